@@ -1,0 +1,32 @@
+/** Audio as every room speaks of it. PCM is signed 16-bit little-endian mono throughout. */
+export type AudioFormat = 'mp3' | 'wav' | 'pcm' | 'opus';
+
+export const MP3_BITRATES = [64, 128, 192] as const;
+export type Mp3Bitrate = (typeof MP3_BITRATES)[number];
+
+/** What a client is sent: one row of the formats table with its rate settled (spec rules 8 and 9). */
+export interface OutputFormat {
+  readonly format: AudioFormat;
+  /** Hz */
+  readonly sampleRate: number;
+  /** kbit/s, MP3 only */
+  readonly mp3Bitrate?: Mp3Bitrate;
+  /** bit/s, Opus only; absent means automatic */
+  readonly opusBitrate?: number;
+}
+
+/** The rate that recognition and voice activity work at, in Hz. */
+export const RECOGNITION_RATE = 16_000;
+
+export const BYTES_PER_SAMPLE = 2;
+
+/** The bytes of the samples, without a copy. */
+export const bytesOf = (samples: Int16Array): Uint8Array =>
+  new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
+
+/** The samples of the bytes: a view where they are aligned, else a copy. An odd last byte is left out. */
+export function samplesOf(bytes: Uint8Array): Int16Array {
+  const length = bytes.byteLength >> 1;
+  if (bytes.byteOffset % 2 === 0) return new Int16Array(bytes.buffer, bytes.byteOffset, length);
+  return new Int16Array(bytes.slice(0, length * 2).buffer, 0, length);
+}

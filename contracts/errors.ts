@@ -1,0 +1,84 @@
+/**
+ * The one table of errors. A code names what went wrong; each dialect puts it in its own shape
+ * (spec.txt "Errors"). `origin` says who refuses: `edge` (ours: validation, refusals, limits) or
+ * `service` (what the native service says), which protocol A shows as `provider_error`.
+ */
+interface ErrorRow {
+  readonly status: number;
+  readonly origin: 'edge' | 'service';
+  readonly message: string;
+}
+
+const edge = (status: number, message: string): ErrorRow => ({ status, origin: 'edge', message });
+const service = (status: number, message: string): ErrorRow => ({ status, origin: 'service', message });
+
+export const ERRORS = {
+  invalid_request: edge(400, 'Invalid request'),
+  malformed_body: edge(400, 'Malformed request body'),
+  unsupported_option: edge(400, 'This option is not supported'),
+  unsupported_format: edge(400, 'Unsupported audio format'),
+  model_not_found: edge(400, 'Unknown model'),
+  missing_key: edge(401, 'Missing API key'),
+  not_found: edge(404, 'Not found'),
+  method_not_allowed: edge(405, 'Method not allowed'),
+  request_timeout: edge(408, 'The request did not arrive in time'),
+  payload_too_large: edge(413, 'Request body is too large'),
+  audio_too_large: edge(413, 'Audio is too large'),
+  unsupported_media_type: edge(415, 'Unsupported content type'),
+  overloaded: edge(503, 'The server is under high load, try again later'),
+  draining: edge(503, 'The server is shutting down, try again'),
+  invalid_key: service(401, 'Invalid Token'),
+  quota_exceeded: service(402, 'Insufficient API credit'),
+  concurrency_exceeded: service(429, 'You have exceeded your current concurrency limit'),
+  voice_not_found: service(400, 'Reference not found'),
+  voice_language: service(400, 'This voice cannot speak the language of the text'),
+  cloning_unavailable: service(400, 'No configured engine can speak with reference audio'),
+  speakers_unavailable: service(400, 'No configured engine can speak with several voices'),
+  language_unavailable: service(400, 'No configured engine knows this language'),
+  audio_unreadable: service(400, 'Audio could not be decoded'),
+  audio_too_long: service(413, 'Audio is longer than 60 minutes'),
+  engine_failed: service(502, 'The speech engine failed'),
+  engine_lost: service(502, 'The speech engine stopped while working on this request'),
+  first_byte_timeout: service(502, 'No response within 5 minutes'),
+  engine_busy: service(503, 'All speech engines are busy, try again later'),
+  internal: service(500, 'Internal error'),
+} as const satisfies Record<string, ErrorRow>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+interface ServiceErrorOptions {
+  /** Replaces the table's message; must not hold transcripts, keys or audio. */
+  readonly message?: string;
+  /** The request field at fault, as the client spelled it. */
+  readonly param?: string;
+  /** Seconds, sent as `Retry-After`. */
+  readonly retryAfter?: number;
+  readonly cause?: unknown;
+}
+
+/** An error that a client may see. Everything else that is thrown becomes `internal`. */
+export class ServiceError extends Error {
+  readonly status: number;
+  readonly origin: 'edge' | 'service';
+  readonly param: string | undefined;
+  readonly retryAfter: number | undefined;
+
+  constructor(
+    readonly code: ErrorCode,
+    options: ServiceErrorOptions = {},
+  ) {
+    const row: ErrorRow = ERRORS[code];
+    super(options.message ?? row.message, { cause: options.cause });
+    this.name = 'ServiceError';
+    this.status = row.status;
+    this.origin = row.origin;
+    this.param = options.param;
+    this.retryAfter = options.retryAfter;
+  }
+}
+
+/** Narrows anything thrown to what a client may see; unknown errors keep their cause for the log. */
+export const toServiceError = (error: unknown): ServiceError =>
+  error instanceof ServiceError ? error : new ServiceError('internal', { cause: error });
+
+export const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);

@@ -1,0 +1,125 @@
+/**
+ * Every limit of the contract, as data: spec.txt "Limits", "Rules" and decisions.md fine points 4–6.
+ * Sizes in bytes, times in milliseconds, lengths in characters unless the name says otherwise.
+ */
+const KiB = 1024;
+const MiB = 1024 * KiB;
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+
+interface Range {
+  readonly min: number;
+  readonly max: number;
+}
+const range = (min: number, max: number): Range => ({ min, max });
+
+export const LIMITS = {
+  http: {
+    headerBytes: 64 * KiB,
+    firstByteMs: 5 * MINUTE,
+    connectionMs: 3600 * SECOND,
+    drainMs: 30 * SECOND,
+    /** Slow uploads: at least this many bytes a second, or the connection is cut. */
+    uploadBytesPerSecond: 16 * KiB,
+    /** What a stalled reader may leave unread in one connection's egress queue. */
+    egressBytes: 1 * MiB,
+    multipartFields: 64,
+    multipartFieldBytes: 1 * MiB,
+    multipartHeaderPairs: 32,
+  },
+  body: {
+    protocolASynthesis: 32 * MiB,
+    protocolB: 140 * MiB,
+    nativeSynthesis: 32 * MiB,
+    transcription: 140 * MiB,
+    platform: 2 * MiB,
+  },
+  transcription: {
+    audioBytes: 100 * MiB,
+    decodedMs: 60 * MINUTE,
+  },
+  socket: {
+    frameBytes: 32 * MiB,
+    rtcFrameBytes: 1 * MiB,
+    connectionMs: 3600 * SECOND,
+  },
+  realtime: {
+    itemTextBytes: 1 * MiB,
+    pendingItems: 1024,
+    finishedItems: 1024,
+    bufferedAudioBytes: 100 * MiB,
+  },
+  streamInput: {
+    bufferedTextBytes: 1 * MiB,
+    inactivityMs: { default: 20 * SECOND, max: 180 * SECOND },
+    contexts: 5,
+  },
+  realtimeTranscription: {
+    bufferedAudioBytes: 100 * MiB,
+  },
+  native: {
+    referenceIdLength: range(1, 128),
+    volumeDb: range(-20, 20),
+    speed: range(0.5, 2),
+    temperature: range(0, 1),
+    topP: range(0, 1),
+    repetitionPenalty: range(0, 10),
+    chunkLength: range(100, 300),
+    minChunkLength: range(0, 100),
+    earlyStopThreshold: range(0, 1),
+    maxNewTokens: range(1, 1_000_000),
+    features: 32,
+  },
+  speed: { protocolA: range(0.25, 4), protocolB: range(0.7, 1.2), native: range(0.5, 2) },
+  agent: {
+    name: range(1, 120),
+    description: 2000,
+    systemPromptLength: 100_000,
+    systemPromptTokens: 4000,
+    firstMessage: 10_000,
+    voiceId: 256,
+    maxDurationSeconds: range(60, 3600),
+    timezone: 64,
+    allowedOrigins: 20,
+    overridesAllowed: 8,
+    knowledgeSources: 100,
+  },
+  postCallWebhook: { count: 5, url: range(1, 4000), secret: 256 },
+  analysis: {
+    dataFields: 20,
+    criteria: 10,
+    summaryPrompt: 1000,
+    namePattern: '^[a-z][a-z0-9_]{0,63}$',
+    description: 500,
+    enumOptions: range(2, 20),
+  },
+  session: {
+    name: 128,
+    dynamicVariables: 50,
+    dynamicVariableLength: 1000,
+    endUserId: 256,
+    timezone: 64,
+    metadataBytes: 16 * KiB,
+    joinWindowMs: 120 * SECOND,
+    goneMs: 20 * SECOND,
+    publicPerMinute: { ip: 10, agent: 60 },
+  },
+  tool: {
+    name: range(1, 120),
+    description: 2000,
+    argumentName: range(1, 64),
+    argumentDescription: 500,
+    url: 4000,
+    contentType: 128,
+    bodyTemplate: 100_000,
+    headerName: range(1, 128),
+    headerValue: 4000,
+    timeoutSeconds: { ...range(1, 120), default: 30 },
+    testCaptureBytes: 64 * KiB,
+    mock: { name: 120, statusCode: range(100, 599), contentType: 128, body: 100_000 },
+  },
+  knowledge: { sourceBytes: 1_000_000 },
+  clientSecret: { ttlSeconds: { ...range(10, 7200), default: 600 } },
+  page: { size: { ...range(1, 100), default: 30 }, offset: 100_000 },
+  workspace: { concurrency: 50 },
+} as const;

@@ -1,0 +1,33 @@
+/**
+ * Work that runs in a child process, seen from the caller. A job is a duplex stream: values go in,
+ * values come out. The kernel in `processes/` runs it across a socket with credit in bytes both ways.
+ */
+
+/** Anything MessagePack carries. Binary comes back as a `Uint8Array` that the receiver owns. */
+export type JobValue = unknown;
+
+export interface JobContext {
+  /** Aborted when the caller has cancelled or gone. Handlers check it after each chunk of work. */
+  readonly signal: AbortSignal;
+}
+
+/** The child's side of a job. Throw a `ServiceError` to tell the caller why; anything else is `engine_failed`. */
+export type JobHandler = (
+  args: never,
+  input: AsyncIterable<JobValue>,
+  context: JobContext,
+) => AsyncIterable<JobValue>;
+
+export type JobHandlers = Readonly<Record<string, JobHandler>>;
+
+export interface JobRunner {
+  /**
+   * Starts a job and yields what it sends. Leaving the loop, or an abort of `signal`, cancels it.
+   * Errors: the handler's `ServiceError`; `engine_lost` when the child dies; `engine_busy` when its queue is full.
+   */
+  run(
+    job: string,
+    args: unknown,
+    options: { readonly input?: AsyncIterable<JobValue>; readonly signal: AbortSignal },
+  ): AsyncIterable<JobValue>;
+}

@@ -1,0 +1,49 @@
+/** A transcription backend, and voice activity. Audio is 16 kHz mono PCM (contracts/audio.ts). */
+import type { Language } from '../languages.js';
+
+export interface SttCapabilities {
+  /** `any`: the engine takes every language. */
+  readonly languages: readonly Language[] | 'any';
+  /** Longest piece in seconds that one call may hold; longer audio is cut by voice activity. */
+  readonly maxPieceSeconds: number;
+  readonly words: boolean;
+}
+
+export interface SttWord {
+  readonly text: string;
+  /** Seconds from the start of the audio given. */
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface SttPiece {
+  readonly text: string;
+  /** Present where the engine has `words`. */
+  readonly words?: readonly SttWord[];
+}
+
+export interface SttEngine {
+  readonly name: string;
+  readonly capabilities: SttCapabilities;
+  /** Transcribes one piece of at most `maxPieceSeconds`. Silence gives an empty text. */
+  transcribe(
+    samples: Int16Array,
+    options: { readonly language?: string },
+    signal: AbortSignal,
+  ): Promise<SttPiece>;
+}
+
+/** Speech found in audio, in samples from the start of the stream. */
+export interface SpeechSpan {
+  readonly start: number;
+  readonly samples: Int16Array;
+}
+
+export interface VoiceActivity {
+  /** Cuts a stream into spans of speech, none longer than `maxSpanSeconds`, as they end. */
+  spans(
+    audio: AsyncIterable<Int16Array>,
+    options: { readonly maxSpanSeconds: number },
+    signal: AbortSignal,
+  ): AsyncIterable<SpeechSpan>;
+}

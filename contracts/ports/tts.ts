@@ -1,0 +1,66 @@
+/** A synthesis backend. Rows of engines/registry.ts; every one passes engines/conformance.ts. */
+import type { Language } from '../languages.js';
+
+export interface TtsCapabilities {
+  readonly languages: readonly Language[];
+  /** Hz of the PCM that it yields. */
+  readonly sampleRate: number;
+  /** Whether audio arrives before the whole text is spoken. */
+  readonly streaming: boolean;
+  readonly timing: 'none' | 'word';
+  readonly cloning: boolean;
+  /** Several voices in one text, by speaker tags. */
+  readonly speakers: boolean;
+  /** Whether it speaks faster or slower by itself; else the range is done by time-stretching. */
+  readonly speed: boolean;
+  /** Whether it knows style tags in the text; else they are stripped, never read aloud. */
+  readonly styleTags: boolean;
+}
+
+export interface EngineVoice {
+  /** The engine's own name of the voice. */
+  readonly name: string;
+  readonly title: string;
+  readonly languages: readonly Language[];
+}
+
+export interface ReferenceAudio {
+  readonly audio: Uint8Array;
+  readonly text: string;
+}
+
+export interface Sampling {
+  readonly temperature?: number;
+  readonly topP?: number;
+  readonly repetitionPenalty?: number;
+}
+
+export interface TtsRequest {
+  /** One clause or sentence; the pipeline cuts longer texts. */
+  readonly text: string;
+  readonly voice: string;
+  readonly language: Language;
+  /** 1 is the voice's own pace. Only engines with `speed` are given another value. */
+  readonly speed: number;
+  readonly sampling?: Sampling;
+  readonly references?: readonly ReferenceAudio[];
+}
+
+/** Times in seconds from the start of this request's audio. */
+export interface TimedWord {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+export type TtsEvent =
+  | { readonly kind: 'audio'; readonly samples: Int16Array }
+  | { readonly kind: 'word'; readonly word: TimedWord };
+
+export interface TtsEngine {
+  readonly name: string;
+  readonly capabilities: TtsCapabilities;
+  readonly voices: readonly EngineVoice[];
+  /** Yields audio as it is spoken. Empty or unspeakable text yields no audio. Aborting stops the work. */
+  synthesize(request: TtsRequest, signal: AbortSignal): AsyncIterable<TtsEvent>;
+}

@@ -1,0 +1,120 @@
+/**
+ * What the rest of the gateway sees of HTTP and WebSocket. Two adapters implement it, `uws` and `node`;
+ * everything that is not the adapter's own lives above this port and is tested on both.
+ *
+ * Invariants: nothing is decoded before routing; a reply's status is written only once its first body
+ * chunk exists, so that a failure before it is a proper error; after the first byte a failure destroys
+ * the connection and never looks like a short success; every reply carries X-Generation-Id.
+ */
+import type { CloseReason } from '../../contracts/close-codes.js';
+import type { ServiceError } from '../../contracts/errors.js';
+
+export interface HttpRequest {
+  /** Sent back as X-Generation-Id. */
+  readonly generationId: string;
+  readonly method: string;
+  /** As it came, percent-encoded, without the query. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** Path parameters, percent-decoded after routing. */
+  readonly params: Readonly<Record<string, string>>;
+  /** Lower-case names; repeated headers joined by `, `. */
+  readonly headers: ReadonlyMap<string, string>;
+  /** The client's address, past trusted proxies. */
+  readonly clientAddress: string;
+  /** Base address that the client reached us by: PUBLIC_URL, else from Host. No slash at the end. */
+  readonly baseUrl: string;
+  /** Aborted when the client has gone or the request has run out of time. */
+  readonly signal: AbortSignal;
+  /**
+   * The body as it arrives; read at most once. Throws `payload_too_large` as soon as the limit is
+   * passed, `request_timeout` when it is too slow. Pulling is the back-pressure.
+   */
+  body(limitBytes: number): AsyncIterable<Uint8Array>;
+}
+
+export type ReplyBody = string | Uint8Array | AsyncIterable<Uint8Array | string>;
+
+export interface Reply {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A stream is pulled as the client reads, and left (its `return()` called) when the client goes. */
+  readonly body?: ReplyBody;
+}
+
+export type HttpHandler = (request: HttpRequest) => Promise<Reply>;
+
+/** What /openapi.json says of a route; schemas are TypeBox (JSON Schema). */
+export interface RouteDescription {
+  readonly summary: string;
+  readonly description?: string;
+  readonly tags?: readonly string[];
+  readonly auth?: boolean;
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: 'header' | 'query' | 'path';
+    readonly required?: boolean;
+    readonly description?: string;
+    readonly schema: object;
+  }[];
+  /** Content type → schema. */
+  readonly requestBody?: Readonly<Record<string, object>>;
+  /** Status → what comes back: content type → schema; an empty object where there is no body. */
+  readonly responses: Readonly<
+    Record<number, { readonly description: string; readonly content?: Readonly<Record<string, object>> }>
+  >;
+}
+
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+  /** `/v1/tts`, `/v1/agent/agents/{agent_id}`. `{name?}` also matches an empty segment or a missing last one. */
+  readonly path: string;
+  readonly handler: HttpHandler;
+  readonly description?: RouteDescription;
+}
+
+/** One side of an open WebSocket. Sends go through one egress queue, in order. */
+export interface Socket {
+  /** Queues a frame: a string as text, bytes as binary. Never blocks; dropped once the socket is closed. */
+  send(data: string | Uint8Array): void;
+  /** Bytes that the client has not read yet. */
+  readonly queuedBytes: number;
+  /** Resolves when the egress queue is below its low-water mark, or the socket has closed. */
+  drained(): Promise<void>;
+  /** Idempotent. Queued frames are sent first; a client that does not read is cut after a grace. */
+  close(reason: CloseReason | { readonly code: number; readonly reason: string }): void;
+  /** Aborted once the socket is closed from either side. */
+  readonly signal: AbortSignal;
+}
+
+export interface SocketEvents {
+  /** The bytes belong to the receiver. */
+  message(data: string | Uint8Array): void;
+  /** Called exactly once. */
+  closed(code: number): void;
+}
+
+export interface SocketAccept {
+  /** Answered as Sec-WebSocket-Protocol; only ever one that the client offered. */
+  readonly protocol?: string;
+  readonly maxFrameBytes: number;
+  /** Absent: LIMITS.socket.connectionMs. `null`: no cap (the /rtc route). */
+  readonly connectionMs?: number | null;
+  open(socket: Socket): SocketEvents;
+}
+
+export interface SocketRoute {
+  readonly path: string;
+  /** Decides on the handshake. A Reply refuses it with that status; a throw is the dialect's error reply. */
+  upgrade(request: HttpRequest): Promise<SocketAccept | { readonly refuse: Reply }>;
+}
+
+/** One API: its routes, and how it says that something went wrong. */
+export interface Dialect {
+  readonly name: string;
+  /** Paths below these that match no route get this dialect's 404. The longest prefix wins. */
+  readonly prefixes: readonly string[];
+  readonly routes: readonly Route[];
+  readonly sockets?: readonly SocketRoute[];
+  errorReply(error: ServiceError, request: Pick<HttpRequest, 'generationId' | 'path'>): Reply;
+}
