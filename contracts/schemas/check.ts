@@ -1,0 +1,106 @@
+/**
+ * Validation of anything that comes from outside against a TypeBox schema, with problems that a client
+ * can act on. One table turns a schema keyword into a sentence; dialects put the first into their shape.
+ */
+import type { Static, TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+export interface Problem {
+  /** Where: field names and indexes from the root. */
+  readonly loc: readonly (string | number)[];
+  /** The schema keyword that failed: `required`, `enum`, `maximum` … */
+  readonly type: string;
+  readonly message: string;
+}
+
+export type Checked<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problems: readonly [Problem, ...Problem[]] };
+
+interface SchemaError {
+  readonly keyword: string;
+  readonly schemaPath: string;
+  readonly instancePath: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly message: string;
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+const unescape = (token: string): string => token.replaceAll('~1', '/').replaceAll('~0', '~');
+
+const tokens = (pointer: string): string[] => pointer.split('/').slice(1).map(unescape);
+
+function resolve(root: unknown, pointer: string): unknown {
+  return tokens(pointer).reduce<unknown>((value, key) => (value as Row | undefined)?.[key], root);
+}
+
+const listed = (values: unknown): string =>
+  (values as readonly unknown[]).map((value) => `\`${String(value)}\``).join(', ');
+
+const shown = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    ? `\`${String(value).slice(0, 64)}\``
+    : typeof value;
+
+const interval = (row: Row): string => `[${String(row['minimum'])}, ${String(row['maximum'])}]`;
+const bounds = (low: unknown, high: unknown, unit: string): string =>
+  `${String(low ?? 0)} to ${String(high ?? 'any number of')} ${unit}`;
+
+const SENTENCES: Record<string, (field: string, row: Row, value: unknown, params: Row) => string> = {
+  enum: (field, row, value) => `unknown variant ${shown(value)} for ${field}, expected one of ${listed(row['enum'])}`,
+  const: (field, row, value) => `unknown variant ${shown(value)} for ${field}, expected ${listed([row['const']])}`,
+  type: (field, row) => `${field} must be of type ${[row['type']].flat().join(' or ')}`,
+  minimum: (field, row) => `${field} must be in ${interval(row)}`,
+  maximum: (field, row) => `${field} must be in ${interval(row)}`,
+  minLength: (field, row) => `${field} must have ${bounds(row['minLength'], row['maxLength'], 'characters')}`,
+  maxLength: (field, row) => `${field} must have ${bounds(row['minLength'], row['maxLength'], 'characters')}`,
+  minItems: (field, row) => `${field} must have ${bounds(row['minItems'], row['maxItems'], 'items')}`,
+  maxItems: (field, row) => `${field} must have ${bounds(row['minItems'], row['maxItems'], 'items')}`,
+  pattern: (field, row) => `${field} must match ${String(row['pattern'])}`,
+};
+
+/** Errors that only repeat that one of several alternatives failed. */
+const COLLECTIVE = new Set(['anyOf', 'oneOf', 'allOf', 'if']);
+
+function toProblems(error: SchemaError, schema: unknown, value: unknown): Problem[] {
+  const loc = tokens(error.instancePath).map((token) => (/^\d+$/.test(token) ? Number(token) : token));
+  const missing = error.params['requiredProperties'] as string[] | undefined;
+  if (missing) {
+    return missing.map((name) => ({ loc: [...loc, name], type: 'required', message: `missing field ${name}` }));
+  }
+  const unknown = error.params['additionalProperties'] as string[] | undefined;
+  if (unknown) {
+    return unknown.map((name) => ({ loc: [...loc, name], type: error.keyword, message: `unknown field ${name}` }));
+  }
+  const field = loc.length === 0 ? 'the body' : loc.join('.');
+  const row = (resolve(schema, error.schemaPath.slice(1)) ?? {}) as Row;
+  const sentence = SENTENCES[error.keyword];
+  const message = sentence
+    ? sentence(field, row, resolve(value, error.instancePath), error.params)
+    : `${field} ${error.message}`;
+  return [{ loc, type: error.keyword, message }];
+}
+
+/** Compiles a schema once; the result checks values and never throws. */
+export function checker<S extends TSchema>(schema: S): (value: unknown) => Checked<Static<S>> {
+  const compiled = Compile(schema);
+  return (value) => {
+    if (compiled.Check(value)) return { ok: true, value: value as Static<S> };
+    const errors = compiled.Errors(value) as unknown as SchemaError[];
+    const telling = errors.filter((error) => !COLLECTIVE.has(error.keyword));
+    const [first, ...rest] = (telling.length > 0 ? telling : errors).flatMap((error) =>
+      toProblems(error, schema, value),
+    );
+    return { ok: false, problems: [first ?? { loc: [], type: 'invalid', message: 'invalid value' }, ...rest] };
+  };
+}
+
+/** A copy without null members at any depth of plain objects: on wires where null means absent. */
+export function withoutNulls(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || ArrayBuffer.isView(value)) {
+    return value;
+  }
+  const kept = Object.entries(value).filter(([, member]) => member !== null && member !== undefined);
+  return Object.fromEntries(kept.map(([name, member]) => [name, withoutNulls(member)]));
+}

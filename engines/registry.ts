@@ -1,0 +1,42 @@
+/**
+ * The configured engines by name, and which of them serve a model: the first in the list that can.
+ * A new engine is a folder under backends/ and a line in the wiring.
+ */
+import type { Language } from '../contracts/languages.js';
+import type { SynthesisModel, TranscriptionModel } from '../contracts/models.js';
+import type { TtsEngine } from '../contracts/ports/tts.js';
+import type { Transcriber } from './long-audio.js';
+
+/** Model → engine names in order of preference; `*` for every model without a row. */
+export type ModelRoutes = Readonly<Partial<Record<SynthesisModel | TranscriptionModel | '*', readonly string[]>>>;
+
+export interface Registry {
+  readonly speakers: readonly TtsEngine[];
+  speakersFor(model: SynthesisModel): readonly TtsEngine[];
+  /** The first engine of the model that hears the language; without a hint the first of all. */
+  transcriberFor(model: TranscriptionModel, language: string | undefined): Transcriber | undefined;
+}
+
+export interface RegistryOptions {
+  readonly tts: readonly TtsEngine[];
+  readonly stt: readonly Transcriber[];
+  readonly routes?: ModelRoutes;
+}
+
+const hears = (transcriber: Transcriber, language: string | undefined): boolean =>
+  language === undefined ||
+  transcriber.languages === 'any' ||
+  transcriber.languages.includes(language as Language);
+
+export function createRegistry({ tts, stt, routes = {} }: RegistryOptions): Registry {
+  const routed = <E extends { readonly name: string }>(engines: readonly E[], model: keyof ModelRoutes) => {
+    const names = routes[model] ?? routes['*'];
+    if (!names) return engines;
+    return names.flatMap((name) => engines.filter((engine) => engine.name === name));
+  };
+  return {
+    speakers: tts,
+    speakersFor: (model) => routed(tts, model),
+    transcriberFor: (model, language) => routed(stt, model).find((engine) => hears(engine, language)),
+  };
+}

@@ -1,0 +1,153 @@
+/**
+ * The whole configuration as one table of environment variables, read once at start. A value that does
+ * not parse stops the start with a line that names it.
+ */
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { LIMITS } from '../contracts/limits.js';
+import { SYNTHESIS_MODELS, TRANSCRIPTION_MODELS } from '../contracts/models.js';
+import { defaultVocabulary, type Vocabulary } from '../contracts/vocabulary.js';
+import type { ModelRoutes } from '../engines/registry.js';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+interface Setting<T> {
+  readonly env: string;
+  readonly initial: T;
+  parse(raw: string): T;
+}
+
+export class ConfigError extends Error {}
+
+const fail = (env: string, wanted: string): never => {
+  throw new ConfigError(`${env} must be ${wanted}`);
+};
+
+const text = <T extends string | undefined>(env: string, initial: T): Setting<T> => ({
+  env,
+  initial,
+  parse: (raw) => raw as T,
+});
+
+const count = (env: string, initial: number, min: number, max: number): Setting<number> => ({
+  env,
+  initial,
+  parse(raw) {
+    const value = Number(raw);
+    const fits = Number.isInteger(value) && value >= min && value <= max;
+    return fits ? value : fail(env, `a whole number from ${min} to ${max}`);
+  },
+});
+
+const choice = <T extends string>(env: string, initial: T, values: readonly T[]): Setting<T> => ({
+  env,
+  initial,
+  parse: (raw) => values.find((value) => value === raw) ?? fail(env, `one of ${values.join(', ')}`),
+});
+
+const list = (env: string, initial: readonly string[]): Setting<readonly string[]> => ({
+  env,
+  initial,
+  parse: (raw) =>
+    raw
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== ''),
+});
+
+const address = (env: string): Setting<string | undefined> => ({
+  env,
+  initial: undefined,
+  parse: (raw) => (/^https?:\/\/[^/]+/.test(raw) ? raw.replace(/\/+$/, '') : fail(env, 'an http(s) address')),
+});
+
+const ROUTED = new Set<string>([...SYNTHESIS_MODELS, ...TRANSCRIPTION_MODELS, '*']);
+
+const isRoute = ([model, names]: [string, unknown]): boolean =>
+  ROUTED.has(model) && Array.isArray(names) && names.every((name) => typeof name === 'string');
+
+function parseRoutes(raw: string): ModelRoutes {
+  try {
+    const routes: unknown = JSON.parse(raw);
+    if (typeof routes === 'object' && routes && Object.entries(routes).every(isRoute)) return routes;
+  } catch {
+    // falls through to the one message
+  }
+  return fail('MODEL_ROUTES', 'a JSON object of model id to a list of engine names');
+}
+
+const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url));
+
+const SETTINGS = {
+  host: text('HOST', '0.0.0.0' as string),
+  port: count('PORT', 8080, 0, 65_535),
+  publicUrl: address('PUBLIC_URL'),
+  trustedProxies: list('TRUSTED_PROXIES', []),
+  httpStack: choice('HTTP_STACK', 'uws', ['uws', 'node']),
+  tlsCert: text('TLS_CERT', undefined as string | undefined),
+  tlsKey: text('TLS_KEY', undefined as string | undefined),
+  workers: count('WORKERS', 1, 1, 64),
+  dataDir: text('DATA_DIR', './data' as string),
+  databaseUrl: text('DATABASE_URL', undefined as string | undefined),
+  apiKey: text('API_KEY', undefined as string | undefined),
+  concurrency: count('CONCURRENCY', LIMITS.workspace.concurrency, 1, 1_000_000),
+  ttsEngines: list('TTS_ENGINES', ['flite']),
+  sttEngines: list('STT_ENGINES', ['moonshine']),
+  modelRoutes: { env: 'MODEL_ROUTES', initial: {}, parse: parseRoutes } as Setting<ModelRoutes>,
+  ttsProcesses: count('TTS_PROCESSES', 1, 1, 64),
+  sttProcesses: count('STT_PROCESSES', 1, 1, 64),
+  encodeProcesses: count('ENCODE_PROCESSES', 1, 1, 64),
+  modelsDir: text('MODELS_DIR', resolve(REPOSITORY, '.models')),
+  ffmpegPath: text('FFMPEG_PATH', undefined as string | undefined),
+  logLevel: choice('LOG_LEVEL', 'info', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
+};
+
+type Settings = { readonly [Name in keyof typeof SETTINGS]: (typeof SETTINGS)[Name]['initial'] };
+
+/** Names of the variables that rename the vendor words (contracts/vocabulary.ts). */
+const VOCABULARY: Record<keyof Vocabulary, string> = {
+  vendor: 'VENDOR',
+  headerPrefix: 'VENDOR_HEADER_PREFIX',
+  providerName: 'VENDOR_PROVIDER_NAME',
+  transport: 'VENDOR_TRANSPORT',
+  transportUrlField: 'VENDOR_TRANSPORT_URL_FIELD',
+  protocolASegment: 'PROTOCOL_A_SEGMENT',
+  protocolBSegment: 'PROTOCOL_B_SEGMENT',
+  protocolBKeyHeader: 'PROTOCOL_B_KEY_HEADER',
+};
+
+export interface Config extends Settings {
+  readonly vocabulary: Vocabulary;
+}
+
+/** Every variable that the gateway reads, for the README's test. */
+export const CONFIG_VARIABLES: readonly string[] = [
+  ...Object.values(SETTINGS).map(({ env }) => env),
+  ...Object.values(VOCABULARY),
+];
+
+function readVocabulary(env: Env): Vocabulary {
+  const words = Object.entries(VOCABULARY).map(([word, name]) => [
+    word,
+    env[name] || defaultVocabulary[word as keyof Vocabulary],
+  ]);
+  return Object.fromEntries(words) as unknown as Vocabulary;
+}
+
+const valueOf = <T>(setting: Setting<T>, env: Env): T => {
+  const raw = env[setting.env];
+  return raw === undefined || raw === '' ? setting.initial : setting.parse(raw);
+};
+
+/** Errors: `ConfigError` naming the variable. */
+export function readConfig(env: Env): Config {
+  const entries = Object.entries(SETTINGS).map(([name, setting]) => [
+    name,
+    valueOf(setting as Setting<unknown>, env),
+  ]);
+  const settings = Object.fromEntries(entries) as Settings;
+  if ((settings.tlsCert === undefined) !== (settings.tlsKey === undefined)) {
+    throw new ConfigError('TLS_CERT and TLS_KEY go together');
+  }
+  return { ...settings, dataDir: resolve(settings.dataDir), vocabulary: readVocabulary(env) };
+}
