@@ -38,19 +38,13 @@ function referencesOf(value: unknown): readonly ReferenceAudio[] {
   });
 }
 
-/** Values below 1000 are the older kbit/s. */
-const opusBitrateOf = (value: number | undefined): number | undefined =>
-  value === undefined || value < 0 ? undefined : value < 1000 ? value * 1000 : value;
-
-function outputOf(body: TtsBody): OutputFormat {
-  const opusBitrate = opusBitrateOf(body.opus_bitrate);
-  return resolveOutput({
+const outputOf = (body: TtsBody): OutputFormat =>
+  resolveOutput({
     format: body.format ?? 'mp3',
-    ...(body.sample_rate === undefined ? {} : { sampleRate: body.sample_rate }),
-    ...(body.mp3_bitrate === undefined ? {} : { mp3Bitrate: body.mp3_bitrate }),
-    ...(opusBitrate === undefined ? {} : { opusBitrate }),
+    sampleRate: body.sample_rate,
+    mp3Bitrate: body.mp3_bitrate,
+    opusBitrate: body.opus_bitrate,
   });
-}
 
 function samplingOf(body: TtsBody): Sampling {
   return {

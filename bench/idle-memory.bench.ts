@@ -1,0 +1,21 @@
+/** Memory of all processes of an idle gateway with the default engines, after one request each way. */
+import { readFileSync } from 'node:fs';
+import { EMBEDDED, startGateway } from '../test/fixtures/gateway.js';
+import { familyOf, memoryMb, row, speak } from './measure.js';
+
+const nameOf = (pid: number): string => {
+  const [, script = ''] = readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0');
+  const program = readFileSync(`/proc/${pid}/comm`, 'latin1').trim();
+  return program === 'node' ? script.replace(/^.*\//, '') : program;
+};
+
+const gateway = await startGateway(EMBEDDED);
+try {
+  await speak(gateway, { text: 'Hello.', format: 'mp3' });
+  const byName = new Map<string, number>();
+  for (const pid of familyOf(gateway.pid)) byName.set(nameOf(pid), (byName.get(nameOf(pid)) ?? 0) + memoryMb(pid));
+  for (const [name, memory] of byName) row(`memory of ${name}`, memory, 'MB');
+  row('memory of all processes, idle', [...byName.values()].reduce((sum, memory) => sum + memory, 0), 'MB', '650 MB');
+} finally {
+  await gateway.stop();
+}

@@ -1,0 +1,55 @@
+/**
+ * Child processes of set-up. Output is read line by line and its end kept, bounded; a child never outlives
+ * set-up: SIGINT and SIGTERM are passed on, everything is cleaned up, and the exit code says which it was.
+ */
+import { spawn } from 'node:child_process';
+import os from 'node:os';
+import { createInterface } from 'node:readline';
+
+const KEPT_LINES = 400;
+const KEPT_LINE_LENGTH = 2000;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
+const cleanups = new Set();
+
+function interrupted(signal) {
+  for (const cleanup of cleanups) cleanup(signal);
+  process.exit(128 + os.constants.signals[signal]);
+}
+
+/** Runs `cleanup` should a signal end set-up. Returns what takes it back. */
+export function onInterrupt(cleanup) {
+  if (cleanups.size === 0) for (const signal of SIGNALS) process.on(signal, interrupted);
+  cleanups.add(cleanup);
+  return () => {
+    cleanups.delete(cleanup);
+    if (cleanups.size === 0) for (const signal of SIGNALS) process.off(signal, interrupted);
+  };
+}
+
+/**
+ * Runs a command to its end and resolves to `{ code, output }`, `output` being its last lines.
+ * Rejects where it cannot be started (ENOENT) or `signal` aborts it.
+ */
+export function runChild(command, args, { cwd, env, signal, onLine = () => {} } = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd, env, signal, stdio: ['ignore', 'pipe', 'pipe'] });
+    const withdraw = onInterrupt((name) => child.kill(name));
+    const output = [];
+    for (const stream of [child.stdout, child.stderr]) {
+      createInterface({ input: stream }).on('line', (line) => {
+        output.push(line.slice(0, KEPT_LINE_LENGTH));
+        if (output.length > KEPT_LINES) output.shift();
+        onLine(line);
+      });
+    }
+    child.once('error', (error) => {
+      withdraw();
+      reject(error);
+    });
+    child.once('close', (code, killedBy) => {
+      withdraw();
+      resolve({ code: code ?? 128 + os.constants.signals[killedBy], output });
+    });
+  });
+}

@@ -1,0 +1,74 @@
+/**
+ * npm as set-up uses it: always npm's own client, so that registry, proxy, certificates and credentials are
+ * those that npm is configured with. No script of any package is ever run.
+ */
+import path from 'node:path';
+import { runChild } from './children.mjs';
+import { SetupError } from './failure.mjs';
+import { ROOT } from './paths.mjs';
+
+const ALWAYS = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-update-notifier', '--no-progress'];
+
+/** Two short tries more, instead of npm's minutes, before the registry counts as out of reach. */
+const RETRIES = ['--fetch-retries=2', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000'];
+
+const UNREACHABLE =
+  /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ERR_SOCKET_TIMEOUT|FETCH_ERROR|ENOTCACHED|EPROTO|[A-Z_]*CERT[A-Z_]*)\b/;
+const REFUSED = /\b(E401|E403|E404|E429|E5\d\d|ETARGET)\b/;
+
+/** The npm that runs this command, else the one on PATH. */
+function npmCommand() {
+  const running = process.env.npm_execpath;
+  if (running && path.basename(running) === 'npm-cli.js') return { command: process.execPath, first: [running] };
+  return { command: 'npm', first: [] };
+}
+
+async function run(args, { cwd = ROOT, signal, onLine } = {}) {
+  const { command, first } = npmCommand();
+  try {
+    return await runChild(command, [...first, ...args], { cwd, signal, onLine, env: process.env });
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error;
+    throw new SetupError('npm was not found on PATH; it comes with Node', { cause: error });
+  }
+}
+
+/** The host of the configured registry, without credentials. */
+async function registryHost(cwd) {
+  const { output } = await run(['config', 'get', 'registry'], { cwd });
+  const address = output.find((line) => /^https?:\/\//.test(line));
+  return address && URL.canParse(address) ? new URL(address).host : 'the registry';
+}
+
+/** npm's own error lines, without its frames and log hints. */
+const errorLines = (output) =>
+  output
+    .filter((line) => /^npm (error|ERR!)/.test(line))
+    .map((line) => line.replace(/^npm (error|ERR!)\s?/, ''))
+    .filter((line) => line.trim() && !/complete log of this run|^\s*(--|-[a-z]\b)/.test(line))
+    .slice(0, 12);
+
+const DISK = /\b(EROFS|ENOSPC|EDQUOT|EACCES|EPERM)\b/;
+
+async function failure(what, output, cwd) {
+  const lines = errorLines(output);
+  const text = lines.join('\n');
+  const unreachable = UNREACHABLE.exec(text);
+  if (unreachable)
+    return `${what}: the registry ${await registryHost(cwd)} could not be reached (${unreachable[0]})`;
+  const refused = REFUSED.exec(text);
+  if (refused) return `${what}: the registry ${await registryHost(cwd)} refused (${refused[0]})\n${text}`;
+  const disk = DISK.exec(text);
+  if (disk) return `${what}: npm cannot write (${disk[0]})\n${text}`;
+  return `${what}: npm failed\n${text || output.slice(-12).join('\n')}`;
+}
+
+/**
+ * Runs `npm <args>` for set-up and returns its output lines. Throws a SetupError that begins with `what`
+ * and names the registry's host where that is the cause.
+ */
+export async function npm(what, args, { cwd = ROOT, signal, onLine } = {}) {
+  const { code, output } = await run([...args, ...ALWAYS, ...RETRIES], { cwd, signal, onLine });
+  if (code !== 0) throw new SetupError(await failure(what, output, cwd));
+  return output;
+}

@@ -1,0 +1,63 @@
+/**
+ * Packages as package-lock.json says, by `npm ci --ignore-scripts`. The stamp lies in node_modules, so it goes
+ * when they do. A node_modules that npm itself laid out from this very lock is adopted, not laid out again.
+ */
+import fs from 'node:fs';
+import path from 'node:path';
+import { npm } from './npm.mjs';
+import { hasStamp, keyOf, removeStamp, writeStamp } from './stamps.mjs';
+
+/** Packages with binaries are laid out for one platform and one version of Node's binary interface. */
+const PLATFORM = `${process.platform} ${process.arch} ${process.versions.modules}`;
+
+const stampFile = (folder) => path.join(folder, 'node_modules', '.setup', 'packages');
+
+/** What the packages in `folder` are to be made from. */
+export const packagesKey = (folder) =>
+  keyOf(
+    fs.readFileSync(path.join(folder, 'package-lock.json')),
+    fs.readFileSync(path.join(folder, 'package.json')),
+    PLATFORM,
+  );
+
+export const packagesReady = (folder) => hasStamp(stampFile(folder), packagesKey(folder));
+
+const packagesOf = (lockFile) => JSON.parse(fs.readFileSync(lockFile, 'utf8')).packages;
+
+/** Whether every package of the lock is in node_modules by npm's own record of it. */
+export function laidOutFromLock(folder) {
+  try {
+    const wanted = packagesOf(path.join(folder, 'package-lock.json'));
+    const present = packagesOf(path.join(folder, 'node_modules', '.package-lock.json'));
+    const same = (place) => wanted[place]?.integrity === present[place].integrity;
+    const missing = (place) => place && !present[place] && !wanted[place].optional;
+    return (
+      Object.keys(present).every((place) => same(place) && fs.existsSync(path.join(folder, place))) &&
+      !Object.keys(wanted).some(missing)
+    );
+  } catch {
+    return false;
+  }
+}
+
+/** Counts packages as npm fetches them, for the live line. */
+function counter(folder, note) {
+  const total = Object.keys(packagesOf(path.join(folder, 'package-lock.json'))).length - 1;
+  let fetched = 0;
+  return (line) => {
+    if (/^npm http (fetch|cache)/.test(line)) note(`${Math.min(++fetched, total)} of ${total}`);
+  };
+}
+
+export async function installPackages(folder, { note, signal }) {
+  const key = packagesKey(folder);
+  if (!laidOutFromLock(folder)) {
+    removeStamp(stampFile(folder));
+    await npm('packages', ['ci', '--include=dev', '--include=optional', '--loglevel=http'], {
+      cwd: folder,
+      signal,
+      onLine: counter(folder, note),
+    });
+  }
+  writeStamp(stampFile(folder), key);
+}

@@ -1,0 +1,13 @@
+/** Where things lie. Everything that set-up makes is in node_modules, dist, .models and ops/setup/.state. */
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** A path inside the checkout. */
+export const inRoot = (...parts) => path.join(ROOT, ...parts);
+
+/** The model files; MODELS_DIR moves them, for instance to a volume. */
+export const modelsDir = () => path.resolve(process.env.MODELS_DIR || inRoot('.models'));
+
+export const LOCK_FILE = inRoot('ops', 'setup', '.state', 'lock');

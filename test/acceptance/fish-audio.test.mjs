@@ -1,0 +1,43 @@
+/** The unmodified native SDK: speak, then hear it again; errors arrive as its own (native-and-platform.md 8). */
+import { FishAudioClient } from 'fish-audio';
+import t from 'tap';
+import { EMBEDDED, startGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
+import { wordErrorRate } from '../../dist/test/fixtures/words.js';
+
+const gateway = await startGateway(EMBEDDED);
+t.teardown(() => gateway.stop());
+
+const client = (apiKey = TEST_KEY) => new FishAudioClient({ apiKey, baseUrl: gateway.base });
+const once = { maxRetries: 0 };
+const TEXT = 'Thank you very much for your patience, and have a wonderful day.';
+
+async function bytesOf(stream) {
+  const chunks = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+let speech;
+
+t.test('textToSpeech.convert', async (t) => {
+  speech = await bytesOf(await client().textToSpeech.convert({ text: TEXT, format: 'mp3' }, undefined, once));
+  t.equal(speech[0], 0xff);
+  t.ok(speech.length > 10_000);
+});
+
+t.test('speechToText.convert', async (t) => {
+  const heard = await client().speechToText.convert({ audio: new File([speech], 'speech.mp3') }, once);
+  t.ok(wordErrorRate(TEXT, heard.text) <= 0.1, heard.text);
+  t.ok(heard.duration > 2);
+});
+
+t.test('a wrong key is its UnauthorizedError', async (t) => {
+  const refused = client('wrong').textToSpeech.convert({ text: 'a' }, undefined, once);
+  await t.rejects(refused, { statusCode: 401, body: { status: 401, message: 'Invalid Token' } });
+});
+
+t.test('an unknown voice is a 400 with our message', async (t) => {
+  const request = { text: 'a', reference_id: 'f'.repeat(32) };
+  const refused = client().textToSpeech.convert(request, undefined, once);
+  await t.rejects(refused, { statusCode: 400, body: { message: 'Reference not found' } });
+});
