@@ -1,7 +1,8 @@
 /** Memory of all processes of an idle gateway with the default engines, after one request each way. */
 import { readFileSync } from 'node:fs';
 import { EMBEDDED, startGateway } from '../test/fixtures/gateway.js';
-import { familyOf, memoryMb, row, speak } from './measure.js';
+import { familyOf } from '../test/fixtures/family.js';
+import { memoryMb, row, speak } from './measure.js';
 
 const nameOf = (pid: number): string => {
   const [, script = ''] = readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0');

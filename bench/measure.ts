@@ -1,5 +1,6 @@
 /** What every benchmark needs: medians, a process's CPU and memory as the kernel counts them, a spoken request. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { statOf } from '../test/fixtures/family.js';
 import type { Gateway } from '../test/fixtures/gateway.js';
 
 export const quantile = (values: readonly number[], q: number): number => {
@@ -13,31 +14,8 @@ const TICKS_A_SECOND = 100;
 
 /** CPU time of a process so far, user and system, in milliseconds (Linux). */
 export function cpuMs(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').replace(/^.*\) /, '').split(' ');
+  const fields = statOf(pid) ?? [];
   return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_A_SECOND;
-}
-
-const parentOf = (pid: string): number => {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  return Number(stat.replace(/^.*\) /, '').split(' ')[1]);
-};
-
-/** The process and all below it. */
-export function familyOf(root: number): number[] {
-  const parents = new Map<number, number>();
-  for (const entry of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    try {
-      parents.set(Number(entry), parentOf(entry));
-    } catch {
-      // ended while we looked
-    }
-  }
-  const family = new Set([root]);
-  for (let size = 0; size !== family.size; ) {
-    size = family.size;
-    for (const [pid, parent] of parents) if (family.has(parent)) family.add(pid);
-  }
-  return [...family];
 }
 
 /** Memory of a process in MB, shared pages counted in parts (PSS). */

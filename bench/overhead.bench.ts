@@ -32,7 +32,13 @@ async function startBare() {
   return { base: `http://127.0.0.1:${String(line).trim()}`, pid: child.pid ?? -1, stop: () => child.kill() };
 }
 
-async function round(base: string, pid: number) {
+interface Round {
+  readonly latency: number;
+  readonly cpu: number;
+  readonly bytes: number;
+}
+
+async function round(base: string, pid: number): Promise<Round> {
   const latencies: number[] = [];
   let bytes = 0;
   const before = cpuMs(pid);
@@ -46,13 +52,13 @@ async function round(base: string, pid: number) {
 
 const bare = await startBare();
 try {
-  const rounds = [];
+  const rounds: { ours: Round; bare: Round }[] = [];
   await round(gateway.base, gateway.pid);
   await round(bare.base, bare.pid);
   for (let index = 0; index < ROUNDS; index++) {
     rounds.push({ ours: await round(gateway.base, gateway.pid), bare: await round(bare.base, bare.pid) });
   }
-  const of = (pick: (pair: (typeof rounds)[number]) => number) => median(rounds.map(pick));
+  const of = (pick: (pair: { ours: Round; bare: Round }) => number) => median(rounds.map(pick));
   row('audio a request', (rounds[0]?.ours.bytes ?? 0) / 32_000, 's');
   row('latency of a whole request, bare handler', of(({ bare }) => bare.latency), 'ms');
   row('latency of a whole request, added by the gateway', of(({ ours, bare }) => ours.latency - bare.latency), 'ms');

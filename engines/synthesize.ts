@@ -4,6 +4,7 @@
  * Invariants: nothing is synthesised ahead of the reader beyond the kernel's credit; the slot is given
  * back on every way out; a failure leaves the stream by throwing, never by ending it (spec "Errors").
  */
+import { createGain } from '../codecs/gain.js';
 import type { Admission, Caller } from '../contracts/ports/identity.js';
 import type { Encode } from '../contracts/ports/codec.js';
 import type { Speech, SynthesisRequest } from '../contracts/ports/speech.js';
@@ -11,7 +12,6 @@ import type { VoiceLibrary } from '../contracts/ports/voices.js';
 import { cast, type Role } from './casting.js';
 import type { Registry } from './registry.js';
 import { cutText, stripTags } from './text-pieces.js';
-import { createGain } from '../codecs/gain.js';
 
 export interface SpeechParts {
   readonly registry: Registry;
@@ -40,11 +40,12 @@ export function createSpeech({ registry, voices, admission, encode }: SpeechPart
     signal: AbortSignal,
   ): AsyncGenerator<Uint8Array> {
     const role = await cast(request, registry, voices);
-    const leave = await admission.enter(caller.workspaceId);
+    const leave = await admission.enter(caller.workspaceId, 'synthesis_characters');
     try {
       admission.use(caller.workspaceId, 'synthesis_characters', request.text.length);
+      const { sampleRate } = role.engine.capabilities;
       const pcm = createGain(request)(speak(role, request, signal));
-      yield* encode(pcm, role.engine.capabilities.sampleRate, request.output, signal);
+      yield* encode(pcm, sampleRate, request.output, signal);
     } finally {
       leave();
     }

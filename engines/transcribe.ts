@@ -41,7 +41,7 @@ export function createTranscription({ registry, admission, decode }: Transcripti
       if (!transcriber) {
         throw new ServiceError('language_unavailable', { message: `No speech recognition for "${language}"` });
       }
-      const leave = await admission.enter(caller.workspaceId);
+      const leave = await admission.enter(caller.workspaceId, 'transcription_ms');
       try {
         const { count, audio } = counted(decode(request.audio, signal));
         const segments: TranscriptSegment[] = [];

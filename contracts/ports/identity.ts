@@ -16,19 +16,26 @@ export type UsageKind = 'synthesis_characters' | 'transcription_ms' | 'conversat
  * Errors: `concurrency_exceeded` with `retryAfter`, `quota_exceeded`.
  */
 export interface Admission {
-  /** Takes a slot; the result gives it back and may be called twice. */
-  enter(workspaceId: string): Promise<() => void>;
+  /**
+   * Takes a slot; the result gives it back and may be called twice. An exhausted quota refuses: that of
+   * `kind`, or any of the workspace's where the kind is not told.
+   */
+  enter(workspaceId: string, kind?: UsageKind): Promise<() => void>;
   /** Counts what a job used; written in batches. */
   use(workspaceId: string, kind: UsageKind, amount: number): void;
 }
 
 /** How admission leases blocks of slots from the store that all processes share. */
 export interface SlotLeases {
+  /** How long a hold lasts when it is not renewed. */
+  readonly leaseMs: number;
   /**
    * Sets how many of the workspace's slots this process holds, at most what is left of `limit`
    * among all live processes, and extends the lease. Returns how many it holds now.
    */
   hold(workspaceId: string, wanted: number): Promise<{ readonly held: number; readonly limit: number }>;
+  /** Tells when another process wanted more slots of a workspace than were left. The result ends it. */
+  onShortage(listener: (workspaceId: string) => void): Promise<() => void>;
 }
 
 export interface UsageStore {

@@ -6,7 +6,7 @@ import type { OutputFormat } from '../audio.js';
 import type { Language } from '../languages.js';
 import type { SynthesisModel, TranscriptionModel } from '../models.js';
 import type { Caller } from './identity.js';
-import type { ReferenceAudio, Sampling } from './tts.js';
+import type { ReferenceAudio, Sampling, TimedWord } from './tts.js';
 
 /** `low`: start on the first clause; `balanced`: on the first sentence; `normal`: whole sentences (decisions.md). */
 export type Latency = 'low' | 'balanced' | 'normal';
@@ -30,6 +30,27 @@ export interface SynthesisRequest {
   readonly sampling: Sampling;
 }
 
+/** One piece of the text, as far as it has been spoken. Times in seconds. */
+export interface SpokenPiece {
+  readonly index: number;
+  /** The piece's text, and where it begins in the request's text (UTF-16 units). */
+  readonly text: string;
+  readonly at: number;
+  /** Where its audio begins in the whole audio. */
+  readonly offset: number;
+  /** Of its audio so far. */
+  readonly duration: number;
+  readonly complete: boolean;
+  /** Known so far; times from the piece's own start. Undefined where the engine has no timing. */
+  readonly words: readonly TimedWord[] | undefined;
+}
+
+export interface TimedAudio {
+  /** Encoded audio; empty where only timing is new. */
+  readonly audio: Uint8Array;
+  readonly piece: SpokenPiece;
+}
+
 export interface Speech {
   /**
    * Settles voice, engine and admission, then yields encoded audio as it is synthesised.
@@ -45,6 +66,8 @@ export interface TranscriptionRequest {
   readonly audio: Uint8Array;
   readonly model: TranscriptionModel;
   readonly language?: string;
+  /** Whether the time of each word is wanted. */
+  readonly words?: boolean;
 }
 
 /** Times in seconds from the start of the audio. */
@@ -59,6 +82,8 @@ export interface Transcript {
   /** Seconds of decoded audio. */
   readonly duration: number;
   readonly segments: readonly TranscriptSegment[];
+  /** Present where words were asked for. */
+  readonly words?: readonly TimedWord[];
 }
 
 export interface Transcription {

@@ -42,6 +42,8 @@ export interface TtsRequest {
   readonly language: Language;
   /** 1 is the voice's own pace. Only engines with `speed` are given another value. */
   readonly speed: number;
+  /** Whether word events are wanted; engines with `timing: 'word'` yield them only then. */
+  readonly timing?: boolean;
   readonly sampling?: Sampling;
   readonly references?: readonly ReferenceAudio[];
 }

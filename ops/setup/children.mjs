@@ -29,7 +29,7 @@ export function onInterrupt(cleanup) {
 
 /**
  * Runs a command to its end and resolves to `{ code, output }`, `output` being its last lines.
- * Rejects where it cannot be started (ENOENT) or `signal` aborts it.
+ * Rejects where it cannot be started (ENOENT), and, once it has ended, where `signal` aborted it.
  */
 export function runChild(command, args, { cwd, env, signal, onLine = () => {} } = {}) {
   return new Promise((resolve, reject) => {
@@ -43,13 +43,17 @@ export function runChild(command, args, { cwd, env, signal, onLine = () => {} } 
         onLine(line);
       });
     }
+    let fault;
     child.once('error', (error) => {
+      fault = error;
+      if (child.pid !== undefined) return;
       withdraw();
       reject(error);
     });
     child.once('close', (code, killedBy) => {
       withdraw();
-      resolve({ code: code ?? 128 + os.constants.signals[killedBy], output });
+      if (fault) reject(fault);
+      else resolve({ code: code ?? 128 + os.constants.signals[killedBy], output });
     });
   });
 }

@@ -6,19 +6,16 @@ import { inRoot } from './paths.mjs';
 
 export async function command(work) {
   try {
-    await work();
+    return await work();
   } catch (error) {
     console.error(`setup: ${explain(error)}`);
     process.exit(1);
   }
 }
 
-/**
- * Loads a built entry point in this very process, so that signals reach it, and calls its `main` if it exports
- * one. From here on failures are the program's own.
- */
-export async function load(...place) {
+/** The address of a built entry point, to be imported into this very process, so that signals reach it. */
+export function built(...place) {
   const file = inRoot('dist', ...place);
   if (!fs.existsSync(file)) throw new SetupError(`${['dist', ...place].join('/')} was not built`);
-  return import(pathToFileURL(file).href);
+  return pathToFileURL(file).href;
 }

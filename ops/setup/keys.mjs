@@ -1,8 +1,11 @@
 /** `npm run keys -- create|list|revoke`: set-up, then the key commands, which read the arguments themselves. */
 import './node-version.mjs';
-import { command, load } from './command.mjs';
+import { built, command } from './command.mjs';
 import { prepare } from './prepare.mjs';
 
-await command(prepare);
-const { main } = await load('gateway', 'keys.js');
+const entry = await command(async () => {
+  await prepare();
+  return built('gateway', 'keys.js');
+});
+const { main } = await import(entry);
 await main?.();

@@ -12,6 +12,10 @@ import { LOCK_FILE } from './paths.mjs';
 
 const POLL_MS = 200;
 
+/** A holder shows that it lives by touching the lock; one on another machine is judged by that alone. */
+const TOUCH_MS = 5_000;
+const UNTOUCHED_STALE_MS = 60_000;
+
 /** A takeover lasts microseconds; one this old was left by a process that was killed in it. */
 const TAKEOVER_STALE_MS = 10_000;
 
@@ -27,6 +31,12 @@ function startTime(pid) {
 
 const identity = () => ({ pid: process.pid, started: startTime(process.pid), host: os.hostname() });
 
+/** Milliseconds since a file was touched; -1 where there is none. */
+function age(file) {
+  const touched = fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs;
+  return touched === undefined ? -1 : Date.now() - touched;
+}
+
 function lives(pid) {
   try {
     process.kill(pid, 0);
@@ -36,9 +46,8 @@ function lives(pid) {
   }
 }
 
-/** Holders on another machine (a shared disk) cannot be looked up, and count as alive. */
-function isStale({ pid, started, host }) {
-  if (host !== os.hostname()) return false;
+function isStale(file, { pid, started, host }) {
+  if (host !== os.hostname()) return age(file) > UNTOUCHED_STALE_MS;
   return !lives(pid) || (started !== '' && startTime(pid) !== started);
 }
 
@@ -76,8 +85,7 @@ function create(file, content) {
 
 function removeStale(file, content) {
   const takeover = `${file}.takeover`;
-  const begun = fs.statSync(takeover, { throwIfNoEntry: false })?.mtimeMs;
-  if (begun !== undefined && Date.now() - begun > TAKEOVER_STALE_MS) fs.rmSync(takeover, { force: true });
+  if (age(takeover) > TAKEOVER_STALE_MS) fs.rmSync(takeover, { force: true });
   if (!create(takeover, '')) return;
   try {
     if (read(file) === content) fs.rmSync(file);
@@ -89,24 +97,31 @@ function removeStale(file, content) {
 async function acquire(file, onWait) {
   const content = JSON.stringify(identity());
   fs.mkdirSync(path.dirname(file), { recursive: true });
-  for (let told = false; !create(file, content); ) {
+  for (let told = false; !create(file, content); await wait(POLL_MS)) {
     const current = read(file);
     if (current === undefined) continue;
     const holder = holderOf(current);
-    if (!holder || isStale(holder)) {
+    if (!holder || isStale(file, holder)) {
       removeStale(file, current);
-      continue;
+    } else if (!told) {
+      onWait(holder);
+      told = true;
     }
-    if (!told) onWait(holder);
-    told = true;
-    await wait(POLL_MS);
   }
 }
+
+/** Keeps the lock looking alive; a touch that fails shows when the lock is given back. */
+const keepTouched = (file) =>
+  setInterval(() => fs.utimes(file, new Date(), new Date(), () => {}), TOUCH_MS).unref();
 
 /** Runs `work` while holding the lock; `onWait(holder)` is told once should another hold it. */
 export async function withLock(work, { file = LOCK_FILE, onWait = () => {} } = {}) {
   await acquire(file, onWait);
-  const release = () => fs.rmSync(file, { force: true });
+  const touching = keepTouched(file);
+  const release = () => {
+    clearInterval(touching);
+    fs.rmSync(file, { force: true });
+  };
   const withdraw = onInterrupt(release);
   try {
     return await work();

@@ -57,7 +57,6 @@ async function unpack(tarball, wanted, folder) {
       const file = wanted.find(({ from }) => from === name);
       if (file && size === file.bytes) await pipeline(data, fs.createWriteStream(path.join(folder, file.to)));
     }
-    for await (const _ of chunks);
   });
   return `sha512-${hash.digest('base64')}`;
 }
@@ -84,7 +83,8 @@ async function unpackChecked(model, tarball, folder) {
   } catch (error) {
     if (!(error instanceof TarError) && !/^Z_/.test(error.code)) throw error;
     found = await integrityOf(tarball);
-    if (found === model.integrity) throw new SetupError(`models: ${label}: ${error.message}`, { cause: error });
+    if (found === model.integrity)
+      throw new SetupError(`models: ${label}: ${error.message}`, { cause: error });
   }
   if (found !== model.integrity) throw mismatch(model, found);
   if (!(await allIntact(folder, model.files)))

@@ -19,7 +19,8 @@ const REFUSED = /\b(E401|E403|E404|E429|E5\d\d|ETARGET)\b/;
 /** The npm that runs this command, else the one on PATH. */
 function npmCommand() {
   const running = process.env.npm_execpath;
-  if (running && path.basename(running) === 'npm-cli.js') return { command: process.execPath, first: [running] };
+  if (running && path.basename(running) === 'npm-cli.js')
+    return { command: process.execPath, first: [running] };
   return { command: 'npm', first: [] };
 }
 
@@ -48,6 +49,7 @@ const errorLines = (output) =>
     .filter((line) => line.trim() && !/complete log of this run|^\s*(--|-[a-z]\b)/.test(line))
     .slice(0, 12);
 
+const DAMAGED = /\b(EINTEGRITY|Z_[A-Z]+_ERROR|TAR_[A-Z_]+)\b/;
 const DISK = /\b(EROFS|ENOSPC|EDQUOT|EACCES|EPERM)\b/;
 
 async function failure(what, output, cwd) {
@@ -58,6 +60,8 @@ async function failure(what, output, cwd) {
     return `${what}: the registry ${await registryHost(cwd)} could not be reached (${unreachable[0]})`;
   const refused = REFUSED.exec(text);
   if (refused) return `${what}: the registry ${await registryHost(cwd)} refused (${refused[0]})\n${text}`;
+  if (DAMAGED.test(text))
+    return `${what}: the registry ${await registryHost(cwd)} sent a damaged file\n${text}`;
   const disk = DISK.exec(text);
   if (disk) return `${what}: npm cannot write (${disk[0]})\n${text}`;
   return `${what}: npm failed\n${text || output.slice(-12).join('\n')}`;

@@ -24,28 +24,33 @@ export const packagesReady = (folder) => hasStamp(stampFile(folder), packagesKey
 
 const packagesOf = (lockFile) => JSON.parse(fs.readFileSync(lockFile, 'utf8')).packages;
 
+const fitsHere = ({ os = [process.platform], cpu = [process.arch] }) =>
+  os.includes(process.platform) && cpu.includes(process.arch);
+
 /** Whether every package of the lock is in node_modules by npm's own record of it. */
 export function laidOutFromLock(folder) {
   try {
     const wanted = packagesOf(path.join(folder, 'package-lock.json'));
     const present = packagesOf(path.join(folder, 'node_modules', '.package-lock.json'));
-    const same = (place) => wanted[place]?.integrity === present[place].integrity;
-    const missing = (place) => place && !present[place] && !wanted[place].optional;
-    return (
-      Object.keys(present).every((place) => same(place) && fs.existsSync(path.join(folder, place))) &&
-      !Object.keys(wanted).some(missing)
-    );
+    const isThere = ([place, { version, integrity }]) =>
+      present[place]?.version === version &&
+      present[place].integrity === integrity &&
+      fs.existsSync(path.join(folder, place, 'package.json'));
+    return Object.entries(wanted)
+      .filter(([place, entry]) => place !== '' && fitsHere(entry))
+      .every(isThere);
   } catch {
     return false;
   }
 }
 
-/** Counts packages as npm fetches them, for the live line. */
+/** Counts tarballs as npm gets them, for the live line. */
 function counter(folder, note) {
-  const total = Object.keys(packagesOf(path.join(folder, 'package-lock.json'))).length - 1;
+  const places = Object.entries(packagesOf(path.join(folder, 'package-lock.json')));
+  const total = places.filter(([place, entry]) => place !== '' && fitsHere(entry)).length;
   let fetched = 0;
   return (line) => {
-    if (/^npm http (fetch|cache)/.test(line)) note(`${Math.min(++fetched, total)} of ${total}`);
+    if (/^npm http .*\.tgz\b/.test(line)) note(`${Math.min(++fetched, total)} of ${total}`);
   };
 }
 

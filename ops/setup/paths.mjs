@@ -11,3 +11,6 @@ export const inRoot = (...parts) => path.join(ROOT, ...parts);
 export const modelsDir = () => path.resolve(process.env.MODELS_DIR || inRoot('.models'));
 
 export const LOCK_FILE = inRoot('ops', 'setup', '.state', 'lock');
+
+/** The counts of the last run of the tests. */
+export const COUNTS_FILE = inRoot('.tap', 'counts.json');

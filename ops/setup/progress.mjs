@@ -54,7 +54,7 @@ export function createProgress({ title = 'setup', stream = process.stderr } = {}
       stop(name, '');
       return result;
     } catch (error) {
-      stop(name, 'failed after ');
+      stop(name, error.name === 'AbortError' ? 'stopped after ' : 'failed after ');
       throw error;
     }
   }

@@ -19,7 +19,7 @@ export const STEPS = {
   },
   models: { needs: [], ready: () => modelsReady(), run: (context) => fetchModels(context) },
   postgres: { needs: ['packages'], ready: () => postgresReady(), run: () => linkPostgres() },
-  tokens: { needs: ['packages', 'models'], ready: () => tokensReady(), run: () => writeTokens() },
+  tokens: { needs: ['packages'], ready: () => tokensReady(), run: () => writeTokens() },
   build: { needs: ['packages'], ready: () => buildReady(), run: (context) => build(context) },
   acceptance: {
     needs: ['packages'],

@@ -42,7 +42,7 @@ function header(block) {
 
 /** The `path` of a pax record block (`<length> <key>=<value>\n`), if it has one. */
 function paxPath(data) {
-  for (let at = 0; at < data.length; ) {
+  for (let at = 0; at < data.length;) {
     const blank = data.indexOf(32, at);
     const length = Number(data.toString('latin1', at, blank < 0 ? at : blank));
     if (blank < 0 || !Number.isInteger(length) || length < 5 || at + length > data.length)
@@ -95,6 +95,13 @@ class ByteSource {
     return { [Symbol.asyncIterator]: () => ({ next }) };
   }
 
+  /** What follows the end mark, so that whoever hashes the stream has seen all of it. */
+  async drain(most) {
+    let left = most;
+    for (let chunk; (chunk = await this.some(Infinity)); left -= chunk.length)
+      if (chunk.length > left) throw new TarError('too much follows the archive');
+  }
+
   async whole(size) {
     const chunks = [];
     for await (const chunk of this.exactly(size)) chunks.push(chunk);
@@ -102,6 +109,7 @@ class ByteSource {
   }
 }
 
+/** Reads a body to its end. */
 async function skip(data) {
   const bytes = data[Symbol.asyncIterator]();
   while (!(await bytes.next()).done);
@@ -123,7 +131,7 @@ export async function* readTar(stream, limits = TAR_LIMITS) {
   let longName;
   for (let entries = 0; ; entries++) {
     const block = await source.whole(BLOCK);
-    if (block.every((byte) => byte === 0)) return;
+    if (block.every((byte) => byte === 0)) return source.drain(limits.totalBytes);
     const { name, size, type } = header(block);
     total += size;
     if (entries >= limits.entries) throw new TarError('the archive holds too many files');

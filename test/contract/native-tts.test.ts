@@ -203,7 +203,7 @@ t.test('bodies that are not what they say', async (t) => {
     const response = await fetch(`${gateway.base}/v1/tts`, {
       method: 'POST',
       headers: { ...gateway.authorization, 'content-type': type },
-      body: body as BodyInit,
+      body: body,
     });
     t.equal(response.status, status, `${type} ${typeof body === 'string' ? body : 'bytes'}`);
     t.equal((await failure(response)).status, status);
@@ -232,14 +232,14 @@ t.test('rule 15: X-Generation-Id is on every response', async (t) => {
 t.test('a path or method that is not there has the native shape', async (t) => {
   t.match(await failure(await fetch(`${gateway.base}/v1/nothing`)), { status: 404 });
   const wrong = await fetch(`${gateway.base}/v1/tts`);
-  t.equal(wrong.headers.get('allow'), 'POST');
+  t.match(wrong.headers.get('allow'), /^POST\b/);
   t.match(await failure(wrong), { status: 405 });
 });
 
 t.test('audio is sent while it is synthesised, and a client that leaves frees its slot', async (t) => {
   const running = async () => {
     const metrics = await (await fetch(`${gateway.base}/metrics`)).text();
-    return Number(/^speech_jobs_running (\d+)/m.exec(metrics)?.[1]);
+    return Number(/^gateway_speech_jobs_running (\d+)/m.exec(metrics)?.[1]);
   };
   const controller = new AbortController();
   const response = await fetch(`${gateway.base}/v1/tts`, {

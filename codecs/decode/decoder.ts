@@ -1,0 +1,149 @@
+/**
+ * The `Decode` port (contracts/ports/codec.ts): hostile uploads to PCM, each in a process of its own.
+ *
+ * Invariants: nothing is started for a file whose container is unknown; however the reader leaves, the
+ * process is gone and the temporary file removed before its slot is free; never more than `pcmBytes` come
+ * out of one file; a file cut short gives what could be decoded, one that gives nothing is an error.
+ */
+import { availableParallelism } from 'node:os';
+import { samplesOf } from '../../contracts/audio.js';
+import { ServiceError } from '../../contracts/errors.js';
+import type { Decode } from '../../contracts/ports/codec.js';
+import { Slots } from '../../processes/slots.js';
+import { ffmpegDecoder, findFfmpeg } from './ffmpeg.js';
+import { type DecodeLimits, decodeLimits } from './limits.js';
+import { onceDecoder } from './once.js';
+import type { DecoderProcess, StartDecoder } from './process.js';
+import { DEMUXERS, sniff } from './sniff.js';
+import { Uploads } from './uploads.js';
+
+export interface DecodeOptions {
+  /** Holds uploads while they are decoded; made if need be. Gateways may share it. */
+  readonly tempFolder: string;
+  /** The compiled gateway/workers/decode-once. */
+  readonly decodeOnce: string;
+  /** FFMPEG_PATH; absent or empty: `ffmpeg` on `searchPath`, else the build that npm brought. */
+  readonly ffmpegPath?: string | undefined;
+  /** PATH by default. */
+  readonly searchPath?: string | undefined;
+  /** Replaces single limits. */
+  readonly limits?: Partial<DecodeLimits>;
+}
+
+/** A decoder spends most of its life held back by its reader, so there are more of them than cores. */
+const PROCESSES_PER_CORE = 4;
+
+/**
+ * A decoder over one temporary folder. Stale files there are removed in the background.
+ * Throws where `ffmpegPath` names what does not run.
+ */
+export function createDecode(options: DecodeOptions): Decode {
+  const limits = { ...decodeLimits(PROCESSES_PER_CORE * availableParallelism()), ...options.limits };
+  const slots = new Slots(limits.processes, limits.queue, () => undefined);
+  const uploads = new Uploads(options.tempFolder);
+  const binary = findFfmpeg(options.ffmpegPath, options.searchPath);
+  const once = onceDecoder(options.decodeOnce);
+  const starters = binary === undefined ? [once] : [ffmpegDecoder(binary), once];
+
+  return async function* decode(file, signal) {
+    const container = sniff(file);
+    if (container === undefined) throw new ServiceError('audio_unreadable');
+    await enter(slots, signal);
+    try {
+      const demuxer = DEMUXERS[container];
+      yield* uploads.with(file, (path) => attempts(starters, { path, demuxer, limits, signal }));
+    } finally {
+      slots.leave();
+    }
+  };
+}
+
+/** Takes a slot. Errors: `engine_busy`; the signal's reason where it aborts first. */
+function enter(slots: Slots, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  return new Promise((resolve, reject) => {
+    const start = (): void => {
+      signal.removeEventListener('abort', leave);
+      resolve();
+    };
+    const leave = (): void => {
+      if (slots.withdraw(start)) reject(signal.reason);
+    };
+    signal.addEventListener('abort', leave, { once: true });
+    slots.enter(start);
+  });
+}
+
+interface Job {
+  readonly path: string;
+  readonly demuxer: string;
+  readonly limits: DecodeLimits;
+  readonly signal: AbortSignal;
+}
+
+/** The first decoder that knows the file; the others are for codecs that it lacks. */
+async function* attempts(starters: readonly StartDecoder[], job: Job): AsyncGenerator<Int16Array> {
+  for (const start of starters) {
+    job.signal.throwIfAborted();
+    const known = yield* samplesFrom(start(job.path, job.demuxer), job);
+    if (known) return;
+  }
+  throw new ServiceError('engine_failed', { message: 'No audio decoder runs on this machine' });
+}
+
+/** Yields what the process decodes. False where it gave nothing because it lacks the codec. */
+async function* samplesFrom(
+  decoder: DecoderProcess,
+  { limits, signal }: Job,
+): AsyncGenerator<Int16Array, boolean> {
+  const kill = (): void => decoder.kill();
+  signal.addEventListener('abort', kill, { once: true });
+  decoder.pcm.on('error', () => undefined);
+  let bytes = 0;
+  try {
+    for await (const piece of wholeSamples(patiently(decoder, limits.waitMs))) {
+      bytes += piece.length;
+      if (bytes > limits.pcmBytes) throw new ServiceError('audio_too_long');
+      yield samplesOf(piece);
+      signal.throwIfAborted();
+    }
+    const exit = await decoder.exited;
+    signal.throwIfAborted();
+    if (bytes === 0 && exit.incapable) return false;
+    if (bytes === 0 || !exit.orderly) throw new ServiceError('audio_unreadable');
+    return true;
+  } finally {
+    signal.removeEventListener('abort', kill);
+    await ended(decoder);
+  }
+}
+
+/** No process is left; its pipe is read to the end, or its descriptor would stay open. */
+async function ended(decoder: DecoderProcess): Promise<void> {
+  decoder.kill();
+  decoder.pcm.resume();
+  await decoder.exited;
+}
+
+/** The decoder's output; one that says nothing for `waitMs` is killed, which ends its output. A broken pipe is an end. */
+async function* patiently({ pcm, kill }: DecoderProcess, waitMs: number): AsyncGenerator<Buffer> {
+  const pieces = pcm.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
+  for (;;) {
+    const timer = setTimeout(kill, waitMs);
+    const step = await pieces.next().catch(() => undefined);
+    clearTimeout(timer);
+    if (step === undefined || step.done === true) return;
+    yield step.value;
+  }
+}
+
+/** The same bytes in pieces of whole samples. */
+async function* wholeSamples(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let odd: Buffer = Buffer.alloc(0);
+  for await (const piece of pieces) {
+    const bytes = odd.length === 0 ? piece : Buffer.concat([odd, piece]);
+    const whole = bytes.length - (bytes.length % 2);
+    odd = bytes.subarray(whole);
+    if (whole > 0) yield bytes.subarray(0, whole);
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * Decoding by an ffmpeg binary, driven by fluent-ffmpeg, under limits. Which binary: the operator's
+ * (FFMPEG_PATH), else `ffmpeg` on PATH, else the small LGPL build of @livekit/av, which has no AAC.
+ *
+ * fluent-ffmpeg runs one command for the whole process and asks it for its formats before each new kind of
+ * job. Here the command is always `sh limited.sh … binary`, and the formats are known.
+ */
+import { accessSync, constants } from 'node:fs';
+import { delimiter, isAbsolute, join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { getFfmpegPath } from '@livekit/av';
+import createCommand, { type FfmpegCommand } from 'fluent-ffmpeg';
+import { RECOGNITION_RATE } from '../../contracts/audio.js';
+import { limitedArgs, PROCESS_LIMITS } from './limits.js';
+import {
+  CANNOT_RUN,
+  type DecoderExit,
+  type DecoderProcess,
+  LIMITED_SCRIPT,
+  type StartDecoder,
+} from './process.js';
+import { DEMUXERS } from './sniff.js';
+
+const SHELL = '/bin/sh';
+const STDERR_LINES = 20;
+const OUTPUT_FORMAT = 's16le';
+
+/**
+ * The binary to use; undefined where there is none for this platform.
+ * Throws where the operator named one that does not run.
+ */
+export function findFfmpeg(
+  named: string | undefined,
+  searchPath = process.env['PATH'] ?? '',
+): string | undefined {
+  if (named !== undefined && named !== '') {
+    if (isExecutable(named)) return named;
+    throw new Error(`FFMPEG_PATH: ${named} is not an executable file`);
+  }
+  const folders = searchPath.split(delimiter).filter(isAbsolute);
+  return folders.map((folder) => join(folder, 'ffmpeg')).find(isExecutable) ?? getFfmpegPath();
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A starter of decoders on that binary. */
+export const ffmpegDecoder =
+  (binary: string): StartDecoder =>
+  (file, demuxer) => {
+    const command = commandFor(binary, file, demuxer);
+    // It must not close by itself: fluent-ffmpeg takes a closed output for a reader who has gone.
+    const pcm = new PassThrough({ autoDestroy: false, emitClose: false });
+    return running(command, pcm);
+  };
+
+function commandFor(binary: string, file: string, demuxer: string): FfmpegCommand {
+  const { nice: niceness, addressSpaceKiB } = PROCESS_LIMITS;
+  return Object.assign(createCommand({ niceness, stdoutLines: STDERR_LINES }), OVERRIDES)
+    .setFfmpegPath(SHELL)
+    .input(file)
+    .inputOptions(
+      ...[LIMITED_SCRIPT, ...limitedArgs({ addressSpaceKiB }), binary],
+      ...['-nostdin', '-hide_banner', '-v', 'error', '-threads', '1'],
+      ...['-protocol_whitelist', 'file', '-f', demuxer],
+    )
+    .outputOptions(
+      ...['-map', '0:a:0', '-vn', '-sn', '-dn', '-map_metadata', '-1', '-threads', '1'],
+      ...['-ac', '1', '-ar', String(RECOGNITION_RATE), '-f', OUTPUT_FORMAT],
+    );
+}
+
+const { _spawnFfmpeg: spawnFfmpeg } = createCommand.prototype as unknown as {
+  _spawnFfmpeg: (...args: unknown[]) => void;
+};
+
+/**
+ * Answers fluent-ffmpeg's questions without a process; what is missing shows when the binary runs. And where
+ * the system refuses a process for want of descriptors, fluent-ffmpeg would throw in the open: tell it instead.
+ */
+const OVERRIDES = {
+  _spawnFfmpeg(this: FfmpegCommand, ...args: [...unknown[], (error: unknown) => void]): void {
+    try {
+      spawnFfmpeg.apply(this, args);
+    } catch (error) {
+      (args.at(-1) as (error: unknown) => void)(error);
+    }
+  },
+  availableFormats: (done: (error: null, formats: object) => void): void => {
+    const inputs = Object.values(DEMUXERS).map((name) => [name, { canDemux: true }]);
+    done(null, { ...Object.fromEntries(inputs), [OUTPUT_FORMAT]: { canMux: true } });
+  },
+  availableEncoders: (done: (error: null, encoders: object) => void): void => done(null, {}),
+};
+
+function running(command: FfmpegCommand, pcm: PassThrough): DecoderProcess {
+  let killed = false;
+  const exited = new Promise<DecoderExit>((resolve) => {
+    command.on('start', () => killed && command.kill('SIGKILL'));
+    command.on('end', () => resolve({ orderly: true, incapable: false }));
+    command.on('error', (error: Error, _output, said) => {
+      const exit = exitOf(error, said ?? '');
+      // A command that was not spawned does not end its output; any other still has some on its way.
+      if (!exit.orderly && exit.incapable) pcm.end();
+      resolve(exit);
+    });
+  });
+  command.pipe(pcm);
+  return {
+    pcm,
+    exited,
+    kill() {
+      killed = true;
+      command.kill('SIGKILL');
+    },
+  };
+}
+
+const LACKS = /decoder[^\n]* not found|unknown (input format|decoder)|no decoder/i;
+
+/** fluent-ffmpeg tells the end of a process in words. */
+function exitOf({ message }: Error, said: string): DecoderExit {
+  const code = /exited with code (\d+)/.exec(message)?.[1];
+  const killed = /killed with signal/.test(message);
+  const missing = code === undefined ? !killed : CANNOT_RUN.has(Number(code));
+  return { orderly: code !== undefined, incapable: missing || LACKS.test(said) };
+}

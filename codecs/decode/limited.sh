@@ -1,0 +1,12 @@
+#!/bin/sh
+# Runs a program on a hostile file: sh limited.sh CPU_SECONDS OPEN_FILES ADDRESS_KIB DATA_KIB PROGRAM [ARGS]
+# No core dumps, no file may be written, and none of our environment (keys, addresses) is handed on.
+# A memory limit of 0 is none; a system that does not know one of the two (macOS) goes without it.
+ulimit -c 0 || exit 126
+ulimit -f 0 || exit 126
+ulimit -t "$1" || exit 126
+ulimit -n "$2" || exit 126
+[ "$3" = 0 ] || ulimit -v "$3" 2>/dev/null
+[ "$4" = 0 ] || ulimit -d "$4" 2>/dev/null
+shift 4
+exec env -i PATH="$PATH" LD_LIBRARY_PATH="$LD_LIBRARY_PATH" "$@"

@@ -1,0 +1,49 @@
+/**
+ * What a decoder process may use. Uploads are hostile: a file of 3 MB can hold hours of audio or make a
+ * decoder spin. Set by `limited.sh` through ulimit, and by the reader (decoder.ts).
+ */
+import { BYTES_PER_SAMPLE, RECOGNITION_RATE } from '../../contracts/audio.js';
+import { LIMITS } from '../../contracts/limits.js';
+
+/** Padding that codecs add at the ends of an hour is not held against it. */
+const SLACK_MS = 1000;
+
+const bytesOfAudio = (ms: number): number => Math.floor((ms / 1000) * RECOGNITION_RATE) * BYTES_PER_SAMPLE;
+
+export interface DecodeLimits {
+  /** PCM that one file may hold, in bytes; more is `audio_too_long`. */
+  readonly pcmBytes: number;
+  /** The longest wait for a decoder's next bytes, in ms, its start included. */
+  readonly waitMs: number;
+  /** Processes at once. */
+  readonly processes: number;
+  /** Uploads that may wait for a process; one more is `engine_busy`. */
+  readonly queue: number;
+}
+
+export const decodeLimits = (processes: number): DecodeLimits => ({
+  pcmBytes: bytesOfAudio(LIMITS.transcription.decodedMs + SLACK_MS),
+  waitMs: 60_000,
+  processes,
+  queue: 64,
+});
+
+/** Of one process. An hour of the slowest codec takes half of the time; ffmpeg takes 60 MB, node-av 82 MB. */
+export const PROCESS_LIMITS = {
+  cpuSeconds: 120,
+  openFiles: 64,
+  /** Address space of ffmpeg, in KiB. */
+  addressSpaceKiB: 1024 * 1024,
+  /** Data segment of node, in KiB: V8 reserves address space that it never uses, so that cannot be capped. */
+  dataKiB: 512 * 1024,
+  /** JavaScript heap of node, in MB. */
+  heapMb: 64,
+  /** Added niceness: speech in progress goes first. */
+  nice: 10,
+} as const;
+
+/** The arguments of `limited.sh` up to the program; 0 is no limit. */
+export const limitedArgs = (memory: { addressSpaceKiB?: number; dataKiB?: number }): readonly string[] =>
+  [PROCESS_LIMITS.cpuSeconds, PROCESS_LIMITS.openFiles, memory.addressSpaceKiB ?? 0, memory.dataKiB ?? 0].map(
+    String,
+  );

@@ -1,0 +1,30 @@
+/**
+ * One decoder process, whichever program it runs: both kinds (ffmpeg.ts, once.ts) look like this.
+ * Invariant: `exited` always settles, also where the program could not be started.
+ */
+import { fileURLToPath } from 'node:url';
+import type { Readable } from 'node:stream';
+
+export interface DecoderProcess {
+  /** 16-bit mono PCM at 16 kHz, in pieces of any length; ends when the process does. */
+  readonly pcm: Readable;
+  readonly exited: Promise<DecoderExit>;
+  /** SIGKILL, also when it has not been spawned yet. Idempotent. */
+  kill(): void;
+}
+
+export interface DecoderExit {
+  /** Ended by itself, whatever its exit code. */
+  readonly orderly: boolean;
+  /** The program could not run, or does not know the container or the codec. */
+  readonly incapable: boolean;
+}
+
+/** Starts a decoder on a file of the container that FFmpeg calls `demuxer`. */
+export type StartDecoder = (file: string, demuxer: string) => DecoderProcess;
+
+/** Lies beside the sources: the same depth from `dist/codecs/decode`. */
+export const LIMITED_SCRIPT = fileURLToPath(new URL('../../../codecs/decode/limited.sh', import.meta.url));
+
+/** What `exec` and `nice` answer for a program that is missing or does not run here. */
+export const CANNOT_RUN = new Set([126, 127]);

@@ -1,0 +1,80 @@
+/**
+ * The container of an upload, from its first bytes alone: file names and content types are never trusted.
+ * What is not in the table is refused before any process is started, playlists and scripts among them.
+ */
+
+export type Container = 'wav' | 'mp3' | 'aac' | 'mp4' | 'ogg' | 'webm' | 'flac' | 'aiff' | 'caf';
+
+/** FFmpeg's demuxer for each; it is forced, so that FFmpeg cannot take the file for anything else. */
+export const DEMUXERS: Readonly<Record<Container, string>> = {
+  wav: 'wav',
+  mp3: 'mp3',
+  aac: 'aac',
+  mp4: 'mov',
+  ogg: 'ogg',
+  webm: 'matroska',
+  flac: 'flac',
+  aiff: 'aiff',
+  caf: 'caf',
+};
+
+interface Magic {
+  readonly container: Container;
+  matches(bytes: Uint8Array): boolean;
+}
+
+const latin1 = (bytes: Uint8Array, at: number, length: number): string =>
+  String.fromCharCode(...bytes.subarray(at, at + length));
+
+/** One of `ids` at `at`, and one of `forms` at `formAt`. */
+const tagged =
+  (at: number, ids: readonly string[], formAt = 0, forms?: readonly string[]) =>
+  (bytes: Uint8Array): boolean =>
+    ids.includes(latin1(bytes, at, 4)) && (forms === undefined || forms.includes(latin1(bytes, formAt, 4)));
+
+const MAGICS: readonly Magic[] = [
+  { container: 'wav', matches: tagged(0, ['RIFF', 'RF64'], 8, ['WAVE']) },
+  { container: 'flac', matches: tagged(0, ['fLaC']) },
+  { container: 'ogg', matches: tagged(0, ['OggS']) },
+  { container: 'webm', matches: tagged(0, ['\x1a\x45\xdf\xa3']) },
+  { container: 'mp4', matches: tagged(4, ['ftyp', 'moov', 'mdat', 'wide', 'free', 'skip']) },
+  { container: 'aiff', matches: tagged(0, ['FORM'], 8, ['AIFF', 'AIFC']) },
+  { container: 'caf', matches: tagged(0, ['caff']) },
+  { container: 'aac', matches: isAdtsFrame },
+  { container: 'mp3', matches: isMpegFrame },
+];
+
+/** The container, or undefined where it is none that we decode. */
+export function sniff(file: Uint8Array): Container | undefined {
+  const tag = id3Length(file);
+  const bytes = file.subarray(tag);
+  const found = MAGICS.find(({ matches }) => matches(bytes))?.container;
+  // A tag may be followed by padding that only a demuxer sees through; nobody tags anything but MP3 so.
+  return found ?? (tag > 0 && bytes.length > 0 ? 'mp3' : undefined);
+}
+
+const ID3_HEADER_BYTES = 10;
+
+/** Length of an ID3v2 tag at the start: ten bytes, and the size that they hold in four times seven bits. */
+function id3Length(bytes: Uint8Array): number {
+  if (bytes.length < ID3_HEADER_BYTES || latin1(bytes, 0, 3) !== 'ID3') return 0;
+  return (
+    bytes.subarray(6, ID3_HEADER_BYTES).reduce((size, byte) => size * 128 + (byte & 0x7f), 0) +
+    ID3_HEADER_BYTES
+  );
+}
+
+/** An ADTS header: twelve sync bits, layer 0, a known sampling frequency. */
+function isAdtsFrame([first = 0, second = 0, third = 0]: Uint8Array): boolean {
+  return first === 0xff && (second & 0xf6) === 0xf0 && ((third >> 2) & 0x0f) < 13;
+}
+
+/** An MPEG audio header: eleven sync bits, no reserved version, layer, bitrate or sampling frequency. */
+function isMpegFrame([first = 0, second = 0, third = 0]: Uint8Array): boolean {
+  const version = (second >> 3) & 3;
+  const layer = (second >> 1) & 3;
+  const bitrate = third >> 4;
+  const frequency = (third >> 2) & 3;
+  const synced = first === 0xff && (second & 0xe0) === 0xe0;
+  return synced && version !== 1 && layer !== 0 && bitrate !== 0 && bitrate !== 15 && frequency !== 3;
+}

@@ -1,0 +1,64 @@
+/**
+ * The `Encode` port (contracts/ports/codec.ts), on the gateway's side. PCM and WAV at the engine's own
+ * rate pass through here without a copy; everything else is a job of the `encode` child.
+ * Invariant: nothing is sent before the first audio exists, so that a failure before it is a proper error.
+ */
+import { type OutputFormat, bytesOf } from '../../contracts/audio.js';
+import { ServiceError } from '../../contracts/errors.js';
+import type { Encode } from '../../contracts/ports/codec.js';
+import type { JobRunner } from '../../contracts/ports/jobs.js';
+import { wavHeader } from '../wav.js';
+import type { EncodeArgs } from './jobs.js';
+
+/** Largest piece that goes to the child in one frame: 0.7 s at 44.1 kHz. */
+const PIECE_SAMPLES = 32 * 1024;
+
+/** An encoder that runs its jobs on `runner`. */
+export function createEncode(runner: JobRunner): Encode {
+  return (pcm, rate, output, signal) => {
+    const audio = passes(rate, output)
+      ? passThrough(pcm, signal)
+      : encodeInChild(runner, pcm, { rate, output }, signal);
+    return output.format === 'wav' ? withWavHeader(audio, output.sampleRate) : audio;
+  };
+}
+
+const passes = (rate: number, { format, sampleRate }: OutputFormat): boolean =>
+  rate === sampleRate && (format === 'pcm' || format === 'wav');
+
+async function* passThrough(pcm: AsyncIterable<Int16Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  for await (const samples of pcm) {
+    signal.throwIfAborted();
+    if (samples.length > 0) yield bytesOf(samples);
+  }
+}
+
+async function* encodeInChild(
+  runner: JobRunner,
+  pcm: AsyncIterable<Int16Array>,
+  args: EncodeArgs,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  for await (const bytes of runner.run('encode', args, { input: pieces(pcm), signal })) {
+    if (!(bytes instanceof Uint8Array)) throw new ServiceError('engine_failed');
+    yield bytes;
+  }
+}
+
+async function* pieces(pcm: AsyncIterable<Int16Array>): AsyncGenerator<Uint8Array> {
+  for await (const samples of pcm) {
+    for (let start = 0; start < samples.length; start += PIECE_SAMPLES) {
+      yield bytesOf(samples.subarray(start, start + PIECE_SAMPLES));
+    }
+  }
+}
+
+async function* withWavHeader(audio: AsyncIterable<Uint8Array>, rate: number): AsyncGenerator<Uint8Array> {
+  let headed = false;
+  for await (const bytes of audio) {
+    if (!headed) yield wavHeader(rate);
+    headed = true;
+    yield bytes;
+  }
+  if (!headed) yield wavHeader(rate);
+}

@@ -1,0 +1,121 @@
+/**
+ * One of FFmpeg's audio encoders on 16-bit mono PCM of any chunk size. Native: child processes only.
+ * Invariants: the encoder gets frames of exactly its own size, only the last may be shorter; packets are
+ * handed over synchronously and are valid during the call only; `free` is idempotent.
+ */
+import {
+  type AVSampleFormat,
+  type FFEncoderCodec,
+  AV_CHANNEL_LAYOUT_MONO,
+  AV_CODEC_FLAG_GLOBAL_HEADER,
+  AV_SAMPLE_FMT_S16,
+  AV_SAMPLE_FMT_S16P,
+  FF_ENCODER_LIBMP3LAME,
+  FF_ENCODER_LIBOPUS,
+} from 'node-av/constants';
+import { Codec, CodecContext, Frame, Packet, Rational } from 'node-av/lib';
+import { BYTES_PER_SAMPLE } from '../../contracts/audio.js';
+import { check } from '../native.js';
+
+/** Each encoder with its 16-bit sample format; in mono, planar and interleaved are the same bytes. */
+const ENCODERS = {
+  mp3: { name: FF_ENCODER_LIBMP3LAME, format: AV_SAMPLE_FMT_S16P },
+  opus: { name: FF_ENCODER_LIBOPUS, format: AV_SAMPLE_FMT_S16 },
+} as const;
+
+export interface EncoderSettings {
+  readonly codec: keyof typeof ENCODERS;
+  /** Hz */
+  readonly rate: number;
+  /** bit/s; absent leaves it to the encoder */
+  readonly bitrate: number | undefined;
+}
+
+export class FrameEncoder {
+  readonly context = new CodecContext();
+  readonly rate: number;
+  readonly #format: AVSampleFormat;
+  readonly #packet = new Packet();
+  readonly #frameBytes: number;
+  #pending: Buffer = Buffer.alloc(0);
+  #samplesSent = 0n;
+
+  constructor({ codec, rate, bitrate }: EncoderSettings) {
+    const { name, format } = ENCODERS[codec];
+    this.rate = rate;
+    this.#format = format;
+    try {
+      this.#packet.alloc();
+      this.#open(name, bitrate);
+    } catch (error) {
+      this.free();
+      throw error;
+    }
+    this.#frameBytes = this.context.frameSize * BYTES_PER_SAMPLE;
+  }
+
+  /** Encodes every whole frame that is there now. */
+  push(pcm: Buffer, take: (packet: Packet) => void): void {
+    const bytes = this.#pending.length === 0 ? pcm : Buffer.concat([this.#pending, pcm]);
+    let start = 0;
+    for (; start + this.#frameBytes <= bytes.length; start += this.#frameBytes) {
+      this.#encode(bytes.subarray(start, start + this.#frameBytes), take);
+    }
+    this.#pending = Buffer.from(bytes.subarray(start));
+  }
+
+  /** Encodes the rest and flushes the encoder. Call once, last. */
+  finish(take: (packet: Packet) => void): void {
+    if (this.#pending.length > 0) this.#encode(this.#pending, take);
+    check(this.context.sendFrameSync(null), 'encoder flush');
+    this.#drain(take);
+  }
+
+  free(): void {
+    this.#packet.free();
+    this.context.freeContext();
+  }
+
+  #open(name: FFEncoderCodec, bitrate: number | undefined): void {
+    const codec = Codec.findEncoderByName(name);
+    this.context.allocContext3(codec);
+    this.context.sampleRate = this.rate;
+    this.context.sampleFormat = this.#format;
+    this.context.channelLayout = AV_CHANNEL_LAYOUT_MONO;
+    this.context.timeBase = new Rational(1, this.rate);
+    this.context.setFlags(AV_CODEC_FLAG_GLOBAL_HEADER);
+    if (bitrate !== undefined) this.context.bitRate = BigInt(bitrate);
+    check(this.context.open2Sync(codec, null), `encoder ${name}`);
+  }
+
+  #encode(pcm: Buffer, take: (packet: Packet) => void): void {
+    const frame = this.#frameOf(pcm);
+    try {
+      check(this.context.sendFrameSync(frame), 'encoding');
+    } finally {
+      frame.free();
+    }
+    this.#drain(take);
+  }
+
+  #frameOf(pcm: Buffer): Frame {
+    const nbSamples = pcm.length / BYTES_PER_SAMPLE;
+    const pts = this.#samplesSent;
+    this.#samplesSent += BigInt(nbSamples);
+    return Frame.fromAudioBuffer(pcm, {
+      nbSamples,
+      pts,
+      format: this.#format,
+      sampleRate: this.rate,
+      channelLayout: AV_CHANNEL_LAYOUT_MONO,
+    });
+  }
+
+  /** Until the encoder asks for more input or is at its end; both are negative answers. */
+  #drain(take: (packet: Packet) => void): void {
+    while (this.context.receivePacketSync(this.#packet) >= 0) {
+      take(this.#packet);
+      this.#packet.unref();
+    }
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * The jobs of an `encode` child. `encode` takes PCM chunks and sends encoded bytes while they arrive.
+ * Invariants: one turn of the loop works on at most SLICE_SECONDS of audio, so that the streams of a
+ * child take turns; native memory is freed however the job ends.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { BYTES_PER_SAMPLE, type OutputFormat } from '../../contracts/audio.js';
+import type { JobContext, JobHandlers, JobValue } from '../../contracts/ports/jobs.js';
+import { openSink } from './sinks.js';
+
+export interface EncodeArgs {
+  /** Hz of the input */
+  readonly rate: number;
+  readonly output: OutputFormat;
+}
+
+/** About a millisecond of MP3 encoding. */
+const SLICE_SECONDS = 0.25;
+
+export const encodeJobs: JobHandlers = { encode };
+
+/** Input: 16-bit mono PCM as bytes, in chunks of whole samples. Output: encoded bytes; WAV without its header. */
+async function* encode(
+  { rate, output }: EncodeArgs,
+  input: AsyncIterable<JobValue>,
+  { signal }: JobContext,
+): AsyncGenerator<Uint8Array> {
+  const sliceBytes = Math.round(rate * SLICE_SECONDS) * BYTES_PER_SAMPLE;
+  const sink = openSink(rate, output);
+  try {
+    for await (const chunk of input) {
+      for (const slice of slices(bytesOfChunk(chunk), sliceBytes)) {
+        if (signal.aborted) return;
+        const bytes = sink.push(slice);
+        if (bytes.length > 0) yield bytes;
+        await nextTurn();
+      }
+    }
+    if (signal.aborted) return;
+    const rest = sink.finish();
+    if (rest.length > 0) yield rest;
+  } finally {
+    sink.free();
+  }
+}
+
+function bytesOfChunk(chunk: JobValue): Buffer {
+  if (chunk instanceof Uint8Array) return Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+  throw new TypeError('encode takes PCM as bytes');
+}
+
+function* slices(bytes: Buffer, size: number): Generator<Buffer> {
+  for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size);
+}

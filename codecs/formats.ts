@@ -1,0 +1,123 @@
+/**
+ * The formats table (spec rules 8–11): what can be sent, at which rates, under which content type, and
+ * which names are always refused. Data and pure functions: dialects map their own names onto it.
+ * Invariant: an `OutputFormat` that leaves `resolveOutput` is one that the encoders take.
+ */
+import { type AudioFormat, MP3_BITRATES, type Mp3Bitrate, type OutputFormat } from '../contracts/audio.js';
+import { ServiceError } from '../contracts/errors.js';
+
+export interface FormatRow {
+  /** Hz, ascending */
+  readonly rates: readonly number[];
+  readonly defaultRate: number;
+  readonly contentType: string;
+}
+
+const PCM_RATES = [8000, 16_000, 24_000, 32_000, 44_100] as const;
+
+export const FORMATS: Readonly<Record<AudioFormat, FormatRow>> = {
+  mp3: { rates: [32_000, 44_100], defaultRate: 44_100, contentType: 'audio/mpeg' },
+  wav: { rates: PCM_RATES, defaultRate: 44_100, contentType: 'audio/wav' },
+  pcm: { rates: PCM_RATES, defaultRate: 44_100, contentType: 'audio/pcm' },
+  opus: { rates: [48_000], defaultRate: 48_000, contentType: 'audio/ogg' },
+};
+
+export const AUDIO_FORMATS = Object.keys(FORMATS) as readonly AudioFormat[];
+
+export const isAudioFormat = (name: string): name is AudioFormat => Object.hasOwn(FORMATS, name);
+
+export const DEFAULT_MP3_BITRATE: Mp3Bitrate = 128;
+
+/** Leaves the bitrate to the encoder. */
+export const OPUS_BITRATE_AUTOMATIC = -1000;
+
+/** What `opus_bitrate` may be, in bit/s; older clients say the same in kbit/s. */
+export const OPUS_BITRATES = [24_000, 32_000, 48_000, 64_000] as const;
+
+/** Mu-law and A-law, refused everywhere (rule 10): these names, and these names followed by `_…`. */
+export const REFUSED_FORMATS = [
+  'ulaw',
+  'alaw',
+  'mulaw',
+  'g711_ulaw',
+  'g711_alaw',
+  'pcmu',
+  'pcma',
+  'audio/pcmu',
+  'audio/pcma',
+] as const;
+
+/** Whether the name is one that every dialect refuses, `ulaw_8000` or `audio/PCMU` for instance. */
+export function isRefusedFormat(name: string): boolean {
+  const lower = name.toLowerCase();
+  return REFUSED_FORMATS.some((refused) => lower === refused || lower.startsWith(`${refused}_`));
+}
+
+export interface OutputRequest {
+  readonly format: AudioFormat;
+  /** Hz; absent selects the format's default */
+  readonly sampleRate?: number | undefined;
+  /** kbit/s, an exact tier; looked at for MP3 only */
+  readonly mp3Bitrate?: number | undefined;
+  /** bit/s or kbit/s, or `OPUS_BITRATE_AUTOMATIC`; looked at for Opus only */
+  readonly opusBitrate?: number | undefined;
+}
+
+/** How the client spelled the fields, for `ServiceError.param`. */
+export type OutputFields = Readonly<Partial<Record<Exclude<keyof OutputRequest, 'format'>, string>>>;
+
+/**
+ * Settles what is sent. Errors: `unsupported_format` for a rate or a bitrate outside the table,
+ * with the client's name of the field from `fields` as `param`.
+ */
+export function resolveOutput(request: OutputRequest, fields: OutputFields = {}): OutputFormat {
+  const { format } = request;
+  const sampleRate = checkRate(format, request.sampleRate, fields.sampleRate);
+  if (format === 'mp3') {
+    const mp3Bitrate = checkMp3Bitrate(request.mp3Bitrate ?? DEFAULT_MP3_BITRATE, fields.mp3Bitrate);
+    return { format, sampleRate, mp3Bitrate };
+  }
+  if (format !== 'opus') return { format, sampleRate };
+  const opusBitrate = checkOpusBitrate(request.opusBitrate ?? OPUS_BITRATE_AUTOMATIC, fields.opusBitrate);
+  return opusBitrate === undefined ? { format, sampleRate } : { format, sampleRate, opusBitrate };
+}
+
+/**
+ * The next tier at or above the bitrate in kbit/s (rule 9); `param` is the client's name of the field.
+ * Errors: `unsupported_format` above the highest tier, and for what is not a positive number.
+ */
+export function snapMp3Bitrate(kbps: number, param?: string): Mp3Bitrate {
+  const tier = kbps > 0 ? MP3_BITRATES.find((bitrate) => bitrate >= kbps) : undefined;
+  if (tier === undefined) throw refusal('mp3 bitrate', kbps, `at most ${MP3_BITRATES.at(-1)}`, param);
+  return tier;
+}
+
+function checkRate(format: AudioFormat, rate: number | undefined, param?: string): number {
+  const { rates, defaultRate } = FORMATS[format];
+  if (rate === undefined) return defaultRate;
+  if (rates.includes(rate)) return rate;
+  throw unsupported(
+    `Invalid sample rate ${rate} for format ${format}. Supported: ${rates.join(', ')}`,
+    param,
+  );
+}
+
+function checkMp3Bitrate(kbps: number, param?: string): Mp3Bitrate {
+  const tier = MP3_BITRATES.find((bitrate) => bitrate === kbps);
+  if (tier === undefined) throw refusal('mp3 bitrate', kbps, MP3_BITRATES.join(', '), param);
+  return tier;
+}
+
+function checkOpusBitrate(bitrate: number, param?: string): number | undefined {
+  if (bitrate === OPUS_BITRATE_AUTOMATIC) return undefined;
+  const known = OPUS_BITRATES.find((bps) => bps === bitrate || bps === bitrate * 1000);
+  const supported = [OPUS_BITRATE_AUTOMATIC, ...OPUS_BITRATES].join(', ');
+  if (known === undefined) throw refusal('opus bitrate', bitrate, supported, param);
+  return known;
+}
+
+const refusal = (what: string, value: number, supported: string, param?: string): ServiceError =>
+  unsupported(`Invalid ${what} ${value}. Supported: ${supported}`, param);
+
+const unsupported = (message: string, param?: string): ServiceError =>
+  new ServiceError('unsupported_format', param === undefined ? { message } : { message, param });

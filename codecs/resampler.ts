@@ -1,0 +1,70 @@
+/**
+ * libswresample from any layout to mono 16-bit at one rate. Native: child processes only.
+ * Invariants: no sample is lost, `finish` gives what the filter still holds; `free` is idempotent and
+ * must be called on every path.
+ */
+import { AV_CHANNEL_LAYOUT_MONO, type AVSampleFormat, AV_SAMPLE_FMT_S16 } from 'node-av/constants';
+import { type ChannelLayout, SoftwareResampleContext } from 'node-av/lib';
+import { BYTES_PER_SAMPLE } from '../contracts/audio.js';
+import { check } from './native.js';
+
+export interface ResamplerInput {
+  /** Hz */
+  readonly rate: number;
+  readonly format: AVSampleFormat;
+  readonly layout: ChannelLayout;
+}
+
+export class Resampler {
+  readonly #context = new SoftwareResampleContext();
+
+  constructor(input: ResamplerInput, outputRate: number) {
+    const { rate, format, layout } = input;
+    try {
+      check(
+        this.#context.allocSetOpts2(
+          AV_CHANNEL_LAYOUT_MONO,
+          AV_SAMPLE_FMT_S16,
+          outputRate,
+          layout,
+          format,
+          rate,
+        ),
+        'resampler options',
+      );
+      check(this.#context.init(), 'resampler');
+    } catch (error) {
+      this.free();
+      throw error;
+    }
+  }
+
+  static mono(inputRate: number, outputRate: number): Resampler {
+    return new Resampler(
+      { rate: inputRate, format: AV_SAMPLE_FMT_S16, layout: AV_CHANNEL_LAYOUT_MONO },
+      outputRate,
+    );
+  }
+
+  /** `count` samples a channel in the planes; gives 16-bit mono bytes. */
+  push(planes: Buffer[], count: number): Buffer {
+    return this.#convert(planes, count);
+  }
+
+  /** The rest. Call once, last. */
+  finish(): Buffer {
+    return this.#convert(null, 0);
+  }
+
+  free(): void {
+    this.#context.free();
+  }
+
+  #convert(planes: Buffer[] | null, count: number): Buffer {
+    const room = this.#context.getOutSamples(count);
+    if (room <= 0) return Buffer.alloc(0);
+    const output = Buffer.allocUnsafeSlow(room * BYTES_PER_SAMPLE);
+    const written = check(this.#context.convertSync([output], room, planes, count), 'resampling');
+    return output.subarray(0, written * BYTES_PER_SAMPLE);
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * Flite: English at 16 kHz, the default voices. The program is synchronous, so it runs only in a speech
+ * child; between pieces and chunks the loop turns, so that a cancel is seen.
+ */
+import { setImmediate as turn } from 'node:timers/promises';
+import type { TimedWord, TtsEngine, TtsEvent, TtsRequest } from '../../../contracts/ports/tts.js';
+import { ServiceError } from '../../../contracts/errors.js';
+import { cutText } from '../../text-pieces.js';
+import { FLITE_RATE, fliteDescription } from './description.js';
+import { leadingPause, loadFlite, type FliteProgram } from './program.js';
+import { spokenText, spokenWords } from './spoken-text.js';
+import { Lexicon, wordTimes } from './word-times.js';
+
+/** The pipeline cuts text before; this bounds one run of the program whoever calls. */
+const PIECE_LENGTH = 300;
+const CHUNK_SAMPLES = FLITE_RATE / 10;
+/** Flite begins with a fifth of a second of silence: only this much is kept, so that speech begins early. */
+const LEAD_SAMPLES = FLITE_RATE / 25;
+const SPEED = { min: 0.25, max: 4 };
+
+interface Spoken {
+  readonly samples: Int16Array;
+  readonly words: readonly TimedWord[];
+}
+
+function speak(program: FliteProgram, lexicon: Lexicon, piece: string, request: TtsRequest): Spoken {
+  const words = spokenWords(piece);
+  const text = spokenText(words);
+  if (text === '') return { samples: new Int16Array(0), words: [] };
+  const speed = Math.min(SPEED.max, Math.max(SPEED.min, request.speed));
+  const { samples, phones } = program(text, { voice: request.voice, speed });
+  const cut = Math.max(0, leadingPause(phones) - LEAD_SAMPLES);
+  const times = request.timing ? wordTimes(words, phones, lexicon) : [];
+  return { samples: samples.subarray(cut), words: times.map((word) => moved(word, -cut / FLITE_RATE)) };
+}
+
+const moved = ({ text, start, end }: TimedWord, by: number): TimedWord => ({
+  text,
+  start: Math.max(0, start + by),
+  end: Math.max(0, end + by),
+});
+
+/** Loads the program. Errors of `synthesize`: `engine_failed`, `voice_not_found`. */
+export async function createFlite(): Promise<TtsEngine> {
+  const program = await loadFlite();
+  const lexicon = new Lexicon(program);
+  async function* synthesize(request: TtsRequest, signal: AbortSignal): AsyncGenerator<TtsEvent> {
+    if (!fliteDescription.voices.some(({ name }) => name === request.voice)) {
+      throw new ServiceError('voice_not_found');
+    }
+    let offset = 0;
+    for (const piece of cutText(request.text, { latency: 'normal', chunkLength: PIECE_LENGTH })) {
+      await turn();
+      signal.throwIfAborted();
+      const { samples, words } = speak(program, lexicon, piece, request);
+      for (const word of words) yield { kind: 'word', word: moved(word, offset / FLITE_RATE) };
+      for (let at = 0; at < samples.length; at += CHUNK_SAMPLES) {
+        signal.throwIfAborted();
+        yield { kind: 'audio', samples: samples.slice(at, at + CHUNK_SAMPLES) };
+      }
+      offset += samples.length;
+    }
+  }
+  return { ...fliteDescription, synthesize };
+}

@@ -1,0 +1,48 @@
+/**
+ * Text as Flite can say it: each word of the source in plain ASCII, symbols as words, markup gone.
+ * Other scripts, emoji and control characters have no sound in Flite's English and become nothing.
+ */
+export interface SpokenWord {
+  /** As it stands in the source. */
+  readonly text: string;
+  /** What Flite is given for it. */
+  readonly spoken: string;
+}
+
+const LETTERS: Readonly<Record<string, string>> = {
+  ß: 'ss', æ: 'ae', Æ: 'Ae', œ: 'oe', Œ: 'Oe', ø: 'o', Ø: 'O', đ: 'd', Đ: 'D', ł: 'l', Ł: 'L', þ: 'th', ð: 'th', ı: 'i',
+}; // prettier-ignore
+const SYMBOLS: Readonly<Record<string, string>> = {
+  '’': "'", '‘': "'", 'ʼ': "'", '–': ', ', '—': ', ', '⁄': '/',
+  '&': ' and ', '@': ' at ', '+': ' plus ', '=': ' equals ', '×': ' times ', '÷': ' divided by ',
+  '€': ' euros ', '£': ' pounds ', '¥': ' yen ', '¢': ' cents ', '°': ' degrees ', '©': ' copyright ', '™': ' trademark ',
+}; // prettier-ignore
+
+const TRANSLATED = new RegExp(`[${Object.keys({ ...LETTERS, ...SYMBOLS }).join('')}]`, 'gu');
+const MARKS = /\p{M}/gu;
+const UNSPEAKABLE = /[^\x20-\x7e]|[<>{}[\]()|\\^~_*#"`]/gu;
+/** Longer words than this trouble its letter-to-sound rules. */
+const LONG_WORD = /[^\s]{40}(?=[^\s])/gu;
+
+const translate = (text: string): string =>
+  text.replace(TRANSLATED, (character) => LETTERS[character] ?? SYMBOLS[character] ?? ' ');
+
+function spokenForm(word: string): string {
+  // Before and after the decomposition: it makes fraction slashes, and would take signs such as ™ apart.
+  const letters = translate(translate(word).normalize('NFKD').replace(MARKS, ''));
+  const plain = letters.replace(UNSPEAKABLE, ' ').replace(/\s+/gu, ' ').trim();
+  return /[a-z0-9$%]/iu.test(plain) ? plain.replace(LONG_WORD, '$& ') : plain.replace(/[^,.;:!?]/gu, '');
+}
+
+/** The words of a text that white space divides; those that only hold marks end the pause before them. */
+export const spokenWords = (text: string): SpokenWord[] =>
+  text
+    .split(/\s+/u)
+    .map((word) => ({ text: word, spoken: spokenForm(word) }))
+    .filter(({ spoken }) => spoken !== '');
+
+export const isSounding = ({ spoken }: SpokenWord): boolean => /[a-z0-9$%]/iu.test(spoken);
+
+/** What Flite is given; empty where nothing in it has a sound. */
+export const spokenText = (words: readonly SpokenWord[]): string =>
+  words.some(isSounding) ? words.map(({ spoken }) => spoken).join(' ').replace(/ (?=[,.;:!?])/gu, '') : '';

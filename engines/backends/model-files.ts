@@ -1,0 +1,16 @@
+/** Where model files lie, and a clear word when one is missing. Setup fetches them; nothing here does. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** `.models` beside the build. */
+export const defaultModelsFolder = fileURLToPath(new URL('../../../.models/', import.meta.url));
+
+/** The path of a model file. Throws where it is missing, naming it and what fetches it. */
+export function modelFile(folder: string, ...names: string[]): string {
+  const path = join(folder, ...names);
+  if (existsSync(path)) return path;
+  throw new Error(
+    `The model file ${path} is missing: "npm start" and "npm test" fetch it, or set MODELS_DIR to the folder that holds it`,
+  );
+}

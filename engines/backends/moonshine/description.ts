@@ -1,0 +1,6 @@
+/** What Moonshine (tiny) can do, as data: the gateway reads it without loading the model. */
+import type { SttCapabilities } from '../../../contracts/ports/stt.js';
+
+const capabilities: SttCapabilities = { languages: ['en'], maxPieceSeconds: 15, words: false };
+
+export const moonshineDescription = { name: 'moonshine', capabilities } as const;

@@ -1,0 +1,75 @@
+/**
+ * Moonshine (tiny, English) on sherpa-onnx: pieces of at most 15 s. Decoding runs on a thread of libuv's,
+ * so the loop stays free. Invariants: one decode at a time, in the order of the calls; a decode that has
+ * begun cannot be stopped, so an abort leaves its result behind, and one that has not begun never does.
+ */
+import sherpa, { type OfflineRecognizerConfig } from 'sherpa-onnx-node';
+import { RECOGNITION_RATE } from '../../../contracts/audio.js';
+import { ServiceError } from '../../../contracts/errors.js';
+import type { SttEngine, SttPiece } from '../../../contracts/ports/stt.js';
+import { defaultModelsFolder, modelFile } from '../model-files.js';
+import { floatsOf } from '../samples.js';
+import { moonshineDescription } from './description.js';
+import { canHoldSpeech, plausible } from './hallucinations.js';
+
+/** The model's features are its own; the runtime wants a dimension all the same. */
+const FEATURES = { sampleRate: RECOGNITION_RATE, featureDim: 80 };
+const NOTHING: SttPiece = { text: '' };
+
+const recognizerConfig = (folder: string): OfflineRecognizerConfig => ({
+  featConfig: FEATURES,
+  modelConfig: {
+    moonshine: {
+      encoder: modelFile(folder, 'moonshine', 'encoder_model.onnx'),
+      mergedDecoder: modelFile(folder, 'moonshine', 'decoder_model_merged.onnx'),
+    },
+    tokens: modelFile(folder, 'moonshine', 'tokens.txt'),
+    numThreads: 1,
+    debug: 0,
+  },
+});
+
+/** Rejects as soon as the signal is aborted, else settles as the work does. */
+async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const settled = new AbortController();
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { signal: settled.signal });
+  });
+  work.catch(() => undefined);
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    settled.abort();
+  }
+}
+
+/** Loads the model. Throws naming the file where one is missing. */
+export async function createMoonshine(modelsFolder = defaultModelsFolder): Promise<SttEngine> {
+  const recognizer = await sherpa.OfflineRecognizer.createAsync(recognizerConfig(modelsFolder));
+  const longest = moonshineDescription.capabilities.maxPieceSeconds * RECOGNITION_RATE;
+  let last: Promise<unknown> = Promise.resolve();
+  async function decode(samples: Int16Array, signal: AbortSignal): Promise<string> {
+    signal.throwIfAborted();
+    const stream = recognizer.createStream();
+    stream.acceptWaveform({ samples: floatsOf(samples), sampleRate: RECOGNITION_RATE });
+    return (await recognizer.decodeAsync(stream)).text;
+  }
+  function inTurn(samples: Int16Array, signal: AbortSignal): Promise<string> {
+    const turn = last.then(() => decode(samples, signal));
+    last = turn.catch(() => undefined);
+    return turn;
+  }
+  return {
+    ...moonshineDescription,
+    async transcribe(samples, _options, signal): Promise<SttPiece> {
+      signal.throwIfAborted();
+      if (samples.length > longest) {
+        throw new ServiceError('engine_failed', { message: 'The piece of audio is too long for this engine' });
+      }
+      if (!canHoldSpeech(samples)) return NOTHING;
+      const text = await abortable(inTurn(samples, signal), signal);
+      return { text: plausible(text, samples.length / RECOGNITION_RATE) };
+    },
+  };
+}

@@ -1,0 +1,24 @@
+/** What the tone engines can do, as data. For tests and benchmarks; never a default. */
+import { LANGUAGES } from '../../../contracts/languages.js';
+import type { SttCapabilities } from '../../../contracts/ports/stt.js';
+import type { EngineVoice, TtsCapabilities } from '../../../contracts/ports/tts.js';
+
+export const TONE_RATE = 16_000;
+
+const speaking: TtsCapabilities = {
+  languages: LANGUAGES,
+  sampleRate: TONE_RATE,
+  streaming: true,
+  timing: 'word',
+  cloning: false,
+  speakers: false,
+  speed: false,
+  styleTags: false,
+};
+
+const voices: readonly EngineVoice[] = [{ name: 'tone', title: 'Tone (for tests)', languages: LANGUAGES }];
+
+const hearing: SttCapabilities = { languages: 'any', maxPieceSeconds: 120, words: true };
+
+export const toneSpeechDescription = { name: 'tone', capabilities: speaking, voices } as const;
+export const toneHearingDescription = { name: 'tone', capabilities: hearing } as const;

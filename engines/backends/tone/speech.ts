@@ -1,0 +1,40 @@
+/**
+ * Text to tones. Deterministic, and cheap enough for benchmarks to see everything else: a symbol is one
+ * copy of a prepared waveform. Runs in the gateway's process.
+ */
+import { ServiceError } from '../../../contracts/errors.js';
+import type { TtsEngine, TtsEvent, TtsRequest } from '../../../contracts/ports/tts.js';
+import { MOST_BYTES, SYMBOL_SAMPLES, symbolsOf, TAIL_SYMBOLS, timesOfWords, WAVEFORMS } from './code.js';
+import { toneSpeechDescription } from './description.js';
+
+/** 100 ms. */
+const CHUNK_SYMBOLS = 5;
+
+const isSpeakable = (text: string): boolean => /[^\p{P}\p{Z}\p{C}]/u.test(text);
+
+function chunkOf(symbols: Uint8Array): Int16Array {
+  const samples = new Int16Array(symbols.length * SYMBOL_SAMPLES);
+  symbols.forEach((symbol, index) => samples.set(WAVEFORMS[symbol]!, index * SYMBOL_SAMPLES));
+  return samples;
+}
+
+async function* synthesize(request: TtsRequest, signal: AbortSignal): AsyncGenerator<TtsEvent> {
+  signal.throwIfAborted();
+  if (!isSpeakable(request.text)) return;
+  const bytes = Buffer.from(request.text);
+  if (bytes.length > MOST_BYTES) {
+    throw new ServiceError('invalid_request', { message: 'The text is too long for one utterance' });
+  }
+  if (request.timing) {
+    for (const word of timesOfWords(request.text)) yield { kind: 'word', word };
+  }
+  const symbols = symbolsOf(bytes);
+  for (let at = 0; at < symbols.length; at += CHUNK_SYMBOLS) {
+    signal.throwIfAborted();
+    yield { kind: 'audio', samples: chunkOf(symbols.subarray(at, at + CHUNK_SYMBOLS)) };
+  }
+  yield { kind: 'audio', samples: new Int16Array(TAIL_SYMBOLS * SYMBOL_SAMPLES) };
+}
+
+/** Errors of `synthesize`: `invalid_request` for more than 64 KiB of text. */
+export const createToneSpeech = (): TtsEngine => ({ ...toneSpeechDescription, synthesize });

@@ -1,0 +1,53 @@
+/**
+ * Engines that run in a speech child, seen from the gateway: the ports over a JobRunner. What an engine
+ * can do comes from its description, so nothing is loaded here. Errors beside the engine's own:
+ * `engine_lost` when the child dies, `engine_busy` when its queue is full.
+ */
+import type { JobRunner } from '../contracts/ports/jobs.js';
+import type { SttCapabilities } from '../contracts/ports/stt.js';
+import type { EngineVoice, TtsCapabilities, TtsEngine, TtsEvent } from '../contracts/ports/tts.js';
+import type { TranscriptSegment } from '../contracts/ports/speech.js';
+import type { Transcriber } from './long-audio.js';
+import {
+  eventOfValue,
+  segmentOfValue,
+  SPEECH_JOBS,
+  valuesOfAudio,
+  type SynthesizeArgs,
+  type TranscribeArgs,
+} from './speech-jobs.js';
+
+export interface TtsDescription {
+  readonly name: string;
+  readonly capabilities: TtsCapabilities;
+  readonly voices: readonly EngineVoice[];
+}
+
+export interface SttDescription {
+  readonly name: string;
+  readonly capabilities: SttCapabilities;
+}
+
+/** A synthesis engine of the children that `runner` reaches. */
+export function ttsInChild(runner: JobRunner, description: TtsDescription): TtsEngine {
+  return {
+    ...description,
+    async *synthesize(request, signal): AsyncGenerator<TtsEvent> {
+      const args: SynthesizeArgs = { engine: description.name, request };
+      for await (const value of runner.run(SPEECH_JOBS.synthesize, args, { signal })) yield eventOfValue(value);
+    },
+  };
+}
+
+/** A transcriber of the children that `runner` reaches; voice activity runs beside the engine there. */
+export function sttInChild(runner: JobRunner, description: SttDescription): Transcriber {
+  return {
+    name: description.name,
+    languages: description.capabilities.languages,
+    async *transcribe(audio, { language }, signal): AsyncGenerator<TranscriptSegment> {
+      const args: TranscribeArgs = { engine: description.name, ...(language !== undefined && { language }) };
+      const options = { input: valuesOfAudio(audio), signal };
+      for await (const value of runner.run(SPEECH_JOBS.transcribe, args, options)) yield segmentOfValue(value);
+    },
+  };
+}

@@ -1,0 +1,67 @@
+/**
+ * The jobs of a speech child and what travels in them: one vocabulary for both sides of the socket.
+ * Audio goes as PCM bytes, 100 ms at most a value, so that a cancel or another stream gets in between.
+ */
+import { bytesOf, samplesOf } from '../contracts/audio.js';
+import type { JobValue } from '../contracts/ports/jobs.js';
+import type { TranscriptSegment } from '../contracts/ports/speech.js';
+import type { TtsEvent, TtsRequest } from '../contracts/ports/tts.js';
+
+export const SPEECH_JOBS = { synthesize: 'synthesize', transcribe: 'transcribe' } as const;
+
+export interface SynthesizeArgs {
+  readonly engine: string;
+  readonly request: TtsRequest;
+}
+
+export interface TranscribeArgs {
+  readonly engine: string;
+  /** Absent or null: no hint. */
+  readonly language?: string | null;
+}
+
+type Word = readonly [text: string, start: number, end: number];
+type TtsValue = { readonly a: Uint8Array } | { readonly w: Word };
+
+const CHUNKS_PER_SECOND = 10;
+
+/** The values of one event. `rate` in Hz. */
+export function* valuesOfEvent(event: TtsEvent, rate: number): Generator<TtsValue> {
+  if (event.kind === 'word') {
+    const { text, start, end } = event.word;
+    return yield { w: [text, start, end] };
+  }
+  const length = Math.floor(rate / CHUNKS_PER_SECOND);
+  for (let at = 0; at < event.samples.length; at += length) {
+    yield { a: bytesOf(event.samples.subarray(at, at + length)) };
+  }
+}
+
+export function eventOfValue(value: JobValue): TtsEvent {
+  const sent = value as TtsValue;
+  if ('a' in sent) return { kind: 'audio', samples: samplesOf(sent.a) };
+  const [text, start, end] = sent.w;
+  return { kind: 'word', word: { text, start, end } };
+}
+
+export const valueOfSegment = ({ text, start, end }: TranscriptSegment): Word => [text, start, end];
+
+export function segmentOfValue(value: JobValue): TranscriptSegment {
+  const [text, start, end] = value as Word;
+  return { text, start, end };
+}
+
+/** Longest PCM value that goes to a child, in samples: 100 ms at the rate of recognition. */
+const INPUT_SAMPLES = 1600;
+
+export async function* valuesOfAudio(audio: AsyncIterable<Int16Array>): AsyncGenerator<Uint8Array> {
+  for await (const samples of audio) {
+    for (let at = 0; at < samples.length; at += INPUT_SAMPLES) {
+      yield bytesOf(samples.subarray(at, at + INPUT_SAMPLES));
+    }
+  }
+}
+
+export async function* audioOfValues(values: AsyncIterable<JobValue>): AsyncGenerator<Int16Array> {
+  for await (const value of values) yield samplesOf(value as Uint8Array);
+}

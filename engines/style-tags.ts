@@ -1,0 +1,65 @@
+/**
+ * Style and speaker tags in text, for engines that do not know them: stripped, never read aloud
+ * (decisions.md "Models, voices"). Only the known vocabulary counts as a tag; other parentheses are text.
+ */
+const EMOTIONS =
+  'happy sad angry excited calm nervous confident surprised satisfied delighted scared worried upset frustrated depressed empathetic embarrassed disgusted moved proud relaxed grateful curious interested confused joyful disdainful unhappy anxious hysterical indifferent uncertain doubtful disappointed regretful guilty ashamed jealous envious hopeful optimistic pessimistic nostalgic lonely bored contemptuous sympathetic compassionate determined resigned impatient scornful panicked furious reluctant keen disapproving negative denying astonished serious sarcastic conciliative comforting sincere sneering hesitating yielding painful awkward amused';
+const SOUNDS =
+  'laugh laughs laughing laughter chuckle chuckles chuckling giggle giggles giggling sob sobs sobbing cry crying sigh sighs sighing pant pants panting groan groans groaning gasp gasps gasping yawn yawning snore snoring cough coughs coughing sniff sniffs breath breathing inhale inhales exhale exhales whisper whispers whispering shout shouts shouting scream screams screaming singing humming pause break';
+const PHRASES = [
+  'in a hurry tone',
+  'soft tone',
+  'low voice',
+  'low volume',
+  'volume up',
+  'volume down',
+  'crying loudly',
+  'crowd laughing',
+  'background laughter',
+  'audience laughing',
+  'audience laughter',
+  'long break',
+  'long-break',
+  'short pause',
+  'long pause',
+  'clear throat',
+  'clearing throat',
+  'clears throat',
+  'lip smacking',
+  'lip-smacking',
+  'professional broadcast tone',
+  'emphasis',
+];
+const DEGREE = /^(?:very|slightly|a little|a bit|really|so|softly|loudly|quietly|extremely|in a) /u;
+const MANNER = / (?:tone|voice|softly|loudly|quietly)$/u;
+
+const TAGS = new Set([...EMOTIONS.split(' '), ...SOUNDS.split(' '), ...PHRASES]);
+
+/** Longer than any tag; keeps the search for a closing bracket short. */
+const CANDIDATE = /<\|speaker:\d{1,4}\|>|\(([a-z][a-z -]{1,38})\)|\[([a-z][a-z -]{1,38})\]/giu;
+
+function isTag(words: string): boolean {
+  const phrase = words.toLowerCase().trim();
+  return TAGS.has(phrase) || TAGS.has(phrase.replace(DEGREE, '').replace(MANNER, ''));
+}
+
+/** Whether the text names speakers: `<|speaker:0|>`. */
+export const hasSpeakerTags = (text: string): boolean => /<\|speaker:\d{1,4}\|>/u.test(text);
+
+/** The text without its tags; where one stood between words a single blank stays. */
+export function stripTags(text: string): string {
+  let stripped = false;
+  const rest = text.replace(CANDIDATE, (whole, round?: string, square?: string) => {
+    const words = round ?? square;
+    if (words !== undefined && !isTag(words)) return whole;
+    stripped = true;
+    return '\u0000';
+  });
+  return stripped ? closeGaps(rest) : text;
+}
+
+const closeGaps = (text: string): string =>
+  text
+    .replace(/ ?(?:\u0000 ?)+/gu, (gap) => (/^ | $/u.test(gap) ? ' ' : ''))
+    .replace(/ (?=[,.;:!?…])/gu, '')
+    .trim();

@@ -1,0 +1,108 @@
+/** `POST /v1/tts` and `POST /v1/asr` (native-and-platform.md sections 1 and 4). */
+import { FORMATS } from '../../../codecs/formats.js';
+import { ServiceError } from '../../../contracts/errors.js';
+import { LANGUAGE_NAMES, isLanguage } from '../../../contracts/languages.js';
+import { LIMITS } from '../../../contracts/limits.js';
+import { DEFAULT_TRANSCRIPTION_MODEL } from '../../../contracts/models.js';
+import type { KeyAuthority } from '../../../contracts/ports/identity.js';
+import type { Speech, Transcript, Transcription } from '../../../contracts/ports/speech.js';
+import type { Vocabulary } from '../../../contracts/vocabulary.js';
+import { authenticate } from '../../server/auth.js';
+import { mediaType, readJson, readMsgpack } from '../../server/body.js';
+import { readMultipart } from '../../server/multipart.js';
+import type { HttpRequest, Reply } from '../../server/port.js';
+import { type AsrInput, asrInput, modelOf, synthesisRequest } from './params.js';
+
+export interface NativeParts {
+  readonly speech: Speech;
+  readonly transcription: Transcription;
+  readonly keys: KeyAuthority;
+  readonly vocabulary: Vocabulary;
+}
+
+type Reader<T> = (request: HttpRequest) => Promise<T>;
+
+/** Reads the body by its content type. Errors: `unsupported_media_type`, and the reader's own. */
+function readBody<T>(request: HttpRequest, readers: Readonly<Record<string, Reader<T>>>): Promise<T> {
+  const type = mediaType(request.headers);
+  const read = Object.hasOwn(readers, type) ? readers[type] : undefined;
+  if (read) return read(request);
+  const message = `Content-Type must be ${Object.keys(readers).join(' or ')}`;
+  throw new ServiceError('unsupported_media_type', { message });
+}
+
+const TTS_READERS: Readonly<Record<string, Reader<unknown>>> = {
+  'application/json': (request) => readJson(request, LIMITS.body.nativeSynthesis),
+  'application/msgpack': (request) => readMsgpack(request, LIMITS.body.nativeSynthesis),
+};
+
+export async function tts(request: HttpRequest, { speech, keys, vocabulary }: NativeParts): Promise<Reply> {
+  const caller = await authenticate(request, keys);
+  const body = await readBody(request, TTS_READERS);
+  const wanted = synthesisRequest(body, modelOf(request.headers.get('model'), vocabulary.vendor));
+  return {
+    status: 200,
+    headers: { 'content-type': FORMATS[wanted.output.format].contentType },
+    body: speech.synthesize(wanted, caller, request.signal),
+  };
+}
+
+/** Multipart values are text; only `true` counts as true. */
+async function asrForm(request: HttpRequest): Promise<AsrInput> {
+  const form = await readMultipart(request, {
+    bodyBytes: LIMITS.body.transcription,
+    fileBytes: LIMITS.transcription.audioBytes,
+  });
+  const language = form.fields.get('language')?.at(-1);
+  const ignore = form.fields.get('ignore_timestamps')?.at(-1);
+  return asrInput(form.files.get('audio')?.bytes, {
+    language: language === '' ? undefined : language,
+    ignore_timestamps: ignore === undefined ? undefined : ignore === 'true',
+  });
+}
+
+async function asrPacked(request: HttpRequest): Promise<AsrInput> {
+  const body = await readMsgpack(request, LIMITS.body.transcription);
+  const { audio } = (body ?? {}) as { readonly audio?: unknown };
+  const input = asrInput(audio, body);
+  if (input.audio.length > LIMITS.transcription.audioBytes) throw new ServiceError('audio_too_large');
+  return input;
+}
+
+const ASR_READERS: Readonly<Record<string, Reader<AsrInput>>> = {
+  'multipart/form-data': asrForm,
+  'application/msgpack': asrPacked,
+};
+
+const seconds = (value: number): number => Math.round(value * 1000) / 1000;
+
+/** The hint comes back, never a detection. */
+function languageOf(hint: string | undefined): Record<string, string> {
+  const code = hint?.toLowerCase().split('-')[0];
+  if (code === undefined) return {};
+  return isLanguage(code) ? { language_code: code, language: LANGUAGE_NAMES[code] } : { language_code: code };
+}
+
+const resultOf = ({ text, duration, segments }: Transcript, { ignoreTimestamps, language }: AsrInput) => ({
+  text,
+  duration: seconds(duration),
+  segments: ignoreTimestamps
+    ? []
+    : segments.map(({ text, start, end }) => ({ text, start: seconds(start), end: seconds(end) })),
+  ...languageOf(language),
+});
+
+export async function asr(request: HttpRequest, { transcription, keys }: NativeParts): Promise<Reply> {
+  const caller = await authenticate(request, keys);
+  const input = await readBody(request, ASR_READERS);
+  const transcript = await transcription.transcribe(
+    { audio: input.audio, model: DEFAULT_TRANSCRIPTION_MODEL, ...(input.language ? { language: input.language } : {}) },
+    caller,
+    request.signal,
+  );
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(resultOf(transcript, input)),
+  };
+}

@@ -1,0 +1,23 @@
+/** The children that the supervisor keeps, one row a role: what runs, how many, how nice. */
+import type { Config } from './config.js';
+
+export interface RoleRow {
+  /** The file below workers/. */
+  readonly worker: string;
+  count(config: Config): number;
+  /** Added to the niceness: gateways go first. */
+  readonly nice: number;
+}
+
+const BEHIND_GATEWAYS = 10;
+
+export const ROLES = {
+  encode: { worker: 'encode', nice: BEHIND_GATEWAYS, count: (config) => config.encodeProcesses },
+  tts: { worker: 'speech', nice: BEHIND_GATEWAYS, count: (config) => config.ttsProcesses },
+  stt: { worker: 'speech', nice: BEHIND_GATEWAYS, count: (config) => config.sttProcesses },
+} as const satisfies Record<string, RoleRow>;
+
+export type RoleName = keyof typeof ROLES;
+
+/** The Unix sockets of each running role's children. */
+export type RoleSockets = Readonly<Partial<Record<RoleName, readonly string[]>>>;

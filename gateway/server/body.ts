@@ -1,0 +1,64 @@
+/** Whole bodies, read under a limit and parsed: bytes, JSON, MessagePack. Content types are checked first. */
+import { decode } from '@msgpack/msgpack';
+import { ServiceError } from '../../contracts/errors.js';
+import type { HttpRequest } from './port.js';
+import { boundJson, boundMsgpack } from './structure.js';
+
+type Incoming = Pick<HttpRequest, 'headers' | 'body'>;
+
+const JSON_TYPES = ['application/json', 'text/json'];
+const MSGPACK_TYPES = ['application/msgpack', 'application/x-msgpack', 'application/vnd.msgpack'];
+
+/** The media type in lower case, without parameters; empty where there is none. */
+export const mediaType = (headers: HttpRequest['headers']): string =>
+  (headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+
+export const isJson = (type: string): boolean => JSON_TYPES.includes(type) || type.endsWith('+json');
+export const isMsgpack = (type: string): boolean => MSGPACK_TYPES.includes(type);
+
+/** Errors: `unsupported_media_type`. A request that names no type is taken at its path's word. */
+export function expectMediaType(headers: HttpRequest['headers'], fits: (type: string) => boolean): void {
+  const type = mediaType(headers);
+  if (type === '' || fits(type)) return;
+  throw new ServiceError('unsupported_media_type', { param: 'content-type' });
+}
+
+/** Errors: `payload_too_large`, `request_timeout`. */
+export async function readAll(request: Pick<HttpRequest, 'body'>, limitBytes: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of request.body(limitBytes)) chunks.push(chunk);
+  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+}
+
+/** Errors: those of `readAll`, `unsupported_media_type`, `malformed_body`. */
+export async function readJson(request: Incoming, limitBytes: number): Promise<unknown> {
+  expectMediaType(request.headers, isJson);
+  return parseJson(await readAll(request, limitBytes));
+}
+
+/** Errors: those of `readAll`, `unsupported_media_type`, `malformed_body`. Binary fields are views of the body. */
+export async function readMsgpack(request: Incoming, limitBytes: number): Promise<unknown> {
+  expectMediaType(request.headers, isMsgpack);
+  return parseMsgpack(await readAll(request, limitBytes));
+}
+
+/** UTF-8 JSON of any value. Errors: `malformed_body`. */
+export function parseJson(bytes: Uint8Array): unknown {
+  boundJson(bytes);
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as unknown;
+  } catch (cause) {
+    throw new ServiceError('malformed_body', { message: 'The request body is not valid JSON', cause });
+  }
+}
+
+/** One MessagePack value and nothing after it. Errors: `malformed_body`. */
+export function parseMsgpack(bytes: Uint8Array): unknown {
+  try {
+    boundMsgpack(bytes);
+    return decode(bytes);
+  } catch (cause) {
+    if (cause instanceof ServiceError) throw cause;
+    throw new ServiceError('malformed_body', { message: 'The request body is not valid MessagePack', cause });
+  }
+}

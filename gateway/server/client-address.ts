@@ -1,0 +1,77 @@
+/**
+ * Where a request came from and by which address it reached us (decisions.md, fine point 7). Forwarded
+ * headers count only when the peer is a trusted proxy: X-Forwarded-For is read from the right, past every
+ * trusted address, so that what a client puts in front is never believed. PUBLIC_URL wins over all of it.
+ */
+import ipaddr from 'ipaddr.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Subnet = [Address, number];
+type Headers = ReadonlyMap<string, string>;
+
+const HOST = /^[A-Za-z0-9._~:[\]%-]{1,255}$/;
+
+/** Undefined where it is no address. IPv4 inside IPv6 comes out as IPv4. */
+const parse = (address: string): Address | undefined =>
+  ipaddr.isValid(address) ? ipaddr.process(address) : undefined;
+
+const whole = (address: Address): Subnet => [address, address.kind() === 'ipv4' ? 32 : 128];
+
+function parseSubnet(text: string): Subnet {
+  try {
+    return text.includes('/') ? ipaddr.parseCIDR(text) : whole(ipaddr.process(text));
+  } catch (cause) {
+    throw new Error(`"${text}" is neither an address nor a network (like 10.0.0.0/8)`, { cause });
+  }
+}
+
+const lastOf = (list: string | undefined): string => list?.split(',').at(-1)?.trim() ?? '';
+
+export class Origins {
+  readonly #trusted: readonly Subnet[];
+
+  /** Throws, naming it, where one of `trustedProxies` is neither an address nor a CIDR network. */
+  constructor(
+    trustedProxies: readonly string[],
+    private readonly publicUrl: string | undefined,
+    private readonly secure: boolean,
+  ) {
+    this.#trusted = trustedProxies.map(parseSubnet);
+  }
+
+  /** The client's address in its usual spelling. */
+  clientAddress(peer: string, headers: Headers): string {
+    const direct = parse(peer);
+    if (!direct) return peer;
+    const forwarded = this.#trusts(direct) ? headers.get('x-forwarded-for') : undefined;
+    return (forwarded === undefined ? direct : this.#lastUntrusted(direct, forwarded)).toString();
+  }
+
+  /** No slash at the end. */
+  baseUrl(peer: string, headers: Headers): string {
+    if (this.publicUrl !== undefined) return this.publicUrl;
+    const direct = this.#trusted.length > 0 ? parse(peer) : undefined;
+    const proxied = direct !== undefined && this.#trusts(direct);
+    const scheme = proxied ? lastOf(headers.get('x-forwarded-proto')).toLowerCase() : '';
+    const host = proxied ? lastOf(headers.get('x-forwarded-host')) : '';
+    const own = this.secure ? 'https' : 'http';
+    return `${scheme === 'http' || scheme === 'https' ? scheme : own}://${HOST.test(host) ? host : headers.get('host')}`;
+  }
+
+  #trusts(address: Address): boolean {
+    return this.#trusted.some(
+      ([network, bits]) => network.kind() === address.kind() && address.match(network, bits),
+    );
+  }
+
+  #lastUntrusted(direct: Address, forwarded: string): Address {
+    let client = direct;
+    for (const entry of forwarded.split(',').reverse()) {
+      const address = parse(entry.trim());
+      if (!address) return client;
+      client = address;
+      if (!this.#trusts(address)) return client;
+    }
+    return client;
+  }
+}

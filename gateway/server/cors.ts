@@ -1,0 +1,35 @@
+/**
+ * Cross-origin access. Any page may call, since nothing here rests on cookies: `*` without credentials.
+ * Which origins may start a public agent's session is the platform dialect's own check.
+ */
+import type { ReplyHead } from './adapter.js';
+
+type HeaderList = ReplyHead['headers'];
+
+const EXPOSED = 'X-Generation-Id, Retry-After, request-id, x-request-id, WWW-Authenticate';
+const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
+const MAX_AGE_SECONDS = '7200';
+const REQUESTED = /^[\w!#$%&'*+.^`|~, -]{1,4096}$/;
+
+const ACTUAL: HeaderList = [
+  ['Access-Control-Allow-Origin', '*'],
+  ['Access-Control-Expose-Headers', EXPOSED],
+];
+
+/** What a reply to a cross-origin request carries. */
+export const corsHeaders = (request: ReadonlyMap<string, string>): HeaderList =>
+  request.has('origin') ? ACTUAL : [];
+
+export const isPreflight = (method: string, request: ReadonlyMap<string, string>): boolean =>
+  method === 'OPTIONS' && request.has('origin') && request.has('access-control-request-method');
+
+/** The answer to a preflight, beside `corsHeaders`. */
+export function preflightHeaders(request: ReadonlyMap<string, string>): Record<string, string> {
+  const requested = request.get('access-control-request-headers') ?? '';
+  return {
+    'Access-Control-Allow-Methods': METHODS,
+    'Access-Control-Allow-Headers': REQUESTED.test(requested) ? requested : '*, Authorization',
+    'Access-Control-Max-Age': MAX_AGE_SECONDS,
+    Vary: 'Access-Control-Request-Headers',
+  };
+}

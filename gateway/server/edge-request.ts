@@ -1,0 +1,59 @@
+/** The request as handlers see it (port.ts). What most handlers never ask for is made when it is asked for. */
+import type { Arrival } from './adapter.js';
+import type { Origins } from './client-address.js';
+import type { HttpRequest } from './port.js';
+
+async function* nothing(): AsyncGenerator<Uint8Array, void, undefined> {
+  // no body, no chunks
+}
+
+export class EdgeRequest implements HttpRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: ReadonlyMap<string, string>;
+  params: Readonly<Record<string, string>> = {};
+  #abort: AbortController | undefined;
+  #abortReason: Error | undefined;
+  #query: URLSearchParams | undefined;
+
+  constructor(
+    private readonly arrival: Arrival,
+    readonly generationId: string,
+    private readonly origins: Origins,
+  ) {
+    this.method = arrival.head.method;
+    this.path = arrival.head.path;
+    this.headers = arrival.head.headers;
+  }
+
+  get query(): URLSearchParams {
+    return (this.#query ??= new URLSearchParams(this.arrival.head.query));
+  }
+
+  get clientAddress(): string {
+    return this.origins.clientAddress(this.arrival.peerAddress, this.headers);
+  }
+
+  get baseUrl(): string {
+    return this.origins.baseUrl(this.arrival.peerAddress, this.headers);
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#abort) {
+      this.#abort = new AbortController();
+      if (this.#abortReason) this.#abort.abort(this.#abortReason);
+    }
+    return this.#abort.signal;
+  }
+
+  body(limitBytes: number): AsyncIterable<Uint8Array> {
+    return this.arrival.body?.chunks(limitBytes) ?? nothing();
+  }
+
+  /** Aborts `signal`. The first reason counts. */
+  abort(reason: Error): void {
+    if (this.#abortReason) return;
+    this.#abortReason = reason;
+    this.#abort?.abort(reason);
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * What one WebSocket still has to send. Frames leave in order, audio and events alike; the wire is given at
+ * most WIRE_BYTES at a time, so that the rest can be counted, and dropped when the client does not read.
+ */
+import type { Wire } from './adapter.js';
+
+/** Enough to keep a fast client busy between two drain events. */
+const WIRE_BYTES = 64 * 1024;
+
+/** Sent slots at the front of the list before they are cut off. */
+const COMPACT_AT = 512;
+
+const sizeOf = (frame: string | Uint8Array): number =>
+  typeof frame === 'string' ? Buffer.byteLength(frame) : frame.byteLength;
+
+export class EgressQueue {
+  #frames: (string | Uint8Array)[] = [];
+  #head = 0;
+  #waitingBytes = 0;
+  #acceptedBytes = 0;
+
+  constructor(private readonly wire: Wire) {}
+
+  /** Bytes that have not left for the kernel. */
+  get bytes(): number {
+    return this.#waitingBytes + this.wire.bufferedBytes;
+  }
+
+  /** Bytes that have left since the beginning; it stands still while the client does not read. */
+  get deliveredBytes(): number {
+    return this.#acceptedBytes - this.bytes;
+  }
+
+  push(frame: string | Uint8Array): number {
+    const size = sizeOf(frame);
+    this.#acceptedBytes += size;
+    this.#frames.push(frame);
+    this.#waitingBytes += size;
+    this.flush();
+    return size;
+  }
+
+  /** Gives the wire what it takes. */
+  flush(): void {
+    while (this.#head < this.#frames.length && this.wire.bufferedBytes < WIRE_BYTES) {
+      const frame = this.#frames[this.#head] ?? '';
+      this.#frames[this.#head++] = '';
+      this.#waitingBytes -= sizeOf(frame);
+      this.wire.send(frame);
+    }
+    if (this.#head === this.#frames.length) this.clear();
+    else if (this.#head > COMPACT_AT) this.#compact();
+  }
+
+  /** Drops what the wire has not been given. */
+  clear(): void {
+    this.#frames = [];
+    this.#head = 0;
+    this.#waitingBytes = 0;
+  }
+
+  #compact(): void {
+    this.#frames.splice(0, this.#head);
+    this.#head = 0;
+  }
+}

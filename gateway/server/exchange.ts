@@ -1,0 +1,295 @@
+/**
+ * The life of one request above the adapters: route, handler, first chunk, head, stream, end or destroy.
+ *
+ * Invariants: a reply's head is written only once its first body chunk exists; whatever fails before that is
+ * an error reply in the dialect's shape, whatever fails after it destroys the connection; every reply carries
+ * X-Generation-Id; a stream is pulled only as fast as the client reads and is left when the client goes.
+ * (spec.txt "Errors" and "Limits": first byte, SSE connection.)
+ */
+import { ServiceError, toServiceError } from '../../contracts/errors.js';
+import { LIMITS } from '../../contracts/limits.js';
+import type { Arrival } from './adapter.js';
+import { preflightHeaders, isPreflight } from './cors.js';
+import type { Edge } from './edge.js';
+import { EdgeRequest } from './edge-request.js';
+import { closesConnection, replyHead } from './reply-head.js';
+import type { Dialect, Reply } from './port.js';
+import { parametersOf, SOCKET, type Endpoint, type Match } from './router.js';
+import { isAccept, offeredProtocols } from './socket-host.js';
+
+/** What may still come of a refused upload before its connection is ended under it. */
+const REST = { bytes: 1024 * 1024, ms: 2000 };
+/** A client that takes no byte of its reply for this long is gone. */
+const STALL_MS = 5 * 60 * 1000;
+/** Status in the metrics where the client left first. */
+const CLIENT_LEFT = 499;
+const NO_BODY = new Set([204, 205, 304]);
+
+class ClientLeft extends Error {}
+
+type Chunk = string | Uint8Array;
+
+const isStream = (body: Reply['body']): body is AsyncIterable<Chunk> =>
+  typeof body === 'object' && Symbol.asyncIterator in body;
+
+/** Leaves a stream that nobody will read. */
+function abandon(iterator: AsyncIterator<Chunk>): void {
+  // What it throws on its way out concerns nobody any more.
+  iterator.return?.().catch(() => undefined);
+}
+
+async function firstChunk(iterator: AsyncIterator<Chunk>): Promise<IteratorResult<Chunk>> {
+  for (;;) {
+    const step = await iterator.next();
+    if (step.done || step.value.length > 0) return step;
+  }
+}
+
+export class Exchange {
+  readonly #request: EdgeRequest;
+  readonly #since: number;
+  #endpoint: Endpoint | undefined;
+  #dialect: Dialect;
+  #status = CLIENT_LEFT;
+  #firstByte: number | undefined;
+  /** Rejects what is being waited for: the handler, a chunk or the client. */
+  #interrupt: ((error: Error) => void) | undefined;
+  #wakeWriter: (() => void) | undefined;
+  #cancelDeadline: () => void = () => undefined;
+
+  constructor(
+    private readonly edge: Edge,
+    private readonly arrival: Arrival,
+  ) {
+    this.#request = new EdgeRequest(arrival, edge.ids.next('generation'), edge.origins);
+    this.#since = edge.clock.monotonic();
+    this.#dialect = edge.system;
+  }
+
+  /** Never rejects. */
+  async run(): Promise<void> {
+    const { channel } = this.arrival;
+    channel.onClosed = () => this.#stop(new ClientLeft('The client has gone'));
+    channel.onWritable = () => this.#wakeWriter?.();
+    this.#awaitFirstByte(LIMITS.http.firstByteMs);
+    try {
+      const reply = await this.#answer();
+      if (reply) await this.#send(reply);
+    } catch (error) {
+      await this.#fail(error);
+    } finally {
+      this.#cancelDeadline();
+      this.#report();
+    }
+  }
+
+  /** Ends the connection whatever state it is in. */
+  destroy(): void {
+    this.arrival.channel.destroy();
+    this.#stop(new ClientLeft('The server has ended the connection'));
+  }
+
+  async #answer(): Promise<Reply | undefined> {
+    const { head } = this.arrival;
+    const match = this.#find();
+    this.#endpoint = match.endpoint;
+    this.#dialect = match.endpoint ? match.endpoint.dialect : match.dialect;
+    if (isPreflight(head.method, head.headers)) return { status: 204, headers: preflightHeaders(head.headers) };
+    this.edge.admit(this.#dialect);
+    if (!match.endpoint) return this.#unmatched(match);
+    this.#request.params = parametersOf(match.endpoint, match.values);
+    const { handler } = match.endpoint;
+    return handler ? this.#race(handler(this.#request), discardReply) : this.#handshake(match.endpoint);
+  }
+
+  #find(): Match {
+    const { head } = this.arrival;
+    if (head.isHandshake) {
+      const match = this.edge.router.find(SOCKET, head.path);
+      if (match.endpoint) return match;
+    }
+    return this.edge.router.find(head.method === 'HEAD' ? 'GET' : head.method, head.path);
+  }
+
+  #unmatched(match: Match & { endpoint?: undefined }): Reply {
+    if (match.allowed.length === 0) throw new ServiceError('not_found');
+    const methods = match.allowed.filter((method) => method !== SOCKET);
+    if (methods.length === 0) {
+      throw new ServiceError('invalid_request', { message: 'This address takes WebSocket handshakes only' });
+    }
+    const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+    if (this.arrival.head.method === 'OPTIONS') return { status: 204, headers: { Allow: allow } };
+    const refusal = this.#errorReply(new ServiceError('method_not_allowed'));
+    return { ...refusal, headers: { ...refusal.headers, Allow: allow } };
+  }
+
+  async #handshake({ socket }: Endpoint): Promise<Reply | undefined> {
+    const offered = offeredProtocols(this.arrival.head.headers);
+    const decision = socket && (await this.#race(socket.upgrade(this.#request)));
+    if (!decision) throw new Error('A route is neither a handler nor a socket');
+    if (!isAccept(decision)) return decision.refuse;
+    this.#status = 101;
+    this.#cancelDeadline();
+    this.edge.sockets.open(this.arrival, decision, offered, this.#request.generationId);
+    return undefined;
+  }
+
+  async #send(reply: Reply): Promise<void> {
+    const { channel } = this.arrival;
+    const head = replyHead(reply, this.#request, (await this.#bodyIsSettled(reply)) ? this.#mustClose() : true);
+    if (channel.closed) return discardReply(reply);
+    if (this.#request.method === 'HEAD' || NO_BODY.has(reply.status)) {
+      this.#mark(reply.status);
+      channel.bare(head, NO_BODY.has(reply.status) ? undefined : lengthOf(reply.body));
+      return discardReply(reply);
+    }
+    if (isStream(reply.body)) return this.#stream(head, reply.body);
+    await this.#sendWhole(head, reply.body ?? '');
+  }
+
+  async #sendWhole(head: ReturnType<typeof replyHead>, body: Chunk): Promise<void> {
+    this.#mark(head.status);
+    this.edge.metrics.sent(body.length);
+    if (!this.arrival.channel.whole(head, body)) await this.#writable();
+  }
+
+  async #stream(head: ReturnType<typeof replyHead>, body: AsyncIterable<Chunk>): Promise<void> {
+    const iterator = body[Symbol.asyncIterator]();
+    const { channel } = this.arrival;
+    try {
+      let step = await this.#race(firstChunk(iterator));
+      if (step.done) return await this.#sendWhole(head, '');
+      this.#mark(head.status);
+      if (isEventStream(head)) this.#cancelDeadline = this.#capConnection();
+      let flowing = channel.begin(head, step.value);
+      for (;;) {
+        this.edge.metrics.sent(step.value.length);
+        if (!flowing) await this.#writable();
+        step = await this.#race(iterator.next());
+        if (step.done) return channel.finish();
+        flowing = step.value.length === 0 || channel.write(step.value);
+      }
+    } catch (error) {
+      abandon(iterator);
+      throw error;
+    }
+  }
+
+  async #fail(error: unknown): Promise<void> {
+    const { channel } = this.arrival;
+    if (error instanceof ClientLeft || channel.closed) return channel.destroy();
+    const told = toServiceError(error);
+    this.#log(told);
+    if (this.#firstByte !== undefined || this.#status === 101) return channel.destroy();
+    await this.#send(this.#errorReply(told)).catch((failure: unknown) => {
+      if (!(failure instanceof ClientLeft)) this.#log(toServiceError(failure));
+      channel.destroy();
+    });
+  }
+
+  #errorReply(error: ServiceError): Reply {
+    const reply = this.#dialect.errorReply(error, this.#request);
+    const headers: Record<string, string> = { ...reply.headers };
+    if (error.retryAfter !== undefined) headers['retry-after'] = String(Math.ceil(error.retryAfter));
+    if (error.status === 401) headers['www-authenticate'] ??= 'Bearer';
+    return { ...reply, headers };
+  }
+
+  #log(error: ServiceError): void {
+    if (error.status < 500 || error.code === 'overloaded' || error.code === 'draining') return;
+    const { generationId } = this.#request;
+    const details = { generationId, route: this.#endpoint?.pattern, code: error.code, err: error.cause };
+    if (error.code === 'internal') this.edge.log.error(details, 'a request failed');
+    else this.edge.log.warn(details, 'a request could not be served');
+  }
+
+  /** Waits for `work`, but not longer than for the client or the deadline; `late` gets what comes after. */
+  #race<T>(work: Promise<T>, late?: (value: T) => void): Promise<T> {
+    return new Promise((resolve, reject) => {
+      let waiting = true;
+      this.#interrupt = (error) => {
+        waiting = false;
+        reject(error);
+      };
+      work.then((value) => (waiting ? resolve(value) : late?.(value)), reject);
+      if (this.arrival.channel.closed) this.#interrupt(new ClientLeft('The client has gone'));
+    });
+  }
+
+  /** Waits until the client has read enough. Errors: it has gone, or reads nothing. */
+  async #writable(): Promise<void> {
+    const stalled = this.edge.clock.after(STALL_MS, () => this.#interrupt?.(new ClientLeft('The client stalled')));
+    try {
+      await this.#race(new Promise<void>((resolve) => (this.#wakeWriter = resolve)));
+    } finally {
+      stalled();
+    }
+  }
+
+  #stop(error: Error): void {
+    this.#request.abort(error);
+    this.arrival.body?.fail(error);
+    this.#interrupt?.(error);
+  }
+
+  #awaitFirstByte(ms: number): void {
+    this.#cancelDeadline = this.edge.clock.after(ms, () => this.#firstByteIsLate());
+  }
+
+  /** The time that the client itself takes to send its body does not count. */
+  #firstByteIsLate(): void {
+    const { body } = this.arrival;
+    if (body?.arriving) return this.#awaitFirstByte(LIMITS.http.firstByteMs);
+    const waited = this.edge.clock.monotonic() - (body?.endedAt ?? this.#since);
+    if (waited < LIMITS.http.firstByteMs) return this.#awaitFirstByte(LIMITS.http.firstByteMs - waited);
+    this.#stop(new ServiceError('first_byte_timeout'));
+  }
+
+  #capConnection(): () => void {
+    const ended = new ClientLeft('The connection limit is reached');
+    return this.edge.clock.after(LIMITS.http.connectionMs, () => this.#stop(ended));
+  }
+
+  /** The first byte is about to leave. */
+  #mark(status: number): void {
+    this.#cancelDeadline();
+    this.#status = status;
+    this.#firstByte = this.edge.clock.monotonic() - this.#since;
+  }
+
+  async #bodyIsSettled(reply: Reply): Promise<boolean> {
+    const { body } = this.arrival;
+    if (!body || body.ended) return true;
+    return reply.status === 413 || reply.status === 408 ? false : body.discard(REST.bytes, REST.ms);
+  }
+
+  #mustClose(): boolean {
+    return this.edge.draining || closesConnection(this.arrival.head);
+  }
+
+  #report(): void {
+    const { method } = this.#request;
+    this.edge.finished(this, {
+      route: this.#endpoint?.pattern ?? 'unmatched',
+      method: this.#endpoint || method === 'OPTIONS' ? method : 'other',
+      status: this.#status,
+      firstByte: this.#firstByte === undefined ? undefined : this.#firstByte / 1000,
+      total: (this.edge.clock.monotonic() - this.#since) / 1000,
+      bytesIn: this.arrival.body?.receivedBytes ?? 0,
+    });
+  }
+}
+
+const isEventStream = (head: ReturnType<typeof replyHead>): boolean =>
+  head.headers.some(
+    ([name, value]) => name.toLowerCase() === 'content-type' && value.startsWith('text/event-stream'),
+  );
+
+function lengthOf(body: Reply['body']): number | undefined {
+  if (isStream(body)) return undefined;
+  return typeof body === 'string' ? Buffer.byteLength(body) : (body?.byteLength ?? 0);
+}
+
+function discardReply(reply: Reply): void {
+  if (isStream(reply.body)) abandon(reply.body[Symbol.asyncIterator]());
+}

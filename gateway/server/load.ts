@@ -1,0 +1,81 @@
+/**
+ * Load shedding: over a threshold new requests get 503 `overloaded` before any work is done for them, so
+ * that those under way keep their latency. What counts is the loop's delay, the requests in flight, and
+ * whatever queue the wiring wants watched.
+ */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Clock } from '../../contracts/clock.js';
+
+export interface LoadThresholds {
+  /** Mean delay of the loop over the last SAMPLE_MS, in milliseconds. */
+  readonly loopDelayMs: number;
+  readonly inFlight: number;
+  /** Sent as Retry-After. */
+  readonly retryAfterSeconds: number;
+}
+
+export const LOAD: LoadThresholds = { loopDelayMs: 200, inFlight: 2000, retryAfterSeconds: 5 };
+
+const SAMPLE_MS = 500;
+const RESOLUTION_MS = 10;
+
+export interface LoopDelay {
+  /** Mean delay since the last call, in milliseconds. */
+  sample(): number;
+  stop(): void;
+}
+
+export function measureLoopDelay(): LoopDelay {
+  const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  histogram.enable();
+  return {
+    sample() {
+      const delay = histogram.mean / 1e6 - RESOLUTION_MS;
+      histogram.reset();
+      return Number.isNaN(delay) ? 0 : Math.max(0, delay);
+    },
+    stop: () => void histogram.disable(),
+  };
+}
+
+export interface LoadOptions {
+  readonly thresholds?: Partial<LoadThresholds>;
+  /** Whether a queue behind the gateway has fallen behind; asked at every request. */
+  readonly saturated?: () => boolean;
+  /** Replaces the measurement, in tests. */
+  readonly loopDelay?: LoopDelay;
+}
+
+export class Load {
+  readonly thresholds: LoadThresholds;
+  inFlight = 0;
+  loopDelayMs = 0;
+  readonly #saturated: () => boolean;
+  readonly #loopDelay: LoopDelay;
+  #cancel: () => void = () => undefined;
+
+  constructor(
+    private readonly clock: Clock,
+    options: LoadOptions = {},
+  ) {
+    this.thresholds = { ...LOAD, ...options.thresholds };
+    this.#saturated = options.saturated ?? (() => false);
+    this.#loopDelay = options.loopDelay ?? measureLoopDelay();
+    this.#sample();
+  }
+
+  get overloaded(): boolean {
+    const { loopDelayMs, inFlight } = this.thresholds;
+    return this.loopDelayMs > loopDelayMs || this.inFlight >= inFlight || this.#saturated();
+  }
+
+  stop(): void {
+    this.#cancel();
+    this.#loopDelay.stop();
+  }
+
+  #sample(): void {
+    this.loopDelayMs = this.#loopDelay.sample();
+    this.#cancel = this.clock.after(SAMPLE_MS, () => this.#sample());
+  }
+}

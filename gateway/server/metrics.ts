@@ -1,0 +1,104 @@
+/**
+ * What `/metrics` tells, in Prometheus' text format. Labels are route patterns, never paths, so that their
+ * number is bounded. Other rooms add their own gauges with `gauge`, read only when somebody scrapes.
+ */
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 15, 60, 300];
+const PREFIX = 'gateway_';
+
+type Labels = Readonly<Record<string, string | number>>;
+type Reading = number | readonly { readonly labels: Labels; readonly value: number }[];
+
+/** What the edge reports of one finished request. Times in seconds from its arrival. */
+export interface RequestReport {
+  readonly route: string;
+  readonly method: string;
+  /** 499 where the client left first. */
+  readonly status: number;
+  readonly firstByte: number | undefined;
+  readonly total: number;
+  readonly bytesIn: number;
+}
+
+export class Metrics {
+  readonly registry = new Registry();
+  readonly #requests: Counter<'route' | 'method' | 'status'>;
+  readonly #firstByte: Histogram<'route'>;
+  readonly #total: Histogram<'route'>;
+  readonly #bytes: Counter<'direction'>;
+  readonly #shed: Counter<'reason'>;
+  #bytesIn = 0;
+  #bytesOut = 0;
+
+  constructor() {
+    const registers = [this.registry];
+    collectDefaultMetrics({ register: this.registry });
+    this.#requests = new Counter({
+      name: `${PREFIX}requests_total`,
+      help: 'Requests answered',
+      labelNames: ['route', 'method', 'status'],
+      registers,
+    });
+    const histogram = (name: string, help: string): Histogram<'route'> =>
+      new Histogram({ name: PREFIX + name, help, labelNames: ['route'], buckets: SECONDS, registers });
+    this.#firstByte = histogram('first_byte_seconds', 'Time from a request to the first byte of its reply');
+    this.#total = histogram('request_seconds', 'Time from a request to the end of its reply');
+    this.#shed = new Counter({
+      name: `${PREFIX}shed_requests_total`,
+      help: 'Requests refused unheard, by reason',
+      labelNames: ['reason'],
+      registers,
+    });
+    this.#bytes = new Counter({
+      name: `${PREFIX}bytes_total`,
+      help: 'Bytes of request and reply bodies and of WebSocket frames',
+      labelNames: ['direction'],
+      registers,
+      collect: () => this.#flushBytes(),
+    });
+  }
+
+  /** Adds the gauge `gateway_<name>`, read at each scrape; with `labelNames`, one reading a label set. */
+  gauge(name: string, help: string, read: () => Reading, labelNames: readonly string[] = []): void {
+    const gauge: Gauge = new Gauge({
+      name: PREFIX + name,
+      help,
+      labelNames: [...labelNames],
+      registers: [this.registry],
+      collect: () => setGauge(gauge, read()),
+    });
+  }
+
+  finished(report: RequestReport): void {
+    this.#requests.inc({ route: report.route, method: report.method, status: report.status });
+    if (report.firstByte !== undefined) this.#firstByte.observe({ route: report.route }, report.firstByte);
+    this.#total.observe({ route: report.route }, report.total);
+    this.#bytesIn += report.bytesIn;
+  }
+
+  received(bytes: number): void {
+    this.#bytesIn += bytes;
+  }
+
+  sent(bytes: number): void {
+    this.#bytesOut += bytes;
+  }
+
+  shed(reason: 'overloaded' | 'draining'): void {
+    this.#shed.inc({ reason });
+  }
+
+  #flushBytes(): void {
+    this.#bytes.inc({ direction: 'in' }, this.#bytesIn);
+    this.#bytes.inc({ direction: 'out' }, this.#bytesOut);
+    this.#bytesIn = 0;
+    this.#bytesOut = 0;
+  }
+}
+
+function setGauge(gauge: Gauge, reading: Reading): void {
+  if (typeof reading === 'number') return gauge.set(reading);
+  gauge.reset();
+  for (const { labels, value } of reading) gauge.set({ ...labels }, value);
+}

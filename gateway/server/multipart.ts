@@ -1,0 +1,166 @@
+/**
+ * multipart/form-data on @fastify/busboy, from a streamed body into bounded memory (LIMITS.http). Parts may
+ * come in any order. Whatever is over a bound is refused, never cut short; a body that ends early is malformed.
+ */
+import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
+import { ServiceError } from '../../contracts/errors.js';
+import { LIMITS } from '../../contracts/limits.js';
+import { expectMediaType } from './body.js';
+import type { HttpRequest } from './port.js';
+
+export interface UploadedFile {
+  readonly filename: string;
+  readonly contentType: string;
+  readonly bytes: Uint8Array;
+}
+
+export interface Form {
+  /** All values of each field, in order. */
+  readonly fields: ReadonlyMap<string, readonly string[]>;
+  /** The last file of each name. */
+  readonly files: ReadonlyMap<string, UploadedFile>;
+}
+
+export interface FormLimits {
+  /** Of the whole body. */
+  readonly bodyBytes: number;
+  /** Of each file; over it `audio_too_large`. */
+  readonly fileBytes: number;
+  /** How many files; 4 unless told. */
+  readonly files?: number;
+}
+
+const FIELD_NAME_LENGTH = 200;
+const PART_HEADER_BYTES = 16 * 1024;
+
+const malformed = (message: string, cause?: unknown): ServiceError =>
+  new ServiceError('malformed_body', { message, cause });
+
+function createParser(contentType: string, limits: FormLimits): BusboyInstance {
+  try {
+    return new Busboy({
+      headers: { 'content-type': contentType },
+      limits: {
+        fields: LIMITS.http.multipartFields,
+        fieldSize: LIMITS.http.multipartFieldBytes,
+        files: limits.files ?? 4,
+        fileSize: limits.fileBytes,
+        parts: LIMITS.http.multipartFields + (limits.files ?? 4),
+        headerPairs: LIMITS.http.multipartHeaderPairs,
+        headerSize: PART_HEADER_BYTES,
+      },
+    });
+  } catch (cause) {
+    throw malformed('The multipart body has no boundary', cause);
+  }
+}
+
+/** One form as it is parsed. The first failure ends it. */
+class FormParser {
+  readonly fields = new Map<string, string[]>();
+  readonly files = new Map<string, UploadedFile>();
+  readonly #parser: BusboyInstance;
+  #failure: Error | undefined;
+  #finished = false;
+  #wake: (() => void) | undefined;
+
+  constructor(contentType: string, limits: FormLimits) {
+    this.#parser = createParser(contentType, limits)
+      .on('field', (name, value, nameTruncated, valueTruncated) => {
+        if (nameTruncated || valueTruncated) this.#fail(tooLarge(name));
+        else this.#addField(name, value);
+      })
+      .on('file', (name, stream, filename, _encoding, contentType) =>
+        this.#collect(name, stream, { filename, contentType }),
+      )
+      .on('partsLimit', () => this.#fail(malformed('The form has too many parts')))
+      .on('fieldsLimit', () => this.#fail(malformed('The form has too many fields')))
+      .on('filesLimit', () => this.#fail(malformed('The form has too many files')))
+      .on('error', (error) => this.#fail(malformed('The multipart body is malformed', error)))
+      .on('drain', () => this.#notify())
+      .on('finish', () => {
+        this.#finished = true;
+        this.#notify();
+      });
+  }
+
+  async feed(chunk: Uint8Array): Promise<void> {
+    if (!this.#parser.write(chunk)) await this.#event();
+    if (this.#failure) throw this.#failure;
+  }
+
+  async end(): Promise<Form> {
+    this.#parser.end();
+    while (!this.#finished && !this.#failure) await this.#event();
+    if (this.#failure) throw this.#failure;
+    return { fields: this.fields, files: this.files };
+  }
+
+  stop(): void {
+    this.#parser.destroy();
+  }
+
+  #addField(name: string | undefined, value: string): void {
+    if (!isName(name)) return this.#fail(malformed('A form field has no usable name'));
+    const values = this.fields.get(name);
+    if (values) values.push(value);
+    else this.fields.set(name, [value]);
+  }
+
+  #collect(
+    name: string | undefined,
+    stream: BusboyFileStream,
+    about: Pick<UploadedFile, 'filename' | 'contentType'>,
+  ): void {
+    const chunks: Buffer[] = [];
+    stream.on('error', (error) => this.#fail(malformed('A file ends early', error)));
+    stream.on('limit', () => this.#fail(new ServiceError('audio_too_large', isName(name) ? { param: name } : {})));
+    stream.on('data', (chunk: Buffer) => {
+      if (!this.#failure) chunks.push(chunk);
+    });
+    stream.on('end', () => {
+      if (!isName(name)) return this.#fail(malformed('A file has no usable name'));
+      this.files.set(name, { ...about, filename: about.filename ?? '', bytes: Buffer.concat(chunks) });
+    });
+  }
+
+  #event(): Promise<void> {
+    if (this.#failure) return Promise.resolve();
+    return new Promise((resolve) => (this.#wake = resolve));
+  }
+
+  #notify(): void {
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.();
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error;
+    this.#notify();
+  }
+}
+
+const isName = (name: string | undefined): name is string =>
+  typeof name === 'string' && name !== '' && name.length <= FIELD_NAME_LENGTH;
+
+const tooLarge = (name: string | undefined): ServiceError =>
+  new ServiceError('payload_too_large', isName(name) ? { message: `Field ${name} is too large`, param: name } : {});
+
+/**
+ * Reads the whole form. Errors: `unsupported_media_type`, `malformed_body`, `payload_too_large` (body or
+ * field), `audio_too_large` (file), `request_timeout`.
+ */
+export async function readMultipart(
+  request: Pick<HttpRequest, 'headers' | 'body'>,
+  limits: FormLimits,
+): Promise<Form> {
+  expectMediaType(request.headers, (type) => type === 'multipart/form-data');
+  const parser = new FormParser(request.headers.get('content-type') ?? '', limits);
+  try {
+    for await (const chunk of request.body(limits.bodyBytes)) await parser.feed(chunk);
+    return await parser.end();
+  } finally {
+    parser.stop();
+  }
+}

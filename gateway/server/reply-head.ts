@@ -1,0 +1,43 @@
+/**
+ * The head of every reply: the handler's own headers without those that frame the message, X-Generation-Id
+ * (spec.txt rule 15), CORS, and whether the connection ends with it. A header that could split the reply
+ * never leaves: it is an error of ours.
+ */
+import type { ReplyHead } from './adapter.js';
+import { corsHeaders } from './cors.js';
+import type { RequestHead } from './guard.js';
+import type { HttpRequest, Reply } from './port.js';
+
+/** The adapter's own to write. */
+const FRAMING = new Set(['content-length', 'transfer-encoding', 'connection', 'keep-alive', 'upgrade', 'date']);
+const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+export const GENERATION_ID = 'X-Generation-Id';
+
+function checked([name, value]: readonly [string, string]): readonly [string, string] {
+  if (NAME.test(name) && VALUE.test(value)) return [name, value];
+  throw new TypeError(`A reply's header "${name}" holds what no header may hold`);
+}
+
+/** Throws where a header could not be sent as it is. */
+export function replyHead(
+  reply: Reply,
+  request: Pick<HttpRequest, 'generationId' | 'headers'>,
+  close: boolean,
+): ReplyHead {
+  const own = Object.entries(reply.headers ?? {}).filter(([name]) => !FRAMING.has(name.toLowerCase()));
+  const headers = [
+    ...own.map(checked),
+    [GENERATION_ID, request.generationId] as const,
+    ...corsHeaders(request.headers),
+  ];
+  return { status: reply.status, headers, close };
+}
+
+/**
+ * A chunked request is the last on its connection: the native parser is lax about chunk ends, and what a
+ * proxy in front might take for more of the body must not be served as the next request.
+ */
+export const closesConnection = (head: RequestHead): boolean =>
+  head.chunked || /\bclose\b/i.test(head.headers.get('connection') ?? '');

@@ -1,0 +1,149 @@
+/**
+ * From method and undecoded path to the route: a trie over segments. `{name}` matches one non-empty segment,
+ * `{name?}` also an empty one or, at the end, a missing one; no other empty segment or trailing slash matches
+ * unless a route declares it. A literal segment wins over a parameter. Parameters are decoded after the match,
+ * so that `%2F` never makes a segment. What matches nothing belongs to the dialect of the longest prefix.
+ */
+import { ServiceError } from '../../contracts/errors.js';
+import type { Dialect, HttpHandler, Route, SocketRoute } from './port.js';
+
+export interface Endpoint {
+  readonly dialect: Dialect;
+  readonly pattern: string;
+  readonly parameters: readonly string[];
+  /** Absent on a socket. */
+  readonly handler?: HttpHandler;
+  readonly socket?: SocketRoute;
+}
+
+export type Match =
+  | { readonly endpoint: Endpoint; readonly values: readonly string[] }
+  /** Nothing answers that method; `allowed` is empty where nothing answers the path at all. */
+  | { readonly endpoint?: undefined; readonly dialect: Dialect; readonly allowed: readonly string[] };
+
+/** The method under which sockets are filed. */
+export const SOCKET = 'SOCKET';
+
+interface Branch {
+  readonly literals: Map<string, Branch>;
+  required?: Branch;
+  optional?: Branch;
+  readonly endpoints: Map<string, Endpoint>;
+}
+
+interface Search {
+  readonly segments: readonly string[];
+  readonly method: string;
+  readonly values: string[];
+  readonly allowed: Set<string>;
+}
+
+const branch = (): Branch => ({ literals: new Map(), endpoints: new Map() });
+const PARAMETER = /^\{(\w+)(\??)\}$/;
+
+function childOf(parent: Branch, segment: string): Branch {
+  const parameter = PARAMETER.exec(segment);
+  if (parameter) return parameter[2] ? (parent.optional ??= branch()) : (parent.required ??= branch());
+  const known = parent.literals.get(segment);
+  if (known) return known;
+  const created = branch();
+  parent.literals.set(segment, created);
+  return created;
+}
+
+function file(at: Branch, method: string, endpoint: Endpoint): void {
+  if (at.endpoints.has(method)) throw new Error(`Two routes answer ${method} ${endpoint.pattern}`);
+  at.endpoints.set(method, endpoint);
+}
+
+const covers = (prefix: string, path: string): boolean =>
+  path.startsWith(prefix) && (prefix.endsWith('/') || path.length === prefix.length || path[prefix.length] === '/');
+
+export class Router {
+  readonly #root = branch();
+  readonly #prefixes: readonly { readonly prefix: string; readonly dialect: Dialect }[];
+  #depth = 0;
+
+  /** `fallback` answers for paths below no dialect's prefix. Throws where two routes collide. */
+  constructor(
+    dialects: readonly Dialect[],
+    private readonly fallback: Dialect,
+  ) {
+    for (const dialect of [fallback, ...dialects]) this.#addDialect(dialect);
+    this.#prefixes = dialects
+      .flatMap((dialect) => dialect.prefixes.map((prefix) => ({ prefix, dialect })))
+      .sort((a, b) => b.prefix.length - a.prefix.length);
+  }
+
+  find(method: string, path: string): Match {
+    // One segment more than any route has is enough to know that nothing matches.
+    const segments = path.slice(1).split('/', this.#depth + 1);
+    const search: Search = { segments, method, values: [], allowed: new Set() };
+    const endpoint = this.#walk(this.#root, 0, search);
+    if (endpoint) return { endpoint, values: search.values };
+    return { dialect: this.dialectOf(path), allowed: [...search.allowed] };
+  }
+
+  /** Whose error shape a path gets that matches no route. */
+  dialectOf(path: string): Dialect {
+    return this.#prefixes.find(({ prefix }) => covers(prefix, path))?.dialect ?? this.fallback;
+  }
+
+  #addDialect(dialect: Dialect): void {
+    for (const route of dialect.routes) this.#addRoute(dialect, route);
+    for (const socket of dialect.sockets ?? []) this.#add(SOCKET, socket.path, { dialect, socket });
+  }
+
+  #addRoute(dialect: Dialect, { method, path, handler }: Route): void {
+    this.#add(method, path, { dialect, handler });
+  }
+
+  #add(method: string, pattern: string, target: Pick<Endpoint, 'dialect' | 'handler' | 'socket'>): void {
+    const segments = pattern.slice(1).split('/');
+    const parameters = segments.flatMap((segment) => PARAMETER.exec(segment)?.[1] ?? []);
+    const endpoint: Endpoint = { ...target, pattern, parameters };
+    const parent = segments.slice(0, -1).reduce(childOf, this.#root);
+    const last = segments.at(-1) ?? '';
+    file(childOf(parent, last), method, endpoint);
+    if (PARAMETER.exec(last)?.[2]) file(parent, method, endpoint);
+    this.#depth = Math.max(this.#depth, segments.length);
+  }
+
+  #walk(at: Branch, index: number, search: Search): Endpoint | undefined {
+    if (index === search.segments.length) return this.#leaf(at, search);
+    const segment = search.segments[index] ?? '';
+    const literal = at.literals.get(segment);
+    return (
+      (literal && this.#walk(literal, index + 1, search)) ??
+      (segment === '' ? undefined : this.#descend(at.required, segment, index, search)) ??
+      this.#descend(at.optional, segment, index, search)
+    );
+  }
+
+  #descend(to: Branch | undefined, value: string, index: number, search: Search): Endpoint | undefined {
+    if (!to) return undefined;
+    search.values.push(value);
+    const found = this.#walk(to, index + 1, search);
+    if (!found) search.values.pop();
+    return found;
+  }
+
+  #leaf(at: Branch, search: Search): Endpoint | undefined {
+    for (const method of at.endpoints.keys()) search.allowed.add(method);
+    return at.endpoints.get(search.method);
+  }
+}
+
+function decode(name: string, value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    throw new ServiceError('invalid_request', { message: `Malformed percent-encoding in ${name}`, param: name });
+  }
+}
+
+/** The path parameters, decoded. Errors: `invalid_request`. */
+export function parametersOf(endpoint: Endpoint, values: readonly string[]): Record<string, string> {
+  const decoded = endpoint.parameters.map((name, index) => [name, decode(name, values[index] ?? '')]);
+  return Object.fromEntries(decoded) as Record<string, string>;
+}

@@ -1,0 +1,257 @@
+/**
+ * WebSockets above the adapters: one egress queue each, the limit on frames, the connection cap, slow
+ * readers, orderly ends (spec.txt "Limits"; contracts/close-codes.ts).
+ *
+ * Invariants: frames leave in the order of `send`; `closed` is called exactly once and nothing after it;
+ * after `close` no frame is taken in or out but those already queued; a connection whose client does not
+ * read ends within GRACE_MS of its queue being full.
+ */
+import { CLOSE, type CloseReason } from '../../contracts/close-codes.js';
+import type { Clock } from '../../contracts/clock.js';
+import { ServiceError } from '../../contracts/errors.js';
+import { LIMITS } from '../../contracts/limits.js';
+import type { Arrival, Wire, WireEvents } from './adapter.js';
+import { EgressQueue } from './egress-queue.js';
+import type { Log } from './edge.js';
+import type { Metrics } from './metrics.js';
+import type { Reply, Socket, SocketAccept, SocketEvents } from './port.js';
+import { GENERATION_ID } from './reply-head.js';
+
+/** How long a full queue may stand still, and how long an orderly end may take. */
+const GRACE_MS = 15_000;
+/** `drained()` resolves below this. */
+const LOW_BYTES = LIMITS.http.egressBytes / 4;
+/** A producer that ignores `drained()` is cut here, grace or not. */
+const HARD_BYTES = 64 * LIMITS.http.egressBytes;
+/** RFC 6455 section 5.5: a control frame holds 125 bytes, two of which are the code. */
+const REASON_BYTES = 123;
+
+const TOKENS = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+(, *[!#$%&'*+.^_`|~0-9A-Za-z-]+)*$/;
+const HANDSHAKE_KEY = /^[+/0-9A-Za-z]{22}==$/;
+
+interface Ending {
+  readonly code: number;
+  readonly reason: string;
+}
+
+const refuse = (message: string): never => {
+  throw new ServiceError('invalid_request', { message });
+};
+
+/** The subprotocols that the client offered. Errors: `invalid_request` where the handshake is malformed. */
+export function offeredProtocols(headers: ReadonlyMap<string, string>): readonly string[] {
+  if (!HANDSHAKE_KEY.test(headers.get('sec-websocket-key') ?? '')) refuse('Malformed Sec-WebSocket-Key');
+  if (headers.get('sec-websocket-version') !== '13') refuse('Sec-WebSocket-Version must be 13');
+  const offered = headers.get('sec-websocket-protocol');
+  if (offered === undefined) return [];
+  if (!TOKENS.test(offered)) refuse('Malformed Sec-WebSocket-Protocol');
+  return offered.split(/, */);
+}
+
+export const isAccept = (decision: SocketAccept | { readonly refuse: Reply }): decision is SocketAccept =>
+  !('refuse' in decision);
+
+/** Cut to what a close frame holds, never inside a character. */
+function fitReason(reason: string): string {
+  const bytes = Buffer.from(reason);
+  if (bytes.byteLength <= REASON_BYTES) return reason;
+  let end = REASON_BYTES;
+  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return bytes.toString('utf8', 0, end);
+}
+
+interface Surroundings {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+export class SocketHost {
+  readonly #open = new Set<Connection>();
+
+  /** `ended` is told of each connection that has gone. */
+  constructor(
+    private readonly around: Surroundings,
+    private readonly ended: () => void,
+  ) {
+    around.metrics.gauge('open_sockets', 'Open WebSockets', () => this.#open.size);
+    around.metrics.gauge('egress_queue_bytes', 'Bytes queued for WebSocket clients', () => this.queuedBytes);
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  get queuedBytes(): number {
+    let bytes = 0;
+    for (const connection of this.#open) bytes += connection.queuedBytes;
+    return bytes;
+  }
+
+  /** Completes the handshake of `arrival`, which must have one. */
+  open(arrival: Arrival, accept: SocketAccept, offered: readonly string[], generationId: string): void {
+    const protocol = offered.find((name) => name === accept.protocol);
+    arrival.upgrade?.({
+      protocol,
+      headers: [[GENERATION_ID, generationId]],
+      opened: (wire) => this.#opened(wire, accept, generationId),
+    });
+  }
+
+  closeAll(reason: CloseReason): void {
+    for (const connection of this.#open) connection.close(reason);
+  }
+
+  terminateAll(): void {
+    for (const connection of this.#open) connection.terminate();
+  }
+
+  #opened(wire: Wire, accept: SocketAccept, generationId: string): WireEvents {
+    const connection = new Connection(wire, accept, generationId, this.around, () => {
+      this.#open.delete(connection);
+      this.ended();
+    });
+    this.#open.add(connection);
+    connection.start();
+    return connection;
+  }
+}
+
+class Connection implements Socket, WireEvents {
+  readonly #egress: EgressQueue;
+  readonly #gone = new AbortController();
+  #events: SocketEvents | undefined;
+  #ending: Ending | undefined;
+  #wireEnded = false;
+  #isClosed = false;
+  #waiting: (() => void)[] = [];
+  #cancelCap: () => void = () => undefined;
+  #cancelGrace: (() => void) | undefined;
+
+  constructor(
+    private readonly wire: Wire,
+    private readonly accept: SocketAccept,
+    private readonly generationId: string,
+    private readonly around: Surroundings,
+    private readonly left: () => void,
+  ) {
+    this.#egress = new EgressQueue(wire);
+  }
+
+  get signal(): AbortSignal {
+    return this.#gone.signal;
+  }
+
+  get queuedBytes(): number {
+    return this.#isClosed ? 0 : this.#egress.bytes;
+  }
+
+  start(): void {
+    const cap = this.accept.connectionMs === undefined ? LIMITS.socket.connectionMs : this.accept.connectionMs;
+    if (cap !== null) this.#cancelCap = this.around.clock.after(cap, () => this.close('goingAway'));
+    this.#guarded(() => {
+      this.#events = this.accept.open(this);
+    });
+  }
+
+  send(data: string | Uint8Array): void {
+    if (this.#ending || this.#isClosed) return;
+    this.around.metrics.sent(this.#egress.push(data));
+    const queued = this.#egress.bytes;
+    if (queued > HARD_BYTES) this.#cut();
+    else if (queued > LIMITS.http.egressBytes) this.#watchReader();
+  }
+
+  drained(): Promise<void> {
+    if (this.#isClosed || this.#egress.bytes <= LOW_BYTES) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  close(reason: CloseReason | Ending): void {
+    if (this.#ending || this.#isClosed) return;
+    this.#ending = typeof reason === 'string' ? CLOSE[reason] : reason;
+    this.#cancelCap();
+    this.#cancelGrace?.();
+    this.#cancelGrace = this.around.clock.after(GRACE_MS, () => this.wire.terminate());
+    this.#gone.abort();
+    this.#endWhenSent();
+  }
+
+  terminate(): void {
+    if (!this.#isClosed) this.wire.terminate();
+  }
+
+  admits(byteLength: number): boolean {
+    if (this.#ending || this.#isClosed) return false;
+    this.around.metrics.received(byteLength);
+    if (byteLength > this.accept.maxFrameBytes) this.close('tooBig');
+    return byteLength <= this.accept.maxFrameBytes;
+  }
+
+  message(frame: string | Uint8Array): void {
+    this.#guarded(() => this.#events?.message(frame));
+  }
+
+  flushed(): void {
+    if (this.#isClosed) return;
+    this.#egress.flush();
+    if (this.#egress.bytes <= LOW_BYTES) this.#release();
+    this.#endWhenSent();
+  }
+
+  closed(code: number): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#cancelCap();
+    this.#cancelGrace?.();
+    this.#egress.clear();
+    this.left();
+    this.#gone.abort();
+    this.#release();
+    this.#guarded(() => this.#events?.closed(this.#ending?.code ?? code));
+  }
+
+  #release(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
+  }
+
+  #endWhenSent(): void {
+    if (!this.#ending || this.#wireEnded || this.#egress.bytes > 0) return;
+    this.#wireEnded = true;
+    this.wire.end(this.#ending.code, fitReason(this.#ending.reason));
+  }
+
+  /** Cuts the client when its queue is still full after a grace in which it has read nothing. */
+  #watchReader(): void {
+    if (this.#cancelGrace) return;
+    const before = this.#egress.deliveredBytes;
+    this.#cancelGrace = this.around.clock.after(GRACE_MS, () => {
+      this.#cancelGrace = undefined;
+      if (this.#egress.bytes <= LIMITS.http.egressBytes) return;
+      if (this.#egress.deliveredBytes > before) this.#watchReader();
+      else this.#cut();
+    });
+  }
+
+  /** The close frame follows what the wire holds already, so it may arrive yet. */
+  #cut(): void {
+    if (this.#ending) return;
+    this.#egress.clear();
+    this.close('slowReader');
+    if (this.#wireEnded) return;
+    this.#wireEnded = true;
+    this.wire.end(CLOSE.slowReader.code, CLOSE.slowReader.reason);
+  }
+
+  /** A dialect that throws costs its own socket only. */
+  #guarded(task: () => void): void {
+    try {
+      task();
+    } catch (err) {
+      this.around.log.error({ generationId: this.generationId, err }, 'a socket failed');
+      this.close('internal');
+    }
+  }
+}

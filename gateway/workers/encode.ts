@@ -1,0 +1,10 @@
+/**
+ * The `encode` child: resampling and encoders, on node-av (design.md "Processes"). A job spends its life
+ * waiting for speech and holds 0.4 MB, so there are many slots to a child.
+ */
+import { encodeJobs } from '../../codecs/encode/jobs.js';
+import { serveAsChild } from '../../processes/child.js';
+
+const SLOTS = 256;
+
+await serveAsChild({ handlers: encodeJobs, slots: SLOTS });

@@ -1,0 +1,62 @@
+/**
+ * The `speech` children (design.md "Processes"): role `tts` holds Flite, role `stt` holds Moonshine with
+ * Silero. Engines are loaded before the child takes work, and warmed up behind that. `MODELS_DIR` names
+ * the folder of the model files.
+ *
+ * A job waits on its reader or its audio most of the time and holds no engine meanwhile, so a child has
+ * more slots than it can speak at once: one slow reader does not keep the others waiting.
+ */
+import { RECOGNITION_RATE } from '../../contracts/audio.js';
+import type { TtsEngine } from '../../contracts/ports/tts.js';
+import { createFlite } from '../../engines/backends/flite/index.js';
+import { defaultModelsFolder } from '../../engines/backends/model-files.js';
+import { createMoonshine } from '../../engines/backends/moonshine/index.js';
+import { createSilero } from '../../engines/backends/silero/index.js';
+import { createTranscriber } from '../../engines/long-audio.js';
+import { speechJobs, type LoadedEngines } from '../../engines/serve-speech.js';
+import { childPlace, serveAsChild } from '../../processes/child.js';
+
+interface Role {
+  readonly slots: number;
+  load(): Promise<{ readonly engines: LoadedEngines; warmUp(): Promise<void> }>;
+}
+
+const forever = new AbortController().signal;
+
+/** One word with the default voice compiles what a first sentence would wait for. */
+async function sayHello(engine: TtsEngine): Promise<void> {
+  const voice = engine.voices[0]?.name ?? '';
+  const request = { text: 'Hello.', voice, language: 'en', speed: 1, timing: true } as const;
+  for await (const event of engine.synthesize(request, forever)) void event;
+}
+
+/** A second of a hum: no words, but all of the model runs. */
+const hum = (): Int16Array =>
+  Int16Array.from({ length: RECOGNITION_RATE }, (_, index) => Math.round(8000 * Math.sin(index / 12)));
+
+const ROLES: Readonly<Record<string, Role>> = {
+  tts: {
+    slots: 64,
+    async load() {
+      const flite = await createFlite();
+      return { engines: { tts: [flite], stt: [] }, warmUp: () => sayHello(flite) };
+    },
+  },
+  stt: {
+    slots: 32,
+    async load() {
+      const folder = process.env.MODELS_DIR || defaultModelsFolder;
+      const engine = await createMoonshine(folder);
+      const transcriber = createTranscriber({ engine, voiceActivity: createSilero(folder) });
+      const warmUp = async () => void (await engine.transcribe(hum(), {}, forever));
+      return { engines: { tts: [], stt: [transcriber] }, warmUp };
+    },
+  },
+};
+
+const { role } = childPlace();
+const row = ROLES[role];
+if (!row) throw new Error(`There is no speech role "${role}"`);
+const { engines, warmUp } = await row.load();
+await serveAsChild({ handlers: speechJobs(engines), slots: row.slots });
+await warmUp();

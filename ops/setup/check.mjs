@@ -1,0 +1,71 @@
+/**
+ * `npm run check`: everything that can be said of the sources without running them. All rows run, two at a time,
+ * each is one line with its time, and any that fails makes the exit code 1.
+ */
+import './node-version.mjs';
+import { build, buildReady } from './build.mjs';
+import { runChild } from './children.mjs';
+import { command } from './command.mjs';
+import { SetupError } from './failure.mjs';
+import { checkGenerated } from './generated.mjs';
+import { inRoot, ROOT } from './paths.mjs';
+import { LOOKING, prepare } from './prepare.mjs';
+import { createProgress } from './progress.mjs';
+import { checkAddresses, checkLocks } from './repository-rules.mjs';
+
+const AT_A_TIME = 2;
+
+async function tool(script, ...args) {
+  const { code, output } = await runChild(process.execPath, [inRoot('node_modules', script), ...args], {
+    cwd: ROOT,
+  });
+  return code === 0 ? [] : output;
+}
+
+/** The build is the check of types: it fails on any error, and knows when nothing has changed. */
+async function types() {
+  if (!buildReady()) await build({});
+  return [];
+}
+
+/** Each returns lines of what is wrong, or throws; the slow ones first. */
+const ROWS = {
+  lint: () => tool('eslint/bin/eslint.js', '.', '--max-warnings=0'),
+  types,
+  format: () => tool('prettier/bin/prettier.cjs', '--check', '.', '--log-level=warn'),
+  imports: async () => (await import('./import-rule.mjs')).checkImports(),
+  generated: checkGenerated,
+  lock: () => checkLocks(),
+  addresses: () => checkAddresses(),
+};
+
+const problemsOf = async (check) => {
+  try {
+    return await check();
+  } catch (error) {
+    return [error instanceof SetupError ? error.message : error.stack];
+  }
+};
+
+async function runRows() {
+  const progress = createProgress({ title: 'check', stream: process.stdout });
+  const waiting = Object.entries(ROWS);
+  const failed = [];
+  async function work() {
+    for (let row; (row = waiting.shift());) {
+      const [name, check] = row;
+      const problems = await progress.run(name, () => problemsOf(check));
+      if (problems.length > 0) failed.push({ name, problems });
+    }
+  }
+  await Promise.all(Array.from({ length: AT_A_TIME }, work));
+  return failed;
+}
+
+await command(async () => {
+  await prepare(LOOKING);
+  const failed = await runRows();
+  for (const { name, problems } of failed) console.log(`\ncheck: ${name} failed\n${problems.join('\n')}`);
+  console.log(failed.length ? `\ncheck: ${failed.length} failed` : 'check: all well');
+  if (failed.length > 0) process.exitCode = 1;
+});

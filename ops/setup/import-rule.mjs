@@ -1,0 +1,104 @@
+/**
+ * The import rule, checked: reads every import of every source with TypeScript's parser (static, type, dynamic,
+ * re-exported, `require`, `import('x').Y` in types) and holds it against import-table.mjs.
+ */
+import fs from 'node:fs';
+import { builtinModules } from 'node:module';
+import path from 'node:path';
+import ts from 'typescript';
+import { sources } from './build.mjs';
+import { CLOSED, ROOMS } from './import-table.mjs';
+import { ROOT } from './paths.mjs';
+
+/** The name of the room that holds a path, or undefined. A room of `*` is named by its real folder. */
+export function roomOf(file, rooms = ROOMS) {
+  const parts = file.split('/');
+  const names = Object.keys(rooms).map((pattern) => {
+    const wanted = pattern.split('/');
+    if (wanted.at(-1) === '.')
+      return parts.length === wanted.length && parts[0] === wanted[0] ? pattern : undefined;
+    const fits = parts.length > wanted.length && wanted.every((part, i) => part === '*' || part === parts[i]);
+    return fits ? parts.slice(0, wanted.length).join('/') : undefined;
+  });
+  return names.filter(Boolean).sort((a, b) => b.length - a.length)[0];
+}
+
+const ruleOf = (room, rooms) => rooms[room] ?? rooms[`${room.split('/').slice(0, -1).join('/')}/*`];
+
+/** Every module that a source names, as `{ specifier, line }`; no specifier where it is computed. */
+export function importsOf(name, text) {
+  const source = ts.createSourceFile(name, text, ts.ScriptTarget.Latest, true);
+  const found = [];
+  const add = (node) => {
+    const { line } = source.getLineAndCharacterOfPosition(node.getStart());
+    found.push({ specifier: ts.isStringLiteralLike(node) ? node.text : undefined, line: line + 1 });
+  };
+  const isLoading = ({ expression }) =>
+    expression.kind === ts.SyntaxKind.ImportKeyword ||
+    (ts.isIdentifier(expression) && expression.text === 'require');
+  (function visit(node) {
+    if ((ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) && node.moduleSpecifier)
+      add(node.moduleSpecifier);
+    if (ts.isImportTypeNode(node)) add(node.argument.literal ?? node.argument);
+    if (ts.isExternalModuleReference(node)) add(node.expression);
+    if (ts.isCallExpression(node) && node.arguments[0] && isLoading(node)) add(node.arguments[0]);
+    ts.forEachChild(node, visit);
+  })(source);
+  return found;
+}
+
+const BUILTINS = new Set(builtinModules);
+const isBuiltin = (specifier) => specifier.startsWith('node:') || BUILTINS.has(specifier);
+const packageOf = (specifier) =>
+  specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+
+/** Whether a path without ending lies in an allowed room or is an allowed file. */
+const within = (target, allowed) => target === allowed || target.startsWith(`${allowed}/`);
+
+function mayImport(target, room, rule) {
+  const targetRoom = roomOf(target, ROOMS);
+  if (targetRoom === undefined) return CLOSED.includes(room);
+  if (targetRoom === room) return true;
+  if (rule.may.some((allowed) => within(target, allowed))) return true;
+  return rule.may.includes('*') && !CLOSED.includes(targetRoom);
+}
+
+/** Why an import is not allowed, or undefined. */
+function objection(file, room, rule, specifier) {
+  if (specifier === undefined) return rule.may.includes('*') ? undefined : 'an import with a computed name';
+  if (specifier.startsWith('.') || specifier.startsWith('/')) {
+    const target = path.posix.join(path.posix.dirname(file), specifier).replace(/\.[cm]?[jt]sx?$/, '');
+    return mayImport(target, room, rule) ? undefined : `${room} may not import ${target}`;
+  }
+  if (isBuiltin(specifier)) {
+    const allowed = rule.builtins?.includes(specifier) ?? true;
+    return allowed ? undefined : `${room} may not import ${specifier}`;
+  }
+  const allowed = rule.packages?.includes(packageOf(specifier)) ?? true;
+  return allowed ? undefined : `${room} may not import the package ${packageOf(specifier)}`;
+}
+
+/** The violations of one source, `file` being its path from the root with slashes: a line of text each. */
+export function violations(file, text) {
+  const room = roomOf(file);
+  if (room === undefined) return [`${file}: no row of import-table.mjs holds this file`];
+  const rule = ruleOf(room, ROOMS);
+  return importsOf(file, text).flatMap(({ specifier, line }) => {
+    const reason = objection(file, room, rule, specifier);
+    return reason ? [`${file}:${line}: ${reason}`] : [];
+  });
+}
+
+/** The violations of the whole checkout. */
+export function checkImports() {
+  const folders = new Set(Object.keys(ROOMS).map((room) => room.split('/')[0]));
+  return [...folders]
+    .flatMap((folder) => sources(folder, /\.[cm]?tsx?$/))
+    .flatMap((file) => {
+      const name = path.relative(ROOT, file).split(path.sep).join('/');
+      return violations(name, fs.readFileSync(file, 'utf8'));
+    });
+}

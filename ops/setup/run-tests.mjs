@@ -1,0 +1,119 @@
+/**
+ * Runs test files under tap, each in a process of its own, and says how they went: a line a file, the details of
+ * what failed, tap's totals, and `N passed, N failed` at the end, however it ends. We use tap's library and not
+ * its command, whose TypeScript loader costs every file a second and is of no use for compiled tests.
+ */
+import { inspect } from 'node:util';
+import t from 'tap';
+import { onInterrupt } from './children.mjs';
+import { countFile, countLine, sum, writeCounts } from './counts.mjs';
+import { COUNTS_FILE, ROOT } from './paths.mjs';
+
+/** What a failing assertion shows of its diagnostics, in this order. */
+const SHOWN = [
+  'diff',
+  'error',
+  'message',
+  'expired',
+  'found',
+  'wanted',
+  'code',
+  'signal',
+  'exitCode',
+  'stack',
+];
+
+const indent = (text) => text.trimEnd().replace(/^/gm, '      ');
+const shown = (value) => (typeof value === 'string' ? value : inspect(value, { depth: 5 }));
+
+/** One failing assertion in words: its full name, where it stands, and what was different. */
+function describeFailure({ fullname, name, diag }) {
+  const at = diag?.at?.fileName ? ` (${diag.at.fileName}:${diag.at.lineNumber})` : '';
+  const keys = diag?.diff ? ['diff', 'stack'] : SHOWN;
+  const details = keys
+    .filter((key) => diag?.[key] !== undefined && diag[key] !== null)
+    .map((key) => indent(key === 'diff' ? diag[key] : `${key}: ${shown(diag[key])}`));
+  return [`    not ok ${fullname || name}${at}`, ...details].join('\n');
+}
+
+const describeSkip = ({ name, skip }) => `    skipped ${name}${skip === true ? '' : `: ${skip}`}`;
+
+function describeFile({ name, lists }, counts, ms) {
+  const { passed, failed, skipped, fault } = counts;
+  const numbers = [`${passed} passed`, failed && `${failed} failed`, skipped && `${skipped} skipped`];
+  return [
+    `${failed ? 'FAILED' : 'ok'} ${name}: ${numbers.filter(Boolean).join(', ')} (${(ms / 1000).toFixed(1)} s)`,
+    ...(fault ? [`    ${fault}`] : []),
+    ...lists.fail.map(describeFailure),
+    ...lists.skip.map(describeSkip),
+  ].join('\n');
+}
+
+/** Without a trace of an outer tap, should a test run tests. */
+function environment(seconds) {
+  const outer = (key) => /^(_TAPJS_|TAP_CHILD|TAP_JOB)/.test(key);
+  const env = Object.fromEntries(Object.entries(process.env).filter(([key]) => !outer(key)));
+  return { ...env, TAP_TIMEOUT: String(seconds) };
+}
+
+/**
+ * The end of the run, however it comes: what never ran has failed, and nothing passed is no success.
+ * `done` maps the name of each file to its counts, undefined while it has none.
+ */
+function finish(done, countsFile, code) {
+  for (const [name, counts] of done) {
+    if (counts) continue;
+    console.log(`FAILED ${name}: did not run to its end`);
+    done.set(name, { passed: 0, failed: 1, skipped: 0 });
+  }
+  const counts = sum([...done.values()]);
+  if (counts.failed > 0 || counts.passed === 0) process.exitCode = code || 1;
+  writeCounts(countsFile, counts);
+  console.log(`# ${done.size} files, ${counts.skipped} skipped`);
+  console.log(countLine(counts));
+}
+
+/** tap as its own runner has it: it takes over the exit code, and a bail-out does not end this process. */
+function prepareTap(jobs) {
+  t.context = Symbol.for('tap.isRunner');
+  t.setTimeout(0);
+  t.jobs = jobs;
+  t.register();
+  t.resume();
+}
+
+/**
+ * Starts `files` (`{ name, file }`), `jobs` at a time, `timeout` seconds each at most; `bail` stops at the
+ * first that fails. The process ends with the last of them, and with code 0 only if all is well.
+ */
+export function runTests(files, { jobs, timeout, bail = false, countsFile = COUNTS_FILE }) {
+  const done = new Map(files.map(({ name }) => [name, undefined]));
+  process.once('exit', (code) => finish(done, countsFile, code));
+  prepareTap(jobs);
+
+  const begun = new Map();
+  const subtests = new Map();
+  t.on('spawn', (subtest) => {
+    subtests.set(subtest.name, subtest);
+    begun.set(subtest.name, performance.now());
+  });
+  onInterrupt((signal) => {
+    for (const { proc } of subtests.values()) proc?.kill(signal);
+  });
+  function ended(name) {
+    const subtest = subtests.get(name);
+    if (!subtest) return;
+    const counts = countFile(subtest);
+    done.set(name, counts);
+    console.log(describeFile(subtest, counts, performance.now() - begun.get(name)));
+    if (bail && counts.failed > 0) t.bailout(`${name} failed`);
+  }
+
+  const env = environment(timeout);
+  const stdio = ['ignore', 'pipe', 'inherit'];
+  for (const { name, file } of files) {
+    const options = { name, buffered: true, cwd: ROOT, stdio, env, timeout: timeout * 1000 };
+    void t.spawn(process.execPath, ['--enable-source-maps', file], options).then(() => ended(name));
+  }
+  t.end();
+}

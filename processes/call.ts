@@ -1,0 +1,118 @@
+/**
+ * One job as its caller sees it: an iterator that starts the job on its first `next()`.
+ *
+ * Invariants: a call is settled exactly once (ended, failed or abandoned), and then holds no listener and
+ * feeds no input; leaving the loop or an abort releases the reader at once and leaves the child to be told.
+ */
+import type { JobRunner, JobValue } from '../contracts/ports/jobs.js';
+import { Inbound, type Outbound } from './credit.js';
+import { Feed } from './feed.js';
+
+export type RunOptions = Parameters<JobRunner['run']>[2];
+
+/** A call's place in one child. */
+export interface Line {
+  readonly outbound: Outbound;
+  /** Tells the child that the reader has taken so many bytes. */
+  taken(bytes: number): void;
+  /** Tells the child to stop. */
+  cancel(): void;
+}
+
+export class Call implements AsyncIterableIterator<JobValue> {
+  readonly job: string;
+  readonly args: unknown;
+  readonly #options: RunOptions;
+  readonly #dispatch: (call: Call) => void;
+  readonly #inbound: Inbound;
+  #phase: 'idle' | 'running' | 'settled' = 'idle';
+  #line: Line | undefined;
+  #feed: Feed | undefined;
+  /** Called once when the call is settled. */
+  onSettled: (() => void) | undefined;
+
+  /** `dispatch` finds it a child, at once or later, and calls `opened` or `fail`. */
+  constructor(job: string, args: unknown, options: RunOptions, dispatch: (call: Call) => void) {
+    this.job = job;
+    this.args = args;
+    this.#options = options;
+    this.#dispatch = dispatch;
+    this.#inbound = new Inbound({
+      taken: (bytes) => this.#line?.taken(bytes),
+      left: () => this.#abandon(),
+    });
+  }
+
+  get hasInput(): boolean {
+    return this.#options.input !== undefined;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<JobValue, undefined>> {
+    if (this.#phase === 'idle') this.#start();
+    return this.#inbound.next();
+  }
+
+  return(): Promise<IteratorResult<JobValue, undefined>> {
+    return this.#inbound.return();
+  }
+
+  /** The job is open in a child: its input flows from now on. */
+  opened(line: Line): void {
+    this.#line = line;
+    const { input } = this.#options;
+    if (input === undefined) return;
+    this.#feed = new Feed(input, line.outbound, (error) => this.#abandon({ error }));
+    this.#feed.start();
+  }
+
+  receive(value: JobValue, bytes: number): void {
+    this.#inbound.push(value, bytes);
+  }
+
+  /** The child may be sent so many bytes more. */
+  granted(bytes: number): void {
+    this.#line?.outbound.grant(bytes);
+  }
+
+  /** The child wants no more input. */
+  stopInput(): void {
+    this.#feed?.stop();
+  }
+
+  end(): void {
+    if (this.#settle()) this.#inbound.end();
+  }
+
+  fail(error: unknown): void {
+    if (this.#settle()) this.#inbound.fail(error);
+  }
+
+  #start(): void {
+    const { signal } = this.#options;
+    this.#phase = 'running';
+    if (signal.aborted) return this.#aborted();
+    signal.addEventListener('abort', this.#aborted, { once: true });
+    this.#dispatch(this);
+  }
+
+  readonly #aborted = (): void => this.#abandon({ error: this.#options.signal.reason });
+
+  #abandon(failure?: { readonly error: unknown }): void {
+    if (!this.#settle()) return;
+    this.#line?.cancel();
+    this.#inbound.drop(failure);
+  }
+
+  #settle(): boolean {
+    if (this.#phase === 'settled') return false;
+    this.#phase = 'settled';
+    this.#options.signal.removeEventListener('abort', this.#aborted);
+    this.#feed?.stop();
+    this.onSettled?.();
+    return true;
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * An iterator that its reader can be released from at once, even while a step is pending: an async generator
+ * by itself answers `return()` only when its pending step is through.
+ */
+import type { JobValue } from '../contracts/ports/jobs.js';
+
+export type Step = IteratorResult<JobValue, undefined>;
+
+export const DONE: Step = { done: true, value: undefined };
+
+export interface Failure {
+  readonly error: unknown;
+}
+
+export class Detachable implements AsyncIterableIterator<JobValue> {
+  readonly #open: () => AsyncIterator<JobValue>;
+  #source: AsyncIterator<JobValue> | undefined;
+  #over = false;
+  /** Why it was detached, for the next step to throw. */
+  #untold: Failure | undefined;
+  #pending: { resolve(step: Step): void; reject(error: unknown): void } | undefined;
+  #failure: Failure | undefined;
+
+  /** `open` is called by the first `next()`. */
+  constructor(open: () => AsyncIterator<JobValue>) {
+    this.#open = open;
+  }
+
+  /** What the source threw, if it did. */
+  get failure(): Failure | undefined {
+    return this.#failure;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<Step> {
+    if (this.#over) return this.#tell();
+    const step = await this.#step();
+    if (step.done !== true) return step;
+    this.#over = true;
+    return DONE;
+  }
+
+  return(): Promise<Step> {
+    this.detach();
+    return Promise.resolve(DONE);
+  }
+
+  /** Leaves the source without waiting for it; the pending or the next step throws the failure given. */
+  detach(failure?: Failure): void {
+    if (this.#over) return;
+    this.#over = true;
+    if (this.#pending === undefined) this.#untold = failure;
+    else if (failure === undefined) this.#pending.resolve(DONE);
+    else this.#pending.reject(failure.error);
+    if (this.#source !== undefined) leave(this.#source);
+  }
+
+  #step(): Promise<IteratorResult<JobValue>> {
+    return new Promise<IteratorResult<JobValue>>((resolve, reject) => {
+      this.#pending = { resolve, reject };
+      this.#source ??= this.#open();
+      this.#source.next().then(resolve, (error: unknown) => {
+        this.#over = true;
+        this.#failure = { error };
+        reject(error as Error);
+      });
+    }).finally(() => (this.#pending = undefined));
+  }
+
+  #tell(): Step {
+    const failure = this.#untold;
+    this.#untold = undefined;
+    if (failure === undefined) return DONE;
+    throw failure.error;
+  }
+}
+
+/** Leaves an iterator without waiting for its answer. */
+export function leave(iterator: AsyncIterator<unknown>): void {
+  const left = iterator.return?.();
+  left?.catch(() => undefined);
+}

@@ -1,0 +1,205 @@
+/**
+ * A caller's standing connection to one child: connects, connects again after a restart, and carries calls.
+ *
+ * Invariants: a link is up from the child's hello until the connection ends; every call on a connection that
+ * ends fails with `engine_lost`; a cancel is acknowledged within its deadline or the child is killed; where
+ * health is asked for, a child that says nothing for `silenceMs` is killed too. Only a child whose connection
+ * is open is killed, so the pid is still its own.
+ */
+import { connect } from 'node:net';
+import type { Clock } from '../contracts/clock.js';
+import { ServiceError } from '../contracts/errors.js';
+import { Backoff } from './backoff.js';
+import type { Call } from './call.js';
+import { Channel } from './channel.js';
+import { Outbound } from './credit.js';
+import { errorFromWire } from './errors.js';
+import { isCount, KIND, PROTOCOL_VERSION, type Frame } from './frames.js';
+import type { Log } from './log.js';
+
+export interface LinkOptions {
+  readonly socketPath: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How long a cancelled job may take to end. */
+  readonly cancelDeadlineMs: number;
+  /** Pings that often, and kills a child that is silent for that long. */
+  readonly health?: { readonly everyMs: number; readonly silenceMs: number };
+  /** The child said hello. */
+  up?(): void;
+}
+
+const RECONNECT = { initialMs: 20, maxMs: 1000 };
+
+export class Link {
+  readonly #options: LinkOptions;
+  readonly #calls = new Map<number, Call>();
+  /** Cancelled streams that the child has not acknowledged, each with what stops its deadline. */
+  readonly #cancelled = new Map<number, () => void>();
+  readonly #backoff = new Backoff(RECONNECT);
+  #channel: Channel | undefined;
+  #pid: number | undefined;
+  #reported = { running: 0, queued: 0 };
+  #nextStream = 1;
+  #closed = false;
+  #stopTimer: (() => void) | undefined;
+  #stopHealth: (() => void) | undefined;
+
+  constructor(options: LinkOptions) {
+    this.#options = options;
+    this.#connect();
+  }
+
+  get up(): boolean {
+    return this.#pid !== undefined;
+  }
+
+  get pid(): number | undefined {
+    return this.#pid;
+  }
+
+  /** Jobs in the child: as it reports, but at least ours. */
+  get load(): number {
+    const ours = this.#calls.size + this.#cancelled.size;
+    return Math.max(ours, this.#reported.running + this.#reported.queued);
+  }
+
+  /** What the child last said of all its callers' jobs. */
+  get reported(): { readonly running: number; readonly queued: number } {
+    return this.#reported;
+  }
+
+  /** Opens a call in the child. Only while the link is up. */
+  open(call: Call): void {
+    const channel = this.#channel;
+    if (channel === undefined) return call.fail(new ServiceError('engine_lost'));
+    const stream = this.#nextStream++;
+    try {
+      channel.control(KIND.open, stream, { job: call.job, args: call.args, input: call.hasInput });
+    } catch (error) {
+      return call.fail(error);
+    }
+    this.#calls.set(stream, call);
+    call.opened({
+      outbound: new Outbound(channel, stream),
+      taken: (bytes) => channel.control(KIND.credit, stream, bytes),
+      cancel: () => this.#cancel(channel, stream),
+    });
+  }
+
+  /** Ends the connection for good; calls on it fail with `engine_lost`. */
+  close(): void {
+    this.#closed = true;
+    this.#stopTimer?.();
+    this.#channel?.close();
+  }
+
+  #connect(): void {
+    const socket = connect(this.#options.socketPath);
+    this.#channel = new Channel(socket, {
+      frame: (frame, bytes) => this.#receive(frame, bytes),
+      closed: (error) => this.#lost(error),
+    });
+    if (this.#options.health !== undefined) this.#watch(this.#channel, this.#options.health);
+  }
+
+  #receive(frame: Frame, bytes: number): void {
+    const [kind, stream, payload, more] = frame;
+    if (kind === KIND.hello) return this.#hello(payload);
+    if (kind === KIND.load) return this.#loaded(payload, more);
+    if (kind === KIND.ack) return this.#acknowledged(stream);
+    const call = this.#calls.get(stream);
+    if (call !== undefined) this.#forCall(call, stream, kind, payload, bytes);
+  }
+
+  #forCall(call: Call, stream: number, kind: number, payload: unknown, bytes: number): void {
+    switch (kind) {
+      case KIND.data:
+        return call.receive(payload, bytes);
+      case KIND.credit:
+        if (isCount(payload)) call.granted(payload);
+        return;
+      case KIND.stop:
+        return call.stopInput();
+      case KIND.end:
+        this.#calls.delete(stream);
+        return call.end();
+      case KIND.error:
+        this.#calls.delete(stream);
+        return call.fail(errorFromWire(payload));
+      default:
+        throw new TypeError(`frame of kind ${kind} from a child`);
+    }
+  }
+
+  #hello(payload: unknown): void {
+    const { version, pid } = (payload ?? {}) as Record<string, unknown>;
+    if (version !== PROTOCOL_VERSION || !isCount(pid) || pid < 2)
+      throw new TypeError('hello of another protocol');
+    this.#pid = pid;
+    this.#backoff.reset();
+    this.#options.up?.();
+  }
+
+  #loaded(running: unknown, queued: unknown): void {
+    if (isCount(running) && isCount(queued)) this.#reported = { running, queued };
+  }
+
+  #cancel(channel: Channel, stream: number): void {
+    if (!this.#calls.delete(stream)) return;
+    channel.control(KIND.cancel, stream);
+    const late = (): void => this.#kill('does not end a cancelled job');
+    this.#cancelled.set(stream, this.#options.clock.after(this.#options.cancelDeadlineMs, late));
+  }
+
+  #acknowledged(stream: number): void {
+    this.#cancelled.get(stream)?.();
+    this.#cancelled.delete(stream);
+  }
+
+  #lost(error: Error | undefined): void {
+    if (this.up && !this.#closed)
+      this.#warn(`lost the connection to a child: ${error?.message ?? 'it ended'}`);
+    this.#channel = undefined;
+    this.#pid = undefined;
+    this.#reported = { running: 0, queued: 0 };
+    this.#stopHealth?.();
+    for (const stream of [...this.#cancelled.keys()]) this.#acknowledged(stream);
+    const calls = [...this.#calls.values()];
+    this.#calls.clear();
+    if (!this.#closed) this.#reconnectLater();
+    for (const call of calls) call.fail(new ServiceError('engine_lost'));
+  }
+
+  #reconnectLater(): void {
+    this.#stopTimer = this.#options.clock.after(this.#backoff.next(), () => this.#connect());
+  }
+
+  /** Silence is counted in pings without any frame since, not by the clock: a caller that slept kills nobody. */
+  #watch(channel: Channel, health: { readonly everyMs: number; readonly silenceMs: number }): void {
+    let heard = -1;
+    let silentMs = 0;
+    const check = (): void => {
+      silentMs = channel.heard === heard ? silentMs + health.everyMs : 0;
+      heard = channel.heard;
+      if (silentMs >= health.silenceMs) this.#kill('is silent');
+      channel.control(KIND.ping, 0);
+      this.#stopHealth = this.#options.clock.after(health.everyMs, check);
+    };
+    check();
+  }
+
+  #kill(why: string): void {
+    if (this.#pid === undefined) return;
+    this.#warn(`killing a child that ${why}`);
+    try {
+      process.kill(this.#pid, 'SIGKILL');
+    } catch {
+      // It has just gone by itself; its connection ends in a moment.
+    }
+  }
+
+  #warn(message: string): void {
+    this.#options.log.warn({ socket: this.#options.socketPath, pid: this.#pid }, message);
+  }
+}

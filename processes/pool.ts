@@ -1,0 +1,135 @@
+/**
+ * The children of one role as their caller sees them: a `JobRunner` over the Unix sockets of a role.
+ *
+ * Invariants: a job goes to the connected child with the least to do and stays there; a child that dies fails
+ * only its own jobs; with no child connected a job waits a short while, in bounded numbers, and then fails.
+ */
+import { systemClock, type Clock } from '../contracts/clock.js';
+import { ServiceError } from '../contracts/errors.js';
+import type { JobRunner } from '../contracts/ports/jobs.js';
+import { Call } from './call.js';
+import { Link } from './link.js';
+import type { Log } from './log.js';
+
+export interface PoolOptions {
+  /** The socket of each child of the role, as `superviseRole` gives them. */
+  readonly sockets: readonly string[];
+  readonly log: Log;
+  readonly clock?: Clock;
+  /** How long a cancelled job may take to end before its child is killed; longer than one utterance. */
+  readonly cancelDeadlineMs?: number;
+  /** How long a job waits while no child is connected. */
+  readonly waitMs?: number;
+  /** How many jobs may wait so. */
+  readonly waiting?: number;
+}
+
+export interface ChildState {
+  readonly socket: string;
+  readonly connected: boolean;
+  readonly pid: number | undefined;
+  /** Jobs of all its callers, as the child last said. */
+  readonly running: number;
+  readonly queued: number;
+}
+
+export interface Pool extends JobRunner {
+  /** Resolves once every child is connected and ready. Rejects with `draining` when the pool is closed before. */
+  ready(): Promise<void>;
+  /** One row a child, for metrics and health. */
+  state(): ChildState[];
+  /** Fails all jobs with `engine_lost` and disconnects. Idempotent. */
+  close(): void;
+}
+
+const DEFAULTS = { clock: systemClock, cancelDeadlineMs: 10_000, waitMs: 10_000, waiting: 1024 };
+
+/** Connects to the children of a role, now and after each of their restarts. */
+export const createPool = (options: PoolOptions): Pool => new ChildPool({ ...DEFAULTS, ...options });
+
+interface ReadyWaiter {
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+class ChildPool implements Pool {
+  readonly #options: Required<PoolOptions>;
+  readonly #links: readonly Link[];
+  readonly #waiting = new Set<Call>();
+  #readyWaiters: ReadyWaiter[] = [];
+  #turn = 0;
+  #closed = false;
+
+  constructor(options: Required<PoolOptions>) {
+    this.#options = options;
+    this.#links = options.sockets.map(
+      (socketPath) => new Link({ ...options, socketPath, up: () => this.#up() }),
+    );
+  }
+
+  run(job: string, args: unknown, options: Parameters<JobRunner['run']>[2]): Call {
+    return new Call(job, args, options, (call) => this.#dispatch(call));
+  }
+
+  ready(): Promise<void> {
+    if (this.#closed) return Promise.reject(new ServiceError('draining'));
+    if (this.#links.every((link) => link.up)) return Promise.resolve();
+    return new Promise((resolve, reject) => this.#readyWaiters.push({ resolve, reject }));
+  }
+
+  state(): ChildState[] {
+    return this.#links.map((link, index) => ({
+      socket: this.#options.sockets[index] ?? '',
+      connected: link.up,
+      pid: link.pid,
+      ...link.reported,
+    }));
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const link of this.#links) link.close();
+    for (const call of [...this.#waiting]) call.fail(new ServiceError('engine_lost'));
+    for (const waiter of this.#readyWaiters.splice(0)) waiter.reject(new ServiceError('draining'));
+  }
+
+  #dispatch(call: Call): void {
+    const link = this.#leastLoaded();
+    if (link !== undefined) link.open(call);
+    else if (this.#closed) call.fail(new ServiceError('engine_lost'));
+    else this.#wait(call);
+  }
+
+  /** Ties go round, so that callers of the same children do not all begin with the first. */
+  #leastLoaded(): Link | undefined {
+    const { length } = this.#links;
+    this.#turn = (this.#turn + 1) % Math.max(1, length);
+    let best: Link | undefined;
+    for (let step = 0; step < length; step += 1) {
+      const link = this.#links[(this.#turn + step) % length];
+      if (link?.up === true && (best === undefined || link.load < best.load)) best = link;
+    }
+    return best;
+  }
+
+  #wait(call: Call): void {
+    if (this.#waiting.size >= this.#options.waiting) return call.fail(new ServiceError('engine_busy'));
+    const tooLate = (): void => call.fail(new ServiceError('engine_lost'));
+    const stopTimer = this.#options.clock.after(this.#options.waitMs, tooLate);
+    this.#waiting.add(call);
+    call.onSettled = () => {
+      stopTimer();
+      this.#waiting.delete(call);
+    };
+  }
+
+  #up(): void {
+    for (const call of [...this.#waiting]) {
+      call.onSettled?.();
+      call.onSettled = undefined;
+      this.#dispatch(call);
+    }
+    if (!this.#links.every((link) => link.up)) return;
+    for (const waiter of this.#readyWaiters.splice(0)) waiter.resolve();
+  }
+}

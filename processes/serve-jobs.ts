@@ -1,0 +1,214 @@
+/**
+ * The child's side of the kernel: listens on a Unix socket and runs the jobs of all who connect.
+ *
+ * Invariants: slots and queue are one for all connections; a connection that ends, or says what is not in the
+ * protocol, stops its own jobs and nobody else's; every cancel is acknowledged exactly once.
+ */
+import { createServer, type Server, type Socket } from 'node:net';
+import { rm } from 'node:fs/promises';
+import { systemClock, type Clock } from '../contracts/clock.js';
+import { ServiceError } from '../contracts/errors.js';
+import type { JobHandlers } from '../contracts/ports/jobs.js';
+import { Channel } from './channel.js';
+import { KIND, PROTOCOL_VERSION, type Frame } from './frames.js';
+import { silentLog, type Log } from './log.js';
+import { ServedJob, type Workplace } from './served-job.js';
+import { Slots } from './slots.js';
+import { checkSocketPath } from './socket-path.js';
+
+export interface ServeOptions {
+  readonly socketPath: string;
+  readonly handlers: JobHandlers;
+  /** Jobs that run at once. */
+  readonly slots: number;
+  /** Jobs that may wait for a slot; one more is refused with `engine_busy`. Default 64. */
+  readonly queue?: number;
+  /** Callers hear hello, and so send work, only once this has resolved. A rejection is for the entry to handle. */
+  readonly ready?: Promise<unknown>;
+  readonly log?: Log;
+  readonly clock?: Clock;
+}
+
+export interface JobServer {
+  readonly running: number;
+  readonly queued: number;
+  /**
+   * Takes no more jobs, refuses the queued ones with `draining`, gives the running ones `graceMs` to end,
+   * then aborts them and waits ABORT_MS at most for them to clean up. Removes the socket. Idempotent.
+   */
+  close(graceMs: number): Promise<void>;
+}
+
+/** How long aborted jobs may take to clean up when the child leaves. */
+export const ABORT_MS = 1000;
+const MAX_CONNECTIONS = 256;
+const DEFAULTS = { queue: 64, ready: Promise.resolve(), log: silentLog, clock: systemClock };
+
+/** Listens; a socket file that a killed child left is replaced. Rejects where it cannot listen. */
+export async function serveJobs(options: ServeOptions): Promise<JobServer> {
+  checkSocketPath(options.socketPath);
+  await rm(options.socketPath, { force: true });
+  const child = new Child({ ...DEFAULTS, ...options });
+  await child.listen();
+  return child;
+}
+
+class Child implements JobServer {
+  readonly #options: Required<ServeOptions>;
+  readonly #place: Workplace;
+  readonly #server: Server;
+  readonly #connections = new Set<Connection>();
+  #announced = false;
+  #ready = false;
+  #closing: Promise<void> | undefined;
+  /** What `close` waits by. */
+  #changed: (() => void) | undefined;
+
+  constructor(options: Required<ServeOptions>) {
+    this.#options = options;
+    const slots = new Slots(options.slots, options.queue, () => this.#loadChanged());
+    this.#place = { handlers: options.handlers, slots, log: options.log };
+    this.#server = createServer((socket) => this.#connected(socket));
+    this.#server.maxConnections = MAX_CONNECTIONS;
+  }
+
+  get running(): number {
+    return this.#place.slots.running;
+  }
+
+  get queued(): number {
+    return this.#place.slots.queued;
+  }
+
+  async listen(): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(this.#options.socketPath, resolve);
+    });
+    this.#options.ready.then(
+      () => this.#becomeReady(),
+      () => undefined,
+    );
+  }
+
+  close(graceMs: number): Promise<void> {
+    return (this.#closing ??= this.#close(graceMs));
+  }
+
+  async #close(graceMs: number): Promise<void> {
+    const draining = new ServiceError('draining');
+    const idle = (): boolean => this.running === 0;
+    this.#server.close();
+    for (const connection of this.#connections) connection.drain(draining);
+    await this.#until(idle, graceMs);
+    for (const connection of this.#connections) connection.stop(draining);
+    await this.#until(idle, ABORT_MS);
+    for (const connection of this.#connections) connection.end();
+    await this.#until(() => this.#connections.size === 0, ABORT_MS);
+  }
+
+  /** Resolves when it is so, or after `ms`. */
+  #until(so: () => boolean, ms: number): Promise<void> {
+    if (so()) return Promise.resolve();
+    return new Promise((resolve) => {
+      const stopTimer = this.#options.clock.after(ms, resolve);
+      this.#changed = () => {
+        if (!so()) return;
+        stopTimer();
+        resolve();
+      };
+    });
+  }
+
+  #connected(socket: Socket): void {
+    const connection = new Connection(socket, this.#place, () => this.#disconnected(connection));
+    this.#connections.add(connection);
+    if (this.#ready) this.#welcome(connection);
+  }
+
+  #disconnected(connection: Connection): void {
+    this.#connections.delete(connection);
+    this.#changed?.();
+  }
+
+  #becomeReady(): void {
+    this.#ready = true;
+    for (const connection of this.#connections) this.#welcome(connection);
+  }
+
+  #welcome(connection: Connection): void {
+    connection.hello(this.#options.slots);
+    connection.load();
+  }
+
+  /** Callers are told once a turn of the loop at most. */
+  #loadChanged(): void {
+    this.#changed?.();
+    if (this.#announced) return;
+    this.#announced = true;
+    setImmediate(() => {
+      this.#announced = false;
+      for (const connection of this.#connections) connection.load();
+    });
+  }
+}
+
+/** One caller: a gateway process, or the supervisor. */
+class Connection {
+  readonly #place: Workplace;
+  readonly #channel: Channel;
+  readonly #jobs = new Map<number, ServedJob>();
+  #draining: ServiceError | undefined;
+
+  constructor(socket: Socket, place: Workplace, gone: () => void) {
+    this.#place = place;
+    this.#channel = new Channel(socket, {
+      frame: (frame, bytes) => this.#receive(frame, bytes),
+      closed: (error) => {
+        if (error !== undefined) place.log.warn({ err: error }, 'a connection was cut');
+        gone();
+        this.stop(new ServiceError('engine_lost'));
+      },
+    });
+  }
+
+  hello(slots: number): void {
+    this.#channel.control(KIND.hello, 0, { version: PROTOCOL_VERSION, pid: process.pid, slots });
+  }
+
+  load(): void {
+    this.#channel.control(KIND.load, 0, this.#place.slots.running, this.#place.slots.queued);
+  }
+
+  /** Refuses jobs from now on, the queued ones too. */
+  drain(error: ServiceError): void {
+    this.#draining = error;
+    for (const job of [...this.#jobs.values()]) job.dequeue(error);
+  }
+
+  /** Aborts all jobs. */
+  stop(error: ServiceError): void {
+    for (const job of [...this.#jobs.values()]) job.stop(error);
+  }
+
+  end(): void {
+    this.#channel.end();
+  }
+
+  #receive(frame: Frame, bytes: number): void {
+    const [kind, stream, payload] = frame;
+    if (kind === KIND.pong) return;
+    if (kind === KIND.open) return this.#open(stream, payload);
+    const job = this.#jobs.get(stream);
+    if (job !== undefined) job.receive(kind, payload, bytes);
+    else if (kind === KIND.cancel) this.#channel.control(KIND.ack, stream);
+  }
+
+  #open(stream: number, payload: unknown): void {
+    if (this.#jobs.has(stream)) throw new TypeError(`stream ${stream} opened twice`);
+    const job = new ServedJob(this.#place, this.#channel, stream, payload, () => this.#jobs.delete(stream));
+    this.#jobs.set(stream, job);
+    if (this.#draining === undefined) job.enter();
+    else job.refuse(this.#draining);
+  }
+}

@@ -1,0 +1,155 @@
+/**
+ * One job in the child: queued, running, over.
+ *
+ * Invariants: it says exactly one of `end`, `error` and `ack`; it holds its slot until its handler has really
+ * ended; a cancelled job that is queued ends at once. After each value it lets the event loop turn, so that
+ * the value is written and a cancel is seen even where the handler never waits for anything.
+ */
+import { setImmediate } from 'node:timers';
+import type { ServiceError } from '../contracts/errors.js';
+import type { JobHandlers } from '../contracts/ports/jobs.js';
+import type { Channel } from './channel.js';
+import { Inbound, Outbound } from './credit.js';
+import { asServiceError, errorToWire } from './errors.js';
+import { isCount, KIND } from './frames.js';
+import { handlerOf } from './handlers.js';
+import type { Log } from './log.js';
+import type { Slots } from './slots.js';
+
+/** What jobs share in one child. */
+export interface Workplace {
+  readonly handlers: JobHandlers;
+  readonly slots: Slots;
+  readonly log: Log;
+}
+
+export class ServedJob {
+  readonly #place: Workplace;
+  readonly #channel: Channel;
+  readonly #stream: number;
+  readonly #name: string;
+  readonly #args: unknown;
+  readonly #left: () => void;
+  readonly #abort = new AbortController();
+  readonly #input: Inbound;
+  readonly #output: Outbound;
+  #cancelled = false;
+
+  /** `left` is called once when the job is over. */
+  constructor(place: Workplace, channel: Channel, stream: number, open: unknown, left: () => void) {
+    const { job, args, input } = (open ?? {}) as Record<string, unknown>;
+    this.#place = place;
+    this.#channel = channel;
+    this.#stream = stream;
+    this.#name = String(job);
+    this.#args = args;
+    this.#left = left;
+    this.#output = new Outbound(channel, stream);
+    this.#input = new Inbound({
+      taken: (bytes) => channel.control(KIND.credit, stream, bytes),
+      left: () => channel.control(KIND.stop, stream),
+    });
+    if (input !== true) this.#input.end();
+  }
+
+  /** Runs the job now or queues it; a full queue is said to the caller. */
+  enter(): void {
+    try {
+      this.#place.slots.enter(this.#start);
+    } catch (error) {
+      this.refuse(error);
+    }
+  }
+
+  /** Ends a job that does not run with an error. */
+  refuse(error: unknown): void {
+    this.#fail(error);
+    this.#left();
+  }
+
+  /** Takes it out of the queue with an error; one that runs goes on. */
+  dequeue(error: ServiceError): void {
+    if (this.#place.slots.withdraw(this.#start)) this.refuse(error);
+  }
+
+  /** A frame of this job. Throws on one that a caller may not send. */
+  receive(kind: number, payload: unknown, bytes: number): void {
+    if (kind === KIND.data) this.#input.push(payload, bytes);
+    else if (kind === KIND.end) this.#input.end();
+    else if (kind === KIND.credit && isCount(payload)) this.#output.grant(payload);
+    else if (kind === KIND.cancel) this.#cancel();
+    else throw new TypeError(`frame of kind ${kind} from a caller`);
+  }
+
+  /** Stops it, queued or running, with an error for the caller, if it is still there. */
+  stop(error: ServiceError): void {
+    if (this.#place.slots.withdraw(this.#start)) this.refuse(error);
+    else this.#stopRunning(error);
+  }
+
+  #cancel(): void {
+    this.#cancelled = true;
+    if (this.#place.slots.withdraw(this.#start)) this.#over();
+    else this.#stopRunning(new DOMException('The caller cancelled the job', 'AbortError'));
+  }
+
+  #stopRunning(reason: Error): void {
+    this.#abort.abort(reason);
+    this.#output.close();
+    this.#input.drop({ error: reason });
+  }
+
+  readonly #start = (): void => void this.#run();
+
+  async #run(): Promise<void> {
+    try {
+      await this.#produce();
+      this.#abort.signal.throwIfAborted();
+      this.#channel.data(KIND.end, this.#stream);
+    } catch (error) {
+      const { aborted, reason } = this.#abort.signal;
+      this.#fail(aborted ? reason : error);
+    } finally {
+      this.#place.slots.leave();
+      this.#over();
+    }
+  }
+
+  async #produce(): Promise<void> {
+    const { signal } = this.#abort;
+    const handler = handlerOf(this.#place.handlers, this.#name);
+    for await (const value of handler(this.#args, this.#input, { signal })) {
+      const wait = this.#output.room();
+      if (wait !== undefined) await wait;
+      if (signal.aborted) return;
+      this.#output.send(value);
+      await loopTurn();
+    }
+  }
+
+  /** Tells the caller why, unless it cancelled; what it may not see goes to the log. */
+  #fail(error: unknown): void {
+    if (this.#cancelled) return;
+    const shown = asServiceError(error);
+    if (shown.cause !== undefined) this.#place.log.error({ job: this.#name, err: shown.cause }, 'job failed');
+    this.#channel.data(KIND.error, this.#stream, errorToWire(shown));
+  }
+
+  #over(): void {
+    this.#input.drop();
+    this.#output.close();
+    if (this.#cancelled) this.#channel.control(KIND.ack, this.#stream);
+    this.#left();
+  }
+}
+
+let turn: Promise<void> | undefined;
+
+/** Resolves after the event loop has looked at its sockets; all who wait share one turn. */
+const loopTurn = (): Promise<void> =>
+  (turn ??= new Promise((resolve) => {
+    setImmediate(() => {
+      turn = undefined;
+      resolve();
+    });
+  }));

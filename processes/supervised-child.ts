@@ -1,0 +1,135 @@
+/** One child of a role over all its restarts. Invariants in supervise.ts. */
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import type { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { Backoff } from './backoff.js';
+import { eachLine } from './lines.js';
+import { Link } from './link.js';
+import type { ChildName, SuperviseOptions } from './supervise.js';
+import { ownerText, pidFileOf } from './sweep.js';
+
+type Process = ChildProcessByStdio<Writable, Readable, Readable>;
+
+export class SupervisedChild {
+  readonly #options: Required<SuperviseOptions>;
+  readonly #index: number;
+  readonly #socket: string;
+  readonly #link: Link;
+  readonly #backoff: Backoff;
+  #process: Process | undefined;
+  #stopping = false;
+  #stopTimers: (() => void)[] = [];
+  #gone: (() => void) | undefined;
+
+  /** Starts it; `up` is called whenever it has said hello. */
+  constructor(options: Required<SuperviseOptions>, index: number, socket: string, up: () => void) {
+    const { clock, log, health } = options;
+    this.#options = options;
+    this.#index = index;
+    this.#socket = socket;
+    this.#backoff = new Backoff(options.restart);
+    this.#link = new Link({ socketPath: socket, clock, log, health, cancelDeadlineMs: health.silenceMs, up });
+    this.#start();
+  }
+
+  get up(): boolean {
+    return this.#link.up;
+  }
+
+  get pid(): number | undefined {
+    return this.#process?.pid;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#link.close();
+    this.#clearTimers();
+    await this.#terminate();
+    rmSync(this.#socket, { force: true });
+    rmSync(pidFileOf(this.#socket), { force: true });
+  }
+
+  #start(): void {
+    const child = this.#spawn();
+    const name = { ...this.#name(), pid: child.pid };
+    const { output, log } = this.#options;
+    this.#process = child;
+    child.once('exit', (code, signal) => this.#exited(child, { ...name, code, signal }));
+    child.on('error', (err) => {
+      log.error({ ...name, err }, 'worker could not be started or signalled');
+      if (child.pid === undefined) this.#exited(child, name);
+    });
+    // Without a pid the streams may be missing too.
+    if (child.pid === undefined) return;
+    child.stdin.on('error', () => undefined);
+    eachLine(child.stdout, (line) => output(line, 'stdout', name));
+    eachLine(child.stderr, (line) => output(line, 'stderr', name));
+    this.#started(child, child.pid);
+  }
+
+  /** Its standard input is the tie: it is never written to. */
+  #spawn(): Process {
+    const { entry, role, args, env, heapMb } = this.#options;
+    const heap = heapMb > 0 ? [`--max-old-space-size=${heapMb}`] : [];
+    const script = entry instanceof URL ? fileURLToPath(entry) : entry;
+    const argv = [...heap, script, role, this.#socket, ...args];
+    return spawn(process.execPath, argv, { env, stdio: ['pipe', 'pipe', 'pipe'] });
+  }
+
+  #started(child: Process, pid: number): void {
+    const { clock, startMs, restart, nice, log } = this.#options;
+    const owner = ownerText({ child: pid, supervisor: process.pid });
+    this.#attempt('write the pid file', () => writeFileSync(pidFileOf(this.#socket), owner));
+    if (nice !== 0) this.#attempt('set the priority', () => setPriority(pid, nice));
+    this.#stopTimers.push(
+      clock.after(restart.stableMs, () => this.#backoff.reset()),
+      clock.after(startMs, () => this.#killUnready(child)),
+    );
+    log.info(this.#name(), 'worker started');
+  }
+
+  #killUnready(child: Process): void {
+    if (this.up) return;
+    this.#options.log.warn(this.#name(), 'killing a worker that does not become ready');
+    child.kill('SIGKILL');
+  }
+
+  /** What a worker can do without. */
+  #attempt(what: string, task: () => void): void {
+    try {
+      task();
+    } catch (err) {
+      this.#options.log.warn({ ...this.#name(), err }, `could not ${what} of a worker`);
+    }
+  }
+
+  #exited(child: Process, how: object): void {
+    if (this.#process !== child) return;
+    this.#process = undefined;
+    this.#clearTimers();
+    this.#gone?.();
+    if (this.#stopping) return;
+    const restartMs = this.#backoff.next();
+    this.#options.log.warn({ ...how, restartMs }, 'worker exited, starting it again');
+    this.#stopTimers.push(this.#options.clock.after(restartMs, () => this.#start()));
+  }
+
+  async #terminate(): Promise<void> {
+    const child = this.#process;
+    if (child === undefined) return;
+    const gone = new Promise<void>((resolve) => (this.#gone = resolve));
+    child.kill('SIGTERM');
+    this.#stopTimers.push(this.#options.clock.after(this.#options.stopMs, () => child.kill('SIGKILL')));
+    await gone;
+  }
+
+  #clearTimers(): void {
+    for (const stopTimer of this.#stopTimers.splice(0)) stopTimer();
+  }
+
+  #name(): ChildName {
+    return { role: this.#options.role, index: this.#index, pid: this.pid };
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * One owner of a data folder. The lock file says who it is and where its Postgres listens, so that the
+ * keys command can attach. It appears whole (by link), and a dead owner's is taken over: never
+ * by two, since only one rename of it succeeds and a fresh lock moved by mistake is put back.
+ */
+import { randomBytes } from 'node:crypto';
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { codeOf, StorageFailure } from '../failure.js';
+import { startOf } from './processes.js';
+
+export interface Holder {
+  readonly pid: number;
+  readonly started: string;
+  readonly socketFolder: string;
+}
+
+const ATTEMPTS = 10;
+const lockFile = (dataDir: string): string => join(dataDir, 'postgres.lock');
+
+function read(file: string): Holder | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Holder;
+  } catch {
+    return undefined;
+  }
+}
+
+const lives = (holder: Holder | undefined): holder is Holder =>
+  holder !== undefined && startOf(holder.pid) === holder.started;
+
+/** Who holds the folder now; undefined where nobody does, or its holder is dead. */
+export function readHolder(dataDir: string): Holder | undefined {
+  const holder = read(lockFile(dataDir));
+  return lives(holder) ? holder : undefined;
+}
+
+const inUse = (dataDir: string, holder: Holder): StorageFailure =>
+  new StorageFailure(
+    `DATA_DIR ${dataDir} is in use by process ${holder.pid}: stop it first, or set another DATA_DIR or a DATABASE_URL`,
+  );
+
+function link(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Moves a dead holder's lock away; throws where its holder lives. */
+function clearStale(dataDir: string, spare: string): void {
+  const file = lockFile(dataDir);
+  const holder = read(file);
+  if (lives(holder)) throw inUse(dataDir, holder);
+  try {
+    renameSync(file, spare);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return;
+    throw error;
+  }
+  const moved = read(spare);
+  if (lives(moved)) link(spare, file);
+  rmSync(spare, { force: true });
+}
+
+export interface Lock {
+  release(): void;
+}
+
+/** Takes the folder for this process. Errors: `StorageFailure` while a living process holds it. */
+export function takeLock(dataDir: string, socketFolder: string): Lock {
+  const file = lockFile(dataDir);
+  const own = `${file}.${process.pid}-${randomBytes(4).toString('hex')}`;
+  const holder: Holder = { pid: process.pid, started: startOf(process.pid) ?? '', socketFolder };
+  writeFileSync(own, JSON.stringify(holder), { mode: 0o600, flag: 'wx' });
+  try {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      if (link(own, file)) return { release: () => rmSync(file, { force: true }) };
+      clearStale(dataDir, `${own}.stale`);
+    }
+    throw new StorageFailure(`DATA_DIR ${dataDir} is being taken by several starts at once: try again`);
+  } finally {
+    rmSync(own, { force: true });
+  }
+}

@@ -1,0 +1,184 @@
+/**
+ * One run of the server: started on a cluster, ready when its own pid file says so, ended by a fast
+ * shutdown. A server that a killed start left behind is stopped before a new one starts; a pid file whose
+ * number now belongs to another program is removed. Called only under the data folder's lock.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, realpathSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Log } from '../../contracts/log.js';
+import { messageOf, StorageFailure } from '../failure.js';
+import type { Account } from './account.js';
+import type { Binaries } from './binaries.js';
+import { serverEnvironment } from './cluster.js';
+import { commandLine, isAlive } from './processes.js';
+
+const POLL_MS = 5;
+/** Recovery after a crash counts as well. */
+const READY_MS = 120_000;
+/** How long each way of stopping gets: fast, immediate, kill. */
+const STOP_STEPS = [
+  ['SIGINT', 10_000],
+  ['SIGQUIT', 5000],
+  ['SIGKILL', 5000],
+] as const;
+const OUTPUT_TAIL = 4000;
+
+/** Small, and reachable by nothing but its socket. */
+const SETTINGS: Readonly<Record<string, string>> = {
+  listen_addresses: '',
+  port: '5432',
+  unix_socket_permissions: '0700',
+  shared_buffers: '16MB',
+  max_connections: '200',
+  io_method: 'sync',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  max_wal_size: '256MB',
+  max_logical_replication_workers: '0',
+  max_parallel_workers: '0',
+  max_worker_processes: '1',
+  jit: 'off',
+  log_min_messages: 'log',
+  log_min_error_statement: 'panic',
+  log_checkpoints: 'off',
+  log_line_prefix: '',
+  log_destination: 'stderr',
+  logging_collector: 'off',
+};
+
+const settingArguments = Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+
+interface PidFile {
+  readonly pid: number;
+  /** `starting`, `ready`, `stopping` */
+  readonly status: string;
+}
+
+function readPidFile(folder: string): PidFile | undefined {
+  try {
+    const lines = readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n');
+    return { pid: Number(lines[0]), status: lines[7]?.trim() ?? '' };
+  } catch {
+    return undefined;
+  }
+}
+
+const real = (path: string): string => {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+};
+
+/** Whether the process is a Postgres server on exactly this data folder. */
+function servesFolder(pid: number, folder: string): boolean {
+  const words = commandLine(pid);
+  const data = words[words.indexOf('-D') + 1] ?? '';
+  return basename(words[0] ?? '') === 'postgres' && words.includes('-D') && real(data) === real(folder);
+}
+
+async function ended(pid: number, withinMs: number): Promise<boolean> {
+  const end = performance.now() + withinMs;
+  while (isAlive(pid)) {
+    if (performance.now() > end) return false;
+    await pause(POLL_MS);
+  }
+  return true;
+}
+
+async function stopProcess(pid: number): Promise<void> {
+  for (const [signal, graceMs] of STOP_STEPS) {
+    if (!isAlive(pid)) return;
+    process.kill(pid, signal);
+    if (await ended(pid, graceMs)) return;
+  }
+  throw new StorageFailure(`Embedded Postgres (process ${pid}) does not stop: end it by hand`);
+}
+
+/** Stops the server that a killed start left on this folder, and clears a pid file that lies. */
+export async function clearOrphan(folder: string, log: Log): Promise<void> {
+  const left = readPidFile(folder);
+  if (!left || !isAlive(left.pid)) return;
+  if (servesFolder(left.pid, folder)) {
+    log.info({ pid: left.pid }, 'stopping the Postgres that an interrupted run left behind');
+    await stopProcess(left.pid);
+  } else {
+    rmSync(join(folder, 'postmaster.pid'), { force: true });
+  }
+}
+
+export interface Postmaster {
+  readonly pid: number;
+  /** Resolves when the server has ended, for whatever reason, with its last words. */
+  readonly exited: Promise<string>;
+  stop(): Promise<void>;
+}
+
+export interface Launch {
+  readonly folder: string;
+  readonly socketFolder: string;
+  readonly binaries: Binaries;
+  readonly account: Account;
+  readonly log: Log;
+}
+
+function spawnServer({ folder, socketFolder, binaries, account }: Launch): ChildProcess {
+  const wanted = ['-D', folder, '-k', socketFolder, ...settingArguments];
+  const { file, args, options } = account.command(binaries.postgres, wanted);
+  // Its own process group: a Ctrl-C in the terminal must not end it before the gateway has drained.
+  return spawn(file, args, {
+    ...options,
+    cwd: '/',
+    env: serverEnvironment(),
+    stdio: ['ignore', 'ignore', 'pipe'],
+    detached: true,
+  });
+}
+
+function follow(child: ChildProcess, log: Log): () => string {
+  let tail = '';
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+    tail = (tail + chunk).slice(-OUTPUT_TAIL);
+    log.debug({ postgres: chunk.trim() }, 'postgres');
+  });
+  return () => tail.split('\n').filter((line) => /^(FATAL|PANIC|DETAIL|HINT)|error/.test(line)).join('; ');
+}
+
+async function untilReady(pid: number, folder: string, gone: () => string | undefined): Promise<void> {
+  const end = performance.now() + READY_MS;
+  for (;;) {
+    const state = readPidFile(folder);
+    if (state?.pid === pid && state.status === 'ready') return;
+    const words = gone();
+    const late = performance.now() > end;
+    if (words === undefined && !late) await pause(POLL_MS);
+    else throw new StorageFailure(`Embedded Postgres does not start on ${folder}: ${words ?? 'it is not ready in time'}. Set DATA_DIR to another folder, or set DATABASE_URL`);
+  }
+}
+
+/** Starts the server and waits until it takes connections. Errors: `StorageFailure` with its last words. */
+export async function launch(parts: Launch): Promise<Postmaster> {
+  const child = spawnServer(parts);
+  const lastWords = follow(child, parts.log);
+  let words: string | undefined;
+  const exited = once(child, 'close').then(
+    ([code, signal]) => (words = lastWords() || `it ended with ${String(code ?? signal)}`),
+    (error: unknown) => (words = messageOf(error)),
+  );
+  const pid = child.pid ?? -1;
+  const stop = async (): Promise<void> => {
+    if (words === undefined) await stopProcess(pid);
+    await exited;
+  };
+  try {
+    await untilReady(pid, parts.folder, () => words);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { pid, exited, stop };
+}

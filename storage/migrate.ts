@@ -1,0 +1,98 @@
+/**
+ * Migrations: `storage/migrations/NNNN-name.sql` in order, each in its own transaction with its row in
+ * `schema_migrations`, all under one advisory lock, so that any number of processes may start at once.
+ * A file that was applied is never changed: a different checksum refuses to start.
+ */
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Sql, Transaction } from './database.js';
+import { messageOf, StorageFailure } from './failure.js';
+
+interface Migration {
+  readonly version: number;
+  readonly name: string;
+  readonly text: string;
+  readonly checksum: string;
+}
+
+interface Applied {
+  readonly version: number;
+  readonly name: string;
+  readonly checksum: string;
+}
+
+export const MIGRATIONS = fileURLToPath(new URL('../../storage/migrations/', import.meta.url));
+
+const LOCK_WAIT = '5min';
+
+const checksumOf = (text: string): string =>
+  createHash('sha256').update(text.replaceAll('\r\n', '\n')).digest('hex');
+
+function readMigration(folder: string, file: string, index: number): Migration {
+  const [, version, name] = /^(\d{4})-([a-z0-9-]+)\.sql$/.exec(file) ?? [];
+  if (name === undefined || Number(version) !== index + 1)
+    throw new StorageFailure(`storage/migrations/${file} is out of order: files are NNNN-name.sql, counted from 0001`);
+  const text = readFileSync(`${folder}/${file}`, 'utf8');
+  return { version: index + 1, name, text, checksum: checksumOf(text) };
+}
+
+const readMigrations = (folder: string): Migration[] =>
+  readdirSync(folder)
+    .filter((file) => file.endsWith('.sql'))
+    .sort()
+    .map((file, index) => readMigration(folder, file, index));
+
+/** Runs work in a transaction that only one process at a time is in. */
+export const exclusively = <T>(sql: Sql, name: string, work: (tx: Transaction) => Promise<T>): Promise<T> =>
+  sql.begin(async (tx) => {
+    await tx`select set_config('statement_timeout', ${LOCK_WAIT}, true)`;
+    await tx`select pg_advisory_xact_lock(hashtextextended(${`speech-gateway ${name}`}, 0))`;
+    return work(tx);
+  }) as Promise<T>;
+
+function check(applied: readonly Applied[], migrations: readonly Migration[]): void {
+  for (const row of applied) {
+    const file = migrations[row.version - 1];
+    if (!file)
+      throw new StorageFailure(`The database has migration ${row.version} (${row.name}), which this version does not know: start the newer version, or set another DATABASE_URL`);
+    if (file.checksum !== row.checksum)
+      throw new StorageFailure(`Migration ${row.version} (${row.name}) was changed after it was applied to the database: restore its file and add a new one`);
+  }
+}
+
+async function apply(tx: Transaction, { version, name, text, checksum }: Migration): Promise<void> {
+  try {
+    await tx.unsafe(text);
+  } catch (error) {
+    throw new StorageFailure(`Migration ${version} (${name}) failed: ${messageOf(error)}`, { cause: error });
+  }
+  await tx`insert into schema_migrations (version, name, checksum) values (${version}, ${name}, ${checksum})`;
+}
+
+/** Applies the first migration that is missing; undefined where none is. */
+const applyNext = (sql: Sql, migrations: readonly Migration[]): Promise<string | undefined> =>
+  exclusively(sql, 'migrations', async (tx) => {
+    await tx`create table if not exists schema_migrations (
+      version integer primary key,
+      name text not null,
+      checksum text not null,
+      applied_at timestamptz not null default now()
+    )`;
+    const applied = await tx<Applied[]>`select version, name, checksum from schema_migrations order by version`;
+    check(applied, migrations);
+    const next = migrations[applied.length];
+    if (next) await apply(tx, next);
+    return next?.name;
+  });
+
+/**
+ * Brings the database up to date. Returns the names of what it applied itself. Errors: `StorageFailure`
+ * where a migration fails, was changed, or is unknown to this version.
+ */
+export async function migrate(sql: Sql, folder = MIGRATIONS): Promise<readonly string[]> {
+  const migrations = readMigrations(folder);
+  const done: string[] = [];
+  for (let name; (name = await applyNext(sql, migrations)); ) done.push(name);
+  return done;
+}

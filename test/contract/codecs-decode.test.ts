@@ -1,0 +1,313 @@
+/**
+ * Decoding uploads in real processes: by ffmpeg from PATH, by the build that npm brings, and by node-av
+ * alone. Every container, hostile files, and what is left behind when anything goes wrong: nothing.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join as joinPath } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { getFfmpegPath } from '@livekit/av';
+import t, { type Test } from 'tap';
+import { bytesOf } from '../../contracts/audio.js';
+import { createDecode, type DecodeOptions } from '../../codecs/decode/decoder.js';
+import { findFfmpeg } from '../../codecs/decode/ffmpeg.js';
+import { wavHeader } from '../../codecs/wav.js';
+import {
+  collect,
+  fixture,
+  frequencyOf,
+  join,
+  peakOf,
+  tone,
+  TONE_FILES,
+  wavFile,
+} from '../fixtures/codecs-audio.js';
+import { skipReason } from '../fixtures/external.js';
+import { until } from '../fixtures/until.js';
+
+const RATE = 16_000;
+const NO_FFMPEG_ON_PATH = '';
+const HOUR_BYTES = 3600 * RATE * 2;
+
+const folder = mkdtempSync(joinPath(tmpdir(), 'decode-'));
+const uploads = joinPath(folder, 'uploads');
+const decodeOnce = fileURLToPath(new URL('../../gateway/workers/decode-once.js', import.meta.url));
+const alive = new AbortController().signal;
+
+// An hour is decoded three times, on machines that may be slow.
+t.setTimeout(240_000);
+t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+
+/** An executable script in the place of ffmpeg. */
+function stub(name: string, script: string): string {
+  const path = joinPath(folder, name);
+  writeFileSync(path, `#!/bin/sh\n${script}\n`);
+  chmodSync(path, 0o755);
+  return path;
+}
+
+const doesNotRun = stub('does-not-run', 'exit 127');
+
+const decoder = (options: Partial<DecodeOptions> = {}) =>
+  createDecode({ tempFolder: uploads, decodeOnce, searchPath: NO_FFMPEG_ON_PATH, ...options });
+
+const decodeAll = async (decode: ReturnType<typeof decoder>, file: Uint8Array): Promise<Int16Array> =>
+  join(await collect(decode(file, alive)));
+
+/** Processes that were started on a file of our folder. */
+const decoders = (): string[] =>
+  execFileSync('ps', ['-A', '-o', 'args='], { encoding: 'utf8' })
+    .split('\n')
+    .filter((line) => line.includes(joinPath(uploads, 'upload-')));
+
+/** No process and no file is left of what went before. */
+function nothingLeft(t: Test): void {
+  t.same(readdirSync(uploads), [], 'no file is left');
+  t.same(decoders(), [], 'no process is left');
+}
+
+const WAYS: Record<string, { readonly options: Partial<DecodeOptions>; readonly skip: string | false }> = {
+  'ffmpeg on PATH': { options: { searchPath: process.env['PATH'] }, skip: skipReason('ffmpeg') },
+  'only what npm brings': { options: {}, skip: false },
+  'node-av alone': { options: { ffmpegPath: doesNotRun }, skip: false },
+};
+
+/** A FLAC of silence: an hour and a minute in a few hundred kilobytes. */
+function longFlac(): Uint8Array {
+  const binary = getFfmpegPath() ?? 'ffmpeg';
+  const zeros = ['-f', 's16le', '-ar', '8000', '-ac', '1', '-t', '3660', '-i', '/dev/zero'];
+  return execFileSync(binary, ['-v', 'error', '-nostdin', ...zeros, '-f', 'flac', '-'], {
+    maxBuffer: 2 ** 26,
+  });
+}
+const bomb = longFlac();
+
+const half = (bytes: Uint8Array): Uint8Array => bytes.subarray(0, bytes.length / 2);
+const noise = (length: number): Uint8Array =>
+  Uint8Array.from({ length }, (_, i) => (i * 7919 + (i >> 3)) % 251);
+
+/** Known containers that hold nothing to hear. */
+const UNREADABLE: Record<string, Uint8Array> = {
+  'WAV header alone': wavHeader(RATE),
+  'half a WAV header': wavHeader(RATE).subarray(0, 20),
+  'WAV at 0 Hz': wavFile({ rate: 0, data: noise(1000) }),
+  'MP4 header alone': fixture('tone.m4a').subarray(0, 32),
+  'MP4 without its index': half(fixture('tone.m4a')),
+  'FLAC magic and noise': Buffer.concat([Buffer.from('fLaC'), noise(5000)]),
+  'Ogg magic and noise': Buffer.concat([Buffer.from('OggS'), noise(5000)]),
+  'WebM magic and noise': Buffer.concat([Uint8Array.of(0x1a, 0x45, 0xdf, 0xa3), noise(5000)]),
+  'MP4 magic and a playlist': Buffer.from('\0\0\0\x18ftypM4A #EXTM3U\nhttp://127.0.0.1/x.m4a\n', 'latin1'),
+  'video without sound': fixture('silent-video.mp4'),
+};
+
+/** Containers that no process is started for. */
+const STRANGERS: Record<string, string> = {
+  empty: '',
+  'an HLS playlist': '#EXTM3U\n#EXTINF:10,\nhttp://169.254.169.254/latest/meta-data\n',
+  'a concat script': "ffconcat version 1.0\nfile '/etc/passwd'\n",
+  text: 'this is a text',
+  PNG: '\x89PNG\r\n\x1a\n',
+  ZIP: 'PK\x03\x04',
+};
+
+const unreadable = { name: 'ServiceError', code: 'audio_unreadable', status: 400 };
+const tooLong = { name: 'ServiceError', code: 'audio_too_long', status: 413 };
+
+for (const [way, { options, skip }] of Object.entries(WAYS)) {
+  t.test(way, { skip }, async (t) => {
+    const decode = decoder(options);
+
+    for (const name of TONE_FILES) {
+      t.test(`${name} is one second of its tone`, async (t) => {
+        const samples = await decodeAll(decode, fixture(name));
+        t.ok(Math.abs(samples.length / RATE - 1) < 0.1, `${samples.length / RATE} s`);
+        t.ok(Math.abs(frequencyOf(samples.subarray(3200, 12_800), RATE) - 440) < 5);
+        t.ok(peakOf(samples) > 2000);
+      });
+    }
+
+    t.test('our own WAV decodes whole, in spite of its placeholder sizes', async (t) => {
+      const samples = await decodeAll(decode, Buffer.concat([wavHeader(RATE), bytesOf(tone(RATE, 1.5))]));
+      t.equal(samples.length, 1.5 * RATE);
+    });
+
+    t.test('other rates are resampled and channels mixed', async (t) => {
+      const interleaved = new Int16Array(2 * 44_100);
+      tone(44_100, 1).forEach((sample, i) => (interleaved[2 * i] = sample));
+      const file = wavFile({ rate: 44_100, channels: 2, data: bytesOf(interleaved) });
+      const samples = await decodeAll(decode, file);
+      t.ok(Math.abs(samples.length - RATE) < 50);
+      t.ok(Math.abs(peakOf(samples) - 4000) < 300, 'the mean of both channels');
+    });
+
+    t.test('a file that was cut short gives what it holds', async (t) => {
+      for (const name of TONE_FILES.filter((name) => name !== 'tone.m4a')) {
+        const file = fixture(name);
+        const samples = await decodeAll(decode, file.subarray(0, file.length * 0.8));
+        t.ok(
+          samples.length > 0.2 * RATE && samples.length < 0.95 * RATE,
+          `${name}: ${samples.length / RATE} s`,
+        );
+      }
+    });
+
+    for (const [name, file] of Object.entries(UNREADABLE)) {
+      t.test(`unreadable: ${name}`, (t) => t.rejects(decodeAll(decode, file), unreadable));
+    }
+
+    t.test('a file that holds hours is cut off while it is decoded', async (t) => {
+      t.ok(bomb.length < 2 ** 20);
+      let bytes = 0;
+      await t.rejects(async () => {
+        for await (const samples of decode(bomb, alive)) bytes += samples.byteLength;
+      }, tooLong);
+      t.ok(bytes > HOUR_BYTES * 0.99 && bytes < HOUR_BYTES * 1.01, `${bytes} bytes came before`);
+    });
+
+    t.test('what a header claims of time counts as well: one sample a second', (t) =>
+      t.rejects(decodeAll(decode, wavFile({ rate: 1, data: noise(20_000) })), { name: 'ServiceError' }),
+    );
+
+    t.test('a reader who leaves takes the process along', async (t) => {
+      for await (const samples of decode(bomb, alive)) {
+        t.ok(samples.length > 0);
+        t.equal(decoders().length, 1, 'the process runs while it is read');
+        break;
+      }
+      nothingLeft(t);
+    });
+
+    t.test('an abort takes the process along', async (t) => {
+      const gone = new AbortController();
+      await t.rejects(
+        async () => {
+          for await (const _samples of decode(bomb, gone.signal)) gone.abort(new Error('gone'));
+        },
+        { message: 'gone' },
+      );
+      nothingLeft(t);
+    });
+
+    t.test('nothing is left', (t) => {
+      nothingLeft(t);
+      t.end();
+    });
+  });
+}
+
+t.test('no process is started for what is no container of ours', async (t) => {
+  const decode = decoder({ ffmpegPath: stub('says', 'echo AAAA') });
+  for (const [name, bytes] of Object.entries(STRANGERS)) {
+    await t.rejects(decodeAll(decode, Buffer.from(bytes, 'latin1')), unreadable, name);
+  }
+  t.equal((await decodeAll(decode, wavHeader(RATE))).length, 2, 'it would have been heard');
+});
+
+t.test('the limit is exact: the last byte may come, one more may not', async (t) => {
+  const second = Buffer.concat([wavHeader(RATE), bytesOf(tone(RATE, 1))]);
+  t.equal((await decodeAll(decoder({ limits: { pcmBytes: 32_000 } }), second)).length, RATE);
+  await t.rejects(decodeAll(decoder({ limits: { pcmBytes: 31_999 } }), second), tooLong);
+});
+
+t.test('a decoder runs under limits, without our environment', async (t) => {
+  process.env['CODECS_TEST_SECRET'] = 'do-not-tell';
+  const script = 'env; echo "f $(ulimit -f) t $(ulimit -t) c $(ulimit -c)"';
+  const decode = decoder({ ffmpegPath: stub('tells', script) });
+  const said = Buffer.concat((await collect(decode(wavHeader(RATE), alive))).map(bytesOf)).toString('latin1');
+  delete process.env['CODECS_TEST_SECRET'];
+  t.notMatch(said, /do-not-tell/);
+  t.match(said, /f 0 t 120 c 0/);
+});
+
+t.test('a decoder that says nothing is killed', async (t) => {
+  const decode = decoder({ ffmpegPath: stub('hangs', 'exec sleep 1000'), limits: { waitMs: 300 } });
+  await t.rejects(decodeAll(decode, fixture('tone.wav')), unreadable);
+  nothingLeft(t);
+});
+
+t.test('a decoder that crashes is an error, though it had begun', async (t) => {
+  const decode = decoder({ ffmpegPath: stub('crashes', 'echo AAAA; kill -SEGV $$') });
+  await t.rejects(decodeAll(decode, fixture('tone.wav')), unreadable);
+  nothingLeft(t);
+});
+
+t.test('too many uploads: some wait, the rest are told', async (t) => {
+  const decode = decoder({ limits: { processes: 1, queue: 1 } });
+  const first = decode(bomb, alive)[Symbol.asyncIterator]();
+  await first.next();
+  const gone = new AbortController();
+  const second = decode(fixture('tone.wav'), gone.signal)[Symbol.asyncIterator]();
+  const waiting = t.rejects(second.next(), { message: 'gone' }, 'who waits may leave');
+  await t.rejects(decodeAll(decode, fixture('tone.wav')), { code: 'engine_busy', status: 503 });
+  gone.abort(new Error('gone'));
+  await waiting;
+  const third = decodeAll(decode, fixture('tone.wav'));
+  await first.return?.();
+  t.equal((await third).length, RATE, 'the slot is free again');
+  nothingLeft(t);
+});
+
+t.test('many uploads at once each get their own audio', async (t) => {
+  const decode = decoder({ limits: { processes: 3 } });
+  const seconds = [0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4];
+  const lengths = await Promise.all(
+    seconds.map(async (length) => {
+      const file = Buffer.concat([wavHeader(RATE), bytesOf(tone(RATE, length))]);
+      return (await decodeAll(decode, file)).length;
+    }),
+  );
+  t.same(
+    lengths,
+    seconds.map((length) => length * RATE),
+  );
+  nothingLeft(t);
+});
+
+t.test('a gateway that is killed leaves no decoder, and its file goes at the next start', async (t) => {
+  const file = joinPath(folder, 'long.flac');
+  writeFileSync(file, bomb);
+  const entry = fileURLToPath(new URL('../fixtures/codecs-gateway.js', import.meta.url));
+  const gateway = spawn(process.execPath, [entry, uploads, decodeOnce, file], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = new Promise((resolve) => gateway.on('exit', resolve));
+  await new Promise((resolve) => gateway.stdout.once('data', resolve));
+  t.equal(decoders().length, 1);
+  gateway.kill('SIGKILL');
+  await exited;
+  await until('the decoder is gone', () => decoders().length === 0);
+  t.equal(readdirSync(uploads).length, 1);
+  t.equal((await decodeAll(decoder(), fixture('tone.wav'))).length, RATE);
+  nothingLeft(t);
+});
+
+t.test(
+  'a file of a gateway that runs is left alone; of an earlier run with our process id it is not',
+  async (t) => {
+    const neighbour = joinPath(uploads, `upload-${process.ppid}-00000000-0000-0000-0000-000000000000`);
+    const earlier = joinPath(uploads, `upload-${process.pid}-00000000-0000-0000-0000-000000000000`);
+    for (const path of [neighbour, earlier]) writeFileSync(path, 'x');
+    utimesSync(earlier, 1000, 1000);
+    await decodeAll(decoder(), fixture('tone.wav'));
+    t.same(readdirSync(uploads), [neighbour.slice(uploads.length + 1)]);
+    rmSync(neighbour);
+  },
+);
+
+t.test('which ffmpeg: the operator’s, else one on PATH, else the one that npm brought', (t) => {
+  const bin = mkdtempSync(joinPath(folder, 'bin-'));
+  t.equal(findFfmpeg(undefined, bin), getFfmpegPath());
+  writeFileSync(joinPath(bin, 'ffmpeg'), '', { mode: 0o755 });
+  t.equal(findFfmpeg(undefined, `/nowhere:${bin}`), joinPath(bin, 'ffmpeg'));
+  t.equal(findFfmpeg('', bin), joinPath(bin, 'ffmpeg'));
+  t.equal(findFfmpeg(doesNotRun, bin), doesNotRun);
+  t.throws(() => findFfmpeg('/nowhere/ffmpeg', bin), { message: /^FFMPEG_PATH: \/nowhere\/ffmpeg is not/ });
+  t.end();
+});
+
+t.test('an upload is readable by us alone', async (t) => {
+  const decode = decoder({ ffmpegPath: stub('lists', `ls -l ${uploads}`) });
+  const said = Buffer.concat((await collect(decode(wavHeader(RATE), alive))).map(bytesOf)).toString('latin1');
+  t.match(said, /-rw-------/);
+});

@@ -1,0 +1,239 @@
+/**
+ * Encoding in a real `encode` child: every format and rate of rule 8, decoded independently; packets while
+ * speech still arrives; nothing left behind by those who leave.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join as joinPath } from 'node:path';
+import t from 'tap';
+import {
+  type AudioFormat,
+  bytesOf,
+  MP3_BITRATES,
+  type OutputFormat,
+  samplesOf,
+} from '../../contracts/audio.js';
+import type { JobHandler } from '../../contracts/ports/jobs.js';
+import { createEncode } from '../../codecs/encode/encoder.js';
+import { encodeJobs } from '../../codecs/encode/jobs.js';
+import { FORMATS, resolveOutput } from '../../codecs/formats.js';
+import { createPool } from '../../processes/pool.js';
+import { silentLog } from '../../processes/log.js';
+import { superviseRole } from '../../processes/supervise.js';
+import { chunked, collect, frequencyOf, tone } from '../fixtures/codecs-audio.js';
+import { skipReason } from '../fixtures/external.js';
+
+const SECONDS = 1.25;
+const ENGINE_RATES = [16_000, 22_050, 24_000, 44_100];
+const WAV_HEADER_BYTES = 44;
+
+const folder = mkdtempSync(joinPath(tmpdir(), 'encode-'));
+const children = await superviseRole({
+  role: 'encode',
+  entry: new URL('../../gateway/workers/encode.js', import.meta.url),
+  count: 1,
+  socketFolder: joinPath(folder, 's'),
+  log: silentLog,
+});
+const pool = createPool({ sockets: children.sockets, log: silentLog });
+const encode = createEncode(pool);
+const signal = new AbortController().signal;
+
+// Many runs of ffmpeg, on machines that may be slow.
+t.setTimeout(240_000);
+t.teardown(async () => {
+  pool.close();
+  await children.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const encodeTone = async (rate: number, output: OutputFormat, seconds = SECONDS): Promise<Buffer> =>
+  Buffer.concat(await collect(encode(chunked(tone(rate, seconds), rate / 10), rate, output, signal)));
+
+const outputs = (Object.keys(FORMATS) as AudioFormat[]).flatMap((format) =>
+  FORMATS[format].rates.map((sampleRate) => resolveOutput({ format, sampleRate })),
+);
+
+interface Probe {
+  readonly codec: string;
+  readonly rate: number;
+  readonly channels: number;
+  readonly samples: Int16Array;
+}
+
+const CODECS: Record<AudioFormat, string> = { mp3: 'mp3', wav: 'pcm_s16le', pcm: 'pcm_s16le', opus: 'opus' };
+/** A decoder that knows of no encoder delay hears it: LAME's, and what fills the last frame. */
+const LATE_SECONDS: Record<AudioFormat, number> = { mp3: 0.11, wav: 0.003, pcm: 0.003, opus: 0.003 };
+
+/** What an independent ffmpeg makes of it. */
+function probe(bytes: Buffer, { format, sampleRate }: OutputFormat): Probe {
+  const file = joinPath(folder, `audio.${format}`);
+  writeFileSync(file, bytes);
+  const raw = format === 'pcm' ? ['-f', 's16le', '-ar', String(sampleRate)] : [];
+  const entries = ['-show_entries', 'stream=codec_name,sample_rate,channels', '-of', 'json'];
+  const said = execFileSync('ffprobe', ['-v', 'error', ...raw, ...entries, file], { encoding: 'utf8' });
+  const [stream] = (JSON.parse(said) as { streams: Record<string, string>[] }).streams;
+  const to = ['-f', 's16le', '-ar', String(sampleRate), '-'];
+  const pcm = execFileSync('ffmpeg', ['-v', 'error', ...raw, '-i', file, ...to], { maxBuffer: 2 ** 26 });
+  return {
+    codec: stream!['codec_name']!,
+    rate: Number(stream!['sample_rate']),
+    channels: Number(stream!['channels']),
+    samples: samplesOf(pcm),
+  };
+}
+
+t.test(
+  'every format and rate decodes independently',
+  { skip: skipReason('ffmpeg', 'ffprobe') },
+  async (t) => {
+    for (const output of outputs) {
+      for (const rate of ENGINE_RATES) {
+        const { codec, samples, ...shape } = probe(await encodeTone(rate, output), output);
+        const name = `${output.format} ${output.sampleRate} from ${rate}`;
+        t.equal(codec, CODECS[output.format], name);
+        t.match(shape, { rate: output.sampleRate, channels: 1 }, name);
+        const late = samples.length / output.sampleRate - SECONDS;
+        t.ok(late > -0.003 && late < LATE_SECONDS[output.format], `${name}: ${late} s too long`);
+        const middle = samples.subarray(output.sampleRate * 0.25, output.sampleRate);
+        t.ok(Math.abs(frequencyOf(middle, output.sampleRate) - 440) < 5, `${name}: the tone`);
+      }
+    }
+  },
+);
+
+t.test('PCM and WAV keep every sample, whatever the rates', async (t) => {
+  for (const rate of ENGINE_RATES) {
+    for (const sampleRate of FORMATS.pcm.rates) {
+      const pcm = await encodeTone(rate, { format: 'pcm', sampleRate });
+      const wav = await encodeTone(rate, { format: 'wav', sampleRate });
+      t.ok(Math.abs(pcm.length / 2 - SECONDS * sampleRate) <= sampleRate * 0.002, `${rate} to ${sampleRate}`);
+      t.same(wav.subarray(WAV_HEADER_BYTES), pcm);
+      t.equal(wav.readUInt32LE(24), sampleRate);
+    }
+  }
+});
+
+/** Kilobits and frequencies of MPEG 1, layer III, by their index in the header. */
+const KBPS = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
+const FREQUENCIES = [44_100, 48_000, 32_000];
+const FRAME_SAMPLES = 1152;
+
+interface Mp3Frame {
+  readonly kbps: number;
+  readonly rate: number;
+  readonly length: number;
+}
+
+function mp3FrameAt(bytes: Buffer, at: number): Mp3Frame {
+  if (bytes[at] !== 0xff || bytes[at + 1] !== 0xfb) throw new Error(`no frame at byte ${at}`);
+  const kbps = KBPS[bytes[at + 2]! >> 4]!;
+  const rate = FREQUENCIES[(bytes[at + 2]! >> 2) & 3]!;
+  const padding = (bytes[at + 2]! >> 1) & 1;
+  return { kbps, rate, length: Math.floor((144 * kbps * 1000) / rate) + padding };
+}
+
+function mp3Frames(bytes: Buffer): Mp3Frame[] {
+  const frames: Mp3Frame[] = [];
+  for (let at = 0; at < bytes.length; at += frames.at(-1)!.length) frames.push(mp3FrameAt(bytes, at));
+  return frames;
+}
+
+t.test('MP3 is bare frames of a constant bitrate: no ID3, no Xing or Info frame', async (t) => {
+  for (const sampleRate of FORMATS.mp3.rates) {
+    for (const mp3Bitrate of MP3_BITRATES) {
+      const bytes = await encodeTone(16_000, { format: 'mp3', sampleRate, mp3Bitrate });
+      const frames = mp3Frames(bytes);
+      const seconds = (frames.length * FRAME_SAMPLES) / sampleRate;
+      t.ok(frames.every(({ kbps, rate }) => kbps === mp3Bitrate && rate === sampleRate));
+      t.ok(seconds >= SECONDS && seconds < SECONDS + 0.12, `${seconds} s`);
+      for (const tag of ['ID3', 'Xing', 'Info', 'VBRI', 'TAG']) t.notOk(bytes.includes(tag), tag);
+    }
+  }
+});
+
+t.test('Opus is a whole Ogg stream', async (t) => {
+  const bytes = await encodeTone(16_000, resolveOutput({ format: 'opus' }));
+  t.equal(bytes.toString('latin1', 0, 4), 'OggS');
+  t.ok(bytes.includes('OpusHead') && bytes.includes('OpusTags'));
+  const low = await encodeTone(16_000, resolveOutput({ format: 'opus', opusBitrate: 24_000 }));
+  t.ok(low.length < bytes.length, 'an asked bitrate is kept');
+});
+
+for (const output of outputs) {
+  t.test(`${output.format} at ${output.sampleRate} leaves while speech still arrives`, async (t) => {
+    let heard = (): void => undefined;
+    const firstByte = new Promise<void>((resolve) => (heard = resolve));
+    async function* speech(): AsyncGenerator<Int16Array> {
+      yield* chunked(tone(22_050, 0.5), 2205);
+      await firstByte;
+      yield* chunked(tone(22_050, 0.5), 2205);
+    }
+    let bytes = 0;
+    for await (const chunk of encode(speech(), 22_050, output, signal)) {
+      bytes += chunk.length;
+      if (bytes > WAV_HEADER_BYTES) heard();
+    }
+    t.ok(bytes > 4000);
+  });
+}
+
+t.test('no speech at all: no error, and nothing but what the format begins with', async (t) => {
+  for (const output of outputs) {
+    const bytes = await encodeTone(16_000, output, 0);
+    t.ok(bytes.length < 1500, `${output.format} ${output.sampleRate}: ${bytes.length} bytes`);
+  }
+});
+
+t.test('one enormous chunk is encoded like many small ones', async (t) => {
+  const samples = tone(24_000, 20);
+  const output = resolveOutput({ format: 'mp3' });
+  const whole = await collect(encode(chunked(samples, samples.length), 24_000, output, signal));
+  const small = await collect(encode(chunked(samples, 2400), 24_000, output, signal));
+  t.ok(whole.length > 20, 'it comes out in pieces');
+  t.ok(Buffer.concat(whole).equals(Buffer.concat(small)));
+});
+
+t.test('a source that fails fails the stream, and the child goes on', async (t) => {
+  async function* broken(): AsyncGenerator<Int16Array> {
+    yield tone(16_000, 1);
+    throw new Error('the engine broke');
+  }
+  await t.rejects(collect(encode(broken(), 16_000, resolveOutput({ format: 'mp3' }), signal)));
+  t.ok((await encodeTone(16_000, resolveOutput({ format: 'mp3' }))).length > 0);
+});
+
+t.test('an abort ends the stream at once, though its source is silent', async (t) => {
+  const gone = new AbortController();
+  async function* stalled(): AsyncGenerator<Int16Array> {
+    yield tone(16_000, 1);
+    await new Promise<never>(() => undefined);
+  }
+  const reading = collect(encode(stalled(), 16_000, resolveOutput({ format: 'mp3' }), gone.signal));
+  gone.abort(new Error('gone'));
+  await t.rejects(reading, { message: 'gone' });
+});
+
+const MiB = 2 ** 20;
+
+t.test('those who leave half-way leave no native memory behind', async (t) => {
+  const job = encodeJobs['encode'] as JobHandler;
+  async function* endless(): AsyncGenerator<Uint8Array> {
+    for (;;) yield bytesOf(tone(16_000, 0.25));
+  }
+  const leaveHalfWay = async (output: OutputFormat): Promise<void> => {
+    const reading = job({ rate: 16_000, output } as never, endless(), { signal });
+    for await (const _bytes of reading) break;
+  };
+  const cycle = async (times: number): Promise<number> => {
+    for (let i = 0; i < times; i++) {
+      await leaveHalfWay(resolveOutput({ format: 'mp3' }));
+      await leaveHalfWay(resolveOutput({ format: 'opus' }));
+    }
+    return process.memoryUsage.rss();
+  };
+  const warm = await cycle(100);
+  const grown = (await cycle(300)) - warm;
+  t.ok(grown < 60 * MiB, `600 abandoned encoders hold ${(grown / MiB).toFixed(1)} MiB`);
+});

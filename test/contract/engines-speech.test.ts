@@ -1,0 +1,125 @@
+/** The embedded engines on the real models: Flite speaks, Silero finds the speech, Moonshine hears it. */
+import { readFileSync } from 'node:fs';
+import t from 'tap';
+import { RECOGNITION_RATE } from '../../contracts/audio.js';
+import { createFlite } from '../../engines/backends/flite/index.js';
+import { createMoonshine } from '../../engines/backends/moonshine/index.js';
+import { createSilero } from '../../engines/backends/silero/index.js';
+import { speakAll, sttConformance, ttsConformance } from '../../engines/conformance.js';
+import { createTranscriber } from '../../engines/long-audio.js';
+import { heardBy, joined, segmentsOf, silence, spoken, streamed, wordErrors, wordsOf } from '../fixtures/engines-listening.js';
+
+// Models on two cores that other tests share.
+t.setTimeout(600_000);
+
+const fixture = new URL('../../../test/fixtures/engines-sentences.json', import.meta.url);
+const sentences = JSON.parse(readFileSync(fixture, 'utf8')) as string[];
+const [flite, moonshine] = await Promise.all([createFlite(), createMoonshine()]);
+const silero = createSilero();
+const transcriber = createTranscriber({ engine: moonshine, voiceActivity: silero });
+const live = new AbortController().signal;
+
+const MOST_ERRORS = 0.1;
+
+t.test('flite conforms', (t) =>
+  ttsConformance(t, flite, { sentence: 'The package was delivered this morning, at 10:30.', deterministic: true }),
+);
+
+t.test('moonshine conforms', async (t) => {
+  const wanted = 'We are open from nine in the morning until six in the evening.';
+  const samples = await spoken(flite, wanted);
+  const other = await spoken(flite, 'The quick brown fox jumps over the lazy dog.');
+  await sttConformance(t, moonshine, { samples, other, heard: (heard) => wordErrors(wanted, heard) <= 2 });
+});
+
+for (const latency of ['normal', 'low'] as const) {
+  t.test(`twenty sentences of the default voice are understood (${latency} latency)`, async (t) => {
+    let errors = 0;
+    let words = 0;
+    for (const sentence of sentences) {
+      errors += wordErrors(sentence, await heardBy(transcriber, await spoken(flite, sentence, latency)));
+      words += wordsOf(sentence).length;
+    }
+    t.ok(errors <= MOST_ERRORS * words, `${errors} errors in ${words} words`);
+  });
+}
+
+t.test('long audio gives all its words, with times that fit', async (t) => {
+  const parts = await Promise.all(sentences.slice(0, 8).map((sentence) => spoken(flite, sentence)));
+  const pauses = parts.map((_, index) => silence(index % 3));
+  const samples = joined(...parts.flatMap((part, index) => [pauses[index]!, part]));
+  const segments = await segmentsOf(transcriber, samples);
+  const wanted = sentences.slice(0, 8).join(' ');
+  const heard = segments.map(({ text }) => text).join(' ');
+  t.ok(samples.length > 20 * RECOGNITION_RATE, 'longer than any piece');
+  t.ok(wordErrors(wanted, heard) <= MOST_ERRORS * wordsOf(wanted).length, heard);
+  let last = 0;
+  for (const { start, end } of segments) {
+    t.ok(start >= last && end > start && end - start <= 15, `${start} to ${end}`);
+    last = end;
+  }
+  t.ok(last <= samples.length / RECOGNITION_RATE + 0.1, 'none passes the end');
+  const begin = (pauses[0]!.length + parts[0]!.length + pauses[1]!.length) / RECOGNITION_RATE;
+  t.ok(segments.some(({ start }) => Math.abs(start - begin) < 0.6), 'one begins with the second sentence');
+});
+
+t.test('speech without a pause is cut into pieces that lose no word', async (t) => {
+  const text = sentences.slice(0, 8).join(' ').replace(/[.,?]/gu, '');
+  const { samples } = await speakAll(flite, { text, voice: 'rms', language: 'en', speed: 1 });
+  const dense = samples.filter((sample, index) => Math.max(...samples.subarray(index, index + 1600).map(Math.abs)) > 300 || sample === undefined);
+  const spans = [];
+  for await (const span of silero.spans(streamed(dense), { maxSpanSeconds: 5 }, live)) spans.push(span);
+  t.ok(spans.length >= 4, `${spans.length} spans`);
+  t.ok(spans.every((span) => span.samples.length <= 5 * RECOGNITION_RATE), 'none longer than asked');
+  const covered = spans.reduce((sum, span) => sum + span.samples.length, 0);
+  t.ok(covered > 0.97 * dense.length, `${covered} of ${dense.length} samples are in spans`);
+});
+
+t.test('silence and quiet noise give no segments', async (t) => {
+  t.same(await segmentsOf(transcriber, silence(20)), []);
+  let seed = 7;
+  const noise = silence(10).map(() => (seed = (seed * 75 + 74) % 65_537) % 40);
+  t.same(await segmentsOf(transcriber, noise), []);
+  t.same(await segmentsOf(transcriber, new Int16Array(0)), []);
+});
+
+t.test('detectors that are used again keep nothing of the stream before', async (t) => {
+  const samples = joined(silence(0.5), await spoken(flite, sentences[11]!));
+  const starts = [];
+  for (let run = 0; run < 3; run++) {
+    // Left in the middle of speech.
+    for await (const span of silero.spans(streamed(samples), { maxSpanSeconds: 1 }, live)) {
+      if (span) break;
+    }
+    const [first] = await segmentsOf(transcriber, samples);
+    starts.push(first?.start);
+  }
+  t.same(new Set(starts).size, 1, String(starts));
+});
+
+t.test('a long text is bounded run by run, and a cancel is seen between', async (t) => {
+  const abort = new AbortController();
+  const text = sentences.join(' ').repeat(20);
+  let seconds = 0;
+  const speaking = async () => {
+    for await (const event of flite.synthesize({ text, voice: 'rms', language: 'en', speed: 1 }, abort.signal)) {
+      if (event.kind === 'audio') seconds += event.samples.length / RECOGNITION_RATE;
+      if (seconds > 1) setImmediate(() => abort.abort());
+    }
+  };
+  await t.rejects(speaking(), { name: 'AbortError' });
+  t.ok(seconds < 120, `${seconds} s were spoken`);
+});
+
+t.test('an unknown voice is refused', async (t) => {
+  for (const voice of ['', 'nobody', '/etc/passwd', 'awb_time']) {
+    const request = { text: 'Hello', voice, language: 'en', speed: 1 } as const;
+    await t.rejects(speakAll(flite, request), { code: 'voice_not_found' });
+  }
+});
+
+t.test('a missing model file is named, with what fetches it', async (t) => {
+  const empty = t.testdir();
+  await t.rejects(createMoonshine(empty), /encoder_model\.onnx is missing.*npm start/);
+  t.throws(() => createSilero(empty), /silero_vad_v6\.onnx is missing.*npm start/);
+});

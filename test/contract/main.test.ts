@@ -1,0 +1,159 @@
+/** The supervisor and what a user sees of it: starts that fail, kills, drains, several gateways (issue item 4). */
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import t from 'tap';
+import { commandOf, familyOf, isAlive, memberOf } from '../fixtures/family.js';
+import { EMBEDDED, type Gateway, spawnGateway, startGateway, temporaryFolder, TONE } from '../fixtures/gateway.js';
+import { until } from '../fixtures/until.js';
+
+const LONG = 'abcdefghi '.repeat(20_000);
+
+const speak = (gateway: Gateway, body: object, headers: Record<string, string> = gateway.authorization) =>
+  fetch(`${gateway.base}/v1/tts`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+
+/** Runs a gateway that is expected to give up; what it printed and its exit code. */
+async function failedStart(env: Record<string, string>) {
+  const dataDir = await temporaryFolder();
+  const { child, stdout, stderr } = spawnGateway({ DATA_DIR: dataDir, ...TONE, ...env });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  await rm(dataDir, { recursive: true, force: true });
+  return { code, printed: stdout() + stderr(), pid: child.pid ?? -1 };
+}
+
+const gone = (pids: readonly number[]) => until('all processes have ended', () => !pids.some(isAlive));
+
+t.test('a taken port is said with its number, and nothing stays behind', async (t) => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as { port: number };
+  const { code, printed } = await failedStart({ PORT: String(port) });
+  other.close();
+  t.equal(code, 1);
+  t.match(printed, new RegExp(`port ${port}`, 'i'));
+});
+
+t.test('a second gateway on a port that one serves exclusively is refused', async (t) => {
+  const gateway = await startGateway();
+  const { code, printed } = await failedStart({ PORT: new URL(gateway.base).port });
+  t.equal(code, 1);
+  t.match(printed, /port/i);
+  await gateway.stop();
+});
+
+t.test('configuration that does not parse is named', async (t) => {
+  const cases: [Record<string, string>, RegExp][] = [
+    [{ PORT: 'eighty' }, /PORT must be a whole number/],
+    [{ HTTP_STACK: 'apache' }, /HTTP_STACK must be one of uws, node/],
+    [{ TTS_ENGINES: 'no-such-engine' }, /TTS_ENGINES.*no-such-engine/],
+    [{ TLS_CERT: '/nowhere.pem' }, /TLS_CERT and TLS_KEY/],
+    [{ MODEL_ROUTES: '[]' }, /MODEL_ROUTES/],
+    [{ WORKERS: '2' }, /WORKERS.*PORT/],
+  ];
+  for (const [env, message] of cases) {
+    const { code, printed } = await failedStart(env);
+    t.equal(code, 1);
+    t.match(printed, message);
+  }
+});
+
+t.test('a missing database is named without its password', async (t) => {
+  const { code, printed } = await failedStart({ DATABASE_URL: 'postgres://me:hunter22@127.0.0.1:1/none' });
+  t.equal(code, 1);
+  t.match(printed, /DATABASE_URL/);
+  t.notMatch(printed, /hunter22/);
+});
+
+t.test('a data folder that cannot be written is named', async (t) => {
+  const folder = await temporaryFolder();
+  const file = join(folder, 'file');
+  await writeFile(file, '');
+  const { code, printed } = await failedStart({ DATA_DIR: join(file, 'data') });
+  t.equal(code, 1);
+  t.match(printed, /DATA_DIR/);
+  await rm(folder, { recursive: true });
+});
+
+t.test('missing models are named with the way to get them', async (t) => {
+  const { code, printed } = await failedStart({ ...EMBEDDED, MODELS_DIR: '/nowhere' });
+  t.equal(code, 1);
+  t.match(printed, /npm start/);
+});
+
+t.test('the first start prints a key once and keeps it for the owner alone', async (t) => {
+  const dataDir = await temporaryFolder();
+  const first = await startGateway({ DATA_DIR: dataDir, API_KEY: '' });
+  const key = /key +(\S+)/.exec(first.stdout())?.[1] ?? '';
+  const authorization = { authorization: `Bearer ${key}` };
+  const spoken = await speak(first, { text: 'a' }, authorization);
+  t.equal(spoken.status, 200);
+  await spoken.arrayBuffer();
+  t.match(first.stdout(), /curl/);
+  t.equal((await stat(join(dataDir, 'api-key'))).mode & 0o777, 0o600);
+  await first.stop();
+
+  const second = await startGateway({ DATA_DIR: dataDir, API_KEY: '' });
+  t.notOk(second.stdout().includes(key), 'later starts do not print it');
+  t.match(second.stdout(), /api-key/);
+  const again = await speak(second, { text: 'a' }, authorization);
+  t.equal(again.status, 200);
+  await again.arrayBuffer();
+  await second.stop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+t.test('SIGTERM lets what runs come to its end, takes nothing new, leaves nothing', async (t) => {
+  const gateway = await startGateway();
+  const family = familyOf(gateway.pid);
+  t.ok(family.length > 3, 'supervisor, encoder, database');
+  const whole = await (await speak(gateway, { text: LONG, format: 'pcm', sample_rate: 16_000 })).arrayBuffer();
+  const running = await speak(gateway, { text: LONG, format: 'pcm', sample_rate: 16_000 });
+  gateway.kill('SIGTERM');
+  t.equal((await running.arrayBuffer()).byteLength, whole.byteLength, 'the running stream is complete');
+  t.equal(await gateway.exited, 0);
+  await gone(family);
+  await gateway.stop();
+});
+
+t.test('SIGKILL of the encoder costs the stream that it held, nothing else', async (t) => {
+  const gateway = await startGateway();
+  const broken = await speak(gateway, { text: LONG, format: 'mp3' });
+  const reader = broken.body?.getReader();
+  await reader?.read();
+  const untouched = await speak(gateway, { text: LONG, format: 'pcm', sample_rate: 16_000 });
+  const encoder = memberOf(gateway.pid, 'workers/encode');
+  process.kill(encoder, 'SIGKILL');
+  const rest = (async () => {
+    while (!(await reader?.read())?.done);
+  })();
+  await t.rejects(rest, 'the client sees a failure, not a short success');
+  t.ok((await untouched.arrayBuffer()).byteLength > 1_000_000, 'a stream without the encoder goes on');
+  const after = await speak(gateway, { text: 'a', format: 'mp3' });
+  t.equal(after.status, 200, 'the encoder is back');
+  await after.arrayBuffer();
+  t.not(memberOf(gateway.pid, 'workers/encode'), encoder);
+  await gateway.stop();
+});
+
+t.test('SIGKILL of the supervisor orphans nothing, and the next start has its data', async (t) => {
+  const dataDir = await temporaryFolder();
+  const first = await startGateway({ DATA_DIR: dataDir });
+  const children = familyOf(first.pid).filter((pid) => pid !== first.pid && !commandOf(pid).includes('postgres'));
+  first.kill('SIGKILL');
+  await first.exited;
+  await gone(children);
+  const second = await startGateway({ DATA_DIR: dataDir });
+  const spoken = await speak(second, { text: 'a', format: 'mp3' });
+  t.equal(spoken.status, 200);
+  await spoken.arrayBuffer();
+  const family = familyOf(second.pid);
+  await second.stop();
+  await gone(family);
+  await rm(dataDir, { recursive: true, force: true });
+});
+

@@ -1,0 +1,206 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, writeFile } from 'node:fs/promises';
+import { getPriority } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { silentLog } from '../../processes/log.js';
+import { createPool } from '../../processes/pool.js';
+import { superviseRole, type SuperviseOptions } from '../../processes/supervise.js';
+import {
+  collect,
+  never,
+  recordingLog,
+  runs,
+  SimulatedClock,
+  socketFolder,
+  until,
+} from '../fixtures/processes-tools.js';
+
+const entry = new URL('../fixtures/processes-child.js', import.meta.url);
+const supervisorEntry = fileURLToPath(new URL('../fixtures/processes-supervisor.js', import.meta.url));
+
+const echo = (folder: string, more: Partial<SuperviseOptions> = {}): SuperviseOptions => ({
+  role: 'echo',
+  entry,
+  count: 1,
+  socketFolder: folder,
+  log: silentLog,
+  ...more,
+});
+
+/** A supervisor in a process of its own; resolves with the pids of its workers once they serve. */
+async function supervisorIn(folder: string): Promise<{ kill(): Promise<void>; workers: number[] }> {
+  const supervisor = spawn(process.execPath, [supervisorEntry, folder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = (await once(createInterface(supervisor.stdout), 'line')) as [string];
+  const kill = async (): Promise<void> => {
+    const exit = once(supervisor, 'exit');
+    supervisor.kill('SIGKILL');
+    await exit;
+  };
+  return { kill, workers: JSON.parse(line) as number[] };
+}
+
+t.test('nothing outlives a supervisor that is killed, and a new start works with what it left', async (t) => {
+  const folder = await socketFolder(t);
+  const first = await supervisorIn(folder);
+  t.equal(first.workers.length, 2);
+  await first.kill();
+  for (const pid of first.workers) await until(`worker ${pid} is gone`, async () => !(await runs(pid)));
+  await writeFile(join(folder, 'echo-7.sock'), '');
+  const second = await superviseRole(echo(folder));
+  t.teardown(() => second.stop());
+  await second.ready();
+  t.notOk((await readdir(folder)).includes('echo-7.sock'), 'stale files are removed');
+});
+
+t.test('a worker that is stuck when its supervisor is killed is swept away by the next start', async (t) => {
+  const folder = await socketFolder(t);
+  const first = await supervisorIn(folder);
+  const pool = createPool({ sockets: [join(folder, 'echo-0.sock')], log: silentLog });
+  await pool.ready();
+  t.equal((await pool.run('stuck', {}, { signal: never() })[Symbol.asyncIterator]().next()).value, 'stuck');
+  const stuck = pool.state()[0]?.pid as number;
+  await first.kill();
+  pool.close();
+  t.ok(await runs(stuck), 'it cannot see that it should leave');
+  const second = await superviseRole(echo(folder));
+  t.teardown(() => second.stop());
+  await until('it is gone', async () => !(await runs(stuck)));
+  await second.ready();
+});
+
+t.test('two supervisors do not share a folder', async (t) => {
+  const folder = await socketFolder(t);
+  const first = await superviseRole(echo(folder));
+  t.teardown(() => first.stop());
+  await t.rejects(superviseRole(echo(folder)), /runs workers in .* already/);
+  await first.ready();
+});
+
+t.test(
+  'stop leaves no process and no file, with jobs running, with a stuck worker, and while one starts',
+  async (t) => {
+    const folder = await socketFolder(t);
+    const workers = await superviseRole(echo(folder, { count: 3, stopMs: 2000 }));
+    const pool = createPool({ sockets: workers.sockets, log: silentLog });
+    await pool.ready();
+    const pids = workers.pids();
+    const held = pool.run('hold', { name: 'held' }, { signal: never() })[Symbol.asyncIterator]();
+    await held.next();
+    const stuck = pool.run('stuck', {}, { signal: never() })[Symbol.asyncIterator]();
+    await stuck.next();
+    const lost = Promise.all([
+      t.rejects(held.next(), { code: /draining|engine_lost/ }),
+      t.rejects(stuck.next(), { code: 'engine_lost' }),
+    ]);
+    await Promise.all([workers.stop(), workers.stop()]);
+    await lost;
+    pool.close();
+    for (const pid of pids) t.notOk(await runs(pid));
+    t.same(workers.pids(), []);
+    t.same(await readdir(folder), []);
+    await t.rejects(workers.ready(), { code: 'draining' });
+
+    const starting = await superviseRole(echo(folder, { count: 2 }));
+    const early = starting.pids();
+    await starting.stop();
+    t.equal(early.length, 2);
+    for (const pid of early) t.notOk(await runs(pid));
+    t.same(await readdir(folder), []);
+  },
+);
+
+t.test('a worker that crashes at its start is tried again ever more slowly', async (t) => {
+  const folder = await socketFolder(t);
+  const clock = new SimulatedClock();
+  const log = recordingLog();
+  const restart = { initialMs: 100, maxMs: 1000, stableMs: 60_000 };
+  const health = { everyMs: 1e9, silenceMs: 1e9 };
+  const workers = await superviseRole(
+    echo(folder, { clock, log, restart, health, args: ['{"crash":true}'], output: () => undefined }),
+  );
+  t.teardown(() => workers.stop());
+  const exits = (): number[] =>
+    log.lines
+      .filter(({ message }) => message.startsWith('worker exited'))
+      .map(({ fields }) => fields['restartMs'] as number);
+  for (let round = 1; round <= 6; round += 1) {
+    await until(`exit ${round}`, () => exits().length === round);
+    clock.advance((exits()[round - 1] as number) - 1);
+    t.same(workers.pids(), [], 'not before its time');
+    clock.advance(1);
+    t.equal(workers.pids().length, 1);
+  }
+  t.same(exits(), [100, 200, 400, 800, 1000, 1000]);
+});
+
+t.test('a worker that is silent, or never ready, is killed; a busy one is not', async (t) => {
+  const folder = await socketFolder(t);
+  const log = recordingLog();
+  const health = { everyMs: 100, silenceMs: 1000 };
+  const restart = { initialMs: 10, maxMs: 100, stableMs: 10_000 };
+  const workers = await superviseRole(echo(folder, { log, health, restart }));
+  t.teardown(() => workers.stop());
+  const pool = createPool({ sockets: workers.sockets, log: silentLog });
+  t.teardown(() => pool.close());
+  await pool.ready();
+  const [pid] = workers.pids();
+  const flood = await collect(pool.run('flood', { count: 2000, bytes: 1000 }, { signal: never() }));
+  t.equal(flood.length, 2000);
+  t.same(workers.pids(), [pid], 'work is no silence');
+  const stuck = pool.run('stuck', {}, { signal: never() })[Symbol.asyncIterator]();
+  await stuck.next();
+  await t.rejects(stuck.next(), { code: 'engine_lost' });
+  t.ok(log.lines.some(({ message }) => message.includes('silent')));
+  await pool.ready();
+
+  const unreadyLog = recordingLog();
+  const unready = await superviseRole(
+    echo(folder, { role: 'unready', log: unreadyLog, restart, startMs: 500, args: ['{"silent":true}'] }),
+  );
+  await until('it is killed', () =>
+    unreadyLog.lines.some(({ message }) => message.includes('does not become ready')),
+  );
+  await until(
+    'it is tried again',
+    () => unreadyLog.lines.filter(({ message }) => message === 'worker started').length > 1,
+  );
+  await unready.stop();
+});
+
+t.test('workers are niced, ignore SIGINT, and their output reaches the log', async (t) => {
+  const folder = await socketFolder(t);
+  const log = recordingLog();
+  const workers = await superviseRole(echo(folder, { log, nice: 7, heapMb: 64 }));
+  t.teardown(() => workers.stop());
+  await workers.ready();
+  const [pid] = workers.pids() as [number];
+  t.equal(getPriority(pid), 7);
+  await until('its line is logged', () => log.lines.some(({ message }) => message === 'listening'));
+  process.kill(pid, 'SIGINT');
+  const pool = createPool({ sockets: workers.sockets, log: silentLog });
+  t.teardown(() => pool.close());
+  await pool.ready();
+  const [facts] = await collect(pool.run('facts', {}, { signal: never() }));
+  t.match(facts, { pid });
+});
+
+t.test('a folder that is too deep for a socket is refused before anything starts', async (t) => {
+  const folder = join(await socketFolder(t), 'd'.repeat(100));
+  await t.rejects(superviseRole(echo(folder)), /choose a shorter folder/);
+  await t.rejects(superviseRole(echo(folder, { role: '../x' })), /no name for a role/);
+});
+
+t.test('an entry that does not exist is tried again and can be stopped', async (t) => {
+  const folder = await socketFolder(t);
+  const log = recordingLog();
+  const workers = await superviseRole(echo(folder, { log, entry: join(folder, 'missing.js') }));
+  await until('it has failed', () => log.lines.some(({ message }) => message.startsWith('worker exited')));
+  await workers.stop();
+  t.same(workers.pids(), []);
+});

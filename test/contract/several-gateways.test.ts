@@ -1,0 +1,84 @@
+/** Two gateway processes behind one port, on one database (WORKERS; fine points 6 and 24). */
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { familyOf, commandOf, isAlive } from '../fixtures/family.js';
+import { startGateway } from '../fixtures/gateway.js';
+import { until } from '../fixtures/until.js';
+
+async function freePort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return String(port);
+}
+
+const CONCURRENCY = 6;
+const gateway = await startGateway({ WORKERS: '2', PORT: await freePort(), CONCURRENCY: String(CONCURRENCY) });
+t.teardown(() => gateway.stop());
+
+const gateways = () => familyOf(gateway.pid).filter((pid) => commandOf(pid).includes('workers/gateway'));
+
+const speak = (text: string, headers: Record<string, string> = gateway.authorization) =>
+  fetch(`${gateway.base}/v1/tts`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json', connection: 'close' },
+    body: JSON.stringify({ text, format: 'pcm', sample_rate: 16_000 }),
+  });
+
+t.test('the slots of a workspace hold across the processes, and 429 carries Retry-After', async (t) => {
+  const long = 'abcdefghi '.repeat(200_000);
+  await until('every slot can be taken', async () => {
+    const responses = await Promise.all(Array.from({ length: CONCURRENCY * 3 }, () => speak(long)));
+    const running = responses.filter(({ status }) => status === 200).length;
+    for (const response of responses) {
+      if (response.status === 200) continue;
+      t.equal(response.status, 429);
+      t.ok(Number(response.headers.get('retry-after')) >= 1);
+    }
+    t.ok(running <= CONCURRENCY, `${running} run at once`);
+    await Promise.all(responses.map((response) => response.body?.cancel()));
+    return running > 0;
+  });
+});
+
+t.test('a key revoked by the command is refused by every process', async (t) => {
+  const cli = fileURLToPath(new URL('../../gateway/keys.js', import.meta.url));
+  const keys = async (...args: string[]) => {
+    const env = { ...process.env, DATA_DIR: gateway.dataDir };
+    const child = spawn(process.execPath, [cli, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    let printed = '';
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => (printed += chunk));
+    const [code] = (await once(child, 'exit')) as [number];
+    t.equal(code, 0);
+    return printed;
+  };
+  const created = await keys('create', 'temporary');
+  const key = /\bsgk_[\w-]+/.exec(created)?.[0] ?? '';
+  const id = /\bkey_\w+/.exec(created)?.[0] ?? '';
+  const statuses = async () => {
+    const responses = await Promise.all(Array.from({ length: 8 }, () => speak('a', { authorization: `Bearer ${key}` })));
+    await Promise.all(responses.map((response) => response.arrayBuffer()));
+    return responses.map(({ status }) => status);
+  };
+  t.ok((await statuses()).some((status) => status === 200));
+  await keys('revoke', id);
+  await until('no process takes it', async () => (await statuses()).every((status) => status === 401));
+});
+
+t.test('SIGKILL of one gateway leaves the other serving, and it comes back', async (t) => {
+  const before = gateways();
+  t.equal(before.length, 2);
+  process.kill(before[0] ?? -1, 'SIGKILL');
+  await until('it is gone', () => !isAlive(before[0] ?? -1));
+  await until('the port is served', async () => {
+    const response = await speak('a').catch(() => undefined);
+    await response?.arrayBuffer();
+    return response?.status === 200;
+  });
+  await until('two run again', () => gateways().length === 2 && !gateways().includes(before[0] ?? -1));
+});

@@ -1,0 +1,195 @@
+/** Cutting text for synthesis, and the tags that are never read aloud. */
+import t from 'tap';
+import { LIMITS } from '../../contracts/limits.js';
+import type { Latency } from '../../contracts/ports/speech.js';
+import { spokenText, spokenWords } from '../../engines/backends/flite/spoken-text.js';
+import { plausible, withoutLoops } from '../../engines/backends/moonshine/hallucinations.js';
+import { breaksIn } from '../../engines/text-breaks.js';
+import { cutText, pastSpace, pieceEnd, stripTags } from '../../engines/text-pieces.js';
+
+// Two cores, many tests at once.
+t.setTimeout(300_000);
+
+const pieces = (text: string, latency: Latency, chunkLength = 300): string[] => [
+  ...cutText(text, { latency, chunkLength }),
+];
+
+const SENTENCES: readonly (readonly [string, readonly string[]])[] = [
+  ['Hello there. How are you? Fine!', ['Hello there.', 'How are you?', 'Fine!']],
+  ['Mr. Smith met Dr. Jones. They talked.', ['Mr. Smith met Dr. Jones.', 'They talked.']],
+  ['Pi is 3.14 or so. Next.', ['Pi is 3.14 or so.', 'Next.']],
+  ['Some fruit, e.g. apples, is sweet.', ['Some fruit, e.g. apples, is sweet.']],
+  ['We met at 5 p.m. on Monday. It rained.', ['We met at 5 p.m. on Monday.', 'It rained.']],
+  ['He left at 6 p.m. Then he slept.', ['He left at 6 p.m.', 'Then he slept.']],
+  ['J. R. Smith wrote it. I did not.', ['J. R. Smith wrote it.', 'I did not.']],
+  ['Well... maybe not. Yes...  No.', ['Well... maybe not.', 'Yes...', 'No.']],
+  ['"Really?" he said. "Yes." She left.', ['"Really?" he said.', '"Yes."', 'She left.']],
+  ['See example.com/a.b today. OK.', ['See example.com/a.b today.', 'OK.']],
+  ['hello. how are you. i am fine', ['hello.', 'how are you.', 'i am fine']],
+  ['你好，世界。今天天气很好！我们去公园吧？', ['你好，世界。', '今天天气很好！', '我们去公园吧？']],
+  ['「行こう。」と言った。はい。', ['「行こう。」', 'と言った。', 'はい。']],
+  ['One line\nAnother line\nthat goes on\n\nlast', ['One line', 'Another line\nthat goes on', 'last']],
+  ['1. First thing\n2. Second thing', ['1. First thing', '2. Second thing']],
+  ['Wow 🎉! Great 👍. Bye', ['Wow 🎉!', 'Great 👍.', 'Bye']],
+  ['¿Qué tal? Muy bien. Adiós.', ['¿Qué tal?', 'Muy bien.', 'Adiós.']],
+  ['... What?', ['... What?']],
+  ['', []],
+  [' \n\t ', []],
+];
+
+t.test('sentences end where a reader ends them', async (t) => {
+  for (const [text, wanted] of SENTENCES) t.same(pieces(text, 'balanced'), wanted, JSON.stringify(text));
+});
+
+const FIRST_CLAUSES: readonly (readonly [string, string])[] = [
+  ['Thank you for calling, how can I help you with your order today?', 'Thank you for calling,'],
+  ['The weather tomorrow will be sunny with a light breeze from the west.', 'The weather tomorrow will be sunny'],
+  ['Hello. And then a longer sentence follows here.', 'Hello.'],
+  ['Well, I have been thinking about the offer you made to me.', 'Well, I have been thinking about'],
+  ['The old government of our city met Mr. Jones at five on Monday.', 'The old government of our city met'],
+  ['Short enough to be said in one go at once.', 'Short enough to be said in one go at once.'],
+  ['今日はとても天気がいいので、公園に行きましょう。', '今日はとても天気がいいので、'],
+];
+
+t.test('low latency begins with a short first clause and goes on by sentences', async (t) => {
+  for (const [text, first] of FIRST_CLAUSES) t.equal(pieces(text, 'low')[0], first);
+  t.same(pieces('I see, that is a pity. We go on, as ever. Bye.', 'low'), [
+    'I see, that is a pity.',
+    'We go on, as ever.',
+    'Bye.',
+  ]);
+});
+
+t.test('normal latency merges whole sentences up to the chunk length', async (t) => {
+  const sentence = 'This sentence has exactly fifty characters in it ok.';
+  const text = Array(5).fill(sentence).join(' ');
+  t.same(pieces(text, 'normal', 110), [`${sentence} ${sentence}`, `${sentence} ${sentence}`, sentence]);
+  t.same(pieces(text, 'normal', 300), [text]);
+});
+
+const LONG_TEXTS = [
+  'word '.repeat(500),
+  'a'.repeat(1000),
+  '字'.repeat(1000),
+  '👩‍👩‍👧‍👦'.repeat(100),
+  '\u0301'.repeat(500),
+  'clause, '.repeat(200),
+  '. '.repeat(400),
+  `${'x'.repeat(150)}. ${'y '.repeat(400)}`,
+];
+
+t.test('no piece is empty or passes the chunk length, and no word is lost', async (t) => {
+  const { min, max } = LIMITS.native.chunkLength;
+  const plain = (text: string): string => text.replace(/\s/gu, '');
+  for (const text of [...LONG_TEXTS, ...SENTENCES.map(([text]) => text)]) {
+    for (const latency of ['low', 'balanced', 'normal'] as const) {
+      for (const chunkLength of [min, max]) {
+        const cut = pieces(text, latency, chunkLength);
+        t.ok(cut.every(({ length }) => length > 0 && length <= chunkLength), `${text.slice(0, 8)} ${latency}`);
+        t.equal(plain(cut.join('')), plain(text));
+      }
+    }
+  }
+});
+
+t.test('a hard cut falls between words, and splits no character', async (t) => {
+  for (const piece of pieces('lorem ipsum '.repeat(60), 'normal', 100)) t.match(piece, /^(lorem|ipsum)( |$).*(lorem|ipsum)$/);
+  for (const piece of pieces('😀'.repeat(300), 'normal', 101)) t.match(piece, /^\p{Emoji_Presentation}+$/u, 'whole pairs');
+});
+
+/** Cuts text that arrives in parts of `step` characters. */
+function piecesAsTextArrives(text: string, step: number): string[] {
+  const found: string[] = [];
+  let start = 0;
+  for (let have = step; start < text.length; have += step) {
+    const buffer = text.slice(0, have);
+    const ended = have >= text.length;
+    for (;;) {
+      start = pastSpace(buffer, start);
+      if (start >= buffer.length) break;
+      const end = pieceEnd(buffer, start, { until: 'sentence', limit: 300, ended });
+      if (end === undefined) break;
+      found.push(buffer.slice(start, end).trimEnd());
+      start = end;
+    }
+  }
+  return found;
+}
+
+t.test('text that still arrives is cut like text that is there', async (t) => {
+  for (const [text, wanted] of SENTENCES) {
+    for (const step of [1, 3, 7]) t.same(piecesAsTextArrives(text, step), wanted, `${JSON.stringify(text)} by ${step}`);
+  }
+});
+
+const HEAVY = ['Hello there my friend, yes. ', 'a', 'a. ', '. ', ' ', '\n', '"', '… ', '(a', '好，', 'Mr. ', '\u200d', '<|speaker:'];
+
+t.test('a mebibyte of anything is cut in linear time', async (t) => {
+  const cost = (text: string, latency: Latency): number => {
+    const begin = process.cpuUsage();
+    for (const piece of cutText(text, { latency, chunkLength: 100 })) void piece;
+    stripTags(text);
+    const { user, system } = process.cpuUsage(begin);
+    return user + system;
+  };
+  const SIZE = 1024 * 1024;
+  for (const unit of HEAVY) {
+    for (const latency of ['low', 'normal'] as const) {
+      const text = unit.repeat(Math.ceil(SIZE / unit.length));
+      const eighth = Math.min(...[1, 2, 3].map(() => cost(text.slice(0, SIZE / 8), latency)));
+      // Eight times the text; a quadratic cut would take sixty-four times as long. The sum is for noise.
+      t.ok(cost(text, latency) < 30 * eighth + 200_000, `${JSON.stringify(unit)} ${latency}`);
+    }
+  }
+});
+
+t.test('breaks come in order and inside the text', async (t) => {
+  for (const text of [...LONG_TEXTS, ...HEAVY.map((unit) => unit.repeat(50))]) {
+    let last = 0;
+    for (const { end } of breaksIn(text, 0, text.length, true)) {
+      if (end <= last || end > text.length) t.fail(`a break at ${end} behind ${last}`);
+      last = end;
+    }
+  }
+  t.pass('all in order');
+});
+
+const TAGGED: readonly (readonly [string, string])[] = [
+  ['(happy) Hello there', 'Hello there'],
+  ['Hello [laugh] there', 'Hello there'],
+  ['Oh no (sighs), really?', 'Oh no, really?'],
+  ['<|speaker:0|>Hi<|speaker:12|> yo', 'Hi yo'],
+  ['(very sad) Bye (in a hurry tone)', 'Bye'],
+  ['[whispering][pause] Psst', 'Psst'],
+  ['Call me (really) at (555) [1]', 'Call me (really) at (555) [1]'],
+  ['(a happy family) came', '(a happy family) came'],
+  ['no tags  at all', 'no tags  at all'],
+  ['(happy)', ''],
+];
+
+t.test('known style and speaker tags are stripped, other brackets are text', async (t) => {
+  for (const [text, wanted] of TAGGED) t.equal(stripTags(text), wanted);
+});
+
+const SPOKEN: readonly (readonly [string, string])[] = [
+  ['Tom & Ann <b>bold</b>', 'Tom and Ann b bold /b'],
+  ['café naïve straße', 'cafe naive strasse'],
+  ['don’t “quote” me — please…', "don't quote me, please..."],
+  ['€5 and 20°', 'euros 5 and 20 degrees'],
+  ['日本語 👍 только', ''],
+  ['... !?', ''],
+];
+
+t.test('Flite is given plain words', async (t) => {
+  for (const [text, wanted] of SPOKEN) t.equal(spokenText(spokenWords(text)), wanted);
+  t.ok(/^[\x20-\x7e]*$/.test(spokenText(spokenWords('\u0000\u0007x\u001b ½ ™ ☃ y'))), 'printable ASCII alone');
+});
+
+t.test('what a recogniser makes up is cut', async (t) => {
+  t.equal(withoutLoops('I know. I know. I know. I know. I know.'), 'I know.');
+  t.equal(withoutLoops('so no no no no no no no no'), 'so no');
+  t.equal(withoutLoops('no, no, no, stop'), 'no, no, no, stop');
+  t.equal(plausible('Hello there.', 1), 'Hello there.');
+  t.equal(plausible('a very long sentence that nobody could have said in so short a time', 0.3), '');
+  t.equal(plausible(' ... ', 1), '');
+});

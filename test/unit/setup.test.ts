@@ -1,0 +1,356 @@
+/**
+ * The parts of set-up that work on files alone: tar reader, stamps, token table, Postgres' links, what of a lock is
+ * laid out, the order of steps, and the counts of a test run.
+ */
+import fs from 'node:fs';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+
+interface TarEntry {
+  readonly name: string;
+  readonly size: number;
+  readonly data: AsyncIterable<Uint8Array>;
+}
+interface TarLimits {
+  readonly entries: number;
+  readonly totalBytes: number;
+}
+interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+}
+interface Step {
+  readonly needs: string[];
+  ready(): boolean;
+  run(context: { signal: AbortSignal }): Promise<void> | void;
+}
+type Run = (name: string, work: (note: () => void) => unknown) => Promise<unknown>;
+
+const load = async <T>(name: string): Promise<T> =>
+  (await import(new URL(`../../../ops/setup/${name}`, import.meta.url).href)) as T;
+
+const { readTar, TarError } = await load<{
+  readTar(stream: AsyncIterable<Uint8Array>, limits?: TarLimits): AsyncIterable<TarEntry>;
+  TarError: new () => Error;
+}>('tar.mjs');
+const { tokenTable } = await load<{ tokenTable(pieces: readonly string[]): string }>('tokens.mjs');
+const stamps = await load<{
+  keyOf(...parts: (string | Uint8Array)[]): string;
+  hasStamp(file: string, key: string): boolean;
+  writeStamp(file: string, key: string): void;
+  removeStamp(file: string): void;
+}>('stamps.mjs');
+const { linkPostgres, postgresReady } = await load<{
+  linkPostgres(folder: string): void;
+  postgresReady(folder: string): boolean;
+}>('postgres-links.mjs');
+const { laidOutFromLock } = await load<{ laidOutFromLock(folder: string): boolean }>('packages.mjs');
+const { runSteps } = await load<{
+  runSteps(names: string[], progress: { run: Run }, steps: Record<string, Step>): Promise<void>;
+}>('steps.mjs');
+const { readCounts, countLine } = await load<{
+  readCounts(file: string): Counts;
+  countLine(counts: Counts): string;
+}>('counts.mjs');
+const { licenceRows } = await load<{ licenceRows(packages: Record<string, object>): string[] }>(
+  'licences.mjs',
+);
+
+const BLOCK = 512;
+
+function tarHeader(name: string, size: number | string, type = '0', prefix = ''): Buffer {
+  const block = Buffer.alloc(BLOCK);
+  block.write(name, 0, 100);
+  block.write('0000644\0', 100);
+  block.write(typeof size === 'string' ? size : `${size.toString(8).padStart(11, '0')}\0`, 124);
+  block.write('        ', 148);
+  block.write(type, 156);
+  block.write('ustar\0', 257);
+  block.write(prefix, 345);
+  const sum = block.reduce((total, byte) => total + byte, 0);
+  block.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+  return block;
+}
+
+const padded = (text: string): Buffer => {
+  const data = Buffer.from(text);
+  return Buffer.concat([data, Buffer.alloc((BLOCK - (data.length % BLOCK)) % BLOCK)]);
+};
+const tarFile = (name: string, text: string, type?: string, prefix?: string): Buffer =>
+  Buffer.concat([tarHeader(name, Buffer.byteLength(text), type, prefix), padded(text)]);
+const END = Buffer.alloc(2 * BLOCK);
+
+/** In uneven chunks, as a network gives them. */
+async function* chunked(bytes: Buffer): AsyncIterable<Buffer> {
+  for (let at = 0; at < bytes.length; at += 337) yield bytes.subarray(at, at + 337);
+}
+
+async function filesOf(bytes: Buffer, limits?: TarLimits): Promise<[string, string][]> {
+  const files: [string, string][] = [];
+  for await (const { name, data } of readTar(chunked(bytes), limits)) {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of data) chunks.push(chunk);
+    files.push([name, Buffer.concat(chunks).toString()]);
+  }
+  return files;
+}
+
+const refuses = (t: Test, bytes: Buffer, message: RegExp, limits?: TarLimits): Promise<unknown> =>
+  t.rejects(filesOf(bytes, limits), { message, constructor: TarError });
+
+t.test('tar: regular files come out whole, whatever their names are stored in', async (t) => {
+  const long = `package/${'deep/'.repeat(40)}file.txt`;
+  const record = ` path=${long}\n`;
+  const pax = `${record.length + 3}${record}`;
+  const archive = Buffer.concat([
+    tarFile('package/a.txt', 'first'),
+    tarFile('package/empty', ''),
+    tarFile('package/folder/', '', '5'),
+    tarFile('package/link', '', '2'),
+    tarFile('tail.txt', 'x'.repeat(1500), '0', 'package/prefix'),
+    tarFile('PaxHeader', pax, 'x'),
+    tarFile('short', 'by pax'),
+    tarFile('././@LongLink', `${long}\0`, 'L'),
+    tarFile('short', 'by GNU'),
+    tarFile('package/last', 'last'),
+    END,
+  ]);
+  t.equal(pax.length, Number(pax.split(' ')[0]), 'the record is well formed');
+  t.same(await filesOf(archive), [
+    ['package/a.txt', 'first'],
+    ['package/empty', ''],
+    ['package/prefix/tail.txt', 'x'.repeat(1500)],
+    [long, 'by pax'],
+    [long, 'by GNU'],
+    ['package/last', 'last'],
+  ]);
+});
+
+t.test('tar: a file that is not read, or read in part, is skipped', async (t) => {
+  const archive = Buffer.concat([
+    tarFile('a', 'x'.repeat(2000)),
+    tarFile('b', 'y'.repeat(2000)),
+    tarFile('c', 'z'),
+    END,
+  ]);
+  const names: string[] = [];
+  for await (const { name, data } of readTar(chunked(archive))) {
+    names.push(name);
+    if (name === 'b') for await (const _ of data) break;
+  }
+  t.same(names, ['a', 'b', 'c']);
+});
+
+t.test('tar: what is truncated, damaged or lies about its size is refused', async (t) => {
+  const whole = Buffer.concat([tarFile('a', 'x'.repeat(2000)), END]);
+  for (const length of [0, 100, 512, 1000, 2100, whole.length - END.length])
+    await refuses(t, whole.subarray(0, length), /ends early/);
+  const damaged = Buffer.from(whole);
+  damaged[3] = 65;
+  await refuses(t, damaged, /damaged/);
+  for (const size of ['-0000000001\0', '99999999999\0', 'zzzzzzzzzzz\0', '\x80\0\0\0\0\0\0\0\0\0\0\x01'])
+    await refuses(t, Buffer.concat([tarHeader('a', size), END]), /size|checksum|damaged/);
+  await refuses(t, Buffer.concat([tarHeader('a', 5000), padded('short'), END]), /ends early/);
+});
+
+t.test('tar: names that leave the folder are refused', async (t) => {
+  for (const name of ['/etc/passwd', '../up', 'package/../../up', 'package\\..\\up', ''])
+    await refuses(t, Buffer.concat([tarFile(name, 'x'), END]), /unsafe name/);
+  const sneaky = ' path=../up\n';
+  await refuses(
+    t,
+    Buffer.concat([tarFile('pax', `${sneaky.length + 2}${sneaky}`, 'x'), tarFile('fine', 'x'), END]),
+    /unsafe name/,
+  );
+});
+
+t.test('tar: entries, bytes, long names and what follows the end are bounded', async (t) => {
+  const limits = { entries: 3, totalBytes: 4000 };
+  const small = tarFile('a', 'x');
+  await refuses(t, Buffer.concat([small, small, small, small, END]), /too many files/, limits);
+  await refuses(t, Buffer.concat([tarFile('a', 'x'.repeat(5000)), END]), /unpacks to too much/, limits);
+  await refuses(t, Buffer.concat([small, END, Buffer.alloc(8000)]), /too much follows/, limits);
+  await refuses(t, Buffer.concat([tarFile('pax', 'x'.repeat(70_000), 'x'), small, END]), /too long/);
+  for (const record of ['no length', '999999 path=a\n', '3 a\n', '-5 path=a\n'])
+    await refuses(t, Buffer.concat([tarFile('pax', record, 'x'), small, END]), /bad pax header/);
+});
+
+t.test('tokens: one line a piece, its bytes in base64 and its index', async (t) => {
+  const { default: tokenizer } = await import('llama-tokenizer-js');
+  const pieces: string[] = tokenizer.vocabById;
+  const lines = tokenTable(pieces).split('\n');
+  t.equal(lines.pop(), '', 'the last line is ended');
+  t.equal(lines.length, 32_000);
+  const decoded = (index: number): Buffer => {
+    const [bytes = '', number] = (lines[index] ?? '').split(' ');
+    t.equal(number, String(index));
+    return Buffer.from(bytes, 'base64');
+  };
+  t.equal(lines[0], `${Buffer.from('<unk>').toString('base64')} 0`);
+  t.same(decoded(3), Buffer.from([0]), 'a byte piece is that byte');
+  t.same(decoded(258), Buffer.from([255]));
+  t.equal(decoded(pieces.indexOf('▁hello')).toString(), ' hello', 'the low line is a blank');
+  t.equal(decoded(pieces.indexOf('▁')).toString(), ' ');
+});
+
+t.test('stamps: hold for one key, until removed', async (t) => {
+  const file = path.join(t.testdir(), 'deep', 'stamp');
+  const key = stamps.keyOf('a', Buffer.from('b'));
+  t.not(key, stamps.keyOf('ab'), 'the border between parts counts');
+  t.notOk(stamps.hasStamp(file, key));
+  stamps.writeStamp(file, key);
+  t.ok(stamps.hasStamp(file, key));
+  t.notOk(stamps.hasStamp(file, stamps.keyOf('other')));
+  t.same(fs.readdirSync(path.dirname(file)), ['stamp'], 'nothing else is left');
+  stamps.removeStamp(file);
+  t.notOk(stamps.hasStamp(file, key));
+});
+
+t.test('postgres: the listed links are made once, and never leave the package', async (t) => {
+  const list = [
+    { source: 'native/lib/libpq.so.5.18', target: 'native/lib/libpq.so.5' },
+    { source: 'native/lib/libpq.so.5.18', target: 'native/lib/deep/libpq.so' },
+  ];
+  const folder = t.testdir({
+    native: { lib: { 'libpq.so.5.18': 'library' }, 'pg-symlinks.json': JSON.stringify(list) },
+  });
+  t.notOk(postgresReady(folder));
+  linkPostgres(folder);
+  t.ok(postgresReady(folder));
+  for (const { target } of list) t.equal(fs.readFileSync(path.join(folder, target), 'utf8'), 'library');
+
+  fs.rmSync(path.join(folder, 'native/lib/libpq.so.5'));
+  fs.writeFileSync(path.join(folder, 'native/lib/libpq.so.5'), 'in the way');
+  t.notOk(postgresReady(folder), 'a file in the place of a link is not a link');
+  linkPostgres(folder);
+  t.ok(postgresReady(folder));
+
+  for (const entry of [
+    { source: 'native/a', target: '../../outside' },
+    { source: '/etc/passwd', target: 'native/a' },
+  ]) {
+    fs.writeFileSync(path.join(folder, 'native/pg-symlinks.json'), JSON.stringify([entry]));
+    t.throws(() => linkPostgres(folder), /leaves the package/);
+  }
+  t.ok(postgresReady(t.testdir({})), 'nothing to do where npm has no Postgres');
+});
+
+t.test('packages: what npm laid out from this very lock is adopted, anything else is not', async (t) => {
+  const wanted = {
+    '': {},
+    'node_modules/a': { version: '1.0.0', integrity: 'sha512-a' },
+    'node_modules/foreign': { version: '1.0.0', integrity: 'sha512-f', optional: true, os: ['plan9'] },
+    'node_modules/native': {
+      version: '1.0.0',
+      integrity: 'sha512-n',
+      optional: true,
+      os: [process.platform],
+    },
+  };
+  const present = {
+    'node_modules/a': wanted['node_modules/a'],
+    'node_modules/native': wanted['node_modules/native'],
+  };
+  const lock = (packages: object): string => JSON.stringify({ packages });
+  const manifest = () => ({ 'package.json': '{}' });
+  const folder = t.testdir({
+    'package-lock.json': lock(wanted),
+    node_modules: { a: manifest(), native: manifest(), '.package-lock.json': lock(present) },
+  });
+  const record = path.join(folder, 'node_modules', '.package-lock.json');
+  t.ok(laidOutFromLock(folder));
+
+  fs.writeFileSync(
+    record,
+    lock({ ...present, 'node_modules/a': { version: '1.0.0', integrity: 'sha512-other' } }),
+  );
+  t.notOk(laidOutFromLock(folder), 'another content');
+  fs.writeFileSync(record, lock({ 'node_modules/a': present['node_modules/a'] }));
+  t.notOk(laidOutFromLock(folder), 'a package for this platform is missing');
+  fs.writeFileSync(record, lock(present));
+  fs.rmSync(path.join(folder, 'node_modules', 'a'), { recursive: true });
+  t.notOk(laidOutFromLock(folder), 'a folder is missing');
+  fs.rmSync(record);
+  t.notOk(laidOutFromLock(folder), 'npm left no record');
+});
+
+/** A step that writes down when it begins and ends, and is ready once it has ended. */
+function recorded(
+  log: string[],
+  name: string,
+  needs: string[],
+  work: (context: { signal: AbortSignal }) => Promise<void> | void = () => {},
+): Step {
+  let done = false;
+  return {
+    needs,
+    ready: () => done,
+    run: async (context) => {
+      log.push(`${name} begins`);
+      await work(context);
+      done = true;
+      log.push(`${name} ends`);
+    },
+  };
+}
+
+const progress: { run: Run } = { run: async (_name, work) => work(() => {}) };
+
+t.test('steps: run side by side, after what they need, and only where they are not ready', async (t) => {
+  const log: string[] = [];
+  let bHasBegun = (): void => {};
+  const bBegins = new Promise<void>((resolve) => (bHasBegun = resolve));
+  const steps = {
+    a: recorded(log, 'a', [], () => bBegins),
+    b: recorded(log, 'b', [], () => bHasBegun()),
+    c: recorded(log, 'c', ['a', 'b']),
+  };
+  await runSteps(['c', 'a', 'b'], progress, steps);
+  t.same(log.slice(-2), ['c begins', 'c ends'], 'the needy one comes last');
+  t.equal(log.length, 6);
+  await runSteps(['c', 'a', 'b'], progress, steps);
+  t.equal(log.length, 6, 'a second run does nothing');
+});
+
+t.test('steps: the first failure stops the others, and is the one that is told', async (t) => {
+  const log: string[] = [];
+  const aborted = (signal: AbortSignal): Promise<void> =>
+    new Promise((_, reject) =>
+      signal.addEventListener('abort', () => {
+        log.push('b stopped');
+        reject(new Error('only a consequence'));
+      }),
+    );
+  const steps = {
+    a: recorded(log, 'a', [], () => Promise.reject(new Error('the cause'))),
+    b: recorded(log, 'b', [], ({ signal }) => aborted(signal)),
+    c: recorded(log, 'c', ['a']),
+  };
+  await t.rejects(runSteps(['b', 'a', 'c'], progress, steps), { message: 'the cause' });
+  t.same(log.sort(), ['a begins', 'b begins', 'b stopped']);
+});
+
+t.test('counts: a run that wrote nothing, or nothing readable, has failed', async (t) => {
+  const file = path.join(
+    t.testdir({ good: '{"passed":12,"failed":1,"skipped":2}', bad: '{"passed":12' }),
+    'good',
+  );
+  t.same(readCounts(file), { passed: 12, failed: 1 });
+  t.equal(countLine(readCounts(file)), '12 passed, 1 failed');
+  t.same(readCounts(file.replace(/good$/, 'bad')), { passed: 0, failed: 1 });
+  t.same(readCounts(file.replace(/good$/, 'absent')), { passed: 0, failed: 1 });
+});
+
+t.test('licences: one row for each package that runs with the gateway', async (t) => {
+  t.same(
+    licenceRows({
+      '': {},
+      'node_modules/b': { version: '1.0.0', license: 'MIT' },
+      'node_modules/a/node_modules/b': { version: '1.0.0', license: 'MIT' },
+      'node_modules/@scope/alias': { name: '@other/name', version: '2.0.0', license: 'ISC' },
+      'node_modules/tool': { version: '3.0.0', license: 'MIT', dev: true },
+      'node_modules/silent': { version: '4.0.0' },
+    }),
+    ['| @other/name | 2.0.0 | ISC |', '| b | 1.0.0 | MIT |', '| silent | 4.0.0 | not stated |'],
+  );
+});
