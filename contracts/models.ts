@@ -7,3 +7,68 @@ export type TranscriptionModel = (typeof TRANSCRIPTION_MODELS)[number];
 
 export const DEFAULT_SYNTHESIS_MODEL: SynthesisModel = 's2.1-pro';
 export const DEFAULT_TRANSCRIPTION_MODEL: TranscriptionModel = 'transcribe-1';
+
+/** What catalogues say of a model. */
+interface ModelDetails {
+  readonly name: string;
+  readonly description: string;
+  /** Seconds since the epoch. */
+  readonly created: number;
+}
+
+export const MODEL_DETAILS: Readonly<Record<SynthesisModel | TranscriptionModel, ModelDetails>> = {
+  's2.1-pro': {
+    name: 'S2.1 Pro',
+    description: 'Multilingual text to speech with voice cloning, for production',
+    created: 1_767_225_600,
+  },
+  's2.1-pro-free': {
+    name: 'S2.1 Pro (free)',
+    description: 'The free tier of S2.1 Pro, without a guarantee of latency',
+    created: 1_767_225_600,
+  },
+  's2-pro': { name: 'S2 Pro', description: 'Multilingual text to speech', created: 1_756_684_800 },
+  s1: { name: 'S1', description: 'Text to speech with control of emotion', created: 1_748_736_000 },
+  'transcribe-1': {
+    name: 'Transcribe 1',
+    description: 'Speech to text with word timestamps; needs no language hint',
+    created: 1_748_736_000,
+  },
+};
+
+/** Vendors' ids, so that code written for a vendor runs unchanged. `*` at the end stands for any ending. */
+const SYNTHESIS_ALIASES = ['tts-1', 'tts-1-hd', 'gpt-4o-mini-tts', 'playai-tts', 'eleven_*'] as const;
+const TRANSCRIPTION_ALIASES = [
+  'whisper-1',
+  'whisper-large-v3',
+  'whisper-large-v3-turbo',
+  'distil-whisper-large-v3-en',
+  'gpt-4o-transcribe',
+  'gpt-4o-mini-transcribe',
+  'gpt-transcribe',
+  'gpt-live-transcribe',
+  'gpt-realtime-whisper',
+  'scribe_*',
+] as const;
+
+const isAlias = (id: string, aliases: readonly string[]): boolean =>
+  aliases.some((alias) => (alias.endsWith('*') ? id.startsWith(alias.slice(0, -1)) : id === alias));
+
+function find<M extends string>(
+  id: string,
+  vendor: string,
+  models: readonly M[],
+  aliases: readonly string[],
+  aliased: M,
+): M | undefined {
+  const bare = id.startsWith(`${vendor}/`) ? id.slice(vendor.length + 1) : id;
+  return models.find((model) => model === bare) ?? (isAlias(id, aliases) ? aliased : undefined);
+}
+
+/** The synthesis model behind an id with or without the vendor's prefix, or an alias; undefined where none is. */
+export const findSynthesisModel = (id: string, vendor: string): SynthesisModel | undefined =>
+  find(id, vendor, SYNTHESIS_MODELS, SYNTHESIS_ALIASES, DEFAULT_SYNTHESIS_MODEL);
+
+/** The transcription model, in the same way. */
+export const findTranscriptionModel = (id: string, vendor: string): TranscriptionModel | undefined =>
+  find(id, vendor, TRANSCRIPTION_MODELS, TRANSCRIPTION_ALIASES, DEFAULT_TRANSCRIPTION_MODEL);

@@ -6,8 +6,7 @@
 import type { JobRunner } from '../contracts/ports/jobs.js';
 import type { SttCapabilities } from '../contracts/ports/stt.js';
 import type { EngineVoice, TtsCapabilities, TtsEngine, TtsEvent } from '../contracts/ports/tts.js';
-import type { TranscriptSegment } from '../contracts/ports/speech.js';
-import type { Transcriber } from './long-audio.js';
+import type { HeardSegment, Transcriber } from './long-audio.js';
 import {
   eventOfValue,
   segmentOfValue,
@@ -34,7 +33,8 @@ export function ttsInChild(runner: JobRunner, description: TtsDescription): TtsE
     ...description,
     async *synthesize(request, signal): AsyncGenerator<TtsEvent> {
       const args: SynthesizeArgs = { engine: description.name, request };
-      for await (const value of runner.run(SPEECH_JOBS.synthesize, args, { signal })) yield eventOfValue(value);
+      for await (const value of runner.run(SPEECH_JOBS.synthesize, args, { signal }))
+        yield eventOfValue(value);
     },
   };
 }
@@ -44,10 +44,12 @@ export function sttInChild(runner: JobRunner, description: SttDescription): Tran
   return {
     name: description.name,
     languages: description.capabilities.languages,
-    async *transcribe(audio, { language }, signal): AsyncGenerator<TranscriptSegment> {
-      const args: TranscribeArgs = { engine: description.name, ...(language !== undefined && { language }) };
+    async *transcribe(audio, { language, words = false }, signal): AsyncGenerator<HeardSegment> {
+      const hint = language === undefined ? {} : { language };
+      const args: TranscribeArgs = { engine: description.name, ...hint, words };
       const options = { input: valuesOfAudio(audio), signal };
-      for await (const value of runner.run(SPEECH_JOBS.transcribe, args, options)) yield segmentOfValue(value);
+      for await (const value of runner.run(SPEECH_JOBS.transcribe, args, options))
+        yield segmentOfValue(value);
     },
   };
 }

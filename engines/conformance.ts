@@ -184,10 +184,14 @@ export async function ttsConformance(t: Checks, engine: TtsEngine, wanted: TtsCa
     const outcome = await spoken.then(({ samples }) => samples.length, wasAborted);
     s.ok(outcome === 0 || outcome === true, 'it gives no audio');
   });
-  if (engine.capabilities.speed) await named('speed changes the length', (s) => checkSpeed(s, engine, sentence));
+  if (engine.capabilities.speed)
+    await named('speed changes the length', (s) => checkSpeed(s, engine, sentence));
   if (wanted.deterministic) {
     await named('the same text gives the same audio', async (s) => {
-      const [one, two] = [await speakAll(engine, requestFor(engine, sentence)), await speakAll(engine, requestFor(engine, sentence))];
+      const [one, two] = [
+        await speakAll(engine, requestFor(engine, sentence)),
+        await speakAll(engine, requestFor(engine, sentence)),
+      ];
       s.ok(Buffer.from(one.samples.buffer).equals(Buffer.from(two.samples.buffer)), 'sample for sample');
     });
   }

@@ -4,10 +4,25 @@
  */
 import { RECOGNITION_RATE } from '../contracts/audio.js';
 import type { TranscriptSegment } from '../contracts/ports/speech.js';
-import type { SttCapabilities, SttEngine, VoiceActivity } from '../contracts/ports/stt.js';
+import type {
+  SpeechSpan,
+  SttCapabilities,
+  SttEngine,
+  SttPiece,
+  VoiceActivity,
+} from '../contracts/ports/stt.js';
+import type { TimedWord } from '../contracts/ports/tts.js';
+import type { Align } from './alignment/align.js';
 
 export interface HearingOptions {
   readonly language?: string | undefined;
+  /** Whether the time of each word is wanted. */
+  readonly words?: boolean | undefined;
+}
+
+export interface HeardSegment extends TranscriptSegment {
+  /** Present where words were asked for, and engine or alignment know them. */
+  readonly words?: readonly TimedWord[];
 }
 
 /** A recogniser of long audio as the speech pipeline sees it, wherever it runs. */
@@ -22,27 +37,42 @@ export interface Transcriber {
     audio: AsyncIterable<Int16Array>,
     options: HearingOptions,
     signal: AbortSignal,
-  ): AsyncIterable<TranscriptSegment>;
+  ): AsyncIterable<HeardSegment>;
 }
 
 export interface Ears {
   readonly engine: SttEngine;
   readonly voiceActivity: VoiceActivity;
+  /** Times words for an engine that does not; absent: it has them itself, or they are left out. */
+  readonly align?: Align;
+}
+
+const moved = ({ text, start, end }: TimedWord, by: number): TimedWord => ({
+  text,
+  start: start + by,
+  end: end + by,
+});
+
+async function wordsOf(span: SpeechSpan, piece: SttPiece, align: Align | undefined, signal: AbortSignal) {
+  const words = piece.words ?? (await align?.(span.samples, piece.text, signal));
+  return words && { words: words.map((word) => moved(word, span.start / RECOGNITION_RATE)) };
 }
 
 /** Pieces without words give no segment. Errors: the engine's and the audio's own. */
 export async function* transcribeStream(
   audio: AsyncIterable<Int16Array>,
-  { engine, voiceActivity, language }: Ears & HearingOptions,
+  { engine, voiceActivity, align, language, words = false }: Ears & HearingOptions,
   signal: AbortSignal,
-): AsyncGenerator<TranscriptSegment> {
+): AsyncGenerator<HeardSegment> {
   const { maxPieceSeconds } = engine.capabilities;
   const hint = language === undefined ? {} : { language };
   for await (const span of voiceActivity.spans(audio, { maxSpanSeconds: maxPieceSeconds }, signal)) {
-    const { text } = await engine.transcribe(span.samples, hint, signal);
+    const piece = await engine.transcribe(span.samples, hint, signal);
+    const { text } = piece;
     if (text === '') continue;
     const start = span.start / RECOGNITION_RATE;
-    yield { text, start, end: start + span.samples.length / RECOGNITION_RATE };
+    const end = start + span.samples.length / RECOGNITION_RATE;
+    yield { text, start, end, ...(words && (await wordsOf(span, piece, align, signal))) };
   }
 }
 

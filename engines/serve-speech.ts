@@ -36,13 +36,14 @@ export function speechJobs({ tts, stt }: LoadedEngines): JobHandlers {
     }
   }
   async function* transcribe(
-    { engine, language }: TranscribeArgs,
+    { engine, language, words = false }: TranscribeArgs,
     input: AsyncIterable<JobValue>,
     { signal }: JobContext,
   ): AsyncGenerator<JobValue> {
     const listener = named(stt, engine);
-    const segments = listener.transcribe(audioOfValues(input), { language: language ?? undefined }, signal);
-    for await (const segment of segments) yield valueOfSegment(segment);
+    const options = { language: language ?? undefined, words };
+    for await (const segment of listener.transcribe(audioOfValues(input), options, signal))
+      yield valueOfSegment(segment);
   }
   return { [SPEECH_JOBS.synthesize]: synthesize, [SPEECH_JOBS.transcribe]: transcribe };
 }

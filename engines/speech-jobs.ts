@@ -4,8 +4,8 @@
  */
 import { bytesOf, samplesOf } from '../contracts/audio.js';
 import type { JobValue } from '../contracts/ports/jobs.js';
-import type { TranscriptSegment } from '../contracts/ports/speech.js';
-import type { TtsEvent, TtsRequest } from '../contracts/ports/tts.js';
+import type { TimedWord, TtsEvent, TtsRequest } from '../contracts/ports/tts.js';
+import type { HeardSegment } from './long-audio.js';
 
 export const SPEECH_JOBS = { synthesize: 'synthesize', transcribe: 'transcribe' } as const;
 
@@ -18,18 +18,22 @@ export interface TranscribeArgs {
   readonly engine: string;
   /** Absent or null: no hint. */
   readonly language?: string | null;
+  readonly words?: boolean;
 }
 
 type Word = readonly [text: string, start: number, end: number];
+type Segment = readonly [...Word, words?: readonly Word[]];
 type TtsValue = { readonly a: Uint8Array } | { readonly w: Word };
+
+const wordToWire = ({ text, start, end }: TimedWord): Word => [text, start, end];
+const wordFromWire = ([text, start, end]: Word): TimedWord => ({ text, start, end });
 
 const CHUNKS_PER_SECOND = 10;
 
 /** The values of one event. `rate` in Hz. */
 export function* valuesOfEvent(event: TtsEvent, rate: number): Generator<TtsValue> {
   if (event.kind === 'word') {
-    const { text, start, end } = event.word;
-    return yield { w: [text, start, end] };
+    return yield { w: wordToWire(event.word) };
   }
   const length = Math.floor(rate / CHUNKS_PER_SECOND);
   for (let at = 0; at < event.samples.length; at += length) {
@@ -40,15 +44,17 @@ export function* valuesOfEvent(event: TtsEvent, rate: number): Generator<TtsValu
 export function eventOfValue(value: JobValue): TtsEvent {
   const sent = value as TtsValue;
   if ('a' in sent) return { kind: 'audio', samples: samplesOf(sent.a) };
-  const [text, start, end] = sent.w;
-  return { kind: 'word', word: { text, start, end } };
+  return { kind: 'word', word: wordFromWire(sent.w) };
 }
 
-export const valueOfSegment = ({ text, start, end }: TranscriptSegment): Word => [text, start, end];
+export function valueOfSegment(segment: HeardSegment): Segment {
+  const { text, start, end, words } = segment;
+  return words ? [text, start, end, words.map(wordToWire)] : [text, start, end];
+}
 
-export function segmentOfValue(value: JobValue): TranscriptSegment {
-  const [text, start, end] = value as Word;
-  return { text, start, end };
+export function segmentOfValue(value: JobValue): HeardSegment {
+  const [text, start, end, words] = value as Segment;
+  return { text, start, end, ...(words && { words: words.map(wordFromWire) }) };
 }
 
 /** Longest PCM value that goes to a child, in samples: 100 ms at the rate of recognition. */

@@ -33,6 +33,9 @@ const PHRASES = [
 const DEGREE = /^(?:very|slightly|a little|a bit|really|so|softly|loudly|quietly|extremely|in a) /u;
 const MANNER = / (?:tone|voice|softly|loudly|quietly)$/u;
 
+/** Stands where a tag stood; no character of any text. */
+const GAP = '\uffff';
+
 const TAGS = new Set([...EMOTIONS.split(' '), ...SOUNDS.split(' '), ...PHRASES]);
 
 /** Longer than any tag; keeps the search for a closing bracket short. */
@@ -53,13 +56,13 @@ export function stripTags(text: string): string {
     const words = round ?? square;
     if (words !== undefined && !isTag(words)) return whole;
     stripped = true;
-    return '\u0000';
+    return GAP;
   });
   return stripped ? closeGaps(rest) : text;
 }
 
 const closeGaps = (text: string): string =>
   text
-    .replace(/ ?(?:\u0000 ?)+/gu, (gap) => (/^ | $/u.test(gap) ? ' ' : ''))
+    .replace(/ ?(?:\uffff ?)+/gu, (gap) => (/^ | $/u.test(gap) ? ' ' : ''))
     .replace(/ (?=[,.;:!?…])/gu, '')
     .trim();

@@ -48,7 +48,7 @@ function skip(text: string, from: number, pattern: RegExp): number {
 /** The word that the mark at `index` stands behind, in lower case, and whether it begins its line. */
 function wordBefore(text: string, index: number): { word: string; beginsLine: boolean } {
   const before = text.slice(Math.max(0, index - LOOK_BACK), index);
-  const word = /[^\s"'“‘(\[]*$/u.exec(before)?.[0] ?? '';
+  const word = /[^\s"'“‘([]*$/u.exec(before)?.[0] ?? '';
   const beginsLine = /(^|\n)\s*$/u.test(before.slice(0, before.length - word.length));
   return { word, beginsLine };
 }

@@ -39,7 +39,7 @@ const WEAK_ENDING =
   /(?:\s(?:the|an?|of|to|in|on|at|by|as|is|are|was|be|my|your|his|her|its|our|their|this|these|no|not|very|mr\.?|mrs\.?|ms\.?|dr\.?|st\.?))+$/iu;
 
 const MOST_MARKS = 16;
-const JOINS_TO_PREVIOUS = /[\p{M}\u200d\ufe0e\ufe0f\u{1f3fb}-\u{1f3ff}]/u;
+const JOINS_TO_PREVIOUS = /\p{M}|\p{Emoji_Modifier}|\u200d/u;
 
 /** The nearest index at or before `index` that does not split a character as people see it. */
 function wholeCharacter(text: string, start: number, index: number): number {
@@ -66,15 +66,25 @@ function softCut(text: string, start: number, limit: number, breaks: readonly Br
   return clause?.end ?? wordCut(text, start, limit);
 }
 
-/** Before the last connective that leaves a clause of a good length, else at a word's end. */
-function breathCut(text: string, start: number, least: number, most: number): number {
+/** Before the last connective that leaves a clause of a good length. */
+function breathCut(text: string, start: number, least: number, most: number): number | undefined {
   const span = text.slice(start, start + most + 8);
   const breaths = [...span.matchAll(CONNECTIVES)].map(({ index }) => index);
   const breath = breaths.findLast((index) => index >= least && index <= most);
-  if (breath !== undefined) return start + breath;
+  return breath === undefined ? undefined : start + breath;
+}
+
+/** Behind the last word that a clause may stop at. */
+function strongCut(text: string, start: number, least: number, most: number): number {
   const end = wordCut(text, start, most);
   const clause = text.slice(start, end).replace(WEAK_ENDING, '');
   return clause.length >= least ? start + clause.length : end;
+}
+
+/** A piece holds something to say: marks before the first word do not end it. */
+function firstWord(text: string, start: number, limit: number): number {
+  const index = text.slice(start, start + limit).search(/[\p{L}\p{N}]/u);
+  return index < 0 ? start + limit : start + index;
 }
 
 function clauseEnd(text: string, start: number, { limit, ended }: PieceRule): number | undefined {
@@ -85,17 +95,13 @@ function clauseEnd(text: string, start: number, { limit, ended }: PieceRule): nu
   for (const { end, kind } of breaksIn(text, start, start + longest, ended)) {
     if (kind === 'undecided') break;
     if (kind === 'sentence' && end > word) return end;
-    if (end - start >= aim.least && end - start <= most) return end;
+    if (end - start < aim.least) continue;
+    if (end - start <= most) return end;
+    return breathCut(text, start, aim.least, most) ?? end;
   }
   const rest = text.length - start;
-  if (ended && rest <= longest) return text.length;
-  return rest <= longest ? undefined : breathCut(text, start, aim.least, most);
-}
-
-/** A piece holds something to say: marks before the first word do not end it. */
-function firstWord(text: string, start: number, limit: number): number {
-  const index = text.slice(start, start + limit).search(/[\p{L}\p{N}]/u);
-  return index < 0 ? start + limit : start + index;
+  if (rest <= longest) return ended ? text.length : undefined;
+  return breathCut(text, start, aim.least, most) ?? strongCut(text, start, aim.least, most);
 }
 
 function sentenceEnd(text: string, start: number, { limit, ended }: PieceRule): number | undefined {

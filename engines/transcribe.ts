@@ -7,6 +7,9 @@ import { ServiceError } from '../contracts/errors.js';
 import type { Decode } from '../contracts/ports/codec.js';
 import type { Admission } from '../contracts/ports/identity.js';
 import type { Transcript, Transcription, TranscriptSegment } from '../contracts/ports/speech.js';
+import type { TimedWord } from '../contracts/ports/tts.js';
+import { share, wordsIn } from './alignment/transcript-words.js';
+import type { HeardSegment } from "./long-audio.js";
 import type { Registry } from './registry.js';
 
 export interface TranscriptionParts {
@@ -33,6 +36,12 @@ const textOf = (segments: readonly TranscriptSegment[]): string =>
     .filter((text) => text !== '')
     .join(' ');
 
+/** An engine that cannot time words leaves only their length to go by. */
+const wordsOf = (segment: HeardSegment): readonly TimedWord[] =>
+  segment.words ?? share(wordsIn(segment.text), segment);
+
+const withoutWords = ({ text, start, end }: HeardSegment): TranscriptSegment => ({ text, start, end });
+
 export function createTranscription({ registry, admission, decode }: TranscriptionParts): Transcription {
   return {
     async transcribe(request, caller, signal): Promise<Transcript> {
@@ -44,11 +53,17 @@ export function createTranscription({ registry, admission, decode }: Transcripti
       const leave = await admission.enter(caller.workspaceId, 'transcription_ms');
       try {
         const { count, audio } = counted(decode(request.audio, signal));
-        const segments: TranscriptSegment[] = [];
-        for await (const segment of transcriber.transcribe(audio, { language }, signal)) segments.push(segment);
+        const heard: HeardSegment[] = [];
+        const { words = false } = request;
+        for await (const segment of transcriber.transcribe(audio, { language, words }, signal)) heard.push(segment);
         const duration = count.samples / RECOGNITION_RATE;
         admission.use(caller.workspaceId, 'transcription_ms', Math.round(duration * 1000));
-        return { text: textOf(segments), duration, segments };
+        return {
+          text: textOf(heard),
+          duration,
+          segments: heard.map(withoutWords),
+          ...(words && { words: heard.flatMap(wordsOf) }),
+        };
       } finally {
         leave();
       }

@@ -69,7 +69,8 @@ const isRoute = ([model, names]: [string, unknown]): boolean =>
 function parseRoutes(raw: string): ModelRoutes {
   try {
     const routes: unknown = JSON.parse(raw);
-    if (typeof routes === 'object' && routes && Object.entries(routes).every(isRoute)) return routes;
+    const isTable = typeof routes === 'object' && routes !== null && !Array.isArray(routes);
+    if (isTable && Object.entries(routes).every(isRoute)) return routes;
   } catch {
     // falls through to the one message
   }

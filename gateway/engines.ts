@@ -3,6 +3,7 @@
  * reaches them. A new engine is one row here and its folder below engines/backends/.
  */
 import { createToneSpeech, createToneTranscriber } from '../engines/backends/tone/index.js';
+import { ESPEAK_PACKAGES, espeakDescription } from '../engines/backends/espeak/description.js';
 import { fliteDescription } from '../engines/backends/flite/description.js';
 import { moonshineDescription } from '../engines/backends/moonshine/description.js';
 import { sttInChild, ttsInChild } from '../engines/child-engines.js';
@@ -18,11 +19,19 @@ interface EngineRow<Engine> {
   readonly role?: RoleName;
   /** Files below MODELS_DIR that it needs. */
   readonly models: readonly string[];
+  /** Optional packages that it needs. */
+  readonly packages?: readonly string[];
   reach(runner: (role: RoleName) => JobRunner): Engine;
 }
 
 const TTS: Readonly<Record<string, EngineRow<TtsEngine>>> = {
   flite: { role: 'tts', models: [], reach: (runner) => ttsInChild(runner('tts'), fliteDescription) },
+  espeak: {
+    role: 'espeak',
+    models: [],
+    packages: ESPEAK_PACKAGES,
+    reach: (runner) => ttsInChild(runner('espeak'), espeakDescription),
+  },
   tone: { models: [], reach: createToneSpeech },
 };
 
@@ -40,11 +49,26 @@ const STT: Readonly<Record<string, EngineRow<Transcriber>>> = {
   tone: { models: [], reach: createToneTranscriber },
 };
 
+function isInstalled(name: string): boolean {
+  try {
+    return import.meta.resolve(name) !== '';
+  } catch {
+    return false;
+  }
+}
+
+function checkPackages(variable: string, name: string, packages: readonly string[]): void {
+  const missing = packages.filter((wanted) => !isInstalled(wanted));
+  if (missing.length === 0) return;
+  throw new ConfigError(`${variable} names "${name}", which needs optional packages: npm install ${missing.join(' ')}`);
+}
+
 function rowsOf<E>(variable: string, table: Readonly<Record<string, EngineRow<E>>>, names: readonly string[]) {
   return names.map((name) => {
     const row = Object.hasOwn(table, name) ? table[name] : undefined;
-    if (row) return row;
-    throw new ConfigError(`${variable} names "${name}"; there are ${Object.keys(table).join(', ')}`);
+    if (!row) throw new ConfigError(`${variable} names "${name}"; there are ${Object.keys(table).join(', ')}`);
+    checkPackages(variable, name, row.packages ?? []);
+    return row;
   });
 }
 

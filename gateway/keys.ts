@@ -51,13 +51,20 @@ const columns = (row: KeyRow): string[] => [
 
 function table(rows: readonly string[][]): string[] {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd());
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
 }
 
 const list: Command = async (sql, _argument, io) => {
   const rows = await listKeys(sql);
   if (rows.length === 0) io.err('There are no keys yet.');
-  else for (const line of table([['ID', 'ENDS', 'CREATED', 'STATE', 'NAME'], ...rows.map(columns)])) io.out(line);
+  else
+    for (const line of table([['ID', 'ENDS', 'CREATED', 'STATE', 'NAME'], ...rows.map(columns)]))
+      io.out(line);
   return EXIT.done;
 };
 
@@ -79,8 +86,14 @@ const revoke: Command = async (sql, id = '', io) => {
   }
 };
 
-const COMMANDS: Readonly<Record<string, { readonly run: Command; readonly fits: (words: readonly string[]) => boolean }>> = {
-  create: { run: create, fits: ([name = 'key', more]) => more === undefined && /^[^\p{C}]+$/u.test(name) && name.length <= NAME_LENGTH },
+const COMMANDS: Readonly<
+  Record<string, { readonly run: Command; readonly fits: (words: readonly string[]) => boolean }>
+> = {
+  create: {
+    run: create,
+    fits: ([name = 'key', more]) =>
+      more === undefined && /^[^\p{C}]+$/u.test(name) && name.length <= NAME_LENGTH,
+  },
   list: { run: list, fits: (words) => words.length === 0 },
   revoke: { run: revoke, fits: ([id = '', more]) => more === undefined && /^\w+$/.test(id) },
 };

@@ -14,6 +14,8 @@ const BEHIND_GATEWAYS = 10;
 export const ROLES = {
   encode: { worker: 'encode', nice: BEHIND_GATEWAYS, count: (config) => config.encodeProcesses },
   tts: { worker: 'speech', nice: BEHIND_GATEWAYS, count: (config) => config.ttsProcesses },
+  /** GPL code stays in a process of its own. */
+  espeak: { worker: 'espeak', nice: BEHIND_GATEWAYS, count: (config) => config.ttsProcesses },
   stt: { worker: 'speech', nice: BEHIND_GATEWAYS, count: (config) => config.sttProcesses },
 } as const satisfies Record<string, RoleRow>;
 

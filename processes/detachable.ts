@@ -37,10 +37,18 @@ export class Detachable implements AsyncIterableIterator<JobValue> {
 
   async next(): Promise<Step> {
     if (this.#over) return this.#tell();
-    const step = await this.#step();
-    if (step.done !== true) return step;
-    this.#over = true;
-    return DONE;
+    try {
+      const step = await this.#step();
+      if (step.done !== true) return step;
+      this.#over = true;
+      return DONE;
+    } catch (error) {
+      if (!this.#over) this.#failure = { error };
+      this.#over = true;
+      throw error;
+    } finally {
+      this.#pending = undefined;
+    }
   }
 
   return(): Promise<Step> {
@@ -59,15 +67,11 @@ export class Detachable implements AsyncIterableIterator<JobValue> {
   }
 
   #step(): Promise<IteratorResult<JobValue>> {
-    return new Promise<IteratorResult<JobValue>>((resolve, reject) => {
+    return new Promise((resolve, reject) => {
       this.#pending = { resolve, reject };
       this.#source ??= this.#open();
-      this.#source.next().then(resolve, (error: unknown) => {
-        this.#over = true;
-        this.#failure = { error };
-        reject(error as Error);
-      });
-    }).finally(() => (this.#pending = undefined));
+      this.#source.next().then(resolve, reject);
+    });
   }
 
   #tell(): Step {

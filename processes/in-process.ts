@@ -43,7 +43,8 @@ class LocalCall implements AsyncIterableIterator<JobValue> {
       return step;
     } catch (error) {
       if (!this.#settle()) throw error;
-      throw this.#input.failure?.error ?? asServiceError(error);
+      const shown: unknown = this.#input.failure?.error ?? asServiceError(error);
+      throw shown;
     }
   }
 

@@ -34,6 +34,8 @@ const OLDEST = { number: 140_000, name: '14' };
 const CONNECTIONS = 4;
 const CONNECT_SECONDS = 5;
 const ANSWER_MS = 5000;
+/** An idle connection costs the server some megabytes. */
+const IDLE_SECONDS = 10;
 const CLOSE_SECONDS = 5;
 const STATEMENT_MS = 15_000;
 const PATIENCE_MS = 10_000;
@@ -81,7 +83,9 @@ function client(url: string, options: postgres.Options<Record<string, never>>): 
 }
 
 const refusal = (url: string, error: unknown): StorageFailure =>
-  new StorageFailure(`Cannot use the database ${shownAddress(url)}, check DATABASE_URL: ${codeOf(error) || 'no answer'}, ${messageOf(error)}`);
+  new StorageFailure(
+    `Cannot use the database ${shownAddress(url)}, check DATABASE_URL: ${codeOf(error) || 'no answer'}, ${messageOf(error)}`,
+  );
 
 async function firstAnswer(sql: Sql, url: string, patienceMs: number): Promise<number> {
   const end = performance.now() + patienceMs;
@@ -99,7 +103,9 @@ async function firstAnswer(sql: Sql, url: string, patienceMs: number): Promise<n
 async function checkServer(sql: Sql, url: string, patienceMs: number): Promise<void> {
   const version = await firstAnswer(sql, url, patienceMs);
   if (version >= OLDEST.number) return;
-  throw new StorageFailure(`The database ${shownAddress(url)} is Postgres ${Math.floor(version / 10_000)}; DATABASE_URL needs ${OLDEST.name} or later`);
+  throw new StorageFailure(
+    `The database ${shownAddress(url)} is Postgres ${Math.floor(version / 10_000)}; DATABASE_URL needs ${OLDEST.name} or later`,
+  );
 }
 
 const answers = async (sql: Sql): Promise<boolean> => {
@@ -121,14 +127,17 @@ const answers = async (sql: Sql): Promise<boolean> => {
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { url, log = silentLog, connections = CONNECTIONS, patienceMs = PATIENCE_MS } = options;
   const connection = { application_name: 'speech-gateway', statement_timeout: STATEMENT_MS };
-  const sql = client(url, { max: connections, connection });
+  const sql = client(url, { max: connections, idle_timeout: IDLE_SECONDS, connection });
   try {
     await checkServer(sql, url, patienceMs);
   } catch (error) {
     await sql.end({ timeout: 0 });
     throw error;
   }
-  const events = createEvents((listening) => client(url, { max: 1, fetch_types: false, max_lifetime: null, ...listening }), log);
+  const events = createEvents(
+    (listening) => client(url, { max: 1, fetch_types: false, max_lifetime: null, ...listening }),
+    log,
+  );
   return {
     sql,
     events,

@@ -8,8 +8,17 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { silentLog, type Log } from '../contracts/log.js';
 import { chooseAccount } from './embedded/account.js';
 import { findBinaries } from './embedded/binaries.js';
-import { clusterFolder, ensureCluster, makeSocketFolder, prepareDataDir, removeSocketFolder, writing } from './embedded/cluster.js';
-import { type Lock, readHolder, takeLock } from './embedded/lock.js';
+import {
+  chooseSocketFolder,
+  clusterFolder,
+  ensureCluster,
+  isTemporary,
+  makeSocketFolder,
+  prepareDataDir,
+  removeFolder,
+  writing,
+} from './embedded/cluster.js';
+import { type Holder, type Lock, readHolder, takeLock } from './embedded/lock.js';
 import { clearOrphan, launch, type Launch, type Postmaster } from './embedded/postmaster.js';
 import { messageOf } from './failure.js';
 
@@ -81,22 +90,25 @@ function keepRunning(first: Postmaster, parts: Launch): Pick<EmbeddedPostgres, '
   };
 }
 
-async function startUnderLock(parts: Launch, dataDir: string): Promise<Pick<EmbeddedPostgres, 'pid' | 'stop'>> {
-  await ensureCluster(dataDir, parts.binaries, parts.account);
+async function startUnderLock(parts: Launch, dataDir: string, previous: Holder | undefined): Promise<Pick<EmbeddedPostgres, 'pid' | 'stop'>> {
+  const { folder, socketFolder, account, log } = parts;
+  await ensureCluster(dataDir, parts.binaries, account);
+  await clearOrphan(folder, log);
+  if (previous && isTemporary(previous.socketFolder)) removeFolder(previous.socketFolder);
   writing(dataDir, () => {
-    parts.account.own(parts.folder);
-    parts.account.own(parts.socketFolder);
+    makeSocketFolder(socketFolder);
+    account.own(folder);
+    account.own(socketFolder);
   });
-  await clearOrphan(parts.folder, parts.log);
   return keepRunning(await launch(parts), parts);
 }
 
 function lockFolder(dataDir: string): { lock: Lock; socketFolder: string } {
-  const socketFolder = makeSocketFolder(dataDir);
+  const socketFolder = chooseSocketFolder(dataDir);
   try {
     return { lock: writing(dataDir, () => takeLock(dataDir, socketFolder)), socketFolder };
   } catch (error) {
-    removeSocketFolder(socketFolder);
+    if (isTemporary(socketFolder)) removeFolder(socketFolder);
     throw error;
   }
 }
@@ -114,11 +126,11 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
   const account = chooseAccount(folder, binaries.postgres);
   const { lock, socketFolder } = lockFolder(dataDir);
   const leave = (): void => {
-    removeSocketFolder(socketFolder);
+    removeFolder(socketFolder);
     lock.release();
   };
   try {
-    const running = await startUnderLock({ folder, socketFolder, binaries, account, log }, dataDir);
+    const running = await startUnderLock({ folder, socketFolder, binaries, account, log }, dataDir, lock.previous);
     let stopped: Promise<void> | undefined;
     const stop = (): Promise<void> => (stopped ??= running.stop().finally(leave));
     return { url: addressOf(socketFolder), pid: running.pid, stop };

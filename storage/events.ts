@@ -26,7 +26,7 @@ interface Listening {
   readonly onclose: () => void;
 }
 
-const RETRY_MS = { first: 100, most: 5000 };
+const RETRY_MS = { first: 100, most: 2000 };
 
 export function createEvents(connect: (listening: Listening) => Sql, log: Log): Events {
   const listeners = new Map<Channel, Set<Listener>>();

@@ -49,13 +49,26 @@ function writeKeyFile(file: string, dataDir: string, key: string): void {
     renameSync(fresh, file);
   } catch (error) {
     rmSync(fresh, { force: true });
-    throw new StorageFailure(`The first key cannot be kept in ${file}: ${messageOf(error)}. Set DATA_DIR to another folder, or API_KEY to a key of your own`, { cause: error });
+    throw new StorageFailure(
+      `The first key cannot be kept in ${file}: ${messageOf(error)}. Set DATA_DIR to another folder, or API_KEY to a key of your own`,
+      { cause: error },
+    );
   }
 }
 
 /** API_KEY replaces the key that an earlier API_KEY made: a rotated key must not go on working. */
-async function environmentKey(tx: Transaction, { ids, workspaceId }: FirstKeyParts, key: string): Promise<FirstKey> {
-  const added = await storeKey(tx, { id: ids.next('key'), workspaceId, name: 'API_KEY', origin: 'environment', key });
+async function environmentKey(
+  tx: Transaction,
+  { ids, workspaceId }: FirstKeyParts,
+  key: string,
+): Promise<FirstKey> {
+  const added = await storeKey(tx, {
+    id: ids.next('key'),
+    workspaceId,
+    name: 'API_KEY',
+    origin: 'environment',
+    key,
+  });
   const digest = digestOf(key);
   if (!added) {
     const [row] = await tx`select 1 from api_keys where digest = ${digest} and revoked_at is not null`;

@@ -50,7 +50,10 @@ export interface NewKey {
 }
 
 /** Stores the digest of a key; false where it was there already. */
-export async function storeKey(sql: Sql | Transaction, { id, workspaceId, name, origin, key }: NewKey): Promise<boolean> {
+export async function storeKey(
+  sql: Sql | Transaction,
+  { id, workspaceId, name, origin, key }: NewKey,
+): Promise<boolean> {
   const tail = key.length < SHOWN_FROM ? '' : key.slice(-SHOWN);
   const { count } = await sql`
     insert into api_keys (id, workspace_id, name, origin, digest, tail)
@@ -90,7 +93,8 @@ export async function revokeKey(sql: Sql, idOrPrefix: string): Promise<Revocatio
     where starts_with(id, ${idOrPrefix}) order by id limit 10`;
   const row = found.find(({ id }) => id === idOrPrefix) ?? found[0];
   if (!row) return { outcome: 'unknown' };
-  if (found.length > 1 && row.id !== idOrPrefix) return { outcome: 'ambiguous', ids: found.map(({ id }) => id) };
+  if (found.length > 1 && row.id !== idOrPrefix)
+    return { outcome: 'ambiguous', ids: found.map(({ id }) => id) };
   if (row.revoked) return { outcome: 'already', id: row.id };
   await sql`update api_keys set revoked_at = now() where id = ${row.id} and revoked_at is null`;
   return { outcome: 'revoked', id: row.id };
@@ -109,7 +113,11 @@ const MOST_LOOKUPS = 256;
 const LOOKUP_MS = 5000;
 
 const unavailable = (cause: unknown): ServiceError =>
-  new ServiceError('overloaded', { message: 'The server cannot check the key now, try again', retryAfter: 1, cause });
+  new ServiceError('overloaded', {
+    message: 'The server cannot check the key now, try again',
+    retryAfter: 1,
+    cause,
+  });
 
 async function find(sql: Sql, digest: Buffer): Promise<Caller | undefined> {
   const [row] = await sql<Caller[]>`

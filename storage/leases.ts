@@ -64,7 +64,8 @@ export function createSlotLeases(options: LeaseOptions): SlotLeases {
       const [granted] = await lockAndGrant(workspaceId, wanted);
       if (!granted) return { held: 0, limit: 0 };
       const { held, limit, others } = granted;
-      if (held < Math.min(wanted, limit) && others > 0) await sql.notify('slot_shortage', `${processId} ${workspaceId}`);
+      if (held < Math.min(wanted, limit) && others > 0)
+        await sql.notify('slot_shortage', `${processId} ${workspaceId}`);
       return { held, limit };
     },
     onShortage: (listener) =>

@@ -32,7 +32,9 @@ const checksumOf = (text: string): string =>
 function readMigration(folder: string, file: string, index: number): Migration {
   const [, version, name] = /^(\d{4})-([a-z0-9-]+)\.sql$/.exec(file) ?? [];
   if (name === undefined || Number(version) !== index + 1)
-    throw new StorageFailure(`storage/migrations/${file} is out of order: files are NNNN-name.sql, counted from 0001`);
+    throw new StorageFailure(
+      `storage/migrations/${file} is out of order: files are NNNN-name.sql, counted from 0001`,
+    );
   const text = readFileSync(`${folder}/${file}`, 'utf8');
   return { version: index + 1, name, text, checksum: checksumOf(text) };
 }
@@ -55,9 +57,13 @@ function check(applied: readonly Applied[], migrations: readonly Migration[]): v
   for (const row of applied) {
     const file = migrations[row.version - 1];
     if (!file)
-      throw new StorageFailure(`The database has migration ${row.version} (${row.name}), which this version does not know: start the newer version, or set another DATABASE_URL`);
+      throw new StorageFailure(
+        `The database has migration ${row.version} (${row.name}), which this version does not know: start the newer version, or set another DATABASE_URL`,
+      );
     if (file.checksum !== row.checksum)
-      throw new StorageFailure(`Migration ${row.version} (${row.name}) was changed after it was applied to the database: restore its file and add a new one`);
+      throw new StorageFailure(
+        `Migration ${row.version} (${row.name}) was changed after it was applied to the database: restore its file and add a new one`,
+      );
   }
 }
 
@@ -79,7 +85,9 @@ const applyNext = (sql: Sql, migrations: readonly Migration[]): Promise<string |
       checksum text not null,
       applied_at timestamptz not null default now()
     )`;
-    const applied = await tx<Applied[]>`select version, name, checksum from schema_migrations order by version`;
+    const applied = await tx<
+      Applied[]
+    >`select version, name, checksum from schema_migrations order by version`;
     check(applied, migrations);
     const next = migrations[applied.length];
     if (next) await apply(tx, next);
@@ -93,6 +101,6 @@ const applyNext = (sql: Sql, migrations: readonly Migration[]): Promise<string |
 export async function migrate(sql: Sql, folder = MIGRATIONS): Promise<readonly string[]> {
   const migrations = readMigrations(folder);
   const done: string[] = [];
-  for (let name; (name = await applyNext(sql, migrations)); ) done.push(name);
+  for (let name; (name = await applyNext(sql, migrations));) done.push(name);
   return done;
 }

@@ -33,7 +33,8 @@ export function createUsageStore(sql: Sql): UsageStore {
   return {
     async add(entries) {
       const rows = merge(entries);
-      for (let at = 0; at < rows.length; at += ROWS_A_STATEMENT) await write(rows.slice(at, at + ROWS_A_STATEMENT));
+      for (let at = 0; at < rows.length; at += ROWS_A_STATEMENT)
+        await write(rows.slice(at, at + ROWS_A_STATEMENT));
     },
     async remaining(workspaceId) {
       const rows = await sql<{ kind: UsageKind; rest: number }[]>`

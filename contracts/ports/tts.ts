@@ -13,6 +13,8 @@ export interface TtsCapabilities {
   readonly speakers: boolean;
   /** Whether it speaks faster or slower by itself; else the range is done by time-stretching. */
   readonly speed: boolean;
+  /** The speeds that it reaches by itself, where that is not all of 0.25–4. */
+  readonly speedRange?: { readonly min: number; readonly max: number };
   /** Whether it knows style tags in the text; else they are stripped, never read aloud. */
   readonly styleTags: boolean;
 }

@@ -10,7 +10,7 @@ import type { Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';
 import type { UsageKind, UsageStore } from '../../contracts/ports/identity.js';
-import { within } from './slots.js';
+import { errorText, within } from './waiting.js';
 
 export interface LedgerParts {
   readonly usage: UsageStore;
@@ -47,7 +47,6 @@ const FORGET_MS = 600_000;
 const LAST_ATTEMPTS = 10;
 const LAST_PAUSE_MS = 500;
 
-const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 export function createLedger({ usage, clock, log }: LedgerParts): Ledger {
   const accounts = new Map<string, Account>();
@@ -57,7 +56,14 @@ export function createLedger({ usage, clock, log }: LedgerParts): Ledger {
     const known = accounts.get(workspaceId);
     if (known) return known;
     const unwritten = new Map<UsageKind, number>();
-    const account: Account = { workspaceId, left: undefined, unwritten, asked: 0, seen: 0, asking: undefined };
+    const account: Account = {
+      workspaceId,
+      left: undefined,
+      unwritten,
+      asked: 0,
+      seen: 0,
+      asking: undefined,
+    };
     accounts.set(workspaceId, account);
     return account;
   }
@@ -92,9 +98,14 @@ export function createLedger({ usage, clock, log }: LedgerParts): Ledger {
     const batch = take();
     if (batch.length === 0) return true;
     try {
-      await usage.add(batch.map(({ account, kind, amount }) => ({ workspaceId: account.workspaceId, kind, amount })));
+      await usage.add(
+        batch.map(({ account, kind, amount }) => ({ workspaceId: account.workspaceId, kind, amount })),
+      );
     } catch (error) {
-      log.warn({ entries: batch.length, reason: errorText(error) }, 'usage could not be written, trying again');
+      log.warn(
+        { entries: batch.length, reason: errorText(error) },
+        'usage could not be written, trying again',
+      );
       return false;
     }
     for (const { account, kind, amount } of batch) subtract(account.unwritten, kind, amount);
@@ -104,7 +115,8 @@ export function createLedger({ usage, clock, log }: LedgerParts): Ledger {
   const isIdle = (account: Account): boolean =>
     account.unwritten.size === 0 && !account.asking && clock.monotonic() - account.seen > FORGET_MS;
 
-  const isDue = ({ asked, seen }: Account): boolean => seen > asked && clock.monotonic() - asked > ASK_AGAIN_MS;
+  const isDue = ({ asked, seen }: Account): boolean =>
+    seen > asked && clock.monotonic() - asked > ASK_AGAIN_MS;
 
   async function settleNow(): Promise<void> {
     if (!(await write())) return;
@@ -126,8 +138,13 @@ export function createLedger({ usage, clock, log }: LedgerParts): Ledger {
     account.seen = clock.monotonic();
     if (!account.left) await within(clock, WAIT_MS, ask(account));
     if (!account.left)
-      throw new ServiceError('overloaded', { message: 'The server cannot reach its database, try again', retryAfter: 1 });
-    const spent = kind ? (account.left[kind] ?? 1) <= 0 : Object.values(account.left).some((left) => left <= 0);
+      throw new ServiceError('overloaded', {
+        message: 'The server cannot reach its database, try again',
+        retryAfter: 1,
+      });
+    const spent = kind
+      ? (account.left[kind] ?? 1) <= 0
+      : Object.values(account.left).some((left) => left <= 0);
     if (spent) throw new ServiceError('quota_exceeded');
   }
 
@@ -145,7 +162,8 @@ export function createLedger({ usage, clock, log }: LedgerParts): Ledger {
     async stop() {
       if (settling) await within(clock, WAIT_MS, settling);
       for (let attempt = 1; !(await write()); attempt++) {
-        if (attempt === LAST_ATTEMPTS) return log.error({ entries: take().length }, 'usage was lost: the database is away');
+        if (attempt === LAST_ATTEMPTS)
+          return log.error({ entries: take().length }, 'usage was lost: the database is away');
         await within(clock, LAST_PAUSE_MS, new Promise(() => undefined));
       }
     },

@@ -10,6 +10,7 @@ import type { Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';
 import type { SlotLeases } from '../../contracts/ports/identity.js';
+import { errorText, inTime, within } from './waiting.js';
 
 export interface SlotsParts {
   readonly leases: SlotLeases;
@@ -60,7 +61,6 @@ const SPARE = 4;
 const IDLE_RENEWALS = 3;
 const RETRY_AFTER_SECONDS = 1;
 
-const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 export function createSlots({ leases, clock, log, defaultLimit }: SlotsParts): Slots {
   const shares = new Map<string, Share>();
@@ -98,7 +98,12 @@ export function createSlots({ leases, clock, log, defaultLimit }: SlotsParts): S
   const mayAsk = (share: Share): boolean =>
     clock.monotonic() >= share.askFrom && (share.held < share.limit || !isValid(share));
 
-  function answered(share: Share, wanted: number, asked: number, answer: { held: number; limit: number }): void {
+  function answered(
+    share: Share,
+    wanted: number,
+    asked: number,
+    answer: { held: number; limit: number },
+  ): void {
     share.held = answer.held;
     share.limit = answer.limit;
     share.until = asked + leases.leaseMs;
@@ -111,7 +116,7 @@ export function createSlots({ leases, clock, log, defaultLimit }: SlotsParts): S
     const asked = clock.monotonic();
     share.held = Math.min(share.held, wanted);
     try {
-      answered(share, wanted, asked, await inTime(clock, leases.hold(share.workspaceId, wanted)));
+      answered(share, wanted, asked, await inTime(clock, ANSWER_MS, leases.hold(share.workspaceId, wanted)));
     } catch (error) {
       share.away = true;
       share.askFrom = clock.monotonic() + ASK_AGAIN_MS;
@@ -202,26 +207,9 @@ export function createSlots({ leases, clock, log, defaultLimit }: SlotsParts): S
     },
     state() {
       const all = [...shares.values()];
-      const sum = (of: (share: Share) => number): number => all.reduce((total, share) => total + of(share), 0);
+      const sum = (of: (share: Share) => number): number =>
+        all.reduce((total, share) => total + of(share), 0);
       return { workspaces: all.length, used: sum(({ used }) => used), held: sum(({ held }) => held) };
     },
   };
-}
-
-function inTime<T>(clock: Clock, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const cancel = clock.after(ANSWER_MS, () => reject(new Error('no answer in time')));
-    work.finally(cancel).then(resolve, reject);
-  });
-}
-
-/** Waits for work that never rejects, at most `ms`. */
-export function within(clock: Clock, ms: number, work: Promise<void>): Promise<void> {
-  return new Promise((resolve) => {
-    const cancel = clock.after(ms, resolve);
-    void work.then(() => {
-      cancel();
-      resolve();
-    });
-  });
 }

@@ -3,7 +3,7 @@ export async function* frames(audio: AsyncIterable<Int16Array>, length: number):
   let frame = new Int16Array(length);
   let filled = 0;
   for await (const chunk of audio) {
-    for (let at = 0; at < chunk.length; ) {
+    for (let at = 0; at < chunk.length;) {
       const part = chunk.subarray(at, at + length - filled);
       frame.set(part, filled);
       filled += part.length;

@@ -105,7 +105,9 @@ export class SpanCutter {
     const samples = this.#copy(from, to);
     let best = { energy: Infinity, at: samples.length };
     for (let at = 0; at + QUIET_WINDOW <= samples.length; at += QUIET_WINDOW) {
-      const energy = samples.subarray(at, at + QUIET_WINDOW).reduce((sum, sample) => sum + sample * sample, 0);
+      const energy = samples
+        .subarray(at, at + QUIET_WINDOW)
+        .reduce((sum, sample) => sum + sample * sample, 0);
       if (energy < best.energy) best = { energy, at: at + QUIET_WINDOW / 2 };
     }
     return from + best.at;

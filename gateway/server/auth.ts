@@ -25,7 +25,9 @@ export async function authenticateKey(key: string | undefined, authority: KeyAut
 }
 
 /** The caller behind the request's bearer token. Errors: `missing_key`, `invalid_key`. */
-export const authenticate = (
+export async function authenticate(
   request: Pick<HttpRequest, 'headers'>,
   authority: KeyAuthority,
-): Promise<Caller> => authenticateKey(bearerToken(request.headers), authority);
+): Promise<Caller> {
+  return authenticateKey(bearerToken(request.headers), authority);
+}

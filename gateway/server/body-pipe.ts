@@ -53,6 +53,7 @@ export class BodyPipe {
 
   /** Takes ownership of `chunk`. */
   push(chunk: Uint8Array): void {
+    if (this.#failure) return;
     this.#receivedBytes += chunk.byteLength;
     this.#heldBytes += chunk.byteLength;
     if (chunk.byteLength > 0) this.#chunks.push(chunk);
@@ -63,12 +64,15 @@ export class BodyPipe {
   end(): void {
     this.#ended = true;
     this.endedAt = this.clock.monotonic();
+    // What comes next on the connection is another request.
+    if (this.#paused) this.#setPaused(false);
     this.#notify();
   }
 
-  /** Makes the reader throw `error`; the first one counts. */
+  /** Makes the reader throw `error`, the first one, and drops what still comes. */
   fail(error: Error): void {
     this.#failure ??= error;
+    if (this.#paused) this.#setPaused(false);
     this.#notify();
   }
 
@@ -94,15 +98,15 @@ export class BodyPipe {
 
   /**
    * Throws away what still comes, so that a client which reads only after it has written gets its reply.
-   * Resolves with whether the body ended within `limitBytes` and `ms`.
+   * Resolves with whether the body ended within `limitBytes` and `ms`; if not, it is over for every reader.
    */
   async discard(limitBytes: number, ms: number): Promise<boolean> {
-    if ((this.declaredBytes ?? 0) - this.#receivedBytes > limitBytes) return false;
+    if ((this.declaredBytes ?? 0) - this.#receivedBytes > limitBytes) this.fail(new Error('discarded'));
     const cancel = this.clock.after(ms, () => this.fail(new Error('discarded')));
     try {
       for (let bytes = this.#drop(); !this.#ended && !this.#failure; bytes += this.#drop()) {
-        if (bytes > limitBytes) return false;
-        await this.#arrival();
+        if (bytes > limitBytes) this.fail(new Error('discarded'));
+        else await this.#arrival();
       }
       return this.#ended;
     } finally {
@@ -143,7 +147,7 @@ export class BodyPipe {
     this.#paused = paused;
     this.#heldBack ||= paused;
     if (paused) this.source.pause();
-    else if (!this.#ended) this.source.resume();
+    else this.source.resume();
   }
 
   /** Fails the body when too little came in a window in which the client was never held back. */

@@ -19,6 +19,7 @@ import { isAccept, offeredProtocols } from './socket-host.js';
 
 /** What may still come of a refused upload before its connection is ended under it. */
 const REST = { bytes: 1024 * 1024, ms: 2000 };
+const NO_REST = { bytes: -1, ms: 0 };
 /** A client that takes no byte of its reply for this long is gone. */
 const STALL_MS = 5 * 60 * 1000;
 /** Status in the metrics where the client left first. */
@@ -260,7 +261,8 @@ export class Exchange {
   async #bodyIsSettled(reply: Reply): Promise<boolean> {
     const { body } = this.arrival;
     if (!body || body.ended) return true;
-    return reply.status === 413 || reply.status === 408 ? false : body.discard(REST.bytes, REST.ms);
+    const { bytes, ms } = reply.status === 413 || reply.status === 408 ? NO_REST : REST;
+    return body.discard(bytes, ms);
   }
 
   #mustClose(): boolean {

@@ -27,6 +27,8 @@ const SERVER_OPTIONS = {
   // The pace of uploads is checked above, and time to the first byte as well.
   requestTimeout: 0,
   keepAliveTimeout: 65_000,
+  // The guard does that, and ends the connection, which node:http does not.
+  requireHostHeader: false,
 };
 
 /** Replies up to this count as sent when they are given to the kernel's side. */
@@ -139,6 +141,10 @@ function headOf({ method = '', url = '', rawHeaders }: IncomingMessage): Request
   return head;
 }
 
+/** node:http also takes what calls itself HTTP/2.0. */
+const isSound = (request: IncomingMessage, head: RequestHead): boolean =>
+  request.httpVersionMajor === 1 && head.sound;
+
 function bodyOf(head: RequestHead, request: IncomingMessage, clock: Clock): BodyPipe {
   const source = { pause: () => void request.pause(), resume: () => void request.resume() };
   const body = new BodyPipe(source, clock, head.contentLength);
@@ -211,8 +217,10 @@ type Receive = AdapterOptions['arrived'];
 const onRequest =
   (arrived: Receive, clock: Clock): RequestListener =>
   (request, response) => {
+    // The parser goes on through what it has read, past a request whose connection was destroyed.
+    if (request.socket.destroyed) return;
     const head = headOf(request);
-    if (!head.sound) return void request.socket.destroy();
+    if (!isSound(request, head)) return void request.socket.destroy();
     arrived({
       head,
       peerAddress: request.socket.remoteAddress ?? '',
@@ -226,8 +234,9 @@ const onUpgrade =
   (arrived: Receive, upgrades: Upgrades) =>
   (request: IncomingMessage, socket: Duplex, rest: Buffer): void => {
     socket.on('error', () => undefined);
+    if (socket.destroyed) return;
     const head = headOf(request);
-    if (!head.sound || head.hasBody) return void socket.destroy();
+    if (!isSound(request, head) || head.hasBody) return void socket.destroy();
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
     response.assignSocket(socket as TcpSocket);

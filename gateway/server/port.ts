@@ -42,6 +42,7 @@ export interface Reply {
   readonly body?: ReplyBody;
 }
 
+/** The request's body is over once the handler has answered: what it has not read by then is thrown away. */
 export type HttpHandler = (request: HttpRequest) => Promise<Reply>;
 
 /** What /openapi.json says of a route; schemas are TypeBox (JSON Schema). */

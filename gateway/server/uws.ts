@@ -2,8 +2,9 @@
  * The adapter over uWebSockets.js. Its rules: a request object is dead after the handler returns, buffers
  * are emptied after the callback, a response is dead once it ended or aborted, writes go in a cork.
  *
- * It cuts a connection that takes nothing of a reply for 10 s, while a player may well pause for longer;
- * pausing the reading side suspends that timer, so a reply under back-pressure is paused until it flows.
+ * It cuts a connection that takes nothing of a reply for 10 s, while a player may well pause for longer: each
+ * failed attempt to write starts that timer anew, so one is made now and then. How long is too long is decided
+ * above. It also drops uploads below 16 KiB/s, heads of more than 48 headers, and kept connections after 10 s.
  */
 import { STATUS_CODES } from 'node:http';
 import type { App, HttpRequest, HttpResponse, SSLApp, us_listen_socket, us_socket_context_t } from 'uWebSockets.js';
@@ -13,6 +14,7 @@ import { LIMITS } from '../../contracts/limits.js';
 import {
   type Adapter,
   type AdapterOptions,
+  type Arrival,
   type Channel,
   type Handshake,
   type ReplyHead,
@@ -34,8 +36,11 @@ export interface UwsModule {
   _cfg(setting: string): void;
 }
 
-/** Bodies up to this go in one piece; larger ones as the client reads. */
+/** What is written at once; the binding copies what the kernel does not take. */
 const ONE_PIECE_BYTES = 64 * 1024;
+/** Well below the 10 s after which the binding drops a client that takes nothing. */
+const NUDGE_MS = 4000;
+const NOTHING = new Uint8Array(0);
 
 const statusLines = new Map<number, string>();
 function statusLine(status: number): string {
@@ -50,27 +55,30 @@ class UwsChannel implements Channel {
   closed = false;
   onClosed: () => void = () => undefined;
   onWritable: () => void = () => undefined;
-  #paused = false;
-  /** Sends more of a body in one piece; answers whether all of it has left. */
-  #continue: (() => boolean) | undefined;
+  /** Whether the last write has left for the kernel whole. */
+  #clear = true;
+  /** What of the last chunk has not been written. */
+  #rest: Uint8Array = NOTHING;
+  /** Offers the rest of a large body once more; answers whether all of it has left. */
+  #offerWhole: (() => boolean) | undefined;
+  #cancelNudge: (() => void) | undefined;
 
-  constructor(readonly response: HttpResponse) {
-    response.onAborted(() => this.lost());
-  }
-
-  lost(): void {
-    if (this.closed) return;
-    this.closed = true;
-    this.onClosed();
+  constructor(
+    private readonly response: HttpResponse,
+    private readonly clock: Clock,
+  ) {
+    response.onAborted(() => {
+      if (this.closed) return;
+      this.#close();
+      this.onClosed();
+    });
   }
 
   whole(head: ReplyHead, body: string | Uint8Array): boolean {
     if (this.closed) return true;
-    if (body.length <= ONE_PIECE_BYTES) {
-      this.#end(head, (response) => response.end(body, head.close));
-      return true;
-    }
-    return this.#large(head, typeof body === 'string' ? Buffer.from(body) : body);
+    if (body.length > ONE_PIECE_BYTES) return this.#large(head, typeof body === 'string' ? Buffer.from(body) : body);
+    this.#end(head, (response) => response.end(body, head.close));
+    return true;
   }
 
   bare(head: ReplyHead, length?: number): void {
@@ -79,39 +87,46 @@ class UwsChannel implements Channel {
 
   begin(head: ReplyHead, chunk: string | Uint8Array): boolean {
     if (this.closed) return true;
-    this.response.onWritable(() => this.#flow());
-    let flowing = true;
+    this.response.onWritable(() => this.#drain());
     this.response.cork(() => {
       this.#writeHead(head, head.close);
-      flowing = this.response.write(chunk);
+      this.#write(chunk);
     });
-    return this.#pausedUnless(flowing);
+    return this.#flows();
   }
 
   write(chunk: string | Uint8Array): boolean {
     if (this.closed) return true;
-    let flowing = true;
-    this.response.cork(() => {
-      flowing = this.response.write(chunk);
-    });
-    return this.#pausedUnless(flowing);
+    this.response.cork(() => this.#write(chunk));
+    return this.#flows();
   }
 
   finish(): void {
     if (this.closed) return;
-    this.closed = true;
+    this.#close();
     // Asked to close here, it would write its Connection header into the last chunk.
     this.response.cork(() => this.response.end());
   }
 
   destroy(): void {
     if (this.closed) return;
-    this.closed = true;
+    this.#close();
     this.response.close();
   }
 
-  #end(head: ReplyHead, end: (response: HttpResponse) => void): void {
+  /** The response is no longer ours: it has ended, or become a WebSocket. */
+  release(): void {
+    this.#close();
+  }
+
+  #close(): void {
     this.closed = true;
+    this.#cancelNudge?.();
+    this.#rest = NOTHING;
+  }
+
+  #end(head: ReplyHead, end: (response: HttpResponse) => void): void {
+    this.#close();
     this.response.cork(() => {
       this.#writeHead(head, false);
       end(this.response);
@@ -124,37 +139,69 @@ class UwsChannel implements Channel {
     if (close) this.response.writeHeader('Connection', 'close');
   }
 
-  /** `tryEnd` keeps nothing of what it could not send: the rest is offered again each time it is writable. */
-  #large(head: ReplyHead, bytes: Uint8Array): boolean {
-    const start = (): boolean => {
-      const [, done] = this.response.tryEnd(bytes.subarray(this.response.getWriteOffset()), bytes.byteLength);
-      if (done) this.closed = true;
-      return done;
-    };
-    this.#continue = start;
-    this.response.onWritable(() => this.#flow());
-    let done = false;
-    this.response.cork(() => {
-      this.#writeHead(head, head.close);
-      done = start();
-    });
-    return done || this.#pausedUnless(false);
+  #write(chunk: string | Uint8Array): void {
+    if (this.#clear && chunk.length <= ONE_PIECE_BYTES) this.#clear = this.response.write(chunk);
+    else {
+      this.#rest = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+      this.#pump();
+    }
   }
 
-  #flow(): boolean {
+  /** The binding buffers all that it is given; one byte tells whether it has let go of what it had. */
+  #pump(): void {
+    while (this.#rest.length > 0) {
+      const size = this.#clear ? ONE_PIECE_BYTES : 1;
+      this.#clear = this.response.write(this.#rest.subarray(0, size));
+      this.#rest = this.#rest.subarray(size);
+      if (!this.#clear) return;
+    }
+  }
+
+  #flows(): boolean {
+    if (this.#clear) this.#stopNudging();
+    else this.#nudge();
+    return this.#clear;
+  }
+
+  #large(head: ReplyHead, bytes: Uint8Array): boolean {
+    // `tryEnd` keeps nothing of what it could not send.
+    this.#offerWhole = () => {
+      const [, done] = this.response.tryEnd(bytes.subarray(this.response.getWriteOffset()), bytes.byteLength);
+      if (done) this.#close();
+      return done;
+    };
+    this.response.onWritable(() => this.#drain());
+    this.response.cork(() => {
+      this.#writeHead(head, head.close);
+      this.#clear = this.#offerWhole?.() ?? true;
+    });
+    return this.#flows();
+  }
+
+  /** While a handler for it is set, the binding sends what it holds only when something is written or corked. */
+  #drain(): boolean {
     if (this.closed) return true;
-    if (this.#continue && !this.#continue()) return this.#pausedUnless(false);
-    this.#pausedUnless(true);
-    this.onWritable();
+    this.response.cork(() => {
+      if (this.#offerWhole) this.#clear = this.#offerWhole();
+      else this.#pump();
+    });
+    if (this.#offerWhole ? this.#clear : this.#rest.length === 0) this.onWritable();
     return true;
   }
 
-  #pausedUnless(flowing: boolean): boolean {
-    if (this.closed || this.#paused === !flowing) return flowing;
-    this.#paused = !flowing;
-    if (flowing) this.response.resume();
-    else this.response.pause();
-    return flowing;
+  #nudge(): void {
+    if (this.closed) return;
+    this.#cancelNudge ??= this.clock.after(NUDGE_MS, () => {
+      this.#cancelNudge = undefined;
+      this.response.cork(() => void this.#offerWhole?.());
+      if (!this.closed) return this.#nudge();
+      this.onWritable();
+    });
+  }
+
+  #stopNudging(): void {
+    this.#cancelNudge?.();
+    this.#cancelNudge = undefined;
   }
 }
 
@@ -182,6 +229,18 @@ class UwsWire implements Wire {
 interface Upgraded {
   readonly handshake: Handshake;
   events?: WireEvents;
+  /** Set where the socket closed while it was being opened. */
+  closedWith?: number;
+}
+
+/**
+ * The parser is lax about the ends of chunks. While a reply is owed it closes a connection on which another
+ * request begins, so nothing of a chunked request may be answered within the read that brought it: what a
+ * proxy took for its body is then never served as the next request.
+ */
+function afterParsing(head: RequestHead, task: () => void): void {
+  if (head.chunked) setImmediate(task);
+  else task();
 }
 
 function bodyOf(head: RequestHead, response: HttpResponse, channel: UwsChannel, clock: Clock): BodyPipe {
@@ -191,8 +250,11 @@ function bodyOf(head: RequestHead, response: HttpResponse, channel: UwsChannel, 
   };
   const body = new BodyPipe(source, clock, head.contentLength);
   response.onData((chunk, isLast) => {
-    body.push(new Uint8Array(chunk.slice(0)));
-    if (isLast) body.end();
+    const owned = new Uint8Array(chunk.slice(0));
+    afterParsing(head, () => {
+      body.push(owned);
+      if (isLast) body.end();
+    });
   });
   return body;
 }
@@ -213,7 +275,7 @@ function upgrader(
 ): (handshake: Handshake) => void {
   return (handshake) => {
     if (channel.closed) return;
-    channel.closed = true;
+    channel.release();
     response.cork(() => {
       response.writeStatus(statusLine(101));
       for (const [name, value] of handshake.headers) response.writeHeader(name, value);
@@ -229,14 +291,15 @@ export async function listenUws(uws: UwsModule, options: AdapterOptions & { cloc
   const receive = (response: HttpResponse, request: HttpRequest, context?: us_socket_context_t): void => {
     const head = headOf(request);
     if (!head.sound) return void response.close();
-    const channel = new UwsChannel(response);
-    options.arrived({
+    const channel = new UwsChannel(response, options.clock);
+    const arrival: Arrival = {
       head,
       peerAddress: textOf(response.getRemoteAddressAsText()),
       body: head.hasBody ? bodyOf(head, response, channel, options.clock) : undefined,
       channel,
       ...(context && head.isHandshake ? { upgrade: upgrader(head, response, channel, context) } : {}),
-    });
+    };
+    afterParsing(head, () => options.arrived(arrival));
   };
   // No "uWebSockets" header in replies.
   uws._cfg('silent');
@@ -252,6 +315,7 @@ export async function listenUws(uws: UwsModule, options: AdapterOptions & { cloc
     open(socket) {
       const user = socket.getUserData();
       user.events = user.handshake.opened(new UwsWire(socket));
+      if (user.closedWith !== undefined) user.events.closed(user.closedWith);
     },
     message(socket, bytes, isBinary) {
       const { events } = socket.getUserData();
@@ -259,7 +323,11 @@ export async function listenUws(uws: UwsModule, options: AdapterOptions & { cloc
       events.message(isBinary ? new Uint8Array(bytes.slice(0)) : Buffer.from(bytes).toString());
     },
     drain: (socket) => socket.getUserData().events?.flushed(),
-    close: (socket, code) => socket.getUserData().events?.closed(code),
+    close(socket, code) {
+      const user = socket.getUserData();
+      user.closedWith = code;
+      user.events?.closed(code);
+    },
   });
   app.any('/*', (response, request) => receive(response, request));
   return await bind(uws, app, options);

@@ -1,13 +1,14 @@
 /**
  * The `speech` children (design.md "Processes"): role `tts` holds Flite, role `stt` holds Moonshine with
- * Silero. Engines are loaded before the child takes work, and warmed up behind that. `MODELS_DIR` names
- * the folder of the model files.
+ * Silero and word alignment. Engines are loaded before the child takes work, and warmed up behind that.
+ * `MODELS_DIR` names the folder of the model files.
  *
  * A job waits on its reader or its audio most of the time and holds no engine meanwhile, so a child has
  * more slots than it can speak at once: one slow reader does not keep the others waiting.
  */
 import { RECOGNITION_RATE } from '../../contracts/audio.js';
 import type { TtsEngine } from '../../contracts/ports/tts.js';
+import { createAligner } from '../../engines/alignment/aligner.js';
 import { createFlite } from '../../engines/backends/flite/index.js';
 import { defaultModelsFolder } from '../../engines/backends/model-files.js';
 import { createMoonshine } from '../../engines/backends/moonshine/index.js';
@@ -47,8 +48,12 @@ const ROLES: Readonly<Record<string, Role>> = {
     async load() {
       const folder = process.env.MODELS_DIR || defaultModelsFolder;
       const engine = await createMoonshine(folder);
-      const transcriber = createTranscriber({ engine, voiceActivity: createSilero(folder) });
-      const warmUp = async () => void (await engine.transcribe(hum(), {}, forever));
+      const { align } = createAligner();
+      const transcriber = createTranscriber({ engine, voiceActivity: createSilero(folder), align });
+      const warmUp = async () => {
+        await engine.transcribe(hum(), {}, forever);
+        await align(hum(), 'Hello.', forever);
+      };
       return { engines: { tts: [], stt: [transcriber] }, warmUp };
     },
   },

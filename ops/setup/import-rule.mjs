@@ -66,11 +66,16 @@ function mayImport(target, room, rule) {
   return rule.may.includes('*') && !CLOSED.includes(targetRoom);
 }
 
+const withoutEnding = (file) => file.replace(/\.[cm]?[jt]sx?$/, '');
+
 /** Why an import is not allowed, or undefined. */
 function objection(file, room, rule, specifier) {
-  if (specifier === undefined) return rule.may.includes('*') ? undefined : 'an import with a computed name';
+  if (specifier === undefined) {
+    const allowed = rule.may.includes('*') || rule.computed?.includes(withoutEnding(file));
+    return allowed ? undefined : 'an import with a computed name';
+  }
   if (specifier.startsWith('.') || specifier.startsWith('/')) {
-    const target = path.posix.join(path.posix.dirname(file), specifier).replace(/\.[cm]?[jt]sx?$/, '');
+    const target = withoutEnding(path.posix.join(path.posix.dirname(file), specifier));
     return mayImport(target, room, rule) ? undefined : `${room} may not import ${target}`;
   }
   if (isBuiltin(specifier)) {

@@ -1,8 +1,8 @@
 /**
- * Who may import whom (design.md "The rooms"), as data. The longest room that holds a file is its room.
- * `may` lists rooms or single files, without ending; a room may always import itself.
- * `packages` and `builtins`, where they are given, are the only ones allowed. `*` in a room stands for one
- * folder, each of which is a room of its own. Rooms with `may: ['*']` may import all but `closed` ones.
+ * Who may import whom (design.md "The rooms"), as data. The longest room that holds a file is its room; `*` in a room
+ * stands for one folder, each of which is a room of its own. `may` lists rooms or single files, without ending; a room
+ * may always import itself, and one with `*` everything but what is CLOSED. `packages` and `builtins`, where given,
+ * are the only ones allowed. `computed` lists the files that may import what has no literal name.
  */
 const PURE = { builtins: [] };
 
@@ -18,7 +18,8 @@ export const ROOMS = {
   media: { may: ['contracts', 'processes', 'codecs'] },
   actors: { may: ['contracts'], packages: ['xstate'], ...PURE },
   client: { may: [] },
-  'gateway/server': { may: ['contracts'] },
+  /** `listen` loads uWebSockets' binding, whose file is named after platform and Node version. */
+  'gateway/server': { may: ['contracts'], computed: ['gateway/server/listen'] },
   'gateway/dialects/*': {
     may: ['contracts', 'actors', 'codecs/formats', 'codecs/subtitles', 'gateway/server'],
   },

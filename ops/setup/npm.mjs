@@ -12,6 +12,9 @@ const ALWAYS = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-update-noti
 /** Two short tries more, instead of npm's minutes, before the registry counts as out of reach. */
 const RETRIES = ['--fetch-retries=2', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000'];
 
+/** How much of npm's explanation is shown. */
+const MOST_LINES = 12;
+
 const UNREACHABLE =
   /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ERR_SOCKET_TIMEOUT|FETCH_ERROR|ENOTCACHED|EPROTO|[A-Z_]*CERT[A-Z_]*)\b/;
 const REFUSED = /\b(E401|E403|E404|E429|E5\d\d|ETARGET)\b/;
@@ -41,13 +44,15 @@ async function registryHost(cwd) {
   return address && URL.canParse(address) ? new URL(address).host : 'the registry';
 }
 
-/** npm's own error lines, without its frames and log hints. */
-const errorLines = (output) =>
-  output
+/** npm's own words about what went wrong, without its usage text and its log's name. */
+function errorLines(output) {
+  const lines = output
     .filter((line) => /^npm (error|ERR!)/.test(line))
     .map((line) => line.replace(/^npm (error|ERR!)\s?/, ''))
-    .filter((line) => line.trim() && !/complete log of this run|^\s*(--|-[a-z]\b)/.test(line))
-    .slice(0, 12);
+    .filter((line) => line.trim() && !/complete log of this run/.test(line));
+  const usage = lines.indexOf('Usage:');
+  return lines.slice(0, usage < 0 ? MOST_LINES : Math.min(usage - 1, MOST_LINES));
+}
 
 const DAMAGED = /\b(EINTEGRITY|Z_[A-Z]+_ERROR|TAR_[A-Z_]+)\b/;
 const DISK = /\b(EROFS|ENOSPC|EDQUOT|EACCES|EPERM)\b/;

@@ -4,6 +4,7 @@
  */
 import fs from 'node:fs';
 import path from 'node:path';
+import { SetupError } from './failure.mjs';
 import { npm } from './npm.mjs';
 import { hasStamp, keyOf, removeStamp, writeStamp } from './stamps.mjs';
 
@@ -21,6 +22,19 @@ export const packagesKey = (folder) =>
   );
 
 export const packagesReady = (folder) => hasStamp(stampFile(folder), packagesKey(folder));
+
+const SECTIONS = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies'];
+
+/** The dependencies that package.json and the lock name differently; `npm ci` refuses to work with any. */
+export function disagreements(folder) {
+  const wanted = JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8'));
+  const locked = packagesOf(path.join(folder, 'package-lock.json'))[''];
+  return SECTIONS.flatMap((section) =>
+    Object.keys({ ...wanted[section], ...locked[section] }).filter(
+      (dependency) => wanted[section]?.[dependency] !== locked[section]?.[dependency],
+    ),
+  );
+}
 
 const packagesOf = (lockFile) => JSON.parse(fs.readFileSync(lockFile, 'utf8')).packages;
 
@@ -54,8 +68,14 @@ function counter(folder, note) {
   };
 }
 
+/** Lays out `folder`'s packages. Throws SetupError. */
 export async function installPackages(folder, { note, signal }) {
   const key = packagesKey(folder);
+  const differing = disagreements(folder).join(', ');
+  if (differing)
+    throw new SetupError(
+      `packages: package-lock.json and package.json disagree on ${differing}; npm install settles it`,
+    );
   if (!laidOutFromLock(folder)) {
     removeStamp(stampFile(folder));
     await npm('packages', ['ci', '--include=dev', '--include=optional', '--loglevel=http'], {

@@ -6,26 +6,18 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { disagreements } from './packages.mjs';
 import { inRoot, ROOT } from './paths.mjs';
-
-const SECTIONS = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies'];
-
-const readJson = (file) => JSON.parse(fs.readFileSync(file, 'utf8'));
 
 function lockProblems(folder) {
   const file = path.join(folder, 'package-lock.json');
   const name = path.relative(ROOT, file);
-  const wanted = readJson(path.join(folder, 'package.json'));
-  const { packages } = readJson(file);
-  const differ = SECTIONS.flatMap((section) =>
-    [...Object.keys({ ...wanted[section], ...packages[''][section] })]
-      .filter((dependency) => wanted[section]?.[dependency] !== packages[''][section]?.[dependency])
-      .map(
-        (dependency) => `${name} does not agree with package.json on ${dependency}; npm ci will refuse it`,
-      ),
-  );
+  const { packages } = JSON.parse(fs.readFileSync(file, 'utf8'));
   const hosts = Object.keys(packages).filter((place) => /^https?:/.test(packages[place].resolved));
-  return [...differ, ...hosts.map((place) => `${name} names a download host for ${place}`)];
+  return [
+    ...disagreements(folder).map((dependency) => `${name} and package.json disagree on ${dependency}`),
+    ...hosts.map((place) => `${name} names a download host for ${place}`),
+  ];
 }
 
 /** The lock files, the gateway's and that of the acceptance tests. */

@@ -11,7 +11,10 @@ import { StorageFailure } from '../failure.js';
 
 export interface Account {
   /** The command and the options that run a program as this account. */
-  command(program: string, args: readonly string[]): {
+  command(
+    program: string,
+    args: readonly string[],
+  ): {
     readonly file: string;
     readonly args: readonly string[];
     readonly options: SpawnOptions;
@@ -119,7 +122,9 @@ function rootAccount(folder: string, program: string): Account {
 function userAccount(folder: string): Account {
   const owner = ownerOf(folder);
   if (owner && owner.uid !== process.geteuid?.()) {
-    throw new StorageFailure(`${folder} belongs to another user (number ${owner.uid}): start as that user, set DATA_DIR to another folder, or set DATABASE_URL`);
+    throw new StorageFailure(
+      `${folder} belongs to another user (number ${owner.uid}): start as that user, set DATA_DIR to another folder, or set DATABASE_URL`,
+    );
   }
   if (hasName() || ownerOf(join(folder, 'PG_VERSION'))) return plain;
   if (namespacesWork()) return namespaced();

@@ -45,7 +45,9 @@ export function findBinaries(): Binaries {
   const program = (name: string): string => join(folder, 'native', 'bin', name);
   for (const name of ['initdb', 'postgres']) {
     if (!existsSync(program(name)))
-      throw new StorageFailure(`Embedded Postgres lacks its program ${name}: install the packages again, or set DATABASE_URL`);
+      throw new StorageFailure(
+        `Embedded Postgres lacks its program ${name}: install the packages again, or set DATABASE_URL`,
+      );
   }
   const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string };
   return { initdb: program('initdb'), postgres: program('postgres'), major: version.split('.')[0] ?? '' };

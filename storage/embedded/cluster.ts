@@ -5,9 +5,20 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, chmodSync, constants, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { codeOf, messageOf, StorageFailure } from '../failure.js';
 import type { Account } from './account.js';
 import type { Binaries } from './binaries.js';
@@ -38,7 +49,10 @@ export function writing<T>(dataDir: string, work: () => T): T {
   } catch (error) {
     const reason = WRITE_ERRORS[codeOf(error)];
     if (reason === undefined) throw error;
-    throw new StorageFailure(`DATA_DIR ${dataDir} cannot be written: ${reason} (${messageOf(error)}). Set DATA_DIR to another folder, or set DATABASE_URL`, { cause: error });
+    throw new StorageFailure(
+      `DATA_DIR ${dataDir} cannot be written: ${reason} (${messageOf(error)}). Set DATA_DIR to another folder, or set DATABASE_URL`,
+      { cause: error },
+    );
   }
 }
 
@@ -49,27 +63,47 @@ export function prepareDataDir(dataDir: string): void {
   });
 }
 
-/** A private folder whose socket path the system can hold: in the data folder, else a temporary one. */
-export function makeSocketFolder(dataDir: string): string {
-  const near = join(dataDir, 'run');
-  if (Buffer.byteLength(join(near, SOCKET_NAME)) > SOCKET_PATH_BYTES) return mkdtempSync(join(tmpdir(), TEMPORARY_PREFIX));
-  writing(dataDir, () => {
-    mkdirSync(near, { recursive: true, mode: 0o700 });
-    chmodSync(near, 0o700);
-  });
-  return near;
+/**
+ * Where the socket goes, by a path that the system can hold: into the data folder, else into a temporary
+ * folder, which is made at once. The one in the data folder is made under the lock.
+ */
+export function chooseSocketFolder(dataDir: string): string {
+  const near = join(dataDir, 'postgres-socket');
+  const fits = Buffer.byteLength(join(near, SOCKET_NAME)) <= SOCKET_PATH_BYTES;
+  return fits ? near : mkdtempSync(join(tmpdir(), TEMPORARY_PREFIX));
 }
 
-/** Removes a socket folder of ours: always a temporary one, and the near one when it is empty. */
-export function removeSocketFolder(folder: string): void {
-  if (basename(folder).startsWith(TEMPORARY_PREFIX)) return rmSync(folder, { recursive: true, force: true });
-  if (existsSync(folder) && readdirSync(folder).length === 0) rmSync(folder, { recursive: true });
+export const isTemporary = (socketFolder: string): boolean =>
+  dirname(socketFolder) === tmpdir() && basename(socketFolder).startsWith(TEMPORARY_PREFIX);
+
+/** An empty, private socket folder; what a killed server left in it is gone. */
+export function makeSocketFolder(socketFolder: string): void {
+  removeFolder(socketFolder);
+  mkdirSync(socketFolder, { mode: 0o700 });
+  chmodSync(socketFolder, 0o700);
 }
+
+export const removeFolder = (folder: string): void => rmSync(folder, { recursive: true, force: true });
 
 async function runInitdb(folder: string, binaries: Binaries, account: Account): Promise<void> {
-  const wanted = ['-D', folder, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync', '--no-instructions'];
+  const wanted = [
+    '-D',
+    folder,
+    '-U',
+    'postgres',
+    '--auth=trust',
+    '--encoding=UTF8',
+    '--locale=C',
+    '--no-sync',
+    '--no-instructions',
+  ];
   const { file, args, options } = account.command(binaries.initdb, wanted);
-  const child = spawn(file, args, { ...options, cwd: '/', env: serverEnvironment(), stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(file, args, {
+    ...options,
+    cwd: '/',
+    env: serverEnvironment(),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   const keep = (chunk: Buffer): void => {
     output = (output + chunk.toString()).slice(-OUTPUT_TAIL);
@@ -81,15 +115,26 @@ async function runInitdb(folder: string, binaries: Binaries, account: Account): 
     (error: unknown) => messageOf(error),
   );
   if (code === 0) return;
-  const errors = output.split('\n').filter((line) => /error|fatal|detail|hint/i.test(line)).join('; ');
-  throw new StorageFailure(`Embedded Postgres cannot make its data folder ${folder}: ${errors || code}. Set DATA_DIR to another folder, or set DATABASE_URL`);
+  const errors = output
+    .split('\n')
+    .filter((line) => /error|fatal|detail|hint/i.test(line))
+    .join('; ');
+  throw new StorageFailure(
+    `Embedded Postgres cannot make its data folder ${folder}: ${errors || code}. Set DATA_DIR to another folder, or set DATABASE_URL`,
+  );
 }
 
 /** What the server's programs see of the environment: nothing that would change where they look. */
-export const serverEnvironment = (): NodeJS.ProcessEnv => ({ PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' });
+export const serverEnvironment = (): NodeJS.ProcessEnv => ({
+  PATH: process.env['PATH'],
+  LC_ALL: 'C',
+  TZ: 'UTC',
+});
 
 const damaged = (folder: string, reason: string): StorageFailure =>
-  new StorageFailure(`${folder} ${reason}. Move it away to start afresh, set DATA_DIR to another folder, or set DATABASE_URL`);
+  new StorageFailure(
+    `${folder} ${reason}. Move it away to start afresh, set DATA_DIR to another folder, or set DATABASE_URL`,
+  );
 
 function checkCluster(folder: string, major: string): void {
   let version: string;
@@ -98,7 +143,8 @@ function checkCluster(folder: string, major: string): void {
   } catch (error) {
     throw damaged(folder, `is not a whole Postgres data folder (PG_VERSION: ${codeOf(error)})`);
   }
-  if (version !== major) throw damaged(folder, `holds data of Postgres ${version}, and the embedded one is Postgres ${major}`);
+  if (version !== major)
+    throw damaged(folder, `holds data of Postgres ${version}, and the embedded one is Postgres ${major}`);
 }
 
 /** Makes the cluster where there is none, else checks it. Errors: `StorageFailure`. */
@@ -107,7 +153,7 @@ export async function ensureCluster(dataDir: string, binaries: Binaries, account
   if (existsSync(folder) && readdirSync(folder).length > 0) return checkCluster(folder, binaries.major);
   const fresh = `${folder}.new`;
   writing(dataDir, () => {
-    rmSync(fresh, { recursive: true, force: true });
+    removeFolder(fresh);
     mkdirSync(fresh, { mode: 0o700 });
   });
   try {
@@ -115,7 +161,7 @@ export async function ensureCluster(dataDir: string, binaries: Binaries, account
     await runInitdb(fresh, binaries, account);
     writing(dataDir, () => renameSync(fresh, folder));
   } catch (error) {
-    rmSync(fresh, { recursive: true, force: true });
+    removeFolder(fresh);
     throw error;
   }
 }

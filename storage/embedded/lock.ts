@@ -50,23 +50,26 @@ function link(from: string, to: string): boolean {
   }
 }
 
-/** Moves a dead holder's lock away; throws where its holder lives. */
-function clearStale(dataDir: string, spare: string): void {
+/** Moves a dead holder's lock away and says whose it was; throws where its holder lives. */
+function clearStale(dataDir: string, spare: string): Holder | undefined {
   const file = lockFile(dataDir);
   const holder = read(file);
   if (lives(holder)) throw inUse(dataDir, holder);
   try {
     renameSync(file, spare);
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return;
+    if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
   const moved = read(spare);
   if (lives(moved)) link(spare, file);
   rmSync(spare, { force: true });
+  return moved;
 }
 
 export interface Lock {
+  /** The dead holder whose lock was taken over. */
+  readonly previous: Holder | undefined;
   release(): void;
 }
 
@@ -76,10 +79,11 @@ export function takeLock(dataDir: string, socketFolder: string): Lock {
   const own = `${file}.${process.pid}-${randomBytes(4).toString('hex')}`;
   const holder: Holder = { pid: process.pid, started: startOf(process.pid) ?? '', socketFolder };
   writeFileSync(own, JSON.stringify(holder), { mode: 0o600, flag: 'wx' });
+  let previous: Holder | undefined;
   try {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      if (link(own, file)) return { release: () => rmSync(file, { force: true }) };
-      clearStale(dataDir, `${own}.stale`);
+      if (link(own, file)) return { previous, release: () => rmSync(file, { force: true }) };
+      previous = clearStale(dataDir, `${own}.stale`) ?? previous;
     }
     throw new StorageFailure(`DATA_DIR ${dataDir} is being taken by several starts at once: try again`);
   } finally {

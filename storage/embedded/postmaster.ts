@@ -145,7 +145,11 @@ function follow(child: ChildProcess, log: Log): () => string {
     tail = (tail + chunk).slice(-OUTPUT_TAIL);
     log.debug({ postgres: chunk.trim() }, 'postgres');
   });
-  return () => tail.split('\n').filter((line) => /^(FATAL|PANIC|DETAIL|HINT)|error/.test(line)).join('; ');
+  return () =>
+    tail
+      .split('\n')
+      .filter((line) => /^(FATAL|PANIC|DETAIL|HINT)|error/.test(line))
+      .join('; ');
 }
 
 async function untilReady(pid: number, folder: string, gone: () => string | undefined): Promise<void> {
@@ -156,7 +160,10 @@ async function untilReady(pid: number, folder: string, gone: () => string | unde
     const words = gone();
     const late = performance.now() > end;
     if (words === undefined && !late) await pause(POLL_MS);
-    else throw new StorageFailure(`Embedded Postgres does not start on ${folder}: ${words ?? 'it is not ready in time'}. Set DATA_DIR to another folder, or set DATABASE_URL`);
+    else
+      throw new StorageFailure(
+        `Embedded Postgres does not start on ${folder}: ${words ?? 'it is not ready in time'}. Set DATA_DIR to another folder, or set DATABASE_URL`,
+      );
   }
 }
 

@@ -3,7 +3,16 @@
  * alone. Every container, hostile files, and what is left behind when anything goes wrong: nothing.
  */
 import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join as joinPath } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -29,6 +38,9 @@ import { until } from '../fixtures/until.js';
 const RATE = 16_000;
 const NO_FFMPEG_ON_PATH = '';
 const HOUR_BYTES = 3600 * RATE * 2;
+
+// Before anything is made: it may throw.
+const skipSystem = skipReason('ffmpeg');
 
 const folder = mkdtempSync(joinPath(tmpdir(), 'decode-'));
 const uploads = joinPath(folder, 'uploads');
@@ -56,10 +68,25 @@ const decodeAll = async (decode: ReturnType<typeof decoder>, file: Uint8Array): 
   join(await collect(decode(file, alive)));
 
 /** Processes that were started on a file of our folder. */
-const decoders = (): string[] =>
-  execFileSync('ps', ['-A', '-o', 'args='], { encoding: 'utf8' })
-    .split('\n')
-    .filter((line) => line.includes(joinPath(uploads, 'upload-')));
+const decoders = (): string[] => commandLines().filter((line) => line.includes(joinPath(uploads, 'upload-')));
+
+/** Of all processes; bare Linux machines have no `ps`, macOS has no /proc. */
+function commandLines(): string[] {
+  if (!existsSync('/proc/self/cmdline')) {
+    return execFileSync('ps', ['-A', '-o', 'args='], { encoding: 'utf8' }).split('\n');
+  }
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(commandLine);
+}
+
+function commandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}
 
 /** No process and no file is left of what went before. */
 function nothingLeft(t: Test): void {
@@ -68,7 +95,7 @@ function nothingLeft(t: Test): void {
 }
 
 const WAYS: Record<string, { readonly options: Partial<DecodeOptions>; readonly skip: string | false }> = {
-  'ffmpeg on PATH': { options: { searchPath: process.env['PATH'] }, skip: skipReason('ffmpeg') },
+  'ffmpeg on PATH': { options: { searchPath: process.env['PATH'] }, skip: skipSystem },
   'only what npm brings': { options: {}, skip: false },
   'node-av alone': { options: { ffmpegPath: doesNotRun }, skip: false },
 };
@@ -166,7 +193,7 @@ for (const [way, { options, skip }] of Object.entries(WAYS)) {
     });
 
     t.test('what a header claims of time counts as well: one sample a second', (t) =>
-      t.rejects(decodeAll(decode, wavFile({ rate: 1, data: noise(20_000) })), { name: 'ServiceError' }),
+      t.rejects(decodeAll(decode, wavFile({ rate: 1, data: noise(20_000) })), tooLong),
     );
 
     t.test('a reader who leaves takes the process along', async (t) => {

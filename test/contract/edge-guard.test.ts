@@ -74,9 +74,13 @@ const HOSTILE: Readonly<Record<string, string>> = {
 const SMUGGLED = 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n';
 const refused = (reply: string): boolean => reply === '' || /^HTTP\/1\.1 (4\d\d|505) /.test(reply);
 
+// The native stack takes 12 s to give up on a head that it cannot end.
+t.setTimeout(180_000);
+
 for (const stack of stacks(t.comment)) {
   void t.test(`on ${stack}`, async (t) => {
     const ran: string[] = [];
+    let reading = 0;
     const note = async (path: string): Promise<ReturnType<typeof json>> => {
       ran.push(path);
       return json(200, { path });
@@ -86,6 +90,7 @@ for (const stack of stacks(t.comment)) {
       post('/victim', ({ path }) => note(path)),
       get('/smuggled', ({ path }) => note(path)),
       post('/read', async (request) => {
+        reading += 1;
         for await (const chunk of request.body(1000)) void chunk;
         return json(200, {});
       }),
@@ -115,17 +120,20 @@ for (const stack of stacks(t.comment)) {
       'a negative chunk size': '-3\r\nabc\r\n0\r\n\r\n',
       'a chunk size beyond 64 bits': 'FFFFFFFFFFFFFFFFF\r\nabc\r\n0\r\n\r\n',
     };
-    for (const [name, body] of Object.entries(LAX)) {
-      await t.test(`${name}: what follows is never served`, async (t) => {
-        const request = `POST /read HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${body}`;
-        const together = new RawClient(server.port).write(request + SMUGGLED);
-        const apart = new RawClient(server.port).write(request);
-        await until('the first is answered or closed', () => apart.text !== '' || apart.closed);
-        if (!apart.closed) apart.write(SMUGGLED);
-        await Promise.all([together.gone(), apart.gone()]);
-        t.strictSame(ran, []);
+    await t.test('what follows a chunked body that a proxy may read otherwise is never served', async (t) => {
+      const line = 'POST /read HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
+      const together = Object.values(LAX).map((body) => new RawClient(server.port).write(line + body + SMUGGLED));
+      const apart = Object.values(LAX).map(async (body) => {
+        const client = new RawClient(server.port).write(line);
+        await until('the handler reads', () => reading > 0);
+        client.write(body);
+        await until('it is answered or closed', () => client.text !== '' || client.closed);
+        if (!client.closed) client.write(SMUGGLED);
+        await client.gone();
       });
-    }
+      await Promise.all([...apart, ...together.map((client) => client.gone())]);
+      t.strictSame(ran, []);
+    });
 
     await t.test('64 KiB of headers are taken', async (t) => {
       const big = 'v'.repeat(63 * 1024);

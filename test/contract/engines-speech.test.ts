@@ -1,13 +1,28 @@
 /** The embedded engines on the real models: Flite speaks, Silero finds the speech, Moonshine hears it. */
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { RECOGNITION_RATE } from '../../contracts/audio.js';
+import { type OutputFormat, RECOGNITION_RATE } from '../../contracts/audio.js';
+import { createDecode } from '../../codecs/decode/decoder.js';
+import { createEncode } from '../../codecs/encode/encoder.js';
+import { encodeJobs } from '../../codecs/encode/jobs.js';
 import { createFlite } from '../../engines/backends/flite/index.js';
 import { createMoonshine } from '../../engines/backends/moonshine/index.js';
 import { createSilero } from '../../engines/backends/silero/index.js';
+import { createToneSpeech, createToneTranscriber } from '../../engines/backends/tone/index.js';
 import { speakAll, sttConformance, ttsConformance } from '../../engines/conformance.js';
 import { createTranscriber } from '../../engines/long-audio.js';
-import { heardBy, joined, segmentsOf, silence, spoken, streamed, wordErrors, wordsOf } from '../fixtures/engines-listening.js';
+import { inProcess } from '../../processes/in-process.js';
+import {
+  heardBy,
+  joined,
+  segmentsOf,
+  silence,
+  spoken,
+  streamed,
+  wordErrors,
+  wordsOf,
+} from '../fixtures/engines-listening.js';
 
 // Models on two cores that other tests share.
 t.setTimeout(600_000);
@@ -17,12 +32,16 @@ const sentences = JSON.parse(readFileSync(fixture, 'utf8')) as string[];
 const [flite, moonshine] = await Promise.all([createFlite(), createMoonshine()]);
 const silero = createSilero();
 const transcriber = createTranscriber({ engine: moonshine, voiceActivity: silero });
+const decodeOnce = new URL('../../gateway/workers/decode-once.js', import.meta.url);
 const live = new AbortController().signal;
 
 const MOST_ERRORS = 0.1;
 
 t.test('flite conforms', (t) =>
-  ttsConformance(t, flite, { sentence: 'The package was delivered this morning, at 10:30.', deterministic: true }),
+  ttsConformance(t, flite, {
+    sentence: 'The package was delivered this morning, at 10:30.',
+    deterministic: true,
+  }),
 );
 
 t.test('moonshine conforms', async (t) => {
@@ -60,17 +79,41 @@ t.test('long audio gives all its words, with times that fit', async (t) => {
   }
   t.ok(last <= samples.length / RECOGNITION_RATE + 0.1, 'none passes the end');
   const begin = (pauses[0]!.length + parts[0]!.length + pauses[1]!.length) / RECOGNITION_RATE;
-  t.ok(segments.some(({ start }) => Math.abs(start - begin) < 0.6), 'one begins with the second sentence');
+  t.ok(
+    segments.some(({ start }) => Math.abs(start - begin) < 0.6),
+    'one begins with the second sentence',
+  );
 });
+
+async function all<T>(values: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const value of values) found.push(value);
+  return found;
+}
+
+const collected = async (chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> =>
+  Buffer.concat(await all(chunks));
+
+/** What is left of speech when every silent 20 ms are taken out. */
+function withoutPauses(samples: Int16Array): Int16Array {
+  const length = RECOGNITION_RATE / 50;
+  const frames = Array.from({ length: Math.ceil(samples.length / length) }, (_, index) =>
+    samples.subarray(index * length, (index + 1) * length),
+  );
+  return joined(...frames.filter((frame) => frame.some((sample) => Math.abs(sample) > 300)));
+}
 
 t.test('speech without a pause is cut into pieces that lose no word', async (t) => {
   const text = sentences.slice(0, 8).join(' ').replace(/[.,?]/gu, '');
   const { samples } = await speakAll(flite, { text, voice: 'rms', language: 'en', speed: 1 });
-  const dense = samples.filter((sample, index) => Math.max(...samples.subarray(index, index + 1600).map(Math.abs)) > 300 || sample === undefined);
+  const dense = withoutPauses(samples);
   const spans = [];
   for await (const span of silero.spans(streamed(dense), { maxSpanSeconds: 5 }, live)) spans.push(span);
   t.ok(spans.length >= 4, `${spans.length} spans`);
-  t.ok(spans.every((span) => span.samples.length <= 5 * RECOGNITION_RATE), 'none longer than asked');
+  t.ok(
+    spans.every((span) => span.samples.length <= 5 * RECOGNITION_RATE),
+    'none longer than asked',
+  );
   const covered = spans.reduce((sum, span) => sum + span.samples.length, 0);
   t.ok(covered > 0.97 * dense.length, `${covered} of ${dense.length} samples are in spans`);
 });
@@ -102,7 +145,10 @@ t.test('a long text is bounded run by run, and a cancel is seen between', async 
   const text = sentences.join(' ').repeat(20);
   let seconds = 0;
   const speaking = async () => {
-    for await (const event of flite.synthesize({ text, voice: 'rms', language: 'en', speed: 1 }, abort.signal)) {
+    for await (const event of flite.synthesize(
+      { text, voice: 'rms', language: 'en', speed: 1 },
+      abort.signal,
+    )) {
       if (event.kind === 'audio') seconds += event.samples.length / RECOGNITION_RATE;
       if (seconds > 1) setImmediate(() => abort.abort());
     }
@@ -122,4 +168,24 @@ t.test('a missing model file is named, with what fetches it', async (t) => {
   const empty = t.testdir();
   await t.rejects(createMoonshine(empty), /encoder_model\.onnx is missing.*npm start/);
   t.throws(() => createSilero(empty), /silero_vad_v6\.onnx is missing.*npm start/);
+});
+
+t.test("tones survive MP3 at its lowest bit rate and a telephone's sample rate", async (t) => {
+  const encode = createEncode(inProcess(encodeJobs));
+  const decode = createDecode({ tempFolder: t.testdir(), decodeOnce: fileURLToPath(decodeOnce) });
+  const text = 'Hello, World: 3 Ünïcödé words — 日本語 👍!';
+  const { samples } = await speakAll(createToneSpeech(), { text, voice: 'tone', language: 'en', speed: 1 });
+  const outputs: readonly OutputFormat[] = [
+    { format: 'mp3', sampleRate: 32_000, mp3Bitrate: 64 },
+    { format: 'mp3', sampleRate: 44_100, mp3Bitrate: 64 },
+    { format: 'mp3', sampleRate: 44_100, mp3Bitrate: 128 },
+    { format: 'wav', sampleRate: 8000 },
+    { format: 'wav', sampleRate: 44_100 },
+    { format: 'opus', sampleRate: 48_000 },
+  ];
+  for (const output of outputs) {
+    const file = await collected(encode(streamed(samples), 16_000, output, live));
+    const heard = await heardBy(createToneTranscriber(), joined(...(await all(decode(file, live)))));
+    t.equal(heard, text, JSON.stringify(output));
+  }
 });

@@ -8,7 +8,9 @@ import { commandOf, familyOf, isAlive, memberOf } from '../fixtures/family.js';
 import { EMBEDDED, type Gateway, spawnGateway, startGateway, temporaryFolder, TONE } from '../fixtures/gateway.js';
 import { until } from '../fixtures/until.js';
 
-const LONG = 'abcdefghi '.repeat(20_000);
+/** Minutes of tones: more than the sockets' buffers hold, and hours. */
+const MINUTES = 'abcdefghi '.repeat(500);
+const HOURS = 'abcdefghi '.repeat(20_000);
 
 const speak = (gateway: Gateway, body: object, headers: Record<string, string> = gateway.authorization) =>
   fetch(`${gateway.base}/v1/tts`, {
@@ -111,8 +113,8 @@ t.test('SIGTERM lets what runs come to its end, takes nothing new, leaves nothin
   const gateway = await startGateway();
   const family = familyOf(gateway.pid);
   t.ok(family.length > 3, 'supervisor, encoder, database');
-  const whole = await (await speak(gateway, { text: LONG, format: 'pcm', sample_rate: 16_000 })).arrayBuffer();
-  const running = await speak(gateway, { text: LONG, format: 'pcm', sample_rate: 16_000 });
+  const whole = await (await speak(gateway, { text: MINUTES, format: 'pcm', sample_rate: 16_000 })).arrayBuffer();
+  const running = await speak(gateway, { text: MINUTES, format: 'pcm', sample_rate: 16_000 });
   gateway.kill('SIGTERM');
   t.equal((await running.arrayBuffer()).byteLength, whole.byteLength, 'the running stream is complete');
   t.equal(await gateway.exited, 0);
@@ -122,10 +124,10 @@ t.test('SIGTERM lets what runs come to its end, takes nothing new, leaves nothin
 
 t.test('SIGKILL of the encoder costs the stream that it held, nothing else', async (t) => {
   const gateway = await startGateway();
-  const broken = await speak(gateway, { text: LONG, format: 'mp3' });
+  const broken = await speak(gateway, { text: HOURS, format: 'mp3' });
   const reader = broken.body?.getReader();
   await reader?.read();
-  const untouched = await speak(gateway, { text: LONG, format: 'pcm', sample_rate: 16_000 });
+  const untouched = await speak(gateway, { text: MINUTES, format: 'pcm', sample_rate: 16_000 });
   const encoder = memberOf(gateway.pid, 'workers/encode');
   process.kill(encoder, 'SIGKILL');
   const rest = (async () => {

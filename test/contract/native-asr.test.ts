@@ -22,7 +22,7 @@ async function spoken(text: string, format = 'mp3'): Promise<Uint8Array<ArrayBuf
     headers: { ...gateway.authorization, 'content-type': 'application/json' },
     body: JSON.stringify({ text, format }),
   });
-  t.equal(response.status, 200);
+  if (!response.ok) throw new Error(`synthesis: ${response.status}`);
   return new Uint8Array(await response.arrayBuffer());
 }
 
@@ -36,7 +36,7 @@ const form = (entries: [string, string | Blob][]): FormData => {
 };
 
 const heard = async (response: Response): Promise<Heard> => {
-  t.equal(response.status, 200);
+  if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);
   return (await response.json()) as Heard;
 };
 

@@ -58,7 +58,7 @@ t.test('a key revoked by the command is refused by every process', async (t) => 
     return printed;
   };
   const created = await keys('create', 'temporary');
-  const key = /\bsgk_[\w-]+/.exec(created)?.[0] ?? '';
+  const key = /\bsk_[\w-]+/.exec(created)?.[0] ?? '';
   const id = /\bkey_\w+/.exec(created)?.[0] ?? '';
   const statuses = async () => {
     const responses = await Promise.all(Array.from({ length: 8 }, () => speak('a', { authorization: `Bearer ${key}` })));

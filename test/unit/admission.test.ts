@@ -92,7 +92,10 @@ class Store {
     remaining: async () => {
       await settled();
       if (this.away) throw new Error('away');
-      const left = Object.entries(this.quota).map(([kind, quota]) => [kind, quota - (this.used.get(kind as UsageKind) ?? 0)]);
+      const left = Object.entries(this.quota).map(([kind, quota]) => [
+        kind,
+        quota - (this.used.get(kind as UsageKind) ?? 0),
+      ]);
       return Object.fromEntries(left) as Partial<Record<UsageKind, number>>;
     },
   };
@@ -102,7 +105,13 @@ function world(limit = 50) {
   const clock = new SimulatedClock();
   const store = new Store(clock, limit);
   const admit = (process = 'a'): RunningAdmission =>
-    createAdmission({ leases: store.leases(process), usage: store.usage, clock, log: silentLog, defaultLimit: 50 });
+    createAdmission({
+      leases: store.leases(process),
+      usage: store.usage,
+      clock,
+      log: silentLog,
+      defaultLimit: 50,
+    });
   return { clock, store, admit };
 }
 
@@ -143,17 +152,20 @@ t.test('a limit that is lowered lets the running jobs end and no new one in', as
   t.equal((await enterMany(admission, 3)).length, 1);
 });
 
-t.test('what is held grows ahead of need, so that jobs one after another never wait for the store', async (t) => {
-  const { admit, clock } = world(50);
-  const admission = admit();
-  await admission.enter('ws');
-  for (let job = 2; job <= 50; job++) {
-    await clock.advance(1);
-    const held = admission.state().held;
-    t.ok(held >= job, `job ${job} finds ${held} slots`);
+t.test(
+  'what is held grows ahead of need, so that jobs one after another never wait for the store',
+  async (t) => {
+    const { admit, clock } = world(50);
+    const admission = admit();
     await admission.enter('ws');
-  }
-});
+    for (let job = 2; job <= 50; job++) {
+      await clock.advance(1);
+      const held = admission.state().held;
+      t.ok(held >= job, `job ${job} finds ${held} slots`);
+      await admission.enter('ws');
+    }
+  },
+);
 
 t.test('slots go back when they are idle, and at the end', async (t) => {
   const { admit, store, clock } = world(50);
@@ -199,31 +211,38 @@ t.test('a process that is short is given what another has to spare', async (t) =
   t.ok((await enterMany(b, 7)).length >= 6);
 });
 
-t.test('two processes never let in more than the limit, with the store away for less than a lease (seeded walk)', async (t) => {
-  let seed = 20_260_101;
-  const random = (below: number): number => {
-    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((seed / 2 ** 32) * below);
-  };
-  const { admit, store, clock } = world(12);
-  const processes = ['a', 'b'].map((name) => ({ admission: admit(name), running: [] as (() => void)[] }));
-  let most = 0;
-  let back = 0;
-  for (let step = 0; step < 3000; step++) {
-    const { admission, running } = processes[random(2)]!;
-    const action = random(10);
-    if (action < 5) void admission.enter('ws').then((leave) => running.push(leave), () => undefined);
-    else if (action < 8) running.splice(random(Math.max(1, running.length)), 1)[0]?.();
-    else await clock.advance(random(4000));
-    if (clock.now() > back) store.away = random(20) === 0;
-    if (!store.away) back = clock.now() + 3000;
-    await settled();
-    const used = processes.reduce((sum, { admission: { state } }) => sum + state().used, 0);
-    most = Math.max(most, used);
-    if (used > 12) t.fail(`step ${step}: ${used} jobs run`);
-  }
-  t.ok(most >= 10, `the walk came to ${most} jobs at once`);
-});
+t.test(
+  'two processes never let in more than the limit, with the store away for less than a lease (seeded walk)',
+  async (t) => {
+    let seed = 20_260_101;
+    const random = (below: number): number => {
+      seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+      return Math.floor((seed / 2 ** 32) * below);
+    };
+    const { admit, store, clock } = world(12);
+    const processes = ['a', 'b'].map((name) => ({ admission: admit(name), running: [] as (() => void)[] }));
+    let most = 0;
+    let back = 0;
+    for (let step = 0; step < 3000; step++) {
+      const { admission, running } = processes[random(2)]!;
+      const action = random(10);
+      if (action < 5)
+        void admission.enter('ws').then(
+          (leave) => running.push(leave),
+          () => undefined,
+        );
+      else if (action < 8) running.splice(random(Math.max(1, running.length)), 1)[0]?.();
+      else await clock.advance(random(4000));
+      if (clock.now() > back) store.away = random(5) === 0;
+      if (!store.away) back = clock.now() + 3000;
+      await settled();
+      const used = processes.reduce((sum, { admission: { state } }) => sum + state().used, 0);
+      most = Math.max(most, used);
+      if (used > 12) t.fail(`step ${step}: ${used} jobs run`);
+    }
+    t.ok(most >= 10, `the walk came to ${most} jobs at once`);
+  },
+);
 
 t.test('without the store, what is held goes on for a while, and then refuses', async (t) => {
   const { admit, store, clock } = world(50);
@@ -275,20 +294,27 @@ t.test('usage is written in batches, kept while the store is away, and complete 
   t.equal(admission.state().unwrittenUsage, 0);
 });
 
-t.test('an exhausted quota refuses its kind with 402, by the local count, until there is quota again', async (t) => {
-  const { admit, store, clock } = world();
-  store.quota = { synthesis_characters: 100 };
-  const admission = admit();
-  (await admission.enter('ws', 'synthesis_characters'))();
-  admission.use('ws', 'synthesis_characters', 100);
-  const refusal = await refusalOf(admission.enter('ws', 'synthesis_characters'));
-  t.equal(refusal?.code, 'quota_exceeded');
-  t.equal(refusal?.status, 402);
-  (await admission.enter('ws', 'transcription_ms'))();
-  t.equal((await refusalOf(admission.enter('ws')))?.code, 'quota_exceeded', 'any exhausted quota, where no kind is told');
-  await clock.advance(4000);
-  t.equal((await refusalOf(admission.enter('ws', 'synthesis_characters')))?.code, 'quota_exceeded');
-  store.quota = { synthesis_characters: 500 };
-  await clock.advance(14_000);
-  (await admission.enter('ws', 'synthesis_characters'))();
-});
+t.test(
+  'an exhausted quota refuses its kind with 402, by the local count, until there is quota again',
+  async (t) => {
+    const { admit, store, clock } = world();
+    store.quota = { synthesis_characters: 100 };
+    const admission = admit();
+    (await admission.enter('ws', 'synthesis_characters'))();
+    admission.use('ws', 'synthesis_characters', 100);
+    const refusal = await refusalOf(admission.enter('ws', 'synthesis_characters'));
+    t.equal(refusal?.code, 'quota_exceeded');
+    t.equal(refusal?.status, 402);
+    (await admission.enter('ws', 'transcription_ms'))();
+    t.equal(
+      (await refusalOf(admission.enter('ws')))?.code,
+      'quota_exceeded',
+      'any exhausted quota, where no kind is told',
+    );
+    await clock.advance(4000);
+    t.equal((await refusalOf(admission.enter('ws', 'synthesis_characters')))?.code, 'quota_exceeded');
+    store.quota = { synthesis_characters: 500 };
+    await clock.advance(14_000);
+    (await admission.enter('ws', 'synthesis_characters'))();
+  },
+);

@@ -2,6 +2,7 @@
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Latency } from '../../contracts/ports/speech.js';
+import { runsOf } from '../../engines/backends/flite/runs.js';
 import { spokenText, spokenWords } from '../../engines/backends/flite/spoken-text.js';
 import { plausible, withoutLoops } from '../../engines/backends/moonshine/hallucinations.js';
 import { breaksIn } from '../../engines/text-breaks.js';
@@ -43,10 +44,17 @@ t.test('sentences end where a reader ends them', async (t) => {
 
 const FIRST_CLAUSES: readonly (readonly [string, string])[] = [
   ['Thank you for calling, how can I help you with your order today?', 'Thank you for calling,'],
-  ['The weather tomorrow will be sunny with a light breeze from the west.', 'The weather tomorrow will be sunny'],
+  [
+    'The weather tomorrow will be sunny with a light breeze from the west.',
+    'The weather tomorrow will be sunny',
+  ],
   ['Hello. And then a longer sentence follows here.', 'Hello.'],
   ['Well, I have been thinking about the offer you made to me.', 'Well, I have been thinking about'],
   ['The old government of our city met Mr. Jones at five on Monday.', 'The old government of our city met'],
+  [
+    'The quick brown fox jumps over the lazy dog, said the old man.',
+    'The quick brown fox jumps over the lazy dog,',
+  ],
   ['Short enough to be said in one go at once.', 'Short enough to be said in one go at once.'],
   ['今日はとても天気がいいので、公園に行きましょう。', '今日はとても天気がいいので、'],
 ];
@@ -85,7 +93,10 @@ t.test('no piece is empty or passes the chunk length, and no word is lost', asyn
     for (const latency of ['low', 'balanced', 'normal'] as const) {
       for (const chunkLength of [min, max]) {
         const cut = pieces(text, latency, chunkLength);
-        t.ok(cut.every(({ length }) => length > 0 && length <= chunkLength), `${text.slice(0, 8)} ${latency}`);
+        t.ok(
+          cut.every(({ length }) => length > 0 && length <= chunkLength),
+          `${text.slice(0, 8)} ${latency}`,
+        );
         t.equal(plain(cut.join('')), plain(text));
       }
     }
@@ -93,8 +104,10 @@ t.test('no piece is empty or passes the chunk length, and no word is lost', asyn
 });
 
 t.test('a hard cut falls between words, and splits no character', async (t) => {
-  for (const piece of pieces('lorem ipsum '.repeat(60), 'normal', 100)) t.match(piece, /^(lorem|ipsum)( |$).*(lorem|ipsum)$/);
-  for (const piece of pieces('😀'.repeat(300), 'normal', 101)) t.match(piece, /^\p{Emoji_Presentation}+$/u, 'whole pairs');
+  for (const piece of pieces('lorem ipsum '.repeat(60), 'normal', 100))
+    t.match(piece, /^(lorem|ipsum)( |$).*(lorem|ipsum)$/);
+  for (const piece of pieces('😀'.repeat(300), 'normal', 101))
+    t.match(piece, /^\p{Emoji_Presentation}+$/u, 'whole pairs');
 });
 
 /** Cuts text that arrives in parts of `step` characters. */
@@ -118,11 +131,26 @@ function piecesAsTextArrives(text: string, step: number): string[] {
 
 t.test('text that still arrives is cut like text that is there', async (t) => {
   for (const [text, wanted] of SENTENCES) {
-    for (const step of [1, 3, 7]) t.same(piecesAsTextArrives(text, step), wanted, `${JSON.stringify(text)} by ${step}`);
+    for (const step of [1, 3, 7])
+      t.same(piecesAsTextArrives(text, step), wanted, `${JSON.stringify(text)} by ${step}`);
   }
 });
 
-const HEAVY = ['Hello there my friend, yes. ', 'a', 'a. ', '. ', ' ', '\n', '"', '… ', '(a', '好，', 'Mr. ', '\u200d', '<|speaker:'];
+const HEAVY = [
+  'Hello there my friend, yes. ',
+  'a',
+  'a. ',
+  '. ',
+  ' ',
+  '\n',
+  '"',
+  '… ',
+  '(a',
+  '好，',
+  'Mr. ',
+  '\u200d',
+  '<|speaker:',
+];
 
 t.test('a mebibyte of anything is cut in linear time', async (t) => {
   const cost = (text: string, latency: Latency): number => {
@@ -182,7 +210,25 @@ const SPOKEN: readonly (readonly [string, string])[] = [
 
 t.test('Flite is given plain words', async (t) => {
   for (const [text, wanted] of SPOKEN) t.equal(spokenText(spokenWords(text)), wanted);
-  t.ok(/^[\x20-\x7e]*$/.test(spokenText(spokenWords('\u0000\u0007x\u001b ½ ™ ☃ y'))), 'printable ASCII alone');
+  t.ok(
+    /^[\x20-\x7e]*$/.test(spokenText(spokenWords('\u0000\u0007x\u001b ½ ™ ☃ y'))),
+    'printable ASCII alone',
+  );
+});
+
+t.test('a run of Flite is bounded by what it has to say', async (t) => {
+  const runs = (text: string, speed = 1) => [...runsOf(text, speed)];
+  const plain = 'the package was delivered to the front door this morning. '.repeat(5).trim();
+  t.same(runs(plain), [plain], 'a full piece of words is one run');
+  for (const unit of ['9', 'W', '$', '=+', 'w ', '1/2 ']) {
+    const text = unit.repeat(300 / unit.length);
+    t.ok(
+      runs(text).every(({ length }) => length <= 100 + unit.length),
+      unit,
+    );
+    t.equal(runs(text, 0.25).join('').replace(/ /gu, ''), text.replace(/ /gu, ''), 'nothing is lost');
+  }
+  t.ok(runs(plain, 0.25).length > 1, 'slow speech is cut shorter');
 });
 
 t.test('what a recogniser makes up is cut', async (t) => {

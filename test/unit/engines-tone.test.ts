@@ -57,7 +57,11 @@ t.test('tones survive other rates, other levels and noise', async (t) => {
     t.equal(await text(resampled(there, rate, RECOGNITION_RATE)), SENTENCE, `by way of ${rate} Hz`);
   }
   t.equal(await text(samples.map((sample) => sample / 8)), SENTENCE, 'quiet');
-  t.equal(await text(samples.map((sample, index) => sample + ((index * 7919) % 800) - 400)), SENTENCE, 'noisy');
+  t.equal(
+    await text(samples.map((sample, index) => sample + ((index * 7919) % 800) - 400)),
+    SENTENCE,
+    'noisy',
+  );
   t.equal(await text(joined(silence(0.777), samples)), SENTENCE, 'late');
 });
 
@@ -68,13 +72,20 @@ t.test('what is no whole message is silence', async (t) => {
   const broken = samples.slice();
   broken.copyWithin(6400, 9600, 9920);
   t.equal(await text(broken), '', 'one tone changed');
-  t.equal(await text(Int16Array.from({ length: 32_000 }, (_, index) => 9000 * Math.sin(index / 5))), '', 'a hum');
+  t.equal(
+    await text(Int16Array.from({ length: 32_000 }, (_, index) => 9000 * Math.sin(index / 5))),
+    '',
+    'a hum',
+  );
 });
 
 t.test('messages one after the other are told apart, with their times', async (t) => {
   const [one, two] = [await say('First one.'), await say('Second')];
   const segments = await segmentsOf(transcriber, joined(one, two, silence(1), one));
-  t.same(segments.map((segment) => segment.text), ['First one.', 'Second', 'First one.']);
+  t.same(
+    segments.map((segment) => segment.text),
+    ['First one.', 'Second', 'First one.'],
+  );
   const starts = [0, one.length, one.length + two.length + RECOGNITION_RATE];
   segments.forEach(({ start, end }, index) => {
     const wanted = starts[index]! / RECOGNITION_RATE;
@@ -88,14 +99,18 @@ t.test('words of tones are timed exactly', async (t) => {
   const { samples, words } = await speakAll(speech, request);
   const heard = await createToneHearing().transcribe(samples, {}, live);
   t.same(words, heard.words);
-  t.same(words.map(({ start }) => Math.round(start * 1000)), [140, 260, 420]);
+  t.same(
+    words.map(({ start }) => Math.round(start * 1000)),
+    [140, 260, 420],
+  );
 });
 
 t.test('spans do not overlap, lose nothing and are never too long', async (t) => {
   const maxSpan = 10_000;
   const cutter = new SpanCutter({ maxSpan, lag: { begin: 1000, end: 2000 } });
   const frame = (from: number) => Int16Array.from({ length: 500 }, (_, index) => (from + index) % 30_000);
-  const speechAt = (at: number) => (at > 10_000 && at < 60_000) || (at > 80_000 && at < 82_000) || at > 99_000;
+  const speechAt = (at: number) =>
+    (at > 10_000 && at < 60_000) || (at > 80_000 && at < 82_000) || at > 99_000;
   const spans: SpeechSpan[] = [];
   for (let at = 0; at < 100_000; at += 500) {
     const { span } = cutter.push(frame(at), speechAt(at));
@@ -105,10 +120,14 @@ t.test('spans do not overlap, lose nothing and are never too long', async (t) =>
   let last = 0;
   for (const { start, samples } of spans) {
     t.ok(start >= last && samples.length <= maxSpan, `${start} + ${samples.length}`);
-    t.ok(samples.every((sample, index) => sample === (start + index) % 30_000), 'its own samples');
+    t.ok(
+      samples.every((sample, index) => sample === (start + index) % 30_000),
+      'its own samples',
+    );
     last = start + samples.length;
   }
-  const covered = (at: number) => spans.some(({ start, samples }) => at >= start && at < start + samples.length);
+  const covered = (at: number) =>
+    spans.some(({ start, samples }) => at >= start && at < start + samples.length);
   for (const at of [10_500, 30_000, 59_000, 81_000, 99_999]) t.ok(covered(at), `${at} is in a span`);
   t.notOk(covered(70_000), 'silence is not');
 });
@@ -143,7 +162,10 @@ t.test('an abort between pieces ends long audio; a failure of the engine goes th
   abort.abort();
   await t.rejects(segments.next(), { name: 'AbortError' });
 
-  const failing: SttEngine = { ...createToneHearing(), transcribe: () => Promise.reject(new Error('broken')) };
+  const failing: SttEngine = {
+    ...createToneHearing(),
+    transcribe: () => Promise.reject(new Error('broken')),
+  };
   const ears = { engine: failing, voiceActivity: toneActivity };
   const run = transcribeStream(streamed(await say('one')), ears, live);
   await t.rejects(run.next(), { message: 'broken' });

@@ -204,9 +204,11 @@ t.test('in process', async (t) => {
         }),
       );
     },
+    // eslint-disable-next-line require-yield
     async *fail() {
       throw new Error('secret');
     },
+    // eslint-disable-next-line require-yield
     async *refuse() {
       throw new ServiceError('voice_not_found');
     },
@@ -243,6 +245,10 @@ t.test('in process', async (t) => {
     collect(runner.run('hang', {}, { signal: AbortSignal.abort(new Error('before')) })),
     /before/,
   );
+  const unknown = runner.run('no such job', {}, { signal: never() })[Symbol.asyncIterator]();
+  await t.rejects(unknown.next(), { code: 'engine_failed' });
+  t.equal((await unknown.next()).done, true, 'an error is told once');
+
   const broken = async function* (): AsyncGenerator<unknown, void> {
     yield 1;
     throw new Error('the caller’s own');

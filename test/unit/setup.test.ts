@@ -44,7 +44,10 @@ const { linkPostgres, postgresReady } = await load<{
   linkPostgres(folder: string): void;
   postgresReady(folder: string): boolean;
 }>('postgres-links.mjs');
-const { laidOutFromLock } = await load<{ laidOutFromLock(folder: string): boolean }>('packages.mjs');
+const { laidOutFromLock, disagreements } = await load<{
+  laidOutFromLock(folder: string): boolean;
+  disagreements(folder: string): string[];
+}>('packages.mjs');
 const { runSteps } = await load<{
   runSteps(names: string[], progress: { run: Run }, steps: Record<string, Step>): Promise<void>;
 }>('steps.mjs');
@@ -272,6 +275,21 @@ t.test('packages: what npm laid out from this very lock is adopted, anything els
   t.notOk(laidOutFromLock(folder), 'a folder is missing');
   fs.rmSync(record);
   t.notOk(laidOutFromLock(folder), 'npm left no record');
+});
+
+t.test('packages: a lock that package.json has left behind is told before npm refuses it', async (t) => {
+  const wanted = { dependencies: { a: '1.0.0' }, devDependencies: { b: '2.0.0' } };
+  const differing = (root: object): string[] =>
+    disagreements(
+      t.testdir({
+        'package.json': JSON.stringify(wanted),
+        'package-lock.json': JSON.stringify({ packages: { '': root } }),
+      }),
+    );
+  t.same(differing(wanted), []);
+  t.same(differing({ ...wanted, devDependencies: { b: '2.0.1' } }), ['b']);
+  t.same(differing({ devDependencies: wanted.devDependencies }), ['a']);
+  t.same(differing({ ...wanted, optionalDependencies: { c: '1.0.0' } }), ['c']);
 });
 
 /** A step that writes down when it begins and ends, and is ready once it has ended. */

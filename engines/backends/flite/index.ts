@@ -5,14 +5,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { TimedWord, TtsEngine, TtsEvent, TtsRequest } from '../../../contracts/ports/tts.js';
 import { ServiceError } from '../../../contracts/errors.js';
-import { cutText } from '../../text-pieces.js';
 import { FLITE_RATE, fliteDescription } from './description.js';
-import { leadingPause, loadFlite, type FliteProgram } from './program.js';
+import { leadingPause, loadFlite, type FliteProgram, type Manner } from './program.js';
+import { runsOf } from './runs.js';
 import { spokenText, spokenWords } from './spoken-text.js';
 import { Lexicon, wordTimes } from './word-times.js';
 
-/** The pipeline cuts text before; this bounds one run of the program whoever calls. */
-const PIECE_LENGTH = 300;
 const CHUNK_SAMPLES = FLITE_RATE / 10;
 /** Flite begins with a fifth of a second of silence: only this much is kept, so that speech begins early. */
 const LEAD_SAMPLES = FLITE_RATE / 25;
@@ -23,14 +21,18 @@ interface Spoken {
   readonly words: readonly TimedWord[];
 }
 
-function speak(program: FliteProgram, lexicon: Lexicon, piece: string, request: TtsRequest): Spoken {
-  const words = spokenWords(piece);
+interface Voicebox {
+  readonly program: FliteProgram;
+  readonly lexicon: Lexicon;
+}
+
+function speak({ program, lexicon }: Voicebox, run: string, manner: Manner, timing: boolean): Spoken {
+  const words = spokenWords(run);
   const text = spokenText(words);
   if (text === '') return { samples: new Int16Array(0), words: [] };
-  const speed = Math.min(SPEED.max, Math.max(SPEED.min, request.speed));
-  const { samples, phones } = program(text, { voice: request.voice, speed });
+  const { samples, phones } = program(text, manner);
   const cut = Math.max(0, leadingPause(phones) - LEAD_SAMPLES);
-  const times = request.timing ? wordTimes(words, phones, lexicon) : [];
+  const times = timing ? wordTimes(words, phones, lexicon) : [];
   return { samples: samples.subarray(cut), words: times.map((word) => moved(word, -cut / FLITE_RATE)) };
 }
 
@@ -43,16 +45,18 @@ const moved = ({ text, start, end }: TimedWord, by: number): TimedWord => ({
 /** Loads the program. Errors of `synthesize`: `engine_failed`, `voice_not_found`. */
 export async function createFlite(): Promise<TtsEngine> {
   const program = await loadFlite();
-  const lexicon = new Lexicon(program);
+  const voicebox = { program, lexicon: new Lexicon(program) };
   async function* synthesize(request: TtsRequest, signal: AbortSignal): AsyncGenerator<TtsEvent> {
     if (!fliteDescription.voices.some(({ name }) => name === request.voice)) {
       throw new ServiceError('voice_not_found');
     }
+    const speed = Math.min(SPEED.max, Math.max(SPEED.min, request.speed));
+    const manner = { voice: request.voice, speed };
     let offset = 0;
-    for (const piece of cutText(request.text, { latency: 'normal', chunkLength: PIECE_LENGTH })) {
+    for (const run of runsOf(request.text, speed)) {
       await turn();
       signal.throwIfAborted();
-      const { samples, words } = speak(program, lexicon, piece, request);
+      const { samples, words } = speak(voicebox, run, manner, request.timing ?? false);
       for (const word of words) yield { kind: 'word', word: moved(word, offset / FLITE_RATE) };
       for (let at = 0; at < samples.length; at += CHUNK_SAMPLES) {
         signal.throwIfAborted();

@@ -45,4 +45,9 @@ export const isSounding = ({ spoken }: SpokenWord): boolean => /[a-z0-9$%]/iu.te
 
 /** What Flite is given; empty where nothing in it has a sound. */
 export const spokenText = (words: readonly SpokenWord[]): string =>
-  words.some(isSounding) ? words.map(({ spoken }) => spoken).join(' ').replace(/ (?=[,.;:!?])/gu, '') : '';
+  words.some(isSounding)
+    ? words
+        .map(({ spoken }) => spoken)
+        .join(' ')
+        .replace(/ (?=[,.;:!?])/gu, '')
+    : '';

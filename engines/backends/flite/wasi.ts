@@ -180,7 +180,8 @@ class Process {
     const known = descriptor <= DIRECTORY || this.#open.has(descriptor);
     if (!known) return BAD_DESCRIPTOR;
     const { characterDevice, directory, regular } = FILE_TYPES;
-    const type = descriptor < STANDARD_STREAMS ? characterDevice : descriptor === DIRECTORY ? directory : regular;
+    const type =
+      descriptor < STANDARD_STREAMS ? characterDevice : descriptor === DIRECTORY ? directory : regular;
     this.#bytes(at, 24).fill(0);
     this.#view.setUint8(at, type);
     this.#view.setBigUint64(at + 8, ALL_RIGHTS, true);

@@ -78,7 +78,11 @@ function align(heard: readonly string[], expected: readonly string[], wordOf: re
     steps[row * width] = SKIP_HEARD;
     for (let column = 1; column < width; column++) {
       const change = heard[row - 1] === expected[column - 1] ? 0 : CHANGE_COST;
-      const options = [above[column - 1]! + change, costs[column - 1]! + SKIP_COST, above[column]! + SKIP_COST];
+      const options = [
+        above[column - 1]! + change,
+        costs[column - 1]! + SKIP_COST,
+        above[column]! + SKIP_COST,
+      ];
       const best = options.indexOf(Math.min(...options));
       costs[column] = options[best]!;
       steps[row * width + column] = best;
@@ -91,7 +95,7 @@ function align(heard: readonly string[], expected: readonly string[], wordOf: re
 function walkBack(steps: Uint8Array, rows: number, width: number, wordOf: readonly number[]): number[] {
   const words = new Array<number>(rows).fill(0);
   let column = width - 1;
-  for (let row = rows; row > 0; ) {
+  for (let row = rows; row > 0;) {
     const step = steps[row * width + column];
     if (step === SKIP_EXPECTED) column -= 1;
     else {
@@ -128,7 +132,11 @@ export function wordTimes(
   const expected = pronounced.flat();
   const wordOf = pronounced.flatMap((group, word) => group.map(() => word));
   const sounds = soundsOf(phones);
-  const owners = align(sounds.map(({ name }) => name), expected, wordOf);
+  const owners = align(
+    sounds.map(({ name }) => name),
+    expected,
+    wordOf,
+  );
   let last = sounds[0]?.start ?? 0;
   return sounding.map(({ text }, word) => {
     const first = sounds[owners.indexOf(word)];

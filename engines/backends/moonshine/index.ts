@@ -65,7 +65,9 @@ export async function createMoonshine(modelsFolder = defaultModelsFolder): Promi
     async transcribe(samples, _options, signal): Promise<SttPiece> {
       signal.throwIfAborted();
       if (samples.length > longest) {
-        throw new ServiceError('engine_failed', { message: 'The piece of audio is too long for this engine' });
+        throw new ServiceError('engine_failed', {
+          message: 'The piece of audio is too long for this engine',
+        });
       }
       if (!canHoldSpeech(samples)) return NOTHING;
       const text = await abortable(inTurn(samples, signal), signal);

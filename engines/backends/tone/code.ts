@@ -26,7 +26,8 @@ const AMPLITUDE = 16_000;
 const RAMP_SAMPLES = 24;
 
 /** Soft edges keep the tones of neighbours apart. */
-const ramp = (index: number): number => Math.min(1, index / RAMP_SAMPLES, (SYMBOL_SAMPLES - index) / RAMP_SAMPLES);
+const ramp = (index: number): number =>
+  Math.min(1, index / RAMP_SAMPLES, (SYMBOL_SAMPLES - index) / RAMP_SAMPLES);
 
 const waveformOf = (frequency: number): Int16Array =>
   Int16Array.from({ length: SYMBOL_SAMPLES }, (_, index) =>

@@ -83,12 +83,11 @@ function languageOf(hint: string | undefined): Record<string, string> {
   return isLanguage(code) ? { language_code: code, language: LANGUAGE_NAMES[code] } : { language_code: code };
 }
 
-const resultOf = ({ text, duration, segments }: Transcript, { ignoreTimestamps, language }: AsrInput) => ({
+/** One segment a word where words were asked for. */
+const resultOf = ({ text, duration, words = [] }: Transcript, language: string | undefined) => ({
   text,
   duration: seconds(duration),
-  segments: ignoreTimestamps
-    ? []
-    : segments.map(({ text, start, end }) => ({ text, start: seconds(start), end: seconds(end) })),
+  segments: words.map(({ text, start, end }) => ({ text, start: seconds(start), end: seconds(end) })),
   ...languageOf(language),
 });
 
@@ -96,13 +95,18 @@ export async function asr(request: HttpRequest, { transcription, keys }: NativeP
   const caller = await authenticate(request, keys);
   const input = await readBody(request, ASR_READERS);
   const transcript = await transcription.transcribe(
-    { audio: input.audio, model: DEFAULT_TRANSCRIPTION_MODEL, ...(input.language ? { language: input.language } : {}) },
+    {
+      audio: input.audio,
+      model: DEFAULT_TRANSCRIPTION_MODEL,
+      words: !input.ignoreTimestamps,
+      ...(input.language ? { language: input.language } : {}),
+    },
     caller,
     request.signal,
   );
   return {
     status: 200,
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(resultOf(transcript, input)),
+    body: JSON.stringify(resultOf(transcript, input.language)),
   };
 }

@@ -1,0 +1,21 @@
+/** Base64 from outside, with or without a `data:` URI around it. */
+
+/** Longer than any `data:audio/…;base64,` that a client writes. */
+const DATA_URI_HEAD = /^data:[^,]{0,128};base64,/i;
+
+/** Bytes that a sound text of this many characters decodes to, at most. */
+export const decodedLength = (characters: number): number => Math.floor((characters * 3) / 4);
+
+const payloadOf = (text: string): string => {
+  const head = DATA_URI_HEAD.exec(text.slice(0, 160))?.[0];
+  return head === undefined ? text : text.slice(head.length);
+};
+
+const paddingOf = (text: string): number => (text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0);
+
+/** The bytes; undefined where the text is no base64. Checked by the length that comes out, not by a pattern. */
+export function decodeBase64(text: string): Uint8Array | undefined {
+  const payload = payloadOf(text);
+  const bytes = Buffer.from(payload, 'base64');
+  return bytes.length === decodedLength(payload.length - paddingOf(payload)) ? bytes : undefined;
+}

@@ -1,0 +1,28 @@
+/**
+ * What counts as unset, and what counts as a boolean, where a client's wire has no types or where clients
+ * send words for them: form fields, headers, and JSON that was written by hand (spec rule 3; decisions.md
+ * fine point 1). One function for protocols A, B and header values. Numbers are never coerced: a
+ * temperature of 0 is a temperature.
+ */
+
+const UNSET_WORDS = new Set(['', 'false', '0', 'none', 'off', 'null', '[]', '{}']);
+const TRUE_WORDS = new Set(['true', '1', 'yes', 'on']);
+
+const wordOf = (text: string): string => text.trim().toLowerCase();
+
+const isEmptyObject = (value: object): boolean => !ArrayBuffer.isView(value) && Object.keys(value).length === 0;
+
+/** Whether an option counts as not requested: false, 0, null, empty, or a word for one of them. */
+export function isUnset(value: unknown): boolean {
+  if (value === undefined || value === null || value === false || value === 0) return true;
+  if (typeof value === 'string') return UNSET_WORDS.has(wordOf(value));
+  if (Array.isArray(value)) return value.every(isUnset);
+  return typeof value === 'object' && isEmptyObject(value);
+}
+
+/** The boolean that the value stands for; undefined where it stands for none. */
+export function booleanOf(value: unknown): boolean | undefined {
+  if (isUnset(value)) return false;
+  if (value === true || value === 1) return true;
+  return typeof value === 'string' && TRUE_WORDS.has(wordOf(value)) ? true : undefined;
+}

@@ -1,0 +1,59 @@
+/**
+ * The words of a transcript: what white space divides, and each character of scripts that have none
+ * between words. Words whose time is not known are laid between their neighbours by their length.
+ */
+import type { TimedWord } from '../../contracts/ports/tts.js';
+
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
+/** One such character with the marks that follow it, or a run of anything else. */
+const PARTS = new RegExp(`${UNSPACED.source}[\\p{M}\\p{P}ー]*|(?:(?!${UNSPACED.source})\\S)+`, 'gu');
+
+export interface WordPlace {
+  readonly text: string;
+  /** Where it begins in the text (UTF-16 units). */
+  readonly at: number;
+}
+
+export const wordPlaces = (text: string): WordPlace[] =>
+  [...text.matchAll(PARTS)].map(({ 0: word, index }) => ({ text: word, at: index }));
+
+export const wordsIn = (text: string): string[] => wordPlaces(text).map((word) => word.text);
+
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Divides a span among words by their length. */
+export function share(words: readonly string[], { start, end }: Span): TimedWord[] {
+  const letters = words.reduce((sum, { length }) => sum + length, 0);
+  let before = 0;
+  return words.map((text) => {
+    const at = (count: number): number => start + ((end - start) * count) / letters;
+    const word = { text, start: at(before), end: at(before + text.length) };
+    before += text.length;
+    return word;
+  });
+}
+
+/**
+ * Every word with a time, in order: the known ones keep theirs, runs of unknown ones share what is left
+ * between their neighbours. `known[index]` is the time of `words[index]`; all lie within `whole`.
+ */
+export function fillTimes(words: readonly string[], known: readonly (Span | undefined)[], whole: Span): TimedWord[] {
+  const filled: TimedWord[] = [];
+  for (let index = 0; index < words.length; ) {
+    const span = known[index];
+    if (span) {
+      filled.push({ text: words[index]!, ...span });
+      index += 1;
+      continue;
+    }
+    const next = known.findIndex((other, at) => at > index && other !== undefined);
+    const until = next < 0 ? words.length : next;
+    const gap = { start: filled.at(-1)?.end ?? whole.start, end: known[until]?.start ?? whole.end };
+    filled.push(...share(words.slice(index, until), gap));
+    index = until;
+  }
+  return filled;
+}

@@ -1,0 +1,44 @@
+/** What eSpeak NG can do, as data: the gateway reads it without loading the program. */
+import type { Language } from '../../../contracts/languages.js';
+import type { EngineVoice, TtsCapabilities } from '../../../contracts/ports/tts.js';
+
+export const ESPEAK_RATE = 22_050;
+
+/** The program's own pace reaches from half to twice; the rest of the range is left to time-stretching. */
+export const ESPEAK_SPEED = { min: 0.5, max: 2 } as const;
+
+const capabilities: TtsCapabilities = {
+  languages: ['en', 'ja', 'zh', 'ko', 'es', 'fr', 'de'],
+  sampleRate: ESPEAK_RATE,
+  streaming: true,
+  timing: 'word',
+  cloning: false,
+  speakers: false,
+  speed: true,
+  speedRange: ESPEAK_SPEED,
+  styleTags: false,
+};
+
+const voice = (name: string, language: Language, title: string): EngineVoice => ({
+  name,
+  title,
+  languages: [language],
+});
+
+/** The first of a language is its default. */
+const voices: readonly EngineVoice[] = [
+  voice('en-us', 'en', 'eSpeak (US English)'),
+  voice('en-gb', 'en', 'eSpeak (British English)'),
+  voice('ja', 'ja', 'eSpeak (Japanese)'),
+  voice('cmn', 'zh', 'eSpeak (Mandarin)'),
+  voice('ko', 'ko', 'eSpeak (Korean)'),
+  voice('es', 'es', 'eSpeak (Spanish)'),
+  voice('es-419', 'es', 'eSpeak (Latin American Spanish)'),
+  voice('fr-fr', 'fr', 'eSpeak (French)'),
+  voice('de', 'de', 'eSpeak (German)'),
+];
+
+export const espeakDescription = { name: 'espeak', capabilities, voices } as const;
+
+/** GPL-3, so it is optional, and loaded in the espeak child alone. */
+export const ESPEAK_PACKAGES = ['@echogarden/espeak-ng-emscripten', 'kuromoji'] as const;

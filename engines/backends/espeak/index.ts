@@ -1,0 +1,61 @@
+/**
+ * eSpeak NG: seven languages at 22.05 kHz, robotic and very light. GPL-3, so it is loaded in the espeak child
+ * alone (gateway/workers/espeak.ts). The program is synchronous; between pieces and chunks the loop turns,
+ * so that a cancel is seen.
+ */
+import { setImmediate as turn } from 'node:timers/promises';
+import { ServiceError } from '../../../contracts/errors.js';
+import type { TimedWord, TtsEngine, TtsEvent, TtsRequest } from '../../../contracts/ports/tts.js';
+import { cutText } from '../../text-pieces.js';
+import { ESPEAK_RATE, espeakDescription } from './description.js';
+import { isJapanese, japaneseUnits } from './japanese.js';
+import { loadEspeak, type EspeakProgram, type Utterance } from './program.js';
+import { spokenText, unitsOf } from './spoken-text.js';
+import { wordTimes } from './word-times.js';
+
+/** The pipeline cuts text before; this bounds one run of the program whoever calls. */
+const PIECE_LENGTH = 300;
+
+interface Spoken {
+  readonly chunks: Utterance['chunks'];
+  readonly words: readonly TimedWord[];
+  readonly samples: number;
+}
+
+const SILENT: Spoken = { chunks: [], words: [], samples: 0 };
+
+async function speak(program: EspeakProgram, piece: string, request: TtsRequest): Promise<Spoken> {
+  const { voice, speed } = request;
+  const units = voice === 'ja' && isJapanese(piece) ? await japaneseUnits(piece) : unitsOf(piece);
+  if (units.length === 0) return SILENT;
+  const spoken = spokenText(units);
+  const { chunks, events } = program(spoken.text, { voice, speed });
+  const samples = chunks.reduce((sum, { length }) => sum + length, 0);
+  const words = request.timing ? wordTimes(units, spoken, events, samples) : [];
+  return { chunks, words, samples };
+}
+
+const moved = ({ text, start, end }: TimedWord, by: number): TimedWord => ({ text, start: start + by, end: end + by });
+
+/** Loads the program; throws where the package is missing. Errors of `synthesize`: `engine_failed`, `voice_not_found`. */
+export async function createEspeak(): Promise<TtsEngine> {
+  const program = await loadEspeak();
+  async function* synthesize(request: TtsRequest, signal: AbortSignal): AsyncGenerator<TtsEvent> {
+    if (!espeakDescription.voices.some(({ name }) => name === request.voice)) {
+      throw new ServiceError('voice_not_found');
+    }
+    let offset = 0;
+    for (const piece of cutText(request.text, { latency: 'normal', chunkLength: PIECE_LENGTH })) {
+      await turn();
+      signal.throwIfAborted();
+      const { chunks, words, samples } = await speak(program, piece, request);
+      for (const word of words) yield { kind: 'word', word: moved(word, offset / ESPEAK_RATE) };
+      for (const chunk of chunks) {
+        signal.throwIfAborted();
+        yield { kind: 'audio', samples: chunk };
+      }
+      offset += samples;
+    }
+  }
+  return { ...espeakDescription, synthesize };
+}

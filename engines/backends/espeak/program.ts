@@ -1,0 +1,73 @@
+/**
+ * The eSpeak NG program: text in, chunks of samples and events out. Synchronous, about a hundredth of the
+ * time that its speech takes. It reads markup, entities and phoneme brackets, so spoken-text.ts takes
+ * them out before. Invariant: every run begins with the memory of the first, so that nothing of a text is
+ * left for the next, and the same text gives the same samples.
+ */
+import type { EspeakEvent, EspeakModule } from '@echogarden/espeak-ng-emscripten';
+import { ServiceError } from '../../../contracts/errors.js';
+import { ESPEAK_SPEED } from './description.js';
+
+export type { EspeakEvent } from '@echogarden/espeak-ng-emscripten';
+
+export interface Utterance {
+  /** Of 0.1 s at most each. */
+  readonly chunks: readonly Int16Array[];
+  readonly events: readonly EspeakEvent[];
+}
+
+export interface Manner {
+  readonly voice: string;
+  /** 1 is the voice's own pace. */
+  readonly speed: number;
+}
+
+export type EspeakProgram = (text: string, manner: Manner) => Utterance;
+
+type Curve = readonly (readonly [speed: number, rate: number])[];
+
+/** Words a minute for a speed, measured: 175 is its own pace, and faster is less than proportional. */
+const RATES: Curve = [[0.5, 82], [0.6, 102], [0.8, 140], [1, 175], [1.25, 219], [1.5, 270], [1.75, 325], [2, 375]]; // prettier-ignore
+/** Mandarin has fewer pauses to keep. */
+const MANDARIN_RATES: Curve = [[0.5, 92], [0.6, 112], [0.8, 143], [1, 175], [1.25, 211], [1.5, 244], [1.75, 274], [2, 300]]; // prettier-ignore
+
+/** Words a minute, between the points of the curve on a straight line. */
+export function rateFor({ voice, speed }: Manner): number {
+  const curve = voice === 'cmn' ? MANDARIN_RATES : RATES;
+  const wanted = Math.min(ESPEAK_SPEED.max, Math.max(ESPEAK_SPEED.min, speed));
+  const above = Math.max(1, curve.findIndex(([point]) => point >= wanted));
+  const [[low, slow], [high, fast]] = [curve[above - 1]!, curve[above]!];
+  return Math.round(slow + ((fast - slow) * (wanted - low)) / (high - low));
+}
+
+/** Keeps the program's memory as it is now (about 1 MB is in use); the result puts it back. */
+function keepMemory(module: EspeakModule): () => void {
+  const used = module.HEAPU8.findLastIndex((byte) => byte !== 0) + 1;
+  const memory = module.HEAPU8.slice(0, used);
+  return () => module.HEAPU8.set(memory);
+}
+
+/** Loads the program once. Throws where the optional package is not installed. */
+export async function loadEspeak(): Promise<EspeakProgram> {
+  const { default: load } = await import('@echogarden/espeak-ng-emscripten');
+  const module = await load();
+  const worker = new module.eSpeakNGWorker();
+  const restore = keepMemory(module);
+  return (text, manner) => {
+    const chunks: Int16Array[] = [];
+    const events: EspeakEvent[] = [];
+    try {
+      restore();
+      worker.set_voice(manner.voice);
+      worker.set_rate(rateFor(manner));
+      worker.synthesize(text, (samples, heard) => {
+        // What is given is the program's own memory.
+        if (samples?.length) chunks.push(samples.slice());
+        events.push(...heard);
+      });
+    } catch (cause) {
+      throw new ServiceError('engine_failed', { message: 'The voice could not speak this text', cause });
+    }
+    return { chunks, events };
+  };
+}

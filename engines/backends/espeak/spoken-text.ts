@@ -1,0 +1,67 @@
+/**
+ * Text as eSpeak can say it, made of units that know their words: what it would read as markup, entities or
+ * phonemes is taken out, and every character of what is spoken belongs to one word of the source.
+ */
+import { wordPlaces } from '../../alignment/transcript-words.js';
+
+export interface Unit {
+  /** The word as it stands in the source. */
+  readonly text: string;
+  readonly spoken: string;
+  /** Nothing stands between it and the unit before. */
+  readonly glued: boolean;
+}
+
+/** Markup, phoneme brackets, control and format characters, halves of surrogate pairs. */
+const UNSPEAKABLE = /[<>[\]\\\p{C}]/gu;
+/** An ampersand before a name would begin an entity. */
+const ENTITY = /&(?=[#\w])/gu;
+const SOUND = /[\p{L}\p{N}\p{S}&%@#]/u;
+
+const spokenForm = (word: string): string => word.replace(UNSPEAKABLE, ' ').replace(ENTITY, '& ').trim();
+
+const isSounding = ({ spoken }: Unit): boolean => SOUND.test(spoken);
+
+/** Units without a sound end the pause of the one before them. */
+function withoutSilent(units: readonly Unit[]): Unit[] {
+  const kept: Unit[] = [];
+  for (const unit of units) {
+    const before = kept.at(-1);
+    if (isSounding(unit)) kept.push(unit);
+    else if (before) kept[kept.length - 1] = { ...before, spoken: before.spoken + unit.spoken };
+  }
+  return kept;
+}
+
+/** Makes units of words; `glued` says that nothing stands between a word and the one before. */
+export const unitsFrom = (words: readonly Unit[]): Unit[] =>
+  withoutSilent(words.map((word) => ({ ...word, spoken: spokenForm(word.spoken) })));
+
+export const unitsOf = (text: string): Unit[] =>
+  unitsFrom(
+    wordPlaces(text).map(({ text: word, at }) => ({
+      text: word,
+      spoken: word,
+      glued: at > 0 && !/\s/u.test(text[at - 1]!),
+    })),
+  );
+
+export interface SpokenText {
+  readonly text: string;
+  /** Where each unit begins, in characters (code points). */
+  readonly begins: readonly number[];
+}
+
+/** What eSpeak is given; empty without units. */
+export function spokenText(units: readonly Unit[]): SpokenText {
+  let text = '';
+  let length = 0;
+  const begins = units.map(({ spoken, glued }) => {
+    const gap = text === '' || glued ? '' : ' ';
+    const begin = length + gap.length;
+    text += gap + spoken;
+    length = begin + [...spoken].length;
+    return begin;
+  });
+  return { text, begins };
+}

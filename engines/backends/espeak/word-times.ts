@@ -1,0 +1,62 @@
+/**
+ * Word times from eSpeak's events. It says when it begins a word, but runs small words into one ("in the")
+ * and takes others apart (a number, an abbreviation): events of one unit are joined, and units without an
+ * event share the time of the one before them by their length.
+ */
+import type { TimedWord } from '../../../contracts/ports/tts.js';
+import { share } from '../../alignment/transcript-words.js';
+import { ESPEAK_RATE } from './description.js';
+import type { EspeakEvent } from './program.js';
+import type { SpokenText, Unit } from './spoken-text.js';
+
+interface Group {
+  /** Of the unit that the events belong to. */
+  readonly unit: number;
+  readonly start: number;
+  end: number;
+}
+
+const isPause = ({ type, id }: EspeakEvent): boolean => type === 'phoneme' && id === '';
+
+/** The unit at a position, the first for what stands before. */
+function unitAt(begins: readonly number[], position: number): number {
+  const next = begins.findIndex((begin) => begin > position);
+  return Math.max(0, (next < 0 ? begins.length : next) - 1);
+}
+
+/** Spans of sound, one a unit that has events; `end` is where its last sound ends. */
+function groupsOf(events: readonly EspeakEvent[], begins: readonly number[], end: number): Group[] {
+  const groups: Group[] = [];
+  let silentSince: number | undefined;
+  const close = (at: number): void => {
+    const open = groups.at(-1);
+    if (open) open.end = Math.max(open.end, silentSince ?? at);
+    silentSince = undefined;
+  };
+  for (const event of events) {
+    const at = event.audio_position / 1000;
+    if (event.type === 'phoneme') silentSince = isPause(event) ? (silentSince ?? at) : undefined;
+    else if (event.type !== 'samplerate') close(at);
+    if (event.type !== 'word') continue;
+    const unit = unitAt(begins, event.text_position - 1);
+    if (unit > (groups.at(-1)?.unit ?? -1)) groups.push({ unit, start: at, end: at });
+  }
+  close(end);
+  return groups;
+}
+
+/** The times of all units, in seconds from the start of the utterance. `samples`: its length. */
+export function wordTimes(
+  units: readonly Unit[],
+  { begins }: SpokenText,
+  events: readonly EspeakEvent[],
+  samples: number,
+): TimedWord[] {
+  const end = samples / ESPEAK_RATE;
+  const groups = groupsOf(events, begins, end);
+  return groups.flatMap((group, index) => {
+    const from = index === 0 ? 0 : group.unit;
+    const words = units.slice(from, groups[index + 1]?.unit).map(({ text }) => text);
+    return share(words, { start: Math.min(group.start, end), end: Math.min(group.end, end) });
+  });
+}

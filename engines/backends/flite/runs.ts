@@ -1,0 +1,24 @@
+/**
+ * Cuts text into the runs of the program. A run is synchronous, so what bounds it is not the length of
+ * its text but of its speech: figures, signs and lone letters are read out one by one.
+ */
+import { cutText } from '../../text-pieces.js';
+
+/** The pipeline cuts text before; this holds whoever calls. */
+const RUN_LENGTH = 300;
+/** In lower-case letters at the voice's own pace: 40 s of speech, half a second of work. */
+const RUN_WEIGHT = 600;
+const SPELT_OUT = /[A-Z0-9]|[^\w\s.,;:!?'"()-]|\b[a-z]\b/gu;
+const SPELT_OUT_WEIGHT = 6;
+
+const weightOf = (text: string): number =>
+  text.length + (text.match(SPELT_OUT)?.length ?? 0) * (SPELT_OUT_WEIGHT - 1);
+
+/** The runs of a text that is spoken at `speed`, in order, none empty. */
+export function* runsOf(text: string, speed: number): Generator<string> {
+  for (const piece of cutText(text, { latency: 'normal', chunkLength: RUN_LENGTH })) {
+    const excess = weightOf(piece) / speed / RUN_WEIGHT;
+    if (excess <= 1) yield piece;
+    else yield* cutText(piece, { latency: 'normal', chunkLength: Math.ceil(RUN_LENGTH / excess) });
+  }
+}

@@ -1,0 +1,16 @@
+/**
+ * The `espeak` child: eSpeak NG is under the GPL-3, so it runs in this process and no other. It is loaded
+ * before the child takes work, and warmed up behind that; Japanese loads its dictionary when it is first
+ * spoken.
+ */
+import { createEspeak } from '../../engines/backends/espeak/index.js';
+import { speechJobs } from '../../engines/serve-speech.js';
+import { serveAsChild } from '../../processes/child.js';
+
+/** A job waits on its reader most of the time, and holds the program only while it speaks. */
+const SLOTS = 64;
+
+const espeak = await createEspeak();
+await serveAsChild({ handlers: speechJobs({ tts: [espeak], stt: [] }), slots: SLOTS });
+const hello = { text: 'Hello.', voice: 'en-us', language: 'en', speed: 1, timing: true } as const;
+for await (const event of espeak.synthesize(hello, new AbortController().signal)) void event;

@@ -1,0 +1,133 @@
+/**
+ * Word times of real recognition (design.md "word times"): clips whose true times their engine tells, in
+ * voices other than the one that alignment reads with; on its thread, in the stt child, through the API.
+ */
+import { readFileSync } from 'node:fs';
+import t from 'tap';
+import { RECOGNITION_RATE } from '../../contracts/audio.js';
+import type { TimedWord } from '../../contracts/ports/tts.js';
+import { createAligner } from '../../engines/alignment/aligner.js';
+import { createFlite } from '../../engines/backends/flite/index.js';
+import { moonshineDescription } from '../../engines/backends/moonshine/description.js';
+import { sttInChild } from '../../engines/child-engines.js';
+import { speakAll } from '../../engines/conformance.js';
+import { createPool } from '../../processes/pool.js';
+import { superviseRole } from '../../processes/supervise.js';
+import { joined, silence, streamed, wordsOf } from '../fixtures/engines-listening.js';
+import { startGateway } from '../fixtures/gateway.js';
+import { recordingLog, socketFolder } from '../fixtures/processes-tools.js';
+
+// Models on two cores that other tests share.
+t.setTimeout(600_000);
+
+const fixture = new URL('../../../test/fixtures/engines-sentences.json', import.meta.url);
+const sentences = JSON.parse(readFileSync(fixture, 'utf8')) as string[];
+const flite = await createFlite();
+const aligner = createAligner();
+t.teardown(() => aligner.stop());
+const live = new AbortController().signal;
+const CLOSE_SECONDS = 0.15;
+const ENOUGH = 0.9;
+
+const say = (text: string, voice: string) =>
+  speakAll(flite, { text, voice, language: 'en', speed: 1, timing: true });
+
+const isClose = (found: TimedWord, truth: TimedWord): boolean =>
+  Math.abs(found.start - truth.start) <= CLOSE_SECONDS && Math.abs(found.end - truth.end) <= CLOSE_SECONDS;
+
+for (const voice of ['rms', 'slt', 'kal16']) {
+  t.test(`nine of ten words of ${voice} are within 150 ms of their time`, async (t) => {
+    let close = 0;
+    let all = 0;
+    for (const sentence of sentences) {
+      const { samples, words } = await say(sentence, voice);
+      const found = await aligner.align(joined(silence(0.3), samples, silence(0.3)), sentence, live);
+      t.same(found.map(({ text }) => text), sentence.split(' '));
+      close += words.filter(({ text, start, end }, index) => isClose(found[index]!, { text, start: start + 0.3, end: end + 0.3 })).length;
+      all += words.length;
+    }
+    t.ok(close >= ENOUGH * all, `${close} of ${all}`);
+  });
+}
+
+t.test('pieces of the greatest length, without words, and of foreign words are timed too', async (t) => {
+  const spoken = await say(sentences.slice(0, 5).join(' '), 'slt');
+  const piece = spoken.samples.subarray(0, 15 * RECOGNITION_RATE);
+  const words = await aligner.align(piece, sentences.slice(0, 5).join(' '), live);
+  t.ok(words.every(({ start, end }) => start >= 0 && end >= start && end <= 15));
+  t.same(await aligner.align(piece, '', live), []);
+  t.same(await aligner.align(new Int16Array(0), 'Hello', live), [{ text: 'Hello', start: 0, end: 0 }]);
+  const foreign = await aligner.align(silence(1), '你好', live);
+  t.same(foreign.map(({ text }) => text), ['你', '好']);
+});
+
+t.test('a piece that is given up leaves the others', async (t) => {
+  const { samples } = await say(sentences[0]!, 'slt');
+  const abort = new AbortController();
+  const given = aligner.align(samples, sentences[0]!, abort.signal);
+  const kept = aligner.align(samples, sentences[0]!, live);
+  abort.abort();
+  await t.rejects(given, { name: 'AbortError' });
+  await t.rejects(aligner.align(samples, 'x', AbortSignal.abort()), { name: 'AbortError' });
+  t.equal((await kept).length, sentences[0]!.split(' ').length);
+});
+
+t.test('a thread that ends fails its pieces, and the next piece has another', async (t) => {
+  const { samples } = await say(sentences[1]!, 'slt');
+  const running = aligner.align(samples, sentences[1]!, live);
+  const failed = t.rejects(running, { code: 'engine_failed' });
+  await aligner.stop();
+  await failed;
+  t.equal((await aligner.align(samples, sentences[1]!, live)).length, sentences[1]!.split(' ').length);
+});
+
+t.test('the stt child times the words that it recognises', async (t) => {
+  const log = recordingLog();
+  const entry = new URL('../../gateway/workers/speech.js', import.meta.url);
+  const supervision = await superviseRole({ role: 'stt', entry, count: 1, socketFolder: await socketFolder(t), log });
+  const pool = createPool({ sockets: supervision.sockets, log });
+  t.teardown(async () => {
+    pool.close();
+    await supervision.stop();
+  });
+  await pool.ready();
+  const moonshine = sttInChild(pool, moonshineDescription);
+  const clips = await Promise.all([3, 9, 16].map((index) => say(sentences[index]!, 'slt')));
+  let offset = 0;
+  const truth = clips.flatMap(({ samples, words }) => {
+    offset += 1;
+    const placed = words.map(({ text, start, end }) => ({ text, start: start + offset, end: end + offset }));
+    offset += samples.length / RECOGNITION_RATE;
+    return placed;
+  });
+  const audio = joined(...clips.flatMap(({ samples }) => [silence(1), samples]), silence(1));
+  const heard: TimedWord[] = [];
+  for await (const segment of moonshine.transcribe(streamed(audio), { words: true }, live)) {
+    t.equal(segment.words?.map(({ text }) => text).join(' '), segment.text);
+    heard.push(...(segment.words ?? []));
+  }
+  const isSame = (a: TimedWord, b: TimedWord): boolean => wordsOf(a.text).join() === wordsOf(b.text).join();
+  const found = truth.filter((word) => heard.some((other) => isSame(word, other) && isClose(other, word)));
+  t.ok(found.length >= ENOUGH * truth.length, `${found.length} of ${truth.length}`);
+  for await (const { words } of moonshine.transcribe(streamed(audio), {}, live)) t.equal(words, undefined);
+});
+
+t.test('POST /v1/asr answers one segment a word when timestamps are not ignored', async (t) => {
+  const gateway = await startGateway();
+  t.teardown(() => gateway.stop());
+  const post = (path: string, body: FormData | string, headers = {}) =>
+    fetch(gateway.base + path, { method: 'POST', headers: { ...gateway.authorization, ...headers }, body });
+  const text = 'Tones carry text, exactly.';
+  const json = { 'content-type': 'application/json' };
+  const audio = await post('/v1/tts', JSON.stringify({ text, format: 'wav' }), json);
+  const form = new FormData();
+  form.append('audio', await audio.blob());
+  form.append('ignore_timestamps', 'false');
+  const { segments, duration } = (await (await post('/v1/asr', form)).json()) as { segments: TimedWord[]; duration: number };
+  t.same(segments.map(({ text }) => text), text.split(' '));
+  let last = 0;
+  for (const { start, end } of segments) {
+    t.ok(start >= last && end > start && end <= duration, `${start} to ${end}`);
+    last = end;
+  }
+});

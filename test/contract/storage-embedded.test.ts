@@ -1,0 +1,370 @@
+/** Embedded Postgres as supervisors meet it: first and later starts, users, orphans, rivals, broken folders. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { openDatabase, type Database } from '../../storage/database.js';
+import { closedFolder } from '../../storage/embedded/account.js';
+import { findBinaries } from '../../storage/embedded/binaries.js';
+import { isAlive } from '../../storage/embedded/processes.js';
+import { runningEmbedded, startEmbedded } from '../../storage/embedded.js';
+import { failureOf, folderOf } from '../fixtures/postgres.js';
+import { until } from '../fixtures/until.js';
+
+const NOBODY = { uid: 65_534, gid: 65_534 };
+const EMBEDDED = new URL('../../storage/embedded.js', import.meta.url).href;
+const isRoot = process.geteuid?.() === 0;
+
+/** Holds an embedded Postgres as a supervisor does, until it is killed; SIGTERM stops it properly. */
+const SUPERVISOR = `
+  const { startEmbedded } = await import(process.env.EMBEDDED);
+  try {
+    const server = await startEmbedded({ dataDir: process.env.DATA_DIR });
+    process.on('SIGTERM', () => server.stop().then(() => process.exit(0)));
+    console.log(JSON.stringify({ url: server.url, pid: server.pid() }));
+  } catch (error) {
+    console.log(JSON.stringify({ error: error.message }));
+  }`;
+
+interface Said {
+  readonly url?: string;
+  readonly pid?: number;
+  readonly error?: string;
+}
+
+interface SupervisorOptions {
+  readonly uid?: number;
+  readonly gid?: number;
+  readonly path?: string;
+}
+
+async function supervise(
+  t: Test,
+  dataDir: string,
+  { path, ...user }: SupervisorOptions = {},
+): Promise<{ child: ChildProcess; said: Said }> {
+  const env = { PATH: path ?? process.env['PATH'], EMBEDDED, DATA_DIR: dataDir };
+  const child = spawn(process.execPath, ['--input-type=module', '-e', SUPERVISOR], {
+    ...user,
+    env,
+    cwd: '/',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  t.teardown(() => end(child, 'SIGTERM'));
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  return { child, said: JSON.parse(line.toString()) as Said };
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill(signal);
+  await exited;
+}
+
+
+/** Teardowns run backwards, so the database is closed before its server is stopped. */
+async function connect(t: Test, url = ''): Promise<Database> {
+  const database = await openDatabase({ url });
+  t.teardown(() => database.close());
+  return database;
+}
+
+async function start(t: Test, dataDir: string) {
+  const server = await startEmbedded({ dataDir });
+  t.teardown(() => server.stop());
+  return server;
+}
+
+async function noteIn(url: string | undefined, note: string): Promise<void> {
+  const database = await openDatabase({ url: url ?? '' });
+  await database.sql`create table if not exists notes (note text)`;
+  await database.sql`insert into notes values (${note})`;
+  await database.close();
+}
+
+async function notesIn(url: string | undefined): Promise<string[]> {
+  const database = await openDatabase({ url: url ?? '' });
+  const rows = await database.sql<{ note: string }[]>`select note from notes`;
+  await database.close();
+  return rows.map(({ note }) => note);
+}
+
+
+/** Made by the first test and used again by most others: a later start costs a tenth of a first one. */
+const shared = join(folderOf(t), 'data');
+chmodSync(join(shared, '..'), 0o755);
+
+t.test(
+  'the first start makes the data, a later one finds it, and nothing else is left between',
+  async (t) => {
+    const first = await startEmbedded({ dataDir: shared });
+    await noteIn(first.url, 'kept');
+    const pid = first.pid();
+    await Promise.all([first.stop(), first.stop()]);
+    t.notOk(isAlive(pid));
+    t.same(readdirSync(shared), ['postgres']);
+    const second = await start(t, shared);
+    t.same(await notesIn(second.url), ['kept']);
+  },
+);
+
+t.test('it listens on a private socket only', async (t) => {
+  const dataDir = shared;
+  const server = await start(t, dataDir);
+  const { sql } = await connect(t, server.url);
+  const [row] = await sql`select current_setting('listen_addresses') as addresses`;
+  t.equal(row?.['addresses'], '');
+  t.equal(statSync(join(dataDir, 'postgres-socket')).mode & 0o777, 0o700);
+  t.equal(statSync(join(dataDir, 'postgres')).mode & 0o777, 0o700);
+});
+
+t.test('a data folder whose name is too long for a socket has it in a temporary one', async (t) => {
+  const dataDir = join(folderOf(t), 'long'.repeat(25));
+  const server = await startEmbedded({ dataDir });
+  const socketFolder = new URL(server.url).searchParams.get('host') ?? '';
+  t.notOk(socketFolder.startsWith(dataDir));
+  t.equal(statSync(socketFolder).mode & 0o777, 0o700);
+  await noteIn(server.url, 'reached');
+  await server.stop();
+  t.notOk(existsSync(socketFolder));
+});
+
+t.test('the temporary socket folder of a killed supervisor goes with the next start', async (t) => {
+  const dataDir = join(folderOf(t), 'long'.repeat(25));
+  const { child, said } = await supervise(t, dataDir);
+  const left = new URL(said.url ?? '').searchParams.get('host') ?? '';
+  await end(child, 'SIGKILL');
+  t.ok(existsSync(left));
+  await start(t, dataDir);
+  t.notOk(existsSync(left));
+});
+
+t.test('another process finds the running server, and none after its end', async (t) => {
+  const dataDir = shared;
+  t.equal(runningEmbedded(dataDir), undefined);
+  const { child, said } = await supervise(t, dataDir);
+  t.equal(runningEmbedded(dataDir), said.url);
+  await end(child, 'SIGTERM');
+  t.equal(runningEmbedded(dataDir), undefined);
+  t.notOk(isAlive(said.pid ?? -1));
+});
+
+t.test('a second supervisor is refused, and the first goes on', async (t) => {
+  const dataDir = shared;
+  const { child, said } = await supervise(t, dataDir);
+  const message = await failureOf(() => startEmbedded({ dataDir }));
+  t.match(message, dataDir);
+  t.match(message, 'DATA_DIR');
+  t.match(message, String(child.pid));
+  t.same(await notesIn(said.url), ['kept']);
+});
+
+t.test('two starts at once: one has the folder', async (t) => {
+  const dataDir = shared;
+  const both = await Promise.all([supervise(t, dataDir), supervise(t, dataDir)]);
+  t.equal(both.filter(({ said }) => said.url).length, 1);
+  t.equal(both.filter(({ said }) => said.error?.includes('in use')).length, 1);
+});
+
+t.test('what a killed supervisor leaves is stopped by the next start, and the data are there', async (t) => {
+  const dataDir = shared;
+  const { child, said } = await supervise(t, dataDir);
+  await end(child, 'SIGKILL');
+  t.ok(isAlive(said.pid ?? -1), 'the server outlives its supervisor');
+  const next = await start(t, dataDir);
+  t.notOk(isAlive(said.pid ?? -1));
+  t.same(await notesIn(next.url), ['kept']);
+});
+
+t.test(
+  'files of a start long gone, whose process numbers belong to others now, are no obstacle',
+  async (t) => {
+    const dataDir = shared;
+    const data = join(dataDir, 'postgres');
+    const gone = {
+      pid: process.pid,
+      started: 'before this process',
+      socketFolder: join(dataDir, 'postgres-socket'),
+    };
+    writeFileSync(join(dataDir, 'postgres.lock'), JSON.stringify(gone));
+    const pidFile = [
+      process.ppid,
+      data,
+      1,
+      5432,
+      join(dataDir, 'postgres-socket'),
+      '',
+      '1 1',
+      'ready',
+      '',
+    ].join('\n');
+    writeFileSync(join(data, 'postmaster.pid'), pidFile, { mode: 0o600 });
+    const { uid, gid } = statSync(data);
+    if (isRoot) chownSync(join(data, 'postmaster.pid'), uid, gid);
+    const server = await start(t, dataDir);
+    t.not(server.pid(), process.ppid);
+    t.ok(isAlive(process.ppid));
+  },
+);
+
+t.test('a server that dies is started again, and connections come back', async (t) => {
+  const dataDir = shared;
+  const server = await start(t, dataDir);
+  const database = await connect(t, server.url);
+  let missed = 0;
+  const heard: string[] = [];
+  await database.events.listen('api_keys', {
+    heard: (payload) => heard.push(payload),
+    missed: () => missed++,
+  });
+  t.equal(missed, 1);
+  const before = server.pid();
+  process.kill(before, 'SIGKILL');
+  await until('another server answers', async () => server.pid() !== before && (await database.answers()));
+  await until('the listener is told that it missed something', () => missed === 2);
+  await database.sql.notify('api_keys', 'after');
+  await until('it hears again', () => heard.includes('after'));
+});
+
+t.test('a stop while the server is being started again leaves nothing', async (t) => {
+  const dataDir = shared;
+  const server = await startEmbedded({ dataDir });
+  process.kill(server.pid(), 'SIGKILL');
+  await until('the server is dead', () => !isAlive(server.pid()));
+  await server.stop();
+  t.notOk(isAlive(server.pid()));
+  t.same(readdirSync(dataDir), ['postgres']);
+});
+
+t.test('an interrupted first start is begun again', async (t) => {
+  const dataDir = folderOf(t);
+  mkdirSync(join(dataDir, 'postgres.new'));
+  writeFileSync(join(dataDir, 'postgres.new', 'PG_VERSION'), '18\n');
+  const server = await start(t, dataDir);
+  await noteIn(server.url, 'fresh');
+  t.notOk(existsSync(join(dataDir, 'postgres.new')));
+});
+
+t.test(
+  'a folder that is no data folder, or of another version, or damaged, is refused in words and left alone',
+  async (t) => {
+    const cases: [string, (data: string) => void, RegExp][] = [
+      [
+        'foreign files',
+        (data) => writeFileSync(join(data, 'photo.jpg'), 'x'),
+        /not a whole Postgres data folder/,
+      ],
+      [
+        'another version',
+        (data) => writeFileSync(join(data, 'PG_VERSION'), '14\n'),
+        /Postgres 14, and the embedded one is Postgres \d+/,
+      ],
+      [
+        'a hollow cluster',
+        (data) => writeFileSync(join(data, 'PG_VERSION'), `${findBinaries().major}\n`),
+        /does not start/,
+      ],
+    ];
+    for (const [name, spoil, words] of cases) {
+      const dataDir = folderOf(t);
+      mkdirSync(join(dataDir, 'postgres'), { mode: 0o700 });
+      spoil(join(dataDir, 'postgres'));
+      const before = readdirSync(join(dataDir, 'postgres'));
+      const message = await failureOf(() => startEmbedded({ dataDir }));
+      t.match(message, words, name);
+      t.match(message, /DATA_DIR.*DATABASE_URL/, name);
+      t.same(readdirSync(join(dataDir, 'postgres')), before, name);
+      t.same(readdirSync(dataDir), ['postgres'], `${name}: no lock is left`);
+    }
+  },
+);
+
+t.test('a data folder that cannot be written is refused with its name and reason', async (t) => {
+  const file = join(folderOf(t), 'file');
+  writeFileSync(file, '');
+  for (const dataDir of [file, join(file, 'data')]) {
+    const message = await failureOf(() => startEmbedded({ dataDir }));
+    t.match(message, `DATA_DIR ${dataDir} cannot be written`);
+    t.match(message, 'DATABASE_URL');
+  }
+  t.equal(readFileSync(file, 'utf8'), '');
+});
+
+const closed =
+  closedFolder(findBinaries().postgres, NOBODY) ?? closedFolder(EMBEDDED.slice('file://'.length), NOBODY);
+const switchable = isRoot
+  ? closed
+    ? { skip: `user nobody cannot reach ${closed}` }
+    : {}
+  : { skip: 'only root can become another user' };
+
+t.test('an ordinary user runs it plainly', switchable, async (t) => {
+  const dataDir = folderOf(t);
+  chownSync(dataDir, NOBODY.uid, NOBODY.gid);
+  const { said } = await supervise(t, dataDir, NOBODY);
+  await noteIn(said.url, 'by nobody');
+  t.equal(statSync(`/proc/${said.pid}`).uid, NOBODY.uid);
+  t.equal(statSync(join(dataDir, 'postgres')).uid, NOBODY.uid);
+});
+
+t.test('an ordinary user is told of a read-only folder', switchable, async (t) => {
+  const dataDir = folderOf(t);
+  chmodSync(dataDir, 0o555);
+  const { said } = await supervise(t, dataDir, NOBODY);
+  t.match(said.error, `DATA_DIR ${dataDir} cannot be written: permission denied`);
+  t.same(readdirSync(dataDir), []);
+});
+
+t.test("an ordinary user is told of another user's data", switchable, async (t) => {
+  chmodSync(shared, 0o777);
+  const { said } = await supervise(t, shared, NOBODY);
+  t.match(said.error, /belongs to another user/);
+});
+
+t.test(
+  'root without user namespaces runs it as nobody, and later as whoever owns the data',
+  switchable,
+  async (t) => {
+    const dataDir = folderOf(t);
+    chmodSync(dataDir, 0o755);
+    const bare = { path: '/nowhere' };
+    const first = await supervise(t, dataDir, bare);
+    await noteIn(first.said.url, 'as nobody');
+    t.equal(statSync(`/proc/${first.said.pid}`).uid, NOBODY.uid);
+    await end(first.child, 'SIGTERM');
+    const second = await start(t, dataDir);
+    t.same(await notesIn(second.url), ['as nobody']);
+    t.equal(statSync(`/proc/${second.pid()}`).uid, NOBODY.uid);
+  },
+);
+
+t.test('data made in a user namespace go to nobody where namespaces are gone', switchable, async (t) => {
+  const dataDir = shared;
+  const { said } = await supervise(t, dataDir, { path: '/nowhere' });
+  t.same(await notesIn(said.url), ['kept']);
+});
+
+t.test(
+  'root without user namespaces, and a folder that nobody cannot reach: the way out is named',
+  switchable,
+  async (t) => {
+    const dataDir = join(folderOf(t), 'data');
+    const { said } = await supervise(t, dataDir, { path: '/nowhere' });
+    t.match(said.error, /DATA_DIR/);
+    t.match(said.error, /DATABASE_URL/);
+    t.match(said.error, /nobody cannot reach/);
+  },
+);
