@@ -7,14 +7,26 @@ const ROUNDS = 31;
 
 const gateway = await startGateway(EMBEDDED);
 try {
-  for (const [latency, target] of [['low', '200 ms'], ['normal', undefined]] as const) {
+  for (const [latency, target] of [
+    ['low', '200 ms'],
+    ['normal', undefined],
+  ] as const) {
     const times: number[] = [];
     for (let round = 0; round < ROUNDS; round++) {
       const { firstByte } = await speak(gateway, { text: SENTENCE, format: 'mp3', latency });
       if (round > 0) times.push(firstByte);
     }
-    row(`first mp3 byte, ${SENTENCE.length} characters, latency ${latency}, median`, median(times), 'ms', target);
-    row(`first mp3 byte, ${SENTENCE.length} characters, latency ${latency}, p95`, quantile(times, 0.95), 'ms');
+    row(
+      `first mp3 byte, ${SENTENCE.length} characters, latency ${latency}, median`,
+      median(times),
+      'ms',
+      target,
+    );
+    row(
+      `first mp3 byte, ${SENTENCE.length} characters, latency ${latency}, p95`,
+      quantile(times, 0.95),
+      'ms',
+    );
   }
 } finally {
   await gateway.stop();

@@ -14,9 +14,15 @@ const gateway = await startGateway(EMBEDDED);
 try {
   await speak(gateway, { text: 'Hello.', format: 'mp3' });
   const byName = new Map<string, number>();
-  for (const pid of familyOf(gateway.pid)) byName.set(nameOf(pid), (byName.get(nameOf(pid)) ?? 0) + memoryMb(pid));
+  for (const pid of familyOf(gateway.pid))
+    byName.set(nameOf(pid), (byName.get(nameOf(pid)) ?? 0) + memoryMb(pid));
   for (const [name, memory] of byName) row(`memory of ${name}`, memory, 'MB');
-  row('memory of all processes, idle', [...byName.values()].reduce((sum, memory) => sum + memory, 0), 'MB', '650 MB');
+  row(
+    'memory of all processes, idle',
+    [...byName.values()].reduce((sum, memory) => sum + memory, 0),
+    'MB',
+    '650 MB',
+  );
 } finally {
   await gateway.stop();
 }

@@ -53,4 +53,6 @@ export const speak = (gateway: Gateway, body: unknown): Promise<Timed> =>
   timedPost(`${gateway.base}/v1/tts`, gateway.authorization, body);
 
 export const row = (name: string, value: number, unit: string, target?: string): void =>
-  console.log(`${name.padEnd(62)} ${value.toFixed(value < 10 ? 2 : 0).padStart(8)} ${unit}${target ? `   target ${target}` : ''}`);
+  console.log(
+    `${name.padEnd(62)} ${value.toFixed(value < 10 ? 2 : 0).padStart(8)} ${unit}${target ? `   target ${target}` : ''}`,
+  );

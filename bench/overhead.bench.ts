@@ -60,10 +60,26 @@ try {
   }
   const of = (pick: (pair: { ours: Round; bare: Round }) => number) => median(rounds.map(pick));
   row('audio a request', (rounds[0]?.ours.bytes ?? 0) / 32_000, 's');
-  row('latency of a whole request, bare handler', of(({ bare }) => bare.latency), 'ms');
-  row('latency of a whole request, added by the gateway', of(({ ours, bare }) => ours.latency - bare.latency), 'ms');
-  row('CPU a request, bare handler', of(({ bare }) => bare.cpu), 'ms');
-  row('CPU a request, added by the gateway', of(({ ours, bare }) => ours.cpu - bare.cpu), 'ms');
+  row(
+    'latency of a whole request, bare handler',
+    of(({ bare }) => bare.latency),
+    'ms',
+  );
+  row(
+    'latency of a whole request, added by the gateway',
+    of(({ ours, bare }) => ours.latency - bare.latency),
+    'ms',
+  );
+  row(
+    'CPU a request, bare handler',
+    of(({ bare }) => bare.cpu),
+    'ms',
+  );
+  row(
+    'CPU a request, added by the gateway',
+    of(({ ours, bare }) => ours.cpu - bare.cpu),
+    'ms',
+  );
 } finally {
   bare.stop();
   await gateway.stop();

@@ -39,6 +39,12 @@ const count = (env: string, initial: number, min: number, max: number): Setting<
   },
 });
 
+const optionalCount = (env: string): Setting<number | undefined> => ({
+  env,
+  initial: undefined,
+  parse: count(env, 0, 0, Number.MAX_SAFE_INTEGER).parse,
+});
+
 const choice = <T extends string>(env: string, initial: T, values: readonly T[]): Setting<T> => ({
   env,
   initial,
@@ -92,6 +98,8 @@ const SETTINGS = {
   databaseUrl: text('DATABASE_URL', undefined as string | undefined),
   apiKey: text('API_KEY', undefined as string | undefined),
   concurrency: count('CONCURRENCY', LIMITS.workspace.concurrency, 1, 1_000_000),
+  quotaCharacters: optionalCount('QUOTA_SYNTHESIS_CHARACTERS'),
+  quotaTranscriptionSeconds: optionalCount('QUOTA_TRANSCRIPTION_SECONDS'),
   ttsEngines: list('TTS_ENGINES', ['flite']),
   sttEngines: list('STT_ENGINES', ['moonshine']),
   modelRoutes: { env: 'MODEL_ROUTES', initial: {}, parse: parseRoutes } as Setting<ModelRoutes>,

@@ -60,13 +60,20 @@ function isInstalled(name: string): boolean {
 function checkPackages(variable: string, name: string, packages: readonly string[]): void {
   const missing = packages.filter((wanted) => !isInstalled(wanted));
   if (missing.length === 0) return;
-  throw new ConfigError(`${variable} names "${name}", which needs optional packages: npm install ${missing.join(' ')}`);
+  throw new ConfigError(
+    `${variable} names "${name}", which needs optional packages: npm install ${missing.join(' ')}`,
+  );
 }
 
-function rowsOf<E>(variable: string, table: Readonly<Record<string, EngineRow<E>>>, names: readonly string[]) {
+function rowsOf<E>(
+  variable: string,
+  table: Readonly<Record<string, EngineRow<E>>>,
+  names: readonly string[],
+) {
   return names.map((name) => {
     const row = Object.hasOwn(table, name) ? table[name] : undefined;
-    if (!row) throw new ConfigError(`${variable} names "${name}"; there are ${Object.keys(table).join(', ')}`);
+    if (!row)
+      throw new ConfigError(`${variable} names "${name}"; there are ${Object.keys(table).join(', ')}`);
     checkPackages(variable, name, row.packages ?? []);
     return row;
   });

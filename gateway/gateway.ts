@@ -20,9 +20,10 @@ import { createPool, type Pool } from '../processes/pool.js';
 import { type Database, openDatabase } from '../storage/database.js';
 import { createKeyAuthority } from '../storage/keys.js';
 import { createSlotLeases } from '../storage/leases.js';
-import { createUsageStore } from '../storage/usage.js';
+import { createUsageStore, type Quotas } from '../storage/usage.js';
 import type { Config } from './config.js';
 import { nativeDialect } from './dialects/native/index.js';
+import { protocolADialect } from './dialects/protocol-a/index.js';
 import { reachEngines } from './engines.js';
 import type { RoleName, RoleSockets } from './roles.js';
 import { Health } from './server/health.js';
@@ -51,7 +52,9 @@ const UPLOADS = join(tmpdir(), 'speech-gateway-uploads');
 type Pools = ReadonlyMap<RoleName, Pool>;
 
 const openPools = (sockets: RoleSockets, log: Log): Pools =>
-  new Map(Object.entries(sockets).map(([role, paths]) => [role as RoleName, createPool({ sockets: paths, log })]));
+  new Map(
+    Object.entries(sockets).map(([role, paths]) => [role as RoleName, createPool({ sockets: paths, log })]),
+  );
 
 function poolOf(pools: Pools, role: RoleName): Pool {
   const pool = pools.get(role);
@@ -78,24 +81,63 @@ function addGauges(metrics: Metrics, pools: Pools, admission: RunningAdmission):
       pool.state().map((child, index) => ({ labels: { role, index }, value: read(child) })),
     );
   const labels = ['role', 'index'];
-  metrics.gauge('child_connected', 'Whether a child is connected', children((child) => Number(child.connected)), labels);
-  metrics.gauge('child_jobs_running', 'Jobs that a child runs', children(({ running }) => running), labels);
-  metrics.gauge('child_jobs_queued', 'Jobs that wait in a child', children(({ queued }) => queued), labels);
-  metrics.gauge('speech_jobs_running', 'Synthesis and transcription jobs admitted here', () => admission.state().used);
-  metrics.gauge('speech_slots_held', 'Concurrency slots that this process leases', () => admission.state().held);
+  metrics.gauge(
+    'child_connected',
+    'Whether a child is connected',
+    children((child) => Number(child.connected)),
+    labels,
+  );
+  metrics.gauge(
+    'child_jobs_running',
+    'Jobs that a child runs',
+    children(({ running }) => running),
+    labels,
+  );
+  metrics.gauge(
+    'child_jobs_queued',
+    'Jobs that wait in a child',
+    children(({ queued }) => queued),
+    labels,
+  );
+  metrics.gauge(
+    'speech_jobs_running',
+    'Synthesis and transcription jobs admitted here',
+    () => admission.state().used,
+  );
+  metrics.gauge(
+    'speech_slots_held',
+    'Concurrency slots that this process leases',
+    () => admission.state().held,
+  );
 }
+
+const quotasOf = ({ quotaCharacters, quotaTranscriptionSeconds: seconds }: Config): Quotas => ({
+  ...(quotaCharacters === undefined ? {} : { synthesis_characters: quotaCharacters }),
+  ...(seconds === undefined ? {} : { transcription_ms: seconds * 1000 }),
+});
+
+/** Jobs that wait in each child of a role before new requests are shed. */
+const SATURATED = 48;
+
+const isSaturated = (pools: Pools): boolean =>
+  [...pools.values()].some((pool) => pool.state().every(({ queued }) => queued > SATURATED));
 
 const tlsOf = ({ tlsCert, tlsKey }: Config) =>
   tlsCert !== undefined && tlsKey !== undefined ? { tls: { certFile: tlsCert, keyFile: tlsKey } } : {};
 
 /** Errors: `StorageFailure` for the database, a clear error for the port, the certificate and FFMPEG_PATH. */
 export async function startGateway(config: Config, resources: Resources, log: Log): Promise<RunningGateway> {
-  const decode = createDecode({ tempFolder: UPLOADS, decodeOnce: DECODE_ONCE, ffmpegPath: config.ffmpegPath });
+  const decode = createDecode({
+    tempFolder: UPLOADS,
+    decodeOnce: DECODE_ONCE,
+    ffmpegPath: config.ffmpegPath,
+  });
   const database = await openDatabase({ url: resources.databaseUrl, log });
   const keys = await createKeyAuthority({ database, clock, log });
   const defaultLimit = config.concurrency;
   const leases = createSlotLeases({ ...database, processId: randomUUID(), defaultLimit });
-  const admission = createAdmission({ leases, usage: createUsageStore(database.sql), clock, log, defaultLimit });
+  const usage = createUsageStore(database.sql, quotasOf(config));
+  const admission = createAdmission({ leases, usage, clock, log, defaultLimit });
   const pools = openPools(resources.sockets, log);
   const registry = reachEngines(config, (role) => poolOf(pools, role));
   const encode = createEncode(poolOf(pools, 'encode'));
@@ -123,12 +165,16 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
     ...tlsOf(config),
     ...(config.publicUrl === undefined ? {} : { publicUrl: config.publicUrl }),
     trustedProxies: config.trustedProxies,
-    dialects: [nativeDialect({ speech, transcription, keys, vocabulary })],
+    dialects: [
+      nativeDialect({ speech, transcription, keys, vocabulary }),
+      protocolADialect({ speech, transcription, keys, vocabulary }),
+    ],
     ids: randomIds,
     clock,
     log,
     metrics,
     health,
+    load: { saturated: () => isSaturated(pools) },
   }).catch(async (error: unknown) => {
     await letGo();
     throw error;

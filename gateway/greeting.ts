@@ -23,11 +23,17 @@ const shown = (file: string): string => relative(process.cwd(), file) || file;
 function keyOf(firstKey: FirstKey): { readonly line: string; readonly shell: string } {
   switch (firstKey.state) {
     case 'created':
-      return { line: `${firstKey.key}   shown this once, kept in ${shown(firstKey.file)}`, shell: firstKey.key };
+      return {
+        line: `${firstKey.key}   shown this once, kept in ${shown(firstKey.file)}`,
+        shell: firstKey.key,
+      };
     case 'kept':
       return { line: `in ${shown(firstKey.file)}`, shell: `$(cat '${shown(firstKey.file)}')` };
     case 'absent':
-      return { line: `none in ${shown(firstKey.file)}; make one with: npm run keys -- create`, shell: '<your key>' };
+      return {
+        line: `none in ${shown(firstKey.file)}; make one with: npm run keys -- create`,
+        shell: '<your key>',
+      };
     case 'environment':
       return { line: 'as API_KEY says', shell: '$API_KEY' };
   }

@@ -5,10 +5,24 @@
  */
 import { type Logger, pino } from 'pino';
 
-const SECRET = ['authorization', 'key', 'token', 'secret', 'password', 'headers', 'text', 'audio', 'transcript'];
+const SECRET = [
+  'authorization',
+  'key',
+  'token',
+  'secret',
+  'password',
+  'headers',
+  'text',
+  'audio',
+  'transcript',
+];
 
 export const createLog = (level: string): Logger =>
   pino(
-    { level, base: null, redact: { paths: SECRET.flatMap((name) => [name, `*.${name}`]), censor: '[hidden]' } },
+    {
+      level,
+      base: null,
+      redact: { paths: SECRET.flatMap((name) => [name, `*.${name}`]), censor: '[hidden]' },
+    },
     pino.destination({ dest: 2, sync: false }),
   );

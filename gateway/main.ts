@@ -42,10 +42,13 @@ const socketFolderOf = ({ dataDir }: Config): string =>
   join(tmpdir(), `sg-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`);
 
 function checkConfig(config: Config): void {
-  if (config.workers > 1 && config.port === 0) throw new ConfigError('WORKERS above 1 needs a PORT of its own');
+  if (config.workers > 1 && config.port === 0)
+    throw new ConfigError('WORKERS above 1 needs a PORT of its own');
   const missing = engineModels(config).find((file) => !existsSync(join(config.modelsDir, file)));
   if (missing !== undefined) {
-    throw new ConfigError(`${join(config.modelsDir, missing)} is missing: "npm start" fetches the models into MODELS_DIR`);
+    throw new ConfigError(
+      `${join(config.modelsDir, missing)} is missing: "npm start" fetches the models into MODELS_DIR`,
+    );
   }
 }
 
@@ -68,7 +71,20 @@ async function superviseChildren(config: Config, opened: Opened, log: Log): Prom
     const { worker: entry, count, nice } = ROLES[role];
     const env = { ...process.env, MODELS_DIR: config.modelsDir };
     const socketFolder = socketFolderOf(config);
-    return [role, opened.add(await superviseRole({ role, entry: worker(entry), count: count(config), nice, socketFolder, env, log }))];
+    return [
+      role,
+      opened.add(
+        await superviseRole({
+          role,
+          entry: worker(entry),
+          count: count(config),
+          nice,
+          socketFolder,
+          env,
+          log,
+        }),
+      ),
+    ];
   });
   const children = await Promise.all(started);
   return Object.fromEntries(children.map(([role, { sockets }]) => [role, sockets]));
@@ -99,7 +115,8 @@ async function start(config: Config, opened: Opened, log: Log): Promise<string> 
   checkConfig(config);
   const children = superviseChildren(config, opened, log);
   children.catch(() => undefined);
-  const databaseUrl = config.databaseUrl ?? opened.add(await startEmbedded({ dataDir: config.dataDir, log })).url;
+  const databaseUrl =
+    config.databaseUrl ?? opened.add(await startEmbedded({ dataDir: config.dataDir, log })).url;
   const firstKey = await prepareDatabase(databaseUrl, config, log);
   const port = await serve(config, { databaseUrl, sockets: await children }, opened, log);
   return greeting({ config, port, firstKey });

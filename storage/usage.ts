@@ -16,7 +16,12 @@ function merge(entries: readonly Entry[]): Entry[] {
   return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry);
 }
 
-export function createUsageStore(sql: Sql): UsageStore {
+/** Amounts a month for workspaces that set none of their own; a kind that is absent has no quota. */
+export type Quotas = Readonly<Partial<Record<UsageKind, number>>>;
+
+export function createUsageStore(sql: Sql, quotas: Quotas = {}): UsageStore {
+  const quota = (kind: UsageKind): number | null => quotas[kind] ?? null;
+
   /** Entries of a workspace that was deleted meanwhile are left out, not the whole batch. */
   async function write(rows: readonly Entry[]): Promise<void> {
     const column = <K extends keyof Entry>(name: K): Entry[K][] => rows.map((row) => row[name]);
@@ -41,9 +46,9 @@ export function createUsageStore(sql: Sql): UsageStore {
         select q.kind, (q.quota - coalesce(u.amount, 0))::float8 as rest
         from workspaces w
         cross join lateral (values
-          ('synthesis_characters', w.synthesis_characters),
-          ('transcription_ms', w.transcription_ms),
-          ('conversation_ms', w.conversation_ms)
+          ('synthesis_characters', coalesce(w.synthesis_characters, ${quota('synthesis_characters')}::bigint)),
+          ('transcription_ms', coalesce(w.transcription_ms, ${quota('transcription_ms')}::bigint)),
+          ('conversation_ms', coalesce(w.conversation_ms, ${quota('conversation_ms')}::bigint))
         ) as q (kind, quota)
         left join usage u on u.workspace_id = w.id and u.kind = q.kind
           and u.month = date_trunc('month', now() at time zone 'utc')::date

@@ -7,6 +7,7 @@ import { boundJson, boundMsgpack } from './structure.js';
 type Incoming = Pick<HttpRequest, 'headers' | 'body'>;
 
 const JSON_TYPES = ['application/json', 'text/json'];
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
 const MSGPACK_TYPES = ['application/msgpack', 'application/x-msgpack', 'application/vnd.msgpack'];
 
 /** The media type in lower case, without parameters; empty where there is none. */
@@ -46,7 +47,7 @@ export async function readMsgpack(request: Incoming, limitBytes: number): Promis
 export function parseJson(bytes: Uint8Array): unknown {
   boundJson(bytes);
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as unknown;
+    return JSON.parse(UTF8.decode(bytes)) as unknown;
   } catch (cause) {
     throw new ServiceError('malformed_body', { message: 'The request body is not valid JSON', cause });
   }

@@ -82,7 +82,15 @@ class UwsChannel implements Channel {
   }
 
   bare(head: ReplyHead, length?: number): void {
-    if (!this.closed) this.#end(head, (response) => response.endWithoutBody(length, head.close));
+    if (this.closed) return;
+    // Alone of all ends it starts no timer for the next request; this does.
+    this.response.resume();
+    this.#end(head, (response) => {
+      if (head.close) response.writeHeader('Connection', 'close');
+      // An absent length must not be passed: it would be sent as 2^63.
+      if (length === undefined) response.endWithoutBody();
+      else response.endWithoutBody(length);
+    });
   }
 
   begin(head: ReplyHead, chunk: string | Uint8Array): boolean {

@@ -1,4 +1,5 @@
 /** Requests and replies on both adapters: routing, errors, streams, time limits, CORS, load, drain, TLS, proxies. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { get as getHttps } from 'node:https';
 import { fileURLToPath } from 'node:url';
@@ -12,6 +13,9 @@ import { until } from '../fixtures/until.js';
 
 t.setTimeout(180_000);
 
+const [MAJOR = 0, MINOR = 0] = process.versions.node.split('.').map(Number);
+const NODE_SHARES_PORTS = MAJOR > 22 || (MAJOR === 22 && MINOR >= 12);
+
 const CHUNK = 'c'.repeat(64 * 1024);
 const fixture = (name: string): string =>
   fileURLToPath(new URL(`../../../test/fixtures/${name}`, import.meta.url));
@@ -19,6 +23,14 @@ const TLS = { certFile: fixture('edge-cert.pem'), keyFile: fixture('edge-key.pem
 
 const ask = (path: string, lines = '', method = 'GET'): string =>
   `${method} ${path} HTTP/1.1\r\nHost: own.example\r\nConnection: close\r\n${lines}\r\n`;
+
+/** A reply that has no body; the native stack takes its time to end the connection after one. */
+async function headOf(port: number, request: string): Promise<string> {
+  const client = new RawClient(port).write(request);
+  await client.sees('\r\n\r\n');
+  client.leave();
+  return client.text;
+}
 
 /** A stream whose progress a test can see, and hold. */
 function watched(chunks: number, chunk = CHUNK) {
@@ -123,7 +135,7 @@ for (const stack of stacks(t.comment)) {
       t.equal(bodyOf(raw), '{"a":"\xc3\xa9"}');
       t.equal(bodyOf(await exchange(server.port, ask('/bytes'))), '\x01\x02\xff');
       t.equal(await (await fetch(`${server.base}/large`)).text(), large);
-      t.notMatch(await exchange(server.port, ask('/none')), /content-length|transfer-encoding/i);
+      t.notMatch(await headOf(server.port, ask('/none')), /content-length|transfer-encoding/i);
       const streamed = await exchange(server.port, ask('/stream'));
       t.match(streamed, /transfer-encoding: chunked/i);
       t.notMatch(streamed, /content-length/i, 'framing is the edge’s own');
@@ -133,20 +145,23 @@ for (const stack of stacks(t.comment)) {
       const split = await exchange(server.port, ask('/split'));
       t.match(split, /^HTTP\/1\.1 500 /);
       t.notMatch(split, /set-cookie/i, 'a header cannot split a reply');
-      const headers = await exchange(server.port, ask('/header', 'X-A: 1\r\nx-b: \xc3\xa9\xc3\xa9x\r\nX-A: 2\r\n'));
-      t.same(JSON.parse(Buffer.from(bodyOf(headers), 'latin1').toString()), [['x-a', '1, 2'], ['x-b', 'ééx']]);
+      const headers = await exchange(server.port, ask('/header', 'X-A: 1\r\nx-b: x\xc3\xa9x\r\nX-A: 2\r\n'));
+      t.same(JSON.parse(Buffer.from(bodyOf(headers), 'latin1').toString()), [['x-a', '1, 2'], ['x-b', 'xéx']]);
 
-      const head = await exchange(server.port, ask('/json', '', 'HEAD'));
+      const head = await headOf(server.port, ask('/json', '', 'HEAD'));
       t.match(head, /^HTTP\/1\.1 200 [^]*content-length: 10\r\n/i);
       t.equal(bodyOf(head), '');
-      t.equal(bodyOf(await exchange(server.port, ask('/stream', '', 'HEAD'))), '');
-      t.match(await exchange(server.port, ask('/lost', '', 'HEAD')), /^HTTP\/1\.1 404 /);
+      t.equal(bodyOf(await headOf(server.port, ask('/stream', '', 'HEAD'))), '');
+      t.match(await headOf(server.port, ask('/lost', '', 'HEAD')), /^HTTP\/1\.1 404 /);
     });
 
     await t.test('errors before the first byte are told, later ones destroy the connection', async (t) => {
       const failing = (after: number, error: Error) =>
         async function* (): AsyncGenerator<string> {
-          for (let sent = 0; sent < after; sent += 1) yield 'some';
+          for (let sent = 0; sent < after; sent += 1) {
+            yield 'some';
+            await nextTurn();
+          }
           throw error;
         };
       const busy = new ServiceError('concurrency_exceeded', { retryAfter: 1.2 });
@@ -311,7 +326,7 @@ for (const stack of stacks(t.comment)) {
       t.teardown(() => server.close());
       const preflight = 'Origin: https://page\r\nAccess-Control-Request-Method: POST\r\nAccess-Control-Request-Headers: content-type, x-sdk\r\n';
       for (const path of ['/x', '/unknown']) {
-        const reply = await exchange(server.port, ask(path, preflight, 'OPTIONS'));
+        const reply = await headOf(server.port, ask(path, preflight, 'OPTIONS'));
         t.match(reply, /^HTTP\/1\.1 204 /);
         t.match(reply, /access-control-allow-origin: \*\r\n/i);
         t.match(reply, /access-control-allow-headers: content-type, x-sdk\r\n/i);
@@ -480,5 +495,27 @@ for (const stack of stacks(t.comment)) {
       await t.rejects(startEdge(stack, [], { port: first.port }), new RegExp(`Port ${first.port} is taken`));
       await t.rejects(startEdge(stack, [], { host: '192.0.2.1' }), /192\.0\.2\.1 is not an address of this machine/);
     });
+
+    await t.test('several gateways share a port, where the stack can', async (t) => {
+      if (stack === 'node' && !NODE_SHARES_PORTS) {
+        await t.rejects(startEdge(stack, [], { exclusive: false }), /WORKERS=1/);
+        return;
+      }
+      const first = await startEdge(stack, [], { exclusive: false });
+      t.teardown(() => first.close());
+      const second = await startEdge(stack, [], { exclusive: false, port: first.port });
+      t.teardown(() => second.close());
+      t.equal(second.port, first.port);
+      await t.rejects(startEdge(stack, [], { port: first.port }), /is taken/, 'but not with an exclusive one');
+    });
   });
 }
+
+void t.test('a stack that does not load is replaced, with a loud line', async (t) => {
+  const available = stacks(() => undefined);
+  const server = await startEdge('uws', []);
+  t.teardown(() => server.close());
+  t.equal(server.stack, available[0]);
+  const warnings = server.lines.filter(({ level, message }) => level === 'warn' && message.includes('HTTP_STACK=uws'));
+  t.equal(warnings.length, available.includes('uws') ? 0 : 1);
+});

@@ -116,7 +116,9 @@ for (const stack of stacks(t.comment)) {
       plain.leave();
       await until('the server knows', () => seen.closed.length === 1);
 
-      t.equal((await connect('/protocol', ['other', 'realtime'])).protocol, 'realtime');
+      const chosen = await connect('/protocol', ['other', 'realtime']);
+      t.equal(chosen.protocol, 'realtime');
+      chosen.terminate();
       for (const offered of ['', 'Sec-WebSocket-Protocol: other\r\n']) {
         const client = new RawClient(server.port).write(handshake('/protocol', offered));
         await client.sees('\r\n\r\n');
@@ -131,6 +133,7 @@ for (const stack of stacks(t.comment)) {
       const other = new RawClient(server.port).write('GET /both HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMA\r\n\r\n');
       await other.sees('{"plain":true}');
       for (const client of [both, bare, other]) client.leave();
+      await until('the server knows', () => seen.closed.length === 4);
     });
 
     await t.test('refused handshakes answer with the reply that refuses', async (t) => {
@@ -160,10 +163,11 @@ for (const stack of stacks(t.comment)) {
       client.leave();
       await client.gone();
       gate?.();
-      await connect('/silent');
+      const other = await connect('/silent');
       await until('the other one is open', () => seen.sockets.length > 0);
+      other.terminate();
+      await until('what was opened for nobody is closed as well', () => seen.closed.length === seen.sockets.length);
       t.ok(seen.sockets.length <= 2);
-      await until('what was opened for nobody is closed', () => seen.closed.length === seen.sockets.length - 1);
     });
 
     await t.test('a frame over the limit ends with 1009', async (t) => {

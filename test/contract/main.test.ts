@@ -3,9 +3,17 @@ import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { commandOf, familyOf, isAlive, memberOf } from '../fixtures/family.js';
-import { EMBEDDED, type Gateway, spawnGateway, startGateway, temporaryFolder, TONE } from '../fixtures/gateway.js';
+import {
+  EMBEDDED,
+  type Gateway,
+  spawnGateway,
+  startGateway,
+  temporaryFolder,
+  TONE,
+} from '../fixtures/gateway.js';
 import { until } from '../fixtures/until.js';
 
 /** Minutes of tones: more than the sockets' buffers hold, and hours. */
@@ -113,7 +121,9 @@ t.test('SIGTERM lets what runs come to its end, takes nothing new, leaves nothin
   const gateway = await startGateway();
   const family = familyOf(gateway.pid);
   t.ok(family.length > 3, 'supervisor, encoder, database');
-  const whole = await (await speak(gateway, { text: MINUTES, format: 'pcm', sample_rate: 16_000 })).arrayBuffer();
+  const whole = await (
+    await speak(gateway, { text: MINUTES, format: 'pcm', sample_rate: 16_000 })
+  ).arrayBuffer();
   const running = await speak(gateway, { text: MINUTES, format: 'pcm', sample_rate: 16_000 });
   gateway.kill('SIGTERM');
   t.equal((await running.arrayBuffer()).byteLength, whole.byteLength, 'the running stream is complete');
@@ -145,7 +155,9 @@ t.test('SIGKILL of the encoder costs the stream that it held, nothing else', asy
 t.test('SIGKILL of the supervisor orphans nothing, and the next start has its data', async (t) => {
   const dataDir = await temporaryFolder();
   const first = await startGateway({ DATA_DIR: dataDir });
-  const children = familyOf(first.pid).filter((pid) => pid !== first.pid && !commandOf(pid).includes('postgres'));
+  const children = familyOf(first.pid).filter(
+    (pid) => pid !== first.pid && !commandOf(pid).includes('postgres'),
+  );
   first.kill('SIGKILL');
   await first.exited;
   await gone(children);
@@ -159,3 +171,43 @@ t.test('SIGKILL of the supervisor orphans nothing, and the next start has its da
   await rm(dataDir, { recursive: true, force: true });
 });
 
+t.test('a quota that is used up is 402, for its kind alone', async (t) => {
+  const gateway = await startGateway({ QUOTA_SYNTHESIS_CHARACTERS: '5' });
+  const first = await speak(gateway, { text: 'abcdef', format: 'wav' });
+  t.equal(first.status, 200, 'a job that began before the quota was used up is not cut');
+  const audio = await first.arrayBuffer();
+  const second = await speak(gateway, { text: 'a' });
+  t.equal(second.status, 402);
+  t.match(await second.json(), { status: 402, message: /credit/ });
+  const form = new FormData();
+  form.set('audio', new Blob([audio]));
+  const heard = await fetch(`${gateway.base}/v1/asr`, {
+    method: 'POST',
+    headers: gateway.authorization,
+    body: form,
+  });
+  t.equal(heard.status, 200);
+  await heard.arrayBuffer();
+  await gateway.stop();
+});
+
+t.test('TLS by certificate files', async (t) => {
+  const file = (name: string): string =>
+    fileURLToPath(new URL(`../../../test/fixtures/${name}`, import.meta.url));
+  const env = {
+    TLS_CERT: file('edge-cert.pem'),
+    TLS_KEY: file('edge-key.pem'),
+    NODE_TLS_REJECT_UNAUTHORIZED: '0',
+  };
+  const missing = await failedStart({ ...env, TLS_CERT: '/nowhere.pem' });
+  t.equal(missing.code, 1);
+  t.match(missing.printed, /nowhere\.pem/);
+  process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
+  const gateway = await startGateway(env);
+  t.match(gateway.base, /^https:/);
+  const spoken = await speak(gateway, { text: 'a' });
+  t.equal(spoken.status, 200);
+  await spoken.arrayBuffer();
+  await gateway.stop();
+  delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
+});

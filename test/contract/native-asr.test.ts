@@ -27,7 +27,11 @@ async function spoken(text: string, format = 'mp3'): Promise<Uint8Array<ArrayBuf
 }
 
 const asr = (body: string | Uint8Array<ArrayBuffer> | FormData, headers: Record<string, string> = {}) =>
-  fetch(`${gateway.base}/v1/asr`, { method: 'POST', headers: { ...gateway.authorization, ...headers }, body });
+  fetch(`${gateway.base}/v1/asr`, {
+    method: 'POST',
+    headers: { ...gateway.authorization, ...headers },
+    body,
+  });
 
 const form = (entries: [string, string | Blob][]): FormData => {
   const data = new FormData();
@@ -44,27 +48,60 @@ const audio = await spoken(TEXT);
 const file = new Blob([audio]);
 
 t.test('multipart: the words, the duration, fields in any order', async (t) => {
-  const before = await heard(await asr(form([['language', 'en'], ['ignore_timestamps', 'false'], ['audio', file]])));
-  const after = await heard(await asr(form([['audio', file], ['ignore_timestamps', 'false'], ['language', 'en']])));
+  const before = await heard(
+    await asr(
+      form([
+        ['language', 'en'],
+        ['ignore_timestamps', 'false'],
+        ['audio', file],
+      ]),
+    ),
+  );
+  const after = await heard(
+    await asr(
+      form([
+        ['audio', file],
+        ['ignore_timestamps', 'false'],
+        ['language', 'en'],
+      ]),
+    ),
+  );
   t.strictSame(after, before);
   t.equal(before.text, TEXT);
   t.match(before, { language_code: 'en', language: 'English' });
   t.ok(before.duration > 0.5);
 });
 
-t.test('segments are in seconds, in order, within the audio, and left out when they are not wanted', async (t) => {
-  const { segments, duration } = await heard(await asr(form([['audio', file], ['ignore_timestamps', 'false']])));
-  t.ok(segments.length > 0);
-  let last = 0;
-  for (const { start, end } of segments) {
-    t.ok(start >= last && end > start && end <= duration + 0.1);
-    last = start;
-  }
-  t.strictSame((await heard(await asr(form([['audio', file]])))).segments, [], 'true is the default');
-});
+t.test(
+  'segments are in seconds, in order, within the audio, and left out when they are not wanted',
+  async (t) => {
+    const { segments, duration } = await heard(
+      await asr(
+        form([
+          ['audio', file],
+          ['ignore_timestamps', 'false'],
+        ]),
+      ),
+    );
+    t.ok(segments.length > 0);
+    let last = 0;
+    for (const { start, end } of segments) {
+      t.ok(start >= last && end > start && end <= duration + 0.1);
+      last = start;
+    }
+    t.strictSame((await heard(await asr(form([['audio', file]])))).segments, [], 'true is the default');
+  },
+);
 
 t.test('only true counts as true in a multipart field', async (t) => {
-  const { segments } = await heard(await asr(form([['audio', file], ['ignore_timestamps', 'True-ish']])));
+  const { segments } = await heard(
+    await asr(
+      form([
+        ['audio', file],
+        ['ignore_timestamps', 'True-ish'],
+      ]),
+    ),
+  );
   t.ok(segments.length > 0);
 });
 
@@ -105,7 +142,10 @@ t.test('hostile media is 400 and leaves nothing behind', async (t) => {
     ['concat script', "ffconcat version 1.0\nfile '/etc/passwd'\n"],
     ['half a header', audio.slice(0, 3)],
     ['an image', new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0])],
-    ['a lying container', Buffer.concat([Buffer.from('RIFF\xff\xff\xff\xffWAVE', 'latin1'), Buffer.alloc(40)])],
+    [
+      'a lying container',
+      Buffer.concat([Buffer.from('RIFF\xff\xff\xff\xffWAVE', 'latin1'), Buffer.alloc(40)]),
+    ],
   ];
   for (const [name, bytes] of cases) {
     const response = await asr(form([['audio', new Blob([bytes])]]));

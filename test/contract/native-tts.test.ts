@@ -37,7 +37,11 @@ t.test('JSON and MessagePack bodies give the same audio, which holds the text', 
 
   const form = new FormData();
   form.set('audio', new Blob([audio]));
-  const heard = await fetch(`${gateway.base}/v1/asr`, { method: 'POST', headers: gateway.authorization, body: form });
+  const heard = await fetch(`${gateway.base}/v1/asr`, {
+    method: 'POST',
+    headers: gateway.authorization,
+    body: form,
+  });
   t.equal(((await heard.json()) as Body)['text'], HEARD.text);
 });
 
@@ -71,7 +75,9 @@ t.test('rule 8: each format takes its rates and refuses the others', async (t) =
 });
 
 t.test('rule 11: a WAV starts with the placeholder header', async (t) => {
-  const bytes = Buffer.from(await (await post({ text: 'a', format: 'wav', sample_rate: 8000 })).arrayBuffer());
+  const bytes = Buffer.from(
+    await (await post({ text: 'a', format: 'wav', sample_rate: 8000 })).arrayBuffer(),
+  );
   t.equal(bytes.toString('latin1', 0, 4), 'RIFF');
   t.equal(bytes.readUInt32LE(4), 4_294_967_076);
   t.equal(bytes.toString('latin1', 36, 40), 'data');
@@ -132,9 +138,25 @@ t.test('messages are those that clients know', async (t) => {
 });
 
 t.test('null means absent for every optional field', async (t) => {
-  const names = ['reference_id', 'references', 'prosody', 'temperature', 'top_p', 'repetition_penalty', 'features']
+  const names = [
+    'reference_id',
+    'references',
+    'prosody',
+    'temperature',
+    'top_p',
+    'repetition_penalty',
+    'features',
+  ]
     .concat(['chunk_length', 'min_chunk_length', 'condition_on_previous_chunks', 'early_stop_threshold'])
-    .concat(['max_new_tokens', 'normalize', 'format', 'sample_rate', 'mp3_bitrate', 'opus_bitrate', 'latency']);
+    .concat([
+      'max_new_tokens',
+      'normalize',
+      'format',
+      'sample_rate',
+      'mp3_bitrate',
+      'opus_bitrate',
+      'latency',
+    ]);
   const nulls = Object.fromEntries(names.map((name) => [name, null]));
   for (const response of [await post({ text: 'a', ...nulls }), await postPacked({ text: 'a', ...nulls })]) {
     t.equal(response.status, 200);
@@ -175,7 +197,11 @@ t.test('fine point 2: native endpoints ignore option headers', async (t) => {
 });
 
 t.test('keys: missing, malformed and wrong are 401 with a challenge', async (t) => {
-  const headers: Record<string, string>[] = [{}, { authorization: 'Basic abc' }, { authorization: 'Bearer nope' }];
+  const headers: Record<string, string>[] = [
+    {},
+    { authorization: 'Basic abc' },
+    { authorization: 'Bearer nope' },
+  ];
   for (const header of headers) {
     const response = await fetch(`${gateway.base}/v1/tts`, {
       method: 'POST',
@@ -211,7 +237,9 @@ t.test('bodies that are not what they say', async (t) => {
 });
 
 t.test('a body over 32 MiB is 413', async (t) => {
-  const response = await post(`{"text":"${'a'.repeat(LIMITS.body.nativeSynthesis)}"}`).catch((error: unknown) => error);
+  const response = await post(`{"text":"${'a'.repeat(LIMITS.body.nativeSynthesis)}"}`).catch(
+    (error: unknown) => error,
+  );
   if (response instanceof Response) t.equal(response.status, 413);
   else t.match(String((response as Error).cause), /closed|ECONNRESET|EPIPE/, 'cut while it was sending');
 });

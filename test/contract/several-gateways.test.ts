@@ -18,7 +18,11 @@ async function freePort(): Promise<string> {
 }
 
 const CONCURRENCY = 6;
-const gateway = await startGateway({ WORKERS: '2', PORT: await freePort(), CONCURRENCY: String(CONCURRENCY) });
+const gateway = await startGateway({
+  WORKERS: '2',
+  PORT: await freePort(),
+  CONCURRENCY: String(CONCURRENCY),
+});
 t.teardown(() => gateway.stop());
 
 const gateways = () => familyOf(gateway.pid).filter((pid) => commandOf(pid).includes('workers/gateway'));
@@ -41,7 +45,7 @@ t.test('the slots of a workspace hold across the processes, and 429 carries Retr
       t.ok(Number(response.headers.get('retry-after')) >= 1);
     }
     t.ok(running <= CONCURRENCY, `${running} run at once`);
-    await Promise.all(responses.map((response) => response.body?.cancel()));
+    await Promise.all(responses.map(async ({ body }) => body?.cancel()));
     return running > 0;
   });
 });
@@ -61,7 +65,9 @@ t.test('a key revoked by the command is refused by every process', async (t) => 
   const key = /\bsk_[\w-]+/.exec(created)?.[0] ?? '';
   const id = /\bkey_\w+/.exec(created)?.[0] ?? '';
   const statuses = async () => {
-    const responses = await Promise.all(Array.from({ length: 8 }, () => speak('a', { authorization: `Bearer ${key}` })));
+    const responses = await Promise.all(
+      Array.from({ length: 8 }, () => speak('a', { authorization: `Bearer ${key}` })),
+    );
     await Promise.all(responses.map((response) => response.arrayBuffer()));
     return responses.map(({ status }) => status);
   };
