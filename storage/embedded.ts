@@ -90,7 +90,11 @@ function keepRunning(first: Postmaster, parts: Launch): Pick<EmbeddedPostgres, '
   };
 }
 
-async function startUnderLock(parts: Launch, dataDir: string, previous: Holder | undefined): Promise<Pick<EmbeddedPostgres, 'pid' | 'stop'>> {
+async function startUnderLock(
+  parts: Launch,
+  dataDir: string,
+  previous: Holder | undefined,
+): Promise<Pick<EmbeddedPostgres, 'pid' | 'stop'>> {
   const { folder, socketFolder, account, log } = parts;
   await ensureCluster(dataDir, parts.binaries, account);
   await clearOrphan(folder, log);
@@ -130,7 +134,11 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
     lock.release();
   };
   try {
-    const running = await startUnderLock({ folder, socketFolder, binaries, account, log }, dataDir, lock.previous);
+    const running = await startUnderLock(
+      { folder, socketFolder, binaries, account, log },
+      dataDir,
+      lock.previous,
+    );
     let stopped: Promise<void> | undefined;
     const stop = (): Promise<void> => (stopped ??= running.stop().finally(leave));
     return { url: addressOf(socketFolder), pid: running.pid, stop };

@@ -8,11 +8,9 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { openDatabase, type Database } from '../../storage/database.js';
@@ -74,7 +72,6 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   await exited;
 }
 
-
 /** Teardowns run backwards, so the database is closed before its server is stopped. */
 async function connect(t: Test, url = ''): Promise<Database> {
   const database = await openDatabase({ url });
@@ -101,7 +98,6 @@ async function notesIn(url: string | undefined): Promise<string[]> {
   await database.close();
   return rows.map(({ note }) => note);
 }
-
 
 /** Made by the first test and used again by most others: a later start costs a tenth of a first one. */
 const shared = join(folderOf(t), 'data');

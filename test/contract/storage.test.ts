@@ -1,14 +1,9 @@
 /** The database and what is kept in it, on a real Postgres: migrations, leases, usage, admission. */
-import {
-  copyFileSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../contracts/clock.js';
-import { ServiceError } from '../../contracts/errors.js';
+import type { ServiceError } from '../../contracts/errors.js';
 import { randomIds } from '../../contracts/ids.js';
 import { silentLog } from '../../contracts/log.js';
 import { createAdmission } from '../../engines/admission.js';
@@ -21,8 +16,6 @@ import { failureOf, folderOf, startPostgres } from '../fixtures/postgres.js';
 import { until } from '../fixtures/until.js';
 
 const postgres = await startPostgres(t);
-
-
 
 /** Migrations of a test's own. */
 async function ownMigrations(t: Test) {
@@ -137,8 +130,6 @@ t.test('every process finds the same default workspace', async (t) => {
   );
   t.same(new Set(found), new Set([workspaceId]));
 });
-
-
 
 t.test('slot leases', async (t) => {
   const holder = (database: Database, processId: string, leaseMs?: number) =>
@@ -315,4 +306,3 @@ t.test('admission', async (t) => {
     await admission.stop();
   });
 });
-
