@@ -3,8 +3,9 @@
 /** Longer than any `data:audio/…;base64,` that a client writes. */
 const DATA_URI_HEAD = /^data:[^,]{0,128};base64,/i;
 
-/** Bytes that a sound text of this many characters decodes to, at most. */
-export const decodedLength = (characters: number): number => Math.floor((characters * 3) / 4);
+/** Bytes that come out of this many characters, padding left out; undefined where no base64 has so many. */
+export const decodedLength = (characters: number): number | undefined =>
+  characters % 4 === 1 ? undefined : Math.floor((characters * 3) / 4);
 
 const payloadOf = (text: string): string => {
   const head = DATA_URI_HEAD.exec(text.slice(0, 160))?.[0];

@@ -10,7 +10,8 @@ const TRUE_WORDS = new Set(['true', '1', 'yes', 'on']);
 
 const wordOf = (text: string): string => text.trim().toLowerCase();
 
-const isEmptyObject = (value: object): boolean => !ArrayBuffer.isView(value) && Object.keys(value).length === 0;
+const isEmptyObject = (value: object): boolean =>
+  !ArrayBuffer.isView(value) && Object.keys(value).length === 0;
 
 /** Whether an option counts as not requested: false, 0, null, empty, or a word for one of them. */
 export function isUnset(value: unknown): boolean {

@@ -48,8 +48,10 @@ const bounds = (low: unknown, high: unknown, unit: string): string =>
   `${String(low ?? 0)} to ${String(high ?? 'any number of')} ${unit}`;
 
 const SENTENCES: Record<string, (field: string, row: Row, value: unknown, params: Row) => string> = {
-  enum: (field, row, value) => `unknown variant ${shown(value)} for ${field}, expected one of ${listed(row['enum'])}`,
-  const: (field, row, value) => `unknown variant ${shown(value)} for ${field}, expected ${listed([row['const']])}`,
+  enum: (field, row, value) =>
+    `unknown variant ${shown(value)} for ${field}, expected one of ${listed(row['enum'])}`,
+  const: (field, row, value) =>
+    `unknown variant ${shown(value)} for ${field}, expected ${listed([row['const']])}`,
   type: (field, row) => `${field} must be of type ${[row['type']].flat().join(' or ')}`,
   minimum: (field, row) => `${field} must be in ${interval(row)}`,
   maximum: (field, row) => `${field} must be in ${interval(row)}`,
@@ -67,11 +69,19 @@ function toProblems(error: SchemaError, schema: unknown, value: unknown): Proble
   const loc = tokens(error.instancePath).map((token) => (/^\d+$/.test(token) ? Number(token) : token));
   const missing = error.params['requiredProperties'] as string[] | undefined;
   if (missing) {
-    return missing.map((name) => ({ loc: [...loc, name], type: 'required', message: `missing field ${name}` }));
+    return missing.map((name) => ({
+      loc: [...loc, name],
+      type: 'required',
+      message: `missing field ${name}`,
+    }));
   }
   const unknown = error.params['additionalProperties'] as string[] | undefined;
   if (unknown) {
-    return unknown.map((name) => ({ loc: [...loc, name], type: error.keyword, message: `unknown field ${name}` }));
+    return unknown.map((name) => ({
+      loc: [...loc, name],
+      type: error.keyword,
+      message: `unknown field ${name}`,
+    }));
   }
   const field = loc.length === 0 ? 'the body' : loc.join('.');
   const row = (resolve(schema, error.schemaPath.slice(1)) ?? {}) as Row;
@@ -92,7 +102,10 @@ export function checker<S extends TSchema>(schema: S): (value: unknown) => Check
     const [first, ...rest] = (telling.length > 0 ? telling : errors).flatMap((error) =>
       toProblems(error, schema, value),
     );
-    return { ok: false, problems: [first ?? { loc: [], type: 'invalid', message: 'invalid value' }, ...rest] };
+    return {
+      ok: false,
+      problems: [first ?? { loc: [], type: 'invalid', message: 'invalid value' }, ...rest],
+    };
   };
 }
 

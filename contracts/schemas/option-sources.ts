@@ -1,0 +1,116 @@
+/**
+ * Native synthesis options as the compatibility layer reaches them (spec rule 4, decisions.md fine points 1
+ * and 2): from `X-Svc-*` headers and from objects in a body, with rule 3 for booleans, and in order of precedence.
+ */
+import type { TSchema } from 'typebox';
+import { decodeBase64 } from '../base64.js';
+import { booleanOf } from '../coerce.js';
+import { ServiceError } from '../errors.js';
+import { checker, withoutNulls } from './check.js';
+import { invalidReferences, NativeOptions, Prosody } from './native-options.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+type OptionName = keyof NativeOptions;
+
+const OPTION_NAMES = Object.keys(NativeOptions.properties) as readonly OptionName[];
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value);
+
+const isBoolean = (schema: TSchema | undefined): boolean =>
+  (schema as { readonly type?: unknown } | undefined)?.type === 'boolean';
+
+/** Rule 3 for the boolean fields of an object; what stands for no boolean is left for the schema to refuse. */
+function withBooleans(value: unknown, properties: Readonly<Record<string, TSchema>>): unknown {
+  if (!isFields(value)) return value;
+  const coerced = Object.entries(value).map(([name, member]) => [
+    name,
+    isBoolean(properties[name]) ? (booleanOf(member) ?? member) : member,
+  ]);
+  return Object.fromEntries(coerced) as Fields;
+}
+
+/** A voice id of digits alone is text, although it parses as a number. */
+const TEXT_OPTIONS: ReadonlySet<OptionName> = new Set(['reference_id', 'latency']);
+
+function headerValue(name: OptionName, text: string): unknown {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return TEXT_OPTIONS.has(name) && typeof parsed === 'number' ? text : parsed;
+  } catch {
+    return text;
+  }
+}
+
+const checkOptions = checker(NativeOptions);
+
+/** One source of options, checked; `spelled` is how its client spells a field. Unknown fields are left out. */
+function optionsFrom(source: Fields, spelled: (name: string) => string): NativeOptions {
+  const known = Object.fromEntries(
+    OPTION_NAMES.filter((name) => Object.hasOwn(source, name)).map((name) => [name, source[name]]),
+  );
+  const present = withoutNulls(known) as { prosody?: unknown };
+  const coerced = withBooleans(
+    present.prosody === undefined
+      ? present
+      : { ...present, prosody: withBooleans(present.prosody, Prosody.properties) },
+    NativeOptions.properties,
+  );
+  const checked = checkOptions(coerced);
+  if (checked.ok) return checked.value;
+  const [{ message, loc }] = checked.problems;
+  throw new ServiceError('invalid_request', { message, param: spelled(loc.join('.')) });
+}
+
+const headerName = (prefix: string, option: string): string =>
+  prefix +
+  option
+    .split('_')
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('-');
+
+/** Whether the request carries any header with the prefix, known or not (spec rule 6). */
+export const hasOptionHeaders = (headers: ReadonlyMap<string, string>, prefix: string): boolean =>
+  [...headers.keys()].some((name) => name.startsWith(prefix.toLowerCase()));
+
+/**
+ * Options out of `X-Svc-<Param>` headers: JSON where it parses, text else; an empty one is absent, names that
+ * are no option are ignored. `prefix` as in the vocabulary, header names in lower case. Errors: `invalid_request`.
+ */
+export function optionsFromHeaders(headers: ReadonlyMap<string, string>, prefix: string): NativeOptions {
+  const found = OPTION_NAMES.flatMap((name) => {
+    const text = headers.get(headerName(prefix, name).toLowerCase())?.trim();
+    return text ? [[name, headerValue(name, text)] as const] : [];
+  });
+  return optionsFrom(Object.fromEntries(found), (name) => headerName(prefix, name));
+}
+
+/** Options out of an object of a request's body at `path`, `provider.options.svc`. Errors: `invalid_request`. */
+export function optionsFromObject(value: unknown, path: string): NativeOptions {
+  const spelled = (name: string): string => [path, name].filter((part) => part !== '').join('.');
+  if (value === undefined || value === null) return {};
+  if (isFields(value)) return optionsFrom(value, spelled);
+  throw new ServiceError('invalid_request', { message: `${path} must be of type object`, param: path });
+}
+
+/** The first source that has a field wins it, those of prosody one by one. */
+export function mergeOptions(...strongestFirst: readonly NativeOptions[]): NativeOptions {
+  const weakestFirst = strongestFirst.toReversed();
+  const prosody = Object.assign(
+    {},
+    ...weakestFirst.map((options) => options.prosody),
+  ) as NativeOptions['prosody'];
+  return Object.assign({}, ...weakestFirst, { prosody }) as NativeOptions;
+}
+
+function decodeReference(value: unknown): unknown {
+  const { audio, text } = (value ?? {}) as { readonly audio?: unknown; readonly text?: unknown };
+  return { audio: typeof audio === 'string' ? decodeBase64(audio) : undefined, text };
+}
+
+/** Options whose reference audio is base64 in JSON, with the bytes in its place. Errors: `invalid_request`. */
+export function withDecodedReferences(options: NativeOptions): NativeOptions {
+  if (options.references === undefined) return options;
+  if (!Array.isArray(options.references)) throw invalidReferences();
+  return { ...options, references: options.references.map(decodeReference) };
+}

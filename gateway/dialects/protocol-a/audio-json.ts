@@ -1,0 +1,120 @@
+/**
+ * JSON with audio in it as one long base64 string, up to 140 MiB: parsing that whole would hold the event loop for
+ * a third of a second. Long strings are lifted out of the bytes first, and decoded piece by piece when asked for.
+ *
+ * Invariant: only strings without escapes are lifted, and what is lifted stands in the document as a name that
+ * nobody can guess, so a document never refers to it by itself.
+ */
+import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { decodeBase64, decodedLength } from '../../../contracts/base64.js';
+import { ServiceError } from '../../../contracts/errors.js';
+import { expectMediaType, isJson, parseJson, readAll } from '../../server/body.js';
+import type { HttpRequest } from '../../server/port.js';
+import { boundJson } from '../../server/structure.js';
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const PAD = 0x3d;
+/** From here on a string is lifted. */
+const LONG = 64 * 1024;
+/** Characters that are decoded in one turn of the loop; whole groups of four. */
+const PIECE = 1024 * 1024;
+/** Characters that a `data:` URI may have in front. */
+const HEAD_ALLOWANCE = 256;
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+const isEscaped = (bytes: Buffer, at: number): boolean => {
+  let before = at - 1;
+  while (bytes[before] === BACKSLASH) before -= 1;
+  return (at - before) % 2 === 0;
+};
+
+/** What stands between the quotes of each string. */
+function* stringsIn(bytes: Buffer): Generator<Span> {
+  for (let open = bytes.indexOf(QUOTE); open >= 0;) {
+    let close = bytes.indexOf(QUOTE, open + 1);
+    while (close >= 0 && isEscaped(bytes, close)) close = bytes.indexOf(QUOTE, close + 1);
+    if (close < 0) return;
+    yield { start: open + 1, end: close };
+    open = bytes.indexOf(QUOTE, close + 1);
+  }
+}
+
+const isLong = (bytes: Buffer, { start, end }: Span): boolean =>
+  end - start >= LONG && !bytes.subarray(start, end).includes(BACKSLASH);
+
+/** A parsed document whose long strings are still bytes. */
+export interface AudioDocument {
+  readonly value: unknown;
+  /**
+   * The bytes behind a base64 string of the document; undefined where it is none. Errors: `audio_too_large` for
+   * more than `limit` of them.
+   */
+  decode(text: string, limit: number): Promise<Uint8Array | undefined>;
+}
+
+function lift(bytes: Buffer): { readonly rest: Uint8Array; readonly lifted: ReadonlyMap<string, Buffer> } {
+  const prefix = randomUUID();
+  const lifted = new Map<string, Buffer>();
+  const kept: Uint8Array[] = [];
+  let from = 0;
+  for (const span of stringsIn(bytes)) {
+    if (!isLong(bytes, span)) continue;
+    const name = `${prefix}-${lifted.size}`;
+    lifted.set(name, bytes.subarray(span.start, span.end));
+    kept.push(bytes.subarray(from, span.start), Buffer.from(name));
+    from = span.end;
+  }
+  return { rest: Buffer.concat([...kept, bytes.subarray(from)]), lifted };
+}
+
+/** Of the text behind a `data:` URI's comma. */
+const payloadStart = (text: Buffer): number =>
+  text.toString('latin1', 0, 5).toLowerCase() === 'data:'
+    ? text.subarray(0, HEAD_ALLOWANCE).indexOf(COMMA) + 1
+    : 0;
+
+const paddingOf = (text: Buffer): number => (text.at(-2) === PAD ? 2 : text.at(-1) === PAD ? 1 : 0);
+
+/** In turns, into one buffer; undefined where less comes out than the text's length promises. */
+async function decodeLong(text: Buffer): Promise<Uint8Array | undefined> {
+  const from = payloadStart(text);
+  const length = decodedLength(text.length - from - paddingOf(text));
+  if (length === undefined) return undefined;
+  const audio = Buffer.allocUnsafe(length);
+  let written = 0;
+  for (let at = from; at < text.length; at += PIECE) {
+    written += audio.write(text.toString('latin1', at, at + PIECE), written, 'base64');
+    await nextTurn();
+  }
+  return written === audio.length ? audio : undefined;
+}
+
+function checkSize(size: number, limit: number): void {
+  if (size > limit) throw new ServiceError('audio_too_large');
+}
+
+/** Errors: those of `readAll`, `unsupported_media_type`, `malformed_body`. */
+export async function readAudioJson(request: HttpRequest, limitBytes: number): Promise<AudioDocument> {
+  expectMediaType(request.headers, isJson);
+  const read = await readAll(request, limitBytes);
+  const bytes = Buffer.from(read.buffer, read.byteOffset, read.byteLength);
+  boundJson(bytes);
+  const { rest, lifted } = lift(bytes);
+  return {
+    value: parseJson(rest),
+    async decode(text, limit) {
+      const long = lifted.get(text);
+      checkSize(Math.floor(((long ?? text).length * 3) / 4), limit + HEAD_ALLOWANCE);
+      const audio = long ? await decodeLong(long) : decodeBase64(text);
+      checkSize(audio?.length ?? 0, limit);
+      return audio;
+    },
+  };
+}

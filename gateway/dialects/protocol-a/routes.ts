@@ -1,0 +1,63 @@
+/** Protocol A's REST handlers: speech, transcriptions, models. */
+import { FORMATS } from '../../../codecs/formats.js';
+import { LIMITS } from '../../../contracts/limits.js';
+import type { KeyAuthority } from '../../../contracts/ports/identity.js';
+import type { Speech, Transcription } from '../../../contracts/ports/speech.js';
+import type { Vocabulary } from '../../../contracts/vocabulary.js';
+import { authenticate } from '../../server/auth.js';
+import { readJson } from '../../server/body.js';
+import type { HttpRequest, Reply } from '../../server/port.js';
+import type { Base } from './bases.js';
+import { modelList } from './models.js';
+import { speechRequest } from './speech-params.js';
+import { needsWords, transcriptReply } from './transcripts.js';
+import { readTranscriptionInput } from './uploads.js';
+
+export interface ProtocolAParts {
+  readonly speech: Speech;
+  readonly transcription: Transcription;
+  readonly keys: KeyAuthority;
+  readonly vocabulary: Vocabulary;
+}
+
+export async function speak(
+  request: HttpRequest,
+  base: Base,
+  { speech, keys, vocabulary }: ProtocolAParts,
+): Promise<Reply> {
+  const caller = await authenticate(request, keys);
+  const body = await readJson(request, LIMITS.body.protocolASynthesis);
+  const wanted = speechRequest({ body, headers: request.headers }, base, vocabulary);
+  return {
+    status: 200,
+    headers: { 'content-type': FORMATS[wanted.output.format].contentType },
+    body: speech.synthesize(wanted, caller, request.signal),
+  };
+}
+
+export async function transcribe(
+  request: HttpRequest,
+  { transcription, keys, vocabulary }: ProtocolAParts,
+): Promise<Reply> {
+  const caller = await authenticate(request, keys);
+  const input = await readTranscriptionInput(request, vocabulary);
+  const { audio, model, language, format } = input;
+  const transcript = await transcription.transcribe(
+    { audio, model, words: needsWords(format), ...(language === '' ? {} : { language }) },
+    caller,
+    request.signal,
+  );
+  return transcriptReply(transcript, input);
+}
+
+/** Open to everybody: clients send a key or none. */
+export const listModels = (
+  request: HttpRequest,
+  base: Base,
+  { vocabulary }: ProtocolAParts,
+): Promise<Reply> =>
+  Promise.resolve({
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(modelList(request.query, vocabulary.vendor, base.path)),
+  });

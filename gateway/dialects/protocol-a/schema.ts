@@ -1,0 +1,112 @@
+/**
+ * Protocol A's bodies (protocol-a.md sections 1 to 3). Null means absent, unknown fields are ignored; what
+ * only some bases know is left unchecked here and checked where it counts.
+ */
+import Type, { type Static, type TSchema } from 'typebox';
+import { LIMITS } from '../../../contracts/limits.js';
+
+const optional = <S extends TSchema>(schema: S) => Type.Optional(schema);
+const { min, max } = LIMITS.speed.protocolA;
+
+export const RESPONSE_FORMATS = ['json', 'text', 'verbose_json', 'srt', 'vtt'] as const;
+export type ResponseFormat = (typeof RESPONSE_FORMATS)[number];
+
+const Provider = Type.Object({
+  options: optional(Type.Record(Type.String(), Type.Unknown(), { description: 'Native options by vendor' })),
+});
+
+export const SpeechBody = Type.Object({
+  model: Type.String(),
+  input: Type.String({ description: 'What to say' }),
+  voice: optional(
+    Type.Union([Type.String(), Type.Object({ id: Type.String() })], {
+      description: 'Voice id; empty or `default` selects the default voice',
+    }),
+  ),
+  response_format: optional(Type.String({ description: 'mp3, wav, pcm, pcm16 or opus' })),
+  sample_rate: optional(Type.Integer({ description: 'Hz' })),
+  speed: optional(Type.Number({ minimum: min, maximum: max, default: 1 })),
+  references: optional(Type.Unknown({ description: 'Reference audio `{audio, text}[]`, audio in base64' })),
+  input_references: optional(
+    Type.Unknown({ description: 'On the aggregator base: one audio and one text part' }),
+  ),
+  provider: optional(Provider),
+});
+export type SpeechBody = Static<typeof SpeechBody>;
+
+/** One audio part and at most one text part. */
+export const InputReferences = Type.Array(
+  Type.Union([
+    Type.Object({
+      type: Type.Literal('input_audio'),
+      input_audio: Type.Object({ data: Type.String(), format: optional(Type.String()) }),
+    }),
+    Type.Object({ type: Type.Literal('text'), text: Type.String() }),
+  ]),
+  { maxItems: 2 },
+);
+export type InputReferences = Static<typeof InputReferences>;
+
+export const TranscriptionFields = Type.Object({
+  model: Type.String(),
+  language: optional(Type.String({ maxLength: 16, description: 'ISO 639-1 hint' })),
+  response_format: optional(Type.Enum(RESPONSE_FORMATS, { default: 'json' })),
+  timestamp_granularities: optional(Type.Array(Type.Enum(['word', 'segment']), { maxItems: 8 })),
+  stream: optional(Type.Unknown({ description: 'true: server-sent events' })),
+});
+export type TranscriptionFields = Static<typeof TranscriptionFields>;
+
+export const InputAudio = Type.Object({
+  data: Type.String({ description: 'base64' }),
+  format: optional(Type.String({ description: 'ignored: audio is recognised by its bytes' })),
+});
+
+export const TranscriptionBody = Type.Object({ ...TranscriptionFields.properties, input_audio: InputAudio });
+
+export const TranscriptionForm = Type.Object({
+  ...TranscriptionFields.properties,
+  file: Type.String({ format: 'binary' }),
+});
+
+const Timed = { start: Type.Number(), end: Type.Number() };
+
+export const TranscriptionResult = Type.Object({
+  text: Type.String(),
+  usage: Type.Object({ type: Type.Literal('duration'), seconds: Type.Number() }),
+  task: optional(Type.Literal('transcribe')),
+  language: optional(Type.String({ description: 'What the request said; empty where it said nothing' })),
+  duration: optional(Type.Number({ description: 'seconds' })),
+  segments: optional(
+    Type.Array(
+      Type.Object({
+        id: Type.Integer(),
+        seek: Type.Integer(),
+        ...Timed,
+        text: Type.String(),
+        tokens: Type.Array(Type.Integer()),
+        temperature: Type.Number(),
+        avg_logprob: Type.Number(),
+        compression_ratio: Type.Number(),
+        no_speech_prob: Type.Number(),
+      }),
+    ),
+  ),
+  words: optional(Type.Array(Type.Object({ word: Type.String(), ...Timed }))),
+});
+
+export const ModelList = Type.Object({
+  object: Type.Literal('list'),
+  data: Type.Array(Type.Object({ id: Type.String() }, { additionalProperties: true })),
+  links: Type.Object({ next: Type.Null() }),
+  total_count: Type.Integer(),
+});
+
+export const ErrorBody = Type.Object({
+  error: Type.Object({
+    code: Type.Integer(),
+    message: Type.String(),
+    type: Type.String(),
+    param: optional(Type.String()),
+    metadata: optional(Type.Object({ provider_name: Type.String() })),
+  }),
+});

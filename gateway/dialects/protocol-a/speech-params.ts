@@ -1,0 +1,145 @@
+/** From protocol A's speech body to the speech port (protocol-a.md section 1; spec rules 1, 2, 4, 7 to 10). */
+import { resolveOutput } from '../../../codecs/formats.js';
+import type { AudioFormat, OutputFormat } from '../../../contracts/audio.js';
+import { ServiceError } from '../../../contracts/errors.js';
+import { LIMITS } from '../../../contracts/limits.js';
+import {
+  findSynthesisModel,
+  findTranscriptionModel,
+  type SynthesisModel,
+} from '../../../contracts/models.js';
+import type { SynthesisRequest } from '../../../contracts/ports/speech.js';
+import { checker, withoutNulls } from '../../../contracts/schemas/check.js';
+import { type NativeOptions, toNativeSynthesis } from '../../../contracts/schemas/native-options.js';
+import {
+  mergeOptions,
+  optionsFromHeaders,
+  optionsFromObject,
+  withDecodedReferences,
+} from '../../../contracts/schemas/option-sources.js';
+import type { Vocabulary } from '../../../contracts/vocabulary.js';
+import type { Base } from './bases.js';
+import { invalid, valid } from './check.js';
+import { refuseOptions, SPEECH_REFUSALS } from './refusals.js';
+import { InputReferences, SpeechBody } from './schema.js';
+
+const checkBody = checker(SpeechBody);
+const checkInputReferences = checker(InputReferences);
+
+/** Errors: `model_not_found`. */
+export function synthesisModel(id: string, { vendor }: Vocabulary): SynthesisModel {
+  const model = findSynthesisModel(id, vendor);
+  if (model) return model;
+  const other = findTranscriptionModel(id, vendor) !== undefined;
+  const message = other ? 'This model transcribes; it cannot speak' : 'Unknown model';
+  throw new ServiceError('model_not_found', { message, param: 'model' });
+}
+
+/** Names of `response_format`; a rate stands where it is not the format's own default (rule 8). */
+const FORMATS: ReadonlyMap<string, { readonly format: AudioFormat; readonly rate?: number }> = new Map([
+  ['mp3', { format: 'mp3' }],
+  ['wav', { format: 'wav' }],
+  ['pcm', { format: 'pcm' }],
+  ['pcm16', { format: 'pcm', rate: 24_000 }],
+  ['opus', { format: 'opus' }],
+]);
+
+/**
+ * What is sent. Opus chooses its bitrate itself, whatever was asked (rule 9). Errors: `unsupported_format`.
+ */
+export function speechOutput(
+  name: string,
+  sampleRate: number | undefined,
+  options: NativeOptions,
+): OutputFormat {
+  const row = FORMATS.get(name);
+  if (!row) {
+    const message = `response_format must be one of ${[...FORMATS.keys()].join(', ')}`;
+    throw new ServiceError('unsupported_format', { message, param: 'response_format' });
+  }
+  return resolveOutput(
+    { format: row.format, sampleRate: sampleRate ?? row.rate, mp3Bitrate: options.mp3_bitrate },
+    { sampleRate: 'sample_rate' },
+  );
+}
+
+/** A voice id as the client wrote it. Errors: `voice_not_found` for one that no voice can have. */
+export function voiceId(voice: SpeechBody['voice']): string {
+  const id = typeof voice === 'object' ? voice.id : (voice ?? '');
+  if (id.length > LIMITS.native.referenceIdLength.max)
+    throw new ServiceError('voice_not_found', { param: 'voice' });
+  return id;
+}
+
+/** The aggregator's reference parts as native references. Errors: `invalid_request`. */
+function nativeReferences(value: unknown): NativeOptions {
+  if (value === undefined) return {};
+  const parts = valid(checkInputReferences(value), 'input_references');
+  const audio = parts.flatMap((part) => (part.type === 'input_audio' ? [part.input_audio.data] : []));
+  const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  if (parts.length === 0) return {};
+  if (audio.length === 1 && text.length <= 1)
+    return { references: [{ audio: audio[0], text: text[0] ?? '' }] };
+  throw invalid(
+    'input_references must hold one input_audio part and at most one text part',
+    'input_references',
+  );
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function topLevelOptions(fields: Fields, base: Base): NativeOptions {
+  const own = optionsFromObject(Object.fromEntries(base.topLevel.map((name) => [name, fields[name]])), '');
+  return base.inputReferences ? mergeOptions(own, nativeReferences(fields['input_references'])) : own;
+}
+
+export interface SpeechSource {
+  readonly body: unknown;
+  readonly headers: ReadonlyMap<string, string>;
+}
+
+/** Headers over `provider.options` over the body's own fields (rule 4). Errors: `invalid_request`. */
+export function nativeOptions(
+  headers: ReadonlyMap<string, string>,
+  providerOptions: Fields | undefined,
+  topLevel: NativeOptions,
+  { headerPrefix, vendor }: Vocabulary,
+): NativeOptions {
+  const merged = mergeOptions(
+    optionsFromHeaders(headers, headerPrefix),
+    optionsFromObject(providerOptions?.[vendor], `provider.options.${vendor}`),
+    topLevel,
+  );
+  return withDecodedReferences(merged);
+}
+
+function checkedBody(value: unknown): SpeechBody {
+  const body = valid(checkBody(value));
+  if (body.input.trim() === '') throw invalid('input must not be empty', 'input');
+  return body;
+}
+
+/**
+ * Errors: `invalid_request`, `unsupported_option`, `unsupported_format`, `model_not_found`, `voice_not_found`,
+ * `speakers_unavailable`.
+ */
+export function speechRequest(source: SpeechSource, base: Base, vocabulary: Vocabulary): SynthesisRequest {
+  const fields = withoutNulls(source.body) as Fields;
+  const body = checkedBody(fields);
+  refuseOptions(fields, SPEECH_REFUSALS);
+  const model = synthesisModel(body.model, vocabulary);
+  const options = nativeOptions(
+    source.headers,
+    body.provider?.options,
+    topLevelOptions(fields, base),
+    vocabulary,
+  );
+  const native = toNativeSynthesis(options, { latency: 'low', speed: body.speed ?? 1 });
+  return {
+    ...native,
+    text: body.input,
+    model,
+    voice: options.reference_id === undefined ? voiceId(body.voice) : native.voice,
+    output: speechOutput(body.response_format ?? base.defaultFormat, body.sample_rate, options),
+  };
+}

@@ -1,0 +1,103 @@
+/** A transcript in the forms that protocol A knows (protocol-a.md section 2.3; spec rule 12). */
+import { phrasesOf, toSrt, toVtt } from '../../../codecs/subtitles.js';
+import type { Transcript } from '../../../contracts/ports/speech.js';
+import type { Reply } from '../../server/port.js';
+import { formatEvent, SSE_HEADERS } from '../../server/sse.js';
+import type { ResponseFormat } from './schema.js';
+import type { TranscriptionInput } from './uploads.js';
+
+type Wanted = Pick<TranscriptionInput, 'language' | 'words'>;
+
+interface Rendering {
+  readonly contentType: string;
+  /** Whether it is made of words with their times. */
+  readonly timed: boolean;
+  render(transcript: Transcript, wanted: Wanted): string;
+}
+
+const seconds = (value: number): number => Math.round(value * 1000) / 1000;
+
+const usageOf = ({ duration }: Transcript) => ({ type: 'duration', seconds: seconds(duration) });
+
+/** What the engines of others report about themselves; constants here (rule 12). */
+const ENGINE_INTERNALS = {
+  seek: 0,
+  tokens: [],
+  temperature: 0,
+  avg_logprob: 0,
+  compression_ratio: 1,
+  no_speech_prob: 0,
+} as const;
+
+function verbose(transcript: Transcript, { language, words }: Wanted): object {
+  const { text, duration, words: timed = [] } = transcript;
+  return {
+    task: 'transcribe',
+    language,
+    duration: seconds(duration),
+    text,
+    segments: phrasesOf(transcript).map((phrase, id) => ({
+      id,
+      start: seconds(phrase.start),
+      end: seconds(phrase.end),
+      text: phrase.text,
+      ...ENGINE_INTERNALS,
+    })),
+    ...(words
+      ? {
+          words: timed.map(({ text, start, end }) => ({
+            word: text,
+            start: seconds(start),
+            end: seconds(end),
+          })),
+        }
+      : {}),
+    usage: usageOf(transcript),
+  };
+}
+
+const RENDERINGS: Readonly<Record<ResponseFormat, Rendering>> = {
+  json: {
+    contentType: 'application/json',
+    timed: false,
+    render: (transcript) => JSON.stringify({ text: transcript.text, usage: usageOf(transcript) }),
+  },
+  text: { contentType: 'text/plain; charset=utf-8', timed: false, render: ({ text }) => `${text}\n` },
+  verbose_json: {
+    contentType: 'application/json',
+    timed: true,
+    render: (transcript, wanted) => JSON.stringify(verbose(transcript, wanted)),
+  },
+  srt: {
+    contentType: 'application/x-subrip; charset=utf-8',
+    timed: true,
+    render: (transcript) => toSrt(phrasesOf(transcript)),
+  },
+  vtt: {
+    contentType: 'text/vtt; charset=utf-8',
+    timed: true,
+    render: (transcript) => toVtt(phrasesOf(transcript)),
+  },
+};
+
+export const needsWords = (format: ResponseFormat): boolean => RENDERINGS[format].timed;
+
+/** A delta a word, with the white space behind it: their sum is the text. */
+function* transcriptEvents(transcript: Transcript): Generator<string> {
+  for (const [delta] of transcript.text.matchAll(/^\s+|\S+\s*/gu)) {
+    yield formatEvent({ data: { type: 'transcript.text.delta', delta } });
+  }
+  yield formatEvent({
+    data: { type: 'transcript.text.done', text: transcript.text, usage: usageOf(transcript) },
+  });
+}
+
+async function* streamed(transcript: Transcript): AsyncGenerator<string> {
+  yield* transcriptEvents(transcript);
+}
+
+export function transcriptReply(transcript: Transcript, input: TranscriptionInput): Reply {
+  if (input.stream) return { status: 200, headers: SSE_HEADERS, body: streamed(transcript) };
+  const { contentType, render } = RENDERINGS[input.format];
+  return { status: 200, headers: { 'content-type': contentType }, body: render(transcript, input) };
+}

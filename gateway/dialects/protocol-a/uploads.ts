@@ -1,0 +1,178 @@
+/**
+ * What a client wants transcribed, from a multipart form or from JSON (protocol-a.md sections 2.1 and 2.2).
+ * Form fields may come in any order, after the file as well, and with `[]` behind the name of a list.
+ */
+import { booleanOf, isUnset } from '../../../contracts/coerce.js';
+import { ServiceError } from '../../../contracts/errors.js';
+import { LIMITS } from '../../../contracts/limits.js';
+import {
+  findSynthesisModel,
+  findTranscriptionModel,
+  type TranscriptionModel,
+} from '../../../contracts/models.js';
+import { checker, withoutNulls } from '../../../contracts/schemas/check.js';
+import type { Vocabulary } from '../../../contracts/vocabulary.js';
+import { mediaType } from '../../server/body.js';
+import { readMultipart } from '../../server/multipart.js';
+import type { HttpRequest } from '../../server/port.js';
+import { type AudioDocument, readAudioJson } from './audio-json.js';
+import { invalid, valid } from './check.js';
+import {
+  refuseOptionHeaders,
+  refuseOptions,
+  refuseProviderOptions,
+  TRANSCRIPTION_REFUSALS,
+} from './refusals.js';
+import { InputAudio, type ResponseFormat, TranscriptionFields } from './schema.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+interface Upload {
+  /** Decoded once everything else is known to be right. */
+  audio(): Promise<Uint8Array | undefined>;
+  /** How the client spells the field that holds it. */
+  readonly audioField: string;
+  readonly fields: Fields;
+}
+
+export interface TranscriptionInput {
+  readonly audio: Uint8Array;
+  readonly model: TranscriptionModel;
+  /** As sent; empty where none was. */
+  readonly language: string;
+  readonly format: ResponseFormat;
+  /** Whether the reply shall have the words. */
+  readonly words: boolean;
+  readonly stream: boolean;
+}
+
+const AUDIO_BYTES = LIMITS.transcription.audioBytes;
+
+/** Fields that hold a list, so that one value alone is a list of one. */
+const LISTS = new Set(['timestamp_granularities']);
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A list as clients write it where a form has none: `["word","segment"]`, `word,segment`. */
+function writtenList(text: string): readonly unknown[] {
+  const list = text.trimStart().startsWith('[') ? parsed(text) : undefined;
+  return Array.isArray(list) ? (list as unknown[]) : text.split(',').map((item) => item.trim());
+}
+
+const listOf = (values: readonly unknown[]): readonly unknown[] =>
+  values
+    .flatMap((value) => (typeof value === 'string' ? writtenList(value) : [value]))
+    .filter((value) => !isUnset(value));
+
+/** `provider` as JSON text, or spelled out with brackets. */
+function providerOf(form: ReadonlyMap<string, readonly string[]>): unknown {
+  const spelled = [...form].filter(([name]) => name.startsWith('provider['));
+  if (spelled.length === 0) return parsed(form.get('provider')?.at(-1) ?? 'null');
+  const options = spelled.map(([name, values]) => [
+    /^provider\[options\]\[([^\]]+)\]/.exec(name)?.[1],
+    values,
+  ]);
+  return { options: Object.fromEntries(options) as Fields };
+}
+
+/** Form fields as a JSON body would have them: a name without its brackets, of a repeated scalar the last. */
+export function formFields(form: ReadonlyMap<string, readonly string[]>): Fields {
+  const fields = new Map<string, unknown[]>();
+  for (const [name, values] of form) {
+    const bare = name.replace(/\[.*$/s, '');
+    fields.set(bare, [...(fields.get(bare) ?? []), ...values]);
+  }
+  const entries = [...fields].map(([name, values]) => {
+    const isList = LISTS.has(name) || form.has(`${name}[]`);
+    return [name, isList ? listOf(values) : values.at(-1) === '' ? undefined : values.at(-1)] as const;
+  });
+  return { ...Object.fromEntries(entries), provider: providerOf(form) };
+}
+
+async function readForm(request: HttpRequest): Promise<Upload> {
+  const limits = { bodyBytes: LIMITS.body.transcription, fileBytes: AUDIO_BYTES };
+  const form = await readMultipart(request, limits);
+  const audio = form.files.get('file')?.bytes;
+  return { audio: () => Promise.resolve(audio), audioField: 'file', fields: formFields(form.fields) };
+}
+
+const checkInputAudio = checker(InputAudio);
+
+/** Errors: `invalid_request`, `audio_too_large`. */
+async function inputAudio(value: unknown, document: AudioDocument): Promise<Uint8Array | undefined> {
+  if (value === undefined) return undefined;
+  const { data } = valid(checkInputAudio(value), 'input_audio');
+  const audio = await document.decode(data, AUDIO_BYTES);
+  if (!audio) throw invalid('input_audio.data is not base64', 'input_audio.data');
+  return audio;
+}
+
+async function readBody(request: HttpRequest): Promise<Upload> {
+  const document = await readAudioJson(request, LIMITS.body.transcription);
+  const body = withoutNulls(document.value);
+  if (typeof body !== 'object' || body === null) throw invalid('the body must be of type object', '');
+  const fields = body as Fields;
+  const granularities = fields['timestamp_granularities'];
+  const list = typeof granularities === 'string' ? listOf([granularities]) : granularities;
+  return {
+    audio: () => inputAudio(fields['input_audio'], document),
+    audioField: 'input_audio',
+    fields: { ...fields, ...(list === undefined ? {} : { timestamp_granularities: list }) },
+  };
+}
+
+const checkFields = checker(TranscriptionFields);
+
+/** Errors: `model_not_found`. */
+export function transcriptionModel(id: string, { vendor }: Vocabulary): TranscriptionModel {
+  const model = findTranscriptionModel(id, vendor);
+  if (model) return model;
+  const other = findSynthesisModel(id, vendor) !== undefined;
+  const message = other ? 'This model speaks; it cannot transcribe' : 'Unknown model';
+  throw new ServiceError('model_not_found', { message, param: 'model' });
+}
+
+/** A stream carries text alone. */
+const STREAMED: readonly ResponseFormat[] = ['json', 'text'];
+
+function checkStream(format: ResponseFormat, stream: boolean): void {
+  if (!stream || STREAMED.includes(format)) return;
+  const message = `stream works with response_format ${STREAMED.join(' and ')} only`;
+  throw new ServiceError('unsupported_option', { message, param: 'stream' });
+}
+
+async function settle(
+  { audio: readAudio, audioField, fields }: Upload,
+  vocabulary: Vocabulary,
+): Promise<TranscriptionInput> {
+  refuseProviderOptions((fields['provider'] as Fields | null | undefined)?.['options'], vocabulary);
+  refuseOptions(fields, TRANSCRIPTION_REFUSALS);
+  const asked = valid(checkFields(withoutNulls(fields)));
+  const model = transcriptionModel(asked.model, vocabulary);
+  const format = asked.response_format ?? 'json';
+  const stream = booleanOf(asked.stream) ?? false;
+  checkStream(format, stream);
+  const audio = await readAudio();
+  if (!audio) throw invalid(`missing field ${audioField}`, audioField);
+  const words = asked.timestamp_granularities?.includes('word') ?? false;
+  return { audio, model, language: asked.language ?? '', format, words, stream };
+}
+
+/**
+ * Reads and checks the upload. Errors: `invalid_request`, `unsupported_option`, `model_not_found`,
+ * `audio_too_large`, `unsupported_media_type`, and those of the readers.
+ */
+export async function readTranscriptionInput(
+  request: HttpRequest,
+  vocabulary: Vocabulary,
+): Promise<TranscriptionInput> {
+  refuseOptionHeaders(request.headers, vocabulary);
+  const isForm = mediaType(request.headers) === 'multipart/form-data';
+  return settle(await (isForm ? readForm(request) : readBody(request)), vocabulary);
+}

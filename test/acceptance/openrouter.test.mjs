@@ -1,0 +1,107 @@
+/**
+ * The unmodified @openrouter/sdk on the aggregator base. It checks every answer against its own schemas, so a
+ * call that resolves has passed them.
+ */
+import { HTTPClient, OpenRouter } from '@openrouter/sdk';
+import * as errors from '@openrouter/sdk/models/errors';
+import t from 'tap';
+import { startGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
+import { bytesOf, ENDLESS, failureOf, readBroken } from './streams.mjs';
+
+const gateway = await startGateway();
+t.teardown(() => gateway.stop());
+
+const client = (apiKey = TEST_KEY, httpClient = undefined) =>
+  new OpenRouter({
+    apiKey,
+    serverURL: `${gateway.base}/compat/api/v1`,
+    retryConfig: { strategy: 'none' },
+    ...(httpClient ? { httpClient } : {}),
+  });
+const TEXT = 'Tones carry text, exactly.';
+const speak = (fields = {}, by = client()) =>
+  by.tts.createSpeech({ speechRequest: { model: 'svc/s2.1-pro', input: TEXT, ...fields } });
+
+let audio;
+const transcribe = (fields = {}) =>
+  client().stt.createTranscription({
+    sttRequest: {
+      model: 'svc/transcribe-1',
+      inputAudio: { data: audio.toString('base64'), format: 'mp3' },
+      ...fields,
+    },
+  });
+
+t.test('tts.createSpeech: mp3, and pcm by default', async (t) => {
+  audio = await bytesOf(await speak({ responseFormat: 'mp3' }));
+  t.equal(audio[0], 0xff);
+  const pcm = await bytesOf(await speak({ voice: 'alloy' }));
+  t.ok(pcm.length > audio.length);
+});
+
+t.test('options that the SDK itself would strip, added on the way', async (t) => {
+  const http = new HTTPClient();
+  http.addHook('beforeRequest', async (request) => {
+    const body = { ...(await request.json()), temperature: 7 };
+    return new Request(request, { body: JSON.stringify(body) });
+  });
+  await t.rejects(speak({}, client(TEST_KEY, http)), { message: /temperature/ });
+});
+
+t.test('stt.createTranscription: JSON, plain and verbose with words', async (t) => {
+  t.match(await transcribe(), { text: TEXT, usage: { seconds: Number } });
+  const verbose = await transcribe({
+    responseFormat: 'verbose_json',
+    timestampGranularities: ['word'],
+    language: 'en',
+  });
+  t.match(verbose, { text: TEXT, task: 'transcribe', language: 'en', duration: Number });
+  t.strictSame(
+    verbose.words.map(({ word }) => word),
+    TEXT.split(' '),
+  );
+  t.equal(verbose.segments.map(({ text }) => text).join(' '), TEXT);
+  t.equal((await transcribe({ responseFormat: 'verbose_json' })).language, '');
+});
+
+t.test('stt.createTranscriptionMultipart', async (t) => {
+  const requestBody = {
+    model: 'svc/transcribe-1',
+    file: { fileName: 'speech.mp3', content: audio },
+    responseFormat: 'verbose_json',
+    timestampGranularities: ['word', 'segment'],
+  };
+  const verbose = await client().stt.createTranscriptionMultipart({ requestBody });
+  t.equal(verbose.text, TEXT);
+  t.equal(verbose.words.length, TEXT.split(' ').length);
+});
+
+t.test('models.list passes its schema', async (t) => {
+  const ids = async (outputModalities) => {
+    const found = [];
+    const pages = await client('any-key').models.list({ outputModalities });
+    for await (const page of pages) found.push(...page.result.data.map(({ id }) => id));
+    return found;
+  };
+  t.equal((await ids(undefined)).length, 5);
+  t.equal((await ids('speech')).length, 4);
+  t.strictSame(await ids('text'), ['svc/transcribe-1']);
+});
+
+t.test('errors are its own classes', async (t) => {
+  t.type(await failureOf(speak({ voice: 'Alloy' })), errors.BadRequestResponseError);
+  await t.rejects(speak({ voice: 'Alloy' }), { error: { code: 400, metadata: { provider_name: 'svc' } } });
+  t.type(await failureOf(speak({ responseFormat: 'flac' })), errors.BadRequestResponseError);
+  t.type(await failureOf(speak({}, client('wrong'))), errors.UnauthorizedResponseError);
+  t.type(await failureOf(transcribe({ model: 'svc/s1' })), errors.BadRequestResponseError);
+  const inputReferences = [
+    { type: 'input_audio', inputAudio: { data: audio.toString('base64'), format: 'mp3' } },
+    { type: 'text', text: TEXT },
+  ];
+  await t.rejects(speak({ inputReferences }), { message: /reference audio/ }, 'no engine here can clone');
+});
+
+t.test('a stream that fails midway is a failure', async (t) => {
+  const stream = await speak({ input: ENDLESS, responseFormat: 'mp3' });
+  await t.rejects(readBroken(stream, gateway), { message: /terminated|aborted|other side closed/ });
+});

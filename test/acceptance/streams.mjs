@@ -1,0 +1,33 @@
+/** What the acceptance runs of several clients share: reading a stream whole, breaking one midway, failures. */
+import { memberOf } from '../../dist/test/fixtures/family.js';
+
+export async function bytesOf(stream) {
+  const chunks = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/** What a call fails with; undefined where it does not. */
+export const failureOf = (call) =>
+  call.then(
+    () => undefined,
+    (error) => error,
+  );
+
+/** Text that takes hours to speak. */
+export const ENDLESS = 'abcdefghi '.repeat(100_000);
+
+/**
+ * Reads the beginning of a web stream, kills the gateway's encoding child, and reads on to the end.
+ * Resolves with the bytes where the client took the rest for a success; rejects as the client does.
+ */
+export async function readBroken(stream, gateway) {
+  const reader = stream.getReader();
+  let length = (await reader.read()).value.length;
+  process.kill(memberOf(gateway.pid, 'workers/encode'), 'SIGKILL');
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return length;
+    length += value.length;
+  }
+}

@@ -1,0 +1,44 @@
+/** Rule 3 and fine point 1: what counts as unset and what as a boolean. Base64 from outside. */
+import t from 'tap';
+import { decodeBase64, decodedLength } from '../../contracts/base64.js';
+import { booleanOf, isUnset } from '../../contracts/coerce.js';
+
+t.test('fine point 1: what is unset', async (t) => {
+  const words = ['', ' ', 'false', 'False', 'FALSE', '0', 'none', 'None', 'off', 'null', '[]', '{}', ' off '];
+  const values = [undefined, null, false, 0, [], {}, [null], ['', false], [[]]];
+  for (const value of [...words, ...values]) {
+    t.equal(isUnset(value), true, JSON.stringify(value));
+    t.equal(booleanOf(value), false, JSON.stringify(value));
+  }
+});
+
+t.test('everything else is set', async (t) => {
+  const values = ['x', 'no', '00', true, 1, -1, 0.5, 'true', ['x'], [0, 1], { a: null }, new Uint8Array(0)];
+  for (const value of values) t.equal(isUnset(value), false, JSON.stringify(value));
+});
+
+t.test('rule 3: only true is true, what is neither is no boolean', async (t) => {
+  for (const value of [true, 1, 'true', 'True', '1', 'on', 'yes'])
+    t.equal(booleanOf(value), true, String(value));
+  for (const value of ['perhaps', 2, 'no', ['x'], { a: 1 }])
+    t.equal(booleanOf(value), undefined, String(value));
+});
+
+t.test('base64: with and without padding and data URI, URL-safe too', async (t) => {
+  for (const length of [0, 1, 2, 3, 100, 1001]) {
+    const bytes = Buffer.alloc(length, 0xfb);
+    const text = bytes.toString('base64');
+    for (const given of [
+      text,
+      text.replace(/=+$/, ''),
+      bytes.toString('base64url'),
+      `data:audio/wav;base64,${text}`,
+    ]) {
+      t.strictSame(Buffer.from(decodeBase64(given) ?? 'none'), bytes, given.slice(0, 40));
+    }
+    t.equal(decodedLength(text.replace(/=+$/, '').length), length);
+  }
+  for (const bad of ['!', 'QUJD!', 'QU JD', 'data:audio/wav,QUJD', 'QQ==QUJD', 'ünïcode']) {
+    t.equal(decodeBase64(bad), undefined, bad);
+  }
+});
