@@ -1,11 +1,11 @@
 /** First MP3 byte of a 60-character sentence through the default engines. */
-import { EMBEDDED, startGateway } from '../test/fixtures/gateway.js';
+import { DEFAULTS, startGateway } from '../test/fixtures/gateway.js';
 import { median, quantile, row, speak } from './measure.js';
 
 const SENTENCE = 'Your parcel has left our house, and will be there on Monday.';
 const ROUNDS = 31;
 
-const gateway = await startGateway(EMBEDDED);
+const gateway = await startGateway(DEFAULTS);
 try {
   for (const [latency, target] of [
     ['low', '200 ms'],

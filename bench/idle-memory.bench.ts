@@ -1,6 +1,6 @@
 /** Memory of all processes of an idle gateway with the default engines, after one request each way. */
 import { readFileSync } from 'node:fs';
-import { EMBEDDED, startGateway } from '../test/fixtures/gateway.js';
+import { DEFAULTS, startGateway } from '../test/fixtures/gateway.js';
 import { familyOf } from '../test/fixtures/family.js';
 import { memoryMb, row, speak } from './measure.js';
 
@@ -10,7 +10,7 @@ const nameOf = (pid: number): string => {
   return program === 'node' ? script.replace(/^.*\//, '') : program;
 };
 
-const gateway = await startGateway(EMBEDDED);
+const gateway = await startGateway(DEFAULTS);
 try {
   await speak(gateway, { text: 'Hello.', format: 'mp3' });
   const byName = new Map<string, number>();

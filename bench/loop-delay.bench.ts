@@ -1,6 +1,6 @@
 /** The gateway's event loop while 8 requests of 200 characters are spoken, against an idle gateway's. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { EMBEDDED, type Gateway, startGateway } from '../test/fixtures/gateway.js';
+import { DEFAULTS, type Gateway, startGateway } from '../test/fixtures/gateway.js';
 import { median, row, speak } from './measure.js';
 
 const SENTENCE = 'The package was delivered to the front door this morning, and the driver left a note. ';
@@ -13,7 +13,7 @@ async function p99(gateway: Gateway): Promise<number> {
   return Number(/^nodejs_eventloop_lag_p99_seconds (\S+)/m.exec(metrics)?.[1]) * 1000;
 }
 
-const gateway = await startGateway(EMBEDDED);
+const gateway = await startGateway(DEFAULTS);
 try {
   const added: number[] = [];
   const idle: number[] = [];

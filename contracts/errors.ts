@@ -39,6 +39,8 @@ export const ERRORS = {
   audio_too_long: service(413, 'Audio is longer than 60 minutes'),
   engine_failed: service(502, 'The speech engine failed'),
   engine_lost: service(502, 'The speech engine stopped while working on this request'),
+  /** A remote engine; `status` is what it answered, where it did. */
+  provider_failed: service(502, 'The speech provider failed'),
   first_byte_timeout: service(502, 'No response within 5 minutes'),
   engine_busy: service(503, 'All speech engines are busy, try again later'),
   internal: service(500, 'Internal error'),
@@ -51,6 +53,8 @@ interface ServiceErrorOptions {
   readonly message?: string;
   /** The request field at fault, as the client spelled it. */
   readonly param?: string;
+  /** Replaces the table's status: errors of a remote engine keep theirs. */
+  readonly status?: number;
   /** Seconds, sent as `Retry-After`. */
   readonly retryAfter?: number;
   readonly cause?: unknown;
@@ -70,7 +74,7 @@ export class ServiceError extends Error {
     const row: ErrorRow = ERRORS[code];
     super(options.message ?? row.message, { cause: options.cause });
     this.name = 'ServiceError';
-    this.status = row.status;
+    this.status = options.status ?? row.status;
     this.origin = row.origin;
     this.param = options.param;
     this.retryAfter = options.retryAfter;

@@ -4,10 +4,15 @@
  */
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { LANGUAGES, type Language } from '../contracts/languages.js';
 import { LIMITS } from '../contracts/limits.js';
 import { SYNTHESIS_MODELS, TRANSCRIPTION_MODELS } from '../contracts/models.js';
 import { defaultVocabulary, type Vocabulary } from '../contracts/vocabulary.js';
+import { ESPEAK_PACKAGES } from '../engines/backends/espeak/description.js';
+import type { RemoteFormat } from '../engines/backends/remote/audio.js';
+import type { RemoteSettings } from '../engines/backends/remote/settings.js';
 import type { ModelRoutes } from '../engines/registry.js';
+import { notInstalled } from './installed.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -85,6 +90,9 @@ function parseRoutes(raw: string): ModelRoutes {
 
 const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url));
 
+/** English is spoken by flite; the other languages where the optional packages are installed. */
+const DEFAULT_TTS_ENGINES = notInstalled(ESPEAK_PACKAGES).length === 0 ? ['flite', 'espeak'] : ['flite'];
+
 const SETTINGS = {
   host: text('HOST', '0.0.0.0' as string),
   port: count('PORT', 8080, 0, 65_535),
@@ -100,7 +108,7 @@ const SETTINGS = {
   concurrency: count('CONCURRENCY', LIMITS.workspace.concurrency, 1, 1_000_000),
   quotaCharacters: optionalCount('QUOTA_SYNTHESIS_CHARACTERS'),
   quotaTranscriptionSeconds: optionalCount('QUOTA_TRANSCRIPTION_SECONDS'),
-  ttsEngines: list('TTS_ENGINES', ['flite']),
+  ttsEngines: list('TTS_ENGINES', DEFAULT_TTS_ENGINES),
   sttEngines: list('STT_ENGINES', ['moonshine']),
   modelRoutes: { env: 'MODEL_ROUTES', initial: {}, parse: parseRoutes } as Setting<ModelRoutes>,
   ttsProcesses: count('TTS_PROCESSES', 1, 1, 64),
@@ -110,6 +118,50 @@ const SETTINGS = {
   ffmpegPath: text('FFMPEG_PATH', undefined as string | undefined),
   logLevel: choice('LOG_LEVEL', 'info', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
 };
+
+const languages = (env: string): Setting<readonly Language[]> => ({
+  env,
+  initial: LANGUAGES,
+  parse: (raw) =>
+    list(env, [])
+      .parse(raw)
+      .map(
+        (code) =>
+          LANGUAGES.find((known) => known === code) ?? fail(env, `codes out of ${LANGUAGES.join(', ')}`),
+      ),
+});
+
+/** The variables of one remote speech service. */
+const remote = (
+  prefix: string,
+  initial: Pick<RemoteSettings, 'ttsModel' | 'sttModel' | 'voices' | 'rate'>,
+) => ({
+  url: address(`${prefix}_URL`),
+  key: text(`${prefix}_KEY`, undefined as string | undefined),
+  ttsModel: text(`${prefix}_TTS_MODEL`, initial.ttsModel),
+  sttModel: text(`${prefix}_STT_MODEL`, initial.sttModel),
+  voices: list(`${prefix}_VOICES`, initial.voices),
+  languages: languages(`${prefix}_LANGUAGES`),
+  format: choice<RemoteFormat>(`${prefix}_FORMAT`, 'pcm', ['pcm', 'wav']),
+  rate: count(`${prefix}_RATE`, initial.rate, 8000, 48_000),
+});
+
+const REMOTES = {
+  openai: remote('REMOTE_OPENAI', {
+    ttsModel: 'tts-1',
+    sttModel: 'whisper-1',
+    voices: ['alloy'],
+    rate: 24_000,
+  }),
+  native: remote('REMOTE_NATIVE', {
+    ttsModel: 's2.1-pro',
+    sttModel: 'transcribe-1',
+    voices: ['default'],
+    rate: 44_100,
+  }),
+};
+
+export type RemoteName = keyof typeof REMOTES;
 
 type Settings = { readonly [Name in keyof typeof SETTINGS]: (typeof SETTINGS)[Name]['initial'] };
 
@@ -127,12 +179,15 @@ const VOCABULARY: Record<keyof Vocabulary, string> = {
 
 export interface Config extends Settings {
   readonly vocabulary: Vocabulary;
+  /** Those whose address is told. */
+  readonly remotes: Readonly<Partial<Record<RemoteName, RemoteSettings>>>;
 }
 
 /** Every variable that the gateway reads, for the README's test. */
 export const CONFIG_VARIABLES: readonly string[] = [
   ...Object.values(SETTINGS).map(({ env }) => env),
   ...Object.values(VOCABULARY),
+  ...Object.values(REMOTES).flatMap((settings) => Object.values(settings).map(({ env }) => env)),
 ];
 
 function readVocabulary(env: Env): Vocabulary {
@@ -148,6 +203,16 @@ const valueOf = <T>(setting: Setting<T>, env: Env): T => {
   return raw === undefined || raw === '' ? setting.initial : setting.parse(raw);
 };
 
+function readRemotes(env: Env): Config['remotes'] {
+  const read = Object.entries(REMOTES).map(([name, settings]): [string, Partial<RemoteSettings>] => [
+    name,
+    Object.fromEntries(
+      Object.entries(settings).map(([key, setting]) => [key, valueOf(setting as Setting<unknown>, env)]),
+    ),
+  ]);
+  return Object.fromEntries(read.filter(([, { url }]) => url !== undefined)) as Config['remotes'];
+}
+
 /** Errors: `ConfigError` naming the variable. */
 export function readConfig(env: Env): Config {
   const entries = Object.entries(SETTINGS).map(([name, setting]) => [
@@ -158,5 +223,10 @@ export function readConfig(env: Env): Config {
   if ((settings.tlsCert === undefined) !== (settings.tlsKey === undefined)) {
     throw new ConfigError('TLS_CERT and TLS_KEY go together');
   }
-  return { ...settings, dataDir: resolve(settings.dataDir), vocabulary: readVocabulary(env) };
+  return {
+    ...settings,
+    dataDir: resolve(settings.dataDir),
+    vocabulary: readVocabulary(env),
+    remotes: readRemotes(env),
+  };
 }

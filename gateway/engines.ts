@@ -6,12 +6,16 @@ import { createToneSpeech, createToneTranscriber } from '../engines/backends/ton
 import { ESPEAK_PACKAGES, espeakDescription } from '../engines/backends/espeak/description.js';
 import { fliteDescription } from '../engines/backends/flite/description.js';
 import { moonshineDescription } from '../engines/backends/moonshine/description.js';
+import { createNativeSpeech, createNativeTranscriber } from '../engines/backends/native-compatible/index.js';
+import { createOpenaiSpeech, createOpenaiTranscriber } from '../engines/backends/openai-compatible/index.js';
+import type { RemoteSettings } from '../engines/backends/remote/settings.js';
 import { sttInChild, ttsInChild } from '../engines/child-engines.js';
 import type { JobRunner } from '../contracts/ports/jobs.js';
 import type { TtsEngine } from '../contracts/ports/tts.js';
 import type { Transcriber } from '../engines/long-audio.js';
 import { createRegistry, type Registry } from '../engines/registry.js';
-import { type Config, ConfigError } from './config.js';
+import { type Config, ConfigError, type RemoteName } from './config.js';
+import { notInstalled } from './installed.js';
 import type { RoleName } from './roles.js';
 
 interface EngineRow<Engine> {
@@ -19,19 +23,40 @@ interface EngineRow<Engine> {
   readonly role?: RoleName;
   /** Files below MODELS_DIR that it needs. */
   readonly models: readonly string[];
-  /** Optional packages that it needs. */
-  readonly packages?: readonly string[];
-  reach(runner: (role: RoleName) => JobRunner): Engine;
+  /** Throws `ConfigError` where it cannot run here. */
+  check?(config: Config): void;
+  reach(runner: (role: RoleName) => JobRunner, config: Config): Engine;
 }
+
+function needPackages(engine: string, packages: readonly string[]): void {
+  const missing = notInstalled(packages).join(' ');
+  if (missing !== '')
+    throw new ConfigError(`The engine "${engine}" needs optional packages: npm install ${missing}`);
+}
+
+function settingsOf({ remotes }: Config, remote: RemoteName): RemoteSettings {
+  const settings = remotes[remote];
+  if (settings) return settings;
+  throw new ConfigError(`The engine "${remote}-compatible" needs REMOTE_${remote.toUpperCase()}_URL`);
+}
+
+/** A row of an engine whose address the configuration must tell. */
+const remoteRow = <E>(remote: RemoteName, create: (settings: RemoteSettings) => E): EngineRow<E> => ({
+  models: [],
+  check: (config) => void settingsOf(config, remote),
+  reach: (_runner, config) => create(settingsOf(config, remote)),
+});
 
 const TTS: Readonly<Record<string, EngineRow<TtsEngine>>> = {
   flite: { role: 'tts', models: [], reach: (runner) => ttsInChild(runner('tts'), fliteDescription) },
   espeak: {
     role: 'espeak',
     models: [],
-    packages: ESPEAK_PACKAGES,
+    check: () => needPackages('espeak', ESPEAK_PACKAGES),
     reach: (runner) => ttsInChild(runner('espeak'), espeakDescription),
   },
+  'openai-compatible': remoteRow('openai', createOpenaiSpeech),
+  'native-compatible': remoteRow('native', createNativeSpeech),
   tone: { models: [], reach: createToneSpeech },
 };
 
@@ -46,41 +71,28 @@ const STT: Readonly<Record<string, EngineRow<Transcriber>>> = {
     ],
     reach: (runner) => sttInChild(runner('stt'), moonshineDescription),
   },
+  'openai-compatible': remoteRow('openai', createOpenaiTranscriber),
+  'native-compatible': remoteRow('native', createNativeTranscriber),
   tone: { models: [], reach: createToneTranscriber },
 };
-
-function isInstalled(name: string): boolean {
-  try {
-    return import.meta.resolve(name) !== '';
-  } catch {
-    return false;
-  }
-}
-
-function checkPackages(variable: string, name: string, packages: readonly string[]): void {
-  const missing = packages.filter((wanted) => !isInstalled(wanted));
-  if (missing.length === 0) return;
-  throw new ConfigError(
-    `${variable} names "${name}", which needs optional packages: npm install ${missing.join(' ')}`,
-  );
-}
 
 function rowsOf<E>(
   variable: string,
   table: Readonly<Record<string, EngineRow<E>>>,
   names: readonly string[],
+  config: Config,
 ) {
   return names.map((name) => {
     const row = Object.hasOwn(table, name) ? table[name] : undefined;
     if (!row)
       throw new ConfigError(`${variable} names "${name}"; there are ${Object.keys(table).join(', ')}`);
-    checkPackages(variable, name, row.packages ?? []);
+    row.check?.(config);
     return row;
   });
 }
 
-const ttsRows = ({ ttsEngines }: Config) => rowsOf('TTS_ENGINES', TTS, ttsEngines);
-const sttRows = ({ sttEngines }: Config) => rowsOf('STT_ENGINES', STT, sttEngines);
+const ttsRows = (config: Config) => rowsOf('TTS_ENGINES', TTS, config.ttsEngines, config);
+const sttRows = (config: Config) => rowsOf('STT_ENGINES', STT, config.sttEngines, config);
 
 /** The roles of children that the configured engines run in. Errors: `ConfigError`. */
 export const engineRoles = (config: Config): ReadonlySet<RoleName> =>
@@ -92,7 +104,7 @@ export const engineModels = (config: Config): readonly string[] =>
 
 export const reachEngines = (config: Config, runner: (role: RoleName) => JobRunner): Registry =>
   createRegistry({
-    tts: ttsRows(config).map((row) => row.reach(runner)),
-    stt: sttRows(config).map((row) => row.reach(runner)),
+    tts: ttsRows(config).map((row) => row.reach(runner, config)),
+    stt: sttRows(config).map((row) => row.reach(runner, config)),
     routes: config.modelRoutes,
   });

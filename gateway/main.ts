@@ -37,9 +37,11 @@ class Opened {
 
 const worker = (name: string): URL => new URL(`./workers/${name}.js`, import.meta.url);
 
-/** Short, for a Unix socket's path has about 100 bytes; one folder an installation. */
-const socketFolderOf = ({ dataDir }: Config): string =>
-  join(tmpdir(), `sg-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`);
+/** Short, for a Unix socket's path has about 100 bytes; one folder an installation and user. */
+function socketFolderOf({ dataDir }: Config): string {
+  const owner = `${process.getuid?.()} ${dataDir}`;
+  return join(tmpdir(), `sg-${createHash('sha256').update(owner).digest('hex').slice(0, 12)}`);
+}
 
 function checkConfig(config: Config): void {
   if (config.workers > 1 && config.port === 0)

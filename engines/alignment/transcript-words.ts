@@ -40,9 +40,13 @@ export function share(words: readonly string[], { start, end }: Span): TimedWord
  * Every word with a time, in order: the known ones keep theirs, runs of unknown ones share what is left
  * between their neighbours. `known[index]` is the time of `words[index]`; all lie within `whole`.
  */
-export function fillTimes(words: readonly string[], known: readonly (Span | undefined)[], whole: Span): TimedWord[] {
+export function fillTimes(
+  words: readonly string[],
+  known: readonly (Span | undefined)[],
+  whole: Span,
+): TimedWord[] {
   const filled: TimedWord[] = [];
-  for (let index = 0; index < words.length; ) {
+  for (let index = 0; index < words.length;) {
     const span = known[index];
     if (span) {
       filled.push({ text: words[index]!, ...span });

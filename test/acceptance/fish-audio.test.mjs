@@ -1,5 +1,5 @@
 /** The unmodified native SDK: speak, then hear it again; errors arrive as its own (native-and-platform.md 8). */
-import { FishAudioClient } from 'fish-audio';
+import { FishAudioClient, RealtimeEvents } from 'fish-audio';
 import t from 'tap';
 import { EMBEDDED, startGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 import { wordErrors } from '../../dist/test/fixtures/engines-listening.js';
@@ -40,4 +40,41 @@ t.test('an unknown voice is a 400 with our message', async (t) => {
   const request = { text: 'a', reference_id: 'f'.repeat(32) };
   const refused = client().textToSpeech.convert(request, undefined, once);
   await t.rejects(refused, { statusCode: 400, body: { message: 'Reference not found' } });
+});
+
+async function* inParts(text) {
+  for (const word of text.split(/(?<= )/)) yield word;
+}
+
+/** Runs one realtime synthesis to the end of its socket. */
+async function realtime(apiKey, request, parts) {
+  const connection = await client(apiKey).textToSpeech.convertRealtime(request, parts, 's2-pro');
+  const seen = { audio: [], errors: [], closes: 0 };
+  connection.on(RealtimeEvents.AUDIO_CHUNK, (chunk) => seen.audio.push(chunk));
+  connection.on(RealtimeEvents.ERROR, (error) => seen.errors.push(error.message));
+  await new Promise((resolve) => {
+    connection.on(RealtimeEvents.CLOSE, () => {
+      seen.closes += 1;
+      if (seen.closes === 2 || seen.errors.length > 0) resolve();
+    });
+  });
+  return { ...seen, audio: Buffer.concat(seen.audio) };
+}
+
+t.test('textToSpeech.convertRealtime speaks text that arrives word by word', async (t) => {
+  const { audio, errors, closes } = await realtime(TEST_KEY, { text: '', format: 'mp3' }, inParts(TEXT));
+  t.strictSame(errors, []);
+  t.equal(closes, 2, 'at finish, and as the server closes');
+  const heard = await client().speechToText.convert({ audio: new File([audio], 'speech.mp3') }, once);
+  t.ok(wordErrors(TEXT, heard.text) <= 1, heard.text);
+});
+
+t.test('convertRealtime: what is wrong arrives as its error event', async (t) => {
+  const voice = await realtime(TEST_KEY, { text: '', reference_id: 'f'.repeat(32) }, inParts(TEXT));
+  t.strictSame(voice.errors, ['Reference not found']);
+  const format = await realtime(TEST_KEY, { text: '', format: 'ogg' }, inParts(TEXT));
+  t.match(format.errors, [/unknown variant `ogg`/]);
+  const key = await realtime('wrong', { text: '' }, inParts(TEXT));
+  t.match(key.errors, [/401/]);
+  t.equal(key.audio.length, 0);
 });

@@ -42,8 +42,13 @@ for (const voice of ['rms', 'slt', 'kal16']) {
     for (const sentence of sentences) {
       const { samples, words } = await say(sentence, voice);
       const found = await aligner.align(joined(silence(0.3), samples, silence(0.3)), sentence, live);
-      t.same(found.map(({ text }) => text), sentence.split(' '));
-      close += words.filter(({ text, start, end }, index) => isClose(found[index]!, { text, start: start + 0.3, end: end + 0.3 })).length;
+      t.same(
+        found.map(({ text }) => text),
+        sentence.split(' '),
+      );
+      close += words.filter(({ text, start, end }, index) =>
+        isClose(found[index]!, { text, start: start + 0.3, end: end + 0.3 }),
+      ).length;
       all += words.length;
     }
     t.ok(close >= ENOUGH * all, `${close} of ${all}`);
@@ -58,7 +63,10 @@ t.test('pieces of the greatest length, without words, and of foreign words are t
   t.same(await aligner.align(piece, '', live), []);
   t.same(await aligner.align(new Int16Array(0), 'Hello', live), [{ text: 'Hello', start: 0, end: 0 }]);
   const foreign = await aligner.align(silence(1), '你好', live);
-  t.same(foreign.map(({ text }) => text), ['你', '好']);
+  t.same(
+    foreign.map(({ text }) => text),
+    ['你', '好'],
+  );
 });
 
 t.test('a piece that is given up leaves the others', async (t) => {
@@ -84,7 +92,13 @@ t.test('a thread that ends fails its pieces, and the next piece has another', as
 t.test('the stt child times the words that it recognises', async (t) => {
   const log = recordingLog();
   const entry = new URL('../../gateway/workers/speech.js', import.meta.url);
-  const supervision = await superviseRole({ role: 'stt', entry, count: 1, socketFolder: await socketFolder(t), log });
+  const supervision = await superviseRole({
+    role: 'stt',
+    entry,
+    count: 1,
+    socketFolder: await socketFolder(t),
+    log,
+  });
   const pool = createPool({ sockets: supervision.sockets, log });
   t.teardown(async () => {
     pool.close();
@@ -123,8 +137,14 @@ t.test('POST /v1/asr answers one segment a word when timestamps are not ignored'
   const form = new FormData();
   form.append('audio', await audio.blob());
   form.append('ignore_timestamps', 'false');
-  const { segments, duration } = (await (await post('/v1/asr', form)).json()) as { segments: TimedWord[]; duration: number };
-  t.same(segments.map(({ text }) => text), text.split(' '));
+  const { segments, duration } = (await (await post('/v1/asr', form)).json()) as {
+    segments: TimedWord[];
+    duration: number;
+  };
+  t.same(
+    segments.map(({ text }) => text),
+    text.split(' '),
+  );
   let last = 0;
   for (const { start, end } of segments) {
     t.ok(start >= last && end > start && end <= duration, `${start} to ${end}`);

@@ -52,7 +52,11 @@ t.test('a span is shared by length, and unknown words lie between their neighbou
     { text: 'e', start: 4, end: 5 },
     { text: 'f', start: 5, end: 6 },
   ]);
-  t.same(fillTimes(['a', 'b'], [], { start: 0, end: 2 }).map(({ end }) => end), [1, 2], 'nothing known');
+  t.same(
+    fillTimes(['a', 'b'], [], { start: 0, end: 2 }).map(({ end }) => end),
+    [1, 2],
+    'nothing known',
+  );
   t.same(fillTimes([], [], { start: 0, end: 2 }), []);
 });
 
@@ -63,7 +67,10 @@ t.test('the transform finds a tone where it is, and keeps its energy', async (t)
   fourier.power(frame, power);
   t.equal(power.indexOf(Math.max(...power)), 5);
   t.ok(Math.abs(power[5]! - 32 ** 2) < 1e-6, String(power[5]));
-  t.ok(power.every((value, bin) => bin === 5 || value < 1e-9), 'nothing elsewhere');
+  t.ok(
+    power.every((value, bin) => bin === 5 || value < 1e-9),
+    'nothing elsewhere',
+  );
 });
 
 t.test('features have one row for 10 ms, and are finite for silence and crumbs', async (t) => {
@@ -88,10 +95,18 @@ t.test('warping finds every note of a melody that is played slower, with pauses'
     if (index === 4) at += 0.15;
     const middle = at + lengths[index]! / RECOGNITION_RATE / 2;
     const frame = index * 10 + 4;
-    t.ok(Math.abs(path!.first[frame]! / 100 - middle) < 0.06, `note ${note}: ${path!.first[frame]} for ${middle}`);
+    t.ok(
+      Math.abs(path!.first[frame]! / 100 - middle) < 0.06,
+      `note ${note}: ${path!.first[frame]} for ${middle}`,
+    );
     at += lengths[index]! / RECOGNITION_RATE;
   });
-  t.ok(path!.first.every((first, row) => first <= path!.last[row]! && (row === 0 || first >= path!.last[row - 1]!)), 'in order');
+  t.ok(
+    path!.first.every(
+      (first, row) => first <= path!.last[row]! && (row === 0 || first >= path!.last[row - 1]!),
+    ),
+    'in order',
+  );
   t.equal(warp(featuresOf(new Int16Array(0)), featuresOf(heard)), undefined);
   const lopsided = warp(featuresOf(melody([1])), featuresOf(melody([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])));
   t.equal(lopsided?.first[0], 0, 'sides of very different length');
@@ -118,9 +133,16 @@ t.test('words that the reading voice cannot say lie between the others', async (
   const align = createAlign({ engine: notes(lettersOnly), voice: 'tone' });
   const heard = melody([1, 3, 6], RECOGNITION_RATE / 5);
   const words = await align(heard, 'a ** bbb 你 cccccc ...', live);
-  t.same(words.map(({ text }) => text), ['a', '**', 'bbb', '你', 'cccccc', '...']);
+  t.same(
+    words.map(({ text }) => text),
+    ['a', '**', 'bbb', '你', 'cccccc', '...'],
+  );
   const times = words.flatMap(({ start, end }) => [start, end]);
-  t.same(times, [...times].sort((a, b) => a - b), 'in order');
+  t.same(
+    times,
+    [...times].sort((a, b) => a - b),
+    'in order',
+  );
   t.ok(Math.abs(words[2]!.start - 0.2) < 0.05 && Math.abs(words[2]!.end - 0.4) < 0.05, JSON.stringify(words));
   t.ok(times.at(-1)! <= 0.6, 'within the audio');
 });
@@ -134,7 +156,13 @@ t.test('a reading that cannot be what was said is not followed, nor a voice that
   };
   for (const engine of [endless, notes(() => [])]) {
     const words = await createAlign({ engine, voice: 'tone' })(silence(2), 'aa bb', live);
-    t.same(words.map(({ start, end }) => [start, end]), [[0, 1], [1, 2]]);
+    t.same(
+      words.map(({ start, end }) => [start, end]),
+      [
+        [0, 1],
+        [1, 2],
+      ],
+    );
   }
   const long = await createAlign({ engine: notes(lettersOnly), voice: 'tone' })(silence(40), 'aa bb', live);
   t.same(long.at(-1), { text: 'bb', start: 20, end: 40 }, 'longer than any piece');
@@ -149,37 +177,60 @@ t.test('tone hears the exact times of its words, and only when they are wanted',
   const [one, two] = [await say('Tones carry text,'), await say('exactly.')];
   const audio = joined(silence(0.5), one.samples, silence(0.7), two.samples);
   const shift = 0.5 + one.samples.length / RECOGNITION_RATE + 0.7;
-  const wanted = [...one.words.map((word) => [word, 0.5] as const), ...two.words.map((word) => [word, shift] as const)];
+  const wanted = [
+    ...one.words.map((word) => [word, 0.5] as const),
+    ...two.words.map((word) => [word, shift] as const),
+  ];
   const heard: TimedWord[] = [];
-  for await (const { words = [] } of createToneTranscriber().transcribe(streamed(audio), { words: true }, live)) heard.push(...words);
-  t.same(heard.map(({ text }) => text), wanted.map(([{ text }]) => text));
+  for await (const { words = [] } of createToneTranscriber().transcribe(
+    streamed(audio),
+    { words: true },
+    live,
+  ))
+    heard.push(...words);
+  t.same(
+    heard.map(({ text }) => text),
+    wanted.map(([{ text }]) => text),
+  );
   wanted.forEach(([{ start, end }, by], index) => {
     const found = heard[index]!;
-    t.ok(Math.abs(found.start - start - by) < 0.002 && Math.abs(found.end - end - by) < 0.002, `${found.text} ${found.start}`);
+    t.ok(
+      Math.abs(found.start - start - by) < 0.002 && Math.abs(found.end - end - by) < 0.002,
+      `${found.text} ${found.start}`,
+    );
   });
-  for await (const segment of createToneTranscriber().transcribe(streamed(audio), {}, live)) t.notOk(segment.words);
+  for await (const segment of createToneTranscriber().transcribe(streamed(audio), {}, live))
+    t.notOk(segment.words);
 });
 
-t.test('a transcript has words when they are asked for, shared by length where the engine has none', async (t) => {
-  const wordless: Transcriber = {
-    name: 'wordless',
-    languages: 'any',
-    async *transcribe(audio) {
-      for await (const chunk of audio) yield { text: 'aa bb', start: 1, end: 2, ...(chunk.length < 0 && { words: [] }) };
-    },
-  };
-  const transcription = createTranscription({
-    registry: createRegistry({ tts: [], stt: [wordless] }),
-    admission: { enter: () => Promise.resolve(() => undefined), use: () => undefined },
-    decode: () => streamed(silence(0.05)),
-  });
-  const caller = { workspaceId: 'w', keyId: 'k' };
-  const request = { audio: new Uint8Array(1), model: 'transcribe-1' } as const;
-  const plain = await transcription.transcribe(request, caller, live);
-  t.same(plain, { text: 'aa bb', duration: 0.05, segments: [{ text: 'aa bb', start: 1, end: 2 }] });
-  const { words } = await transcription.transcribe({ ...request, words: true }, caller, live);
-  t.same(words, [
-    { text: 'aa', start: 1, end: 1.5 },
-    { text: 'bb', start: 1.5, end: 2 },
-  ]);
-});
+t.test(
+  'a transcript has words when they are asked for, shared by length where the engine has none',
+  async (t) => {
+    const wordless: Transcriber = {
+      name: 'wordless',
+      languages: 'any',
+      async *transcribe(audio) {
+        for await (const chunk of audio)
+          yield { text: 'aa bb', start: 1, end: 2, ...(chunk.length < 0 && { words: [] }) };
+      },
+    };
+    const transcription = createTranscription({
+      registry: createRegistry({ tts: [], stt: [wordless] }),
+      admission: {
+        check: () => Promise.resolve(),
+        enter: () => Promise.resolve(() => undefined),
+        use: () => undefined,
+      },
+      decode: () => streamed(silence(0.05)),
+    });
+    const caller = { workspaceId: 'w', keyId: 'k' };
+    const request = { audio: new Uint8Array(1), model: 'transcribe-1' } as const;
+    const plain = await transcription.transcribe(request, caller, live);
+    t.same(plain, { text: 'aa bb', duration: 0.05, segments: [{ text: 'aa bb', start: 1, end: 2 }] });
+    const { words } = await transcription.transcribe({ ...request, words: true }, caller, live);
+    t.same(words, [
+      { text: 'aa', start: 1, end: 1.5 },
+      { text: 'bb', start: 1.5, end: 2 },
+    ]);
+  },
+);

@@ -35,7 +35,11 @@ async function speak(program: EspeakProgram, piece: string, request: TtsRequest)
   return { chunks, words, samples };
 }
 
-const moved = ({ text, start, end }: TimedWord, by: number): TimedWord => ({ text, start: start + by, end: end + by });
+const moved = ({ text, start, end }: TimedWord, by: number): TimedWord => ({
+  text,
+  start: start + by,
+  end: end + by,
+});
 
 /** Loads the program; throws where the package is missing. Errors of `synthesize`: `engine_failed`, `voice_not_found`. */
 export async function createEspeak(): Promise<TtsEngine> {

@@ -14,7 +14,10 @@ declare module '@echogarden/espeak-ng-emscripten' {
     /** Words a minute. */
     set_rate(rate: number): void;
     /** Synchronous; calls back with 0.1 s of samples at most, and the events in them. */
-    synthesize(text: string, heard: (samples: Int16Array | null, events: readonly EspeakEvent[]) => void): void;
+    synthesize(
+      text: string,
+      heard: (samples: Int16Array | null, events: readonly EspeakEvent[]) => void,
+    ): void;
   }
   export interface EspeakModule {
     readonly eSpeakNGWorker: new () => EspeakWorker;

@@ -4,7 +4,7 @@
  * them out before. Invariant: every run begins with the memory of the first, so that nothing of a text is
  * left for the next, and the same text gives the same samples.
  */
-import type { EspeakEvent, EspeakModule } from '@echogarden/espeak-ng-emscripten';
+import type { EspeakEvent, EspeakModule, EspeakWorker } from '@echogarden/espeak-ng-emscripten';
 import { ServiceError } from '../../../contracts/errors.js';
 import { ESPEAK_SPEED } from './description.js';
 
@@ -35,9 +35,26 @@ const MANDARIN_RATES: Curve = [[0.5, 92], [0.6, 112], [0.8, 143], [1, 175], [1.2
 export function rateFor({ voice, speed }: Manner): number {
   const curve = voice === 'cmn' ? MANDARIN_RATES : RATES;
   const wanted = Math.min(ESPEAK_SPEED.max, Math.max(ESPEAK_SPEED.min, speed));
-  const above = Math.max(1, curve.findIndex(([point]) => point >= wanted));
+  const above = Math.max(
+    1,
+    curve.findIndex(([point]) => point >= wanted),
+  );
   const [[low, slow], [high, fast]] = [curve[above - 1]!, curve[above]!];
   return Math.round(slow + ((fast - slow) * (wanted - low)) / (high - low));
+}
+
+/** The longest text of one run, in bytes; far more than a piece of PIECE_LENGTH. */
+const MOST_BYTES = 16_384;
+
+/**
+ * Makes the program's binding allot the buffer that texts travel in. It remembers where that is outside of the
+ * program's memory, so it must not be allotted anew once memory is put back.
+ */
+function allotBuffer(worker: EspeakWorker): void {
+  for (const text of [' '.repeat(MOST_BYTES), 'a']) {
+    worker.set_voice('en-us');
+    worker.synthesize(text, () => undefined);
+  }
 }
 
 /** Keeps the program's memory as it is now (about 1 MB is in use); the result puts it back. */
@@ -52,8 +69,10 @@ export async function loadEspeak(): Promise<EspeakProgram> {
   const { default: load } = await import('@echogarden/espeak-ng-emscripten');
   const module = await load();
   const worker = new module.eSpeakNGWorker();
+  allotBuffer(worker);
   const restore = keepMemory(module);
   return (text, manner) => {
+    if (Buffer.byteLength(text) >= MOST_BYTES) throw new ServiceError('engine_failed');
     const chunks: Int16Array[] = [];
     const events: EspeakEvent[] = [];
     try {

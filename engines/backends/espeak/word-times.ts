@@ -27,10 +27,11 @@ function unitAt(begins: readonly number[], position: number): number {
 /** Spans of sound, one a unit that has events; `end` is where its last sound ends. */
 function groupsOf(events: readonly EspeakEvent[], begins: readonly number[], end: number): Group[] {
   const groups: Group[] = [];
+  let open: Group | undefined;
   let silentSince: number | undefined;
   const close = (at: number): void => {
-    const open = groups.at(-1);
-    if (open) open.end = Math.max(open.end, silentSince ?? at);
+    if (open) open.end = silentSince ?? at;
+    open = undefined;
     silentSince = undefined;
   };
   for (const event of events) {
@@ -40,6 +41,7 @@ function groupsOf(events: readonly EspeakEvent[], begins: readonly number[], end
     if (event.type !== 'word') continue;
     const unit = unitAt(begins, event.text_position - 1);
     if (unit > (groups.at(-1)?.unit ?? -1)) groups.push({ unit, start: at, end: at });
+    open = groups.at(-1);
   }
   close(end);
   return groups;

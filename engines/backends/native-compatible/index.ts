@@ -1,0 +1,60 @@
+/**
+ * Remote engines with our own native API: `/v1/tts` and `/v1/asr` in MessagePack (native-and-platform.md
+ * sections 1 and 4), as another gateway or a fish-speech server has it. Reference audio is passed on, so
+ * these engines clone. They run in the gateway's process: nothing here computes.
+ */
+import { encode } from '@msgpack/msgpack';
+import { LIMITS } from '../../../contracts/limits.js';
+import type { TtsEngine, TtsRequest } from '../../../contracts/ports/tts.js';
+import type { Transcriber } from '../../long-audio.js';
+import { wavFile } from '../remote/audio.js';
+import { pieceOf, remoteTranscriber, REPLY_BYTES } from '../remote/hearing.js';
+import { ask, bytesOfReply } from '../remote/request.js';
+import type { RemoteSettings } from '../remote/settings.js';
+import { type Abilities, remoteSpeech } from '../remote/speaking.js';
+
+const NAME = 'native-compatible';
+const HEADERS = { 'content-type': 'application/msgpack' };
+/** The service's own default voice. */
+const DEFAULT_VOICE = 'default';
+const ABILITIES: Abilities = { cloning: true, styleTags: true, speedRange: LIMITS.speed.native };
+
+function bodyOf(
+  { text, voice, speed, sampling = {}, references = [] }: TtsRequest,
+  { format, rate }: RemoteSettings,
+) {
+  const { temperature, topP, repetitionPenalty } = sampling;
+  return {
+    text,
+    format,
+    sample_rate: rate,
+    // Pieces come cut already; fish-speech streams only where it is told.
+    latency: 'normal',
+    streaming: true,
+    prosody: { speed },
+    ...(voice !== DEFAULT_VOICE && { reference_id: voice }),
+    ...(references.length > 0 && { references: references.map(({ audio, text }) => ({ audio, text })) }),
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && { top_p: topP }),
+    ...(repetitionPenalty !== undefined && { repetition_penalty: repetitionPenalty }),
+  };
+}
+
+/** Errors of `synthesize`: `provider_failed`. */
+export const createNativeSpeech = (settings: RemoteSettings): TtsEngine =>
+  remoteSpeech(NAME, settings, ABILITIES, (request) => ({
+    path: '/v1/tts',
+    headers: { ...HEADERS, model: settings.ttsModel },
+    body: encode(bodyOf(request, settings)),
+  }));
+
+/** Errors of `transcribe`: `provider_failed`. */
+export const createNativeTranscriber = (settings: RemoteSettings): Transcriber =>
+  remoteTranscriber(NAME, settings.languages, async (samples, language, signal) => {
+    const audio = wavFile(samples);
+    const body = encode({ audio, ignore_timestamps: false, ...(language !== undefined && { language }) });
+    const headers = { ...HEADERS, model: settings.sttModel };
+    return pieceOf(
+      await bytesOfReply(await ask(settings, { path: '/v1/asr', headers, body }, signal), REPLY_BYTES),
+    );
+  });

@@ -1,0 +1,46 @@
+/**
+ * Remote engines with the widely spoken REST API: `/audio/speech` and `/audio/transcriptions` below the base
+ * address (which ends in `/v1` as a rule). They run in the gateway's process: nothing here computes.
+ */
+import type { TtsEngine } from '../../../contracts/ports/tts.js';
+import type { Transcriber } from '../../long-audio.js';
+import { wavFile } from '../remote/audio.js';
+import { pieceOf, remoteTranscriber, REPLY_BYTES } from '../remote/hearing.js';
+import { ask, bytesOfReply } from '../remote/request.js';
+import type { RemoteSettings } from '../remote/settings.js';
+import { remoteSpeech } from '../remote/speaking.js';
+
+const NAME = 'openai-compatible';
+
+/** Errors of `synthesize`: `provider_failed`. */
+export const createOpenaiSpeech = (settings: RemoteSettings): TtsEngine =>
+  remoteSpeech(NAME, settings, { cloning: false, styleTags: false }, ({ text, voice, speed }) => ({
+    path: '/audio/speech',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      model: settings.ttsModel,
+      voice,
+      input: text,
+      response_format: settings.format,
+      speed,
+    }),
+  }));
+
+function formOf(samples: Int16Array, model: string, language: string | undefined): FormData {
+  const form = new FormData();
+  form.append('file', new Blob([new Uint8Array(wavFile(samples))], { type: 'audio/wav' }), 'audio.wav');
+  form.append('model', model);
+  form.append('response_format', 'verbose_json');
+  form.append('timestamp_granularities[]', 'word');
+  form.append('timestamp_granularities[]', 'segment');
+  if (language !== undefined) form.append('language', language);
+  return form;
+}
+
+/** Errors of `transcribe`: `provider_failed`. */
+export const createOpenaiTranscriber = (settings: RemoteSettings): Transcriber =>
+  remoteTranscriber(NAME, settings.languages, async (samples, language, signal) => {
+    const body = formOf(samples, settings.sttModel, language);
+    const reply = await ask(settings, { path: '/audio/transcriptions', body }, signal);
+    return pieceOf(await bytesOfReply(reply, REPLY_BYTES));
+  });

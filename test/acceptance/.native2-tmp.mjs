@@ -1,0 +1,80 @@
+/** The unmodified native SDK: speak, then hear it again; errors arrive as its own (native-and-platform.md 8). */
+import { FishAudioClient, RealtimeEvents } from 'fish-audio';
+import t from 'tap';
+import { EMBEDDED, startGateway, TEST_KEY } from '/work/main/.build-native2/test/fixtures/gateway.js';
+import { wordErrors } from '/work/main/.build-native2/test/fixtures/engines-listening.js';
+
+const gateway = await startGateway(EMBEDDED);
+t.teardown(() => gateway.stop());
+
+const client = (apiKey = TEST_KEY) => new FishAudioClient({ apiKey, baseUrl: gateway.base });
+const once = { maxRetries: 0 };
+const TEXT = 'Thank you very much for your patience, and have a wonderful day.';
+
+async function bytesOf(stream) {
+  const chunks = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+let speech;
+
+t.test('textToSpeech.convert', async (t) => {
+  speech = await bytesOf(await client().textToSpeech.convert({ text: TEXT, format: 'mp3' }, undefined, once));
+  t.equal(speech[0], 0xff);
+  t.ok(speech.length > 10_000);
+});
+
+t.test('speechToText.convert', async (t) => {
+  const heard = await client().speechToText.convert({ audio: new File([speech], 'speech.mp3') }, once);
+  t.ok(wordErrors(TEXT, heard.text) <= 1, heard.text);
+  t.ok(heard.duration > 2);
+});
+
+t.test('a wrong key is its UnauthorizedError', async (t) => {
+  const refused = client('wrong').textToSpeech.convert({ text: 'a' }, undefined, once);
+  await t.rejects(refused, { statusCode: 401, body: { status: 401, message: 'Invalid Token' } });
+});
+
+t.test('an unknown voice is a 400 with our message', async (t) => {
+  const request = { text: 'a', reference_id: 'f'.repeat(32) };
+  const refused = client().textToSpeech.convert(request, undefined, once);
+  await t.rejects(refused, { statusCode: 400, body: { message: 'Reference not found' } });
+});
+
+async function* inParts(text) {
+  for (const word of text.split(/(?<= )/)) yield word;
+}
+
+/** Runs one realtime synthesis to the end of its socket. */
+async function realtime(apiKey, request, parts) {
+  const connection = await client(apiKey).textToSpeech.convertRealtime(request, parts, 's2-pro');
+  const seen = { audio: [], errors: [], closes: 0 };
+  connection.on(RealtimeEvents.AUDIO_CHUNK, (chunk) => seen.audio.push(chunk));
+  connection.on(RealtimeEvents.ERROR, (error) => seen.errors.push(error.message));
+  await new Promise((resolve) => {
+    connection.on(RealtimeEvents.CLOSE, () => {
+      seen.closes += 1;
+      if (seen.closes === 2 || seen.errors.length > 0) resolve();
+    });
+  });
+  return { ...seen, audio: Buffer.concat(seen.audio) };
+}
+
+t.test('textToSpeech.convertRealtime speaks text that arrives word by word', async (t) => {
+  const { audio, errors, closes } = await realtime(TEST_KEY, { text: '', format: 'mp3' }, inParts(TEXT));
+  t.strictSame(errors, []);
+  t.equal(closes, 2, 'at finish, and as the server closes');
+  const heard = await client().speechToText.convert({ audio: new File([audio], 'speech.mp3') }, once);
+  t.ok(wordErrors(TEXT, heard.text) <= 1, heard.text);
+});
+
+t.test('convertRealtime: what is wrong arrives as its error event', async (t) => {
+  const voice = await realtime(TEST_KEY, { text: '', reference_id: 'f'.repeat(32) }, inParts(TEXT));
+  t.strictSame(voice.errors, ['Reference not found']);
+  const format = await realtime(TEST_KEY, { text: '', format: 'ogg' }, inParts(TEXT));
+  t.match(format.errors, [/unknown variant `ogg`/]);
+  const key = await realtime('wrong', { text: '' }, inParts(TEXT));
+  t.match(key.errors, [/401/]);
+  t.equal(key.audio.length, 0);
+});

@@ -1,0 +1,166 @@
+/** eSpeak NG in its own child, as a gateway has it. The packages are optional: without them only the refusal is tested. */
+import { readFileSync } from 'node:fs';
+import t from 'tap';
+import { RECOGNITION_RATE } from '../../contracts/audio.js';
+import type { Language } from '../../contracts/languages.js';
+import { createAligner } from '../../engines/alignment/aligner.js';
+import {
+  ESPEAK_PACKAGES,
+  ESPEAK_RATE,
+  espeakDescription,
+} from '../../engines/backends/espeak/description.js';
+import { ttsInChild } from '../../engines/child-engines.js';
+import { speakAll, ttsConformance } from '../../engines/conformance.js';
+import { readConfig } from '../../gateway/config.js';
+import { engineRoles } from '../../gateway/engines.js';
+import { createPool } from '../../processes/pool.js';
+import { superviseRole } from '../../processes/supervise.js';
+import { startGateway } from '../fixtures/gateway.js';
+import { recordingLog, socketFolder } from '../fixtures/processes-tools.js';
+
+// Programs on two cores that other tests share.
+t.setTimeout(300_000);
+
+const isInstalled = (name: string): boolean => {
+  try {
+    return import.meta.resolve(name) !== '';
+  } catch {
+    return false;
+  }
+};
+const installed = ESPEAK_PACKAGES.every(isInstalled);
+const only = installed ? {} : { skip: 'the optional packages are not installed' };
+
+async function espeakChild() {
+  const log = recordingLog();
+  const entry = new URL('../../gateway/workers/espeak.js', import.meta.url);
+  const supervision = await superviseRole({
+    role: 'espeak',
+    entry,
+    count: 1,
+    socketFolder: await socketFolder(t),
+    log,
+  });
+  const pool = createPool({ sockets: supervision.sockets, log });
+  t.teardown(async () => {
+    pool.close();
+    await supervision.stop();
+  });
+  await pool.ready();
+  return ttsInChild(pool, espeakDescription);
+}
+
+t.test('without its packages a start is refused in one line that names them', async (t) => {
+  const roles = () => engineRoles(readConfig({ TTS_ENGINES: 'flite,espeak' }));
+  if (installed) t.same(roles(), new Set(['tts', 'espeak', 'stt']));
+  else
+    t.throws(roles, { name: 'Error', message: /"espeak" needs optional packages: npm install .*espeak-ng/ });
+});
+
+t.test('from its child', only, async (t) => {
+  const espeak = await espeakChild();
+  const say = (voice: string, language: Language, text: string) =>
+    speakAll(espeak, { text, voice, language, speed: 1, timing: true });
+
+  await t.test('espeak conforms', (t) =>
+    ttsConformance(t, espeak, {
+      sentence: 'The package was delivered this morning, at 10:30.',
+      deterministic: true,
+    }),
+  );
+
+  const SENTENCES: readonly (readonly [voice: string, language: Language, text: string, words: number])[] = [
+    ['en-gb', 'en', 'At three in the afternoon.', 5],
+    ['ja', 'ja', '今日は天気がいいです。3時に買いました！', 12],
+    ['cmn', 'zh', '你好，世界。今天天气很好。', 10],
+    ['ko', 'ko', '안녕하세요, 오늘 날씨가 좋습니다.', 4],
+    ['es', 'es', 'El paquete llegó esta mañana.', 5],
+    ['fr-fr', 'fr', "L'homme qu'il a vu est parti aujourd'hui.", 7],
+    ['de', 'de', 'Das Paket wurde heute geliefert.', 5],
+  ];
+
+  await t.test('each language has its words, in order, within its audio', async (t) => {
+    for (const [voice, language, text, count] of SENTENCES) {
+      const { samples, words } = await say(voice, language, text);
+      const seconds = samples.length / ESPEAK_RATE;
+      t.ok(seconds > 1 && seconds < 6, `${voice} takes ${seconds} s`);
+      t.equal(words.length, count, words.map((word) => word.text).join('|'));
+      const spelled = (text: string): string => text.replace(/[\s\p{P}]/gu, '');
+      t.equal(spelled(words.map((word) => word.text).join('')), spelled(text), 'no word is lost');
+      let last = 0;
+      for (const { text, start, end } of words) {
+        t.ok(start >= last && end > start && end <= seconds, `${text} ${start} to ${end}`);
+        last = end;
+      }
+    }
+  });
+
+  await t.test('Japanese is read in kana: kanji take as long as their reading', async (t) => {
+    const kanji = await say('ja', 'ja', '東京へ行きたい。');
+    const kana = await say('ja', 'ja', 'トーキョーエ イキタイ。');
+    const ratio = kanji.samples.length / kana.samples.length;
+    t.ok(ratio > 0.8 && ratio < 1.25, `${ratio}`);
+  });
+
+  await t.test('audio comes in chunks of a tenth of a second', async (t) => {
+    const request = {
+      text: 'The quick brown fox jumps over the lazy dog.',
+      voice: 'en-us',
+      language: 'en',
+      speed: 1,
+    } as const;
+    let chunks = 0;
+    for await (const event of espeak.synthesize(request, new AbortController().signal)) {
+      if (event.kind !== 'audio') continue;
+      chunks += 1;
+      t.ok(event.samples.length <= ESPEAK_RATE / 10 + 2, String(event.samples.length));
+    }
+    t.ok(chunks > 15);
+  });
+
+  await t.test('an unknown voice is refused', async (t) => {
+    await t.rejects(say('en-us+f9', 'en', 'Hello'), { code: 'voice_not_found' });
+    await t.rejects(say('../en', 'en', 'Hello'), { code: 'voice_not_found' });
+  });
+
+  await t.test('its own word times agree with alignment, which knows another voice', async (t) => {
+    const fixture = new URL('../../../test/fixtures/engines-sentences.json', import.meta.url);
+    const sentences = (JSON.parse(readFileSync(fixture, 'utf8')) as string[]).slice(0, 10);
+    const aligner = createAligner();
+    t.teardown(() => aligner.stop());
+    let close = 0;
+    let all = 0;
+    for (const sentence of sentences) {
+      const { samples, words } = await say('en-us', 'en', sentence);
+      const found = await aligner.align(resampled(samples), sentence, new AbortController().signal);
+      close += words.filter(({ start }, index) => Math.abs(found[index]!.start - start) <= 0.15).length;
+      all += words.length;
+    }
+    t.ok(close >= 0.9 * all, `${close} of ${all}`);
+  });
+});
+
+/** To 16 kHz, on straight lines between the samples. */
+function resampled(samples: Int16Array): Int16Array {
+  const step = ESPEAK_RATE / RECOGNITION_RATE;
+  return Int16Array.from({ length: Math.floor(samples.length / step) }, (_, index) => {
+    const [at, part] = [Math.floor(index * step), (index * step) % 1];
+    return Math.round(samples[at]! * (1 - part) + (samples[at + 1] ?? 0) * part);
+  });
+}
+
+t.test('the default voice covers every script beside flite', only, async (t) => {
+  const gateway = await startGateway({ TTS_ENGINES: 'flite,espeak' });
+  t.teardown(() => gateway.stop());
+  const speak = (body: object) =>
+    fetch(`${gateway.base}/v1/tts`, {
+      method: 'POST',
+      headers: { ...gateway.authorization, 'content-type': 'application/json' },
+      body: JSON.stringify({ format: 'wav', ...body }),
+    });
+  for (const text of ['Hello there.', '今日は天気がいいです。', '你好，世界。', '안녕하세요.']) {
+    const response = await speak({ text });
+    t.equal(response.status, 200, text);
+    t.ok((await response.arrayBuffer()).byteLength > 20_000, text);
+  }
+});

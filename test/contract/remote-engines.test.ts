@@ -1,0 +1,303 @@
+/** Remote engines over real HTTP: a server that says what a test wants, and another gateway of our own. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { decode } from '@msgpack/msgpack';
+import t from 'tap';
+import { RECOGNITION_RATE } from '../../contracts/audio.js';
+import { LANGUAGES } from '../../contracts/languages.js';
+import type { TimedWord, TtsEngine, TtsRequest } from '../../contracts/ports/tts.js';
+import {
+  createNativeSpeech,
+  createNativeTranscriber,
+} from '../../engines/backends/native-compatible/index.js';
+import {
+  createOpenaiSpeech,
+  createOpenaiTranscriber,
+} from '../../engines/backends/openai-compatible/index.js';
+import { wavFile } from '../../engines/backends/remote/audio.js';
+import type { RemoteSettings } from '../../engines/backends/remote/settings.js';
+import { createToneSpeech } from '../../engines/backends/tone/index.js';
+import { speakAll, ttsConformance } from '../../engines/conformance.js';
+import { joined, segmentsOf, silence, streamed } from '../fixtures/engines-listening.js';
+import { startGateway, TEST_KEY } from '../fixtures/gateway.js';
+import { until } from '../fixtures/until.js';
+
+t.setTimeout(120_000);
+
+type Answer = (response: ServerResponse, body: Buffer, request: IncomingMessage) => void | Promise<void>;
+
+/** A server whose next answers a test sets; counts what it was asked. */
+async function service() {
+  const asked: { url: string; headers: IncomingMessage['headers']; body: Buffer }[] = [];
+  let answer: Answer = (response) => void response.end();
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    const body = Buffer.concat(parts);
+    asked.push({ url: request.url ?? '', headers: request.headers, body });
+    await answer(response, body, request);
+  };
+  const server = createServer((request, response) => void serve(request, response)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url, asked, answers: (next: Answer) => (answer = next) };
+}
+
+const remote = await service();
+const settings: RemoteSettings = {
+  url: remote.url,
+  key: 'operators-own',
+  ttsModel: 'm-tts',
+  sttModel: 'm-stt',
+  voices: ['nova', 'onyx'],
+  languages: LANGUAGES,
+  format: 'pcm',
+  rate: RECOGNITION_RATE,
+};
+const openai = createOpenaiSpeech(settings);
+const native = createNativeSpeech(settings);
+const live = new AbortController().signal;
+const request: TtsRequest = { text: 'Hello.', voice: 'nova', language: 'en', speed: 1.5 };
+const pcm = (length: number) => wavFile(new Int16Array(length).fill(9)).subarray(44);
+
+t.test('the request is in the words of its API', async (t) => {
+  remote.answers((response) => void response.end(pcm(500)));
+  t.equal((await speakAll(openai, request)).samples.length, 500);
+  const spoken = remote.asked.at(-1)!;
+  t.equal(spoken.url, '/audio/speech');
+  t.equal(spoken.headers.authorization, 'Bearer operators-own');
+  t.same(JSON.parse(spoken.body.toString()), {
+    model: 'm-tts',
+    voice: 'nova',
+    input: 'Hello.',
+    response_format: 'pcm',
+    speed: 1.5,
+  });
+
+  const references = [{ audio: new Uint8Array([1, 2, 3]), text: 'as said' }];
+  await speakAll(native, {
+    ...request,
+    references,
+    sampling: { temperature: 0.5, topP: 0.6, repetitionPenalty: 1.1 },
+  });
+  const cloned = remote.asked.at(-1)!;
+  t.equal(cloned.url, '/v1/tts');
+  t.equal(cloned.headers['model'], 'm-tts');
+  t.match(decode(cloned.body), {
+    text: 'Hello.', format: 'pcm', sample_rate: RECOGNITION_RATE, reference_id: 'nova', prosody: { speed: 1.5 },
+    temperature: 0.5, top_p: 0.6, repetition_penalty: 1.1,
+    references: [{ audio: Buffer.from([1, 2, 3]), text: 'as said' }],
+  }); // prettier-ignore
+  await speakAll(native, { ...request, voice: 'default' });
+  t.notOk('reference_id' in (decode(remote.asked.at(-1)!.body) as object), 'the default voice has no name');
+});
+
+t.test(
+  'a refusal keeps its status, says why only where that is about the request, and is not retried',
+  async (t) => {
+    const cases: [number, object | string, object][] = [
+      [400, { error: { message: 'Input is too strange' } }, { message: 'Input is too strange' }],
+      [422, { message: 'No such voice' }, { message: 'No such voice' }],
+      [
+        401,
+        { error: { message: 'Incorrect API key provided: operators-own' } },
+        { message: 'The speech provider answered 401' },
+      ],
+      [402, { message: 'pay' }, { status: 402 }],
+      [429, 'slow down', { retryAfter: 7 }],
+      [500, '<html>', { message: 'The speech provider answered 500' }],
+      [503, '', { status: 503 }],
+    ];
+    for (const engine of [openai, native]) {
+      for (const [status, body, shown] of cases) {
+        remote.answers((response) => {
+          response
+            .writeHead(status, { 'retry-after': '7' })
+            .end(typeof body === 'string' ? body : JSON.stringify(body));
+        });
+        const before = remote.asked.length;
+        await t.rejects(speakAll(engine, request), {
+          code: 'provider_failed',
+          origin: 'service',
+          status,
+          ...shown,
+        });
+        t.equal(remote.asked.length, before + 1, 'asked once');
+      }
+    }
+    remote.answers((response) => void response.writeHead(307, { location: `${remote.url}/elsewhere` }).end());
+    const before = remote.asked.length;
+    await t.rejects(speakAll(openai, request), { code: 'provider_failed', status: 502 });
+    t.equal(remote.asked.length, before + 1, 'a redirect is not followed');
+    const nobody = createOpenaiSpeech({ ...settings, url: 'http://127.0.0.1:1' });
+    await t.rejects(speakAll(nobody, request), { code: 'provider_failed', status: 502 });
+  },
+);
+
+t.test('a stream that breaks is a failure, however it is sent', async (t) => {
+  for (const length of [{}, { 'content-length': 100_000 }]) {
+    remote.answers(async (response) => {
+      response.writeHead(200, length);
+      await new Promise((sent) => response.write(pcm(4000), sent));
+      response.destroy();
+    });
+    await t.rejects(speakAll(openai, request), { code: 'provider_failed', status: 502 });
+    await t.rejects(speakAll(native, request), { code: 'provider_failed', status: 502 });
+  }
+});
+
+t.test('audio is passed on as it comes, and leaving or aborting ends the request', async (t) => {
+  for (const engine of [openai, native] as TtsEngine[]) {
+    let gone = false;
+    remote.answers((response) => {
+      response.on('close', () => (gone = true));
+      response.write(pcm(800));
+    });
+    for await (const event of engine.synthesize(request, live)) if (event.kind === 'audio') break;
+    await until('the service sees that the reader left', () => gone);
+
+    gone = false;
+    const abort = new AbortController();
+    const reading = speakAll(engine, request, abort.signal);
+    const asked = remote.asked.length;
+    await until('it is asked', () => remote.asked.length > asked);
+    abort.abort();
+    await t.rejects(reading, { name: 'AbortError' });
+    await until('the service sees the abort', () => gone);
+  }
+});
+
+t.test('nothing to say asks nobody', async (t) => {
+  const before = remote.asked.length;
+  for (const text of ['', ' ', '...', '—'])
+    t.equal((await speakAll(openai, { ...request, text })).samples.length, 0);
+  t.equal(remote.asked.length, before);
+});
+
+t.test('transcriptions: a WAV of the audio, words of the answer', async (t) => {
+  remote.answers((response) => {
+    response.end(
+      JSON.stringify({
+        text: 'Hello you.',
+        words: [
+          { word: 'Hello', start: 0.1, end: 0.4 },
+          { word: 'you.', start: 0.4, end: 0.9 },
+        ],
+      }),
+    );
+  });
+  const audio = new Int16Array(16_000).fill(1000);
+  const heard = [];
+  for await (const segment of createOpenaiTranscriber(settings).transcribe(
+    streamed(audio),
+    { language: 'de', words: true },
+    live,
+  ))
+    heard.push(segment);
+  t.same(
+    heard[0]?.words?.map(({ text }) => text),
+    ['Hello', 'you.'],
+  );
+  const asked = remote.asked.at(-1)!;
+  t.equal(asked.url, '/audio/transcriptions');
+  const form = await new Response(new Uint8Array(asked.body), {
+    headers: { 'content-type': asked.headers['content-type']! },
+  }).formData();
+  t.equal(form.get('model'), 'm-stt');
+  t.equal(form.get('language'), 'de');
+  t.equal(form.get('response_format'), 'verbose_json');
+  const file = Buffer.from(await (form.get('file') as File).arrayBuffer());
+  t.ok(file.equals(wavFile(audio)), 'sample for sample');
+
+  remote.answers((response) => void response.writeHead(429).end());
+  await t.rejects(segmentsOf(createOpenaiTranscriber(settings), audio), {
+    code: 'provider_failed',
+    status: 429,
+  });
+  remote.answers(async (response) => {
+    await new Promise((sent) => response.write('{"text": "Hel', sent));
+    response.destroy();
+  });
+  await t.rejects(segmentsOf(createNativeTranscriber(settings), audio), {
+    code: 'provider_failed',
+    status: 502,
+  });
+});
+
+t.test('another gateway as the remote', async (t) => {
+  const other = await startGateway();
+  t.teardown(() => other.stop());
+  const there: RemoteSettings = { ...settings, url: other.base, key: TEST_KEY, voices: ['default'] };
+  for (const format of ['pcm', 'wav'] as const) {
+    await t.test(`speech as ${format}`, (t) => {
+      const engine = createNativeSpeech({ ...there, format });
+      // Tones have one pace; how speed is asked for is tested above.
+      const capabilities = { ...engine.capabilities, speed: false };
+      return ttsConformance(
+        t,
+        { ...engine, capabilities },
+        { sentence: 'Tones carry text.', deterministic: true },
+      );
+    });
+  }
+  await t.test('its words come back with their times', async (t) => {
+    const tone = await speakAll(createToneSpeech(), {
+      text: 'Tones carry text.',
+      voice: 'tone',
+      language: 'en',
+      speed: 1,
+      timing: true,
+    });
+    const words: TimedWord[] = [];
+    const audio = joined(silence(0.5), tone.samples);
+    for await (const segment of createNativeTranscriber(there).transcribe(
+      streamed(audio),
+      { words: true },
+      live,
+    ))
+      words.push(...(segment.words ?? []));
+    t.same(
+      words.map(({ text }) => text),
+      ['Tones', 'carry', 'text.'],
+    );
+    words.forEach(({ start }, index) => t.ok(Math.abs(start - 0.5 - tone.words[index]!.start) < 0.05));
+  });
+  await t.test('its refusals are ours: a wrong key, reference audio that it cannot use', async (t) => {
+    const wrong = createNativeSpeech({ ...there, key: 'nobody' });
+    await t.rejects(speakAll(wrong, { ...request, speed: 1 }), { code: 'provider_failed', status: 401 });
+    const references = [{ audio: new Uint8Array([1]), text: 'x' }];
+    await t.rejects(
+      speakAll(createNativeSpeech(there), { ...request, voice: 'default', speed: 1, references }),
+      { code: 'provider_failed', status: 400 },
+    );
+  });
+  await t.test('a gateway in front of it speaks and hears through it', async (t) => {
+    const front = await startGateway({
+      TTS_ENGINES: 'native-compatible',
+      STT_ENGINES: 'native-compatible',
+      REMOTE_NATIVE_URL: other.base,
+      REMOTE_NATIVE_KEY: TEST_KEY,
+      REMOTE_NATIVE_RATE: '16000',
+    });
+    t.teardown(() => front.stop());
+    const spoken = await fetch(`${front.base}/v1/tts`, {
+      method: 'POST',
+      headers: { ...front.authorization, 'content-type': 'application/json' },
+      body: JSON.stringify({ text: 'Through two gateways.', format: 'wav' }),
+    });
+    t.equal(spoken.status, 200);
+    const form = new FormData();
+    form.append('audio', await spoken.blob());
+    const heard = await fetch(`${front.base}/v1/asr`, {
+      method: 'POST',
+      headers: front.authorization,
+      body: form,
+    });
+    t.match(await heard.json(), { text: 'Through two gateways.' });
+  });
+});
