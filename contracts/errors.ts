@@ -31,6 +31,7 @@ export const ERRORS = {
   quota_exceeded: service(402, 'Insufficient API credit'),
   concurrency_exceeded: service(429, 'You have exceeded your current concurrency limit'),
   voice_not_found: service(400, 'Reference not found'),
+  voice_read_only: service(403, 'This voice belongs to an engine and cannot be changed'),
   voice_language: service(400, 'This voice cannot speak the language of the text'),
   cloning_unavailable: service(400, 'No configured engine can speak with reference audio'),
   speakers_unavailable: service(400, 'No configured engine can speak with several voices'),

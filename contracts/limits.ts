@@ -69,6 +69,27 @@ export const LIMITS = {
     earlyStopThreshold: range(0, 1),
     maxNewTokens: range(1, 1_000_000),
     features: 32,
+    /** `/v1/tts/live`: text that waits to be spoken, and how long after `finish` another `start` may follow. */
+    liveTextBytes: 1 * MiB,
+    liveRestMs: 5 * SECOND,
+  },
+  /** The voice library (`/model`). */
+  voice: {
+    title: range(1, 200),
+    description: 2000,
+    tags: 20,
+    tag: range(1, 64),
+    references: range(1, 20),
+    /** Reference audio: of one file, and of all files of one voice. */
+    referenceBytes: 10 * MiB,
+    referencesBytes: 20 * MiB,
+    referenceText: 2000,
+    /** A creation's whole body: the audio in base64, and the fields. */
+    bodyBytes: 32 * MiB,
+    /** Cloned voices of one workspace. */
+    perWorkspace: 500,
+    pageSize: { ...range(1, 100), default: 10 },
+    pageNumber: range(1, 100_000),
   },
   speed: { protocolA: range(0.25, 4), protocolB: range(0.7, 1.2), native: range(0.5, 2) },
   agent: {

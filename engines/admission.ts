@@ -69,6 +69,7 @@ export function createAdmission(parts: AdmissionParts): RunningAdmission {
       await ledger.admit(workspaceId, kind);
       return slots.take(workspaceId);
     },
+    check: ledger.admit,
     use: ledger.count,
     stop: () => (stopped ??= stop()),
     state: () => ({ ...slots.state(), unwrittenUsage: ledger.unwritten() }),

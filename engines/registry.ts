@@ -8,7 +8,9 @@ import type { TtsEngine } from '../contracts/ports/tts.js';
 import type { Transcriber } from './long-audio.js';
 
 /** Model → engine names in order of preference; `*` for every model without a row. */
-export type ModelRoutes = Readonly<Partial<Record<SynthesisModel | TranscriptionModel | '*', readonly string[]>>>;
+export type ModelRoutes = Readonly<
+  Partial<Record<SynthesisModel | TranscriptionModel | '*', readonly string[]>>
+>;
 
 export interface Registry {
   readonly speakers: readonly TtsEngine[];

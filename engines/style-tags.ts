@@ -46,6 +46,13 @@ function isTag(words: string): boolean {
   return TAGS.has(phrase) || TAGS.has(phrase.replace(DEGREE, '').replace(MANNER, ''));
 }
 
+/** The text at its length with U+FFFF for every character of its tags, so that they are not cut in two. */
+export const maskTags = (text: string): string =>
+  text.replace(CANDIDATE, (whole, round?: string, square?: string) => {
+    const words = round ?? square;
+    return words === undefined || isTag(words) ? GAP.repeat(whole.length) : whole;
+  });
+
 /** Whether the text names speakers: `<|speaker:0|>`. */
 export const hasSpeakerTags = (text: string): boolean => /<\|speaker:\d{1,4}\|>/u.test(text);
 

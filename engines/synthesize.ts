@@ -1,17 +1,29 @@
 /**
- * The Speech port: admission, voice, engine, pieces, loudness, encoding, as one pulled stream.
+ * The Speech port: admission, voice, engine, pieces, loudness, stretch, encoding, as one pulled stream.
  *
  * Invariants: nothing is synthesised ahead of the reader beyond the kernel's credit; the slot is given
  * back on every way out; a failure leaves the stream by throwing, never by ending it (spec "Errors").
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createGain } from '../codecs/gain.js';
-import type { Admission, Caller } from '../contracts/ports/identity.js';
+import { progressOf } from '../codecs/progress.js';
+import { ServiceError } from '../contracts/errors.js';
 import type { Encode } from '../contracts/ports/codec.js';
-import type { Speech, SynthesisRequest } from '../contracts/ports/speech.js';
+import type { Admission, Caller } from '../contracts/ports/identity.js';
+import type {
+  LiveSynthesisRequest,
+  Speech,
+  SynthesisRequest,
+  TextPart,
+  TimedAudio,
+} from '../contracts/ports/speech.js';
 import type { VoiceLibrary } from '../contracts/ports/voices.js';
 import { cast, type Role } from './casting.js';
+import { paceOf, stretchedWord } from './pace.js';
 import type { Registry } from './registry.js';
-import { cutText, stripTags } from './text-pieces.js';
+import { stripTags } from './style-tags.js';
+import { type Piece, piecesOf } from './text-source.js';
+import { Timeline } from './timeline.js';
 
 export interface SpeechParts {
   readonly registry: Registry;
@@ -20,35 +32,134 @@ export interface SpeechParts {
   readonly encode: Encode;
 }
 
-/** The samples of the whole text, piece by piece, in the engine's rate. */
-async function* speak(role: Role, request: SynthesisRequest, signal: AbortSignal): AsyncGenerator<Int16Array> {
-  const text = role.engine.capabilities.styleTags ? request.text : stripTags(request.text);
-  const { voice, language } = role;
-  for (const piece of cutText(text, request)) {
-    const { sampling, references, speed } = request;
-    const events = role.engine.synthesize({ text: piece, voice, language, speed, sampling, references }, signal);
+type Request = SynthesisRequest | LiveSynthesisRequest;
+
+/** One request on its way. */
+interface Stage {
+  readonly request: Request;
+  readonly signal: AbortSignal;
+  /** Where what is spoken is noted; absent where nobody asks. */
+  readonly timeline?: Timeline;
+}
+
+const NO_AUDIO = new Uint8Array(0);
+const KIND = 'synthesis_characters';
+
+const isWhole = (request: Request): request is SynthesisRequest => typeof request.text === 'string';
+
+/** The samples of the whole text, piece by piece, in the engine's rate; a stretch is still to come. */
+async function* speak(
+  { engine, voice, language, references }: Role,
+  pieces: AsyncIterable<Piece>,
+  { request, signal, timeline }: Stage,
+): AsyncGenerator<Int16Array> {
+  const { sampling } = request;
+  const pace = paceOf(engine.capabilities, request.speed);
+  const { own: speed, stretch } = pace;
+  const { styleTags, timing: kind, sampleRate } = engine.capabilities;
+  const timing = timeline !== undefined && kind === 'word';
+  timeline?.open(sampleRate * stretch, timing);
+  for await (const piece of pieces) {
+    timeline?.begin(piece);
+    const text = styleTags ? piece.text : stripTags(piece.text);
+    const events = engine.synthesize({ text, voice, language, speed, timing, sampling, references }, signal);
     for await (const event of events) {
-      if (event.kind === 'audio') yield event.samples;
+      if (event.kind === 'word') timeline?.word(stretchedWord(event.word, pace));
+      else {
+        timeline?.made(event.samples.length);
+        yield event.samples;
+        await nextTurn();
+      }
     }
+    timeline?.end();
   }
 }
 
+async function* metered(
+  parts: AsyncIterable<TextPart>,
+  count: (length: number) => void,
+): AsyncGenerator<TextPart> {
+  for await (const part of parts) {
+    if (part.kind === 'text') count(part.text.length);
+    yield part;
+  }
+}
+
+async function* behind<T>(first: T, rest: AsyncIterable<T>): AsyncGenerator<T> {
+  yield first;
+  yield* rest;
+}
+
+const TEXT_DECIDES = new Set<string>(['voice_language', 'language_unavailable']);
+
 export function createSpeech({ registry, voices, admission, encode }: SpeechParts): Speech {
-  async function* synthesize(
-    request: SynthesisRequest,
+  const castFor = (request: Request, text: string, caller: Caller): Promise<Role> =>
+    cast({ ...request, text }, caller, registry, voices);
+
+  /** Refuses at once what no text could mend. */
+  async function rehearse(request: Request, caller: Caller): Promise<undefined> {
+    await castFor(request, '', caller).catch((error: unknown) => {
+      if (!(error instanceof ServiceError && TEXT_DECIDES.has(error.code))) throw error;
+    });
+  }
+
+  /** Counts the text: all of it at once, or as it arrives. */
+  function meter(request: Request, { workspaceId }: Caller): Request {
+    const count = (length: number): void => admission.use(workspaceId, KIND, length);
+    if (!isWhole(request)) return { ...request, text: metered(request.text, count) };
+    count(request.text.length);
+    return request;
+  }
+
+  function render(role: Role, pieces: AsyncIterable<Piece>, stage: Stage): AsyncIterable<Uint8Array> {
+    const { request, signal } = stage;
+    const pcm = createGain(request)(speak(role, pieces, stage));
+    const { capabilities } = role.engine;
+    const { stretch } = paceOf(capabilities, request.speed);
+    return encode(pcm, capabilities.sampleRate, request.output, signal, stretch);
+  }
+
+  /** The first piece says who speaks. */
+  async function* improvise(
+    pieces: AsyncGenerator<Piece>,
+    stage: Stage,
     caller: Caller,
-    signal: AbortSignal,
   ): AsyncGenerator<Uint8Array> {
-    const role = await cast(request, registry, voices);
-    const leave = await admission.enter(caller.workspaceId, 'synthesis_characters');
+    const first = await pieces.next();
+    if (first.done) return;
+    const role = await castFor(stage.request, first.value.text, caller);
+    yield* render(role, behind(first.value, pieces), stage);
+  }
+
+  async function* perform(stage: Stage, caller: Caller): AsyncGenerator<Uint8Array> {
+    const { request, signal } = stage;
+    const role = isWhole(request)
+      ? await castFor(request, request.text, caller)
+      : await rehearse(request, caller);
+    const leave = await admission.enter(caller.workspaceId, KIND);
     try {
-      admission.use(caller.workspaceId, 'synthesis_characters', request.text.length);
-      const { sampleRate } = role.engine.capabilities;
-      const pcm = createGain(request)(speak(role, request, signal));
-      yield* encode(pcm, sampleRate, request.output, signal);
+      const pieces = piecesOf(meter(request, caller), signal);
+      yield* role ? render(role, pieces, stage) : improvise(pieces, stage, caller);
     } finally {
       leave();
     }
   }
-  return { synthesize };
+
+  async function* timed(request: Request, caller: Caller, signal: AbortSignal): AsyncGenerator<TimedAudio> {
+    const timeline = new Timeline();
+    const progress = progressOf(request.output);
+    let second = 0;
+    for await (const audio of perform({ request, signal, timeline }, caller)) {
+      for (const piece of timeline.passed(second)) yield { audio: NO_AUDIO, piece };
+      yield { audio, piece: timeline.current() };
+      second = progress(audio);
+    }
+    for (const piece of timeline.rest()) yield { audio: NO_AUDIO, piece };
+  }
+
+  return {
+    synthesize: (request, caller, signal) => perform({ request, signal }, caller),
+    synthesizeTimed: timed,
+    checkQuota: ({ workspaceId }) => admission.check(workspaceId, KIND),
+  };
 }

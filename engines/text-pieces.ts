@@ -150,8 +150,16 @@ export function pastSpace(text: string, start: number): number {
   return search.exec(text)?.index ?? text.length;
 }
 
-const FIRST: Record<Latency, PieceRule['until']> = { low: 'clause', balanced: 'sentence', normal: 'chunk' };
-const THEN: Record<Latency, PieceRule['until']> = { low: 'sentence', balanced: 'sentence', normal: 'chunk' };
+export const FIRST: Record<Latency, PieceRule['until']> = {
+  low: 'clause',
+  balanced: 'sentence',
+  normal: 'chunk',
+};
+export const THEN: Record<Latency, PieceRule['until']> = {
+  low: 'sentence',
+  balanced: 'sentence',
+  normal: 'chunk',
+};
 
 /** The pieces of a complete text, trimmed, none empty and none longer than `chunkLength`. */
 export function* cutText(text: string, { latency, chunkLength }: CutRequest): Generator<string> {

@@ -9,7 +9,7 @@ import type { Admission } from '../contracts/ports/identity.js';
 import type { Transcript, Transcription, TranscriptSegment } from '../contracts/ports/speech.js';
 import type { TimedWord } from '../contracts/ports/tts.js';
 import { share, wordsIn } from './alignment/transcript-words.js';
-import type { HeardSegment } from "./long-audio.js";
+import type { HeardSegment } from './long-audio.js';
 import type { Registry } from './registry.js';
 
 export interface TranscriptionParts {
@@ -48,14 +48,17 @@ export function createTranscription({ registry, admission, decode }: Transcripti
       const language = request.language?.toLowerCase().split('-')[0];
       const transcriber = registry.transcriberFor(request.model, language);
       if (!transcriber) {
-        throw new ServiceError('language_unavailable', { message: `No speech recognition for "${language}"` });
+        throw new ServiceError('language_unavailable', {
+          message: `No speech recognition for "${language}"`,
+        });
       }
       const leave = await admission.enter(caller.workspaceId, 'transcription_ms');
       try {
         const { count, audio } = counted(decode(request.audio, signal));
         const heard: HeardSegment[] = [];
         const { words = false } = request;
-        for await (const segment of transcriber.transcribe(audio, { language, words }, signal)) heard.push(segment);
+        for await (const segment of transcriber.transcribe(audio, { language, words }, signal))
+          heard.push(segment);
         const duration = count.samples / RECOGNITION_RATE;
         admission.use(caller.workspaceId, 'transcription_ms', Math.round(duration * 1000));
         return {

@@ -1,33 +1,112 @@
 /**
- * The voice library's rows for the voices of the configured engines. Ids are made from the engine's and
- * the voice's name, so they are the same on every installation. One voice answers to `alloy` (spec rule 1).
+ * The voice library: the voices of the configured engines, and the workspace's cloned ones. Ids of engine
+ * voices are made from the engine's and the voice's name, so they are the same on every installation.
+ * One voice answers to `alloy` (spec rule 1). A cloned voice speaks what the engines with cloning speak.
  */
 import { createHash } from 'node:crypto';
+import { ServiceError } from '../contracts/errors.js';
+import type { Language } from '../contracts/languages.js';
+import { LIMITS } from '../contracts/limits.js';
 import type { TtsEngine } from '../contracts/ports/tts.js';
-import type { Voice, VoiceLibrary } from '../contracts/ports/voices.js';
+import type {
+  ClonedVoice,
+  ClonedVoices,
+  OwnVoice,
+  StoredVoice,
+  VoiceCatalogue,
+  VoiceLibrary,
+} from '../contracts/ports/voices.js';
+import { languageOf } from './language.js';
 
 /** 32 lowercase hex, stable for an engine's voice. */
 export const voiceId = (engine: string, voice: string): string =>
   createHash('sha256').update(`${engine}/${voice}`).digest('hex').slice(0, 32);
 
-const rowsOf = (engine: TtsEngine): Voice[] =>
+/** Engine voices are as old as nothing: a fixed date, so that a list does not change with a restart. */
+const TIMELESS = new Date('2026-01-01T00:00:00.000Z');
+
+const rowsOf = (engine: TtsEngine): OwnVoice[] =>
   engine.voices.map((voice) => ({
+    kind: 'engine',
     id: voiceId(engine.name, voice.name),
     title: voice.title,
+    description: '',
+    tags: [engine.name],
+    visibility: 'public',
     languages: voice.languages,
+    titleLanguage: languageOf(voice.title),
     aliases: [],
+    author: { id: engine.name, name: engine.name },
+    createdAt: TIMELESS,
+    updatedAt: TIMELESS,
     engine: engine.name,
     engineVoice: voice.name,
   }));
 
-const withAlloy = ([first, ...rest]: readonly Voice[]): readonly Voice[] =>
+const withAlloy = ([first, ...rest]: readonly OwnVoice[]): readonly OwnVoice[] =>
   first ? [{ ...first, aliases: ['alloy'] }, ...rest] : [];
 
-export function engineVoices(engines: readonly TtsEngine[]): VoiceLibrary {
+function ownVoices(engines: readonly TtsEngine[]) {
   const rows = withAlloy(engines.flatMap(rowsOf));
   const byId = new Map(rows.flatMap((row) => [row.id, ...row.aliases].map((id) => [id, row])));
+  return { rows, find: (id: string): OwnVoice | undefined => byId.get(id) };
+}
+
+/** A library of the engines' voices only. */
+export function engineVoices(engines: readonly TtsEngine[]): VoiceLibrary {
+  const own = ownVoices(engines);
+  return { find: (id) => Promise.resolve(own.find(id)) };
+}
+
+const clonedVoice = (stored: StoredVoice, languages: readonly Language[]): ClonedVoice => ({
+  ...stored,
+  kind: 'cloned',
+  languages,
+  titleLanguage: languageOf(stored.title),
+  aliases: [],
+});
+
+/** The library of the configured engines and of what is stored. */
+export function createVoices(
+  engines: readonly TtsEngine[],
+  cloned: ClonedVoices,
+): VoiceLibrary & VoiceCatalogue {
+  const own = ownVoices(engines);
+  const cloning = engines.filter(({ capabilities }) => capabilities.cloning);
+  const languages = [...new Set(cloning.flatMap(({ capabilities }) => capabilities.languages))];
+  const shown = (stored: StoredVoice | undefined) => stored && clonedVoice(stored, languages);
+
+  function refuseOwn(id: string): void {
+    if (own.find(id)) throw new ServiceError('voice_read_only');
+  }
+
   return {
-    find: (id) => Promise.resolve(byId.get(id)),
-    list: () => Promise.resolve(rows),
+    clones: cloning.length > 0,
+    async find(id, workspaceId) {
+      const voice = own.find(id);
+      if (voice) return voice;
+      const references = await cloned.references(id, workspaceId);
+      return references && { kind: 'cloned', references };
+    },
+    list: async (workspaceId) => [
+      ...own.rows,
+      ...(await cloned.list(workspaceId)).map((stored) => clonedVoice(stored, languages)),
+    ],
+    read: async (id, workspaceId) => own.find(id) ?? shown(await cloned.read(id, workspaceId)),
+    async create(voice, workspaceId) {
+      if (cloning.length === 0) throw new ServiceError('cloning_unavailable');
+      const stored = await cloned.create(voice, workspaceId);
+      if (stored) return clonedVoice(stored, languages);
+      const message = `A workspace has at most ${LIMITS.voice.perWorkspace} voices of its own`;
+      throw new ServiceError('invalid_request', { message });
+    },
+    async change(id, workspaceId, changes) {
+      refuseOwn(id);
+      return cloned.change(id, workspaceId, changes);
+    },
+    async remove(id, workspaceId) {
+      refuseOwn(id);
+      return cloned.remove(id, workspaceId);
+    },
   };
 }

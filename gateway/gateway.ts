@@ -15,15 +15,18 @@ import { createAdmission } from '../engines/admission.js';
 import type { RunningAdmission } from '../engines/admission.js';
 import { createSpeech } from '../engines/synthesize.js';
 import { createTranscription } from '../engines/transcribe.js';
-import { engineVoices } from '../engines/voices.js';
+import { createVoices } from '../engines/voices.js';
 import { createPool, type Pool } from '../processes/pool.js';
 import { type Database, openDatabase } from '../storage/database.js';
 import { createKeyAuthority } from '../storage/keys.js';
 import { createSlotLeases } from '../storage/leases.js';
 import { createUsageStore, type Quotas } from '../storage/usage.js';
+import { createClonedVoices } from '../storage/voices.js';
+import { createWallet } from '../storage/wallet.js';
 import type { Config } from './config.js';
 import { nativeDialect } from './dialects/native/index.js';
 import { protocolADialect } from './dialects/protocol-a/index.js';
+import { voicesDialect } from './dialects/voices/index.js';
 import { reachEngines } from './engines.js';
 import type { RoleName, RoleSockets } from './roles.js';
 import { Health } from './server/health.js';
@@ -47,7 +50,8 @@ export interface RunningGateway {
 const clock = systemClock;
 const HEALTH_MS = 2000;
 const DECODE_ONCE = fileURLToPath(new URL('./workers/decode-once.js', import.meta.url));
-const UPLOADS = join(tmpdir(), 'speech-gateway-uploads');
+/** Of this user: a folder that another one made could not be written. */
+const UPLOADS = join(tmpdir(), `speech-gateway-${process.getuid?.() ?? 'uploads'}`);
 
 type Pools = ReadonlyMap<RoleName, Pool>;
 
@@ -141,7 +145,9 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
   const pools = openPools(resources.sockets, log);
   const registry = reachEngines(config, (role) => poolOf(pools, role));
   const encode = createEncode(poolOf(pools, 'encode'));
-  const speech = createSpeech({ registry, voices: engineVoices(registry.speakers), admission, encode });
+  const cloned = await createClonedVoices({ database, ids: randomIds, clock, log });
+  const voices = createVoices(registry.speakers, cloned);
+  const speech = createSpeech({ registry, voices, admission, encode });
   const transcription = createTranscription({ registry, admission, decode });
   const { vocabulary } = config;
 
@@ -152,6 +158,7 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
   const letGo = async (): Promise<void> => {
     stopWatching();
     keys.stop();
+    cloned.stop();
     await admission.stop();
     for (const pool of pools.values()) pool.close();
     await database.close();
@@ -166,8 +173,9 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
     ...(config.publicUrl === undefined ? {} : { publicUrl: config.publicUrl }),
     trustedProxies: config.trustedProxies,
     dialects: [
-      nativeDialect({ speech, transcription, keys, vocabulary }),
+      nativeDialect({ speech, transcription, keys, vocabulary, clock, log }),
       protocolADialect({ speech, transcription, keys, vocabulary }),
+      voicesDialect({ voices, wallet: createWallet(database.sql, quotasOf(config)), decode, keys }),
     ],
     ids: randomIds,
     clock,

@@ -1,9 +1,9 @@
 /**
  * The `Encode` port (contracts/ports/codec.ts), on the gateway's side. PCM and WAV at the engine's own
- * rate pass through here without a copy; everything else is a job of the `encode` child.
+ * rate and speed pass through here without a copy; everything else is a job of the `encode` child.
  * Invariant: nothing is sent before the first audio exists, so that a failure before it is a proper error.
  */
-import { type OutputFormat, bytesOf } from '../../contracts/audio.js';
+import { bytesOf } from '../../contracts/audio.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { Encode } from '../../contracts/ports/codec.js';
 import type { JobRunner } from '../../contracts/ports/jobs.js';
@@ -15,16 +15,15 @@ const PIECE_SAMPLES = 32 * 1024;
 
 /** An encoder that runs its jobs on `runner`. */
 export function createEncode(runner: JobRunner): Encode {
-  return (pcm, rate, output, signal) => {
-    const audio = passes(rate, output)
-      ? passThrough(pcm, signal)
-      : encodeInChild(runner, pcm, { rate, output }, signal);
+  return (pcm, rate, output, signal, speed = 1) => {
+    const args = { rate, output, speed };
+    const audio = passes(args) ? passThrough(pcm, signal) : encodeInChild(runner, pcm, args, signal);
     return output.format === 'wav' ? withWavHeader(audio, output.sampleRate) : audio;
   };
 }
 
-const passes = (rate: number, { format, sampleRate }: OutputFormat): boolean =>
-  rate === sampleRate && (format === 'pcm' || format === 'wav');
+const passes = ({ rate, output: { format, sampleRate }, speed }: EncodeArgs): boolean =>
+  speed === 1 && rate === sampleRate && (format === 'pcm' || format === 'wav');
 
 async function* passThrough(pcm: AsyncIterable<Int16Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   for await (const samples of pcm) {

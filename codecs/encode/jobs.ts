@@ -1,6 +1,6 @@
 /**
  * The jobs of an `encode` child. `encode` takes PCM chunks and sends encoded bytes while they arrive.
- * Invariants: one turn of the loop works on at most SLICE_SECONDS of audio, so that the streams of a
+ * Invariants: one turn of the loop makes at most about SLICE_SECONDS of audio, so that the streams of a
  * child take turns; native memory is freed however the job ends.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -12,6 +12,8 @@ export interface EncodeArgs {
   /** Hz of the input */
   readonly rate: number;
   readonly output: OutputFormat;
+  /** How many times as fast the audio is to be, at the same pitch; 1 where absent */
+  readonly speed?: number;
 }
 
 /** About a millisecond of MP3 encoding. */
@@ -21,12 +23,12 @@ export const encodeJobs: JobHandlers = { encode };
 
 /** Input: 16-bit mono PCM as bytes, in chunks of whole samples. Output: encoded bytes; WAV without its header. */
 async function* encode(
-  { rate, output }: EncodeArgs,
+  { rate, output, speed = 1 }: EncodeArgs,
   input: AsyncIterable<JobValue>,
   { signal }: JobContext,
 ): AsyncGenerator<Uint8Array> {
-  const sliceBytes = Math.round(rate * SLICE_SECONDS) * BYTES_PER_SAMPLE;
-  const sink = openSink(rate, output);
+  const sliceBytes = Math.ceil(rate * SLICE_SECONDS * Math.min(1, speed)) * BYTES_PER_SAMPLE;
+  const sink = openSink(rate, output, speed);
   try {
     for await (const chunk of input) {
       for (const slice of slices(bytesOfChunk(chunk), sliceBytes)) {

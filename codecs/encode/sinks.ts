@@ -6,6 +6,7 @@
 import type { AudioFormat, OutputFormat } from '../../contracts/audio.js';
 import { DEFAULT_MP3_BITRATE } from '../formats.js';
 import { Resampler } from '../resampler.js';
+import { Stretch } from '../stretch.js';
 import { type Container, OggPages, RawPackets } from './containers.js';
 import { type EncoderSettings, FrameEncoder } from './frame-encoder.js';
 
@@ -17,10 +18,12 @@ export interface Sink {
   free(): void;
 }
 
-/** Opens the sink for PCM at `rate` Hz. */
-export function openSink(rate: number, output: OutputFormat): Sink {
+/** Opens the sink for PCM at `rate` Hz, which is heard `speed` times as fast. */
+export function openSink(rate: number, output: OutputFormat, speed = 1): Sink {
   const sink = SINKS[output.format](output);
-  return rate === output.sampleRate ? sink : resampled(rate, output.sampleRate, sink);
+  const atRate =
+    rate === output.sampleRate ? sink : staged(() => Resampler.mono(rate, output.sampleRate), pushMono, sink);
+  return speed === 1 ? atRate : staged(() => new Stretch(rate, speed), pushPcm, atRate);
 }
 
 /** Raw MP3 packets, without ID3 and Xing or LAME frames: a stream may be cut and joined anywhere. */
@@ -56,13 +59,23 @@ function encoded(settings: EncoderSettings, open: (encoder: FrameEncoder) => Con
   };
 }
 
-function resampled(inputRate: number, outputRate: number, sink: Sink): Sink {
-  const resampler = orFree(sink, () => Resampler.mono(inputRate, outputRate));
+/** What a chain is made of, before its sink. */
+interface Stage {
+  finish(): Buffer;
+  free(): void;
+}
+
+const pushMono = (resampler: Resampler, pcm: Buffer): Buffer => resampler.push([pcm], pcm.length >> 1);
+const pushPcm = (stretch: Stretch, pcm: Buffer): Buffer => stretch.push(pcm);
+
+/** PCM goes through the stage that `open` gives, and then to the sink. */
+function staged<S extends Stage>(open: () => S, push: (stage: S, pcm: Buffer) => Buffer, sink: Sink): Sink {
+  const stage = orFree(sink, open);
   return {
-    push: (pcm) => sink.push(resampler.push([pcm], pcm.length >> 1)),
-    finish: () => Buffer.concat([sink.push(resampler.finish()), sink.finish()]),
+    push: (pcm) => sink.push(push(stage, pcm)),
+    finish: () => Buffer.concat([sink.push(stage.finish()), sink.finish()]),
     free() {
-      resampler.free();
+      stage.free();
       sink.free();
     },
   };

@@ -2,7 +2,8 @@
 import type { OutputFormat } from '../audio.js';
 
 /**
- * Resamples and encodes while the PCM still arrives. `pcm` yields samples at `rate` Hz.
+ * Resamples and encodes while the PCM still arrives. `pcm` yields samples at `rate` Hz. With a `speed` other
+ * than 1 the audio is that many times as fast, at the same pitch.
  * Leaving the loop, or an abort, stops the encoder. Errors: `engine_lost`, `engine_failed`.
  */
 export type Encode = (
@@ -10,6 +11,7 @@ export type Encode = (
   rate: number,
   output: OutputFormat,
   signal: AbortSignal,
+  speed?: number,
 ) => AsyncIterable<Uint8Array>;
 
 /**

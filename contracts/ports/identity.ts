@@ -21,6 +21,8 @@ export interface Admission {
    * `kind`, or any of the workspace's where the kind is not told.
    */
   enter(workspaceId: string, kind?: UsageKind): Promise<() => void>;
+  /** Whether the quota of that kind is left, without a slot. Errors: `quota_exceeded`. */
+  check(workspaceId: string, kind: UsageKind): Promise<void>;
   /** Counts what a job used; written in batches. */
   use(workspaceId: string, kind: UsageKind, amount: number): void;
 }

@@ -11,8 +11,8 @@ import type { ReferenceAudio, Sampling, TimedWord } from './tts.js';
 /** `low`: start on the first clause; `balanced`: on the first sentence; `normal`: whole sentences (decisions.md). */
 export type Latency = 'low' | 'balanced' | 'normal';
 
-export interface SynthesisRequest {
-  readonly text: string;
+/** All of a request but its text. */
+export interface SpeechOptions {
   readonly model: SynthesisModel;
   /** A voice library id; empty selects the default voice. */
   readonly voice: string;
@@ -30,10 +30,25 @@ export interface SynthesisRequest {
   readonly sampling: Sampling;
 }
 
+export interface SynthesisRequest extends SpeechOptions {
+  readonly text: string;
+}
+
+/** More text, or the wish to hear all of it that has come so far. */
+export type TextPart = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'flush' };
+
+/**
+ * Text that still arrives. What is complete in it is spoken as `latency` says, a flush and the end complete
+ * the rest. The first piece decides the language, the slot is held from the first `next()` to the end.
+ */
+export interface LiveSynthesisRequest extends SpeechOptions {
+  readonly text: AsyncIterable<TextPart>;
+}
+
 /** One piece of the text, as far as it has been spoken. Times in seconds. */
 export interface SpokenPiece {
   readonly index: number;
-  /** The piece's text, and where it begins in the request's text (UTF-16 units). */
+  /** The piece's text as it came, and where it begins in the request's text (UTF-16 units). */
   readonly text: string;
   readonly at: number;
   /** Where its audio begins in the whole audio. */
@@ -58,7 +73,24 @@ export interface Speech {
    * `concurrency_exceeded`, `quota_exceeded`, `engine_*`; later ones with `engine_*`.
    * Leaving the loop, or an abort, cancels all work behind it.
    */
-  synthesize(request: SynthesisRequest, caller: Caller, signal: AbortSignal): AsyncIterable<Uint8Array>;
+  synthesize(
+    request: SynthesisRequest | LiveSynthesisRequest,
+    caller: Caller,
+    signal: AbortSignal,
+  ): AsyncIterable<Uint8Array>;
+
+  /**
+   * The same audio, each chunk with the piece that is heard as it begins. Pieces come in order, each of them at
+   * least once, and for the last time complete. Errors as those of `synthesize`.
+   */
+  synthesizeTimed(
+    request: SynthesisRequest | LiveSynthesisRequest,
+    caller: Caller,
+    signal: AbortSignal,
+  ): AsyncIterable<TimedAudio>;
+
+  /** Whether the caller may speak at all, before there is anything to say. Errors: `quota_exceeded`. */
+  checkQuota(caller: Caller): Promise<void>;
 }
 
 export interface TranscriptionRequest {

@@ -40,6 +40,7 @@ export interface Sampling {
 export interface TtsRequest {
   /** One clause or sentence; the pipeline cuts longer texts. */
   readonly text: string;
+  /** Empty where `references` say who speaks. */
   readonly voice: string;
   readonly language: Language;
   /** 1 is the voice's own pace. Only engines with `speed` are given another value. */

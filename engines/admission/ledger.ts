@@ -47,7 +47,6 @@ const FORGET_MS = 600_000;
 const LAST_ATTEMPTS = 10;
 const LAST_PAUSE_MS = 500;
 
-
 export function createLedger({ usage, clock, log }: LedgerParts): Ledger {
   const accounts = new Map<string, Account>();
   let settling: Promise<void> | undefined;

@@ -61,7 +61,6 @@ const SPARE = 4;
 const IDLE_RENEWALS = 3;
 const RETRY_AFTER_SECONDS = 1;
 
-
 export function createSlots({ leases, clock, log, defaultLimit }: SlotsParts): Slots {
   const shares = new Map<string, Share>();
 
@@ -201,7 +200,7 @@ export function createSlots({ leases, clock, log, defaultLimit }: SlotsParts): S
     },
     async stop() {
       (await listening)();
-      await Promise.all([...shares.values()].map(({ asking }) => asking));
+      for (const { asking } of shares.values()) await asking;
       await Promise.all([...shares.values()].map((share) => hold(share, () => 0)));
       shares.clear();
     },

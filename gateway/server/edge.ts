@@ -69,7 +69,7 @@ export class Edge {
     this.#health = parts.health;
     this.sockets = new SocketHost(parts, () => this.#settle());
     parts.metrics.gauge('requests_in_flight', 'Requests under way', () => this.#exchanges.size);
-    parts.metrics.gauge('loop_delay_ms', "Mean delay of the event loop", () => this.#load.loopDelayMs);
+    parts.metrics.gauge('loop_delay_ms', 'Mean delay of the event loop', () => this.#load.loopDelayMs);
   }
 
   arrived(arrival: Arrival): void {

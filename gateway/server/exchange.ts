@@ -95,7 +95,8 @@ export class Exchange {
     const match = this.#find();
     this.#endpoint = match.endpoint;
     this.#dialect = match.endpoint ? match.endpoint.dialect : match.dialect;
-    if (isPreflight(head.method, head.headers)) return { status: 204, headers: preflightHeaders(head.headers) };
+    if (isPreflight(head.method, head.headers))
+      return { status: 204, headers: preflightHeaders(head.headers) };
     this.edge.admit(this.#dialect);
     if (!match.endpoint) return this.#unmatched(match);
     this.#request.params = parametersOf(match.endpoint, match.values);
@@ -137,7 +138,11 @@ export class Exchange {
 
   async #send(reply: Reply): Promise<void> {
     const { channel } = this.arrival;
-    const head = replyHead(reply, this.#request, (await this.#bodyIsSettled(reply)) ? this.#mustClose() : true);
+    const head = replyHead(
+      reply,
+      this.#request,
+      (await this.#bodyIsSettled(reply)) ? this.#mustClose() : true,
+    );
     if (channel.closed) return discardReply(reply);
     if (this.#request.method === 'HEAD' || NO_BODY.has(reply.status)) {
       this.#mark(reply.status);
@@ -219,7 +224,9 @@ export class Exchange {
 
   /** Waits until the client has read enough. Errors: it has gone, or reads nothing. */
   async #writable(): Promise<void> {
-    const stalled = this.edge.clock.after(STALL_MS, () => this.#interrupt?.(new ClientLeft('The client stalled')));
+    const stalled = this.edge.clock.after(STALL_MS, () =>
+      this.#interrupt?.(new ClientLeft('The client stalled')),
+    );
     try {
       await this.#race(new Promise<void>((resolve) => (this.#wakeWriter = resolve)));
     } finally {

@@ -57,7 +57,9 @@ export class RequestHead {
 
   /** False: destroy the connection. */
   get sound(): boolean {
-    return this.#sound && this.#bytes <= LIMITS.http.headerBytes && this.#hostIsSound() && this.#framingIsSound();
+    return (
+      this.#sound && this.#bytes <= LIMITS.http.headerBytes && this.#hostIsSound() && this.#framingIsSound()
+    );
   }
 
   /** Whether a body follows. Only to be asked of a sound head. */

@@ -72,7 +72,9 @@ export function loadUws(): UwsModule {
       failure ??= error;
     }
   }
-  throw new Error(`no native uWebSockets.js for Node ${process.version} on this platform`, { cause: failure });
+  throw new Error(`no native uWebSockets.js for Node ${process.version} on this platform`, {
+    cause: failure,
+  });
 }
 
 function chooseUws(stack: Stack, log: Log): UwsModule | undefined {
@@ -138,12 +140,14 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   checkSharing(stack, options.exclusive);
   const load = new Load(clock, options.load);
   const edge = new Edge({ router, origins, system, ids: options.ids, clock, log, load, metrics, health });
-  const adapter = await open(uws, { ...options, tls: options.tls, arrived: (arrival) => edge.arrived(arrival) }).catch(
-    async (error: unknown) => {
-      load.stop();
-      throw await listenError(error, options);
-    },
-  );
+  const adapter = await open(uws, {
+    ...options,
+    tls: options.tls,
+    arrived: (arrival) => edge.arrived(arrival),
+  }).catch(async (error: unknown) => {
+    load.stop();
+    throw await listenError(error, options);
+  });
   return {
     port: adapter.port,
     stack,

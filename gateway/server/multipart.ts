@@ -19,6 +19,8 @@ export interface Form {
   readonly fields: ReadonlyMap<string, readonly string[]>;
   /** The last file of each name. */
   readonly files: ReadonlyMap<string, UploadedFile>;
+  /** All files of each name, in order. */
+  readonly everyFile: ReadonlyMap<string, readonly UploadedFile[]>;
 }
 
 export interface FormLimits {
@@ -59,6 +61,7 @@ function createParser(contentType: string, limits: FormLimits): BusboyInstance {
 class FormParser {
   readonly fields = new Map<string, string[]>();
   readonly files = new Map<string, UploadedFile>();
+  readonly everyFile = new Map<string, UploadedFile[]>();
   readonly #parser: BusboyInstance;
   #failure: Error | undefined;
   #finished = false;
@@ -93,7 +96,7 @@ class FormParser {
     this.#parser.end();
     while (!this.#finished && !this.#failure) await this.#event();
     if (this.#failure) throw this.#failure;
-    return { fields: this.fields, files: this.files };
+    return { fields: this.fields, files: this.files, everyFile: this.everyFile };
   }
 
   stop(): void {
@@ -107,6 +110,13 @@ class FormParser {
     else this.fields.set(name, [value]);
   }
 
+  #addFile(name: string, file: UploadedFile): void {
+    this.files.set(name, file);
+    const all = this.everyFile.get(name);
+    if (all) all.push(file);
+    else this.everyFile.set(name, [file]);
+  }
+
   #collect(
     name: string | undefined,
     stream: BusboyFileStream,
@@ -114,13 +124,15 @@ class FormParser {
   ): void {
     const chunks: Buffer[] = [];
     stream.on('error', (error) => this.#fail(malformed('A file ends early', error)));
-    stream.on('limit', () => this.#fail(new ServiceError('audio_too_large', isName(name) ? { param: name } : {})));
+    stream.on('limit', () =>
+      this.#fail(new ServiceError('audio_too_large', isName(name) ? { param: name } : {})),
+    );
     stream.on('data', (chunk: Buffer) => {
       if (!this.#failure) chunks.push(chunk);
     });
     stream.on('end', () => {
       if (!isName(name)) return this.#fail(malformed('A file has no usable name'));
-      this.files.set(name, { ...about, filename: about.filename ?? '', bytes: Buffer.concat(chunks) });
+      this.#addFile(name, { ...about, filename: about.filename ?? '', bytes: Buffer.concat(chunks) });
     });
   }
 
@@ -145,7 +157,10 @@ const isName = (name: string | undefined): name is string =>
   typeof name === 'string' && name !== '' && name.length <= FIELD_NAME_LENGTH;
 
 const tooLarge = (name: string | undefined): ServiceError =>
-  new ServiceError('payload_too_large', isName(name) ? { message: `Field ${name} is too large`, param: name } : {});
+  new ServiceError(
+    'payload_too_large',
+    isName(name) ? { message: `Field ${name} is too large`, param: name } : {},
+  );
 
 /**
  * Reads the whole form. Errors: `unsupported_media_type`, `malformed_body`, `payload_too_large` (body or

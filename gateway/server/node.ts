@@ -1,6 +1,12 @@
 /** The adapter over node:http(s) and `ws`: taken where the native binding of the other one does not load. */
 import { readFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  ServerResponse,
+} from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, ListenOptions, Socket as TcpSocket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -171,7 +177,8 @@ class Upgrades {
   constructor() {
     this.#pings = setInterval(() => this.#ping(), (WIRE_IDLE_SECONDS / 2) * 1000).unref();
     this.#server.on('headers', (lines, request) => {
-      for (const [name, value] of this.#handshakes.get(request)?.headers ?? []) lines.push(`${name}: ${value}`);
+      for (const [name, value] of this.#handshakes.get(request)?.headers ?? [])
+        lines.push(`${name}: ${value}`);
     });
   }
 

@@ -57,7 +57,8 @@ function file(at: Branch, method: string, endpoint: Endpoint): void {
 }
 
 const covers = (prefix: string, path: string): boolean =>
-  path.startsWith(prefix) && (prefix.endsWith('/') || path.length === prefix.length || path[prefix.length] === '/');
+  path.startsWith(prefix) &&
+  (prefix.endsWith('/') || path.length === prefix.length || path[prefix.length] === '/');
 
 export class Router {
   readonly #root = branch();
@@ -138,7 +139,10 @@ function decode(name: string, value: string): string {
   try {
     return decodeURIComponent(value);
   } catch {
-    throw new ServiceError('invalid_request', { message: `Malformed percent-encoding in ${name}`, param: name });
+    throw new ServiceError('invalid_request', {
+      message: `Malformed percent-encoding in ${name}`,
+      param: name,
+    });
   }
 }
 

@@ -147,7 +147,8 @@ class Connection implements Socket, WireEvents {
   }
 
   start(): void {
-    const cap = this.accept.connectionMs === undefined ? LIMITS.socket.connectionMs : this.accept.connectionMs;
+    const cap =
+      this.accept.connectionMs === undefined ? LIMITS.socket.connectionMs : this.accept.connectionMs;
     if (cap !== null) this.#cancelCap = this.around.clock.after(cap, () => this.close('goingAway'));
     this.#guarded(() => {
       this.#events = this.accept.open(this);

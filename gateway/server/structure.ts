@@ -11,7 +11,9 @@ const MAX_DEPTH = 64;
 const MAX_ESCAPES = 1_000_000;
 
 const fail = (): never => {
-  throw new ServiceError('malformed_body', { message: 'The request body is nested too deep or has too many parts' });
+  throw new ServiceError('malformed_body', {
+    message: 'The request body is nested too deep or has too many parts',
+  });
 };
 
 const QUOTE = 0x22;

@@ -40,7 +40,11 @@ export function systemDialect(parts: {
       get('/health/ready', () => readiness(parts.health)),
       get('/health/live', () => json(200, { live: true })),
       get('/metrics', () => scrape(parts.metrics)),
-      { method: 'GET', path: '/openapi.json', handler: async (request) => json(200, describe(request.baseUrl)) },
+      {
+        method: 'GET',
+        path: '/openapi.json',
+        handler: async (request) => json(200, describe(request.baseUrl)),
+      },
     ],
     errorReply: ({ status, message }: ServiceError) => json(status, { status, message }),
   };

@@ -2,12 +2,19 @@
  * The adapter over uWebSockets.js. Its rules: a request object is dead after the handler returns, buffers
  * are emptied after the callback, a response is dead once it ended or aborted, writes go in a cork.
  *
- * It cuts a connection that takes nothing of a reply for 10 s, while a player may well pause for longer: each
- * failed attempt to write starts that timer anew, so one is made now and then. How long is too long is decided
- * above. It also drops uploads below 16 KiB/s, heads of more than 48 headers, and kept connections after 10 s.
+ * It cuts a connection that takes nothing of a reply for 10 s, while a player may well pause for longer: its
+ * timer is started anew until the exchange above decides that this is too long. It also drops uploads below
+ * 16 KiB/s, heads of more than 48 headers, and idle connections after 10 s; nothing can be done about these.
  */
 import { STATUS_CODES } from 'node:http';
-import type { App, HttpRequest, HttpResponse, SSLApp, us_listen_socket, us_socket_context_t } from 'uWebSockets.js';
+import type {
+  App,
+  HttpRequest,
+  HttpResponse,
+  SSLApp,
+  us_listen_socket,
+  us_socket_context_t,
+} from 'uWebSockets.js';
 import type { WebSocket } from 'uWebSockets.js';
 import type { Clock } from '../../contracts/clock.js';
 import { LIMITS } from '../../contracts/limits.js';
@@ -36,8 +43,11 @@ export interface UwsModule {
   _cfg(setting: string): void;
 }
 
-/** What is written at once; the binding copies what the kernel does not take. */
-const ONE_PIECE_BYTES = 64 * 1024;
+/**
+ * What is written at once. With a head or a chunk's frame it fits the 16 KiB that the binding gathers in a cork;
+ * more than that is mangled under TLS when the client reads slowly (measured).
+ */
+const PIECE_BYTES = 14 * 1024;
 /** Well below the 10 s after which the binding drops a client that takes nothing. */
 const NUDGE_MS = 4000;
 const NOTHING = new Uint8Array(0);
@@ -59,8 +69,7 @@ class UwsChannel implements Channel {
   #clear = true;
   /** What of the last chunk has not been written. */
   #rest: Uint8Array = NOTHING;
-  /** Offers the rest of a large body once more; answers whether all of it has left. */
-  #offerWhole: (() => boolean) | undefined;
+  #endsWhenSent = false;
   #cancelNudge: (() => void) | undefined;
 
   constructor(
@@ -76,37 +85,36 @@ class UwsChannel implements Channel {
 
   whole(head: ReplyHead, body: string | Uint8Array): boolean {
     if (this.closed) return true;
-    if (body.length > ONE_PIECE_BYTES) return this.#large(head, typeof body === 'string' ? Buffer.from(body) : body);
+    // In UTF-8 a string may be three times as long.
+    if (body.length * (typeof body === 'string' ? 3 : 1) > PIECE_BYTES) return this.#large(head, body);
     this.#end(head, (response) => response.end(body, head.close));
     return true;
   }
 
   bare(head: ReplyHead, length?: number): void {
     if (this.closed) return;
-    // Alone of all ends it starts no timer for the next request; this does.
-    this.response.resume();
     this.#end(head, (response) => {
       if (head.close) response.writeHeader('Connection', 'close');
-      // An absent length must not be passed: it would be sent as 2^63.
-      if (length === undefined) response.endWithoutBody();
-      else response.endWithoutBody(length);
+      // Told a length, the binding would take this reply for unfinished for ever.
+      if (length !== undefined) response.writeHeader('Content-Length', String(length));
+      response.endWithoutBody();
     });
   }
 
   begin(head: ReplyHead, chunk: string | Uint8Array): boolean {
     if (this.closed) return true;
     this.response.onWritable(() => this.#drain());
-    this.response.cork(() => {
-      this.#writeHead(head, head.close);
-      this.#write(chunk);
-    });
-    return this.#flows();
+    this.response.cork(() => this.#writeHead(head, head.close));
+    return this.write(chunk);
   }
 
   write(chunk: string | Uint8Array): boolean {
     if (this.closed) return true;
-    this.response.cork(() => this.#write(chunk));
-    return this.#flows();
+    this.#rest = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+    this.#pump();
+    if (this.#clear) this.#stopNudging();
+    else this.#nudge();
+    return this.#clear;
   }
 
   finish(): void {
@@ -147,64 +155,49 @@ class UwsChannel implements Channel {
     if (close) this.response.writeHeader('Connection', 'close');
   }
 
-  #write(chunk: string | Uint8Array): void {
-    if (this.#clear && chunk.length <= ONE_PIECE_BYTES) this.#clear = this.response.write(chunk);
-    else {
-      this.#rest = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
-      this.#pump();
-    }
-  }
-
-  /** The binding buffers all that it is given; one byte tells whether it has let go of what it had. */
+  /** The binding keeps all that it is given; one byte tells whether it has let go of what it had. */
   #pump(): void {
     while (this.#rest.length > 0) {
-      const size = this.#clear ? ONE_PIECE_BYTES : 1;
-      this.#clear = this.response.write(this.#rest.subarray(0, size));
-      this.#rest = this.#rest.subarray(size);
+      const piece = this.#rest.subarray(0, this.#clear ? PIECE_BYTES : 1);
+      this.response.cork(() => {
+        this.#clear = this.response.write(piece);
+      });
+      this.#rest = this.#rest.subarray(piece.length);
       if (!this.#clear) return;
     }
   }
 
-  #flows(): boolean {
-    if (this.#clear) this.#stopNudging();
-    else this.#nudge();
-    return this.#clear;
-  }
-
-  #large(head: ReplyHead, bytes: Uint8Array): boolean {
-    // `tryEnd` keeps nothing of what it could not send.
-    this.#offerWhole = () => {
-      const [, done] = this.response.tryEnd(bytes.subarray(this.response.getWriteOffset()), bytes.byteLength);
-      if (done) this.#close();
-      return done;
-    };
-    this.response.onWritable(() => this.#drain());
-    this.response.cork(() => {
-      this.#writeHead(head, head.close);
-      this.#clear = this.#offerWhole?.() ?? true;
-    });
-    return this.#flows();
+  /** In chunks, since the binding's way to send a body of known length by parts stalls under TLS. */
+  #large(head: ReplyHead, body: string | Uint8Array): boolean {
+    this.#endsWhenSent = !this.begin(head, body);
+    if (!this.#endsWhenSent) this.finish();
+    return !this.#endsWhenSent;
   }
 
   /** While a handler for it is set, the binding sends what it holds only when something is written or corked. */
   #drain(): boolean {
     if (this.closed) return true;
-    this.response.cork(() => {
-      if (this.#offerWhole) this.#clear = this.#offerWhole();
-      else this.#pump();
-    });
-    if (this.#offerWhole ? this.#clear : this.#rest.length === 0) this.onWritable();
+    this.response.cork(() => undefined);
+    this.#pump();
+    if (this.#rest.length > 0) return true;
+    if (this.#endsWhenSent) this.finish();
+    this.onWritable();
     return true;
   }
 
   #nudge(): void {
-    if (this.closed) return;
     this.#cancelNudge ??= this.clock.after(NUDGE_MS, () => {
       this.#cancelNudge = undefined;
-      this.response.cork(() => void this.#offerWhole?.());
-      if (!this.closed) return this.#nudge();
-      this.onWritable();
+      if (this.closed) return;
+      this.#restartTimer();
+      this.#nudge();
     });
+  }
+
+  /** The two must come as a pair: each of them alone would leave the connection deaf. */
+  #restartTimer(): void {
+    this.response.pause();
+    this.response.resume();
   }
 
   #stopNudging(): void {
@@ -295,7 +288,10 @@ function upgrader(
 }
 
 /** Rejects where the address cannot be listened on. `uws` is the native binding. */
-export async function listenUws(uws: UwsModule, options: AdapterOptions & { clock: Clock }): Promise<Adapter> {
+export async function listenUws(
+  uws: UwsModule,
+  options: AdapterOptions & { clock: Clock },
+): Promise<Adapter> {
   const receive = (response: HttpResponse, request: HttpRequest, context?: us_socket_context_t): void => {
     const head = headOf(request);
     if (!head.sound) return void response.close();
@@ -330,7 +326,13 @@ export async function listenUws(uws: UwsModule, options: AdapterOptions & { cloc
       if (!events?.admits(bytes.byteLength)) return;
       events.message(isBinary ? new Uint8Array(bytes.slice(0)) : Buffer.from(bytes).toString());
     },
-    drain: (socket) => socket.getUserData().events?.flushed(),
+    drain(socket) {
+      const user = socket.getUserData();
+      // A large frame that fails to leave within this callback would never be tried again (measured).
+      setImmediate(() => {
+        if (user.closedWith === undefined) user.events?.flushed();
+      });
+    },
     close(socket, code) {
       const user = socket.getUserData();
       user.closedWith = code;

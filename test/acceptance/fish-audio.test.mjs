@@ -78,3 +78,22 @@ t.test('convertRealtime: what is wrong arrives as its error event', async (t) =>
   t.match(key.errors, [/401/]);
   t.equal(key.audio.length, 0);
 });
+
+t.test('voices: searched, read, and what an engine voice or a gateway without cloning refuses', async (t) => {
+  const { voices } = client();
+  const page = await voices.search({ page_size: 1, language: ['en'], sort_by: 'created_at' }, once);
+  t.ok(page.total > 0);
+  const [voice] = page.items;
+  t.match(await voices.get(voice._id, once), { _id: voice._id, type: 'tts', state: 'trained' });
+  t.match(await voices.get('alloy', once), { title: /./ });
+  await t.rejects(voices.get('f'.repeat(32), once), {
+    statusCode: 404,
+    body: { message: 'Model not found' },
+  });
+  await t.rejects(voices.update(voice._id, { title: 'x' }, once), { statusCode: 403 });
+  await t.rejects(voices.delete(voice._id, once), { statusCode: 403 });
+  const cloned = voices.ivc.create({ title: 'Mine', voices: [new File([speech], 'speech.mp3')] }, once);
+  await t.rejects(cloned, { statusCode: 400, body: { message: /clone/ } });
+  await t.rejects(voices.search({ page_size: 101 }, once), { statusCode: 400 });
+  await t.rejects(client('wrong').voices.search({}, once), { statusCode: 401 });
+});

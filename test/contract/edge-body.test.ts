@@ -64,7 +64,8 @@ for (const stack of stacks(t.comment)) {
       const text = 'x'.repeat(300_000);
       const long = await fetch(`${server.base}/size`, { method: 'POST', body: text });
       t.strictSame(await long.json(), { bytes: 300_000 });
-      const raw = posting('/size', 'Transfer-Encoding: chunked\r\n') + chunk('abc') + chunk('de') + '0\r\n\r\n';
+      const raw =
+        posting('/size', 'Transfer-Encoding: chunked\r\n') + chunk('abc') + chunk('de') + '0\r\n\r\n';
       t.match(await exchange(server.port, raw), '{"bytes":5}');
       t.match(
         await exchange(server.port, posting('/size', 'Content-Length: 0\r\nConnection: close\r\n')),
@@ -96,7 +97,10 @@ for (const stack of stacks(t.comment)) {
     });
 
     await t.test('fetch sees the 413 of an upload that it has not finished', async (t) => {
-      const response = await fetch(`${server.base}/size`, { method: 'POST', body: Buffer.alloc(3 * MiB + 1) });
+      const response = await fetch(`${server.base}/size`, {
+        method: 'POST',
+        body: Buffer.alloc(3 * MiB + 1),
+      });
       t.equal(response.status, 413);
       await response.text();
     });
@@ -133,20 +137,30 @@ for (const stack of stacks(t.comment)) {
     });
 
     await t.test('a client that leaves during its upload aborts the request', async (t) => {
-      const client = new RawClient(server.port).write(posting('/watched', 'Content-Length: 5000\r\n') + 'abc');
+      const client = new RawClient(server.port).write(
+        posting('/watched', 'Content-Length: 5000\r\n') + 'abc',
+      );
       await until('the body is read', () => server.metrics !== undefined && clock.pending > 0);
-      await until('the request is under way', async () => /in_flight 1/.test(await server.metrics.registry.metrics()));
+      await until('the request is under way', async () =>
+        /in_flight 1/.test(await server.metrics.registry.metrics()),
+      );
       client.leave();
       await until('the handler has ended', () => seen.chunks === 1);
       t.equal(seen.aborted, 1);
       t.equal(seen.failures.length, 1);
-      await until('nothing is under way', async () => /in_flight 0/.test(await server.metrics.registry.metrics()));
+      await until('nothing is under way', async () =>
+        /in_flight 0/.test(await server.metrics.registry.metrics()),
+      );
       t.strictSame(server.lines, [], 'a client that leaves is no error of ours');
     });
 
     await t.test('an upload below 16 KiB a second is cut', async (t) => {
-      const client = new RawClient(server.port).write(posting('/watched', 'Content-Length: 5000\r\n') + 'abc');
-      await until('the request is under way', async () => /in_flight 1/.test(await server.metrics.registry.metrics()));
+      const client = new RawClient(server.port).write(
+        posting('/watched', 'Content-Length: 5000\r\n') + 'abc',
+      );
+      await until('the request is under way', async () =>
+        /in_flight 1/.test(await server.metrics.registry.metrics()),
+      );
       clock.advance(7000);
       await client.sees('request_timeout');
       t.match(client.text, /^HTTP\/1\.1 408 /);
@@ -154,7 +168,11 @@ for (const stack of stacks(t.comment)) {
     });
 
     await t.test('malformed JSON is 400', async (t) => {
-      const response = await fetch(`${server.base}/json`, { method: 'POST', body: '{', headers: { 'content-type': 'application/json' } });
+      const response = await fetch(`${server.base}/json`, {
+        method: 'POST',
+        body: '{',
+        headers: { 'content-type': 'application/json' },
+      });
       t.equal(response.status, 400);
       t.match(await response.json(), { main: 'malformed_body' });
       const form = await fetch(`${server.base}/json`, { method: 'POST', body: new URLSearchParams('a=1') });
@@ -168,7 +186,10 @@ for (const stack of stacks(t.comment)) {
       form.set('file', new Blob([Buffer.alloc(500_000)]), 'a.wav');
       form.append('model', 'n');
       const response = await fetch(`${server.base}/form`, { method: 'POST', body: form });
-      t.strictSame(await response.json(), { fields: [['model', ['m', 'n']]], files: [['file', 'a.wav', 500_000]] });
+      t.strictSame(await response.json(), {
+        fields: [['model', ['m', 'n']]],
+        files: [['file', 'a.wav', 500_000]],
+      });
 
       const large = new FormData();
       large.set('file', new Blob([Buffer.alloc(MiB + 1)]), 'a.wav');
@@ -180,7 +201,10 @@ for (const stack of stacks(t.comment)) {
       const part = '--B\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n';
       const framed = posting('/form', `${type}Transfer-Encoding: chunked\r\n`);
       const pieces = [...`${part}--B--\r\n`].map(chunk).join('');
-      t.match(await exchange(server.port, `${framed}${pieces}0\r\n\r\n`), '{"fields":[["a",["1"]]],"files":[]}');
+      t.match(
+        await exchange(server.port, `${framed}${pieces}0\r\n\r\n`),
+        '{"fields":[["a",["1"]]],"files":[]}',
+      );
       t.match(await exchange(server.port, `${framed}${chunk(part)}0\r\n\r\n`), 'malformed_body');
     });
 

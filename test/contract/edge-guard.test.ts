@@ -103,7 +103,8 @@ for (const stack of stacks(t.comment)) {
         return { name, client: new RawClient(server.port).write(request + SMUGGLED) };
       });
       await Promise.all(clients.map(({ client }) => client.gone()));
-      for (const { name, client } of clients) t.ok(refused(client.text), `${name}: ${client.text.slice(0, 80)}`);
+      for (const { name, client } of clients)
+        t.ok(refused(client.text), `${name}: ${client.text.slice(0, 80)}`);
       t.strictSame(ran, []);
     });
 
@@ -122,7 +123,9 @@ for (const stack of stacks(t.comment)) {
     };
     await t.test('what follows a chunked body that a proxy may read otherwise is never served', async (t) => {
       const line = 'POST /read HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
-      const together = Object.values(LAX).map((body) => new RawClient(server.port).write(line + body + SMUGGLED));
+      const together = Object.values(LAX).map((body) =>
+        new RawClient(server.port).write(line + body + SMUGGLED),
+      );
       const apart = Object.values(LAX).map(async (body) => {
         const client = new RawClient(server.port).write(line);
         await until('the handler reads', () => reading > 0);

@@ -50,7 +50,10 @@ for (const stack of stacks(t.comment)) {
     const clock = new SimulatedClock();
     const seen: Seen = { sockets: [], messages: [], closed: [] };
     let gate: (() => void) | undefined;
-    const route = (path: string, upgrade: (request: HttpRequest) => Promise<SocketAccept>): SocketRoute => ({ path, upgrade });
+    const route = (path: string, upgrade: (request: HttpRequest) => Promise<SocketAccept>): SocketRoute => ({
+      path,
+      upgrade,
+    });
     const server = await startEdge(stack, [get('/both', async () => json(200, { plain: true }))], {
       clock,
       sockets: [
@@ -60,9 +63,17 @@ for (const stack of stacks(t.comment)) {
         route('/forever', async () => accept(seen, { connectionMs: null })),
         route('/small', async () => accept(seen, { maxFrameBytes: 1000 })),
         route('/protocol', async () => accept(seen, { protocol: 'realtime' })),
-        { path: '/refused', upgrade: async () => ({ refuse: { ...json(401, { no: 'key' }), headers: { 'x-why': 'key' } } }) },
+        {
+          path: '/refused',
+          upgrade: async () => ({ refuse: { ...json(401, { no: 'key' }), headers: { 'x-why': 'key' } } }),
+        },
         route('/thrown', () => Promise.reject(new ServiceError('quota_exceeded'))),
-        route('/bug', async () => ({ maxFrameBytes: 1, open: () => { throw new Error('bug'); } })),
+        route('/bug', async () => ({
+          maxFrameBytes: 1,
+          open: () => {
+            throw new Error('bug');
+          },
+        })),
         route('/gated', async () => {
           await new Promise<void>((resolve) => (gate = resolve));
           return accept(seen);
@@ -126,11 +137,17 @@ for (const stack of stacks(t.comment)) {
         t.notMatch(client.text, /sec-websocket-protocol/i, 'never one that was not offered');
         client.leave();
       }
-      const both = new RawClient(server.port).write('GET /both HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+      const both = new RawClient(server.port).write(
+        'GET /both HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
+      );
       await both.sees('{"plain":true}');
-      const bare = new RawClient(server.port).write('GET /silent HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+      const bare = new RawClient(server.port).write(
+        'GET /silent HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
+      );
       await bare.sees('"invalid_request"');
-      const other = new RawClient(server.port).write('GET /both HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMA\r\n\r\n');
+      const other = new RawClient(server.port).write(
+        'GET /both HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMA\r\n\r\n',
+      );
       await other.sees('{"plain":true}');
       for (const client of [both, bare, other]) client.leave();
       await until('the server knows', () => seen.closed.length === 4);
@@ -138,12 +155,21 @@ for (const stack of stacks(t.comment)) {
 
     await t.test('refused handshakes answer with the reply that refuses', async (t) => {
       const cases: readonly [string, RegExp][] = [
-        [handshake('/refused'), /^HTTP\/1\.1 401 [^]*x-why: key[^]*x-generation-id: gen-[^]*\{"no":"key"\}$/i],
+        [
+          handshake('/refused'),
+          /^HTTP\/1\.1 401 [^]*x-why: key[^]*x-generation-id: gen-[^]*\{"no":"key"\}$/i,
+        ],
         [handshake('/thrown'), /^HTTP\/1\.1 402 [^]*x-generation-id: gen-[^]*"quota_exceeded"/i],
         [handshake('/unknown'), /^HTTP\/1\.1 404 [^]*x-generation-id: gen-[^]*"not_found"/i],
-        [handshake('/silent').replace('Version: 13', 'Version: 8'), /^HTTP\/1\.1 400 [^]*Sec-WebSocket-Version/],
+        [
+          handshake('/silent').replace('Version: 13', 'Version: 8'),
+          /^HTTP\/1\.1 400 [^]*Sec-WebSocket-Version/,
+        ],
         [handshake('/silent').replace('dGhl', ''), /^HTTP\/1\.1 400 [^]*Sec-WebSocket-Key/],
-        [handshake('/silent', 'Sec-WebSocket-Protocol: a b\r\n'), /^HTTP\/1\.1 400 [^]*Sec-WebSocket-Protocol/],
+        [
+          handshake('/silent', 'Sec-WebSocket-Protocol: a b\r\n'),
+          /^HTTP\/1\.1 400 [^]*Sec-WebSocket-Protocol/,
+        ],
       ];
       for (const [request, expected] of cases) {
         const client = new RawClient(server.port).write(request);
@@ -166,7 +192,10 @@ for (const stack of stacks(t.comment)) {
       const other = await connect('/silent');
       await until('the other one is open', () => seen.sockets.length > 0);
       other.terminate();
-      await until('what was opened for nobody is closed as well', () => seen.closed.length === seen.sockets.length);
+      await until(
+        'what was opened for nobody is closed as well',
+        () => seen.closed.length === seen.sockets.length,
+      );
       t.ok(seen.sockets.length <= 2);
     });
 
@@ -200,7 +229,10 @@ for (const stack of stacks(t.comment)) {
       const { code, reason } = await closeOf(client);
       t.equal(code, 4001);
       t.equal(reason, 'é'.repeat(61), 'cut to what a close frame holds');
-      t.same(back, Array.from({ length: 40 }, (_, index) => String(index).padEnd(5)));
+      t.same(
+        back,
+        Array.from({ length: 40 }, (_, index) => String(index).padEnd(5)),
+      );
       await until('the server knows', () => seen.closed.length === 1);
       t.same(seen.closed, [4001]);
       await socket.drained();
@@ -222,10 +254,38 @@ for (const stack of stacks(t.comment)) {
       await socket.drained();
     });
 
+    await t.test('a client that reads late gets every frame as it was', async (t) => {
+      const { client, socket } = await opened('/silent');
+      const [count, size] = [150, 100_000];
+      const numbered = (index: number): Buffer => Buffer.alloc(size, `${index},`);
+      let next = 0;
+      let intact = true;
+      client.on('message', (data: Buffer) => {
+        intact &&= data.equals(numbered(next));
+        next += 1;
+      });
+      client.pause();
+      const sending = (async () => {
+        for (let index = 0; index < count; index += 1) {
+          socket.send(numbered(index));
+          if (socket.queuedBytes > MiB / 2) await socket.drained();
+        }
+        socket.close('normal');
+      })();
+      await until('the queue is full', () => socket.queuedBytes > MiB / 2);
+      client.resume();
+      await sending;
+      t.match(await closeOf(client), { code: 1000 });
+      t.equal(next, count);
+      t.ok(intact);
+      await until('the server knows', () => seen.closed.length === 1);
+    });
+
     await t.test('a client that stays away with a full queue is cut', async (t) => {
       const { client, socket } = await opened('/silent');
       client.pause();
-      for (let sent = 0; socket.queuedBytes <= LIMITS.http.egressBytes; sent += 1) socket.send(Buffer.alloc(100_000));
+      for (let sent = 0; socket.queuedBytes <= LIMITS.http.egressBytes; sent += 1)
+        socket.send(Buffer.alloc(100_000));
       clock.advance(14_999);
       t.equal(socket.signal.aborted, false);
       clock.advance(1);
@@ -270,7 +330,10 @@ for (const stack of stacks(t.comment)) {
     });
 
     await t.test('a drain closes sockets with 1012', async (t) => {
-      const draining = await startEdge(stack, [], { clock, sockets: [route('/ws', async () => accept(seen))] });
+      const draining = await startEdge(stack, [], {
+        clock,
+        sockets: [route('/ws', async () => accept(seen))],
+      });
       t.teardown(() => draining.close());
       const client = new WebSocket(`ws://127.0.0.1:${draining.port}/ws`);
       await once(client, 'open');
@@ -286,7 +349,10 @@ for (const stack of stacks(t.comment)) {
 
     await t.test('wss', async (t) => {
       const tls = { certFile: fixture('edge-cert.pem'), keyFile: fixture('edge-key.pem') };
-      const secure = await startEdge(stack, [], { tls, sockets: [route('/ws', async () => accept(seen, {}, true))] });
+      const secure = await startEdge(stack, [], {
+        tls,
+        sockets: [route('/ws', async () => accept(seen, {}, true))],
+      });
       t.teardown(() => secure.close());
       const client = new WebSocket(`wss://127.0.0.1:${secure.port}/ws`, { rejectUnauthorized: false });
       await once(client, 'open');

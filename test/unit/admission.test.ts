@@ -1,7 +1,7 @@
 /** Admission in one process, on a simulated clock, with a store in memory that keeps the contract of the real one. */
 import t from 'tap';
 import type { Clock } from '../../contracts/clock.js';
-import { ServiceError } from '../../contracts/errors.js';
+import type { ServiceError } from '../../contracts/errors.js';
 import { silentLog } from '../../contracts/log.js';
 import type { SlotLeases, UsageKind, UsageStore } from '../../contracts/ports/identity.js';
 import { createAdmission, type RunningAdmission } from '../../engines/admission.js';

@@ -28,22 +28,28 @@ async function failsWith(t: Test, work: Promise<unknown>, expected: string, name
 
 function find(router: Router, method: string, path: string): { pattern: string; params: object } | undefined {
   const match = router.find(method, path);
-  return match.endpoint && { pattern: match.endpoint.pattern, params: parametersOf(match.endpoint, match.values) };
+  return (
+    match.endpoint && { pattern: match.endpoint.pattern, params: parametersOf(match.endpoint, match.values) }
+  );
 }
 
 void t.test('routes', async (t) => {
   const router = new Router(
     [
-      dialect('a', ['/a'], [
-        get('/a/{id}', ok),
-        get('/a/fixed', ok),
-        post('/a/fixed', ok),
-        get('/a/{id}/tail', ok),
-        get('/a/both/{x}', ok),
-        post('/v/{voice?}/stream', ok),
-        post('/v/{voice?}', ok),
-        get('/slash/', ok),
-      ]),
+      dialect(
+        'a',
+        ['/a'],
+        [
+          get('/a/{id}', ok),
+          get('/a/fixed', ok),
+          post('/a/fixed', ok),
+          get('/a/{id}/tail', ok),
+          get('/a/both/{x}', ok),
+          post('/v/{voice?}/stream', ok),
+          post('/v/{voice?}', ok),
+          get('/slash/', ok),
+        ],
+      ),
       dialect('ab', ['/a/b', '/compat'], []),
     ],
     fallback,
@@ -95,7 +101,9 @@ void t.test('routes', async (t) => {
 
 void t.test('client addresses', async (t) => {
   const headers = (xff?: string, extra: Record<string, string> = {}): Map<string, string> =>
-    new Map(Object.entries({ host: 'own:1', ...(xff === undefined ? {} : { 'x-forwarded-for': xff }), ...extra }));
+    new Map(
+      Object.entries({ host: 'own:1', ...(xff === undefined ? {} : { 'x-forwarded-for': xff }), ...extra }),
+    );
   const trusting = new Origins(['10.0.0.0/8', '127.0.0.1', 'fd00::/8'], undefined, false);
   const cases: readonly [string, string | undefined, string][] = [
     ['203.0.113.7', '1.2.3.4', '203.0.113.7'],
@@ -114,7 +122,11 @@ void t.test('client addresses', async (t) => {
   }
   const forwarded = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'public.example' };
   t.equal(trusting.baseUrl('10.0.0.1', headers('', forwarded)), 'https://public.example');
-  t.equal(trusting.baseUrl('9.9.9.9', headers('', forwarded)), 'http://own:1', 'an untrusted peer is not believed');
+  t.equal(
+    trusting.baseUrl('9.9.9.9', headers('', forwarded)),
+    'http://own:1',
+    'an untrusted peer is not believed',
+  );
   t.equal(trusting.baseUrl('10.0.0.1', headers('', { 'x-forwarded-host': 'a/b' })), 'http://own:1');
   const fixed = new Origins(['10.0.0.0/8'], 'https://fixed.example', false);
   t.equal(fixed.baseUrl('10.0.0.1', headers('', forwarded)), 'https://fixed.example', 'PUBLIC_URL wins');
@@ -123,7 +135,10 @@ void t.test('client addresses', async (t) => {
 
 void t.test('documents are bounded before they are parsed', async (t) => {
   const bytes = (text: string): Uint8Array => Buffer.from(text);
-  t.strictSame(parseJson(bytes('{"a":"\\"[[[[\\\\","b":[1,{"c":null}]}')), { a: '"[[[[\\', b: [1, { c: null }] });
+  t.strictSame(parseJson(bytes('{"a":"\\"[[[[\\\\","b":[1,{"c":null}]}')), {
+    a: '"[[[[\\',
+    b: [1, { c: null }],
+  });
   const hostileJson = {
     'too deep': '['.repeat(100_000),
     'too many values': `[${'0,'.repeat(200_000)}0]`,
@@ -137,7 +152,12 @@ void t.test('documents are bounded before they are parsed', async (t) => {
   }
   t.throws(() => parseJson(Uint8Array.of(0x22, 0xff, 0x22)), { code: 'malformed_body' }, 'not UTF-8');
 
-  const value = { text: 'hi', n: [1, -1, 1.5, 300, 70_000, 2 ** 40], audio: new Uint8Array(70_000), deep: { a: [true, null] } };
+  const value = {
+    text: 'hi',
+    n: [1, -1, 1.5, 300, 70_000, 2 ** 40],
+    audio: new Uint8Array(70_000),
+    deep: { a: [true, null] },
+  };
   t.strictSame(parseMsgpack(encode(value)), value);
   const hostileMsgpack = {
     'a list of billions': Uint8Array.of(0xdd, 0xff, 0xff, 0xff, 0xff),
@@ -178,7 +198,8 @@ void t.test('multipart', async (t) => {
   const file = (name: string, value: string): string =>
     `--BB\r\nContent-Disposition: form-data; name="${name}"; filename="${name}.wav"\r\nContent-Type: audio/wav\r\n\r\n${value}\r\n`;
   const limits = { bodyBytes: 10_000_000, fileBytes: 1000 };
-  const read = (body: string, contentType = type, size = 7) => readMultipart(incoming(contentType, body, size), limits);
+  const read = (body: string, contentType = type, size = 7) =>
+    readMultipart(incoming(contentType, body, size), limits);
 
   for (const size of [1, 7, 64 * 1024]) {
     const orders = {
@@ -187,7 +208,14 @@ void t.test('multipart', async (t) => {
     };
     for (const [name, body] of Object.entries(orders)) {
       const form = await read(`${body}--BB--\r\n`, type, size);
-      t.strictSame([...form.fields], [['a', ['1']], ['b', ['x y']]], `${name} in pieces of ${size}`);
+      t.strictSame(
+        [...form.fields],
+        [
+          ['a', ['1']],
+          ['b', ['x y']],
+        ],
+        `${name} in pieces of ${size}`,
+      );
       const { bytes, ...about } = form.files.get('f') ?? { bytes: new Uint8Array() };
       t.strictSame(about, { filename: 'f.wav', contentType: 'audio/wav' });
       t.equal(Buffer.from(bytes).toString(), 'DATA\r\n--B');
@@ -195,7 +223,11 @@ void t.test('multipart', async (t) => {
   }
   const repeated = await read(`${field('a', '1')}${field('a', 'ü')}--BB--`);
   t.strictSame(repeated.fields.get('a'), ['1', 'ü'], 'all values of a repeated field');
-  t.equal((await read(`${file('f', 'x'.repeat(1000))}--BB--`)).files.get('f')?.bytes.length, 1000, 'a file of the limit');
+  t.equal(
+    (await read(`${file('f', 'x'.repeat(1000))}--BB--`)).files.get('f')?.bytes.length,
+    1000,
+    'a file of the limit',
+  );
 
   const many = Array.from({ length: 65 }, (_, index) => field(`f${index}`, '1')).join('');
   const hostile: readonly [string, Promise<unknown>, string][] = [
@@ -207,10 +239,22 @@ void t.test('multipart', async (t) => {
     ['nothing', read(''), 'malformed_body'],
     ['no part at all', read('hello'), 'malformed_body'],
     ['too many fields', read(`${many}--BB--`), 'malformed_body'],
-    ['too many files', read(`${['1', '2', '3', '4', '5'].map((n) => file(n, n)).join('')}--BB--`), 'malformed_body'],
+    [
+      'too many files',
+      read(`${['1', '2', '3', '4', '5'].map((n) => file(n, n)).join('')}--BB--`),
+      'malformed_body',
+    ],
     ['a file beyond the limit', read(`${file('f', 'x'.repeat(1001))}--BB--`), 'audio_too_large'],
-    ['a field beyond the limit', read(`${field('a', 'x'.repeat(1_048_577))}--BB--`, type, 65_536), 'payload_too_large'],
-    ['a field without a name', read('--BB\r\nContent-Disposition: form-data\r\n\r\n1\r\n--BB--'), 'malformed_body'],
+    [
+      'a field beyond the limit',
+      read(`${field('a', 'x'.repeat(1_048_577))}--BB--`, type, 65_536),
+      'payload_too_large',
+    ],
+    [
+      'a field without a name',
+      read('--BB\r\nContent-Disposition: form-data\r\n\r\n1\r\n--BB--'),
+      'malformed_body',
+    ],
   ];
   for (const [name, work, expected] of hostile) await failsWith(t, work, expected, name);
 });
@@ -229,7 +273,8 @@ void t.test('bearer keys', async (t) => {
     invalid_key: ['Bearer', 'Basic abc', 'Bearer a b', 'Bearer unknown', `Bearer ${'k'.repeat(300)}`],
   };
   for (const [expected, values] of Object.entries(refused)) {
-    for (const value of values) await failsWith(t, authenticate(request(value), authority), expected, String(value));
+    for (const value of values)
+      await failsWith(t, authenticate(request(value), authority), expected, String(value));
   }
 });
 
@@ -245,7 +290,10 @@ void t.test('cross-origin headers', async (t) => {
 
 void t.test('events', async (t) => {
   t.equal(formatEvent({ data: { a: 1 } }), 'data: {"a":1}\n\n');
-  t.equal(formatEvent({ event: 'x', id: '1', data: 'a\nb\r\nc' }), 'event: x\nid: 1\ndata: a\ndata: b\ndata: c\n\n');
+  t.equal(
+    formatEvent({ event: 'x', id: '1', data: 'a\nb\r\nc' }),
+    'event: x\nid: 1\ndata: a\ndata: b\ndata: c\n\n',
+  );
   t.equal(formatEvent({ event: 'x\ndata: y', data: '[DONE]' }), 'event: x data: y\ndata: [DONE]\n\n');
 });
 
@@ -256,10 +304,15 @@ void t.test('the interface description', async (t) => {
       summary: 'Speak',
       parameters: [{ name: 'model', in: 'header' as const, schema: { type: 'string' } }],
       requestBody: { 'application/json': { type: 'object' } },
-      responses: { 200: { description: 'audio', content: { 'audio/mpeg': {} } }, 204: { description: 'nothing' } },
+      responses: {
+        200: { description: 'audio', content: { 'audio/mpeg': {} } },
+        204: { description: 'nothing' },
+      },
     },
   };
-  const document = describeInterface([dialect('main', ['/'], [described, get('/hidden', ok)])])('https://here');
+  const document = describeInterface([dialect('main', ['/'], [described, get('/hidden', ok)])])(
+    'https://here',
+  );
   t.match(document, {
     openapi: '3.1.0',
     info: { version: '1' },
@@ -270,7 +323,10 @@ void t.test('the interface description', async (t) => {
         post: {
           summary: 'Speak',
           tags: ['main'],
-          parameters: [{ name: 'voice', in: 'path', required: true }, { name: 'model', in: 'header' }],
+          parameters: [
+            { name: 'voice', in: 'path', required: true },
+            { name: 'model', in: 'header' },
+          ],
           requestBody: { content: { 'application/json': { schema: { type: 'object' } } } },
           responses: { 200: { content: { 'audio/mpeg': { schema: {} } } }, 204: { description: 'nothing' } },
           security: [{ bearer: [] }],

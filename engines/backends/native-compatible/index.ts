@@ -15,8 +15,8 @@ import { type Abilities, remoteSpeech } from '../remote/speaking.js';
 
 const NAME = 'native-compatible';
 const HEADERS = { 'content-type': 'application/msgpack' };
-/** The service's own default voice. */
-const DEFAULT_VOICE = 'default';
+/** The service's own default voice, and no voice where reference audio says who speaks. */
+const NAMELESS = new Set(['default', '']);
 const ABILITIES: Abilities = { cloning: true, styleTags: true, speedRange: LIMITS.speed.native };
 
 function bodyOf(
@@ -32,7 +32,7 @@ function bodyOf(
     latency: 'normal',
     streaming: true,
     prosody: { speed },
-    ...(voice !== DEFAULT_VOICE && { reference_id: voice }),
+    ...(!NAMELESS.has(voice) && { reference_id: voice }),
     ...(references.length > 0 && { references: references.map(({ audio, text }) => ({ audio, text })) }),
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { top_p: topP }),

@@ -1,9 +1,11 @@
 /** The native speech API as one dialect: its routes, what /openapi.json says of them, its error shape. */
 import Type, { type TSchema } from 'typebox';
-import type { Dialect, RouteDescription } from '../../server/port.js';
+import type { Dialect, HttpRequest, Reply, Route, RouteDescription } from '../../server/port.js';
 import { nativeError } from './errors.js';
-import { asr, type NativeParts, tts } from './routes.js';
-import { AsrFields, AsrResult, ErrorBody, TtsBody } from './schema.js';
+import { type Observation, traced } from '../../server/trace-requests.js';
+import { liveSocket } from './live.js';
+import { asr, type NativeParts, tts, ttsWithTimestamps } from './routes.js';
+import { AsrFields, AsrResult, ErrorBody, TimedChunk, TtsBody } from './schema.js';
 
 const Bytes = Type.String({ format: 'binary' });
 
@@ -29,18 +31,50 @@ const FAILURES = failures({
 const audio = (types: readonly string[]): Record<string, TSchema> =>
   Object.fromEntries(types.map((type) => [type, Bytes]));
 
+const TRACEPARENT = {
+  name: 'traceparent',
+  in: 'header',
+  schema: Type.String(),
+  description: 'W3C trace context; a new trace starts where it is absent or invalid',
+} as const;
+
+const SPEAKING = {
+  tags: ['speech'],
+  auth: true,
+  parameters: [
+    {
+      name: 'model',
+      in: 'header',
+      schema: Type.String(),
+      description: 'Falls back to the default where unknown',
+    },
+    TRACEPARENT,
+  ],
+  requestBody: { 'application/json': TtsBody, 'application/msgpack': TtsBody },
+} as const;
+
 const DESCRIPTIONS = {
   tts: {
     summary: 'Speak text',
-    description: 'Audio is sent while it is synthesised. Null members count as absent, unknown ones are ignored.',
-    tags: ['speech'],
-    auth: true,
-    parameters: [
-      { name: 'model', in: 'header', schema: Type.String(), description: 'Falls back to the default where unknown' },
-    ],
-    requestBody: { 'application/json': TtsBody, 'application/msgpack': TtsBody },
+    description:
+      'Audio is sent while it is synthesised. Null members count as absent, unknown ones are ignored.',
+    ...SPEAKING,
     responses: {
       200: { description: 'Audio', content: audio(['audio/mpeg', 'audio/wav', 'audio/pcm', 'audio/ogg']) },
+      ...FAILURES,
+    },
+  },
+  ttsWithTimestamps: {
+    summary: 'Speak text, with the times of its words',
+    description:
+      'Server-sent events, each with one chunk of audio. A failure in the middle is an event named `error` ' +
+      'with `{status, message}`, and then the connection breaks.',
+    ...SPEAKING,
+    responses: {
+      200: {
+        description: 'Events, each with this as its data',
+        content: { 'text/event-stream': TimedChunk },
+      },
       ...FAILURES,
     },
   },
@@ -49,6 +83,7 @@ const DESCRIPTIONS = {
     description: 'wav, mp3, m4a, ogg, webm or flac; recognised by its bytes.',
     tags: ['speech'],
     auth: true,
+    parameters: [TRACEPARENT],
     requestBody: {
       'multipart/form-data': Type.Object({ audio: Bytes, ...AsrFields.properties }),
       'application/msgpack': Type.Object({ audio: Bytes, ...AsrFields.properties }),
@@ -60,12 +95,35 @@ const DESCRIPTIONS = {
   },
 } as const satisfies Record<string, RouteDescription>;
 
+type NativeHandler = (request: HttpRequest, parts: NativeParts, observation: Observation) => Promise<Reply>;
+
+interface Row {
+  readonly path: string;
+  readonly handler: NativeHandler;
+  readonly description: RouteDescription;
+}
+
+const ROUTES: readonly Row[] = [
+  { path: '/v1/tts', handler: tts, description: DESCRIPTIONS.tts },
+  {
+    path: '/v1/tts/stream/with-timestamp',
+    handler: ttsWithTimestamps,
+    description: DESCRIPTIONS.ttsWithTimestamps,
+  },
+  { path: '/v1/asr', handler: asr, description: DESCRIPTIONS.asr },
+];
+
+const routeOf = ({ path, handler, description }: Row, parts: NativeParts): Route => ({
+  method: 'POST',
+  path,
+  handler: traced(path, parts, (request, observation) => handler(request, parts, observation)),
+  description,
+});
+
 export const nativeDialect = (parts: NativeParts): Dialect => ({
   name: 'native',
   prefixes: ['/v1'],
-  routes: [
-    { method: 'POST', path: '/v1/tts', handler: (request) => tts(request, parts), description: DESCRIPTIONS.tts },
-    { method: 'POST', path: '/v1/asr', handler: (request) => asr(request, parts), description: DESCRIPTIONS.asr },
-  ],
+  routes: ROUTES.map((row) => routeOf(row, parts)),
+  sockets: [liveSocket(parts)],
   errorReply: nativeError,
 });

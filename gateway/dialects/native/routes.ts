@@ -1,23 +1,31 @@
-/** `POST /v1/tts` and `POST /v1/asr` (native-and-platform.md sections 1 and 4). */
+/** The HTTP routes of native speech (native-and-platform.md sections 1, 2 and 4). */
 import { FORMATS } from '../../../codecs/formats.js';
+import type { Clock } from '../../../contracts/clock.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LANGUAGE_NAMES, isLanguage } from '../../../contracts/languages.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { DEFAULT_TRANSCRIPTION_MODEL } from '../../../contracts/models.js';
-import type { KeyAuthority } from '../../../contracts/ports/identity.js';
-import type { Speech, Transcript, Transcription } from '../../../contracts/ports/speech.js';
+import type { Log } from '../../../contracts/log.js';
+import type { Caller, KeyAuthority } from '../../../contracts/ports/identity.js';
+import type { Speech, SynthesisRequest, Transcript, Transcription } from '../../../contracts/ports/speech.js';
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
 import { authenticate } from '../../server/auth.js';
 import { mediaType, readJson, readMsgpack } from '../../server/body.js';
 import { readMultipart } from '../../server/multipart.js';
 import type { HttpRequest, Reply } from '../../server/port.js';
+import { SSE_HEADERS } from '../../server/sse.js';
+import type { Observation } from '../../server/trace-requests.js';
 import { type AsrInput, asrInput, modelOf, synthesisRequest } from './params.js';
+import { seconds } from './seconds.js';
+import { timedEvents } from './timestamps.js';
 
 export interface NativeParts {
   readonly speech: Speech;
   readonly transcription: Transcription;
   readonly keys: KeyAuthority;
   readonly vocabulary: Vocabulary;
+  readonly clock: Clock;
+  readonly log: Log;
 }
 
 type Reader<T> = (request: HttpRequest) => Promise<T>;
@@ -36,15 +44,45 @@ const TTS_READERS: Readonly<Record<string, Reader<unknown>>> = {
   'application/msgpack': (request) => readMsgpack(request, LIMITS.body.nativeSynthesis),
 };
 
-export async function tts(request: HttpRequest, { speech, keys, vocabulary }: NativeParts): Promise<Reply> {
+interface Wanted {
+  readonly request: SynthesisRequest;
+  readonly caller: Caller;
+}
+
+/** Key first, then body. Errors: of authentication, of the body's reader, of `synthesisRequest`. */
+async function readSynthesis(
+  request: HttpRequest,
+  { keys, vocabulary }: NativeParts,
+  observation: Observation,
+): Promise<Wanted> {
   const caller = await authenticate(request, keys);
   const body = await readBody(request, TTS_READERS);
-  const wanted = synthesisRequest(body, modelOf(request.headers.get('model'), vocabulary.vendor));
+  const model = modelOf(request.headers.get('model'), vocabulary.vendor);
+  observation.model(model);
+  return { caller, request: synthesisRequest(body, model) };
+}
+
+export async function tts(
+  request: HttpRequest,
+  parts: NativeParts,
+  observation: Observation,
+): Promise<Reply> {
+  const wanted = await readSynthesis(request, parts, observation);
   return {
     status: 200,
-    headers: { 'content-type': FORMATS[wanted.output.format].contentType },
-    body: speech.synthesize(wanted, caller, request.signal),
+    headers: { 'content-type': FORMATS[wanted.request.output.format].contentType },
+    body: parts.speech.synthesize(wanted.request, wanted.caller, request.signal),
   };
+}
+
+export async function ttsWithTimestamps(
+  request: HttpRequest,
+  parts: NativeParts,
+  observation: Observation,
+): Promise<Reply> {
+  const wanted = await readSynthesis(request, parts, observation);
+  const audio = parts.speech.synthesizeTimed(wanted.request, wanted.caller, request.signal);
+  return { status: 200, headers: SSE_HEADERS, body: timedEvents(audio) };
 }
 
 /** Multipart values are text; only `true` counts as true. */
@@ -74,8 +112,6 @@ const ASR_READERS: Readonly<Record<string, Reader<AsrInput>>> = {
   'application/msgpack': asrPacked,
 };
 
-const seconds = (value: number): number => Math.round(value * 1000) / 1000;
-
 /** The hint comes back, never a detection. */
 function languageOf(hint: string | undefined): Record<string, string> {
   const code = hint?.toLowerCase().split('-')[0];
@@ -91,7 +127,12 @@ const resultOf = ({ text, duration, words = [] }: Transcript, language: string |
   ...languageOf(language),
 });
 
-export async function asr(request: HttpRequest, { transcription, keys }: NativeParts): Promise<Reply> {
+export async function asr(
+  request: HttpRequest,
+  { transcription, keys }: NativeParts,
+  observation: Observation,
+): Promise<Reply> {
+  observation.model(DEFAULT_TRANSCRIPTION_MODEL);
   const caller = await authenticate(request, keys);
   const input = await readBody(request, ASR_READERS);
   const transcript = await transcription.transcribe(

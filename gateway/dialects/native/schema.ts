@@ -38,4 +38,31 @@ export const AsrResult = Type.Object({
   language: optional(Type.String()),
 });
 
+const TimedSegment = Type.Object({
+  text: Type.String({ description: 'A word, or a character of Chinese or Japanese; no punctuation' }),
+  start: Type.Number({ description: 'seconds from the start of the chunk' }),
+  end: Type.Number({ description: 'seconds from the start of the chunk' }),
+});
+
+/** The data of one event of the stream with timestamps. */
+export const TimedChunk = Type.Object({
+  audio_base64: Type.String({ description: 'May be empty; joined in order they are the whole audio' }),
+  content: Type.String({ description: 'The text of the chunk `chunk_seq`' }),
+  alignment: Type.Union(
+    [
+      Type.Object({
+        segments: Type.Array(TimedSegment),
+        audio_duration: Type.Number({ description: 'seconds' }),
+      }),
+      Type.Null(),
+    ],
+    { description: 'What is known of the chunk so far; replaces what was sent before. Null: no timing' },
+  ),
+  chunk_seq: Type.Integer({ minimum: 0 }),
+  chunk_audio_offset_sec: Type.Number({
+    minimum: 0,
+    description: 'Where the chunk begins in the whole audio',
+  }),
+});
+
 export const ErrorBody = Type.Object({ status: Type.Integer(), message: Type.String() });

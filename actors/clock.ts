@@ -1,0 +1,12 @@
+/** The clock port in the shape that XState takes. */
+import type { Clock } from '../contracts/clock.js';
+
+interface ActorClock {
+  setTimeout(task: () => void, ms: number): () => void;
+  clearTimeout(cancel: unknown): void;
+}
+
+export const actorClock = (clock: Clock): ActorClock => ({
+  setTimeout: (task, ms) => clock.after(ms, task),
+  clearTimeout: (cancel) => (cancel as (() => void) | undefined)?.(),
+});

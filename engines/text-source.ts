@@ -1,0 +1,99 @@
+/**
+ * From the text of a request, whole or still arriving, to the pieces that are synthesised one after the other.
+ * Both go the same way: whole text is taken in slices, as if it arrived.
+ *
+ * Invariants: pieces cover the text in order, none is empty, none passes `chunkLength`; no cut goes through a
+ * style tag; a flush and the end complete what is there; what is held back is no longer than a piece and a slice.
+ */
+import type { SynthesisRequest, LiveSynthesisRequest, TextPart } from '../contracts/ports/speech.js';
+import { maskTags } from './style-tags.js';
+import { type CutRequest, FIRST, pastSpace, pieceEnd, THEN } from './text-pieces.js';
+
+export interface Piece {
+  /** As it came, with its tags, trimmed. */
+  readonly text: string;
+  /** Where it begins in the whole text, in UTF-16 units. */
+  readonly at: number;
+}
+
+/** What may yet become a tag when more text has come. */
+const OPEN_TAG = /[<([][^<>()[\]]{0,40}$/u;
+
+const SLICE = 4096;
+
+/** Takes text as it comes and gives what is complete in it. */
+export class Cutter {
+  #rest = '';
+  #at = 0;
+  #until;
+
+  constructor(private readonly request: CutRequest) {
+    this.#until = FIRST[request.latency];
+  }
+
+  add(text: string): void {
+    this.#rest += text;
+  }
+
+  /** The pieces that are complete; with `ended` all that is there, and the next one is a first one again. */
+  *take(ended: boolean): Generator<Piece> {
+    const masked = maskTags(this.#rest);
+    const known = ended ? masked : masked.replace(OPEN_TAG, '');
+    const { latency, chunkLength: limit } = this.request;
+    let start = pastSpace(known, 0);
+    while (start < known.length) {
+      const end =
+        pieceEnd(known, start, { until: this.#until, limit, ended }) ?? (ended ? known.length : undefined);
+      if (end === undefined) break;
+      yield { text: this.#rest.slice(start, end).trimEnd(), at: this.#at + start };
+      this.#until = THEN[latency];
+      start = pastSpace(known, end);
+    }
+    this.#at += start;
+    this.#rest = this.#rest.slice(start);
+    if (ended) this.#until = FIRST[latency];
+  }
+}
+
+function* slicesOf(text: string): Generator<TextPart> {
+  for (let at = 0; at < text.length; at += SLICE) yield { kind: 'text', text: text.slice(at, at + SLICE) };
+}
+
+/** What `work` gives, or the reason of the abort, whichever comes first. */
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const aborted = (): void => reject(signal.reason as Error);
+    if (signal.aborted) aborted();
+    signal.addEventListener('abort', aborted, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', aborted));
+  });
+}
+
+/** Does not wait for more text once it is aborted. */
+async function* arriving(parts: AsyncIterable<TextPart>, signal: AbortSignal): AsyncGenerator<TextPart> {
+  const iterator = parts[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const step = await orAborted(iterator.next(), signal);
+      if (step.done) return;
+      yield step.value;
+    }
+  } finally {
+    // One that still waits for text cannot be waited for.
+    void iterator.return?.().catch(() => undefined);
+  }
+}
+
+/** The pieces of the request's text as they become complete. Errors: the reason of an abort. */
+export async function* piecesOf(
+  request: SynthesisRequest | LiveSynthesisRequest,
+  signal: AbortSignal,
+): AsyncGenerator<Piece> {
+  const cutter = new Cutter(request);
+  const parts = typeof request.text === 'string' ? slicesOf(request.text) : arriving(request.text, signal);
+  for await (const part of parts) {
+    if (part.kind === 'text') cutter.add(part.text);
+    yield* cutter.take(part.kind === 'flush');
+  }
+  yield* cutter.take(true);
+}

@@ -1,0 +1,107 @@
+/**
+ * What has been spoken, piece by piece, in the time of the audio that leaves the pipeline: the engine's samples
+ * are counted where they are made, and nothing behind that but the stretch, which is known, changes their seconds.
+ *
+ * Invariants: pieces leave in order; each is reported complete before it is forgotten; what is remembered is
+ * what has been made but not yet heard, which the pipeline's back-pressure bounds.
+ */
+import type { SpokenPiece } from '../contracts/ports/speech.js';
+import type { TimedWord } from '../contracts/ports/tts.js';
+import type { Piece } from './text-source.js';
+
+/** Encoders and resamplers shift by less than what can be heard. */
+const TOLERANCE_SECONDS = 0.001;
+
+interface Track {
+  readonly index: number;
+  readonly piece: Piece;
+  /** In samples of the engine. */
+  readonly offset: number;
+  length: number;
+  readonly words: TimedWord[];
+  complete: boolean;
+  /** Whether it has been shown as complete. */
+  told: boolean;
+}
+
+const SILENT_TRACK: Track = {
+  index: 0,
+  piece: { text: '', at: 0 },
+  offset: 0,
+  length: 0,
+  words: [],
+  complete: true,
+  told: false,
+};
+
+export class Timeline {
+  readonly #tracks: Track[] = [];
+  #begun = 0;
+  #samples = 0;
+  #rate = 1;
+  #hasWords = false;
+
+  /** Before the first piece: how many of the engine's samples are heard in a second, and whether it tells the times of words. */
+  open(rate: number, hasWords: boolean): void {
+    this.#rate = rate;
+    this.#hasWords = hasWords;
+  }
+
+  begin(piece: Piece): void {
+    const offset = this.#samples;
+    const track = { index: this.#begun++, piece, offset, length: 0, words: [], complete: false, told: false };
+    this.#tracks.push(track);
+  }
+
+  word(word: TimedWord): void {
+    this.#tracks.at(-1)?.words.push(word);
+  }
+
+  /** More samples of the piece that was begun last. */
+  made(samples: number): void {
+    this.#samples += samples;
+    const track = this.#tracks.at(-1);
+    if (track) track.length += samples;
+  }
+
+  /** The piece that was begun last is whole. */
+  end(): void {
+    const track = this.#tracks.at(-1);
+    if (track) track.complete = true;
+  }
+
+  /** Leaves the pieces that are over at that second, and gives those not yet shown as complete. */
+  passed(second: number): SpokenPiece[] {
+    const over = this.#tracks.findIndex(
+      (track) => !track.complete || this.#endOf(track) > second + TOLERANCE_SECONDS,
+    );
+    // The last one stays, for what an encoder adds behind it.
+    const left = this.#tracks.splice(0, over < 0 ? this.#tracks.length - 1 : over);
+    return left.filter(({ told }) => !told).map((track) => this.#show(track));
+  }
+
+  /** The piece that is heard: the first that `passed` has not left. */
+  current(): SpokenPiece {
+    return this.#show(this.#tracks[0] ?? SILENT_TRACK);
+  }
+
+  /** At the end: those that have not been shown as complete. */
+  rest(): SpokenPiece[] {
+    return this.#tracks.filter(({ told }) => !told).map((track) => this.#show(track));
+  }
+
+  #endOf = ({ offset, length }: Track): number => (offset + length) / this.#rate;
+
+  #show(track: Track): SpokenPiece {
+    const { index, piece, offset, length, words, complete } = track;
+    track.told = complete;
+    return {
+      index,
+      ...piece,
+      offset: offset / this.#rate,
+      duration: length / this.#rate,
+      complete,
+      words: this.#hasWords ? [...words] : undefined,
+    };
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * The handshake of `/v1/tts/live` (native-and-platform.md section 3): key and quota are checked before the
+ * upgrade and refuse it as any other request; the `model` header holds for every synthesis of the socket.
+ */
+import { WIRE_FRAME_BYTES } from '../../server/adapter.js';
+import { authenticate } from '../../server/auth.js';
+import type { HttpRequest, SocketAccept, SocketRoute } from '../../server/port.js';
+import { Observation } from '../../server/trace-requests.js';
+import { LiveSession } from './live-session.js';
+import { modelOf } from './params.js';
+import type { NativeParts } from './routes.js';
+
+const PATH = '/v1/tts/live';
+
+async function accept(
+  request: HttpRequest,
+  parts: NativeParts,
+  observation: Observation,
+): Promise<SocketAccept> {
+  const { generationId } = request;
+  const caller = await authenticate(request, parts.keys);
+  await parts.speech.checkQuota(caller);
+  const model = modelOf(request.headers.get('model'), parts.vocabulary.vendor);
+  observation.model(model);
+  const ended = (status: number): void => observation.end(status);
+  return {
+    // Above the limit, so that a frame over it is answered before the socket closes.
+    maxFrameBytes: WIRE_FRAME_BYTES,
+    open: (socket) => new LiveSession(socket, { caller, model, generationId }, parts, ended),
+  };
+}
+
+export const liveSocket = (parts: NativeParts): SocketRoute => ({
+  path: PATH,
+  async upgrade(request) {
+    const observation = new Observation(request, PATH, parts);
+    try {
+      return await accept(request, parts, observation);
+    } catch (error) {
+      observation.failed(error);
+      throw error;
+    }
+  },
+});

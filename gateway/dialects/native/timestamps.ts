@@ -1,0 +1,74 @@
+/**
+ * `POST /v1/tts/stream/with-timestamp` (native-and-platform.md section 2): audio and the times of its words as
+ * server-sent events. All five keys are always there; a chunk's alignment is what is known of it so far and
+ * replaces what was said before. A failure in the middle is an `error` event and a destroyed connection.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { toServiceError } from '../../../contracts/errors.js';
+import type { SpokenPiece, TimedAudio } from '../../../contracts/ports/speech.js';
+import type { TimedWord } from '../../../contracts/ports/tts.js';
+import { formatEvent } from '../../server/sse.js';
+import { seconds } from './seconds.js';
+
+const PUNCTUATION = /^[^\p{L}\p{M}\p{N}]+|[^\p{L}\p{M}\p{N}]+$/gu;
+/** These scripts are timed by character. */
+const BY_CHARACTER = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
+const SOUNDING = /[\p{L}\p{M}\p{N}]/u;
+
+/** A word's characters, each with its share of the time. */
+function charactersOf({ text, start, end }: TimedWord): TimedWord[] {
+  const characters = [...text].filter((character) => SOUNDING.test(character));
+  const share = (end - start) / characters.length;
+  return characters.map((character, index) => ({
+    text: character,
+    start: start + index * share,
+    end: start + (index + 1) * share,
+  }));
+}
+
+/** Words of English and its like, characters of Chinese and Japanese; no punctuation. */
+export function segmentsOf(words: readonly TimedWord[]): TimedWord[] {
+  return words
+    .map((word) => ({ ...word, text: word.text.replace(PUNCTUATION, '') }))
+    .filter(({ text }) => text !== '')
+    .flatMap((word) => (BY_CHARACTER.test(word.text) ? charactersOf(word) : [word]))
+    .map(({ text, start, end }) => ({ text, start: seconds(start), end: seconds(end) }));
+}
+
+/** What is known of a piece; words that its audio has not come to yet are kept back. */
+function alignmentOf({ words, duration, complete }: SpokenPiece): object | null {
+  if (!words) return null;
+  const reached = complete ? words : words.filter(({ start }) => start < duration);
+  return { segments: segmentsOf(reached), audio_duration: seconds(duration) };
+}
+
+/** By template: the audio needs no escapes. */
+function eventOf({ audio, piece }: TimedAudio): string {
+  const base64 = Buffer.from(audio.buffer, audio.byteOffset, audio.byteLength).toString('base64');
+  const rest = JSON.stringify({
+    content: piece.text,
+    alignment: alignmentOf(piece),
+    chunk_seq: piece.index,
+    chunk_audio_offset_sec: seconds(piece.offset),
+  });
+  return `data: {"audio_base64":"${base64}",${rest.slice(1)}\n\n`;
+}
+
+/** The events of a synthesis. A failure before the first is thrown, a later one told and then thrown. */
+export async function* timedEvents(audio: AsyncIterable<TimedAudio>): AsyncGenerator<string> {
+  let begun = false;
+  try {
+    for await (const chunk of audio) {
+      yield eventOf(chunk);
+      begun = true;
+    }
+  } catch (error) {
+    const { status, message } = toServiceError(error);
+    if (begun) {
+      yield formatEvent({ event: 'error', data: { status, message } });
+      // The event leaves for the kernel before the connection is destroyed under it.
+      await nextTurn();
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * Bodies of `/model` in the four types that its clients send. Forms carry text only, so what is a list or a
+ * boolean there is said by the tables here. Files are bytes in multipart and MessagePack, base64 elsewhere.
+ */
+import { decodeBase64 } from '../../../contracts/base64.js';
+import { booleanOf } from '../../../contracts/coerce.js';
+import { ServiceError } from '../../../contracts/errors.js';
+import { LIMITS } from '../../../contracts/limits.js';
+import { mediaType, readAll, readJson, readMsgpack } from '../../server/body.js';
+import { readMultipart } from '../../server/multipart.js';
+import type { HttpRequest } from '../../server/port.js';
+
+const limits = LIMITS.voice;
+const FORM_BYTES = LIMITS.body.platform;
+/** The files of a voice and its cover. */
+const FILES = limits.references.max + 1;
+
+export interface Body {
+  /** Members as the schema knows them, still unchecked. */
+  readonly fields: unknown;
+  /** The `voices`, in order. */
+  readonly files: readonly Uint8Array[];
+}
+
+type Values = ReadonlyMap<string, readonly string[]>;
+
+/** A client that puts a list into one field joins it with commas. */
+const commas = (values: readonly string[]): string[] =>
+  values
+    .flatMap((value) => value.split(','))
+    .map((value) => value.trim())
+    .filter((value) => value !== '');
+
+const flag = (values: readonly string[]): unknown => booleanOf(values.at(-1)) ?? values.at(-1);
+
+const FORM_READERS: Readonly<Record<string, (values: readonly string[]) => unknown>> = {
+  tags: commas,
+  texts: (values) => values,
+  enhance_audio_quality: flag,
+  generate_sample: flag,
+};
+
+const fieldsOf = (values: Values): unknown =>
+  Object.fromEntries(
+    [...values].map(([name, all]) => {
+      const read = Object.hasOwn(FORM_READERS, name) ? FORM_READERS[name] : undefined;
+      return [name, read ? read(all) : all.at(-1)];
+    }),
+  );
+
+const invalidFile = (): ServiceError =>
+  new ServiceError('invalid_request', { message: 'voices must be audio files', param: 'voices' });
+
+const encodedFile = (value: unknown): Uint8Array => {
+  const bytes =
+    value instanceof Uint8Array ? value : typeof value === 'string' ? decodeBase64(value) : undefined;
+  if (bytes === undefined) throw invalidFile();
+  return bytes;
+};
+
+/** From JSON or MessagePack: a list of files, or one. */
+function bodyOf(value: unknown): Body {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return { fields: value, files: [] };
+  const { voices = [], ...fields } = value as Readonly<Record<string, unknown>>;
+  const listed: readonly unknown[] = voices === null ? [] : Array.isArray(voices) ? voices : [voices];
+  // One more than allowed is enough to be refused for it.
+  return { fields, files: listed.slice(0, limits.references.max + 1).map(encodedFile) };
+}
+
+async function multipart(request: HttpRequest): Promise<Body> {
+  const form = await readMultipart(request, {
+    bodyBytes: limits.bodyBytes,
+    fileBytes: limits.referenceBytes,
+    files: FILES,
+  });
+  const files = form.everyFile.get('voices') ?? [];
+  return { fields: fieldsOf(form.fields), files: files.map(({ bytes }) => bytes) };
+}
+
+async function urlencoded(request: HttpRequest): Promise<Body> {
+  const text = Buffer.from(await readAll(request, FORM_BYTES)).toString('utf8');
+  if (text.split('&', LIMITS.http.multipartFields + 1).length > LIMITS.http.multipartFields)
+    throw new ServiceError('malformed_body', { message: 'The form has too many fields' });
+  const form = new URLSearchParams(text);
+  const values = new Map([...new Set(form.keys())].map((name) => [name, form.getAll(name)]));
+  const files = (values.get('voices') ?? []).map(encodedFile);
+  values.delete('voices');
+  return { fields: fieldsOf(values), files };
+}
+
+const READERS: Readonly<Record<string, (request: HttpRequest) => Promise<Body>>> = {
+  'application/json': async (request) => bodyOf(await readJson(request, limits.bodyBytes)),
+  'application/msgpack': async (request) => bodyOf(await readMsgpack(request, limits.bodyBytes)),
+  'multipart/form-data': multipart,
+  'application/x-www-form-urlencoded': urlencoded,
+};
+
+export const BODY_TYPES = Object.keys(READERS);
+
+/** Errors: `unsupported_media_type`, `invalid_request`, and those of the type's reader. */
+export async function readBody(request: HttpRequest): Promise<Body> {
+  const type = mediaType(request.headers);
+  const read = Object.hasOwn(READERS, type) ? READERS[type] : undefined;
+  if (read) return read(request);
+  const message = `Content-Type must be ${BODY_TYPES.join(' or ')}`;
+  throw new ServiceError('unsupported_media_type', { message });
+}

@@ -1,0 +1,34 @@
+/** A voice as `/model` shows it; every field that a client's SDK requires is always there. */
+import type { Voice } from '../../../contracts/ports/voices.js';
+import type { ModelEntity } from './schema.js';
+
+/** What nothing here counts or keeps. */
+const CONSTANT = {
+  type: 'tts',
+  state: 'trained',
+  cover_image: '',
+  default_text: '',
+  like_count: 0,
+  mark_count: 0,
+  shared_count: 0,
+  task_count: 0,
+  liked: false,
+  marked: false,
+  unliked: false,
+} as const;
+
+export const entityOf = (voice: Voice): ModelEntity => ({
+  _id: voice.id,
+  ...CONSTANT,
+  title: voice.title,
+  description: voice.description,
+  train_mode: voice.kind === 'engine' ? 'full' : 'fast',
+  tags: [...voice.tags],
+  samples: [],
+  created_at: voice.createdAt.toISOString(),
+  updated_at: voice.updatedAt.toISOString(),
+  languages: [...voice.languages],
+  visibility: voice.visibility,
+  lock_visibility: voice.kind === 'engine',
+  author: { _id: voice.author.id, nickname: voice.author.name, avatar: '' },
+});

@@ -1,0 +1,214 @@
+/**
+ * Cloned voices. Every statement names the workspace, so another one's voice does not exist. Reference audio
+ * goes to the speech pipeline through a cache bounded in bytes; a change reaches every process by NOTIFY,
+ * and within ten minutes where that was lost.
+ */
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../contracts/clock.js';
+import { ServiceError } from '../contracts/errors.js';
+import type { Ids } from '../contracts/ids.js';
+import { LIMITS } from '../contracts/limits.js';
+import type { Log } from '../contracts/log.js';
+import type { ReferenceAudio } from '../contracts/ports/tts.js';
+import type {
+  ClonedVoices,
+  NewVoice,
+  StoredVoice,
+  VoiceChanges,
+  Visibility,
+} from '../contracts/ports/voices.js';
+import type { Database, Sql, Transaction } from './database.js';
+import { messageOf } from './failure.js';
+import { exclusively } from './migrate.js';
+
+const CACHED_BYTES = 128 * 1024 * 1024;
+/** What an entry costs besides its audio. */
+const ENTRY_BYTES = 1024;
+const KEPT_MS = 600_000;
+const ID = /^[0-9a-f]{32}$/;
+
+interface Row {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly workspaceName: string;
+  readonly title: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly visibility: Visibility;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+const storedOf = ({ workspaceName, ...row }: Row): StoredVoice => ({
+  ...row,
+  author: { id: row.workspaceId, name: workspaceName },
+});
+
+const columns = (sql: Sql | Transaction) => sql`
+  v.id, v.workspace_id as "workspaceId", w.name as "workspaceName", v.title, v.description, v.tags, v.visibility,
+  v.created_at as "createdAt", v.updated_at as "updatedAt"`;
+
+async function list(sql: Sql, workspaceId: string): Promise<readonly StoredVoice[]> {
+  const rows = await sql<Row[]>`
+    select ${columns(sql)} from voices v join workspaces w on w.id = v.workspace_id
+    where v.workspace_id = ${workspaceId}
+    order by v.created_at desc, v.id limit ${LIMITS.voice.perWorkspace}`;
+  return rows.map(storedOf);
+}
+
+async function read(
+  sql: Sql | Transaction,
+  id: string,
+  workspaceId: string,
+): Promise<StoredVoice | undefined> {
+  if (!ID.test(id)) return undefined;
+  const [row] = await sql<Row[]>`
+    select ${columns(sql)} from voices v join workspaces w on w.id = v.workspace_id
+    where v.id = ${id} and v.workspace_id = ${workspaceId}`;
+  return row && storedOf(row);
+}
+
+async function insert(tx: Transaction, voice: NewVoice & { id: string; workspaceId: string }): Promise<void> {
+  const { id, workspaceId, title, description, tags, visibility, references } = voice;
+  await tx`
+    insert into voices (id, workspace_id, title, description, tags, visibility)
+    values (${id}, ${workspaceId}, ${title}, ${description}, ${tags as string[]}, ${visibility})`;
+  for (const [position, { audio, text }] of references.entries()) {
+    await tx`
+      insert into voice_references (voice_id, position, audio, transcript)
+      values (${id}, ${position}, ${audio}, ${text})`;
+  }
+}
+
+/** One creation at a time in a workspace, so that two at once do not pass the bound together. */
+const create = (sql: Sql, voice: NewVoice & { id: string; workspaceId: string }) =>
+  exclusively(sql, `voices ${voice.workspaceId}`, async (tx) => {
+    const [row] =
+      await tx`select count(*)::int as count from voices where workspace_id = ${voice.workspaceId}`;
+    if ((row?.['count'] as number) >= LIMITS.voice.perWorkspace) return undefined;
+    await insert(tx, voice);
+    return read(tx, voice.id, voice.workspaceId);
+  });
+
+async function change(sql: Sql, id: string, workspaceId: string, changes: VoiceChanges): Promise<boolean> {
+  const { title = null, description = null, tags = null, visibility = null } = changes;
+  const { count } = await sql`
+    update voices set
+      title = coalesce(${title}, title),
+      description = coalesce(${description}, description),
+      tags = coalesce(${tags as string[] | null}::text[], tags),
+      visibility = coalesce(${visibility}, visibility),
+      updated_at = now()
+    where id = ${id} and workspace_id = ${workspaceId}`;
+  return count === 1;
+}
+
+async function remove(sql: Sql, id: string, workspaceId: string): Promise<boolean> {
+  const { count } = await sql`delete from voices where id = ${id} and workspace_id = ${workspaceId}`;
+  return count === 1;
+}
+
+/** A voice's audio and whose it is; undefined inside where there is no such voice. */
+interface Kept {
+  readonly workspaceId: string | undefined;
+  readonly references: readonly ReferenceAudio[];
+}
+
+const NOBODY: Kept = { workspaceId: undefined, references: [] };
+
+async function audioOf(sql: Sql, id: string): Promise<Kept> {
+  const rows = await sql<{ workspaceId: string; audio: Buffer; text: string }[]>`
+    select v.workspace_id as "workspaceId", r.audio, r.transcript as text
+    from voices v join voice_references r on r.voice_id = v.id
+    where v.id = ${id} order by r.position`;
+  const [first] = rows;
+  if (!first) return NOBODY;
+  return {
+    workspaceId: first.workspaceId,
+    references: rows.map(({ audio, text }) => ({ audio, text })),
+  };
+}
+
+const bytesOf = ({ references }: Kept): number =>
+  references.reduce((sum, { audio }) => sum + audio.length, ENTRY_BYTES);
+
+/** What one process keeps of reference audio. Look-ups of the same voice at the same time are one. */
+function createCache(load: (id: string) => Promise<Kept>, clock: Clock) {
+  const kept = new LRUCache<string, Kept>({
+    max: CACHED_BYTES / ENTRY_BYTES,
+    maxSize: CACHED_BYTES,
+    sizeCalculation: bytesOf,
+    ttl: KEPT_MS,
+    perf: { now: () => clock.monotonic() },
+  });
+  const loading = new Map<string, Promise<Kept>>();
+  /** Counts what was announced: an answer that is older than the last announcement is not kept. */
+  let announcements = 0;
+
+  async function fetch(id: string): Promise<Kept> {
+    const seen = announcements;
+    const found = await load(id);
+    if (seen === announcements) kept.set(id, found);
+    return found;
+  }
+
+  return {
+    get(id: string): Promise<Kept> {
+      const known = kept.get(id);
+      if (known) return Promise.resolve(known);
+      const running = loading.get(id) ?? fetch(id).finally(() => loading.delete(id));
+      loading.set(id, running);
+      return running;
+    },
+    /** One voice, or all where none is named. */
+    forget(id?: string): void {
+      announcements++;
+      loading.clear();
+      if (id === undefined) kept.clear();
+      else kept.delete(id);
+    },
+  };
+}
+
+export interface VoicesParts {
+  readonly database: Pick<Database, 'sql' | 'events'>;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The cloned voices as one process sees them. `stop` ends its listening. */
+export async function createClonedVoices(parts: VoicesParts): Promise<ClonedVoices & { stop(): void }> {
+  const { ids, clock, log } = parts;
+  const { sql, events } = parts.database;
+  const cache = createCache((id) => audioOf(sql, id), clock);
+
+  async function references(id: string, workspaceId: string) {
+    if (!ID.test(id)) return undefined;
+    try {
+      const found = await cache.get(id);
+      return found.workspaceId === workspaceId ? found.references : undefined;
+    } catch (cause) {
+      log.warn({ reason: messageOf(cause) }, 'a voice could not be looked up');
+      const message = 'The server cannot look up the voice now, try again';
+      throw new ServiceError('overloaded', { message, retryAfter: 1, cause });
+    }
+  }
+
+  const stop = await events.listen('voices', {
+    heard: (id) => cache.forget(id),
+    missed: () => cache.forget(),
+  });
+  /** This process must not wait for the announcement of what it did itself. */
+  const forgetting = async (id: string, work: Promise<boolean>): Promise<boolean> =>
+    work.finally(() => cache.forget(id));
+  return {
+    stop,
+    references,
+    list: (workspaceId) => list(sql, workspaceId),
+    read: (id, workspaceId) => read(sql, id, workspaceId),
+    create: (voice, workspaceId) => create(sql, { ...voice, id: ids.next('voice'), workspaceId }),
+    change: (id, workspaceId, changes) => forgetting(id, change(sql, id, workspaceId, changes)),
+    remove: (id, workspaceId) => forgetting(id, remove(sql, id, workspaceId)),
+  };
+}

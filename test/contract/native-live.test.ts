@@ -1,0 +1,300 @@
+/** WebSocket /v1/tts/live through a whole gateway (native-and-platform.md section 3; decisions.md "Native"). */
+import { encode } from '@msgpack/msgpack';
+import t from 'tap';
+import { LIMITS } from '../../contracts/limits.js';
+import { startGateway } from '../fixtures/gateway.js';
+import { gauge, LiveClient } from '../fixtures/live.js';
+import { memoryOf } from '../fixtures/memory.js';
+import { pick, seeded } from '../fixtures/random.js';
+import { until } from '../fixtures/until.js';
+
+t.setTimeout(300_000);
+
+const SOCKETS = 200;
+const gateway = await startGateway({ CONCURRENCY: String(SOCKETS + 50) });
+t.teardown(() => gateway.stop());
+
+const connect = (headers: Record<string, string> = {}) => new LiveClient(gateway, headers).opened();
+
+const running = () => gauge(gateway, 'speech_jobs_running');
+
+/** What a transcriber hears in 16 kHz PCM or in a file. */
+async function heard(audio: Uint8Array): Promise<string> {
+  const form = new FormData();
+  form.set('audio', new Blob([audio]));
+  const response = await fetch(`${gateway.base}/v1/asr`, {
+    method: 'POST',
+    headers: gateway.authorization,
+    body: form,
+  });
+  return ((await response.json()) as { text: string }).text;
+}
+
+t.test(
+  'start, text, stop: audio of all the text, then one finish, and 1000 when nothing follows',
+  async (t) => {
+    const client = await connect();
+    client.start({ format: 'wav' }).text('Hello, ', 'live ', 'world! ', 'And more.').stop();
+    const finish = await client.finished();
+    t.match(finish, { event: 'finish', reason: 'stop', time: Number });
+    t.equal(await heard(client.audio), 'Hello, live world! And more.');
+    t.equal(client.events.at(-1), finish, 'nothing after it');
+    const times = client.events.map(({ time }) => time ?? -1);
+    t.ok(
+      times.every((time, at) => time >= (times[at - 1] ?? 0)),
+      'time only grows',
+    );
+    t.equal(await client.closed(), 1000);
+    t.equal(client.finishes().length, 1);
+  },
+);
+
+t.test('all four formats, and the text of the start itself', async (t) => {
+  const formats = { mp3: 44_100, opus: 48_000, wav: 24_000 };
+  await Promise.all(
+    Object.entries(formats).map(async ([format, rate]) => {
+      const client = await connect();
+      client.start({ format, sample_rate: rate, text: 'First ' }).text('and last.').stop();
+      await client.finished();
+      t.equal(await heard(client.audio), 'First and last.', format);
+      client.leave();
+    }),
+  );
+});
+
+t.test('a flush is spoken at once', async (t) => {
+  const client = await connect();
+  client.start().text('No end here');
+  client.send({ event: 'flush' });
+  await until('it is heard', () => client.audio.length > 16_000);
+  t.equal(client.finishes().length, 0);
+  client.text(' but here').stop();
+  await client.finished();
+  client.leave();
+});
+
+t.test('another start after finish, with a request of its own', async (t) => {
+  const client = await connect();
+  for (let round = 1; round <= 3; round++) {
+    const before = client.audio.length;
+    client.start({ format: 'wav' }).text(`Round ${round}.`).stop();
+    await client.finished(round);
+    t.equal(await heard(client.audio.subarray(before)), `Round ${round}.`);
+  }
+  client.stop();
+  t.equal(await client.closed(), 1000, 'a stop after finish says that it was the last');
+  t.equal(client.finishes().length, 3);
+});
+
+t.test('null means absent, also for text, as clients encode undefined', async (t) => {
+  const client = await connect();
+  client.send({
+    event: 'start',
+    request: { text: undefined, reference_id: null, format: 'mp3', references: [] },
+  });
+  client.text('a').stop();
+  t.match(await client.finished(), { reason: 'stop' });
+  client.leave();
+});
+
+t.test('a wrong key refuses the upgrade with a JSON body', async (t) => {
+  for (const authorization of ['', 'Bearer wrong', 'Basic abc']) {
+    const client = new LiveClient(gateway, { authorization });
+    const { status, body } = await until('the refusal', () => client.refusal);
+    t.equal(status, 401);
+    t.match(JSON.parse(body), { status: 401, message: String });
+  }
+});
+
+t.test('what breaks the protocol: one finish with the reason, then the close code', async (t) => {
+  const bytes = (value: unknown) => encode(value);
+  const start = (request: unknown) => bytes({ event: 'start', request });
+  const good = start({ text: '', format: 'pcm' });
+  const text = bytes({ event: 'text', text: 'a' });
+  const deep = Uint8Array.from({ length: 5000 }, () => 0x91);
+  const cases: [string, (string | Uint8Array)[], number, RegExp][] = [
+    ['a text frame', ['{"event":"start"}'], 1003, /binary/],
+    ['an empty frame', [new Uint8Array(0)], 1007, /MessagePack/],
+    ['not MessagePack', [Uint8Array.of(0xc1)], 1007, /MessagePack/],
+    ['a map cut short', [Uint8Array.of(0x82, 0xa1)], 1007, /MessagePack/],
+    ['nested too deep', [deep], 1007, /MessagePack/],
+    ['two values', [Buffer.concat([good, good])], 1007, /MessagePack/],
+    ['no map', [bytes([1, 2])], 1008, /event must be one of/],
+    ['no event', [bytes({ text: 'a' })], 1008, /event must be one of/],
+    ['an unknown event', [bytes({ event: 'close' })], 1008, /event must be one of/],
+    ['text before start', [text], 1008, /must be start/],
+    ['flush before start', [bytes({ event: 'flush' })], 1008, /must be start/],
+    ['stop before start', [bytes({ event: 'stop' })], 1008, /must be start/],
+    ['a second start', [good, good], 1008, /while a synthesis runs/],
+    ['text of another type', [good, bytes({ event: 'text', text: 7 })], 1008, /text must be of type string/],
+    ['text that is missing', [good, bytes({ event: 'text' })], 1008, /missing field text/],
+    ['a start without a request', [bytes({ event: 'start' })], 1008, /missing field request/],
+    ['a format that is not there', [start({ format: 'ogg' })], 1008, /unknown variant `ogg`/],
+    ['a rate that is not there', [start({ format: 'mp3', sample_rate: 8000 })], 1008, /sample rate 8000/],
+    ['an unknown voice', [start({ reference_id: 'f'.repeat(32) })], 1008, /^Reference not found$/],
+    [
+      'reference audio without an engine',
+      [start({ references: [{ audio: new Uint8Array(9), text: 'x' }] })],
+      1008,
+      /reference audio/,
+    ],
+    ['a frame over 32 MiB', [new Uint8Array(LIMITS.socket.frameBytes + 1)], 1009, /32 MiB/],
+    [
+      'more text than may wait',
+      [good, bytes({ event: 'text', text: 'a'.repeat(LIMITS.native.liveTextBytes + 1) })],
+      1008,
+      /Too much text/,
+    ],
+  ];
+  await Promise.all(
+    cases.map(async ([name, frames, code, message]) => {
+      const client = await connect();
+      for (const frame of frames) client.socket.send(frame);
+      t.equal(await client.closed(), code, name);
+      t.equal(client.finishes().length, 1, `${name}: one finish`);
+      t.match(client.events.at(-1), { event: 'finish', reason: 'error', message }, name);
+    }),
+  );
+  await until('all slots are free', async () => (await running()) === 0);
+});
+
+t.test('a client that leaves frees its slot, whatever it was at', async (t) => {
+  const clients = await Promise.all([connect(), connect(), connect()]);
+  clients[0]?.start();
+  clients[1]?.start().text('a long story. '.repeat(60_000));
+  clients[2]?.start().text('a long story. '.repeat(60_000)).stop();
+  await until('all three run', async () => (await running()) === 3);
+  await until('two are heard', () => clients.filter(({ audio }) => audio.length > 0).length === 2);
+  for (const client of clients) client.leave();
+  await until('all slots are free', async () => (await running()) === 0);
+  t.pass();
+});
+
+t.test('a client that stops reading holds back only its own synthesis, in bounded memory', async (t) => {
+  const stalled = await connect();
+  stalled.socket.pause();
+  stalled.start({ sample_rate: 44_100 }).text('This goes on for hours. '.repeat(30_000)).stop();
+  await until('it has begun', async () => (await running()) === 1);
+  const queued = async () => gauge(gateway, 'egress_queue_bytes');
+  let last = -1;
+  await until('its queue stands still', async () => {
+    const before = last;
+    last = await queued();
+    return last > 0 && last === before;
+  });
+  t.ok(last < 2 * LIMITS.http.egressBytes, `${last} bytes are queued of hours of audio`);
+  const other = await connect();
+  other.start({ format: 'wav' }).text('Not held back.').stop();
+  await other.finished();
+  t.equal(await heard(other.audio), 'Not held back.');
+  t.equal(await running(), 1);
+  t.equal(stalled.closeCode, undefined);
+  const before = stalled.events.length;
+  stalled.socket.resume();
+  await until('it goes on where it stood', () => stalled.events.length > before + 50);
+  for (const client of [stalled, other]) client.leave();
+  await until('all slots are free', async () => (await running()) === 0);
+});
+
+const FUZZ_SOCKETS = 60;
+
+const NAMES = ['event', 'request', 'text', 'format', 'references', 'prosody', 'constructor', 'a'] as const;
+const EVENTS = ['start', 'text', 'flush', 'stop'] as const;
+
+/** Anything that MessagePack carries, a few levels deep. */
+function anything(random: () => number, depth = 0): unknown {
+  const leaves: [unknown, ...unknown[]] = [
+    null,
+    undefined,
+    true,
+    -1,
+    2 ** 40,
+    0.1,
+    NaN,
+    '',
+    'start',
+    'x'.repeat(500),
+    new Uint8Array(300),
+    new Date(0),
+  ];
+  if (depth > 3 || random() < 0.5) return pick(random, leaves);
+  const members = Array.from({ length: Math.floor(random() * 5) }, () => anything(random, depth + 1));
+  if (random() < 0.5) return members;
+  return Object.fromEntries(members.map((member) => [pick(random, NAMES), member]));
+}
+
+function fuzzed(random: () => number): string | Uint8Array {
+  const whole: [() => string | Uint8Array, ...(() => string | Uint8Array)[]] = [
+    () =>
+      encode({ event: pick(random, EVENTS), request: { text: 'a b. ', format: 'pcm' }, text: 'some text. ' }),
+    () =>
+      encode({ event: pick(random, EVENTS), request: { text: 'a b. ', format: 'pcm' }, text: 'some text. ' }),
+    () => encode({ event: pick(random, EVENTS), request: anything(random), text: anything(random) }),
+    () =>
+      encode({
+        event: 'start',
+        request: {
+          format: 'pcm',
+          [pick(random, ['text', 'prosody', 'references', 'top_p'])]: anything(random),
+        },
+      }),
+    () => encode(anything(random)),
+    () => Uint8Array.from({ length: Math.floor(random() * 400) }, () => Math.floor(random() * 256)),
+    () => new Uint8Array(Math.floor(random() * 100_000)).fill(Math.floor(random() * 256)),
+    () => 'text '.repeat(Math.floor(random() * 100)),
+  ];
+  const frame = pick(random, whole)();
+  const cut = typeof frame !== 'string' && random() < 0.1;
+  return cut ? frame.slice(0, Math.floor(random() * frame.length)) : frame;
+}
+
+t.test('random frames end in a finish and a close, never in a crash or a leak', async (t) => {
+  const random = seeded(3);
+  const codes = new Map<number, number>();
+  for (let round = 0; round < FUZZ_SOCKETS / 20; round++) {
+    const clients = await Promise.all(Array.from({ length: 20 }, () => connect()));
+    for (const client of clients) {
+      if (random() < 0.5) client.start();
+      for (let frame = 0; frame < 12; frame++) client.socket.send(fuzzed(random));
+      // Ends those that are not ended yet.
+      client.socket.send('end');
+    }
+    for (const client of clients) {
+      const code = await client.closed();
+      codes.set(code, (codes.get(code) ?? 0) + 1);
+      t.match(client.events.at(-1), { event: 'finish', reason: 'error', message: String });
+    }
+  }
+  t.ok(
+    [...codes.keys()].every((code) => [1003, 1007, 1008].includes(code)),
+    JSON.stringify([...codes]),
+  );
+  await until('no socket is left', async () => (await gauge(gateway, 'open_sockets')) === 0);
+  await until('no job is left', async () => (await running()) === 0);
+  const client = await connect();
+  client.start({ format: 'wav' }).text('Still here.').stop();
+  await client.finished();
+  t.equal(await heard(client.audio), 'Still here.');
+  client.leave();
+});
+
+t.test(`${SOCKETS} sockets speak at once, in bounded memory`, async (t) => {
+  const before = memoryOf(gateway.pid);
+  let peak = before;
+  const sampling = setInterval(() => (peak = Math.max(peak, memoryOf(gateway.pid))), 20);
+  t.teardown(() => clearInterval(sampling));
+  const clients = await Promise.all(Array.from({ length: SOCKETS }, () => connect()));
+  for (const client of clients) client.start().text('All of us '.repeat(20));
+  await until('all hold a slot', async () => (await running()) === SOCKETS);
+  for (const [index, client] of clients.entries())
+    client.text(`speak at once, and I am number ${index}.`).stop();
+  await Promise.all(clients.map((client) => client.finished()));
+  t.ok(clients.every((client) => client.finishes().length === 1 && client.finishes()[0]?.reason === 'stop'));
+  const lengths = new Set(clients.map(({ audio }) => audio.length));
+  t.equal(lengths.size, 3, 'as many as there are lengths of numbers');
+  const grown = (peak - before) / 2 ** 20;
+  t.comment(`${grown.toFixed(0)} MiB more at its peak`);
+  t.ok(grown < 300, `${grown.toFixed(0)} MiB`);
+  for (const client of clients) client.leave();
+  await until('all are gone', async () => (await gauge(gateway, 'open_sockets')) === 0);
+});

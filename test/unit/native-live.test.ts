@@ -1,0 +1,225 @@
+/** The host of a live socket, with a speech port and a client that the test moves step by step. */
+import { setImmediate as turn } from 'node:timers/promises';
+import { decode, encode } from '@msgpack/msgpack';
+import t from 'tap';
+import { ServiceError } from '../../contracts/errors.js';
+import { LIMITS } from '../../contracts/limits.js';
+import { silentLog } from '../../contracts/log.js';
+import type { LiveSynthesisRequest, Speech } from '../../contracts/ports/speech.js';
+import { defaultVocabulary } from '../../contracts/vocabulary.js';
+import { liveSocket } from '../../gateway/dialects/native/live.js';
+import { LiveSession } from '../../gateway/dialects/native/live-session.js';
+import type { NativeParts } from '../../gateway/dialects/native/routes.js';
+import type { HttpRequest, Socket } from '../../gateway/server/port.js';
+import { SimulatedClock } from '../fixtures/edge-clock.js';
+import type { ServerEvent } from '../fixtures/live.js';
+import { pick, seeded } from '../fixtures/random.js';
+
+type Order = { readonly audio: number } | 'end' | ServiceError;
+
+/** A speech port that does for each job what it is told, and hears an abort. */
+class ToldSpeech {
+  readonly jobs: { orders: Order[]; wake: () => void; signal: AbortSignal; over: boolean }[] = [];
+
+  readonly port = {
+    synthesize: (_request: LiveSynthesisRequest, _caller: unknown, signal: AbortSignal) =>
+      this.#speak(signal),
+  } as unknown as Speech;
+
+  tell(job: number, order: Order): void {
+    this.jobs[job]?.orders.push(order);
+    this.jobs[job]?.wake();
+  }
+
+  async *#speak(signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    const job = { orders: [] as Order[], wake: () => undefined as void, signal, over: false };
+    this.jobs.push(job);
+    signal.addEventListener('abort', () => job.wake());
+    try {
+      for (;;) {
+        // An engine may go on for a while after an abort: only what the host lets out counts.
+        const order = job.orders.shift();
+        if (order === 'end') return;
+        if (order instanceof ServiceError) throw order;
+        if (order) yield Uint8Array.of(order.audio);
+        else if (signal.aborted) throw signal.reason as Error;
+        else await new Promise<void>((resolve) => (job.wake = resolve));
+      }
+    } finally {
+      job.over = true;
+    }
+  }
+}
+
+function open() {
+  const speech = new ToldSpeech();
+  const clock = new SimulatedClock();
+  const gone = new AbortController();
+  const log: (ServerEvent | { readonly close: unknown })[] = [];
+  let readable = true;
+  let release = (): void => undefined;
+  const socket: Socket = {
+    send: (data) => void log.push(decode(data as Uint8Array) as ServerEvent),
+    queuedBytes: 0,
+    drained: () => (readable ? Promise.resolve() : new Promise((resolve) => (release = resolve))),
+    close(reason) {
+      if (!gone.signal.aborted) log.push({ close: reason });
+      gone.abort();
+      release();
+    },
+    signal: gone.signal,
+  };
+  const parts = { speech: speech.port, clock, log: silentLog } as Partial<NativeParts> as NativeParts;
+  const client = { caller: { workspaceId: 'w', keyId: 'k' }, model: 's1', generationId: 'g' } as const;
+  const ends: number[] = [];
+  const session = new LiveSession(socket, client, parts, (status) => void ends.push(status));
+  return {
+    speech,
+    clock,
+    log,
+    ends,
+    session,
+    send: (event: unknown) => void (gone.signal.aborted || session.message(encode(event))),
+    leave() {
+      gone.abort();
+      release();
+      session.closed();
+    },
+    read(now: boolean) {
+      readable = now;
+      if (now) release();
+    },
+  };
+}
+
+const start = { event: 'start', request: { format: 'pcm' } };
+
+t.test('a client that does not read is given no more, and goes on where it stood', async (t) => {
+  const { speech, log, send, read } = open();
+  send(start);
+  await turn();
+  read(false);
+  for (let audio = 1; audio <= 5; audio++) speech.tell(0, { audio });
+  await turn();
+  t.equal(log.length, 1, 'one is on its way, the others are not pulled');
+  t.equal(speech.jobs[0]?.orders.length, 4);
+  read(true);
+  await turn();
+  t.equal(log.length, 5);
+});
+
+t.test('time is counted from each start', async (t) => {
+  const { speech, log, send, clock } = open();
+  send(start);
+  clock.advance(1500);
+  speech.tell(0, { audio: 1 });
+  await turn();
+  speech.tell(0, 'end');
+  await turn();
+  send(start);
+  clock.advance(20);
+  speech.tell(1, 'end');
+  await turn();
+  t.match(log, [
+    { event: 'audio', time: 1500 },
+    { event: 'finish', time: 1500 },
+    { event: 'finish', time: 20 },
+  ]);
+});
+
+t.test('the status of a failed synthesis is that of the socket', async (t) => {
+  const { speech, send, log, ends, session } = open();
+  send(start);
+  await turn();
+  speech.tell(0, new ServiceError('engine_lost'));
+  await turn();
+  t.match(log, [{ event: 'finish', reason: 'error' }, { close: 'internal' }]);
+  session.closed();
+  t.strictSame(ends, [502]);
+});
+
+t.test('a random walk: no audio of a cancelled job, one finish a start, nothing after a close', async (t) => {
+  const random = seeded(42);
+  let whole = 0;
+  for (let walk = 0; walk < 150; walk++) {
+    const { speech, clock, log, send, leave, read } = open();
+    let left = false;
+    const running = (): boolean => speech.jobs.length > log.filter((sent) => 'reason' in sent).length;
+    // What ends the socket must not end every walk.
+    const rarely = (fatal: boolean): boolean => fatal && random() < 0.95;
+    const last = (): number => speech.jobs.length - 1;
+    const moves: [() => void, ...(() => void)[]] = [
+      () => running() || send(start),
+      () => rarely(running()) || send(start),
+      () => rarely(!running()) || send({ event: 'text', text: 'a b' }),
+      () => rarely(!running()) || send({ event: 'flush' }),
+      () => rarely(!running()) || send({ event: 'stop' }),
+      () => speech.tell(last(), { audio: last() }),
+      () => speech.tell(last(), { audio: last() }),
+      () => speech.tell(Math.max(0, last() - 1), { audio: Math.max(0, last() - 1) }),
+      () => speech.tell(last(), random() < 0.5 ? 'end' : { audio: last() }),
+      () => random() < 0.1 && speech.tell(last(), new ServiceError('engine_failed')),
+      () => clock.advance(random() * LIMITS.native.liveRestMs),
+      () => read(random() < 0.5),
+      () => random() < 0.1 && (leave(), (left = true)),
+    ];
+    for (let step = 0; step < 80 && !left; step++) {
+      // Most walks begin well, so that they come far.
+      if (step === 0) send(start);
+      else pick(random, moves)();
+      if (random() < 0.6) await turn();
+    }
+    const sent = log.length;
+    if (!left) leave();
+    for (const [job] of speech.jobs.entries()) speech.tell(job, { audio: job });
+    await turn();
+    await turn();
+    t.equal(log.length, sent, 'nothing is sent to a client that has gone');
+    t.ok(
+      speech.jobs.every(({ over }) => over),
+      'no job is left',
+    );
+    t.equal(clock.pending, 0, 'no timer is left');
+    whole += log.filter((sent) => 'reason' in sent && sent.reason === 'stop').length;
+    if (!t.strictSame(wrongIn(log), [], `walk ${walk}`)) return;
+  }
+  t.ok(whole > 50, `${whole} syntheses came to their end`);
+});
+
+/** What is wrong with what a client was sent, as words. */
+function wrongIn(log: readonly (ServerEvent | { readonly close: unknown })[]): string[] {
+  const wrong: string[] = [];
+  let job = 0;
+  for (const [at, sent] of log.entries()) {
+    if ('close' in sent) {
+      if (at !== log.length - 1) wrong.push('something follows a close');
+    } else if (sent.event === 'finish') job += 1;
+    else if (sent.audio?.[0] !== job) wrong.push(`audio of job ${sent.audio?.[0]} while ${job} is due`);
+  }
+  return wrong;
+}
+
+t.test('key and quota are checked before the upgrade', async (t) => {
+  const upgrade = (headers: [string, string][], checkQuota: Speech['checkQuota']) => {
+    const keys = {
+      authenticate: (key: string) =>
+        Promise.resolve(key === 'good' ? { workspaceId: 'w', keyId: 'k' } : undefined),
+    };
+    const speech = { checkQuota } as unknown as Speech;
+    const parts = {
+      keys,
+      speech,
+      clock: new SimulatedClock(),
+      log: silentLog,
+      vocabulary: defaultVocabulary,
+    };
+    const request = { headers: new Map(headers), method: 'GET', generationId: 'g' } as unknown as HttpRequest;
+    return liveSocket(parts as unknown as NativeParts).upgrade(request);
+  };
+  const fine = () => Promise.resolve();
+  await t.rejects(upgrade([], fine), { code: 'missing_key', status: 401 });
+  await t.rejects(upgrade([['authorization', 'Bearer bad']], fine), { code: 'invalid_key', status: 401 });
+  const spent = () => Promise.reject(new ServiceError('quota_exceeded'));
+  await t.rejects(upgrade([['authorization', 'Bearer good']], spent), { code: 'quota_exceeded' });
+  t.match(await upgrade([['authorization', 'Bearer good']], fine), { open: Function });
+});

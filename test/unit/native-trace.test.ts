@@ -1,0 +1,183 @@
+/** Trace context: what is continued, what starts anew, and what a span may hold (spec.txt "Trace context"). */
+import {
+  type Context,
+  isSpanContextValid,
+  type Span,
+  type SpanOptions,
+  SpanStatusCode,
+  trace,
+  type TracerProvider,
+} from '@opentelemetry/api';
+import t from 'tap';
+import { ServiceError } from '../../contracts/errors.js';
+import type { HttpRequest, Reply } from '../../gateway/server/port.js';
+import { parseTraceparent } from '../../gateway/server/trace.js';
+import { traced } from '../../gateway/server/trace-requests.js';
+import { SimulatedClock } from '../fixtures/edge-clock.js';
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+const PARENT = '00f067aa0ba902b7';
+const VALID = `00-${TRACE}-${PARENT}-01`;
+
+t.test('traceparent: W3C, or nothing', async (t) => {
+  t.match(parseTraceparent(VALID), { traceId: TRACE, spanId: PARENT, traceFlags: 1, isRemote: true });
+  t.match(parseTraceparent(`00-${TRACE}-${PARENT}-00`), { traceFlags: 0 });
+  t.match(parseTraceparent(`01-${TRACE}-${PARENT}-01-what-comes-later`), { traceId: TRACE });
+  const invalid = [
+    undefined,
+    '',
+    'nonsense',
+    `${VALID}-more`,
+    `ff-${TRACE}-${PARENT}-01`,
+    `00-${'0'.repeat(32)}-${PARENT}-01`,
+    `00-${TRACE}-${'0'.repeat(16)}-01`,
+    VALID.toUpperCase(),
+    VALID.slice(1),
+    ` ${VALID}`,
+    `${VALID}, ${VALID}`,
+    `00-${TRACE}-${PARENT}-1`,
+    `00-${TRACE}-${PARENT}-01\n`,
+  ];
+  for (const header of invalid) t.equal(parseTraceparent(header), undefined, JSON.stringify(header));
+});
+
+interface Recorded {
+  readonly name: string;
+  readonly parent: string | undefined;
+  readonly attributes: Record<string, unknown>;
+  status: number | undefined;
+  ends: number;
+}
+
+/** A tracer that keeps spans, as an SDK would; the rest of the API is the real one. */
+function record(): Recorded[] {
+  const spans: Recorded[] = [];
+  const startSpan = (name: string, options: SpanOptions = {}, context?: Context): Span => {
+    const parent = context && trace.getSpanContext(context);
+    const span: Recorded = {
+      name,
+      parent: parent?.spanId,
+      attributes: { ...options.attributes },
+      status: undefined,
+      ends: 0,
+    };
+    spans.push(span);
+    const traceId = parent?.traceId ?? String(spans.length).padStart(32, 'a');
+    return {
+      ...trace.wrapSpanContext({ traceId, spanId: 'b'.repeat(16), traceFlags: 1 }),
+      spanContext: () => ({ traceId, spanId: 'b'.repeat(16), traceFlags: 1 }),
+      setAttribute(key: string, value: unknown) {
+        span.attributes[key] = value;
+        return this;
+      },
+      setStatus({ code }: { code: number }) {
+        span.status = code;
+        return this;
+      },
+      end: () => void (span.ends += 1),
+    } as unknown as Span;
+  };
+  const provider = { getTracer: () => ({ startSpan }) } as unknown as TracerProvider;
+  trace.setGlobalTracerProvider(provider);
+  return spans;
+}
+
+const requestWith = (traceparent?: string): HttpRequest =>
+  ({
+    generationId: 'gen-1',
+    method: 'POST',
+    headers: new Map([
+      ['authorization', 'Bearer secret-key'],
+      ...(traceparent === undefined ? [] : [['traceparent', traceparent] as const]),
+    ]),
+  }) as unknown as HttpRequest;
+
+function observers() {
+  const lines: Record<string, unknown>[] = [];
+  const line = (fields: object): void => void lines.push({ ...fields });
+  return {
+    lines,
+    observers: { clock: new SimulatedClock(), log: { debug: line, info: line, warn: line, error: line } },
+  };
+}
+
+async function* chunks(...items: (string | Error)[]): AsyncGenerator<string> {
+  for (const item of items) {
+    if (item instanceof Error) throw item;
+    yield item;
+  }
+}
+
+const drain = async ({ body }: Reply): Promise<void> => {
+  for await (const chunk of body as AsyncIterable<string>) void chunk;
+};
+
+t.test('without an SDK a valid trace is continued in the log, any other starts anew', async (t) => {
+  const { lines, observers: around } = observers();
+  const handler = traced('/v1/x', around, async () => ({ status: 200, body: '' }));
+  for (const header of [VALID, undefined, 'nonsense', undefined]) await handler(requestWith(header));
+  const [first, ...others] = lines.map(({ traceId }) => String(traceId));
+  t.equal(first, TRACE);
+  t.ok(others.every((id) => isSpanContextValid({ traceId: id, spanId: PARENT, traceFlags: 0 })));
+  t.equal(new Set([first, ...others]).size, 4);
+});
+
+t.test(
+  'spans and log lines: each ends once, with route, status and model, and nothing private',
+  async (t) => {
+    const spans = record();
+    t.teardown(() => trace.disable());
+    const { lines, observers: around } = observers();
+    const route = (answer: () => Promise<Reply>) =>
+      traced('/v1/x', around, async (_request, observation) => {
+        observation.model('s1');
+        return answer();
+      });
+    const stream = (...items: (string | Error)[]) =>
+      route(async () => ({ status: 200, body: chunks(...items) }));
+
+    await route(async () => ({ status: 200, body: 'all' }))(requestWith(VALID));
+    await drain(await stream('a', 'b')(requestWith()));
+    await t.rejects(drain(await stream('a', new ServiceError('engine_lost'))(requestWith())));
+    await t.rejects(route(() => Promise.reject(new ServiceError('voice_not_found')))(requestWith()));
+    await t.rejects(route(() => Promise.reject(new Error('bug')))(requestWith()));
+    const left = await stream('a', 'b')(requestWith());
+    await (left.body as AsyncIterableIterator<string>).return?.();
+
+    t.strictSame(
+      lines.map(({ status, outcome }) => [status, outcome]),
+      [
+        [200, 'done'],
+        [200, 'done'],
+        [502, 'failed'],
+        [400, 'done'],
+        [500, 'failed'],
+        [200, 'left'],
+      ],
+    );
+    t.equal(spans.length, 6);
+    t.ok(
+      spans.every(({ ends }) => ends === 1),
+      'each ends once',
+    );
+    t.ok(spans.every(({ name }) => name === 'POST /v1/x'));
+    t.strictSame(
+      spans.map(({ parent }) => parent),
+      [PARENT, ...Array<undefined>(5).fill(undefined)],
+    );
+    t.strictSame(
+      spans.map(({ status }) => status === SpanStatusCode.ERROR),
+      [false, false, true, false, true, false],
+    );
+    t.equal(lines[0]?.['traceId'], TRACE);
+    const allowed = [
+      'http.request.method',
+      'http.response.status_code',
+      'http.route',
+      'speech.generation_id',
+      'speech.model',
+    ];
+    for (const { attributes } of spans) t.strictSame(Object.keys(attributes).sort(), allowed);
+    t.notMatch(JSON.stringify([spans, lines]), /secret/);
+  },
+);

@@ -1,0 +1,406 @@
+/** Text that arrives, cut as text that is there; audio with the times of its words; both through one pipeline. */
+import t from 'tap';
+import { createEncode } from '../../codecs/encode/encoder.js';
+import { encodeJobs } from '../../codecs/encode/jobs.js';
+import { resolveOutput } from '../../codecs/formats.js';
+import { progressOf } from '../../codecs/progress.js';
+import { type AudioFormat, samplesOf } from '../../contracts/audio.js';
+import { ServiceError } from '../../contracts/errors.js';
+import type { Admission } from '../../contracts/ports/identity.js';
+import type {
+  Latency,
+  LiveSynthesisRequest,
+  SpeechOptions,
+  TextPart,
+  TimedAudio,
+} from '../../contracts/ports/speech.js';
+import type { TtsEngine } from '../../contracts/ports/tts.js';
+import { createFlite } from '../../engines/backends/flite/index.js';
+import { createToneSpeech, createToneTranscriber } from '../../engines/backends/tone/index.js';
+import { createRegistry } from '../../engines/registry.js';
+import { stripTags } from '../../engines/style-tags.js';
+import { createSpeech } from '../../engines/synthesize.js';
+import { cutText } from '../../engines/text-pieces.js';
+import { Cutter, type Piece } from '../../engines/text-source.js';
+import { engineVoices } from '../../engines/voices.js';
+import { segmentsOf } from '../../gateway/dialects/native/timestamps.js';
+import { TextFeed } from '../../actors/text-feed.js';
+import { inProcess } from '../../processes/in-process.js';
+import { seeded } from '../fixtures/random.js';
+import { until } from '../fixtures/until.js';
+
+const live = new AbortController().signal;
+const caller = { workspaceId: 'w', keyId: 'k' };
+const LATENCIES: readonly Latency[] = ['low', 'balanced', 'normal'];
+
+const PROSE =
+  'Good morning, Mr. Jones! It is 10.30 a.m. and the U.S. market has opened; prices went up by 3.5 % … "Really?" she ' +
+  'asked. Then, after a long and rather winding sentence that has hardly any marks in it at all because somebody once ' +
+  'thought that breath is for the weak, they went home.\n\nA new paragraph begins here: one, two, three — and four. ' +
+  '今日は良い天気ですね。散歩に行きましょう、それから昼ご飯を食べます。Ende gut, alles gut. ';
+
+const piecesIn = (slices: readonly string[], latency: Latency, chunkLength = 300): Piece[] => {
+  const cutter = new Cutter({ latency, chunkLength });
+  const pieces = slices.flatMap((slice) => {
+    cutter.add(slice);
+    return [...cutter.take(false)];
+  });
+  return [...pieces, ...cutter.take(true)];
+};
+
+/** The text in slices of random length, some of them inside a character. */
+function sliced(text: string, random: () => number, most: number): string[] {
+  const slices: string[] = [];
+  for (let at = 0; at < text.length;) {
+    const length = 1 + Math.floor(random() * most);
+    slices.push(text.slice(at, at + length));
+    at += length;
+  }
+  return slices;
+}
+
+t.test('text that arrives in any slices is cut as the whole text is', async (t) => {
+  const random = seeded(7);
+  const text = PROSE.repeat(3);
+  for (const latency of LATENCIES) {
+    const wanted = [...cutText(text, { latency, chunkLength: 200 })];
+    t.ok(wanted.length > 5);
+    for (let run = 0; run < 30; run++) {
+      const slices = sliced(text, random, run < 10 ? 3 : 60);
+      const pieces = piecesIn(slices, latency, 200);
+      t.strictSame(
+        pieces.map((piece) => piece.text),
+        wanted,
+        `${latency}, run ${run}`,
+      );
+      t.ok(
+        pieces.every(({ text: piece, at }) => text.startsWith(piece, at)),
+        'each piece says where it stands',
+      );
+    }
+  }
+});
+
+t.test('no cut goes through a style tag, wherever the slices end', async (t) => {
+  const tagged =
+    'Well then [in a hurry tone] off we go (very excited) now and <|speaker:0|>then some more words (laughing) end. ';
+  const text = tagged.repeat(8);
+  const bare = stripTags(text).replace(/\s+/gu, ' ').trim();
+  const random = seeded(11);
+  for (let run = 0; run < 60; run++) {
+    const latency = LATENCIES[run % 3] ?? 'low';
+    const pieces = piecesIn(sliced(text, random, 9), latency, 100);
+    const said = pieces
+      .map((piece) => stripTags(piece.text))
+      .join(' ')
+      .replace(/\s+/gu, ' ')
+      .trim();
+    t.equal(said, bare);
+  }
+});
+
+t.test('a flush completes what is there, and the next piece is a first one again', async (t) => {
+  const cutter = new Cutter({ latency: 'low', chunkLength: 300 });
+  cutter.add('Hello there');
+  t.strictSame([...cutter.take(false)], [], 'nothing is complete');
+  t.strictSame([...cutter.take(true)], [{ text: 'Hello there', at: 0 }]);
+  cutter.add(' and welcome to this long sentence, which begins with a clause');
+  t.match([...cutter.take(false)], [{ text: 'and welcome to this long sentence,', at: 12 }]);
+});
+
+t.test('a feed gives all text in order, within its budget', async (t) => {
+  const feed = new TextFeed(10_000);
+  const read: string[] = [];
+  const reading = (async () => {
+    for await (const part of feed) read.push(part.kind === 'text' ? part.text : '|');
+  })();
+  t.ok(feed.add('one'));
+  await until('it is read', () => read.length === 1);
+  t.ok(feed.add(' two'));
+  t.ok(feed.add(' three'));
+  feed.flush();
+  feed.flush();
+  t.ok(feed.add('é'.repeat(4990)), '9,980 bytes and what waits');
+  t.notOk(feed.add('a'.repeat(100)), 'over the budget');
+  feed.end();
+  t.ok(feed.add('late'), 'taken, and not kept');
+  await reading;
+  t.equal(read.join(''), `one two three|${'é'.repeat(4990)}`);
+  t.ok(read.every((part) => part.length <= 4096));
+  const full = new TextFeed(5);
+  t.ok(full.add('12345'));
+  t.notOk(full.add('6'));
+  await full.next();
+  t.ok(full.add('67890'), 'what was read makes room');
+  await full.return();
+  t.strictSame(await full.next(), { done: true, value: undefined });
+});
+
+const admission = () => {
+  const state = { inside: 0, used: 0 };
+  const port: Admission = {
+    enter: () => {
+      state.inside += 1;
+      return Promise.resolve(() => void (state.inside -= 1));
+    },
+    check: () => Promise.resolve(),
+    use: (_workspace, _kind, amount) => void (state.used += amount),
+  };
+  return { state, port };
+};
+
+const speechOf = (engine: TtsEngine = createToneSpeech()) => {
+  const { state, port } = admission();
+  const registry = createRegistry({ tts: [engine], stt: [] });
+  const encode = createEncode(inProcess(encodeJobs));
+  return {
+    state,
+    speech: createSpeech({ registry, voices: engineVoices([engine]), admission: port, encode }),
+  };
+};
+
+const options = (
+  format: AudioFormat,
+  more: Partial<SpeechOptions> & { rate?: number } = {},
+): SpeechOptions => ({
+  model: 's1',
+  voice: '',
+  references: [],
+  output: resolveOutput({ format, sampleRate: more.rate }),
+  latency: 'balanced',
+  speed: 1,
+  volume: 0,
+  normalizeLoudness: true,
+  chunkLength: 300,
+  sampling: {},
+  ...more,
+});
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
+
+const TEXT = 'One small step for a man. One giant leap, for mankind! Third.';
+
+type Checks = Pick<typeof t, 'ok' | 'strictSame'>;
+
+/** What holds of every timed stream. */
+function checkPieces(t: Checks, chunks: readonly TimedAudio[], text: string): void {
+  const last = new Map(chunks.map(({ piece }) => [piece.index, piece]));
+  const pieces = [...last.values()];
+  t.strictSame(
+    pieces.map(({ index }) => index),
+    pieces.map((_, index) => index),
+    'every piece, in order',
+  );
+  t.ok(chunks.every(({ piece }, at) => at === 0 || piece.index >= (chunks[at - 1]?.piece.index ?? 0)));
+  t.ok(
+    pieces.every(({ complete }) => complete),
+    'each complete at last',
+  );
+  t.ok(pieces.every(({ text: piece, at }) => text.startsWith(piece, at)));
+  let end = 0;
+  for (const { offset, duration, words } of pieces) {
+    t.ok(Math.abs(offset - end) < 1e-9, 'pieces follow each other without a gap');
+    end = offset + duration;
+    t.ok(
+      words?.every((word) => word.start >= 0 && word.end <= duration),
+      'words lie within their piece',
+    );
+  }
+}
+
+for (const format of ['pcm', 'wav', 'mp3', 'opus'] as const) {
+  t.test(
+    `timed ${format} is the audio of the untimed request, and every piece is told to its end`,
+    async (t) => {
+      const { speech, state } = speechOf();
+      const request = { ...options(format), text: TEXT };
+      const plain = Buffer.concat(await all(speech.synthesize(request, caller, live)));
+      const chunks = await all(speech.synthesizeTimed(request, caller, live));
+      const audio = Buffer.concat(chunks.map((chunk) => chunk.audio));
+      // Ogg streams are numbered at random.
+      t.ok(format === 'opus' ? audio.length === plain.length : audio.equals(plain));
+      checkPieces(t, chunks, TEXT);
+      t.equal(state.inside, 0);
+      t.equal(state.used, 2 * TEXT.length);
+      const progress = progressOf(request.output);
+      let second = 0;
+      for (const { audio, piece } of chunks.filter(({ audio }) => audio.length > 0)) {
+        t.ok(second >= piece.offset - 0.2, 'a chunk is told with the piece that it begins in');
+        second = progress(audio);
+      }
+      const total = chunks.at(-1)?.piece;
+      t.ok(
+        total && Math.abs(second - total.offset - total.duration) < 0.2,
+        `${second} s are the whole audio`,
+      );
+    },
+  );
+}
+
+t.test(
+  'times hold through loudness and resampling: the tones are heard where they are said to be',
+  async (t) => {
+    for (const [rate, volume] of [
+      [16_000, 0],
+      [16_000, -6],
+      [32_000, 3],
+    ] as const) {
+      const { speech } = speechOf();
+      const request = { ...options('pcm', { rate, volume, latency: 'low' }), text: TEXT };
+      const chunks = await all(speech.synthesizeTimed(request, caller, live));
+      const bytes = Buffer.concat(chunks.map(({ audio }) => audio));
+      const samples = samplesOf(bytes).filter((_, index) => index % (rate / 16_000) === 0);
+      const heard = await all(createToneTranscriber().transcribe(once(samples), { words: true }, live));
+      const words = heard.flatMap((segment) => segment.words ?? []);
+      const last = new Map(chunks.map(({ piece }) => [piece.index, piece]));
+      const told = [...last.values()].flatMap(({ offset, words: pieceWords }) =>
+        (pieceWords ?? []).map(({ text, start, end }) => ({
+          text,
+          start: start + offset,
+          end: end + offset,
+        })),
+      );
+      t.strictSame(
+        told.map(({ text }) => text),
+        TEXT.split(' '),
+      );
+      t.strictSame(
+        words.map(({ text }) => text),
+        told.map(({ text }) => text),
+      );
+      t.ok(
+        words.every(({ start }, at) => Math.abs(start - (told[at]?.start ?? -1)) < 0.015),
+        `${rate} Hz, ${volume} dB`,
+      );
+    }
+  },
+);
+
+t.test('times hold through speed: twice as fast is half as long, word by word', async (t) => {
+  const { speech } = speechOf(await createFlite());
+  const wordsAt = async (speed: number) => {
+    const request = {
+      ...options('mp3', { speed }),
+      text: 'The quick brown fox jumps over the lazy dog. It was not amused.',
+    };
+    const chunks = await all(speech.synthesizeTimed(request, caller, live));
+    checkPieces(t, chunks, request.text);
+    const last = new Map(chunks.map(({ piece }) => [piece.index, piece]));
+    return [...last.values()].flatMap(({ offset, words }) =>
+      (words ?? []).map(({ text, end }) => ({ text, end: end + offset })),
+    );
+  };
+  const [slow, fast] = [await wordsAt(1), await wordsAt(2)];
+  t.equal(slow.length, 13);
+  t.strictSame(
+    fast.map(({ text }) => text),
+    slow.map(({ text }) => text),
+  );
+  t.ok(
+    fast.every(({ end }, at) => Math.abs(end - (slow[at]?.end ?? 0) / 2) < 0.1),
+    JSON.stringify([slow, fast]),
+  );
+});
+
+t.test('an engine without times gives audio without words', async (t) => {
+  const tone = createToneSpeech();
+  const asked: unknown[] = [];
+  const { speech } = speechOf({
+    ...tone,
+    capabilities: { ...tone.capabilities, timing: 'none' },
+    synthesize(request, signal) {
+      asked.push(request.timing);
+      return tone.synthesize(request, signal);
+    },
+  });
+  const chunks = await all(speech.synthesizeTimed({ ...options('pcm'), text: 'a b' }, caller, live));
+  t.ok(chunks.length > 0 && chunks.every(({ piece }) => piece.words === undefined));
+  t.strictSame(asked, [false]);
+});
+
+t.test('empty text: no audio, one empty piece with a WAV header', async (t) => {
+  const { speech } = speechOf();
+  t.strictSame(await all(speech.synthesizeTimed({ ...options('pcm'), text: '' }, caller, live)), []);
+  const [header, ...more] = await all(speech.synthesizeTimed({ ...options('wav'), text: '' }, caller, live));
+  t.match(header, { piece: { index: 0, text: '', duration: 0, complete: true } });
+  t.equal(header?.audio.length, 44);
+  t.strictSame(more, []);
+});
+
+const textOf = (...texts: string[]): TextPart[] => texts.map((text) => ({ kind: 'text', text }));
+
+async function* once<T>(...items: T[]): AsyncGenerator<T> {
+  yield* items;
+}
+
+t.test('text that arrives gives the audio of the whole text', async (t) => {
+  const { speech, state } = speechOf();
+  const whole = await all(speech.synthesize({ ...options('mp3'), text: TEXT }, caller, live));
+  const request: LiveSynthesisRequest = { ...options('mp3'), text: once(...textOf(...TEXT)) };
+  const arriving = await all(speech.synthesize(request, caller, live));
+  t.ok(Buffer.concat(arriving).equals(Buffer.concat(whole)));
+  t.strictSame(state, { inside: 0, used: 2 * TEXT.length });
+  t.strictSame(
+    await all(speech.synthesize({ ...request, text: once() }, caller, live)),
+    [],
+    'no text, no audio',
+  );
+});
+
+t.test('a flush is heard before the text ends, and an abort does not wait for text', async (t) => {
+  const { speech, state } = speechOf();
+  const feed = new TextFeed(1000);
+  const abort = new AbortController();
+  const audio = speech.synthesize({ ...options('pcm', { rate: 16_000 }), text: feed }, caller, abort.signal);
+  const iterator = audio[Symbol.asyncIterator]();
+  const first = iterator.next();
+  await until('the slot is taken', () => state.inside === 1);
+  feed.add('Hello wor');
+  feed.flush();
+  t.notOk((await first).done);
+  const rest = (async () => {
+    for (let step = await iterator.next(); !step.done;) step = await iterator.next();
+  })();
+  abort.abort(new Error('enough'));
+  await t.rejects(rest, { message: 'enough' });
+  t.equal(state.inside, 0);
+});
+
+t.test('what no text could mend is refused before any text comes', async (t) => {
+  const { speech, state } = speechOf();
+  const never = new TextFeed(10);
+  const unknown = { ...options('pcm', { voice: 'f'.repeat(32) }), text: never };
+  await t.rejects(all(speech.synthesize(unknown, caller, live)), { code: 'voice_not_found' });
+  const reference = { audio: new Uint8Array(1), text: '' };
+  const cloned = { ...options('pcm', { references: [reference] }), text: never };
+  await t.rejects(all(speech.synthesize(cloned, caller, live)), { code: 'cloning_unavailable' });
+  t.equal(state.inside, 0);
+});
+
+t.test('the first piece decides the language of text that arrives', async (t) => {
+  const tone = createToneSpeech();
+  const { speech } = speechOf({ ...tone, voices: [{ name: 'tone', title: 'Tone', languages: ['ja'] }] });
+  const request = (text: string) => ({ ...options('pcm'), text: once(...textOf(text)) });
+  t.ok((await all(speech.synthesize(request('こんにちは'), caller, live))).length > 0);
+  await t.rejects(all(speech.synthesize(request('hello'), caller, live)), ServiceError);
+});
+
+t.test('segments: words without punctuation, characters of Chinese and Japanese', async (t) => {
+  const word = (text: string, start: number, end: number) => ({ text, start, end });
+  const found = segmentsOf([
+    word('“Hello,', 0, 0.5),
+    word('—', 0.5, 0.6),
+    word("don't!", 0.6, 1),
+    word('你好。', 1, 1.5),
+  ]);
+  t.strictSame(found, [
+    word('Hello', 0, 0.5),
+    word("don't", 0.6, 1),
+    word('你', 1, 1.25),
+    word('好', 1.25, 1.5),
+  ]);
+});
