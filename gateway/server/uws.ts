@@ -48,6 +48,7 @@ export interface UwsModule {
  * more than that is mangled under TLS when the client reads slowly (measured).
  */
 const PIECE_BYTES = 14 * 1024;
+const FIRST_PIECE_BYTES = 4 * 1024;
 /** Well below the 10 s after which the binding drops a client that takes nothing. */
 const NUDGE_MS = 4000;
 const NOTHING = new Uint8Array(0);
@@ -58,6 +59,9 @@ function statusLine(status: number): string {
   statusLines.set(status, known);
   return known;
 }
+
+const bytesOf = (chunk: string | Uint8Array): Uint8Array =>
+  typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
 
 const textOf = (bytes: ArrayBuffer): string => Buffer.from(bytes).toString('latin1');
 
@@ -104,17 +108,18 @@ class UwsChannel implements Channel {
   begin(head: ReplyHead, chunk: string | Uint8Array): boolean {
     if (this.closed) return true;
     this.response.onWritable(() => this.#drain());
-    this.response.cork(() => this.#writeHead(head, head.close));
-    return this.write(chunk);
+    this.#rest = bytesOf(chunk);
+    this.response.cork(() => {
+      this.#writeHead(head, head.close);
+      this.#writePiece(FIRST_PIECE_BYTES);
+    });
+    return this.#advance();
   }
 
   write(chunk: string | Uint8Array): boolean {
     if (this.closed) return true;
-    this.#rest = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
-    this.#pump();
-    if (this.#clear) this.#stopNudging();
-    else this.#nudge();
-    return this.#clear;
+    this.#rest = bytesOf(chunk);
+    return this.#advance();
   }
 
   finish(): void {
@@ -155,16 +160,28 @@ class UwsChannel implements Channel {
     if (close) this.response.writeHeader('Connection', 'close');
   }
 
-  /** The binding keeps all that it is given; one byte tells whether it has let go of what it had. */
+  /** Sends what it can of the rest; answers whether everything so far has left. */
+  #advance(): boolean {
+    if (this.#clear) this.#pump();
+    else this.#writeProbe();
+    if (this.#clear) this.#stopNudging();
+    else this.#nudge();
+    return this.#clear;
+  }
+
   #pump(): void {
-    while (this.#rest.length > 0) {
-      const piece = this.#rest.subarray(0, this.#clear ? PIECE_BYTES : 1);
-      this.response.cork(() => {
-        this.#clear = this.response.write(piece);
-      });
-      this.#rest = this.#rest.subarray(piece.length);
-      if (!this.#clear) return;
-    }
+    while (this.#clear && this.#rest.length > 0) this.response.cork(() => this.#writePiece(PIECE_BYTES));
+  }
+
+  /** The binding keeps all that it is given; one byte tells whether it has let go of what it had. */
+  #writeProbe(): void {
+    if (this.#rest.length > 0) this.response.cork(() => this.#writePiece(1));
+    this.#pump();
+  }
+
+  #writePiece(size: number): void {
+    this.#clear = this.response.write(this.#rest.subarray(0, size));
+    this.#rest = this.#rest.subarray(size);
   }
 
   /** In chunks, since the binding's way to send a body of known length by parts stalls under TLS. */
@@ -178,7 +195,7 @@ class UwsChannel implements Channel {
   #drain(): boolean {
     if (this.closed) return true;
     this.response.cork(() => undefined);
-    this.#pump();
+    this.#writeProbe();
     if (this.#rest.length > 0) return true;
     if (this.#endsWhenSent) this.finish();
     this.onWritable();

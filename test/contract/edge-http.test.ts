@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
+import { get as getHttp, type IncomingMessage } from 'node:http';
 import { get as getHttps } from 'node:https';
+import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { ServiceError } from '../../contracts/errors.js';
@@ -556,6 +558,40 @@ for (const stack of stacks(t.comment)) {
         /not a certificate/,
       );
     });
+
+    for (const tls of [undefined, TLS]) {
+      await t.test(`a slow reader gets every byte as it was, ${tls ? 'with' : 'without'} TLS`, async (t) => {
+        const [chunks, size] = [300, 50_000];
+        const numbered = (index: number): Buffer => Buffer.alloc(size, `${index},`);
+        const state = { pulled: 0 };
+        const server = await startEdge(
+          stack,
+          [
+            get('/x', async () => ({
+              status: 200,
+              body: (async function* () {
+                for (; state.pulled < chunks; state.pulled += 1) {
+                  yield numbered(state.pulled);
+                  await nextTurn();
+                }
+              })(),
+            })),
+          ],
+          tls ? { tls } : {},
+        );
+        t.teardown(() => server.close());
+        const [sent, received] = [createHash('sha256'), createHash('sha256')];
+        for (let index = 0; index < chunks; index += 1) sent.update(numbered(index));
+        const request = (tls ? getHttps : getHttp)(`${server.base}/x`, {
+          rejectUnauthorized: false,
+          agent: false,
+        });
+        const [response] = (await once(request, 'response')) as [IncomingMessage];
+        await settled('the stream stands still', () => state.pulled);
+        for await (const chunk of response) received.update(chunk as Buffer);
+        t.equal(received.digest('hex'), sent.digest('hex'));
+      });
+    }
 
     await t.test('addresses behind trusted proxies', async (t) => {
       const route = get('/who', async ({ clientAddress, baseUrl }) => json(200, { clientAddress, baseUrl }));
