@@ -13,7 +13,7 @@ const NODE_GLOBALS = Object.fromEntries(
 );
 
 export default tseslint.config(
-  { ignores: ['dist/', '.build-*/', '.models/', '.tap/', 'data/', '**/node_modules/'] },
+  { ignores: ['dist/', 'client/dist/', '.build-*/', '.models/', '.tap/', 'data/', '**/node_modules/'] },
   js.configs.recommended,
   {
     rules: {
