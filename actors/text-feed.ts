@@ -22,6 +22,11 @@ export class TextFeed implements AsyncIterableIterator<TextPart> {
 
   constructor(private readonly budgetBytes: number) {}
 
+  /** What waits, in UTF-8. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   /** False where the budget does not hold it; then nothing is added. */
   add(text: string): boolean {
     const bytes = Buffer.byteLength(text);

@@ -14,12 +14,15 @@ const MIN_SPEED = 1 / 16;
 const MAX_SPEED = 16;
 /** Silence behind the end, which pushes the rest of the speech out of the filters' windows. */
 const TAIL_SECONDS = 0.25;
+/** The filters hold the last frame that they were given, so frames are short. */
+const SLICE_SECONDS = 0.02;
 
 export class Stretch {
   readonly #graph = new FilterGraph();
   readonly #output = new Frame();
   readonly #rate: number;
   readonly #speed: number;
+  readonly #sliceBytes: number;
   #source: FilterContext;
   #sink: FilterContext;
   #samplesIn = 0;
@@ -31,6 +34,7 @@ export class Stretch {
     if (!(speed >= MIN_SPEED && speed <= MAX_SPEED)) throw new RangeError(`speed ${speed}`);
     this.#rate = rate;
     this.#speed = speed;
+    this.#sliceBytes = Math.ceil(rate * SLICE_SECONDS) * BYTES_PER_SAMPLE;
     try {
       this.#graph.alloc();
       this.#output.alloc();
@@ -43,9 +47,14 @@ export class Stretch {
 
   /** Gives what is ready, often nothing. */
   push(pcm: Buffer): Buffer {
-    this.#send(pcm);
-    this.#samplesIn += pcm.length / BYTES_PER_SAMPLE;
-    return this.#counted(this.#drain());
+    const pieces: Buffer[] = [];
+    for (let start = 0; start < pcm.length; start += this.#sliceBytes) {
+      const slice = pcm.subarray(start, start + this.#sliceBytes);
+      this.#send(slice);
+      this.#samplesIn += slice.length / BYTES_PER_SAMPLE;
+      pieces.push(this.#drain());
+    }
+    return this.#counted(Buffer.concat(pieces));
   }
 
   /** The rest. Call once, last. */

@@ -3,6 +3,8 @@
  * (spec.txt "Errors"). `origin` says who refuses: `edge` (ours: validation, refusals, limits) or
  * `service` (what the native service says), which protocol A shows as `provider_error`.
  */
+import type { Problem } from './schemas/check.js';
+
 interface ErrorRow {
   readonly status: number;
   readonly origin: 'edge' | 'service';
@@ -20,11 +22,15 @@ export const ERRORS = {
   model_not_found: edge(400, 'Unknown model'),
   missing_key: edge(401, 'Missing API key'),
   not_found: edge(404, 'Not found'),
+  forbidden: edge(403, 'Forbidden'),
+  conflict: edge(409, 'Conflict'),
+  validation_failed: edge(422, 'Validation failed'),
   method_not_allowed: edge(405, 'Method not allowed'),
   request_timeout: edge(408, 'The request did not arrive in time'),
   payload_too_large: edge(413, 'Request body is too large'),
   audio_too_large: edge(413, 'Audio is too large'),
   unsupported_media_type: edge(415, 'Unsupported content type'),
+  rate_limited: edge(429, 'Too many requests, try again later'),
   overloaded: edge(503, 'The server is under high load, try again later'),
   draining: edge(503, 'The server is shutting down, try again'),
   invalid_key: service(401, 'Invalid Token'),
@@ -54,6 +60,8 @@ interface ServiceErrorOptions {
   readonly message?: string;
   /** The request field at fault, as the client spelled it. */
   readonly param?: string;
+  /** Everything that is wrong with the request, where more than the first is told. */
+  readonly problems?: readonly Problem[];
   /** Replaces the table's status: errors of a remote engine keep theirs. */
   readonly status?: number;
   /** Seconds, sent as `Retry-After`. */
@@ -66,6 +74,7 @@ export class ServiceError extends Error {
   readonly status: number;
   readonly origin: 'edge' | 'service';
   readonly param: string | undefined;
+  readonly problems: readonly Problem[];
   readonly retryAfter: number | undefined;
 
   constructor(
@@ -78,6 +87,7 @@ export class ServiceError extends Error {
     this.status = options.status ?? row.status;
     this.origin = row.origin;
     this.param = options.param;
+    this.problems = options.problems ?? [];
     this.retryAfter = options.retryAfter;
   }
 }

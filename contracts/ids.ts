@@ -1,21 +1,41 @@
 /** Identifiers, injected like the clock. */
 import { randomBytes, randomUUID } from 'node:crypto';
 
-export type IdKind = 'generation' | 'workspace' | 'key' | 'job' | 'voice';
+export type IdKind =
+  'generation' | 'workspace' | 'key' | 'job' | 'voice' | 'agent' | 'tool' | 'knowledge' | 'session';
 
 export interface Ids {
   /** A new unique id of that kind; its shape is the kind's row below. */
   next(kind: IdKind): string;
 }
 
-const hex = (bytes: number): string => randomBytes(bytes).toString('hex');
+/** The system is asked for random bytes in one go for many ids: a call costs far more than the bytes. */
+const POOL_BYTES = 4096;
+let pool = randomBytes(POOL_BYTES);
+let used = 0;
+
+/** So many random bytes, at most POOL_BYTES, as hex. None is given twice, and none stays in memory once given. */
+export function randomHex(bytes: number): string {
+  if (used + bytes > pool.length) {
+    pool = randomBytes(POOL_BYTES);
+    used = 0;
+  }
+  const taken = pool.toString('hex', used, used + bytes);
+  pool.fill(0, used, used + bytes);
+  used += bytes;
+  return taken;
+}
 
 const SHAPES: Record<IdKind, () => string> = {
-  generation: () => `gen-${hex(12)}`,
-  workspace: () => `ws_${hex(12)}`,
-  key: () => `key_${hex(12)}`,
+  generation: () => `gen-${randomHex(12)}`,
+  workspace: () => `ws_${randomHex(12)}`,
+  key: () => `key_${randomHex(12)}`,
   job: () => randomUUID(),
-  voice: () => hex(16),
+  voice: () => randomHex(16),
+  agent: () => `agent_${randomHex(12)}`,
+  tool: () => `tool_${randomHex(12)}`,
+  knowledge: () => `ks_${randomHex(12)}`,
+  session: () => `sess_${randomHex(12)}`,
 };
 
 export const randomIds: Ids = { next: (kind) => SHAPES[kind]() };

@@ -37,6 +37,12 @@ export const LIMITS = {
   transcription: {
     audioBytes: 100 * MiB,
     decodedMs: 60 * MINUTE,
+    /** Hz of headerless PCM. */
+    rawSampleRate: range(8000, 48_000),
+  },
+  chat: {
+    /** Base64 of a buffered answer that is held until it is whole: longer ones are sent as they are made. */
+    heldBytes: 4 * MiB,
   },
   socket: {
     frameBytes: 32 * MiB,
@@ -48,14 +54,33 @@ export const LIMITS = {
     pendingItems: 1024,
     finishedItems: 1024,
     bufferedAudioBytes: 100 * MiB,
+    /** Text that waits to be spoken, and text of finished items that stay readable. */
+    pendingTextBytes: 100 * MiB,
+    finishedTextBytes: 16 * MiB,
+    itemParts: 64,
+    idLength: range(1, 128),
+    eventIdLength: 512,
+    /** Of one session, at once; more wait for their turn. */
+    transcriptions: 4,
+    /** Audio of finished items that can be retrieved: of one item, and of all sessions of a process. */
+    readableAudioBytes: { item: 4 * MiB, process: 256 * MiB },
   },
   streamInput: {
     bufferedTextBytes: 1 * MiB,
     inactivityMs: { default: 20 * SECOND, max: 180 * SECOND },
     contexts: 5,
+    contextIdLength: 256,
+    /** Characters that must wait before a generation begins by itself: the first, the second …, and all after. */
+    schedule: { default: [120, 160, 250, 290], item: range(50, 500), items: 64 },
+    /** Base64 in one frame. */
+    audioFrameBytes: 64 * KiB,
   },
   realtimeTranscription: {
     bufferedAudioBytes: 100 * MiB,
+    /** Least uncommitted audio that can be committed. */
+    commitMs: 300,
+    /** Commits that wait for their transcripts. */
+    pendingCommits: 1024,
   },
   native: {
     referenceIdLength: range(1, 128),
@@ -102,10 +127,27 @@ export const LIMITS = {
     maxDurationSeconds: range(60, 3600),
     timezone: 64,
     allowedOrigins: 20,
+    origin: 2048,
     overridesAllowed: 8,
     knowledgeSources: 100,
+    tools: 100,
+    /** An id of a tool or knowledge source, as a client writes it. */
+    reference: 128,
+    transferDestinations: 50,
+    transferLabel: 500,
+    transferNumber: range(1, 128),
+    versionTitle: 120,
+    versionDescription: 2000,
+    search: 200,
   },
-  postCallWebhook: { count: 5, url: range(1, 4000), secret: 256 },
+  postCallWebhook: {
+    count: 5,
+    url: range(1, 4000),
+    secret: 256,
+    timeoutMs: 10 * SECOND,
+    /** Pauses before the second and the third attempt. */
+    retryMs: [1 * SECOND, 5 * SECOND],
+  },
   analysis: {
     dataFields: 20,
     criteria: 10,
@@ -113,6 +155,7 @@ export const LIMITS = {
     namePattern: '^[a-z][a-z0-9_]{0,63}$',
     description: 500,
     enumOptions: range(2, 20),
+    enumOption: 500,
   },
   session: {
     name: 128,
@@ -124,10 +167,32 @@ export const LIMITS = {
     joinWindowMs: 120 * SECOND,
     goneMs: 20 * SECOND,
     publicPerMinute: { ip: 10, agent: 60 },
+    /** Of a tool's output and of its error, in the record. */
+    toolOutputBytes: 256 * KiB,
+    /** A text of the prompt with its placeholders rendered. */
+    renderedLength: 100_000,
+    /** Sessions of one workspace that wait to be joined: with a key, and public ones. */
+    pending: 1000,
+    previewSeconds: 600,
+    /** How long a joined client may take to connect. */
+    connectMs: 60 * SECOND,
+    /** A process that has not been seen for so long has lost its conversations. */
+    ownerMs: 45 * SECOND,
+    /** After the end, until when the last words are in the record. */
+    lastWordsMs: 2 * SECOND,
+    /** How often the analysis of an ended conversation is begun. */
+    analysisAttempts: 3,
+    /** A filter's phone number. */
+    phoneNumber: 64,
+    agentId: 128,
   },
   tool: {
     name: range(1, 120),
     description: 2000,
+    clientNamePattern: '^[a-zA-Z][a-zA-Z0-9_-]{0,63}$',
+    arguments: 100,
+    headers: 50,
+    mockResponses: 50,
     argumentName: range(1, 64),
     argumentDescription: 500,
     url: 4000,
@@ -139,8 +204,34 @@ export const LIMITS = {
     testCaptureBytes: 64 * KiB,
     mock: { name: 120, statusCode: range(100, 599), contentType: 128, body: 100_000 },
   },
-  knowledge: { sourceBytes: 1_000_000 },
-  clientSecret: { ttlSeconds: { ...range(10, 7200), default: 600 } },
+  knowledge: {
+    sourceBytes: 1_000_000,
+    name: range(1, 120),
+    description: 2000,
+    fileName: range(1, 255),
+    /** Characters of one passage that a search may find, and of a question. */
+    chunk: 1200,
+    query: 2000,
+  },
+  /** Prompts whose tokens are counted or wait for it, in one process; one takes half a second at most. */
+  tokenQueue: 64,
+  clientSecret: {
+    ttlSeconds: { ...range(10, 7200), default: 600 },
+    /** The request, and with it the session that is kept until the secret is used. */
+    bodyBytes: 64 * KiB,
+    /** Valid at once. */
+    perWorkspace: 10_000,
+  },
+  recording: {
+    /** Of one side of a call: an hour at the highest rate that Opus has. */
+    trackBytes: 256 * MiB,
+    /** What the disk has not taken yet. */
+    waitingBytes: 1 * MiB,
+    urlMs: 60 * MINUTE,
+    /** After the end of its session, a recording is being finished for so long. */
+    settleMs: 10 * SECOND,
+  },
+  singleUseToken: { ttlMs: 15 * MINUTE, perWorkspace: 10_000 },
   page: { size: { ...range(1, 100), default: 30 }, offset: 100_000 },
   workspace: { concurrency: 50 },
 } as const;

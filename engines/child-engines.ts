@@ -6,7 +6,7 @@
 import type { JobRunner } from '../contracts/ports/jobs.js';
 import type { SttCapabilities } from '../contracts/ports/stt.js';
 import type { EngineVoice, TtsCapabilities, TtsEngine, TtsEvent } from '../contracts/ports/tts.js';
-import type { HeardSegment, Transcriber } from './long-audio.js';
+import type { HeardSegment, HearingOptions, Transcriber } from './long-audio.js';
 import {
   eventOfValue,
   segmentOfValue,
@@ -39,14 +39,26 @@ export function ttsInChild(runner: JobRunner, description: TtsDescription): TtsE
   };
 }
 
+/** What is not set does not travel. */
+const argsOf = (
+  engine: string,
+  { language, words = false, sampleRate, seconds, interim }: HearingOptions,
+): TranscribeArgs => ({
+  engine,
+  words,
+  ...(language === undefined ? {} : { language }),
+  ...(sampleRate === undefined ? {} : { sampleRate }),
+  ...(seconds === undefined ? {} : { seconds }),
+  ...(interim === true ? { interim } : {}),
+});
+
 /** A transcriber of the children that `runner` reaches; voice activity runs beside the engine there. */
 export function sttInChild(runner: JobRunner, description: SttDescription): Transcriber {
   return {
     name: description.name,
     languages: description.capabilities.languages,
-    async *transcribe(audio, { language, words = false }, signal): AsyncGenerator<HeardSegment> {
-      const hint = language === undefined ? {} : { language };
-      const args: TranscribeArgs = { engine: description.name, ...hint, words };
+    async *transcribe(audio, hearing, signal): AsyncGenerator<HeardSegment> {
+      const args = argsOf(description.name, hearing);
       const options = { input: valuesOfAudio(audio), signal };
       for await (const value of runner.run(SPEECH_JOBS.transcribe, args, options))
         yield segmentOfValue(value);

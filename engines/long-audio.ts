@@ -13,11 +13,21 @@ import type {
 } from '../contracts/ports/stt.js';
 import type { TimedWord } from '../contracts/ports/tts.js';
 import type { Align } from './alignment/align.js';
+import { Precedence } from './precedence.js';
+import { atRecognitionRate } from './resampling.js';
 
 export interface HearingOptions {
   readonly language?: string | undefined;
   /** Whether the time of each word is wanted. */
   readonly words?: boolean | undefined;
+  /** Hz of the audio; 16,000 where absent. */
+  readonly sampleRate?: number | undefined;
+  /** Length of the audio, where it is known before. */
+  readonly seconds?: number | undefined;
+  /** Not complete yet: refused with `engine_busy` where the engine has other work, and broken off when it gets some. */
+  readonly interim?: boolean | undefined;
+  /** W3C trace context, for engines that are services of their own. */
+  readonly traceparent?: string | undefined;
 }
 
 export interface HeardSegment extends TranscriptSegment {
@@ -31,7 +41,7 @@ export interface Transcriber {
   readonly languages: SttCapabilities['languages'];
   /**
    * Yields what was said as it is heard, in order; times in seconds from the start of the audio, which is
-   * 16 kHz PCM. Audio is pulled as it is needed. Leaving the loop, or an abort, stops the work.
+   * PCM. Audio is pulled as it is needed. Leaving the loop, or an abort, stops the work.
    */
   transcribe(
     audio: AsyncIterable<Int16Array>,
@@ -61,11 +71,21 @@ async function wordsOf(span: SpeechSpan, piece: SttPiece, align: Align | undefin
 /** Pieces without words give no segment. Errors: the engine's and the audio's own. */
 export async function* transcribeStream(
   audio: AsyncIterable<Int16Array>,
-  { engine, voiceActivity, align, language, words = false }: Ears & HearingOptions,
+  {
+    engine,
+    voiceActivity,
+    align,
+    language,
+    words = false,
+    traceparent,
+  }: Ears & Pick<HearingOptions, 'language' | 'words' | 'traceparent'>,
   signal: AbortSignal,
 ): AsyncGenerator<HeardSegment> {
   const { maxPieceSeconds } = engine.capabilities;
-  const hint = language === undefined ? {} : { language };
+  const hint = {
+    ...(language !== undefined && { language }),
+    ...(traceparent !== undefined && { traceparent }),
+  };
   for await (const span of voiceActivity.spans(audio, { maxSpanSeconds: maxPieceSeconds }, signal)) {
     const piece = await engine.transcribe(span.samples, hint, signal);
     const { text } = piece;
@@ -77,8 +97,19 @@ export async function* transcribeStream(
 }
 
 /** A transcriber whose engine runs in this process. */
-export const createTranscriber = (ears: Ears): Transcriber => ({
-  name: ears.engine.name,
-  languages: ears.engine.capabilities.languages,
-  transcribe: (audio, options, signal) => transcribeStream(audio, { ...ears, ...options }, signal),
-});
+export function createTranscriber(ears: Ears): Transcriber {
+  const precedence = new Precedence();
+  async function* transcribe(
+    audio: AsyncIterable<Int16Array>,
+    { sampleRate = RECOGNITION_RATE, interim = false, ...options }: HearingOptions,
+    signal: AbortSignal,
+  ): AsyncGenerator<HeardSegment> {
+    const turn = precedence.enter(interim, signal);
+    try {
+      yield* transcribeStream(atRecognitionRate(audio, sampleRate), { ...ears, ...options }, turn.signal);
+    } finally {
+      turn.leave();
+    }
+  }
+  return { name: ears.engine.name, languages: ears.engine.capabilities.languages, transcribe };
+}

@@ -2,6 +2,7 @@
 import { ServiceError } from '../contracts/errors.js';
 import type { JobContext, JobHandlers, JobValue } from '../contracts/ports/jobs.js';
 import type { TtsEngine } from '../contracts/ports/tts.js';
+import { Lane } from './lane.js';
 import type { Transcriber } from './long-audio.js';
 import {
   audioOfValues,
@@ -25,6 +26,7 @@ function named<E extends { readonly name: string }>(engines: readonly E[], name:
 
 /** Handlers for `serveJobs`. Errors: the engines' own, `engine_failed` for an engine that is not here. */
 export function speechJobs({ tts, stt }: LoadedEngines): JobHandlers {
+  const lane = new Lane();
   async function* synthesize(
     { engine, request }: SynthesizeArgs,
     _input: AsyncIterable<JobValue>,
@@ -36,14 +38,19 @@ export function speechJobs({ tts, stt }: LoadedEngines): JobHandlers {
     }
   }
   async function* transcribe(
-    { engine, language, words = false }: TranscribeArgs,
+    { engine, language, ...options }: TranscribeArgs,
     input: AsyncIterable<JobValue>,
     { signal }: JobContext,
   ): AsyncGenerator<JobValue> {
     const listener = named(stt, engine);
-    const options = { language: language ?? undefined, words };
-    for await (const segment of listener.transcribe(audioOfValues(input), options, signal))
-      yield valueOfSegment(segment);
+    const leave = await lane.enter(options.interim ? undefined : options.seconds, signal);
+    try {
+      const hearing = { ...options, language: language ?? undefined };
+      for await (const segment of listener.transcribe(audioOfValues(input), hearing, signal))
+        yield valueOfSegment(segment);
+    } finally {
+      leave();
+    }
   }
   return { [SPEECH_JOBS.synthesize]: synthesize, [SPEECH_JOBS.transcribe]: transcribe };
 }

@@ -1,6 +1,7 @@
 /**
  * The jobs of a speech child and what travels in them: one vocabulary for both sides of the socket.
- * Audio goes as PCM bytes, 100 ms at most a value, so that a cancel or another stream gets in between.
+ * Audio comes back as PCM bytes, 100 ms at most a value, so that a cancel or another stream gets in between;
+ * it goes there in larger values, because a child takes in much faster than it works.
  */
 import { bytesOf, samplesOf } from '../contracts/audio.js';
 import type { JobValue } from '../contracts/ports/jobs.js';
@@ -19,6 +20,11 @@ export interface TranscribeArgs {
   /** Absent or null: no hint. */
   readonly language?: string | null;
   readonly words?: boolean;
+  /** Hz of the audio; absent: that of recognition. */
+  readonly sampleRate?: number;
+  /** Length of the audio, where it is known. */
+  readonly seconds?: number;
+  readonly interim?: boolean;
 }
 
 type Word = readonly [text: string, start: number, end: number];
@@ -57,8 +63,8 @@ export function segmentOfValue(value: JobValue): HeardSegment {
   return { text, start, end, ...(words && { words: words.map(wordFromWire) }) };
 }
 
-/** Longest PCM value that goes to a child, in samples: 100 ms at the rate of recognition. */
-const INPUT_SAMPLES = 1600;
+/** Longest PCM value that goes to a child, in samples: two seconds at the rate of recognition. */
+const INPUT_SAMPLES = 32_000;
 
 export async function* valuesOfAudio(audio: AsyncIterable<Int16Array>): AsyncGenerator<Uint8Array> {
   for await (const samples of audio) {

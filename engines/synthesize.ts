@@ -6,6 +6,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createGain } from '../codecs/gain.js';
+import { heldSeconds } from '../codecs/held.js';
 import { progressOf } from '../codecs/progress.js';
 import { ServiceError } from '../contracts/errors.js';
 import type { Encode } from '../contracts/ports/codec.js';
@@ -17,12 +18,13 @@ import type {
   TextPart,
   TimedAudio,
 } from '../contracts/ports/speech.js';
+import type { TtsRequest } from '../contracts/ports/tts.js';
 import type { VoiceLibrary } from '../contracts/ports/voices.js';
 import { cast, type Role } from './casting.js';
 import { paceOf, stretchedWord } from './pace.js';
 import type { Registry } from './registry.js';
 import { stripTags } from './style-tags.js';
-import { type Piece, piecesOf } from './text-source.js';
+import { PAUSE, type Pause, type Piece, piecesOf } from './text-source.js';
 import { Timeline } from './timeline.js';
 
 export interface SpeechParts {
@@ -47,23 +49,39 @@ const KIND = 'synthesis_characters';
 
 const isWhole = (request: Request): request is SynthesisRequest => typeof request.text === 'string';
 
-/** The samples of the whole text, piece by piece, in the engine's rate; a stretch is still to come. */
-async function* speak(
+type Pieces = AsyncIterable<Piece | Pause>;
+
+/** What every piece of a request is asked for with. */
+function mannerOf(
   { engine, voice, language, references }: Role,
-  pieces: AsyncIterable<Piece>,
-  { request, signal, timeline }: Stage,
-): AsyncGenerator<Int16Array> {
-  const { sampling } = request;
+  { request: { speed, sampling, trace }, timeline }: Stage,
+): Omit<TtsRequest, 'text'> {
+  const { own } = paceOf(engine.capabilities, speed);
+  const timing = timeline !== undefined && engine.capabilities.timing === 'word';
+  const traced = trace && { traceparent: trace.traceparent };
+  return { voice, language, speed: own, timing, sampling, references, ...traced };
+}
+
+/** The samples of the whole text, piece by piece, in the engine's rate; a stretch is still to come. */
+async function* speak(role: Role, pieces: Pieces, stage: Stage): AsyncGenerator<Int16Array> {
+  const { engine } = role;
+  const { request, signal, timeline } = stage;
+  const { styleTags, sampleRate } = engine.capabilities;
   const pace = paceOf(engine.capabilities, request.speed);
-  const { own: speed, stretch } = pace;
-  const { styleTags, timing: kind, sampleRate } = engine.capabilities;
-  const timing = timeline !== undefined && kind === 'word';
-  timeline?.open(sampleRate * stretch, timing);
+  const { stretch } = pace;
+  const manner = mannerOf(role, stage);
+  timeline?.open(sampleRate * stretch, manner.timing === true);
+  // Brings out what the encoder would hold until more text comes.
+  const silence = new Int16Array(heldSeconds(request.output, stretch) * stretch * sampleRate);
   for await (const piece of pieces) {
+    if (piece === PAUSE) {
+      timeline?.paused(silence.length);
+      yield silence;
+      continue;
+    }
     timeline?.begin(piece);
     const text = styleTags ? piece.text : stripTags(piece.text);
-    const events = engine.synthesize({ text, voice, language, speed, timing, sampling, references }, signal);
-    for await (const event of events) {
+    for await (const event of engine.synthesize({ text, ...manner }, signal)) {
       if (event.kind === 'word') timeline?.word(stretchedWord(event.word, pace));
       else {
         timeline?.made(event.samples.length);
@@ -111,8 +129,9 @@ export function createSpeech({ registry, voices, admission, encode }: SpeechPart
     return request;
   }
 
-  function render(role: Role, pieces: AsyncIterable<Piece>, stage: Stage): AsyncIterable<Uint8Array> {
+  function render(role: Role, pieces: Pieces, stage: Stage): AsyncIterable<Uint8Array> {
     const { request, signal } = stage;
+    request.trace?.engine(role.engine.name);
     const pcm = createGain(request)(speak(role, pieces, stage));
     const { capabilities } = role.engine;
     const { stretch } = paceOf(capabilities, request.speed);
@@ -121,12 +140,12 @@ export function createSpeech({ registry, voices, admission, encode }: SpeechPart
 
   /** The first piece says who speaks. */
   async function* improvise(
-    pieces: AsyncGenerator<Piece>,
+    pieces: AsyncGenerator<Piece | Pause>,
     stage: Stage,
     caller: Caller,
   ): AsyncGenerator<Uint8Array> {
     const first = await pieces.next();
-    if (first.done) return;
+    if (first.done || first.value === PAUSE) return;
     const role = await castFor(stage.request, first.value.text, caller);
     yield* render(role, behind(first.value, pieces), stage);
   }
@@ -150,11 +169,11 @@ export function createSpeech({ registry, voices, admission, encode }: SpeechPart
     const progress = progressOf(request.output);
     let second = 0;
     for await (const audio of perform({ request, signal, timeline }, caller)) {
-      for (const piece of timeline.passed(second)) yield { audio: NO_AUDIO, piece };
-      yield { audio, piece: timeline.current() };
+      for (const piece of timeline.passed(second)) yield { audio: NO_AUDIO, piece, end: second };
       second = progress(audio);
+      yield { audio, piece: timeline.current(), end: second };
     }
-    for (const piece of timeline.rest()) yield { audio: NO_AUDIO, piece };
+    for (const piece of timeline.rest()) yield { audio: NO_AUDIO, piece, end: second };
   }
 
   return {

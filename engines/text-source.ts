@@ -5,6 +5,7 @@
  * Invariants: pieces cover the text in order, none is empty, none passes `chunkLength`; no cut goes through a
  * style tag; a flush and the end complete what is there; what is held back is no longer than a piece and a slice.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SynthesisRequest, LiveSynthesisRequest, TextPart } from '../contracts/ports/speech.js';
 import { maskTags } from './style-tags.js';
 import { type CutRequest, FIRST, pastSpace, pieceEnd, THEN } from './text-pieces.js';
@@ -15,6 +16,10 @@ export interface Piece {
   /** Where it begins in the whole text, in UTF-16 units. */
   readonly at: number;
 }
+
+/** All that was flushed has been spoken, and nothing follows yet. */
+export const PAUSE = Symbol('pause');
+export type Pause = typeof PAUSE;
 
 /** What may yet become a tag when more text has come. */
 const OPEN_TAG = /[<([][^<>()[\]]{0,40}$/u;
@@ -69,14 +74,31 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-/** Does not wait for more text once it is aborted. */
-async function* arriving(parts: AsyncIterable<TextPart>, signal: AbortSignal): AsyncGenerator<TextPart> {
+/** Whether the step is there already, in this turn of the loop. */
+const isThere = (step: Promise<unknown>): Promise<boolean> =>
+  Promise.race([
+    step.then(
+      () => true,
+      () => true,
+    ),
+    nextTurn(false),
+  ]);
+
+/** The parts, with a pause behind a flush that nothing follows at once. Does not wait for more once it is aborted. */
+async function* arriving(
+  parts: AsyncIterable<TextPart>,
+  signal: AbortSignal,
+): AsyncGenerator<TextPart | Pause> {
   const iterator = parts[Symbol.asyncIterator]();
+  let flushed = false;
   try {
     for (;;) {
-      const step = await orAborted(iterator.next(), signal);
+      const next = orAborted(iterator.next(), signal);
+      if (flushed && !(await isThere(next))) yield PAUSE;
+      const step = await next;
       if (step.done) return;
       yield step.value;
+      flushed = step.value.kind === 'flush';
     }
   } finally {
     // One that still waits for text cannot be waited for.
@@ -84,16 +106,24 @@ async function* arriving(parts: AsyncIterable<TextPart>, signal: AbortSignal): A
   }
 }
 
-/** The pieces of the request's text as they become complete. Errors: the reason of an abort. */
+/** The pieces of the request's text as they become complete, a piece first. Errors: the reason of an abort. */
 export async function* piecesOf(
   request: SynthesisRequest | LiveSynthesisRequest,
   signal: AbortSignal,
-): AsyncGenerator<Piece> {
+): AsyncGenerator<Piece | Pause> {
   const cutter = new Cutter(request);
   const parts = typeof request.text === 'string' ? slicesOf(request.text) : arriving(request.text, signal);
+  let begun = false;
   for await (const part of parts) {
+    if (part === PAUSE) {
+      if (begun) yield PAUSE;
+      continue;
+    }
     if (part.kind === 'text') cutter.add(part.text);
-    yield* cutter.take(part.kind === 'flush');
+    for (const piece of cutter.take(part.kind === 'flush')) {
+      begun = true;
+      yield piece;
+    }
   }
   yield* cutter.take(true);
 }

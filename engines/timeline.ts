@@ -64,6 +64,11 @@ export class Timeline {
     if (track) track.length += samples;
   }
 
+  /** Silence that belongs to no piece. */
+  paused(samples: number): void {
+    this.#samples += samples;
+  }
+
   /** The piece that was begun last is whole. */
   end(): void {
     const track = this.#tracks.at(-1);

@@ -1,15 +1,24 @@
 /**
  * The Transcription port: admission, isolated decoding, recognition, as one flow: pieces are recognised
- * while the file is still being decoded, and nothing of it is held beyond the piece at work.
+ * while the file is still being decoded, and nothing of it is held beyond the piece at work. Raw audio needs no
+ * decoder and goes to the engine at its own rate.
+ *
+ * Invariant: only audio that is complete takes a slot and counts as usage, and only when all of it was heard.
  */
 import { RECOGNITION_RATE } from '../contracts/audio.js';
 import { ServiceError } from '../contracts/errors.js';
 import type { Decode } from '../contracts/ports/codec.js';
-import type { Admission } from '../contracts/ports/identity.js';
-import type { Transcript, Transcription, TranscriptSegment } from '../contracts/ports/speech.js';
+import type { Admission, Caller } from '../contracts/ports/identity.js';
+import type {
+  Transcript,
+  Transcription,
+  TranscriptionRequest,
+  TranscriptSegment,
+} from '../contracts/ports/speech.js';
 import type { TimedWord } from '../contracts/ports/tts.js';
 import { share, wordsIn } from './alignment/transcript-words.js';
-import type { HeardSegment } from './long-audio.js';
+import type { HeardSegment, Transcriber } from './long-audio.js';
+import { samplesOfRaw, secondsOf } from './raw-audio.js';
 import type { Registry } from './registry.js';
 
 export interface TranscriptionParts {
@@ -18,16 +27,32 @@ export interface TranscriptionParts {
   readonly decode: Decode;
 }
 
+/** What is heard: samples at `sampleRate`, and their length, which an upload tells only once it has been read. */
+interface Sound {
+  readonly sampleRate: number;
+  readonly samples: AsyncIterable<Int16Array>;
+  /** Undefined where it is not known before. */
+  readonly seconds: number | undefined;
+  duration(): number;
+}
+
 /** Passes audio on and counts its samples. */
-function counted(audio: AsyncIterable<Int16Array>) {
-  const count = { samples: 0 };
+function counted(audio: AsyncIterable<Int16Array>): Sound {
+  let count = 0;
   async function* pass(): AsyncGenerator<Int16Array> {
     for await (const chunk of audio) {
-      count.samples += chunk.length;
+      count += chunk.length;
       yield chunk;
     }
   }
-  return { count, audio: pass() };
+  const duration = () => count / RECOGNITION_RATE;
+  return { sampleRate: RECOGNITION_RATE, samples: pass(), seconds: undefined, duration };
+}
+
+function soundOf(audio: TranscriptionRequest['audio'], decode: Decode, signal: AbortSignal): Sound {
+  if (audio instanceof Uint8Array) return counted(decode(audio, signal));
+  const seconds = secondsOf(audio);
+  return { sampleRate: audio.sampleRate, samples: samplesOfRaw(audio), seconds, duration: () => seconds };
 }
 
 const textOf = (segments: readonly TranscriptSegment[]): string =>
@@ -42,30 +67,60 @@ const wordsOf = (segment: HeardSegment): readonly TimedWord[] =>
 
 const withoutWords = ({ text, start, end }: HeardSegment): TranscriptSegment => ({ text, start, end });
 
+const unavailable = (language: string | undefined): ServiceError =>
+  new ServiceError('language_unavailable', {
+    message: `No speech recognition for "${(language ?? '').slice(0, 64)}"`,
+  });
+
+/** `eng`, `en-GB` and `en_GB` are `en`; `und` is no hint. Errors: `language_unavailable` for what is no language. */
+function hintOf(language: string | undefined): string | undefined {
+  if (language === undefined || language === '') return undefined;
+  try {
+    return new Intl.Locale(language.replaceAll('_', '-')).language as string | undefined;
+  } catch {
+    throw unavailable(language);
+  }
+}
+
+const KIND = 'transcription_ms';
+
 export function createTranscription({ registry, admission, decode }: TranscriptionParts): Transcription {
+  function transcriberFor({ model }: TranscriptionRequest, language: string | undefined): Transcriber {
+    const transcriber = registry.transcriberFor(model, language);
+    if (!transcriber) throw unavailable(language);
+    return transcriber;
+  }
+
+  /** The result is called when the job is over. */
+  async function enter({ workspaceId }: Caller, interim: boolean): Promise<() => void> {
+    if (!interim) return admission.enter(workspaceId, KIND);
+    await admission.check(workspaceId, KIND);
+    return () => undefined;
+  }
+
   return {
-    async transcribe(request, caller, signal): Promise<Transcript> {
-      const language = request.language?.toLowerCase().split('-')[0];
-      const transcriber = registry.transcriberFor(request.model, language);
-      if (!transcriber) {
-        throw new ServiceError('language_unavailable', {
-          message: `No speech recognition for "${language}"`,
-        });
-      }
-      const leave = await admission.enter(caller.workspaceId, 'transcription_ms');
+    async transcribe(request, caller, signal, heard): Promise<Transcript> {
+      const { words = false, interim = false } = request;
+      const language = hintOf(request.language);
+      const transcriber = transcriberFor(request, language);
+      request.trace?.engine(transcriber.name);
+      const { samples, sampleRate, seconds, duration: lengthOf } = soundOf(request.audio, decode, signal);
+      const leave = await enter(caller, interim);
       try {
-        const { count, audio } = counted(decode(request.audio, signal));
-        const heard: HeardSegment[] = [];
-        const { words = false } = request;
-        for await (const segment of transcriber.transcribe(audio, { language, words }, signal))
-          heard.push(segment);
-        const duration = count.samples / RECOGNITION_RATE;
-        admission.use(caller.workspaceId, 'transcription_ms', Math.round(duration * 1000));
+        const found: HeardSegment[] = [];
+        const traceparent = request.trace?.traceparent;
+        const hearing = { language, words, interim, sampleRate, seconds, traceparent };
+        for await (const segment of transcriber.transcribe(samples, hearing, signal)) {
+          found.push(segment);
+          heard?.(withoutWords(segment));
+        }
+        const duration = lengthOf();
+        if (!interim) admission.use(caller.workspaceId, KIND, Math.round(duration * 1000));
         return {
-          text: textOf(heard),
+          text: textOf(found),
           duration,
-          segments: heard.map(withoutWords),
-          ...(words && { words: heard.flatMap(wordsOf) }),
+          segments: found.map(withoutWords),
+          ...(words && { words: found.flatMap(wordsOf) }),
         };
       } finally {
         leave();

@@ -1,18 +1,22 @@
 /** The life of a worker entry in one call: its place from the command line, its jobs, its tie to the supervisor. */
 import { serveJobs, type JobServer, type ServeOptions } from './serve-jobs.js';
+import { indexOf } from './socket-path.js';
 import { tieToSupervisor, type TieOptions } from './tie.js';
 
 /** What the supervisor puts behind the entry: role, socket, then the role's own arguments. */
 export interface ChildPlace {
   readonly role: string;
   readonly socketPath: string;
+  /** Its number among the children of its role, from 0. */
+  readonly index: number;
   readonly args: readonly string[];
 }
 
 /** Where this child belongs. Throws where it was not started by a supervisor. */
 export function childPlace(argv: readonly string[] = process.argv): ChildPlace {
   const [, , role, socketPath, ...args] = argv;
-  if (role !== undefined && socketPath !== undefined) return { role, socketPath, args };
+  if (role !== undefined && socketPath !== undefined)
+    return { role, socketPath, index: indexOf(socketPath), args };
   throw new Error('A worker is started by the gateway, not by hand');
 }
 

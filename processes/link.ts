@@ -15,7 +15,7 @@ import { Channel } from './channel.js';
 import { Outbound } from './credit.js';
 import { errorFromWire } from './errors.js';
 import { isCount, KIND, PROTOCOL_VERSION, type Frame } from './frames.js';
-import type { Log } from './log.js';
+import type { Log } from '../contracts/log.js';
 
 export interface LinkOptions {
   readonly socketPath: string;

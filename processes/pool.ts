@@ -9,7 +9,7 @@ import { ServiceError } from '../contracts/errors.js';
 import type { JobRunner } from '../contracts/ports/jobs.js';
 import { Call } from './call.js';
 import { Link } from './link.js';
-import type { Log } from './log.js';
+import type { Log } from '../contracts/log.js';
 
 export interface PoolOptions {
   /** The socket of each child of the role, as `superviseRole` gives them. */

@@ -11,7 +11,7 @@ import { ServiceError } from '../contracts/errors.js';
 import type { JobHandlers } from '../contracts/ports/jobs.js';
 import { Channel } from './channel.js';
 import { KIND, PROTOCOL_VERSION, type Frame } from './frames.js';
-import { silentLog, type Log } from './log.js';
+import { silentLog, type Log } from '../contracts/log.js';
 import { ServedJob, type Workplace } from './served-job.js';
 import { Slots } from './slots.js';
 import { checkSocketPath } from './socket-path.js';

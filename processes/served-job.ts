@@ -13,7 +13,7 @@ import { Inbound, Outbound } from './credit.js';
 import { asServiceError, errorToWire } from './errors.js';
 import { isCount, KIND } from './frames.js';
 import { handlerOf } from './handlers.js';
-import type { Log } from './log.js';
+import type { Log } from '../contracts/log.js';
 import type { Slots } from './slots.js';
 
 /** What jobs share in one child. */

@@ -41,6 +41,22 @@ export class Slots {
     return was;
   }
 
+  /** Waits for a slot; `leave` gives it back. Errors: `engine_busy`; the signal's reason where it aborts first. */
+  async turn(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    await new Promise<void>((resolve, reject) => {
+      const start = (): void => {
+        signal.removeEventListener('abort', leave);
+        resolve();
+      };
+      const leave = (): void => {
+        if (this.withdraw(start)) reject(signal.reason as Error);
+      };
+      this.enter(start);
+      if (this.#waiting.has(start)) signal.addEventListener('abort', leave, { once: true });
+    });
+  }
+
   /** A job has ended: the next may run. */
   leave(): void {
     this.#running -= 1;

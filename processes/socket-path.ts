@@ -12,6 +12,9 @@ export function checkSocketPath(path: string): void {
   );
 }
 
+/** Which child of its role has that socket. */
+export const indexOf = (socketPath: string): number => Number(/-(\d+)\.sock$/.exec(socketPath)?.[1] ?? 0);
+
 /** The socket of one child of a role. */
 export const socketOf = (folder: string, role: string, index: number): string =>
   join(folder, `${role}-${index}.sock`);

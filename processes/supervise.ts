@@ -8,7 +8,7 @@
 import { mkdir } from 'node:fs/promises';
 import { systemClock, type Clock } from '../contracts/clock.js';
 import { ServiceError } from '../contracts/errors.js';
-import type { Log } from './log.js';
+import type { Log } from '../contracts/log.js';
 import { checkSocketPath, socketOf } from './socket-path.js';
 import { SupervisedChild } from './supervised-child.js';
 import { sweep } from './sweep.js';

@@ -7,7 +7,7 @@ import type { Log } from '../contracts/log.js';
 import type { Sql } from './database.js';
 import { messageOf } from './failure.js';
 
-export type Channel = 'api_keys' | 'slot_shortage' | 'voices';
+export type Channel = 'api_keys' | 'deliveries' | 'session_ends' | 'slot_shortage' | 'voices';
 
 export interface Listener {
   heard(payload: string): void;

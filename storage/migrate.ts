@@ -29,21 +29,21 @@ const LOCK_WAIT = '5min';
 const checksumOf = (text: string): string =>
   createHash('sha256').update(text.replaceAll('\r\n', '\n')).digest('hex');
 
-function readMigration(folder: string, file: string, index: number): Migration {
+function readMigration(folder: string, file: string): Migration {
   const [, version, name] = /^(\d{4})-([a-z0-9-]+)\.sql$/.exec(file) ?? [];
-  if (name === undefined || Number(version) !== index + 1)
-    throw new StorageFailure(
-      `storage/migrations/${file} is out of order: files are NNNN-name.sql, counted from 0001`,
-    );
+  if (name === undefined) throw new StorageFailure(`storage/migrations/${file} is not named NNNN-name.sql`);
   const text = readFileSync(`${folder}/${file}`, 'utf8');
-  return { version: index + 1, name, text, checksum: checksumOf(text) };
+  return { version: Number(version), name, text, checksum: checksumOf(text) };
 }
 
-const readMigrations = (folder: string): Migration[] =>
-  readdirSync(folder)
-    .filter((file) => file.endsWith('.sql'))
-    .sort()
-    .map((file, index) => readMigration(folder, file, index));
+/** Ordered by number; numbers may be left out, but none stands for two. */
+function readMigrations(folder: string): Migration[] {
+  const files = readdirSync(folder).filter((file) => file.endsWith('.sql'));
+  const migrations = files.sort().map((file) => readMigration(folder, file));
+  const twice = migrations.find(({ version }, index) => migrations[index - 1]?.version === version);
+  if (twice) throw new StorageFailure(`storage/migrations has two files with the number of ${twice.name}`);
+  return migrations;
+}
 
 /** Runs work in a transaction that only one process at a time is in. */
 export const exclusively = <T>(sql: Sql, name: string, work: (tx: Transaction) => Promise<T>): Promise<T> =>
@@ -55,7 +55,7 @@ export const exclusively = <T>(sql: Sql, name: string, work: (tx: Transaction) =
 
 function check(applied: readonly Applied[], migrations: readonly Migration[]): void {
   for (const row of applied) {
-    const file = migrations[row.version - 1];
+    const file = migrations.find(({ version }) => version === row.version);
     if (!file)
       throw new StorageFailure(
         `The database has migration ${row.version} (${row.name}), which this version does not know: start the newer version, or set another DATABASE_URL`,
@@ -89,7 +89,8 @@ const applyNext = (sql: Sql, migrations: readonly Migration[]): Promise<string |
       Applied[]
     >`select version, name, checksum from schema_migrations order by version`;
     check(applied, migrations);
-    const next = migrations[applied.length];
+    const done = new Set(applied.map(({ version }) => version));
+    const next = migrations.find(({ version }) => !done.has(version));
     if (next) await apply(tx, next);
     return next?.name;
   });

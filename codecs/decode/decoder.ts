@@ -48,7 +48,7 @@ export function createDecode(options: DecodeOptions): Decode {
   return async function* decode(file, signal) {
     const container = sniff(file);
     if (container === undefined) throw new ServiceError('audio_unreadable');
-    await enter(slots, signal);
+    await slots.turn(signal);
     try {
       const demuxer = DEMUXERS[container];
       yield* uploads.with(file, (path) => attempts(starters, { path, demuxer, limits, signal }));
@@ -56,22 +56,6 @@ export function createDecode(options: DecodeOptions): Decode {
       slots.leave();
     }
   };
-}
-
-/** Takes a slot. Errors: `engine_busy`; the signal's reason where it aborts first. */
-function enter(slots: Slots, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  return new Promise((resolve, reject) => {
-    const start = (): void => {
-      signal.removeEventListener('abort', leave);
-      resolve();
-    };
-    const leave = (): void => {
-      if (slots.withdraw(start)) reject(signal.reason);
-    };
-    signal.addEventListener('abort', leave, { once: true });
-    slots.enter(start);
-  });
 }
 
 interface Job {

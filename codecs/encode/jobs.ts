@@ -34,8 +34,9 @@ async function* encode(
       for (const slice of slices(bytesOfChunk(chunk), sliceBytes)) {
         if (signal.aborted) return;
         const bytes = sink.push(slice);
+        // Behind a value the kernel lets the loop turn.
         if (bytes.length > 0) yield bytes;
-        await nextTurn();
+        else await nextTurn();
       }
     }
     if (signal.aborted) return;

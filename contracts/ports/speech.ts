@@ -6,6 +6,7 @@ import type { OutputFormat } from '../audio.js';
 import type { Language } from '../languages.js';
 import type { SynthesisModel, TranscriptionModel } from '../models.js';
 import type { Caller } from './identity.js';
+import type { RequestTrace } from './trace.js';
 import type { ReferenceAudio, Sampling, TimedWord } from './tts.js';
 
 /** `low`: start on the first clause; `balanced`: on the first sentence; `normal`: whole sentences (decisions.md). */
@@ -28,6 +29,7 @@ export interface SpeechOptions {
   /** Longest text, in characters, that goes to an engine in one piece. */
   readonly chunkLength: number;
   readonly sampling: Sampling;
+  readonly trace?: RequestTrace;
 }
 
 export interface SynthesisRequest extends SpeechOptions {
@@ -64,6 +66,8 @@ export interface TimedAudio {
   /** Encoded audio; empty where only timing is new. */
   readonly audio: Uint8Array;
   readonly piece: SpokenPiece;
+  /** Where it ends in the whole audio, in seconds; exact to a frame of the codec. */
+  readonly end: number;
 }
 
 export interface Speech {
@@ -93,13 +97,26 @@ export interface Speech {
   checkQuota(caller: Caller): Promise<void>;
 }
 
+/** Headerless PCM (contracts/audio.ts), as it was collected: the chunks follow one another. */
+export interface RawAudio {
+  readonly chunks: readonly Uint8Array[];
+  /** Hz, 8,000 to 48,000 */
+  readonly sampleRate: number;
+}
+
 export interface TranscriptionRequest {
-  /** The uploaded file, any of the containers that `decode-once` takes; sniffed, never trusted. */
-  readonly audio: Uint8Array;
+  /** An uploaded file, any of the containers that `decode-once` takes (sniffed, never trusted), or raw audio. */
+  readonly audio: Uint8Array | RawAudio;
   readonly model: TranscriptionModel;
   readonly language?: string;
   /** Whether the time of each word is wanted. */
   readonly words?: boolean;
+  /**
+   * The audio is not complete yet and its transcript only a guess: it takes no slot, counts as no usage, and
+   * fails at once (`engine_busy`) where the engine has other work.
+   */
+  readonly interim?: boolean;
+  readonly trace?: RequestTrace;
 }
 
 /** Times in seconds from the start of the audio. */
@@ -119,6 +136,14 @@ export interface Transcript {
 }
 
 export interface Transcription {
-  /** Errors: `audio_unreadable`, `audio_too_long`, `language_unavailable`, `concurrency_exceeded`, `engine_*`. */
-  transcribe(request: TranscriptionRequest, caller: Caller, signal: AbortSignal): Promise<Transcript>;
+  /**
+   * `heard` is told each segment as soon as it is known. Errors: `audio_unreadable`, `audio_too_long`,
+   * `language_unavailable`, `concurrency_exceeded`, `quota_exceeded`, `engine_*`.
+   */
+  transcribe(
+    request: TranscriptionRequest,
+    caller: Caller,
+    signal: AbortSignal,
+    heard?: (segment: TranscriptSegment) => void,
+  ): Promise<Transcript>;
 }

@@ -28,7 +28,11 @@ export interface SttEngine {
   /** Transcribes one piece of at most `maxPieceSeconds`. Silence gives an empty text. */
   transcribe(
     samples: Int16Array,
-    options: { readonly language?: string },
+    options: {
+      readonly language?: string;
+      /** W3C trace context, for engines that are services of their own. */
+      readonly traceparent?: string;
+    },
     signal: AbortSignal,
   ): Promise<SttPiece>;
 }

@@ -49,6 +49,8 @@ export interface TtsRequest {
   readonly timing?: boolean;
   readonly sampling?: Sampling;
   readonly references?: readonly ReferenceAudio[];
+  /** W3C trace context, for engines that are services of their own. */
+  readonly traceparent?: string;
 }
 
 /** Times in seconds from the start of this request's audio. */

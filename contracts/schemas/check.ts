@@ -4,6 +4,11 @@
  */
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { Settings } from 'typebox/system';
+
+/** Problems of one value that are told; its first eight would hide others behind them. */
+const MAX_PROBLEMS = 100;
+Settings.Set({ maxErrors: MAX_PROBLEMS });
 
 export interface Problem {
   /** Where: field names and indexes from the root. */
@@ -62,8 +67,8 @@ const SENTENCES: Record<string, (field: string, row: Row, value: unknown, params
   pattern: (field, row) => `${field} must match ${String(row['pattern'])}`,
 };
 
-/** Errors that only repeat that one of several alternatives failed. */
-const COLLECTIVE = new Set(['anyOf', 'oneOf', 'allOf', 'if']);
+/** Errors that only repeat what another one says: that one of several alternatives failed, that a field is unknown. */
+const COLLECTIVE = new Set(['anyOf', 'oneOf', 'allOf', 'if', 'boolean']);
 
 function toProblems(error: SchemaError, schema: unknown, value: unknown): Problem[] {
   const loc = tokens(error.instancePath).map((token) => (/^\d+$/.test(token) ? Number(token) : token));

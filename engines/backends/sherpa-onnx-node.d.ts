@@ -4,22 +4,96 @@ declare module 'sherpa-onnx-node' {
     samples: Float32Array;
     sampleRate: number;
   }
+  interface Transducer {
+    encoder: string;
+    decoder: string;
+    joiner: string;
+  }
+  interface OneFile {
+    model: string;
+  }
+  interface ModelConfig {
+    tokens: string;
+    numThreads: number;
+    debug: 0 | 1;
+  }
+  interface FeatureConfig {
+    sampleRate: number;
+    featureDim: number;
+  }
+
   export interface OfflineStream {
     acceptWaveform(waveform: Waveform): void;
   }
+  export interface OfflineModelConfig extends ModelConfig {
+    moonshine?:
+      | { encoder: string; mergedDecoder: string }
+      | { preprocessor: string; encoder: string; uncachedDecoder: string; cachedDecoder: string };
+    whisper?: { encoder: string; decoder: string; language: string; task: 'transcribe' };
+    senseVoice?: OneFile & { language: string; useInverseTextNormalization: 0 | 1 };
+    transducer?: Transducer;
+    paraformer?: OneFile;
+    nemoCtc?: OneFile;
+    zipformerCtc?: OneFile;
+    wenetCtc?: OneFile;
+  }
   export interface OfflineRecognizerConfig {
-    featConfig: { sampleRate: number; featureDim: number };
-    modelConfig: {
-      moonshine: { encoder: string; mergedDecoder: string };
-      tokens: string;
-      numThreads: number;
-      debug: 0 | 1;
-    };
+    featConfig: FeatureConfig;
+    modelConfig: OfflineModelConfig;
   }
   export interface OfflineRecognizer {
     createStream(): OfflineStream;
     decodeAsync(stream: OfflineStream): Promise<{ text: string }>;
   }
+
+  export interface OnlineStream extends OfflineStream {
+    inputFinished(): void;
+  }
+  export interface OnlineModelConfig extends ModelConfig {
+    transducer: Transducer;
+  }
+  export interface OnlineRecognizerConfig {
+    featConfig: FeatureConfig;
+    modelConfig: OnlineModelConfig;
+    enableEndpoint: boolean;
+  }
+  export interface OnlineRecognizer {
+    createStream(): OnlineStream;
+    isReady(stream: OnlineStream): boolean;
+    decode(stream: OnlineStream): void;
+    getResult(stream: OnlineStream): { text: string };
+  }
+
+  interface SpeakingModel extends OneFile {
+    tokens: string;
+    dataDir: string;
+  }
+  export interface OfflineTtsConfig {
+    model: {
+      vits?: SpeakingModel & { lexicon: string };
+      kokoro?: SpeakingModel & { voices: string; lexicon: string };
+      kitten?: SpeakingModel & { voices: string };
+      matcha?: Omit<SpeakingModel, 'model'> & { acousticModel: string; vocoder: string; lexicon: string };
+      numThreads: number;
+      debug: 0 | 1;
+      provider: 'cpu';
+    };
+    maxNumSentences: number;
+  }
+  export interface SpeakRequest {
+    text: string;
+    sid: number;
+    speed: number;
+    enableExternalBuffer: boolean;
+    /** False ends the work. */
+    onProgress?: (progress: { samples: Float32Array; progress: number }) => boolean;
+  }
+  export interface OfflineTts {
+    readonly numSpeakers: number;
+    readonly sampleRate: number;
+    generateAsync(request: SpeakRequest): Promise<Waveform>;
+  }
+
   export interface VadConfig {
     sileroVad: {
       model: string;
@@ -41,8 +115,11 @@ declare module 'sherpa-onnx-node' {
     flush(): void;
     reset(): void;
   }
+
   const sherpa: {
     OfflineRecognizer: { createAsync(config: OfflineRecognizerConfig): Promise<OfflineRecognizer> };
+    OnlineRecognizer: new (config: OnlineRecognizerConfig) => OnlineRecognizer;
+    OfflineTts: { createAsync(config: OfflineTtsConfig): Promise<OfflineTts> };
     Vad: new (config: VadConfig, bufferSizeInSeconds: number) => Vad;
   };
   export default sherpa;

@@ -3,6 +3,7 @@
  * phonemes is taken out, and every character of what is spoken belongs to one word of the source.
  */
 import { wordPlaces } from '../../alignment/transcript-words.js';
+import { hasSound } from '../sound.js';
 
 export interface Unit {
   /** The word as it stands in the source. */
@@ -16,11 +17,10 @@ export interface Unit {
 const UNSPEAKABLE = /[<>[\]\\\p{C}]/gu;
 /** An ampersand before a name would begin an entity. */
 const ENTITY = /&(?=[#\w])/gu;
-const SOUND = /[\p{L}\p{N}\p{S}&%@#]/u;
 
 const spokenForm = (word: string): string => word.replace(UNSPEAKABLE, ' ').replace(ENTITY, '& ').trim();
 
-const isSounding = ({ spoken }: Unit): boolean => SOUND.test(spoken);
+const isSounding = ({ spoken }: Unit): boolean => hasSound(spoken);
 
 /** Units without a sound end the pause of the one before them. */
 function withoutSilent(units: readonly Unit[]): Unit[] {

@@ -9,6 +9,7 @@ import { ServiceError } from '../../../contracts/errors.js';
 import type { SttEngine, SttPiece } from '../../../contracts/ports/stt.js';
 import { defaultModelsFolder, modelFile } from '../model-files.js';
 import { floatsOf } from '../samples.js';
+import { Turns } from '../turns.js';
 import { moonshineDescription } from './description.js';
 import { canHoldSpeech, plausible } from './hallucinations.js';
 
@@ -29,36 +30,15 @@ const recognizerConfig = (folder: string): OfflineRecognizerConfig => ({
   },
 });
 
-/** Rejects as soon as the signal is aborted, else settles as the work does. */
-async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  const settled = new AbortController();
-  const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { signal: settled.signal });
-  });
-  work.catch(() => undefined);
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    settled.abort();
-  }
-}
-
 /** Loads the model. Throws naming the file where one is missing. */
 export async function createMoonshine(modelsFolder = defaultModelsFolder): Promise<SttEngine> {
   const recognizer = await sherpa.OfflineRecognizer.createAsync(recognizerConfig(modelsFolder));
   const longest = moonshineDescription.capabilities.maxPieceSeconds * RECOGNITION_RATE;
-  let last: Promise<unknown> = Promise.resolve();
-  async function decode(samples: Int16Array, signal: AbortSignal): Promise<string> {
-    signal.throwIfAborted();
+  const turns = new Turns();
+  async function decode(samples: Int16Array): Promise<string> {
     const stream = recognizer.createStream();
     stream.acceptWaveform({ samples: floatsOf(samples), sampleRate: RECOGNITION_RATE });
     return (await recognizer.decodeAsync(stream)).text;
-  }
-  function inTurn(samples: Int16Array, signal: AbortSignal): Promise<string> {
-    const turn = last.then(() => decode(samples, signal));
-    last = turn.catch(() => undefined);
-    return turn;
   }
   return {
     ...moonshineDescription,
@@ -70,7 +50,7 @@ export async function createMoonshine(modelsFolder = defaultModelsFolder): Promi
         });
       }
       if (!canHoldSpeech(samples)) return NOTHING;
-      const text = await abortable(inTurn(samples, signal), signal);
+      const text = await turns.take(() => decode(samples), signal);
       return { text: plausible(text, samples.length / RECOGNITION_RATE) };
     },
   };

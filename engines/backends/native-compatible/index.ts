@@ -50,11 +50,10 @@ export const createNativeSpeech = (settings: RemoteSettings): TtsEngine =>
 
 /** Errors of `transcribe`: `provider_failed`. */
 export const createNativeTranscriber = (settings: RemoteSettings): Transcriber =>
-  remoteTranscriber(NAME, settings.languages, async (samples, language, signal) => {
+  remoteTranscriber(NAME, settings.languages, async (samples, { language, traceparent }, signal) => {
     const audio = wavFile(samples);
     const body = encode({ audio, ignore_timestamps: false, ...(language !== undefined && { language }) });
     const headers = { ...HEADERS, model: settings.sttModel };
-    return pieceOf(
-      await bytesOfReply(await ask(settings, { path: '/v1/asr', headers, body }, signal), REPLY_BYTES),
-    );
+    const reply = await ask(settings, { path: '/v1/asr', headers, body, traceparent }, signal);
+    return pieceOf(await bytesOfReply(reply, REPLY_BYTES));
   });

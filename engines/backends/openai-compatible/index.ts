@@ -39,8 +39,8 @@ function formOf(samples: Int16Array, model: string, language: string | undefined
 
 /** Errors of `transcribe`: `provider_failed`. */
 export const createOpenaiTranscriber = (settings: RemoteSettings): Transcriber =>
-  remoteTranscriber(NAME, settings.languages, async (samples, language, signal) => {
+  remoteTranscriber(NAME, settings.languages, async (samples, { language, traceparent }, signal) => {
     const body = formOf(samples, settings.sttModel, language);
-    const reply = await ask(settings, { path: '/audio/transcriptions', body }, signal);
+    const reply = await ask(settings, { path: '/audio/transcriptions', body, traceparent }, signal);
     return pieceOf(await bytesOfReply(reply, REPLY_BYTES));
   });

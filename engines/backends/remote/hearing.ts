@@ -78,7 +78,7 @@ export function pieceOf(reply: Buffer): SttPiece {
 
 export type Hear = (
   samples: Int16Array,
-  language: string | undefined,
+  options: { readonly language?: string; readonly traceparent?: string },
   signal: AbortSignal,
 ) => Promise<SttPiece>;
 
@@ -91,10 +91,10 @@ export function remoteTranscriber(
   const engine: SttEngine = {
     name,
     capabilities: { languages, maxPieceSeconds: PIECE_SECONDS, words: true },
-    async transcribe(samples, { language }, signal) {
+    async transcribe(samples, options, signal) {
       signal.throwIfAborted();
       return samples.some((sample) => Math.abs(sample) > AUDIBLE)
-        ? hear(samples, language, signal)
+        ? hear(samples, options, signal)
         : { text: '' };
     },
   };

@@ -14,6 +14,8 @@ export interface RemoteRequest {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array | FormData;
+  /** W3C trace context. */
+  readonly traceparent?: string | undefined;
 }
 
 /** What a service says of a request, not of itself, is passed on to the client. */
@@ -76,7 +78,12 @@ export async function ask(
   signal: AbortSignal,
 ): Promise<Response> {
   const authorization = key === undefined ? {} : { authorization: `Bearer ${key}` };
-  const headers = { ...authorization, ...request.headers };
+  const { traceparent } = request;
+  const headers = {
+    ...authorization,
+    ...(traceparent !== undefined && { traceparent }),
+    ...request.headers,
+  };
   const init = { method: 'POST', headers, signal, redirect: 'manual' } as const;
   let response: Response;
   try {

@@ -1,10 +1,9 @@
 /** Synthesis by a remote service: one request a piece, its audio passed on as it comes. */
 import type { TtsCapabilities, TtsEngine, TtsEvent, TtsRequest } from '../../../contracts/ports/tts.js';
+import { hasSound } from '../sound.js';
 import { remoteSamples } from './audio.js';
 import { ask, partsOf, type RemoteRequest } from './request.js';
 import { type RemoteSettings, remoteVoices } from './settings.js';
-
-const SOUND = /[\p{L}\p{N}\p{S}&%@#]/u;
 
 export type Abilities = Pick<TtsCapabilities, 'cloning' | 'styleTags' | 'speedRange'>;
 
@@ -18,8 +17,9 @@ export function remoteSpeech(
   const { format, rate, languages } = settings;
   async function* synthesize(request: TtsRequest, signal: AbortSignal): AsyncGenerator<TtsEvent> {
     signal.throwIfAborted();
-    if (!SOUND.test(request.text)) return;
-    const reply = await ask(settings, requestFor(request), signal);
+    if (!hasSound(request.text)) return;
+    const { traceparent } = request;
+    const reply = await ask(settings, { traceparent, ...requestFor(request) }, signal);
     for await (const samples of remoteSamples(partsOf(reply, signal), format, rate))
       yield { kind: 'audio', samples };
   }

@@ -1,0 +1,20 @@
+/** What an agent's behaviour is set by: the parts of a published configuration that its actor reads (spec `conversation`). */
+export type Eagerness = 'relaxed' | 'balanced' | 'eager';
+export type Sensitivity = 'low' | 'balanced' | 'high';
+
+export type Opening =
+  | { readonly mode: 'off' }
+  | { readonly mode: 'fixed'; readonly text: string }
+  /** The language model makes it. */
+  | { readonly mode: 'prompt' };
+
+export interface AgentSettings {
+  readonly opening: Opening;
+  readonly eagerness: Eagerness;
+  readonly interruptible: boolean;
+  readonly sensitivity: Sensitivity;
+  readonly reengage: boolean;
+  readonly maxDurationMs: number;
+  /** What the user speaks: chooses the word lists of endpointing. */
+  readonly language: string;
+}

@@ -1,0 +1,71 @@
+/**
+ * What the user's voice does to an agent that speaks or is about to: the table of overlap class and
+ * `interruption_sensitivity` (the classes of Full-Duplex-Bench 1.5).
+ *
+ * Voice activity and transcripts tell noise (no words), a backchannel (only words of agreement) and speech apart.
+ * They cannot tell whom speech is meant for: talking to somebody else, and speech in the background that is loud
+ * enough to be transcribed, are `speech` here and treated as an interruption. `low` asks for more words before it
+ * yields, which spares the agent a short aside; nothing spares it a long one.
+ */
+import type { Sensitivity } from '../settings.js';
+
+export type Overlap = 'noise' | 'backchannel' | 'speech';
+
+/** `later`: the agent goes on, and answers when it has finished. */
+export type Verdict = 'ignore' | 'later' | 'interrupt';
+
+interface Row {
+  /** Milliseconds of voice that make the agent hold its breath, before any word is known; null: never. */
+  readonly holdMs: number | null;
+  /** Words of `speech` that interrupt at once, while the user still speaks. */
+  readonly words: number;
+  readonly noise: Verdict;
+  readonly backchannel: Verdict;
+  /** `speech` of fewer words, once the user has stopped. */
+  readonly fewWords: Verdict;
+}
+
+/**
+ * A cough lasts 200 to 350 ms, and the detector hears it 250 ms longer. Holding for one is heard as a hesitation:
+ * `balanced` waits until it is longer than that, `low` never holds.
+ */
+export const INTERRUPTION: Readonly<Record<Sensitivity, Row>> = {
+  low: { holdMs: null, words: 4, noise: 'ignore', backchannel: 'ignore', fewWords: 'later' },
+  balanced: { holdMs: 600, words: 2, noise: 'ignore', backchannel: 'ignore', fewWords: 'interrupt' },
+  high: { holdMs: 60, words: 1, noise: 'ignore', backchannel: 'interrupt', fewWords: 'interrupt' },
+};
+
+/** Words of somebody who listens. */
+const BACKCHANNELS = new Set(
+  (
+    'yeah yes yep yup ok okay right sure mhm mm hm hmm mmhm mmhmm uhhuh uh huh aha ah oh i see got it cool great nice wow ' +
+    'sí si claro vale ya oui ouais daccord bien voilà ja genau klar gut stimmt ach so ' +
+    'うん はい ええ なるほど そう そうですね 嗯 对 好 好的 是 네 예 응 그래요 맞아요'
+  ).split(' '),
+);
+
+/** Longer than this it is not a backchannel, whatever its words. */
+const BACKCHANNEL_WORDS = 4;
+
+const wordsOf = (text: string): string[] =>
+  text
+    .toLowerCase()
+    .replace(/['’-]/gu, '')
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== '');
+
+export function overlapOf(text: string): Overlap {
+  const words = wordsOf(text);
+  if (words.length === 0) return 'noise';
+  const agrees = words.length <= BACKCHANNEL_WORDS && words.every((word) => BACKCHANNELS.has(word));
+  return agrees ? 'backchannel' : 'speech';
+}
+
+/** `finished`: the user has stopped, and this is all that was said. */
+export function verdictOf(text: string, sensitivity: Sensitivity, finished: boolean): Verdict | undefined {
+  const row = INTERRUPTION[sensitivity];
+  const overlap = overlapOf(text);
+  if (overlap === 'speech' && wordsOf(text).length >= row.words) return 'interrupt';
+  if (!finished) return undefined;
+  return overlap === 'speech' ? row.fewWords : row[overlap];
+}

@@ -1,0 +1,131 @@
+/**
+ * One context of protocol B's speech sockets (protocol-b.md section 3): the whole of a `stream-input` socket, one
+ * of several on `multi-stream-input`. Text goes from the buffer into the job's feed, and audio from the job to the
+ * socket, past the actor.
+ *
+ * Invariants:
+ * - at most one `begin`, so that all audio of a context is one stream of its codec;
+ * - each context ends with exactly one `finish` or `refuse`, or with none when the socket has gone first;
+ * - `finish` follows the end of the job, where one began; a job that is not over is cancelled before a `refuse`;
+ * - `idle` is said once for a silence of the client, and never after `end`; nothing follows the context's end.
+ */
+import { emit, setup } from 'xstate';
+
+/** What goes wrong on these sockets, as its client is told: `code` is the close code that it is worth. */
+export interface SocketFault {
+  readonly message: string;
+  readonly error: string;
+  readonly code: number;
+  /** The option at fault, as the client spelled it. */
+  readonly param?: string | undefined;
+}
+
+export interface StreamInput {
+  readonly inactivityMs: number;
+  /** Why the context may not speak, known before there was anything to say (spec rule 5). */
+  readonly refusal?: SocketFault | undefined;
+}
+
+export type StreamInputEvent =
+  /** The client has said something. */
+  | { readonly type: 'heard' }
+  /** What waits is to be spoken; `fed` where the feed was given any of it. */
+  | { readonly type: 'speak'; readonly fed: boolean }
+  /** No more text will come. */
+  | { readonly type: 'end' }
+  | { readonly type: 'done' }
+  | { readonly type: 'failed'; readonly fault: SocketFault }
+  | { readonly type: 'gone' };
+
+export type StreamInputEffect =
+  | { readonly type: 'begin' }
+  | { readonly type: 'endText' }
+  | { readonly type: 'cancel' }
+  /** The client has been silent for too long. */
+  | { readonly type: 'idle' }
+  | { readonly type: 'finish' }
+  | { readonly type: 'refuse'; readonly fault: SocketFault };
+
+const parts = setup({
+  types: {} as {
+    context: StreamInput;
+    input: StreamInput;
+    events: StreamInputEvent;
+    emitted: StreamInputEffect;
+  },
+  delays: { silence: ({ context }) => context.inactivityMs },
+  guards: {
+    isRefused: ({ context }) => context.refusal !== undefined,
+    isFed: (_, { fed }: { fed: boolean }) => fed,
+  },
+  actions: {
+    begin: emit({ type: 'begin' }),
+    endText: emit({ type: 'endText' }),
+    cancel: emit({ type: 'cancel' }),
+    idle: emit({ type: 'idle' }),
+    finish: emit({ type: 'finish' }),
+    refuse: emit((_, { fault }: { fault: SocketFault | undefined }) => ({
+      type: 'refuse' as const,
+      fault: fault as SocketFault,
+    })),
+  },
+});
+
+/** A flush, and so the end as well, is when a context that may not speak learns it. */
+const REFUSED = {
+  guard: 'isRefused',
+  target: '#context.closed',
+  actions: {
+    type: 'refuse',
+    params: ({ context }: { context: StreamInput }) => ({ fault: context.refusal }),
+  },
+} as const;
+
+export const streamInput = parts.createMachine({
+  id: 'context',
+  context: ({ input }) => input,
+  initial: 'silent',
+  states: {
+    silent: {
+      after: { silence: { actions: 'idle' } },
+      on: {
+        heard: { target: 'silent', reenter: true },
+        speak: [
+          REFUSED,
+          {
+            guard: { type: 'isFed', params: ({ event }) => event },
+            target: 'speaking.open',
+            actions: 'begin',
+          },
+        ],
+        end: [REFUSED, { target: 'closed', actions: 'finish' }],
+        failed: { target: 'closed', actions: { type: 'refuse', params: ({ event }) => event } },
+        gone: 'closed',
+      },
+    },
+    /** The job runs. */
+    speaking: {
+      initial: 'open',
+      on: {
+        done: { target: 'closed', actions: 'finish' },
+        failed: {
+          target: 'closed',
+          actions: ['cancel', { type: 'refuse', params: ({ event }) => event }],
+        },
+        gone: { target: 'closed', actions: 'cancel' },
+      },
+      states: {
+        /** Its feed takes text. */
+        open: {
+          after: { silence: { actions: 'idle' } },
+          on: {
+            heard: { target: 'open', reenter: true },
+            end: { target: 'draining', actions: 'endText' },
+          },
+        },
+        draining: {},
+      },
+    },
+    closed: { type: 'final' },
+  },
+});

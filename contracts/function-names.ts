@@ -1,0 +1,47 @@
+/**
+ * What a model calls tools by (decisions.md fine point 17): `[a-zA-Z0-9_-]{1,64}` made from the tool's name. Names that
+ * begin with `_` are the built-in tools'.
+ */
+const LENGTH = 64;
+const ID_PART = 8;
+
+const ACCENTS = /\p{M}+/gu;
+const OTHERS = /[^a-zA-Z0-9-]+/g;
+
+/** What is left of a name; `tool_` and eight characters of the id where nothing is. */
+function bareName({ id, name }: NamedTool): string {
+  const plain = name.normalize('NFKD').replace(ACCENTS, '').replace(OTHERS, '_');
+  const bare = plain
+    .replace(/^[_-]+/, '')
+    .slice(0, LENGTH)
+    .replace(/_+$/, '');
+  return bare === '' ? `tool_${id.slice(-ID_PART)}` : bare;
+}
+
+export interface NamedTool {
+  readonly id: string;
+  readonly name: string;
+  /** A client's tool keeps its name, which the client knows it by. */
+  readonly client?: boolean;
+}
+
+function free(name: string, taken: ReadonlySet<string>): string {
+  for (let number = 1; ; number++) {
+    const ending = number === 1 ? '' : `_${number}`;
+    const tried = name.slice(0, LENGTH - ending.length) + ending;
+    if (!taken.has(tried)) return tried;
+  }
+}
+
+/** The function's name of each tool, by the tool's id; all are different. Client tools are named first. */
+export function functionNames(tools: readonly NamedTool[]): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  const taken = new Set<string>();
+  const ordered = [...tools].sort((a, b) => Number(b.client ?? false) - Number(a.client ?? false));
+  for (const tool of ordered) {
+    const name = free(tool.client ? tool.name : bareName(tool), taken);
+    taken.add(name);
+    names.set(tool.id, name);
+  }
+  return names;
+}

@@ -1,0 +1,128 @@
+/**
+ * Agents, their drafts and their published versions (spec.txt "Agent"). Every method sees what belongs to the workspace
+ * only. Sessions run published configuration: they ask `PublishedAgents`, which never shows a draft but to a preview.
+ */
+import type { AgentConfig } from '../schemas/agent-config.js';
+import type { ConfigRevision } from '../schemas/agent-merge.js';
+import type { Problem } from '../schemas/check.js';
+import type { AgentChange, Override } from '../schemas/agents.js';
+import type { Listed, PageRequest } from './page.js';
+import type { FrozenTool } from './tools.js';
+
+export interface Agent {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly name: string;
+  readonly description: string;
+  readonly status: 'active' | 'archived';
+  /** The number of the last version; 0 where nothing was published yet. */
+  readonly lastVersion: number;
+  readonly publicEnabled: boolean;
+  readonly allowedOrigins: readonly string[];
+  readonly overridesAllowed: readonly Override[];
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export interface AgentFilter {
+  readonly search?: string;
+  readonly includeArchived: boolean;
+  readonly publication: 'all' | 'live' | 'draft';
+}
+
+/** A configuration with what identifies its content. */
+export interface HashedConfig {
+  readonly agentId: string;
+  readonly config: AgentConfig;
+  readonly configHash: string;
+  readonly updatedAt: Date;
+}
+
+/** What a configuration refers to, by ids. */
+export interface References {
+  readonly tools: readonly string[];
+  readonly sources: readonly string[];
+}
+
+export interface Agents {
+  list(workspaceId: string, filter: AgentFilter, page: PageRequest): Promise<Listed<Agent>>;
+  read(id: string, workspaceId: string): Promise<Agent | undefined>;
+  /** Errors: those of `configure`. */
+  create(
+    agent: { readonly name: string; readonly description: string } & ConfigRevision,
+    workspaceId: string,
+  ): Promise<Agent>;
+  change(id: string, workspaceId: string, change: AgentChange): Promise<Agent | undefined>;
+  /** With its configuration and versions; false where there is no such agent. */
+  remove(id: string, workspaceId: string): Promise<boolean>;
+  config(id: string, workspaceId: string): Promise<HashedConfig | undefined>;
+  /** Those of the references that do not exist in the workspace, as problems of a configuration. */
+  missing(references: References, workspaceId: string): Promise<readonly Problem[]>;
+  /**
+   * Replaces the draft by what `revise` makes of it; changes of one agent come one after the other.
+   * Errors: `validation_failed` where a tool or a knowledge source does not exist, `invalid_request` where two client
+   * tools have one name.
+   */
+  configure(
+    id: string,
+    workspaceId: string,
+    revise: (current: AgentConfig) => ConfigRevision,
+  ): Promise<HashedConfig | undefined>;
+}
+
+export interface VersionSummary {
+  readonly number: number;
+  readonly title: string | null;
+  readonly description: string | null;
+  readonly configHash: string;
+  readonly publishedAt: Date;
+}
+
+export interface AgentVersion extends VersionSummary, HashedConfig {}
+
+export interface AgentVersions {
+  /** Undefined where there is no such agent, as in the other methods. Newest first. */
+  list(agentId: string, workspaceId: string, page: PageRequest): Promise<Listed<VersionSummary> | undefined>;
+  read(agentId: string, workspaceId: string, number: number): Promise<AgentVersion | undefined>;
+  /** Makes the draft, with its tools and the revisions of its knowledge, the next version. */
+  publish(
+    agentId: string,
+    workspaceId: string,
+    about: { readonly title: string | null; readonly description: string | null },
+  ): Promise<AgentVersion | undefined>;
+}
+
+/** A revision of a knowledge source. */
+export interface PinnedSource {
+  readonly sourceId: string;
+  readonly revision: number;
+}
+
+/** All that a conversation runs on. */
+export interface RunnableVersion {
+  /** 0 for a draft. */
+  readonly number: number;
+  readonly config: AgentConfig;
+  readonly configHash: string;
+  /** Frozen; in the order in which they are attached. */
+  readonly tools: readonly FrozenTool[];
+  readonly knowledge: readonly PinnedSource[];
+}
+
+export interface RunnableAgent {
+  readonly agent: Agent;
+  /** Undefined where nothing was published yet. */
+  readonly version: RunnableVersion | undefined;
+}
+
+export interface PublishedAgents {
+  /** The agent with its last version. Without a workspace, as for public sessions: whoever owns it. */
+  find(agentId: string, workspaceId?: string): Promise<RunnableAgent | undefined>;
+  /** The agent with its draft, as for previews. */
+  draft(agentId: string, workspaceId: string): Promise<RunnableAgent | undefined>;
+}
+
+export interface WebhookSecrets {
+  /** The secret that deliveries to that URL of the agent are signed with; undefined where there is none. */
+  secretOf(agentId: string, url: string): Promise<string | undefined>;
+}

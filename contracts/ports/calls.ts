@@ -1,0 +1,92 @@
+/**
+ * The media side of one conversation: a user and the agent, whatever carries them (transport.md). The gateway
+ * sees speech, playout and messages; frames of 20 ms, codecs and connections stay behind this port.
+ * PCM is 16-bit mono; times are milliseconds on the call's own clock, which starts at 0 with the call.
+ */
+
+/** What carries signalling frames to one client connection. */
+export interface SignalLink {
+  /** A frame for the client; dropped once the connection is closed. */
+  send(frame: Uint8Array | string): void;
+  close(): void;
+}
+
+/** The other end of a link. */
+export interface SignalEnd {
+  receive(frame: Uint8Array | string): void;
+  /** The client's connection has gone. Called once. */
+  closed(): void;
+}
+
+export interface SignalConnect {
+  /** `/rtc/v1` (one peer connection) or `/rtc` (two). */
+  readonly version: 1 | 0;
+  /** A resume of this participant; absent: a join, or a full reconnect. */
+  readonly resume?: string;
+  /** The query of the upgrade request, for what the version carries there. */
+  readonly query: URLSearchParams;
+}
+
+export interface CallOptions {
+  readonly sessionId: string;
+  readonly user: { readonly identity: string; readonly name: string };
+  readonly agent: { readonly identity: string; readonly name: string };
+  /** A token for later connections of the same user, sent right after each join. */
+  rotatedToken(): Promise<string>;
+  /** Whether each side's audio is kept. */
+  readonly record: boolean;
+}
+
+export type CallEvent =
+  /** The user's media is connected; the first time, and after each drop. */
+  | { readonly kind: 'connected' }
+  /** It is not any more; the call goes on until somebody ends it. */
+  | { readonly kind: 'disconnected' }
+  /** The client said that it leaves. */
+  | { readonly kind: 'left' }
+  /** Voice activity of the user. A muted or lost microphone counts as silence. */
+  | { readonly kind: 'speech'; readonly active: boolean; readonly at: number }
+  /**
+   * What the user said, at 16 kHz, in windows of 100 to 300 ms while voice activity lasts: from shortly before it
+   * began until it ended.
+   */
+  | { readonly kind: 'audio'; readonly samples: Int16Array; readonly at: number }
+  /** How much of an utterance has left for the user; at least each 200 ms, and when it ends or is cleared. */
+  | { readonly kind: 'played'; readonly utterance: number; readonly ms: number; readonly ended: boolean }
+  | { readonly kind: 'data'; readonly topic: string; readonly payload: Uint8Array };
+
+/** Text of one side, shown while it is said (native-and-platform.md 6.9, `lk.transcription`). */
+export interface TranscriptText {
+  readonly speaker: 'user' | 'agent';
+  readonly segment: string;
+  /** Agent: what is new. User: all of the segment so far, replacing what was shown. */
+  readonly text: string;
+  readonly final: boolean;
+}
+
+export interface Call {
+  /** In order; ends when the call has ended. Errors: `engine_lost` when the media worker died. */
+  readonly events: AsyncIterable<CallEvent>;
+  /** One connection of the client; a later one replaces it. */
+  connect(how: SignalConnect, link: SignalLink): SignalEnd;
+  /** Speech of an utterance at 24 kHz, played in the order in which it is given. Resolves when more is wanted. */
+  play(utterance: number, samples: Int16Array): Promise<void>;
+  /** No more of this utterance; `played` with `ended` follows when it has been heard. */
+  finish(utterance: number): void;
+  /** Stops playing within a frame or two and keeps what waits; `resume` goes on. */
+  pause(): void;
+  resume(): void;
+  /** Drops what has not been played, with `played` and `ended` for each utterance. */
+  clear(): void;
+  send(topic: string, payload: Uint8Array): void;
+  show(text: TranscriptText): void;
+  /** Attributes of the agent's participant. */
+  attributes(values: Readonly<Record<string, string>>): void;
+  /** Tells the client, closes everything. Idempotent. */
+  end(): void;
+}
+
+export interface Calls {
+  /** Never blocks; nothing is sent before a client connects. */
+  open(options: CallOptions, signal: AbortSignal): Call;
+}

@@ -1,0 +1,42 @@
+/** A language model that streams text and tool calls (decisions.md "Language model", fine point 11). */
+
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  /** JSON text as the model wrote it; not checked yet. */
+  readonly arguments: string;
+}
+
+export type ChatMessage =
+  | { readonly role: 'system' | 'user'; readonly content: string }
+  | { readonly role: 'assistant'; readonly content: string; readonly toolCalls?: readonly ToolCall[] }
+  | { readonly role: 'tool'; readonly callId: string; readonly content: string };
+
+/** JSON Schema of an object. */
+export interface ChatTool {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: object;
+}
+
+export interface ChatRequest {
+  readonly messages: readonly ChatMessage[];
+  readonly tools: readonly ChatTool[];
+  /** What was found for this turn; a model that reads prompts gets it as a message, the embedded one as it is. */
+  readonly passages: readonly { readonly source: string; readonly text: string }[];
+}
+
+export type ChatEvent =
+  | { readonly kind: 'text'; readonly text: string }
+  /** Whole calls, once the model has written them. */
+  | { readonly kind: 'calls'; readonly calls: readonly ToolCall[] };
+
+export interface ChatModel {
+  /** Shown in logs and records: `builtin-dialogue` says what it is. */
+  readonly name: string;
+  /**
+   * Errors: `provider_failed` (with the model's status), `first_byte_timeout`. Never retried after the request was
+   * sent. Leaving the loop, or an abort, ends the request.
+   */
+  chat(request: ChatRequest, signal: AbortSignal): AsyncIterable<ChatEvent>;
+}

@@ -1,0 +1,65 @@
+/** Knowledge sources of a workspace: texts that agents answer from (native-and-platform.md 6.1). */
+import type { PinnedSource } from './agents.js';
+import type { Listed, PageRequest } from './page.js';
+import type { AgentReferences } from './tools.js';
+
+export interface KnowledgeSource {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly name: string;
+  readonly description: string;
+  readonly fileName: string;
+  readonly sizeBytes: number;
+  readonly chunkCount: number;
+  /** Grows with each new content. */
+  readonly revision: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export interface SourceFile {
+  readonly fileName: string;
+  readonly sizeBytes: number;
+  readonly content: string;
+}
+
+export interface KnowledgeDetail extends KnowledgeSource {
+  readonly content: string;
+}
+
+/** A part of a source that fits a question. */
+export interface Passage {
+  readonly sourceId: string;
+  readonly source: string;
+  readonly text: string;
+  /** The better the higher. */
+  readonly rank: number;
+}
+
+export interface Knowledge {
+  list(workspaceId: string, search: string | undefined, page: PageRequest): Promise<Listed<KnowledgeSource>>;
+  read(id: string, workspaceId: string): Promise<KnowledgeDetail | undefined>;
+  create(
+    source: { readonly name: string; readonly description: string; readonly file: SourceFile },
+    workspaceId: string,
+  ): Promise<KnowledgeDetail>;
+  /** What is absent stays; a file is a new revision. */
+  change(
+    id: string,
+    workspaceId: string,
+    change: { readonly name?: string; readonly description?: string; readonly file?: SourceFile },
+  ): Promise<KnowledgeDetail | undefined>;
+  /** False where there is none. Errors: `conflict` while a draft or the last version of an agent refers to it. */
+  remove(id: string, workspaceId: string): Promise<boolean>;
+  agents(id: string, workspaceId: string): Promise<AgentReferences | undefined>;
+}
+
+export interface KnowledgeSearch {
+  /** The passages of these revisions that fit the question best, best first; at most `limit`. */
+  search(
+    workspaceId: string,
+    sources: readonly PinnedSource[],
+    question: string,
+    limit: number,
+  ): Promise<readonly Passage[]>;
+}

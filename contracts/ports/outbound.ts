@@ -1,0 +1,67 @@
+/**
+ * Requests to addresses that an account owner wrote: tools and webhooks (spec "Webhook tool" rule 9; decisions.md
+ * fine point 8). Nothing private is reached, at save time by the address as written and at call time by every address
+ * that a connection would go to, on every redirect.
+ */
+
+export interface OutboundRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly url: string;
+  /** In order, as stored. Those of the connection itself (`host`, `content-length` …) are refused. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body?: string | Uint8Array;
+  /** For everything: look-up, redirects and the whole response. */
+  readonly timeoutMs: number;
+  /** Bytes of the response body that are kept; what follows is not read. */
+  readonly captureBytes: number;
+  /** How many are followed, 3 unless told. With 0 a redirect is a reply like any other. */
+  readonly redirects?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface OutboundReply {
+  readonly status: number;
+  /** Lower-case names; repeated headers joined by `, `. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  /** Whether the body went on behind `captureBytes`. */
+  readonly truncated: boolean;
+  readonly latencyMs: number;
+}
+
+/** What the connection says of itself; no stored header may. */
+export const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
+  'connection', 'content-length', 'expect', 'host', 'http2-settings', 'keep-alive', 'proxy-authenticate',
+  'proxy-authorization', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade',
+]); // prettier-ignore
+
+/** Why there is no reply. */
+export type OutboundFailure =
+  /** The address, a header, or an address that the name resolves to may not be used. */
+  | 'refused'
+  /** The name does not resolve. */
+  | 'unresolved'
+  /** No connection, or it broke. */
+  | 'unreachable'
+  | 'timeout'
+  | 'too_many_redirects';
+
+/** Its message may be shown to the owner of the address: it names no address that the owner did not write. */
+export class OutboundError extends Error {
+  override readonly name = 'OutboundError';
+
+  constructor(
+    readonly failure: OutboundFailure,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+export interface Outbound {
+  /** Why the address as written may not be used, as the end of a sentence ("must not …"); undefined where it may. */
+  checkUrl(url: string): string | undefined;
+  /** Any HTTP status is a reply. Errors: `OutboundError`; the signal's reason where it was aborted. */
+  fetch(request: OutboundRequest): Promise<OutboundReply>;
+}

@@ -1,0 +1,39 @@
+/** Recordings of sessions as clients read them (native-and-platform.md 6.7 `recording`). */
+export interface RecordingTrack {
+  readonly role: 'agent' | 'user' | 'human';
+  readonly status: 'requested' | 'active' | 'complete' | 'failed';
+  /** Signed; valid until `expires_at`. */
+  readonly url: string | null;
+  readonly expires_at: string | null;
+  readonly duration_ms: number | null;
+  readonly started_at: string | null;
+  readonly ended_at: string | null;
+  readonly error: string | null;
+  readonly error_code: string | null;
+}
+
+export interface Recording {
+  readonly session_id: string;
+  readonly status: 'processing' | 'complete' | 'failed';
+  readonly tracks: readonly RecordingTrack[];
+  readonly error: string | null;
+  readonly error_code: string | null;
+  readonly error_message: string | null;
+}
+
+/** The audio of one track, whole. */
+export interface RecordingFile {
+  readonly bytes: number;
+  /** From that byte up to, and without, another; the file is closed when the reader leaves. */
+  read(from: number, to: number): AsyncIterable<Uint8Array>;
+}
+
+export interface Recordings {
+  /** Its addresses begin with `baseUrl`. Undefined where the session was never recorded. */
+  read(sessionId: string, baseUrl: string): Promise<Recording | undefined>;
+  /** What a signed address leads to; undefined where it was not signed here or is over. */
+  open(token: string): Promise<RecordingFile | undefined>;
+}
+
+/** Hears that a session's call is being recorded, since `at`. */
+export type RecordingBegan = (sessionId: string, at: Date) => void;

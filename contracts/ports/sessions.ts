@@ -1,0 +1,190 @@
+/**
+ * Voice sessions (spec "Sessions"; native-and-platform.md 6.6 to 6.8; decisions.md fine point 13). A session is made
+ * `pending` with everything that its conversation will need, is joined once by its token, becomes `active` when the
+ * user is connected, and ends exactly once, whoever ends it and in whichever process.
+ */
+import type { AgentConfig } from '../schemas/agent-config.js';
+import type { ToolDefinition } from '../schemas/tools.js';
+import type { Listed, PageRequest } from './page.js';
+
+export const SESSION_STATUSES = ['pending', 'active', 'completed', 'failed'] as const;
+export type SessionStatus = (typeof SESSION_STATUSES)[number];
+
+export const SESSION_SOURCES = ['api_key', 'dashboard', 'public', 'phone'] as const;
+/** `dashboard` is a preview of a draft: not in lists, nothing is delivered. */
+export type SessionSource = (typeof SESSION_SOURCES)[number];
+
+/** And the status that a session ends in. */
+export const ENDED_REASONS = {
+  hangup: 'completed',
+  timeout: 'completed',
+  ended_by_api: 'completed',
+  error: 'failed',
+  not_joined: 'failed',
+} as const satisfies Record<string, SessionStatus>;
+export type EndedReason = keyof typeof ENDED_REASONS;
+
+export type Json = Readonly<Record<string, unknown>>;
+
+/** A tool as it was published; its credentials are asked for by id when it is called. */
+export interface PlannedTool {
+  readonly toolId: string;
+  /** What the model calls it. */
+  readonly functionName: string;
+  readonly definition: ToolDefinition;
+}
+
+/**
+ * What a conversation runs: the published configuration with the session's overrides in it and every placeholder of
+ * `config.prompt` rendered. The rendered texts hold the session's variables, so they are forgotten when it ends.
+ */
+export interface SessionPlan {
+  readonly config: AgentConfig;
+  readonly tools: readonly PlannedTool[];
+  readonly knowledge: readonly { readonly sourceId: string; readonly revision: number }[];
+  readonly configHash: string;
+  readonly maxDurationSeconds: number;
+  readonly recordAudio: boolean;
+  readonly toolEvents: boolean;
+  /** Whether the agent knows date and time, in the session's timezone. */
+  readonly worldContext: boolean;
+  readonly timezone: string;
+}
+
+export interface NewSession {
+  readonly workspaceId: string;
+  readonly agentId: string;
+  readonly agentName: string;
+  /** Null for a draft. */
+  readonly versionNumber: number | null;
+  readonly source: SessionSource;
+  readonly name: string | null;
+  readonly endUserId: string | null;
+  /** Returned as it came. */
+  readonly metadata: Json;
+  /** The overrides that took effect, as they came. */
+  readonly overrides: Json;
+  readonly plan: SessionPlan;
+}
+
+export interface SessionRecord extends Omit<NewSession, 'plan'> {
+  readonly id: string;
+  readonly status: SessionStatus;
+  readonly configHash: string;
+  readonly timezone: string;
+  readonly callerNumber: string | null;
+  readonly dialedNumber: string | null;
+  readonly createdAt: Date;
+  /** Until when it may be joined. */
+  readonly expiresAt: Date;
+  readonly startedAt: Date | null;
+  readonly endedAt: Date | null;
+  /** Of the conversation, whole seconds. */
+  readonly durationSeconds: number | null;
+  readonly endedReason: EndedReason | null;
+}
+
+interface ToolUse {
+  readonly callId: string;
+  readonly toolName: string;
+  /** `client`, `webhook`, `builtin` … */
+  readonly toolSource: string;
+}
+
+/** One line of a conversation's record. `turnId` counts the turns. */
+export type SessionItem = { readonly turnId: number; readonly createdAt: Date } & (
+  | {
+      readonly type: 'message';
+      readonly role: 'user' | 'assistant';
+      readonly content: string;
+      /** Why the agent could not answer, where that is what it said: a code of contracts/errors.ts. */
+      readonly error?: string;
+    }
+  /** `input` is JSON text, kept whole. */
+  | ({ readonly type: 'tool_call'; readonly input: string } & ToolUse)
+  | ({
+      readonly type: 'tool_result';
+      readonly status: 'completed' | 'failed';
+      /** Output and error are cut at LIMITS.session.toolOutputBytes. */
+      readonly output: string;
+      readonly outputTruncated: boolean;
+      readonly error: string | null;
+      readonly latencyMs: number;
+    } & ToolUse)
+);
+
+export interface SessionAnalysis {
+  readonly status: 'queued' | 'running' | 'completed' | 'skipped' | 'error';
+  readonly summary: string | null;
+  readonly data: readonly {
+    readonly name: string;
+    readonly type: 'boolean' | 'text' | 'number' | 'enum';
+    readonly value: unknown;
+    readonly rationale: string;
+  }[];
+  readonly criteriaResults: readonly {
+    readonly name: string;
+    readonly result: 'success' | 'failure' | 'unknown';
+    readonly rationale: string;
+  }[];
+  readonly error: string | null;
+}
+
+export interface SessionDetail extends SessionRecord {
+  /** In the order in which they happened. */
+  readonly items: readonly SessionItem[];
+  readonly analysis: SessionAnalysis | null;
+}
+
+export interface SessionFilter {
+  readonly agentId?: string;
+  /** Absent: all but `pending`. */
+  readonly statuses?: readonly SessionStatus[];
+  readonly callerNumber?: string;
+  readonly createdAfter?: Date;
+  readonly createdBefore?: Date;
+}
+
+/** Sessions as their workspace sees them. Another one's do not exist. */
+export interface Sessions {
+  /** Errors: `concurrency_exceeded` with as many live sessions as the workspace may have, or too many pending ones. */
+  create(session: NewSession): Promise<SessionRecord>;
+  /** Newest first, without previews. */
+  list(workspaceId: string, filter: SessionFilter, page: PageRequest): Promise<Listed<SessionRecord>>;
+  read(id: string, workspaceId: string): Promise<SessionDetail | undefined>;
+}
+
+export interface RunningSession {
+  readonly record: SessionRecord;
+  readonly plan: SessionPlan;
+}
+
+export type JoinRefusal = 'unknown' | 'used' | 'expired' | 'ended';
+
+/** Sessions as the process sees them that holds their conversations. */
+export interface SessionRuns {
+  /** Spends the session's token and makes this process its owner. At most one call of all processes gets it. */
+  join(id: string): Promise<RunningSession | { readonly refused: JoinRefusal }>;
+  /** Gives the token back: the client has gone before it got a token of its own to return with. */
+  unjoin(id: string): Promise<void>;
+  /** The user is connected. False where the session has ended meanwhile. */
+  activate(id: string): Promise<boolean>;
+  append(id: string, items: readonly SessionItem[]): Promise<void>;
+  /**
+   * Ends a session that is pending or active, in one transaction with the deliveries that its end causes. False where
+   * it has ended already, by whatever process. The owner hears of it by `onEnded`.
+   */
+  end(id: string, reason: EndedReason): Promise<boolean>;
+  /** Where a live session's owner takes signalling frames; undefined where nobody holds it. */
+  owner(id: string): Promise<string | undefined>;
+  /** Called with each session of this process that has ended, also by itself. The result ends it. */
+  onEnded(listener: (id: string) => void): () => void;
+}
+
+/** Work after a call: what is known of a conversation is made of its record, by any process. */
+export interface AnalysisQueue {
+  /** One ended session whose analysis waits, for `leaseMs`; then another process may take it, three times in all. */
+  take(leaseMs: number): Promise<(RunningSession & { readonly items: readonly SessionItem[] }) | undefined>;
+  /** Keeps the result and queues its deliveries, once. What the session ran is forgotten. */
+  finish(id: string, analysis: SessionAnalysis): Promise<void>;
+}

@@ -1,0 +1,54 @@
+/** Tools of a workspace (spec.txt "Webhook tool"); every method sees the workspace's own only. */
+import type { ToolDefinition, ToolRevision } from '../schemas/tools.js';
+import type { Listed, PageRequest } from './page.js';
+
+export interface Tool {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly definition: ToolDefinition;
+  /** Agents whose draft has it attached. */
+  readonly usedBy: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** What lists show of a tool. */
+export interface ToolSummary extends Omit<Tool, 'definition'> {
+  readonly definition: Pick<ToolDefinition, 'name' | 'description' | 'tool_type' | 'method' | 'url'>;
+}
+
+/** A tool as it was published, without its mock responses. Its credentials are those that the tool has now (fine point 14). */
+export interface FrozenTool {
+  readonly id: string;
+  readonly definition: ToolDefinition;
+}
+
+export interface AgentReferences {
+  /** At most 1000, by name. */
+  readonly agents: readonly { readonly id: string; readonly name: string }[];
+  readonly total: number;
+}
+
+export interface Tools {
+  list(
+    workspaceId: string,
+    filter: { readonly search?: string; readonly agentId?: string },
+    page: PageRequest,
+  ): Promise<Listed<ToolSummary>>;
+  read(id: string, workspaceId: string): Promise<Tool | undefined>;
+  create(revision: ToolRevision, workspaceId: string): Promise<Tool>;
+  /** Changes of one tool come one after the other. Errors: those of `revise`; `invalid_request` as in `Agents.configure`. */
+  change(
+    id: string,
+    workspaceId: string,
+    revise: (current: ToolDefinition) => ToolRevision,
+  ): Promise<Tool | undefined>;
+  /** False where there is no such tool. Errors: `conflict` while a draft has it attached. */
+  remove(id: string, workspaceId: string): Promise<boolean>;
+  agents(id: string, workspaceId: string): Promise<AgentReferences | undefined>;
+}
+
+export interface ToolCredentials {
+  /** The headers that a call of the tool carries, in order, credentials among them. */
+  headersOf(tool: FrozenTool): Promise<readonly (readonly [name: string, value: string])[]>;
+}

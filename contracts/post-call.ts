@@ -1,0 +1,37 @@
+/** Bodies of post-call events (native-and-platform.md 6.8). No transcript is in them. */
+import type { DeliveryEvent } from './ports/deliveries.js';
+import type { SessionAnalysis, SessionRecord } from './ports/sessions.js';
+
+const sessionOf = (record: SessionRecord): object => ({
+  id: record.id,
+  agent_id: record.agentId,
+  branch_id: null,
+  source: record.source,
+  status: record.status,
+  conversation_started_at: record.startedAt?.toISOString() ?? null,
+  conversation_ended_at: record.endedAt?.toISOString() ?? null,
+  duration_seconds: record.durationSeconds,
+  end_user_id: record.endUserId,
+  metadata: record.metadata,
+  agent_name: record.agentName,
+  config_hash: record.configHash,
+});
+
+const body = (event: DeliveryEvent, record: SessionRecord, more: object): string =>
+  JSON.stringify({ event, session: sessionOf(record), ...more });
+
+/** `ended_reason` is an open set: hangup, timeout, ended_by_api, error. */
+export const endedBody = (record: SessionRecord): string =>
+  body('call.ended', record, { ended_reason: record.endedReason });
+
+export const analyzedBody = (record: SessionRecord, analysis: SessionAnalysis, finishedAt: Date): string =>
+  body('call.analyzed', record, {
+    analysis: {
+      status: analysis.status,
+      summary: analysis.summary,
+      data: analysis.data,
+      criteria_results: analysis.criteriaResults,
+      finished_at: finishedAt.toISOString(),
+      error: analysis.error,
+    },
+  });

@@ -1,0 +1,218 @@
+/**
+ * An agent's configuration (spec.txt "Configuration object"; native-and-platform.md 6.3): its seven sections as they
+ * are stored and read, as a client changes them, and what an agent begins with. A new field is a line in LEAVES and
+ * one in DEFAULT_CONFIG; rows that lack it read as the default.
+ */
+import Type, { type Static, type TProperties, type TSchema } from 'typebox';
+import { LANGUAGES } from '../languages.js';
+import { LIMITS } from '../limits.js';
+import { leaf, Moment, nullable, strict, text, whole } from './shapes.js';
+
+const { agent, analysis, postCallWebhook: hook } = LIMITS;
+
+export const SUMMARY_LANGUAGES = ['en', 'zh', 'ja', 'ko', 'es', 'fr', 'de', 'pt', 'ru', 'ar'] as const;
+
+const list = <S extends TSchema>(item: S, maxItems: number, extra: object = {}) =>
+  Type.Array(item, { maxItems, ...extra });
+
+const Ids = (maxItems: number) => list(text(agent.reference), maxItems);
+
+/** Fields of the things in lists: what is required, and what is assumed where a client leaves it out. */
+const TRANSFER = {
+  type: Type.Enum(['phone'], { default: 'phone' }),
+  label: text(agent.transferLabel, { default: '' }),
+  phone_number: text(agent.transferNumber),
+  mode: Type.Enum(['cold', 'warm'], { default: 'cold' }),
+  warm_connect: Type.Enum(['confirm', 'direct'], { default: 'confirm' }),
+};
+const DATA_FIELD = {
+  name: Type.String({ pattern: analysis.namePattern }),
+  type: Type.Enum(['boolean', 'text', 'number', 'enum'], { default: 'text' }),
+  description: text(analysis.description, { default: '' }),
+  enum_options: nullable(
+    Type.Array(text(analysis.enumOption), {
+      minItems: analysis.enumOptions.min,
+      maxItems: analysis.enumOptions.max,
+      default: null,
+    }),
+  ),
+};
+const CRITERION = {
+  name: Type.String({ pattern: analysis.namePattern }),
+  description: text(analysis.description, { default: '' }),
+};
+
+const LEAVES = {
+  prompt: {
+    system_prompt: text(agent.systemPromptLength, {
+      description: `At most ${agent.systemPromptTokens} tokens (o200k_base) as well.`,
+    }),
+    first_message_mode: Type.Enum(['off', 'fixed', 'prompt']),
+    first_message: text(agent.firstMessage),
+    first_message_prompt: text(agent.firstMessage),
+  },
+  voice: {
+    voice_id: text(agent.voiceId, { description: 'A voice of the library; `default` is the default voice.' }),
+    speaking_language: Type.Enum([...LANGUAGES]),
+  },
+  conversation: {
+    max_duration_seconds: whole(agent.maxDurationSeconds),
+    eagerness: Type.Enum(['relaxed', 'balanced', 'eager']),
+    interruptible: Type.Boolean(),
+    interruption_sensitivity: Type.Enum(['low', 'balanced', 'high']),
+    reengage_enabled: Type.Boolean(),
+    record_audio: Type.Boolean(),
+    timezone: text(agent.timezone, { description: 'IANA name; empty for none.' }),
+  },
+  tools: {
+    enabled: Type.Boolean(),
+    tool_ids: Ids(agent.tools),
+  },
+  knowledge_base: {
+    enabled: Type.Boolean(),
+    knowledge_source_ids: Ids(agent.knowledgeSources),
+  },
+} as const satisfies Record<string, TProperties>;
+
+const SYSTEM_TOOLS = { hang_up_call: Type.Boolean() };
+const SUMMARY_PROMPT = nullable(text(analysis.summaryPrompt));
+
+export const AgentConfig = Type.Object({
+  prompt: Type.Object(LEAVES.prompt),
+  voice: Type.Object(LEAVES.voice),
+  conversation: Type.Object({
+    ...LEAVES.conversation,
+    transfer_destinations: list(Type.Object(TRANSFER), agent.transferDestinations),
+  }),
+  tools: Type.Object({ ...LEAVES.tools, system_tools: Type.Object(SYSTEM_TOOLS) }),
+  webhooks: Type.Object({
+    post_call: list(Type.Object({ url: text(hook.url), has_secret: Type.Boolean() }), hook.count),
+  }),
+  knowledge_base: Type.Object(LEAVES.knowledge_base),
+  analysis: Type.Object({
+    summary: Type.Object({
+      enabled: Type.Boolean(),
+      prompt: SUMMARY_PROMPT,
+      language: Type.Enum([...SUMMARY_LANGUAGES]),
+    }),
+    data_fields: list(Type.Object(DATA_FIELD), analysis.dataFields),
+    criteria: list(Type.Object(CRITERION), analysis.criteria),
+  }),
+});
+export type AgentConfig = Static<typeof AgentConfig>;
+
+/** All fields optional and nullable. */
+const leavesOf = <P extends TProperties>(properties: P) =>
+  Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, leaf(schema)])) as {
+    [K in keyof P]: ReturnType<typeof leaf<P[K]>>;
+  };
+
+/** All fields optional but the one that is required. */
+const itemOf = <P extends TProperties, K extends keyof P>(properties: P, required: K) =>
+  strict(
+    Object.fromEntries(
+      Object.entries(properties).map(([name, schema]) => [
+        name,
+        name === required ? schema : Type.Optional(schema),
+      ]),
+    ) as { [N in keyof P]: N extends K ? P[N] : ReturnType<typeof Type.Optional<P[N]>> },
+  );
+
+/** A webhook's secret: absent keeps the stored one for the same URL, null removes it, a value rotates it. */
+const PostCallChange = strict({
+  url: text(hook.url),
+  secret: leaf(text(hook.secret, { description: 'Write-only. Signs the deliveries.' })),
+});
+
+export const ConfigChanges = strict(
+  {
+    prompt: leaf(strict(leavesOf(LEAVES.prompt))),
+    voice: leaf(strict(leavesOf(LEAVES.voice))),
+    conversation: leaf(
+      strict({
+        ...leavesOf(LEAVES.conversation),
+        transfer_destinations: leaf(list(itemOf(TRANSFER, 'phone_number'), agent.transferDestinations)),
+      }),
+    ),
+    tools: leaf(strict({ ...leavesOf(LEAVES.tools), system_tools: leaf(strict(leavesOf(SYSTEM_TOOLS))) })),
+    webhooks: leaf(
+      strict({
+        post_call: leaf(
+          list(PostCallChange, hook.count, {
+            description: 'Replaces the list. One object stands for a list of one; null and [] clear it.',
+          }),
+        ),
+      }),
+    ),
+    knowledge_base: leaf(strict(leavesOf(LEAVES.knowledge_base))),
+    analysis: leaf(
+      strict({
+        summary: leaf(
+          strict({
+            enabled: Type.Optional(Type.Boolean({ default: true })),
+            prompt: Type.Optional(SUMMARY_PROMPT),
+            language: Type.Optional(Type.Enum([...SUMMARY_LANGUAGES], { default: 'en' })),
+          }),
+        ),
+        data_fields: leaf(list(itemOf(DATA_FIELD, 'name'), analysis.dataFields)),
+        criteria: leaf(list(itemOf(CRITERION, 'name'), analysis.criteria)),
+      }),
+    ),
+  },
+  {
+    examples: [
+      { prompt: { system_prompt: 'You help the callers of a bakery.' }, voice: { speaking_language: 'en' } },
+    ],
+  },
+);
+export type ConfigChanges = Static<typeof ConfigChanges>;
+
+/** What an agent begins with. */
+export const DEFAULT_CONFIG: AgentConfig = {
+  prompt: {
+    system_prompt: '',
+    first_message_mode: 'prompt',
+    first_message: 'Hi! Thanks for calling — how can I help you today?',
+    first_message_prompt: 'Greet the caller and ask what you can help with.',
+  },
+  voice: { voice_id: 'default', speaking_language: 'en' },
+  conversation: {
+    max_duration_seconds: 1800,
+    eagerness: 'balanced',
+    interruptible: true,
+    interruption_sensitivity: 'balanced',
+    reengage_enabled: false,
+    record_audio: true,
+    timezone: '',
+    transfer_destinations: [],
+  },
+  tools: { enabled: true, tool_ids: [], system_tools: { hang_up_call: false } },
+  webhooks: { post_call: [] },
+  knowledge_base: { enabled: false, knowledge_source_ids: [] },
+  analysis: { summary: { enabled: true, prompt: null, language: 'en' }, data_fields: [], criteria: [] },
+};
+
+/** What stands for the fields that a client leaves out of the things in lists. */
+export const ITEM_DEFAULTS = {
+  transfer_destinations: { type: 'phone', label: '', mode: 'cold', warm_connect: 'confirm' },
+  data_fields: { type: 'text', description: '', enum_options: null },
+  criteria: { description: '' },
+} as const;
+
+export const CONFIG_EXAMPLE = {
+  agent_id: 'agent_5f0c8a1b2c3d4e5f60718293',
+  config_hash: 'sha256:2f1c0a9d8b7e6f5a4c3b2a190817263544f3e2d1c0b9a8877665544332211000',
+  ...DEFAULT_CONFIG,
+  updated_at: '2026-01-01T12:00:00.000Z',
+};
+
+/** The configuration as it is read. */
+export const ConfigEntity = Type.Object(
+  {
+    agent_id: Type.String(),
+    config_hash: Type.String({ description: "Equals a version's where nothing is unpublished." }),
+    ...AgentConfig.properties,
+    updated_at: Moment,
+  },
+  { examples: [CONFIG_EXAMPLE] },
+);

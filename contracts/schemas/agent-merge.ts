@@ -1,0 +1,97 @@
+/**
+ * What a change of a configuration leaves behind (decisions.md fine point 14). Absent keeps, null clears where the leaf
+ * can be cleared and keeps elsewhere, lists are replaced, objects are merged; nothing falls back to a default.
+ */
+import { createHash } from 'node:crypto';
+import { type AgentConfig, type ConfigChanges, DEFAULT_CONFIG, ITEM_DEFAULTS } from './agent-config.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The leaves that null clears, and to what. */
+const CLEARED: Json = { 'analysis.summary.prompt': null };
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The things of a list, whole; ids once each. */
+function completed(name: string, items: readonly unknown[]): readonly unknown[] {
+  const defaults = (ITEM_DEFAULTS as Readonly<Record<string, Json>>)[name];
+  return defaults ? items.map((item) => ({ ...defaults, ...(item as Json) })) : [...new Set(items)];
+}
+
+function merge(current: Json, changes: Json, path = ''): Json {
+  const merged: Record<string, unknown> = { ...current };
+  for (const [name, value] of Object.entries(changes)) {
+    const at = path + name;
+    if (value === null && Object.hasOwn(CLEARED, at)) merged[name] = CLEARED[at];
+    else if (value === null || value === undefined) continue;
+    else if (Array.isArray(value)) merged[name] = completed(name, value);
+    else if (isObject(value))
+      merged[name] = merge(isObject(current[name]) ? current[name] : {}, value, `${at}.`);
+    else merged[name] = value;
+  }
+  return merged;
+}
+
+/** What is stored, with the defaults of fields that it does not know. */
+export const completeConfig = (stored: unknown): AgentConfig =>
+  merge(DEFAULT_CONFIG, stored as Json) as AgentConfig;
+
+/** A secret to keep under a webhook's address; null to forget it. */
+export interface WebhookSecret {
+  readonly url: string;
+  readonly secret: string | null;
+}
+
+export interface ConfigRevision {
+  readonly config: AgentConfig;
+  readonly secrets: readonly WebhookSecret[];
+}
+
+type PostCall = NonNullable<NonNullable<ConfigChanges['webhooks']>['post_call']>;
+
+function mergeWebhooks(current: AgentConfig, wanted: PostCall): ConfigRevision['config']['webhooks'] {
+  const known = new Map(current.webhooks.post_call.map(({ url, has_secret: has }) => [url, has]));
+  return {
+    post_call: wanted.map(({ url, secret }) => ({
+      url,
+      has_secret: secret === undefined ? (known.get(url) ?? false) : Boolean(secret),
+    })),
+  };
+}
+
+/** The configuration after the change, and the secrets that came with it. An empty secret is none. */
+export function reviseConfig(current: AgentConfig, { webhooks, ...changes }: ConfigChanges): ConfigRevision {
+  const config = merge(current, changes) as AgentConfig;
+  const wanted = webhooks?.post_call === null ? [] : webhooks?.post_call;
+  if (wanted === undefined) return { config, secrets: [] };
+  const secrets = wanted.flatMap(({ url, secret }) =>
+    secret === undefined ? [] : [{ url, secret: secret || null }],
+  );
+  return { config: { ...config, webhooks: mergeWebhooks(current, wanted) }, secrets };
+}
+
+/** Members in order of their names, so that the same content is the same text. */
+function canonical(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(canonical);
+  if (!isObject(value)) return value;
+  const names = Object.keys(value).sort();
+  return names.map((name) => [name, canonical(value[name])]);
+}
+
+/** Equal for the same content. */
+export const contentDigest = (content: unknown): string =>
+  createHash('sha256')
+    .update(JSON.stringify(canonical(content)))
+    .digest('hex');
+
+export interface HashedContent {
+  readonly config: AgentConfig;
+  /** Attached tools, in the order in which they are attached. */
+  readonly tools: readonly { readonly id: string; readonly digest: string }[];
+  readonly knowledge: readonly { readonly sourceId: string; readonly revision: number }[];
+}
+
+/** Equal where a published version would be (fine point 15): configuration, tools, revisions; no secret. */
+export const configHash = ({ config, tools, knowledge }: HashedContent): string =>
+  `sha256:${contentDigest({ config, tools, knowledge })}`;

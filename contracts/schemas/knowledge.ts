@@ -1,0 +1,55 @@
+/** Knowledge sources on the wire (native-and-platform.md 6.1). */
+import Type, { type Static } from 'typebox';
+import { LIMITS } from '../limits.js';
+import { Moment, strict, text } from './shapes.js';
+
+const limits = LIMITS.knowledge;
+
+const Source = Type.String({
+  format: 'binary',
+  description: 'A file .md or .txt, UTF-8, at most 1 MB.',
+});
+const Name = text(limits.name, { description: "The file's name where it is left out." });
+const Description = text(limits.description);
+
+/** The fields of the forms, without the file. */
+export const KnowledgeFields = strict({
+  name: Type.Optional(Name),
+  description: Type.Optional(Description),
+});
+export type KnowledgeFields = Static<typeof KnowledgeFields>;
+
+export const KnowledgeCreation = strict({ source: Source, ...KnowledgeFields.properties });
+export const KnowledgeChange = strict({ source: Type.Optional(Source), ...KnowledgeFields.properties });
+
+const ROW = {
+  knowledge_source_id: Type.String(),
+  workspace_id: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  file_name: Type.String(),
+  size_bytes: Type.Integer(),
+  chunk_count: Type.Integer({ description: 'Passages that a search can find' }),
+  revision_number: Type.Integer({ minimum: 1, description: 'Grows with each new content' }),
+  created_at: Moment,
+  updated_at: Moment,
+};
+
+const EXAMPLE = {
+  knowledge_source_id: 'ks_5f0c8a1b2c3d4e5f60718293',
+  workspace_id: 'ws_0a1b2c3d4e5f60718293a4b5',
+  name: 'Opening hours',
+  description: '',
+  file_name: 'hours.md',
+  size_bytes: 1480,
+  chunk_count: 2,
+  revision_number: 1,
+  created_at: '2026-01-01T12:00:00.000Z',
+  updated_at: '2026-01-01T12:00:00.000Z',
+};
+
+export const KnowledgeRow = Type.Object(ROW, { examples: [EXAMPLE] });
+export const KnowledgeEntity = Type.Object(
+  { ...ROW, content: Type.String() },
+  { examples: [{ ...EXAMPLE, content: '# Opening hours\n\nMonday to Friday, 7 to 18.' }] },
+);

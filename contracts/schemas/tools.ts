@@ -1,0 +1,300 @@
+/** Tools on the wire (spec.txt "Webhook tool"; native-and-platform.md 6.5). */
+import Type, { type Static } from 'typebox';
+import { LIMITS } from '../limits.js';
+import { leaf, Moment, nullable, strict, text, whole } from './shapes.js';
+
+const limits = LIMITS.tool;
+
+export const TOOL_TYPES = ['webhook', 'client'] as const;
+export const TOOL_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+export const HEADER_KINDS = ['custom', 'authorization_bearer', 'authorization_basic'] as const;
+export type HeaderKind = (typeof HEADER_KINDS)[number];
+
+const ARGUMENT = { name: text(limits.argumentName), description: text(limits.argumentDescription) };
+const MOCK = {
+  name: text(limits.mock.name),
+  status_code: whole(limits.mock.statusCode),
+  content_type: text(limits.mock.contentType),
+  body: text(limits.mock.body),
+};
+const MOCK_DEFAULTS = { name: '', status_code: 200, content_type: 'application/json', body: '' };
+
+const Header = strict({
+  name: text(limits.headerName),
+  value: leaf(
+    text(limits.headerValue, {
+      description:
+        'Sent as it is, for the authorization kinds with its prefix. Credentials are write-only: absent keeps the ' +
+        'stored one of the same name and kind, null removes it.',
+    }),
+  ),
+  kind: Type.Optional(Type.Enum([...HEADER_KINDS], { default: 'custom' })),
+});
+
+/** What a client may set of a tool, without its type. */
+const FIELDS = {
+  name: text(limits.name, {
+    description: `Shown; the function's name is made from it. A client tool's must match ${limits.clientNamePattern}.`,
+  }),
+  description: text(limits.description, {
+    description: 'Written for the model: what it does, when to use it.',
+  }),
+  arguments: Type.Array(strict({ name: ARGUMENT.name, description: Type.Optional(ARGUMENT.description) }), {
+    maxItems: limits.arguments,
+  }),
+  method: Type.Enum([...TOOL_METHODS]),
+  url: text(limits.url, {
+    description:
+      'http or https, a public address. `{{argument}}` is replaced, but not in scheme, host or port.',
+  }),
+  content_type: text(limits.contentType),
+  body_template: text(limits.bodyTemplate, {
+    description: '`{{argument}}` is replaced, escaped for the type.',
+  }),
+  headers: Type.Array(Header, { maxItems: limits.headers }),
+  timeout_seconds: whole(limits.timeoutSeconds),
+  error_handling: Type.Enum(['passthrough', 'hide']),
+  mock_responses: Type.Array(
+    strict({
+      name: Type.Optional(MOCK.name),
+      status_code: Type.Optional(MOCK.status_code),
+      content_type: Type.Optional(MOCK.content_type),
+      body: Type.Optional(MOCK.body),
+    }),
+    { maxItems: limits.mockResponses, description: 'Kept and returned; calls always go to the address.' },
+  ),
+  expects_response: Type.Boolean({ description: 'Client tools: whether the agent waits for the result.' }),
+};
+
+const optionalFields = {
+  description: Type.Optional(FIELDS.description),
+  arguments: Type.Optional(FIELDS.arguments),
+  method: Type.Optional(FIELDS.method),
+  url: Type.Optional(FIELDS.url),
+  content_type: Type.Optional(FIELDS.content_type),
+  body_template: Type.Optional(FIELDS.body_template),
+  headers: Type.Optional(FIELDS.headers),
+  timeout_seconds: Type.Optional(FIELDS.timeout_seconds),
+  error_handling: Type.Optional(FIELDS.error_handling),
+  mock_responses: Type.Optional(FIELDS.mock_responses),
+  expects_response: Type.Optional(FIELDS.expects_response),
+};
+
+const CREATION_EXAMPLE = {
+  name: 'Look up an order',
+  description: 'Finds an order by its number. Use it when the caller asks where their order is.',
+  arguments: [{ name: 'order_id', description: 'The number of the order' }],
+  method: 'GET',
+  url: 'https://api.example.com/orders/{{order_id}}',
+  headers: [{ name: 'Authorization', value: 'Bearer secret', kind: 'authorization_bearer' }],
+};
+
+export const ToolCreation = strict(
+  {
+    name: FIELDS.name,
+    tool_type: Type.Optional(Type.Enum([...TOOL_TYPES], { default: 'webhook' })),
+    ...optionalFields,
+  },
+  { examples: [CREATION_EXAMPLE] },
+);
+export type ToolCreation = Static<typeof ToolCreation>;
+
+export const ToolChange = strict(
+  { name: Type.Optional(FIELDS.name), ...optionalFields },
+  { examples: [{ timeout_seconds: 10 }] },
+);
+export type ToolChange = Static<typeof ToolChange>;
+
+/** All that is frozen by a publication: what a call needs, but for its credentials. */
+export const ToolDefinition = Type.Object({
+  name: FIELDS.name,
+  description: FIELDS.description,
+  tool_type: Type.Enum([...TOOL_TYPES]),
+  method: FIELDS.method,
+  url: FIELDS.url,
+  arguments: Type.Array(Type.Object(ARGUMENT), { maxItems: limits.arguments }),
+  content_type: FIELDS.content_type,
+  body_template: FIELDS.body_template,
+  headers: Type.Array(
+    Type.Object({
+      name: text(limits.headerName),
+      kind: Type.Enum([...HEADER_KINDS]),
+      value: nullable(text(limits.headerValue, { description: 'Null for credentials.' })),
+      has_secret: Type.Boolean(),
+    }),
+    { maxItems: limits.headers },
+  ),
+  timeout_seconds: FIELDS.timeout_seconds,
+  error_handling: FIELDS.error_handling,
+  mock_responses: Type.Array(Type.Object(MOCK), { maxItems: limits.mockResponses }),
+  expects_response: FIELDS.expects_response,
+});
+export type ToolDefinition = Static<typeof ToolDefinition>;
+export type ToolHeader = ToolDefinition['headers'][number];
+
+/** What stands for the fields that creation leaves out. */
+const TOOL_DEFAULTS: Omit<ToolDefinition, 'name'> = {
+  description: '',
+  tool_type: 'webhook',
+  method: 'POST',
+  url: '',
+  arguments: [],
+  content_type: 'application/json',
+  body_template: '',
+  headers: [],
+  timeout_seconds: limits.timeoutSeconds.default,
+  error_handling: 'passthrough',
+  mock_responses: [],
+  expects_response: true,
+};
+
+/** A credential of a tool; null to forget it. */
+export interface HeaderSecret {
+  readonly slot: string;
+  readonly secret: string | null;
+}
+
+export interface ToolRevision {
+  readonly definition: ToolDefinition;
+  readonly secrets: readonly HeaderSecret[];
+}
+
+/** Header names are the same in any case; of several of one name and kind the first meets the first. */
+export function headerSlots(headers: readonly Pick<ToolHeader, 'name' | 'kind'>[]): readonly string[] {
+  const seen = new Map<string, number>();
+  return headers.map(({ name, kind }) => {
+    const key = `${kind} ${name.toLowerCase()}`;
+    const nth = (seen.get(key) ?? 0) + 1;
+    seen.set(key, nth);
+    return `${key} ${nth}`;
+  });
+}
+
+type WantedHeaders = NonNullable<ToolChange['headers']>;
+
+function reviseHeaders(
+  current: readonly ToolHeader[],
+  wanted: WantedHeaders,
+): { readonly headers: ToolHeader[]; readonly secrets: readonly HeaderSecret[] } {
+  const known = new Map(headerSlots(current).map((slot, index) => [slot, current[index]]));
+  const rows = wanted.map(({ kind = 'custom', ...header }) => ({ ...header, kind }));
+  const slots = headerSlots(rows);
+  const headers = rows.map(({ name, kind, value }, index): ToolHeader => {
+    const before = known.get(slots[index] ?? '');
+    if (kind === 'custom')
+      return { name, kind, value: (value === undefined ? before?.value : value) ?? '', has_secret: false };
+    return {
+      name,
+      kind,
+      value: null,
+      has_secret: value === undefined ? (before?.has_secret ?? false) : Boolean(value),
+    };
+  });
+  const secrets = rows.flatMap(({ kind, value }, index) =>
+    kind === 'custom' || value === undefined ? [] : [{ slot: slots[index] ?? '', secret: value || null }],
+  );
+  return { headers, secrets };
+}
+
+/** The tool after the change (fine point 14), and the credentials that came with it. Lists are replaced. */
+export function reviseTool(current: ToolDefinition, change: ToolChange): ToolRevision {
+  const { headers: wantedHeaders, mock_responses: mocks, arguments: args, ...rest } = change;
+  const { headers, secrets } = wantedHeaders
+    ? reviseHeaders(current.headers, wantedHeaders)
+    : { headers: current.headers, secrets: [] };
+  const definition: ToolDefinition = {
+    ...current,
+    ...(rest as Partial<ToolDefinition>),
+    headers,
+    arguments: args ? args.map((argument) => ({ description: '', ...argument })) : current.arguments,
+    mock_responses: mocks ? mocks.map((mock) => ({ ...MOCK_DEFAULTS, ...mock })) : current.mock_responses,
+  };
+  return { definition, secrets };
+}
+
+export const newTool = ({ tool_type: type = 'webhook', ...fields }: ToolCreation): ToolRevision =>
+  reviseTool({ ...TOOL_DEFAULTS, name: fields.name, tool_type: type }, fields);
+
+const IDENTITY = { tool_id: Type.String(), workspace_id: Type.String() };
+const USE = {
+  used_by: Type.Integer({ description: 'Agents whose draft has it attached' }),
+  created_at: Moment,
+  updated_at: Moment,
+};
+
+const { name, description, tool_type, method, url } = ToolDefinition.properties;
+
+const SUMMARY_EXAMPLE = {
+  tool_id: 'tool_5f0c8a1b2c3d4e5f60718293',
+  workspace_id: 'ws_0a1b2c3d4e5f60718293a4b5',
+  name: CREATION_EXAMPLE.name,
+  description: CREATION_EXAMPLE.description,
+  tool_type: 'webhook',
+  method: 'GET',
+  url: CREATION_EXAMPLE.url,
+  used_by: 0,
+  created_at: '2026-01-01T12:00:00.000Z',
+  updated_at: '2026-01-01T12:00:00.000Z',
+};
+
+export const ToolSummary = Type.Object(
+  { ...IDENTITY, name, description, tool_type, method, url, ...USE },
+  { examples: [SUMMARY_EXAMPLE] },
+);
+
+export const ToolEntity = Type.Object(
+  { ...IDENTITY, ...USE, ...ToolDefinition.properties },
+  {
+    examples: [
+      {
+        ...TOOL_DEFAULTS,
+        ...SUMMARY_EXAMPLE,
+        arguments: CREATION_EXAMPLE.arguments,
+        headers: [{ name: 'Authorization', kind: 'authorization_bearer', value: null, has_secret: true }],
+      },
+    ],
+  },
+);
+
+/** Values by argument; any JSON. */
+const Arguments = Type.Record(
+  Type.String({ minLength: 1, maxLength: limits.argumentName.max }),
+  Type.Unknown(),
+);
+
+export const ToolTest = strict(
+  { arguments: Type.Optional(Arguments) },
+  { examples: [{ arguments: { order_id: 'A-17' } }] },
+);
+
+/** An unsaved tool, and what it is called with. */
+export const UnsavedToolTest = strict(
+  { tool: ToolCreation, arguments: Type.Optional(Arguments) },
+  { examples: [{ tool: CREATION_EXAMPLE, arguments: { order_id: 'A-17' } }] },
+);
+
+export const ToolTestResult = Type.Object(
+  {
+    ok: Type.Boolean({ description: 'Whether the status is 2xx' }),
+    status_code: nullable(Type.Integer()),
+    latency_ms: Type.Integer(),
+    response_headers: Type.Record(Type.String(), Type.String()),
+    response_body: Type.String({ description: `The first ${limits.testCaptureBytes / 1024} KB` }),
+    response_truncated: Type.Boolean(),
+    error: nullable(Type.String({ description: 'Why there is no response' })),
+  },
+  {
+    examples: [
+      {
+        ok: true,
+        status_code: 200,
+        latency_ms: 84,
+        response_headers: { 'content-type': 'application/json' },
+        response_body: '{"status":"shipped"}',
+        response_truncated: false,
+        error: null,
+      },
+    ],
+  },
+);
+export type ToolTestResult = Static<typeof ToolTestResult>;

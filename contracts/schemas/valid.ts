@@ -1,0 +1,14 @@
+/** What does not fit a schema, as an error that a client sees: the first problem's sentence and the field at fault. */
+import { ServiceError } from '../errors.js';
+import type { Checked } from './check.js';
+
+/** `param` as the client spells it; empty where it is the whole body. */
+export const invalid = (message: string, param: string): ServiceError =>
+  new ServiceError('invalid_request', param === '' ? { message } : { message, param });
+
+/** The value, where it is sound; `field` stands for the place of the problem where given. Errors: `invalid_request`. */
+export function valid<T>(checked: Checked<T>, field?: string): T {
+  if (checked.ok) return checked.value;
+  const [{ message, loc }] = checked.problems;
+  throw invalid(message, field ?? loc.join('.'));
+}

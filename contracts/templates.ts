@@ -1,0 +1,148 @@
+/**
+ * `{{argument}}` in a tool's URL and body (spec "Webhook tool" rule 1; decisions.md fine point 16). In a URL a value is
+ * percent-encoded, cannot stand in scheme, host or port, and never makes a segment `.` or `..`; in a body it is
+ * escaped for the content type. A declared argument without a value is empty (`null` where JSON wants a value);
+ * a placeholder of no declared argument stays as it is.
+ */
+import { ServiceError } from './errors.js';
+
+/** A name holds no brace, so that a match never looks further than its own closing. */
+const PLACEHOLDER = /\{\{([^{}]{1,256})\}\}/g;
+
+export interface Arguments {
+  /** The names that the tool declares. */
+  readonly declared: readonly string[];
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+type Write = (value: unknown) => string;
+
+const plain: Write = (value) => {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+};
+
+/** Characters of a rendered text: many placeholders of one large value multiply it. */
+const MOST_RENDERED = 2_000_000;
+
+/**
+ * The text with its placeholders replaced; `write` is told what stands before the placeholder.
+ * Errors: `invalid_request` where it grows too long.
+ */
+function substitute(
+  template: string,
+  { declared, values }: Arguments,
+  write: (before: string) => Write,
+): string {
+  let done = '';
+  let at = 0;
+  for (const { 0: whole, 1: inner = '', index } of template.matchAll(PLACEHOLDER)) {
+    const name = inner.trim();
+    if (!declared.includes(name)) continue;
+    const before = template.slice(at, index);
+    const value = Object.hasOwn(values, name) ? values[name] : undefined;
+    done += before + write(before)(value);
+    at = index + whole.length;
+    if (done.length > MOST_RENDERED)
+      throw new ServiceError('invalid_request', { message: 'The arguments are too long' });
+  }
+  return done + template.slice(at);
+}
+
+/** As a URL is read: without spaces before it, without tabs and line breaks anywhere. */
+const read = (url: string): string => url.replace(/[\t\n\r]/g, '').replace(/^[\0-\x20]+/, '');
+
+/** Where scheme, host and port end; the whole length where nothing follows them. */
+function endOfOrigin(url: string): number {
+  const scheme = /^[a-z][a-z0-9+.-]*:[\\/]*/i.exec(url)?.[0].length ?? 0;
+  const rest = url.slice(scheme).search(/[\\/?#]/);
+  return rest < 0 ? url.length : scheme + rest;
+}
+
+/** Why placeholders may not stand where they do in the URL, as the end of a sentence; undefined where they may. */
+export function misplacedPlaceholder(template: string): string | undefined {
+  const url = read(template);
+  const first = url.indexOf('{{');
+  return first >= 0 && first < endOfOrigin(url)
+    ? 'must not have placeholders in scheme, host or port'
+    : undefined;
+}
+
+/** The URL as it may look once it is called, for checks at save time. */
+export const sampleUrl = (url: string): string => url.replace(PLACEHOLDER, 'x');
+
+/** `!'()*` mean something to some servers. */
+const percentEncoded: Write = (value) =>
+  encodeURIComponent(plain(value).replace(/[\ud800-\udfff]/gu, '\ufffd')).replace(
+    /[!'()*]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+
+const DOTS = /^(\.|%2e){1,2}$/i;
+
+function pathOf(template: string): readonly string[] {
+  const url = read(template);
+  return (url.slice(endOfOrigin(url)).split(/[?#]/, 1)[0] ?? '').split(/[\\/]/);
+}
+
+/** A value of dots would take the call to another path. Errors: `invalid_request`. */
+function checkPath(template: string, url: string): void {
+  const wanted = pathOf(template);
+  const escapes = pathOf(url).some((segment, index) => DOTS.test(segment) && segment !== wanted[index]);
+  if (escapes)
+    throw new ServiceError('invalid_request', {
+      message: 'An argument in the path of a URL may not be . or ..',
+    });
+}
+
+/** Errors: `invalid_request` where a value is too long, would change the path, or stands in scheme, host or port. */
+export function renderUrl(template: string, args: Arguments): string {
+  const misplaced = misplacedPlaceholder(template);
+  if (misplaced) throw new ServiceError('invalid_request', { message: `url ${misplaced}` });
+  const url = substitute(template, args, () => percentEncoded);
+  checkPath(template, url);
+  return url;
+}
+
+const XML: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+const xmlEscaped: Write = (value) => plain(value).replace(/[&<>"']/g, (sign) => XML[sign] ?? sign);
+
+const inJsonString: Write = (value) => JSON.stringify(plain(value)).slice(1, -1);
+const asJson: Write = (value) => JSON.stringify(value ?? null);
+
+/** Follows a JSON template piece by piece: whether what comes next stands inside quotes. */
+function jsonWriter(): (before: string) => Write {
+  let quoted = false;
+  return (before) => {
+    for (const { 0: sign } of before.matchAll(/\\[\s\S]|"/g)) if (sign === '"') quoted = !quoted;
+    return quoted ? inJsonString : asJson;
+  };
+}
+
+interface Escape {
+  readonly fits: RegExp;
+  readonly writer: () => (before: string) => Write;
+}
+
+const always = (write: Write) => () => () => write;
+
+/** The first that fits the media type; what none fits is inserted as it is. */
+const ESCAPES: readonly Escape[] = [
+  { fits: /^(application|text)\/(json|[\w.+-]+\+json)$/, writer: jsonWriter },
+  { fits: /^application\/x-www-form-urlencoded$/, writer: always(percentEncoded) },
+  { fits: /^(application|text)\/(xml|html|[\w.+-]+\+xml)$/, writer: always(xmlEscaped) },
+];
+
+/** The body to send; empty where the template is. Errors: `invalid_request` where it grows too long. */
+export function renderBody(template: string, contentType: string, args: Arguments): string {
+  const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  const escape = ESCAPES.find(({ fits }) => fits.test(type));
+  return substitute(template, args, escape ? escape.writer() : () => plain);
+}

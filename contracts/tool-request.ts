@@ -1,0 +1,37 @@
+/** The request of a webhook tool's call: templates filled in, headers as stored (spec "Webhook tool" rules 1 and 2). */
+import type { ToolDefinition } from './schemas/tools.js';
+import { renderBody, renderUrl } from './templates.js';
+
+export interface ToolRequest {
+  readonly method: ToolDefinition['method'];
+  readonly url: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body?: string;
+  readonly timeoutMs: number;
+}
+
+type Headers = ToolRequest['headers'];
+
+const names = (headers: Headers, wanted: string): boolean =>
+  headers.some(([name]) => name.toLowerCase() === wanted);
+
+/**
+ * `headers` are the tool's own with its credentials (`ToolCredentials.headersOf`). GET carries no body.
+ * Errors: `invalid_request` where the values do not fit the URL.
+ */
+export function toolRequest(
+  tool: ToolDefinition,
+  headers: Headers,
+  values: Readonly<Record<string, unknown>>,
+): ToolRequest {
+  const args = { declared: tool.arguments.map(({ name }) => name), values };
+  const url = renderUrl(tool.url, args);
+  const timeoutMs = tool.timeout_seconds * 1000;
+  const body = tool.method === 'GET' ? '' : renderBody(tool.body_template, tool.content_type, args);
+  if (body === '') return { method: tool.method, url, headers, timeoutMs };
+  const typed: Headers =
+    tool.content_type === '' || names(headers, 'content-type')
+      ? headers
+      : [['content-type', tool.content_type], ...headers];
+  return { method: tool.method, url, headers: typed, body, timeoutMs };
+}

@@ -1,0 +1,191 @@
+/**
+ * The kinds of recognition models that sherpa-onnx runs, as a table: how a folder is known to hold one, how it is
+ * opened, how long a piece may be and which languages it hears. A new kind is a row.
+ */
+import type { OfflineModelConfig, OnlineModelConfig } from 'sherpa-onnx-node';
+import type { Language } from '../../../contracts/languages.js';
+import type { SttCapabilities } from '../../../contracts/ports/stt.js';
+import type { SttDescription } from '../../child-engines.js';
+import type { ModelFolder } from './folder.js';
+
+type Metadata = ReadonlyMap<string, string>;
+type Languages = SttCapabilities['languages'];
+
+/** Whole pieces at once, or a streaming model that is given a piece bit by bit. */
+export type SherpaModel =
+  | {
+      readonly streaming: false;
+      readonly config: Omit<OfflineModelConfig, 'tokens' | 'numThreads' | 'debug'>;
+    }
+  | { readonly streaming: true; readonly config: Omit<OnlineModelConfig, 'tokens' | 'numThreads' | 'debug'> };
+
+interface Kind {
+  readonly name: string;
+  /** The file whose metadata is looked at, and what it calls itself there; absent: its file names tell. */
+  readonly types?: readonly [file: RegExp, type: RegExp];
+  /** Files that must be there. */
+  readonly files: readonly RegExp[];
+  readonly maxPieceSeconds: number;
+  languages(metadata: Metadata): Languages;
+  model(folder: ModelFolder): SherpaModel;
+}
+
+export interface SherpaStt {
+  readonly description: SttDescription;
+  readonly model: SherpaModel;
+  readonly tokens: string;
+}
+
+const ENCODER = /(^|[-_])encoder.*\.onnx$/;
+const DECODER = /(^|[-_])decoder.*\.onnx$/;
+const JOINER = /(^|[-_])joiner.*\.onnx$/;
+const ANY = /\.onnx$/;
+const TOKENS = /(^|-)tokens\.txt$/;
+
+const english = (): Languages => ['en'];
+const offline = (config: (SherpaModel & { streaming: false })['config']): SherpaModel => ({
+  streaming: false,
+  config,
+});
+
+const one = (folder: ModelFolder, pattern = ANY): { readonly model: string } => ({
+  model: folder.file(pattern, 'model (*.onnx)'),
+});
+const transducer = (folder: ModelFolder) => ({
+  encoder: folder.file(ENCODER, 'encoder'),
+  decoder: folder.file(DECODER, 'decoder'),
+  joiner: folder.file(JOINER, 'joiner'),
+});
+
+/** A model in one file that says what it is. */
+const ctc = (
+  name: string,
+  type: RegExp,
+  config: (folder: ModelFolder) => (SherpaModel & { streaming: false })['config'],
+  languages: (metadata: Metadata) => Languages = english,
+): Kind => ({
+  name,
+  types: [ANY, type],
+  files: [ANY],
+  maxPieceSeconds: 20,
+  languages,
+  model: (folder) => offline(config(folder)),
+});
+
+const KINDS: readonly Kind[] = [
+  {
+    name: 'moonshine',
+    files: [/^encoder_model.*\.onnx$/, /^decoder_model_merged.*\.onnx$/],
+    maxPieceSeconds: 15,
+    languages: english,
+    model: (folder) =>
+      offline({
+        moonshine: {
+          encoder: folder.file(/^encoder_model/, 'encoder'),
+          mergedDecoder: folder.file(/^decoder_model_merged/, 'decoder'),
+        },
+      }),
+  },
+  {
+    name: 'moonshine, first version',
+    files: [
+      /^preprocess.*\.onnx$/,
+      /^encode.*\.onnx$/,
+      /^uncached_decode.*\.onnx$/,
+      /^cached_decode.*\.onnx$/,
+    ],
+    maxPieceSeconds: 15,
+    languages: english,
+    model: (folder) =>
+      offline({
+        moonshine: {
+          preprocessor: folder.file(/^preprocess/, 'preprocessor'),
+          encoder: folder.file(/^encode/, 'encoder'),
+          uncachedDecoder: folder.file(/^uncached_decode/, 'decoder'),
+          cachedDecoder: folder.file(/^cached_decode/, 'decoder'),
+        },
+      }),
+  },
+  {
+    name: 'streaming transducer',
+    types: [ENCODER, /^(zipformer2?|lstm|conformer)$/],
+    files: [ENCODER, DECODER, JOINER],
+    maxPieceSeconds: 20,
+    languages: english,
+    model: (folder) => ({ streaming: true, config: { transducer: transducer(folder) } }),
+  },
+  {
+    name: 'transducer',
+    files: [ENCODER, DECODER, JOINER],
+    maxPieceSeconds: 20,
+    languages: english,
+    model: (folder) => offline({ transducer: transducer(folder) }),
+  },
+  {
+    name: 'whisper',
+    types: [ENCODER, /^whisper/],
+    files: [ENCODER, DECODER],
+    maxPieceSeconds: 28,
+    languages: (metadata) => (metadata.get('is_multilingual') === '0' ? ['en'] : 'any'),
+    model: (folder) =>
+      offline({
+        whisper: {
+          encoder: folder.file(ENCODER, 'encoder'),
+          decoder: folder.file(DECODER, 'decoder'),
+          // Empty: it finds the language by itself.
+          language: '',
+          task: 'transcribe',
+        },
+      }),
+  },
+  ctc(
+    'sense-voice',
+    /^sense_voice/,
+    (folder) => ({ senseVoice: { ...one(folder), language: '', useInverseTextNormalization: 1 } }),
+    () => ['zh', 'en', 'ja', 'ko'],
+  ),
+  ctc(
+    'paraformer',
+    /^paraformer/,
+    (folder) => ({ paraformer: one(folder) }),
+    () => ['zh', 'en'],
+  ),
+  ctc('nemo-ctc', /^EncDec/, (folder) => ({ nemoCtc: one(folder) })),
+  ctc('zipformer-ctc', /^zipformer2_ctc/, (folder) => ({ zipformerCtc: one(folder) })),
+  ctc('wenet-ctc', /^wenet_ctc/, (folder) => ({ wenetCtc: one(folder) })),
+];
+
+/** Exporters of streaming encoders say how long a chunk is. */
+const CHUNKED = ['decode_chunk_len', 'chunk_size', 'rnn_hidden_size'];
+
+const streams = (metadata: Metadata): boolean => CHUNKED.some((key) => metadata.has(key));
+
+function fits(folder: ModelFolder, { types, files, model }: Kind): boolean {
+  if (!files.every((pattern) => folder.find(pattern))) return false;
+  if (!types) return true;
+  const metadata = folder.metadata(types[0]);
+  if (!types[1].test(metadata.get('model_type') ?? '')) return false;
+  return !model(folder).streaming || streams(metadata);
+}
+
+/**
+ * What the folder's model can do and how it is opened; `languages` replaces what is known of its languages.
+ * Throws, for the operator to read, where the folder holds no model of a known kind.
+ */
+export function describeSherpaStt(folder: ModelFolder, languages?: readonly Language[]): SherpaStt {
+  const kind = KINDS.find((row) => fits(folder, row));
+  if (!kind) {
+    throw new Error(
+      `The model folder ${folder.path} holds no recognition model that is known: ` +
+        `there are ${KINDS.map(({ name }) => name).join('; ')}`,
+    );
+  }
+  const metadata = kind.types ? folder.metadata(kind.types[0]) : new Map<string, string>();
+  const { maxPieceSeconds } = kind;
+  const capabilities = { languages: languages ?? kind.languages(metadata), maxPieceSeconds, words: false };
+  return {
+    description: { name: 'sherpa', capabilities },
+    model: kind.model(folder),
+    tokens: folder.file(TOKENS, 'tokens.txt'),
+  };
+}

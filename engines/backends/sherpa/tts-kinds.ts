@@ -1,0 +1,168 @@
+/**
+ * The kinds of synthesis models that sherpa-onnx runs, as a table: how a folder is known to hold one, how it is
+ * opened, and who speaks in it. A new kind is a row. Piper's voices are of the kind `vits`.
+ */
+import type { OfflineTtsConfig } from 'sherpa-onnx-node';
+import { isLanguage, type Language, LANGUAGE_NAMES, LANGUAGES } from '../../../contracts/languages.js';
+import type { EngineVoice } from '../../../contracts/ports/tts.js';
+import type { TtsDescription } from '../../child-engines.js';
+import type { ModelFolder } from './folder.js';
+
+type Metadata = ReadonlyMap<string, string>;
+type ModelConfig = OfflineTtsConfig['model'];
+
+interface Kind {
+  /** What the model calls itself. */
+  readonly types: RegExp;
+  config(folder: ModelFolder): Pick<ModelConfig, 'kokoro' | 'kitten' | 'matcha' | 'vits'>;
+  /** The speaker's languages; none: it is left out. Absent: those of the model. */
+  languagesOf?(speaker: string, folder: ModelFolder): readonly Language[];
+}
+
+export interface SherpaTts {
+  readonly description: TtsDescription;
+  /** The model's number of each voice. */
+  readonly speakers: ReadonlyMap<string, number>;
+  readonly model: ModelConfig;
+}
+
+const MODEL = /^(?!.*(vocos|hifigan|vocoder)).*\.onnx$/;
+const VOCODER = /^(vocos|hifigan|vocoder).*\.onnx$/;
+const MOST_SPEAKERS = 2000;
+const DEFAULT_RATE = 22_050;
+
+const tokens = (folder: ModelFolder) => folder.file(/^tokens\.txt$/, 'tokens.txt');
+const dataDir = (folder: ModelFolder) => folder.find(/^espeak-ng-data$/) ?? '';
+const lexicon = (folder: ModelFolder) => folder.files(/^lexicon.*\.txt$/).join(',');
+const model = (folder: ModelFolder) => folder.file(MODEL, 'model (*.onnx)');
+const voices = (folder: ModelFolder) => folder.file(/^voices\.bin$/, 'voices.bin');
+
+/** Kokoro's speakers begin with the letter of their language; the runtime speaks English and Chinese with them. */
+function kokoroLanguages(speaker: string, folder: ModelFolder): readonly Language[] {
+  if (/^[ab][fm]?(_|$)/.test(speaker)) return ['en'];
+  return /^z[fm]_/.test(speaker) && folder.find(/^lexicon-zh\.txt$/) ? ['zh'] : [];
+}
+
+const KINDS: readonly Kind[] = [
+  {
+    types: /^kokoro/,
+    config: (folder) => ({
+      kokoro: {
+        model: model(folder),
+        voices: voices(folder),
+        tokens: tokens(folder),
+        dataDir: dataDir(folder),
+        lexicon: folder.files(/^lexicon-(us-en|zh)\.txt$/).join(','),
+      },
+    }),
+    languagesOf: kokoroLanguages,
+  },
+  {
+    types: /^kitten/,
+    config: (folder) => ({
+      kitten: {
+        model: model(folder),
+        voices: voices(folder),
+        tokens: tokens(folder),
+        dataDir: dataDir(folder),
+      },
+    }),
+    languagesOf: () => ['en'],
+  },
+  {
+    types: /^matcha/,
+    config: (folder) => ({
+      matcha: {
+        acousticModel: model(folder),
+        vocoder: folder.file(VOCODER, 'vocoder (vocos*.onnx or hifigan*.onnx) beside its model'),
+        tokens: tokens(folder),
+        dataDir: dataDir(folder),
+        lexicon: lexicon(folder),
+      },
+    }),
+  },
+  {
+    types: /^(vits|piper|melo)/,
+    config: (folder) => ({
+      vits: {
+        model: model(folder),
+        tokens: tokens(folder),
+        dataDir: dataDir(folder),
+        lexicon: lexicon(folder),
+      },
+    }),
+  },
+];
+
+/** Of words like `en-us`, `cmn`, `English`, `Chinese+English`. */
+function languagesIn(metadata: Metadata): readonly Language[] {
+  const code = metadata.get('voice')?.slice(0, 2) ?? '';
+  if (metadata.get('voice')?.startsWith('cmn')) return ['zh'];
+  if (isLanguage(code)) return [code];
+  const told = metadata.get('language')?.toLowerCase() ?? '';
+  return LANGUAGES.filter(
+    (language) => told === language || told.includes(LANGUAGE_NAMES[language].toLowerCase()),
+  );
+}
+
+/** The names of a Piper voice's speakers, from the file beside it. */
+function piperSpeakers(folder: ModelFolder): readonly string[] {
+  const { speaker_id_map: map } = (folder.json(/\.onnx\.json$/) ?? {}) as { speaker_id_map?: unknown };
+  const entries = Object.entries((map ?? {}) as Record<string, number>);
+  return entries.sort(([, one], [, other]) => one - other).map(([name]) => name);
+}
+
+function speakersOf(folder: ModelFolder, metadata: Metadata): readonly string[] {
+  const count = Math.min(MOST_SPEAKERS, Math.max(1, Number(metadata.get('n_speakers')) || 1));
+  const told = metadata.get('speaker_names')?.split(',') ?? piperSpeakers(folder);
+  if (told.length === count) return told;
+  return count === 1 ? [folder.name] : Array.from({ length: count }, (_, sid) => String(sid));
+}
+
+/** A voice for each speaker whose languages are known. */
+function voicesOf(
+  folder: ModelFolder,
+  speakers: readonly string[],
+  known: readonly Language[],
+  { languagesOf }: Kind,
+): readonly EngineVoice[] {
+  return speakers
+    .map((name) => ({ name, title: name, languages: languagesOf?.(name, folder) ?? known }))
+    .filter(({ languages }) => languages.length > 0);
+}
+
+/**
+ * What the folder's model can do and how it is opened; `languages` replaces what it says of its languages.
+ * Throws, for the operator to read, where the folder holds no model of a known kind.
+ */
+export function describeSherpaTts(folder: ModelFolder, languages?: readonly Language[]): SherpaTts {
+  const metadata = folder.metadata(MODEL);
+  const type = metadata.get('model_type') ?? '';
+  const kind = KINDS.find(({ types }) => types.test(type));
+  if (!kind) {
+    throw new Error(
+      `The model folder ${folder.path} holds no speaking model that is known: the model must call itself ` +
+        `kokoro, kitten, matcha or vits in its metadata (model_type), this one says "${type}"`,
+    );
+  }
+  const speakers = speakersOf(folder, metadata);
+  const voices = voicesOf(folder, speakers, languages ?? languagesIn(metadata), kind);
+  if (voices.length === 0)
+    throw new Error(`Say in SHERPA_TTS_LANGUAGES what the model in ${folder.path} speaks`);
+  const capabilities = {
+    languages: LANGUAGES.filter((language) => voices.some((voice) => voice.languages.includes(language))),
+    sampleRate: Number(metadata.get('sample_rate')) || DEFAULT_RATE,
+    streaming: false,
+    timing: 'none',
+    cloning: false,
+    speakers: false,
+    // Models keep to a wanted pace loosely (Piper: 0.62 for 0.5), time-stretching exactly.
+    speed: false,
+    styleTags: false,
+  } as const;
+  return {
+    description: { name: 'sherpa', capabilities, voices },
+    speakers: new Map(speakers.map((name, sid) => [name, sid])),
+    model: { ...kind.config(folder), numThreads: 1, debug: 0, provider: 'cpu' },
+  };
+}

@@ -1,0 +1,58 @@
+/**
+ * Headerless PCM that a client has sent in pieces, as the pipeline takes it (contracts/ports/speech.ts
+ * `RawAudio`). Pieces may be of any length and end inside a sample; an odd last byte is left out.
+ */
+import { setImmediate as turn } from 'node:timers/promises';
+import { BYTES_PER_SAMPLE, samplesOf } from '../contracts/audio.js';
+import { ServiceError } from '../contracts/errors.js';
+import { LIMITS } from '../contracts/limits.js';
+import type { RawAudio } from '../contracts/ports/speech.js';
+
+/** What goes on at once: two seconds at 16 kHz, and few messages for the short commits of many sockets. */
+const BLOCK_BYTES = 64 * 1024;
+
+const { min: LEAST_RATE, max: MOST_RATE } = LIMITS.transcription.rawSampleRate;
+
+const bytesIn = (chunks: readonly Uint8Array[]): number =>
+  chunks.reduce((sum, { byteLength }) => sum + byteLength, 0);
+
+/** Its length in seconds. Errors: `audio_too_long`, `unsupported_format` for a rate that is not taken. */
+export function secondsOf({ chunks, sampleRate }: RawAudio): number {
+  if (!Number.isInteger(sampleRate) || sampleRate < LEAST_RATE || sampleRate > MOST_RATE)
+    throw new ServiceError('unsupported_format');
+  const seconds = Math.floor(bytesIn(chunks) / BYTES_PER_SAMPLE) / sampleRate;
+  if (seconds * 1000 > LIMITS.transcription.decodedMs) throw new ServiceError('audio_too_long');
+  return seconds;
+}
+
+/** The same bytes in blocks of whole samples, each of BLOCK_BYTES at most. */
+function* blocksOf(chunks: readonly Uint8Array[]): Generator<Uint8Array> {
+  let left = bytesIn(chunks);
+  left -= left % BYTES_PER_SAMPLE;
+  const empty = (): Buffer => Buffer.allocUnsafeSlow(Math.min(BLOCK_BYTES, left));
+  let block = empty();
+  let filled = 0;
+  for (const chunk of chunks) {
+    for (let at = 0; at < chunk.byteLength && block.length > 0;) {
+      const part = chunk.subarray(at, at + block.length - filled);
+      block.set(part, filled);
+      filled += part.byteLength;
+      at += part.byteLength;
+      if (filled < block.length) continue;
+      yield block;
+      left -= filled;
+      block = empty();
+      filled = 0;
+    }
+  }
+}
+
+/** Its samples at its own rate; the loop turns between two blocks. */
+export async function* samplesOfRaw({ chunks }: Pick<RawAudio, 'chunks'>): AsyncGenerator<Int16Array> {
+  let first = true;
+  for (const block of blocksOf(chunks)) {
+    if (!first) await turn();
+    first = false;
+    yield samplesOf(block);
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * Samples of any rate to the rate of recognition: a windowed-sinc filter in polyphase form, streaming. Plain
+ * arithmetic, 1 to 3 ms a second of audio, so that it runs beside any engine, in a child or in the gateway.
+ *
+ * Invariants: the output has ceil(samples × 16,000 / rate) samples, however the input is cut, and no delay;
+ * nothing above either rate's half is left in it.
+ */
+import { RECOGNITION_RATE } from '../contracts/audio.js';
+
+interface Filter {
+  /** Output samples of a period, each with taps of its own, and the input samples that they stand for. */
+  readonly phases: number;
+  readonly step: number;
+  /** Taps of one phase; half of them lie before the output sample. */
+  readonly taps: number;
+  /** Phase by phase. */
+  readonly coefficients: Float32Array;
+}
+
+/** Zero crossings of the sinc on either side: the transition takes 8 % of the band. */
+const CROSSINGS = 16;
+const ROLL_OFF = 0.92;
+const KEPT_FILTERS = 16;
+
+const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b));
+
+/** Windowed sinc (Blackman) at `x` zero crossings from its middle. */
+function kernel(x: number): number {
+  if (Math.abs(x) >= CROSSINGS) return 0;
+  const angle = (Math.PI * x) / CROSSINGS;
+  const window = 0.42 + 0.5 * Math.cos(angle) + 0.08 * Math.cos(2 * angle);
+  return x === 0 ? window : (window * Math.sin(Math.PI * x)) / (Math.PI * x);
+}
+
+function makeFilter(rate: number): Filter {
+  const common = divisor(RECOGNITION_RATE, rate);
+  const phases = RECOGNITION_RATE / common;
+  /** Zero crossings an input sample. */
+  const density = ROLL_OFF * Math.min(1, RECOGNITION_RATE / rate);
+  const half = Math.ceil(CROSSINGS / density);
+  const taps = 2 * half;
+  const step = rate / common;
+  const coefficients = new Float32Array(phases * taps);
+  for (let phase = 0; phase < phases; phase++) {
+    const offset = ((phase * step) % phases) / phases;
+    for (let tap = 0; tap < taps; tap++)
+      coefficients[phase * taps + tap] = density * kernel((tap - half + 1 - offset) * density);
+  }
+  return { phases, step, taps, coefficients };
+}
+
+const filters = new Map<number, Filter>();
+
+function filterFor(rate: number): Filter {
+  const known = filters.get(rate);
+  if (known) return known;
+  if (filters.size >= KEPT_FILTERS) filters.clear();
+  const made = makeFilter(rate);
+  filters.set(rate, made);
+  return made;
+}
+
+const toSample = (value: number): number => Math.max(-32_768, Math.min(32_767, Math.round(value)));
+
+/** One stream. `rate` in Hz, a whole number. */
+export class Resampling {
+  readonly #filter: Filter;
+  /** Input that later output needs, with silence in front of the first sample. */
+  #held: Int16Array;
+  /** Output so far, and the input sample (in the stream) that `#held` begins with. */
+  #made = 0;
+  #from: number;
+  #taken = 0;
+
+  constructor(rate: number) {
+    this.#filter = filterFor(rate);
+    const before = this.#filter.taps / 2 - 1;
+    this.#held = new Int16Array(before);
+    this.#from = -before;
+  }
+
+  push(samples: Int16Array): Int16Array {
+    this.#taken += samples.length;
+    return this.#convert(samples, this.#outputsWithin(this.#taken - this.#filter.taps / 2));
+  }
+
+  /** What the filter still holds. Call once, last. */
+  finish(): Int16Array {
+    const { taps } = this.#filter;
+    return this.#convert(new Int16Array(taps / 2), this.#outputsWithin(this.#taken));
+  }
+
+  /** How many outputs stand for input samples before `input`. */
+  #outputsWithin(input: number): number {
+    const { phases, step } = this.#filter;
+    return Math.max(this.#made, Math.ceil((input * phases) / step));
+  }
+
+  #convert(samples: Int16Array, until: number): Int16Array {
+    const input = new Int16Array(this.#held.length + samples.length);
+    input.set(this.#held);
+    input.set(samples, this.#held.length);
+    const output = new Int16Array(until - this.#made);
+    for (let index = 0; index < output.length; index++) output[index] = this.#at(input, this.#made + index);
+    this.#made = until;
+    this.#keep(input);
+    return output;
+  }
+
+  #at(input: Int16Array, index: number): number {
+    const { phases, step, taps, coefficients } = this.#filter;
+    const start = Math.floor((index * step) / phases) - taps / 2 + 1 - this.#from;
+    const phase = (index % phases) * taps;
+    let sum = 0;
+    for (let tap = 0; tap < taps; tap++) sum += input[start + tap]! * coefficients[phase + tap]!;
+    return toSample(sum);
+  }
+
+  #keep(input: Int16Array): void {
+    const { phases, step, taps } = this.#filter;
+    const needed = Math.floor((this.#made * step) / phases) - taps / 2 + 1;
+    const done = Math.min(input.length, Math.max(0, needed - this.#from));
+    this.#held = input.slice(done);
+    this.#from += done;
+  }
+}
+
+/** The stream at the rate of recognition; as it is where it has that. */
+export async function* atRecognitionRate(
+  audio: AsyncIterable<Int16Array>,
+  rate: number,
+): AsyncGenerator<Int16Array> {
+  if (rate === RECOGNITION_RATE) return yield* audio;
+  const resampling = new Resampling(rate);
+  for await (const samples of audio) yield resampling.push(samples);
+  yield resampling.finish();
+}

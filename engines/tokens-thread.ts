@@ -1,0 +1,13 @@
+/** The thread that counts tokens: one text after the other. */
+import { parentPort } from 'node:worker_threads';
+import { createCounter } from './o200k.js';
+import type { CountResult, CountTask } from './tokens.js';
+
+if (!parentPort) throw new Error('The counting thread is started by its counter');
+const port = parentPort;
+const counter = createCounter();
+
+port.on('message', ({ id, text, limit }: CountTask) => {
+  const result: CountResult = { id, exceeds: counter.count(text, limit) > limit };
+  port.postMessage(result);
+});

@@ -1,0 +1,133 @@
+/**
+ * What an agent's draft refers to: tools and knowledge sources. The tables `agent_tools` and `agent_knowledge` say the
+ * same as the draft's lists, so that what is referred to exists and is counted. All of it in the caller's transaction.
+ */
+import { ServiceError } from '../contracts/errors.js';
+import type { PinnedSource, References } from '../contracts/ports/agents.js';
+import type { AgentConfig } from '../contracts/schemas/agent-config.js';
+import type { Problem } from '../contracts/schemas/check.js';
+import type { ToolDefinition } from '../contracts/schemas/tools.js';
+import type { Sql, Transaction } from './database.js';
+
+const missing = (
+  ids: readonly string[],
+  found: ReadonlySet<string>,
+  loc: readonly string[],
+  what: string,
+): Problem[] =>
+  ids.flatMap((id, index) =>
+    found.has(id)
+      ? []
+      : [{ type: 'reference', loc: [...loc, index], message: `${what} ${id} does not exist` }],
+  );
+
+/** Two client tools of one agent would be the same to the client. */
+export const sameClientName = (name: string): ServiceError =>
+  new ServiceError('invalid_request', {
+    message: `Two client tools of one agent are named ${name}`,
+    param: 'tools.tool_ids',
+  });
+
+interface FoundTool {
+  readonly id: string;
+  readonly name: string;
+  readonly type: ToolDefinition['tool_type'];
+}
+
+/** What of the references exists in the workspace. In a transaction none of it goes before the end. */
+async function find(
+  sql: Sql | Transaction,
+  workspaceId: string,
+  { tools, sources }: References,
+  hold: boolean,
+) {
+  const lock = hold ? sql`for key share` : sql``;
+  const foundTools = await sql<FoundTool[]>`
+    select id, name, tool_type as type from tools
+    where workspace_id = ${workspaceId} and id = any(${tools as string[]}::text[]) ${lock}`;
+  const foundSources = await sql<{ id: string }[]>`
+    select id from knowledge_sources
+    where workspace_id = ${workspaceId} and id = any(${sources as string[]}::text[]) ${lock}`;
+  const ids = (rows: readonly { readonly id: string }[]) => new Set(rows.map(({ id }) => id));
+  const problems = [
+    ...missing(tools, ids(foundTools), ['tools', 'tool_ids'], 'Tool'),
+    ...missing(sources, ids(foundSources), ['knowledge_base', 'knowledge_source_ids'], 'Knowledge source'),
+  ];
+  return { problems, foundTools };
+}
+
+/** The references that do not exist, as problems of a configuration. */
+export async function missingReferences(
+  sql: Sql,
+  workspaceId: string,
+  references: References,
+): Promise<readonly Problem[]> {
+  if (references.tools.length + references.sources.length === 0) return [];
+  return (await find(sql, workspaceId, references, false)).problems;
+}
+
+/** Errors: `invalid_request`. */
+function checkClientNames(tools: readonly FoundTool[]): void {
+  const names = tools.flatMap(({ name, type }) => (type === 'client' ? [name] : []));
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw sameClientName(twice);
+}
+
+/** Errors: `validation_failed` for what does not exist, `invalid_request` for two client tools of one name. */
+export async function attach(
+  tx: Transaction,
+  agent: { readonly id: string; readonly workspaceId: string },
+  config: AgentConfig,
+): Promise<void> {
+  const { tool_ids: tools } = config.tools;
+  const { knowledge_source_ids: sources } = config.knowledge_base;
+  const { problems, foundTools } = await find(tx, agent.workspaceId, { tools, sources }, true);
+  if (problems[0]) throw new ServiceError('validation_failed', { message: problems[0].message, problems });
+  checkClientNames(foundTools);
+  await tx`delete from agent_tools where agent_id = ${agent.id}`;
+  await tx`
+    insert into agent_tools (agent_id, tool_id, position)
+    select ${agent.id}, id, place from unnest(${tools}::text[]) with ordinality as t (id, place)`;
+  await tx`delete from agent_knowledge where agent_id = ${agent.id}`;
+  await tx`
+    insert into agent_knowledge (agent_id, source_id, position)
+    select ${agent.id}, id, place from unnest(${sources}::text[]) with ordinality as s (id, place)`;
+}
+
+export interface DraftContent {
+  readonly tools: readonly { readonly id: string; readonly digest: string }[];
+  readonly knowledge: readonly PinnedSource[];
+}
+
+/** What the draft would be published with now, in order: tools by their digests, which are small. */
+export async function draftContent(sql: Sql | Transaction, agentId: string): Promise<DraftContent> {
+  const tools = await sql<DraftContent['tools'][number][]>`
+    select t.id, t.digest from agent_tools a join tools t on t.id = a.tool_id
+    where a.agent_id = ${agentId} order by a.position`;
+  const knowledge = await sql<PinnedSource[]>`
+    select s.id as "sourceId", s.revision from agent_knowledge a join knowledge_sources s on s.id = a.source_id
+    where a.agent_id = ${agentId} order by a.position`;
+  return { tools: [...tools], knowledge: [...knowledge] };
+}
+
+/** The draft's tools as they are frozen, as one JSON list; mock responses, which nobody calls, are left out. */
+export const frozenTools = (sql: Sql | Transaction, agentId: string) => sql`
+  select coalesce(
+    jsonb_agg(
+      jsonb_build_object('id', t.id, 'definition', jsonb_set(t.definition, '{mock_responses}', '[]'))
+      order by a.position),
+    '[]') as tools
+  from agent_tools a join tools t on t.id = a.tool_id where a.agent_id = ${agentId}`;
+
+/**
+ * Until the transaction ends, no tool of the draft changes, and no source gets another revision: what is hashed, frozen
+ * and pinned is the same.
+ */
+export async function holdContent(tx: Transaction, agentId: string): Promise<void> {
+  await tx`
+    select 1 from agent_knowledge k join knowledge_sources s on s.id = k.source_id
+    where k.agent_id = ${agentId} order by s.id for share of s`;
+  await tx`
+    select 1 from agent_tools a join tools t on t.id = a.tool_id
+    where a.agent_id = ${agentId} order by t.id for share of t`;
+}

@@ -1,0 +1,28 @@
+/** Look-ups on the request path in bounded numbers: a flood of keys must not queue for the database. */
+import { ServiceError } from '../contracts/errors.js';
+import type { Log } from '../contracts/log.js';
+import { messageOf } from './failure.js';
+
+/** Statements under way. */
+const MOST_AT_ONCE = 256;
+
+/** `noun` is what is looked up, in the plural. The result runs work; errors: `overloaded`, and its own `ServiceError`s. */
+export function boundedWork(noun: string, log: Log): <T>(work: () => Promise<T>) => Promise<T> {
+  let running = 0;
+  const failed = (cause: unknown): ServiceError => {
+    log.warn({ reason: messageOf(cause) }, `${noun} cannot be looked up`);
+    const message = 'The server cannot check the key now, try again';
+    return new ServiceError('overloaded', { message, retryAfter: 1, cause });
+  };
+  return async (work) => {
+    if (running >= MOST_AT_ONCE) throw failed(new Error('too many at once'));
+    running += 1;
+    try {
+      return await work();
+    } catch (error) {
+      throw error instanceof ServiceError ? error : failed(error);
+    } finally {
+      running -= 1;
+    }
+  };
+}

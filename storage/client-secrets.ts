@@ -1,0 +1,148 @@
+/**
+ * Client secrets (contracts/ports/client-secrets.ts). The database knows SHA-256 digests only.
+ *
+ * Invariants: a secret is held by one socket of one process at most, because taking it is one statement; a hold is
+ * a lease, renewed while its socket is open, so that a killed process's secrets come back; expired rows go.
+ */
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import type { Clock } from '../contracts/clock.js';
+import { ServiceError } from '../contracts/errors.js';
+import { LIMITS } from '../contracts/limits.js';
+import type { Log } from '../contracts/log.js';
+import {
+  CLIENT_SECRET_PREFIX,
+  type ClientSecrets,
+  type IssuedSecret,
+  type RedeemedSecret,
+  type SecretSession,
+} from '../contracts/ports/client-secrets.js';
+import type { Caller } from '../contracts/ports/identity.js';
+import { boundedWork } from './bounded.js';
+import type { Database, Sql, Transaction } from './database.js';
+import { messageOf } from './failure.js';
+import { exclusively } from './migrate.js';
+
+const SECRET_BYTES = 32;
+/** Nothing else can be one, so nothing else is looked up. */
+const SHAPE = new RegExp(`^${CLIENT_SECRET_PREFIX}[A-Za-z0-9_-]{43}$`);
+const LEASE_MS = 15_000;
+const RENEW_MS = LEASE_MS / 3;
+const SWEEP_MS = 60_000;
+const { perWorkspace } = LIMITS.clientSecret;
+
+const digestOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
+
+interface Row {
+  readonly workspaceId: string;
+  readonly keyId: string;
+  readonly session: SecretSession;
+}
+
+const tooMany = (): ServiceError =>
+  new ServiceError('concurrency_exceeded', {
+    message: `A workspace may have ${perWorkspace} valid client secrets`,
+    retryAfter: LIMITS.clientSecret.ttlSeconds.min,
+  });
+
+const removeExpired = (sql: Sql) => sql`delete from client_secrets where expires_at <= clock_timestamp()`;
+
+async function insert(
+  tx: Transaction,
+  secret: Row & { readonly value: string; readonly ttlSeconds: number },
+): Promise<Date> {
+  const { workspaceId, keyId, session, value, ttlSeconds } = secret;
+  const [valid] = await tx<{ count: number }[]>`
+    select count(*)::int as count from client_secrets
+    where workspace_id = ${workspaceId} and expires_at > clock_timestamp()`;
+  if ((valid?.count ?? 0) >= perWorkspace) throw tooMany();
+  const [row] = await tx<{ expiresAt: Date }[]>`
+    insert into client_secrets (digest, workspace_id, key_id, session, expires_at)
+    values (${digestOf(value)}, ${workspaceId}, ${keyId}, ${JSON.stringify(session)}::text::json,
+      clock_timestamp() + ${ttlSeconds}::float8 * interval '1 second')
+    returning expires_at as "expiresAt"`;
+  if (!row) throw new Error('no row came back');
+  return row.expiresAt;
+}
+
+/** Takes the secret for `holder`, in one statement. */
+async function hold(sql: Sql, secret: string, holder: string): Promise<Row | undefined> {
+  const [row] = await sql<Row[]>`
+    update client_secrets s
+    set held_by = ${holder}, held_until = clock_timestamp() + ${LEASE_MS}::int * interval '1 millisecond'
+    from api_keys k
+    where s.digest = ${digestOf(secret)} and s.expires_at > clock_timestamp()
+      and (s.held_until is null or s.held_until <= clock_timestamp())
+      and k.id = s.key_id and k.revoked_at is null
+    returning s.workspace_id as "workspaceId", s.key_id as "keyId", s.session`;
+  return row;
+}
+
+const renew = (sql: Sql, holders: readonly string[]) => sql`
+  update client_secrets set held_until = clock_timestamp() + ${LEASE_MS}::int * interval '1 millisecond'
+  where held_by = any(${holders as string[]}::uuid[])`;
+
+const letGo = (sql: Sql, holder: string) => sql`
+  update client_secrets set held_by = null, held_until = null where held_by = ${holder}`;
+
+/** Runs the work again and again until the result is called. */
+function every(clock: Clock, ms: number, work: () => void): () => void {
+  let cancel = clock.after(ms, run);
+  function run(): void {
+    cancel = clock.after(ms, run);
+    work();
+  }
+  return () => cancel();
+}
+
+export interface ClientSecretsParts {
+  readonly database: Pick<Database, 'sql'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The client secrets as one process sees them. `stop` ends its renewing; what it still holds comes back by itself. */
+export function createClientSecrets(parts: ClientSecretsParts): ClientSecrets & { stop(): void } {
+  const { clock, log } = parts;
+  const { sql } = parts.database;
+  const holders = new Set<string>();
+  const bounded = boundedWork('client secrets', log);
+
+  const quietly = (work: Promise<unknown>): void => {
+    work.catch((error: unknown) => log.warn({ reason: messageOf(error) }, 'client secrets were not tended'));
+  };
+
+  const stopRenewing = every(clock, RENEW_MS, () => {
+    if (holders.size > 0) quietly(renew(sql, [...holders]));
+  });
+  const stopSweeping = every(clock, SWEEP_MS, () => quietly(removeExpired(sql)));
+
+  function release(holder: string): void {
+    if (holders.delete(holder)) quietly(letGo(sql, holder));
+  }
+
+  async function issue(caller: Caller, session: SecretSession, ttlSeconds: number): Promise<IssuedSecret> {
+    const { workspaceId, keyId } = caller;
+    const value = CLIENT_SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64url');
+    const secret = { workspaceId, keyId, session, value, ttlSeconds };
+    const expiresAt = await bounded(() =>
+      exclusively(sql, `client secrets ${workspaceId}`, (tx) => insert(tx, secret)),
+    );
+    return { value, expiresAt };
+  }
+
+  async function redeem(secret: string): Promise<RedeemedSecret | undefined> {
+    if (!SHAPE.test(secret)) return undefined;
+    const holder = randomUUID();
+    const row = await bounded(() => hold(sql, secret, holder));
+    if (!row) return undefined;
+    holders.add(holder);
+    const { workspaceId, keyId, session } = row;
+    return { caller: { workspaceId, keyId }, session, release: () => release(holder) };
+  }
+
+  const stop = (): void => {
+    stopRenewing();
+    stopSweeping();
+  };
+  return { issue, redeem, stop };
+}

@@ -1,0 +1,92 @@
+/**
+ * Texts as full-text search takes them: cut into passages of whole paragraphs where they fit, each with the heading it
+ * stands under; and the words of a text. Postgres knows no words of Chinese, Japanese and Korean, so that each two
+ * neighbouring characters stand for one.
+ */
+import { setImmediate as breathe } from 'node:timers/promises';
+import { LIMITS } from '../contracts/limits.js';
+
+const { chunk: MOST } = LIMITS.knowledge;
+const HEADING = /^#{1,6} /;
+const HEADING_LENGTH = 200;
+/** Characters that are worked on before others have their turn. */
+const TURN = 64 * 1024;
+
+/** The best place to cut a text that is too long: behind a sentence, else at a space, else anywhere. */
+function cut(text: string): number {
+  const window = text.slice(0, MOST);
+  const sentence = Math.max(
+    ...['. ', '? ', '! ', '。', '？', '！'].map((end) => window.lastIndexOf(end) + 1),
+  );
+  if (sentence > MOST / 2) return sentence;
+  const space = window.lastIndexOf(' ');
+  if (space > MOST / 2) return space;
+  const last = window.charCodeAt(MOST - 1);
+  return last >= 0xd800 && last <= 0xdbff ? MOST - 1 : MOST;
+}
+
+function* pieces(text: string): Generator<string> {
+  let rest = text;
+  for (; rest.length > MOST; rest = rest.slice(cut(rest)).trimStart())
+    yield rest.slice(0, cut(rest)).trimEnd();
+  if (rest !== '') yield rest;
+}
+
+class Passages {
+  #heading = '';
+  #lines: string[] = [];
+  #length = 0;
+
+  /** What is complete once this paragraph, or the heading before it, has come. */
+  *add(paragraph: string): Generator<string> {
+    const isHeading = HEADING.test(paragraph);
+    if (isHeading || this.#length + paragraph.length > MOST) yield* this.end();
+    if (isHeading) this.#heading = paragraph.slice(0, HEADING_LENGTH);
+    this.#lines.push(paragraph);
+    this.#length += paragraph.length + 1;
+  }
+
+  *end(): Generator<string> {
+    const text = this.#lines.join('\n');
+    this.#lines = [];
+    this.#length = 0;
+    const headed =
+      text === '' || this.#heading === '' || HEADING.test(text) ? text : `${this.#heading}\n${text}`;
+    // A heading alone says nothing; it comes with what follows.
+    if (headed !== this.#heading) yield* pieces(headed);
+  }
+}
+
+/** The passages of a text, at most LIMITS.knowledge.chunk characters each. Gives way to other work now and then. */
+export async function* passagesOf(text: string): AsyncGenerator<string> {
+  const passages = new Passages();
+  let worked = 0;
+  for (let at = 0; at < text.length;) {
+    const end = text.indexOf('\n', at);
+    const line = text.slice(at, end < 0 ? text.length : end).trim();
+    if (line !== '') yield* passages.add(line);
+    worked += line.length + 1;
+    at = end < 0 ? text.length : end + 1;
+    if (worked > TURN) {
+      worked = 0;
+      await breathe();
+    }
+  }
+  yield* passages.end();
+}
+
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー]+/gu;
+
+function pairs(run: string): string {
+  const signs = [...run];
+  const found = signs.slice(1).map((sign, index) => `${signs[index]}${sign}`);
+  return ` ${(found.length > 0 ? found : signs).join(' ')} `;
+}
+
+/** The words of a text for the index, and of a question to it: without accents, CJK in pairs of characters. */
+export const wordsOf = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .normalize('NFC')
+    .replace(UNSPACED, pairs);

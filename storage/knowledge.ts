@@ -1,0 +1,204 @@
+/**
+ * Knowledge sources (contracts/ports/knowledge.ts). Each content is a revision, cut into passages that full-text search
+ * finds; the newest revision and those that versions pin are kept. Changes of one source come one after the other.
+ */
+import { ServiceError } from '../contracts/errors.js';
+import type { Ids } from '../contracts/ids.js';
+import { LIMITS } from '../contracts/limits.js';
+import type { PinnedSource } from '../contracts/ports/agents.js';
+import type {
+  Knowledge,
+  KnowledgeDetail,
+  KnowledgeSearch,
+  KnowledgeSource,
+  Passage,
+  SourceFile,
+} from '../contracts/ports/knowledge.js';
+import type { Listed, PageRequest } from '../contracts/ports/page.js';
+import type { AgentReferences } from '../contracts/ports/tools.js';
+import type { Sql, Transaction } from './database.js';
+import { passagesOf, wordsOf } from './knowledge-chunks.js';
+import { listed, positionAfter, wantedRows } from './page.js';
+
+const MOST_AGENTS = 1000;
+const PASSAGES_A_STATEMENT = 200;
+
+const columns = (sql: Sql | Transaction) => sql`
+  s.id, s.workspace_id as "workspaceId", s.name, s.description, s.revision, r.file_name as "fileName",
+  r.size_bytes as "sizeBytes", r.chunk_count as "chunkCount", s.created_at as "createdAt", s.updated_at as "updatedAt"`;
+
+const newest = (sql: Sql | Transaction) => sql`
+  knowledge_sources s join knowledge_revisions r on r.source_id = s.id and r.revision = s.revision`;
+
+async function list(
+  sql: Sql,
+  workspaceId: string,
+  search: string,
+  page: PageRequest,
+): Promise<Listed<KnowledgeSource>> {
+  const where = sql`
+    s.workspace_id = ${workspaceId}
+    and (${search} = '' or strpos(lower(s.name), lower(${search})) > 0
+      or strpos(lower(s.description), lower(${search})) > 0)`;
+  const rows = await sql<(KnowledgeSource & { position: string })[]>`
+    select ${columns(sql)}, s.position::text as position from ${newest(sql)}
+    where ${where} and s.position < ${positionAfter(page)}
+    order by s.position desc offset ${page.offset} limit ${wantedRows(page)}`;
+  const [counted] = page.total
+    ? await sql`select count(*)::int as total from knowledge_sources s where ${where}`
+    : [];
+  const total = (counted?.['total'] as number | undefined) ?? null;
+  return listed(rows, page, total, ({ position: _, ...source }) => source);
+}
+
+async function read(
+  sql: Sql | Transaction,
+  id: string,
+  workspaceId: string,
+): Promise<KnowledgeDetail | undefined> {
+  const [row] = await sql<KnowledgeDetail[]>`
+    select ${columns(sql)}, r.content from ${newest(sql)} where s.id = ${id} and s.workspace_id = ${workspaceId}`;
+  return row;
+}
+
+async function insertPassages(
+  tx: Transaction,
+  { sourceId, revision }: PinnedSource,
+  from: number,
+  passages: readonly string[],
+): Promise<void> {
+  await tx`
+    insert into knowledge_chunks (source_id, revision, position, content, terms)
+    select ${sourceId}, ${revision}, ${from} + place, content, to_tsvector('english', words)
+    from unnest(${passages as string[]}::text[], ${passages.map(wordsOf)}::text[])
+      with ordinality as p (content, words, place)`;
+}
+
+/** Writes one content with its passages. */
+async function insertRevision(tx: Transaction, pinned: PinnedSource, file: SourceFile): Promise<void> {
+  const { sourceId, revision } = pinned;
+  await tx`
+    insert into knowledge_revisions (source_id, revision, file_name, size_bytes, chunk_count, content)
+    values (${sourceId}, ${revision}, ${file.fileName}, ${file.sizeBytes}, 0, ${file.content})`;
+  let count = 0;
+  let batch: string[] = [];
+  const flush = async (): Promise<void> => {
+    await insertPassages(tx, pinned, count, batch);
+    count += batch.length;
+    batch = [];
+  };
+  for await (const passage of passagesOf(file.content)) {
+    batch.push(passage);
+    if (batch.length === PASSAGES_A_STATEMENT) await flush();
+  }
+  if (batch.length > 0) await flush();
+  await tx`
+    update knowledge_revisions set chunk_count = ${count}
+    where source_id = ${sourceId} and revision = ${revision}`;
+}
+
+/** Older contents that no version pins. */
+const dropOldRevisions = (tx: Transaction, { sourceId, revision }: PinnedSource) => tx`
+  delete from knowledge_revisions r
+  where r.source_id = ${sourceId} and r.revision <> ${revision} and not exists (
+    select from version_knowledge v where v.source_id = r.source_id and v.revision = r.revision)`;
+
+/** How many agents refer to it by their draft or their last version. */
+async function referring(tx: Transaction, id: string): Promise<number> {
+  const [row] = await tx<{ count: number }[]>`
+    select count(*)::int as count from (
+      select agent_id from agent_knowledge where source_id = ${id}
+      union
+      select v.agent_id from version_knowledge v join agents a on a.id = v.agent_id and a.last_version = v.number
+      where v.source_id = ${id}
+    ) as referring`;
+  return row?.count ?? 0;
+}
+
+const remove = (sql: Sql, id: string, workspaceId: string): Promise<boolean> =>
+  sql.begin(async (tx) => {
+    const [row] = await tx`
+      select 1 from knowledge_sources where id = ${id} and workspace_id = ${workspaceId} for update`;
+    if (!row) return false;
+    const count = await referring(tx, id);
+    if (count > 0) {
+      const message = `Knowledge source is attached to ${count} agent(s); detach it and publish them first`;
+      throw new ServiceError('conflict', { message });
+    }
+    await tx`delete from knowledge_sources where id = ${id}`;
+    return true;
+  }) as Promise<boolean>;
+
+async function agents(sql: Sql, id: string, workspaceId: string): Promise<AgentReferences | undefined> {
+  const [source] = await sql<{ total: number }[]>`
+    select (select count(*)::int from agent_knowledge k where k.source_id = s.id) as total
+    from knowledge_sources s where s.id = ${id} and s.workspace_id = ${workspaceId}`;
+  if (!source) return undefined;
+  const rows = await sql<{ id: string; name: string }[]>`
+    select a.id, a.name from agent_knowledge k join agents a on a.id = k.agent_id
+    where k.source_id = ${id} order by a.name, a.id limit ${MOST_AGENTS}`;
+  return { agents: [...rows], total: source.total };
+}
+
+/** Any word of the question counts; passages with more of them, and shorter ones, come first. */
+const search: (
+  sql: Sql,
+  ...args: Parameters<KnowledgeSearch['search']>
+) => Promise<readonly Passage[]> = async (sql, workspaceId, sources, question, limit) => {
+  const words = wordsOf(question.slice(0, LIMITS.knowledge.query).replaceAll('\0', ' '));
+  const rows = await sql<Passage[]>`
+    with asked as (
+      select replace(plainto_tsquery('english', ${words})::text, ' & ', ' | ')::tsquery as words
+    )
+    select s.id as "sourceId", s.name as source, c.content as text, ts_rank(c.terms, asked.words, 1) as rank
+    from asked,
+      unnest(${sources.map(({ sourceId }) => sourceId)}::text[], ${sources.map(({ revision }) => revision)}::int[])
+        as wanted (id, revision)
+    join knowledge_sources s on s.id = wanted.id and s.workspace_id = ${workspaceId}
+    join knowledge_chunks c on c.source_id = s.id and c.revision = wanted.revision
+    where c.terms @@ asked.words
+    order by rank desc, s.id, c.position limit ${limit}`;
+  return [...rows];
+};
+
+export interface KnowledgeParts {
+  readonly sql: Sql;
+  readonly ids: Ids;
+}
+
+export function createKnowledge({ sql, ids }: KnowledgeParts): Knowledge & KnowledgeSearch {
+  return {
+    list: (workspaceId, wanted, page) => list(sql, workspaceId, wanted ?? '', page),
+    read: (id, workspaceId) => read(sql, id, workspaceId),
+    remove: (id, workspaceId) => remove(sql, id, workspaceId),
+    agents: (id, workspaceId) => agents(sql, id, workspaceId),
+    search: (workspaceId, sources, question, limit) => search(sql, workspaceId, sources, question, limit),
+
+    create: ({ name, description, file }, workspaceId) =>
+      sql.begin(async (tx) => {
+        const id = ids.next('knowledge');
+        await tx`
+          insert into knowledge_sources (id, workspace_id, name, description)
+          values (${id}, ${workspaceId}, ${name}, ${description})`;
+        await insertRevision(tx, { sourceId: id, revision: 1 }, file);
+        return read(tx, id, workspaceId);
+      }) as Promise<KnowledgeDetail>,
+
+    change: (id, workspaceId, { name, description, file }) =>
+      sql.begin(async (tx) => {
+        const [source] = await tx<{ revision: number }[]>`
+          select revision from knowledge_sources
+          where id = ${id} and workspace_id = ${workspaceId} for no key update`;
+        if (!source) return undefined;
+        const pinned = { sourceId: id, revision: source.revision + (file ? 1 : 0) };
+        if (file) await insertRevision(tx, pinned, file);
+        await tx`
+          update knowledge_sources set name = coalesce(${name ?? null}, name),
+            description = coalesce(${description ?? null}, description),
+            revision = ${pinned.revision}, updated_at = now()
+          where id = ${id}`;
+        if (file) await dropOldRevisions(tx, pinned);
+        return read(tx, id, workspaceId);
+      }) as Promise<KnowledgeDetail | undefined>,
+  };
+}

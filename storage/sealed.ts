@@ -1,0 +1,59 @@
+/**
+ * Secrets of tools and webhooks as rows: sealed for their owner and slot. A slot is anything that names one secret of
+ * its owner; its digest is stored. Rows are written and dropped in the transaction that changes the owner.
+ */
+import { createHash } from 'node:crypto';
+import type { Secrets } from '../contracts/ports/secrets.js';
+import type { Sql, Transaction } from './database.js';
+
+export interface SecretOwner {
+  readonly kind: 'tool' | 'webhook';
+  readonly id: string;
+}
+
+export const digestOfSlot = (slot: string): string => createHash('sha256').update(slot).digest('hex');
+
+const contextOf = ({ kind, id }: SecretOwner, digest: string): string => `${kind} ${id} ${digest}`;
+
+export async function keepSecret(
+  tx: Transaction,
+  secrets: Secrets,
+  owner: SecretOwner & { readonly workspaceId: string },
+  slot: string,
+  secret: string,
+): Promise<void> {
+  const digest = digestOfSlot(slot);
+  const sealed = secrets.seal(secret, contextOf(owner, digest));
+  await tx`
+    insert into secrets (workspace_id, kind, owner_id, slot, sealed)
+    values (${owner.workspaceId}, ${owner.kind}, ${owner.id}, ${digest}, ${sealed})
+    on conflict (kind, owner_id, slot) do update set sealed = excluded.sealed, updated_at = now()`;
+}
+
+/** Drops the owner's secrets but those of the slots. */
+export async function dropOtherSecrets(
+  tx: Transaction,
+  { kind, id }: SecretOwner,
+  slots: readonly string[],
+): Promise<void> {
+  const kept = slots.map(digestOfSlot);
+  await tx`delete from secrets where kind = ${kind} and owner_id = ${id} and slot <> all(${kept}::text[])`;
+}
+
+/** The secrets of the slots, in their order; undefined for those that are not there. */
+export async function openSecretsOf(
+  sql: Sql,
+  secrets: Secrets,
+  owner: SecretOwner,
+  slots: readonly string[],
+): Promise<readonly (string | undefined)[]> {
+  const digests = slots.map(digestOfSlot);
+  const rows = await sql<{ slot: string; sealed: Buffer }[]>`
+    select slot, sealed from secrets
+    where kind = ${owner.kind} and owner_id = ${owner.id} and slot = any(${digests}::text[])`;
+  const found = new Map(rows.map(({ slot, sealed }) => [slot, sealed]));
+  return digests.map((digest) => {
+    const sealed = found.get(digest);
+    return sealed && secrets.open(sealed, contextOf(owner, digest));
+  });
+}

@@ -1,0 +1,122 @@
+/**
+ * The installation's secret (decisions.md fine point 23): SECRETS_KEY, else `<DATA_DIR>/secrets-key`, made at the first
+ * start for its owner alone. The database keeps a fingerprint of it, so that a start with another secret says so
+ * instead of failing at the first call. Sealing is AES-256-GCM with a key of its own and a fresh nonce each time.
+ */
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Secrets } from '../contracts/ports/secrets.js';
+import type { Sql, Transaction } from './database.js';
+import { codeOf, messageOf, StorageFailure } from './failure.js';
+import { exclusively } from './migrate.js';
+
+const FINGERPRINT = 'secrets_fingerprint';
+const SHORTEST = 16;
+const LONGEST = 4096;
+const BYTES = 32;
+const NONCE = 12;
+const TAG = 16;
+const ALGORITHM = 'aes-256-gcm';
+
+const derive = (master: string, purpose: string): Uint8Array =>
+  new Uint8Array(hkdfSync('sha256', master, 'speech-gateway', purpose, BYTES));
+
+/** The secrets behind one master. */
+export function createSecrets(master: string): Secrets {
+  const sealing = derive(master, 'seal');
+  return {
+    seal(plain, context) {
+      const nonce = randomBytes(NONCE);
+      const cipher = createCipheriv(ALGORITHM, sealing, nonce).setAAD(Buffer.from(context));
+      const sealed = [cipher.update(plain, 'utf8'), cipher.final()];
+      return Buffer.concat([nonce, cipher.getAuthTag(), ...sealed]);
+    },
+    open(sealed, context) {
+      const nonce = sealed.subarray(0, NONCE);
+      const decipher = createDecipheriv(ALGORITHM, sealing, nonce, { authTagLength: TAG })
+        .setAAD(Buffer.from(context))
+        .setAuthTag(sealed.subarray(NONCE, NONCE + TAG));
+      return Buffer.concat([decipher.update(sealed.subarray(NONCE + TAG)), decipher.final()]).toString(
+        'utf8',
+      );
+    },
+    key: (purpose) => derive(master, `key ${purpose}`),
+  };
+}
+
+function readFile(file: string): string | undefined {
+  try {
+    const master = readFileSync(file, 'utf8').trim();
+    if (master.length >= SHORTEST) return master;
+  } catch (cause) {
+    if (codeOf(cause) === 'ENOENT') return undefined;
+    throw new StorageFailure(`The file ${file} cannot be read: ${messageOf(cause)}`, { cause });
+  }
+  throw new StorageFailure(`The file ${file} is damaged: restore it, or set SECRETS_KEY to what it held`);
+}
+
+function makeFile(file: string, dataDir: string): string {
+  const master = randomBytes(BYTES).toString('base64url');
+  const fresh = `${file}.${randomBytes(4).toString('hex')}`;
+  try {
+    mkdirSync(dataDir, { recursive: true });
+    writeFileSync(fresh, `${master}\n`, { mode: 0o600, flag: 'wx', flush: true });
+    renameSync(fresh, file);
+    return master;
+  } catch (cause) {
+    rmSync(fresh, { force: true });
+    throw new StorageFailure(
+      `The secret cannot be kept in ${file}: ${messageOf(cause)}. Set DATA_DIR to another folder, or SECRETS_KEY`,
+      { cause },
+    );
+  }
+}
+
+const mismatch = (source: string): StorageFailure =>
+  new StorageFailure(
+    `${source} is not the secret that this database was used with: set SECRETS_KEY to that one, or restore its file in DATA_DIR`,
+  );
+
+const storedFingerprint = async (tx: Transaction): Promise<string | undefined> => {
+  const [row] = await tx<{ value: string }[]>`select value from settings where name = ${FINGERPRINT}`;
+  return row?.value;
+};
+
+export interface SecretsParts {
+  readonly sql: Sql;
+  readonly dataDir: string;
+  /** SECRETS_KEY; empty counts as unset. */
+  readonly secretsKey?: string | undefined;
+}
+
+function masterOf(
+  { dataDir, secretsKey = '' }: SecretsParts,
+  known: boolean,
+): { master: string; source: string } {
+  if (secretsKey !== '') return { master: secretsKey, source: 'SECRETS_KEY' };
+  const file = join(dataDir, 'secrets-key');
+  const kept = readFile(file);
+  if (kept !== undefined) return { master: kept, source: file };
+  if (known) throw mismatch(`A new ${file}`);
+  return { master: makeFile(file, dataDir), source: file };
+}
+
+/**
+ * Opens the installation's secret, making it the first time; safe from several processes at once.
+ * Errors: `StorageFailure` where SECRETS_KEY is too short, the file cannot be used, or the database knows another.
+ */
+export async function openSecrets(parts: SecretsParts): Promise<Secrets> {
+  const { length } = parts.secretsKey ?? '';
+  if (length > 0 && (length < SHORTEST || length > LONGEST))
+    throw new StorageFailure(`SECRETS_KEY must have ${SHORTEST} to ${LONGEST} characters`);
+  return exclusively(parts.sql, FINGERPRINT, async (tx) => {
+    const known = await storedFingerprint(tx);
+    const { master, source } = masterOf(parts, known !== undefined);
+    const fingerprint = Buffer.from(derive(master, 'fingerprint')).toString('hex');
+    if (known === undefined)
+      await tx`insert into settings (name, value) values (${FINGERPRINT}, ${fingerprint})`;
+    else if (known !== fingerprint) throw mismatch(source);
+    return createSecrets(master);
+  });
+}

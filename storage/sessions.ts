@@ -1,0 +1,102 @@
+/**
+ * Sessions as their workspace sees them (contracts/ports/sessions.ts). Every statement names the workspace, so another
+ * one's session does not exist. Times are the database's, so that all processes agree on them.
+ */
+import { ServiceError } from '../contracts/errors.js';
+import type { Ids } from '../contracts/ids.js';
+import { LIMITS } from '../contracts/limits.js';
+import type { Listed, PageRequest } from '../contracts/ports/page.js';
+import type {
+  NewSession,
+  SessionAnalysis,
+  SessionDetail,
+  SessionFilter,
+  SessionRecord,
+  Sessions,
+} from '../contracts/ports/sessions.js';
+import type { Sql } from './database.js';
+import { listed, positionAfter, wantedRows } from './page.js';
+import { columns, itemsOf, recordOf, type Row } from './sessions/rows.js';
+
+export interface SessionParts {
+  readonly sql: Sql;
+  readonly ids: Ids;
+  /** Live conversations of a workspace that sets no limit of its own. */
+  readonly defaultLimit: number;
+}
+
+/** Seconds after which another session may have ended. */
+const RETRY_SECONDS = 5;
+
+const tooMany = (): ServiceError => new ServiceError('concurrency_exceeded', { retryAfter: RETRY_SECONDS });
+
+/** Visitors who do not join take no place from sessions with a key. */
+async function insert({ sql, ids, defaultLimit }: SessionParts, session: NewSession): Promise<SessionRecord> {
+  const { plan, workspaceId } = session;
+  const [row] = await sql<Row[]>`
+    with live as (
+      select count(*) filter (where status = 'active') as active,
+        count(*) filter (where status = 'pending' and (source = 'public') = ${session.source === 'public'}) as pending
+      from sessions where workspace_id = ${workspaceId} and status in ('pending', 'active')
+    ), s as (
+      insert into sessions (
+        id, workspace_id, agent_id, agent_name, version_number, config_hash, source, name, end_user_id, timezone,
+        metadata, overrides, plan, max_duration_seconds, created_at, expires_at)
+      select ${ids.next('session')}, w.id, ${session.agentId}, ${session.agentName}, ${session.versionNumber},
+        ${plan.configHash}, ${session.source}, ${session.name}, ${session.endUserId}, ${plan.timezone},
+        ${JSON.stringify(session.metadata)}, ${JSON.stringify(session.overrides)}, ${sql.json(plan as never)},
+        ${plan.maxDurationSeconds}, date_trunc('milliseconds', now()),
+        date_trunc('milliseconds', now()) + ${LIMITS.session.joinWindowMs}::int * interval '1 millisecond'
+      from workspaces w, live
+      where w.id = ${workspaceId} and live.active < coalesce(w.concurrency, ${defaultLimit})
+        and live.pending < ${LIMITS.session.pending}
+      returning *
+    )
+    select ${columns(sql)} from s`;
+  if (!row) throw tooMany();
+  return recordOf(row);
+}
+
+function conditions(sql: Sql, workspaceId: string, filter: SessionFilter) {
+  const { agentId, statuses, callerNumber, createdAfter, createdBefore } = filter;
+  const by = statuses
+    ? sql`s.status = any(${statuses as unknown as string[]}::text[])`
+    : sql`s.status <> 'pending'`;
+  return sql`
+    s.workspace_id = ${workspaceId} and s.source <> 'dashboard' and ${by}
+    ${agentId === undefined ? sql`` : sql`and s.agent_id = ${agentId}`}
+    ${callerNumber === undefined ? sql`` : sql`and s.caller_number = ${callerNumber}`}
+    ${createdAfter ? sql`and s.created_at >= ${createdAfter}` : sql``}
+    ${createdBefore ? sql`and s.created_at <= ${createdBefore}` : sql``}`;
+}
+
+async function list(
+  sql: Sql,
+  workspaceId: string,
+  filter: SessionFilter,
+  page: PageRequest,
+): Promise<Listed<SessionRecord>> {
+  const where = conditions(sql, workspaceId, filter);
+  const rows = await sql<Row[]>`
+    select ${columns(sql)} from sessions s
+    where ${where} and s.position < ${positionAfter(page)}
+    order by s.position desc offset ${page.offset} limit ${wantedRows(page)}`;
+  const counted = page.total
+    ? await sql<{ count: number }[]>`select count(*)::int as count from sessions s where ${where}`
+    : [];
+  return listed(rows, page, counted[0]?.count ?? null, recordOf);
+}
+
+async function read(sql: Sql, id: string, workspaceId: string): Promise<SessionDetail | undefined> {
+  const [row] = await sql<(Row & { analysis: string | null })[]>`
+    select ${columns(sql)}, s.analysis from sessions s where s.id = ${id} and s.workspace_id = ${workspaceId}`;
+  if (!row) return undefined;
+  const analysis = row.analysis === null ? null : (JSON.parse(row.analysis) as SessionAnalysis);
+  return { ...recordOf(row), items: await itemsOf(sql, id), analysis };
+}
+
+export const createSessions = (parts: SessionParts): Sessions => ({
+  create: (session) => insert(parts, session),
+  list: (workspaceId, filter, page) => list(parts.sql, workspaceId, filter, page),
+  read: (id, workspaceId) => read(parts.sql, id, workspaceId),
+});

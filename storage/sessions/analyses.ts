@@ -1,0 +1,58 @@
+/**
+ * Analyses that wait (contracts/ports/sessions.ts `AnalysisQueue`): a due time in the session's row is the queue. A
+ * process that takes one and dies is followed by another; after three the analysis has failed, and its event is
+ * delivered all the same, for every ended call is followed by an analysed one.
+ */
+import { LIMITS } from '../../contracts/limits.js';
+import type { AnalysisQueue, SessionAnalysis, SessionPlan } from '../../contracts/ports/sessions.js';
+import { analyzedBody } from '../../contracts/post-call.js';
+import type { Sql } from '../database.js';
+import { addDeliveries } from '../deliveries.js';
+import { columns, itemsOf, recordOf, type Row } from './rows.js';
+
+type Planned = Row & { readonly plan: SessionPlan };
+
+const GIVEN_UP: SessionAnalysis = {
+  status: 'error',
+  summary: null,
+  data: [],
+  criteriaResults: [],
+  error: 'The analysis could not be made',
+};
+
+const takeNext = (sql: Sql, leaseMs: number) => sql<(Planned & { attempts: number })[]>`
+  update sessions s set
+    analysis_attempts = s.analysis_attempts + 1,
+    analysis_due_at = now() + ${leaseMs}::int * interval '1 millisecond'
+  where s.id = (
+    select id from sessions where analysis_due_at <= now() order by analysis_due_at limit 1 for update skip locked
+  )
+  returning ${columns(sql)}, s.plan, s.analysis_attempts as attempts`;
+
+const finish = (sql: Sql, id: string, analysis: SessionAnalysis): Promise<void> =>
+  sql.begin(async (tx) => {
+    const [row] = await tx<(Planned & { finishedAt: Date })[]>`
+      with before as (select id, plan from sessions where id = ${id} and analysis_due_at is not null for update)
+      update sessions s set analysis = ${JSON.stringify(analysis)}, analysis_due_at = null, plan = null
+      from before where s.id = before.id
+      returning ${columns(tx)}, before.plan, date_trunc('milliseconds', now()) as "finishedAt"`;
+    if (!row) return;
+    const record = recordOf(row);
+    const urls = row.plan.config.webhooks.post_call.map(({ url }) => url);
+    const body = analyzedBody(record, analysis, row.finishedAt);
+    if (urls.length > 0) await addDeliveries(tx, { record, event: 'call.analyzed', urls, body });
+  }) as Promise<void>;
+
+export const createAnalysisQueue = (sql: Sql): AnalysisQueue => ({
+  async take(leaseMs) {
+    for (;;) {
+      const [row] = await takeNext(sql, leaseMs);
+      if (!row) return undefined;
+      const { plan, attempts, ...rest } = row;
+      if (attempts <= LIMITS.session.analysisAttempts)
+        return { record: recordOf(rest), plan, items: await itemsOf(sql, row.id) };
+      await finish(sql, row.id, GIVEN_UP);
+    }
+  },
+  finish: (id, analysis) => finish(sql, id, analysis),
+});

@@ -1,0 +1,38 @@
+/**
+ * The end of a session: one statement decides who ends it, and what its end causes (deliveries, the wait for its
+ * analysis) is written in the same transaction. The texts that hold the session's variables go with it.
+ */
+import { LIMITS } from '../../contracts/limits.js';
+import { ENDED_REASONS, type EndedReason, type SessionPlan } from '../../contracts/ports/sessions.js';
+import { endedBody } from '../../contracts/post-call.js';
+import type { Sql, Transaction } from '../database.js';
+import { addDeliveries } from '../deliveries.js';
+import { columns, recordOf, type Row } from './rows.js';
+
+interface Ended extends Row {
+  readonly plan: Omit<SessionPlan, 'prompt'> | null;
+}
+
+/** A pending session fails whatever the reason; only conversations are analysed, and no previews. */
+const update = (tx: Transaction, id: string, reason: EndedReason) => tx<Ended[]>`
+  update sessions s set
+    status = case when s.status = 'pending' then 'failed' else ${ENDED_REASONS[reason]} end,
+    ended_at = date_trunc('milliseconds', clock_timestamp()),
+    ended_reason = ${reason},
+    analysis_due_at = case when s.status = 'active' and s.source <> 'dashboard'
+      then now() + ${LIMITS.session.lastWordsMs}::int * interval '1 millisecond' end,
+    plan = case when s.status = 'active' and s.source <> 'dashboard' then s.plan #- '{config,prompt}' end
+  where s.id = ${id} and s.ended_at is null
+  returning ${columns(tx)}, s.plan`;
+
+/** False where it has ended already. */
+export const endSession = (sql: Sql, id: string, reason: EndedReason): Promise<boolean> =>
+  sql.begin(async (tx) => {
+    const [row] = await update(tx, id, reason);
+    if (!row) return false;
+    const urls = row.plan?.config.webhooks.post_call.map(({ url }) => url) ?? [];
+    const record = recordOf(row);
+    if (urls.length > 0)
+      await addDeliveries(tx, { record, event: 'call.ended', urls, body: endedBody(record) });
+    return true;
+  }) as Promise<boolean>;

@@ -1,0 +1,60 @@
+/** A session's row, as every statement that gives one back selects it, and as the ports show it. */
+import type { EndedReason, Json, SessionItem, SessionRecord } from '../../contracts/ports/sessions.js';
+import type { Sql, Transaction } from '../database.js';
+
+export interface Row extends Omit<SessionRecord, 'metadata' | 'overrides'> {
+  readonly position: string;
+  readonly metadata: string;
+  readonly overrides: string;
+}
+
+/** Needs the sessions as `s`. */
+export const columns = (sql: Sql | Transaction) => sql`
+  s.id, s.position::text as position, s.workspace_id as "workspaceId", s.agent_id as "agentId", s.agent_name as "agentName",
+  s.version_number as "versionNumber", s.config_hash as "configHash", s.source, s.name, s.end_user_id as "endUserId",
+  s.caller_number as "callerNumber", s.dialed_number as "dialedNumber", s.timezone, s.metadata, s.overrides, s.status,
+  s.created_at as "createdAt", s.expires_at as "expiresAt", s.started_at as "startedAt", s.ended_at as "endedAt",
+  s.ended_reason as "endedReason",
+  floor(extract(epoch from s.ended_at - s.started_at))::int as "durationSeconds"`;
+
+export const recordOf = (row: Row): SessionRecord => ({
+  id: row.id,
+  workspaceId: row.workspaceId,
+  agentId: row.agentId,
+  agentName: row.agentName,
+  versionNumber: row.versionNumber,
+  configHash: row.configHash,
+  source: row.source,
+  name: row.name,
+  endUserId: row.endUserId,
+  callerNumber: row.callerNumber,
+  dialedNumber: row.dialedNumber,
+  timezone: row.timezone,
+  metadata: JSON.parse(row.metadata) as Json,
+  overrides: JSON.parse(row.overrides) as Json,
+  status: row.status,
+  createdAt: row.createdAt,
+  expiresAt: row.expiresAt,
+  startedAt: row.startedAt,
+  endedAt: row.endedAt,
+  durationSeconds: row.durationSeconds,
+  endedReason: row.endedReason as EndedReason | null,
+});
+
+interface ItemRow {
+  readonly type: SessionItem['type'];
+  readonly turnId: number;
+  readonly createdAt: Date;
+  readonly content: string;
+}
+
+/** By time; what happened at once in the order of a tool's life. */
+export async function itemsOf(sql: Sql | Transaction, sessionId: string): Promise<readonly SessionItem[]> {
+  const rows = await sql<ItemRow[]>`
+    select type, turn_id as "turnId", created_at as "createdAt", content from session_items
+    where session_id = ${sessionId}
+    order by created_at, array_position(array['message', 'tool_call', 'tool_result'], type), position`;
+  return rows.map(
+    ({ content, ...row }) => ({ ...row, ...(JSON.parse(content) as object) }) as unknown as SessionItem,
+  );
+}

@@ -1,0 +1,42 @@
+/**
+ * What time ends: sessions that nobody joined, or whose client never connected; conversations whose process has died
+ * or that outlived their longest duration; and rows that nobody needs any more. Every process sweeps; an end that
+ * two of them want happens once.
+ */
+import { LIMITS } from '../../contracts/limits.js';
+import type { EndedReason } from '../../contracts/ports/sessions.js';
+import type { Sql } from '../database.js';
+import { endSession } from './endings.js';
+
+const AT_ONCE = 100;
+/** What the owner may take to end a call by itself. */
+const OVERTIME_SECONDS = 60;
+
+const { connectMs, ownerMs } = LIMITS.session;
+
+const overdue = (sql: Sql) => sql<{ id: string; reason: EndedReason }[]>`
+  select s.id, case
+    when s.status = 'pending' then 'not_joined'
+    when o.process_id is null then 'error'
+    else 'timeout' end as reason
+  from sessions s left join session_owners o
+    on o.process_id = s.owner_id and o.seen_at > now() - ${ownerMs}::int * interval '1 millisecond'
+  where s.status in ('pending', 'active') and case s.status
+    when 'pending' then s.expires_at + case when s.joined_at is null then interval '0'
+      else ${connectMs}::int * interval '1 millisecond' end <= now()
+    else o.process_id is null
+      or s.started_at + (s.max_duration_seconds + ${OVERTIME_SECONDS}) * interval '1 second' <= now() end
+  limit ${AT_ONCE}`;
+
+/** Ends what is overdue. Returns how many sessions it ended itself. */
+export async function endOverdue(sql: Sql): Promise<number> {
+  const ended = [];
+  for (const { id, reason } of await overdue(sql)) ended.push(await endSession(sql, id, reason));
+  return ended.filter(Boolean).length;
+}
+
+export async function removeOld(sql: Sql): Promise<void> {
+  await sql`delete from public_limits where minute < now() - interval '2 minutes'`;
+  await sql`delete from session_owners where seen_at < now() - interval '1 day'`;
+  await sql`delete from deliveries where settled_at < now() - interval '7 days'`;
+}

@@ -1,0 +1,77 @@
+/**
+ * Single-use tokens (contracts/ports/single-use-tokens.ts). The database knows SHA-256 digests only.
+ *
+ * Invariants: a token is used at most once among all processes, because using it removes its row in one statement;
+ * what has expired is never found, and is removed as new tokens are issued.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { ServiceError } from '../contracts/errors.js';
+import { LIMITS } from '../contracts/limits.js';
+import type { Log } from '../contracts/log.js';
+import type { Caller } from '../contracts/ports/identity.js';
+import type { SingleUseTokenKind, SingleUseTokens } from '../contracts/ports/single-use-tokens.js';
+import { boundedWork } from './bounded.js';
+import type { Database, Sql } from './database.js';
+
+const PREFIX = 'sutkn_';
+const SECRET_BYTES = 32;
+/** Nothing else can be one, so nothing else is looked up. */
+const SHAPE = new RegExp(`^${PREFIX}[A-Za-z0-9_-]{43}$`);
+/** Expired rows that one issue removes. */
+const SWEPT = 100;
+
+const { ttlMs, perWorkspace } = LIMITS.singleUseToken;
+
+const digestOf = (token: string): Buffer => createHash('sha256').update(token).digest();
+
+/** False where the workspace has as many as it may. Issues at the same time may pass the bound by their number. */
+async function insert(sql: Sql, token: string, caller: Caller, kind: SingleUseTokenKind): Promise<boolean> {
+  const { count } = await sql`
+    with swept as (
+      delete from single_use_tokens where digest in (
+        select digest from single_use_tokens where expires_at <= clock_timestamp()
+        limit ${SWEPT} for update skip locked
+      )
+    )
+    insert into single_use_tokens (digest, workspace_id, key_id, kind, expires_at)
+    select ${digestOf(token)}::bytea, ${caller.workspaceId}::text, ${caller.keyId}::text, ${kind}::text,
+      clock_timestamp() + ${ttlMs}::int * interval '1 millisecond'
+    where (
+      select count(*) from single_use_tokens
+      where workspace_id = ${caller.workspaceId} and expires_at > clock_timestamp()
+    ) < ${perWorkspace}`;
+  return count === 1;
+}
+
+async function use(sql: Sql, token: string, kind: SingleUseTokenKind): Promise<Caller | undefined> {
+  const [row] = await sql<Caller[]>`
+    delete from single_use_tokens s using api_keys k
+    where s.digest = ${digestOf(token)} and s.kind = ${kind} and s.expires_at > clock_timestamp()
+      and k.id = s.key_id and k.revoked_at is null
+    returning s.workspace_id as "workspaceId", s.key_id as "keyId"`;
+  return row && { workspaceId: row.workspaceId, keyId: row.keyId };
+}
+
+const tooMany = (): ServiceError =>
+  new ServiceError('concurrency_exceeded', {
+    message: `A workspace may have ${perWorkspace} unused tokens`,
+    retryAfter: ttlMs / 1000,
+  });
+
+export interface SingleUseTokensParts {
+  readonly database: Pick<Database, 'sql'>;
+  readonly log: Log;
+}
+
+export function createSingleUseTokens({ database, log }: SingleUseTokensParts): SingleUseTokens {
+  const bounded = boundedWork('single-use tokens', log);
+  return {
+    async issue(caller, kind) {
+      const token = PREFIX + randomBytes(SECRET_BYTES).toString('base64url');
+      if (!(await bounded(() => insert(database.sql, token, caller, kind)))) throw tooMany();
+      return token;
+    },
+    redeem: async (token, kind) =>
+      SHAPE.test(token) ? bounded(() => use(database.sql, token, kind)) : undefined,
+  };
+}
