@@ -1,4 +1,5 @@
 /** Whole bodies, read under a limit and parsed: bytes, JSON, MessagePack. Content types are checked first. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { decode } from '@msgpack/msgpack';
 import { ServiceError } from '../../contracts/errors.js';
 import type { HttpRequest } from './port.js';
@@ -8,6 +9,8 @@ type Incoming = Pick<HttpRequest, 'headers' | 'body'>;
 
 const JSON_TYPES = ['application/json', 'text/json'];
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
+/** Bytes that are copied in one turn of the event loop. */
+const LONG = 2 * 1024 * 1024;
 const MSGPACK_TYPES = ['application/msgpack', 'application/x-msgpack', 'application/vnd.msgpack'];
 
 /** The media type in lower case, without parameters; empty where there is none. */
@@ -27,8 +30,28 @@ export function expectMediaType(headers: HttpRequest['headers'], fits: (type: st
 /** Errors: `payload_too_large`, `request_timeout`. */
 export async function readAll(request: Pick<HttpRequest, 'body'>, limitBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of request.body(limitBytes)) chunks.push(chunk);
-  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+  let length = 0;
+  for await (const chunk of request.body(limitBytes)) {
+    chunks.push(chunk);
+    length += chunk.length;
+  }
+  if (chunks.length === 1 && chunks[0]) return chunks[0];
+  return length < LONG ? Buffer.concat(chunks) : joinInTurns(chunks, length);
+}
+
+/** A hundred megabytes copied at once would hold the event loop. */
+async function joinInTurns(chunks: Uint8Array[], length: number): Promise<Uint8Array> {
+  const whole = Buffer.allocUnsafe(length);
+  let at = 0;
+  let turn = LONG;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+    if (at < turn) continue;
+    turn = at + LONG;
+    await nextTurn();
+  }
+  return whole;
 }
 
 /** Errors: those of `readAll`, `unsupported_media_type`, `malformed_body`. */

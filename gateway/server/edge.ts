@@ -5,6 +5,7 @@
 import type { Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { Ids } from '../../contracts/ids.js';
+import type { Log } from '../../contracts/log.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Arrival } from './adapter.js';
 import type { Origins } from './client-address.js';
@@ -15,14 +16,6 @@ import type { Metrics, RequestReport } from './metrics.js';
 import type { Dialect } from './port.js';
 import type { Router } from './router.js';
 import { SocketHost } from './socket-host.js';
-
-/** Pino's shape. */
-export interface Log {
-  debug(details: object, message: string): void;
-  info(details: object, message: string): void;
-  warn(details: object, message: string): void;
-  error(details: object, message: string): void;
-}
 
 export interface EdgeParts {
   readonly router: Router;

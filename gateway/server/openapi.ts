@@ -34,14 +34,14 @@ const responsesOf = ({ responses }: RouteDescription): object =>
   );
 
 function operationOf(dialect: Dialect, path: string, description: RouteDescription): object {
-  const { summary, requestBody, tags = [dialect.name], auth = true } = description;
+  const { summary, requestBody, bodyIsOptional = false, tags = [dialect.name], auth = true } = description;
   const parameters = parametersOf(path, description);
   return {
     summary,
     ...(description.description === undefined ? {} : { description: description.description }),
     tags,
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(requestBody ? { requestBody: { required: true, content: wrapContent(requestBody) } } : {}),
+    ...(requestBody ? { requestBody: { required: !bodyIsOptional, content: wrapContent(requestBody) } } : {}),
     responses: responsesOf(description),
     security: auth ? [{ bearer: [] }] : [],
   };

@@ -60,6 +60,8 @@ export interface RouteDescription {
   }[];
   /** Content type → schema. */
   readonly requestBody?: Readonly<Record<string, object>>;
+  /** Whether the body may be left out. */
+  readonly bodyIsOptional?: boolean;
   /** Status → what comes back: content type → schema; an empty object where there is no body. */
   readonly responses: Readonly<
     Record<number, { readonly description: string; readonly content?: Readonly<Record<string, object>> }>

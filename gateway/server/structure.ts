@@ -36,7 +36,7 @@ function endOfString(bytes: Uint8Array, start: number): { readonly end: number; 
 }
 
 /** Errors: `malformed_body` where JSON is too deep or has too many values. Says nothing of its grammar. */
-export function boundJson(bytes: Uint8Array): void {
+export function boundJson(bytes: Uint8Array, maxNodes = MAX_NODES): void {
   let nodes = 0;
   let depth = 0;
   let escapes = 0;
@@ -51,7 +51,7 @@ export function boundJson(bytes: Uint8Array): void {
       depth += 1;
     } else if (CLOSING.has(byte)) depth -= 1;
     else if (byte === COMMA) nodes += 1;
-    if (depth > MAX_DEPTH || nodes > MAX_NODES || escapes > MAX_ESCAPES) fail();
+    if (depth > MAX_DEPTH || nodes > maxNodes || escapes > MAX_ESCAPES) fail();
   }
 }
 

@@ -1,5 +1,6 @@
-/** The server's own routes, in no API's shape: health, metrics, the interface description. Never shed. */
+/** The server's own routes, in no API's shape: health, metrics, the interface description and its page. Never shed. */
 import type { ServiceError } from '../../contracts/errors.js';
+import { docsRoutes } from './docs.js';
 import type { Health } from './health.js';
 import type { Metrics } from './metrics.js';
 import { describeInterface } from './openapi.js';
@@ -45,6 +46,7 @@ export function systemDialect(parts: {
         path: '/openapi.json',
         handler: async (request) => json(200, describe(request.baseUrl)),
       },
+      ...docsRoutes(),
     ],
     errorReply: ({ status, message }: ServiceError) => json(status, { status, message }),
   };

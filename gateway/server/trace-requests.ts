@@ -1,43 +1,62 @@
 /**
  * Handlers with a trace around them: a span and one line in the log a request, written when its reply has been
- * sent to the end, has failed, or nobody reads it any more. The line holds ids, route, status and model only.
+ * sent to the end, has failed, or nobody reads it any more. The line holds ids, route, status, model and engine only.
  */
 import type { Clock } from '../../contracts/clock.js';
-import { toServiceError } from '../../contracts/errors.js';
+import { ServiceError, toServiceError } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';
-import type { HttpHandler, HttpRequest, Reply } from './port.js';
+import type { RequestTrace } from '../../contracts/ports/trace.js';
+import type { HttpHandler, HttpRequest, Reply, SocketRoute } from './port.js';
 import { Trace } from './trace.js';
 
 type Outcome = 'done' | 'failed' | 'left';
 type Chunk = Uint8Array | string;
 
 const FAILED = 500;
+/** No status was sent: the client had gone. */
+const LEFT = 499;
 
 const outcomeOf = (status: number): Outcome => (status >= FAILED ? 'failed' : 'done');
+
+/** Whether the client has gone; a request that has run out of time is aborted as well. */
+const hasLeft = ({ signal }: Pick<HttpRequest, 'signal'>): boolean =>
+  signal.aborted && !(signal.reason instanceof ServiceError);
 
 export interface Observers {
   readonly log: Log;
   readonly clock: Clock;
 }
 
-/** One request as operators see it. */
-export class Observation {
+/** One request as operators see it; it keeps nothing of it but its id, since sockets stay open for long. */
+export class Observation implements RequestTrace {
   readonly #trace: Trace;
+  readonly #generationId: string;
   readonly #since: number;
   #model: string | undefined;
+  #engine: string | undefined;
   #ended = false;
 
   constructor(
-    private readonly request: Pick<HttpRequest, 'headers' | 'generationId' | 'method'>,
+    request: Pick<HttpRequest, 'headers' | 'generationId' | 'method'>,
     private readonly route: string,
     private readonly observers: Observers,
   ) {
     this.#trace = new Trace(request, route);
+    this.#generationId = request.generationId;
     this.#since = observers.clock.monotonic();
   }
 
   get traceId(): string {
     return this.#trace.traceId;
+  }
+
+  get traceparent(): string {
+    return this.#trace.traceparent;
+  }
+
+  engine(name: string): void {
+    this.#engine = name;
+    this.#trace.engine(name);
   }
 
   model(name: string): void {
@@ -52,11 +71,10 @@ export class Observation {
     this.#trace.end(status, outcome);
     const { log, clock } = this.observers;
     const ms = Math.round(clock.monotonic() - this.#since);
-    const { generationId } = this.request;
-    log.info(
-      { generationId, traceId: this.traceId, route: this.route, status, outcome, model: this.#model, ms },
-      'request',
-    );
+    const { traceId, route } = this;
+    const generationId = this.#generationId;
+    const [model, engine] = [this.#model, this.#engine];
+    log.info({ generationId, traceId, route, status, outcome, model, engine, ms }, 'request');
   }
 
   failed(error: unknown): void {
@@ -71,6 +89,7 @@ class ObservedBody implements AsyncIterableIterator<Chunk> {
   constructor(
     body: AsyncIterable<Chunk>,
     private readonly status: number,
+    private readonly request: Pick<HttpRequest, 'signal'>,
     private readonly observation: Observation,
   ) {
     this.#chunks = body[Symbol.asyncIterator]();
@@ -86,7 +105,8 @@ class ObservedBody implements AsyncIterableIterator<Chunk> {
       if (step.done) this.observation.end(this.status, 'done');
       return step;
     } catch (error) {
-      this.observation.end(toServiceError(error).status, 'failed');
+      if (hasLeft(this.request)) this.observation.end(this.status, 'left');
+      else this.observation.end(toServiceError(error).status, 'failed');
       throw error;
     }
   }
@@ -98,10 +118,10 @@ class ObservedBody implements AsyncIterableIterator<Chunk> {
   }
 }
 
-function observe(reply: Reply, observation: Observation): Reply {
+function observe(reply: Reply, request: HttpRequest, observation: Observation): Reply {
   const { body, status } = reply;
   if (typeof body === 'object' && Symbol.asyncIterator in body) {
-    return { ...reply, body: new ObservedBody(body, status, observation) };
+    return { ...reply, body: new ObservedBody(body, status, request, observation) };
   }
   observation.end(status);
   return reply;
@@ -117,9 +137,28 @@ export const traced =
   async (request) => {
     const observation = new Observation(request, route, observers);
     try {
-      return observe(await handler(request, observation), observation);
+      return observe(await handler(request, observation), request, observation);
+    } catch (error) {
+      if (hasLeft(request)) observation.end(LEFT, 'left');
+      else observation.failed(error);
+      throw error;
+    }
+  };
+
+/** The route of a socket, observed from its handshake; the socket that is opened ends the observation. */
+export const tracedSocket = (
+  path: string,
+  observers: Observers,
+  upgrade: (request: HttpRequest, observation: Observation) => ReturnType<SocketRoute['upgrade']>,
+): SocketRoute => ({
+  path,
+  async upgrade(request) {
+    const observation = new Observation(request, path, observers);
+    try {
+      return await upgrade(request, observation);
     } catch (error) {
       observation.failed(error);
       throw error;
     }
-  };
+  },
+});

@@ -3,10 +3,9 @@
  * invalid or absent one starts a new trace. Spans go through OpenTelemetry's API, so an SDK that the operator
  * loads (`node --import`) exports them as its OTEL_* variables say, and without one they cost next to nothing.
  *
- * Invariants: names and attributes hold the route, the generation id, the status and the model, nothing else;
+ * Invariants: names and attributes hold the route, the generation id, the status, the model and the engine, nothing else;
  * tracing changes no reply; a span ends once.
  */
-import { randomBytes } from 'node:crypto';
 import {
   type Context,
   isSpanContextValid,
@@ -16,7 +15,10 @@ import {
   SpanKind,
   SpanStatusCode,
   trace,
+  TraceFlags,
 } from '@opentelemetry/api';
+import { randomHex } from '../../contracts/ids.js';
+import type { RequestTrace } from '../../contracts/ports/trace.js';
 import type { HttpRequest } from './port.js';
 
 const TRACER = 'speech-gateway';
@@ -33,14 +35,25 @@ export function parseTraceparent(header: string | undefined): SpanContext | unde
   return isSpanContextValid(remote) ? remote : undefined;
 }
 
+export const formatTraceparent = ({ traceId, spanId, traceFlags }: SpanContext): string =>
+  `${LATEST_VERSION}-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
+
+/** Of a trace that begins here and that nobody records. */
+const newContext = (): SpanContext => ({
+  traceId: randomHex(16),
+  spanId: randomHex(8),
+  traceFlags: TraceFlags.NONE,
+});
+
 const contextOf = (remote: SpanContext | undefined): Context =>
   remote ? trace.setSpanContext(ROOT_CONTEXT, remote) : ROOT_CONTEXT;
 
 type Traced = Pick<HttpRequest, 'headers' | 'generationId' | 'method'>;
 
 /** One request's part in a trace. */
-export class Trace {
+export class Trace implements RequestTrace {
   readonly traceId: string;
+  readonly traceparent: string;
   readonly #span: Span;
   #ended = false;
 
@@ -55,7 +68,13 @@ export class Trace {
     const options = { kind: SpanKind.SERVER, attributes };
     this.#span = trace.getTracer(TRACER).startSpan(`${request.method} ${route}`, options, contextOf(remote));
     const own = this.#span.spanContext();
-    this.traceId = isSpanContextValid(own) ? own.traceId : randomBytes(16).toString('hex');
+    const context = isSpanContextValid(own) ? own : newContext();
+    this.traceId = context.traceId;
+    this.traceparent = formatTraceparent(context);
+  }
+
+  engine(name: string): void {
+    this.#span.setAttribute('speech.engine', name);
   }
 
   model(name: string): void {

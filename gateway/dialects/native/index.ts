@@ -1,35 +1,15 @@
 /** The native speech API as one dialect: its routes, what /openapi.json says of them, its error shape. */
-import Type, { type TSchema } from 'typebox';
+import Type from 'typebox';
 import type { Dialect, HttpRequest, Reply, Route, RouteDescription } from '../../server/port.js';
-import { nativeError } from './errors.js';
+import { nativeError } from '../../server/native-error.js';
+import { AUDIO_CONTENT, BYTES } from '../../server/openapi-audio.js';
+import { failuresAs, SPEECH_FAILURES } from '../../server/openapi-errors.js';
 import { type Observation, traced } from '../../server/trace-requests.js';
 import { liveSocket } from './live.js';
 import { asr, type NativeParts, tts, ttsWithTimestamps } from './routes.js';
 import { AsrFields, AsrResult, ErrorBody, TimedChunk, TtsBody } from './schema.js';
 
-const Bytes = Type.String({ format: 'binary' });
-
-const failures = (statuses: Readonly<Record<number, string>>): RouteDescription['responses'] =>
-  Object.fromEntries(
-    Object.entries(statuses).map(([status, description]) => [
-      status,
-      { description, content: { 'application/json': ErrorBody } },
-    ]),
-  );
-
-const FAILURES = failures({
-  400: 'The request is not valid; the message says why',
-  401: 'No key, or a wrong one',
-  402: 'Quota used up',
-  413: 'Body or audio too large',
-  415: 'Content type not supported',
-  429: 'Concurrency limit reached; see Retry-After',
-  502: 'The speech engine failed',
-  503: 'High load; see Retry-After',
-});
-
-const audio = (types: readonly string[]): Record<string, TSchema> =>
-  Object.fromEntries(types.map((type) => [type, Bytes]));
+const FAILURES = failuresAs(ErrorBody)(...SPEECH_FAILURES);
 
 const TRACEPARENT = {
   name: 'traceparent',
@@ -60,7 +40,7 @@ const DESCRIPTIONS = {
       'Audio is sent while it is synthesised. Null members count as absent, unknown ones are ignored.',
     ...SPEAKING,
     responses: {
-      200: { description: 'Audio', content: audio(['audio/mpeg', 'audio/wav', 'audio/pcm', 'audio/ogg']) },
+      200: { description: 'Audio', content: AUDIO_CONTENT },
       ...FAILURES,
     },
   },
@@ -85,8 +65,8 @@ const DESCRIPTIONS = {
     auth: true,
     parameters: [TRACEPARENT],
     requestBody: {
-      'multipart/form-data': Type.Object({ audio: Bytes, ...AsrFields.properties }),
-      'application/msgpack': Type.Object({ audio: Bytes, ...AsrFields.properties }),
+      'multipart/form-data': Type.Object({ audio: BYTES, ...AsrFields.properties }),
+      'application/msgpack': Type.Object({ audio: BYTES, ...AsrFields.properties }),
     },
     responses: {
       200: { description: 'The words', content: { 'application/json': AsrResult } },

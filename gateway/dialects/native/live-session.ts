@@ -9,12 +9,14 @@ import { type Actor, createActor } from 'xstate';
 import { actorClock } from '../../../actors/clock.js';
 import { type LiveEffect, nativeLive } from '../../../actors/native-live.js';
 import { TextFeed } from '../../../actors/text-feed.js';
-import { type ServiceError, toServiceError } from '../../../contracts/errors.js';
+import type { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { SynthesisModel } from '../../../contracts/models.js';
 import type { Caller } from '../../../contracts/ports/identity.js';
+import type { RequestTrace } from '../../../contracts/ports/trace.js';
 import type { SynthesisRequest } from '../../../contracts/ports/speech.js';
 import type { Socket, SocketEvents } from '../../server/port.js';
+import { pump } from '../../server/pump.js';
 import { audioFrame, type ClientEvent, FrameFault, finishFrame, readFrame } from './live-frames.js';
 import type { NativeParts } from './routes.js';
 
@@ -31,6 +33,7 @@ export interface LiveClient {
   readonly caller: Caller;
   readonly model: SynthesisModel;
   readonly generationId: string;
+  readonly trace: RequestTrace;
 }
 
 type Effects = {
@@ -114,20 +117,15 @@ export class LiveSession implements SocketEvents {
     this.#job?.feed.end();
   }
 
-  /** Never rejects. */
   async #run({ number, feed, abort }: Job, request: SynthesisRequest): Promise<void> {
     const { signal } = abort;
-    try {
-      const speech = this.parts.speech.synthesize({ ...request, text: feed }, this.client.caller, signal);
-      for await (const audio of speech) {
-        if (signal.aborted) return;
-        this.socket.send(audioFrame(audio, this.#elapsed));
-        await this.socket.drained();
-      }
-      this.#actor.send({ type: 'done', job: number });
-    } catch (error) {
-      if (!signal.aborted) this.#failed(number, toServiceError(error));
-    }
+    const { caller, trace } = this.client;
+    const speech = this.parts.speech.synthesize({ ...request, text: feed, trace }, caller, signal);
+    const carried = await pump(speech, this.socket, signal, (audio) =>
+      this.socket.send(audioFrame(audio, this.#elapsed)),
+    );
+    if (carried.end === 'done') this.#actor.send({ type: 'done', job: number });
+    if (carried.end === 'failed') this.#failed(number, carried.error);
   }
 
   #failed(job: number, { status, code, message, cause }: ServiceError): void {

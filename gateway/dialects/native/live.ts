@@ -5,7 +5,7 @@
 import { WIRE_FRAME_BYTES } from '../../server/adapter.js';
 import { authenticate } from '../../server/auth.js';
 import type { HttpRequest, SocketAccept, SocketRoute } from '../../server/port.js';
-import { Observation } from '../../server/trace-requests.js';
+import { type Observation, tracedSocket } from '../../server/trace-requests.js';
 import { LiveSession } from './live-session.js';
 import { modelOf } from './params.js';
 import type { NativeParts } from './routes.js';
@@ -26,19 +26,10 @@ async function accept(
   return {
     // Above the limit, so that a frame over it is answered before the socket closes.
     maxFrameBytes: WIRE_FRAME_BYTES,
-    open: (socket) => new LiveSession(socket, { caller, model, generationId }, parts, ended),
+    open: (socket) =>
+      new LiveSession(socket, { caller, model, generationId, trace: observation }, parts, ended),
   };
 }
 
-export const liveSocket = (parts: NativeParts): SocketRoute => ({
-  path: PATH,
-  async upgrade(request) {
-    const observation = new Observation(request, PATH, parts);
-    try {
-      return await accept(request, parts, observation);
-    } catch (error) {
-      observation.failed(error);
-      throw error;
-    }
-  },
-});
+export const liveSocket = (parts: NativeParts): SocketRoute =>
+  tracedSocket(PATH, parts, (request, observation) => accept(request, parts, observation));

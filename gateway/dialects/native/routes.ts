@@ -13,10 +13,10 @@ import { authenticate } from '../../server/auth.js';
 import { mediaType, readJson, readMsgpack } from '../../server/body.js';
 import { readMultipart } from '../../server/multipart.js';
 import type { HttpRequest, Reply } from '../../server/port.js';
+import { seconds } from '../../server/seconds.js';
 import { SSE_HEADERS } from '../../server/sse.js';
 import type { Observation } from '../../server/trace-requests.js';
 import { type AsrInput, asrInput, modelOf, synthesisRequest } from './params.js';
-import { seconds } from './seconds.js';
 import { timedEvents } from './timestamps.js';
 
 export interface NativeParts {
@@ -59,7 +59,7 @@ async function readSynthesis(
   const body = await readBody(request, TTS_READERS);
   const model = modelOf(request.headers.get('model'), vocabulary.vendor);
   observation.model(model);
-  return { caller, request: synthesisRequest(body, model) };
+  return { caller, request: { ...synthesisRequest(body, model), trace: observation } };
 }
 
 export async function tts(
@@ -140,6 +140,7 @@ export async function asr(
       audio: input.audio,
       model: DEFAULT_TRANSCRIPTION_MODEL,
       words: !input.ignoreTimestamps,
+      trace: observation,
       ...(input.language ? { language: input.language } : {}),
     },
     caller,

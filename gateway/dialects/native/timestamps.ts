@@ -7,8 +7,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { toServiceError } from '../../../contracts/errors.js';
 import type { SpokenPiece, TimedAudio } from '../../../contracts/ports/speech.js';
 import type { TimedWord } from '../../../contracts/ports/tts.js';
+import { seconds } from '../../server/seconds.js';
 import { formatEvent } from '../../server/sse.js';
-import { seconds } from './seconds.js';
 
 const PUNCTUATION = /^[^\p{L}\p{M}\p{N}]+|[^\p{L}\p{M}\p{N}]+$/gu;
 /** These scripts are timed by character. */

@@ -1,7 +1,12 @@
 /** What /openapi.json says of protocol A's REST routes. */
 import Type from 'typebox';
+import { AUDIO_CONTENT } from '../../server/openapi-audio.js';
+import { failuresAs, SPEECH_FAILURES } from '../../server/openapi-errors.js';
 import type { RouteDescription } from '../../server/port.js';
+import { ChatBody, ChatCompletion } from './chat/schema.js';
 import {
+  ClientSecret,
+  ClientSecretBody,
   ErrorBody,
   ModelList,
   SpeechBody,
@@ -10,26 +15,7 @@ import {
   TranscriptionResult,
 } from './schema.js';
 
-const failures = (statuses: Readonly<Record<number, string>>): RouteDescription['responses'] =>
-  Object.fromEntries(
-    Object.entries(statuses).map(([status, description]) => [
-      status,
-      { description, content: { 'application/json': ErrorBody } },
-    ]),
-  );
-
-const FAILURES = failures({
-  400: 'The request is not valid, or asks for an option that is refused; the message says why',
-  401: 'No key, or a wrong one',
-  402: 'Quota used up',
-  413: 'Body or audio too large',
-  415: 'Content type not supported',
-  429: 'Concurrency limit reached; see Retry-After',
-  502: 'The speech engine failed',
-  503: 'High load; see Retry-After',
-});
-
-const Bytes = Type.String({ format: 'binary' });
+const FAILURES = failuresAs(ErrorBody)(...SPEECH_FAILURES);
 const TAGS = ['protocol A'];
 
 export const SPEECH: RouteDescription = {
@@ -38,10 +24,7 @@ export const SPEECH: RouteDescription = {
   tags: TAGS,
   requestBody: { 'application/json': SpeechBody },
   responses: {
-    200: {
-      description: 'Audio',
-      content: { 'audio/mpeg': Bytes, 'audio/wav': Bytes, 'audio/pcm': Bytes, 'audio/ogg': Bytes },
-    },
+    200: { description: 'Audio', content: AUDIO_CONTENT },
     ...FAILURES,
   },
 };
@@ -62,6 +45,31 @@ export const TRANSCRIPTIONS: RouteDescription = {
         'text/event-stream': Type.String(),
       },
     },
+    ...FAILURES,
+  },
+};
+
+export const CHAT: RouteDescription = {
+  summary: 'Speak text or transcribe audio as a chat completion (protocol A)',
+  description:
+    'With the audio modality the last user message is spoken; with input_audio in it, transcribed. This is no language model.',
+  tags: TAGS,
+  requestBody: { 'application/json': ChatBody },
+  responses: {
+    200: {
+      description: 'The completion, or its chunks where `stream` is set',
+      content: { 'application/json': ChatCompletion, 'text/event-stream': Type.String() },
+    },
+    ...FAILURES,
+  },
+};
+
+export const CLIENT_SECRETS: RouteDescription = {
+  summary: 'Issue a short-lived key for a browser (protocol A, realtime)',
+  tags: TAGS,
+  requestBody: { 'application/json': ClientSecretBody },
+  responses: {
+    200: { description: 'The key, and the session it opens', content: { 'application/json': ClientSecret } },
     ...FAILURES,
   },
 };

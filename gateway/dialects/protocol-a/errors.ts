@@ -27,6 +27,25 @@ export function errorBody(error: ServiceError, { providerName }: Pick<Vocabulary
   };
 }
 
+/** `error_type` by status, in the words of the aggregator's schema. */
+const STREAM_ERROR_TYPES: Readonly<Record<number, string>> = {
+  408: 'timeout',
+  429: 'rate_limit_exceeded',
+  502: 'provider_unavailable',
+  503: 'provider_overloaded',
+  504: 'timeout',
+};
+
+const streamErrorType = ({ status }: ServiceError): string =>
+  STREAM_ERROR_TYPES[status] ?? (status < 500 ? 'invalid_request' : 'server');
+
+/** The value of `error` in a chunk of a stream: there, metadata must say of what type the error is. */
+export function streamErrorBody(error: ServiceError, vocabulary: Pick<Vocabulary, 'providerName'>): object {
+  const body: { readonly metadata?: object } = errorBody(error, vocabulary);
+  if (!body.metadata) return body;
+  return { ...body, metadata: { ...body.metadata, error_type: streamErrorType(error) } };
+}
+
 /** Work may have been done, and billed: the clients' own retries are told to stay out (spec "Errors"). */
 const NEVER_RETRIED: readonly number[] = [500, 502];
 

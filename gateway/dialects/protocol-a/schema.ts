@@ -11,18 +11,19 @@ const { min, max } = LIMITS.speed.protocolA;
 export const RESPONSE_FORMATS = ['json', 'text', 'verbose_json', 'srt', 'vtt'] as const;
 export type ResponseFormat = (typeof RESPONSE_FORMATS)[number];
 
-const Provider = Type.Object({
+export const Provider = Type.Object({
   options: optional(Type.Record(Type.String(), Type.Unknown(), { description: 'Native options by vendor' })),
 });
+
+export const Voice = Type.Union([Type.String(), Type.Object({ id: Type.String() })], {
+  description: 'Voice id; empty or `default` selects the default voice',
+});
+export type Voice = Static<typeof Voice>;
 
 export const SpeechBody = Type.Object({
   model: Type.String(),
   input: Type.String({ description: 'What to say' }),
-  voice: optional(
-    Type.Union([Type.String(), Type.Object({ id: Type.String() })], {
-      description: 'Voice id; empty or `default` selects the default voice',
-    }),
-  ),
+  voice: optional(Voice),
   response_format: optional(Type.String({ description: 'mp3, wav, pcm, pcm16 or opus' })),
   sample_rate: optional(Type.Integer({ description: 'Hz' })),
   speed: optional(Type.Number({ minimum: min, maximum: max, default: 1 })),
@@ -99,6 +100,31 @@ export const ModelList = Type.Object({
   data: Type.Array(Type.Object({ id: Type.String() }, { additionalProperties: true })),
   links: Type.Object({ next: Type.Null() }),
   total_count: Type.Integer(),
+});
+
+const { ttlSeconds } = LIMITS.clientSecret;
+
+export const ClientSecretBody = Type.Object({
+  session: optional(
+    Type.Object(
+      {},
+      { additionalProperties: true, description: 'As in `session.update`; its `type` decides' },
+    ),
+  ),
+  expires_after: optional(
+    Type.Object({
+      anchor: optional(Type.Enum(['created_at'])),
+      seconds: optional(
+        Type.Integer({ minimum: ttlSeconds.min, maximum: ttlSeconds.max, default: ttlSeconds.default }),
+      ),
+    }),
+  ),
+});
+
+export const ClientSecret = Type.Object({
+  value: Type.String({ description: 'Begins with `ek_`; good for one realtime socket at a time' }),
+  expires_at: Type.Integer({ description: 'seconds since the epoch' }),
+  session: Type.Object({}, { additionalProperties: true }),
 });
 
 export const ErrorBody = Type.Object({

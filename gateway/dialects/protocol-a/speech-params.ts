@@ -3,13 +3,10 @@ import { resolveOutput } from '../../../codecs/formats.js';
 import type { AudioFormat, OutputFormat } from '../../../contracts/audio.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
-import {
-  findSynthesisModel,
-  findTranscriptionModel,
-  type SynthesisModel,
-} from '../../../contracts/models.js';
+import type { SynthesisModel } from '../../../contracts/models.js';
 import type { SynthesisRequest } from '../../../contracts/ports/speech.js';
 import { checker, withoutNulls } from '../../../contracts/schemas/check.js';
+import { namedSynthesisModel } from '../../../contracts/schemas/model-ids.js';
 import { type NativeOptions, toNativeSynthesis } from '../../../contracts/schemas/native-options.js';
 import {
   mergeOptions,
@@ -17,23 +14,19 @@ import {
   optionsFromObject,
   withDecodedReferences,
 } from '../../../contracts/schemas/option-sources.js';
+import { refuseOptions } from '../../../contracts/schemas/refusals.js';
+import { invalid, valid } from '../../../contracts/schemas/valid.js';
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
 import type { Base } from './bases.js';
-import { invalid, valid } from './check.js';
-import { refuseOptions, SPEECH_REFUSALS } from './refusals.js';
-import { InputReferences, SpeechBody } from './schema.js';
+import { SPEECH_REFUSALS } from './refusals.js';
+import { InputReferences, SpeechBody, type Voice } from './schema.js';
 
 const checkBody = checker(SpeechBody);
 const checkInputReferences = checker(InputReferences);
 
 /** Errors: `model_not_found`. */
-export function synthesisModel(id: string, { vendor }: Vocabulary): SynthesisModel {
-  const model = findSynthesisModel(id, vendor);
-  if (model) return model;
-  const other = findTranscriptionModel(id, vendor) !== undefined;
-  const message = other ? 'This model transcribes; it cannot speak' : 'Unknown model';
-  throw new ServiceError('model_not_found', { message, param: 'model' });
-}
+export const synthesisModel = (id: string, vocabulary: Vocabulary): SynthesisModel =>
+  namedSynthesisModel(id, vocabulary, 'model');
 
 /** Names of `response_format`; a rate stands where it is not the format's own default (rule 8). */
 const FORMATS: ReadonlyMap<string, { readonly format: AudioFormat; readonly rate?: number }> = new Map([
@@ -45,17 +38,19 @@ const FORMATS: ReadonlyMap<string, { readonly format: AudioFormat; readonly rate
 ]);
 
 /**
- * What is sent. Opus chooses its bitrate itself, whatever was asked (rule 9). Errors: `unsupported_format`.
+ * What is sent. Opus chooses its bitrate itself, whatever was asked (rule 9); `param` is the client's name of the
+ * format's field. Errors: `unsupported_format`.
  */
 export function speechOutput(
   name: string,
   sampleRate: number | undefined,
   options: NativeOptions,
+  param = 'response_format',
 ): OutputFormat {
   const row = FORMATS.get(name);
   if (!row) {
-    const message = `response_format must be one of ${[...FORMATS.keys()].join(', ')}`;
-    throw new ServiceError('unsupported_format', { message, param: 'response_format' });
+    const message = `${param} must be one of ${[...FORMATS.keys()].join(', ')}`;
+    throw new ServiceError('unsupported_format', { message, param });
   }
   return resolveOutput(
     { format: row.format, sampleRate: sampleRate ?? row.rate, mp3Bitrate: options.mp3_bitrate },
@@ -64,10 +59,9 @@ export function speechOutput(
 }
 
 /** A voice id as the client wrote it. Errors: `voice_not_found` for one that no voice can have. */
-export function voiceId(voice: SpeechBody['voice']): string {
+export function voiceId(voice: Voice | undefined, param = 'voice'): string {
   const id = typeof voice === 'object' ? voice.id : (voice ?? '');
-  if (id.length > LIMITS.native.referenceIdLength.max)
-    throw new ServiceError('voice_not_found', { param: 'voice' });
+  if (id.length > LIMITS.native.referenceIdLength.max) throw new ServiceError('voice_not_found', { param });
   return id;
 }
 

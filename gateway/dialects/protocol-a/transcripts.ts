@@ -2,7 +2,9 @@
 import { phrasesOf, toSrt, toVtt } from '../../../codecs/subtitles.js';
 import type { Transcript } from '../../../contracts/ports/speech.js';
 import type { Reply } from '../../server/port.js';
+import { seconds } from '../../server/seconds.js';
 import { formatEvent, SSE_HEADERS } from '../../server/sse.js';
+import { hear, type Heard, type Transcribe } from './heard.js';
 import type { ResponseFormat } from './schema.js';
 import type { TranscriptionInput } from './uploads.js';
 
@@ -14,8 +16,6 @@ interface Rendering {
   readonly timed: boolean;
   render(transcript: Transcript, wanted: Wanted): string;
 }
-
-const seconds = (value: number): number => Math.round(value * 1000) / 1000;
 
 const usageOf = ({ duration }: Transcript) => ({ type: 'duration', seconds: seconds(duration) });
 
@@ -82,22 +82,25 @@ const RENDERINGS: Readonly<Record<ResponseFormat, Rendering>> = {
 
 export const needsWords = (format: ResponseFormat): boolean => RENDERINGS[format].timed;
 
-/** A delta a word, with the white space behind it: their sum is the text. */
-function* transcriptEvents(transcript: Transcript): Generator<string> {
-  for (const [delta] of transcript.text.matchAll(/^\s+|\S+\s*/gu)) {
-    yield formatEvent({ data: { type: 'transcript.text.delta', delta } });
-  }
-  yield formatEvent({
-    data: { type: 'transcript.text.done', text: transcript.text, usage: usageOf(transcript) },
+const eventOf = ({ text, transcript }: Heard): string =>
+  formatEvent({
+    data: transcript
+      ? { type: 'transcript.text.done', text: transcript.text, usage: usageOf(transcript) }
+      : { type: 'transcript.text.delta', delta: text },
   });
+
+async function* transcriptEvents(transcribe: Transcribe): AsyncGenerator<string> {
+  for await (const heard of hear(transcribe)) yield eventOf(heard);
 }
 
-async function* streamed(transcript: Transcript): AsyncGenerator<string> {
-  yield* transcriptEvents(transcript);
-}
+/** A delta a segment, while the rest is still being heard: their sum is the text. A failure midway breaks the stream. */
+export const transcriptStream = (transcribe: Transcribe): Reply => ({
+  status: 200,
+  headers: SSE_HEADERS,
+  body: transcriptEvents(transcribe),
+});
 
 export function transcriptReply(transcript: Transcript, input: TranscriptionInput): Reply {
-  if (input.stream) return { status: 200, headers: SSE_HEADERS, body: streamed(transcript) };
   const { contentType, render } = RENDERINGS[input.format];
   return { status: 200, headers: { 'content-type': contentType }, body: render(transcript, input) };
 }

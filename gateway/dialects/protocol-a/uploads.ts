@@ -5,24 +5,22 @@
 import { booleanOf, isUnset } from '../../../contracts/coerce.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
-import {
-  findSynthesisModel,
-  findTranscriptionModel,
-  type TranscriptionModel,
-} from '../../../contracts/models.js';
+import type { TranscriptionModel } from '../../../contracts/models.js';
 import { checker, withoutNulls } from '../../../contracts/schemas/check.js';
-import type { Vocabulary } from '../../../contracts/vocabulary.js';
-import { mediaType } from '../../server/body.js';
-import { readMultipart } from '../../server/multipart.js';
-import type { HttpRequest } from '../../server/port.js';
-import { type AudioDocument, readAudioJson } from './audio-json.js';
-import { invalid, valid } from './check.js';
+import { namedTranscriptionModel } from '../../../contracts/schemas/model-ids.js';
 import {
   refuseOptionHeaders,
   refuseOptions,
   refuseProviderOptions,
-  TRANSCRIPTION_REFUSALS,
-} from './refusals.js';
+} from '../../../contracts/schemas/refusals.js';
+import { invalid, valid } from '../../../contracts/schemas/valid.js';
+import type { Vocabulary } from '../../../contracts/vocabulary.js';
+import { mediaType } from '../../server/body.js';
+import { providerOptionsOf } from '../../server/form-options.js';
+import { readMultipart } from '../../server/multipart.js';
+import type { HttpRequest } from '../../server/port.js';
+import { type AudioDocument, readAudioJson } from '../../server/audio-json.js';
+import { TRANSCRIPTION_REFUSALS } from './refusals.js';
 import { InputAudio, type ResponseFormat, TranscriptionFields } from './schema.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -70,17 +68,6 @@ const listOf = (values: readonly unknown[]): readonly unknown[] =>
     .flatMap((value) => (typeof value === 'string' ? writtenList(value) : [value]))
     .filter((value) => !isUnset(value));
 
-/** `provider` as JSON text, or spelled out with brackets. */
-function providerOf(form: ReadonlyMap<string, readonly string[]>): unknown {
-  const spelled = [...form].filter(([name]) => name.startsWith('provider['));
-  if (spelled.length === 0) return parsed(form.get('provider')?.at(-1) ?? 'null');
-  const options = spelled.map(([name, values]) => [
-    /^provider\[options\]\[([^\]]+)\]/.exec(name)?.[1],
-    values,
-  ]);
-  return { options: Object.fromEntries(options) as Fields };
-}
-
 /** Form fields as a JSON body would have them: a name without its brackets, of a repeated scalar the last. */
 export function formFields(form: ReadonlyMap<string, readonly string[]>): Fields {
   const fields = new Map<string, unknown[]>();
@@ -92,7 +79,7 @@ export function formFields(form: ReadonlyMap<string, readonly string[]>): Fields
     const isList = LISTS.has(name) || form.has(`${name}[]`);
     return [name, isList ? listOf(values) : values.at(-1) === '' ? undefined : values.at(-1)] as const;
   });
-  return { ...Object.fromEntries(entries), provider: providerOf(form) };
+  return { ...Object.fromEntries(entries), provider: { options: providerOptionsOf(form) } };
 }
 
 async function readForm(request: HttpRequest): Promise<Upload> {
@@ -104,12 +91,15 @@ async function readForm(request: HttpRequest): Promise<Upload> {
 
 const checkInputAudio = checker(InputAudio);
 
-/** Errors: `invalid_request`, `audio_too_large`. */
-async function inputAudio(value: unknown, document: AudioDocument): Promise<Uint8Array | undefined> {
-  if (value === undefined) return undefined;
-  const { data } = valid(checkInputAudio(value), 'input_audio');
+/** The audio of an `input_audio` object, which stands at `field`. Errors: `invalid_request`, `audio_too_large`. */
+export async function inputAudio(
+  value: unknown,
+  document: AudioDocument,
+  field: string,
+): Promise<Uint8Array> {
+  const { data } = valid(checkInputAudio(value), field);
   const audio = await document.decode(data, AUDIO_BYTES);
-  if (!audio) throw invalid('input_audio.data is not base64', 'input_audio.data');
+  if (!audio) throw invalid(`${field}.data is not base64`, `${field}.data`);
   return audio;
 }
 
@@ -120,8 +110,9 @@ async function readBody(request: HttpRequest): Promise<Upload> {
   const fields = body as Fields;
   const granularities = fields['timestamp_granularities'];
   const list = typeof granularities === 'string' ? listOf([granularities]) : granularities;
+  const given = fields['input_audio'];
   return {
-    audio: () => inputAudio(fields['input_audio'], document),
+    audio: async () => (given === undefined ? undefined : inputAudio(given, document, 'input_audio')),
     audioField: 'input_audio',
     fields: { ...fields, ...(list === undefined ? {} : { timestamp_granularities: list }) },
   };
@@ -130,13 +121,8 @@ async function readBody(request: HttpRequest): Promise<Upload> {
 const checkFields = checker(TranscriptionFields);
 
 /** Errors: `model_not_found`. */
-export function transcriptionModel(id: string, { vendor }: Vocabulary): TranscriptionModel {
-  const model = findTranscriptionModel(id, vendor);
-  if (model) return model;
-  const other = findSynthesisModel(id, vendor) !== undefined;
-  const message = other ? 'This model speaks; it cannot transcribe' : 'Unknown model';
-  throw new ServiceError('model_not_found', { message, param: 'model' });
-}
+export const transcriptionModel = (id: string, vocabulary: Vocabulary): TranscriptionModel =>
+  namedTranscriptionModel(id, vocabulary, 'model');
 
 /** A stream carries text alone. */
 const STREAMED: readonly ResponseFormat[] = ['json', 'text'];

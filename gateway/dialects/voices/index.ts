@@ -1,6 +1,7 @@
 /** The voice library and the wallet as one dialect: routes, what /openapi.json says of them, the native error shape. */
 import Type, { type TSchema } from 'typebox';
 import { nativeError } from '../../server/native-error.js';
+import { failuresAs } from '../../server/openapi-errors.js';
 import type { Dialect, Route, RouteDescription } from '../../server/port.js';
 import { BODY_TYPES } from './bodies.js';
 import {
@@ -36,22 +37,10 @@ const NewVoice = Type.Object({
   }),
 });
 
-const FAILURES: Readonly<Record<number, string>> = {
-  400: 'The request is not valid; the message says why',
-  401: 'No key, or a wrong one',
+const failures = failuresAs(ErrorBody, {
   403: 'This voice belongs to an engine and cannot be changed',
   404: 'No such voice in this workspace',
-  413: 'Body or audio too large',
-  415: 'Content type not supported',
-};
-
-const failures = (...statuses: readonly number[]): RouteDescription['responses'] =>
-  Object.fromEntries(
-    statuses.map((status) => [
-      status,
-      { description: FAILURES[status] ?? '', content: { 'application/json': ErrorBody } },
-    ]),
-  );
+});
 
 const answers = (status: number, description: string, schema?: TSchema): RouteDescription['responses'] => ({
   [status]: schema ? { description, content: { 'application/json': schema } } : { description },

@@ -2,16 +2,17 @@
  * JSON with audio in it as one long base64 string, up to 140 MiB: parsing that whole would hold the event loop for
  * a third of a second. Long strings are lifted out of the bytes first, and decoded piece by piece when asked for.
  *
- * Invariant: only strings without escapes are lifted, and what is lifted stands in the document as a name that
- * nobody can guess, so a document never refers to it by itself.
+ * Invariant: what is lifted stands in the document as a name that nobody can guess, so a document never refers to
+ * it by itself.
  */
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { decodeBase64, decodedLength } from '../../../contracts/base64.js';
-import { ServiceError } from '../../../contracts/errors.js';
-import { expectMediaType, isJson, parseJson, readAll } from '../../server/body.js';
-import type { HttpRequest } from '../../server/port.js';
-import { boundJson } from '../../server/structure.js';
+import { decodeBase64, decodedLength } from '../../contracts/base64.js';
+import { ServiceError } from '../../contracts/errors.js';
+import { expectMediaType, isJson, parseJson, readAll } from './body.js';
+import { readText, textOf } from './long-text.js';
+import type { HttpRequest } from './port.js';
+import { boundJson } from './structure.js';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -46,9 +47,6 @@ function* stringsIn(bytes: Buffer): Generator<Span> {
   }
 }
 
-const isLong = (bytes: Buffer, { start, end }: Span): boolean =>
-  end - start >= LONG && !bytes.subarray(start, end).includes(BACKSLASH);
-
 /** A parsed document whose long strings are still bytes. */
 export interface AudioDocument {
   readonly value: unknown;
@@ -57,6 +55,10 @@ export interface AudioDocument {
    * more than `limit` of them.
    */
   decode(text: string, limit: number): Promise<Uint8Array | undefined>;
+  /** A string of the document, whatever its length. Errors: `malformed_body`. */
+  text(text: string): Promise<string>;
+  /** The document as it came, its long strings in their places. Errors: `malformed_body`. */
+  whole(): unknown;
 }
 
 function lift(bytes: Buffer): { readonly rest: Uint8Array; readonly lifted: ReadonlyMap<string, Buffer> } {
@@ -65,7 +67,7 @@ function lift(bytes: Buffer): { readonly rest: Uint8Array; readonly lifted: Read
   const kept: Uint8Array[] = [];
   let from = 0;
   for (const span of stringsIn(bytes)) {
-    if (!isLong(bytes, span)) continue;
+    if (span.end - span.start < LONG) continue;
     const name = `${prefix}-${lifted.size}`;
     lifted.set(name, bytes.subarray(span.start, span.end));
     kept.push(bytes.subarray(from, span.start), Buffer.from(name));
@@ -96,6 +98,23 @@ async function decodeLong(text: Buffer): Promise<Uint8Array | undefined> {
   return written === audio.length ? audio : undefined;
 }
 
+/** Base64 with escapes in it, as some writers put before each slash, is unescaped first. */
+const decodeLifted = async (text: Buffer): Promise<Uint8Array | undefined> =>
+  decodeLong(text.includes(BACKSLASH) ? Buffer.from(await readText(text), 'latin1') : text);
+
+/** The value with every string that was lifted out of it. */
+function restored(value: unknown, lifted: ReadonlyMap<string, Buffer>): unknown {
+  if (typeof value === 'string') {
+    const long = lifted.get(value);
+    return long ? textOf(long) : value;
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((member: unknown) => restored(member, lifted));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, restored(member, lifted)]),
+  ) as unknown;
+}
+
 function checkSize(size: number, limit: number): void {
   if (size > limit) throw new ServiceError('audio_too_large');
 }
@@ -107,12 +126,18 @@ export async function readAudioJson(request: HttpRequest, limitBytes: number): P
   const bytes = Buffer.from(read.buffer, read.byteOffset, read.byteLength);
   boundJson(bytes);
   const { rest, lifted } = lift(bytes);
+  const value = parseJson(rest);
   return {
-    value: parseJson(rest),
+    value,
+    whole: () => (lifted.size === 0 ? value : restored(value, lifted)),
+    async text(text) {
+      const long = lifted.get(text);
+      return long ? readText(long) : text;
+    },
     async decode(text, limit) {
       const long = lifted.get(text);
       checkSize(Math.floor(((long ?? text).length * 3) / 4), limit + HEAD_ALLOWANCE);
-      const audio = long ? await decodeLong(long) : decodeBase64(text);
+      const audio = long ? await decodeLifted(long) : decodeBase64(text);
       checkSize(audio?.length ?? 0, limit);
       return audio;
     },

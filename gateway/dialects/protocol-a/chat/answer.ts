@@ -1,0 +1,26 @@
+/** Who an answer is: the names that stand in each of its chunks, or once in the whole (protocol-a.md 4.2). */
+import type { Clock } from '../../../../contracts/clock.js';
+
+export interface Answer {
+  readonly id: string;
+  /** Of its audio. */
+  readonly audioId: string;
+  /** Seconds since the epoch, as all times here. */
+  readonly created: number;
+  /** When a client may no longer refer to the audio. It is not kept, and references to it are ignored. */
+  readonly expiresAt: number;
+  readonly model: string;
+}
+
+const EXPIRES_SECONDS = 3600;
+
+export function answerOf(generationId: string, model: string, clock: Clock): Answer {
+  const created = Math.floor(clock.now() / 1000);
+  return {
+    id: `chatcmpl-${generationId}`,
+    audioId: `audio_${generationId}`,
+    created,
+    expiresAt: created + EXPIRES_SECONDS,
+    model,
+  };
+}

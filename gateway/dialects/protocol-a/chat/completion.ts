@@ -1,0 +1,62 @@
+/**
+ * A chat answer as one `chat.completion`. Speech is held until it is whole, so that a failure is an error with its
+ * status; where it is longer than may be held, its beginning is sent and the rest as it is synthesised: a failure
+ * then breaks the connection.
+ */
+import { LIMITS } from '../../../../contracts/limits.js';
+import type { Transcript } from '../../../../contracts/ports/speech.js';
+import type { Answer } from './answer.js';
+import type { ChatEvent } from './events.js';
+import type { ChatUsage } from './schema.js';
+import { usageOfHearing } from './usage.js';
+
+const CHOICE = { index: 0, logprobs: null, finish_reason: 'stop' } as const;
+const MESSAGE = { role: 'assistant', refusal: null } as const;
+
+const headOf = ({ id, created, model }: Answer) => ({
+  id,
+  object: 'chat.completion',
+  created,
+  model,
+  system_fingerprint: null,
+});
+
+export function transcriptCompletion({ text, duration }: Transcript, answer: Answer): string {
+  const message = { ...MESSAGE, content: text };
+  const usage = usageOfHearing(text, duration);
+  return JSON.stringify({ ...headOf(answer), usage, choices: [{ ...CHOICE, message }] });
+}
+
+/** What closes the audio, the message, the choice and the choices. */
+const CLOSING = '}}}]';
+
+/** The completion's text up to its audio. */
+function beforeAudio(answer: Answer): string {
+  const audio = { id: answer.audioId, expires_at: answer.expiresAt, data: '' };
+  const message = { ...MESSAGE, content: null, audio };
+  const whole = JSON.stringify({ ...headOf(answer), choices: [{ ...CHOICE, message }] });
+  return whole.slice(0, -`"${CLOSING}}`.length);
+}
+
+const afterAudio = (transcript: string, usage: ChatUsage): string =>
+  `","transcript":${JSON.stringify(transcript)}${CLOSING},"usage":${JSON.stringify(usage)}}`;
+
+/** The text of the completion, piece by piece. */
+export async function* speechCompletion(
+  events: AsyncIterable<ChatEvent>,
+  answer: Answer,
+  heldLimit: number = LIMITS.chat.heldBytes,
+): AsyncGenerator<string> {
+  const waiting = [beforeAudio(answer)];
+  let length = 0;
+  let transcript = '';
+  for await (const event of events) {
+    if (event.kind === 'transcript') transcript += event.text;
+    if (event.kind === 'usage') waiting.push(afterAudio(transcript, event.usage));
+    if (event.kind !== 'audio') continue;
+    waiting.push(event.base64);
+    length += event.base64.length;
+    if (length > heldLimit) yield* waiting.splice(0);
+  }
+  yield* waiting;
+}

@@ -1,0 +1,46 @@
+/**
+ * A chat answer as it comes about, whatever form it is sent in. The texts of one kind add up to the whole text, the
+ * audio blocks to one base64 text; what was used comes last.
+ */
+import type { TimedAudio } from '../../../../contracts/ports/speech.js';
+import { hear, type Transcribe } from '../heard.js';
+import { Base64Blocks } from './base64-blocks.js';
+import type { ChatUsage } from './schema.js';
+import { usageOfHearing, usageOfSpeech } from './usage.js';
+
+export type ChatEvent =
+  /** Text that is heard from here on in the audio. */
+  | { readonly kind: 'transcript'; readonly text: string }
+  | { readonly kind: 'audio'; readonly base64: string }
+  /** Text that was heard in the client's audio. */
+  | { readonly kind: 'content'; readonly text: string }
+  | { readonly kind: 'usage'; readonly usage: ChatUsage };
+
+/** Of speech that says `text`; each piece of it comes before its audio. */
+export async function* speechEvents(
+  speech: AsyncIterable<TimedAudio>,
+  text: string,
+): AsyncGenerator<ChatEvent> {
+  const blocks = new Base64Blocks();
+  let told = 0;
+  let seconds = 0;
+  for await (const { audio, piece, end } of speech) {
+    const reached = piece.at + piece.text.length;
+    if (reached > told) yield { kind: 'transcript', text: text.slice(told, reached) };
+    told = Math.max(told, reached);
+    seconds = end;
+    for (const base64 of blocks.push(audio)) yield { kind: 'audio', base64 };
+  }
+  if (told < text.length) yield { kind: 'transcript', text: text.slice(told) };
+  const base64 = blocks.end();
+  if (base64 !== '') yield { kind: 'audio', base64 };
+  yield { kind: 'usage', usage: usageOfSpeech(text, seconds) };
+}
+
+/** Of a transcription, each segment as soon as it is known. */
+export async function* hearingEvents(transcribe: Transcribe): AsyncGenerator<ChatEvent> {
+  for await (const { text, transcript } of hear(transcribe)) {
+    if (transcript) yield { kind: 'usage', usage: usageOfHearing(transcript.text, transcript.duration) };
+    else yield { kind: 'content', text };
+  }
+}

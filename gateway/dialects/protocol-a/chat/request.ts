@@ -1,0 +1,142 @@
+/**
+ * What a chat completion asks for (protocol-a.md 4.1; spec rules 1, 4, 6, "Refused options"): the last user message
+ * is spoken, or the one audio part in it transcribed; never both in one call. What a language model would make of
+ * the rest of the conversation and of its own options is ignored.
+ */
+import { booleanOf } from '../../../../contracts/coerce.js';
+import { ServiceError } from '../../../../contracts/errors.js';
+import type { SynthesisRequest, TranscriptionRequest } from '../../../../contracts/ports/speech.js';
+import { checker, withoutNulls } from '../../../../contracts/schemas/check.js';
+import { toNativeSynthesis } from '../../../../contracts/schemas/native-options.js';
+import { refuseOptionHeaders, refuseProviderOptions } from '../../../../contracts/schemas/refusals.js';
+import { invalid, valid } from '../../../../contracts/schemas/valid.js';
+import type { Vocabulary } from '../../../../contracts/vocabulary.js';
+import type { AudioDocument } from '../../../server/audio-json.js';
+import type { Base } from '../bases.js';
+import { nativeOptions, speechOutput, synthesisModel, voiceId } from '../speech-params.js';
+import { inputAudio, transcriptionModel } from '../uploads.js';
+import { ChatBody } from './schema.js';
+
+interface Form {
+  readonly stream: boolean;
+  /** Whether a stream ends with what was used; a whole answer always tells it. */
+  readonly includeUsage: boolean;
+}
+
+export type ChatRequest = Form &
+  (
+    | { readonly speak: SynthesisRequest; readonly transcribe?: undefined }
+    | { readonly transcribe: TranscriptionRequest; readonly speak?: undefined }
+  );
+
+export interface ChatSource {
+  readonly document: AudioDocument;
+  readonly headers: ReadonlyMap<string, string>;
+}
+
+interface Part {
+  readonly type?: unknown;
+  readonly text?: unknown;
+  readonly input_audio?: unknown;
+}
+
+const checkBody = checker(ChatBody);
+
+const refused = (message: string, param: string): ServiceError =>
+  new ServiceError('unsupported_option', { message, param });
+
+const partsOf = ({ content }: ChatBody['messages'][number]): readonly Part[] =>
+  Array.isArray(content) ? content.map((part: unknown) => (part ?? {}) as Part) : [];
+
+const isAudio = ({ type }: Part): boolean => type === 'input_audio';
+
+/** The message that counts, and where it stands. */
+interface Asked {
+  readonly message: ChatBody['messages'][number];
+  readonly field: string;
+}
+
+function lastUserMessage({ messages }: ChatBody): Asked {
+  const index = messages.findLastIndex(({ role }) => role === 'user');
+  const message = messages[index];
+  if (!message) throw invalid('messages must hold a user message', 'messages');
+  return { message, field: `messages.${index}.content` };
+}
+
+function textOf({ message, field }: Asked): string {
+  const { content } = message;
+  const texts = partsOf(message).flatMap(({ type, text }) => (type === 'text' ? [text] : []));
+  if (!texts.every((text) => typeof text === 'string'))
+    throw invalid(`a text part of ${field} has no text`, field);
+  const text = typeof content === 'string' ? content : texts.join('\n');
+  if (text.trim() === '') throw invalid('the last user message holds no text', field);
+  return text;
+}
+
+function audioPartOf({ message, field }: Asked): { readonly part: Part; readonly field: string } {
+  const parts = partsOf(message);
+  const index = parts.findIndex(isAudio);
+  const part = parts[index];
+  if (!part || parts.filter(isAudio).length > 1)
+    throw invalid('the last user message must hold one input_audio part', field);
+  return { part, field: `${field}.${index}.input_audio` };
+}
+
+function spoken(
+  body: ChatBody,
+  { headers }: ChatSource,
+  base: Base,
+  vocabulary: Vocabulary,
+): SynthesisRequest {
+  const options = nativeOptions(headers, body.provider?.options, {}, vocabulary);
+  const native = toNativeSynthesis(options, { latency: 'low' });
+  const { voice, format = base.defaultFormat } = body.audio ?? {};
+  return {
+    ...native,
+    text: textOf(lastUserMessage(body)),
+    model: synthesisModel(body.model, vocabulary),
+    voice: options.reference_id === undefined ? voiceId(voice, 'audio.voice') : native.voice,
+    output: speechOutput(format, undefined, options, 'audio.format'),
+  };
+}
+
+async function heard(
+  body: ChatBody,
+  { document, headers }: ChatSource,
+  vocabulary: Vocabulary,
+): Promise<TranscriptionRequest> {
+  refuseOptionHeaders(headers, vocabulary);
+  refuseProviderOptions(body.provider?.options, vocabulary);
+  const model = transcriptionModel(body.model, vocabulary);
+  const { part, field } = audioPartOf(lastUserMessage(body));
+  return { model, audio: await inputAudio(withoutNulls(part.input_audio ?? {}), document, field) };
+}
+
+const formOf = ({ stream, stream_options: options }: ChatBody): Form => ({
+  stream: booleanOf(stream) ?? false,
+  includeUsage: booleanOf(options?.include_usage) ?? false,
+});
+
+/**
+ * Errors: `invalid_request`, `unsupported_option`, `unsupported_format`, `model_not_found`, `voice_not_found`,
+ * `speakers_unavailable`, `audio_too_large`.
+ */
+export async function chatRequest(
+  source: ChatSource,
+  base: Base,
+  vocabulary: Vocabulary,
+): Promise<ChatRequest> {
+  const check = (value: unknown): ChatBody => valid(checkBody(withoutNulls(value)));
+  const body = check(source.document.value);
+  if (body.n !== undefined && body.n !== 1) throw refused('One answer a call: n must be 1', 'n');
+  const speaks = body.modalities?.includes('audio') ?? false;
+  const hears = body.messages.some((message) => partsOf(message).some(isAudio));
+  if (speaks && hears) throw refused('Audio input and audio output do not go together', 'modalities');
+  if (speaks) {
+    const whole = check(source.document.whole());
+    return { ...formOf(body), speak: spoken(whole, source, base, vocabulary) };
+  }
+  if (hears) return { ...formOf(body), transcribe: await heard(body, source, vocabulary) };
+  const message = 'This is no language model: ask for the audio modality, or send input_audio';
+  throw refused(message, 'modalities');
+}

@@ -1,0 +1,83 @@
+/**
+ * A chat answer as server-sent events (protocol-a.md 4.2): role, transcript and audio as they come, the end of the
+ * audio, the finish, usage where it was asked for, `[DONE]`.
+ *
+ * Invariants: nothing is null but what every client takes as null; a failure before the first event is thrown, a
+ * later one is a chunk with an `error`, and then the stream ends without `[DONE]`.
+ */
+import type { ServiceError } from '../../../../contracts/errors.js';
+import { toServiceError } from '../../../../contracts/errors.js';
+import type { Answer } from './answer.js';
+import type { ChatEvent } from './events.js';
+
+export interface StreamForm {
+  readonly speaks: boolean;
+  readonly includeUsage: boolean;
+  /** The `error` of a chunk. Called once, for a failure that the client is told of in the stream. */
+  failure(error: ServiceError): object;
+}
+
+const DONE = 'data: [DONE]\n\n';
+
+/** By template: audio needs no escapes, and comes often. */
+function chunkWriter({ id, created, model }: Answer) {
+  const head = JSON.stringify({ id, object: 'chat.completion.chunk', created, model }).slice(0, -1);
+  const chunk = (choices: string, rest = ''): string => `data: ${head},"choices":[${choices}]${rest}}\n\n`;
+  const choice = (delta: string, finish: string): string =>
+    chunk(`{"index":0,"delta":${delta},"finish_reason":${finish}}`);
+  return {
+    delta: (delta: string): string => choice(delta, 'null'),
+    finish: (): string => choice('{}', '"stop"'),
+    usage: (usage: object): string => chunk('', `,"usage":${JSON.stringify(usage)}`),
+    failed: (error: object): string =>
+      chunk(
+        '{"index":0,"delta":{"content":""},"finish_reason":"error"}',
+        `,"error":${JSON.stringify(error)}`,
+      ),
+  };
+}
+
+type Writer = ReturnType<typeof chunkWriter>;
+
+const opening = (write: Writer, { audioId }: Answer, speaks: boolean): string =>
+  speaks
+    ? write.delta('{"role":"assistant","content":null,"refusal":null}') +
+      write.delta(`{"audio":{"id":${JSON.stringify(audioId)},"data":"","transcript":""}}`)
+    : write.delta('{"role":"assistant","content":"","refusal":null}');
+
+const DELTAS: {
+  readonly [Kind in ChatEvent['kind']]?: (event: Extract<ChatEvent, { kind: Kind }>) => string;
+} = {
+  audio: ({ base64 }) => `{"audio":{"data":"${base64}"}}`,
+  transcript: ({ text }) => `{"audio":{"transcript":${JSON.stringify(text)}}}`,
+  content: ({ text }) => `{"content":${JSON.stringify(text)}}`,
+};
+
+/** What ends the stream well, once it is known what was used. */
+const closing = (write: Writer, { expiresAt }: Answer, form: StreamForm, usage: object): string =>
+  (form.speaks ? write.delta(`{"audio":{"expires_at":${expiresAt}}}`) : '') +
+  write.finish() +
+  (form.includeUsage ? write.usage(usage) : '') +
+  DONE;
+
+/** The text of the stream. */
+export async function* chatStream(
+  events: AsyncIterable<ChatEvent>,
+  answer: Answer,
+  form: StreamForm,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  const write = chunkWriter(answer);
+  let begun = false;
+  try {
+    for await (const event of events) {
+      const first = begun ? '' : opening(write, answer, form.speaks);
+      begun = true;
+      if (event.kind === 'usage') yield first + closing(write, answer, form, event.usage);
+      else yield first + write.delta((DELTAS[event.kind] as (event: ChatEvent) => string)(event));
+    }
+  } catch (error) {
+    if (!begun || signal.aborted) throw error;
+    yield write.failed(form.failure(toServiceError(error)));
+  }
+}

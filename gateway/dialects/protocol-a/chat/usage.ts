@@ -1,0 +1,36 @@
+/**
+ * What a chat completion used, in tokens, which clients of language models count in. Nothing here is made of
+ * tokens, so they are stand-ins at fixed rates: four characters, a tenth of a second of audio that was heard, a
+ * twentieth of a second of audio that was spoken.
+ */
+import type { ChatUsage } from './schema.js';
+
+const CHARACTERS = 4;
+const HEARD_PER_SECOND = 10;
+const SPOKEN_PER_SECOND = 20;
+
+interface Tokens {
+  readonly text: number;
+  readonly audio: number;
+}
+
+const textTokens = (text: string): number => Math.ceil(text.length / CHARACTERS);
+
+const usageOf = (prompt: Tokens, completion: Tokens): ChatUsage => {
+  const [before, after] = [prompt.text + prompt.audio, completion.text + completion.audio];
+  return {
+    prompt_tokens: before,
+    completion_tokens: after,
+    total_tokens: before + after,
+    prompt_tokens_details: { audio_tokens: prompt.audio },
+    completion_tokens_details: { audio_tokens: completion.audio },
+  };
+};
+
+/** `seconds` of audio were made of the text. */
+export const usageOfSpeech = (text: string, seconds: number): ChatUsage =>
+  usageOf({ text: textTokens(text), audio: 0 }, { text: 0, audio: Math.round(seconds * SPOKEN_PER_SECOND) });
+
+/** `seconds` of audio were heard to say the text. */
+export const usageOfHearing = (text: string, seconds: number): ChatUsage =>
+  usageOf({ text: 0, audio: Math.round(seconds * HEARD_PER_SECOND) }, { text: textTokens(text), audio: 0 });

@@ -1,0 +1,72 @@
+/**
+ * How a realtime session says that something went wrong: an `error` event in band, with the client's `event_id`
+ * (decisions.md "Protocol A", realtime error codes). The socket stays open.
+ */
+import { type ErrorCode, type ServiceError } from '../../../../contracts/errors.js';
+
+export const FAULTS = {
+  unknown_event_type: 'Unknown event type',
+  invalid_event: 'Invalid event',
+  item_not_found: 'The conversation has no such item',
+  input_audio_buffer_commit_empty: 'The input audio buffer is empty',
+  response_cancel_not_active: 'No such response is active',
+  response_already_active: 'The session has an active response; wait for its end or cancel it',
+  conversation_too_large: 'The session holds as much as it may',
+  unsupported_native_options:
+    'Native option headers are for synthesis only: this session does not transcribe',
+  unsupported_turn_detection: 'Turn detection is not supported; commit the input audio buffer',
+  unsupported_audio_format: 'Unsupported audio format',
+  unsupported_output_modalities: 'output_modalities must hold audio',
+  invalid_speed: 'Invalid speed',
+  invalid_voice: 'Invalid voice',
+  model_not_found: 'Unknown model',
+} as const;
+
+export type FaultCode = keyof typeof FAULTS;
+
+/** Something that the client asked for in vain. */
+export class Fault extends Error {
+  constructor(
+    readonly code: FaultCode,
+    message: string = FAULTS[code],
+    /** The field at fault, as the client spells it. */
+    readonly param?: string,
+  ) {
+    super(message);
+  }
+}
+
+/** What a client is told; `type` in the words of this protocol's realtime errors. */
+export interface ToldError {
+  readonly type: string;
+  readonly code: string;
+  readonly message: string;
+  readonly param?: string;
+}
+
+const CODES: Partial<Record<ErrorCode, FaultCode>> = {
+  voice_not_found: 'invalid_voice',
+  voice_language: 'invalid_voice',
+  model_not_found: 'model_not_found',
+  unsupported_format: 'unsupported_audio_format',
+  invalid_request: 'invalid_event',
+};
+
+function typeOf({ status }: ServiceError): string {
+  if (status === 429) return 'rate_limit_error';
+  return status >= 500 ? 'server_error' : 'invalid_request_error';
+}
+
+export const toldFault = ({ code, message, param }: Fault): ToldError => ({
+  type: 'invalid_request_error',
+  code,
+  message,
+  ...(param === undefined ? {} : { param }),
+});
+
+export const toldError = (error: ServiceError): ToldError => ({
+  type: typeOf(error),
+  code: CODES[error.code] ?? error.code,
+  message: error.message,
+  ...(error.param === undefined ? {} : { param: error.param }),
+});

@@ -1,0 +1,43 @@
+/** Client events about the input audio buffer (protocol-a.md sections 5.3 and 5.5). */
+import { LIMITS } from '../../../../contracts/limits.js';
+import { textField } from './client-events.js';
+import { Fault } from './faults.js';
+import { audioItem, showItem } from './items.js';
+import type { Handler, SessionState } from './state.js';
+
+const TOO_MUCH_AUDIO = `At most ${LIMITS.realtime.bufferedAudioBytes / 2 ** 20} MiB of audio may wait; nothing was added`;
+
+/** Not answered. What the budget does not hold is dropped, and the rest stays. */
+export const append: Handler = ({ input, conversation }, { fields }) => {
+  const appended = input.append(textField(fields, 'audio'), conversation.audioBudget);
+  if (appended === 'taken') return;
+  if (appended === 'full') throw new Fault('conversation_too_large', TOO_MUCH_AUDIO, 'audio');
+  throw new Fault('invalid_event', 'audio is not base64', 'audio');
+};
+
+/** Rule 6. Errors: `Fault` where the handshake asked for options of synthesis. */
+export function refuseTranscription({ client }: SessionState): void {
+  if (client.hasOptionHeaders) throw new Fault('unsupported_native_options');
+}
+
+export const commit: Handler = (session) => {
+  const { input, conversation, events, settings, shelf, hearing } = session;
+  refuseTranscription(session);
+  if (input.bytes === 0) throw new Fault('input_audio_buffer_commit_empty');
+  const { transcription } = settings;
+  if (transcription && conversation.isFull)
+    throw new Fault('conversation_too_large', undefined, 'input_audio_buffer');
+  const audio = input.take();
+  const item = audioItem(events.id('item'), transcription ? audio : undefined);
+  const previous = conversation.add(item);
+  if (!transcription) shelf.put(session.id, item.id, { chunks: audio.chunks, ...settings.input });
+  events.send('input_audio_buffer.committed', { item_id: item.id, previous_item_id: previous });
+  events.send('conversation.item.added', { previous_item_id: previous, item: showItem(item) });
+  events.send('conversation.item.done', { previous_item_id: previous, item: showItem(item) });
+  if (transcription) hearing.add(item.id, audio, transcription, true);
+};
+
+export const clear: Handler = ({ input, events }) => {
+  input.take();
+  events.send('input_audio_buffer.cleared');
+};

@@ -1,0 +1,139 @@
+/**
+ * Conversation items between the wire and the conversation (protocol-a.md sections 5.3 and 5.4). Only messages:
+ * nothing here calls functions or sees images.
+ */
+import Type, { type Static } from 'typebox';
+import type { TakenAudio } from '../../../../actors/realtime-audio.js';
+import {
+  type ConversationItem,
+  type ItemPart,
+  type Role,
+  textBytesOf,
+} from '../../../../actors/realtime-conversation.js';
+import { decodeBase64 } from '../../../../contracts/base64.js';
+import { LIMITS } from '../../../../contracts/limits.js';
+import { checker, withoutNulls } from '../../../../contracts/schemas/check.js';
+import { Fault } from './faults.js';
+
+const optional = Type.Optional;
+const { min, max } = LIMITS.realtime.idLength;
+
+const Part = Type.Object({
+  type: Type.Enum(['input_text', 'input_audio', 'output_text', 'output_audio']),
+  text: optional(Type.String()),
+  audio: optional(Type.String({ description: 'base64' })),
+  transcript: optional(Type.String()),
+});
+type Part = Static<typeof Part>;
+
+const Message = Type.Object({
+  type: optional(Type.Literal('message')),
+  id: optional(Type.String({ minLength: min, maxLength: max })),
+  role: Type.Enum(['user', 'assistant', 'system']),
+  content: Type.Array(Part, { minItems: 1, maxItems: LIMITS.realtime.itemParts }),
+});
+
+const checkMessage = checker(Message);
+
+const PARTS: Readonly<Record<Role, readonly Part['type'][]>> = {
+  user: ['input_text', 'input_audio'],
+  assistant: ['output_text', 'output_audio'],
+  system: ['input_text'],
+};
+
+const invalid = (message: string, param: string): Fault => new Fault('invalid_event', message, param);
+
+/** Null members mean absent in parts as well. */
+function normal(value: unknown): unknown {
+  const item = withoutNulls(value) as { readonly content?: unknown } | undefined;
+  return Array.isArray(item?.content) ? { ...item, content: item.content.map(withoutNulls) } : item;
+}
+
+function checkedMessage(value: unknown, param: string): Static<typeof Message> {
+  const checked = checkMessage(normal(value));
+  if (checked.ok) return checked.value;
+  const [{ message, loc }] = checked.problems;
+  throw invalid(message, [param, ...loc].join('.'));
+}
+
+const isAudio = ({ type }: Part): boolean => type === 'input_audio' || type === 'output_audio';
+
+/** Errors: `Fault` for a part that the role does not have, or that is empty of what it must hold. */
+function readPart(part: Part, role: Role, param: string): ItemPart {
+  const { type, text, audio, transcript } = part;
+  if (!PARTS[role].includes(type)) throw invalid(`An item of the ${role} has no ${type}`, `${param}.type`);
+  if (!isAudio(part)) {
+    if (text === undefined) throw invalid(`missing field ${param}.text`, `${param}.text`);
+    return { type, text };
+  }
+  if (audio === undefined && transcript === undefined)
+    throw invalid(`missing field ${param}.audio`, `${param}.audio`);
+  return { type, transcript: transcript ?? null };
+}
+
+function decodeAudio(base64: string, param: string): Uint8Array {
+  const audio = decodeBase64(base64);
+  if (audio && audio.length > 0) return audio;
+  throw invalid(`${param} is no base64 of audio`, param);
+}
+
+/** Errors: `Fault` where there is audio in several parts. */
+function audioOf(content: readonly Part[], param: string): Uint8Array | undefined {
+  const [first, second] = content.flatMap(({ audio }, at) => (audio === undefined ? [] : [{ audio, at }]));
+  if (second) throw invalid('An item holds audio in one part at most', `${param}.content.${second.at}`);
+  return first && decodeAudio(first.audio, `${param}.content.${first.at}.audio`);
+}
+
+export interface ReadItem {
+  readonly item: ConversationItem;
+  readonly audio: Uint8Array | undefined;
+}
+
+/** What is created, with the client's id or the given one. Errors: `Fault`. */
+export function readItem(value: unknown, newId: () => string, param = 'item'): ReadItem {
+  const { id, role, content } = checkedMessage(value, param);
+  const parts = content.map((part, at) => readPart(part, role, `${param}.content.${at}`));
+  if (textBytesOf({ parts }) > LIMITS.realtime.itemTextBytes)
+    throw new Fault('conversation_too_large', 'An item holds at most 1 MiB of text', `${param}.content`);
+  const unspoken = role === 'user' && parts.some(({ type }) => type === 'input_text');
+  const audio = audioOf(content, param);
+  return {
+    item: { id: id ?? newId(), role, status: 'completed', parts, unspoken, unheard: undefined },
+    audio,
+  };
+}
+
+/** The user's item that a commit makes; `audio` absent: nobody transcribes it. */
+export const audioItem = (id: string, audio: TakenAudio | undefined): ConversationItem => ({
+  id,
+  role: 'user',
+  status: 'completed',
+  parts: [{ type: 'input_audio', transcript: null }],
+  unspoken: false,
+  unheard: audio,
+});
+
+/** Where an item's audio is, or would be. */
+export const audioPartOf = ({ parts }: ConversationItem): number =>
+  parts.findIndex(({ type }) => type === 'input_audio' || type === 'output_audio');
+
+/** Users' audio has a transcript always, or null; the assistant's has one or none. */
+function showPart(part: ItemPart, audio: string | undefined): object {
+  const { type, text, transcript } = part;
+  const heard = type === 'input_audio' || typeof transcript === 'string' ? { transcript } : {};
+  return { type, ...(text === undefined ? heard : { text }), ...(audio === undefined ? {} : { audio }) };
+}
+
+/** As its client sees it; `audio` in base64, where it is wanted. */
+export function showItem(item: ConversationItem, audio?: string): object {
+  const { id, role, status, parts } = item;
+  const place = audio === undefined ? -1 : audioPartOf(item);
+  return {
+    id,
+    object: 'realtime.item',
+    type: 'message',
+    status,
+    role,
+    content: parts.map((part, at) => showPart(part, at === place ? audio : undefined)),
+  };
+}

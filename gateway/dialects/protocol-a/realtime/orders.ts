@@ -1,0 +1,110 @@
+/**
+ * From `response.create` to an order for the speech port (protocol-a.md section 5.3; decisions.md "Protocol A"):
+ * the text of `response.input`, else all user text that waits to be spoken; native options of the handshake win.
+ */
+import type { ResponseOrder } from '../../../../actors/realtime.js';
+import { textOf } from '../../../../actors/realtime-conversation.js';
+import { resolveOutput } from '../../../../codecs/formats.js';
+import { LIMITS } from '../../../../contracts/limits.js';
+import type { SynthesisRequest } from '../../../../contracts/ports/speech.js';
+import { toNativeSynthesis } from '../../../../contracts/schemas/native-options.js';
+import type { ClientEvent, Fields } from './client-events.js';
+import { Fault } from './faults.js';
+import { readItem } from './items.js';
+import type { RealtimeClient, SessionState } from './state.js';
+import { forResponse, type Settings, showOutput } from './settings.js';
+
+const invalid = (message: string, param: string): Fault => new Fault('invalid_event', message, param);
+
+interface Spoken {
+  readonly text: string;
+  /** Items of the conversation that are spoken. */
+  readonly items: readonly string[];
+}
+
+const isReference = (value: unknown): value is { readonly id: unknown } =>
+  (value as { readonly type?: unknown } | null)?.type === 'item_reference';
+
+function referred({ id }: { readonly id: unknown }, { conversation }: SessionState, param: string): Spoken {
+  const item = typeof id === 'string' ? conversation.get(id) : undefined;
+  if (!item) throw new Fault('item_not_found', undefined, `${param}.id`);
+  return { text: textOf(item), items: [item.id] };
+}
+
+function given(value: unknown, { events }: SessionState, param: string): Spoken {
+  const { item, audio } = readItem(value, () => events.id('item'), param);
+  if (audio) throw invalid('A response speaks text, not audio', `${param}.content`);
+  return { text: textOf(item), items: [] };
+}
+
+function spokenInput(input: unknown, session: SessionState): readonly Spoken[] {
+  const param = 'response.input';
+  if (!Array.isArray(input)) throw invalid(`${param} must be of type array`, param);
+  return input.map((value: unknown, at) =>
+    isReference(value) ? referred(value, session, `${param}.${at}`) : given(value, session, `${param}.${at}`),
+  );
+}
+
+const waiting = ({ conversation }: SessionState): readonly Spoken[] =>
+  conversation.unspoken().map((item) => ({ text: textOf(item), items: [item.id] }));
+
+/** What is spoken together. Errors: `Fault` where that is nothing, or too much for one item. */
+function together(parts: readonly Spoken[], param: string): Spoken {
+  const bytes = parts.reduce((sum, { text }) => sum + Buffer.byteLength(text) + 1, -1);
+  if (bytes > LIMITS.realtime.itemTextBytes)
+    throw new Fault('conversation_too_large', 'A response speaks at most 1 MiB of text', param);
+  const text = parts.map((part) => part.text).join('\n');
+  if (text.trim() === '') throw invalid('There is no text to speak', param);
+  return { text, items: parts.flatMap(({ items }) => items) };
+}
+
+/** Clients' own notes, in the bounds of a session's. */
+function readMetadata(value: unknown): ResponseOrder['metadata'] {
+  if (value === undefined || value === null) return null;
+  const param = 'response.metadata';
+  const isFlat =
+    typeof value === 'object' && Object.values(value).every((member) => typeof member === 'string');
+  if (!isFlat || Array.isArray(value)) throw invalid(`${param} must hold texts by name`, param);
+  if (Buffer.byteLength(JSON.stringify(value)) > LIMITS.session.metadataBytes)
+    throw invalid(`${param} is too large`, param);
+  return value as Readonly<Record<string, string>>;
+}
+
+function requestFor(text: string, settings: Settings, { options, trace }: RealtimeClient): SynthesisRequest {
+  const native = toNativeSynthesis(options, { latency: 'low', speed: settings.speed });
+  return {
+    ...native,
+    text,
+    model: settings.model.id,
+    voice: options.reference_id === undefined ? settings.voice : native.voice,
+    trace,
+    output: resolveOutput({ ...settings.output, mp3Bitrate: options.mp3_bitrate }),
+  };
+}
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Errors: `Fault`. */
+export function readOrder({ fields, eventId }: ClientEvent, session: SessionState): ResponseOrder {
+  if (session.settings.kind === 'transcription')
+    throw invalid('A transcription session does not speak', 'type');
+  const asked = fields['response'] ?? {};
+  if (!isFields(asked)) throw invalid('response must be an object', 'response');
+  const settings = forResponse(session.settings, asked, session.parts.vocabulary);
+  const input = asked['input'] ?? undefined;
+  const { text, items } = together(
+    input === undefined ? waiting(session) : spokenInput(input, session),
+    'response.input',
+  );
+  return {
+    id: session.events.id('resp'),
+    eventId,
+    request: requestFor(text, settings, session.client),
+    items,
+    remembered: asked['conversation'] !== 'none',
+    modalities: settings.modalities,
+    output: showOutput(settings),
+    metadata: readMetadata(asked['metadata']),
+  };
+}

@@ -1,0 +1,249 @@
+/**
+ * What a realtime session is set to, and how `session.update` changes it: a partial merge, all or nothing
+ * (protocol-a.md section 5.2; the refusals of spec.txt "Protocol A realtime"). One row a field; what no row names
+ * does not concern speech and is ignored.
+ */
+import { LIMITS } from '../../../../contracts/limits.js';
+import {
+  DEFAULT_SYNTHESIS_MODEL,
+  DEFAULT_TRANSCRIPTION_MODEL,
+  type SynthesisModel,
+  type TranscriptionModel,
+} from '../../../../contracts/models.js';
+import { isUnset } from '../../../../contracts/coerce.js';
+import { ServiceError } from '../../../../contracts/errors.js';
+import type { Vocabulary } from '../../../../contracts/vocabulary.js';
+import { synthesisModel } from '../speech-params.js';
+import { transcriptionModel } from '../uploads.js';
+import { Fault, type FaultCode } from './faults.js';
+import { DEFAULT_FORMAT, readFormat, showFormat, type WireFormat } from './formats.js';
+
+export type SessionKind = 'realtime' | 'transcription';
+
+export interface Settings {
+  readonly kind: SessionKind;
+  /** `name` as the client spells it. */
+  readonly model: { readonly name: string; readonly id: SynthesisModel };
+  /** Null: audio that is committed becomes an item without a transcript. */
+  readonly transcription: {
+    readonly name: string;
+    readonly id: TranscriptionModel;
+    readonly language?: string;
+  } | null;
+  readonly input: WireFormat;
+  readonly output: WireFormat;
+  readonly voice: string;
+  readonly speed: number;
+  readonly modalities: readonly string[];
+}
+
+export const DEFAULT_VOICE = 'default';
+
+export const defaultSettings = (kind: SessionKind, { vendor }: Vocabulary): Settings => ({
+  kind,
+  model: { name: `${vendor}/${DEFAULT_SYNTHESIS_MODEL}`, id: DEFAULT_SYNTHESIS_MODEL },
+  transcription: { name: `${vendor}/${DEFAULT_TRANSCRIPTION_MODEL}`, id: DEFAULT_TRANSCRIPTION_MODEL },
+  input: DEFAULT_FORMAT,
+  output: DEFAULT_FORMAT,
+  voice: DEFAULT_VOICE,
+  speed: 1,
+  modalities: ['audio'],
+});
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const NAME_LENGTH = 256;
+const LANGUAGE_LENGTH = 16;
+
+function readText(value: unknown, most: number, code: FaultCode, param: string): string {
+  if (typeof value === 'string' && value.length <= most) return value;
+  throw new Fault(code, `${param} must be text of at most ${most} characters`, param);
+}
+
+/** A table's look-up that throws as the rest of this protocol does, with the field as it is spelled here. */
+function found<Id>(look: () => Id, param: string): Id {
+  try {
+    return look();
+  } catch (error) {
+    if (error instanceof ServiceError) throw new Fault('model_not_found', error.message, param);
+    throw error;
+  }
+}
+
+export function readModel(value: unknown, vocabulary: Vocabulary, param: string): Settings['model'] {
+  const name = readText(value, NAME_LENGTH, 'model_not_found', param);
+  return { name, id: found(() => synthesisModel(name, vocabulary), param) };
+}
+
+export function readTranscription(
+  value: unknown,
+  vocabulary: Vocabulary,
+  param: string,
+): Settings['transcription'] {
+  if (value === null) return null;
+  if (!isFields(value)) throw new Fault('invalid_event', `${param} must be an object or null`, param);
+  const model = value['model'] ?? `${vocabulary.vendor}/${DEFAULT_TRANSCRIPTION_MODEL}`;
+  const name = readText(model, NAME_LENGTH, 'model_not_found', `${param}.model`);
+  const id = found(() => transcriptionModel(name, vocabulary), `${param}.model`);
+  if (isUnset(value['language'])) return { name, id };
+  return {
+    name,
+    id,
+    language: readText(value['language'], LANGUAGE_LENGTH, 'invalid_event', `${param}.language`),
+  };
+}
+
+function readVoice(value: unknown, param: string): string {
+  const id = isFields(value) ? value['id'] : value;
+  return readText(id, LIMITS.native.referenceIdLength.max, 'invalid_voice', param) || DEFAULT_VOICE;
+}
+
+function readSpeed(value: unknown, param: string): number {
+  const { min, max } = LIMITS.speed.protocolA;
+  if (typeof value === 'number' && value >= min && value <= max) return value;
+  throw new Fault('invalid_speed', `${param} must be in [${min}, ${max}]`, param);
+}
+
+const MODALITIES: readonly unknown[] = ['audio', 'text'];
+
+function readModalities(value: unknown, param: string): readonly string[] {
+  if (Array.isArray(value) && value.length <= 2 && value.includes('audio')) {
+    if (value.every((modality): modality is string => MODALITIES.includes(modality))) return value;
+  }
+  throw new Fault('unsupported_output_modalities', undefined, param);
+}
+
+/** Spec "Refused options": only null and `none` pass. */
+function refuseTurnDetection(value: unknown, param: string): void {
+  const type = isFields(value) ? value['type'] : value;
+  if (type === undefined || isUnset(type)) return;
+  throw new Fault('unsupported_turn_detection', undefined, param);
+}
+
+interface Row {
+  readonly path: readonly string[];
+  /** Whether null says something else than that the field is absent. */
+  readonly nullable?: boolean;
+  /** Whether a transcription session has it. */
+  readonly hears?: boolean;
+  read(value: unknown, param: string, vocabulary: Vocabulary): Partial<Settings>;
+}
+
+const OUTPUT: readonly Row[] = [
+  { path: ['output_modalities'], read: (value, param) => ({ modalities: readModalities(value, param) }) },
+  { path: ['audio', 'output', 'format'], read: (value, param) => ({ output: readFormat(value, param) }) },
+  { path: ['audio', 'output', 'voice'], read: (value, param) => ({ voice: readVoice(value, param) }) },
+  { path: ['audio', 'output', 'speed'], read: (value, param) => ({ speed: readSpeed(value, param) }) },
+];
+
+const SESSION: readonly Row[] = [
+  { path: ['model'], read: (value, param, vocabulary) => ({ model: readModel(value, vocabulary, param) }) },
+  {
+    path: ['audio', 'input', 'format'],
+    hears: true,
+    read: (value, param) => ({ input: readFormat(value, param) }),
+  },
+  {
+    path: ['audio', 'input', 'turn_detection'],
+    hears: true,
+    read(value, param) {
+      refuseTurnDetection(value, param);
+      return {};
+    },
+  },
+  {
+    path: ['audio', 'input', 'transcription'],
+    hears: true,
+    nullable: true,
+    read: (value, param, vocabulary) => ({ transcription: readTranscription(value, vocabulary, param) }),
+  },
+  ...OUTPUT,
+];
+
+/** Undefined where an object on the way is absent or null. Errors: `Fault` where it is something else. */
+function valueAt(fields: Fields, path: readonly string[], root: string): unknown {
+  let value: unknown = fields;
+  for (const [depth, name] of path.entries()) {
+    if (value === undefined || value === null) return undefined;
+    const at = [root, ...path.slice(0, depth)].join('.');
+    if (!isFields(value)) throw new Fault('invalid_event', `${at} must be an object`, at);
+    value = value[name];
+  }
+  return value;
+}
+
+function merged(
+  settings: Settings,
+  fields: Fields,
+  {
+    rows,
+    root,
+    vocabulary,
+  }: { readonly rows: readonly Row[]; readonly root: string; readonly vocabulary: Vocabulary },
+): Settings {
+  return rows.reduce((changed, { path, nullable = false, hears = false, read }) => {
+    const value = hears || settings.kind === 'realtime' ? valueAt(fields, path, root) : undefined;
+    if (value === undefined || (value === null && !nullable)) return changed;
+    return { ...changed, ...read(value, [root, ...path].join('.'), vocabulary) };
+  }, settings);
+}
+
+/** The settings after a `session.update`. Errors: `Fault`; nothing has changed then. */
+export function updated(settings: Settings, session: unknown, vocabulary: Vocabulary): Settings {
+  if (!isFields(session)) throw new Fault('invalid_event', 'session must be an object', 'session');
+  const type = session['type'] ?? settings.kind;
+  if (type !== settings.kind)
+    throw new Fault('invalid_event', `The type of this session is ${settings.kind}`, 'session.type');
+  return merged(settings, session, { rows: SESSION, root: 'session', vocabulary });
+}
+
+/** The settings that hold for one response. Errors: `Fault`. */
+export const forResponse = (settings: Settings, response: Fields, vocabulary: Vocabulary): Settings =>
+  merged(settings, response, { rows: OUTPUT, root: 'response', vocabulary });
+
+const showInput = ({ input, transcription }: Settings): object => ({
+  format: showFormat(input),
+  ...(transcription === null
+    ? {}
+    : {
+        transcription: {
+          model: transcription.name,
+          ...(transcription.language === undefined ? {} : { language: transcription.language }),
+        },
+      }),
+  turn_detection: null,
+});
+
+/** What clients know of a session and this one does not have. */
+const CONSTANTS = {
+  instructions: '',
+  tools: [],
+  tool_choice: 'auto',
+  max_output_tokens: 'inf',
+  tracing: null,
+  truncation: 'auto',
+  prompt: null,
+} as const;
+
+export const showOutput = ({ output, voice }: Settings): object => ({ format: showFormat(output), voice });
+
+/** The whole session as its client sees it; `expiresAt` in seconds since the epoch. */
+export function showSession(settings: Settings, id: string, expiresAt: number): object {
+  const known = { id, expires_at: expiresAt };
+  if (settings.kind === 'transcription') {
+    const object = 'realtime.transcription_session';
+    return { type: 'transcription', object, ...known, audio: { input: showInput(settings) } };
+  }
+  return {
+    type: 'realtime',
+    object: 'realtime.session',
+    ...known,
+    model: settings.model.name,
+    output_modalities: settings.modalities,
+    ...CONSTANTS,
+    audio: { input: showInput(settings), output: { ...showOutput(settings), speed: settings.speed } },
+  };
+}

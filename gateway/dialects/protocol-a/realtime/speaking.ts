@@ -1,0 +1,108 @@
+/**
+ * The response of a session that runs, one at most (actors/realtime.ts says when).
+ *
+ * Invariants: the speech port is pulled only while the client reads; nothing of it leaves after `stop`; text counts
+ * as spoken once its response has completed or was cancelled, and waits on where it failed.
+ */
+import type { Ending, ResponseOrder } from '../../../../actors/realtime.js';
+import { ServiceError } from '../../../../contracts/errors.js';
+import { LIMITS } from '../../../../contracts/limits.js';
+import type { TimedAudio } from '../../../../contracts/ports/speech.js';
+import { pump } from '../../../server/pump.js';
+import { toldError } from './faults.js';
+import { SpokenResponse } from './spoken-response.js';
+import { logFailure, type SessionState } from './state.js';
+
+interface Live {
+  readonly order: ResponseOrder;
+  readonly response: SpokenResponse;
+  /** The id before the response's item; undefined where it is no item of the conversation. */
+  readonly previous: string | null | undefined;
+  readonly abort: AbortController;
+  /** Ends the timer for the first byte. */
+  cancelTimeout: () => void;
+  readonly audio: Uint8Array[];
+  audioBytes: number;
+}
+
+const none = (): void => undefined;
+
+/**
+ * The same, left as soon as the signal aborts: while the client does not read, nobody pulls it, and it would go on
+ * holding its slot.
+ */
+function left<Chunk>(chunks: AsyncIterable<Chunk>, signal: AbortSignal): AsyncIterable<Chunk> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  signal.addEventListener('abort', () => void iterator.return?.()?.catch(none), { once: true });
+  return { [Symbol.asyncIterator]: () => iterator };
+}
+
+export class Speaking {
+  #live: Live | undefined;
+
+  constructor(private readonly session: SessionState) {}
+
+  begin(order: ResponseOrder): void {
+    const { events, conversation, conversationId } = this.session;
+    const response = new SpokenResponse(order, events, conversationId);
+    const previous = order.remembered ? conversation.add(response.item) : undefined;
+    const abort = new AbortController();
+    const live: Live = { order, response, previous, abort, cancelTimeout: none, audio: [], audioBytes: 0 };
+    this.#live = live;
+    response.open(previous);
+    void this.#run(live);
+  }
+
+  stop(): void {
+    this.#live?.cancelTimeout();
+    this.#live?.abort.abort(new DOMException('The response was cancelled', 'AbortError'));
+  }
+
+  finish(ending: Ending): void {
+    const live = this.#live;
+    if (!live) return;
+    this.#live = undefined;
+    const { events, conversation } = this.session;
+    const { order, response, previous } = live;
+    if (ending.as === 'failed') events.error(toldError(ending.error), order.eventId);
+    else for (const id of order.items) conversation.change(id, (item) => (item.unspoken = false));
+    if (previous === undefined) return response.close(ending, previous);
+    conversation.change(response.item.id, () => response.close(ending, previous));
+    this.#keep(live);
+  }
+
+  async #run(live: Live): Promise<void> {
+    const { parts, client, socket, decide } = this.session;
+    const { order, abort } = live;
+    const { signal } = abort;
+    live.cancelTimeout = parts.clock.after(LIMITS.http.firstByteMs, () => {
+      this.#broke(order, new ServiceError('first_byte_timeout'));
+      abort.abort();
+    });
+    const spoken = left(parts.speech.synthesizeTimed(order.request, client.caller, signal), signal);
+    const carried = await pump(spoken, socket, signal, (timed) => this.#carry(live, timed));
+    live.cancelTimeout();
+    if (carried.end === 'done') decide({ type: 'spoken', response: order.id });
+    if (carried.end === 'failed') this.#broke(order, carried.error);
+  }
+
+  #broke({ id }: ResponseOrder, error: ServiceError): void {
+    logFailure(this.session, error, 'a realtime response failed');
+    this.session.decide({ type: 'broke', response: id, error });
+  }
+
+  #carry(live: Live, timed: TimedAudio): void {
+    live.cancelTimeout();
+    live.response.carry(timed);
+    live.audioBytes += timed.audio.length;
+    if (live.audioBytes > LIMITS.realtime.readableAudioBytes.item) live.audio.length = 0;
+    else if (timed.audio.length > 0) live.audio.push(timed.audio);
+  }
+
+  /** For those who retrieve the item. */
+  #keep({ order, response, audio }: Live): void {
+    const { shelf, id, conversation } = this.session;
+    if (audio.length === 0 || !conversation.get(response.item.id)) return;
+    shelf.put(id, response.item.id, { chunks: audio, ...order.request.output });
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * What a client is told of a transcription (protocol-a.md section 5.5): a delta a segment as it is heard, then
+ * `completed` or `failed`. Invariant: the deltas, put together, are the transcript.
+ */
+import type { ServiceError } from '../../../../contracts/errors.js';
+import type { Transcript, TranscriptSegment } from '../../../../contracts/ports/speech.js';
+import { toldError } from './faults.js';
+import type { ServerEvents } from './server-events.js';
+
+const EVENT = 'conversation.item.input_audio_transcription';
+const MILLISECONDS = 1000;
+
+export class TranscriptEvents {
+  #told = '';
+
+  constructor(
+    private readonly events: ServerEvents,
+    /** The item and its audio's place in it. */
+    private readonly place: { readonly item_id: string; readonly content_index: number },
+  ) {}
+
+  heard({ text }: Pick<TranscriptSegment, 'text'>): void {
+    if (text === '') return;
+    this.#tell(this.#told === '' ? text : ` ${text}`);
+  }
+
+  completed({ text, duration }: Transcript): void {
+    if (text.startsWith(this.#told)) this.#tell(text.slice(this.#told.length));
+    const seconds = Math.round(duration * MILLISECONDS) / MILLISECONDS;
+    this.#send('completed', { transcript: text, usage: { type: 'duration', seconds } });
+  }
+
+  failed(error: ServiceError): void {
+    this.#send('failed', { error: toldError(error) });
+  }
+
+  #tell(delta: string): void {
+    if (delta === '') return;
+    this.#told += delta;
+    this.#send('delta', { delta });
+  }
+
+  #send(name: string, fields: object): void {
+    this.events.send(`${EVENT}.${name}`, { ...this.place, ...fields });
+  }
+}

@@ -1,0 +1,11 @@
+/** What /openapi.json says of audio, as every dialect sends it. */
+import Type from 'typebox';
+
+export const BYTES = Type.String({ format: 'binary' });
+
+export const AUDIO_CONTENT = {
+  'audio/mpeg': BYTES,
+  'audio/wav': BYTES,
+  'audio/pcm': BYTES,
+  'audio/ogg': BYTES,
+} as const;
