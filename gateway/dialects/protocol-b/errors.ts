@@ -1,0 +1,55 @@
+/**
+ * How protocol B says that something went wrong (protocol-b.md section 7; decisions.md "Protocol B"): the older
+ * shape, `status` and `message`, and the newer one, `type` and `code`, in one object.
+ */
+import type { ErrorCode, ServiceError } from '../../../contracts/errors.js';
+import type { Reply } from '../../server/port.js';
+
+/** What clients of this protocol know under another name than ours. */
+const SLUGS: Readonly<Partial<Record<ErrorCode, string>>> = {
+  missing_key: 'needs_authorization',
+  invalid_key: 'invalid_api_key',
+  concurrency_exceeded: 'too_many_concurrent_requests',
+  overloaded: 'system_busy',
+  draining: 'system_busy',
+  engine_busy: 'system_busy',
+  internal: 'internal_error',
+};
+
+const TYPES: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  402: 'payment_required',
+  403: 'authorization_error',
+  404: 'not_found',
+  429: 'rate_limit_error',
+};
+
+const typeOf = (status: number): string =>
+  TYPES[status] ?? (status >= 500 ? 'internal_error' : 'validation_error');
+
+/** The protocol's name of an error, on REST and in frames. */
+export const slugOf = ({ code }: Pick<ServiceError, 'code'>): string => SLUGS[code] ?? code;
+
+export function errorReply(error: ServiceError, generationId: string): Reply {
+  const { status, message, param } = error;
+  const slug = slugOf(error);
+  const detail = {
+    type: typeOf(status),
+    code: slug,
+    status: slug,
+    message,
+    request_id: generationId,
+    ...(param === undefined ? {} : { param }),
+  };
+  return {
+    status,
+    headers: { 'content-type': 'application/json', ...requestIds(generationId) },
+    body: JSON.stringify({ detail }),
+  };
+}
+
+/** X-Generation-Id under the names that this protocol's clients read. */
+export const requestIds = (generationId: string): Record<string, string> => ({
+  'request-id': generationId,
+  'x-request-id': generationId,
+});

@@ -1,0 +1,44 @@
+/** `GET /v1/models`: a bare list with every field that the protocol calls required (protocol-b.md section 6). */
+import { LANGUAGE_NAMES } from '../../../contracts/languages.js';
+import { MODEL_DETAILS, SYNTHESIS_MODELS, TRANSCRIPTION_MODELS } from '../../../contracts/models.js';
+import type { Vocabulary } from '../../../contracts/vocabulary.js';
+import type { HttpRequest, Reply } from '../../server/port.js';
+import { callerOf } from './auth.js';
+import type { ProtocolBParts } from './parts.js';
+import { json } from './replies.js';
+
+/** A text is bounded by its body alone; clients that cut texts want a number. */
+const MOST_CHARACTERS = 1_000_000;
+
+const LANGUAGES = Object.entries(LANGUAGE_NAMES).map(([language_id, name]) => ({ language_id, name }));
+
+const CONSTANT = {
+  can_be_finetuned: false,
+  can_do_voice_conversion: false,
+  can_use_style: false,
+  can_use_speaker_boost: false,
+  serves_pro_voices: false,
+  token_cost_factor: 1,
+  requires_alpha_access: false,
+  max_characters_request_free_user: MOST_CHARACTERS,
+  max_characters_request_subscribed_user: MOST_CHARACTERS,
+  maximum_text_length_per_request: MOST_CHARACTERS,
+  languages: LANGUAGES,
+  model_rates: { character_cost_multiplier: 1, cost_discount_multiplier: 1 },
+  concurrency_group: 'standard',
+} as const;
+
+function entryOf(model: keyof typeof MODEL_DETAILS, speaks: boolean, vendor: string): object {
+  const { name, description } = MODEL_DETAILS[model];
+  return { model_id: `${vendor}/${model}`, name, description, can_do_text_to_speech: speaks, ...CONSTANT };
+}
+
+export const modelList = ({ vendor }: Pick<Vocabulary, 'vendor'>): readonly object[] => [
+  ...SYNTHESIS_MODELS.map((model) => entryOf(model, true, vendor)),
+  ...TRANSCRIPTION_MODELS.map((model) => entryOf(model, false, vendor)),
+];
+
+export async function listModels(request: HttpRequest, parts: ProtocolBParts): Promise<Reply> {
+  await callerOf(request, parts);
+  return json(modelList(parts.vocabulary));
+}

@@ -1,0 +1,25 @@
+/** What protocol B is made of: its REST handlers and its sockets are given the same. */
+import type { Clock } from '../../../contracts/clock.js';
+import type { Log } from '../../../contracts/log.js';
+import type { KeyAuthority } from '../../../contracts/ports/identity.js';
+import type { SingleUseTokens } from '../../../contracts/ports/single-use-tokens.js';
+import type { Speech, Transcription } from '../../../contracts/ports/speech.js';
+import type { VoiceCatalogue } from '../../../contracts/ports/voices.js';
+import type { ReadWallet } from '../../../contracts/ports/wallet.js';
+import type { Vocabulary } from '../../../contracts/vocabulary.js';
+
+export interface ProtocolBParts {
+  readonly speech: Speech;
+  readonly transcription: Transcription;
+  readonly voices: VoiceCatalogue;
+  readonly wallet: ReadWallet;
+  readonly keys: KeyAuthority;
+  readonly tokens: SingleUseTokens;
+  readonly vocabulary: Vocabulary;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The address below which everything of protocol B lies: `/compat/<segment>`. */
+export const baseOf = ({ protocolBSegment }: Pick<Vocabulary, 'protocolBSegment'>): string =>
+  `/compat/${protocolBSegment}`;

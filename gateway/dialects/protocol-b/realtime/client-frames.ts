@@ -1,0 +1,83 @@
+/**
+ * What clients send on the realtime socket (protocol-b.md section 5): JSON text with a `message_type`. A frame
+ * that cannot be taken is told to the client, and the session goes on, unless the frame is over the limit.
+ */
+import type { SessionFault } from '../../../../actors/transcription-session.js';
+import { booleanOf, isUnset } from '../../../../contracts/coerce.js';
+import { LIMITS } from '../../../../contracts/limits.js';
+import { parseJson } from '../../../server/body.js';
+import { FRAME_TOO_LARGE, inputFault } from './errors.js';
+
+export interface ClientFrame {
+  /** In base64, not checked yet; empty where it brings none. */
+  readonly audio: string;
+  readonly commit: boolean;
+  readonly hasPreviousText: boolean;
+}
+
+/** A frame that was not taken. */
+export class FrameFault extends Error {
+  constructor(readonly fault: SessionFault) {
+    super(fault.message);
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const refuse = (message: string): never => {
+  throw new FrameFault(inputFault(message));
+};
+
+/** Larger frames are bounded in depth and number of values before they are parsed. */
+const SIMPLE_CHARACTERS = 64 * 1024;
+
+/** Errors: `FrameFault` where it is over the limit, others where it is no JSON. */
+function jsonOf(text: string): unknown {
+  if (text.length <= SIMPLE_CHARACTERS) return JSON.parse(text);
+  const bytes = Buffer.from(text);
+  if (bytes.length > LIMITS.socket.frameBytes) throw new FrameFault(FRAME_TOO_LARGE);
+  return parseJson(bytes);
+}
+
+function parse(data: string | Uint8Array): Fields {
+  if (typeof data !== 'string') return refuse('Frames must be text');
+  let value: unknown;
+  try {
+    value = jsonOf(data);
+  } catch (error) {
+    if (error instanceof FrameFault) throw error;
+    return refuse('The frame is not valid JSON');
+  }
+  return typeof value === 'object' && value !== null ? (value as Fields) : refuse('The frame is no object');
+}
+
+function audioOf({ audio_base_64: text }: Fields): string {
+  if (text === undefined || text === null) return '';
+  return typeof text === 'string' ? text : refuse('audio_base_64 must be a string');
+}
+
+function checkRate({ sample_rate: rate }: Fields, expected: number): void {
+  if (!isUnset(rate) && Number(rate) !== expected)
+    refuse(`sample_rate must be ${expected}, as audio_format says`);
+}
+
+/** `sampleRate` is the session's, in Hz. */
+function chunkOf(fields: Fields, sampleRate: number): ClientFrame {
+  checkRate(fields, sampleRate);
+  const commit = booleanOf(fields['commit']) ?? refuse('commit must be a boolean');
+  return { audio: audioOf(fields), commit, hasPreviousText: !isUnset(fields['previous_text']) };
+}
+
+const FRAMES = new Map<unknown, (fields: Fields, sampleRate: number) => ClientFrame>([
+  ['input_audio_chunk', chunkOf],
+  ['commit', () => ({ audio: '', commit: true, hasPreviousText: false })],
+]);
+
+const NAMES = [...FRAMES.keys()].join(', ');
+
+/** Errors: `FrameFault`. */
+export function readFrame(data: string | Uint8Array, sampleRate: number): ClientFrame {
+  const fields = parse(data);
+  const read = FRAMES.get(fields['message_type']) ?? refuse(`message_type must be one of ${NAMES}`);
+  return read(fields, sampleRate);
+}

@@ -1,0 +1,69 @@
+/**
+ * How the realtime socket of protocol B says that something went wrong (protocol-b.md section 5, "Error
+ * message_types"; decisions.md "Protocol B"): which type each error of ours has, and whether it ends the session.
+ */
+import type { SessionFault } from '../../../../actors/transcription-session.js';
+import type { ErrorCode, ServiceError } from '../../../../contracts/errors.js';
+import { LIMITS } from '../../../../contracts/limits.js';
+
+type ErrorType =
+  | 'auth_error'
+  | 'chunk_size_exceeded'
+  | 'commit_throttled'
+  | 'input_error'
+  | 'invalid_request'
+  | 'queue_overflow'
+  | 'quota_exceeded'
+  | 'rate_limited'
+  | 'resource_exhausted'
+  | 'session_time_limit_exceeded'
+  | 'transcriber_error';
+
+type Row = Pick<SessionFault, 'close'> & { readonly type: ErrorType };
+
+const AUTH: Row = { type: 'auth_error', close: 'policy' };
+/** Closing would only bring all of them back at once. */
+const EXHAUSTED: Row = { type: 'resource_exhausted' };
+const FAILED: Row = { type: 'transcriber_error', close: 'internal' };
+const REJECTED: Row = { type: 'invalid_request', close: 'policy' };
+
+const ROWS: Readonly<Partial<Record<ErrorCode, Row>>> = {
+  missing_key: AUTH,
+  invalid_key: AUTH,
+  quota_exceeded: { type: 'quota_exceeded', close: 'policy' },
+  concurrency_exceeded: { type: 'rate_limited', close: 'policy' },
+  audio_too_long: { type: 'input_error' },
+  engine_busy: EXHAUSTED,
+  overloaded: EXHAUSTED,
+  draining: EXHAUSTED,
+};
+
+/** What the client is told of an error of ours. */
+export const faultOf = ({ code, status, message }: ServiceError): SessionFault => ({
+  ...(ROWS[code] ?? (status >= 500 ? FAILED : REJECTED)),
+  message,
+});
+
+/** Of a frame that was not taken; the session goes on. */
+export const inputFault = (message: string): SessionFault & Row => ({ type: 'input_error', message });
+
+export const FRAME_TOO_LARGE: SessionFault & Row = {
+  type: 'chunk_size_exceeded',
+  message: 'The frame is larger than 32 MiB',
+  close: 'tooBig',
+};
+
+export const TOO_MANY_COMMITS: SessionFault & Row = {
+  type: 'queue_overflow',
+  message: `Commit request ignored: ${LIMITS.realtimeTranscription.pendingCommits} commits wait for their transcripts`,
+};
+
+export const BUFFER_FULL = inputFault('The audio was dropped: 100 MiB wait to be committed or transcribed');
+
+/** `seconds` of audio are not enough for a commit. */
+export const throttled = (seconds: number): SessionFault & Row => ({
+  type: 'commit_throttled',
+  message:
+    `Commit request ignored: only ${seconds.toFixed(2)}s of uncommitted audio. You need at least ` +
+    `${LIMITS.realtimeTranscription.commitMs / 1000}s of uncommitted audio before committing.`,
+});

@@ -1,0 +1,82 @@
+/**
+ * What the query of the realtime socket asks for (protocol-b.md section 5; spec rules 2, 3, 6; "Refused options").
+ * Unknown names are ignored; of a repeated scalar the last counts.
+ */
+import { booleanOf } from '../../../../contracts/coerce.js';
+import { ServiceError } from '../../../../contracts/errors.js';
+import { DEFAULT_TRANSCRIPTION_MODEL, type TranscriptionModel } from '../../../../contracts/models.js';
+import { refuseOptions } from '../../../../contracts/schemas/refusals.js';
+import type { Vocabulary } from '../../../../contracts/vocabulary.js';
+import { languageCode, transcriptionModel } from '../catalogue.js';
+import { refuseUnlogged, TRANSCRIPTION_REFUSALS } from '../refusals.js';
+
+export interface SessionOptions {
+  readonly model: TranscriptionModel;
+  /** As it was sent; empty where it was not. */
+  readonly language: string;
+  /** The name of the audio's format, and its rate in Hz. */
+  readonly audioFormat: string;
+  readonly sampleRate: number;
+  readonly timestamps: boolean;
+  readonly languageDetection: boolean;
+}
+
+const RATES: Readonly<Record<string, number>> = {
+  pcm_8000: 8000,
+  pcm_16000: 16_000,
+  pcm_22050: 22_050,
+  pcm_24000: 24_000,
+  pcm_44100: 44_100,
+  pcm_48000: 48_000,
+};
+const DEFAULT_FORMAT = 'pcm_16000';
+
+const REFUSALS = [
+  ...TRANSCRIPTION_REFUSALS,
+  {
+    option: 'commit_strategy',
+    why: 'Audio is committed by the client; commit_strategy must be manual',
+    passes: ['manual'],
+  },
+];
+
+/** Options of which every value counts. */
+const LISTS = new Set(['entity_detection', 'entity_redaction', 'additional_formats']);
+
+const fieldsOf = (query: URLSearchParams): Record<string, unknown> =>
+  Object.fromEntries(
+    [...new Set(query.keys())].map((name) => {
+      const values = query.getAll(name);
+      return [name, LISTS.has(name) ? values : values.at(-1)];
+    }),
+  );
+
+function rateOf(format: string): number {
+  const rate = Object.hasOwn(RATES, format) ? RATES[format] : undefined;
+  if (rate !== undefined) return rate;
+  const message = `audio_format must be one of ${Object.keys(RATES).join(', ')}`;
+  throw new ServiceError('unsupported_format', { message, param: 'audio_format' });
+}
+
+/** Errors: `model_not_found`, `unsupported_format`, `unsupported_option`. */
+export function sessionOptions(query: URLSearchParams, vocabulary: Vocabulary): SessionOptions {
+  refuseUnlogged(query.getAll('enable_logging'));
+  refuseOptions(fieldsOf(query), REFUSALS);
+  const last = (name: string): string | undefined => query.getAll(name).at(-1);
+  const audioFormat = last('audio_format') || DEFAULT_FORMAT;
+  const id = last('model_id');
+  return {
+    model: id ? transcriptionModel(id, vocabulary) : DEFAULT_TRANSCRIPTION_MODEL,
+    language: last('language_code') ?? '',
+    audioFormat,
+    sampleRate: rateOf(audioFormat),
+    timestamps: booleanOf(last('include_timestamps')) === true,
+    languageDetection: booleanOf(last('include_language_detection')) === true,
+  };
+}
+
+/** The language for the engine; absent where none was named. */
+export const hintOf = ({ language }: SessionOptions): { readonly language?: string } => {
+  const code = languageCode(language);
+  return code === '' ? {} : { language: code };
+};

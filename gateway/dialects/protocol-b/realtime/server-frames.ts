@@ -1,0 +1,59 @@
+/** What the realtime socket tells its client (protocol-b.md section 5), each as the JSON text that is sent. */
+import type { SessionFault } from '../../../../actors/transcription-session.js';
+import type { Transcript } from '../../../../contracts/ports/speech.js';
+import type { Vocabulary } from '../../../../contracts/vocabulary.js';
+import { wordEntries } from '../words.js';
+import type { SessionOptions } from './options.js';
+
+const frame = (message_type: string, fields: object): string => JSON.stringify({ message_type, ...fields });
+
+/** Of options that change nothing here. */
+const WITHOUT_EFFECT = {
+  vad_silence_threshold_secs: 1.5,
+  vad_threshold: 0.4,
+  min_speech_duration_ms: 100,
+  min_silence_duration_ms: 100,
+  keyterms: [],
+  no_verbatim: false,
+} as const;
+
+export const startedFrame = (
+  session_id: string,
+  options: SessionOptions,
+  { vendor }: Pick<Vocabulary, 'vendor'>,
+): string =>
+  frame('session_started', {
+    session_id,
+    config: {
+      sample_rate: options.sampleRate,
+      audio_format: options.audioFormat,
+      language_code: options.language || null,
+      commit_strategy: 'manual',
+      model_id: `${vendor}/${options.model}`,
+      enable_logging: true,
+      include_timestamps: options.timestamps,
+      include_language_detection: options.languageDetection,
+      ...WITHOUT_EFFECT,
+    },
+  });
+
+export const partialFrame = (text: string): string => frame('partial_transcript', { text });
+
+const withCharacters = (transcript: Transcript) =>
+  wordEntries(transcript).map((word) => ({ ...word, characters: [...word.text] }));
+
+/** One commit's frames, in their order. The language is what the client sent (spec rule 12). */
+export function* committedFrames(transcript: Transcript, options: SessionOptions): Generator<string> {
+  const { text } = transcript;
+  yield frame('committed_transcript', { text });
+  if (!options.timestamps && !options.languageDetection) return;
+  yield frame('committed_transcript_with_timestamps', {
+    text,
+    language_code: options.language,
+    words: options.timestamps ? withCharacters(transcript) : null,
+  });
+}
+
+/** `message` repeats `error` for the clients that read that. */
+export const errorFrame = ({ type, message }: SessionFault): string =>
+  frame(type, { error: message, message });

@@ -1,0 +1,43 @@
+/**
+ * Options of protocol B's transcription that this service does not have (spec "Refused options"), as data. What
+ * counts as unset is not asked for (rule 3).
+ */
+import { isUnset } from '../../../contracts/coerce.js';
+import { ServiceError } from '../../../contracts/errors.js';
+import type { Refusal } from '../../../contracts/schemas/refusals.js';
+import { GRANULARITIES } from './schema.js';
+
+const NO_ENTITIES = 'Entities are not detected';
+const NO_ADDRESSES = 'Audio must be uploaded; addresses are not fetched';
+const NO_WEBHOOKS = 'Transcripts are answered, not delivered';
+
+export const TRANSCRIPTION_REFUSALS: readonly Refusal[] = [
+  { option: 'diarize', why: 'Speakers are not told apart' },
+  { option: 'entity_redaction', why: NO_ENTITIES },
+  { option: 'entity_detection', why: NO_ENTITIES },
+  { option: 'entity_redaction_mode', why: NO_ENTITIES },
+  { option: 'use_multi_channel', why: 'Channels are not transcribed apart' },
+  { option: 'additional_formats', why: 'There are no additional formats' },
+  { option: 'tag_audio_events', why: 'Audio events are not tagged' },
+  { option: 'no_verbatim', why: 'Transcripts are verbatim' },
+  { option: 'webhook', why: NO_WEBHOOKS },
+  { option: 'webhook_id', why: NO_WEBHOOKS },
+  { option: 'source_url', why: NO_ADDRESSES },
+  { option: 'cloud_storage_url', why: NO_ADDRESSES },
+  {
+    option: 'timestamps_granularity',
+    why: 'Characters are not timed; `word` and `none` are supported',
+    passes: GRANULARITIES,
+  },
+];
+
+/** Ways to say nothing at all, which the option's default then stands for. */
+const SILENT = new Set(['', 'null', 'none', '[]', '{}']);
+
+/** The one option that is refused for being false. Errors: `unsupported_option`. */
+export function refuseUnlogged(values: readonly string[]): void {
+  const value = values.at(-1)?.trim().toLowerCase() ?? '';
+  if (SILENT.has(value) || !isUnset(value)) return;
+  const message = 'Requests cannot be left out of the log';
+  throw new ServiceError('unsupported_option', { message, param: 'enable_logging' });
+}

@@ -1,0 +1,133 @@
+/**
+ * What clients of the speech sockets send (protocol-b.md section 3): text frames of JSON. Null members count as
+ * absent, unknown ones are ignored, booleans follow spec rule 3. What comes in is bounded before it is parsed.
+ */
+import Type, { type Static, type TSchema } from 'typebox';
+import type { SocketFault } from '../../../../actors/stream-input.js';
+import { booleanOf } from '../../../../contracts/coerce.js';
+import { LIMITS } from '../../../../contracts/limits.js';
+import { checker, withoutNulls } from '../../../../contracts/schemas/check.js';
+import type { Vocabulary } from '../../../../contracts/vocabulary.js';
+import { boundJson } from '../../../server/structure.js';
+import { invalidMessage, TOO_LARGE } from './faults.js';
+
+const { bufferedTextBytes, schedule, contextIdLength } = LIMITS.streamInput;
+
+/** JSON may write each byte of the longest text as `\u00xx`; the rest is what stands around it. */
+const MOST_CHARACTERS = 6 * bufferedTextBytes + 64 * 1024;
+const KEY_LENGTH = 1024;
+
+const optional = <S extends TSchema>(schema: S) => Type.Optional(schema);
+const Key = Type.String({ maxLength: KEY_LENGTH });
+const ContextId = optional(Type.String({ maxLength: contextIdLength }));
+const Flag = optional(Type.Unknown());
+
+const Message = Type.Object({
+  text: optional(Type.String()),
+  context_id: ContextId,
+  contextId: ContextId,
+  voice_settings: optional(Type.Unknown()),
+  generation_config: optional(
+    Type.Object({
+      chunk_length_schedule: optional(
+        Type.Array(Type.Number({ minimum: schedule.item.min, maximum: schedule.item.max }), {
+          maxItems: schedule.items,
+        }),
+      ),
+    }),
+  ),
+  flush: Flag,
+  try_trigger_generation: Flag,
+  close_context: Flag,
+  close_socket: Flag,
+});
+type Message = Static<typeof Message>;
+
+type KeyNames = Pick<Vocabulary, 'protocolBKeyHeader'>;
+
+const checkMessage = checker(Message);
+const checkKey = checker(Key);
+
+/** Those that are true. */
+const FLAGS = ['flush', 'try_trigger_generation', 'close_context', 'close_socket'] as const;
+type Flag = (typeof FLAGS)[number];
+
+export interface ClientFrame {
+  readonly contextId: string | undefined;
+  readonly text: string | undefined;
+  readonly flags: ReadonlySet<Flag>;
+  /** Not checked yet; undefined where it holds nothing. */
+  readonly voiceSettings: unknown;
+  /** Empty where the client leaves it to us. */
+  readonly schedule: readonly number[];
+  readonly key: string | undefined;
+}
+
+/** A frame that cannot be taken. */
+export class FrameFault extends Error {
+  constructor(readonly fault: SocketFault) {
+    super(fault.message);
+  }
+}
+
+const refuse = (problem: string): never => {
+  throw new FrameFault(invalidMessage(problem));
+};
+
+function parse(data: string | Uint8Array): unknown {
+  if (typeof data !== 'string') return refuse('frames must be text');
+  if (data.length > MOST_CHARACTERS) throw new FrameFault(TOO_LARGE);
+  try {
+    boundJson(Buffer.from(data));
+    return JSON.parse(data) as unknown;
+  } catch {
+    return refuse('not JSON, or nested too deep');
+  }
+}
+
+function messageOf(data: string | Uint8Array): Message {
+  const checked = checkMessage(withoutNulls(parse(data)));
+  return checked.ok ? checked.value : refuse(checked.problems[0].message);
+}
+
+function flagsOf(message: Message): Set<Flag> {
+  const flags = new Set<Flag>();
+  for (const flag of FLAGS) {
+    const value = booleanOf(message[flag]) ?? refuse(`${flag} must be of type boolean`);
+    if (value) flags.add(flag);
+  }
+  return flags;
+}
+
+const holdsNothing = (value: unknown): boolean =>
+  value === undefined || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
+
+/** Without the word in front that clients copy from the header. */
+export const withoutScheme = (key: string): string => key.trim().replace(/^bearer +/iu, '');
+
+/** The key header's name is a field's as well, with either kind of dash. */
+function keyOf(message: Message, { protocolBKeyHeader }: KeyNames): string | undefined {
+  const fields = message as Readonly<Record<string, unknown>>;
+  const names = [protocolBKeyHeader, protocolBKeyHeader.replaceAll('-', '_'), 'authorization'];
+  const key = names.map((name) => fields[name]).find((value) => value !== undefined);
+  if (key === undefined) return undefined;
+  const checked = checkKey(key);
+  return checked.ok ? withoutScheme(checked.value) : refuse(checked.problems[0].message);
+}
+
+/** Errors: `FrameFault`. */
+export function readFrame(data: string | Uint8Array, names: KeyNames): ClientFrame {
+  const message = messageOf(data);
+  const flags = flagsOf(message);
+  const { text, voice_settings: settings, generation_config: config } = message;
+  const key = keyOf(message, names);
+  if (text === undefined && flags.size === 0 && key === undefined) refuse('missing field text');
+  return {
+    contextId: message.context_id ?? message.contextId,
+    text,
+    flags,
+    voiceSettings: holdsNothing(settings) ? undefined : settings,
+    schedule: config?.chunk_length_schedule ?? [],
+    key,
+  };
+}

@@ -1,0 +1,168 @@
+/**
+ * The host of one context (actors/stream-input.ts): text into its buffer, generations out of that into the feed of
+ * its one job, and the job's audio to the socket.
+ *
+ * Invariants: each generation is flushed, so that all of it is spoken without waiting for more text; no frame
+ * leaves once the context is over or was left; what waits in buffer and feed never passes the budget.
+ */
+import { type Actor, createActor } from 'xstate';
+import { actorClock } from '../../../../actors/clock.js';
+import { type SocketFault, type StreamInputEffect, streamInput } from '../../../../actors/stream-input.js';
+import { isBlank, TextBuffer } from '../../../../actors/text-buffer.js';
+import { TextFeed } from '../../../../actors/text-feed.js';
+import type { ServiceError } from '../../../../contracts/errors.js';
+import { LIMITS } from '../../../../contracts/limits.js';
+import type { Caller } from '../../../../contracts/ports/identity.js';
+import type { SpeechOptions } from '../../../../contracts/ports/speech.js';
+import type { RequestTrace } from '../../../../contracts/ports/trace.js';
+import type { Socket } from '../../../server/port.js';
+import { pump } from '../../../server/pump.js';
+import type { ProtocolBParts } from '../parts.js';
+import { AudioFrames } from './audio-frames.js';
+import type { ClientFrame } from './client-frames.js';
+import { faultOf, OVERFLOW } from './faults.js';
+import { frameStream } from './frame-stream.js';
+import type { ContextFrames } from './server-frames.js';
+import type { SocketSettings } from './settings.js';
+
+const { bufferedTextBytes, schedule: usualSchedule } = LIMITS.streamInput;
+const FAILED = 500;
+
+/** What a context is spoken with. */
+export interface ContextPlan {
+  readonly caller: Caller;
+  readonly generationId: string;
+  readonly trace: RequestTrace;
+  readonly options: SpeechOptions;
+  /** Empty for the default. */
+  readonly schedule: readonly number[];
+  readonly settings: SocketSettings;
+  readonly frames: ContextFrames;
+  /** Each generation is a phrase of its own: a blank parts it from the next one. */
+  readonly phrases: boolean;
+}
+
+/** What its socket is told. */
+export interface ContextEvents {
+  idle(): void;
+  /** All of it was spoken, and its frames are queued. */
+  finished(): void;
+  /** `status` as HTTP has it. */
+  refused(fault: SocketFault, status: number): void;
+}
+
+type Parts = Pick<ProtocolBParts, 'speech' | 'clock' | 'log'>;
+
+type Effects = {
+  readonly [Type in StreamInputEffect['type']]: (
+    effect: Extract<StreamInputEffect, { readonly type: Type }>,
+  ) => void;
+};
+
+export class SpeechContext {
+  readonly #actor: Actor<typeof streamInput>;
+  readonly #buffer: TextBuffer;
+  readonly #feed = new TextFeed(bufferedTextBytes);
+  readonly #frames: AudioFrames;
+  readonly #abort = new AbortController();
+  #status = 400;
+
+  constructor(
+    private readonly plan: ContextPlan,
+    private readonly socket: Pick<Socket, 'send' | 'drained'>,
+    private readonly parts: Parts,
+    private readonly events: ContextEvents,
+  ) {
+    const { schedule, settings, frames } = plan;
+    this.#buffer = new TextBuffer(schedule.length > 0 ? schedule : usualSchedule.default);
+    this.#frames = new AudioFrames(frames, settings.sync);
+    this.#actor = createActor(streamInput, { input: settings, clock: actorClock(parts.clock) });
+    this.#actor.on('*', (effect) => this.#perform(effect));
+    this.#actor.start();
+  }
+
+  get options(): SpeechOptions {
+    return this.plan.options;
+  }
+
+  /** Text, and whether it is to be spoken now. */
+  take({ text = '', flags }: Pick<ClientFrame, 'text' | 'flags'>): void {
+    this.#actor.send({ type: 'heard' });
+    if (!this.#add(text)) return this.#refuse(OVERFLOW);
+    if (flags.has('flush') || (this.plan.settings.auto && !isBlank(text))) this.#speak(this.#buffer.rest());
+    else if (flags.has('try_trigger_generation')) this.#speak(this.#buffer.ripe());
+    for (let due = this.#buffer.due(); due !== undefined; due = this.#buffer.due()) this.#speak(due);
+    if (flags.has('flush')) this.#actor.send({ type: 'speak', fed: false });
+  }
+
+  /** No more text will come: what waits is spoken, and then it is over. Idempotent. */
+  end(): void {
+    this.#speak(this.#buffer.rest());
+    this.#actor.send({ type: 'end' });
+  }
+
+  /** The socket is going: nothing more is said. Idempotent. */
+  leave(): void {
+    this.#actor.send({ type: 'gone' });
+  }
+
+  /** False where the budget does not hold it. */
+  #add(text: string): boolean {
+    const bytes = this.#buffer.bytes + this.#feed.bytes + Buffer.byteLength(text);
+    if (bytes > bufferedTextBytes) return false;
+    this.#buffer.add(text);
+    return true;
+  }
+
+  /** One generation. */
+  #speak(text: string | undefined): void {
+    if (text === undefined) return;
+    const spoken = this.plan.phrases && !/\s$/u.test(text) ? `${text} ` : text;
+    if (!this.#feed.add(spoken)) return this.#refuse(OVERFLOW);
+    this.#feed.flush();
+    this.#frames.add(spoken);
+    this.#actor.send({ type: 'speak', fed: true });
+  }
+
+  #refuse(fault: SocketFault): void {
+    this.#actor.send({ type: 'failed', fault });
+  }
+
+  #perform(effect: StreamInputEffect): void {
+    (this.#effects[effect.type] as (effect: StreamInputEffect) => void)(effect);
+  }
+
+  readonly #effects: Effects = {
+    begin: () => void this.#run(),
+    endText: () => this.#feed.end(),
+    cancel: () => {
+      this.#abort.abort(new DOMException('The synthesis was cancelled', 'AbortError'));
+      this.#feed.end();
+    },
+    idle: () => this.events.idle(),
+    finish: () => {
+      this.socket.send(this.plan.frames.final());
+      this.events.finished();
+    },
+    refuse: ({ fault }) => this.events.refused(fault, this.#status),
+  };
+
+  async #run(): Promise<void> {
+    const { options, caller, trace } = this.plan;
+    const { signal } = this.#abort;
+    const request = { ...options, text: this.#feed, trace };
+    const audio = this.parts.speech.synthesizeTimed(request, caller, signal);
+    const frames = frameStream(audio, this.#frames, this.parts.clock);
+    const carried = await pump(frames, this.socket, signal, (frame) => this.socket.send(frame));
+    if (carried.end === 'done') this.#actor.send({ type: 'done' });
+    if (carried.end === 'failed') this.#failed(carried.error);
+  }
+
+  #failed(error: ServiceError): void {
+    const { status, code, cause } = error;
+    const { generationId } = this.plan;
+    this.#status = status;
+    if (status >= FAILED) this.parts.log.warn({ generationId, code, err: cause }, 'a live synthesis failed');
+    this.#refuse(faultOf(error));
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * What goes wrong on the speech sockets, as frames say it: `{message, error, code}`, `code` being the close code
+ * that follows (protocol-b.md section 3, "Errors").
+ */
+import type { SocketFault } from '../../../../actors/stream-input.js';
+import { CLOSE } from '../../../../contracts/close-codes.js';
+import type { ErrorCode, ServiceError } from '../../../../contracts/errors.js';
+import { LIMITS } from '../../../../contracts/limits.js';
+import { slugOf } from '../errors.js';
+
+const POLICY = CLOSE.policy.code;
+const TOO_BIG = CLOSE.tooBig.code;
+const FAILED = 500;
+
+/** What these sockets name otherwise than REST. */
+const SLUGS: Readonly<Partial<Record<ErrorCode, string>>> = {
+  missing_key: 'authentication_required',
+  unsupported_format: 'unsupported_output_format',
+  engine_failed: 'internal_error',
+  engine_lost: 'internal_error',
+};
+
+export const faultOf = (error: ServiceError): SocketFault => ({
+  message: error.message,
+  error: SLUGS[error.code] ?? slugOf(error),
+  code: error.status >= FAILED ? CLOSE.internal.code : POLICY,
+  param: error.param,
+});
+
+/** A frame that cannot be taken; `problem` says what is wrong with it. */
+export const invalidMessage = (problem: string): SocketFault => ({
+  message: `Could not parse input message, make sure it is a json and follows the schema: ${problem}`,
+  error: 'invalid_input_message',
+  code: POLICY,
+});
+
+export const silence = (inactivityMs: number): SocketFault => ({
+  message:
+    `Have not received a new text input within the timeout of ${inactivityMs / 1000} seconds. ` +
+    'The stream has ended; a text of one blank keeps it open',
+  error: 'input_timeout_exceeded',
+  code: POLICY,
+});
+
+export const OVERFLOW: SocketFault = {
+  message: 'More text waits to be spoken than 1 MiB',
+  error: 'buffer_overflow',
+  code: TOO_BIG,
+};
+
+export const TOO_LARGE: SocketFault = {
+  message: 'The message is too large',
+  error: 'message_too_large',
+  code: TOO_BIG,
+};
+
+export const TOO_MANY_CONTEXTS: SocketFault = {
+  message: `At most ${LIMITS.streamInput.contexts} contexts may be open on a connection at once`,
+  error: 'max_contexts_exceeded',
+  code: POLICY,
+};
+
+export const LATE_SETTINGS: SocketFault = {
+  message: 'voice_settings can only be set in the first message',
+  error: 'invalid_input_message',
+  code: POLICY,
+  param: 'voice_settings',
+};

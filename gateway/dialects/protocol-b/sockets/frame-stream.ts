@@ -1,0 +1,47 @@
+/**
+ * The frames of a context as one pulled stream, which watches that nothing is held while no audio comes.
+ * Invariant: the audio is left when the reader leaves, and pulled no further than the frames are.
+ */
+import type { Clock } from '../../../../contracts/clock.js';
+import type { TimedAudio } from '../../../../contracts/ports/speech.js';
+import type { AudioFrames } from './audio-frames.js';
+
+type Step = IteratorResult<TimedAudio, unknown>;
+
+/** The step, or undefined where it takes longer than that. */
+function within(step: Promise<Step>, ms: number, clock: Clock): Promise<Step | undefined> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(ms, () => resolve(undefined));
+    step.then(resolve, reject).finally(cancel);
+  });
+}
+
+async function nextStep(step: Promise<Step>, frames: AudioFrames, clock: Clock): Promise<Step | undefined> {
+  const { patienceMs } = frames;
+  return patienceMs === undefined ? step : within(step, patienceMs, clock);
+}
+
+export async function* frameStream(
+  audio: AsyncIterable<TimedAudio>,
+  frames: AudioFrames,
+  clock: Clock,
+): AsyncGenerator<string> {
+  const chunks = audio[Symbol.asyncIterator]();
+  try {
+    let coming = chunks.next();
+    for (;;) {
+      const step = await nextStep(coming, frames, clock);
+      if (!step) {
+        // Whoever leaves now does not wait for it.
+        coming.catch(() => undefined);
+        yield* frames.release();
+        continue;
+      }
+      if (step.done === true) return yield* frames.finish();
+      yield* frames.push(step.value);
+      coming = chunks.next();
+    }
+  } finally {
+    void chunks.return?.().catch(() => undefined);
+  }
+}

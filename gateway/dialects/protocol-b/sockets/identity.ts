@@ -1,0 +1,32 @@
+/**
+ * Who opens a speech socket (protocol-b.md section 3, "Authentication places"): the key of the headers, else a
+ * bearer token or a single-use token in the query, else the key of the first message.
+ */
+import type { Caller } from '../../../../contracts/ports/identity.js';
+import { authenticateKey } from '../../../server/auth.js';
+import type { HttpRequest } from '../../../server/port.js';
+import { headerKey, redeem } from '../auth.js';
+import type { ProtocolBParts } from '../parts.js';
+import { withoutScheme } from './client-frames.js';
+
+type Parts = Pick<ProtocolBParts, 'keys' | 'tokens' | 'vocabulary' | 'speech'>;
+
+async function solvent(caller: Caller, { speech }: Parts): Promise<Caller> {
+  await speech.checkQuota(caller);
+  return caller;
+}
+
+/** Errors: `missing_key`, `invalid_key`, `quota_exceeded`. */
+export const callerOfKey = async (key: string | undefined, parts: Parts): Promise<Caller> =>
+  solvent(await authenticateKey(key, parts.keys), parts);
+
+/** Undefined where the first message has to say it. Errors: `invalid_key`, `quota_exceeded`, `overloaded`. */
+export async function callerOfHandshake(
+  { headers, query }: Pick<HttpRequest, 'headers' | 'query'>,
+  parts: Parts,
+): Promise<Caller | undefined> {
+  const key = headerKey(headers, parts.vocabulary) ?? withoutScheme(query.get('authorization') ?? '');
+  if (key) return callerOfKey(key, parts);
+  const token = query.get('single_use_token');
+  return token ? solvent(await redeem(token, 'tts_websocket', parts), parts) : undefined;
+}

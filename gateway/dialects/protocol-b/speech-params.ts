@@ -1,0 +1,84 @@
+/**
+ * From protocol B's wire to the speech port (protocol-b.md section 1; spec rules 1, 2, 4, 5, 7 to 10): what REST
+ * and the sockets share. Native options come as headers only, which win over the fields.
+ */
+import { ServiceError } from '../../../contracts/errors.js';
+import { LIMITS } from '../../../contracts/limits.js';
+import type { SpeechOptions } from '../../../contracts/ports/speech.js';
+import { checker, withoutNulls } from '../../../contracts/schemas/check.js';
+import { type NativeOptions, toNativeSynthesis } from '../../../contracts/schemas/native-options.js';
+import {
+  mergeOptions,
+  optionsFromHeaders,
+  withDecodedReferences,
+} from '../../../contracts/schemas/option-sources.js';
+import { valid } from '../../../contracts/schemas/valid.js';
+import type { Vocabulary } from '../../../contracts/vocabulary.js';
+import { spokenLanguage, synthesisModel } from './catalogue.js';
+import { outputFormat } from './output-formats.js';
+import { VoiceSettings } from './schema.js';
+
+/** What a client says of how it wants to hear, each as it stands on the wire; empty counts as absent. */
+export interface SpeechWish {
+  readonly voiceId: string;
+  readonly modelId?: string | undefined;
+  readonly languageCode?: string | undefined;
+  readonly outputFormat?: string | undefined;
+  /** `voice_settings`, not checked yet. */
+  readonly voiceSettings?: unknown;
+}
+
+const checkSettings = checker(VoiceSettings);
+
+interface Settings {
+  readonly options: NativeOptions;
+  readonly speed: number;
+}
+
+/** `stability` is the temperature turned round, `speed` the speed; the rest does not change how we speak (rule 2). */
+function settingsOf(value: unknown): Settings {
+  const given = withoutNulls(value ?? {});
+  const checked = checkSettings(given);
+  const problem = checked.ok ? [] : checked.problems[0].loc;
+  const { stability, speed = 1 } = valid(checked, ['voice_settings', ...problem].join('.'));
+  return { options: stability === undefined ? {} : { temperature: 1 - stability }, speed };
+}
+
+/** Errors: `voice_not_found` for an id that no voice can have. */
+function checkVoice(id: string): string {
+  if (id.length > LIMITS.native.referenceIdLength.max)
+    throw new ServiceError('voice_not_found', { param: 'voice_id' });
+  return id;
+}
+
+/**
+ * All of a request but its text. Errors: `invalid_request`, `unsupported_format`, `model_not_found`,
+ * `voice_not_found`, `language_unavailable`, `speakers_unavailable`.
+ */
+export function speechOptions(
+  wish: SpeechWish,
+  headers: ReadonlyMap<string, string>,
+  vocabulary: Vocabulary,
+): SpeechOptions {
+  const settings = settingsOf(wish.voiceSettings);
+  const fromHeaders = optionsFromHeaders(headers, vocabulary.headerPrefix);
+  const options = withDecodedReferences(mergeOptions(fromHeaders, settings.options));
+  const native = toNativeSynthesis(options, { latency: 'low', speed: settings.speed });
+  const language = spokenLanguage(wish.languageCode);
+  return {
+    ...native,
+    model: synthesisModel(wish.modelId, vocabulary),
+    voice: options.reference_id === undefined ? checkVoice(wish.voiceId) : native.voice,
+    output: outputFormat(wish.outputFormat, options),
+    ...(language === undefined ? {} : { language }),
+  };
+}
+
+/** Rule 5: characters cannot be timed on a voice that exists for one request. Errors: `unsupported_option`. */
+export function refuseReferences({ references }: SpeechOptions, { headerPrefix }: Vocabulary): void {
+  if (references.length === 0) return;
+  throw new ServiceError('unsupported_option', {
+    message: 'Reference audio is not available where characters are timed',
+    param: `${headerPrefix}References`,
+  });
+}

@@ -1,0 +1,107 @@
+/**
+ * The alignment of a whole text while it is spoken (protocol-b.md section 2): every character once, in order, with
+ * times in seconds from the start of the audio. The blanks that part the pieces belong to it as well.
+ *
+ * Invariants: the characters handed out so far are a prefix of the text, whatever it is; no time goes back; what
+ * is handed out at once is at most `MOST_CHARACTERS`, and a run of blanks is kept as text until it is.
+ */
+import type { SpokenPiece } from '../../../contracts/ports/speech.js';
+import { type CharacterTimes, characterTimes } from './alignment.js';
+
+export const MOST_CHARACTERS = 500;
+
+/** Text that is not spoken. */
+interface Pause {
+  readonly text: string;
+  /** Seconds. */
+  readonly at: number;
+}
+
+/** A part of the alignment, times from the start of the audio. */
+export type Stretch = CharacterTimes | Pause;
+
+const BLANKS = /\s*/y;
+
+function pastBlanks(text: string, from: number): number {
+  BLANKS.lastIndex = from;
+  return from + (BLANKS.exec(text)?.[0].length ?? 0);
+}
+
+/** Ends before the second half of a character. */
+const wholeAt = (text: string, index: number): number =>
+  /[\udc00-\udfff]/.test(text[index] ?? '') ? index + 1 : index;
+
+function* pauseTimes({ text, at }: Pause): Generator<CharacterTimes> {
+  for (let from = 0; from < text.length;) {
+    const to = wholeAt(text, Math.min(text.length, from + MOST_CHARACTERS - 1));
+    const chars = [...text.slice(from, to)];
+    const times = chars.map(() => at);
+    yield { chars, starts: times, ends: times };
+    from = to;
+  }
+}
+
+/** The stretches in portions of at most `MOST_CHARACTERS`. */
+export function* portionsOf(stretches: Iterable<Stretch>): Generator<CharacterTimes> {
+  for (const stretch of stretches) {
+    if ('text' in stretch) yield* pauseTimes(stretch);
+    else if (stretch.chars.length > 0) yield stretch;
+  }
+}
+
+const NOTHING_TOLD = { index: -1, told: 0 };
+
+export class TextAlignment {
+  #current = NOTHING_TOLD;
+  /** Where the text begins that no piece has taken yet. */
+  #done = 0;
+  #untimed = false;
+
+  constructor(private readonly text: string) {}
+
+  /** Whether the engine has no timing: then there is no alignment at all. */
+  get untimed(): boolean {
+    return this.#untimed;
+  }
+
+  /** What a piece that has been spoken adds; pieces come in order, each again until it is complete. */
+  add(piece: SpokenPiece): Stretch[] {
+    if (piece.words === undefined) this.#untimed = true;
+    if (this.#untimed) return [];
+    const end = piece.at + piece.text.length;
+    const blank = /\s/u.test(this.text[end] ?? '') ? 1 : 0;
+    const before = this.#begin(piece, end + blank);
+    const after = piece.complete ? this.#after(piece) : [];
+    return [...before, this.#more(piece, this.text.slice(piece.at, end + blank)), ...after];
+  }
+
+  /** Text in front of a new piece. */
+  #begin({ index, at, offset }: SpokenPiece, end: number): Pause[] {
+    if (index === this.#current.index) return [];
+    const skipped = { text: this.text.slice(this.#done, at), at: offset };
+    this.#current = { index, told: 0 };
+    this.#done = end;
+    return skipped.text === '' ? [] : [skipped];
+  }
+
+  /** The characters of the piece that are new since it was heard last. */
+  #more(piece: SpokenPiece, text: string): CharacterTimes {
+    const { chars = [], starts = [], ends = [] } = characterTimes(piece, text) ?? {};
+    const from = this.#current.told;
+    this.#current = { index: piece.index, told: chars.length };
+    const later = (seconds: number): number => piece.offset + seconds;
+    return {
+      chars: chars.slice(from),
+      starts: starts.slice(from).map(later),
+      ends: ends.slice(from).map(later),
+    };
+  }
+
+  /** Blanks behind a piece that is over. */
+  #after({ offset, duration }: SpokenPiece): Pause[] {
+    const end = pastBlanks(this.text, this.#done);
+    const rest = { text: this.text.slice(this.#done, end), at: offset + duration };
+    this.#done = end;
+    return rest.text === '' ? [] : [rest];
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * Audio with its alignment, as one JSON object and as a line a chunk (protocol-b.md section 2). Both are written
+ * while the text is spoken; a failure in the middle is thrown, which destroys the connection.
+ *
+ * Invariants: nothing is yielded before the first audio is there, so that a failure until then is a proper error;
+ * no audio is kept; every line ends in a newline and is well under 128 KiB, which Python's line readers take.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { TimedAudio } from '../../../contracts/ports/speech.js';
+import { seconds } from '../../server/seconds.js';
+import type { CharacterTimes } from './alignment.js';
+import { MOST_CHARACTERS, portionsOf, type Stretch, TextAlignment } from './text-alignment.js';
+
+/** Bytes of audio in a line; even, so that no sample is cut. */
+const LINE_AUDIO = 32 * 1024;
+const NO_AUDIO = new Uint8Array(0);
+
+const base64Of = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+
+function* slicesOf(audio: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < audio.length; at += LINE_AUDIO) yield audio.subarray(at, at + LINE_AUDIO);
+}
+
+function alignmentJson(times: CharacterTimes | undefined): string {
+  if (!times) return 'null';
+  return JSON.stringify({
+    characters: times.chars,
+    character_start_times_seconds: times.starts.map(seconds),
+    character_end_times_seconds: times.ends.map(seconds),
+  });
+}
+
+/** By template: the audio needs no escapes. What is spoken is what was sent, so both alignments are one. */
+function lineOf(audio: Uint8Array, times: CharacterTimes | undefined): string {
+  const alignment = alignmentJson(times);
+  return `{"audio_base64":"${base64Of(audio)}","alignment":${alignment},"normalized_alignment":${alignment}}\n`;
+}
+
+const joined = (a: CharacterTimes, b: CharacterTimes): CharacterTimes => ({
+  chars: [...a.chars, ...b.chars],
+  starts: [...a.starts, ...b.starts],
+  ends: [...a.ends, ...b.ends],
+});
+
+/** Characters that wait for the next line with audio; more of them than a line takes go ahead without. */
+class Waiting {
+  #times: CharacterTimes | undefined;
+
+  /** Those that have to go first. */
+  add(times: CharacterTimes): CharacterTimes | undefined {
+    const before = this.#times;
+    const fits = before && before.chars.length + times.chars.length <= MOST_CHARACTERS;
+    this.#times = fits ? joined(before, times) : times;
+    return fits ? undefined : before;
+  }
+
+  take(): CharacterTimes | undefined {
+    const times = this.#times;
+    this.#times = undefined;
+    return times;
+  }
+}
+
+/** A line a chunk of audio, with the characters that have become known by then. */
+export async function* timedLines(text: string, audio: AsyncIterable<TimedAudio>): AsyncGenerator<string> {
+  const alignment = new TextAlignment(text);
+  const waiting = new Waiting();
+  for await (const chunk of audio) {
+    for (const times of portionsOf(alignment.add(chunk.piece))) {
+      const first = waiting.add(times);
+      if (first) yield lineOf(NO_AUDIO, first);
+    }
+    for (const slice of slicesOf(chunk.audio)) yield lineOf(slice, waiting.take());
+  }
+  const rest = waiting.take();
+  if (rest) yield lineOf(NO_AUDIO, rest);
+}
+
+/** Base64 of bytes that come in chunks of any length. */
+class Base64Stream {
+  #rest: Uint8Array = NO_AUDIO;
+
+  next(bytes: Uint8Array): string {
+    const all = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
+    const whole = all.length - (all.length % 3);
+    this.#rest = all.slice(whole);
+    return base64Of(all.subarray(0, whole));
+  }
+
+  end(): string {
+    return base64Of(this.#rest);
+  }
+}
+
+type Member = readonly [name: string, valuesOf: (times: CharacterTimes) => readonly unknown[]];
+
+const MEMBERS: readonly Member[] = [
+  ['characters', ({ chars }) => chars],
+  ['character_start_times_seconds', ({ starts }) => starts.map(seconds)],
+  ['character_end_times_seconds', ({ ends }) => ends.map(seconds)],
+];
+
+async function* memberJson([name, valuesOf]: Member, stretches: readonly Stretch[]): AsyncGenerator<string> {
+  let separator = `"${name}":[`;
+  for (const times of portionsOf(stretches)) {
+    yield separator + JSON.stringify(valuesOf(times)).slice(1, -1);
+    separator = ',';
+    await nextTurn();
+  }
+  yield separator === ',' ? ']' : `${separator}]`;
+}
+
+async function* objectJson(stretches: readonly Stretch[] | undefined): AsyncGenerator<string> {
+  if (!stretches) return yield 'null';
+  let separator = '{';
+  for (const member of MEMBERS) {
+    yield separator;
+    yield* memberJson(member, stretches);
+    separator = ',';
+  }
+  yield '}';
+}
+
+/** One object with all audio and the alignment of all text. */
+export async function* timedDocument(text: string, audio: AsyncIterable<TimedAudio>): AsyncGenerator<string> {
+  const alignment = new TextAlignment(text);
+  const stretches: Stretch[] = [];
+  const base64 = new Base64Stream();
+  let head = '{"audio_base64":"';
+  for await (const chunk of audio) {
+    stretches.push(...alignment.add(chunk.piece));
+    yield head + base64.next(chunk.audio);
+    head = '';
+  }
+  yield `${head}${base64.end()}"`;
+  const known = alignment.untimed ? undefined : stretches;
+  for (const name of ['alignment', 'normalized_alignment']) {
+    yield `,"${name}":`;
+    yield* objectJson(known);
+  }
+  yield '}';
+}

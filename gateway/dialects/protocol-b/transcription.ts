@@ -1,0 +1,103 @@
+/**
+ * `POST /v1/speech-to-text` (protocol-b.md section 4; spec rules 2, 3, 6, 12). A form whose fields may come in any
+ * order, after the file as well; of a repeated scalar the last counts.
+ */
+import { isUnset } from '../../../contracts/coerce.js';
+import { RECOGNITION_RATE } from '../../../contracts/audio.js';
+import { LIMITS } from '../../../contracts/limits.js';
+import type { Transcript, TranscriptionRequest } from '../../../contracts/ports/speech.js';
+import { checker } from '../../../contracts/schemas/check.js';
+import {
+  refuseOptionHeaders,
+  refuseOptions,
+  refuseProviderOptions,
+} from '../../../contracts/schemas/refusals.js';
+import { invalid, valid } from '../../../contracts/schemas/valid.js';
+import { providerOptionsOf } from '../../server/form-options.js';
+import { type Form, readMultipart } from '../../server/multipart.js';
+import type { HttpRequest, Reply } from '../../server/port.js';
+import { seconds } from '../../server/seconds.js';
+import type { Observation } from '../../server/trace-requests.js';
+import { callerOrToken } from './auth.js';
+import { languageCode, transcriptionModel } from './catalogue.js';
+import type { ProtocolBParts } from './parts.js';
+import { refuseUnlogged, TRANSCRIPTION_REFUSALS } from './refusals.js';
+import { identified } from './replies.js';
+import { TranscriptionFields } from './schema.js';
+import { wordEntries } from './words.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Fields of which every value counts. */
+const LISTS = new Set(['entity_detection', 'entity_redaction', 'additional_formats', 'keyterms']);
+
+/** Of these, `none` is a value and not the absence of one. */
+const WITH_NONE = new Set(['timestamps_granularity']);
+
+const isAbsent = (name: string, value: string): boolean =>
+  isUnset(value) && !(WITH_NONE.has(name) && value.trim().toLowerCase() === 'none');
+
+/** The form's fields as an object: lists as they came, of the others the last value, those that are unset left out. */
+export function formFields(form: Form['fields']): Fields {
+  const present = [...form].map(([name, values]): readonly [string, unknown] => {
+    const bare = name.replace(/\[\]$/, '');
+    const last = values.at(-1) ?? '';
+    if (LISTS.has(bare)) return [bare, values];
+    return [bare, isAbsent(bare, last) ? undefined : last];
+  });
+  return Object.fromEntries(present.filter(([, value]) => value !== undefined));
+}
+
+const checkFields = checker(TranscriptionFields);
+
+interface Asked {
+  readonly request: TranscriptionRequest;
+  /** As it was sent; empty where it was not. */
+  readonly language: string;
+  readonly words: boolean;
+}
+
+/** Everything that a client may be told about its form. Errors: `invalid_request`, `unsupported_option`, `model_not_found`. */
+function askedBy({ fields: form, files }: Form, { vocabulary }: ProtocolBParts): Asked {
+  refuseProviderOptions(providerOptionsOf(form), vocabulary);
+  refuseUnlogged(form.get('enable_logging') ?? []);
+  const fields = formFields(form);
+  refuseOptions(fields, TRANSCRIPTION_REFUSALS);
+  const asked = valid(checkFields(fields));
+  const model = transcriptionModel(asked.model_id, vocabulary);
+  const file = files.get('file')?.bytes;
+  if (!file || file.length === 0) throw invalid('missing field file', 'file');
+  const { language_code: language = '', timestamps_granularity: granularity, file_format: format } = asked;
+  const audio = format === 'pcm_s16le_16' ? { chunks: [file], sampleRate: RECOGNITION_RATE } : file;
+  const words = granularity !== 'none';
+  const code = languageCode(language);
+  return { request: { audio, model, words, ...(code === '' ? {} : { language: code }) }, language, words };
+}
+
+/** Rule 12: what is not measured is constant, and the language is what the request said. */
+const resultOf = (transcript: Transcript, { language, words }: Asked, id: string): object => ({
+  language_code: language,
+  language_probability: 1,
+  text: transcript.text,
+  words: words ? wordEntries(transcript) : [],
+  transcription_id: id,
+  audio_duration_secs: seconds(transcript.duration),
+});
+
+export async function transcribe(
+  request: HttpRequest,
+  parts: ProtocolBParts,
+  observation: Observation,
+): Promise<Reply> {
+  const caller = await callerOrToken(request, 'batch_scribe', parts);
+  refuseOptionHeaders(request.headers, parts.vocabulary);
+  refuseUnlogged(request.query.getAll('enable_logging'));
+  const { audioBytes: fileBytes } = LIMITS.transcription;
+  const form = await readMultipart(request, { bodyBytes: LIMITS.body.transcription, fileBytes });
+  const asked = askedBy(form, parts);
+  observation.model(asked.request.model);
+  const wanted = { ...asked.request, trace: observation };
+  const transcript = await parts.transcription.transcribe(wanted, caller, request.signal);
+  const result = resultOf(transcript, asked, request.generationId);
+  return identified(request, { 'content-type': 'application/json' }, JSON.stringify(result));
+}

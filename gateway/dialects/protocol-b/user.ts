@@ -1,0 +1,76 @@
+/**
+ * Who the key belongs to, as SDKs ask when they start (decisions.md "Protocol B"). Characters are the workspace's
+ * own numbers; what is sold elsewhere and not here is constant.
+ */
+import { ServiceError } from '../../../contracts/errors.js';
+import { LIMITS } from '../../../contracts/limits.js';
+import type { Caller } from '../../../contracts/ports/identity.js';
+import type { Wallet } from '../../../contracts/ports/wallet.js';
+import type { HttpRequest, Reply } from '../../server/port.js';
+import { callerOf } from './auth.js';
+import type { ProtocolBParts } from './parts.js';
+import { json } from './replies.js';
+
+/** Stands for no quota at all. */
+const UNLIMITED = 2 ** 31 - 1;
+
+const CONSTANT = {
+  tier: 'self_hosted',
+  status: 'active',
+  max_character_limit_extension: null,
+  max_credit_limit_extension: 'unlimited',
+  can_extend_character_limit: false,
+  allowed_to_extend_character_limit: false,
+  voice_slots_used: 0,
+  professional_voice_slots_used: 0,
+  professional_voice_slots_used_in_workspace: 0,
+  voice_limit: LIMITS.voice.perWorkspace,
+  voice_add_edit_counter: 0,
+  professional_voice_limit: 0,
+  can_extend_voice_limit: false,
+  can_use_professional_voice_cloning: false,
+  currency: 'usd',
+  current_overage: { amount: '0', currency: 'usd' },
+  billing_period: 'monthly_period',
+  character_refresh_period: 'monthly_period',
+} as const;
+
+const seconds = (date: Date): number => Math.floor(date.getTime() / 1000);
+
+const subscriptionOf = ({ characters, until }: Wallet, clones: boolean): object => ({
+  ...CONSTANT,
+  character_count: characters ? characters.quota - characters.left : 0,
+  character_limit: characters?.quota ?? UNLIMITED,
+  next_character_count_reset_unix: seconds(until),
+  can_use_instant_voice_cloning: clones,
+});
+
+/** Errors: `invalid_key` where the workspace is gone. */
+async function walletOf({ wallet }: ProtocolBParts, { workspaceId }: Caller): Promise<Wallet> {
+  const found = await wallet(workspaceId);
+  if (found) return found;
+  throw new ServiceError('invalid_key');
+}
+
+export async function readSubscription(request: HttpRequest, parts: ProtocolBParts): Promise<Reply> {
+  const wallet = await walletOf(parts, await callerOf(request, parts));
+  const open = { open_invoices: [], has_open_invoices: false, next_invoice: null, pending_change: null };
+  return json({ ...subscriptionOf(wallet, parts.voices.clones), ...open });
+}
+
+export async function readUser(request: HttpRequest, parts: ProtocolBParts): Promise<Reply> {
+  const caller = await callerOf(request, parts);
+  const wallet = await walletOf(parts, caller);
+  return json({
+    user_id: caller.workspaceId,
+    workspace_id: caller.workspaceId,
+    subscription: subscriptionOf(wallet, parts.voices.clones),
+    is_new_user: false,
+    can_use_delayed_payment_methods: false,
+    is_onboarding_completed: true,
+    is_onboarding_checklist_completed: true,
+    is_api_key_hashed: true,
+    created_at: seconds(wallet.since),
+    seat_type: 'workspace_admin',
+  });
+}

@@ -1,0 +1,57 @@
+/** A voice as protocol B shows it (protocol-b.md section 6). Labels hold text only: its clients refuse anything else. */
+import type { Vocabulary } from '../../../contracts/vocabulary.js';
+import { DEFAULT_SYNTHESIS_MODEL } from '../../../contracts/models.js';
+import type { Voice } from '../../../contracts/ports/voices.js';
+
+/** What nothing here knows or keeps. */
+const CONSTANT = {
+  samples: null,
+  fine_tuning: null,
+  preview_url: null,
+  available_for_tiers: [],
+  sharing: null,
+  high_quality_base_model_ids: [],
+  safety_control: null,
+  voice_verification: null,
+  permission_on_resource: null,
+  is_legacy: false,
+  is_mixed: false,
+} as const;
+
+/** What a voice speaks with where a request says nothing. */
+const SETTINGS = {
+  stability: 0.5,
+  similarity_boost: 0.75,
+  style: 0,
+  use_speaker_boost: true,
+  speed: 1,
+} as const;
+
+export const categoryOf = ({ kind }: Voice): 'premade' | 'cloned' =>
+  kind === 'engine' ? 'premade' : 'cloned';
+
+export function labelsOf({ languages, tags }: Voice): Readonly<Record<string, string>> {
+  const [language] = languages;
+  return {
+    ...(language === undefined ? {} : { language }),
+    ...(tags.length === 0 ? {} : { tags: tags.join(', ') }),
+  };
+}
+
+export const createdAt = (voice: Voice): number => Math.floor(voice.createdAt.getTime() / 1000);
+
+export const entityOf = (voice: Voice, { vendor }: Pick<Vocabulary, 'vendor'>): object => ({
+  voice_id: voice.id,
+  name: voice.title,
+  category: categoryOf(voice),
+  labels: labelsOf(voice),
+  description: voice.description === '' ? null : voice.description,
+  ...CONSTANT,
+  settings: SETTINGS,
+  verified_languages: voice.languages.map((language) => ({
+    language,
+    model_id: `${vendor}/${DEFAULT_SYNTHESIS_MODEL}`,
+  })),
+  is_owner: voice.kind === 'cloned',
+  created_at_unix: createdAt(voice),
+});

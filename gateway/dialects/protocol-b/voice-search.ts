@@ -1,0 +1,128 @@
+/**
+ * One page of voices (protocol-b.md section 6). A library is small (LIMITS.voice.perWorkspace and the engines' own),
+ * so all of it is at hand and every total is exact. A page token is the id that the page before ended with, so that
+ * voices which come and go meanwhile move nothing.
+ */
+import { LIMITS } from '../../../contracts/limits.js';
+import type { Voice } from '../../../contracts/ports/voices.js';
+import { checker } from '../../../contracts/schemas/check.js';
+import { invalid, valid } from '../../../contracts/schemas/valid.js';
+import { languageCode } from './catalogue.js';
+import { VoiceQuery } from './schema.js';
+import { categoryOf, createdAt, labelsOf } from './voice-entity.js';
+
+type Test = (voice: Voice) => boolean;
+type Order = (a: Voice, b: Voice) => number;
+
+const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+
+const wordsOf = (voice: Voice): readonly string[] => [
+  voice.title,
+  voice.description,
+  categoryOf(voice),
+  ...Object.values(labelsOf(voice)),
+];
+
+/** The voices of the engines are everybody's, cloned ones the workspace's; there is no community. */
+const TYPES: Readonly<Record<NonNullable<VoiceQuery['voice_type']>, readonly Voice['kind'][]>> = {
+  default: ['engine'],
+  personal: ['cloned'],
+  workspace: ['cloned'],
+  'non-default': ['cloned'],
+  'non-community': ['cloned'],
+  saved: ['cloned'],
+  community: [],
+};
+
+const byLabel =
+  (name: string, wanted: readonly string[] = []): Test =>
+  (voice) =>
+    wanted.some((value) => same(labelsOf(voice)[name] ?? '', value));
+
+/** A filter for each that is asked for; a voice passes all of them. */
+function testsOf(query: VoiceQuery): Test[] {
+  const { search = '', voice_type: type, category = '', voice_ids: ids = [] } = query;
+  const text = search.toLowerCase();
+  const languages = (query.language ?? []).map(languageCode);
+  const rows: readonly (readonly [unknown, Test])[] = [
+    [query.search, (voice) => wordsOf(voice).some((word) => word.toLowerCase().includes(text))],
+    [type, ({ kind }) => type === undefined || TYPES[type].includes(kind)],
+    [query.category, (voice) => same(categoryOf(voice), category)],
+    [query.language, (voice) => voice.languages.some((language) => languages.includes(language))],
+    [query.voice_ids, ({ id, aliases }) => ids.some((wanted) => wanted === id || aliases.includes(wanted))],
+    [query.gender, byLabel('gender', [query.gender ?? ''])],
+    [query.age, byLabel('age', [query.age ?? ''])],
+    [query.accent, byLabel('accent', [query.accent ?? ''])],
+    [query.use_cases, byLabel('use_case', query.use_cases)],
+  ];
+  return rows.filter(([asked]) => asked !== undefined).map(([, test]) => test);
+}
+
+const ORDERS: Readonly<
+  Record<NonNullable<VoiceQuery['sort']>, { readonly ascending: Order; readonly usual: 1 | -1 }>
+> = {
+  name: { ascending: (a, b) => a.title.localeCompare(b.title), usual: 1 },
+  created_at_unix: { ascending: (a, b) => createdAt(a) - createdAt(b), usual: -1 },
+};
+
+const SIGNS = { asc: 1, desc: -1 } as const;
+
+function ordered(
+  voices: readonly Voice[],
+  { sort, sort_direction: direction }: VoiceQuery,
+): readonly Voice[] {
+  if (sort === undefined) return voices;
+  const { ascending, usual } = ORDERS[sort];
+  const sign = direction === undefined ? usual : SIGNS[direction];
+  return [...voices].sort((a, b) => sign * ascending(a, b));
+}
+
+/** Where the page begins. Errors: `invalid_request`. */
+function startOf(voices: readonly Voice[], token: string | undefined): number {
+  if (token === undefined) return 0;
+  const before = voices.findIndex(({ id }) => id === token);
+  if (before < 0) throw invalid('next_page_token is not one of this list', 'next_page_token');
+  return before + 1;
+}
+
+export interface VoicePage {
+  readonly voices: readonly Voice[];
+  readonly total: number;
+  /** Undefined on the last page. */
+  readonly next?: string;
+}
+
+/** Errors: `invalid_request` for a token of another list. */
+export function pageOf(library: readonly Voice[], query: VoiceQuery): VoicePage {
+  const tests = testsOf(query);
+  const found = ordered(
+    library.filter((voice) => tests.every((test) => test(voice))),
+    query,
+  );
+  const start = startOf(found, query.next_page_token);
+  const voices = found.slice(start, start + (query.page_size ?? LIMITS.voice.pageSize.default));
+  const last = voices.at(-1);
+  const more = last !== undefined && start + voices.length < found.length;
+  return { voices, total: found.length, ...(more ? { next: last.id } : {}) };
+}
+
+const check = checker(VoiceQuery);
+
+const LISTS: ReadonlySet<string> = new Set<keyof VoiceQuery>(['language', 'use_cases', 'voice_ids']);
+
+const numberOf = (text: string): number | string => (/^-?\d{1,9}$/.test(text) ? Number(text) : text);
+
+function valueOf(name: string, values: readonly string[]): unknown {
+  if (LISTS.has(name)) return values;
+  const last = values.at(-1) ?? '';
+  return name === 'page_size' ? numberOf(last) : last;
+}
+
+/** Unknown parameters are ignored, empty ones absent, of a repeated scalar the last counts. Errors: `invalid_request`. */
+export function voiceQuery(query: URLSearchParams): VoiceQuery {
+  const members = Object.keys(VoiceQuery.properties).flatMap((name) => {
+    const values = query.getAll(name).filter((value) => value !== '');
+    return values.length === 0 ? [] : [[name, valueOf(name, values)]];
+  });
+  return valid(check(Object.fromEntries(members)));
+}

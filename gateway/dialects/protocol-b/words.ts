@@ -1,0 +1,49 @@
+/**
+ * The words of a transcript as protocol B shows them (protocol-b.md sections 4 and 5; spec rule 12): words and
+ * what stands between them, each with its time.
+ *
+ * Invariants: the texts joined are the transcript's text; every time is a number, none goes back. An engine's
+ * words need not be those of its text: what it leaves out of its words shares the time that is left.
+ */
+import type { Transcript } from '../../../contracts/ports/speech.js';
+import { seconds } from '../../server/seconds.js';
+import { allRunsOf, type Run } from './word-runs.js';
+
+export interface WordEntry {
+  readonly text: string;
+  readonly type: 'word' | 'spacing';
+  /** Seconds from the start of the audio, in whole milliseconds. */
+  readonly start: number;
+  readonly end: number;
+  readonly speaker_id: null;
+  readonly logprob: 0;
+}
+
+type Span = Pick<Run, 'start' | 'end'>;
+
+const entry = (text: string, { start, end }: Span): WordEntry => ({
+  text,
+  type: text.trim() === '' ? 'spacing' : 'word',
+  start: seconds(start),
+  end: seconds(end),
+  speaker_id: null,
+  logprob: 0,
+});
+
+/** Text that no word of the engine covers: white space, and words that share its time by their length. */
+function uncovered(text: string, { start, end }: Span): WordEntry[] {
+  const at = (index: number): number => start + ((end - start) * index) / text.length;
+  return [...text.matchAll(/\s+|\S+/gu)].map(({ 0: part, index }) =>
+    entry(part, { start: at(index), end: at(index + part.length) }),
+  );
+}
+
+/** The transcript's words and the spacing between them, in order; without `words`, times are shared out by length. */
+export const wordEntries = ({
+  text,
+  words = [],
+  duration,
+}: Pick<Transcript, 'text' | 'words' | 'duration'>): WordEntry[] =>
+  allRunsOf(text, words, duration).flatMap((run) =>
+    run.isWord ? [entry(run.text, run)] : uncovered(run.text, run),
+  );
