@@ -1,0 +1,214 @@
+/** Agents and their configuration (native-and-platform.md 6.1 and 6.3). */
+import { LIMITS } from '../../../contracts/limits.js';
+import type { Agent, HashedConfig } from '../../../contracts/ports/agents.js';
+import { ConfigChanges, ConfigEntity, DEFAULT_CONFIG } from '../../../contracts/schemas/agent-config.js';
+import { reviseConfig } from '../../../contracts/schemas/agent-merge.js';
+import {
+  AgentChange,
+  AgentCreation,
+  AgentEntity,
+  PUBLICATION_STATES,
+} from '../../../contracts/schemas/agents.js';
+import { readBody } from './bodies.js';
+import { checked } from './checked.js';
+import { configProblems, listingPostCall } from './config-check.js';
+import { notFound, refuse, within } from './errors.js';
+import { flagOf, oneOf, Page, pageBody, pageRequest, PAGING, textOf } from './paging.js';
+import {
+  answers,
+  bodyFailures,
+  failures,
+  found,
+  type Handler,
+  idOf,
+  json,
+  jsonBody,
+  queryParameter,
+  type Row,
+} from './rows.js';
+
+const WHAT = 'Agent';
+const PUBLICATIONS = ['all', ...PUBLICATION_STATES] as const;
+
+const checkCreation = checked(AgentCreation);
+const checkChange = checked(AgentChange);
+const checkConfig = checked(ConfigChanges);
+
+export const agentIdOf = (request: Parameters<Handler>[0]): string => idOf(request, 'agent_id', WHAT);
+
+export const agentEntity = (agent: Agent) => ({
+  agent_id: agent.id,
+  workspace_id: agent.workspaceId,
+  name: agent.name,
+  description: agent.description,
+  status: agent.status,
+  publication_state: agent.lastVersion > 0 ? 'live' : 'draft',
+  public_enabled: agent.publicEnabled,
+  allowed_origins: agent.allowedOrigins,
+  overrides_allowed: agent.overridesAllowed,
+  created_at: agent.createdAt.toISOString(),
+  updated_at: agent.updatedAt.toISOString(),
+});
+
+export const configEntity = ({ agentId, config, configHash, updatedAt }: HashedConfig) => ({
+  agent_id: agentId,
+  config_hash: configHash,
+  ...config,
+  updated_at: updatedAt.toISOString(),
+});
+
+const list: Handler = async ({ query }, { agents }, { workspaceId }) => {
+  const page = pageRequest(query, 'agents');
+  const search = textOf(query, 'search', LIMITS.agent.search);
+  const filter = {
+    ...(search === undefined ? {} : { search }),
+    includeArchived: flagOf(query, 'include_archived', false),
+    publication: oneOf(query, 'publication_state', PUBLICATIONS) ?? 'all',
+  };
+  const listed = await agents.list(workspaceId, filter, page);
+  return json(200, pageBody('agents', 'agents', listed, agentEntity));
+};
+
+const listingConfig = (body: unknown): unknown =>
+  typeof body === 'object' && body !== null && 'config' in body
+    ? { ...body, config: listingPostCall(body.config) }
+    : body;
+
+const create: Handler = async (request, parts, { workspaceId }) => {
+  const { name, description = '', config } = checkCreation(listingConfig(await readBody(request)));
+  const changes = config ?? {};
+  try {
+    refuse(await configProblems(changes, workspaceId, parts));
+    const revision = reviseConfig(DEFAULT_CONFIG, changes);
+    return json(201, agentEntity(await parts.agents.create({ name, description, ...revision }, workspaceId)));
+  } catch (error) {
+    return within('config', error);
+  }
+};
+
+const read: Handler = async (request, { agents }, { workspaceId }) =>
+  json(200, agentEntity(found(await agents.read(agentIdOf(request), workspaceId), WHAT)));
+
+const change: Handler = async (request, { agents }, { workspaceId }) => {
+  const wanted = checkChange(await readBody(request));
+  return json(200, agentEntity(found(await agents.change(agentIdOf(request), workspaceId, wanted), WHAT)));
+};
+
+const remove: Handler = async (request, { agents }, { workspaceId }) => {
+  if (await agents.remove(agentIdOf(request), workspaceId)) return { status: 204 };
+  throw notFound(WHAT);
+};
+
+const readConfig: Handler = async (request, { agents }, { workspaceId }) =>
+  json(200, configEntity(found(await agents.config(agentIdOf(request), workspaceId), WHAT)));
+
+const changeConfig: Handler = async (request, parts, { workspaceId }) => {
+  const changes = checkConfig(listingPostCall(await readBody(request)));
+  const id = agentIdOf(request);
+  // Counting tokens is work; nobody has it done for an agent that is not there.
+  found(await parts.agents.read(id, workspaceId), WHAT);
+  refuse(await configProblems(changes, workspaceId, parts));
+  const revised = await parts.agents.configure(id, workspaceId, (current) => reviseConfig(current, changes));
+  return json(200, configEntity(found(revised, WHAT)));
+};
+
+const TAGS = { tags: ['agents'], auth: true } as const;
+const AGENTS = '/v1/agent/agents';
+const AGENT = `${AGENTS}/{agent_id}`;
+
+export const AGENT_ROWS: readonly Row[] = [
+  {
+    method: 'GET',
+    path: AGENTS,
+    handler: list,
+    description: {
+      summary: 'List agents',
+      description: 'Newest first.',
+      ...TAGS,
+      parameters: [
+        queryParameter(
+          'search',
+          { type: 'string', maxLength: LIMITS.agent.search },
+          'In name and description',
+        ),
+        queryParameter('include_archived', { type: 'boolean', default: false }),
+        queryParameter('publication_state', { enum: PUBLICATIONS, default: 'all' }),
+        ...PAGING,
+      ],
+      responses: {
+        ...answers(200, 'One page', Page('agents', AgentEntity)),
+        ...failures(400),
+      },
+    },
+  },
+  {
+    method: 'POST',
+    path: AGENTS,
+    handler: create,
+    description: {
+      summary: 'Create an agent',
+      description:
+        'A draft, configured on top of the platform’s defaults. It takes sessions once it is published.',
+      ...TAGS,
+      requestBody: jsonBody(AgentCreation),
+      responses: { ...answers(201, 'The agent', AgentEntity), ...bodyFailures() },
+    },
+  },
+  {
+    method: 'GET',
+    path: AGENT,
+    handler: read,
+    description: {
+      summary: 'Read an agent',
+      ...TAGS,
+      responses: { ...answers(200, 'The agent', AgentEntity), ...failures(404) },
+    },
+  },
+  {
+    method: 'PATCH',
+    path: AGENT,
+    handler: change,
+    description: {
+      summary: 'Change an agent',
+      description: 'What is absent stays. `status` archives an agent and brings it back.',
+      ...TAGS,
+      requestBody: jsonBody(AgentChange),
+      responses: { ...answers(200, 'The agent', AgentEntity), ...bodyFailures(404) },
+    },
+  },
+  {
+    method: 'DELETE',
+    path: AGENT,
+    handler: remove,
+    description: {
+      summary: 'Delete an agent',
+      description: 'With its configuration and versions; records of its sessions stay.',
+      ...TAGS,
+      responses: { ...answers(204, 'Gone'), ...failures(404) },
+    },
+  },
+  {
+    method: 'GET',
+    path: `${AGENT}/config`,
+    handler: readConfig,
+    description: {
+      summary: 'Read the draft configuration',
+      ...TAGS,
+      responses: { ...answers(200, 'The configuration', ConfigEntity), ...failures(404) },
+    },
+  },
+  {
+    method: 'PATCH',
+    path: `${AGENT}/config`,
+    handler: changeConfig,
+    description: {
+      summary: 'Change the draft configuration',
+      description:
+        'Merged deeply: absent and null keep what is there (null clears `post_call` and `summary.prompt`), lists are ' +
+        'replaced. Nothing goes live before the next publication.',
+      ...TAGS,
+      requestBody: jsonBody(ConfigChanges),
+      responses: { ...answers(200, 'The configuration', ConfigEntity), ...bodyFailures(404) },
+    },
+  },
+];

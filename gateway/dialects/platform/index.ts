@@ -1,0 +1,23 @@
+/**
+ * The agent platform under `/v1/agent` (spec.txt; native-and-platform.md section 6): agents, versions, tools, knowledge
+ * sources, and sessions. Each file holds the handlers and descriptions of one noun.
+ */
+import type { Dialect, Route } from '../../server/port.js';
+import { AGENT_ROWS } from './agents.js';
+import { platformError } from './errors.js';
+import { KNOWLEDGE_ROWS } from './knowledge.js';
+import type { PlatformParts } from './parts.js';
+import { routesOf } from './rows.js';
+import { TOOL_TEST_ROWS } from './tool-test.js';
+import { TOOL_ROWS } from './tools.js';
+import { VERSION_ROWS } from './versions.js';
+
+const ROWS = [...AGENT_ROWS, ...VERSION_ROWS, ...TOOL_ROWS, ...TOOL_TEST_ROWS, ...KNOWLEDGE_ROWS];
+
+/** `sessions` are the routes of sessions, which take callers without a key as well. */
+export const platformDialect = (parts: PlatformParts, sessions: readonly Route[] = []): Dialect => ({
+  name: 'platform',
+  prefixes: ['/v1/agent'],
+  routes: [...routesOf(ROWS, parts), ...sessions],
+  errorReply: platformError,
+});

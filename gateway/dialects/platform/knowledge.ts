@@ -1,0 +1,165 @@
+/** Knowledge sources (native-and-platform.md 6.1). */
+import { LIMITS } from '../../../contracts/limits.js';
+import type { KnowledgeDetail, KnowledgeSource } from '../../../contracts/ports/knowledge.js';
+import { AgentReferences } from '../../../contracts/schemas/agents.js';
+import {
+  KnowledgeChange,
+  KnowledgeCreation,
+  KnowledgeEntity,
+  KnowledgeRow,
+} from '../../../contracts/schemas/knowledge.js';
+import { invalid, notFound, problem, refuse } from './errors.js';
+import { Page, pageBody, pageRequest, PAGING, textOf } from './paging.js';
+import {
+  answers,
+  bodyFailures,
+  failures,
+  found,
+  type Handler,
+  idOf,
+  json,
+  queryParameter,
+  type Row,
+} from './rows.js';
+import { referencesBody } from './tools.js';
+import { readUpload, sourceFile } from './uploads.js';
+
+const WHAT = 'Knowledge source';
+
+const sourceIdOf = (request: Parameters<Handler>[0]): string => idOf(request, 'source_id', WHAT);
+
+const rowOf = (source: KnowledgeSource) => ({
+  knowledge_source_id: source.id,
+  workspace_id: source.workspaceId,
+  name: source.name,
+  description: source.description,
+  file_name: source.fileName,
+  size_bytes: source.sizeBytes,
+  chunk_count: source.chunkCount,
+  revision_number: source.revision,
+  created_at: source.createdAt.toISOString(),
+  updated_at: source.updatedAt.toISOString(),
+});
+
+const entityOf = (source: KnowledgeDetail) => ({ ...rowOf(source), content: source.content });
+
+const list: Handler = async ({ query }, { knowledge }, { workspaceId }) => {
+  const page = pageRequest(query, 'knowledge');
+  const search = textOf(query, 'search', LIMITS.agent.search);
+  return json(
+    200,
+    pageBody('knowledge', 'knowledge_sources', await knowledge.list(workspaceId, search, page), rowOf),
+  );
+};
+
+const create: Handler = async (request, { knowledge }, { workspaceId }) => {
+  const { fields, file, problems } = await readUpload(request);
+  if (!file) throw invalid([problem(['source'], 'missing file source', 'required'), ...problems]);
+  refuse(problems);
+  const source = sourceFile(file);
+  const { name = source.fileName.slice(0, LIMITS.knowledge.name.max), description = '' } = fields;
+  return json(201, entityOf(await knowledge.create({ name, description, file: source }, workspaceId)));
+};
+
+const read: Handler = async (request, { knowledge }, { workspaceId }) =>
+  json(200, entityOf(found(await knowledge.read(sourceIdOf(request), workspaceId), WHAT)));
+
+const change: Handler = async (request, { knowledge }, { workspaceId }) => {
+  const { fields, file, problems } = await readUpload(request);
+  refuse(problems);
+  const wanted = { ...fields, ...(file ? { file: sourceFile(file) } : {}) };
+  return json(200, entityOf(found(await knowledge.change(sourceIdOf(request), workspaceId, wanted), WHAT)));
+};
+
+const remove: Handler = async (request, { knowledge }, { workspaceId }) => {
+  if (await knowledge.remove(sourceIdOf(request), workspaceId)) return { status: 204 };
+  throw notFound(WHAT);
+};
+
+const agents: Handler = async (request, { knowledge }, { workspaceId }) =>
+  json(200, referencesBody(found(await knowledge.agents(sourceIdOf(request), workspaceId), WHAT)));
+
+const TAGS = { tags: ['knowledge'], auth: true } as const;
+const SOURCES = '/v1/agent/knowledge-sources';
+const SOURCE = `${SOURCES}/{source_id}`;
+const FORM = 'multipart/form-data';
+
+export const KNOWLEDGE_ROWS: readonly Row[] = [
+  {
+    method: 'GET',
+    path: SOURCES,
+    handler: list,
+    description: {
+      summary: 'List knowledge sources',
+      description: 'Newest first.',
+      ...TAGS,
+      parameters: [
+        queryParameter(
+          'search',
+          { type: 'string', maxLength: LIMITS.agent.search },
+          'In name and description',
+        ),
+        ...PAGING,
+      ],
+      responses: { ...answers(200, 'One page', Page('knowledge_sources', KnowledgeRow)), ...failures(400) },
+    },
+  },
+  {
+    method: 'POST',
+    path: SOURCES,
+    handler: create,
+    description: {
+      summary: 'Create a knowledge source',
+      description: 'A text that agents answer from.',
+      ...TAGS,
+      requestBody: { [FORM]: KnowledgeCreation },
+      responses: { ...answers(201, 'The source', KnowledgeEntity), ...bodyFailures() },
+    },
+  },
+  {
+    method: 'GET',
+    path: SOURCE,
+    handler: read,
+    description: {
+      summary: 'Read a knowledge source',
+      description: 'With its content.',
+      ...TAGS,
+      responses: { ...answers(200, 'The source', KnowledgeEntity), ...failures(404) },
+    },
+  },
+  {
+    method: 'PATCH',
+    path: SOURCE,
+    handler: change,
+    description: {
+      summary: 'Change a knowledge source',
+      description:
+        'A new file is a new revision. Published versions keep the revision that they were published with.',
+      ...TAGS,
+      requestBody: { [FORM]: KnowledgeChange },
+      responses: { ...answers(200, 'The source', KnowledgeEntity), ...bodyFailures(404) },
+    },
+  },
+  {
+    method: 'DELETE',
+    path: SOURCE,
+    handler: remove,
+    description: {
+      summary: 'Delete a knowledge source',
+      description: 'Not while the draft or the last version of an agent refers to it.',
+      ...TAGS,
+      responses: { ...answers(204, 'Gone'), ...failures(404, 409) },
+    },
+  },
+  {
+    method: 'GET',
+    path: `${SOURCE}/agents`,
+    handler: agents,
+    description: {
+      summary: 'List the agents that use a knowledge source',
+      description: 'By their drafts.',
+      ...TAGS,
+      responses: { ...answers(200, 'The agents', AgentReferences), ...failures(404) },
+    },
+  },
+];

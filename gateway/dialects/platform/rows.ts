@@ -1,0 +1,89 @@
+/** A route of the platform as one row: who may call, what it does, what /openapi.json says of it. */
+import type { TSchema } from 'typebox';
+import type { Caller } from '../../../contracts/ports/identity.js';
+import { ErrorBody, ValidationErrorBody } from '../../../contracts/schemas/shapes.js';
+import { authenticate } from '../../server/auth.js';
+import type { HttpRequest, Reply, Route, RouteDescription } from '../../server/port.js';
+import { notFound } from './errors.js';
+import type { PlatformParts } from './parts.js';
+
+export type Handler = (request: HttpRequest, parts: PlatformParts, caller: Caller) => Promise<Reply>;
+
+export interface Row extends Pick<Route, 'method' | 'path'> {
+  readonly handler: Handler;
+  readonly description: RouteDescription;
+}
+
+/** Routes that know who calls: the key comes before all else. */
+export const routesOf = (rows: readonly Row[], parts: PlatformParts): Route[] =>
+  rows.map(({ handler, ...row }) => ({
+    ...row,
+    handler: async (request) => handler(request, parts, await authenticate(request, parts.keys)),
+  }));
+
+export const json = (status: number, value: object): Reply => ({
+  status,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(value),
+});
+
+const ID = /^[\w-]{1,128}$/;
+
+/** The id in the path; what has no id's shape does not exist. Errors: `not_found`. */
+export function idOf({ params }: HttpRequest, name: string, what: string): string {
+  const id = params[name] ?? '';
+  if (!ID.test(id)) throw notFound(what);
+  return id;
+}
+
+/** Errors: `not_found`. */
+export function found<T>(value: T | undefined, what: string): T {
+  if (value === undefined) throw notFound(what);
+  return value;
+}
+
+const FAILURES: Readonly<Record<number, string>> = {
+  400: 'The request cannot be read, or contradicts itself',
+  401: 'No key, or a wrong one',
+  404: 'There is no such thing in this workspace',
+  409: 'Something still refers to it',
+  413: 'The body is too large',
+  415: 'The content type is not supported',
+  503: 'High load; try again later',
+};
+
+/** The statuses that are errors, in their shapes. Every route may answer 401 and 503. */
+export const failures = (...statuses: readonly number[]): RouteDescription['responses'] =>
+  Object.fromEntries(
+    [401, ...statuses, 503].map((status) => [
+      status,
+      status === 422
+        ? { description: 'Not valid; all problems', content: { 'application/json': ValidationErrorBody } }
+        : { description: FAILURES[status] ?? '', content: { 'application/json': ErrorBody } },
+    ]),
+  );
+
+/** Errors of a route that takes a JSON body. */
+export const bodyFailures = (...statuses: readonly number[]): RouteDescription['responses'] =>
+  failures(400, 413, 415, 422, ...statuses);
+
+export const answers = (
+  status: number,
+  description: string,
+  schema?: TSchema,
+): RouteDescription['responses'] => ({
+  [status]: schema ? { description, content: { 'application/json': schema } } : { description },
+});
+
+export const jsonBody = (schema: TSchema): Record<string, TSchema> => ({ 'application/json': schema });
+
+export const queryParameter = (
+  name: string,
+  schema: object,
+  description?: string,
+): NonNullable<RouteDescription['parameters']>[number] => ({
+  name,
+  in: 'query',
+  schema,
+  ...(description === undefined ? {} : { description }),
+});

@@ -1,0 +1,69 @@
+/** Sessions as clients read them (native-and-platform.md 6.7). */
+import type {
+  SessionAnalysis,
+  SessionDetail,
+  SessionItem,
+  SessionRecord,
+} from '../../../../contracts/ports/sessions.js';
+
+const moment = (date: Date | null): string | null => date?.toISOString() ?? null;
+
+export const rowOf = (record: SessionRecord): object => ({
+  session_id: record.id,
+  agent_id: record.agentId,
+  agent_name: record.agentName,
+  name: record.name,
+  status: record.status,
+  source: record.source,
+  caller_number: record.callerNumber,
+  dialed_number: record.dialedNumber,
+  timezone: record.timezone,
+  created_at: moment(record.createdAt),
+  started_at: moment(record.startedAt),
+  ended_at: moment(record.endedAt),
+  duration_seconds: record.durationSeconds,
+  metadata: record.metadata,
+});
+
+const toolOf = ({ callId, toolName, toolSource }: Extract<SessionItem, { callId: string }>): object => ({
+  call_id: callId,
+  tool_name: toolName,
+  tool_source: toolSource,
+});
+
+const BODIES: { readonly [T in SessionItem['type']]: (item: Extract<SessionItem, { type: T }>) => object } = {
+  message: ({ role, content, error }) => ({ role, content, ...(error !== undefined && { error }) }),
+  tool_call: (item) => ({ ...toolOf(item), input: item.input }),
+  tool_result: (item) => ({
+    ...toolOf(item),
+    status: item.status,
+    output: item.output,
+    output_truncated: item.outputTruncated,
+    error: item.error,
+    latency_ms: item.latencyMs,
+  }),
+};
+
+const itemOf = (item: SessionItem): object => ({
+  type: item.type,
+  ...(BODIES[item.type] as (item: SessionItem) => object)(item),
+  turn_id: item.turnId,
+  created_at: moment(item.createdAt),
+});
+
+const analysisOf = ({ status, summary, data, criteriaResults }: SessionAnalysis): object => ({
+  status,
+  summary,
+  data,
+  criteria_results: criteriaResults,
+});
+
+export const entityOf = (session: SessionDetail): object => ({
+  ...rowOf(session),
+  version_number: session.versionNumber,
+  end_user_id: session.endUserId,
+  overrides: session.overrides,
+  ended_reason: session.endedReason,
+  items: session.items.map(itemOf),
+  analysis: session.analysis && analysisOf(session.analysis),
+});

@@ -1,0 +1,54 @@
+/** The filters of `GET /v1/agent/sessions` (native-and-platform.md 6.7). Errors in a query are 400. */
+import { LIMITS } from '../../../../contracts/limits.js';
+import {
+  SESSION_STATUSES,
+  type SessionFilter,
+  type SessionStatus,
+} from '../../../../contracts/ports/sessions.js';
+import { badQuery, parameter, textOf } from '../paging.js';
+
+const MOST_CHARACTERS = 200;
+
+/** `unknown` is a status of the contract that no session of ours has. */
+const isStatus = (word: string): boolean =>
+  word === 'unknown' || (SESSION_STATUSES as readonly string[]).includes(word);
+
+function statusesOf(query: URLSearchParams): readonly SessionStatus[] | undefined {
+  const words = textOf(query, 'status', MOST_CHARACTERS)
+    ?.split(',')
+    .map((word) => word.trim());
+  if (words && !words.every(isStatus))
+    throw badQuery('status', `status must be a list out of ${SESSION_STATUSES.join(', ')}, unknown`);
+  return words as readonly SessionStatus[] | undefined;
+}
+
+const MOMENT = /^\d{4}-\d{2}-\d{2}(?:[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:[Zz]|[+ -]\d{2}:\d{2})?)?$/;
+/** A `+` that was not encoded arrives as a blank. */
+const LOST_PLUS = / (?=\d{2}:\d{2}$)/;
+
+function momentOf(query: URLSearchParams, name: string): Date | undefined {
+  const text = parameter(query, name);
+  if (text === undefined) return undefined;
+  const plain = text.length > 11 ? text.slice(0, 11) + text.slice(11).replace(LOST_PLUS, '+') : text;
+  const zoned =
+    /[Tt ]/.test(plain.slice(10)) && !/(?:[Zz]|[+-]\d{2}:\d{2})$/.test(plain) ? `${plain}Z` : plain;
+  const moment = new Date(MOMENT.test(text) ? zoned : NaN);
+  if (Number.isNaN(moment.getTime())) throw badQuery(name, `${name} must be a date or an RFC 3339 date-time`);
+  return moment;
+}
+
+/** Errors: `invalid_request`. */
+export function filterOf(query: URLSearchParams): SessionFilter {
+  const agentId = textOf(query, 'agent_id', LIMITS.session.agentId);
+  const callerNumber = textOf(query, 'caller_number', LIMITS.session.phoneNumber);
+  const statuses = statusesOf(query);
+  const createdAfter = momentOf(query, 'created_after');
+  const createdBefore = momentOf(query, 'created_before');
+  return {
+    ...(agentId !== undefined && { agentId }),
+    ...(callerNumber !== undefined && { callerNumber }),
+    ...(statuses && { statuses }),
+    ...(createdAfter && { createdAfter }),
+    ...(createdBefore && { createdBefore }),
+  };
+}

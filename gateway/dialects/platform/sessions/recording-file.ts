@@ -1,0 +1,69 @@
+/**
+ * The audio of a recording, at the signed address that reading the recording gave (native-and-platform.md 6.7): no key,
+ * for the address is one. Players may ask for a part of it.
+ */
+import type { RecordingFile, Recordings } from '../../../../contracts/ports/recordings.js';
+import { LIMITS } from '../../../../contracts/limits.js';
+import type { HttpRequest, Reply, Route } from '../../../server/port.js';
+import { failures, found } from '../rows.js';
+
+const RANGE = /^bytes=(\d{0,15})-(\d{0,15})$/;
+const MINUTES = LIMITS.recording.urlMs / 60_000;
+
+interface Part {
+  readonly from: number;
+  /** Behind the last byte. */
+  readonly to: number;
+}
+
+/** One range of bytes (RFC 9110, 14.1.2). Undefined where the whole file is to be sent: several, or none that fits. */
+function partOf(range: string, bytes: number): Part | undefined {
+  const [, first = '', last = ''] = RANGE.exec(range) ?? [];
+  if (first === '' && last === '') return undefined;
+  const from = first === '' ? Math.max(0, bytes - Number(last)) : Number(first);
+  const to = first === '' || last === '' ? bytes : Math.min(bytes, Number(last) + 1);
+  return from < to ? { from, to } : undefined;
+}
+
+function reply(file: RecordingFile, part: Part | undefined): Reply {
+  const { from, to } = part ?? { from: 0, to: file.bytes };
+  return {
+    status: part ? 206 : 200,
+    headers: {
+      'content-type': 'audio/ogg',
+      'accept-ranges': 'bytes',
+      'cache-control': 'private, no-store',
+      ...(part && { 'content-range': `bytes ${from}-${to - 1}/${file.bytes}` }),
+    },
+    body: file.read(from, to),
+  };
+}
+
+const recordingFile =
+  (recordings: Recordings) =>
+  async ({ params, headers }: HttpRequest): Promise<Reply> => {
+    const file = found(await recordings.open(params['token'] ?? ''), 'Recording');
+    return reply(file, partOf(headers.get('range') ?? '', file.bytes));
+  };
+
+const audio = { 'audio/ogg': { type: 'string', format: 'binary' } };
+const { 401: _, ...FAILURES } = failures(404);
+
+export const recordingFileRoute = (recordings: Recordings): Route => ({
+  method: 'GET',
+  path: '/v1/agent/recordings/{token}',
+  handler: recordingFile(recordings),
+  description: {
+    summary: "Download one side of a session's recording",
+    description:
+      `At the address that reading the recording gave, for ${MINUTES} minutes. Ogg with Opus, mono; the sides of a call ` +
+      'have the same timeline. A range of bytes may be asked for.',
+    tags: ['sessions'],
+    auth: false,
+    responses: {
+      200: { description: 'The audio', content: audio },
+      206: { description: 'A part of it', content: audio },
+      ...FAILURES,
+    },
+  },
+});

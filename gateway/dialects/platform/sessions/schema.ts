@@ -1,0 +1,251 @@
+/** What goes in and out of `/v1/agent/sessions` (spec "Session creation request"; native-and-platform.md 6.6 and 6.7). */
+import Type, { type Static } from 'typebox';
+import { LANGUAGES } from '../../../../contracts/languages.js';
+import { LIMITS } from '../../../../contracts/limits.js';
+import { SESSION_SOURCES, SESSION_STATUSES } from '../../../../contracts/ports/sessions.js';
+import { leaf, Moment, nullable, strict, text } from '../../../../contracts/schemas/shapes.js';
+import type { Vocabulary } from '../../../../contracts/vocabulary.js';
+
+const { agent, session } = LIMITS;
+
+const Overrides = strict(
+  {
+    first_message: leaf(
+      text(agent.firstMessage, { description: 'Spoken as it is, whatever the first-message mode.' }),
+    ),
+    first_message_prompt: leaf(
+      text(agent.firstMessage, {
+        description: 'How to open the conversation. Not together with `first_message`.',
+      }),
+    ),
+    system_prompt: leaf(
+      text(agent.systemPromptLength, {
+        description: `At most ${agent.systemPromptTokens} tokens (o200k_base).`,
+      }),
+    ),
+    voice_id: leaf(text(agent.voiceId)),
+    language: leaf(Type.Enum([...LANGUAGES])),
+  },
+  {
+    description:
+      'Replace parts of the published configuration for this session. The agent says which it allows.',
+  },
+);
+export type Overrides = Static<typeof Overrides>;
+
+const FIELDS = {
+  overrides: leaf(Overrides),
+  dynamic_variables: leaf(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description:
+        `Values of \`{{placeholder}}\`s in the prompt: strings of at most ${session.dynamicVariableLength} characters, numbers ` +
+        `or booleans, at most ${session.dynamicVariables}. A placeholder without a value stays as it is.`,
+    }),
+  ),
+  tool_events: leaf(Type.Boolean({ default: true, description: 'Whether the client hears of tool calls.' })),
+  end_user_id: leaf(text(session.endUserId)),
+  metadata: leaf(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: `Kept and returned as it is, ${session.metadataBytes / 1024} KiB of JSON.`,
+    }),
+  ),
+  record_audio: leaf(Type.Boolean({ description: "Instead of the agent's setting." })),
+  timezone: leaf(text(session.timezone, { description: 'IANA name.' })),
+  client_timezone: leaf(
+    text(session.timezone, {
+      description: 'A hint, where neither the request nor the agent has a timezone.',
+    }),
+  ),
+  world_context: leaf(Type.Boolean({ default: true, description: 'Whether the agent knows date and time.' })),
+  name: leaf(text(session.name, { description: 'Not in requests without a key.' })),
+};
+
+export const SessionRequest = strict(
+  { agent_id: text({ min: 1, max: session.agentId }), ...FIELDS },
+  {
+    examples: [
+      {
+        agent_id: 'agent_5f0c8a1b2c3d4e5f60718293',
+        dynamic_variables: { customer_name: 'Ada' },
+        metadata: { order: 'A-17' },
+      },
+    ],
+  },
+);
+export type SessionRequest = Static<typeof SessionRequest>;
+
+export const PreviewRequest = strict(FIELDS, { examples: [{ dynamic_variables: { customer_name: 'Ada' } }] });
+
+/** What a client is given to join with; the address has the vocabulary's name. */
+export const SessionResponse = ({ transport, transportUrlField }: Vocabulary) =>
+  Type.Object(
+    {
+      session_id: Type.String(),
+      expires_at: Type.String({
+        format: 'date-time',
+        description: 'Until when the client must have joined.',
+      }),
+      max_duration_seconds: Type.Integer(),
+      transport: Type.String({
+        description: 'A client that does not know it fails with `unsupported_transport`.',
+      }),
+      [transportUrlField]: Type.String(),
+      token: Type.String({ description: 'For one join.' }),
+    },
+    {
+      description: 'Passed to the client as it is.',
+      examples: [
+        {
+          session_id: 'sess_5f0c8a1b2c3d4e5f60718293',
+          expires_at: '2026-01-01T12:02:00.000Z',
+          max_duration_seconds: 1800,
+          transport,
+          [transportUrlField]: 'wss://speech.example.com',
+          token: 'eyJhbGciOiJIUzI1NiJ9.e30.x',
+        },
+      ],
+    },
+  );
+
+const ROW = {
+  session_id: Type.String(),
+  agent_id: Type.String(),
+  agent_name: Type.String(),
+  name: nullable(Type.String()),
+  status: Type.Enum([...SESSION_STATUSES]),
+  source: Type.Enum([...SESSION_SOURCES]),
+  caller_number: nullable(Type.String()),
+  dialed_number: nullable(Type.String()),
+  timezone: nullable(Type.String()),
+  created_at: Moment,
+  started_at: nullable(Moment),
+  ended_at: nullable(Moment),
+  duration_seconds: nullable(Type.Integer()),
+  metadata: Type.Record(Type.String(), Type.Unknown()),
+};
+
+export const ROW_EXAMPLE = {
+  session_id: 'sess_5f0c8a1b2c3d4e5f60718293',
+  agent_id: 'agent_5f0c8a1b2c3d4e5f60718293',
+  agent_name: 'Bakery',
+  name: null,
+  status: 'completed',
+  source: 'api_key',
+  caller_number: null,
+  dialed_number: null,
+  timezone: 'Europe/Berlin',
+  created_at: '2026-01-01T12:00:00.000Z',
+  started_at: '2026-01-01T12:00:03.000Z',
+  ended_at: '2026-01-01T12:03:07.000Z',
+  duration_seconds: 184,
+  metadata: { order: 'A-17' },
+};
+
+export const SessionRow = Type.Object(ROW, { examples: [ROW_EXAMPLE] });
+
+const HAPPENED = { turn_id: Type.Integer(), created_at: Moment };
+const TOOL = { call_id: Type.String(), tool_name: Type.String(), tool_source: Type.String() };
+
+const Item = Type.Union([
+  Type.Object({
+    type: Type.Enum(['message']),
+    role: Type.Enum(['user', 'assistant']),
+    content: Type.String(),
+    error: Type.Optional(Type.String({ description: 'Why the agent could not answer.' })),
+    ...HAPPENED,
+  }),
+  Type.Object({ type: Type.Enum(['tool_call']), ...TOOL, input: Type.String(), ...HAPPENED }),
+  Type.Object({
+    type: Type.Enum(['tool_result']),
+    ...TOOL,
+    status: Type.Enum(['completed', 'failed']),
+    output: Type.String(),
+    output_truncated: Type.Boolean(),
+    error: nullable(Type.String()),
+    latency_ms: Type.Integer(),
+    ...HAPPENED,
+  }),
+]);
+
+const Analysis = Type.Object({
+  status: Type.Enum(['queued', 'running', 'completed', 'skipped', 'error']),
+  summary: nullable(Type.String()),
+  data: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      type: Type.Enum(['boolean', 'text', 'number', 'enum']),
+      value: Type.Unknown(),
+      rationale: Type.String(),
+    }),
+  ),
+  criteria_results: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      result: Type.Enum(['success', 'failure', 'unknown']),
+      rationale: Type.String(),
+    }),
+  ),
+});
+
+export const SessionEntity = Type.Object(
+  {
+    ...ROW,
+    version_number: nullable(Type.Integer({ description: 'Null for a preview.' })),
+    end_user_id: nullable(Type.String()),
+    overrides: Type.Record(Type.String(), Type.String(), {
+      description: 'Those that took effect, as they came.',
+    }),
+    ended_reason: nullable(
+      Type.String({ description: 'hangup, timeout, ended_by_api, error, not_joined …' }),
+    ),
+    items: Type.Array(Item),
+    analysis: nullable(Analysis),
+  },
+  {
+    examples: [
+      {
+        ...ROW_EXAMPLE,
+        version_number: 3,
+        end_user_id: null,
+        overrides: {},
+        ended_reason: 'hangup',
+        items: [
+          {
+            type: 'message',
+            role: 'assistant',
+            content: 'Hello Ada!',
+            turn_id: 1,
+            created_at: '2026-01-01T12:00:04.000Z',
+          },
+        ],
+        analysis: null,
+      },
+    ],
+  },
+);
+
+const Failed = { error: nullable(Type.String()), error_code: nullable(Type.String()) };
+
+export const RecordingEntity = Type.Object({
+  session_id: Type.String(),
+  status: Type.Enum(['processing', 'complete', 'failed']),
+  tracks: Type.Array(
+    Type.Object({
+      role: Type.Enum(['agent', 'user', 'human']),
+      status: Type.Enum(['requested', 'active', 'complete', 'failed']),
+      url: nullable(Type.String({ description: 'Signed; until `expires_at`.' })),
+      expires_at: nullable(Moment),
+      duration_ms: nullable(Type.Integer()),
+      started_at: nullable(Moment),
+      ended_at: nullable(Moment),
+      ...Failed,
+    }),
+  ),
+  ...Failed,
+  error_message: nullable(Type.String()),
+});
+
+export const WidgetEntity = Type.Object(
+  { agent_name: Type.String() },
+  { examples: [{ agent_name: 'Bakery' }] },
+);

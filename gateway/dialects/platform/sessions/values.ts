@@ -1,0 +1,121 @@
+/**
+ * What no schema says of a session request (spec "Session creation request"; decisions.md fine points 12 and 19): which
+ * overrides are allowed, and whether the values make sense.
+ */
+import { ServiceError } from '../../../../contracts/errors.js';
+import { LIMITS } from '../../../../contracts/limits.js';
+import type { Override } from '../../../../contracts/schemas/agents.js';
+import type { TokenCounter } from '../../../../contracts/ports/tokens.js';
+import type { Problem } from '../../../../contracts/schemas/check.js';
+import { isTimezone } from '../../../../contracts/timezones.js';
+import { problem } from '../errors.js';
+import type { Overrides, SessionRequest } from './schema.js';
+import type { Variable } from './placeholders.js';
+
+const { session, agent } = LIMITS;
+
+/** All but the agent. */
+export type Wanted = Omit<SessionRequest, 'agent_id'>;
+
+/** The override that the agent must allow for each field. */
+const PERMISSIONS: Readonly<Record<keyof Overrides, Override>> = {
+  first_message: 'first_message',
+  first_message_prompt: 'first_message',
+  system_prompt: 'system_prompt',
+  voice_id: 'voice_id',
+  language: 'language',
+};
+
+/** What a request without a key may override at all. */
+const PUBLIC_OVERRIDES: readonly string[] = ['language', 'voice_id'];
+
+const refused = (param: string, message: string): ServiceError =>
+  new ServiceError('unsupported_option', { message, param });
+
+/** The overrides that were sent; null is absent. */
+export const sentOverrides = ({ overrides }: Wanted): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(overrides ?? {}).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string',
+    ),
+  );
+
+/** Errors: `unsupported_option` for the first one that this agent, or a request without a key, may not override. */
+export function permit(wanted: Wanted, allowed: readonly Override[], isPublic: boolean): void {
+  if (isPublic && typeof wanted.name === 'string')
+    throw refused('name', 'name is not allowed in public sessions');
+  const fields = Object.keys(sentOverrides(wanted)) as (keyof Overrides)[];
+  const foreign = isPublic ? fields.find((field) => !PUBLIC_OVERRIDES.includes(field)) : undefined;
+  if (foreign !== undefined)
+    throw refused(`overrides.${foreign}`, `overrides.${foreign} is not allowed in public sessions`);
+  const closed = fields.find((field) => !allowed.includes(PERMISSIONS[field]));
+  if (closed !== undefined)
+    throw refused(`overrides.${closed}`, `overrides.${closed} is not enabled for this agent`);
+}
+
+const VARIABLE_NAME = /^[A-Za-z][A-Za-z0-9_]*$/;
+const SHOWN = 64;
+
+function variableProblem(name: string, value: unknown): string | undefined {
+  if (!VARIABLE_NAME.test(name)) return 'must begin with a letter and have letters, digits and _ only';
+  if (typeof value === 'number' || typeof value === 'boolean') return undefined;
+  if (typeof value !== 'string') return 'must be a string, a number or a boolean';
+  const { dynamicVariableLength: most } = session;
+  return value.length > most ? `must have at most ${most} characters` : undefined;
+}
+
+function variableProblems(variables: Wanted['dynamic_variables']): Problem[] {
+  const entries = Object.entries(variables ?? {});
+  const where = 'dynamic_variables';
+  if (entries.length > session.dynamicVariables)
+    return [
+      problem([where], `${where} must have at most ${session.dynamicVariables} entries`, 'maxProperties'),
+    ];
+  return entries.flatMap(([name, value]) => {
+    const wrong = variableProblem(name, value);
+    return wrong === undefined ? [] : [problem([where, name], `${where}.${name.slice(0, SHOWN)} ${wrong}`)];
+  });
+}
+
+const timezoneProblems = ({ timezone }: Wanted): Problem[] =>
+  typeof timezone === 'string' && !isTimezone(timezone)
+    ? [problem(['timezone'], 'timezone must be an IANA timezone name')]
+    : [];
+
+function metadataProblems({ metadata }: Wanted): Problem[] {
+  const most = session.metadataBytes;
+  return Buffer.byteLength(JSON.stringify(metadata ?? {})) > most
+    ? [problem(['metadata'], `metadata must have at most ${most} bytes of JSON`)]
+    : [];
+}
+
+function openingProblems(wanted: Wanted): Problem[] {
+  const { first_message: spoken, first_message_prompt: prompted } = sentOverrides(wanted);
+  if (spoken === undefined || prompted === undefined) return [];
+  const message = 'first_message and first_message_prompt are mutually exclusive';
+  return [problem(['overrides', 'first_message_prompt'], message)];
+}
+
+async function promptProblems(wanted: Wanted, tokens: TokenCounter): Promise<Problem[]> {
+  const { system_prompt: prompt } = sentOverrides(wanted);
+  const most = agent.systemPromptTokens;
+  if (prompt === undefined || !(await tokens.exceeds(prompt, most))) return [];
+  return [
+    problem(['overrides', 'system_prompt'], `overrides.system_prompt must have at most ${most} tokens`),
+  ];
+}
+
+/** Everything that is wrong with the values; counting tokens may wait. Errors: `overloaded`. */
+export async function valueProblems(wanted: Wanted, tokens: TokenCounter): Promise<readonly Problem[]> {
+  return [
+    ...openingProblems(wanted),
+    ...variableProblems(wanted.dynamic_variables),
+    ...timezoneProblems(wanted),
+    ...metadataProblems(wanted),
+    ...(await promptProblems(wanted, tokens)),
+  ];
+}
+
+/** Once `valueProblems` has found none. */
+export const variablesOf = ({ dynamic_variables: variables }: Wanted): ReadonlyMap<string, Variable> =>
+  new Map(Object.entries(variables ?? {}) as [string, Variable][]);

@@ -1,0 +1,129 @@
+/**
+ * A tool called as an agent would call it, once, to see what comes back (spec "Webhook tool" rule 8; decisions.md
+ * "Platform"). What the endpoint answers is a result; only a request that makes no sense is an error.
+ */
+import { ServiceError } from '../../../contracts/errors.js';
+import { LIMITS } from '../../../contracts/limits.js';
+import { OutboundError } from '../../../contracts/ports/outbound.js';
+import {
+  newTool,
+  type ToolDefinition,
+  ToolTest,
+  ToolTestResult,
+  type ToolTestResult as Result,
+  UnsavedToolTest,
+} from '../../../contracts/schemas/tools.js';
+import { toolRequest } from '../../../contracts/tool-request.js';
+import { readBody } from './bodies.js';
+import { checked } from './checked.js';
+import { refuse, within } from './errors.js';
+import type { PlatformParts } from './parts.js';
+import { answers, bodyFailures, found, type Handler, json, jsonBody, type Row } from './rows.js';
+import { nameProblems, toolProblems } from './tool-check.js';
+import { toolIdOf } from './tools.js';
+
+const checkTest = checked(ToolTest);
+const checkUnsaved = checked(UnsavedToolTest);
+
+type Headers = Awaited<ReturnType<PlatformParts['tools']['headersOf']>>;
+type Values = Readonly<Record<string, unknown>>;
+
+const failed = (error: string, latency: number): Result => ({
+  ok: false,
+  status_code: null,
+  latency_ms: latency,
+  response_headers: {},
+  response_body: '',
+  response_truncated: false,
+  error,
+});
+
+function checkCallable({ tool_type: type }: ToolDefinition): void {
+  if (type === 'webhook') return;
+  throw new ServiceError('invalid_request', {
+    message: 'A client tool runs in the client and cannot be tested here',
+  });
+}
+
+/** Errors: `invalid_request` where the tool is no webhook, or the values do not fit its URL. */
+async function call(
+  tool: ToolDefinition,
+  headers: Headers,
+  values: Values,
+  { outbound, clock }: Pick<PlatformParts, 'outbound' | 'clock'>,
+  signal: AbortSignal,
+): Promise<Result> {
+  checkCallable(tool);
+  if (tool.url === '') return failed('The tool has no URL', 0);
+  const request = toolRequest(tool, headers, values);
+  const since = clock.monotonic();
+  try {
+    const reply = await outbound.fetch({ ...request, captureBytes: LIMITS.tool.testCaptureBytes, signal });
+    return {
+      ok: reply.status >= 200 && reply.status < 300,
+      status_code: reply.status,
+      latency_ms: Math.round(reply.latencyMs),
+      response_headers: { ...reply.headers },
+      response_body: Buffer.from(reply.body).toString('utf8'),
+      response_truncated: reply.truncated,
+      error: null,
+    };
+  } catch (error) {
+    if (error instanceof OutboundError) return failed(error.message, Math.round(clock.monotonic() - since));
+    throw error;
+  }
+}
+
+const testSaved: Handler = async (request, parts, { workspaceId }) => {
+  const { arguments: values = {} } = checkTest(await readBody(request));
+  const tool = found(await parts.tools.read(toolIdOf(request), workspaceId), 'Tool');
+  const headers = await parts.tools.headersOf(tool);
+  return json(200, await call(tool.definition, headers, values, parts, request.signal));
+};
+
+/** The headers of a tool that was never saved hold their values themselves. */
+const ownHeaders = (headers: NonNullable<Parameters<typeof newTool>[0]['headers']> = []): Headers =>
+  headers.flatMap(({ name, value, kind = 'custom' }): [string, string][] =>
+    value ? [[kind === 'custom' ? name : 'Authorization', value]] : [],
+  );
+
+const testUnsaved: Handler = async (request, parts) => {
+  const { tool, arguments: values = {} } = checkUnsaved(await readBody(request));
+  try {
+    refuse([...nameProblems(tool, tool.tool_type), ...toolProblems(tool, parts.outbound)]);
+  } catch (error) {
+    return within('tool', error);
+  }
+  const { definition } = newTool(tool);
+  return json(200, await call(definition, ownHeaders(tool.headers), values, parts, request.signal));
+};
+
+const TAGS = { tags: ['tools'], auth: true } as const;
+const RESULT = answers(200, 'What came back, or why nothing did', ToolTestResult);
+
+export const TOOL_TEST_ROWS: readonly Row[] = [
+  {
+    method: 'POST',
+    path: '/v1/agent/tools/{tool_id}/test',
+    handler: testSaved,
+    description: {
+      summary: 'Test a tool',
+      description: 'Calls the real endpoint with these arguments; mock responses do not intercept it.',
+      ...TAGS,
+      requestBody: jsonBody(ToolTest),
+      responses: { ...RESULT, ...bodyFailures(404) },
+    },
+  },
+  {
+    method: 'POST',
+    path: '/v1/agent/tools/test',
+    handler: testUnsaved,
+    description: {
+      summary: 'Test an unsaved tool',
+      description: 'Calls the real endpoint of the tool in the body. Nothing is saved.',
+      ...TAGS,
+      requestBody: jsonBody(UnsavedToolTest),
+      responses: { ...RESULT, ...bodyFailures() },
+    },
+  },
+];

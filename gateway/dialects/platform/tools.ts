@@ -1,0 +1,185 @@
+/** Tools (spec "Webhook tool"; native-and-platform.md 6.5). */
+import { LIMITS } from '../../../contracts/limits.js';
+import type {
+  AgentReferences as References,
+  Tool,
+  ToolSummary as Summary,
+} from '../../../contracts/ports/tools.js';
+import { AgentReferences } from '../../../contracts/schemas/agents.js';
+import {
+  newTool,
+  reviseTool,
+  ToolChange,
+  ToolCreation,
+  ToolEntity,
+  ToolSummary,
+} from '../../../contracts/schemas/tools.js';
+import { readBody } from './bodies.js';
+import { checked } from './checked.js';
+import { notFound, refuse } from './errors.js';
+import { Page, pageBody, pageRequest, PAGING, textOf } from './paging.js';
+import {
+  answers,
+  bodyFailures,
+  failures,
+  found,
+  type Handler,
+  idOf,
+  json,
+  jsonBody,
+  queryParameter,
+  type Row,
+} from './rows.js';
+import { nameProblems, toolProblems } from './tool-check.js';
+
+const WHAT = 'Tool';
+
+const checkCreation = checked(ToolCreation);
+const checkChange = checked(ToolChange);
+
+export const toolIdOf = (request: Parameters<Handler>[0]): string => idOf(request, 'tool_id', WHAT);
+
+const toolSummary = ({ id, workspaceId, definition, usedBy, createdAt, updatedAt }: Summary) => ({
+  tool_id: id,
+  workspace_id: workspaceId,
+  name: definition.name,
+  description: definition.description,
+  tool_type: definition.tool_type,
+  method: definition.method,
+  url: definition.url,
+  used_by: usedBy,
+  created_at: createdAt.toISOString(),
+  updated_at: updatedAt.toISOString(),
+});
+
+const toolEntity = (tool: Tool) => ({ ...toolSummary(tool), ...tool.definition });
+
+export const referencesBody = ({ agents, total }: References) => ({
+  agents: agents.map(({ id, name }) => ({ agent_id: id, name })),
+  total,
+});
+
+const list: Handler = async ({ query }, { agents, tools }, { workspaceId }) => {
+  const page = pageRequest(query, 'tools');
+  const search = textOf(query, 'search', LIMITS.agent.search);
+  const agentId = textOf(query, 'agent_id', LIMITS.agent.reference);
+  if (agentId !== undefined) found(await agents.read(agentId, workspaceId), 'Agent');
+  const filter = {
+    ...(search === undefined ? {} : { search }),
+    ...(agentId === undefined ? {} : { agentId }),
+  };
+  const listed = await tools.list(workspaceId, filter, page);
+  return json(200, pageBody('tools', 'tools', listed, toolSummary));
+};
+
+const create: Handler = async (request, { tools, outbound }, { workspaceId }) => {
+  const wanted = checkCreation(await readBody(request));
+  refuse([...nameProblems(wanted, wanted.tool_type), ...toolProblems(wanted, outbound)]);
+  return json(201, toolEntity(await tools.create(newTool(wanted), workspaceId)));
+};
+
+const read: Handler = async (request, { tools }, { workspaceId }) =>
+  json(200, toolEntity(found(await tools.read(toolIdOf(request), workspaceId), WHAT)));
+
+const change: Handler = async (request, { tools, outbound }, { workspaceId }) => {
+  const wanted = checkChange(await readBody(request));
+  refuse(toolProblems(wanted, outbound));
+  const changed = await tools.change(toolIdOf(request), workspaceId, (current) => {
+    refuse(nameProblems(wanted, current.tool_type));
+    return reviseTool(current, wanted);
+  });
+  return json(200, toolEntity(found(changed, WHAT)));
+};
+
+const remove: Handler = async (request, { tools }, { workspaceId }) => {
+  if (await tools.remove(toolIdOf(request), workspaceId)) return { status: 204 };
+  throw notFound(WHAT);
+};
+
+const agents: Handler = async (request, { tools }, { workspaceId }) =>
+  json(200, referencesBody(found(await tools.agents(toolIdOf(request), workspaceId), WHAT)));
+
+const TAGS = { tags: ['tools'], auth: true } as const;
+const TOOLS = '/v1/agent/tools';
+const TOOL = `${TOOLS}/{tool_id}`;
+
+export const TOOL_ROWS: readonly Row[] = [
+  {
+    method: 'GET',
+    path: TOOLS,
+    handler: list,
+    description: {
+      summary: 'List tools',
+      description: 'Newest first.',
+      ...TAGS,
+      parameters: [
+        queryParameter(
+          'search',
+          { type: 'string', maxLength: LIMITS.agent.search },
+          'In name and description',
+        ),
+        queryParameter('agent_id', { type: 'string' }, "Those that the agent's draft has attached"),
+        ...PAGING,
+      ],
+      responses: { ...answers(200, 'One page', Page('tools', ToolSummary)), ...failures(400, 404) },
+    },
+  },
+  {
+    method: 'POST',
+    path: TOOLS,
+    handler: create,
+    description: {
+      summary: 'Create a tool',
+      description: 'It is attached to no agent. Credentials are write-only and kept encrypted.',
+      ...TAGS,
+      requestBody: jsonBody(ToolCreation),
+      responses: { ...answers(201, 'The tool', ToolEntity), ...bodyFailures() },
+    },
+  },
+  {
+    method: 'GET',
+    path: TOOL,
+    handler: read,
+    description: {
+      summary: 'Read a tool',
+      ...TAGS,
+      responses: { ...answers(200, 'The tool', ToolEntity), ...failures(404) },
+    },
+  },
+  {
+    method: 'PATCH',
+    path: TOOL,
+    handler: change,
+    description: {
+      summary: 'Change a tool',
+      description:
+        'What is absent stays, lists are replaced. Every agent that uses it has unpublished changes then; a new ' +
+        'credential takes effect at once, also for published versions.',
+      ...TAGS,
+      requestBody: jsonBody(ToolChange),
+      responses: { ...answers(200, 'The tool', ToolEntity), ...bodyFailures(404) },
+    },
+  },
+  {
+    method: 'DELETE',
+    path: TOOL,
+    handler: remove,
+    description: {
+      summary: 'Delete a tool',
+      description: 'Not while the draft of an agent has it attached. Published versions keep it as it was.',
+      ...TAGS,
+      responses: { ...answers(204, 'Gone'), ...failures(404, 409) },
+    },
+  },
+  {
+    method: 'GET',
+    path: `${TOOL}/agents`,
+    handler: agents,
+    description: {
+      summary: 'List the agents that use a tool',
+      description: 'By their drafts.',
+      ...TAGS,
+      responses: { ...answers(200, 'The agents', AgentReferences), ...failures(404) },
+    },
+  },
+];

@@ -1,0 +1,74 @@
+/** Forms with a text file (native-and-platform.md 6.1, knowledge sources): .md or .txt, UTF-8, at most 1 MB. */
+import { ServiceError } from '../../../contracts/errors.js';
+import { LIMITS } from '../../../contracts/limits.js';
+import type { SourceFile } from '../../../contracts/ports/knowledge.js';
+import type { Problem } from '../../../contracts/schemas/check.js';
+import { KnowledgeFields } from '../../../contracts/schemas/knowledge.js';
+import { type Form, readMultipart, type UploadedFile } from '../../server/multipart.js';
+import type { HttpRequest } from '../../server/port.js';
+import { checked } from './checked.js';
+import { problem } from './errors.js';
+
+const { sourceBytes, fileName } = LIMITS.knowledge;
+/** A file that is somewhat too large is read to its end, so that its sender reads the answer. */
+const FORM_BYTES = 4 * sourceBytes;
+const NAMES = /\.(md|txt)$/i;
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+const checkFields = checked(KnowledgeFields);
+
+export interface Upload {
+  readonly fields: KnowledgeFields;
+  readonly file: UploadedFile | undefined;
+  /** What is wrong with the file's presence or name. */
+  readonly problems: readonly Problem[];
+}
+
+async function readForm(request: HttpRequest): Promise<Form> {
+  const form = await readMultipart(request, { bodyBytes: FORM_BYTES, fileBytes: FORM_BYTES, files: 1 });
+  if ([...form.files.values()].every(({ bytes }) => bytes.length <= sourceBytes)) return form;
+  throw new ServiceError('payload_too_large', { message: 'source is larger than 1 MB', param: 'source' });
+}
+
+/** Without the folders that some browsers send along. */
+const bareName = (name: string): string => (name.split(/[\\/]/).at(-1) ?? '').replaceAll('\0', '');
+
+function nameProblems({ filename }: UploadedFile): Problem[] {
+  const name = bareName(filename);
+  if (NAMES.test(name) && name.length <= fileName.max) return [];
+  return [
+    problem(
+      ['source'],
+      `source must be a file .md or .txt with a name of at most ${fileName.max} characters`,
+    ),
+  ];
+}
+
+function fileProblems(form: Form): Problem[] {
+  const file = form.files.get('source');
+  const others = [...form.files.keys()].filter((name) => name !== 'source');
+  return [
+    ...(file ? nameProblems(file) : []),
+    ...others.map((name) => problem([name], `unknown file ${name}`, 'additionalProperties')),
+  ];
+}
+
+/** Errors: `unsupported_media_type`, `malformed_body`, `payload_too_large`, `validation_failed` for the fields. */
+export async function readUpload(request: HttpRequest): Promise<Upload> {
+  const form = await readForm(request);
+  const fields = checkFields(
+    Object.fromEntries([...form.fields].map(([name, values]) => [name, values.at(-1)])),
+  );
+  return { fields, file: form.files.get('source'), problems: fileProblems(form) };
+}
+
+/** The text of the file. Errors: `invalid_request` where it is none. */
+export function sourceFile({ filename, bytes }: UploadedFile): SourceFile {
+  try {
+    const content = UTF8.decode(bytes);
+    if (!content.includes('\0')) return { fileName: bareName(filename), sizeBytes: bytes.length, content };
+  } catch {
+    // falls through to the one message
+  }
+  throw new ServiceError('invalid_request', { message: 'source is not UTF-8 text', param: 'source' });
+}

@@ -1,0 +1,86 @@
+/** Publishing, and published versions (native-and-platform.md 6.4). */
+import type { VersionSummary as Summary } from '../../../contracts/ports/agents.js';
+import { Publication, Published, VersionDetail, VersionSummary } from '../../../contracts/schemas/agents.js';
+import { agentIdOf, configEntity } from './agents.js';
+import { readOptionalBody } from './bodies.js';
+import { checked } from './checked.js';
+import { warningsOf } from './config-check.js';
+import { notFound } from './errors.js';
+import { Page, pageBody, pageRequest, PAGING } from './paging.js';
+import { answers, bodyFailures, failures, found, type Handler, json, jsonBody, type Row } from './rows.js';
+
+const checkPublication = checked(Publication);
+
+const NUMBER = /^[1-9]\d{0,8}$/;
+
+const summaryOf = ({ number, title, description, configHash, publishedAt }: Summary) => ({
+  version_number: number,
+  version_title: title,
+  version_description: description,
+  config_hash: configHash,
+  published_at: publishedAt.toISOString(),
+});
+
+const publish: Handler = async (request, parts, { workspaceId }) => {
+  const body = checkPublication(await readOptionalBody(request));
+  const about = { title: body.version_title ?? null, description: body.version_description ?? null };
+  const version = found(await parts.versions.publish(agentIdOf(request), workspaceId, about), 'Agent');
+  const warnings = await warningsOf(version.config, workspaceId, parts);
+  return json(200, { ...summaryOf(version), warnings });
+};
+
+const list: Handler = async (request, { versions }, { workspaceId }) => {
+  const page = pageRequest(request.query, 'versions');
+  const listed = found(await versions.list(agentIdOf(request), workspaceId, page), 'Agent');
+  return json(200, pageBody('versions', 'versions', listed, summaryOf));
+};
+
+const read: Handler = async (request, { versions }, { workspaceId }) => {
+  const number = request.params['version_number'] ?? '';
+  if (!NUMBER.test(number)) throw notFound('Version');
+  const version = found(await versions.read(agentIdOf(request), workspaceId, Number(number)), 'Version');
+  return json(200, { ...summaryOf(version), config: configEntity(version) });
+};
+
+const TAGS = { tags: ['agents'], auth: true } as const;
+const AGENT = '/v1/agent/agents/{agent_id}';
+
+export const VERSION_ROWS: readonly Row[] = [
+  {
+    method: 'POST',
+    path: `${AGENT}/publish`,
+    handler: publish,
+    description: {
+      summary: 'Publish the draft',
+      description:
+        'Makes the next version, which sessions run on from now on: the configuration, the attached tools as they are, ' +
+        'the newest content of the knowledge sources.',
+      ...TAGS,
+      requestBody: jsonBody(Publication),
+      bodyIsOptional: true,
+      responses: { ...answers(200, 'The version', Published), ...bodyFailures(404) },
+    },
+  },
+  {
+    method: 'GET',
+    path: `${AGENT}/versions`,
+    handler: list,
+    description: {
+      summary: 'List versions',
+      description: 'Newest first.',
+      ...TAGS,
+      parameters: PAGING,
+      responses: { ...answers(200, 'One page', Page('versions', VersionSummary)), ...failures(400, 404) },
+    },
+  },
+  {
+    method: 'GET',
+    path: `${AGENT}/versions/{version_number}`,
+    handler: read,
+    description: {
+      summary: 'Read a version',
+      ...TAGS,
+      responses: { ...answers(200, 'The version', VersionDetail), ...failures(404) },
+    },
+  },
+];

@@ -1,0 +1,93 @@
+/**
+ * Which IP addresses are public (spec "Webhook tool" rule 9). Only global unicast is; every form that wraps an IPv4
+ * address in an IPv6 one is refused whole, so that nothing private comes in disguise. Metadata services are kept
+ * apart: no configuration opens them, however they are wrapped.
+ */
+import ipaddr from 'ipaddr.js';
+
+export type Address = ipaddr.IPv4 | ipaddr.IPv6;
+export type Network = readonly [address: Address, bits: number];
+
+/** Where clouds hand out credentials, and what else no tenant may speak to. */
+const METADATA = [
+  '169.254.169.254', // AWS, Azure, Google, Oracle, DigitalOcean, OpenStack …
+  '169.254.170.2', // AWS tasks
+  '169.254.170.23', // AWS pods
+  '169.254.169.123', // AWS time
+  '169.254.169.253', // AWS names
+  '169.254.0.23', // Tencent
+  '169.254.10.10', // Tencent
+  '100.100.100.200', // Alibaba
+  '168.63.129.16', // Azure's host
+  '192.0.0.192', // Oracle, older
+  'fd00:ec2::254', // AWS
+  'fd00:ec2::23', // AWS pods
+  'fd00:ec2::123',
+  'fd00:ec2::253',
+  'fd20:ce::254', // Google
+  'fd00:42::42', // Scaleway
+].map((text) => ipaddr.parse(text));
+
+/** IPv6 networks that carry an IPv4 address, and the 16-bit parts that hold it. */
+const WRAPPERS = (
+  [
+    ['::/96', 6, 7],
+    ['::ffff:0:0/96', 6, 7],
+    ['::ffff:0:0:0/96', 6, 7],
+    ['64:ff9b::/96', 6, 7],
+    ['64:ff9b:1::/48', 6, 7],
+    ['2002::/16', 1, 2],
+  ] as const
+).map(([network, high, low]) => ({ network: ipaddr.IPv6.parseCIDR(network), high, low }));
+
+/** ISATAP: any prefix, then `0:5efe` or `200:5efe`, then the address. */
+const isIsatap = ({ parts }: ipaddr.IPv6): boolean =>
+  parts[5] === 0x5efe && (parts[4] === 0 || parts[4] === 0x200);
+
+/** Teredo carries its client's address inverted. */
+const isTeredo = ({ parts }: ipaddr.IPv6): boolean => parts[0] === 0x2001 && parts[1] === 0;
+
+const ipv4Of = (high: number, low: number): ipaddr.IPv4 =>
+  new ipaddr.IPv4([high >> 8, high & 255, low >> 8, low & 255]);
+
+/** The IPv4 addresses that an IPv6 one stands for. */
+function wrapped(address: ipaddr.IPv6): readonly ipaddr.IPv4[] {
+  const part = (index: number): number => address.parts[index] ?? 0;
+  const wrappers = WRAPPERS.filter(({ network }) => address.match(network));
+  const found = wrappers.map(({ high, low }) => ipv4Of(part(high), part(low)));
+  if (isIsatap(address)) found.push(ipv4Of(part(6), part(7)));
+  if (isTeredo(address)) found.push(ipv4Of(part(6) ^ 0xffff, part(7) ^ 0xffff));
+  return found;
+}
+
+const isV6 = (address: Address): address is ipaddr.IPv6 => address.kind() === 'ipv6';
+
+/** The address, and those that it wraps. */
+const allOf = (address: Address): readonly Address[] =>
+  isV6(address) ? [address, ...wrapped(address)] : [address];
+
+const same = (a: Address, b: Address): boolean => a.toNormalizedString() === b.toNormalizedString();
+
+/** True of the addresses that nothing may open. */
+export const isMetadata = (address: Address): boolean =>
+  allOf(address).some((one) => METADATA.some((known) => same(one, known)));
+
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
+
+/** True of addresses anywhere on the internet. */
+export function isPublic(address: Address): boolean {
+  if (address.range() !== 'unicast' || isMetadata(address)) return false;
+  return !isV6(address) || (address.match(GLOBAL_UNICAST) && wrapped(address).length === 0);
+}
+
+/** An address as a resolver or a parsed URL writes it; undefined where it is none. Zones are not part of it. */
+export function parseAddress(text: string): Address | undefined {
+  const bare = text.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, '');
+  return ipaddr.isValid(bare) ? ipaddr.parse(bare) : undefined;
+}
+
+/** IPv4 networks hold the mapped form of their addresses as well. */
+export function isWithin(address: Address, [network, bits]: Network): boolean {
+  const plain = isV6(address) && address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
+  return plain.kind() === network.kind() && plain.match(network, bits);
+}

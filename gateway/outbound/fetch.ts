@@ -1,0 +1,209 @@
+/**
+ * Requests to addresses of account owners (contracts/ports/outbound.ts). A name is resolved once a hop, every address
+ * is judged, and the connection goes to one of those very addresses, so a name that answers differently the second
+ * time is never asked again. Redirects are judged like first addresses; what the owner stored as headers stays with
+ * the origin that it was stored for. One connection a hop, one deadline for all of it.
+ */
+import type { LookupFunction } from 'node:net';
+import { Client, type Dispatcher } from 'undici';
+import type { Clock } from '../../contracts/clock.js';
+import {
+  CONNECTION_HEADERS,
+  type Outbound,
+  OutboundError,
+  type OutboundReply,
+  type OutboundRequest,
+} from '../../contracts/ports/outbound.js';
+import { parseAddress } from './addresses.js';
+import { type Allowed, parseAllowed } from './allow.js';
+import { addressRefusal, judge, type Target } from './guard.js';
+import { type Lookup, resolveHost } from './lookup.js';
+import { type Hop, nextHop, refused } from './redirects.js';
+
+export interface OutboundParts {
+  /** OUTBOUND_ALLOW. */
+  readonly allow: readonly string[];
+  readonly clock: Clock;
+  readonly lookup?: Lookup;
+}
+
+const REDIRECTS = 3;
+const CONNECT_MS = 10_000;
+/** A second address of the same host is tried after this long. */
+const NEXT_ADDRESS_MS = 1000;
+const HEADER_BYTES = 32 * 1024;
+
+function targetOf(url: string, allowed: Allowed): Target {
+  const verdict = judge(url, allowed);
+  if ('refusal' in verdict) throw refused(verdict.refusal);
+  return verdict.target;
+}
+
+function checkHeaders(headers: OutboundRequest['headers']): void {
+  for (const [name] of headers)
+    if (CONNECTION_HEADERS.has(name.toLowerCase()))
+      throw new OutboundError('refused', `The header ${name} may not be set`);
+}
+
+/** The addresses that the connection may use. All of them must be allowed. */
+async function addressesOf(target: Target, parts: CallParts): Promise<readonly string[]> {
+  if (target.literal) return [target.host];
+  const { host, port, named } = target;
+  const found = await parts.lookup(host, named, parts.signal).catch((cause: unknown) => {
+    throw new OutboundError('unresolved', `The host ${host} does not resolve`, { cause });
+  });
+  for (const text of found) {
+    const address = parseAddress(text);
+    const refusal = address ? addressRefusal(address, port, parts.allowed, named) : 'is malformed';
+    if (refusal !== undefined) throw refused(refusal);
+  }
+  return found;
+}
+
+/** Answers every question for an address with those that were judged. */
+function pinned(addresses: readonly string[]): LookupFunction {
+  const rows = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+  return (_host, options, done) => {
+    const [first] = rows;
+    if (options.all) done(null, rows);
+    else done(null, first?.address ?? '', first?.family);
+  };
+}
+
+const clientOf = ({ url }: Target, addresses: readonly string[]): Client =>
+  new Client(url.origin, {
+    connect: {
+      lookup: pinned(addresses),
+      timeout: CONNECT_MS,
+      autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
+    },
+    maxHeaderSize: HEADER_BYTES,
+    // The deadline of the whole request bounds these.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+
+interface CallParts {
+  readonly allowed: Allowed;
+  readonly lookup: Lookup;
+  readonly signal: AbortSignal;
+}
+
+const flat = (headers: OutboundRequest['headers']): string[] => [
+  ...headers.flatMap(([name, value]) => [name, value]),
+  ...(headers.some(([name]) => name.toLowerCase() === 'accept-encoding')
+    ? []
+    : ['accept-encoding', 'identity']),
+];
+
+/** At most `bytes` of the body; what is behind them is not read. */
+async function capture(
+  body: Dispatcher.ResponseData['body'],
+  bytes: number,
+): Promise<Pick<OutboundReply, 'body' | 'truncated'>> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    chunks.push(chunk.subarray(0, bytes - size));
+    size += chunk.length;
+    if (size > bytes) return { body: Buffer.concat(chunks), truncated: true };
+  }
+  return { body: Buffer.concat(chunks), truncated: false };
+}
+
+const plainHeaders = (headers: Dispatcher.ResponseData['headers']): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
+    ),
+  );
+
+type Answer = Omit<OutboundReply, 'latencyMs'>;
+
+async function send(hop: Hop, captureBytes: number, parts: CallParts): Promise<Answer> {
+  const target = targetOf(hop.url, parts.allowed);
+  const client = clientOf(target, await addressesOf(target, parts));
+  try {
+    parts.signal.throwIfAborted();
+    const { statusCode, headers, body } = await client.request({
+      method: hop.method,
+      path: `${target.url.pathname}${target.url.search}`,
+      headers: flat(hop.headers),
+      body: hop.body ?? null,
+      signal: parts.signal,
+      reset: true,
+    });
+    return { status: statusCode, headers: plainHeaders(headers), ...(await capture(body, captureBytes)) };
+  } finally {
+    await client.destroy();
+  }
+}
+
+async function follow(request: OutboundRequest, parts: CallParts): Promise<Answer> {
+  const most = request.redirects ?? REDIRECTS;
+  let hop: Hop = request;
+  for (let followed = 0; ; followed++) {
+    const answer = await send(hop, request.captureBytes, parts);
+    const next = most === 0 ? undefined : nextHop(hop, answer);
+    if (!next) return answer;
+    if (followed === most) {
+      throw new OutboundError('too_many_redirects', `The address redirects more than ${most} times`);
+    }
+    hop = next;
+  }
+}
+
+const codeOf = (error: unknown): string => {
+  const code = (error as { code?: unknown } | undefined)?.code;
+  return typeof code === 'string' ? ` (${code})` : '';
+};
+
+/** What undici says of a request that cannot be sent at all. */
+const isInvalid = (error: unknown): boolean =>
+  ['UND_ERR_INVALID_ARG', 'ERR_INVALID_CHAR'].includes((error as { code?: string }).code ?? '');
+
+function toOutboundError(error: unknown): OutboundError {
+  if (error instanceof OutboundError) return error;
+  if (isInvalid(error)) return new OutboundError('refused', 'The request cannot be sent', { cause: error });
+  return new OutboundError('unreachable', `The host could not be reached${codeOf(error)}`, { cause: error });
+}
+
+/** Errors: an Error that names the wrong entry of OUTBOUND_ALLOW. */
+export function createOutbound({ allow, clock, lookup = resolveHost }: OutboundParts): Outbound {
+  const allowed = parseAllowed(allow);
+  return {
+    checkUrl(url) {
+      const verdict = judge(url, allowed);
+      return 'refusal' in verdict ? verdict.refusal : undefined;
+    },
+    async fetch(request) {
+      request.signal?.throwIfAborted();
+      checkHeaders(request.headers);
+      const started = clock.monotonic();
+      const ending = new AbortController();
+      const late = new OutboundError('timeout', `No response within ${request.timeoutMs / 1000} s`);
+      const leave = (): void => ending.abort(request.signal?.reason);
+      const cancel = clock.after(request.timeoutMs, () => ending.abort(late));
+      request.signal?.addEventListener('abort', leave);
+      try {
+        const parts = { allowed, lookup, signal: ending.signal };
+        const answer = await untilAborted(follow(request, parts), ending.signal);
+        return { ...answer, latencyMs: Math.round(clock.monotonic() - started) };
+      } catch (error) {
+        if (ending.signal.aborted) throw ending.signal.reason;
+        throw toOutboundError(error);
+      } finally {
+        cancel();
+        request.signal?.removeEventListener('abort', leave);
+      }
+    },
+  };
+}
+
+/** The work, or the signal's reason as soon as it is aborted: a look-up may not hear of it. */
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    work.then(resolve, reject);
+  });
+}

@@ -1,0 +1,72 @@
+/**
+ * What an outbound address may be (spec "Webhook tool" rule 9), judged twice: as written, when it is saved and before
+ * each hop, and by every address that its name resolves to. A URL is judged by the same parser that the connection
+ * uses, after the odd spellings of addresses (decimal, octal, hexadecimal, wide digits) have become plain ones.
+ */
+import type { Allowed } from './allow.js';
+import { type Address, isMetadata, isPublic, parseAddress } from './addresses.js';
+
+/** One hop: where to connect. */
+export interface Target {
+  readonly url: URL;
+  /** Without brackets and trailing dots. */
+  readonly host: string;
+  readonly port: number;
+  /** Where the host is an address. */
+  readonly literal?: Address;
+  /** Whether the operator named the host. */
+  readonly named: boolean;
+}
+
+export type Verdict = { readonly refusal: string } | { readonly target: Target };
+
+const PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
+
+/** What no public name ends in. */
+const PRIVATE_NAMES =
+  /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|lan|home|corp|private|home\.arpa|metadata\.goog)$/;
+
+/** Blanks, control characters and backslashes, which parsers read differently. */
+// eslint-disable-next-line no-control-regex
+const AMBIGUOUS = /[\u0000-\u0020\u007f-\u00a0\u2028\u2029\\]/;
+const USERINFO = /^[a-z][a-z0-9+.-]*:\/*[^/?#]*@/i;
+
+const refuse = (refusal: string): Verdict => ({ refusal });
+
+const withoutDots = (host: string): string => host.replace(/\.+$/, '');
+
+/** What an address may not be; undefined where it may. */
+export function addressRefusal(address: Address, port: number, allowed: Allowed, named = false) {
+  if (isMetadata(address)) return 'must not point to a metadata service';
+  if (isPublic(address) || named || allowed.address(address, port)) return undefined;
+  return 'must not point to a private or reserved address';
+}
+
+function nameRefusal(host: string): string | undefined {
+  if (PRIVATE_NAMES.test(host)) return 'must not point to a local or private host';
+  if (!host.includes('.')) return 'must name a public host';
+  return undefined;
+}
+
+/** Judges an address as written. */
+export function judge(text: string, allowed: Allowed): Verdict {
+  if (AMBIGUOUS.test(text)) return refuse('must not hold blanks, control characters or backslashes');
+  if (USERINFO.test(text)) return refuse('must not hold credentials');
+  if (!URL.canParse(text)) return refuse('must be an absolute http or https URL');
+  const url = new URL(text);
+  const standard = PORTS[url.protocol];
+  if (standard === undefined) return refuse('must be an absolute http or https URL');
+  const host = withoutDots(url.hostname.replace(/^\[(.*)\]$/, '$1'));
+  const port = url.port === '' ? standard : Number(url.port);
+  if (host === '' || port === 0) return refuse('must have a host and a port');
+  const named = allowed.name(host, port);
+  const literal = parseAddress(host);
+  const refusal = literal
+    ? addressRefusal(literal, port, allowed, named)
+    : named
+      ? undefined
+      : nameRefusal(host);
+  return refusal === undefined
+    ? { target: { url, host, port, ...(literal && { literal }), named } }
+    : { refusal };
+}

@@ -1,0 +1,32 @@
+/**
+ * Names to addresses. The system's own look-up holds one of the process's few threads for as long as a hostile name
+ * server likes, so it serves only the hosts that the operator named (and their /etc/hosts); every other name is asked
+ * of the name servers directly, with a limit, and let go of when the caller leaves.
+ */
+import { Resolver, lookup as systemLookup } from 'node:dns/promises';
+
+/** All addresses of a host, at least one. Rejects where there is none. */
+export type Lookup = (host: string, named: boolean, signal: AbortSignal) => Promise<readonly string[]>;
+
+const ASK = { timeout: 3000, tries: 2 };
+const MOST_ADDRESSES = 16;
+
+async function ask(host: string, signal: AbortSignal): Promise<readonly string[]> {
+  const resolver = new Resolver(ASK);
+  const cancel = (): void => resolver.cancel();
+  signal.addEventListener('abort', cancel);
+  try {
+    const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+    const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    if (found.length === 0) throw new Error(`${host} does not resolve`);
+    return found;
+  } finally {
+    signal.removeEventListener('abort', cancel);
+  }
+}
+
+const askSystem = async (host: string): Promise<readonly string[]> =>
+  (await systemLookup(host, { all: true })).map(({ address }) => address);
+
+export const resolveHost: Lookup = async (host, named, signal) =>
+  (await (named ? askSystem(host) : ask(host, signal))).slice(0, MOST_ADDRESSES);

@@ -1,0 +1,15 @@
+/**
+ * Signatures of post-call deliveries (native-and-platform.md 6.8): `t=<unix seconds>,v1=<hex>`, an HMAC-SHA256 over
+ * the time and the exact bytes of the body, so that neither can be changed or used again later.
+ */
+import { createHmac } from 'node:crypto';
+import type { Vocabulary } from '../../contracts/vocabulary.js';
+
+export const signatureHeader = ({ headerPrefix }: Vocabulary): string => `${headerPrefix}Webhook-Signature`;
+
+/** `now` in milliseconds since the epoch. */
+export function sign(secret: string, body: string, now: number): string {
+  const seconds = Math.floor(now / 1000);
+  const hex = createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex');
+  return `t=${seconds},v1=${hex}`;
+}
