@@ -66,6 +66,21 @@ const list = (env: string, initial: readonly string[]): Setting<readonly string[
       .filter((item) => item !== ''),
 });
 
+const languages = <T extends readonly Language[] | undefined>(
+  env: string,
+  initial: T,
+): Setting<T | readonly Language[]> => ({
+  env,
+  initial,
+  parse: (raw) =>
+    list(env, [])
+      .parse(raw)
+      .map(
+        (code) =>
+          LANGUAGES.find((known) => known === code) ?? fail(env, `codes out of ${LANGUAGES.join(', ')}`),
+      ),
+});
+
 const address = (env: string): Setting<string | undefined> => ({
   env,
   initial: undefined,
@@ -88,6 +103,28 @@ function parseRoutes(raw: string): ModelRoutes {
   return fail('MODEL_ROUTES', 'a JSON object of model id to a list of engine names');
 }
 
+/** STUN and TURN servers as clients take them. */
+export interface IceServer {
+  readonly urls: readonly string[];
+  readonly username?: string;
+  readonly credential?: string;
+}
+
+const isIceServer = (server: unknown): server is IceServer => {
+  const { urls } = (server ?? {}) as { urls?: unknown };
+  return Array.isArray(urls) && urls.every((url) => /^(stun|turns?):/.test(String(url)));
+};
+
+function parseIceServers(raw: string): readonly IceServer[] {
+  try {
+    const servers: unknown = JSON.parse(raw);
+    if (Array.isArray(servers) && servers.every(isIceServer)) return servers;
+  } catch {
+    // falls through to the one message
+  }
+  return fail('ICE_SERVERS', 'a JSON list of {"urls":["stun:…"]}');
+}
+
 const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url));
 
 /** English is spoken by flite; the other languages where the optional packages are installed. */
@@ -105,31 +142,42 @@ const SETTINGS = {
   dataDir: text('DATA_DIR', './data' as string),
   databaseUrl: text('DATABASE_URL', undefined as string | undefined),
   apiKey: text('API_KEY', undefined as string | undefined),
+  outboundAllow: list('OUTBOUND_ALLOW', []),
+  secretsKey: text('SECRETS_KEY', undefined as string | undefined),
   concurrency: count('CONCURRENCY', LIMITS.workspace.concurrency, 1, 1_000_000),
   quotaCharacters: optionalCount('QUOTA_SYNTHESIS_CHARACTERS'),
   quotaTranscriptionSeconds: optionalCount('QUOTA_TRANSCRIPTION_SECONDS'),
+  quotaConversationSeconds: optionalCount('QUOTA_CONVERSATION_SECONDS'),
+  publicSessionsPerAddress: count('PUBLIC_SESSIONS_PER_IP', LIMITS.session.publicPerMinute.ip, 0, 1_000_000),
+  publicSessionsPerAgent: count(
+    'PUBLIC_SESSIONS_PER_AGENT',
+    LIMITS.session.publicPerMinute.agent,
+    0,
+    1_000_000,
+  ),
   ttsEngines: list('TTS_ENGINES', DEFAULT_TTS_ENGINES),
   sttEngines: list('STT_ENGINES', ['moonshine']),
   modelRoutes: { env: 'MODEL_ROUTES', initial: {}, parse: parseRoutes } as Setting<ModelRoutes>,
   ttsProcesses: count('TTS_PROCESSES', 1, 1, 64),
   sttProcesses: count('STT_PROCESSES', 1, 1, 64),
   encodeProcesses: count('ENCODE_PROCESSES', 1, 1, 64),
+  sherpaTts: text('SHERPA_TTS', undefined as string | undefined),
+  sherpaTtsLanguages: languages('SHERPA_TTS_LANGUAGES', undefined),
+  sherpaStt: text('SHERPA_STT', undefined as string | undefined),
+  sherpaSttLanguages: languages('SHERPA_STT_LANGUAGES', undefined),
+  mediaProcesses: count('MEDIA_PROCESSES', 1, 1, 64),
+  mediaHost: text('MEDIA_HOST', undefined as string | undefined),
+  mediaUdpPort: count('MEDIA_UDP_PORT', 7882, 0, 65_535),
+  mediaPublicAddress: text('MEDIA_PUBLIC_ADDRESS', undefined as string | undefined),
+  mediaOpusComplexity: count('MEDIA_OPUS_COMPLEXITY', 5, 0, 10),
+  iceServers: { env: 'ICE_SERVERS', initial: [], parse: parseIceServers } as Setting<readonly IceServer[]>,
+  llmUrl: address('LLM_BASE_URL'),
+  llmKey: text('LLM_API_KEY', undefined as string | undefined),
+  llmModel: text('LLM_MODEL', 'default' as string),
   modelsDir: text('MODELS_DIR', resolve(REPOSITORY, '.models')),
   ffmpegPath: text('FFMPEG_PATH', undefined as string | undefined),
   logLevel: choice('LOG_LEVEL', 'info', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
 };
-
-const languages = (env: string): Setting<readonly Language[]> => ({
-  env,
-  initial: LANGUAGES,
-  parse: (raw) =>
-    list(env, [])
-      .parse(raw)
-      .map(
-        (code) =>
-          LANGUAGES.find((known) => known === code) ?? fail(env, `codes out of ${LANGUAGES.join(', ')}`),
-      ),
-});
 
 /** The variables of one remote speech service. */
 const remote = (
@@ -141,7 +189,7 @@ const remote = (
   ttsModel: text(`${prefix}_TTS_MODEL`, initial.ttsModel),
   sttModel: text(`${prefix}_STT_MODEL`, initial.sttModel),
   voices: list(`${prefix}_VOICES`, initial.voices),
-  languages: languages(`${prefix}_LANGUAGES`),
+  languages: languages(`${prefix}_LANGUAGES`, LANGUAGES),
   format: choice<RemoteFormat>(`${prefix}_FORMAT`, 'pcm', ['pcm', 'wav']),
   rate: count(`${prefix}_RATE`, initial.rate, 8000, 48_000),
 });

@@ -9,6 +9,9 @@ import { moonshineDescription } from '../engines/backends/moonshine/description.
 import { createNativeSpeech, createNativeTranscriber } from '../engines/backends/native-compatible/index.js';
 import { createOpenaiSpeech, createOpenaiTranscriber } from '../engines/backends/openai-compatible/index.js';
 import type { RemoteSettings } from '../engines/backends/remote/settings.js';
+import { ModelFolder } from '../engines/backends/sherpa/folder.js';
+import { describeSherpaStt } from '../engines/backends/sherpa/stt-kinds.js';
+import { describeSherpaTts } from '../engines/backends/sherpa/tts-kinds.js';
 import { sttInChild, ttsInChild } from '../engines/child-engines.js';
 import type { JobRunner } from '../contracts/ports/jobs.js';
 import type { TtsEngine } from '../contracts/ports/tts.js';
@@ -40,6 +43,25 @@ function settingsOf({ remotes }: Config, remote: RemoteName): RemoteSettings {
   throw new ConfigError(`The engine "${remote}-compatible" needs REMOTE_${remote.toUpperCase()}_URL`);
 }
 
+/** What an operator's model folder holds, without loading it. Errors: `ConfigError`. */
+function inFolder<D>(
+  variable: string,
+  path: string | undefined,
+  describe: (folder: ModelFolder) => { readonly description: D },
+): D {
+  if (path === undefined) throw new ConfigError(`The engine "sherpa" needs ${variable}, a model folder`);
+  try {
+    return describe(new ModelFolder(path)).description;
+  } catch (error) {
+    throw new ConfigError(`${variable}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+const sherpaTts = ({ sherpaTts: path, sherpaTtsLanguages: languages }: Config) =>
+  inFolder('SHERPA_TTS', path, (folder) => describeSherpaTts(folder, languages));
+const sherpaStt = ({ sherpaStt: path, sherpaSttLanguages: languages }: Config) =>
+  inFolder('SHERPA_STT', path, (folder) => describeSherpaStt(folder, languages));
+
 /** A row of an engine whose address the configuration must tell. */
 const remoteRow = <E>(remote: RemoteName, create: (settings: RemoteSettings) => E): EngineRow<E> => ({
   models: [],
@@ -54,6 +76,12 @@ const TTS: Readonly<Record<string, EngineRow<TtsEngine>>> = {
     models: [],
     check: () => needPackages('espeak', ESPEAK_PACKAGES),
     reach: (runner) => ttsInChild(runner('espeak'), espeakDescription),
+  },
+  sherpa: {
+    role: 'sherpa-tts',
+    models: [],
+    check: (config) => void sherpaTts(config),
+    reach: (runner, config) => ttsInChild(runner('sherpa-tts'), sherpaTts(config)),
   },
   'openai-compatible': remoteRow('openai', createOpenaiSpeech),
   'native-compatible': remoteRow('native', createNativeSpeech),
@@ -70,6 +98,12 @@ const STT: Readonly<Record<string, EngineRow<Transcriber>>> = {
       'silero/silero_vad_v6.onnx',
     ],
     reach: (runner) => sttInChild(runner('stt'), moonshineDescription),
+  },
+  sherpa: {
+    role: 'sherpa-stt',
+    models: ['silero/silero_vad_v6.onnx'],
+    check: (config) => void sherpaStt(config),
+    reach: (runner, config) => sttInChild(runner('sherpa-stt'), sherpaStt(config)),
   },
   'openai-compatible': remoteRow('openai', createOpenaiTranscriber),
   'native-compatible': remoteRow('native', createNativeTranscriber),

@@ -4,34 +4,34 @@
  */
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { createDecode } from '../codecs/decode/decoder.js';
-import { createEncode } from '../codecs/encode/encoder.js';
+import { dirname, join } from 'node:path';
 import { systemClock } from '../contracts/clock.js';
 import { randomIds } from '../contracts/ids.js';
+import { LIMITS } from '../contracts/limits.js';
 import type { Log } from '../contracts/log.js';
-import { createAdmission } from '../engines/admission.js';
-import type { RunningAdmission } from '../engines/admission.js';
-import { createSpeech } from '../engines/synthesize.js';
-import { createTranscription } from '../engines/transcribe.js';
-import { createVoices } from '../engines/voices.js';
-import { createPool, type Pool } from '../processes/pool.js';
-import { type Database, openDatabase } from '../storage/database.js';
-import { createKeyAuthority } from '../storage/keys.js';
-import { createSlotLeases } from '../storage/leases.js';
-import { createUsageStore, type Quotas } from '../storage/usage.js';
-import { createClonedVoices } from '../storage/voices.js';
-import { createWallet } from '../storage/wallet.js';
+import { serveJobs } from '../processes/serve-jobs.js';
+import { openDatabase } from '../storage/database.js';
+import { Children } from './children.js';
 import type { Config } from './config.js';
+import { mediaDialect } from './dialects/media/index.js';
 import { nativeDialect } from './dialects/native/index.js';
+import { platformDialect } from './dialects/platform/index.js';
 import { protocolADialect } from './dialects/protocol-a/index.js';
+import { protocolBDialect } from './dialects/protocol-b/index.js';
 import { voicesDialect } from './dialects/voices/index.js';
-import { reachEngines } from './engines.js';
-import type { RoleName, RoleSockets } from './roles.js';
+import { openIdentity } from './identity.js';
+import { openConversations } from './media.js';
+import { startTracing } from './otel.js';
+import { openPlatform } from './platform.js';
+import { createRecordings } from './recordings.js';
+import type { RoleSockets } from './roles.js';
 import { Health } from './server/health.js';
 import { listen } from './server/listen.js';
 import { Metrics } from './server/metrics.js';
+import type { Dialect } from './server/port.js';
+import { openSessions } from './sessions.js';
+import { createSignalRelay, RELAYED, relayedSignals } from './signal-relay.js';
+import { openSpeech } from './speech.js';
 
 /** What the supervisor owns and every gateway uses. */
 export interface Resources {
@@ -48,153 +48,120 @@ export interface RunningGateway {
 }
 
 const clock = systemClock;
-const HEALTH_MS = 2000;
-const DECODE_ONCE = fileURLToPath(new URL('./workers/decode-once.js', import.meta.url));
-/** Of this user: a folder that another one made could not be written. */
-const UPLOADS = join(tmpdir(), `speech-gateway-${process.getuid?.() ?? 'uploads'}`);
+const ids = randomIds;
+const GOODBYE_MS = 2000;
 
-type Pools = ReadonlyMap<RoleName, Pool>;
+/** Beside the children's sockets: short, and ours alone. */
+const signalSocketOf = ({ media = [] }: RoleSockets): string =>
+  join(dirname(media[0] ?? join(tmpdir(), '-')), `signal-${process.pid}.sock`);
 
-const openPools = (sockets: RoleSockets, log: Log): Pools =>
-  new Map(
-    Object.entries(sockets).map(([role, paths]) => [role as RoleName, createPool({ sockets: paths, log })]),
-  );
-
-function poolOf(pools: Pools, role: RoleName): Pool {
-  const pool = pools.get(role);
-  if (pool) return pool;
-  throw new Error(`no children run as ${role}`);
-}
-
-const isConnected = (pool: Pool): boolean => pool.state().some(({ connected }) => connected);
-
-/** Looks now and again whether the database answers and the children are connected. */
-function watchHealth(health: Health, database: Database, pools: Pools): () => void {
-  const look = async (): Promise<void> => {
-    for (const [role, pool] of pools) health.set(role, isConnected(pool));
-    health.set('database', await database.answers());
+/** All parts, opened in the order in which they need one another; `letGo` closes them in reverse. */
+async function openParts(config: Config, { databaseUrl, sockets }: Resources, log: Log) {
+  const database = await openDatabase({ url: databaseUrl, log });
+  const processId = randomUUID();
+  const common = { config, database, processId, ids, clock, log };
+  const children = new Children(sockets, log);
+  const identity = await openIdentity(common);
+  const { keys, admission } = identity;
+  const voiced = await openSpeech({ ...common, children, admission });
+  const platform = await openPlatform({ ...common, ...voiced, keys });
+  const address = signalSocketOf(sockets);
+  const recordings = createRecordings({ ...common, sql: database.sql, secrets: platform.secrets });
+  const sessions = await openSessions({ ...common, platform, admission, address, recordings });
+  const media = children.pool('media');
+  const conversations = openConversations({
+    ...common,
+    ...voiced,
+    ...{ sessions, platform, admission, media, recordings },
+  });
+  const handlers = relayedSignals(conversations);
+  const signals = await serveJobs({ socketPath: address, handlers, slots: RELAYED, log });
+  const tracing = await startTracing(process.env, log);
+  const letGo = async (): Promise<void> => {
+    await conversations.stop(0);
+    await signals.close(0);
+    await tracing.stop();
+    await sessions.stop();
+    await platform.stop();
+    voiced.stop();
+    await identity.stop();
+    children.close();
+    await database.close();
   };
-  for (const pool of pools.values()) pool.ready().then(look, () => undefined);
-  const timer = setInterval(() => void look(), HEALTH_MS);
-  return () => clearInterval(timer);
+  return { database, children, identity, voiced, platform, sessions, conversations, letGo };
 }
 
-function addGauges(metrics: Metrics, pools: Pools, admission: RunningAdmission): void {
-  const children = (read: (child: ReturnType<Pool['state']>[number]) => number) => () =>
-    [...pools].flatMap(([role, pool]) =>
-      pool.state().map((child, index) => ({ labels: { role, index }, value: read(child) })),
-    );
-  const labels = ['role', 'index'];
-  metrics.gauge(
-    'child_connected',
-    'Whether a child is connected',
-    children((child) => Number(child.connected)),
-    labels,
-  );
-  metrics.gauge(
-    'child_jobs_running',
-    'Jobs that a child runs',
-    children(({ running }) => running),
-    labels,
-  );
-  metrics.gauge(
-    'child_jobs_queued',
-    'Jobs that wait in a child',
-    children(({ queued }) => queued),
-    labels,
-  );
-  metrics.gauge(
-    'speech_jobs_running',
-    'Synthesis and transcription jobs admitted here',
-    () => admission.state().used,
-  );
-  metrics.gauge(
-    'speech_slots_held',
-    'Concurrency slots that this process leases',
-    () => admission.state().held,
-  );
+type Parts = Awaited<ReturnType<typeof openParts>>;
+
+/** A new protocol is one line here. */
+function dialectsOf(
+  { identity, voiced, platform, sessions, conversations }: Parts,
+  config: Config,
+  log: Log,
+) {
+  const common = { ...identity, ...voiced, vocabulary: config.vocabulary, clock, log };
+  const dialects: readonly Dialect[] = [
+    nativeDialect(common),
+    protocolADialect(common),
+    protocolBDialect(common),
+    voicesDialect(common),
+    platformDialect(platform, sessions.routes),
+    mediaDialect({ ...sessions, conversations, relay: createSignalRelay(log) }),
+  ];
+  return dialects;
 }
 
-const quotasOf = ({ quotaCharacters, quotaTranscriptionSeconds: seconds }: Config): Quotas => ({
-  ...(quotaCharacters === undefined ? {} : { synthesis_characters: quotaCharacters }),
-  ...(seconds === undefined ? {} : { transcription_ms: seconds * 1000 }),
-});
-
-/** Jobs that wait in each child of a role before new requests are shed. */
-const SATURATED = 48;
-
-const isSaturated = (pools: Pools): boolean =>
-  [...pools.values()].some((pool) => pool.state().every(({ queued }) => queued > SATURATED));
-
-const tlsOf = ({ tlsCert, tlsKey }: Config) =>
-  tlsCert !== undefined && tlsKey !== undefined ? { tls: { certFile: tlsCert, keyFile: tlsKey } } : {};
+/** What of the configuration the edge is made by. */
+function edgeOf({
+  httpStack: stack,
+  host,
+  port,
+  workers,
+  publicUrl,
+  trustedProxies,
+  tlsCert,
+  tlsKey,
+}: Config) {
+  return {
+    stack,
+    host,
+    port,
+    exclusive: workers === 1,
+    trustedProxies,
+    ...(publicUrl === undefined ? {} : { publicUrl }),
+    ...(tlsCert !== undefined && tlsKey !== undefined ? { tls: { certFile: tlsCert, keyFile: tlsKey } } : {}),
+  };
+}
 
 /** Errors: `StorageFailure` for the database, a clear error for the port, the certificate and FFMPEG_PATH. */
 export async function startGateway(config: Config, resources: Resources, log: Log): Promise<RunningGateway> {
-  const decode = createDecode({
-    tempFolder: UPLOADS,
-    decodeOnce: DECODE_ONCE,
-    ffmpegPath: config.ffmpegPath,
-  });
-  const database = await openDatabase({ url: resources.databaseUrl, log });
-  const keys = await createKeyAuthority({ database, clock, log });
-  const defaultLimit = config.concurrency;
-  const leases = createSlotLeases({ ...database, processId: randomUUID(), defaultLimit });
-  const usage = createUsageStore(database.sql, quotasOf(config));
-  const admission = createAdmission({ leases, usage, clock, log, defaultLimit });
-  const pools = openPools(resources.sockets, log);
-  const registry = reachEngines(config, (role) => poolOf(pools, role));
-  const encode = createEncode(poolOf(pools, 'encode'));
-  const cloned = await createClonedVoices({ database, ids: randomIds, clock, log });
-  const voices = createVoices(registry.speakers, cloned);
-  const speech = createSpeech({ registry, voices, admission, encode });
-  const transcription = createTranscription({ registry, admission, decode });
-  const { vocabulary } = config;
-
-  const health = new Health(['database', ...pools.keys()]);
+  const parts = await openParts(config, resources, log);
+  const { children, conversations, identity } = parts;
+  const health = new Health(['database', ...children.roles]);
   const metrics = new Metrics();
-  addGauges(metrics, pools, admission);
-  const stopWatching = watchHealth(health, database, pools);
-  const letGo = async (): Promise<void> => {
+  children.addGauges(metrics);
+  identity.addGauges(metrics);
+  const stopWatching = children.watch(health, parts.database);
+  const letGo = (): Promise<void> => {
     stopWatching();
-    keys.stop();
-    cloned.stop();
-    await admission.stop();
-    for (const pool of pools.values()) pool.close();
-    await database.close();
+    return parts.letGo();
   };
-
   const listening = await listen({
-    stack: config.httpStack,
-    host: config.host,
-    port: config.port,
-    exclusive: config.workers === 1,
-    ...tlsOf(config),
-    ...(config.publicUrl === undefined ? {} : { publicUrl: config.publicUrl }),
-    trustedProxies: config.trustedProxies,
-    dialects: [
-      nativeDialect({ speech, transcription, keys, vocabulary, clock, log }),
-      protocolADialect({ speech, transcription, keys, vocabulary }),
-      voicesDialect({ voices, wallet: createWallet(database.sql, quotasOf(config)), decode, keys }),
-    ],
-    ids: randomIds,
-    clock,
-    log,
-    metrics,
-    health,
-    load: { saturated: () => isSaturated(pools) },
+    ...edgeOf(config),
+    ...{ ids, clock, log, metrics, health },
+    dialects: dialectsOf(parts, config, log),
+    load: { saturated: () => children.saturated },
   }).catch(async (error: unknown) => {
     await letGo();
     throw error;
   });
 
   const stop = async (): Promise<void> => {
-    await listening.drain();
+    // Calls that go on tell their clients goodbye before their sockets are closed.
+    await Promise.all([listening.drain(), conversations.stop(LIMITS.http.drainMs - GOODBYE_MS)]);
     await listening.close();
     await letGo();
   };
   let stopped: Promise<void> | undefined;
-  const ready = Promise.all([...pools.values()].map((pool) => pool.ready())).then(() => undefined);
-  ready.catch(() => undefined);
-  return { port: listening.port, ready, stop: () => (stopped ??= stop()) };
+  return { port: listening.port, ready: children.ready, stop: () => (stopped ??= stop()) };
 }

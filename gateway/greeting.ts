@@ -39,6 +39,14 @@ function keyOf(firstKey: FirstKey): { readonly line: string; readonly shell: str
   }
 }
 
+/** Browsers of other machines do not join such calls (decisions.md fine point 7). */
+const unencrypted = (address: string): readonly string[] =>
+  address.startsWith('https://')
+    ? []
+    : [
+        '  calls    unencrypted, by ws://: set TLS_CERT and TLS_KEY, or PUBLIC_URL, for other machines than this',
+      ];
+
 export function greeting(ready: Ready): string {
   const { line, shell } = keyOf(ready.firstKey);
   const address = addressOf(ready);
@@ -47,6 +55,7 @@ export function greeting(ready: Ready): string {
     'Speech gateway is ready.',
     `  address  ${address}`,
     `  key      ${line}`,
+    ...unencrypted(address),
     '  try      ' +
       `curl -s ${address}/v1/tts -H "Authorization: Bearer ${shell}" -H "Content-Type: application/json" ` +
       `-d '{"text": "Hello, and welcome."}' -o hello.mp3`,

@@ -17,6 +17,11 @@ export const ROLES = {
   /** GPL code stays in a process of its own. */
   espeak: { worker: 'espeak', nice: BEHIND_GATEWAYS, count: (config) => config.ttsProcesses },
   stt: { worker: 'speech', nice: BEHIND_GATEWAYS, count: (config) => config.sttProcesses },
+  /** Calls are paced by the clock: they wait for nobody. */
+  media: { worker: 'media', nice: 0, count: (config) => config.mediaProcesses },
+  /** An operator's own models: what they do to their process is nobody else's. */
+  'sherpa-tts': { worker: 'sherpa', nice: BEHIND_GATEWAYS, count: (config) => config.ttsProcesses },
+  'sherpa-stt': { worker: 'sherpa', nice: BEHIND_GATEWAYS, count: (config) => config.sttProcesses },
 } as const satisfies Record<string, RoleRow>;
 
 export type RoleName = keyof typeof ROLES;

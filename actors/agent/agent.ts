@@ -54,7 +54,7 @@ export type AgentEffect =
   /** The turn is over: the next voice begins another. */
   | { readonly type: 'close' }
   /** The user's words are part of the conversation. */
-  | { readonly type: 'message'; readonly text: string }
+  | { readonly type: 'message'; readonly text: string; readonly typed?: boolean }
   | { readonly type: 'reply'; readonly job: number; readonly cause: Cause; readonly aloud: boolean }
   | { readonly type: 'say'; readonly job: number; readonly text: string }
   /** Say that the question could not be answered. */
@@ -161,7 +161,11 @@ const parts = setup({
       enqueue.assign({ pending: false });
       enqueue.emit({ type: 'reply', job: context.job, cause: 'turn', aloud: true });
     }),
-    read: emit(({ event }) => ({ type: 'message' as const, text: event.type === 'typed' ? event.text : '' })),
+    read: emit(({ event }) => ({
+      type: 'message' as const,
+      text: event.type === 'typed' ? event.text : '',
+      typed: true,
+    })),
     answerTyped: emit(({ context, event }) => ({
       type: 'reply' as const,
       job: context.job,

@@ -1,7 +1,7 @@
 /**
  * `/console`: a page on which an account owner talks to his agents, built on the session SDK. Page and scripts come from
- * `client/`, LiveKit's from its package; the page's policy lets it load nothing from elsewhere, and connect by HTTP only
- * to us: no key typed into it can leave. Calls may be on another host, so sockets are free.
+ * `client/`, LiveKit's from its package; the page's policy lets it load nothing from elsewhere, and talk HTTP to us
+ * alone. Calls may be on another host, so it may open sockets anywhere.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,5 +1,6 @@
 /** The server's own routes, in no API's shape: health, metrics, the interface description and its page. Never shed. */
 import type { ServiceError } from '../../contracts/errors.js';
+import { consoleRoutes } from './console.js';
 import { docsRoutes } from './docs.js';
 import type { Health } from './health.js';
 import type { Metrics } from './metrics.js';
@@ -47,6 +48,7 @@ export function systemDialect(parts: {
         handler: async (request) => json(200, describe(request.baseUrl)),
       },
       ...docsRoutes(),
+      ...consoleRoutes(),
     ],
     errorReply: ({ status, message }: ServiceError) => json(status, { status, message }),
   };

@@ -1,5 +1,5 @@
 /**
- * TypeScript to dist/. Whether there is anything to do is told from the names, sizes and times of the sources,
+ * TypeScript to dist/, and the session SDK to client/dist/. Whether there is anything to do is told from the names, sizes and times of the sources,
  * a few milliseconds for the whole tree; tsc itself then works incrementally. Errors of types fail the build.
  */
 import fs from 'node:fs';
@@ -11,7 +11,7 @@ import { inRoot, ROOT } from './paths.mjs';
 import { hasStamp, keyOf, removeStamp, writeStamp } from './stamps.mjs';
 
 const STAMP = inRoot('dist', '.setup');
-const CONFIG = inRoot('tsconfig.json');
+const CONFIGS = [inRoot('tsconfig.json'), inRoot('client', 'tsconfig.json')];
 const SOURCE = /\.(ts|tsx|mts|cts|json)$/;
 
 function filesBelow(folder) {
@@ -30,13 +30,18 @@ export const sources = (folder, pattern = SOURCE) =>
     .sort();
 
 function buildKey() {
-  const config = fs.readFileSync(CONFIG, 'utf8');
-  const files = JSON.parse(config).include.flatMap((folder) => sources(folder));
+  const configs = CONFIGS.map((file) => [
+    path.relative(ROOT, path.dirname(file)),
+    fs.readFileSync(file, 'utf8'),
+  ]);
+  const files = configs.flatMap(([below, config]) =>
+    JSON.parse(config).include.flatMap((folder) => sources(path.join(below, folder))),
+  );
   const states = files.map((file) => {
     const { size, mtimeMs } = fs.statSync(file);
     return `${path.relative(ROOT, file)} ${size} ${mtimeMs}`;
   });
-  return keyOf(config, packagesKey(ROOT), ...states);
+  return keyOf(...configs.map(([, config]) => config), packagesKey(ROOT), ...states);
 }
 
 export const buildReady = () => hasStamp(STAMP, buildKey());
@@ -45,7 +50,9 @@ export async function build({ signal }) {
   const key = buildKey();
   removeStamp(STAMP);
   const tsc = inRoot('node_modules', 'typescript', 'lib', 'tsc.js');
-  const { code, output } = await runChild(process.execPath, [tsc, '-p', CONFIG], { cwd: ROOT, signal });
-  if (code !== 0) throw new SetupError(`build: TypeScript found errors\n${output.join('\n')}`);
+  for (const config of CONFIGS) {
+    const { code, output } = await runChild(process.execPath, [tsc, '-p', config], { cwd: ROOT, signal });
+    if (code !== 0) throw new SetupError(`build: TypeScript found errors\n${output.join('\n')}`);
+  }
   writeStamp(STAMP, key);
 }

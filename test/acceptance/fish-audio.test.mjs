@@ -1,21 +1,23 @@
 /** The unmodified native SDK: speak, then hear it again; errors arrive as its own (native-and-platform.md 8). */
+import { once as event } from 'node:events';
+import { createServer } from 'node:http';
+import { decode } from '@msgpack/msgpack';
 import { FishAudioClient, RealtimeEvents } from 'fish-audio';
 import t from 'tap';
 import { EMBEDDED, startGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 import { wordErrors } from '../../dist/test/fixtures/engines-listening.js';
+import { failsHoweverItBreaks, startBreakable } from './breaks.mjs';
+import { bytesOf, ENDLESS } from './streams.mjs';
 
-const gateway = await startGateway(EMBEDDED);
-t.teardown(() => gateway.stop());
+t.setTimeout(180_000);
 
-const client = (apiKey = TEST_KEY) => new FishAudioClient({ apiKey, baseUrl: gateway.base });
+const breakable = await startBreakable('flite', EMBEDDED);
+const { gateway } = breakable;
+t.teardown(() => breakable.stop());
+
+const client = (apiKey = TEST_KEY, { base } = gateway) => new FishAudioClient({ apiKey, baseUrl: base });
 const once = { maxRetries: 0 };
 const TEXT = 'Thank you very much for your patience, and have a wonderful day.';
-
-async function bytesOf(stream) {
-  const chunks = [];
-  for await (const chunk of stream) chunks.push(chunk);
-  return Buffer.concat(chunks);
-}
 
 let speech;
 
@@ -41,6 +43,9 @@ t.test('an unknown voice is a 400 with our message', async (t) => {
   const refused = client().textToSpeech.convert(request, undefined, once);
   await t.rejects(refused, { statusCode: 400, body: { message: 'Reference not found' } });
 });
+
+/** More than is spoken before anything can break. */
+const SENTENCES = `${TEXT} `.repeat(400);
 
 async function* inParts(text) {
   for (const word of text.split(/(?<= )/)) yield word;
@@ -96,4 +101,66 @@ t.test('voices: searched, read, and what an engine voice or a gateway without cl
   await t.rejects(cloned, { statusCode: 400, body: { message: /clone/ } });
   await t.rejects(voices.search({ page_size: 101 }, once), { statusCode: 400 });
   await t.rejects(client('wrong').voices.search({}, once), { statusCode: 401 });
+});
+
+t.test('a stream that fails midway is a failure', async (t) => {
+  const start = (model) => client().textToSpeech.convert({ text: ENDLESS, format: 'mp3' }, model, once);
+  await failsHoweverItBreaks(t, breakable, start, { message: /terminated|aborted|other side closed/ });
+});
+
+t.test('convertRealtime: what fails midway is its error event, and no orderly end', async (t) => {
+  for (const [way, model, breakIt] of breakable.breaks) {
+    const request = { text: '', format: 'mp3', latency: 'balanced' };
+    const connection = await client().textToSpeech.convertRealtime(request, inParts(SENTENCES), model);
+    const errors = [];
+    let broken = false;
+    connection.on(RealtimeEvents.AUDIO_CHUNK, () => {
+      if (!broken) breakIt();
+      broken = true;
+    });
+    await new Promise((resolve) => {
+      connection.on(RealtimeEvents.ERROR, (error) => resolve(errors.push(error.message)));
+      connection.on(RealtimeEvents.CLOSE, resolve);
+    });
+    t.match(errors, [/engine|provider/], way);
+    await breakable.recovered();
+  }
+});
+
+t.test('voices: cloned, spoken with, changed and deleted where an engine clones', async (t) => {
+  const heard = [];
+  const remote = createServer((request, response) => {
+    const parts = [];
+    request.on('data', (part) => parts.push(part));
+    request.on('end', () => {
+      heard.push(decode(Buffer.concat(parts)));
+      response.end(Buffer.alloc(88_200, 3));
+    });
+  }).listen(0, '127.0.0.1');
+  await event(remote, 'listening');
+  const REMOTE_NATIVE_URL = `http://127.0.0.1:${remote.address().port}`;
+  const cloning = await startGateway({ TTS_ENGINES: 'tone,native-compatible', REMOTE_NATIVE_URL });
+  t.teardown(async () => {
+    await cloning.stop();
+    remote.closeAllConnections();
+    remote.close();
+  });
+  const { voices, textToSpeech } = client(TEST_KEY, cloning);
+  const file = new File([speech], 'speech.mp3');
+  const made = await voices.ivc.create(
+    { title: 'Mine', voices: [file], texts: [TEXT], tags: ['warm'] },
+    once,
+  );
+  t.match(made, { _id: /^[\da-f]{32}$/, title: 'Mine', state: 'trained', tags: ['warm'] });
+  t.match((await voices.search({ self: true }, once)).items, [{ _id: made._id }]);
+  const spoken = await bytesOf(
+    await textToSpeech.convert({ text: 'Hello.', reference_id: made._id, format: 'pcm' }, undefined, once),
+  );
+  t.equal(spoken.length, 88_200);
+  t.match(heard, [{ text: 'Hello.', references: [{ text: TEXT }] }]);
+  t.ok(speech.equals(heard[0].references[0].audio), 'the very bytes of the reference');
+  await voices.update(made._id, { title: 'Still mine' }, once);
+  t.match(await voices.get(made._id, once), { title: 'Still mine' });
+  await voices.delete(made._id, once);
+  await t.rejects(voices.get(made._id, once), { statusCode: 404 });
 });

@@ -5,11 +5,15 @@
 import { HTTPClient, OpenRouter } from '@openrouter/sdk';
 import * as errors from '@openrouter/sdk/models/errors';
 import t from 'tap';
-import { startGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
-import { bytesOf, ENDLESS, failureOf, readBroken } from './streams.mjs';
+import { TEST_KEY } from '../../dist/test/fixtures/gateway.js';
+import { failsHoweverItBreaks, startBreakable } from './breaks.mjs';
+import { bytesOf, ENDLESS, failureOf } from './streams.mjs';
 
-const gateway = await startGateway();
-t.teardown(() => gateway.stop());
+t.setTimeout(180_000);
+
+const breakable = await startBreakable();
+const { gateway } = breakable;
+t.teardown(() => breakable.stop());
 
 const client = (apiKey = TEST_KEY, httpClient = undefined) =>
   new OpenRouter({
@@ -102,6 +106,6 @@ t.test('errors are its own classes', async (t) => {
 });
 
 t.test('a stream that fails midway is a failure', async (t) => {
-  const stream = await speak({ input: ENDLESS, responseFormat: 'mp3' });
-  await t.rejects(readBroken(stream, gateway), { message: /terminated|aborted|other side closed/ });
+  const start = (model) => speak({ model, input: ENDLESS, responseFormat: 'mp3' });
+  await failsHoweverItBreaks(t, breakable, start, { message: /terminated|aborted|other side closed/ });
 });

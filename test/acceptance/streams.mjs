@@ -17,6 +17,18 @@ export const failureOf = (call) =>
 /** Text that takes hours to speak. */
 export const ENDLESS = 'abcdefghi '.repeat(100_000);
 
+/** Kills the gateway's encoding child, and with it all speech that is under way. */
+export const breakEncoder = (gateway) => process.kill(memberOf(gateway.pid, 'workers/encode'), 'SIGKILL');
+
+/** What the gateway's own recognition hears. */
+export async function heardBy(gateway, audio) {
+  const body = new FormData();
+  body.set('audio', new Blob([audio]));
+  const { authorization: headers } = gateway;
+  const response = await fetch(`${gateway.base}/v1/asr`, { method: 'POST', headers, body });
+  return (await response.json()).text;
+}
+
 /**
  * Reads the beginning of a web stream, kills the gateway's encoding child, and reads on to the end.
  * Resolves with the bytes where the client took the rest for a success; rejects as the client does.
@@ -24,7 +36,7 @@ export const ENDLESS = 'abcdefghi '.repeat(100_000);
 export async function readBroken(stream, gateway) {
   const reader = stream.getReader();
   let length = (await reader.read()).value.length;
-  process.kill(memberOf(gateway.pid, 'workers/encode'), 'SIGKILL');
+  breakEncoder(gateway);
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return length;

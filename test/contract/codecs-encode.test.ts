@@ -19,7 +19,7 @@ import { createEncode } from '../../codecs/encode/encoder.js';
 import { encodeJobs } from '../../codecs/encode/jobs.js';
 import { FORMATS, resolveOutput } from '../../codecs/formats.js';
 import { createPool } from '../../processes/pool.js';
-import { silentLog } from '../../processes/log.js';
+import { silentLog } from '../../contracts/log.js';
 import { superviseRole } from '../../processes/supervise.js';
 import { chunked, collect, frequencyOf, tone } from '../fixtures/codecs-audio.js';
 import { skipReason } from '../fixtures/external.js';

@@ -138,7 +138,7 @@ for (const stack of stacks(t.comment)) {
       t.strictSame(ran, []);
     });
 
-    await t.test('64 KiB of headers are taken', async (t) => {
+    await t.test('64 KiB of headers are taken (fine point 2)', async (t) => {
       const big = 'v'.repeat(63 * 1024);
       const reply = await exchange(
         server.port,

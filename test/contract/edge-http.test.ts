@@ -389,33 +389,42 @@ for (const stack of stacks(t.comment)) {
       t.match(refused, /^HTTP\/1\.1 404 [^]*access-control-allow-origin: \*/i, 'errors can be read as well');
     });
 
-    await t.test('under load new requests are shed, health and metrics are not', async (t) => {
-      const load = { delay: 0, saturated: false };
-      const clock = new SimulatedClock();
-      const server = await startEdge(stack, [get('/x', async () => json(200, {}))], {
-        clock,
-        load: {
-          thresholds: { loopDelayMs: 100, retryAfterSeconds: 7 },
-          saturated: () => load.saturated,
-          loopDelay: { sample: () => load.delay, stop: () => undefined },
-        },
-      });
-      t.teardown(() => server.close());
-      const status = async (path: string) =>
-        /^HTTP\/1\.1 (\d+)/.exec(await exchange(server.port, ask(path)))?.[1];
-      t.equal(await status('/x'), '200');
-      load.delay = 101;
-      clock.advance(500);
-      const shed = await exchange(server.port, ask('/x'));
-      t.match(shed, /^HTTP\/1\.1 503 [^]*retry-after: 7\r\n[^]*"main":"overloaded"/i);
-      t.equal(await status('/health'), '200');
-      t.equal(await status('/metrics'), '200');
-      load.delay = 0;
-      clock.advance(500);
-      t.equal(await status('/x'), '200');
-      load.saturated = true;
-      t.equal(await status('/x'), '503');
-    });
+    await t.test(
+      'under load new requests are shed in the shape of their API, health and metrics are not (fine point 18)',
+      async (t) => {
+        const load = { delay: 0, saturated: false };
+        const clock = new SimulatedClock();
+        const answer = async () => json(200, {});
+        const server = await startEdge(stack, [], {
+          clock,
+          dialects: [
+            dialect('main', ['/'], [get('/x', answer)]),
+            dialect('other', ['/other'], [get('/other/x', answer)]),
+          ],
+          load: {
+            thresholds: { loopDelayMs: 100, retryAfterSeconds: 7 },
+            saturated: () => load.saturated,
+            loopDelay: { sample: () => load.delay, stop: () => undefined },
+          },
+        });
+        t.teardown(() => server.close());
+        const status = async (path: string) =>
+          /^HTTP\/1\.1 (\d+)/.exec(await exchange(server.port, ask(path)))?.[1];
+        t.equal(await status('/x'), '200');
+        load.delay = 101;
+        clock.advance(500);
+        const shed = await exchange(server.port, ask('/x'));
+        t.match(shed, /^HTTP\/1\.1 503 [^]*retry-after: 7\r\n[^]*"main":"overloaded"/i);
+        t.match(await exchange(server.port, ask('/other/x')), /^HTTP\/1\.1 503 [^]*"other":"overloaded"/i);
+        t.equal(await status('/health'), '200');
+        t.equal(await status('/metrics'), '200');
+        load.delay = 0;
+        clock.advance(500);
+        t.equal(await status('/x'), '200');
+        load.saturated = true;
+        t.equal(await status('/x'), '503');
+      },
+    );
 
     await t.test('health, metrics and the interface description', async (t) => {
       const server = await startEdge(stack, [
@@ -593,7 +602,7 @@ for (const stack of stacks(t.comment)) {
       });
     }
 
-    await t.test('addresses behind trusted proxies', async (t) => {
+    await t.test('addresses behind trusted proxies (fine point 7)', async (t) => {
       const route = get('/who', async ({ clientAddress, baseUrl }) => json(200, { clientAddress, baseUrl }));
       const forwarded =
         'X-Forwarded-For: 9.9.9.9, 1.2.3.4\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: pub.example\r\n';

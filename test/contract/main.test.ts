@@ -95,7 +95,7 @@ t.test('missing models are named with the way to get them', async (t) => {
   t.match(printed, /npm start/);
 });
 
-t.test('the first start prints a key once and keeps it for the owner alone', async (t) => {
+t.test('the first start prints a key once and keeps it for the owner alone (fine point 23)', async (t) => {
   const dataDir = await temporaryFolder();
   const first = await startGateway({ DATA_DIR: dataDir, API_KEY: '' });
   const key = /key +(\S+)/.exec(first.stdout())?.[1] ?? '';
@@ -104,6 +104,7 @@ t.test('the first start prints a key once and keeps it for the owner alone', asy
   t.equal(spoken.status, 200);
   await spoken.arrayBuffer();
   t.match(first.stdout(), /curl/);
+  t.match(first.stdout(), /calls +unencrypted, by ws:/, 'without TLS it says so (fine point 7)');
   t.equal((await stat(join(dataDir, 'api-key'))).mode & 0o777, 0o600);
   await first.stop();
 

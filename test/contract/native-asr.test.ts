@@ -1,7 +1,9 @@
 /** POST /v1/asr through a whole gateway (native-and-platform.md section 4). */
 import { encode } from '@msgpack/msgpack';
 import t from 'tap';
-import { startGateway } from '../fixtures/gateway.js';
+import { LIMITS } from '../../contracts/limits.js';
+import { RawClient } from '../fixtures/edge.js';
+import { startGateway, TEST_KEY } from '../fixtures/gateway.js';
 
 const gateway = await startGateway();
 t.teardown(() => gateway.stop());
@@ -169,13 +171,28 @@ t.test('multipart that is not what it says', async (t) => {
   }
 });
 
-t.test('audio over 100 MiB is 413', async (t) => {
-  const big = new Blob([Buffer.alloc(100 * 1024 * 1024 + 1)]);
+t.test('audio over 100 MiB and bodies over 140 MiB are 413 (fine point 5)', async (t) => {
+  const sized = (bytes: number) => new Blob([Buffer.alloc(bytes)]);
+  const largest = await asr(form([['audio', sized(LIMITS.transcription.audioBytes)]]));
+  t.equal(largest.status, 400, 'no audio, but not too large');
+  await largest.arrayBuffer();
+  const big = sized(LIMITS.transcription.audioBytes + 1);
   const response = await asr(form([['audio', big]])).catch((error: unknown) => error as Error);
   if (response instanceof Response) {
     t.equal(response.status, 413);
     t.match(await response.json(), { status: 413 });
   } else t.ok(response.cause, 'cut while it was sending');
+  const head = [
+    'POST /v1/asr HTTP/1.1',
+    'Host: a',
+    `Authorization: Bearer ${TEST_KEY}`,
+    'Content-Type: application/msgpack',
+    `Content-Length: ${LIMITS.body.transcription + 1}`,
+  ];
+  const client = new RawClient(Number(new URL(gateway.base).port)).write(`${head.join('\r\n')}\r\n\r\n`);
+  await client.sees('"status":413');
+  t.match(client.text, /^HTTP\/1\.1 413 /, 'before any of the body has come');
+  client.leave();
 });
 
 t.test('silence is no words', async (t) => {

@@ -18,8 +18,8 @@ const connect = (headers: Record<string, string> = {}) => new LiveClient(gateway
 
 const running = () => gauge(gateway, 'speech_jobs_running');
 
-/** What a transcriber hears in 16 kHz PCM or in a file. */
-async function heard(audio: Uint8Array): Promise<string> {
+/** What a transcriber hears in a file, and how many seconds it decodes. */
+async function transcript(audio: Uint8Array): Promise<{ text: string; duration: number }> {
   const form = new FormData();
   form.set('audio', new Blob([audio]));
   const response = await fetch(`${gateway.base}/v1/asr`, {
@@ -27,8 +27,10 @@ async function heard(audio: Uint8Array): Promise<string> {
     headers: gateway.authorization,
     body: form,
   });
-  return ((await response.json()) as { text: string }).text;
+  return (await response.json()) as { text: string; duration: number };
 }
+
+const heard = async (audio: Uint8Array): Promise<string> => (await transcript(audio)).text;
 
 t.test(
   'start, text, stop: audio of all the text, then one finish, and 1000 when nothing follows',
@@ -73,6 +75,40 @@ t.test('a flush is spoken at once', async (t) => {
   client.leave();
 });
 
+/** What an MP3 decoder gives before the first sample, and the longest frame of all formats. */
+const DELAY_SECONDS = { mp3: 1105 / 44_100, opus: 0 };
+const FRAME_SECONDS = 1152 / 44_100;
+
+t.test(
+  'all of a flushed clause is sent while no more text comes, whatever the encoder would hold',
+  async (t) => {
+    const text = 'All of it';
+    const plain = await connect();
+    plain.start().text(text).stop();
+    await plain.finished();
+    const whole = plain.audio.length / 32_000;
+    plain.leave();
+    for (const [format, sample_rate, speed] of [
+      ['mp3', 44_100, 1],
+      ['opus', 48_000, 1],
+      ['mp3', 44_100, 0.7],
+    ] as const) {
+      const client = await connect();
+      client.start({ format, sample_rate, prosody: { speed } }).text(text).send({ event: 'flush' });
+      const wanted = whole / speed + DELAY_SECONDS[format] - FRAME_SECONDS;
+      await until(
+        `${format} at ${speed} is sent whole`,
+        async () => client.audio.length > 0 && (await transcript(client.audio)).duration >= wanted,
+      );
+      t.equal(client.finishes().length, 0, 'before the stop');
+      client.text(' and more').stop();
+      await client.finished();
+      if (speed === 1) t.equal(await heard(client.audio), `${text} and more`);
+      client.leave();
+    }
+  },
+);
+
 t.test('another start after finish, with a request of its own', async (t) => {
   const client = await connect();
   for (let round = 1; round <= 3; round++) {
@@ -106,57 +142,65 @@ t.test('a wrong key refuses the upgrade with a JSON body', async (t) => {
   }
 });
 
-t.test('what breaks the protocol: one finish with the reason, then the close code', async (t) => {
-  const bytes = (value: unknown) => encode(value);
-  const start = (request: unknown) => bytes({ event: 'start', request });
-  const good = start({ text: '', format: 'pcm' });
-  const text = bytes({ event: 'text', text: 'a' });
-  const deep = Uint8Array.from({ length: 5000 }, () => 0x91);
-  const cases: [string, (string | Uint8Array)[], number, RegExp][] = [
-    ['a text frame', ['{"event":"start"}'], 1003, /binary/],
-    ['an empty frame', [new Uint8Array(0)], 1007, /MessagePack/],
-    ['not MessagePack', [Uint8Array.of(0xc1)], 1007, /MessagePack/],
-    ['a map cut short', [Uint8Array.of(0x82, 0xa1)], 1007, /MessagePack/],
-    ['nested too deep', [deep], 1007, /MessagePack/],
-    ['two values', [Buffer.concat([good, good])], 1007, /MessagePack/],
-    ['no map', [bytes([1, 2])], 1008, /event must be one of/],
-    ['no event', [bytes({ text: 'a' })], 1008, /event must be one of/],
-    ['an unknown event', [bytes({ event: 'close' })], 1008, /event must be one of/],
-    ['text before start', [text], 1008, /must be start/],
-    ['flush before start', [bytes({ event: 'flush' })], 1008, /must be start/],
-    ['stop before start', [bytes({ event: 'stop' })], 1008, /must be start/],
-    ['a second start', [good, good], 1008, /while a synthesis runs/],
-    ['text of another type', [good, bytes({ event: 'text', text: 7 })], 1008, /text must be of type string/],
-    ['text that is missing', [good, bytes({ event: 'text' })], 1008, /missing field text/],
-    ['a start without a request', [bytes({ event: 'start' })], 1008, /missing field request/],
-    ['a format that is not there', [start({ format: 'ogg' })], 1008, /unknown variant `ogg`/],
-    ['a rate that is not there', [start({ format: 'mp3', sample_rate: 8000 })], 1008, /sample rate 8000/],
-    ['an unknown voice', [start({ reference_id: 'f'.repeat(32) })], 1008, /^Reference not found$/],
-    [
-      'reference audio without an engine',
-      [start({ references: [{ audio: new Uint8Array(9), text: 'x' }] })],
-      1008,
-      /reference audio/,
-    ],
-    ['a frame over 32 MiB', [new Uint8Array(LIMITS.socket.frameBytes + 1)], 1009, /32 MiB/],
-    [
-      'more text than may wait',
-      [good, bytes({ event: 'text', text: 'a'.repeat(LIMITS.native.liveTextBytes + 1) })],
-      1008,
-      /Too much text/,
-    ],
-  ];
-  await Promise.all(
-    cases.map(async ([name, frames, code, message]) => {
-      const client = await connect();
-      for (const frame of frames) client.socket.send(frame);
-      t.equal(await client.closed(), code, name);
-      t.equal(client.finishes().length, 1, `${name}: one finish`);
-      t.match(client.events.at(-1), { event: 'finish', reason: 'error', message }, name);
-    }),
-  );
-  await until('all slots are free', async () => (await running()) === 0);
-});
+t.test(
+  'what breaks the protocol: one finish with the reason, then the close code (fine point 5: frames of 32 MiB)',
+  async (t) => {
+    const bytes = (value: unknown) => encode(value);
+    const start = (request: unknown) => bytes({ event: 'start', request });
+    const good = start({ text: '', format: 'pcm' });
+    const text = bytes({ event: 'text', text: 'a' });
+    const deep = Uint8Array.from({ length: 5000 }, () => 0x91);
+    const cases: [string, (string | Uint8Array)[], number, RegExp][] = [
+      ['a text frame', ['{"event":"start"}'], 1003, /binary/],
+      ['an empty frame', [new Uint8Array(0)], 1007, /MessagePack/],
+      ['not MessagePack', [Uint8Array.of(0xc1)], 1007, /MessagePack/],
+      ['a map cut short', [Uint8Array.of(0x82, 0xa1)], 1007, /MessagePack/],
+      ['nested too deep', [deep], 1007, /MessagePack/],
+      ['two values', [Buffer.concat([good, good])], 1007, /MessagePack/],
+      ['no map', [bytes([1, 2])], 1008, /event must be one of/],
+      ['no event', [bytes({ text: 'a' })], 1008, /event must be one of/],
+      ['an unknown event', [bytes({ event: 'close' })], 1008, /event must be one of/],
+      ['text before start', [text], 1008, /must be start/],
+      ['flush before start', [bytes({ event: 'flush' })], 1008, /must be start/],
+      ['stop before start', [bytes({ event: 'stop' })], 1008, /must be start/],
+      ['a second start', [good, good], 1008, /while a synthesis runs/],
+      [
+        'text of another type',
+        [good, bytes({ event: 'text', text: 7 })],
+        1008,
+        /text must be of type string/,
+      ],
+      ['text that is missing', [good, bytes({ event: 'text' })], 1008, /missing field text/],
+      ['a start without a request', [bytes({ event: 'start' })], 1008, /missing field request/],
+      ['a format that is not there', [start({ format: 'ogg' })], 1008, /unknown variant `ogg`/],
+      ['a rate that is not there', [start({ format: 'mp3', sample_rate: 8000 })], 1008, /sample rate 8000/],
+      ['an unknown voice', [start({ reference_id: 'f'.repeat(32) })], 1008, /^Reference not found$/],
+      [
+        'reference audio without an engine',
+        [start({ references: [{ audio: new Uint8Array(9), text: 'x' }] })],
+        1008,
+        /reference audio/,
+      ],
+      ['a frame over 32 MiB', [new Uint8Array(LIMITS.socket.frameBytes + 1)], 1009, /32 MiB/],
+      [
+        'more text than may wait',
+        [good, bytes({ event: 'text', text: 'a'.repeat(LIMITS.native.liveTextBytes + 1) })],
+        1008,
+        /Too much text/,
+      ],
+    ];
+    await Promise.all(
+      cases.map(async ([name, frames, code, message]) => {
+        const client = await connect();
+        for (const frame of frames) client.socket.send(frame);
+        t.equal(await client.closed(), code, name);
+        t.equal(client.finishes().length, 1, `${name}: one finish`);
+        t.match(client.events.at(-1), { event: 'finish', reason: 'error', message }, name);
+      }),
+    );
+    await until('all slots are free', async () => (await running()) === 0);
+  },
+);
 
 t.test('a client that leaves frees its slot, whatever it was at', async (t) => {
   const clients = await Promise.all([connect(), connect(), connect()]);

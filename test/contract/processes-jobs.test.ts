@@ -13,7 +13,7 @@ import {
   writeLength,
   type Frame,
 } from '../../processes/frames.js';
-import { silentLog } from '../../processes/log.js';
+import { silentLog } from '../../contracts/log.js';
 import { createPool, type Pool, type PoolOptions } from '../../processes/pool.js';
 import { serveJobs } from '../../processes/serve-jobs.js';
 import { superviseRole, type Supervision } from '../../processes/supervise.js';

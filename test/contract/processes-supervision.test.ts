@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { silentLog } from '../../processes/log.js';
+import { silentLog } from '../../contracts/log.js';
 import { createPool } from '../../processes/pool.js';
 import { superviseRole, type SuperviseOptions } from '../../processes/supervise.js';
 import {

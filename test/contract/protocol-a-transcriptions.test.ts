@@ -1,89 +1,13 @@
-/** POST …/audio/transcriptions on all three bases through a whole gateway (protocol-a.md section 2). */
+/** POST …/audio/transcriptions on all three bases through a whole gateway: what is asked (protocol-a.md 2.1, 2.2). */
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
 import { startGateway } from '../fixtures/gateway.js';
+import { BASES, refusal } from '../fixtures/protocol-a.js';
+import { type Entry, form, jsonOf, MODEL, TEXT, transcriptions } from '../fixtures/transcriptions.js';
 
 const gateway = await startGateway();
 t.teardown(() => gateway.stop());
-
-const PLAIN = '/compat/v1';
-const BASES = [PLAIN, '/compat/api/v1', '/compat/openai/v1'];
-const TEXT = 'Tones carry text, exactly. A second sentence follows <here> & now.';
-const MODEL = 'svc/transcribe-1';
-
-type Fields = Record<string, unknown>;
-type Entry = readonly [string, string | Blob];
-interface Timed {
-  start: number;
-  end: number;
-}
-interface Verbose {
-  task: string;
-  language: string;
-  duration: number;
-  text: string;
-  segments: ({ id: number; text: string } & Timed & Fields)[];
-  words?: ({ word: string } & Timed)[];
-  usage: { type: string; seconds: number };
-}
-
-async function spoken(input: string, response_format: string): Promise<Blob> {
-  const response = await fetch(`${gateway.base}${PLAIN}/audio/speech`, {
-    method: 'POST',
-    headers: { ...gateway.authorization, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'tts-1', input, response_format }),
-  });
-  if (!response.ok) throw new Error(await response.text());
-  return response.blob();
-}
-
-const audio = await spoken(TEXT, 'mp3');
-const base64 = Buffer.from(await audio.arrayBuffer()).toString('base64');
-
-const send = (body: string | FormData, headers: Record<string, string> = {}, base = PLAIN) =>
-  fetch(`${gateway.base}${base}/audio/transcriptions`, {
-    method: 'POST',
-    headers: { ...gateway.authorization, ...headers },
-    body,
-  });
-
-/** The entries in the order given. */
-function form(entries: readonly Entry[]): FormData {
-  const data = new FormData();
-  for (const [name, value] of entries) data.append(name, value);
-  return data;
-}
-
-const upload = (entries: readonly Entry[] = [], headers: Record<string, string> = {}, base = PLAIN) =>
-  send(form([['model', MODEL], ['file', audio], ...entries]), headers, base);
-
-const sendJson = (fields: Fields = {}, headers: Record<string, string> = {}, base = PLAIN) =>
-  send(
-    JSON.stringify({ model: MODEL, input_audio: { data: base64, format: 'mp3' }, ...fields }),
-    { 'content-type': 'application/json', ...headers },
-    base,
-  );
-
-async function textOf(response: Response, type: RegExp): Promise<string> {
-  const text = await response.text();
-  t.equal(response.status, 200, text.slice(0, 200));
-  t.match(response.headers.get('content-type'), type);
-  t.ok(response.headers.get('x-generation-id'), 'rule 15');
-  return text;
-}
-
-const jsonOf = async <T = Verbose>(response: Response): Promise<T> =>
-  JSON.parse(await textOf(response, /^application\/json$/)) as T;
-
-async function refusal(response: Response, status = 400) {
-  t.equal(response.status, status);
-  t.ok(response.headers.get('x-generation-id'), 'rule 15');
-  const { error } = (await response.json()) as {
-    error: { code: number; type: string; param?: string; metadata?: Fields };
-  };
-  t.equal(error.code, status);
-  return error;
-}
+const { spoken, audio, base64, send, upload, sendJson } = await transcriptions(gateway);
 
 t.test('matrix "STT from file": multipart and JSON on every base', async (t) => {
   for (const base of BASES) {
@@ -130,133 +54,6 @@ t.test('multipart: fields in any order and after the file, with and without brac
   }
 });
 
-t.test('the json form holds text and usage alone', async (t) => {
-  const result = await jsonOf<Fields>(await upload([['response_format', 'json']]));
-  t.strictSame(Object.keys(result).sort(), ['text', 'usage']);
-});
-
-t.test('the text form', async (t) => {
-  t.equal(await textOf(await upload([['response_format', 'text']]), /^text\/plain/), `${TEXT}\n`);
-});
-
-const verbose = (entries: readonly Entry[] = []) =>
-  upload([['response_format', 'verbose_json'], ...entries]).then((response) => jsonOf(response));
-
-t.test('verbose_json: segments are phrases with times in order', async (t) => {
-  const { task, text, duration, segments, words, usage } = await verbose();
-  t.match({ task, text }, { task: 'transcribe', text: TEXT });
-  t.strictSame(usage, { type: 'duration', seconds: duration });
-  t.equal(words, undefined, 'only where they were asked for');
-  t.equal(segments.map((segment) => segment.text).join(' '), TEXT);
-  let last = 0;
-  segments.forEach(({ id, start, end }, index) => {
-    t.equal(id, index);
-    t.ok(start >= last && end > start && end <= duration + 0.1);
-    last = end;
-  });
-});
-
-t.test('matrix "STT word timing": verbose_json with the times of each word', async (t) => {
-  for (const response of [
-    await upload([
-      ['response_format', 'verbose_json'],
-      ['timestamp_granularities[]', 'word'],
-    ]),
-    await sendJson({ response_format: 'verbose_json', timestamp_granularities: ['word'] }),
-  ]) {
-    const { words = [], duration, segments } = await jsonOf(response);
-    t.strictSame(
-      words.map(({ word }) => word),
-      TEXT.split(' '),
-    );
-    let last = 0;
-    for (const { start, end } of words) {
-      t.ok(start >= last && end > start && end <= duration + 0.1);
-      last = end;
-    }
-    t.strictSame(
-      segments.map(({ text }) => text),
-      TEXT.split(/(?<=exactly\.) /),
-      'a phrase a sentence',
-    );
-  }
-});
-
-t.test('rule 12: engine internals are neutral constants, language echoes the request', async (t) => {
-  const { segments, language } = await verbose();
-  for (const segment of segments) {
-    const { avg_logprob, no_speech_prob, compression_ratio, temperature, seek, tokens } = segment;
-    t.strictSame(
-      { avg_logprob, no_speech_prob, compression_ratio, temperature, seek, tokens },
-      { avg_logprob: 0, no_speech_prob: 0, compression_ratio: 1, temperature: 0, seek: 0, tokens: [] },
-    );
-  }
-  t.equal(language, '', 'empty where none was sent');
-  for (const code of ['de', 'en-US', 'ja']) t.equal((await verbose([['language', code]])).language, code);
-  t.equal((await verbose([['language', '']])).language, '');
-});
-
-t.test('matrix "Subtitles srt/vtt"', async (t) => {
-  const srt = await textOf(await upload([['response_format', 'srt']]), /^application\/x-subrip/);
-  t.match(srt, /^1\n00:00:00,\d{3} --> 00:00:\d\d,\d{3}\n[^\n]+\n\n(2\n|$)/);
-  t.match(srt, '<here> & now.');
-  const vtt = await textOf(await sendJson({ response_format: 'vtt' }), /^text\/vtt/);
-  t.match(vtt, /^WEBVTT\n\n00:00:00\.\d{3} --> 00:00:\d\d\.\d{3}\n[^\n]+\n\n/);
-  t.match(vtt, '&lt;here&gt; &amp; now.');
-});
-
-t.test('subtitles have a cue a phrase, the same as verbose_json has segments', async (t) => {
-  const { segments } = await verbose();
-  const srt = await textOf(await upload([['response_format', 'srt']]), /./);
-  t.equal(srt.match(/ --> /g)?.length, segments.length);
-  t.ok(segments.length >= 2, 'two sentences, two phrases');
-});
-
-t.test('stream=true: deltas that add up, then done', async (t) => {
-  for (const response of [
-    await upload([['stream', 'true']]),
-    await sendJson({ stream: true }),
-    await upload([
-      ['stream', 'True'],
-      ['response_format', 'text'],
-    ]),
-  ]) {
-    const body = await textOf(response, /^text\/event-stream/);
-    const events = body
-      .trim()
-      .split('\n\n')
-      .map(
-        (event) =>
-          JSON.parse(event.replace(/^data: /, '')) as { type: string; delta?: string; text?: string },
-      );
-    const last = events.pop();
-    t.match(last, { type: 'transcript.text.done', text: TEXT, usage: { type: 'duration', seconds: Number } });
-    t.ok(events.every(({ type }) => type === 'transcript.text.delta'));
-    t.equal(events.map(({ delta }) => delta).join(''), TEXT);
-  }
-  for (const format of ['verbose_json', 'srt', 'vtt']) {
-    t.equal(
-      (
-        await refusal(
-          await upload([
-            ['stream', 'true'],
-            ['response_format', format],
-          ]),
-        )
-      ).param,
-      'stream',
-    );
-  }
-});
-
-t.test('rule 3: a stream that is false by any name is none', async (t) => {
-  for (const word of ['false', 'False', '0', 'none', 'off', '']) {
-    t.equal((await jsonOf(await upload([['stream', word]]))).text, TEXT);
-  }
-  for (const stream of [false, null, 0, 'False'])
-    t.equal((await jsonOf(await sendJson({ stream }))).text, TEXT);
-});
-
 t.test('refused options: include, known_speaker_names, known_speaker_references, url', async (t) => {
   for (const name of ['include', 'known_speaker_names', 'known_speaker_references', 'url']) {
     for (const response of [
@@ -270,6 +67,7 @@ t.test('refused options: include, known_speaker_names, known_speaker_references,
     ]) {
       t.match(await refusal(response), { type: 'invalid_request_error', param: name });
     }
+    for (const base of BASES) t.equal((await refusal(await upload([[name, 'x']], {}, base))).param, name);
     for (const value of [null, [], '', false, 'none']) await jsonOf(await sendJson({ [name]: value }));
     await jsonOf(await upload([[`${name}[]`, '']]));
   }
@@ -301,7 +99,7 @@ t.test('rule 2: languages, keywords, prompt and temperature are ignored', async 
   t.equal((await jsonOf(await sendJson(json))).text, TEXT);
 });
 
-t.test('rule 6: native options are 400 on transcriptions', async (t) => {
+t.test('rule 6: native options are 400 on transcriptions (fine point 3)', async (t) => {
   const nested = JSON.stringify({ options: { svc: { latency: 'low' } } });
   for (const base of BASES) {
     for (const name of ['X-Svc-Latency', 'x-svc-nothing-known']) {
@@ -412,7 +210,9 @@ t.test('authentication as on speech', async (t) => {
   t.equal((await refusal(await upload([], { authorization: 'Bearer wrong' }), 401)).type, 'provider_error');
 });
 
-t.test('audio over 100 MiB is 413, in both kinds of body', async (t) => {
+t.test('audio over 100 MiB, counted decoded, is 413, in both kinds of body (fine point 5)', async (t) => {
+  const largest = Buffer.alloc(LIMITS.transcription.audioBytes).toString('base64');
+  await refusal(await sendJson({ input_audio: { data: largest } }));
   const big = Buffer.alloc(LIMITS.transcription.audioBytes + 1024);
   const asked = [
     () =>
@@ -430,21 +230,4 @@ t.test('audio over 100 MiB is 413, in both kinds of body', async (t) => {
     if (response instanceof Response) t.equal((await refusal(response, 413)).type, 'invalid_request_error');
     else t.ok(response.cause, 'cut while it was sending');
   }
-});
-
-t.test('silence is no words in every form', async (t) => {
-  const header = Buffer.from(await (await spoken('a', 'wav')).arrayBuffer()).subarray(0, 44);
-  const silence = new Blob([Buffer.concat([header, Buffer.alloc(44_100 * 2)])]);
-  const quiet = (format: string) =>
-    send(
-      form([
-        ['model', MODEL],
-        ['file', silence],
-        ['response_format', format],
-      ]),
-    );
-  t.equal((await jsonOf(await quiet('json'))).text, '');
-  t.match(await jsonOf(await quiet('verbose_json')), { text: '', segments: [], duration: 1 });
-  t.equal(await textOf(await quiet('srt'), /subrip/), '');
-  t.equal(await textOf(await quiet('vtt'), /vtt/), 'WEBVTT\n\n');
 });

@@ -31,7 +31,8 @@ t.test('migrations', async (t) => {
     const processes = [database, await open(), await open(), await open()];
     const applied = await Promise.all(processes.map(({ sql }) => migrate(sql)));
     const files = readdirSync(MIGRATIONS).map((file) => file.slice(5, -4));
-    t.same(applied.flat(), files);
+    // Which process applied which is chance, and so is the order among processes.
+    t.same(applied.flat().sort(), files.sort());
     t.same(await migrate(database.sql), []);
   });
 
@@ -59,7 +60,7 @@ t.test('migrations', async (t) => {
     t.same(await migrate(database.sql, files), ['second']);
   });
 
-  t.test('a database of a newer version, and files out of order, refuse to start', async (t) => {
+  t.test('a database of a newer version, and two files of one number, refuse to start', async (t) => {
     const { database, files, write } = await ownMigrations(t);
     write('0001-first.sql', 'create table one ();');
     write('0002-second.sql', 'create table two ();');
@@ -69,8 +70,8 @@ t.test('migrations', async (t) => {
       await failureOf(() => migrate(database.sql, files)),
       /migration 2 \(second\), which this version does not know/,
     );
-    copyFileSync(join(files, '0001-first.sql'), join(files, '0003-third.sql'));
-    t.match(await failureOf(() => migrate(database.sql, files)), /0003-third.sql is out of order/);
+    copyFileSync(join(files, '0001-first.sql'), join(files, '0001-third.sql'));
+    t.match(await failureOf(() => migrate(database.sql, files)), /two files with the number of third/);
   });
 });
 
@@ -287,7 +288,7 @@ t.test('admission', async (t) => {
     t.equal(rows.length, 0, 'no slot is left');
   });
 
-  t.test('goes on with what it holds when the database is away', async (t) => {
+  t.test('goes on with what it holds when the database is away (fine point 6)', async (t) => {
     const workspace = await newWorkspace();
     const lonely = await openDatabase({ url: postgres.url });
     const { sql, events } = lonely;

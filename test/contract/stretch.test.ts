@@ -7,7 +7,7 @@ import { createEncode } from '../../codecs/encode/encoder.js';
 import { FORMATS, resolveOutput } from '../../codecs/formats.js';
 import { progressOf } from '../../codecs/progress.js';
 import { type AudioFormat, samplesOf } from '../../contracts/audio.js';
-import { silentLog } from '../../processes/log.js';
+import { silentLog } from '../../contracts/log.js';
 import { createPool } from '../../processes/pool.js';
 import { superviseRole } from '../../processes/supervise.js';
 import { chunked, collect, frequencyOf, tone } from '../fixtures/codecs-audio.js';

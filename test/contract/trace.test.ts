@@ -1,8 +1,14 @@
-/** Trace context on the four inference endpoints of a whole gateway (spec.txt "Trace context"). */
+/**
+ * Trace context on the four inference endpoints of a whole gateway (spec.txt "Trace context"), and the line in the
+ * log that each request to any of the speech APIs has.
+ */
 import { encode } from '@msgpack/msgpack';
 import t from 'tap';
+import { WebSocket } from 'ws';
 import { startGateway, TEST_KEY } from '../fixtures/gateway.js';
 import { LiveClient } from '../fixtures/live.js';
+import { ENDLESS } from '../fixtures/protocol-a.js';
+import { SpeechSocketClient } from '../fixtures/speech-socket.js';
 import { until } from '../fixtures/until.js';
 
 t.setTimeout(120_000);
@@ -19,6 +25,7 @@ interface Line {
   readonly status?: number;
   readonly outcome?: string;
   readonly model?: string;
+  readonly engine?: string;
 }
 
 const lines = (): Line[] =>
@@ -35,7 +42,7 @@ const lineOf = (generationId: string | null): Promise<Line> =>
 
 const post = async (
   path: string,
-  body: string | Uint8Array<ArrayBuffer>,
+  body: string | FormData | Uint8Array<ArrayBuffer>,
   headers: Record<string, string>,
 ) => {
   const response = await fetch(gateway.base + path, {
@@ -99,9 +106,119 @@ for (const [route, call] of Object.entries(ENDPOINTS)) {
   });
 }
 
+const B = '/compat/elevenlabs/v1';
+const CONTENT = { 'content-type': 'application/json' };
+
+function upload(fields: Readonly<Record<string, string>>): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.set(name, value);
+  form.set('file', new Blob([audio]));
+  return form;
+}
+
+async function streamInput(traceparent: string): Promise<string | null> {
+  const client = new SpeechSocketClient(gateway, { headers: { 'xi-api-key': TEST_KEY, traceparent } });
+  await client.opened();
+  client.send({ text: ' ' }, { text: `${SECRET_TEXT} ` }, { text: '' });
+  await client.final();
+  await client.ended();
+  return String(client.headers['x-generation-id']);
+}
+
+/** Commits the audio, which is no raw audio but long enough, and leaves once it has been answered. */
+async function realtimeTranscription(traceparent: string): Promise<string | null> {
+  let answered = false;
+  let generationId = '';
+  const socket = new WebSocket(`${gateway.base.replace('http', 'ws')}${B}/speech-to-text/realtime`, {
+    headers: { 'xi-api-key': TEST_KEY, traceparent },
+  });
+  socket.on('upgrade', ({ headers }) => (generationId = String(headers['x-generation-id'])));
+  socket.on('message', (data) => (answered ||= String(data).includes('committed_transcript')));
+  await until('the socket is open', () => socket.readyState === WebSocket.OPEN);
+  const audio_base_64 = Buffer.from(audio).toString('base64');
+  socket.send(JSON.stringify({ message_type: 'input_audio_chunk', audio_base_64, commit: true }));
+  await until('the transcript', () => answered);
+  socket.close();
+  return generationId;
+}
+
+const chat = {
+  model: 's1',
+  modalities: ['text', 'audio'],
+  messages: [{ role: 'user', content: SECRET_TEXT }],
+  stream: true,
+};
+
+/** Of the compatible APIs: route → a request to it. */
+const COMPATIBLE: Readonly<Record<string, (traceparent: string) => Promise<string | null>>> = {
+  '/compat/v1/audio/speech': (traceparent) =>
+    post('/compat/v1/audio/speech', JSON.stringify({ model: 's1', input: SECRET_TEXT }), {
+      ...CONTENT,
+      traceparent,
+    }),
+  '/compat/v1/audio/transcriptions': (traceparent) =>
+    post('/compat/v1/audio/transcriptions', upload({ model: 'transcribe-1' }), { traceparent }),
+  '/compat/api/v1/chat/completions': (traceparent) =>
+    post('/compat/api/v1/chat/completions', JSON.stringify(chat), { ...CONTENT, traceparent }),
+  [`${B}/text-to-speech/{voice_id?}`]: (traceparent) =>
+    post(`${B}/text-to-speech/default`, JSON.stringify({ text: SECRET_TEXT, model_id: 's1' }), {
+      ...CONTENT,
+      traceparent,
+    }),
+  [`${B}/text-to-speech/{voice_id?}/stream/with-timestamps`]: (traceparent) =>
+    post(`${B}/text-to-speech/default/stream/with-timestamps`, JSON.stringify({ text: SECRET_TEXT }), {
+      ...CONTENT,
+      traceparent,
+    }),
+  [`${B}/speech-to-text`]: (traceparent) =>
+    post(`${B}/speech-to-text`, upload({ model_id: 'transcribe-1' }), { traceparent }),
+  [`${B}/text-to-speech/{voice_id?}/stream-input`]: streamInput,
+  [`${B}/speech-to-text/realtime`]: realtimeTranscription,
+};
+
+for (const [route, call] of Object.entries(COMPATIBLE)) {
+  t.test(`${route} has the same line: trace, status, model and engine`, async (t) => {
+    const traceId = '123456789abcdef0123456789abcdef0';
+    const line = await lineOf(await call(`00-${traceId}-0123456789abcdef-01`));
+    const isSocket = /realtime|stream-input/.test(route);
+    t.match(line, { route, traceId, outcome: 'done', status: isSocket ? 101 : 200, engine: 'tone' });
+    t.match(line.model, /transcri|speech-to-text/.test(route) ? 'transcribe-1' : /^s\d/);
+  });
+}
+
 t.test('a refused request has its line too', async (t) => {
-  const line = await lineOf(await post('/v1/tts', '{}', json));
-  t.match(line, { route: '/v1/tts', status: 400 });
+  for (const route of ['/v1/tts', '/compat/v1/audio/speech', '/compat/v1/realtime/client_secrets']) {
+    const line = await lineOf(await post(route, '[]', json));
+    t.match(line, { route, status: 400, outcome: 'done' });
+  }
+  const denied = await fetch(`${gateway.base}${B}/models`);
+  await denied.body?.cancel();
+  const line = await lineOf(denied.headers.get('x-generation-id'));
+  t.match(line, { route: `${B}/models`, status: 401, outcome: 'done' });
+});
+
+t.test('a stream that its reader leaves was left', async (t) => {
+  const response = await fetch(`${gateway.base}/compat/v1/audio/speech`, {
+    method: 'POST',
+    body: JSON.stringify({ model: 's1', input: ENDLESS }),
+    headers: { ...gateway.authorization, ...CONTENT },
+  });
+  const reader = response.body!.getReader();
+  await reader.read();
+  await reader.cancel();
+  const line = await lineOf(response.headers.get('x-generation-id'));
+  t.match(line, { status: 200, outcome: 'left', model: 's1', engine: 'tone' });
+});
+
+t.test('a socket that is opened only to say why it closes has the status of the refusal', async (t) => {
+  for (const path of ['text-to-speech/default/stream-input', 'speech-to-text/realtime']) {
+    const url = `${gateway.base.replace('http', 'ws')}${B}/${path}?model_id=unknown`;
+    const socket = new WebSocket(url, { headers: { 'xi-api-key': TEST_KEY } });
+    let generationId = '';
+    socket.on('upgrade', ({ headers }) => (generationId = String(headers['x-generation-id'])));
+    await until('the socket is closed', () => socket.readyState === WebSocket.CLOSED);
+    t.match(await lineOf(generationId), { status: 400, outcome: 'done' });
+  }
 });
 
 t.test('no line holds text or keys', async (t) => {

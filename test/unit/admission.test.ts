@@ -272,27 +272,30 @@ t.test('a workspace that was never seen is refused while the store is away or si
   t.equal((await refusal)?.code, 'overloaded');
 });
 
-t.test('usage is written in batches, kept while the store is away, and complete after a stop', async (t) => {
-  const { admit, store, clock } = world();
-  const admission = admit();
-  for (let job = 0; job < 10; job++) admission.use('ws', 'synthesis_characters', 7);
-  t.equal(store.used.size, 0);
-  await clock.advance(2000);
-  t.equal(store.used.get('synthesis_characters'), 70);
-  store.away = true;
-  admission.use('ws', 'synthesis_characters', 5);
-  await clock.advance(10_000);
-  t.equal(admission.state().unwrittenUsage, 1);
-  admission.use('ws', 'transcription_ms', 900);
-  const stopped = admission.stop();
-  await clock.advance(700);
-  store.away = false;
-  await clock.advance(1000);
-  await stopped;
-  t.equal(store.used.get('synthesis_characters'), 75);
-  t.equal(store.used.get('transcription_ms'), 900);
-  t.equal(admission.state().unwrittenUsage, 0);
-});
+t.test(
+  'usage is written in batches, kept while the store is away, and complete after a stop (fine point 6)',
+  async (t) => {
+    const { admit, store, clock } = world();
+    const admission = admit();
+    for (let job = 0; job < 10; job++) admission.use('ws', 'synthesis_characters', 7);
+    t.equal(store.used.size, 0);
+    await clock.advance(2000);
+    t.equal(store.used.get('synthesis_characters'), 70);
+    store.away = true;
+    admission.use('ws', 'synthesis_characters', 5);
+    await clock.advance(10_000);
+    t.equal(admission.state().unwrittenUsage, 1);
+    admission.use('ws', 'transcription_ms', 900);
+    const stopped = admission.stop();
+    await clock.advance(700);
+    store.away = false;
+    await clock.advance(1000);
+    await stopped;
+    t.equal(store.used.get('synthesis_characters'), 75);
+    t.equal(store.used.get('transcription_ms'), 900);
+    t.equal(admission.state().unwrittenUsage, 0);
+  },
+);
 
 t.test(
   'an exhausted quota refuses its kind with 402, by the local count, until there is quota again',

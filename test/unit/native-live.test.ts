@@ -51,6 +51,8 @@ class ToldSpeech {
   }
 }
 
+const trace = { traceparent: '', engine: () => undefined };
+
 function open() {
   const speech = new ToldSpeech();
   const clock = new SimulatedClock();
@@ -70,7 +72,7 @@ function open() {
     signal: gone.signal,
   };
   const parts = { speech: speech.port, clock, log: silentLog } as Partial<NativeParts> as NativeParts;
-  const client = { caller: { workspaceId: 'w', keyId: 'k' }, model: 's1', generationId: 'g' } as const;
+  const client = { caller: { workspaceId: 'w', keyId: 'k' }, model: 's1', generationId: 'g', trace } as const;
   const ends: number[] = [];
   const session = new LiveSession(socket, client, parts, (status) => void ends.push(status));
   return {

@@ -82,8 +82,9 @@ function record(): Recorded[] {
   return spans;
 }
 
-const requestWith = (traceparent?: string): HttpRequest =>
+const requestWith = (traceparent?: string, signal = new AbortController().signal): HttpRequest =>
   ({
+    signal,
     generationId: 'gen-1',
     method: 'POST',
     headers: new Map([
@@ -112,6 +113,21 @@ const drain = async ({ body }: Reply): Promise<void> => {
   for await (const chunk of body as AsyncIterable<string>) void chunk;
 };
 
+t.test('what is passed on names the trace that is logged', async (t) => {
+  const { lines, observers: around } = observers();
+  const passed: string[] = [];
+  const handler = traced('/v1/x', around, async (_request, { traceparent }) => {
+    passed.push(traceparent);
+    return { status: 200, body: '' };
+  });
+  for (const header of [VALID, undefined, 'nonsense']) await handler(requestWith(header));
+  t.strictSame(
+    passed.map((header) => parseTraceparent(header)?.traceId),
+    lines.map(({ traceId }) => traceId),
+  );
+  t.match(passed[0], new RegExp(`^00-${TRACE}-.{16}-01$`), 'with its flags');
+});
+
 t.test('without an SDK a valid trace is continued in the log, any other starts anew', async (t) => {
   const { lines, observers: around } = observers();
   const handler = traced('/v1/x', around, async () => ({ status: 200, body: '' }));
@@ -131,6 +147,7 @@ t.test(
     const route = (answer: () => Promise<Reply>) =>
       traced('/v1/x', around, async (_request, observation) => {
         observation.model('s1');
+        observation.engine('tone');
         return answer();
       });
     const stream = (...items: (string | Error)[]) =>
@@ -174,6 +191,7 @@ t.test(
       'http.request.method',
       'http.response.status_code',
       'http.route',
+      'speech.engine',
       'speech.generation_id',
       'speech.model',
     ];
@@ -181,3 +199,28 @@ t.test(
     t.notMatch(JSON.stringify([spans, lines]), /secret/);
   },
 );
+
+t.test('what fails because its client has gone was left; what ran out of time has failed', async (t) => {
+  const { lines, observers: around } = observers();
+  const failing = (signal: AbortSignal) =>
+    traced('/v1/x', around, () => Promise.reject(signal.reason as Error))(requestWith(undefined, signal));
+  const breaking = async (signal: AbortSignal) =>
+    drain(
+      await traced('/v1/x', around, async () => ({ status: 200, body: chunks('a', signal.reason as Error) }))(
+        requestWith(undefined, signal),
+      ),
+    );
+  for (const reason of [new Error('the client has gone'), new ServiceError('first_byte_timeout')]) {
+    await t.rejects(failing(AbortSignal.abort(reason)));
+    await t.rejects(breaking(AbortSignal.abort(reason)));
+  }
+  t.strictSame(
+    lines.map(({ status, outcome }) => [status, outcome]),
+    [
+      [499, 'left'],
+      [200, 'left'],
+      [502, 'failed'],
+      [502, 'failed'],
+    ],
+  );
+});

@@ -175,6 +175,7 @@ t.test('every error has its type: what the service says has metadata, what we sa
   const special: Partial<Record<ErrorCode, string>> = {
     missing_key: 'authentication_error',
     concurrency_exceeded: 'rate_limit_error',
+    rate_limited: 'rate_limit_error',
   };
   for (const [code, row] of Object.entries(ERRORS) as [ErrorCode, { status: number; origin: string }][]) {
     const reply = errorReply(new ServiceError(code, { param: 'field' }), defaultVocabulary);

@@ -5,9 +5,18 @@
 import t from 'tap';
 import { createEncode } from '../../codecs/encode/encoder.js';
 import { type EncodeArgs, encodeJobs } from '../../codecs/encode/jobs.js';
+import { openSink } from '../../codecs/encode/sinks.js';
 import { resolveOutput } from '../../codecs/formats.js';
+import { heldSeconds } from '../../codecs/held.js';
+import { progressOf } from '../../codecs/progress.js';
 import { Stretch } from '../../codecs/stretch.js';
-import { BYTES_PER_SAMPLE, bytesOf, samplesOf } from '../../contracts/audio.js';
+import {
+  BYTES_PER_SAMPLE,
+  bytesOf,
+  MP3_BITRATES,
+  type OutputFormat,
+  samplesOf,
+} from '../../contracts/audio.js';
 import type { JobHandler } from '../../contracts/ports/jobs.js';
 import type { SpeechOptions } from '../../contracts/ports/speech.js';
 import type { TtsCapabilities, TtsEngine } from '../../contracts/ports/tts.js';
@@ -17,7 +26,7 @@ import { createRegistry } from '../../engines/registry.js';
 import { createSpeech } from '../../engines/synthesize.js';
 import { engineVoices } from '../../engines/voices.js';
 import { inProcess } from '../../processes/in-process.js';
-import { collect, frequencyOf, tone } from '../fixtures/codecs-audio.js';
+import { chunked, collect, frequencyOf, tone } from '../fixtures/codecs-audio.js';
 
 const RATE = 16_000;
 const SPEEDS = [0.25, 0.3, 0.5, 0.8, 1.25, 2, 3, 4];
@@ -196,5 +205,41 @@ t.test('only an engine that can is asked for another speed', async (t) => {
     };
     await collect(speechOf(engine).synthesize(request(3), caller, live));
     t.ok(asked.length > 0 && asked.every((speed) => speed === wanted), `${asked.join()}`);
+  }
+});
+
+/** What stands before the first sample once it is decoded: LAME's delay, Opus's pre-skip. */
+const leadSeconds = ({ format, sampleRate }: OutputFormat): number =>
+  format === 'mp3' ? 1105 / sampleRate : 312 / 48_000;
+
+/** Seconds of encoded audio that leave for the speech and the silence behind it, the stream still open. */
+async function sentSeconds(speech: Int16Array, output: OutputFormat, speed: number): Promise<number> {
+  const sink = openSink(RATE, output, speed);
+  const progress = progressOf(output);
+  const silence = new Int16Array(heldSeconds(output, speed) * speed * RATE);
+  let seconds = 0;
+  for (const chunk of [...(await collect(chunked(speech, RATE / 10))), silence])
+    seconds = progress(sink.push(Buffer.from(bytesOf(chunk))));
+  sink.free();
+  return seconds;
+}
+
+t.test('the silence that is held back brings out all speech before it', async (t) => {
+  const outputs = [
+    ...[32_000, 44_100].flatMap((sampleRate) =>
+      MP3_BITRATES.map((mp3Bitrate) => resolveOutput({ format: 'mp3', sampleRate, mp3Bitrate })),
+    ),
+    resolveOutput({ format: 'opus' }),
+    resolveOutput({ format: 'opus', opusBitrate: 24_000 }),
+  ];
+  for (const output of outputs) {
+    for (const speed of [1, 0.3, 0.8, 2]) {
+      for (let seconds = 0.5; seconds < 0.62; seconds += 0.0137) {
+        const sent = (await sentSeconds(tone(RATE, seconds), output, speed)) - leadSeconds(output);
+        if (sent < seconds / speed)
+          t.fail(`${JSON.stringify(output)} at ${speed}: ${sent} of ${seconds / speed}`);
+      }
+    }
+    t.pass(`${output.format} ${output.sampleRate} ${output.mp3Bitrate ?? output.opusBitrate ?? ''}`);
   }
 });

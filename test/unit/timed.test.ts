@@ -21,7 +21,7 @@ import { createRegistry } from '../../engines/registry.js';
 import { stripTags } from '../../engines/style-tags.js';
 import { createSpeech } from '../../engines/synthesize.js';
 import { cutText } from '../../engines/text-pieces.js';
-import { Cutter, type Piece } from '../../engines/text-source.js';
+import { Cutter, PAUSE, type Piece, piecesOf } from '../../engines/text-source.js';
 import { engineVoices } from '../../engines/voices.js';
 import { segmentsOf } from '../../gateway/dialects/native/timestamps.js';
 import { TextFeed } from '../../actors/text-feed.js';
@@ -58,6 +58,27 @@ function sliced(text: string, random: () => number, most: number): string[] {
   }
   return slices;
 }
+
+t.test('a pause follows a flush only where nothing else does, and speech goes before it', async (t) => {
+  const feed = new TextFeed(1000);
+  feed.flush();
+  const seen: string[] = [];
+  const request = { text: feed, latency: 'low', chunkLength: 200 } as unknown as LiveSynthesisRequest;
+  const reading = (async () => {
+    for await (const piece of piecesOf(request, live)) seen.push(piece === PAUSE ? 'pause' : piece.text);
+  })();
+  const reaches = (count: number) => until(`${count} have come`, () => seen.length >= count);
+  await new Promise(setImmediate);
+  feed.add('one');
+  feed.flush();
+  feed.add('two');
+  feed.flush();
+  await reaches(3);
+  feed.add('three');
+  feed.end();
+  await reading;
+  t.strictSame(seen, ['one', 'two', 'pause', 'three']);
+});
 
 t.test('text that arrives in any slices is cut as the whole text is', async (t) => {
   const random = seeded(7);

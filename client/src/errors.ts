@@ -1,0 +1,50 @@
+/** What can go wrong with a session, as one class with a code (native-and-platform.md 6.9). */
+
+/** Each with what it means where nobody says more. */
+export const ERRORS = {
+  session_request_failed: 'The session could not be made',
+  agent_not_public: 'The agent is not public',
+  origin_forbidden: 'The agent does not take sessions from this page',
+  unsupported_transport: 'The session wants a transport that this client does not have',
+  session_expired: 'The session has expired',
+  mic_permission_denied: 'The microphone cannot be used',
+  device_change_failed: 'The device cannot be used',
+  connection_failed: 'The session could not be joined',
+  tool_failed: 'A client tool has failed',
+  tool_timeout: 'A client tool has not answered in time',
+  provider_error: 'The agent could not answer',
+  internal_error: 'The agent has failed',
+} as const;
+
+export type SessionErrorCode = keyof typeof ERRORS;
+
+export interface SessionErrorDetails {
+  readonly message?: string | undefined;
+  readonly cause?: unknown;
+  /** Of the refused request. */
+  readonly status?: number;
+  /** Seconds until another try makes sense. */
+  readonly retryAfter?: number;
+}
+
+export class SessionError extends Error {
+  override readonly name = 'SessionError';
+  readonly status: number | undefined;
+  readonly retryAfter: number | undefined;
+
+  constructor(
+    readonly code: SessionErrorCode,
+    { message = ERRORS[code], cause, status, retryAfter }: SessionErrorDetails = {},
+  ) {
+    super(message, { cause });
+    this.status = status;
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** For what throws anything: an error of ours stays what it is. */
+export const asSessionError = (code: SessionErrorCode, cause: unknown): SessionError => {
+  if (cause instanceof SessionError) return cause;
+  const reason = cause instanceof Error ? `: ${cause.message}` : '';
+  return new SessionError(code, { message: `${ERRORS[code]}${reason}`, cause });
+};

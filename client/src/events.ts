@@ -1,0 +1,69 @@
+/** What a session tells, and the small emitter that tells it. */
+import type { SessionError } from './errors.js';
+
+export type Status = 'disconnected' | 'connecting' | 'connected' | 'reconnecting';
+export type Mode = 'listening' | 'thinking' | 'speaking';
+
+/** `connection_lost` is found out here; the others are said by the gateway, or are what `end()` means. */
+export type EndReason =
+  'user_hangup' | 'agent_hangup' | 'conversation_timeout' | 'escalated' | 'connection_lost';
+
+interface ToolCall {
+  readonly callId: string;
+  readonly toolName: string;
+  /** `client`, `webhook`, `builtin`; an open set. */
+  readonly source: string;
+}
+
+export interface SessionEvents {
+  /** The agent is there and listens, or speaks already. */
+  readonly connect: { readonly sessionId: string | undefined };
+  /** Once, after `connect` or instead of it. */
+  readonly disconnect: { readonly reason: EndReason };
+  readonly statusChange: { readonly status: Status };
+  readonly modeChange: { readonly mode: Mode };
+  /** Each replaces the one before of its segment, until it is final. */
+  readonly userTranscript: { readonly segmentId: string; readonly text: string; readonly final: boolean };
+  /** What has just been spoken, and all of the segment so far. */
+  readonly agentResponseDelta: {
+    readonly segmentId: string;
+    readonly delta: string;
+    readonly text: string;
+  };
+  /** What the agent has said, as far as it was heard. */
+  readonly agentResponse: { readonly segmentId: string; readonly text: string };
+  /** A finished line of the conversation, typed ones included. */
+  readonly message: { readonly role: 'user' | 'agent'; readonly text: string };
+  readonly toolCallStarted: ToolCall & { readonly input: string; readonly inputTruncated: boolean };
+  readonly toolCallCompleted: ToolCall & { readonly output: string; readonly outputTruncated: boolean };
+  readonly toolCallFailed: ToolCall & { readonly error: string };
+  /** Beside the rejection of what was called, where something was. */
+  readonly error: SessionError;
+}
+
+type Listener<Event> = (event: Event) => void;
+
+export class Emitter<Events> {
+  readonly #listeners = new Map<keyof Events, Set<Listener<never>>>();
+
+  /** Gives the function that takes the listener away again. */
+  on<Name extends keyof Events>(name: Name, listener: Listener<Events[Name]>): () => void {
+    const listeners = this.#listeners.get(name) ?? new Set();
+    this.#listeners.set(name, listeners);
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  }
+
+  /** A listener that throws stops nobody: its error is reported as any uncaught one. */
+  emit<Name extends keyof Events>(name: Name, event: Events[Name]): void {
+    for (const listener of [...(this.#listeners.get(name) ?? [])]) {
+      try {
+        (listener as Listener<Events[Name]>)(event);
+      } catch (error) {
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
+  }
+}

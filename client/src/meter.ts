@@ -1,0 +1,33 @@
+/** How loud a track is at this moment, as a bar shows it: linear in decibels, from silence (0) to full scale (1). */
+
+const SILENCE_DB = -60;
+const WINDOW = 1024;
+
+export class Meter {
+  readonly #analyser: AnalyserNode;
+  readonly #samples = new Float32Array(WINDOW);
+  #source: MediaStreamAudioSourceNode | undefined;
+  #track: MediaStreamTrack | undefined;
+
+  constructor(private readonly context: AudioContext) {
+    this.#analyser = context.createAnalyser();
+    this.#analyser.fftSize = WINDOW;
+  }
+
+  /** Tracks change with devices and reconnects: the meter follows. */
+  level(track: MediaStreamTrack | undefined): number {
+    if (track !== this.#track) this.#follow(track);
+    if (!track) return 0;
+    this.#analyser.getFloatTimeDomainData(this.#samples);
+    const energy = this.#samples.reduce((sum, sample) => sum + sample * sample, 0) / WINDOW;
+    const decibels = 10 * Math.log10(energy);
+    return Math.min(1, Math.max(0, 1 - decibels / SILENCE_DB));
+  }
+
+  #follow(track: MediaStreamTrack | undefined): void {
+    this.#source?.disconnect();
+    this.#track = track;
+    this.#source = track && this.context.createMediaStreamSource(new MediaStream([track]));
+    this.#source?.connect(this.#analyser);
+  }
+}

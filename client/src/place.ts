@@ -1,0 +1,96 @@
+/**
+ * Where a session is joined: told by a response of `POST /v1/agent/sessions` that somebody passes on, or asked for
+ * here, without a key, of a public agent (native-and-platform.md 6.6, 6.10).
+ */
+import { SessionError } from './errors.js';
+
+/** As the gateway answers; only these fields are read, the address being the one whose name ends in `_url`. */
+export interface SessionResponse {
+  readonly session_id?: string;
+  readonly transport: string;
+  readonly token: string;
+  readonly expires_at?: string;
+  readonly [field: string]: unknown;
+}
+
+export interface PublicAgent {
+  readonly agentId: string;
+  /** Of the gateway, as `https://voice.example.com`. */
+  readonly baseUrl: string;
+  /** More fields of the request: `dynamic_variables`, `metadata`, `overrides` that the agent allows. */
+  readonly request?: Readonly<Record<string, unknown>>;
+  /** Instead of the global one. */
+  readonly fetch?: typeof fetch;
+}
+
+export interface Place {
+  readonly sessionId: string | undefined;
+  readonly url: string;
+  readonly token: string;
+}
+
+const TRANSPORTS: readonly unknown[] = ['media', 'livekit'];
+const REQUEST_MS = 30_000;
+
+const isSocketAddress = (value: unknown): value is string =>
+  typeof value === 'string' && /^wss?:\/\//.test(value);
+
+function addressIn(response: SessionResponse): string | undefined {
+  const names = Object.keys(response).filter((name) => name.endsWith('_url'));
+  return [`${response.transport}_url`, ...names].map((name) => response[name]).find(isSocketAddress);
+}
+
+/** Errors: `unsupported_transport`, `session_expired`, `session_request_failed`. */
+export function placeOf(response: SessionResponse, now = Date.now()): Place {
+  const { transport, token, session_id: sessionId, expires_at: expiresAt } = response;
+  if (!TRANSPORTS.includes(transport))
+    throw new SessionError('unsupported_transport', {
+      message: `No transport "${transport}" in this client`,
+    });
+  if (expiresAt !== undefined && Date.parse(expiresAt) <= now) throw new SessionError('session_expired');
+  const url = addressIn(response);
+  if (url === undefined || typeof token !== 'string')
+    throw new SessionError('session_request_failed', { message: 'The response has no address or no token' });
+  return { sessionId, url, token };
+}
+
+type Body = Readonly<Record<string, unknown>>;
+
+const refusalCode = (status: number, { code }: Body, message: string) => {
+  if (status === 403) return /origin/i.test(message) ? 'origin_forbidden' : 'agent_not_public';
+  return status === 409 && code === 'unsupported_transport' ? code : 'session_request_failed';
+};
+
+function refusal(response: Response, body: Body): SessionError {
+  const said = body['message'] ?? body['error'];
+  const message = typeof said === 'string' ? said : `The gateway answers ${response.status}`;
+  const retryAfter = Number(response.headers.get('retry-after') ?? NaN);
+  return new SessionError(refusalCode(response.status, body, message), {
+    message,
+    status: response.status,
+    ...(Number.isFinite(retryAfter) && { retryAfter }),
+  });
+}
+
+/** Errors: `session_request_failed`, `agent_not_public`, `origin_forbidden`, `unsupported_transport`. */
+export async function requestSession(agent: PublicAgent, signal: AbortSignal): Promise<SessionResponse> {
+  const { agentId, baseUrl, request, fetch: send = globalThis.fetch } = agent;
+  const client_timezone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  try {
+    const response = await send(`${baseUrl.replace(/\/+$/, '')}/v1/agent/sessions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ client_timezone, ...request, agent_id: agentId }),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)]),
+    });
+    const body = (await response.json().catch(() => ({}))) as Body;
+    if (!response.ok) throw refusal(response, body);
+    return body as SessionResponse;
+  } catch (error) {
+    if (error instanceof SessionError) throw error;
+    throw new SessionError('session_request_failed', {
+      message: 'The gateway cannot be reached',
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * What a session needs of a LiveKit room. The rooms of `livekit-client` (browsers) and of `@livekit/rtc-node` (Node)
+ * both have this shape as they are. `Sound` is what only a browser has: microphone, loudspeaker, volume meters.
+ */
+export interface RoomParticipant {
+  readonly identity: string;
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+export interface TextReader extends AsyncIterable<string> {
+  readonly info: { readonly attributes?: Readonly<Record<string, string>> | undefined };
+}
+
+export interface RoomEvents {
+  dataReceived: [payload: Uint8Array, from?: unknown, kind?: unknown, topic?: string];
+  participantConnected: [];
+  participantDisconnected: [];
+  participantAttributesChanged: [];
+  signalReconnecting: [];
+  reconnecting: [];
+  reconnected: [];
+  /** A number of LiveKit's. */
+  disconnected: [reason?: number];
+}
+
+export interface Room {
+  readonly localParticipant?:
+    | {
+        readonly identity: string;
+        publishData(data: Uint8Array, options: { reliable: boolean; topic: string }): Promise<void>;
+      }
+    | undefined;
+  readonly remoteParticipants: ReadonlyMap<string, RoomParticipant>;
+  connect(url: string, token: string): Promise<void>;
+  disconnect(): Promise<void>;
+  registerTextStreamHandler(
+    topic: string,
+    handler: (reader: TextReader, from: { readonly identity: string }) => void,
+  ): void;
+  on(event: string, listener: (...args: never[]) => void): unknown;
+}
+
+/** `room.on`, with the events that count here. */
+export const listen = <Name extends keyof RoomEvents>(
+  room: Room,
+  name: Name,
+  listener: (...args: RoomEvents[Name]) => void,
+): void => void room.on(name, listener as (...args: never[]) => void);
+
+export interface Sound {
+  /** Before the room is joined. Errors: `mic_permission_denied`. */
+  open(): Promise<void>;
+  /** In the room: the user is heard from now on. */
+  start(): Promise<void>;
+  setMuted(muted: boolean): Promise<void>;
+  /** From 0, silence, to 1, as loud as can be. */
+  readonly inputVolume: number;
+  readonly outputVolume: number;
+  useMicrophone(deviceId: string): Promise<void>;
+  useSpeaker(deviceId: string): Promise<void>;
+  /** Idempotent. */
+  close(): void;
+}
+
+export interface Endpoint {
+  readonly room: Room;
+  readonly sound?: Sound;
+}

@@ -1,0 +1,318 @@
+/**
+ * One conversation with an agent, from the user's side (native-and-platform.md 6.6, 6.9). A session is started once and
+ * ends once, whoever ends it; what comes later changes nothing.
+ *
+ * Who closes whom: `end()`, the gateway, a lost connection and a start that fails all lead to `#finish`, which lets go of
+ * the room and of the sound.
+ */
+import { AgentPresence } from './agent.js';
+import { asSessionError, SessionError, type SessionErrorCode } from './errors.js';
+import { Emitter, type EndReason, type Mode, type SessionEvents, type Status } from './events.js';
+import { type Place, placeOf, type PublicAgent, requestSession, type SessionResponse } from './place.js';
+import { type AgentEvents, type ClientEvent, encodeEvent, readAgentEvent, TOPICS } from './protocol.js';
+import { type Endpoint, listen, type Room, type Sound } from './room.js';
+import { type ClientTools, runTool } from './tools.js';
+import { Transcripts } from './transcripts.js';
+
+export interface SoundOptions {
+  /** False: nobody is heard until `setMuted(false)`. Else which device, or the usual one. */
+  readonly microphone?: boolean | { readonly deviceId: string };
+  readonly speaker?: { readonly deviceId: string };
+}
+
+export type SessionOptions = SoundOptions & {
+  /** By the names that the agent's configuration gives them. */
+  readonly tools?: ClientTools;
+  /** Outside of browsers: a room of `@livekit/rtc-node`, with whose tracks the caller speaks and listens. */
+  readonly room?: Room;
+} & ({ readonly session: SessionResponse } | { readonly agent: PublicAgent });
+
+/** How long the gateway may take to hang up by itself. */
+const HANG_UP_MS = 1000;
+
+/** LiveKit's reasons for a room that somebody has closed. */
+const CLOSED: readonly (number | undefined)[] = [4, 5];
+
+const END_REASONS: readonly string[] = [
+  'user_hangup',
+  'agent_hangup',
+  'conversation_timeout',
+  'escalated',
+] satisfies EndReason[];
+
+type Handlers = { readonly [Type in keyof AgentEvents]: (event: AgentEvents[Type]) => void };
+
+export class AgentSession {
+  readonly #events = new Emitter<SessionEvents>();
+  readonly #transcripts = new Transcripts(this.#events);
+  readonly #over = new AbortController();
+  #endpoint: Endpoint | undefined;
+  #presence: AgentPresence | undefined;
+  #place: Place | undefined;
+  #begun = false;
+  #joined = false;
+  #ending: EndReason | undefined;
+  #status: Status = 'disconnected';
+  #mode: Mode = 'listening';
+  #muted: boolean;
+
+  constructor(private readonly options: SessionOptions) {
+    this.#muted = options.microphone === false;
+  }
+
+  get status(): Status {
+    return this.#status;
+  }
+
+  /** What the agent does. */
+  get mode(): Mode {
+    return this.#mode;
+  }
+
+  get muted(): boolean {
+    return this.#muted;
+  }
+
+  /** Known once the session is made, where the response has told it. */
+  get sessionId(): string | undefined {
+    return this.#place?.sessionId;
+  }
+
+  /** LiveKit's own, for what this class does not do. */
+  get room(): Room | undefined {
+    return this.#endpoint?.room;
+  }
+
+  /** How loud the user is now, from 0 to 1; 0 where the sound is the caller's. */
+  get inputVolume(): number {
+    return this.#endpoint?.sound?.inputVolume ?? 0;
+  }
+
+  /** How loud the agent is now, from 0 to 1. */
+  get outputVolume(): number {
+    return this.#endpoint?.sound?.outputVolume ?? 0;
+  }
+
+  /** Gives the function that takes the listener away again. */
+  on<Name extends keyof SessionEvents>(
+    name: Name,
+    listener: (event: SessionEvents[Name]) => void,
+  ): () => void {
+    return this.#events.on(name, listener);
+  }
+
+  /**
+   * Joins, and resolves when the agent is there. In a browser, call it out of a click: sound needs one.
+   * Errors: a SessionError, which listeners of `error` get as well.
+   */
+  async start(): Promise<void> {
+    if (this.#begun) throw new SessionError('connection_failed', { message: 'A session starts only once' });
+    this.#begun = true;
+    this.#setStatus('connecting');
+    try {
+      await this.#join();
+    } catch (cause) {
+      throw this.#failed(cause);
+    }
+    this.#joined = true;
+    this.#setStatus('connected');
+    this.#events.emit('connect', { sessionId: this.sessionId });
+  }
+
+  async #join(): Promise<void> {
+    const { signal } = this.#over;
+    const { room, sound } = await this.#open();
+    this.#endpoint = { room, ...(sound && { sound }) };
+    signal.throwIfAborted();
+    // Before a session is spent on a user who does not let us use the microphone.
+    await sound?.open();
+    signal.throwIfAborted();
+    this.#place = await this.#find();
+    signal.throwIfAborted();
+    this.#watch(room);
+    await room.connect(this.#place.url, this.#place.token);
+    signal.throwIfAborted();
+    await sound?.start();
+    await this.#presence?.arrival(signal);
+  }
+
+  async #open(): Promise<Endpoint> {
+    const { options } = this;
+    if (options.room) return { room: options.room };
+    return (await import('./browser.js')).openBrowser(options);
+  }
+
+  async #find(): Promise<Place> {
+    const { options } = this;
+    return placeOf(
+      'session' in options ? options.session : await requestSession(options.agent, this.#over.signal),
+    );
+  }
+
+  #failed(cause: unknown): SessionError {
+    const ended = this.#over.signal.aborted && this.#ending !== undefined;
+    if (ended) return new SessionError('connection_failed', { message: 'The session was ended', cause });
+    const error = asSessionError('connection_failed', cause);
+    this.#finish('connection_lost');
+    this.#events.emit('error', error);
+    return error;
+  }
+
+  #watch(room: Room): void {
+    this.#presence = new AgentPresence(room, {
+      mode: (mode) => this.#setMode(mode),
+      left: () => this.#status === 'connected' && this.#finish(this.#ending ?? 'agent_hangup'),
+    });
+    room.registerTextStreamHandler(TOPICS.transcription, (reader, { identity }) => {
+      void this.#transcripts.read(reader, identity === room.localParticipant?.identity);
+    });
+    listen(room, 'dataReceived', (payload, _from, _kind, topic) => {
+      if (topic === TOPICS.fromAgent) this.#receive(payload);
+    });
+    for (const name of ['signalReconnecting', 'reconnecting'] as const)
+      listen(room, name, () => this.#joined && this.#setStatus('reconnecting'));
+    listen(room, 'reconnected', () => this.#joined && this.#setStatus('connected'));
+    listen(room, 'disconnected', (reason) =>
+      this.#finish(this.#ending ?? (CLOSED.includes(reason) ? 'agent_hangup' : 'connection_lost')),
+    );
+  }
+
+  #receive(payload: Uint8Array): void {
+    const event = readAgentEvent(payload);
+    if (event && Object.hasOwn(this.#handlers, event.type))
+      (this.#handlers[event.type] as (event: object) => void)(event);
+  }
+
+  readonly #handlers: Handlers = {
+    'client_tool.call': (call) => void this.#run(call),
+    'tool.started': ({ callId, toolName, toolSource: source, input = '', inputTruncated = false }) =>
+      this.#events.emit('toolCallStarted', { callId, toolName, source, input, inputTruncated }),
+    'tool.completed': ({ callId, toolName, toolSource: source, output = '', outputTruncated = false }) =>
+      this.#events.emit('toolCallCompleted', { callId, toolName, source, output, outputTruncated }),
+    'tool.failed': ({ callId, toolName, toolSource: source, error = '' }) =>
+      this.#events.emit('toolCallFailed', { callId, toolName, source, error }),
+    error: ({ code }) => this.#tell(new SessionError(code === 'provider_error' ? code : 'internal_error')),
+    'session.ended': ({ reason }) =>
+      void (this.#ending ??= END_REASONS.includes(reason) ? (reason as EndReason) : 'agent_hangup'),
+  };
+
+  async #run(call: AgentEvents['client_tool.call']): Promise<void> {
+    const answer = await runTool(this.options.tools ?? {}, call, (error) => this.#tell(error));
+    if (answer) this.#post(answer);
+  }
+
+  /**
+   * Says something in writing; with `audio: false` the answer comes in writing as well. Resolves when it is sent.
+   * Errors: `connection_failed`.
+   */
+  async sendText(text: string, { audio = true }: { readonly audio?: boolean } = {}): Promise<void> {
+    await this.#send({ type: 'user.message', text, ...(!audio && { audio }) });
+    this.#events.emit('message', { role: 'user', text });
+  }
+
+  /** The user does something (types, scrolls), so the agent does not ask whether anybody is there. */
+  activity(): void {
+    this.#post({ type: 'user.activity' });
+  }
+
+  /** The agent falls silent, as if it had been talked over. */
+  interrupt(): void {
+    this.#post({ type: 'user.interrupt' });
+  }
+
+  async #send(event: ClientEvent): Promise<void> {
+    const user = this.#endpoint?.room.localParticipant;
+    if (!this.#joined || this.#over.signal.aborted || !user)
+      throw new SessionError('connection_failed', { message: 'The session is not connected' });
+    try {
+      await user.publishData(encodeEvent(event), { reliable: true, topic: TOPICS.toAgent });
+    } catch (cause) {
+      throw asSessionError('connection_failed', cause);
+    }
+  }
+
+  /** What nobody waits for: lost where there is no connection, told where sending fails. */
+  #post(event: ClientEvent): void {
+    if (!this.#joined || this.#over.signal.aborted) return;
+    this.#send(event).catch((error: unknown) => this.#tell(asSessionError('connection_failed', error)));
+  }
+
+  /** Errors: `device_change_failed`; `mic_permission_denied` where the microphone is used for the first time. */
+  async setMuted(muted: boolean): Promise<void> {
+    await this.#onSound('device_change_failed', (sound) => sound.setMuted(muted));
+    this.#muted = muted;
+  }
+
+  /** Errors: `device_change_failed`. */
+  useMicrophone(deviceId: string): Promise<void> {
+    return this.#onSound('device_change_failed', (sound) => sound.useMicrophone(deviceId));
+  }
+
+  /** Errors: `device_change_failed`. */
+  useSpeaker(deviceId: string): Promise<void> {
+    return this.#onSound('device_change_failed', (sound) => sound.useSpeaker(deviceId));
+  }
+
+  async #onSound(code: SessionErrorCode, change: (sound: Sound) => Promise<void>): Promise<void> {
+    try {
+      const sound = this.#joined ? this.#endpoint?.sound : undefined;
+      if (!sound) throw new SessionError(code, { message: 'This session has no sound of its own' });
+      await change(sound);
+    } catch (cause) {
+      throw this.#tell(asSessionError(code, cause));
+    }
+  }
+
+  /** Hangs up. Resolves when the session is over; idempotent. */
+  async end(): Promise<void> {
+    if (!this.#begun || this.#over.signal.aborted) return;
+    this.#ending ??= 'user_hangup';
+    if (this.#joined) {
+      await this.#send({ type: 'user.hangup' }).catch(() => undefined);
+      await this.#overWithin(HANG_UP_MS);
+    }
+    this.#finish(this.#ending);
+  }
+
+  #overWithin(ms: number): Promise<void> {
+    const { signal } = this.#over;
+    return new Promise((resolve) => {
+      if (signal.aborted) return resolve();
+      const timer = setTimeout(resolve, ms);
+      signal.addEventListener('abort', () => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+
+  /** Idempotent. */
+  #finish(reason: EndReason): void {
+    if (this.#over.signal.aborted) return;
+    this.#over.abort(new SessionError('connection_failed', { message: 'The connection was lost' }));
+    this.#presence?.close();
+    this.#endpoint?.sound?.close();
+    // A room that cannot be left is gone already.
+    this.#endpoint?.room.disconnect().catch(() => undefined);
+    this.#transcripts.close();
+    this.#setStatus('disconnected');
+    if (this.#joined) this.#events.emit('disconnect', { reason });
+  }
+
+  #tell(error: SessionError): SessionError {
+    this.#events.emit('error', error);
+    return error;
+  }
+
+  #setStatus(status: Status): void {
+    if (status === this.#status || (status !== 'disconnected' && this.#over.signal.aborted)) return;
+    this.#status = status;
+    this.#events.emit('statusChange', { status });
+  }
+
+  #setMode(mode: Mode): void {
+    if (mode === this.#mode) return;
+    this.#mode = mode;
+    this.#events.emit('modeChange', { mode });
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * Client tools: functions of the page that the agent calls. Each call gets one answer, a failure where the function
+ * is missing, throws, or takes too long (native-and-platform.md 6.9).
+ */
+import { asSessionError, SessionError } from './errors.js';
+import { type AgentEvents, encodeEvent, type ToolResult } from './protocol.js';
+
+export interface ToolContext {
+  readonly callId: string;
+  /** Aborted when the agent no longer waits. */
+  readonly signal: AbortSignal;
+}
+
+/** What it returns, or its promise, is told to the agent as JSON. */
+export type ClientTool = (params: Readonly<Record<string, unknown>>, context: ToolContext) => unknown;
+
+export type ClientTools = Readonly<Record<string, ClientTool>>;
+
+export const TOOL_LIMITS = { timeoutMs: 15_000, resultBytes: 60_000 } as const;
+
+type Call = AgentEvents['client_tool.call'];
+
+const failure = (callId: string, message: string): ToolResult => ({
+  type: 'client_tool.result',
+  callId,
+  result: message,
+  isError: true,
+});
+
+/** A result that does not fit into a packet is an error that says so. */
+function answerOf(callId: string, result: unknown): ToolResult {
+  const answer: ToolResult = { type: 'client_tool.result', callId, result: result ?? null };
+  if (encodeEvent(answer).byteLength <= TOOL_LIMITS.resultBytes) return answer;
+  return failure(callId, `The result is larger than ${TOOL_LIMITS.resultBytes} bytes`);
+}
+
+/** Rejects with `tool_timeout` when the time is up, whatever `work` does then. */
+async function inTime(work: (signal: AbortSignal) => unknown, name: string, timeoutMs: number) {
+  const abort = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const message = `The tool ${name} has not answered within ${timeoutMs / 1000} s`;
+      reject(new SessionError('tool_timeout', { message }));
+      abort.abort();
+    }, timeoutMs);
+  });
+  try {
+    return await Promise.race([late, (async () => work(abort.signal))()]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Runs one call. Gives the answer, undefined where the agent wants none; `failed` hears `tool_failed` and
+ * `tool_timeout`. Never rejects.
+ */
+export async function runTool(
+  tools: ClientTools,
+  { callId, toolName, params = {}, expectsResponse = true }: Call,
+  failed: (error: SessionError) => void,
+  timeoutMs: number = TOOL_LIMITS.timeoutMs,
+): Promise<ToolResult | undefined> {
+  const answered = (answer: ToolResult) => (expectsResponse ? answer : undefined);
+  try {
+    const tool = Object.hasOwn(tools, toolName) ? tools[toolName] : undefined;
+    if (!tool) throw new SessionError('tool_failed', { message: `This client has no tool ${toolName}` });
+    const result = await inTime((signal) => tool(params, { callId, signal }), toolName, timeoutMs);
+    return answered(answerOf(callId, result));
+  } catch (cause) {
+    const error = asSessionError('tool_failed', cause);
+    failed(error);
+    return answered(failure(callId, error.message));
+  }
+}

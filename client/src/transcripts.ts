@@ -1,0 +1,75 @@
+/**
+ * Who said what, out of `lk.transcription` streams: the user's come anew with each update, the agent's grow while it
+ * is heard. A stream that a reconnect breaks off is taken up by another of the same segment, from its beginning.
+ */
+import type { Emitter, SessionEvents } from './events.js';
+import { ATTRIBUTES } from './protocol.js';
+import type { TextReader } from './room.js';
+
+interface Segment {
+  text: string;
+  broken: boolean;
+}
+
+export class Transcripts {
+  /** Of the agent, those that are not over. */
+  readonly #open = new Map<string, Segment>();
+
+  constructor(private readonly events: Pick<Emitter<SessionEvents>, 'emit'>) {}
+
+  /** Resolves when the stream is over. Never rejects. */
+  async read(reader: TextReader, isUser: boolean): Promise<void> {
+    const segmentId = reader.info.attributes?.[ATTRIBUTES.segment];
+    if (segmentId === undefined) return;
+    await (isUser ? this.#user(segmentId, reader) : this.#agent(segmentId, reader)).catch(() => undefined);
+  }
+
+  async #user(segmentId: string, reader: TextReader): Promise<void> {
+    let text = '';
+    for await (const chunk of reader) text += chunk;
+    const final = reader.info.attributes?.[ATTRIBUTES.final] === 'true';
+    this.events.emit('userTranscript', { segmentId, text, final });
+    if (final) this.events.emit('message', { role: 'user', text });
+  }
+
+  async #agent(segmentId: string, reader: TextReader): Promise<void> {
+    this.#finishBroken(segmentId);
+    const segment = this.#open.get(segmentId) ?? { text: '', broken: false };
+    segment.broken = false;
+    this.#open.set(segmentId, segment);
+    try {
+      await this.#follow(segmentId, segment, reader);
+      this.#finish(segmentId, segment);
+    } catch {
+      segment.broken = true;
+    }
+  }
+
+  async #follow(segmentId: string, segment: Segment, reader: TextReader): Promise<void> {
+    let read = '';
+    for await (const chunk of reader) {
+      read += chunk;
+      const delta = read.slice(segment.text.length);
+      if (delta === '') continue;
+      segment.text = read;
+      this.events.emit('agentResponseDelta', { segmentId, delta, text: read });
+    }
+  }
+
+  /** The agent has gone on to something else, or the session is over. */
+  #finishBroken(except?: string): void {
+    for (const [segmentId, segment] of this.#open)
+      if (segment.broken && segmentId !== except) this.#finish(segmentId, segment);
+  }
+
+  #finish(segmentId: string, { text }: Segment): void {
+    if (!this.#open.delete(segmentId)) return;
+    this.events.emit('agentResponse', { segmentId, text });
+    if (text.trim() !== '') this.events.emit('message', { role: 'agent', text });
+  }
+
+  /** What has not ended by now is told as it is. Idempotent. */
+  close(): void {
+    for (const [segmentId, segment] of this.#open) this.#finish(segmentId, segment);
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * JSON messages over the data channel (native-and-platform.md 6.9): `agent-event` to the client, `client-event` from it.
+ * What comes in is bounded and checked; what is not understood is left out.
+ */
+import type { EndReason } from '../../actors/agent/agent.js';
+
+export const TOPICS = { toClient: 'agent-event', fromClient: 'client-event' } as const;
+
+/** Of a message, in bytes; one data packet is not larger. */
+const MOST_BYTES = 64 * 1024;
+const MOST_TEXT = 10_000;
+/** What a lifecycle event shows of input and output, in characters. */
+const SHOWN = 4096;
+
+export type ClientEvent =
+  | { readonly type: 'user.message'; readonly text: string; readonly aloud: boolean }
+  | { readonly type: 'user.activity' }
+  | { readonly type: 'user.interrupt' }
+  | { readonly type: 'user.hangup' }
+  | {
+      readonly type: 'client_tool.result';
+      readonly callId: string;
+      readonly result: unknown;
+      readonly isError: boolean;
+    };
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const SIMPLE = new Set(['user.activity', 'user.interrupt', 'user.hangup']);
+
+function eventOf(fields: Fields): ClientEvent | undefined {
+  const { type, text, audio, callId, result, isError } = fields;
+  if (SIMPLE.has(String(type))) return { type } as ClientEvent;
+  if (type === 'user.message' && typeof text === 'string' && text.trim() !== '')
+    return { type, text: text.slice(0, MOST_TEXT), aloud: audio !== false };
+  if (type === 'client_tool.result' && typeof callId === 'string')
+    return { type, callId, result, isError: isError === true };
+  return undefined;
+}
+
+/** Undefined for what is no event of ours. */
+export function readClientEvent(payload: Uint8Array): ClientEvent | undefined {
+  if (payload.byteLength > MOST_BYTES) return undefined;
+  try {
+    const value = JSON.parse(Buffer.from(payload).toString()) as unknown;
+    return typeof value === 'object' && value !== null ? eventOf(value as Fields) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export interface ToolNote {
+  readonly callId: string;
+  readonly toolName: string;
+  readonly toolSource: string;
+}
+
+const shown = (name: 'input' | 'output', value: string) => ({
+  [name]: value.slice(0, SHOWN),
+  ...(value.length > SHOWN && { [`${name}Truncated`]: true }),
+});
+
+/** What clients know as the reason of an end. */
+const SESSION_ENDS: Readonly<Record<EndReason, string>> = {
+  user_hangup: 'user_hangup',
+  gone: 'user_hangup',
+  agent_hangup: 'agent_hangup',
+  conversation_timeout: 'conversation_timeout',
+  ended_by_api: 'agent_hangup',
+  error: 'agent_hangup',
+};
+
+/** Each gives one message for the client. */
+export const AGENT_EVENTS = {
+  toolStarted: (note: ToolNote, input: string) => ({
+    type: 'tool.started',
+    ...note,
+    nodeId: null,
+    ...shown('input', input),
+  }),
+  toolCompleted: (note: ToolNote, output: string) => ({
+    type: 'tool.completed',
+    ...note,
+    nodeId: null,
+    ...shown('output', output),
+  }),
+  toolFailed: (note: ToolNote, error: string) => ({
+    type: 'tool.failed',
+    ...note,
+    nodeId: null,
+    error: error.slice(0, SHOWN),
+  }),
+  clientToolCall: (callId: string, toolName: string, params: object, expectsResponse: boolean) => ({
+    type: 'client_tool.call',
+    callId,
+    toolName,
+    params,
+    expectsResponse,
+  }),
+  error: (code: 'provider_error' | 'internal_error') => ({ type: 'error', code }),
+  ended: (reason: EndReason) => ({ type: 'session.ended', reason: SESSION_ENDS[reason] }),
+} as const;
+
+export const encodeEvent = (event: object): Uint8Array => Buffer.from(JSON.stringify(event));

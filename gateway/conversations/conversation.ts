@@ -1,0 +1,314 @@
+/**
+ * The host of one conversation: performs what its actor decides (actors/agent/agent.ts), between the call, the
+ * recogniser, the language model, the voice and the record. Speech and text stream past the actor.
+ *
+ * Invariants: the record keeps of the agent what was heard, at the moment in which it fell silent; what a cancelled
+ * job still brings is dropped; the session is ended once, after its last item was written.
+ */
+import { type Actor, createActor } from 'xstate';
+import { actorClock } from '../../actors/clock.js';
+import { type AgentEffect, agentMachine, type EndReason } from '../../actors/agent/agent.js';
+import type { Clock } from '../../contracts/clock.js';
+import { ServiceError } from '../../contracts/errors.js';
+import type { Log } from '../../contracts/log.js';
+import type { Call, CallEvent } from '../../contracts/ports/calls.js';
+import type { EndedReason, RunningSession, SessionItem } from '../../contracts/ports/sessions.js';
+import { AGENT_EVENTS, type ClientEvent, encodeEvent, readClientEvent, TOPICS } from './client-events.js';
+import { Dialogue } from './dialogue.js';
+import { excuseIn } from './lines.js';
+import { type Heard, Listener, type ListenerParts } from './listener.js';
+import { reply, type ReplyParts } from './replies.js';
+import { settingsOf } from './settings.js';
+import { ConversationTools, type ToolParts } from './tools.js';
+import { Utterance, type Voice } from './utterance.js';
+
+export interface ConversationParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly voice: Voice;
+  readonly listening: Omit<ListenerParts, 'log'>;
+  readonly thinking: Pick<ReplyParts, 'chat' | 'knowledge'>;
+  readonly tools: Pick<ToolParts, 'outbound' | 'credentials'>;
+  /** Writes items in order; resolves when they are kept. */
+  append(items: readonly SessionItem[]): Promise<void>;
+  /** The user is connected for the first time; false where the session has ended meanwhile. */
+  activate(): Promise<boolean>;
+  end(reason: EndedReason): Promise<void>;
+}
+
+const ENDS: Readonly<Record<EndReason, EndedReason>> = {
+  user_hangup: 'hangup',
+  agent_hangup: 'hangup',
+  gone: 'hangup',
+  conversation_timeout: 'timeout',
+  ended_by_api: 'ended_by_api',
+  error: 'error',
+};
+
+type Effects = {
+  readonly [Type in AgentEffect['type']]: (effect: Extract<AgentEffect, { readonly type: Type }>) => void;
+};
+type Events = {
+  readonly [Kind in CallEvent['kind']]: (event: Extract<CallEvent, { readonly kind: Kind }>) => void;
+};
+type FromClient = {
+  readonly [Type in ClientEvent['type']]: (event: Extract<ClientEvent, { readonly type: Type }>) => void;
+};
+
+/** The agent's last words and the last message are still on their way when the client is sent off. */
+const GOODBYE_MS = 300;
+
+/** The job that lives: what is spoken, or only written. */
+interface Job {
+  readonly utterance: Utterance;
+  readonly aloud: boolean;
+  /** What this job excuses. */
+  readonly error?: string | undefined;
+}
+
+export class Conversation {
+  readonly #actor: Actor<typeof agentMachine>;
+  readonly #listener: Listener;
+  readonly #dialogue: Dialogue;
+  readonly #tools: ConversationTools;
+  #job: Job | undefined;
+  /** Why the last job failed, until the excuse for it begins. */
+  #error: string | undefined;
+  /** Of what is shown: one segment a message of the user, one a job of the agent. */
+  readonly #segments = { user: 1, agent: 1 };
+  #activated = false;
+  #writing: Promise<void> = Promise.resolve();
+  readonly #over: Promise<void>;
+  #settle = (): void => undefined;
+
+  constructor(
+    private readonly call: Call,
+    private readonly session: RunningSession,
+    private readonly parts: ConversationParts,
+  ) {
+    const { clock, log } = parts;
+    this.#over = new Promise((resolve) => (this.#settle = resolve));
+    this.#dialogue = new Dialogue(
+      () => new Date(clock.now()),
+      (item) => this.#keep(item),
+    );
+    this.#listener = new Listener({ ...parts.listening, log }, this.#heard);
+    this.#tools = new ConversationTools(session.plan, {
+      ...parts.tools,
+      clock,
+      dialogue: this.#dialogue,
+      send: (event) => this.#send(event),
+      hangUp: () => this.#actor.send({ type: 'hangUp', job: this.#job?.utterance.job ?? 0 }),
+    });
+    this.#actor = createActor(agentMachine, { input: settingsOf(session.plan), clock: actorClock(clock) });
+    this.#actor.on('*', (effect) => this.#perform(effect));
+    this.#actor.start();
+    void this.#follow();
+  }
+
+  /** Resolves when the call has ended and its record is kept. */
+  get over(): Promise<void> {
+    return this.#over;
+  }
+
+  /** Idempotent. */
+  end(reason: EndReason): void {
+    this.#actor.send({ type: 'end', reason });
+  }
+
+  async #follow(): Promise<void> {
+    try {
+      for await (const event of this.call.events) this.#meet(event);
+      this.end('user_hangup');
+    } catch (error) {
+      this.parts.log.warn({ err: error }, 'the media of a conversation was lost');
+      this.end('error');
+    }
+  }
+
+  #meet(event: CallEvent): void {
+    (this.#events[event.kind] as (event: CallEvent) => void)(event);
+  }
+
+  readonly #events: Events = {
+    connected: () => this.#connected(),
+    disconnected: () => this.#actor.send({ type: 'disconnected' }),
+    left: () => this.#actor.send({ type: 'left' }),
+    speech: ({ active }) => {
+      if (active) this.#listener.begin();
+      this.#actor.send({ type: 'voice', active });
+    },
+    audio: ({ samples }) => this.#listener.audio(samples),
+    played: ({ utterance, ms, ended }) => this.#played(utterance, ms, ended),
+    data: ({ topic, payload }) => {
+      const event = topic === TOPICS.fromClient ? readClientEvent(payload) : undefined;
+      if (event) (this.#fromClient[event.type] as (event: ClientEvent) => void)(event);
+    },
+  };
+
+  readonly #fromClient: FromClient = {
+    'user.message': ({ text, aloud }) => this.#actor.send({ type: 'typed', text, aloud }),
+    'user.activity': () => this.#actor.send({ type: 'activity' }),
+    'user.interrupt': () => this.#actor.send({ type: 'interrupt' }),
+    'user.hangup': () => this.#actor.send({ type: 'left' }),
+    'client_tool.result': ({ callId, result, isError }) => this.#tools.answered(callId, result, isError),
+  };
+
+  /** Nobody waits for the row: it is written before all items, and where it says that all is over, it is. */
+  #connected(): void {
+    this.#actor.send({ type: 'connected' });
+    if (this.#activated) return;
+    this.#activated = true;
+    this.#writing = this.parts.activate().then(
+      (goesOn) => void (goesOn || this.end('ended_by_api')),
+      (error: unknown) => {
+        this.parts.log.error({ err: error }, 'a session could not become active');
+        this.end('error');
+      },
+    );
+  }
+
+  readonly #heard: Heard = (span, text, final) => {
+    if (text !== '') this.#show('user', text, false);
+    this.#actor.send({ type: 'heard', span, text, final });
+  };
+
+  #perform(effect: AgentEffect): void {
+    (this.#effects[effect.type] as (effect: AgentEffect) => void)(effect);
+  }
+
+  readonly #effects: Effects = {
+    transcribe: ({ span }) => void this.#listener.transcribe(span),
+    close: () => this.#listener.close(),
+    message: ({ text, typed = false }) => {
+      // Who has typed it sees it already.
+      if (!typed) this.#show('user', text, true);
+      this.#segments.user += 1;
+      this.#dialogue.user(text);
+    },
+    reply: ({ job, cause, aloud }) =>
+      void this.#work(job, aloud, (utterance) => reply(cause, this.#thinking, utterance, utterance.signal)),
+    say: ({ job, text }) => void this.#work(job, true, (utterance) => Promise.resolve(utterance.write(text))),
+    excuse: ({ job }) => {
+      this.#send(AGENT_EVENTS.error('provider_error'));
+      const line = excuseIn(this.session.plan.config.voice.speaking_language);
+      void this.#work(job, true, (utterance) => Promise.resolve(utterance.write(line)));
+    },
+    cancel: () => this.#cancel(),
+    hold: () => this.call.pause(),
+    release: () => this.call.resume(),
+    state: ({ state }) => this.call.attributes({ 'lk.agent.state': state }),
+    end: ({ reason }) => void this.#close(reason),
+  };
+
+  get #thinking(): ReplyParts {
+    const { session, parts } = this;
+    return {
+      ...parts.thinking,
+      workspaceId: session.record.workspaceId,
+      plan: session.plan,
+      dialogue: this.#dialogue,
+      tools: this.#tools,
+      now: () => new Date(parts.clock.now()),
+    };
+  }
+
+  /** Thinks and speaks side by side. Never rejects. */
+  async #work(number: number, aloud: boolean, think: (utterance: Utterance) => Promise<void>): Promise<void> {
+    const utterance = new Utterance(number, this.call);
+    this.#job = { utterance, aloud, error: this.#error };
+    this.#error = undefined;
+    try {
+      const speaking = aloud ? this.#speak(utterance) : Promise.resolve(false);
+      // Thinking that fails ends the speaking; its own error is the one that counts.
+      speaking.catch(() => undefined);
+      await think(utterance);
+      utterance.endText();
+      const said = await speaking;
+      if (!said && !utterance.signal.aborted) this.#ended(utterance);
+    } catch (error) {
+      if (!utterance.signal.aborted) this.#failed(utterance, error);
+    }
+  }
+
+  #speak(utterance: Utterance): Promise<boolean> {
+    return utterance.speak(this.parts.voice, () => this.#actor.send({ type: 'audible', job: utterance.job }));
+  }
+
+  #failed(utterance: Utterance, error: unknown): void {
+    const code = error instanceof ServiceError ? error.code : 'internal';
+    this.parts.log.warn({ code, err: error }, 'an agent could not answer');
+    this.#cancel();
+    this.#error = code;
+    this.#actor.send({ type: 'failed', job: utterance.job });
+  }
+
+  /** Falls silent at once; the record keeps what was heard until now. */
+  #cancel(): void {
+    const job = this.#job;
+    if (!job) return;
+    job.utterance.cancel();
+    this.call.clear();
+    this.#record(job);
+  }
+
+  #played(number: number, ms: number, ended: boolean): void {
+    const job = this.#job;
+    if (!job || job.utterance.job !== number) return;
+    const fresh = job.utterance.progress(ms, ended);
+    if (fresh !== '') this.#show('agent', fresh, false);
+    if (ended) this.#ended(job.utterance);
+  }
+
+  #ended(utterance: Utterance): void {
+    const job = this.#job;
+    if (job?.utterance !== utterance) return;
+    if (!job.aloud) this.#show('agent', utterance.written, false);
+    this.#record(job);
+    this.#actor.send({ type: 'ended', job: utterance.job });
+  }
+
+  #record({ utterance, aloud, error }: Job): void {
+    this.#job = undefined;
+    const said = aloud ? utterance.heard : utterance.written.trim();
+    if (said === '') return;
+    this.#show('agent', '', true);
+    this.#segments.agent += 1;
+    this.#dialogue.agent(said, error);
+  }
+
+  #show(speaker: 'user' | 'agent', text: string, final: boolean): void {
+    this.call.show({ speaker, segment: `${speaker}_${this.#segments[speaker]}`, text, final });
+  }
+
+  #send(event: object): void {
+    this.call.send(TOPICS.toClient, encodeEvent(event));
+  }
+
+  #keep(item: SessionItem): void {
+    this.#writing = this.#writing
+      .then(() => this.parts.append([item]))
+      .catch((error: unknown) => this.parts.log.error({ err: error }, 'a session item was not kept'));
+  }
+
+  async #close(reason: EndReason): Promise<void> {
+    this.#listener.stop();
+    this.#cancel();
+    this.#send(AGENT_EVENTS.ended(reason));
+    await Promise.all([this.#sayGoodbye(), this.#endSession(reason)]);
+    this.#settle();
+  }
+
+  async #sayGoodbye(): Promise<void> {
+    await new Promise<void>((resolve) => this.parts.clock.after(GOODBYE_MS, resolve));
+    this.call.end();
+  }
+
+  /** Never rejects. */
+  async #endSession(reason: EndReason): Promise<void> {
+    await this.#writing;
+    await this.parts
+      .end(ENDS[reason])
+      .catch((error: unknown) => this.parts.log.error({ err: error }, 'a session was not ended'));
+  }
+}

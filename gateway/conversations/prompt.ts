@@ -1,0 +1,48 @@
+/** What the language model is told before the conversation: prompt, time, and why it is asked. */
+import type { Cause } from '../../actors/agent/agent.js';
+import type { ChatMessage } from '../../contracts/ports/chat.js';
+import type { SessionPlan } from '../../contracts/ports/sessions.js';
+
+const system = (content: string): ChatMessage => ({ role: 'system', content });
+
+/** Ours, so that any prompt sounds right when it is spoken. */
+const SPOKEN =
+  'You speak with the user on a voice call. Answer in short spoken sentences, without lists, headings, emoji or markup.';
+
+/** Date and time as people say them, in the session's timezone. */
+export function worldContext(now: Date, timezone: string): string {
+  const timeZone = timezone === '' ? 'UTC' : timezone;
+  const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'short', timeZone });
+  return `It is ${format.format(now)} (${timeZone}).`;
+}
+
+/** The embedded transport has no telephone (decisions.md fine point 20). */
+const NO_PHONE =
+  'You cannot transfer this call or reach anybody by telephone. Say so plainly when the user asks for it.';
+
+const REENGAGE = 'The user has been silent for a while. Ask briefly whether they are still there.';
+
+/** Why this reply is made, where the user's words do not say it. */
+function occasion(cause: Cause, plan: SessionPlan): ChatMessage[] {
+  if (cause === 'opener')
+    return [system(`Begin the conversation. ${plan.config.prompt.first_message_prompt}`)];
+  return cause === 'reengage' ? [system(REENGAGE)] : [];
+}
+
+/** The messages of one request. `said`: the conversation so far. */
+export function messagesFor(
+  cause: Cause,
+  plan: SessionPlan,
+  said: readonly ChatMessage[],
+  now: Date,
+): readonly ChatMessage[] {
+  const language = `Speak ${new Intl.DisplayNames('en', { type: 'language' }).of(plan.config.voice.speaking_language) ?? 'English'}.`;
+  return [
+    system(plan.config.prompt.system_prompt),
+    system(`${SPOKEN} ${language}`),
+    ...(plan.config.conversation.transfer_destinations.length > 0 ? [system(NO_PHONE)] : []),
+    ...(plan.worldContext ? [system(worldContext(now, plan.timezone))] : []),
+    ...said,
+    ...occasion(cause, plan),
+  ];
+}

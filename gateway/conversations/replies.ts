@@ -1,0 +1,64 @@
+/**
+ * One reply of the language model: its text goes to the voice as it streams, its tool calls are run and told back, in at
+ * most MOST_STEPS steps (decisions.md "Language model", fine point 11: nothing is asked twice).
+ */
+import type { Cause } from '../../actors/agent/agent.js';
+import type { ChatModel, ToolCall } from '../../contracts/ports/chat.js';
+import type { KnowledgeSearch } from '../../contracts/ports/knowledge.js';
+import type { SessionPlan } from '../../contracts/ports/sessions.js';
+import type { Dialogue } from './dialogue.js';
+import { messagesFor } from './prompt.js';
+import { type ConversationTools, HANG_UP } from './tools.js';
+
+export const MOST_STEPS = 5;
+const MOST_PASSAGES = 5;
+
+export interface ReplyParts {
+  readonly chat: ChatModel;
+  readonly knowledge: KnowledgeSearch;
+  readonly workspaceId: string;
+  readonly plan: SessionPlan;
+  readonly dialogue: Dialogue;
+  readonly tools: ConversationTools;
+  readonly now: () => Date;
+}
+
+/** Where the text goes. */
+export interface ReplyText {
+  write(text: string): void;
+  /** What was written is whole: a tool runs now. */
+  flush(): void;
+}
+
+async function passagesFor({ knowledge, workspaceId, plan, dialogue }: ReplyParts) {
+  const asked = dialogue.messages.findLast(({ role }) => role === 'user')?.content;
+  if (asked === undefined || !plan.config.knowledge_base.enabled || plan.knowledge.length === 0) return [];
+  const found = await knowledge.search(workspaceId, plan.knowledge, asked, MOST_PASSAGES);
+  return found.map(({ source, text }) => ({ source, text }));
+}
+
+/** Resolves when the model has said all. Errors: those of the model and of the search. */
+export async function reply(
+  cause: Cause,
+  parts: ReplyParts,
+  text: ReplyText,
+  signal: AbortSignal,
+): Promise<void> {
+  const { chat, plan, dialogue, tools, now } = parts;
+  const passages = cause === 'turn' ? await passagesFor(parts) : [];
+  for (let step = 1; step <= MOST_STEPS; step += 1) {
+    const messages = messagesFor(cause, plan, dialogue.messages, now());
+    // The last step may only speak.
+    const offered = step < MOST_STEPS ? tools.offered : [];
+    let calls: readonly ToolCall[] = [];
+    for await (const event of chat.chat({ messages, tools: offered, passages }, signal)) {
+      if (event.kind === 'text') text.write(event.text);
+      else calls = event.calls;
+    }
+    if (calls.length === 0) return;
+    text.flush();
+    await tools.run(calls, signal);
+    signal.throwIfAborted();
+    if (calls.every(({ name }) => name === HANG_UP)) return;
+  }
+}

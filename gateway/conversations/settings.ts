@@ -1,0 +1,19 @@
+/** An agent's behaviour out of its published configuration (spec "Configuration object"). */
+import type { AgentSettings, Opening } from '../../actors/agent/settings.js';
+import type { SessionPlan } from '../../contracts/ports/sessions.js';
+
+function openingOf({ config: { prompt } }: SessionPlan): Opening {
+  const { first_message_mode: mode, first_message: text } = prompt;
+  if (mode === 'prompt') return { mode };
+  return mode === 'fixed' && text.trim() !== '' ? { mode, text } : { mode: 'off' };
+}
+
+export const settingsOf = (plan: SessionPlan): AgentSettings => ({
+  opening: openingOf(plan),
+  eagerness: plan.config.conversation.eagerness,
+  interruptible: plan.config.conversation.interruptible,
+  sensitivity: plan.config.conversation.interruption_sensitivity,
+  reengage: plan.config.conversation.reengage_enabled,
+  maxDurationMs: plan.maxDurationSeconds * 1000,
+  language: plan.config.voice.speaking_language,
+});

@@ -1,0 +1,96 @@
+/**
+ * One job of the agent's voice: text goes in as it is thought, speech goes to the call as it is made, and what has been
+ * heard comes back in words, in step with the playout.
+ */
+import { samplesOf } from '../../contracts/audio.js';
+import type { Call } from '../../contracts/ports/calls.js';
+import type { Caller } from '../../contracts/ports/identity.js';
+import type { Speech, SpeechOptions } from '../../contracts/ports/speech.js';
+import { TextFeed } from '../../actors/text-feed.js';
+import { HeardText } from './heard-text.js';
+
+export interface Voice {
+  readonly speech: Speech;
+  /** PCM at PLAYOUT_RATE. */
+  readonly options: SpeechOptions;
+  readonly caller: Caller;
+}
+
+/** What a call plays, in Hz. */
+export const PLAYOUT_RATE = 24_000;
+
+/** Text that waits to be spoken, in bytes: a model writes far faster than anybody speaks. */
+const WAITING_TEXT = 256 * 1024;
+
+export class Utterance {
+  readonly #feed = new TextFeed(WAITING_TEXT);
+  readonly #heard = new HeardText();
+  readonly #abort = new AbortController();
+  #shown = '';
+  #written = '';
+
+  constructor(
+    readonly job: number,
+    private readonly call: Call,
+  ) {}
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** All that was written so far. */
+  get written(): string {
+    return this.#written;
+  }
+
+  write(text: string): void {
+    this.#written += text;
+    this.#feed.add(text);
+  }
+
+  /** What was written so far is to be spoken without waiting for more. */
+  flush(): void {
+    this.#feed.flush();
+  }
+
+  endText(): void {
+    this.#feed.end();
+  }
+
+  cancel(): void {
+    this.#abort.abort(new DOMException('The reply was cancelled', 'AbortError'));
+    this.#feed.end();
+  }
+
+  /** Speaks until the text has ended; true where anything was said. Errors: those of `Speech`. */
+  async speak({ speech, options, caller }: Voice, audible: () => void): Promise<boolean> {
+    let said = false;
+    const request = { ...options, text: this.#feed };
+    for await (const { audio, piece } of speech.synthesizeTimed(request, caller, this.signal)) {
+      this.#heard.note(piece);
+      if (audio.length === 0) continue;
+      if (this.signal.aborted) break;
+      const room = this.call.play(this.job, samplesOf(audio));
+      if (!said) audible();
+      said = true;
+      await room;
+    }
+    if (said && !this.signal.aborted) this.call.finish(this.job);
+    return said;
+  }
+
+  /** What has newly been heard after `ms` of playout; all of it where it has `ended` by itself. */
+  progress(ms: number, ended: boolean): string {
+    const whole = ended && !this.signal.aborted;
+    const heard = whole ? this.#written : this.#written.slice(0, this.#heard.at(ms));
+    if (heard.length <= this.#shown.length) return '';
+    const fresh = heard.slice(this.#shown.length);
+    this.#shown = heard;
+    return fresh;
+  }
+
+  /** Everything that was heard of it. */
+  get heard(): string {
+    return this.#shown.trim();
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * The user's microphone: Opus packets as the network brings them, to an unbroken stream at 16 kHz. Packets are put in
+ * order, a lost frame becomes a faded repeat of the last one and then silence, and a microphone that sends nothing
+ * (muted, lost, or silent and saving) is silence too.
+ */
+import { samplesOf } from '../../contracts/audio.js';
+import { ahead, type RtpPacket } from './rtp.js';
+
+export interface OpusDecoder {
+  /** One packet to 16-bit samples at 16 kHz. Errors: where the packet is broken. */
+  decode(payload: Uint8Array): Uint8Array;
+}
+
+/** Of 20 ms at 16 kHz. */
+const FRAME = 320;
+/** A packet that is missing is waited for until so many later ones have come. */
+const MOST_HELD = 3;
+/** Further apart, a stream has begun anew. */
+const MOST_AHEAD = 100;
+/** Beats of 20 ms without a packet until they count as silence: a network that stutters breaks no word in two. */
+const PATIENCE = 8;
+/** Lost frames in a row that are made up. */
+const MOST_CONCEALED = 5;
+const FADE = 0.5;
+/** Samples of one packet: Opus packets last 120 ms at most. */
+const MOST_SAMPLES = 6 * FRAME;
+
+const SILENCE = new Int16Array(FRAME);
+
+export class Microphone {
+  #last: { sequence: number; timestamp: number } | undefined;
+  readonly #held = new Map<number, RtpPacket>();
+  #frame: Int16Array = SILENCE;
+  #quiet = 0;
+  /** Packets in all, and those that never came. */
+  readonly counts = { received: 0, lost: 0 };
+
+  constructor(
+    private readonly decoder: OpusDecoder,
+    private readonly heard: (samples: Int16Array) => void,
+    /** Each packet once, in order. */
+    private readonly taken: (packet: RtpPacket) => void = () => undefined,
+  ) {}
+
+  receive(packet: RtpPacket): void {
+    this.#quiet = 0;
+    const distance = this.#last ? ahead(packet.sequence, this.#last.sequence) : 1;
+    if (distance <= 0 && distance > -MOST_AHEAD) return;
+    if (Math.abs(distance) >= MOST_AHEAD) this.#last = undefined;
+    this.#held.set(packet.sequence, packet);
+    this.#play();
+  }
+
+  /** Every 20 ms. */
+  beat(): void {
+    this.#quiet += 1;
+    if (this.#quiet < PATIENCE) return;
+    if (this.#held.size > 0) return this.#skip();
+    const frames = this.#quiet === PATIENCE ? PATIENCE : 1;
+    for (let frame = 0; frame < frames; frame += 1) this.heard(SILENCE);
+  }
+
+  #play(): void {
+    for (;;) {
+      const next = this.#next();
+      if (next) this.#take(next);
+      else if (this.#held.size > MOST_HELD) this.#skip();
+      else return;
+    }
+  }
+
+  #next(): RtpPacket | undefined {
+    if (this.#last) return this.#held.get((this.#last.sequence + 1) & 0xffff);
+    const [first] = this.#held.values();
+    return first;
+  }
+
+  /** Goes on with the first of the packets that are there; what is between is lost. */
+  #skip(): void {
+    const last = this.#last;
+    if (!last) return;
+    const [first] = [...this.#held.values()].sort(
+      (one, other) => ahead(one.sequence, last.sequence) - ahead(other.sequence, last.sequence),
+    );
+    if (!first) return;
+    const lost = ahead(first.sequence, last.sequence) - 1;
+    this.counts.lost += lost;
+    for (let frame = 0; frame < Math.min(lost, MOST_CONCEALED); frame += 1) this.#conceal();
+    this.#take(first);
+  }
+
+  #conceal(): void {
+    this.#frame = this.#frame.map((sample) => sample * FADE);
+    this.heard(this.#frame);
+  }
+
+  #take(packet: RtpPacket): void {
+    this.#held.delete(packet.sequence);
+    this.#last = packet;
+    this.counts.received += 1;
+    this.taken(packet);
+    const samples = this.#decode(packet.payload);
+    if (samples.length === 0 || samples.length > MOST_SAMPLES) return;
+    this.#frame = samples;
+    this.heard(samples);
+  }
+
+  #decode(payload: Uint8Array): Int16Array {
+    try {
+      return samplesOf(this.decoder.decode(payload));
+    } catch {
+      return SILENCE;
+    }
+  }
+}

@@ -1,0 +1,171 @@
+/** Who is in the room, as LiveKit's clients are told: one user, one agent. */
+import {
+  AudioTrackFeature,
+  type AddTrackRequest,
+  Codec,
+  JoinResponse,
+  ParticipantInfo,
+  ParticipantInfo_Kind,
+  ParticipantInfo_State,
+  ParticipantPermission,
+  Room as RoomInfo,
+  ServerInfo,
+  ServerInfo_Edition,
+  TrackInfo,
+  TrackSource,
+  TrackType,
+} from '@livekit/protocol';
+import type { CallArgs } from '../wire.js';
+import { type Sender, sidOf } from './data.js';
+
+/** What clients take as a sign of what the server can do: LiveKit's signalling of this version. */
+const SERVER_VERSION = '1.9.0';
+const PROTOCOL = 16;
+/** Seconds between pings, and without one until the client takes the connection for lost. */
+const PING = { interval: 5, timeout: 15 };
+const DEPARTURE_SECONDS = 20;
+
+const MIME = 'audio/opus';
+const permission = new ParticipantPermission({ canPublish: true, canSubscribe: true, canPublishData: true });
+const seconds = (): bigint => BigInt(Math.floor(Date.now() / 1000));
+
+/** The user, anew with each join. */
+export class User implements Sender {
+  readonly sid = sidOf('PA');
+  readonly #tracks = new Map<string, TrackInfo>();
+  readonly #joinedAt = seconds();
+  #version = 0;
+
+  constructor(
+    readonly identity: string,
+    readonly name: string,
+  ) {}
+
+  /** A microphone is announced before its packets come. */
+  publish(request: AddTrackRequest): TrackInfo {
+    const { cid, type, name, source, muted, stream } = request;
+    const known = this.#tracks.get(cid);
+    if (known) return known;
+    const track = new TrackInfo({
+      sid: sidOf('TR'),
+      type,
+      name,
+      source,
+      muted,
+      stream,
+      mimeType: MIME,
+      disableRed: true,
+    });
+    this.#tracks.set(cid, track);
+    return track;
+  }
+
+  mute(sid: string, muted: boolean): void {
+    for (const track of this.#tracks.values()) if (track.sid === sid) track.muted = muted;
+  }
+
+  get published(): number {
+    return this.#tracks.size;
+  }
+
+  info(state: ParticipantInfo_State): ParticipantInfo {
+    const { sid, identity, name } = this;
+    return new ParticipantInfo({
+      sid,
+      identity,
+      name,
+      state,
+      version: ++this.#version,
+      joinedAt: this.#joinedAt,
+      tracks: [...this.#tracks.values()],
+      isPublisher: this.#tracks.size > 0,
+      permission,
+    });
+  }
+}
+
+/** The agent, the same for the whole call. */
+export class Agent implements Sender {
+  readonly sid = sidOf('PA');
+  readonly trackSid = sidOf('TR');
+  readonly #joinedAt = seconds();
+  #attributes: Record<string, string> = {};
+  #version = 0;
+
+  constructor(
+    readonly identity: string,
+    readonly name: string,
+  ) {}
+
+  set attributes(values: Readonly<Record<string, string>>) {
+    this.#attributes = { ...this.#attributes, ...values };
+  }
+
+  /** How its track names it. */
+  get streamId(): string {
+    return `${this.sid}|${this.trackSid}`;
+  }
+
+  info(): ParticipantInfo {
+    const { sid, identity, name } = this;
+    const track = new TrackInfo({
+      sid: this.trackSid,
+      type: TrackType.AUDIO,
+      name: 'agent',
+      source: TrackSource.MICROPHONE,
+      mimeType: MIME,
+      stream: 'agent',
+      audioFeatures: [AudioTrackFeature.TF_NO_DTX],
+    });
+    return new ParticipantInfo({
+      sid,
+      identity,
+      name,
+      kind: ParticipantInfo_Kind.AGENT,
+      state: ParticipantInfo_State.ACTIVE,
+      version: ++this.#version,
+      joinedAt: this.#joinedAt,
+      attributes: this.#attributes,
+      isPublisher: true,
+      permission,
+      tracks: [track],
+    });
+  }
+}
+
+export interface Welcome {
+  readonly args: CallArgs;
+  readonly roomSid: string;
+  readonly user: User;
+  readonly agent: Agent;
+  readonly version: 1 | 0;
+  readonly iceServers: JoinResponse['iceServers'];
+}
+
+/** The first thing a client hears. */
+export const joinResponse = ({ args, roomSid, user, agent, version, iceServers }: Welcome): JoinResponse =>
+  new JoinResponse({
+    room: new RoomInfo({
+      sid: roomSid,
+      name: args.sessionId,
+      departureTimeout: DEPARTURE_SECONDS,
+      creationTime: seconds(),
+      numParticipants: 2,
+      numPublishers: 1,
+      enabledCodecs: [new Codec({ mime: MIME })],
+    }),
+    participant: user.info(ParticipantInfo_State.JOINED),
+    otherParticipants: [agent.info()],
+    serverVersion: SERVER_VERSION,
+    serverInfo: new ServerInfo({
+      edition: ServerInfo_Edition.Standard,
+      version: SERVER_VERSION,
+      protocol: PROTOCOL,
+      nodeId: 'embedded',
+    }),
+    iceServers,
+    subscriberPrimary: version === 0,
+    pingTimeout: PING.timeout,
+    pingInterval: PING.interval,
+    enabledPublishCodecs: [new Codec({ mime: MIME })],
+  });

@@ -1,0 +1,217 @@
+/**
+ * One WebRTC connection on node-datachannel, with what it must be kept from (transport.md "Traps"): it throws on sends
+ * to what is closed and on candidates it does not like, and it cannot restart ICE.
+ *
+ * Invariant: after `close` no event comes any more, and nothing that is called on it throws.
+ */
+import { Audio, type DataChannel, PeerConnection, RtcpReceivingSession, type Track } from 'node-datachannel';
+import { listeningMid, opusTypeOf, trimOffer, userFragmentOf } from './sdp.js';
+
+export interface MediaNetwork {
+  /** Where UDP is bound; absent: everywhere. */
+  readonly bind?: string;
+  /** One port for all connections of this process. */
+  readonly port: number;
+  /** Announced instead of the addresses of this machine, where it stands behind a translation of addresses. */
+  readonly publicAddress?: string;
+  readonly iceServers: readonly string[];
+}
+
+export interface PeerEvents {
+  candidate(candidate: string, mid: string): void;
+  state(state: 'connected' | 'disconnected'): void;
+  channelOpen(label: string): void;
+  message(label: string, bytes: Uint8Array): void;
+  /** An RTP packet of the user's microphone. */
+  packet(bytes: Buffer, type: number): void;
+}
+
+/** How the agent's track is named, so that a client knows whose it is. */
+export interface AgentTrack {
+  readonly ssrc: number;
+  readonly streamId: string;
+  readonly trackId: string;
+}
+
+const OPUS = 'minptime=10;useinbandfec=1';
+/** Bytes that wait in a channel before more are dropped. */
+const MOST_BUFFERED = 1024 * 1024;
+
+const CONNECTED = new Set(['connected']);
+const LOST = new Set(['disconnected', 'failed', 'closed']);
+
+/** `candidate:… 1 UDP 2122 <address> <port> typ host …` with another address. */
+export function announced(candidate: string, address: string | undefined): string {
+  if (address === undefined || !/ typ host/.test(candidate)) return candidate;
+  const fields = candidate.split(' ');
+  fields[4] = address;
+  return fields.join(' ');
+}
+
+/** The library keeps the listeners of what is not closed, and with them all that they see. */
+function closeQuietly(part: { close(): void }): void {
+  try {
+    part.close();
+  } catch {
+    // It has closed by itself.
+  }
+}
+
+export class Peer {
+  readonly #connection: PeerConnection;
+  readonly #channels = new Map<string, DataChannel>();
+  #tracks: Track[] = [];
+  #out: Track | undefined;
+  #outMid: string | undefined;
+  #fragment: string | undefined;
+  #type = 0;
+  #closed = false;
+
+  constructor(
+    name: string,
+    private readonly network: MediaNetwork,
+    private readonly events: PeerEvents,
+  ) {
+    const { bind, port, iceServers } = network;
+    this.#connection = new PeerConnection(name, {
+      iceServers: [...iceServers],
+      disableAutoNegotiation: true,
+      enableIceUdpMux: true,
+      portRangeBegin: port,
+      portRangeEnd: port,
+      ...(bind !== undefined && { bindAddress: bind }),
+    });
+    this.#listen();
+  }
+
+  #listen(): void {
+    const connection = this.#connection;
+    connection.onStateChange((state) => {
+      if (CONNECTED.has(state)) this.#tell(() => this.events.state('connected'));
+      if (LOST.has(state)) this.#tell(() => this.events.state('disconnected'));
+    });
+    connection.onLocalCandidate((candidate, mid) =>
+      this.#tell(() => this.events.candidate(announced(candidate, this.network.publicAddress), mid)),
+    );
+    connection.onDataChannel((channel) => this.#take(channel));
+    connection.onTrack((track) => this.#hear(track));
+  }
+
+  #tell(event: () => void): void {
+    if (!this.#closed) event();
+  }
+
+  #take(channel: DataChannel): void {
+    const label = channel.getLabel();
+    this.#channels.set(label, channel);
+    channel.onOpen(() => this.#tell(() => this.events.channelOpen(label)));
+    if (channel.isOpen()) this.#tell(() => this.events.channelOpen(label));
+    channel.onMessage((message) => {
+      if (typeof message !== 'string') this.#tell(() => this.events.message(label, new Uint8Array(message)));
+    });
+  }
+
+  #hear(track: Track): void {
+    if (this.#tracks.includes(track)) return;
+    this.#tracks.push(track);
+    track.setMediaHandler(new RtcpReceivingSession());
+    track.onMessage((bytes) => this.#tell(() => this.events.packet(bytes, this.#type)));
+  }
+
+  /** The client restarts ICE, which this library cannot: it must join again. */
+  restarts(sdp: string): boolean {
+    return this.#fragment !== undefined && userFragmentOf(sdp) !== this.#fragment;
+  }
+
+  /** Answers the client's offer. Where it wants to listen (one connection for both ways), the agent speaks there. */
+  answer(offer: string, agent: AgentTrack | undefined): { readonly sdp: string; readonly agentMid?: string } {
+    this.#fragment = userFragmentOf(offer);
+    this.#type = opusTypeOf(offer);
+    const mid = listeningMid(offer);
+    if (agent && mid !== undefined && !this.#out) this.#speakOn(mid, agent, this.#type);
+    this.#connection.setRemoteDescription(trimOffer(offer), 'offer');
+    this.#connection.setLocalDescription('answer');
+    return { sdp: this.#description(), ...(this.#outMid !== undefined && { agentMid: this.#outMid }) };
+  }
+
+  /** Offers the agent's voice and data channels of our own (the older way, with two connections). */
+  offer(agent: AgentTrack, type: number): string {
+    this.#take(this.#connection.createDataChannel('_reliable'));
+    this.#take(this.#connection.createDataChannel('_lossy', { unordered: true, maxRetransmits: 0 }));
+    this.#speakOn('audio', agent, type);
+    this.#connection.setLocalDescription('offer');
+    return this.#description();
+  }
+
+  accept(answer: string): void {
+    this.#connection.setRemoteDescription(answer, 'answer');
+  }
+
+  #speakOn(mid: string, { ssrc, streamId, trackId }: AgentTrack, type: number): void {
+    const audio = new Audio(mid, 'SendOnly');
+    audio.addOpusCodec(type, OPUS);
+    audio.addSSRC(ssrc, 'agent', streamId, trackId);
+    this.#out = this.#connection.addTrack(audio);
+    this.#outMid = mid;
+  }
+
+  #description(): string {
+    const { sdp = '' } = this.#connection.localDescription() ?? {};
+    const { publicAddress } = this.network;
+    return sdp.replace(
+      /^a=(candidate:.*)$/gm,
+      (_, candidate: string) => `a=${announced(candidate, publicAddress)}`,
+    );
+  }
+
+  /** One that it cannot use is left out. */
+  addCandidate(candidate: string, mid: string): void {
+    if (this.#closed || candidate === '') return;
+    try {
+      this.#connection.addRemoteCandidate(candidate, mid);
+    } catch {
+      // Clients send candidates of kinds that the library does not know.
+    }
+  }
+
+  get speaks(): boolean {
+    return !this.#closed && this.#out?.isOpen() === true;
+  }
+
+  /** Of the agent's voice. */
+  sendPacket(packet: Buffer): void {
+    this.#guarded(() => this.#out?.isOpen() === true && this.#out.sendMessageBinary(packet));
+  }
+
+  /** False where the channel is not open, or the client does not read it. */
+  sendMessage(label: string, bytes: Uint8Array): boolean {
+    const channel = this.#channels.get(label);
+    return this.#guarded(
+      () =>
+        channel?.isOpen() === true &&
+        channel.bufferedAmount() < MOST_BUFFERED &&
+        channel.sendMessageBinary(bytes),
+    );
+  }
+
+  /** A channel may close between the question and the send. */
+  #guarded(send: () => boolean): boolean {
+    if (this.#closed) return false;
+    try {
+      return send();
+    } catch {
+      return false;
+    }
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    const parts = [...this.#tracks, ...this.#channels.values(), ...(this.#out ? [this.#out] : [])];
+    this.#channels.clear();
+    this.#tracks = [];
+    this.#out = undefined;
+    for (const part of parts) closeQuietly(part);
+    this.#connection.close();
+  }
+}

@@ -1,0 +1,153 @@
+/**
+ * The session SDK in headless Chromium: a page of an allowed origin talks to a public agent through its microphone,
+ * loses its connection in both of LiveKit's ways, and goes on.
+ */
+/* global window, navigator, talk, told, loudest, session, calls:writable */
+import t from 'tap';
+import { client, makeAgent } from '../../dist/test/fixtures/agents.js';
+import { skipReason } from '../../dist/test/fixtures/external.js';
+import { EMBEDDED, startGateway } from '../../dist/test/fixtures/gateway.js';
+import { until } from '../../dist/test/fixtures/until.js';
+
+const FIRST = 'Hello, this is the lamp shop.';
+const STORY = [
+  'The oldest lamp in the shop was made by a sailor who had lost his ship and his way home in a winter storm.',
+  'The story of the oldest lamp goes that its light can be seen across the whole bay on a clear night.',
+];
+const ANSWER = 'The map is on your screen now.';
+/** What waits for things that sound and networks take seconds for. */
+const PATIENCE_MS = 90_000;
+
+const skip = skipReason('chromium');
+
+t.test('a page talks to an agent', { skip, timeout: 280_000 }, async (t) => {
+  const { servePage, startBrowser } = await import('./browser.mjs');
+  const gateway = await startGateway({ ...EMBEDDED, MEDIA_UDP_PORT: '0', MEDIA_HOST: '127.0.0.1' });
+  t.teardown(() => gateway.stop());
+  const site = await servePage();
+  t.teardown(() => site.stop());
+  const browser = await startBrowser(gateway, { before: 6, text: 'Please show me the map.', after: 6 });
+  t.teardown(() => browser.stop());
+
+  const call = client(gateway.base);
+  const tool = { name: 'show_map', description: 'Shows the map to the caller.', tool_type: 'client' };
+  const { body } = await call('tools', { body: tool });
+  const agentId = await makeAgent(call, {
+    config: {
+      prompt: { system_prompt: STORY.join(' '), first_message_mode: 'fixed', first_message: FIRST },
+      tools: { tool_ids: [body.tool_id] },
+    },
+    change: { public_enabled: true, allowed_origins: [site.origin] },
+  });
+
+  const publicAgent = { agentId, baseUrl: gateway.base };
+
+  const { page, complaints } = await browser.open(site.origin);
+  const all = (name) =>
+    page.evaluate((wanted) => told.filter((one) => one.name === wanted).map(({ event }) => event), name);
+  const heard = (name, fits = () => true) =>
+    until(`${name} is told`, async () => (await all(name)).find(fits), PATIENCE_MS);
+  const records = async () => (await call(`sessions/${await page.evaluate(() => session.sessionId)}`)).body;
+
+  await t.test('it hears the agent, is understood, and serves its tool', async (t) => {
+    await page.evaluate(
+      ({ agent, answer }) => {
+        window.calls = 0;
+        const show_map = () => {
+          calls += 1;
+          return answer;
+        };
+        return talk({ agent, tools: { show_map } });
+      },
+      { agent: publicAgent, answer: ANSWER },
+    );
+    t.equal((await all('connect')).length, 1);
+    t.equal((await heard('agentResponse')).text.trim(), FIRST);
+    t.ok((await page.evaluate(() => loudest.output)) > 0.3, 'the agent is loud');
+    const { text } = await heard('userTranscript', ({ final }) => final);
+    t.match(text, /map/i);
+    t.ok((await page.evaluate(() => loudest.input)) > 0.3, 'the user is loud');
+    await heard('toolCallCompleted', ({ toolName, output }) => toolName === 'show_map' && output === ANSWER);
+    t.ok((await page.evaluate(() => calls)) > 0);
+    await heard('agentResponse', ({ text }) => text.includes(ANSWER));
+    const modes = (await all('modeChange')).map(({ mode }) => mode);
+    for (const mode of ['listening', 'thinking', 'speaking']) t.ok(modes.includes(mode), mode);
+  });
+
+  await t.test('the microphone changes, to one that is there', async (t) => {
+    const change = (deviceId) => page.evaluate((id) => session.useMicrophone(id), deviceId);
+    const ids = await page.evaluate(async () => {
+      const devices = await navigator.mediaDevices.enumerateDevices();
+      return devices.filter(({ kind }) => kind === 'audioinput').map(({ deviceId }) => deviceId);
+    });
+    await change(ids.at(-1));
+    await t.rejects(change('nothing like it'), { message: /The device cannot be used/ });
+    t.strictSame(await all('error'), [{ code: 'device_change_failed' }]);
+  });
+
+  await t.test('muted, nothing is heard of the user', async (t) => {
+    await page.evaluate(() => session.setMuted(true));
+    t.strictSame(await page.evaluate(() => [session.muted, session.inputVolume]), [true, 0]);
+  });
+
+  for (const scenario of ['signal-reconnect', 'full-reconnect'])
+    await t.test(`${scenario} while the agent speaks`, async (t) => {
+      await page.evaluate(() => {
+        told.length = 0;
+        return session.sendText('Tell me the story of the oldest lamp in the shop.');
+      });
+      await heard('agentResponseDelta');
+      await page.evaluate((name) => session.room.simulateScenario(name), scenario);
+      await heard('statusChange', ({ status }) => status === 'reconnecting');
+      await heard('statusChange', ({ status }) => status === 'connected');
+      await page.evaluate(() => (loudest.output = 0));
+      const { segmentId, text } = await heard('agentResponse');
+      t.equal(text.trim(), STORY.join(' '), 'all of it, once');
+      const deltas = (await all('agentResponseDelta')).filter((one) => one.segmentId === segmentId);
+      t.equal(
+        deltas
+          .map(({ delta }) => delta)
+          .join('')
+          .trim(),
+        STORY.join(' '),
+      );
+      t.ok((await page.evaluate(() => loudest.output)) > 0.3, 'it is heard afterwards');
+      t.strictSame([await all('disconnect'), await all('error')], [[], []]);
+    });
+
+  await t.test('after all that the user is heard, and hangs up', async (t) => {
+    await page.evaluate(() => {
+      told.length = 0;
+      return session.setMuted(false);
+    });
+    await heard('toolCallCompleted', ({ toolName }) => toolName === 'show_map');
+    await page.evaluate(() => session.end());
+    t.strictSame(await all('disconnect'), [{ reason: 'user_hangup' }]);
+    const record = await until('the record is closed', async () => {
+      const found = await records();
+      return found.status !== 'active' && found;
+    });
+    t.match(record, { status: 'completed', source: 'public', ended_reason: 'hangup' });
+    const said = record.items.filter(({ role }) => role === 'assistant').map(({ content }) => content);
+    t.equal(said[0], FIRST);
+    t.equal(said.filter((text) => text === STORY.join(' ')).length, 2, 'both stories to their end');
+    const asked = record.items.filter(({ role }) => role === 'user').map(({ content }) => content);
+    t.ok(asked.some((text) => /map/i.test(text)));
+    const results = record.items.filter(({ type }) => type === 'tool_result');
+    t.equal(results.length, await page.evaluate(() => calls));
+    t.ok(results.every(({ status, output }) => status === 'completed' && output === ANSWER));
+  });
+
+  await t.test('without a microphone no session is asked for', async (t) => {
+    const { page: other } = await browser.open(site.origin);
+    const failure = await other.evaluate((agent) => {
+      const refuse = () => Promise.reject(new DOMException('Permission denied', 'NotAllowedError'));
+      navigator.mediaDevices.getUserMedia = refuse;
+      return talk({ agent }).catch(({ code }) => code);
+    }, publicAgent);
+    t.equal(failure, 'mic_permission_denied');
+    t.strictSame((await call('sessions?status=pending')).body.sessions, []);
+  });
+
+  t.strictSame(complaints, []);
+});

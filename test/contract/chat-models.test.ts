@@ -1,0 +1,216 @@
+/** Language models: the embedded dialogue, and an OpenAI-compatible endpoint that is a real HTTP server. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t, { type Test } from 'tap';
+import type { ChatEvent, ChatMessage, ChatModel, ChatRequest, ChatTool } from '../../contracts/ports/chat.js';
+import { createBuiltinDialogue } from '../../engines/chat/builtin/index.js';
+import { createOpenaiChat } from '../../engines/chat/openai-compatible.js';
+import { until } from '../fixtures/until.js';
+
+const never = new AbortController().signal;
+const user = (content: string): ChatMessage => ({ role: 'user', content });
+const system = (content: string): ChatMessage => ({ role: 'system', content });
+
+const ORDER: ChatTool = {
+  name: 'lookup_order',
+  description: 'Looks up the state of an order',
+  parameters: {
+    type: 'object',
+    properties: { order_number: { type: 'string' } },
+    required: ['order_number'],
+  },
+};
+const HANG_UP: ChatTool = {
+  name: 'hang_up_call',
+  description: 'Ends the call',
+  parameters: { type: 'object' },
+};
+
+async function answer(model: ChatModel, request: Partial<ChatRequest>, signal = never): Promise<ChatEvent[]> {
+  const events: ChatEvent[] = [];
+  for await (const event of model.chat({ messages: [], tools: [], passages: [], ...request }, signal))
+    events.push(event);
+  return events;
+}
+
+const textOf = (events: readonly ChatEvent[]): string =>
+  events.map((event) => (event.kind === 'text' ? event.text : '')).join('');
+
+t.test('the embedded dialogue', async (t) => {
+  const model = createBuiltinDialogue();
+  const passages = [
+    { source: 'hours', text: 'We sell lamps. The shop opens at nine on weekdays. Parking is free.' },
+  ];
+
+  t.equal(model.name, 'builtin-dialogue', 'is labelled as what it is');
+  t.equal(
+    textOf(await answer(model, { messages: [user('When does the shop open?')], passages })),
+    'The shop opens at nine on weekdays.',
+    'quotes the knowledge base',
+  );
+  t.equal(
+    textOf(
+      await answer(model, {
+        messages: [
+          system('You are kind. Our refund window is thirty days.'),
+          user('What is the refund window?'),
+        ],
+      }),
+    ),
+    'Our refund window is thirty days.',
+    'quotes the prompt, and not its instructions',
+  );
+  t.match(
+    textOf(await answer(model, { messages: [user('Who won the 1954 final?')], passages })),
+    /do not know/,
+  );
+
+  const called = await answer(model, {
+    messages: [user('Please look up my order, the order number is A-42.')],
+    tools: [ORDER, HANG_UP],
+  });
+  t.match(called, [
+    { kind: 'calls', calls: [{ name: 'lookup_order', arguments: '{"order_number":"A-42"}' }] },
+  ]);
+
+  const asked = await answer(model, { messages: [user('Please look up the order.')], tools: [ORDER] });
+  t.equal(textOf(asked), 'What is the order number?', 'asks for what it needs');
+  const told = await answer(model, {
+    messages: [
+      user('Please look up the order.'),
+      { role: 'assistant', content: textOf(asked) },
+      user('It is 7731.'),
+    ],
+    tools: [ORDER],
+  });
+  t.match(told, [{ calls: [{ arguments: '{"order_number":"7731"}' }] }], 'and takes the answer');
+
+  const result = {
+    role: 'tool',
+    callId: 'c',
+    content: '{"state":"shipped","carrier":{"name":"Post"}}',
+  } as const;
+  t.equal(textOf(await answer(model, { messages: [user('x'), result] })), 'state: shipped, name: Post.');
+  const bye = await answer(model, { messages: [user('Okay, goodbye!')], tools: [HANG_UP] });
+  t.match(bye, [{ text: 'Goodbye.' }, { calls: [{ name: 'hang_up_call' }] }]);
+  t.same(
+    await answer(model, { messages: [user('When does the shop open?')], passages }),
+    await answer(model, { messages: [user('When does the shop open?')], passages }),
+    'is deterministic',
+  );
+});
+
+type Serve = (request: IncomingMessage, response: ServerResponse, body: string) => void;
+
+async function modelAt(t: Test, serve: Serve, firstEventMs = 60_000): Promise<ChatModel> {
+  const server = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (part: string) => (body += part));
+    request.on('end', () => serve(request, response, body));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => void server.closeAllConnections());
+  t.teardown(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  return createOpenaiChat({ url: `http://127.0.0.1:${port}/v1`, key: 'secret', model: 'm', firstEventMs });
+}
+
+const sse = (...chunks: unknown[]): string =>
+  chunks.map((chunk) => `data: ${typeof chunk === 'string' ? chunk : JSON.stringify(chunk)}\n\n`).join('');
+const delta = (value: object) => ({ choices: [{ index: 0, delta: value }] });
+
+t.test('an OpenAI-compatible endpoint', async (t) => {
+  t.test('streams text and puts parallel tool calls together', async (t) => {
+    let seen: { headers: unknown; body: Record<string, unknown> } | undefined;
+    const model = await modelAt(t, ({ headers, url }, response, body) => {
+      seen = { headers: [headers.authorization, url], body: JSON.parse(body) as Record<string, unknown> };
+      const stream = sse(
+        delta({ role: 'assistant', content: '' }),
+        delta({ content: 'Héllo ' }),
+        delta({ content: 'you.' }),
+        delta({ tool_calls: [{ index: 0, id: 'a', function: { name: 'one', arguments: '{"x"' } }] }),
+        delta({ tool_calls: [{ index: 1, id: 'b', function: { name: 'two', arguments: '{}' } }] }),
+        delta({ tool_calls: [{ index: 0, function: { arguments: ':1}' } }] }),
+        '[DONE]',
+      );
+      const bytes = Buffer.from(stream);
+      // Cut inside a character and inside events.
+      for (let at = 0; at < bytes.length; at += 7) response.write(bytes.subarray(at, at + 7));
+      response.end();
+    });
+    const events = await answer(model, {
+      messages: [system('S'), user('U')],
+      tools: [ORDER],
+      passages: [{ source: 'faq', text: 'P' }],
+    });
+    t.equal(textOf(events), 'Héllo you.');
+    t.same(events.at(-1), {
+      kind: 'calls',
+      calls: [
+        { id: 'a', name: 'one', arguments: '{"x":1}' },
+        { id: 'b', name: 'two', arguments: '{}' },
+      ],
+    });
+    t.same(seen?.headers, ['Bearer secret', '/v1/chat/completions']);
+    t.match(seen?.body, {
+      model: 'm',
+      stream: true,
+      messages: [
+        { role: 'system', content: 'S' },
+        { role: 'system', content: /\[faq\]\nP/ },
+        { content: 'U' },
+      ],
+      tools: [{ type: 'function', function: { name: 'lookup_order' } }],
+    });
+  });
+
+  t.test('a refusal keeps its status and is not tried again (fine point 11)', async (t) => {
+    let requests = 0;
+    const model = await modelAt(t, (_request, response) => {
+      requests += 1;
+      response.writeHead(429, { 'retry-after': '7' }).end('{"error":{"message":"slow down"}}');
+    });
+    await t.rejects(answer(model, { messages: [user('U')] }), {
+      code: 'provider_failed',
+      status: 429,
+      retryAfter: 7,
+    });
+    t.equal(requests, 1);
+  });
+
+  t.test('a stream that breaks off, an error in it, and what is not JSON are failures', async (t) => {
+    const faults: Serve[] = [
+      (_request, response) => {
+        response.writeHead(200, { 'content-length': '1000' });
+        response.write(sse(delta({ content: 'a' })), () => response.destroy());
+      },
+      (_request, response) => response.end(sse(delta({ content: 'a' }), { error: { message: 'x' } })),
+      (_request, response) => response.end(sse('{')),
+    ];
+    for (const serve of faults) {
+      const model = await modelAt(t, serve);
+      await t.rejects(answer(model, { messages: [user('U')] }), { code: 'provider_failed' });
+    }
+  });
+
+  t.test('an endpoint that says nothing is given up in time', async (t) => {
+    const model = await modelAt(t, () => undefined, 50);
+    await t.rejects(answer(model, { messages: [user('U')] }), { code: 'first_byte_timeout' });
+  });
+
+  t.test('an abort ends the request at once', async (t) => {
+    let closed = false;
+    const model = await modelAt(t, (_request, response) => {
+      response.on('close', () => (closed = true));
+      response.write(sse(delta({ content: 'a' })));
+    });
+    const abort = new AbortController();
+    await t.rejects(async () => {
+      for await (const event of model.chat({ messages: [user('U')], tools: [], passages: [] }, abort.signal))
+        if (event.kind === 'text') abort.abort();
+    });
+    await until('the request is closed', () => closed);
+    t.ok(closed);
+  });
+});

@@ -1,0 +1,180 @@
+/**
+ * Spans to a collector, where OTEL_EXPORTER_OTLP_ENDPOINT names one (spec.txt "Trace context"): a real OTLP receiver
+ * takes what a whole gateway sends, and trace context goes on to remote engines.
+ */
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t from 'tap';
+import { notInstalled } from '../../gateway/installed.js';
+import { startGateway, TEST_KEY } from '../fixtures/gateway.js';
+import { LiveClient } from '../fixtures/live.js';
+import { until } from '../fixtures/until.js';
+
+t.setTimeout(120_000);
+
+const SPEECH = new URL('../../../test/fixtures/codecs/tone.wav', import.meta.url);
+const TEXT = 'wombats never tell';
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+const PARENT = '00f067aa0ba902b7';
+
+interface Asked {
+  readonly url: string;
+  readonly type: string | undefined;
+  readonly traceparent: string | undefined;
+  readonly body: Buffer;
+}
+
+/** A server that keeps what it is asked, and answers each with `answer`. */
+async function receiver(answer: Buffer): Promise<{ url: string; asked: Asked[] }> {
+  const asked: Asked[] = [];
+  const server = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('end', () => {
+      const { traceparent, 'content-type': type } = request.headers;
+      const told = typeof traceparent === 'string' ? traceparent : undefined;
+      asked.push({ url: request.url ?? '', type, traceparent: told, body: Buffer.concat(parts) });
+      response.end(answer);
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+}
+
+/** The length-delimited fields of that number in a protocol buffer; others are passed over. */
+function fields(message: Buffer, wanted: number): Buffer[] {
+  const found: Buffer[] = [];
+  const varint = (): number => {
+    let value = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = message[at++] ?? 0;
+      value += (byte & 0x7f) * 2 ** shift;
+      if (byte < 0x80) return value;
+    }
+  };
+  let at = 0;
+  while (at < message.length) {
+    const tag = varint();
+    const wire = tag % 8;
+    if (wire === 0) varint();
+    else if (wire === 1) at += 8;
+    else if (wire === 5) at += 4;
+    else {
+      const length = varint();
+      if (Math.floor(tag / 8) === wanted) found.push(message.subarray(at, at + length));
+      at += length;
+    }
+  }
+  return found;
+}
+
+/** The spans of an export request: resource spans, scope spans, spans. */
+const spansIn = ({ body }: Asked): Buffer[] =>
+  fields(body, 1).flatMap((resource) => fields(resource, 2).flatMap((scope) => fields(scope, 2)));
+
+const nameOf = (span: Buffer): string => String(fields(span, 5)[0]);
+const attributesOf = (span: Buffer): Record<string, string> =>
+  Object.fromEntries(
+    fields(span, 9).map((pair) => [String(fields(pair, 1)[0]), String(fields(fields(pair, 2)[0]!, 1)[0])]),
+  );
+
+const speakWith = async (base: string, headers: Record<string, string>): Promise<string | null> => {
+  const response = await fetch(`${base}/v1/tts`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ text: TEXT, format: 'pcm', sample_rate: 16_000 }),
+  });
+  await response.arrayBuffer();
+  return response.headers.get('x-generation-id');
+};
+
+const missing = notInstalled(['@opentelemetry/sdk-trace-base', '@opentelemetry/exporter-trace-otlp-proto']);
+const skip = missing.length > 0 ? `not installed: ${missing.join(', ')}` : false;
+
+t.test('each request is one span at the collector, without its text and its key', { skip }, async (t) => {
+  const collector = await receiver(Buffer.alloc(0));
+  const gateway = await startGateway({
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment=test',
+    OTEL_BSP_SCHEDULE_DELAY: '50',
+  });
+  t.teardown(() => gateway.stop());
+  const ids = [
+    await speakWith(gateway.base, { traceparent: `00-${TRACE}-${PARENT}-01` }),
+    await speakWith(gateway.base, {}),
+  ];
+  const live = await new LiveClient(gateway).opened();
+  live.start().text(TEXT).stop();
+  await live.finished();
+  live.stop();
+  await live.closed();
+  const spans = () => collector.asked.flatMap(spansIn);
+  await until('three spans have come', () => spans().length >= 3);
+  t.equal(spans().length, 3, 'one a request');
+  t.ok(collector.asked.every(({ url, type }) => url === '/v1/traces' && type === 'application/x-protobuf'));
+  const [continued, begun, socket] = spans();
+  t.strictSame([continued!, begun!, socket!].map(nameOf), [
+    'POST /v1/tts',
+    'POST /v1/tts',
+    'GET /v1/tts/live',
+  ]);
+  t.equal(fields(continued!, 1)[0]?.toString('hex'), TRACE);
+  t.equal(fields(continued!, 4)[0]?.toString('hex'), PARENT);
+  t.not(fields(begun!, 1)[0]?.toString('hex'), TRACE);
+  t.match(attributesOf(continued!), {
+    'speech.generation_id': ids[0],
+    'speech.engine': 'tone',
+    'http.route': '/v1/tts',
+  });
+  t.equal(attributesOf(socket!)['speech.engine'], 'tone');
+  const sent = Buffer.concat(collector.asked.map(({ body }) => body)).toString('latin1');
+  t.match(sent, /speech-gateway[^]*deployment\.environment/);
+  t.notMatch(sent, new RegExp(`${TEXT}|wombat|${TEST_KEY}`));
+});
+
+t.test('a collector that is not there changes nothing, and does not hold the end up', { skip }, async (t) => {
+  const gateway = await startGateway({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' });
+  t.ok(await speakWith(gateway.base, {}));
+  await gateway.stop();
+  t.equal(await gateway.exited, 0);
+});
+
+for (const name of ['openai', 'native'] as const) {
+  t.test(`trace context goes on to ${name}-compatible remotes`, async (t) => {
+    const remote = await receiver(Buffer.alloc(3200, 1));
+    const prefix = `REMOTE_${name.toUpperCase()}`;
+    const gateway = await startGateway({
+      TTS_ENGINES: `${name}-compatible`,
+      STT_ENGINES: `${name}-compatible`,
+      [`${prefix}_URL`]: remote.url,
+      [`${prefix}_RATE`]: '16000',
+    });
+    t.teardown(() => gateway.stop());
+    await speakWith(gateway.base, { traceparent: `00-${TRACE}-${PARENT}-01` });
+    await speakWith(gateway.base, {});
+    await speakWith(gateway.base, { traceparent: 'nonsense' });
+    const [continued, begun, again] = remote.asked.map(({ traceparent }) => traceparent);
+    t.match(continued, new RegExp(`^00-${TRACE}-[\\da-f]{16}-01$`));
+    for (const fresh of [begun, again]) {
+      t.match(fresh, /^00-[\da-f]{32}-[\da-f]{16}-\d\d$/);
+      t.notMatch(fresh, TRACE);
+    }
+    t.not(begun, again);
+    const form = new FormData();
+    form.append('audio', new Blob([await readFile(SPEECH)]), 'tone.wav');
+    await fetch(`${gateway.base}/v1/asr`, {
+      method: 'POST',
+      headers: { ...gateway.authorization, traceparent: `00-${TRACE}-${PARENT}-01` },
+      body: form,
+    });
+    t.match(remote.asked.at(-1), { url: /asr|transcriptions/, traceparent: new RegExp(`^00-${TRACE}-`) });
+    const line = await until('its line is there', () => /.*"outcome":"done".*/.exec(gateway.stderr())?.[0]);
+    t.match(JSON.parse(line), { engine: `${name}-compatible` });
+  });
+}

@@ -1,0 +1,180 @@
+/** After a call: a real language-model server is asked once, and the endpoint hears of it (6.7, 6.8; fine point 11). */
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t, { type Test } from 'tap';
+import { systemClock } from '../../contracts/clock.js';
+import { randomIds } from '../../contracts/ids.js';
+import { silentLog } from '../../contracts/log.js';
+import type { ChatModel } from '../../contracts/ports/chat.js';
+import type { SessionPlan } from '../../contracts/ports/sessions.js';
+import { type AgentConfig, DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
+import { createOpenaiChat } from '../../engines/chat/openai-compatible.js';
+import { startAnalyses } from '../../gateway/deliveries/analyses.js';
+import { createSessions } from '../../storage/sessions.js';
+import { createAnalysisQueue } from '../../storage/sessions/analyses.js';
+import { createSessionRuns } from '../../storage/sessions/runs.js';
+import { ensureDefaultWorkspace } from '../../storage/workspaces.js';
+import { startPostgres } from '../fixtures/postgres.js';
+import { until } from '../fixtures/until.js';
+
+t.setTimeout(120_000);
+
+const postgres = await startPostgres(t);
+const database = await postgres.migrated();
+const { sql } = database;
+const workspaceId = await ensureDefaultWorkspace(sql, randomIds);
+const sessions = createSessions({ sql, ids: randomIds, defaultLimit: 100 });
+const runs = await createSessionRuns({
+  database,
+  processId: 'one',
+  address: '',
+  clock: systemClock,
+  log: silentLog,
+});
+t.teardown(() => runs.stop());
+
+const planOf = (analysis: AgentConfig['analysis']): SessionPlan => ({
+  config: {
+    ...DEFAULT_CONFIG,
+    analysis,
+    webhooks: { post_call: [{ url: 'https://hooks.example.com/', has_secret: false }] },
+  },
+  tools: [],
+  knowledge: [],
+  configHash: 'sha256:00',
+  maxDurationSeconds: 600,
+  recordAudio: false,
+  toolEvents: true,
+  worldContext: true,
+  timezone: 'UTC',
+});
+
+/** A conversation that has ended and waits for its analysis now. */
+async function ended(words = 'Where is my order A-17?', analysis = DEFAULT_CONFIG.analysis): Promise<string> {
+  const { id } = await sessions.create({
+    workspaceId,
+    agentId: 'agent_1',
+    agentName: 'Bakery',
+    versionNumber: 1,
+    source: 'api_key',
+    name: null,
+    endUserId: null,
+    metadata: {},
+    overrides: {},
+    plan: planOf(analysis),
+  });
+  await runs.join(id);
+  await runs.activate(id);
+  if (words !== '')
+    await runs.append(id, [
+      { type: 'message', role: 'user', content: words, turnId: 1, createdAt: new Date() },
+    ]);
+  await runs.end(id, 'hangup');
+  await sql`update sessions set analysis_due_at = now() where id = ${id}`;
+  return id;
+}
+
+/** A chat-completions server that streams what `answer` writes. */
+async function model(t: Pick<Test, 'teardown'>, answer: (response: ServerResponse) => void) {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
+    request.on('end', () => {
+      asked.push(body);
+      answer(response);
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  return { asked, chat: createOpenaiChat({ url, model: 'm', firstEventMs: 30_000 }) };
+}
+
+const streams =
+  (...texts: string[]) =>
+  (response: ServerResponse): void => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const content of texts)
+      response.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`);
+    response.write(
+      `data: ${JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}\n\n`,
+    );
+    response.end('data: [DONE]\n\n');
+  };
+
+function start(t: Pick<Test, 'teardown'>, chat?: ChatModel) {
+  const queue = createAnalysisQueue(sql);
+  const loop = startAnalyses({ queue, ...(chat && { chat }), clock: systemClock, log: silentLog });
+  t.teardown(() => loop.stop());
+  return loop;
+}
+
+const analysed = (id: string) =>
+  until('it is analysed', async () => (await sessions.read(id, workspaceId))?.analysis ?? undefined);
+const eventOf = async (id: string) => {
+  const [row] = await sql<{ body: string }[]>`
+    select body from deliveries where session_id = ${id} and event = 'call.analyzed'`;
+  return row && (JSON.parse(row.body) as Record<string, unknown>);
+};
+
+t.test('the model is asked once, and what it finds is kept and told', async (t) => {
+  const { asked, chat } = await model(t, streams('{"summary": "Asked ', 'for an order."}'));
+  start(t, chat);
+  const id = await ended();
+  t.match(await analysed(id), { status: 'completed', summary: 'Asked for an order.', error: null });
+  t.equal(asked.length, 1);
+  t.match(asked[0], /Where is my order A-17/);
+  t.match(await eventOf(id), {
+    analysis: { status: 'completed', summary: 'Asked for an order.', finished_at: /Z$/, error: null },
+  });
+});
+
+t.test('a silent or unquestioned conversation costs nothing, and is told all the same', async (t) => {
+  const { asked, chat } = await model(t, streams('{}'));
+  start(t, chat);
+  const id = await ended('');
+  t.match(await analysed(id), { status: 'skipped', summary: null, data: [], criteriaResults: [] });
+  t.match(await eventOf(id), { analysis: { status: 'skipped' } });
+  t.equal(asked.length, 0);
+});
+
+t.test('a model that fails is not asked again', async (t) => {
+  const failures: [string, (response: ServerResponse) => void, RegExp][] = [
+    ['an error', (response) => response.writeHead(500).end(), /failed/],
+    ['a broken stream', (response) => response.destroy(), /failed/],
+    ['no JSON', streams('I would rather not.'), /did not answer as asked/],
+  ];
+  for (const [what, answer, error] of failures) {
+    const { asked, chat } = await model(t, answer);
+    const loop = start(t, chat);
+    const id = await ended();
+    t.match(await analysed(id), { status: 'error', error }, what);
+    t.match(await eventOf(id), { analysis: { status: 'error', error } });
+    t.equal(asked.length, 1);
+    await loop.stop();
+  }
+});
+
+t.test('without a model it says so', async (t) => {
+  start(t);
+  const id = await ended();
+  t.match(await analysed(id), { status: 'error', error: /No language model/ });
+});
+
+t.test('what a stopped process leaves behind is taken up by another', async (t) => {
+  const silent = await model(t, () => undefined);
+  const first = start(t, silent.chat);
+  const id = await ended();
+  await until('it is under way', () => silent.asked.length === 1);
+  await first.stop();
+  t.equal((await sessions.read(id, workspaceId))?.analysis, null);
+  const { chat } = await model(t, streams('{"summary":"second"}'));
+  start(t, chat);
+  await sql`update sessions set analysis_due_at = now() where id = ${id}`;
+  t.match(await analysed(id), { summary: 'second' });
+});

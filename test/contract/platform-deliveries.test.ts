@@ -1,0 +1,325 @@
+/** Post-call events on their way: the outbox on a real Postgres, real receivers (native-and-platform.md 6.8). */
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t, { type Test } from 'tap';
+import { type Clock, systemClock } from '../../contracts/clock.js';
+import { randomIds } from '../../contracts/ids.js';
+import { silentLog } from '../../contracts/log.js';
+import type { WebhookSecrets } from '../../contracts/ports/agents.js';
+import type { DeliveryEvent } from '../../contracts/ports/deliveries.js';
+import { defaultVocabulary } from '../../contracts/vocabulary.js';
+import { startDeliveries } from '../../gateway/deliveries/loop.js';
+import { createOutbound } from '../../gateway/outbound/fetch.js';
+import { createDeliveryQueue } from '../../storage/deliveries.js';
+import { ensureDefaultWorkspace } from '../../storage/workspaces.js';
+import { client, makeAgent } from '../fixtures/agents.js';
+import { startGateway } from '../fixtures/gateway.js';
+import { startPostgres } from '../fixtures/postgres.js';
+import { until } from '../fixtures/until.js';
+
+t.setTimeout(120_000);
+
+const postgres = await startPostgres(t);
+const database = await postgres.migrated();
+const { sql } = database;
+const workspaceId = await ensureDefaultWorkspace(sql, randomIds);
+
+interface Seen {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  readonly at: number;
+}
+
+type Answer = (seen: Seen, response: ServerResponse, nth: number) => void;
+
+/** An endpoint that answers as told and keeps what it gets. */
+async function receiver(t: Pick<Test, 'teardown'>, answer: Answer = (_, response) => response.end()) {
+  const seen: Seen[] = [];
+  const server = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
+    request.on('end', () => {
+      const one = { headers: request.headers, body, at: performance.now() };
+      seen.push(one);
+      answer(one, response, seen.length);
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const close = (): void => {
+    server.closeAllConnections();
+    server.close();
+  };
+  t.teardown(close);
+  return { close, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, seen };
+}
+
+async function session(): Promise<string> {
+  const id = randomIds.next('session');
+  await sql`
+    insert into sessions (id, workspace_id, agent_id, agent_name, config_hash, source, timezone, metadata, overrides,
+      expires_at, max_duration_seconds)
+    values (${id}, ${workspaceId}, 'agent_1', 'A', '', 'api_key', 'UTC', '{}', '{}', now(), 60)`;
+  return id;
+}
+
+const put = async (
+  sessionId: string,
+  event: DeliveryEvent,
+  url: string,
+  body = `{"event":"${event}"}`,
+): Promise<string> => {
+  const [row] = await sql<{ id: string }[]>`
+    insert into deliveries (workspace_id, session_id, agent_id, event, url, body)
+    values (${workspaceId}, ${sessionId}, 'agent_1', ${event}, ${url}, ${body}) returning id::text as id`;
+  return row!.id;
+};
+
+interface Options {
+  readonly secretOf?: WebhookSecrets['secretOf'];
+  readonly clock?: Clock;
+}
+
+/** The loop of one process, with a connection of its own. */
+async function start(
+  t: Pick<Test, 'teardown'>,
+  { secretOf = async () => undefined, clock = systemClock }: Options = {},
+) {
+  const own = await postgres.open();
+  const loop = await startDeliveries({
+    queue: createDeliveryQueue(own),
+    outbound: createOutbound({ allow: ['127.0.0.1'], clock }),
+    secrets: { secretOf },
+    vocabulary: defaultVocabulary,
+    clock,
+    log: silentLog,
+  });
+  t.teardown(() => loop.stop());
+  return loop;
+}
+
+const rowOf = async (id: string) => {
+  const [row] = await sql<{ attempts: number; outcome: string | null; note: string | null }[]>`
+    select attempts, outcome, note from deliveries where id = ${id}`;
+  return row!;
+};
+const settled = (id: string) =>
+  until('it is settled', async () => {
+    const row = await rowOf(id);
+    return row.outcome !== null && row;
+  });
+
+/** For tests that are not about the pauses: whatever waits for its next attempt is due. */
+const hurried = (id: string) =>
+  until('it is settled', async () => {
+    await sql`update deliveries set due_at = now() where settled_at is null and attempts > 0`;
+    await sql`notify deliveries`;
+    const row = await rowOf(id);
+    return row.outcome !== null && row;
+  });
+
+t.test('an event is posted as it was written, unsigned without a secret', async (t) => {
+  const { url, seen } = await receiver(t);
+  await start(t);
+  const id = await put(await session(), 'call.ended', url, '{"event":"call.ended","name":"Ünï"}');
+  t.same(await settled(id), { attempts: 1, outcome: 'delivered', note: '200' });
+  t.equal(seen.length, 1);
+  t.equal(seen[0]?.body, '{"event":"call.ended","name":"Ünï"}');
+  t.equal(seen[0]?.headers['content-type'], 'application/json');
+  t.notOk(seen[0]?.headers['x-svc-webhook-signature']);
+});
+
+t.test('each attempt is signed afresh, with the secret of that moment, over the same bytes', async (t) => {
+  const { url, seen } = await receiver(t, (_, response, nth) =>
+    response.writeHead(nth < 3 ? 500 : 204).end(),
+  );
+  let now = 1_700_000_000_000;
+  const clock: Clock = { ...systemClock, now: () => (now += 1000) };
+  const asked: string[] = [];
+  await start(t, {
+    clock,
+    secretOf: async (agentId, address) => {
+      asked.push(`${agentId} ${address}`);
+      return `secret-${asked.length}`;
+    },
+  });
+  const id = await put(await session(), 'call.ended', url);
+  t.same(await hurried(id), { attempts: 3, outcome: 'delivered', note: '204' });
+  t.same(asked, Array(3).fill(`agent_1 ${url}`));
+  const times = seen.map(({ headers, body }, index) => {
+    const [, time = '', hex] =
+      /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers['x-svc-webhook-signature'])) ?? [];
+    const wanted = createHmac('sha256', `secret-${index + 1}`)
+      .update(`${time}.${body}`)
+      .digest('hex');
+    t.equal(hex, wanted);
+    return time;
+  });
+  t.equal(new Set(times).size, 3);
+  t.equal(new Set(seen.map(({ body }) => body)).size, 1);
+});
+
+t.test('three attempts in all, a second and five seconds apart, for whatever is no 2xx', async (t) => {
+  const answers: [string, Answer, string][] = [
+    ['an error', (_, response) => response.writeHead(503).end(), '503'],
+    ['a redirect', (_, response) => response.writeHead(302, { location: '/elsewhere' }).end(), '302'],
+    ['no answer', (_, response) => response.destroy(), 'unreachable'],
+  ];
+  await start(t);
+  await Promise.all(
+    answers.map(async ([what, answer, note]) => {
+      const { url, seen } = await receiver(t, answer);
+      const id = await put(await session(), 'call.ended', url);
+      t.same(await settled(id), { attempts: 3, outcome: 'failed', note }, what);
+      t.equal(seen.length, 3);
+      const [first, second, third] = seen.map(({ at }) => at) as [number, number, number];
+      t.ok(second - first >= 950, `${what}: ${second - first} ms before the second`);
+      t.ok(third - second >= 4900, `${what}: ${third - second} ms before the third`);
+    }),
+  );
+});
+
+t.test('an address that may not be reached is not (fine point 8)', async (t) => {
+  await start(t);
+  const id = await put(await session(), 'call.ended', 'http://169.254.169.254/hook');
+  const first = await until('it was tried', async () =>
+    (await rowOf(id)).attempts > 0 ? rowOf(id) : undefined,
+  );
+  t.match(first, { note: 'refused' });
+  await sql`delete from deliveries where id = ${id}`;
+});
+
+t.test('call.analyzed waits for call.ended of its endpoint, and for nobody else', async (t) => {
+  const release: (() => void)[] = [];
+  const slow = await receiver(t, (_, response) => void release.push(() => response.end()));
+  const quick = await receiver(t);
+  const sessionId = await session();
+  for (const event of ['call.ended', 'call.analyzed'] as const) {
+    await put(sessionId, event, slow.url);
+    await put(sessionId, event, quick.url);
+  }
+  await Promise.all([start(t), start(t)]);
+  await until('the quick endpoint has both', () => quick.seen.length === 2);
+  t.same(
+    quick.seen.map(({ body }) => body),
+    ['{"event":"call.ended"}', '{"event":"call.analyzed"}'],
+  );
+  t.equal(slow.seen.length, 1, 'the slow one still has the first');
+  release.shift()?.();
+  await until('then it gets the second', () => slow.seen.length === 2);
+  t.equal(slow.seen[1]?.body, '{"event":"call.analyzed"}');
+  release.shift()?.();
+});
+
+t.test('a failed call.ended is followed by call.analyzed all the same', async (t) => {
+  const { url, seen } = await receiver(t, ({ body }, response) =>
+    response.writeHead(body.includes('ended') ? 500 : 200).end(),
+  );
+  const sessionId = await session();
+  await put(sessionId, 'call.ended', url);
+  const analyzed = await put(sessionId, 'call.analyzed', url);
+  await start(t);
+  t.match(await hurried(analyzed), { outcome: 'delivered' });
+  t.same(
+    seen.map(({ body }) => body.includes('ended')),
+    [true, true, true, false],
+  );
+});
+
+t.test('processes share the outbox: each event goes out once', async (t) => {
+  const { url, seen } = await receiver(t);
+  const ids = await Promise.all(
+    Array.from({ length: 100 }, async (_, index) =>
+      put(await session(), 'call.ended', url, `{"n":${index}}`),
+    ),
+  );
+  await Promise.all([start(t), start(t), start(t)]);
+  for (const id of ids) t.match(await settled(id), { attempts: 1, outcome: 'delivered' });
+  t.equal(seen.length, 100);
+  t.equal(new Set(seen.map(({ body }) => body)).size, 100);
+});
+
+t.test('one workspace with slow endpoints does not hold up the others', async (t) => {
+  const slow = await receiver(t, () => undefined);
+  const quick = await receiver(t);
+  for (let made = 0; made < 100; made++) await put(await session(), 'call.ended', slow.url);
+  await start(t);
+  await until('the slow ones are under way', () => slow.seen.length >= 16);
+  const other = randomIds.next('workspace');
+  await sql`insert into workspaces (id, name) values (${other}, 'Other')`;
+  const id = await put(await session(), 'call.ended', quick.url);
+  await sql`update deliveries set workspace_id = ${other} where id = ${id}`;
+  t.match(await settled(id), { outcome: 'delivered' });
+  t.ok(slow.seen.length < 32, `${slow.seen.length} of the slow ones`);
+  await sql`delete from deliveries where url = ${slow.url}`;
+  slow.close();
+});
+
+t.test('what a process leaves behind is sent by the next', async (t) => {
+  const { url, seen } = await receiver(t);
+  const id = await put(await session(), 'call.ended', url);
+  await createDeliveryQueue(database).take(10, 60_000);
+  await start(t);
+  await until('the loop has looked', async () => {
+    const probe = await put(await session(), 'call.ended', url, 'probe');
+    return settled(probe);
+  });
+  t.notOk(
+    seen.some(({ body }) => body !== 'probe'),
+    'not while another process has it',
+  );
+  await sql`update deliveries set taken_until = now() where id = ${id}`;
+  t.match(await settled(id), { outcome: 'delivered', attempts: 1 });
+});
+
+t.test('stopping waits for what is under way, and takes nothing more', async (t) => {
+  let answer = (): void => undefined;
+  const { url, seen } = await receiver(t, (_, response) => (answer = () => response.end()));
+  const loop = await start(t);
+  const id = await put(await session(), 'call.ended', url);
+  await until('it is under way', () => seen.length === 1);
+  const stopping = loop.stop();
+  const later = await put(await session(), 'call.ended', url);
+  answer();
+  await stopping;
+  t.match(await rowOf(id), { outcome: 'delivered' });
+  t.match(await rowOf(later), { outcome: null, attempts: 0 });
+});
+
+t.test('through a whole gateway: signed, in order, with the secret of the moment', async (t) => {
+  const { url, seen } = await receiver(t);
+  const own = await startGateway({ OUTBOUND_ALLOW: '127.0.0.1', DATABASE_URL: postgres.url });
+  t.teardown(() => own.stop());
+  const call = client(own.base);
+  const agent = await makeAgent(call, { config: { webhooks: { post_call: { url, secret: 'first' } } } });
+  const rotate = { webhooks: { post_call: { url, secret: 'second' } } };
+  await call(`agents/${agent}/config`, { method: 'PATCH', body: rotate });
+  const { body } = await call('sessions', { body: { agent_id: agent, metadata: { order: 'A-17' } } });
+  const id = String(body['session_id']);
+  await sql`update sessions set status = 'active', started_at = now() where id = ${id}`;
+  t.equal((await call(`sessions/${id}/end`, { method: 'POST' })).status, 204);
+  await until('both events are there', () => seen.length >= 2);
+  const events = seen.map(({ body }) => JSON.parse(body) as Record<string, unknown>);
+  t.match(events, [
+    {
+      event: 'call.ended',
+      session: { id, agent_id: agent, metadata: { order: 'A-17' } },
+      ended_reason: 'ended_by_api',
+    },
+    { event: 'call.analyzed', session: { id }, analysis: { status: 'skipped' } },
+  ]);
+  for (const { headers, body } of seen) {
+    const [, time = '', hex] = /^t=(\d+),v1=(\w+)$/.exec(String(headers['x-svc-webhook-signature'])) ?? [];
+    t.equal(
+      hex,
+      createHmac('sha256', 'second').update(`${time}.${body}`).digest('hex'),
+      'rotated for published versions too',
+    );
+    t.ok(Math.abs(Date.now() / 1000 - Number(time)) < 300);
+  }
+  t.match((await call(`sessions/${id}`)).body, {
+    analysis: { status: 'skipped' },
+    ended_reason: 'ended_by_api',
+  });
+});

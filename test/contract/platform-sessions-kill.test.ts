@@ -1,0 +1,100 @@
+/** SIGKILL in the middle of many writes: what was acknowledged is there, and nothing is half-written (issue 6). */
+import { rm } from 'node:fs/promises';
+import t from 'tap';
+import { type Answer, type Body, client, makeAgent } from '../fixtures/agents.js';
+import { startGateway, temporaryFolder } from '../fixtures/gateway.js';
+
+t.setTimeout(240_000);
+
+const WRITES = 500;
+const KILL_AFTER = 150;
+
+const dataDir = await temporaryFolder();
+t.teardown(() => rm(dataDir, { recursive: true, force: true }));
+const env = { DATA_DIR: dataDir, CONCURRENCY: '1000' };
+
+t.test('500 writes, a kill, a new start', async (t) => {
+  const first = await startGateway(env);
+  const before = client(first.base);
+  const names = Array.from({ length: WRITES / 5 }, (_, index) => `before ${index}`);
+  const owned: string[] = [];
+  for (const name of names)
+    owned.push(
+      await makeAgent(before, { name, config: { prompt: { system_prompt: 'old' } }, published: false }),
+    );
+  const talking = await makeAgent(before);
+
+  interface Write {
+    readonly kind: 'agent' | 'config' | 'publish' | 'session' | 'tool';
+    readonly n: number;
+    readonly target: string;
+  }
+  const KINDS: Record<Write['kind'], (write: Write) => Promise<Answer>> = {
+    agent: ({ n }) =>
+      before('agents', { body: { name: `new ${n}`, config: { prompt: { system_prompt: `prompt ${n}` } } } }),
+    config: ({ n, target }) =>
+      before(`agents/${target}/config`, {
+        method: 'PATCH',
+        body: { prompt: { system_prompt: `next ${n}`, first_message: `next ${n}` } },
+      }),
+    publish: ({ target }) => before(`agents/${target}/publish`, { method: 'POST' }),
+    session: ({ n }) => before('sessions', { body: { agent_id: talking, metadata: { n } } }),
+    tool: ({ n }) => before('tools', { body: { name: `tool ${n}`, url: 'https://example.com/' } }),
+  };
+  const kinds = Object.keys(KINDS) as Write['kind'][];
+  const writes = Array.from({ length: WRITES }, (_, n): Write => ({
+    kind: kinds[n % kinds.length]!,
+    n,
+    target: owned[Math.floor(n / kinds.length)]!,
+  }));
+  const acknowledged: (Write & { readonly body: Body })[] = [];
+  const running = Promise.allSettled(
+    writes.map(async (write) => {
+      const { status, body } = await KINDS[write.kind](write);
+      if (status >= 200 && status < 300) acknowledged.push({ ...write, body });
+      if (acknowledged.length === KILL_AFTER) first.kill('SIGKILL');
+    }),
+  );
+  await Promise.all([running, first.exited]);
+  t.ok(acknowledged.length < WRITES, `${acknowledged.length} of ${WRITES} were acknowledged`);
+
+  const second = await startGateway(env);
+  t.teardown(() => second.stop());
+  const after = client(second.base);
+  const bodyOf = async (path: string): Promise<Body> => (await after(path)).body;
+  const CHECKS: Record<Write['kind'], (write: Write & { readonly body: Body }) => Promise<void>> = {
+    agent: async ({ n, body }) => {
+      const config = await bodyOf(`agents/${String(body['agent_id'])}/config`);
+      t.match(config, { prompt: { system_prompt: `prompt ${n}` } });
+    },
+    config: async ({ n, target }) =>
+      void t.match(await bodyOf(`agents/${target}/config`), { prompt: { system_prompt: `next ${n}` } }),
+    publish: async ({ target, body }) =>
+      void t.match(await bodyOf(`agents/${target}/versions/1`), { config_hash: body['config_hash'] }),
+    session: async ({ n, body }) =>
+      void t.match(await bodyOf(`sessions/${String(body['session_id'])}`), {
+        metadata: { n },
+        agent_id: talking,
+      }),
+    tool: async ({ n, body }) =>
+      void t.match(await bodyOf(`tools/${String(body['tool_id'])}`), { name: `tool ${n}` }),
+  };
+  for (const write of acknowledged) await CHECKS[write.kind](write);
+
+  for (const [index, id] of owned.entries()) {
+    const config = await bodyOf(`agents/${id}/config`);
+    const { system_prompt: prompt, first_message: opener } = config['prompt'] as Body;
+    const isNew = String(prompt).startsWith('next');
+    t.ok(
+      isNew ? opener === prompt : prompt === 'old',
+      `agent ${index} is as before or as after, not in between`,
+    );
+    const agent = await bodyOf(`agents/${id}`);
+    const { versions } = (await bodyOf(`agents/${id}/versions`)) as { versions: Body[] };
+    t.equal(versions.length, agent['publication_state'] === 'live' ? 1 : 0);
+    if (versions.length > 0)
+      t.match(await bodyOf(`agents/${id}/versions/1`), {
+        config: { prompt: { system_prompt: /^(old|next \d+)$/ } },
+      });
+  }
+});

@@ -1,0 +1,57 @@
+/** The README's tutorial of voice agents, run word by word: it provisions a workspace from nothing (issue 6). */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { client } from '../fixtures/agents.js';
+import { skipReason } from '../fixtures/external.js';
+import { startGateway, TEST_KEY } from '../fixtures/gateway.js';
+
+t.setTimeout(180_000);
+
+const README = await readFile(new URL('../../../README.md', import.meta.url), 'utf8');
+const [, section = ''] = /\n## Voice agents\n([\s\S]*?)\n## /.exec(README) ?? [];
+const [, commands = ''] = /```sh\n([\s\S]*?)```/.exec(section) ?? [];
+
+t.test(
+  'tool, knowledge, agent, publication, sessions, list, end',
+  { skip: skipReason('bash', 'curl') },
+  async (t) => {
+    const gateway = await startGateway();
+    t.teardown(() => gateway.stop());
+    const folder = await mkdtemp(join(tmpdir(), 'tutorial-'));
+    t.teardown(() => rm(folder, { recursive: true, force: true }));
+    t.match(commands, 'http://localhost:8080');
+    const script = `set -euo pipefail\n${commands.replaceAll('http://localhost:8080', gateway.base)}\necho\necho "$AGENT $SESSION"`;
+    const shell = spawn('bash', ['-c', script], { cwd: folder, env: { ...process.env, KEY: TEST_KEY } });
+    let printed = '';
+    let failures = '';
+    shell.stdout.setEncoding('utf8').on('data', (chunk: string) => (printed += chunk));
+    shell.stderr.setEncoding('utf8').on('data', (chunk: string) => (failures += chunk));
+    const [code] = (await once(shell, 'close')) as [number];
+    t.equal(code, 0, `${failures}${printed}`);
+    t.equal(failures, '');
+
+    const call = client(gateway.base);
+    const [agent = '', session = ''] = printed.trim().split('\n').at(-1)?.split(' ') ?? [];
+    const { body } = await call(`agents/${agent}`);
+    t.match(body, { name: 'Bakery', publication_state: 'live', public_enabled: true });
+    t.match((await call(`agents/${agent}/versions/1`)).body, {
+      version_title: 'Opening',
+      config: { tools: { system_tools: { hang_up_call: true } }, knowledge_base: { enabled: true } },
+    });
+    t.match((await call(`sessions/${session}`)).body, {
+      status: 'failed',
+      ended_reason: 'ended_by_api',
+      source: 'api_key',
+      metadata: { order: 'A-17' },
+    });
+    const { sessions } = (await call(`sessions?status=pending&agent_id=${agent}`)).body as {
+      sessions: object[];
+    };
+    t.match(sessions, [{ source: 'public' }]);
+    t.match(printed, '"transport":"media"', 'what the page was answered');
+  },
+);

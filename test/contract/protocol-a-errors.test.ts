@@ -1,0 +1,97 @@
+/** What protocol A says when a request cannot be served, and when it fails midway (spec "Errors"). */
+import t from 'tap';
+import { memberOf } from '../fixtures/family.js';
+import { startGateway } from '../fixtures/gateway.js';
+import { BASES, ENDLESS, type Fields, PLAIN, refusal, sender } from '../fixtures/protocol-a.js';
+
+const SPEECH = { model: 'svc/s2.1-pro', input: 'Hello' };
+const CHAT = { model: 'svc/s2.1-pro', messages: [{ role: 'user', content: 'Hello' }] };
+
+t.test("authentication: no key is ours, a wrong key is the provider's", async (t) => {
+  const gateway = await startGateway();
+  t.teardown(() => gateway.stop());
+  const paths = ['/audio/speech', '/audio/transcriptions', '/chat/completions', '/realtime/client_secrets'];
+  for (const base of BASES) {
+    for (const path of paths) {
+      const post = sender(gateway, path);
+      const none = await post(SPEECH, { authorization: '' }, base);
+      t.equal(none.headers.get('www-authenticate'), 'Bearer');
+      const missing = await refusal(none, 401);
+      t.equal(missing.type, 'authentication_error');
+      t.notOk(missing.metadata);
+      for (const authorization of ['Bearer wrong', 'Basic eDp5', 'Bearer a b']) {
+        const wrong = await refusal(await post(SPEECH, { authorization }, base), 401);
+        t.match(wrong, { type: 'provider_error', metadata: { provider_name: 'svc' } });
+      }
+    }
+  }
+});
+
+t.test('429 is a rate_limit_error with Retry-After, on everything that takes a slot', async (t) => {
+  const narrow = await startGateway({ CONCURRENCY: '1' });
+  t.teardown(() => narrow.stop());
+  const controller = new AbortController();
+  const speak = sender(narrow, '/audio/speech');
+  const wav = await speak({ ...SPEECH, response_format: 'wav' });
+  const data = Buffer.from(await wav.arrayBuffer()).toString('base64');
+  const endless = { ...SPEECH, input: ENDLESS, response_format: 'pcm' };
+  const long = await speak(endless, {}, PLAIN, controller.signal);
+  await long.body?.getReader().read();
+  const asked: [string, Fields][] = [
+    ['/audio/speech', SPEECH],
+    ['/audio/transcriptions', { model: 'whisper-1', input_audio: { data, format: 'wav' } }],
+    ['/chat/completions', { ...CHAT, modalities: ['audio'], stream: true }],
+  ];
+  for (const [path, body] of asked) {
+    const refused = await sender(narrow, path)(body);
+    t.ok(Number(refused.headers.get('retry-after')) > 0, path);
+    const error = await refusal(refused, 429);
+    t.equal(error.type, 'rate_limit_error');
+    t.notOk(error.metadata);
+  }
+  controller.abort();
+});
+
+t.test('402 is said by the provider, on everything that speaks or transcribes', async (t) => {
+  const poor = await startGateway({ QUOTA_SYNTHESIS_CHARACTERS: '0', QUOTA_TRANSCRIPTION_SECONDS: '0' });
+  t.teardown(() => poor.stop());
+  const data = Buffer.from('RIFF').toString('base64');
+  const speaking = { ...CHAT, modalities: ['audio'] };
+  const part = { type: 'input_audio', input_audio: { data, format: 'wav' } };
+  const hearing = { model: 'whisper-1', messages: [{ role: 'user', content: [part] }] };
+  const asked: [string, Fields][] = [
+    ['/audio/speech', SPEECH],
+    ['/audio/transcriptions', { model: 'whisper-1', input_audio: { data, format: 'wav' } }],
+    ['/chat/completions', speaking],
+    ['/chat/completions', { ...speaking, stream: true }],
+    ['/chat/completions', hearing],
+    ['/chat/completions', { ...hearing, stream: true }],
+  ];
+  for (const base of BASES) {
+    for (const [path, body] of asked) {
+      const error = await refusal(await sender(poor, path)(body, {}, base), 402);
+      t.match(error, { type: 'provider_error', metadata: { provider_name: 'svc' } }, path);
+    }
+  }
+});
+
+t.test(
+  'a stream that fails midway ends the connection; one that cannot begin is 502, not to be repeated',
+  async (t) => {
+    const broken = await startGateway();
+    t.teardown(() => broken.stop());
+    const endless = () => sender(broken, '/audio/speech')({ ...SPEECH, input: ENDLESS });
+    const response = await endless();
+    const reader = response.body?.getReader();
+    await reader?.read();
+    process.kill(memberOf(broken.pid, 'workers/encode'), 'SIGKILL');
+    const toEnd = async () => {
+      while (!(await reader?.read())?.done);
+    };
+    await t.rejects(toEnd(), 'never a short success');
+    const next = await endless();
+    if (next.status === 200) return void (await next.body?.cancel());
+    t.equal(next.headers.get('x-should-retry'), next.status === 502 ? 'false' : null);
+    t.match(await refusal(next, next.status), { type: 'provider_error' });
+  },
+);

@@ -1,0 +1,343 @@
+/** Protocol B's realtime transcription over real sockets, on both adapters, with the tone engine (exact). */
+import t from 'tap';
+import { WebSocket } from 'ws';
+import { bytesOf } from '../../contracts/audio.js';
+import { systemClock } from '../../contracts/clock.js';
+import { LIMITS } from '../../contracts/limits.js';
+import { silentLog } from '../../contracts/log.js';
+import type { Admission } from '../../contracts/ports/identity.js';
+import type { SingleUseTokens } from '../../contracts/ports/single-use-tokens.js';
+import { ServiceError } from '../../contracts/errors.js';
+import { defaultVocabulary } from '../../contracts/vocabulary.js';
+import { createToneSpeech, createToneTranscriber } from '../../engines/backends/tone/index.js';
+import { speakAll } from '../../engines/conformance.js';
+import { createRegistry } from '../../engines/registry.js';
+import { createTranscription } from '../../engines/transcribe.js';
+import { realtimeTranscriptionSocket } from '../../gateway/dialects/protocol-b/realtime/index.js';
+import { SimulatedClock } from '../fixtures/edge-clock.js';
+import { type EdgeServer, stacks, startEdge } from '../fixtures/edge.js';
+import { joined, silence } from '../fixtures/engines-listening.js';
+import { until } from '../fixtures/until.js';
+
+t.setTimeout(300_000);
+
+const PATH = '/compat/elevenlabs/v1/speech-to-text/realtime';
+const KEY = 'a-key';
+const TEXT = 'One, two — three. 日本語!';
+
+type Frame = Record<string, unknown> & { readonly message_type: string };
+
+class Client {
+  readonly frames: Frame[] = [];
+  readonly socket: WebSocket;
+  close: { code: number; reason: string } | undefined;
+
+  constructor(base: string, query = '', headers: Record<string, string> = { 'xi-api-key': KEY }) {
+    this.socket = new WebSocket(`${base.replace('http', 'ws')}${PATH}${query}`, { headers });
+    this.socket.on('message', (data: Buffer) => void this.frames.push(JSON.parse(String(data)) as Frame));
+    this.socket.on('close', (code, reason) => (this.close = { code, reason: String(reason) }));
+    this.socket.on('error', () => undefined);
+  }
+
+  send(frame: object): this {
+    this.socket.send(JSON.stringify(frame));
+    return this;
+  }
+
+  chunk(audio: Uint8Array, fields: object = {}): this {
+    const audio_base_64 = Buffer.from(audio).toString('base64');
+    return this.send({ message_type: 'input_audio_chunk', audio_base_64, ...fields });
+  }
+
+  /** In chunks as a client streams. */
+  speak(samples: Int16Array, length = 6401): this {
+    const bytes = bytesOf(samples);
+    for (let at = 0; at < bytes.length; at += length) this.chunk(bytes.subarray(at, at + length));
+    return this;
+  }
+
+  commit(): this {
+    return this.chunk(new Uint8Array(0), { commit: true });
+  }
+
+  of(type: string): Frame[] {
+    return this.frames.filter(({ message_type }) => message_type === type);
+  }
+
+  async sees(type: string, count = 1): Promise<Frame> {
+    return until(
+      `${count} ${type}, not ${JSON.stringify(this.frames.slice(-3))}`,
+      () => this.of(type)[count - 1],
+    );
+  }
+
+  closed(): Promise<{ code: number; reason: string }> {
+    return until('the socket is closed', () => this.close);
+  }
+}
+
+const tones = async (text: string): Promise<Int16Array> =>
+  (await speakAll(createToneSpeech(), { text, voice: 'tone', language: 'en', speed: 1 })).samples;
+
+/** What admission does with the next job. */
+const admits = { next: undefined as ServiceError | undefined, entered: 0, running: 0, used: 0 };
+
+const admission: Admission = {
+  enter() {
+    if (admits.next) return Promise.reject(admits.next);
+    admits.entered += 1;
+    admits.running += 1;
+    return Promise.resolve(() => void (admits.running -= 1));
+  },
+  check: () => Promise.resolve(),
+  use: (_workspace, _kind, amount) => void (admits.used += amount),
+};
+
+const tokens = (): SingleUseTokens => {
+  const valid = new Set(['fresh-token']);
+  return {
+    issue: () => Promise.reject(new Error('not here')),
+    redeem: (token, kind) =>
+      Promise.resolve(
+        kind === 'realtime_scribe' && valid.delete(token) ? { workspaceId: 'w', keyId: 'token' } : undefined,
+      ),
+  };
+};
+
+function routeOf(clock = systemClock) {
+  const registry = createRegistry({ tts: [], stt: [createToneTranscriber()] });
+  const decode = () => {
+    throw new Error('no decoder is needed');
+  };
+  return realtimeTranscriptionSocket({
+    transcription: createTranscription({ registry, admission, decode }),
+    keys: {
+      authenticate: (key) => Promise.resolve(key === KEY ? { workspaceId: 'w', keyId: 'k' } : undefined),
+    },
+    tokens: tokens(),
+    vocabulary: defaultVocabulary,
+    clock,
+    log: silentLog,
+  });
+}
+
+for (const stack of stacks((line) => t.comment(line))) {
+  t.test(`over ${stack}`, async (t) => {
+    const server: EdgeServer = await startEdge(stack, [], { sockets: [routeOf()] });
+    const clients: Client[] = [];
+    const connect = (...args: [query?: string, headers?: Record<string, string>]): Client => {
+      const client = new Client(server.base, ...args);
+      clients.push(client);
+      return client;
+    };
+    t.afterEach(() => {
+      for (const client of clients.splice(0)) client.socket.terminate();
+      admits.next = undefined;
+    });
+    t.teardown(() => server.close());
+
+    t.test('session_started comes at once, with what is in force', async (t) => {
+      const client = connect('?model_id=scribe_v2_realtime&audio_format=pcm_24000&language_code=en');
+      t.match(await client.sees('session_started'), {
+        session_id: /^gen-/,
+        config: {
+          sample_rate: 24_000,
+          audio_format: 'pcm_24000',
+          language_code: 'en',
+          commit_strategy: 'manual',
+          model_id: 'svc/transcribe-1',
+          enable_logging: true,
+          include_timestamps: false,
+        },
+      });
+    });
+
+    t.test(
+      'each commit is heard, in order, and only the plain frame where nothing else was asked for',
+      async (t) => {
+        const client = connect();
+        await client.sees('session_started');
+        const texts = [TEXT, 'second', 'third'];
+        for (const text of texts) client.speak(await tones(text)).commit();
+        await client.sees('committed_transcript', 3);
+        t.strictSame(client.of('committed_transcript'), texts.map((text) => ({ message_type: 'committed_transcript', text }))); // prettier-ignore
+        t.equal(client.of('committed_transcript_with_timestamps').length, 0);
+        client.send({ message_type: 'commit' });
+        t.match(await client.sees('commit_throttled'), { error: /only 0\.00s of uncommitted audio/ });
+        t.equal(client.close, undefined);
+        await until('no slot is held', () => admits.running === 0);
+      },
+    );
+
+    t.test('words with their times follow where they were asked for', async (t) => {
+      const client = connect('?include_timestamps=true&language_code=eng');
+      await client.sees('session_started');
+      client.speak(joined(silence(1), await tones(TEXT))).commit();
+      const { words, ...timed } = await client.sees('committed_transcript_with_timestamps');
+      t.match(timed, { text: TEXT, language_code: 'eng' });
+      t.strictSame(
+        client.frames.map(({ message_type }) => message_type).filter((type) => type.startsWith('committed')),
+        ['committed_transcript', 'committed_transcript_with_timestamps'],
+      );
+      const entries = words as Record<string, unknown>[];
+      t.equal(entries.map(({ text }) => text).join(''), TEXT);
+      t.ok(entries.every(({ start, end }) => typeof start === 'number' && typeof end === 'number'));
+      t.match(entries[0], {
+        text: 'One,',
+        type: 'word',
+        speaker_id: null,
+        logprob: 0,
+        characters: [...'One,'],
+      });
+      t.ok(Number(entries[0]?.['start']) > 0.9);
+      t.match(entries[1], { text: ' ', type: 'spacing' });
+
+      const detecting = connect('?include_language_detection=true');
+      await detecting.sees('session_started');
+      detecting.speak(await tones('x')).commit();
+      t.match(await detecting.sees('committed_transcript_with_timestamps'), {
+        text: 'x',
+        language_code: '',
+        words: null,
+      });
+    });
+
+    t.test('partials come while audio arrives, and cost nothing', async (t) => {
+      const client = connect();
+      await client.sees('session_started');
+      const before = admits.used;
+      client.speak(joined(await tones('one'), silence(0.5), await tones('two'), silence(1)));
+      const last = await until('both words are guessed', () =>
+        client.of('partial_transcript').find(({ text }) => text === 'one two'),
+      );
+      t.same(last, { message_type: 'partial_transcript', text: 'one two' });
+      t.equal(admits.used, before);
+      client.commit();
+      t.match(await client.sees('committed_transcript'), { text: 'one two' });
+      t.ok(admits.used > before);
+      client.speak(joined(await tones('three'), silence(1)));
+      await until(
+        'the next segment starts anew',
+        () => client.of('partial_transcript').at(-1)?.['text'] === 'three',
+      );
+    });
+
+    t.test('other rates, and chunks that end inside a sample', async (t) => {
+      const samples = await tones(TEXT);
+      const doubled = new Int16Array(samples.length * 3).map((_, index) => {
+        const at = index / 3;
+        const [one = 0, two = 0] = samples.subarray(Math.floor(at), Math.floor(at) + 2);
+        return Math.round(one + (two - one) * (at % 1));
+      });
+      const client = connect('?audio_format=pcm_48000');
+      await client.sees('session_started');
+      client.speak(doubled, 4097).commit();
+      t.match(await client.sees('committed_transcript'), { text: TEXT });
+    });
+
+    t.test('what cannot be taken is told, and the session goes on', async (t) => {
+      const client = connect();
+      await client.sees('session_started');
+      client.socket.send('{');
+      client.socket.send(Buffer.from([1, 2, 3]));
+      client.send({ message_type: 'hello' });
+      client.send({ message_type: 'input_audio_chunk', audio_base_64: '*' });
+      client.chunk(new Uint8Array(2), { sample_rate: 8000 });
+      client.chunk(new Uint8Array(0), { previous_text: 'before' });
+      client.chunk(new Uint8Array(0), { previous_text: 'too late' });
+      await client.sees('input_error', 6);
+      t.ok(
+        client
+          .of('input_error')
+          .every(({ error, message }) => typeof error === 'string' && message === error),
+      );
+      client.speak(await tones('still here')).commit();
+      t.match(await client.sees('committed_transcript'), { text: 'still here' });
+      t.equal(client.of('input_error').length, 6);
+    });
+
+    t.test('who may not, or asks for what there is not, is told so in band', async (t) => {
+      const key = { 'xi-api-key': KEY };
+      const cases: readonly [query: string, headers: Record<string, string>, type: string][] = [
+        ['', {}, 'auth_error'],
+        ['', { 'xi-api-key': 'wrong' }, 'auth_error'],
+        ['?token=wrong', {}, 'auth_error'],
+        ['?commit_strategy=vad', key, 'invalid_request'],
+        ['?audio_format=ulaw_8000', key, 'invalid_request'],
+        ['?enable_logging=false', key, 'invalid_request'],
+        ['?model_id=nothing', key, 'invalid_request'],
+        ['?model_id=svc/s1', key, 'invalid_request'],
+      ];
+      for (const [query, headers, type] of cases) {
+        const client = connect(query, headers);
+        t.match(await client.closed(), { code: 1008 }, `${query} ${type}`);
+        t.strictSame(client.frames.map(({ message_type }) => message_type), [type]); // prettier-ignore
+        t.match(client.frames[0], { error: String, message: String });
+      }
+    });
+
+    t.test('a single-use token opens one socket', async (t) => {
+      const client = connect('?token=fresh-token', {});
+      await client.sees('session_started');
+      t.match(await connect('?token=fresh-token', {}).sees('auth_error'), { error: /used/ });
+    });
+
+    t.test('native options in the handshake refuse each commit', async (t) => {
+      const client = connect('', { 'xi-api-key': KEY, 'X-Svc-Latency': 'low' });
+      await client.sees('session_started');
+      client
+        .speak(await tones('no'))
+        .commit()
+        .commit();
+      t.match(await client.sees('input_error', 2), { error: /X-Svc-/ });
+      t.equal(client.frames.length, 3);
+      t.equal(client.close, undefined);
+    });
+
+    t.test('no slot or no quota ends the session', async (t) => {
+      for (const [code, type] of [
+        ['concurrency_exceeded', 'rate_limited'],
+        ['quota_exceeded', 'quota_exceeded'],
+      ] as const) {
+        const client = connect();
+        await client.sees('session_started');
+        admits.next = new ServiceError(code);
+        client.chunk(new Uint8Array(32_000), { commit: true });
+        t.match(await client.closed(), { code: 1008 });
+        t.match(client.frames.at(-1), { message_type: type });
+        admits.next = undefined;
+      }
+    });
+
+    t.test('a frame over the limit closes with 1009', async (t) => {
+      const client = connect();
+      await client.sees('session_started');
+      client.socket.send(JSON.stringify({ audio_base_64: 'A'.repeat(LIMITS.socket.frameBytes) }));
+      t.match(await client.closed(), { code: 1009 });
+      t.match(client.frames.at(-1), { message_type: 'chunk_size_exceeded' });
+    });
+
+    t.test('a client that leaves while it is heard gives its slot back', async (t) => {
+      const client = connect();
+      await client.sees('session_started');
+      const before = admits.entered;
+      const large = new Uint8Array(20 * 1024 * 1024);
+      client.chunk(large).chunk(large, { commit: true });
+      await until('its job runs', () => admits.entered > before);
+      client.socket.terminate();
+      await until('its slot is free', () => admits.running === 0);
+      t.pass('nothing runs');
+    });
+  });
+}
+
+t.test('the limit of a session, on a clock of its own', async (t) => {
+  const clock = new SimulatedClock();
+  const server = await startEdge('node', [], { sockets: [routeOf(clock)] });
+  t.teardown(() => server.close());
+  const client = new Client(server.base);
+  await client.sees('session_started');
+  clock.advance(LIMITS.socket.connectionMs);
+  t.match(await client.closed(), { code: 1008 });
+  t.match(client.frames.at(-1), { message_type: 'session_time_limit_exceeded' });
+});

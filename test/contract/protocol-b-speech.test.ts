@@ -1,0 +1,406 @@
+/** Protocol B's text-to-speech over REST through a whole gateway (spec "Compatibility layer"; protocol-b.md 1, 2). */
+import { request as httpRequest } from 'node:http';
+import t, { type Test } from 'tap';
+import { LIMITS } from '../../contracts/limits.js';
+import { memberOf } from '../fixtures/family.js';
+import { startGateway } from '../fixtures/gateway.js';
+import {
+  audioOf,
+  BASE,
+  carriesId,
+  detailOf,
+  isMonotonic,
+  KEY,
+  linesIn,
+  ProtocolB,
+  type Query,
+  type Timed,
+  timesOf,
+  wordsIn,
+} from '../fixtures/protocol-b.js';
+import { until } from '../fixtures/until.js';
+
+t.setTimeout(240_000);
+
+const gateway = await startGateway();
+t.teardown(() => gateway.stop());
+const api = new ProtocolB(gateway);
+
+const TEXT = 'One small step,  for a man.\n\n“One” giant leap (laugh) for 😀 mankind!  ';
+const ENDLESS = 'abcdefghi '.repeat(100_000);
+
+const PLAIN = ['', 'stream'];
+const TIMED = ['with-timestamps', 'stream/with-timestamps'];
+/** The endpoint below a voice. */
+const at = (voice: string, endpoint: string): string => (endpoint === '' ? voice : `${voice}/${endpoint}`);
+
+async function bytesOf(t: Test, response: Response): Promise<Buffer> {
+  t.equal(response.status, 200, response.status === 200 ? '' : await response.clone().text());
+  t.ok(carriesId(response), 'rule 15, and its mirrors');
+  return Buffer.from(await response.arrayBuffer());
+}
+
+async function linesOf(t: Test, endpoint: string, text: string, query: Query = {}): Promise<Timed[]> {
+  const body = (await bytesOf(t, await api.speak(at('', endpoint), { text }, query))).toString();
+  return endpoint.startsWith('stream') ? linesIn(t, body) : [JSON.parse(body) as Timed];
+}
+
+async function hear(audio: Uint8Array): Promise<string> {
+  const form = new FormData();
+  form.set('model_id', 'scribe_v1');
+  form.set('file', new Blob([audio]));
+  return ((await (await api.transcribe(form)).json()) as { text: string }).text;
+}
+
+t.test('matrix "TTS streamed as synthesized": both endpoints send audio before they are done', async (t) => {
+  for (const endpoint of PLAIN) {
+    const response = await api.speak(
+      at('default', endpoint),
+      { text: ENDLESS },
+      { output_format: 'pcm_16000' },
+    );
+    t.equal(response.headers.get('content-length'), null);
+    const reader = response.body!.getReader();
+    t.ok((await reader.read()).value?.length, 'hours of audio were asked for');
+    await reader.cancel();
+  }
+});
+
+t.test('the default format is mp3, and the text is what is heard', async (t) => {
+  for (const endpoint of PLAIN) {
+    const response = await api.speak(at('default', endpoint), { text: 'Hello, World! 123' });
+    t.equal(response.headers.get('content-type'), 'audio/mpeg');
+    t.equal(response.headers.get('character-cost'), '17');
+    t.equal(await hear(await bytesOf(t, response)), 'Hello, World! 123');
+  }
+});
+
+t.test('rule 1: empty, absent and `default` voices, with their trailing and double slashes', async (t) => {
+  const paths = ['', '/', '/default', '//stream', '//with-timestamps', '//stream/with-timestamps', '/alloy'];
+  for (const path of paths) {
+    const response = await fetch(`${gateway.base}${BASE}/v1/text-to-speech${path}`, {
+      method: 'POST',
+      headers: { ...KEY, 'content-type': 'application/json' },
+      body: '{"text":"a"}',
+    });
+    t.ok((await bytesOf(t, response)).length > 0, path);
+  }
+});
+
+t.test('rule 1: any other voice id is 400 on every endpoint, percent-encoded slashes included', async (t) => {
+  const ids = ['Alloy', 'Rachel', '-', 'svc%2Fs2.1-pro', 'f'.repeat(32), 'v'.repeat(200), '%20'];
+  for (const endpoint of [...PLAIN, ...TIMED]) {
+    for (const id of ids) {
+      const { code } = await detailOf(t, await api.speak(at(id, endpoint), { text: 'a' }));
+      t.equal(code, 'voice_not_found', `${id} ${endpoint}`);
+    }
+  }
+  t.equal((await detailOf(t, await api.speak('%zz', { text: 'a' }))).param, 'voice_id');
+});
+
+t.test('rules 8, 9: formats, their content types and headers', async (t) => {
+  const types: [string, string][] = [
+    ['mp3_44100_96', 'audio/mpeg'],
+    ['pcm_16000', 'audio/pcm'],
+    ['wav_8000', 'audio/wav'],
+    ['opus_48000_192', 'audio/ogg'],
+  ];
+  for (const [name, type] of types) {
+    for (const endpoint of PLAIN) {
+      const response = await api.speak(at('', endpoint), { text: 'abc' }, { output_format: name });
+      t.equal(response.headers.get('content-type'), type);
+      t.ok((await bytesOf(t, response)).length > 100, name);
+    }
+  }
+  const size = async (output_format: string, headers = {}) =>
+    (await bytesOf(t, await api.speak('', { text: TEXT }, { output_format }, headers))).length;
+  const [low, middle, high] = [
+    await size('mp3_44100_32'),
+    await size('mp3_44100_96'),
+    await size('mp3_44100_192'),
+  ];
+  t.ok(middle / low > 1.8 && high / middle > 1.4, `${low}, ${middle}, ${high} are 64, 128 and 192 kbit/s`);
+  t.equal(await size('mp3_44100_64', { 'X-Svc-Mp3-Bitrate': '192' }), high);
+  t.equal(await size('pcm_32000'), 2 * (await size('pcm_16000')), 'a rate resamples');
+});
+
+t.test('rule 11: WAV has the placeholder header', async (t) => {
+  const wav = await bytesOf(t, await api.speak('', { text: 'a' }, { output_format: 'wav_24000' }));
+  t.equal(wav.toString('latin1', 0, 4), 'RIFF');
+  t.equal(wav.readUInt32LE(4), 4_294_967_076);
+  t.equal(wav.readUInt32LE(24), 24_000);
+  t.equal(wav.readUInt32LE(40), 4_294_967_040);
+});
+
+t.test(
+  'refused: ulaw_* and alaw_*, every 22.05 kHz format, rates and bitrates outside the table',
+  async (t) => {
+    const names = [
+      'ulaw_8000',
+      'alaw_8000',
+      'mp3_22050_32',
+      'pcm_22050',
+      'wav_22050',
+      'pcm_48000',
+      'mp3_44100_320',
+    ];
+    for (const endpoint of [...PLAIN, ...TIMED]) {
+      for (const output_format of [...names, 'nonsense']) {
+        const detail = await detailOf(t, await api.speak(at('', endpoint), { text: 'a' }, { output_format }));
+        t.match(detail, { code: 'unsupported_format', param: 'output_format' });
+      }
+    }
+  },
+);
+
+t.test('rule 2: fields that change nothing are ignored, whatever they hold; null is absent', async (t) => {
+  const ignored = {
+    seed: 'x',
+    previous_text: 1,
+    next_text: null,
+    previous_request_ids: 'a',
+    next_request_ids: [1],
+    pronunciation_dictionary_locators: [{ pronunciation_dictionary_id: 'a' }],
+    apply_text_normalization: 'auto',
+    apply_language_text_normalization: true,
+    use_pvc_as_ivc: 'maybe',
+    audio_effects: {},
+    optimize_streaming_latency: 9,
+    output_format: 'ulaw_8000',
+    temperature: 9,
+    provider: { options: { svc: { latency: 'normal', temperature: 9 } } },
+    unknown: 1,
+  };
+  const nulls = { model_id: null, language_code: null, voice_settings: null };
+  const plain = await bytesOf(t, await api.speak('', { text: TEXT }));
+  const query = { enable_logging: 'false', optimize_streaming_latency: '4' };
+  const same = await bytesOf(t, await api.speak('', { text: TEXT, ...ignored, ...nulls }, query));
+  t.ok(plain.equals(same));
+});
+
+t.test('rule 2: speed is speech rate; fine point 4: from 0.7 to 1.2', async (t) => {
+  const length = async (speed: number) =>
+    (
+      await bytesOf(
+        t,
+        await api.speak('', { text: TEXT, voice_settings: { speed } }, { output_format: 'pcm_16000' }),
+      )
+    ).length;
+  const usual = await length(1);
+  t.ok((await length(0.7)) > usual * 1.3);
+  t.ok((await length(1.2)) < usual * 0.9);
+  for (const voice_settings of [{ speed: 0.5 }, { speed: 2 }, { stability: -1 }]) {
+    const detail = await detailOf(t, await api.speak('', { text: 'a', voice_settings }));
+    t.match(detail, { code: 'invalid_request', param: /^voice_settings\./ });
+  }
+});
+
+t.test(
+  'rules 4, 7, fine point 2: X-Svc-* headers reach synthesis; latency is low unless it is said',
+  async (t) => {
+    const clauses = 'One clause is here, another one comes behind it. A sentence follows them. And one more.';
+    const length = async (headers: Record<string, string>) =>
+      (await bytesOf(t, await api.speak('', { text: clauses }, { output_format: 'pcm_16000' }, headers)))
+        .length;
+    const low = await length({});
+    t.equal(await length({ 'X-Svc-Latency': 'low' }), low);
+    t.ok((await length({ 'X-Svc-Latency': 'normal' })) < low, 'cut less often');
+    t.ok((await length({ 'X-Svc-Prosody': '{"speed":2}' })) < low * 0.6);
+    t.equal(await length({ 'X-Svc-Unknown': 'x' }), low, 'unknown names are ignored');
+    const detail = await detailOf(t, await api.speak('', { text: 'a' }, {}, { 'X-Svc-Latency': 'soon' }));
+    t.match(detail, { code: 'invalid_request', param: 'X-Svc-Latency' });
+  },
+);
+
+const REFERENCES = { 'X-Svc-References': JSON.stringify([{ audio: 'QUJD', text: 'abc' }]) };
+
+t.test('rule 5: reference audio is 400 where characters are timed', async (t) => {
+  for (const endpoint of TIMED) {
+    const detail = await detailOf(t, await api.speak(at('', endpoint), { text: 'a' }, {}, REFERENCES));
+    t.match(detail, { code: 'unsupported_option', param: 'X-Svc-References' });
+  }
+  for (const endpoint of PLAIN) {
+    const detail = await detailOf(t, await api.speak(at('', endpoint), { text: 'a' }, {}, REFERENCES));
+    t.equal(detail.code, 'cloning_unavailable', 'elsewhere it is for an engine with cloning');
+  }
+});
+
+const MOST_OFF_SECONDS = 0.1;
+const BYTES_PER_SECOND: Record<string, number> = {
+  pcm_16000: 32_000,
+  mp3_44100_128: 16_000,
+  wav_8000: 16_000,
+};
+
+for (const endpoint of TIMED) {
+  t.test(`matrix "TTS character timestamps": ${endpoint}`, async (t) => {
+    for (const [output_format, rate] of Object.entries(BYTES_PER_SECOND)) {
+      const lines = await linesOf(t, endpoint, TEXT, { output_format });
+      for (const line of lines) {
+        t.strictSame(Object.keys(line), ['audio_base64', 'alignment', 'normalized_alignment']);
+        t.strictSame(line.alignment, line.normalized_alignment);
+      }
+      const audio = audioOf(lines);
+      const plain = await bytesOf(t, await api.speak('', { text: TEXT }, { output_format }));
+      t.ok(audio.equals(plain), 'the audio of the plain endpoint');
+      const times = timesOf(lines);
+      t.equal(times.characters.join(''), TEXT, 'every character once');
+      t.strictSame(times.characters, [...TEXT], 'one entry a character');
+      t.ok(isMonotonic(times), 'never back');
+      const end = times.character_end_times_seconds.at(-1) ?? 0;
+      const off = Math.abs(end - audio.length / rate);
+      t.ok(off < MOST_OFF_SECONDS, `${output_format} ends ${off.toFixed(3)} s off`);
+      const starts = wordsIn(times).map(({ start }) => start);
+      t.strictSame([...new Set(starts)], starts, 'each word has a time of its own');
+    }
+  });
+}
+
+t.test('NDJSON: at most 32 KiB of audio a line, and times from the start of the stream', async (t) => {
+  const lines = await linesOf(t, 'stream/with-timestamps', TEXT.repeat(10), { output_format: 'pcm_44100' });
+  t.ok(lines.length > 10);
+  for (const line of lines) t.ok(audioOf([line]).length <= 32 * 1024);
+  const [first, ...later] = lines.filter(({ alignment }) => alignment).map((line) => timesOf([line]));
+  t.ok((first?.character_start_times_seconds[0] ?? 1) < 0.5);
+  t.ok((later.at(-1)?.character_start_times_seconds[0] ?? 0) > 10, 'absolute');
+});
+
+t.test('the timed endpoints answer with JSON while it is synthesised', async (t) => {
+  for (const endpoint of TIMED) {
+    const response = await api.speak(at('', endpoint), { text: ENDLESS }, { output_format: 'pcm_16000' });
+    t.match(response.headers.get('content-type'), /^application\/json/);
+    const reader = response.body!.getReader();
+    const { value } = await reader.read();
+    t.match(Buffer.from(value ?? []).toString(), /^\{"audio_base64":"/);
+    await reader.cancel();
+  }
+});
+
+t.test('nothing to say out loud is no audio, and its characters all the same', async (t) => {
+  for (const endpoint of TIMED) {
+    const lines = await linesOf(t, endpoint, ' … ', { output_format: 'pcm_16000' });
+    t.equal(audioOf(lines).length, 0);
+    t.equal(timesOf(lines).characters.join(''), ' … ');
+  }
+});
+
+t.test('text of any length is spoken, and aligned to its end', async (t) => {
+  const text = `${' '.repeat(40_000)}First.${'\n'.repeat(80_000)}Last — “one”.`;
+  const lines = await linesOf(t, 'stream/with-timestamps', text, { output_format: 'pcm_8000' });
+  t.ok(lines.every((line) => JSON.stringify(line).length < 128 * 1024));
+  t.equal(timesOf(lines).characters.join(''), text);
+  const [document] = await linesOf(t, 'with-timestamps', text, { output_format: 'pcm_8000' });
+  t.ok(document && audioOf([document]).equals(audioOf(lines)));
+  t.equal(document?.alignment?.characters.join(''), text);
+});
+
+t.test('bodies that are not what they should be: 400, never 422', async (t) => {
+  const bodies: [unknown, string | undefined, string][] = [
+    [{}, 'text', 'invalid_request'],
+    [{ text: '' }, 'text', 'invalid_request'],
+    [{ text: ' \n' }, 'text', 'invalid_request'],
+    [{ text: 5 }, 'text', 'invalid_request'],
+    [{ text: null }, 'text', 'invalid_request'],
+    [{ text: 'a', model_id: 5 }, 'model_id', 'invalid_request'],
+    [{ text: 'a', model_id: 'nobody' }, 'model_id', 'model_not_found'],
+    [{ text: 'a', model_id: 'scribe_v1' }, 'model_id', 'model_not_found'],
+    [{ text: 'a', language_code: 'tlh' }, 'language_code', 'language_unavailable'],
+    ['[]', undefined, 'invalid_request'],
+    ['{"text":', undefined, 'malformed_body'],
+  ];
+  for (const endpoint of [...PLAIN, ...TIMED]) {
+    for (const [body, param, code] of bodies) {
+      const detail = await detailOf(t, await api.speak(at('', endpoint), body));
+      t.match(detail, { code, type: 'validation_error' }, JSON.stringify(body));
+      t.equal(detail.param, param);
+    }
+  }
+  await detailOf(t, await api.speak('', 'text=a', {}, { 'content-type': 'text/plain' }), 415);
+});
+
+t.test('authentication: the protocol’s own header, or a bearer token', async (t) => {
+  const bearer = await api.speak('', { text: 'a' }, {}, { 'xi-api-key': '', ...gateway.authorization });
+  await bytesOf(t, bearer);
+  for (const endpoint of [...PLAIN, ...TIMED]) {
+    const path = at('', endpoint);
+    const none = await detailOf(t, await api.speak(path, { text: 'a' }, {}, { 'xi-api-key': '' }), 401);
+    t.match(none, { type: 'authentication_error', code: 'needs_authorization' });
+    const wrong = await detailOf(t, await api.speak(path, { text: 'a' }, {}, { 'xi-api-key': 'no' }), 401);
+    t.equal(wrong.code, 'invalid_api_key');
+  }
+});
+
+/** The status that the head alone is answered with; undefined where the connection is cut. */
+const statusOfLength = (path: string, length: number): Promise<number | undefined> =>
+  new Promise((resolve) => {
+    const headers = { ...KEY, 'content-type': 'application/json', 'content-length': length };
+    const request = httpRequest(`${gateway.base}${BASE}${path}`, { method: 'POST', headers });
+    request.on('response', (response) => resolve(response.statusCode)).on('error', () => resolve(undefined));
+    request.flushHeaders();
+    request.setTimeout(60_000, () => resolve(undefined));
+  });
+
+t.test('a body over 140 MiB is 413, one of megabytes is not', async (t) => {
+  for (const endpoint of [...PLAIN, ...TIMED]) {
+    const status = await statusOfLength(
+      `/v1/text-to-speech/${at('default', endpoint)}`,
+      LIMITS.body.protocolB + 1,
+    );
+    t.equal(status, 413);
+  }
+  const large = JSON.stringify({ text: 'a', unknown: 'x'.repeat(LIMITS.body.protocolASynthesis) });
+  await bytesOf(t, await api.speak('', large));
+});
+
+t.test('below its base everything has the protocol’s error shape, beside it not', async (t) => {
+  for (const path of ['', '/v1', '/v1/text-to-speech/a/b/c', '/v3/voices'])
+    t.equal((await detailOf(t, await api.get(path), 404)).type, 'not_found');
+  await detailOf(t, await api.get('/v1/text-to-speech/default'), 405);
+  const other = (await (await fetch(`${gateway.base}/compat/nobody`)).json()) as object;
+  t.ok('error' in other, 'protocol A’s shape');
+});
+
+t.test('matrix "Chat-modality audio over SSE": not in this protocol', async (t) => {
+  const body = JSON.stringify({ model: 'svc/s2.1-pro', modalities: ['audio'], messages: [], stream: true });
+  const headers = { ...KEY, ...gateway.authorization, 'content-type': 'application/json' };
+  for (const path of ['/chat/completions', '/v1/chat/completions'])
+    await detailOf(t, await fetch(api.url(path), { method: 'POST', headers, body }), 404);
+});
+
+t.test('spec "never a truncated 200": a failure in the middle breaks the connection', async (t) => {
+  for (const endpoint of [...PLAIN, ...TIMED]) {
+    const response = await until('the encoder is back', async () => {
+      const asked = await api.speak(at('', endpoint), { text: ENDLESS });
+      if (asked.status === 200) return asked;
+      await asked.body?.cancel();
+      return undefined;
+    });
+    const reader = response.body!.getReader();
+    await reader.read();
+    process.kill(memberOf(gateway.pid, 'workers/encode'), 'SIGKILL');
+    const drain = async (): Promise<void> => {
+      while (!(await reader.read()).done);
+    };
+    await t.rejects(drain(), `${endpoint || 'plain'} fails for its reader`);
+  }
+});
+
+t.test('the interface description covers every endpoint', async (t) => {
+  const { paths } = (await (await fetch(`${gateway.base}/openapi.json`)).json()) as {
+    paths: Record<string, { post?: { requestBody: object; responses: Record<string, object> } }>;
+  };
+  for (const endpoint of [...PLAIN, ...TIMED]) {
+    const described = paths[`${BASE}/v1/text-to-speech/${at('{voice_id}', endpoint)}`]?.post;
+    t.match(Object.keys(described?.responses ?? {}), [
+      '200',
+      '400',
+      '401',
+      '402',
+      '413',
+      '415',
+      '429',
+      '502',
+      '503',
+    ]);
+  }
+});

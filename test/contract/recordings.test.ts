@@ -1,0 +1,337 @@
+/**
+ * Recordings of sessions: what a call leaves behind, who may hear it and until when, and what is left where a process
+ * dies (native-and-platform.md 6.7; issue 7, part 8). Judged by ffmpeg.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { cleanup } from 'node-datachannel';
+import t, { type Test } from 'tap';
+import { randomIds } from '../../contracts/ids.js';
+import { silentLog } from '../../contracts/log.js';
+import type { Recording, RecordingTrack } from '../../contracts/ports/recordings.js';
+import { DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
+import { createRecordings } from '../../gateway/recordings.js';
+import { OggOpusWriter } from '../../media/ogg.js';
+import { silence } from '../../media/ogg-packets.js';
+import { createSecrets } from '../../storage/secrets.js';
+import { createSessions } from '../../storage/sessions.js';
+import { ensureDefaultWorkspace } from '../../storage/workspaces.js';
+import { AUDIBLE } from '../fixtures/caller.js';
+import { rmsOf } from '../fixtures/codecs-audio.js';
+import { type Invite, Talks } from '../fixtures/conversation.js';
+import { SimulatedClock } from '../fixtures/edge-clock.js';
+import { externalTool, skipReason } from '../fixtures/external.js';
+import { memberOf } from '../fixtures/family.js';
+import { said } from '../fixtures/model.js';
+import { startPostgres } from '../fixtures/postgres.js';
+import { until } from '../fixtures/until.js';
+
+t.setTimeout(240_000);
+// Connections that nobody has collected keep the process alive.
+t.teardown(() => cleanup());
+
+const RATE = 16_000;
+const HOUR_MS = 3_600_000;
+
+/** What ffmpeg makes of a file; it fails where the file is not sound to it. */
+function decoded(ogg: Uint8Array): Int16Array {
+  const args = ['-v', 'error', '-xerror', '-i', 'pipe:0', '-ar', String(RATE), '-f', 's16le', 'pipe:1'];
+  const run = spawnSync(externalTool('ffmpeg')!, args, { input: ogg, maxBuffer: 64 * 1024 * 1024 });
+  if (run.status !== 0) throw new Error(`ffmpeg: ${run.stderr.toString()}`);
+  return new Int16Array(run.stdout.buffer, run.stdout.byteOffset, run.stdout.length >> 1);
+}
+
+/** From when to when something is to be heard, in milliseconds; pauses of less than 300 ms belong to it. */
+function soundsIn(samples: Int16Array): [number, number][] {
+  const spans: [number, number][] = [];
+  const frame = RATE / 50;
+  for (let at = 0; at + frame <= samples.length; at += frame) {
+    if (rmsOf(samples.subarray(at, at + frame)) < AUDIBLE) continue;
+    const ms = (at * 1000) / RATE;
+    const last = spans.at(-1);
+    if (last && ms - last[1] < 300) last[1] = ms + 20;
+    else spans.push([ms, ms + 20]);
+  }
+  return spans;
+}
+
+const trackOf = ({ tracks }: Recording, role: string): RecordingTrack =>
+  tracks.find((track) => track.role === role)!;
+
+t.test('on one gateway', async (t) => {
+  const talks = await Talks.start(t);
+  const { model, call, gateway } = talks;
+  const recordingOf = async ({ session_id: id }: Invite) => {
+    const { status, body } = await call(`sessions/${id}/recording`);
+    return { status, body: body as unknown as Recording };
+  };
+  const finished = (invite: Invite): Promise<Recording> =>
+    until('the recording is finished', async () => {
+      const { body } = await recordingOf(invite);
+      return body.status === 'processing' ? undefined : body;
+    });
+  const without = skipReason('ffmpeg');
+
+  await t.test(
+    'a call: each side where it spoke, for whoever has the address',
+    { skip: without },
+    async (t) => {
+      model.answer((messages) => `You said: ${said(messages)}`);
+      const prompt = { first_message_mode: 'fixed', first_message: 'Welcome.' };
+      const { caller, invite } = await talks.meet({ prompt });
+      await until('the agent has greeted', () => caller.states.at(-1) === 'listening');
+      const live = await recordingOf(invite);
+      t.match(live, {
+        status: 200,
+        body: { status: 'processing', tracks: [{ status: 'active', url: null, duration_ms: null }, {}] },
+      });
+      const from = performance.now();
+      await talks.say(caller, 'Two lamps, please.');
+      const answered = await caller.untilHeard(from);
+      await until(
+        'the agent has answered',
+        () => caller.states.filter((state) => state === 'listening').length === 2,
+      );
+      caller.hangUp();
+      await talks.ended(invite);
+      const recording = await finished(invite);
+      t.match(recording, {
+        session_id: invite.session_id,
+        status: 'complete',
+        error: null,
+        error_code: null,
+      });
+      t.same(
+        recording.tracks.map(({ role, status, error }) => [role, status, error]),
+        [
+          ['agent', 'complete', null],
+          ['user', 'complete', null],
+        ],
+      );
+
+      const tracks = { agent: trackOf(recording, 'agent'), user: trackOf(recording, 'user') };
+      const sounds: Record<string, [number, number][]> = {};
+      for (const [role, { url, expires_at, duration_ms, started_at, ended_at }] of Object.entries(tracks)) {
+        t.ok(url?.startsWith(`${gateway.base}/v1/agent/recordings/`), 'the address is ours');
+        const left = Date.parse(expires_at!) - Date.now();
+        t.ok(left > HOUR_MS - 60_000 && left <= HOUR_MS, 'valid for an hour');
+        t.equal(Date.parse(ended_at!) - Date.parse(started_at!), duration_ms);
+        const response = await fetch(url!);
+        t.match([response.status, response.headers.get('content-type')], [200, 'audio/ogg']);
+        const bytes = Buffer.from(await response.arrayBuffer());
+        const samples = decoded(bytes);
+        t.ok(Math.abs((samples.length / RATE) * 1000 - duration_ms!) <= 30, `${role}: as long as it says`);
+        sounds[role] = soundsIn(samples);
+        const part = await fetch(url!, { headers: { range: 'bytes=10-29' } });
+        t.match([part.status, part.headers.get('content-range')], [206, `bytes 10-29/${bytes.length}`]);
+        t.same(Buffer.from(await part.arrayBuffer()), bytes.subarray(10, 30));
+        const end = await fetch(url!, { headers: { range: 'bytes=-5' } });
+        t.same(Buffer.from(await end.arrayBuffer()), bytes.subarray(-5));
+        const beyond = await fetch(url!, { headers: { range: `bytes=${bytes.length}-` } });
+        t.equal((await beyond.arrayBuffer()).byteLength, bytes.length, 'a part that is not there: all of it');
+        const head = await fetch(url!, { method: 'HEAD' });
+        t.equal(head.status, 200);
+      }
+      const [greeted, reply, ...more] = sounds['agent']!;
+      const [asked, ...others] = sounds['user']!;
+      if (!greeted || !reply || !asked)
+        throw new Error(`too little is to be heard: ${JSON.stringify(sounds)}`);
+      t.same([more, others], [[], []], 'nothing else is to be heard');
+      t.ok(greeted[1] < asked[0], `the greeting (${greeted}) is before the question (${asked})`);
+      t.ok(asked[1] < reply[0], `the answer (${reply}) is behind it`);
+      const asking = ((await talks.speech('Two lamps, please.')).length / 24_000) * 1000;
+      t.ok(Math.abs(asked[1] - asked[0] - asking) < 150, 'the question is as long as it was');
+      t.ok(
+        Math.abs(reply[0] - asked[0] - (answered - from)) < 400,
+        'they lie as far apart as they were heard',
+      );
+      t.ok(
+        Math.abs(tracks.agent.duration_ms! - tracks.user.duration_ms!) < 1500 &&
+          tracks.agent.started_at === tracks.user.started_at,
+      );
+      const folder = join(gateway.dataDir, 'recordings', invite.session_id);
+      t.same(
+        ['.', 'agent.ogg', 'user.ogg'].map((name) => statSync(join(folder, name)).mode & 0o777),
+        [0o700, 0o600, 0o600],
+        'for its owner alone',
+      );
+    },
+  );
+
+  await t.test('a call that is not to be kept leaves nothing', async (t) => {
+    const { caller, invite } = await talks.meet(
+      { conversation: { record_audio: true } },
+      { record_audio: false },
+    );
+    await talks.say(caller, 'Hello.');
+    caller.hangUp();
+    await talks.ended(invite);
+    await talks.untilNoCalls();
+    const { status, body } = await recordingOf(invite);
+    t.match({ status, body }, { status: 404, body: { status: 404, message: 'Recording not found' } });
+    t.throws(() => statSync(join(gateway.dataDir, 'recordings', invite.session_id)), { code: 'ENOENT' });
+  });
+
+  await t.test('an address that was not made here leads nowhere', async (t) => {
+    for (const token of ['x', 'sess_1.agent.9999999999.', `sess_1.agent.9999999999.${'A'.repeat(43)}`]) {
+      const answer = await call(`recordings/${token}`, { key: null });
+      t.match(answer, { status: 404, body: { status: 404, message: 'Recording not found' } });
+    }
+  });
+
+  await t.test('a media worker that dies leaves what it wrote', { skip: without }, async (t) => {
+    const { caller, invite } = await talks.meet();
+    await talks.say(caller, 'Two lamps and three chairs, please.');
+    const file = join(gateway.dataDir, 'recordings', invite.session_id, 'user.ogg');
+    await until('some of it is written', () => statSync(file).size > 2000);
+    process.kill(memberOf(gateway.pid, 'workers/media'), 'SIGKILL');
+    t.match(await talks.ended(invite), { status: 'failed', ended_reason: 'error' });
+    caller.drop();
+    const recording = await finished(invite);
+    t.match(recording, {
+      status: 'failed',
+      error_code: 'interrupted',
+      tracks: [{ status: 'failed' }, { status: 'failed', error: 'The recording ends before the call did' }],
+    });
+    const { url, duration_ms } = trackOf(recording, 'user');
+    const samples = decoded(Buffer.from(await (await fetch(url!)).arrayBuffer()));
+    t.ok(duration_ms! > 0 && soundsIn(samples).length > 0, 'it can be heard up to there');
+  });
+});
+
+/** Gateways on one database, each with a data folder of its own, where `host` says so. */
+async function machines(t: Pick<Test, 'teardown'>) {
+  const { sql } = await (await startPostgres(t)).migrated();
+  const workspaceId = await ensureDefaultWorkspace(sql, randomIds);
+  const sessions = createSessions({ sql, ids: randomIds, defaultLimit: 10 });
+  const folder = mkdtempSync(join(tmpdir(), 'rec-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const clock = new SimulatedClock();
+  clock.advance(1_800_000_000_000);
+  const on = (host: string) => {
+    const config = { dataDir: join(folder, host) };
+    const secrets = createSecrets('the secret of one installation');
+    return createRecordings({ config, sql, secrets, clock, log: silentLog, host });
+  };
+  return {
+    sql,
+    clock,
+    on,
+    dataDir: (host: string): string => join(folder, host),
+    async session(): Promise<string> {
+      const record = await sessions.create({
+        ...{ workspaceId, agentId: 'agent_1', agentName: 'Bakery', versionNumber: 1, source: 'api_key' },
+        ...{ name: null, endUserId: null, metadata: {}, overrides: {} },
+        plan: {
+          ...{ config: { ...DEFAULT_CONFIG, webhooks: { post_call: [] } }, tools: [], knowledge: [] },
+          ...{ configHash: '', maxDurationSeconds: 600, recordAudio: true, toolEvents: true },
+          ...{ worldContext: true, timezone: 'UTC' },
+        },
+      });
+      return record.id;
+    },
+    end: (id: string, secondsAgo: number) => sql`
+      update sessions set status = 'completed', ended_at = now() - ${secondsAgo}::int * interval '1 second'
+      where id = ${id}`,
+  };
+}
+
+/** An hour of silence, or the beginning of one. */
+function writeTrack(dataDir: string, id: string, role: string, seconds: number, ends = true): Buffer {
+  const writer = new OggOpusWriter(1);
+  const pages = [writer.head()];
+  for (const { packet, samples } of silence(seconds * 48_000)) {
+    const page = writer.add(packet, samples);
+    if (page) pages.push(page);
+  }
+  if (ends) pages.push(writer.end());
+  const folder = join(dataDir, 'recordings', id);
+  mkdirSync(folder, { recursive: true });
+  const bytes = Buffer.concat(pages);
+  writeFileSync(join(folder, `${role}.ogg`), bytes);
+  return bytes;
+}
+
+t.test('on several machines, and later', async (t) => {
+  const { sql, clock, on, dataDir, session, end } = await machines(t);
+  const [here, there] = [on('here'), on('there')];
+  const START = new Date('2026-01-01T12:00:00.000Z');
+  const id = await session();
+  t.equal(await here.read(id, 'http://gateway'), undefined, 'never recorded');
+
+  const listed = async (recorded: string) =>
+    until('it is listed', async () => (await here.read(recorded, 'http://gateway')) !== undefined);
+  here.began(id, START);
+  await listed(id);
+  t.match(await here.read(id, ''), {
+    status: 'processing',
+    tracks: [{ status: 'active' }, { status: 'active' }],
+  });
+  await end(id, 1);
+  t.match(await here.read(id, ''), { status: 'processing' }, 'it is being finished');
+  await end(id, 3600);
+  t.match(
+    await here.read(id, ''),
+    {
+      status: 'failed',
+      error_code: 'missing',
+      tracks: [{ url: null, error: 'The recording was not kept' }, {}],
+    },
+    'it never was',
+  );
+
+  const bytes = writeTrack(dataDir('here'), id, 'agent', 3600);
+  writeTrack(dataDir('here'), id, 'user', 12.5, false);
+  const recording = (await here.read(id, 'http://gateway'))!;
+  const agent = trackOf(recording, 'agent');
+  t.match(agent, {
+    status: 'complete',
+    started_at: '2026-01-01T12:00:00.000Z',
+    ended_at: '2026-01-01T12:59:59.994Z',
+    duration_ms: 3_599_994,
+  });
+  t.match(trackOf(recording, 'user'), { status: 'failed', error_code: 'interrupted', duration_ms: 11_994 });
+  t.match(recording, { status: 'failed', error_code: 'interrupted' });
+
+  t.match(
+    await there.read(id, 'http://gateway'),
+    {
+      status: 'failed',
+      error_code: 'elsewhere',
+      tracks: [{ url: null, error: 'The recording lies on the machine "here": ask a gateway there' }, {}],
+    },
+    'another machine says where it lies',
+  );
+
+  const token = new URL(agent.url!).pathname.replace('/v1/agent/recordings/', '');
+  const file = (await here.open(token))!;
+  const read: Uint8Array[] = [];
+  for await (const piece of file.read(0, file.bytes)) read.push(piece);
+  t.same(Buffer.concat(read), bytes);
+  t.ok(read.length > 1, 'read by pieces');
+  for await (const piece of file.read(100, 300_000)) {
+    t.same(Buffer.from(piece), bytes.subarray(100, 100 + piece.length));
+    break;
+  }
+  t.equal(await there.open(token), undefined, 'it is not there');
+  const forged = [token.replace('.agent.', '.user.'), token.replace(/\.\d+\./, '.9999999999.'), `${token}x`];
+  for (const other of forged) t.equal(await here.open(other), undefined, 'its signature is for nothing else');
+  const flipped = token.slice(0, -2) + (token.at(-2) === 'A' ? 'B' : 'A') + token.at(-1)!;
+  t.equal(await here.open(flipped), undefined);
+  clock.advance(HOUR_MS - 1000);
+  t.ok(await here.open(token), 'an hour long');
+  clock.advance(1000);
+  t.equal(await here.open(token), undefined, 'and no longer');
+
+  there.began(id, START);
+  await until('it is listed anew', async () => {
+    const [row] = await sql<{ host: string }[]>`select host from recordings where session_id = ${id}`;
+    return row?.host === 'there';
+  });
+  await sql`delete from sessions where id = ${id}`;
+  t.equal(await there.read(id, ''), undefined, 'it is forgotten with its session');
+  t.ok(readFileSync(join(dataDir('here'), 'recordings', id, 'agent.ogg')).length > 0);
+  t.doesNotThrow(() => here.began('sess_unknown', START), 'what cannot be listed is said in the log');
+});

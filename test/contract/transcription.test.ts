@@ -1,0 +1,333 @@
+/** The transcription port over raw audio, guesses at what is not complete, and segments as they are heard. */
+import { setImmediate as turn } from 'node:timers/promises';
+import t from 'tap';
+import { Resampler } from '../../codecs/resampler.js';
+import { bytesOf, RECOGNITION_RATE } from '../../contracts/audio.js';
+import type { Admission } from '../../contracts/ports/identity.js';
+import type { RawAudio, TranscriptionRequest, TranscriptSegment } from '../../contracts/ports/speech.js';
+import { fliteDescription } from '../../engines/backends/flite/description.js';
+import { moonshineDescription } from '../../engines/backends/moonshine/description.js';
+import { toneHearingDescription } from '../../engines/backends/tone/description.js';
+import { createToneSpeech, createToneTranscriber } from '../../engines/backends/tone/index.js';
+import { sttInChild, ttsInChild } from '../../engines/child-engines.js';
+import { speakAll } from '../../engines/conformance.js';
+import type { HeardSegment, Transcriber } from '../../engines/long-audio.js';
+import { createRegistry } from '../../engines/registry.js';
+import { Resampling } from '../../engines/resampling.js';
+import { speechJobs } from '../../engines/serve-speech.js';
+import { createTranscription } from '../../engines/transcribe.js';
+import { inProcess } from '../../processes/in-process.js';
+import { createPool } from '../../processes/pool.js';
+import { superviseRole } from '../../processes/supervise.js';
+import { joined, silence, spoken, wordErrors } from '../fixtures/engines-listening.js';
+import { recordingLog, socketFolder, until } from '../fixtures/processes-tools.js';
+
+t.setTimeout(600_000);
+
+const RATES = [8000, 11_025, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000];
+const TEXT = 'Raw audio, exactly: 3 Ünïcödé words — 日本語 👍!';
+const live = new AbortController().signal;
+const caller = { workspaceId: 'w', keyId: 'k' };
+
+const tones = async (text = TEXT): Promise<Int16Array> =>
+  (await speakAll(createToneSpeech(), { text, voice: 'tone', language: 'en', speed: 1 })).samples;
+
+/** The samples at another rate, by libswresample. */
+function atRate(samples: Int16Array, rate: number): Buffer {
+  if (rate === RECOGNITION_RATE) return Buffer.from(bytesOf(samples));
+  const resampler = Resampler.mono(RECOGNITION_RATE, rate);
+  const bytes = Buffer.from(bytesOf(samples));
+  const converted = Buffer.concat([resampler.push([bytes], samples.length), resampler.finish()]);
+  resampler.free();
+  return converted;
+}
+
+function cutBy(bytes: Uint8Array, ...lengths: readonly number[]): Uint8Array[] {
+  const chunks: Uint8Array[] = [];
+  for (let at = 0; at < bytes.length; at += chunks.at(-1)!.length)
+    chunks.push(bytes.slice(at, at + lengths[chunks.length % lengths.length]!));
+  return chunks;
+}
+
+const raw = (samples: Int16Array): RawAudio => ({
+  chunks: [bytesOf(samples)],
+  sampleRate: RECOGNITION_RATE,
+});
+
+/** A port that never decodes, over one engine, and what it did with admission. */
+function transcriptionBy(transcriber: Transcriber) {
+  const ledger = { entered: 0, left: 0, checked: 0, used: [] as number[] };
+  const admission: Admission = {
+    enter: () => Promise.resolve((ledger.entered++, () => void ledger.left++)),
+    check: () => Promise.resolve(void ledger.checked++),
+    use: (_workspace, _kind, amount) => void ledger.used.push(amount),
+  };
+  const decode = () => {
+    throw new Error('raw audio needs no decoder');
+  };
+  const registry = createRegistry({ tts: [], stt: [transcriber] });
+  const { transcribe } = createTranscription({ registry, admission, decode });
+  const hear = (
+    audio: RawAudio,
+    options: Partial<TranscriptionRequest> = {},
+    signal = live,
+    heard?: (segment: TranscriptSegment) => void,
+  ) => transcribe({ audio, model: 'transcribe-1', ...options }, caller, signal, heard);
+  return { hear, ledger };
+}
+
+/** The tone engine behind the jobs of a child, in this process. */
+const toneInChild = (): Transcriber =>
+  sttInChild(inProcess(speechJobs({ tts: [], stt: [createToneTranscriber()] })), toneHearingDescription);
+
+/** An engine that hears one segment and then waits to be told to go on. */
+function heldTranscriber() {
+  const waiting: (() => void)[] = [];
+  const engine: Transcriber = {
+    name: 'held',
+    languages: ['en'],
+    async *transcribe(_audio, _options, signal): AsyncGenerator<HeardSegment> {
+      yield { text: 'first', start: 0, end: 1 };
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      signal.throwIfAborted();
+      yield { text: 'second', start: 1, end: 2 };
+    },
+  };
+  return { engine, waiting };
+}
+
+t.test('raw audio of every rate is heard exactly, however it was cut', async (t) => {
+  const samples = await tones();
+  for (const [name, engine] of [
+    ['here', createToneTranscriber()],
+    ['in a child', toneInChild()],
+  ] as const) {
+    const { hear, ledger } = transcriptionBy(engine);
+    for (const sampleRate of RATES) {
+      const bytes = atRate(samples, sampleRate);
+      for (const lengths of [[bytes.length], [1, 3, 777, 0x1ffff], [640]] as const) {
+        const { text, duration, words } = await hear(
+          { chunks: cutBy(bytes, ...lengths), sampleRate },
+          { words: true },
+        );
+        t.equal(text, TEXT, `${name}, ${sampleRate} Hz, chunks of ${lengths.join(', ')}`);
+        t.equal(duration, bytes.length / 2 / sampleRate);
+        t.ok(words?.every(({ start, end }) => start >= 0 && end > start && end <= duration));
+      }
+    }
+    t.equal(ledger.entered, ledger.left);
+    t.equal(ledger.used.length, ledger.entered);
+  }
+});
+
+t.test('an odd last byte, and no audio at all', async (t) => {
+  const { hear, ledger } = transcriptionBy(toneInChild());
+  const bytes = bytesOf(await tones());
+  const odd = { chunks: [bytes, Uint8Array.of(7)], sampleRate: RECOGNITION_RATE };
+  t.match(await hear(odd), { text: TEXT, duration: bytes.length / 32_000 });
+  for (const chunks of [[], [new Uint8Array(0)], [Uint8Array.of(1)]])
+    t.same(await hear({ chunks, sampleRate: 8000 }), { text: '', duration: 0, segments: [] });
+  t.same(ledger.used.slice(1), [0, 0, 0]);
+});
+
+t.test(
+  '60 minutes are the most (fine point 5), and a rate outside 8 to 48 kHz is refused, before a slot is taken',
+  async (t) => {
+    const { hear, ledger } = transcriptionBy(toneInChild());
+    const minute = new Uint8Array(2 * 8000 * 60);
+    const hour = Array.from({ length: 60 }, () => minute);
+    const longer = { chunks: [...hour, new Uint8Array(2)], sampleRate: 8000 };
+    await t.rejects(hear(longer), { code: 'audio_too_long' });
+    for (const sampleRate of [7999, 48_001, 16_000.5, NaN, 0])
+      await t.rejects(hear({ chunks: [minute], sampleRate }), { code: 'unsupported_format' });
+    t.equal(ledger.entered, 0);
+    let turns = 0;
+    let over = false;
+    const counting = (async () => {
+      for (; !over; turns++) await turn();
+    })();
+    t.match(await hear({ chunks: hour, sampleRate: 8000 }), { text: '', duration: 3600 });
+    over = true;
+    await counting;
+    t.ok(turns > 800, `the loop turned ${turns} times meanwhile`);
+  },
+);
+
+t.test('the resampling keeps what can be kept, and nothing else', (t) => {
+  const sine = (hertz: number, rate: number) =>
+    Int16Array.from({ length: rate / 2 }, (_, index) =>
+      Math.round(12_000 * Math.sin((2 * Math.PI * hertz * index) / rate)),
+    );
+  const converted = (samples: Int16Array, rate: number, length: number): Int16Array => {
+    const resampling = new Resampling(rate);
+    const parts = [];
+    for (let at = 0; at < samples.length; at += length)
+      parts.push(resampling.push(samples.subarray(at, at + length)));
+    return joined(...parts, resampling.finish());
+  };
+  const worst = (one: Int16Array, other: Int16Array): number =>
+    one
+      .subarray(200, -200)
+      .reduce((most, sample, index) => Math.max(most, Math.abs(sample - other[index + 200]!)), 0);
+  for (const rate of [...RATES, 12_345, 47_999].filter((rate) => rate !== RECOGNITION_RATE)) {
+    const whole = converted(sine(1000, rate), rate, Infinity);
+    t.equal(whole.length, Math.ceil((Math.floor(rate / 2) * RECOGNITION_RATE) / rate), `length from ${rate}`);
+    t.ok(worst(whole, sine(1000, RECOGNITION_RATE)) < 60, `1 kHz is where it was, from ${rate}`);
+    t.same(converted(sine(1000, rate), rate, 37), whole, 'whatever the cuts are');
+    if (rate < 22_000) continue;
+    const above = converted(sine(10_500, rate), rate, Infinity).subarray(200, -200);
+    t.ok(
+      above.every((sample) => Math.abs(sample) < 60),
+      `what lies above half the rate is gone, from ${rate}`,
+    );
+  }
+  const loud = converted(new Int16Array(4800).fill(32_767), 48_000, 100);
+  t.ok(
+    loud.every((sample) => sample >= -3500),
+    'full scale does not wrap around',
+  );
+  t.end();
+});
+
+t.test('segments are told while the rest is still worked on', async (t) => {
+  const { engine, waiting } = heldTranscriber();
+  const { hear } = transcriptionBy(engine);
+  const segments: TranscriptSegment[] = [];
+  const transcript = hear(raw(silence(2)), {}, live, (segment) => void segments.push(segment));
+  await until('the engine waits', () => waiting.length === 1);
+  t.same(segments, [{ text: 'first', start: 0, end: 1 }]);
+  waiting[0]!();
+  t.same((await transcript).segments, segments);
+  t.equal(segments.length, 2);
+});
+
+t.test('a guess takes no slot and counts as no usage', async (t) => {
+  const { hear, ledger } = transcriptionBy(toneInChild());
+  t.match(await hear(raw(await tones()), { interim: true }), { text: TEXT });
+  t.same(ledger, { entered: 0, left: 0, checked: 1, used: [] });
+});
+
+t.test('a guess is refused while there is other work, and gives way to it', async (t) => {
+  const jobs = inProcess(speechJobs({ tts: [], stt: [createToneTranscriber()] }));
+  const { hear } = transcriptionBy(sttInChild(jobs, toneHearingDescription));
+  const samples = await tones();
+  const long = raw(joined(silence(30), samples));
+  const complete = hear(long);
+  await turn();
+  await t.rejects(hear(raw(samples), { interim: true }), { code: 'engine_busy' });
+  t.match(await complete, { text: TEXT });
+
+  const guess = hear(long, { interim: true });
+  await turn();
+  const other = t.rejects(
+    hear(raw(samples), { interim: true }),
+    { code: 'engine_busy' },
+    'one guess at a time',
+  );
+  t.match(await guess, { text: TEXT });
+  await other;
+
+  const broken = t.rejects(hear(long, { interim: true }), { code: 'engine_busy' }, 'broken off');
+  await turn();
+  t.match(await hear(raw(samples)), { text: TEXT });
+  await broken;
+  t.match(await hear(raw(samples), { interim: true }), { text: TEXT }, 'and the next one is heard');
+});
+
+t.test('a guess that is left lets the next one in', async (t) => {
+  const { hear } = transcriptionBy(toneInChild());
+  const abort = new AbortController();
+  const left = t.rejects(hear(raw(silence(60)), { interim: true }, abort.signal), { name: 'AbortError' });
+  await turn();
+  abort.abort();
+  await left;
+  const samples = await tones();
+  await until('the engine is free', () =>
+    hear(raw(samples), { interim: true }).then(
+      ({ text }) => text === TEXT,
+      () => false,
+    ),
+  );
+});
+
+t.test('short audio takes turns in a child, long audio and guesses wait for nobody', async (t) => {
+  const waiting: (() => void)[] = [];
+  const engine: Transcriber = {
+    name: 'held',
+    languages: 'any',
+    async *transcribe(_audio, { seconds }, signal): AsyncGenerator<HeardSegment> {
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      signal.throwIfAborted();
+      yield { text: `${seconds} s`, start: 0, end: 1 };
+    },
+  };
+  const jobs = inProcess(speechJobs({ tts: [], stt: [engine] }));
+  const { hear } = transcriptionBy(sttInChild(jobs, { ...toneHearingDescription, name: 'held' }));
+  const abort = new AbortController();
+  const short = [1, 2].map((seconds) => hear(raw(silence(seconds))));
+  await until('two are at work', () => waiting.length === 2);
+  const left = hear(raw(silence(3)), {}, abort.signal);
+  const last = hear(raw(silence(4)));
+  const others = [hear(raw(silence(31))), hear(raw(silence(5)), { interim: true })];
+  await until('the others are at work', () => waiting.length === 4);
+  abort.abort();
+  await t.rejects(left, { name: 'AbortError' });
+  for (const go of waiting.splice(0)) go();
+  t.same(
+    (await Promise.all([...short, ...others])).map(({ text }) => text),
+    ['1 s', '2 s', '31 s', '5 s'],
+  );
+  await until('the last has its turn', () => waiting.length === 1);
+  waiting[0]!();
+  t.match(await last, { text: '4 s' });
+});
+
+t.test('languages in all their spellings', async (t) => {
+  const { engine, waiting } = heldTranscriber();
+  const { hear } = transcriptionBy(engine);
+  for (const language of ['en', 'EN-gb', 'en_US', 'eng', 'und', '']) {
+    const transcript = hear(raw(silence(1)), { language });
+    await until(`"${language}" is heard`, () => waiting.length === 1);
+    waiting.pop()!();
+    t.match(await transcript, { text: 'first second' });
+  }
+  for (const language of ['ja', 'jpn', 'klingon language', '😀', 'x'.repeat(1000)])
+    await t.rejects(hear(raw(silence(1)), { language }), { code: 'language_unavailable' });
+});
+
+t.test('the embedded engine hears raw audio in its child, and makes its guesses there', async (t) => {
+  const folder = await socketFolder(t);
+  const log = recordingLog();
+  const entry = new URL('../../gateway/workers/speech.js', import.meta.url);
+  const poolOf = async (role: 'tts' | 'stt') => {
+    const supervision = await superviseRole({ role, entry, count: 1, socketFolder: folder, log });
+    const pool = createPool({ sockets: supervision.sockets, log });
+    t.teardown(async () => {
+      pool.close();
+      await supervision.stop();
+    });
+    await pool.ready();
+    return pool;
+  };
+  const [tts, stt] = await Promise.all([poolOf('tts'), poolOf('stt')]);
+  const sentence = 'The package was delivered to the front door this morning.';
+  const samples = await spoken(ttsInChild(tts, fliteDescription), sentence);
+  const { hear, ledger } = transcriptionBy(sttInChild(stt, moonshineDescription));
+  for (const sampleRate of [8000, 24_000, 48_000]) {
+    const chunks = cutBy(atRate(samples, sampleRate), 1921);
+    const segments: TranscriptSegment[] = [];
+    const { text, words } = await hear({ chunks, sampleRate }, { words: true }, live, (s) =>
+      segments.push(s),
+    );
+    t.ok(wordErrors(sentence, text) <= 2, `${sampleRate} Hz: ${text}`);
+    t.ok(words!.length > 5 && segments.length > 0);
+  }
+  t.match(ledger, { entered: 3, left: 3, checked: 0 });
+  const complete = hear(raw(joined(samples, silence(1), samples)));
+  await until('the child works', () => stt.state().some(({ running }) => running === 1));
+  await t.rejects(hear(raw(samples), { interim: true }), { code: 'engine_busy' });
+  t.ok(wordErrors(`${sentence} ${sentence}`, (await complete).text) <= 4);
+  const guess = await hear(raw(samples), { interim: true });
+  t.ok(wordErrors(sentence, guess.text) <= 2, guess.text);
+  t.match(ledger, { entered: 4, left: 4, checked: 2 });
+});

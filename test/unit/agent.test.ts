@@ -1,0 +1,327 @@
+/**
+ * Conversations, each a scenario on the simulated clock: the four overlap classes of Full-Duplex-Bench 1.5 at each
+ * sensitivity, and what users of voice agents complain of (transport.md). Then a random walk over the machine.
+ */
+import t from 'tap';
+import { createActor } from 'xstate';
+import { type AgentEffect, type AgentEvent, agentMachine, TIMES } from '../../actors/agent/agent.js';
+import type { Opening, Sensitivity } from '../../actors/agent/settings.js';
+import { lookOf, SILENCE } from '../../actors/agent/turns/endpointing.js';
+import { overlapOf, verdictOf } from '../../actors/agent/turns/interruption.js';
+import { actorClock } from '../../actors/clock.js';
+import { SimulatedClock } from '../fixtures/edge-clock.js';
+import { pick, seeded } from '../fixtures/random.js';
+import { Scene, SETTINGS } from '../fixtures/scene.js';
+
+const SENSITIVITIES = ['low', 'balanced', 'high'] as const satisfies Sensitivity[];
+const LONG = 'one two three four five six seven eight nine ten eleven twelve';
+
+/** A scene in which the agent has begun a long answer. */
+function answering(sensitivity: Sensitivity, settings = {}) {
+  const scene = new Scene({ sensitivity, ...settings }, { reply: LONG });
+  return scene.say('Please count to twelve.').untilAgentSpeaks().pause(700);
+}
+
+t.test('overlap: the user interrupts the agent', async (t) => {
+  for (const sensitivity of SENSITIVITIES) {
+    const scene = answering(sensitivity).say('No wait, please count backwards instead.').pause(8000);
+    t.match(scene.told[1], /^agent: one two/, `${sensitivity}: the record keeps what was heard`);
+    t.not(scene.told[1], `agent: ${LONG}`, `${sensitivity}: the agent yields`);
+    t.same(
+      [scene.told[2], scene.told[3]],
+      ['user: No wait, please count backwards instead.', `agent: ${LONG}`],
+      `${sensitivity}: and answers`,
+    );
+  }
+});
+
+t.test('overlap: the user agrees while the agent speaks (backchannel)', async (t) => {
+  const expected: Record<Sensitivity, boolean> = { low: true, balanced: true, high: false };
+  for (const sensitivity of SENSITIVITIES) {
+    const scene = answering(sensitivity).say('mm-hm', 350).pause(8000);
+    t.equal(scene.told[1] === `agent: ${LONG}`, expected[sensitivity], sensitivity);
+    t.equal(
+      scene.told.includes('user: mm-hm'),
+      !expected[sensitivity],
+      `${sensitivity}: no message of its own`,
+    );
+  }
+});
+
+t.test('overlap: the user talks to somebody else', async (t) => {
+  // Nothing tells whom words are meant for: a short aside is spared at `low` alone, and answered later.
+  const aside = 'In a minute.';
+  for (const sensitivity of SENSITIVITIES) {
+    const scene = answering(sensitivity).say(aside, 900).pause(12_000);
+    const first = scene.told.find((line) => line.startsWith('agent'));
+    t.equal(first === `agent: ${LONG}`, sensitivity === 'low', sensitivity);
+    t.ok(scene.told.includes(`user: ${aside}`), `${sensitivity}: the words are kept`);
+    t.match(scene.told.at(-1), /^agent: /, `${sensitivity}: and answered`);
+  }
+});
+
+t.test('overlap: speech in the background, without words that can be made out', async (t) => {
+  for (const sensitivity of SENSITIVITIES) {
+    const scene = answering(sensitivity).say('', 2500).pause(8000);
+    t.same(scene.told, ['user: Please count to twelve.', `agent: ${LONG}`], sensitivity);
+  }
+});
+
+t.test('a cough does not silence the agent', async (t) => {
+  for (const sensitivity of SENSITIVITIES) {
+    const scene = answering(sensitivity).say('', 280).pause(8000);
+    t.equal(scene.told[1], `agent: ${LONG}`, `${sensitivity}: all of it is heard`);
+    t.equal(scene.silences.length, sensitivity === 'high' ? 1 : 0, `${sensitivity}: hesitates`);
+  }
+});
+
+t.test('a false interruption resumes where it stopped', async (t) => {
+  const scene = answering('high').say('', 900);
+  t.notOk(scene.agentSpeaks, 'held while the sound lasts');
+  scene.untilAgentSpeaks().pause(8000);
+  t.equal(scene.told[1], `agent: ${LONG}`);
+});
+
+t.test('a long pause in the middle of a sentence does not end the turn', async (t) => {
+  const scene = new Scene().say('I would like a table for').pause(1400);
+  t.same(scene.told, [], 'nothing is answered in the pause');
+  scene.say('four people tonight.').pause(3000);
+  t.equal(scene.told[0], 'user: I would like a table for four people tonight.');
+});
+
+t.test('a turn cut off too early is taken up again before the agent is heard', async (t) => {
+  const scene = new Scene({ eagerness: 'eager' }, { thinkMs: 1500 });
+  scene.say('Book a table.').pause(900).say('And a taxi for two.').pause(6000);
+  t.same(scene.told, [
+    'user: Book a table.',
+    'user: And a taxi for two.',
+    'agent: one two three four five six',
+  ]);
+});
+
+t.test('self-correction: the last words count, in one turn', async (t) => {
+  const scene = new Scene().say('For Tuesday, no,').pause(600).say('for Wednesday please.').pause(4000);
+  t.same(scene.told, ['user: For Tuesday, no, for Wednesday please.', 'agent: one two three four five six']);
+});
+
+t.test('double talk: both begin at once, and the user goes first', async (t) => {
+  const scene = new Scene({ opening: { mode: 'fixed', text: LONG } }, { thinkMs: 50 });
+  scene.say('Hello I want to change my booking.').pause(400);
+  t.match(scene.told[0], /^agent: one/);
+  t.not(scene.told[0], `agent: ${LONG}`);
+  scene.pause(8000);
+  t.equal(scene.told[1], 'user: Hello I want to change my booking.');
+});
+
+t.test('a microphone muted in mid-sentence counts as silence and ends the turn', async (t) => {
+  const scene = new Scene().say('I need help with my').pause(SILENCE.balanced.unfinished + 1000);
+  t.equal(scene.told[0], 'user: I need help with my');
+});
+
+t.test('an agent that may not be interrupted finishes, and answers then', async (t) => {
+  const scene = answering('high', { interruptible: false }).say('Stop please stop now.').pause(12_000);
+  t.equal(scene.told[1], 'user: Stop please stop now.');
+  t.equal(scene.told[2], `agent: ${LONG}`);
+  t.match(scene.told[3], /^agent: /);
+  t.same(scene.silences, []);
+});
+
+t.test('the client interrupts, whatever the sensitivity', async (t) => {
+  const scene = answering('low');
+  scene.actor.send({ type: 'interrupt' });
+  t.notOk(scene.agentSpeaks);
+  t.match(scene.pause(3000).told[1], /^agent: one two/);
+  t.equal(scene.told.length, 2);
+});
+
+t.test('drop and resume: the conversation goes on', async (t) => {
+  const scene = new Scene().say('Are you there?').pause(100);
+  scene.actor.send({ type: 'disconnected' });
+  scene.pause(TIMES.goneMs - 5000);
+  scene.actor.send({ type: 'connected' });
+  scene.pause(TIMES.goneMs).say('And now?').pause(4000);
+  t.same(
+    scene.told.filter((line) => line.startsWith('user')),
+    ['user: Are you there?', 'user: And now?'],
+  );
+});
+
+t.test('a user who is gone for 20 s has hung up (fine point 13)', async (t) => {
+  const scene = new Scene();
+  scene.actor.send({ type: 'disconnected' });
+  scene.pause(TIMES.goneMs + 10);
+  t.same(scene.told, ['end: gone']);
+});
+
+t.test('a model that fails: the agent says so, once, and listens again (fine point 11)', async (t) => {
+  const scene = new Scene({}, { fails: true }).say('What time is it?').pause(6000);
+  t.same(scene.told, ['user: What time is it?', 'agent: Sorry, I could not answer.']);
+  t.ok(scene.actor.getSnapshot().matches({ talking: { agent: 'idle' } }));
+});
+
+t.test('silence: the agent speaks up twice at most, where it may', async (t) => {
+  const lines = (reengage: boolean) => new Scene({ reengage }).pause(6 * TIMES.reengageMs).told.length;
+  t.equal(lines(true), TIMES.reengageAtMost);
+  t.equal(lines(false), 0);
+});
+
+t.test('activity of the user puts the re-engagement off', async (t) => {
+  const scene = new Scene({ reengage: true });
+  for (let times = 0; times < 5; times += 1) {
+    scene.pause(TIMES.reengageMs - 1000);
+    scene.actor.send({ type: 'activity' });
+  }
+  t.same(scene.told, []);
+});
+
+t.test('hang-up in mid-word: nothing follows', async (t) => {
+  const scene = answering('balanced');
+  scene.actor.send({ type: 'left' });
+  t.equal(scene.told.at(-1), 'end: user_hangup');
+  const { length } = scene.told;
+  t.equal(scene.pause(60_000).told.length, length);
+  t.equal(scene.clock.pending, 0, 'no timer is left');
+});
+
+t.test('the agent hangs up when its last words have been heard', async (t) => {
+  const scene = new Scene({}, { hangsUp: true, reply: 'Good bye' }).say('That is all.').pause(6000);
+  t.same(scene.told, ['user: That is all.', 'agent: Good bye', 'end: agent_hangup']);
+});
+
+t.test('the longest duration ends the call', async (t) => {
+  const scene = new Scene({ maxDurationMs: 60_000 }).pause(60_010);
+  t.same(scene.told, ['end: conversation_timeout']);
+});
+
+t.test('a first message: none, fixed, or made by the model', async (t) => {
+  t.same(new Scene({ opening: { mode: 'off' } }).pause(5000).told, []);
+  t.same(new Scene({ opening: { mode: 'fixed', text: 'Hi there' } }).pause(5000).told, ['agent: Hi there']);
+  t.same(new Scene({ opening: { mode: 'prompt' } }, { reply: 'Well hello' }).pause(5000).told, [
+    'agent: Well hello',
+  ]);
+});
+
+t.test('a typed message is a turn at once, and silences the agent', async (t) => {
+  const scene = answering('low');
+  scene.actor.send({ type: 'typed', text: 'shorter', aloud: true });
+  scene.pause(8000);
+  t.match(scene.told[1], /^agent: one two/);
+  t.same(scene.told.slice(2), ['user: shorter', `agent: ${LONG}`]);
+});
+
+t.test('eagerness sets how long a silence ends a turn', async (t) => {
+  const answered = (eagerness: 'eager' | 'balanced' | 'relaxed'): number => {
+    const scene = new Scene({ eagerness }).say('What is your name?');
+    const spoken = scene.clock.now();
+    return scene.untilAgentSpeaks().clock.now() - spoken;
+  };
+  const [eager, balanced, relaxed] = [answered('eager'), answered('balanced'), answered('relaxed')];
+  t.ok(eager < balanced && balanced < relaxed, `${eager} < ${balanced} < ${relaxed}`);
+});
+
+t.test('what a transcript looks like decides how long the silence must be', async (t) => {
+  const looks: [string, string, string][] = [
+    ['What time is it?', 'en', 'complete'],
+    ['I would like to go.', 'en', 'complete'],
+    ['I would like to', 'en', 'unfinished'],
+    ['My number is, um.', 'en', 'unfinished'],
+    ['Well...', 'en', 'unfinished'],
+    ['Tomorrow', 'en', 'open'],
+    ['Ich möchte und', 'de', 'unfinished'],
+    ['明日は', 'ja', 'unfinished'],
+    ['明日行きます。', 'ja', 'complete'],
+  ];
+  for (const [text, language, look] of looks) t.equal(lookOf(text, language), look, text);
+});
+
+t.test('overlap classes and what each sensitivity makes of them', async (t) => {
+  t.equal(overlapOf('...'), 'noise');
+  t.equal(overlapOf('Uh-huh.'), 'backchannel');
+  t.equal(overlapOf('Yeah, okay.'), 'backchannel');
+  t.equal(overlapOf('Yeah, but no.'), 'speech');
+  t.equal(verdictOf('stop', 'low', true), 'later');
+  t.equal(verdictOf('stop', 'balanced', false), undefined);
+  t.equal(verdictOf('stop', 'balanced', true), 'interrupt');
+  t.equal(verdictOf('stop', 'high', false), 'interrupt');
+});
+
+t.test('a random walk keeps the invariants', async (t) => {
+  const texts = ['', 'mm-hm', 'I want to', 'No, stop that right now.', 'yes'] as const;
+  for (const seed of [1, 2, 3, 4]) {
+    const random = seeded(seed);
+    const clock = new SimulatedClock();
+    let jobs = 0;
+    const broken: string[] = [];
+    let span = 0;
+    let live: number | undefined;
+    let open = 0;
+    let over = 0;
+    let actor = createActor(agentMachine, { input: SETTINGS });
+    const begin = (job: number): void => {
+      if (live !== undefined) broken.push(`job ${job} while ${live} lives`);
+      live = job;
+      jobs += 1;
+    };
+    const perform = (effect: AgentEffect): void => {
+      if (over > 0) broken.push(`${effect.type} after the end`);
+      if (effect.type === 'reply' || effect.type === 'say' || effect.type === 'excuse') begin(effect.job);
+      if (effect.type === 'cancel') {
+        if (live !== effect.job) broken.push(`cancel of ${effect.job}, alive is ${live}`);
+        live = undefined;
+      }
+      if (effect.type === 'message') open += 1;
+      if (effect.type === 'end') over += 1;
+    };
+    const start = (): void => {
+      const opening = pick<Opening>(random, [
+        { mode: 'off' },
+        { mode: 'fixed', text: 'Hi' },
+        { mode: 'prompt' },
+      ]);
+      const sensitivity = pick(random, SENSITIVITIES);
+      const interruptible = random() < 0.8;
+      const input = { ...SETTINGS, opening, sensitivity, interruptible, reengage: true };
+      live = undefined;
+      over = 0;
+      span = 0;
+      actor = createActor(agentMachine, { input, clock: actorClock(clock) });
+      actor.on('*', perform);
+      actor.start();
+      actor.send({ type: 'connected' });
+    };
+    const job = (): number => (random() < 0.8 ? (live ?? 1) : Math.ceil(random() * 20));
+    const ending = (type: 'ended' | 'failed'): AgentEvent => {
+      const ended = job();
+      if (ended === live) live = undefined;
+      return { type, job: ended };
+    };
+    const events: readonly [() => AgentEvent, ...(() => AgentEvent)[]] = [
+      () => ({ type: 'voice', active: true }),
+      () => ({ type: 'voice', active: false }),
+      () => ({ type: 'heard', span, text: pick(random, texts), final: random() < 0.5 }),
+      () => ({ type: 'heard', span: 0, text: 'stale', final: true }),
+      () => ({ type: 'audible', job: job() }),
+      () => ending('ended'),
+      () => ending('failed'),
+      () => ({ type: 'hangUp', job: job() }),
+      () => ({ type: 'typed', text: 'typed', aloud: random() < 0.5 }),
+      () => ({ type: 'interrupt' }),
+      () => ({ type: 'activity' }),
+      () => ({ type: random() < 0.5 ? 'connected' : 'disconnected' }),
+      () => (random() < 0.02 ? { type: 'left' } : { type: 'activity' }),
+    ];
+    start();
+    for (let step = 0; step < 10_000; step += 1) {
+      if (random() < 0.3) clock.advance(Math.floor(random() * 2000));
+      const event = pick(random, events)();
+      const { user } = (actor.getSnapshot().value as { talking?: { user?: unknown } }).talking ?? {};
+      if (event.type === 'voice' && event.active && user !== 'speaking') span += 1;
+      actor.send(event);
+      if (over > 1) broken.push('more than one end');
+      if (over > 0) start();
+    }
+    actor.stop();
+    t.same(broken, [], `seed ${seed}`);
+    t.ok(jobs > 500 && open > 500, `seed ${seed} went everywhere: ${jobs} jobs, ${open} messages`);
+  }
+});

@@ -1,0 +1,129 @@
+/** What is taken from a language model's answer about a conversation, and what is not. */
+import t from 'tap';
+import type { SessionItem, SessionPlan, SessionRecord } from '../../contracts/ports/sessions.js';
+import { type AgentConfig, DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
+import {
+  type AnalysedSession,
+  analysisIn,
+  isSkipped,
+  messagesOf,
+} from '../../gateway/deliveries/analysis.js';
+
+type Wanted = AgentConfig['analysis'];
+
+const wanted: Wanted = {
+  summary: { enabled: true, prompt: null, language: 'de' },
+  data_fields: [
+    { name: 'order', type: 'text', description: 'Its number', enum_options: null },
+    { name: 'count', type: 'number', description: '', enum_options: null },
+    { name: 'happy', type: 'boolean', description: '', enum_options: null },
+    { name: 'kind', type: 'enum', description: '', enum_options: ['bread', 'cake'] },
+  ],
+  criteria: [
+    { name: 'polite', description: 'The agent was polite' },
+    { name: 'solved', description: '' },
+  ],
+};
+
+const said = (role: 'user' | 'assistant', content: string): SessionItem => ({
+  type: 'message',
+  role,
+  content,
+  turnId: 1,
+  createdAt: new Date(0),
+});
+
+const session = (analysis: Wanted, items: readonly SessionItem[]): AnalysedSession => ({
+  record: {} as SessionRecord,
+  plan: { config: { ...DEFAULT_CONFIG, analysis } } as unknown as SessionPlan,
+  items,
+});
+
+t.test('an answer is taken field by field', async (t) => {
+  const answer = {
+    summary: 'Ada fragt nach Brot.',
+    data: [
+      { name: 'kind', value: 'bread', rationale: 'She said so.' },
+      { name: 'order', value: 'A-17', rationale: 'x'.repeat(5000) },
+      { name: 'count', value: 2.5 },
+      { name: 'happy', value: false, rationale: 7 },
+      { name: 'invented', value: 1, rationale: '' },
+    ],
+    criteria: [
+      { name: 'polite', result: 'success', rationale: 'Yes.' },
+      { name: 'solved', result: 'perhaps', rationale: '' },
+    ],
+  };
+  const taken = analysisIn(`Here it is:\n\`\`\`json\n${JSON.stringify(answer)}\n\`\`\``, wanted);
+  t.match(taken, { status: 'completed', summary: 'Ada fragt nach Brot.', error: null });
+  t.same(
+    taken.data.map(({ name, type, value }) => [name, type, value]),
+    [['order', 'text', 'A-17'], ['count', 'number', 2.5], ['happy', 'boolean', false], ['kind', 'enum', 'bread']],
+  ); // prettier-ignore
+  t.equal(taken.data[0]?.rationale.length, 1000);
+  t.same(taken.criteriaResults, [
+    { name: 'polite', result: 'success', rationale: 'Yes.' },
+    { name: 'solved', result: 'unknown', rationale: '' },
+  ]);
+});
+
+t.test('what does not fit its type is null, never guessed', async (t) => {
+  const misfits: [string, unknown[]][] = [
+    ['order', [null, 7, true, {}, [], 'x'.repeat(4001)]],
+    ['count', [null, '7', true, {}, []]],
+    ['happy', [null, 'true', 0, {}, []]],
+    ['kind', [null, 'Bread', 'bread ', 0, {}, ['bread']]],
+  ];
+  for (const [name, values] of misfits)
+    for (const value of values) {
+      const { data } = analysisIn(JSON.stringify({ data: [{ name, value }] }), wanted);
+      t.equal(
+        data.find((field) => field.name === name)?.value,
+        null,
+        `${name}: ${JSON.stringify(value).slice(0, 40)}`,
+      );
+    }
+  t.match(analysisIn('{}', wanted), {
+    summary: null,
+    data: [{ value: null }],
+    criteriaResults: [{ result: 'unknown' }],
+  });
+  t.match(analysisIn('{"data":{"a":1},"criteria":"x","summary":7}', wanted), { summary: null });
+  const quiet = { ...wanted, summary: { ...wanted.summary, enabled: false } };
+  t.equal(analysisIn('{"summary":"x"}', quiet).summary, null, 'nobody asked');
+});
+
+t.test('an answer without an object is none', async (t) => {
+  for (const answer of ['', 'I cannot.', '[1]', '{', '}{', '{"summary":', 'null'])
+    t.throws(() => analysisIn(answer, wanted), SyntaxError, answer);
+});
+
+t.test('who said nothing, or is asked nothing, is skipped', async (t) => {
+  const off: Wanted = {
+    summary: { enabled: false, prompt: null, language: 'en' },
+    data_fields: [],
+    criteria: [],
+  };
+  const cases: [string, Wanted, SessionItem[], boolean][] = [
+    ['nobody spoke', wanted, [], true],
+    ['only the agent spoke', wanted, [said('assistant', 'Hello?')], true],
+    ['the user spoke', wanted, [said('assistant', 'Hello?'), said('user', 'Hi')], false],
+    ['all is off', off, [said('user', 'Hi')], true],
+    ['only a field', { ...off, data_fields: wanted.data_fields }, [said('user', 'Hi')], false],
+    ['only a criterion', { ...off, criteria: wanted.criteria }, [said('user', 'Hi')], false],
+  ];
+  for (const [what, analysis, items, skipped] of cases)
+    t.equal(isSkipped(session(analysis, items)), skipped, what);
+});
+
+t.test('the model is given the questions and the end of a long transcript', async (t) => {
+  const items = [said('user', `first ${'x'.repeat(70_000)}`), said('assistant', 'the last words')];
+  const [system, user] = messagesOf(session(wanted, items));
+  t.match(system, { role: 'system', content: /never an instruction/ });
+  const { content } = user as { content: string };
+  t.match(content, /German/);
+  t.match(content, /"options":\["bread","cake"\]/);
+  t.match(content, /assistant: the last words$/);
+  t.notMatch(content, /first/);
+  t.ok(content.length < 65_000);
+});

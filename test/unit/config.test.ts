@@ -1,0 +1,142 @@
+/** Configurations without a database: what a change leaves behind, and what is the same content (fine points 14, 15). */
+import t from 'tap';
+import {
+  type AgentConfig,
+  type ConfigChanges,
+  DEFAULT_CONFIG,
+} from '../../contracts/schemas/agent-config.js';
+import { completeConfig, configHash, reviseConfig } from '../../contracts/schemas/agent-merge.js';
+
+const revise = (changes: ConfigChanges, before: AgentConfig = DEFAULT_CONFIG) =>
+  reviseConfig(before, changes);
+
+/** An agent that says something else than the defaults everywhere. */
+const FULL = revise({
+  prompt: { system_prompt: 's', first_message_mode: 'fixed', first_message: 'f', first_message_prompt: 'p' },
+  voice: { voice_id: 'v', speaking_language: 'de' },
+  conversation: {
+    max_duration_seconds: 60,
+    eagerness: 'eager',
+    interruptible: false,
+    interruption_sensitivity: 'low',
+    reengage_enabled: true,
+    record_audio: false,
+    timezone: 'Europe/Berlin',
+    transfer_destinations: [{ phone_number: '+49' }],
+  },
+  tools: { enabled: false, tool_ids: ['a', 'b', 'a'], system_tools: { hang_up_call: true } },
+  webhooks: { post_call: [{ url: 'https://a.example/', secret: 's' }, { url: 'https://b.example/' }] },
+  knowledge_base: { enabled: true, knowledge_source_ids: ['k'] },
+  analysis: {
+    summary: { enabled: false, prompt: 'sum', language: 'ru' },
+    data_fields: [{ name: 'size' }],
+    criteria: [{ name: 'polite' }],
+  },
+}).config;
+
+t.test('an empty change changes nothing, nor does null where nothing can be cleared', async (t) => {
+  t.strictSame(revise({}, FULL).config, FULL);
+  const sections = [
+    'prompt',
+    'voice',
+    'conversation',
+    'tools',
+    'webhooks',
+    'knowledge_base',
+    'analysis',
+  ] as const;
+  for (const section of sections) {
+    t.strictSame(revise({ [section]: null }, FULL).config, FULL, `${section}: null`);
+    t.strictSame(revise({ [section]: {} }, FULL).config, FULL, `${section}: {}`);
+    for (const leaf of Object.keys(FULL[section])) {
+      if (leaf === 'post_call') continue;
+      const change = { [section]: { [leaf]: null } } as ConfigChanges;
+      t.strictSame(revise(change, FULL).config, FULL, `${section}.${leaf}: null`);
+    }
+  }
+  t.strictSame(revise({ tools: { system_tools: { hang_up_call: null } } }, FULL).config, FULL);
+});
+
+t.test('null clears what can be cleared', async (t) => {
+  t.strictSame(revise({ webhooks: { post_call: null } }, FULL).config.webhooks, { post_call: [] });
+  t.strictSame(revise({ webhooks: { post_call: [] } }, FULL).config.webhooks, { post_call: [] });
+  const { summary } = revise({ analysis: { summary: { prompt: null } } }, FULL).config.analysis;
+  t.strictSame(summary, { enabled: false, prompt: null, language: 'ru' });
+});
+
+t.test('objects are merged deeply, lists are replaced and completed, no default comes back', async (t) => {
+  t.strictSame(revise({ prompt: { first_message: 'g' } }, FULL).config.prompt, {
+    ...FULL.prompt,
+    first_message: 'g',
+  });
+  const { analysis } = revise({ analysis: { summary: { enabled: true }, criteria: [] } }, FULL).config;
+  t.strictSame(analysis, {
+    ...FULL.analysis,
+    summary: { ...FULL.analysis.summary, enabled: true },
+    criteria: [],
+  });
+  t.strictSame(FULL.conversation.transfer_destinations, [
+    { type: 'phone', label: '', mode: 'cold', warm_connect: 'confirm', phone_number: '+49' },
+  ]);
+  t.strictSame(FULL.analysis.data_fields, [
+    { type: 'text', description: '', enum_options: null, name: 'size' },
+  ]);
+  t.strictSame(FULL.analysis.criteria, [{ description: '', name: 'polite' }]);
+  t.strictSame(FULL.tools.tool_ids, ['a', 'b'], 'an id counts once');
+});
+
+t.test('a webhook’s secret is kept, removed or rotated by its URL', async (t) => {
+  const [a, b] = ['https://a.example/', 'https://b.example/'];
+  type Hooks = NonNullable<NonNullable<ConfigChanges['webhooks']>['post_call']>;
+  const cases: [hooks: Hooks, has: boolean[], secrets: object[]][] = [
+    [[{ url: a }, { url: b }], [true, false], []],
+    [[{ url: b }, { url: a }], [false, true], []],
+    [[{ url: a, secret: null }], [false], [{ url: a, secret: null }]],
+    [[{ url: a, secret: '' }], [false], [{ url: a, secret: null }]],
+    [[{ url: a, secret: 'new' }], [true], [{ url: a, secret: 'new' }]],
+    [[{ url: 'https://c.example/' }], [false], []],
+  ];
+  for (const [hooks, has, secrets] of cases) {
+    const revision = revise({ webhooks: { post_call: hooks } }, FULL);
+    t.strictSame(
+      revision.config.webhooks.post_call,
+      hooks.map(({ url }, index) => ({ url, has_secret: has[index] })),
+    );
+    t.strictSame(revision.secrets, secrets);
+  }
+});
+
+t.test('what is stored reads with the defaults of fields that it does not know', async (t) => {
+  const { eagerness: _, ...older } = FULL.conversation;
+  t.strictSame(completeConfig({ ...FULL, conversation: older }).conversation, {
+    ...FULL.conversation,
+    eagerness: 'balanced',
+  });
+  t.strictSame(completeConfig(FULL), FULL);
+  t.strictSame(completeConfig({}), DEFAULT_CONFIG);
+});
+
+t.test('the hash tells contents apart, and nothing else', async (t) => {
+  const content = {
+    config: FULL,
+    tools: [{ id: 'a', digest: 'x' }],
+    knowledge: [{ sourceId: 'k', revision: 1 }],
+  };
+  const hash = configHash(content);
+  t.match(hash, /^sha256:[0-9a-f]{64}$/);
+  const shuffled = {
+    knowledge: [{ revision: 1, sourceId: 'k' }],
+    tools: [{ digest: 'x', id: 'a' }],
+    config: Object.fromEntries(Object.entries(FULL).reverse()) as AgentConfig,
+  };
+  t.equal(configHash(shuffled), hash, 'the order of members says nothing');
+  const others = [
+    { ...content, knowledge: [{ sourceId: 'k', revision: 2 }] },
+    { ...content, tools: [{ id: 'a', digest: 'y' }] },
+    { ...content, tools: [] },
+    { ...content, config: revise({ voice: { voice_id: 'w' } }, FULL).config },
+    { ...content, config: revise({ tools: { tool_ids: ['b', 'a'] } }, FULL).config },
+  ];
+  const hashes = new Set([hash, ...others.map(configHash)]);
+  t.equal(hashes.size, others.length + 1);
+});

@@ -1,0 +1,246 @@
+/**
+ * What a conversation is made of, without its call: words that were heard, what the user says, what the model is told,
+ * messages of clients and arguments of tools (gateway/conversations).
+ */
+import { setImmediate as turn } from 'node:timers/promises';
+import t from 'tap';
+import { silentLog } from '../../contracts/log.js';
+import type { SpokenPiece, Transcription, TranscriptionRequest } from '../../contracts/ports/speech.js';
+import type { SessionItem } from '../../contracts/ports/sessions.js';
+import type { ToolDefinition } from '../../contracts/schemas/tools.js';
+import { checkArguments, parametersOf } from '../../gateway/conversations/arguments.js';
+import { AGENT_EVENTS, encodeEvent, readClientEvent } from '../../gateway/conversations/client-events.js';
+import { Dialogue } from '../../gateway/conversations/dialogue.js';
+import { HeardText } from '../../gateway/conversations/heard-text.js';
+import { Listener } from '../../gateway/conversations/listener.js';
+import { worldContext } from '../../gateway/conversations/prompt.js';
+
+const piece = (text: string, more: Partial<SpokenPiece>): SpokenPiece => ({
+  ...{ index: 0, text, at: 0, offset: 0, duration: 1, complete: true, words: undefined },
+  ...more,
+});
+
+t.test('heard words: a word counts when half of it was heard', async (t) => {
+  const heard = new HeardText();
+  const text = 'One two, three.';
+  const words = [
+    { text: 'One', start: 0, end: 0.4 },
+    { text: 'two,', start: 0.4, end: 0.8 },
+    { text: 'three.', start: 0.8, end: 1.2 },
+  ];
+  heard.note(piece(text, { duration: 1.2, words }));
+  const at = (ms: number): string => text.slice(0, heard.at(ms));
+  t.same([at(0), at(100), at(300), at(700), at(1200)], ['', '', 'One', 'One two,', text]);
+  t.equal(at(1185), text, 'what is over by less than a frame is over');
+});
+
+t.test('heard words: piece after piece, and without word times by their share', async (t) => {
+  const heard = new HeardText();
+  const first = 'Four words of text. ';
+  const second = 'And more of it.';
+  heard.note(piece(first, { duration: 2 }));
+  heard.note(piece(second, { index: 1, at: first.length, offset: 2, duration: 1, complete: false }));
+  const at = (ms: number): string => (first + second).slice(0, heard.at(ms));
+  t.equal(at(1000), 'Four ', 'whole words only');
+  t.equal(at(2000), first);
+  t.equal(at(2600), `${first}And more `);
+});
+
+interface Asked {
+  readonly request: TranscriptionRequest;
+  answer(text: string): void;
+  fail(): void;
+}
+
+function listening() {
+  const asked: Asked[] = [];
+  const heard: [span: number, text: string, final: boolean][] = [];
+  const transcription: Transcription = {
+    transcribe: (request) =>
+      new Promise((resolve, reject) => {
+        const answer = (text: string): void => resolve({ text, duration: 1, segments: [] });
+        asked.push({ request, answer, fail: () => reject(new Error('busy')) });
+      }),
+  };
+  const listener = new Listener(
+    {
+      transcription,
+      model: 'transcribe-1' as never,
+      caller: { workspaceId: 'w', keyId: 'k' },
+      language: 'en',
+      log: silentLog,
+    },
+    (...told) => heard.push(told),
+  );
+  return { listener, asked, heard, speak: (ms: number) => listener.audio(new Int16Array(16 * ms)) };
+}
+
+t.test('listening: guesses while it lasts, one at a time, and the words at the end', async (t) => {
+  const { listener, asked, heard, speak } = listening();
+  listener.begin();
+  speak(500);
+  t.equal(asked.length, 0, 'too little to guess');
+  speak(200);
+  speak(700);
+  t.equal(asked.length, 1);
+  t.equal(asked[0]?.request.interim, true);
+  asked[0]?.answer('I would');
+  await turn();
+  speak(600);
+  t.equal(asked.length, 2);
+  void listener.transcribe(1);
+  asked[2]?.answer('I would like tea.');
+  await turn();
+  asked[1]?.answer('late guess');
+  await turn();
+  t.same(heard, [
+    [1, 'I would', false],
+    [1, 'I would like tea.', true],
+  ]);
+  const audio = asked[2]?.request.audio;
+  const bytes = audio && 'chunks' in audio ? audio.chunks.reduce((sum, { length }) => sum + length, 0) : 0;
+  t.equal(bytes, 2000 * 16 * 2, 'all of it');
+});
+
+t.test('listening: a turn of several stretches is one text, whole when all are', async (t) => {
+  const { listener, asked, heard, speak } = listening();
+  listener.begin();
+  speak(300);
+  void listener.transcribe(1);
+  listener.begin();
+  speak(300);
+  void listener.transcribe(2);
+  asked[1]?.answer('for four people.');
+  await turn();
+  asked[0]?.answer('A table');
+  await turn();
+  t.same(heard, [
+    [2, 'for four people.', false],
+    [2, 'A table for four people.', true],
+  ]);
+  listener.close();
+  listener.begin();
+  speak(100);
+  void listener.transcribe(3);
+  asked[2]?.answer('Next.');
+  await turn();
+  t.same(heard.at(-1), [3, 'Next.', true], 'the next turn begins anew');
+});
+
+t.test('listening: what cannot be transcribed is nothing said; what is stopped says nothing', async (t) => {
+  const { listener, asked, heard, speak } = listening();
+  listener.begin();
+  speak(300);
+  void listener.transcribe(1);
+  asked[0]?.fail();
+  await turn();
+  t.same(heard, [[1, '', true]]);
+  listener.begin();
+  speak(300);
+  void listener.transcribe(2);
+  listener.stop();
+  asked[1]?.answer('too late');
+  await turn();
+  t.equal(heard.length, 1);
+});
+
+t.test('the dialogue: every call of a tool is answered behind its call, whatever came between', async (t) => {
+  const kept: SessionItem[] = [];
+  const dialogue = new Dialogue(
+    () => new Date(0),
+    (item) => kept.push(item),
+  );
+  const outcome = {
+    ...{ callId: 'call_1', toolName: 'Weather', toolSource: 'webhook', status: 'completed' as const },
+    ...{ output: 'sun', outputTruncated: false, error: null, latencyMs: 1 },
+  };
+  dialogue.user('Weather?');
+  dialogue.calls([
+    { id: 'a', name: 'Weather', arguments: '{}' },
+    { id: 'b', name: 'Weather', arguments: '{}' },
+  ]);
+  dialogue.called('call_1', 'Weather', 'webhook', '{}');
+  dialogue.user('Never mind');
+  t.same(
+    dialogue.messages.map(({ role }) => role),
+    ['user', 'assistant', 'tool', 'tool', 'user'],
+  );
+  dialogue.result(outcome, 'sun', 'b');
+  t.match(dialogue.messages.slice(2, 4), [
+    { callId: 'a', content: /broken off/ },
+    { callId: 'b', content: 'sun' },
+  ]);
+  dialogue.agent('');
+  t.same(
+    kept.map(({ type, turnId }) => [type, turnId]),
+    [
+      ['message', 1],
+      ['tool_call', 1],
+      ['message', 2],
+      ['tool_result', 2],
+    ],
+    'in the order in which it happened, and nothing that was not heard',
+  );
+});
+
+const read = (event: unknown) => readClientEvent(encodeEvent(event as object));
+
+t.test('client events: those of the contract, and nothing else', async (t) => {
+  t.same(read({ type: 'user.message', text: 'Hi', audio: false }), {
+    type: 'user.message',
+    text: 'Hi',
+    aloud: false,
+  });
+  t.match(read({ type: 'user.message', text: 'Hi' }), { aloud: true });
+  for (const type of ['user.activity', 'user.interrupt', 'user.hangup'])
+    t.same(read({ type, extra: 1 }), { type });
+  t.match(read({ type: 'client_tool.result', callId: 'c', result: [1] }), { isError: false, result: [1] });
+  const none = [
+    { type: 'user.message' },
+    { type: 'user.message', text: 7 },
+    { type: 'user.message', text: '  ' },
+    { type: 'client_tool.result' },
+    { type: 'constructor' },
+    { type: ['user.hangup', 1] },
+    [],
+    null,
+    7,
+    {},
+  ];
+  for (const event of none) t.equal(read(event), undefined, JSON.stringify(event));
+  t.equal(readClientEvent(Buffer.from('{')), undefined);
+  t.equal(readClientEvent(Buffer.alloc(70_000, 0x20)), undefined, 'too long');
+});
+
+t.test('agent events: what is shown of tools is cut, and says so', async (t) => {
+  const note = { callId: 'c', toolName: 'T', toolSource: 'webhook' };
+  const long = 'x'.repeat(5000);
+  t.match(AGENT_EVENTS.toolStarted(note, long), { inputTruncated: true });
+  t.equal((AGENT_EVENTS.toolStarted(note, long) as { input?: string }).input?.length, 4096);
+  t.notOk('outputTruncated' in AGENT_EVENTS.toolCompleted(note, 'short'));
+  t.equal(AGENT_EVENTS.toolFailed(note, long).error.length, 4096);
+  t.equal(AGENT_EVENTS.ended('gone').reason, 'user_hangup');
+});
+
+const tool = (names: readonly string[]) =>
+  ({ arguments: names.map((name) => ({ name, description: `the ${name}` })) }) as unknown as ToolDefinition;
+
+t.test('arguments: only what is declared, all of it, and no more than a model may write', async (t) => {
+  t.same(checkArguments('{"city":"Rome","extra":1}', tool(['city'])), { values: { city: 'Rome' } });
+  t.same(checkArguments('', tool([])), { values: {} });
+  t.match(checkArguments('{"city":null}', tool(['city', 'day'])), { problem: 'Missing: city, day' });
+  for (const bad of ['[]', '"a"', '{', 'null'])
+    t.match(checkArguments(bad, tool([])), { problem: /JSON object/ });
+  t.match(checkArguments(`{"city":"${'x'.repeat(70_000)}"}`, tool(['city'])), { problem: /too long/ });
+  t.match(parametersOf(tool(['city'])), {
+    properties: { city: { type: 'string', description: 'the city' } },
+    required: ['city'],
+    additionalProperties: false,
+  });
+});
+
+t.test('world context: date and time where the session is', async (t) => {
+  const now = new Date('2026-03-01T23:30:00Z');
+  t.match(worldContext(now, 'Asia/Tokyo'), /Monday.*2 March 2026.*08:30.*Asia\/Tokyo/);
+  t.match(worldContext(now, ''), /Sunday.*1 March 2026.*23:30.*UTC/);
+});

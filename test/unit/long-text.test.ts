@@ -1,0 +1,97 @@
+/** JSON with long strings in it: what is lifted out of the document reads as JSON.parse would have read it. */
+import t from 'tap';
+import { readAudioJson } from '../../gateway/server/audio-json.js';
+import { readText } from '../../gateway/server/long-text.js';
+import type { HttpRequest } from '../../gateway/server/port.js';
+import { pick, seeded } from '../fixtures/random.js';
+
+/** What stands between the quotes of the string's JSON. */
+const quoted = (json: string): Buffer => Buffer.from(json.slice(1, -1));
+
+const asciiOnly = (json: string): string =>
+  json.replace(/[^\0-\x7f]/gu, (character) =>
+    [...Array(character.length).keys()]
+      .map((at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
+
+/** More than one piece of it is read. */
+const LENGTH = 700_000;
+
+t.test('every mixture of escapes and characters, wherever the pieces end', async (t) => {
+  const random = seeded(11);
+  const TOKENS: [string, ...string[]] = [
+    'a',
+    'b c',
+    '\n',
+    '"',
+    '\\',
+    '\\\\u0041',
+    'ä',
+    '日本',
+    '😀',
+    '\u0001',
+    '\ufeff',
+  ];
+  for (let round = 0; round < 4; round++) {
+    const parts: string[] = ['x'.repeat(round)];
+    for (let length = 0; length < LENGTH; length += parts.at(-1)!.length) parts.push(pick(random, TOKENS));
+    const text = parts.join('');
+    const json = JSON.stringify(text);
+    t.ok((await readText(quoted(json))) === text, 'as it is written');
+    t.ok((await readText(quoted(asciiOnly(json)))) === text, 'in ASCII alone');
+  }
+});
+
+t.test('runs of one kind, at every offset', async (t) => {
+  for (const unit of ['\\', '"', '😀', 'é', '\u0002']) {
+    for (const offset of [0, 1, 2, 3, 5]) {
+      const text = 'x'.repeat(offset) + unit.repeat(LENGTH / 4);
+      for (const json of [JSON.stringify(text), asciiOnly(JSON.stringify(text))])
+        t.ok((await readText(quoted(json))) === text, `${JSON.stringify(unit)} behind ${offset}`);
+    }
+  }
+});
+
+t.test('what JSON refuses is malformed', async (t) => {
+  const filler = 'x'.repeat(300_000);
+  for (const tail of ['\u0001', '\\x', '\\u12g4', '\\'])
+    await t.rejects(readText(Buffer.from(filler + tail)), { code: 'malformed_body', status: 400 }, tail);
+  await t.rejects(readText(Buffer.concat([Buffer.from(filler), Buffer.from([0xff])])), {
+    code: 'malformed_body',
+  });
+});
+
+const documentOf = (json: string) =>
+  readAudioJson(
+    {
+      headers: new Map(),
+      async *body() {
+        const bytes = Buffer.from(json);
+        for (let at = 0; at < bytes.length; at += 50_000) yield bytes.subarray(at, at + 50_000);
+      },
+    } as unknown as HttpRequest,
+    100_000_000,
+  );
+
+t.test(
+  'a document: text, base64 and the whole of it, long and short, with escapes and without',
+  async (t) => {
+    const audio = Buffer.alloc(3_000_000, 'audio');
+    const base64 = audio.toString('base64');
+    const fields = { plain: 'a b '.repeat(50_000), lines: 'é"\n'.repeat(50_000), short: 'é\n', base64 };
+    const json = JSON.stringify(fields).replaceAll('/', '\\/');
+    const document = await documentOf(json);
+    const value = document.value as typeof fields;
+    for (const name of ['plain', 'lines', 'short'] as const)
+      t.ok((await document.text(value[name])) === fields[name]);
+    t.ok(
+      audio.equals((await document.decode(value.base64, audio.length)) ?? Buffer.alloc(0)),
+      'escaped base64',
+    );
+    await t.rejects(document.decode(value.base64, audio.length - 1000), { code: 'audio_too_large' });
+    const whole = document.whole() as typeof fields;
+    for (const [name, text] of Object.entries(fields))
+      t.ok(whole[name as keyof typeof fields] === text, name);
+  },
+);

@@ -1,0 +1,554 @@
+/** Protocol B's speech sockets without a network: buffer, machines, alignment, frames (protocol-b.md section 3). */
+import t from 'tap';
+import { createActor } from 'xstate';
+import { actorClock } from '../../actors/clock.js';
+import { type SocketFault, streamInput, type StreamInputEffect } from '../../actors/stream-input.js';
+import { speechSocket, type SpeechSocketEffect } from '../../actors/stream-input-socket.js';
+import { isBlank, TextBuffer } from '../../actors/text-buffer.js';
+import { TextFeed } from '../../actors/text-feed.js';
+import { LIMITS } from '../../contracts/limits.js';
+import type { SpokenPiece, TimedAudio } from '../../contracts/ports/speech.js';
+import { defaultVocabulary } from '../../contracts/vocabulary.js';
+import { AudioFrames } from '../../gateway/dialects/protocol-b/sockets/audio-frames.js';
+import {
+  FrameFault,
+  readFrame as readFrameOf,
+} from '../../gateway/dialects/protocol-b/sockets/client-frames.js';
+import { frameStream } from '../../gateway/dialects/protocol-b/sockets/frame-stream.js';
+import { ContextFrames } from '../../gateway/dialects/protocol-b/sockets/server-frames.js';
+import { SimulatedClock } from '../fixtures/edge-clock.js';
+import { pick, seeded } from '../fixtures/random.js';
+import type { Alignment, SpeechFrame } from '../fixtures/speech-socket.js';
+
+const readFrame = (data: string | Uint8Array) => readFrameOf(data, defaultVocabulary);
+const SCHEDULE = LIMITS.streamInput.schedule.default;
+const FAULT: SocketFault = { message: 'no', error: 'no', code: 1008 };
+
+const buffered = (text: string, schedule: readonly number[] = SCHEDULE): TextBuffer => {
+  const buffer = new TextBuffer(schedule);
+  buffer.add(text);
+  return buffer;
+};
+
+t.test('chunk_length_schedule: each generation waits for its own number of characters', async (t) => {
+  const buffer = new TextBuffer([50, 80, 100]);
+  const lengths: number[] = [];
+  let waited = 0;
+  for (let word = 0; word < 200; word++) {
+    buffer.add('word ');
+    waited += 5;
+    const text = buffer.due();
+    if (text === undefined) continue;
+    t.equal(text.length, waited, 'whole words, so all of it');
+    lengths.push(waited);
+    waited = 0;
+  }
+  t.strictSame(lengths.slice(0, 5), [50, 80, 100, 100, 100], 'the last item repeats');
+});
+
+t.test('a generation stops behind a sentence, a clause or a word, and leaves the rest', async (t) => {
+  const filler = 'a'.repeat(40);
+  const cases: [text: string, given: string][] = [
+    [`${filler} ${filler} end. Then ${filler}`, `${filler} ${filler} end. `],
+    [`${filler} ${filler} end.” Then ${filler}`, `${filler} ${filler} end.” `],
+    [`${filler} ${filler}, then ${filler}`, `${filler} ${filler}, `],
+    [`${filler} ${filler} ${filler}`, `${filler} ${filler} `],
+    [`Hi. ${filler} ${filler} ${filler}`, `Hi. ${filler} ${filler} `],
+    ['語'.repeat(130), '語'.repeat(130)],
+    [`${'語'.repeat(80)}。${'語'.repeat(60)}`, `${'語'.repeat(80)}。`],
+  ];
+  for (const [text, given] of cases) t.equal(buffered(text).due(), given);
+  t.equal(buffered('a'.repeat(119)).due(), undefined);
+  t.equal(buffered(' '.repeat(500)).due(), undefined);
+});
+
+t.test('try_trigger_generation speaks what is fit to be spoken', async (t) => {
+  t.equal(buffered('Hello ').ripe(), undefined);
+  t.equal(buffered('Hello there. ').ripe(), 'Hello there. ');
+  t.equal(buffered('Hello there. And ').ripe(), 'Hello there. ');
+  t.equal(buffered('word '.repeat(9)).ripe(), undefined, '45 characters');
+  t.equal(buffered('word '.repeat(10)).ripe(), 'word '.repeat(10), '50 characters');
+});
+
+t.test('blanks keep a context alive and add nothing', async (t) => {
+  const buffer = buffered(' ');
+  t.equal(buffer.bytes, 0, 'before all text');
+  buffer.add('Hello');
+  buffer.add(' ');
+  buffer.add(' ');
+  buffer.add('world');
+  t.equal(buffer.rest(), 'Hello world');
+  buffer.add(' ');
+  t.equal(buffer.rest(), undefined);
+  buffer.add('again');
+  t.equal(buffer.rest(), ' again', 'words are parted across generations');
+  buffer.add('\n\n');
+  buffer.add('Paragraph');
+  buffer.add(' '.repeat(100_000));
+  t.ok(buffer.bytes < 30, 'blanks alone are not kept');
+  t.equal(buffer.rest()?.trimEnd(), '\n\nParagraph');
+});
+
+t.test('a buffer gives each character once, in order, and counts its bytes', async (t) => {
+  const random = seeded(5);
+  const words = ['one ', 'Zwei, ', 'three. ', '四。', '🙂 ', 'x'.repeat(90), '\n', 'five! '] as const;
+  for (let run = 0; run < 200; run++) {
+    const buffer = new TextBuffer([50 + Math.floor(random() * 100)]);
+    let sent = '';
+    let given = '';
+    const take = (text: string | undefined): void => {
+      t.notOk(text !== undefined && isBlank(text), 'no blank generation');
+      given += text ?? '';
+    };
+    for (let step = 0; step < 50; step++) {
+      const word = pick(random, words);
+      if (!isBlank(word)) sent += word;
+      if (!isBlank(word)) buffer.add(word);
+      if (random() < 0.3)
+        take(pick(random, [() => buffer.due(), () => buffer.ripe(), () => buffer.rest()])());
+      if (buffer.bytes !== Buffer.byteLength(sent) - Buffer.byteLength(given)) return t.fail('bytes');
+    }
+    take(buffer.rest());
+    if (!t.equal(given, sent)) return;
+  }
+});
+
+const STEPS = 10_000;
+const SEEDS = [1, 2, 3];
+
+/** Contexts one after the other, each driven at random to its end. */
+t.test('a random walk of contexts: one beginning, one end, nothing after it', async (t) => {
+  for (const seed of SEEDS) {
+    const random = seeded(seed);
+    let steps = 0;
+    let spoken = 0;
+    let refused = 0;
+    while (steps < STEPS) {
+      const clock = new SimulatedClock();
+      const refusal = random() < 0.1 ? FAULT : undefined;
+      const actor = createActor(streamInput, {
+        input: { inactivityMs: 20_000, refusal },
+        clock: actorClock(clock),
+      });
+      const effects: StreamInputEffect['type'][] = [];
+      actor.on('*', ({ type }) => void effects.push(type));
+      actor.start();
+      let left = false;
+      let ended = false;
+      let over = false;
+      let heardAt = 0;
+      const isOver = (): boolean => actor.getSnapshot().status === 'done';
+      for (let step = 0; step < 60 && !isOver(); step++, steps++) {
+        const running = effects.includes('begin') && !over;
+        pick(random, [
+          () => (actor.send({ type: 'heard' }), (heardAt = clock.now())),
+          () => actor.send({ type: 'speak', fed: random() < 0.5 }),
+          () => random() < 0.2 && (actor.send({ type: 'end' }), (ended = true)),
+          () => running && random() < 0.3 && ((over = true), actor.send({ type: 'done' })),
+          () => random() < 0.05 && actor.send({ type: 'failed', fault: FAULT }),
+          () => random() < 0.05 && ((left = true), actor.send({ type: 'gone' })),
+          () => {
+            const before = effects.length;
+            clock.advance(random() * 15_000);
+            const said = effects.slice(before);
+            if (said.length > 0 && (ended || clock.now() - heardAt < 20_000)) t.fail(`idle: ${said.join()}`);
+          },
+        ])();
+      }
+      const byUs = !isOver();
+      if (byUs) actor.send({ type: 'gone' });
+      const ends = effects.filter((type) => type === 'finish' || type === 'refuse');
+      const begun = effects.filter((type) => type === 'begin').length;
+      spoken += begun;
+      refused += ends.filter((type) => type === 'refuse').length;
+      const wrong =
+        begun > 1 ||
+        (refusal && begun > 0) ||
+        ends.length > 1 ||
+        (left && ends.length > 0) ||
+        (ends.length > 0 && effects.at(-1) !== ends[0]) ||
+        (ends[0] === 'finish' && begun === 1 && !over) ||
+        effects.includes('cancel') !== (begun === 1 && !over && (ends[0] === 'refuse' || left || byUs)) ||
+        clock.pending > 0;
+      if (wrong) return t.fail(`seed ${seed}: ${effects.join()}`);
+    }
+    t.ok(spoken > 100 && refused > 20, `seed ${seed}: ${spoken} spoke, ${refused} were refused`);
+  }
+});
+
+t.test('a random walk of sockets: one close, normal only when no context is left', async (t) => {
+  for (const seed of SEEDS) {
+    const random = seeded(seed);
+    let steps = 0;
+    const closes = { normal: 0, fault: 0 };
+    while (steps < STEPS) {
+      const clock = new SimulatedClock();
+      const input = { inactivityMs: 20_000, silence: FAULT };
+      const actor = createActor(speechSocket, { input, clock: actorClock(clock) });
+      const effects: SpeechSocketEffect[] = [];
+      actor.on('*', (effect) => void effects.push(effect));
+      actor.start();
+      let contexts = 0;
+      let left = false;
+      const isOver = (): boolean => actor.getSnapshot().status === 'done';
+      const takes = (): boolean => ['empty', 'occupied'].includes(String(actor.getSnapshot().value));
+      for (let step = 0; step < 60 && !isOver(); step++, steps++) {
+        pick(random, [
+          () => actor.send({ type: 'identified' }),
+          () => actor.send({ type: 'heard' }),
+          () => takes() && (contexts++, actor.send({ type: 'opened' })),
+          () => contexts > 0 && (contexts--, actor.send({ type: 'ended' })),
+          () => takes() && random() < 0.2 && actor.send({ type: 'leave' }),
+          () => random() < 0.03 && actor.send({ type: 'fault', fault: FAULT }),
+          () => random() < 0.03 && ((left = true), actor.send({ type: 'gone' })),
+          () => clock.advance(random() * 8000),
+        ])();
+      }
+      const close = effects.find(({ type }) => type === 'close');
+      if (!isOver()) actor.send({ type: 'gone' });
+      const normal = close?.fault === undefined;
+      if (close) closes[normal ? 'normal' : 'fault'] += 1;
+      const told = effects.map(({ type }) => type).join();
+      const wanted = !close ? '' : normal ? 'close' : 'refuse,close';
+      if (told !== wanted || (left && close) || (close && normal && contexts > 0) || clock.pending > 0)
+        return t.fail(`seed ${seed}: ${told}, ${contexts} contexts`);
+    }
+    t.ok(closes.normal > 20 && closes.fault > 20, JSON.stringify(closes));
+  }
+});
+
+/** A piece as it is when so much of its audio has been made; a word lasts `word` seconds, the rest is silence. */
+function pieceOf(text: string, at: number, index: number, offset: number, named = true) {
+  const names = [...text.matchAll(/\S+/gu)].map(([name]) => name);
+  const WORD = 0.25;
+  const words = names.map((name, place) => ({ text: name, start: place * WORD, end: (place + 1) * WORD }));
+  const length = names.length * WORD + 0.2;
+  const made = (duration: number, complete = duration >= length): SpokenPiece => ({
+    index,
+    text,
+    at,
+    offset,
+    duration: Math.min(duration, length),
+    complete,
+    words: named ? words : words.filter(({ start }) => start < duration),
+  });
+  return { length, made };
+}
+
+const CHUNK = 0.1;
+
+interface Telling {
+  readonly sync: boolean;
+  /** Whether the engine names all words before it has made the audio. */
+  readonly named: boolean;
+  /** How much more than is heard has been made, in seconds. */
+  readonly ahead: number;
+}
+
+/** The frames of a text, piece by piece, as the pipeline tells of them. */
+function told(pieces: readonly string[], { sync, named, ahead }: Telling): SpeechFrame[] {
+  const frames = new AudioFrames(new ContextFrames(undefined), sync);
+  const out: string[] = [];
+  let at = 0;
+  let offset = 0;
+  pieces.forEach((spoken, index) => {
+    frames.add(spoken);
+    const text = spoken.trim();
+    const piece = pieceOf(text, at + spoken.indexOf(text), index, offset, named);
+    for (let heard = 0; heard < piece.length; heard += CHUNK) {
+      const end = Math.min(piece.length, heard + CHUNK);
+      const chunk = { audio: new Uint8Array(10), piece: piece.made(end + ahead), end: offset + end };
+      out.push(...frames.push(chunk));
+    }
+    out.push(...frames.push({ audio: new Uint8Array(0), piece: piece.made(99), end: offset + piece.length }));
+    at += spoken.length;
+    offset += piece.length;
+  });
+  out.push(...frames.finish());
+  return out.map((frame) => JSON.parse(frame) as SpeechFrame);
+}
+
+const alignmentsOf = (frames: readonly SpeechFrame[]): Alignment[] =>
+  frames.flatMap(({ alignment }) => alignment ?? []);
+
+const PIECES = ['Hello there, ', 'dear 🙂 world.  ', 'no no no ', 'Fin.'];
+const TELLINGS: Telling[] = [true, false].flatMap((sync) =>
+  [true, false].flatMap((named) => [0, 0.35, 9].map((ahead) => ({ sync, named, ahead }))),
+);
+
+t.test('each character is told once, in the order of the text, with times that never go back', async (t) => {
+  for (const telling of TELLINGS) {
+    const alignments = alignmentsOf(told(PIECES, telling));
+    const label = JSON.stringify(telling);
+    t.equal(alignments.flatMap(({ chars }) => chars).join(''), PIECES.join(''), label);
+    let base = 0;
+    let last = 0;
+    for (const { chars, charStartTimesMs: starts, charDurationsMs: durations } of alignments) {
+      t.equal(starts.length, chars.length);
+      t.equal(durations.length, chars.length);
+      chars.forEach((_, index) => {
+        const start = base + (starts[index] ?? NaN);
+        if (!(Number.isInteger(start) && start >= last)) t.fail(`${label}: ${start} after ${last}`);
+        last = start + (durations[index] ?? NaN);
+      });
+      if (!telling.sync) base = last;
+    }
+    const whole = PIECES.reduce((sum, piece) => sum + pieceOf(piece, 0, 0, 0).length, 0);
+    t.ok(
+      Math.abs(last - whole * 1000) <= 2,
+      `${label}: laid end to end they last as long as the audio: ${last}`,
+    );
+  }
+});
+
+t.test(
+  'without sync_alignment the first frame of each generation tells all of it, the others nothing',
+  async (t) => {
+    const frames = told(PIECES, { sync: false, named: false, ahead: 0 });
+    const telling = frames.filter(({ alignment }) => alignment);
+    t.strictSame(
+      telling.map(({ alignment }) => alignment?.chars.join('')),
+      PIECES,
+    );
+    t.ok(telling.every(({ alignment }) => alignment?.charStartTimesMs[0] === 0));
+    t.strictSame(frames[0], telling[0], 'the first frame is one of them');
+    t.ok(frames.every(({ audio }) => audio !== ''));
+    t.strictSame(frames[0]?.normalizedAlignment, frames[0]?.alignment);
+  },
+);
+
+t.test('with sync_alignment every frame tells the characters that begin in it, absolutely', async (t) => {
+  const frames = told(PIECES, { sync: true, named: true, ahead: 9 });
+  let end = 0;
+  for (const { alignment } of frames) {
+    t.ok(alignment);
+    end += CHUNK * 1000;
+    for (const start of alignment?.charStartTimesMs ?? []) {
+      if (start > end + 150 || start < end - 450) t.fail(`${start} is not in the frame that ends at ${end}`);
+    }
+  }
+});
+
+t.test('an engine without timing has no alignment, and its audio is not held', async (t) => {
+  for (const sync of [true, false]) {
+    const frames = new AudioFrames(new ContextFrames('c'), sync);
+    frames.add('Hello there. ');
+    const piece = { index: 0, text: 'Hello there.', at: 0, offset: 0, duration: 0.1, complete: false };
+    const chunk = { audio: new Uint8Array(9), piece: { ...piece, words: undefined }, end: 0.1 };
+    const [frame] = [...frames.push(chunk)].map((text) => JSON.parse(text) as SpeechFrame);
+    t.match(frame, { audio: String, alignment: null, normalizedAlignment: null, contextId: 'c' });
+    t.strictSame([...frames.finish()], []);
+  }
+});
+
+t.test('audio frames hold at most 64 KiB of base64, and no sample is cut', async (t) => {
+  for (const sync of [true, false]) {
+    const frames = new AudioFrames(new ContextFrames(undefined), sync);
+    const audio = Uint8Array.from({ length: 500_001 }, (_, index) => index % 251);
+    const piece = pieceOf('Hello there.', 0, 0, 0).made(99);
+    frames.add('Hello there.');
+    const sent = [...frames.push({ audio, piece, end: 0.7 }), ...frames.finish()];
+    const chunks = sent.map((frame) => (JSON.parse(frame) as SpeechFrame).audio ?? '');
+    t.ok(chunks.length > 10 && chunks.every((chunk) => chunk.length <= LIMITS.streamInput.audioFrameBytes));
+    t.ok(chunks.every((chunk) => !chunk.slice(0, -4).includes('=')));
+    t.same(Buffer.concat(chunks.map((chunk) => Buffer.from(chunk, 'base64'))), Buffer.from(audio));
+    const characters = sent.flatMap((frame) => (JSON.parse(frame) as SpeechFrame).alignment?.chars ?? []);
+    t.equal(characters.join(''), 'Hello there.');
+  }
+});
+
+/** Audio that comes when the test says so. */
+function paced() {
+  const queue: TimedAudio[] = [];
+  let wake = (): void => undefined;
+  let left = false;
+  async function* chunks(): AsyncGenerator<TimedAudio> {
+    try {
+      for (;;) {
+        const next = queue.shift();
+        if (next) yield next;
+        else await new Promise<void>((resolve) => (wake = resolve));
+      }
+    } finally {
+      left = true;
+    }
+  }
+  const give = (chunk: TimedAudio): void => {
+    queue.push(chunk);
+    wake();
+  };
+  return { chunks: chunks(), give, isLeft: () => left };
+}
+
+const turns = async (): Promise<void> => {
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+};
+
+t.test('audio is held until its characters are known, and no longer than it keeps coming', async (t) => {
+  const cases = [
+    { named: true, patience: 30, text: 'Hello there.' },
+    { named: false, patience: 250, text: '' },
+  ];
+  for (const { named, patience, text } of cases) {
+    const clock = new SimulatedClock();
+    const frames = new AudioFrames(new ContextFrames(undefined), false);
+    frames.add('Hello there.');
+    const { chunks, give } = paced();
+    const piece = pieceOf('Hello there.', 0, 0, 0, named);
+    const out: SpeechFrame[] = [];
+    const stream = frameStream(chunks, frames, clock);
+    void (async () => {
+      for await (const frame of stream) out.push(JSON.parse(frame) as SpeechFrame);
+    })();
+    give({ audio: new Uint8Array(9), piece: piece.made(0.1), end: 0.1 });
+    await turns();
+    clock.advance(patience - 1);
+    await turns();
+    t.equal(out.length, 0, 'held');
+    clock.advance(1);
+    await turns();
+    t.equal(out.length, 1, 'let go');
+    t.equal(out[0]?.alignment?.chars.join('') ?? '', text, 'with what is known');
+    t.equal(clock.pending, 0);
+    give({ audio: new Uint8Array(9), piece: piece.made(99), end: 0.2 });
+    await turns();
+    t.equal(out.length, 2, 'a piece that was let go is not held again');
+    t.equal(
+      alignmentsOf(out)
+        .flatMap(({ chars }) => chars)
+        .join(''),
+      'Hello there.',
+    );
+  }
+});
+
+t.test('with sync_alignment a chunk waits for the next one, not for its piece', async (t) => {
+  const frames = new AudioFrames(new ContextFrames(undefined), true);
+  frames.add('Hello there.');
+  const piece = pieceOf('Hello there.', 0, 0, 0, false);
+  const sent = [1, 2, 3, 4].map((chunk) => {
+    const end = chunk * CHUNK;
+    return [...frames.push({ audio: Uint8Array.of(chunk), piece: piece.made(end), end })].length;
+  });
+  t.strictSame(sent, [0, 1, 1, 1]);
+});
+
+t.test('held audio has a budget', async (t) => {
+  const frames = new AudioFrames(new ContextFrames(undefined), false);
+  const piece = pieceOf('Hello there.', 0, 0, 0, false);
+  let sent = 0;
+  for (let chunk = 0; chunk < 20 && sent === 0; chunk++) {
+    sent += [...frames.push({ audio: new Uint8Array(100_000), piece: piece.made(0.1), end: chunk })].length;
+    t.ok(chunk < 11, 'let go after about 1 MiB');
+  }
+});
+
+t.test('a reader that leaves leaves the audio', async (t) => {
+  const clock = new SimulatedClock();
+  const frames = new AudioFrames(new ContextFrames(undefined), false);
+  const { chunks, give, isLeft } = paced();
+  const stream = frameStream(chunks, frames, clock);
+  give({ audio: new Uint8Array(9), piece: pieceOf('Hello there.', 0, 0, 0).made(99), end: 0.1 });
+  await stream.next();
+  await stream.return(undefined);
+  await turns();
+  t.ok(isLeft());
+});
+
+t.test('what clients send: null is absent, unknown fields are ignored, booleans follow rule 3', async (t) => {
+  const frame = (fields: object) => readFrame(JSON.stringify(fields));
+  const first = frame({
+    text: ' ',
+    try_trigger_generation: true,
+    voice_settings: null,
+    generation_config: { chunk_length_schedule: [50] },
+    pronunciation_dictionary_locators: [{ pronunciation_dictionary_id: 'x' }],
+    whatever: { a: [1] },
+  });
+  t.match(first, { text: ' ', voiceSettings: undefined, schedule: [50], key: undefined });
+  t.strictSame([...first.flags], ['try_trigger_generation']);
+  t.match(frame({ text: '', voice_settings: {}, generation_config: null }), { voiceSettings: undefined });
+  for (const value of [false, 'False', 0, 'none', 'off', null, ''])
+    t.equal(frame({ text: 'a', flush: value }).flags.size, 0, `flush: ${JSON.stringify(value)}`);
+  for (const value of [true, 'true', 1]) t.ok(frame({ flush: value }).flags.has('flush'));
+  t.match(frame({ text: 'a', contextId: 'x' }), { contextId: 'x' }, 'the schema knows both spellings');
+  for (const [name, key] of [
+    ['xi_api_key', 'k'],
+    ['xi-api-key', 'k'],
+    ['authorization', 'Bearer k'],
+    ['authorization', 'k'],
+  ] as const)
+    t.equal(frame({ text: ' ', [name]: key }).key, 'k');
+});
+
+const REFUSED: [name: string, data: string | Uint8Array, code: number][] = [
+  ['binary', new Uint8Array(3), 1008],
+  ['not JSON', '{"text":', 1008],
+  ['empty', '', 1008],
+  ['no object', '[1]', 1008],
+  ['a string', '"text"', 1008],
+  ['nothing in it', '{}', 1008],
+  ['nothing known in it', '{"foo":1}', 1008],
+  ['null text alone', '{"text":null}', 1008],
+  ['text of another type', '{"text":5}', 1008],
+  ['flush of another type', '{"text":"a","flush":"maybe"}', 1008],
+  ['a schedule below 50', '{"text":" ","generation_config":{"chunk_length_schedule":[49]}}', 1008],
+  ['a schedule above 500', '{"text":" ","generation_config":{"chunk_length_schedule":[501]}}', 1008],
+  [
+    'a schedule without end',
+    JSON.stringify({ text: ' ', generation_config: { chunk_length_schedule: Array(65).fill(50) } }),
+    1008,
+  ],
+  ['a context id without end', JSON.stringify({ text: ' ', context_id: 'c'.repeat(257) }), 1008],
+  ['a key of another type', '{"text":" ","xi_api_key":5}', 1008],
+  ['a key without end', JSON.stringify({ text: ' ', authorization: 'k'.repeat(2000) }), 1008],
+  ['nested without end', `{"text":"a","x":${'['.repeat(100)}${']'.repeat(100)}}`, 1008],
+  ['parts without end', `{"text":"a","x":[${'1,'.repeat(200_000)}1]}`, 1008],
+  ['a frame that no text can fill', JSON.stringify({ text: 'a'.repeat(7 * 1024 * 1024) }), 1009],
+];
+
+t.test('frames that cannot be taken', async (t) => {
+  for (const [name, data, code] of REFUSED) {
+    try {
+      readFrame(data);
+      t.fail(name);
+    } catch (error) {
+      t.ok(error instanceof FrameFault, name);
+      t.match((error as FrameFault).fault, { message: String, error: String, code }, name);
+    }
+  }
+});
+
+t.test('any frame is read or refused, never a crash', async (t) => {
+  const random = seeded(11);
+  const names = [
+    'text',
+    'flush',
+    'context_id',
+    'voice_settings',
+    'generation_config',
+    'constructor',
+  ] as const;
+  const values = [null, true, 'a ', '', 5, -1, {}, [], { chunk_length_schedule: 'x' }, '__proto__'] as const;
+  let read = 0;
+  for (let run = 0; run < 5000; run++) {
+    const fields = Array.from({ length: 4 }, () => [pick(random, names), pick(random, [...values])]);
+    const whole = JSON.stringify(Object.fromEntries(fields));
+    const data = random() < 0.2 ? whole.slice(0, Math.floor(random() * whole.length)) : whole;
+    try {
+      readFrame(data);
+      read++;
+    } catch (error) {
+      if (!(error instanceof FrameFault)) throw error;
+    }
+  }
+  t.ok(read > 100 && read < 4000, `${read} of 5000 were read`);
+});
+
+t.test('the feed says how much waits in it', async (t) => {
+  const feed = new TextFeed(100);
+  t.ok(feed.add('äöü'));
+  t.equal(feed.bytes, 6);
+  await feed.next();
+  t.equal(feed.bytes, 0);
+});

@@ -1,0 +1,123 @@
+/** The counter of o200k_base tokens: right on every kind of text, and slow on none (spec "prompt"; issue 6). */
+import { getEncoding } from 'js-tiktoken';
+import ranks from 'js-tiktoken/ranks/o200k_base';
+import t from 'tap';
+import { systemClock } from '../../contracts/clock.js';
+import { ServiceError } from '../../contracts/errors.js';
+import { LIMITS } from '../../contracts/limits.js';
+import { createCounter } from '../../engines/o200k.js';
+import { createTokenCounter } from '../../engines/tokens.js';
+import { SimulatedClock } from '../fixtures/edge-clock.js';
+import { seeded } from '../fixtures/random.js';
+
+const counter = createCounter();
+const stock = getEncoding('o200k_base');
+
+const TEXTS: Readonly<Record<string, string>> = {
+  empty: '',
+  word: 'hello',
+  prose: 'You help the callers of a bakery. It opens at 7:30, and it’s closed on Sundays!\n\nBe brief.  ',
+  contractions: "I'll we're don't HE'S it'd I'm they've",
+  numbers: '1 22 333 4444 1234567890 3.14159',
+  code: 'function f(x) {\r\n\treturn x?.y ?? `${z}`;\n}\n\n\n',
+  japanese: 'こんにちは、今日はいい天気ですね。東京タワーへ行きましょう。',
+  chinese: '你好，我想预订明天晚上七点的座位，一共四个人。',
+  korean: '안녕하세요. 내일 오후 세 시에 예약하고 싶어요.',
+  arabic: 'مرحبا كيف يمكنني مساعدتك اليوم؟',
+  emoji: '👩‍👩‍👧‍👦🎉🇫🇷 ok 👍🏽',
+  combining: 'e\u0301a\u0308 Z\u0351\u036b\u0343\u036a\u0302A\u0317',
+  spaces: '   \t  \n \n   x   ',
+  signs: '!!!???...---===***///\\\\\\ ({[<>]})',
+  mixed: 'CamelCaseWordsAndURLs https://example.com/a?b=c&d=e#f',
+};
+
+t.test('counts what the tokenizer itself counts', async (t) => {
+  for (const [name, text] of Object.entries(TEXTS))
+    t.equal(counter.count(text), stock.encode(text).length, name);
+});
+
+t.test('agrees on random texts of all sorts of characters', async (t) => {
+  const random = seeded(7);
+  const signs = [...'abcdefXYZ019 \n\t.,\'"{}-_éßñжд你好こん한글🎉ا\u0301'];
+  for (let round = 0; round < 300; round++) {
+    const length = 1 + Math.floor(random() * 80);
+    const text = Array.from({ length }, () => signs[Math.floor(random() * signs.length)]).join('');
+    const counted = counter.count(text);
+    const expected = stock.encode(text).length;
+    if (counted !== expected) t.equal(counted, expected, JSON.stringify(text));
+  }
+});
+
+/** A stock tokenizer takes 13 to 21 s for each of the first two. */
+t.test('no text of the allowed length is slow', { timeout: 30_000 }, async (t) => {
+  const length = LIMITS.agent.systemPromptLength;
+  const random = seeded(3);
+  const letters = Array.from({ length }, () => String.fromCharCode(97 + Math.floor(random() * 26))).join('');
+  const hostile = ['a'.repeat(length), letters, 'ab'.repeat(length / 2), '漢'.repeat(length), ' '.repeat(length), 'A'.repeat(length), '\u0301'.repeat(length), '🎉'.repeat(length / 2)]; // prettier-ignore
+  for (const text of hostile) t.ok(counter.count(text) > 0);
+});
+
+t.test('no token is longer than the counter thinks', async (t) => {
+  // Text of more bytes than 128 a token is refused without being counted.
+  const lines = ranks.bpe_ranks.split('\n').filter(Boolean);
+  const entries = lines.flatMap((line) => line.split(' ').slice(2));
+  const longest = entries.reduce((most, entry) => Math.max(most, Buffer.from(entry, 'base64').length), 0);
+  t.equal(longest, 128);
+});
+
+t.test('on its thread', async (t) => {
+  const threaded = createTokenCounter({ clock: systemClock });
+  t.teardown(() => threaded.stop());
+  const word = ' bakery';
+  t.equal(stock.encode(word.repeat(4000)).length, 4000);
+
+  t.test('the limit itself is allowed, one more is not', async (t) => {
+    t.equal(await threaded.exceeds(word.repeat(4000), 4000), false);
+    t.equal(await threaded.exceeds(word.repeat(4001), 4000), true);
+  });
+
+  t.test('what its bytes decide needs no thread, and a thread that rests ends', async (t) => {
+    let threads = 0;
+    const count = (): void => void threads++;
+    process.on('worker', count);
+    t.teardown(() => process.off('worker', count));
+    const clock = new SimulatedClock();
+    const own = createTokenCounter({ clock });
+    t.teardown(() => own.stop());
+    t.equal(await own.exceeds('é'.repeat(2000), 4000), false);
+    t.equal(await own.exceeds('a'.repeat(4000 * 128 + 1), 4000), true);
+    t.equal(threads, 0);
+    t.equal(await own.exceeds(word.repeat(700), 4000), false);
+    clock.advance(30_000);
+    t.equal(await own.exceeds(word.repeat(700), 4000), false);
+    t.equal(threads, 1, 'it stays for a while');
+    clock.advance(59_000);
+    t.equal(await own.exceeds(word.repeat(700), 4000), false);
+    t.equal(threads, 1, 'each text makes the while begin anew');
+    clock.advance(60_000);
+    t.equal(await own.exceeds(word.repeat(700), 4000), false);
+    t.equal(threads, 2, 'it had ended');
+  });
+
+  t.test('texts that wait are bounded; those within the bound are all counted', async (t) => {
+    const text = word.repeat(4001);
+    const asked = Array.from({ length: LIMITS.tokenQueue + 3 }, () =>
+      threaded.exceeds(text, 4000).catch((error: unknown) => error),
+    );
+    const results = await Promise.all(asked);
+    t.equal(results.filter((result) => result === true).length, LIMITS.tokenQueue);
+    const refused = results.filter((result) => result instanceof ServiceError);
+    t.strictSame(
+      refused.map(({ code }) => code),
+      ['overloaded', 'overloaded', 'overloaded'],
+    );
+  });
+
+  t.test('a thread that is stopped fails its texts, and the next text starts another', async (t) => {
+    const waiting = threaded.exceeds(word.repeat(4001), 4000);
+    waiting.catch(() => undefined);
+    await threaded.stop();
+    await t.rejects(waiting, { code: 'overloaded' });
+    t.equal(await threaded.exceeds(word.repeat(4001), 4000), true);
+  });
+});
