@@ -236,17 +236,6 @@ t.test('bodies that are not what they say', async (t) => {
   }
 });
 
-t.test('a body over 32 MiB is 413, one of 32 MiB is not (fine point 5)', async (t) => {
-  const response = await post(`{"text":"${'a'.repeat(LIMITS.body.nativeSynthesis)}"}`).catch(
-    (error: unknown) => error,
-  );
-  if (response instanceof Response) t.equal(response.status, 413);
-  else t.match(String((response as Error).cause), /closed|ECONNRESET|EPIPE/, 'cut while it was sending');
-  const largest = await post('{"text":"a"}'.padEnd(LIMITS.body.nativeSynthesis));
-  t.equal(largest.status, 200);
-  await largest.arrayBuffer();
-});
-
 t.test('rule 15: X-Generation-Id is on every response (fine point 3)', async (t) => {
   const responses = await Promise.all([
     post({ text: 'a' }),
@@ -295,4 +284,16 @@ t.test('the interface description covers the endpoint, at version 1 (fine point 
   const content = description.paths['/v1/tts']?.['post']?.requestBody?.content;
   t.strictSame(Object.keys(content ?? {}).sort(), ['application/json', 'application/msgpack']);
   t.ok(description.paths['/v1/asr']?.['post']);
+});
+
+// Last: a body of that size keeps the loop so busy that the edge may shed what comes right behind it.
+t.test('a body over 32 MiB is 413, one of 32 MiB is not (fine point 5)', async (t) => {
+  const response = await post(`{"text":"${'a'.repeat(LIMITS.body.nativeSynthesis)}"}`).catch(
+    (error: unknown) => error,
+  );
+  if (response instanceof Response) t.equal(response.status, 413);
+  else t.match(String((response as Error).cause), /closed|ECONNRESET|EPIPE/, 'cut while it was sending');
+  const largest = await post('{"text":"a"}'.padEnd(LIMITS.body.nativeSynthesis));
+  t.equal(largest.status, 200);
+  await largest.arrayBuffer();
 });
