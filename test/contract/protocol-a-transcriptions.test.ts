@@ -4,6 +4,7 @@ import { LIMITS } from '../../contracts/limits.js';
 import { startGateway } from '../fixtures/gateway.js';
 import { BASES, refusal } from '../fixtures/protocol-a.js';
 import { type Entry, form, jsonOf, MODEL, TEXT, transcriptions } from '../fixtures/transcriptions.js';
+import { patiently } from '../fixtures/patience.js';
 
 const gateway = await startGateway();
 t.teardown(() => gateway.stop());
@@ -226,7 +227,7 @@ t.test('audio over 100 MiB, counted decoded, is 413, in both kinds of body (fine
     () => sendJson({ prompt: 'x'.repeat(LIMITS.body.transcription) }),
   ];
   for (const ask of asked) {
-    const response = await ask().catch((error: unknown) => error as Error);
+    const response = await patiently(ask).catch((error: unknown) => error as Error);
     if (response instanceof Response) t.equal((await refusal(response, 413)).type, 'invalid_request_error');
     else t.ok(response.cause, 'cut while it was sending');
   }
