@@ -77,6 +77,7 @@ export class Conversation {
   /** Of what is shown: one segment a message of the user, one a job of the agent. */
   readonly #segments = { user: 1, agent: 1 };
   #activated = false;
+  #ending = false;
   #writing: Promise<void> = Promise.resolve();
   readonly #over: Promise<void>;
   #settle = (): void => undefined;
@@ -109,6 +110,11 @@ export class Conversation {
   /** Resolves when the call has ended and its record is kept. */
   get over(): Promise<void> {
     return this.#over;
+  }
+
+  /** Nobody joins it any more. */
+  get ending(): boolean {
+    return this.#ending;
   }
 
   /** Idempotent. */
@@ -292,6 +298,7 @@ export class Conversation {
   }
 
   async #close(reason: EndReason): Promise<void> {
+    this.#ending = true;
     this.#listener.stop();
     this.#cancel();
     this.#send(AGENT_EVENTS.ended(reason));

@@ -155,12 +155,12 @@ export function createConversations(parts: ConversationsParts): HeldConversation
     get live() {
       return held.size;
     },
-    holds: (id) => held.has(id),
+    holds: (id) => held.get(id)?.conversation.ending === false,
     settled: (id) => returning.get(id) ?? Promise.resolve(),
     begin,
     connect(id, how, link): SignalEnd | undefined {
       const entry = held.get(id);
-      if (!entry) return undefined;
+      if (!entry || entry.conversation.ending) return undefined;
       const end = entry.call.connect(how, link);
       entry.links += 1;
       return {

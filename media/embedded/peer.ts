@@ -211,7 +211,8 @@ export class Peer {
     this.#channels.clear();
     this.#tracks = [];
     this.#out = undefined;
-    for (const part of parts) closeQuietly(part);
+    // In this order: the library crashes where a track is closed while packets come in on it.
     this.#connection.close();
+    for (const part of parts) closeQuietly(part);
   }
 }

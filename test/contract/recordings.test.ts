@@ -6,7 +6,6 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { cleanup } from 'node-datachannel';
 import t, { type Test } from 'tap';
 import { randomIds } from '../../contracts/ids.js';
 import { silentLog } from '../../contracts/log.js';
@@ -18,7 +17,7 @@ import { silence } from '../../media/ogg-packets.js';
 import { createSecrets } from '../../storage/secrets.js';
 import { createSessions } from '../../storage/sessions.js';
 import { ensureDefaultWorkspace } from '../../storage/workspaces.js';
-import { AUDIBLE } from '../fixtures/caller.js';
+import { AUDIBLE, letGo } from '../fixtures/caller.js';
 import { rmsOf } from '../fixtures/codecs-audio.js';
 import { type Invite, Talks } from '../fixtures/conversation.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
@@ -30,7 +29,7 @@ import { until } from '../fixtures/until.js';
 
 t.setTimeout(240_000);
 // Connections that nobody has collected keep the process alive.
-t.teardown(() => cleanup());
+t.teardown(letGo);
 
 const RATE = 16_000;
 const HOUR_MS = 3_600_000;

@@ -1,0 +1,256 @@
+/**
+ * Conversations over the embedded transport, with callers that send audio all the time: how long an answer takes beyond
+ * the endpointing delay, how long from barge-in to silence, how well turns and interruptions are told from noise, how
+ * many calls a core carries, and what a call leaves behind. The language model answers at once.
+ * CONVERSATION_ROUNDS, CONVERSATION_CALLS and CONVERSATION_SESSIONS set the scale.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface, type Interface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { SILENCE } from '../actors/agent/turns/endpointing.js';
+import { type Caller, letGo } from '../test/fixtures/caller.js';
+import { Talks } from '../test/fixtures/conversation.js';
+import { commandOf, familyOf, memberOf } from '../test/fixtures/family.js';
+import { EMBEDDED, TONE } from '../test/fixtures/gateway.js';
+import { said } from '../test/fixtures/model.js';
+import { until } from '../test/fixtures/until.js';
+import { holdings, talkAndEnd } from '../test/fixtures/endurance.js';
+import { cpuMs, median, quantile, row } from './measure.js';
+
+const ROUNDS = Number(process.env['CONVERSATION_ROUNDS'] ?? 12);
+const CALLS = Number(process.env['CONVERSATION_CALLS'] ?? 40);
+const SESSIONS = Number(process.env['CONVERSATION_SESSIONS'] ?? 200);
+
+/** Of silence, before either detector of voice says that it has ended. */
+const NOTICE_MS = 250;
+const LONG = Array.from({ length: 60 }, (_, index) => `word number ${index + 10}`).join(', ');
+const CPU_SECONDS = 20;
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+const started: (() => unknown)[] = [];
+const lifetime = { teardown: (stop: () => unknown) => void started.unshift(stop) };
+async function stopAll(): Promise<void> {
+  for (const stop of started.splice(0)) await stop();
+}
+
+const QUESTION = 'What time do you open?';
+
+/** Milliseconds from the end of the user's speech to the first sound of the agent, less what is waited on purpose. */
+async function answerDelays(talks: Talks): Promise<number[]> {
+  talks.model.answer(() => 'At nine in the morning.');
+  const { caller } = await talks.meet({ conversation: { eagerness: 'balanced' } });
+  const delays: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const samples = await talks.speech(QUESTION);
+    // What is loud enough to be heard ends before the recording does.
+    const last = samples.findLastIndex((sample) => Math.abs(sample) > 600);
+    const silence = ((samples.length - last) / samples.length) * ((samples.length * 1000) / 24_000);
+    const end = (await caller.say(samples)) - silence;
+    const first = await until('the agent answers', () => caller.audible(end)[0]?.at, 8000).catch(
+      () => undefined,
+    );
+    if (first !== undefined) delays.push(first - end - NOTICE_MS - SILENCE.balanced.complete);
+    await until('it listens again', () => caller.states.at(-1) === 'listening');
+    await pause(300);
+  }
+  caller.hangUp();
+  return delays;
+}
+
+/** Milliseconds from the beginning of the user's voice until nothing of the agent is heard any more. */
+async function bargeIns(talks: Talks, sensitivity: string): Promise<number[]> {
+  talks.model.answer((messages) => (said(messages) === 'Count' ? LONG : 'Yes?'));
+  const times: number[] = [];
+  for (let round = 0; round < Math.ceil(ROUNDS / 3); round += 1) {
+    const { caller } = await talks.meet({ conversation: { interruption_sensitivity: sensitivity } });
+    caller.send({ type: 'user.message', text: 'Count' });
+    await until('it is heard', () => caller.audible().length > 40);
+    const samples = await talks.speech('No, stop that right now please.');
+    const lead = (samples.findIndex((sample) => Math.abs(sample) > 600) * 1000) / 24_000;
+    const begun = performance.now() + lead;
+    await caller.say(samples);
+    await pause(400);
+    const silent = silenceBehind(caller, begun);
+    if (silent !== undefined) times.push(silent - begun);
+    caller.hangUp();
+  }
+  return times;
+}
+
+/** The first pause of 200 ms behind `from`. */
+function silenceBehind(caller: Caller, from: number): number | undefined {
+  const frames = caller.audible(from);
+  return frames.find(({ at }, index) => (frames[index + 1]?.at ?? Infinity) - at > 200)?.at;
+}
+
+interface Detections {
+  readonly found: number;
+  readonly of: number;
+}
+const share = ({ found, of }: Detections): number => (of === 0 ? Number.NaN : (100 * found) / of);
+
+const SAID = [
+  'We are open from nine in the morning until six in the evening.',
+  'I would like to book a table for four people.',
+  'Could you tell me your last name?',
+  'Please send the package to the front door.',
+  'Thank you, that is all I wanted to know.',
+];
+const INTERRUPTIONS = [
+  'No, stop that right now please.',
+  'Wait, I have another question.',
+  'Please speak about the weather.',
+];
+/** What must not silence the agent at `balanced`. */
+const HARMLESS = ['Okay.', 'Yeah, right.'];
+
+/** Turns that were answered, each once and not before their end, and how long after their end. */
+async function turnEnds(
+  talks: Talks,
+): Promise<Detections & { readonly delays: number[]; readonly early: number }> {
+  talks.model.answer(() => 'I see.');
+  const { caller } = await talks.meet({ conversation: { eagerness: 'balanced' } });
+  const delays: number[] = [];
+  let early = 0;
+  for (const text of SAID) {
+    const begun = performance.now();
+    const end = await talks.say(caller, text);
+    if (caller.audible(begun).some(({ at }) => at < end - 200)) early += 1;
+    const first = await until('it answers', () => caller.audible(end)[0]?.at, 8000).catch(() => undefined);
+    if (first !== undefined) delays.push(first - end);
+    await until('it listens', () => caller.states.at(-1) === 'listening', 8000).catch(() => undefined);
+    await pause(500);
+  }
+  caller.hangUp();
+  return { found: delays.length, of: SAID.length, delays, early };
+}
+
+/** How often the agent falls silent for what is said while it speaks. */
+async function yields(talks: Talks, texts: readonly string[]): Promise<Detections> {
+  talks.model.answer((messages) => (said(messages) === 'Count' ? LONG : 'Yes?'));
+  let found = 0;
+  for (const text of texts) {
+    const { caller, invite } = await talks.meet({ conversation: { interruption_sensitivity: 'balanced' } });
+    caller.send({ type: 'user.message', text: 'Count' });
+    await until('it is heard', () => caller.audible().length > 60);
+    await talks.say(caller, text);
+    await pause(2500);
+    const { items } = await talks.record(invite);
+    if (items.some(({ role }) => role === 'assistant')) found += 1;
+    caller.hangUp();
+  }
+  return { found, of: texts.length };
+}
+
+class Load {
+  readonly #child: ChildProcess;
+  readonly #lines: Interface;
+
+  constructor() {
+    const script = fileURLToPath(new URL('./conversation-load.js', import.meta.url));
+    this.#child = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'] });
+    this.#lines = createInterface({ input: this.#child.stdout! });
+  }
+
+  async do(task: object): Promise<{ frames: number; late: number }> {
+    this.#child.stdin?.write(`${JSON.stringify(task)}\n`);
+    const [line] = (await once(this.#lines, 'line')) as [string];
+    return JSON.parse(line) as { frames: number; late: number };
+  }
+
+  async stop(): Promise<void> {
+    this.#child.stdin?.end();
+    await once(this.#child, 'exit');
+  }
+}
+
+/** Processes of a gateway that a call costs: itself, the media worker, recognition and synthesis. */
+const costOf = (talks: Talks): number =>
+  familyOf(talks.gateway.pid)
+    .filter((pid) => !/postgres|encode/.test(commandOf(pid)))
+    .reduce((sum, pid) => sum + cpuMs(pid), 0);
+
+async function callsACore(talks: Talks, calls: number, name: string, target?: string): Promise<void> {
+  talks.model.answer(() => LONG);
+  const agent = await talks.agent({ conversation: { interruptible: false } });
+  const load = new Load();
+  try {
+    for (let call = 0; call < calls; call += 1) await load.do({ join: await talks.session(agent) });
+    const media = memberOf(talks.gateway.pid, 'workers/media');
+    await load.do({ speak: 'Go on' });
+    await pause(2000);
+    const before = { all: costOf(talks), media: cpuMs(media), ...(await load.do({})) };
+    await pause(CPU_SECONDS * 1000);
+    const after = { all: costOf(talks), media: cpuMs(media), ...(await load.do({})) };
+    const core = (ms: number): number => (calls * CPU_SECONDS * 1000) / ms;
+    row(
+      `calls a core, ${name}, ${calls} calls, one in three agents speaking`,
+      core(after.all - before.all),
+      'calls',
+      target,
+    );
+    row('  of that the media worker alone', core(after.media - before.media), 'calls');
+    const frames = after.frames - before.frames;
+    row('  frames heard late (a gap above 60 ms)', (100 * (after.late - before.late)) / frames, '%', '0.5 %');
+    await load.do({ leave: true });
+  } finally {
+    await load.stop();
+  }
+}
+
+const one = async (env: Record<string, string>): Promise<Talks> => Talks.start(lifetime, env);
+
+try {
+  for (const [name, env, target] of [
+    ['tone', TONE, '60 ms'],
+    ['embedded', EMBEDDED, '250 ms'],
+  ] as const) {
+    const talks = await one(env);
+    const delays = await answerDelays(talks);
+    row(
+      `answer beyond the endpointing delay, ${name}, median of ${delays.length}`,
+      median(delays),
+      'ms',
+      target,
+    );
+    row('  p95', quantile(delays, 0.95), 'ms');
+    for (const sensitivity of ['high', 'balanced', 'low']) {
+      const goal = sensitivity === 'high' ? '200 ms' : undefined;
+      row(
+        `barge-in to silence, ${name}, ${sensitivity}, median`,
+        median(await bargeIns(talks, sensitivity)),
+        'ms',
+        goal,
+      );
+    }
+    if (name === 'embedded') {
+      const turns = await turnEnds(talks);
+      row('real speech: end-of-turn recall', share(turns), '%');
+      row('real speech: turns answered before their end', turns.early, '');
+      row('real speech: end of turn to the answer, median', median(turns.delays), 'ms');
+      row('real speech: interruption recall', share(await yields(talks, INTERRUPTIONS)), '%');
+      row('real speech: false cut-ins by backchannels', share(await yields(talks, HARMLESS)), '%');
+    }
+    await callsACore(talks, name === 'tone' ? CALLS : 8, name, name === 'tone' ? '40' : undefined);
+    await stopAll();
+  }
+  const talks = await one({ ...TONE, CONCURRENCY: '1000' });
+  const warm = Math.min(50, SESSIONS / 4);
+  for (let session = 0; session < warm; session += 1) await talkAndEnd(talks);
+  await talks.untilNoCalls();
+  const before = await holdings(talks.gateway.pid);
+  for (let session = warm; session < SESSIONS; session += 1) await talkAndEnd(talks);
+  await talks.untilNoCalls();
+  const after = await holdings(talks.gateway.pid);
+  for (const process of ['gateway', 'media'] as const) {
+    const grown = (after[process].memory - before[process].memory) / 1024 / (SESSIONS - warm);
+    row(`memory a session leaves in the ${process} process`, grown, 'KiB', '20 KiB');
+    row('  threads more than before', after[process].threads - before[process].threads, '', '0');
+    row('  open files and sockets more than before', after[process].files - before[process].files, '', '0');
+  }
+} finally {
+  await stopAll();
+  letGo();
+}
