@@ -176,6 +176,10 @@ export const LIMITS = {
     previewSeconds: 600,
     /** How long a joined client may take to connect. */
     connectMs: 60 * SECOND,
+    /** A client that has spent its token and opened no signalling by then has gone: the token is given back. */
+    claimMs: 10 * SECOND,
+    /** What a client may ask for in writing: messages, activity, interruptions. */
+    clientMessages: { burst: 10, perSecond: 2 },
     /** A process that has not been seen for so long has lost its conversations. */
     ownerMs: 45 * SECOND,
     /** After the end, until when the last words are in the record. */

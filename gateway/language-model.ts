@@ -4,7 +4,7 @@ import { createOpenaiChat } from '../engines/chat/openai-compatible.js';
 import type { Config } from './config.js';
 
 /** A model that has said nothing for so long has failed. */
-const FIRST_EVENT_MS = 30_000;
+const SILENCE_MS = 30_000;
 
 export function languageModel({
   llmUrl: url,
@@ -12,5 +12,5 @@ export function languageModel({
   llmModel: model,
 }: Pick<Config, 'llmUrl' | 'llmKey' | 'llmModel'>): ChatModel | undefined {
   if (url === undefined) return undefined;
-  return createOpenaiChat({ url, model, firstEventMs: FIRST_EVENT_MS, ...(key !== undefined && { key }) });
+  return createOpenaiChat({ url, model, silenceMs: SILENCE_MS, ...(key !== undefined && { key }) });
 }

@@ -7,69 +7,21 @@
  * - at most one job (a reply or a fixed sentence) lives; what a job says after it was cancelled changes nothing;
  * - each job ends by exactly one of `ended`, `failed` or our `cancel`;
  * - each turn of the user is closed exactly once, and becomes at most one `message`;
- * - whatever holds the playout is released or cancelled when the turn that caused it closes;
+ * - whatever holds the playout is released: when its turn closes, when its job is over, or after a breath;
  * - `end` is the last effect, and happens once.
  */
 import { and, assign, emit, enqueueActions, not, raise, setup, stateIn } from 'xstate';
+import type { AgentEffect, AgentEvent, EndReason } from './events.js';
 import type { AgentSettings } from './settings.js';
 import { type Look, lookOf, SILENCE } from './turns/endpointing.js';
 import { INTERRUPTION, overlapOf, type Verdict, verdictOf } from './turns/interruption.js';
-
-export type EndReason =
-  'user_hangup' | 'agent_hangup' | 'conversation_timeout' | 'ended_by_api' | 'gone' | 'error';
-
-/** Why the language model is asked. */
-export type Cause = 'turn' | 'opener' | 'reengage';
-
-export type AgentEvent =
-  | { readonly type: 'connected' }
-  | { readonly type: 'disconnected' }
-  /** The user hangs up. */
-  | { readonly type: 'left' }
-  | { readonly type: 'end'; readonly reason: EndReason }
-  | { readonly type: 'voice'; readonly active: boolean }
-  /** The turn's text so far. `span` counts the turn's stretches of voice that it covers; `final`: to their end. */
-  | { readonly type: 'heard'; readonly span: number; readonly text: string; readonly final: boolean }
-  /** A typed message; `aloud`: whether the reply is spoken. */
-  | { readonly type: 'typed'; readonly text: string; readonly aloud: boolean }
-  | { readonly type: 'activity' }
-  | { readonly type: 'interrupt' }
-  /** The first audio of a job is on its way to the user. */
-  | { readonly type: 'audible'; readonly job: number }
-  /** The model has called the hang-up tool: the call ends with this job. */
-  | { readonly type: 'hangUp'; readonly job: number }
-  /** Everything of a job has been heard. */
-  | { readonly type: 'ended'; readonly job: number }
-  | { readonly type: 'failed'; readonly job: number }
-  /** Ours: what the user says is to be weighed against what the agent does. */
-  | { readonly type: 'overlap'; readonly finished: boolean }
-  /** Ours: the user's turn is over. */
-  | { readonly type: 'closed' }
-  | { readonly type: 'hold' }
-  | { readonly type: 'release' };
-
-export type AgentEffect =
-  /** Transcribe all of the turn so far to its end, and say it with this span. */
-  | { readonly type: 'transcribe'; readonly span: number }
-  /** The turn is over: the next voice begins another. */
-  | { readonly type: 'close' }
-  /** The user's words are part of the conversation. */
-  | { readonly type: 'message'; readonly text: string; readonly typed?: boolean }
-  | { readonly type: 'reply'; readonly job: number; readonly cause: Cause; readonly aloud: boolean }
-  | { readonly type: 'say'; readonly job: number; readonly text: string }
-  /** Say that the question could not be answered. */
-  | { readonly type: 'excuse'; readonly job: number }
-  /** Stop thinking and speaking at once; the record keeps what was heard. */
-  | { readonly type: 'cancel'; readonly job: number }
-  | { readonly type: 'hold' }
-  | { readonly type: 'release' }
-  | { readonly type: 'state'; readonly state: 'listening' | 'thinking' | 'speaking' }
-  | { readonly type: 'end'; readonly reason: EndReason };
 
 interface Context {
   readonly settings: AgentSettings;
   /** The number of the last job. */
   readonly job: number;
+  /** Whether this job speaks. */
+  readonly aloud: boolean;
   readonly audible: boolean;
   readonly hangingUp: boolean;
   /** Whether this job is our excuse for one that failed. */
@@ -84,6 +36,8 @@ interface Context {
 }
 
 export const TIMES = {
+  /** A sound that has brought no words by then stops holding the agent: music goes on for longer. */
+  breathMs: 2000,
   /** How long a turn waits for its last words when all silence has passed. */
   wordsMs: 5000,
   /** Silence on both sides before the agent speaks up, and how often in a row it does. */
@@ -115,6 +69,7 @@ const parts = setup({
     open: ({ context }) => silence(context, 'open') - silence(context, 'complete'),
     unfinished: ({ context }) => silence(context, 'unfinished') - silence(context, 'open'),
     words: TIMES.wordsMs,
+    breath: TIMES.breathMs,
     reengage: TIMES.reengageMs,
     gone: TIMES.goneMs,
   },
@@ -137,6 +92,7 @@ const parts = setup({
     isHangingUp: ({ context }) => context.hangingUp,
     isExcusing: ({ context }) => context.excusing,
     reengages: ({ context }) => context.settings.reengage && context.reengaged < TIMES.reengageAtMost,
+    isTalkedOver: and(['holds', stateIn({ talking: { user: 'speaking' } })]),
     userIsQuiet: stateIn({ talking: { user: 'quiet', link: 'up' } }),
   },
   actions: {
@@ -150,27 +106,26 @@ const parts = setup({
     announceClose: emit({ type: 'close' }),
     forgetWords: assign({ text: '', final: false }),
     message: emit(({ context }) => ({ type: 'message' as const, text: context.text })),
-    postpone: assign({ pending: true }),
-    count: assign(({ context }) => ({
+    postpone: enqueueActions(({ context, enqueue }) => {
+      enqueue.assign({ pending: true });
+      enqueue.emit({ type: 'message', text: context.text, later: true });
+    }),
+    /** An excuse is made as its answer would have been. */
+    count: assign(({ context, event }) => ({
       job: context.job + 1,
+      aloud: event.type === 'failed' ? context.aloud : event.type !== 'typed' || event.aloud,
       audible: false,
       hangingUp: false,
       excusing: false,
     })),
     answer: enqueueActions(({ context, enqueue }) => {
       enqueue.assign({ pending: false });
-      enqueue.emit({ type: 'reply', job: context.job, cause: 'turn', aloud: true });
+      enqueue.emit({ type: 'reply', job: context.job, cause: 'turn', aloud: context.aloud });
     }),
     read: emit(({ event }) => ({
       type: 'message' as const,
       text: event.type === 'typed' ? event.text : '',
-      typed: true,
-    })),
-    answerTyped: emit(({ context, event }) => ({
-      type: 'reply' as const,
-      job: context.job,
-      cause: 'turn' as const,
-      aloud: event.type === 'typed' && event.aloud,
+      typed: true as const,
     })),
     greet: emit(({ context: { job, settings } }) => ({
       type: 'say' as const,
@@ -189,7 +144,7 @@ const parts = setup({
     }),
     excuse: enqueueActions(({ context, enqueue }) => {
       enqueue.assign({ excusing: true });
-      enqueue.emit({ type: 'excuse', job: context.job });
+      enqueue.emit({ type: 'excuse', job: context.job, aloud: context.aloud });
     }),
     becomeAudible: assign({ audible: true }),
     noteHangUp: assign({ hangingUp: true }),
@@ -206,7 +161,7 @@ const parts = setup({
 
 /** The user's words become a message and get their answer. */
 const ANSWER = ['noteUser', 'message', 'count', 'answer'] as const;
-const ANSWER_TYPED = ['noteUser', 'read', 'count', 'answerTyped'] as const;
+const ANSWER_TYPED = ['noteUser', 'read', 'count', 'answer'] as const;
 
 const ends = (reason: EndReason) => ({ target: '#over', actions: { type: 'end', params: reason } }) as const;
 
@@ -220,10 +175,14 @@ const WEIGHED = {
   ],
   closed: [
     { guard: says('interrupt'), target: '#thinking', actions: ['cancel', ...ANSWER] },
-    { guard: says('later'), actions: ['noteUser', 'message', 'postpone', 'letGo'] },
+    { guard: says('later'), actions: ['noteUser', 'postpone', 'letGo'] },
     { actions: 'letGo' },
   ],
   typed: { target: '#thinking', reenter: true, actions: ['cancel', ...ANSWER_TYPED] },
+  interrupt: [
+    { guard: 'isPending', target: '#thinking', reenter: true, actions: ['cancel', 'count', 'answer'] },
+    { target: '#idle', actions: 'cancel' },
+  ],
 } as const;
 
 /** How a job ends by itself. */
@@ -245,6 +204,7 @@ export const agentMachine = parts.createMachine({
   context: ({ input }) => ({
     settings: input,
     job: 0,
+    aloud: true,
     audible: false,
     hangingUp: false,
     excusing: false,
@@ -301,6 +261,7 @@ export const agentMachine = parts.createMachine({
                 closed: { guard: 'hasWords', target: 'thinking', actions: ANSWER },
                 typed: { target: 'thinking', actions: ANSWER_TYPED },
                 activity: { target: 'idle', reenter: true },
+                voice: { target: 'idle', reenter: true },
               },
               after: {
                 reengage: [
@@ -319,23 +280,24 @@ export const agentMachine = parts.createMachine({
               entry: { type: 'show', params: 'thinking' },
               on: {
                 ...WEIGHED,
-                interrupt: { target: 'idle', actions: 'cancel' },
                 audible: { guard: 'isCurrent', target: 'speaking', actions: 'becomeAudible' },
                 ...ENDINGS,
               },
             },
             speaking: {
               entry: { type: 'show', params: 'speaking' },
-              initial: 'flowing',
-              on: {
-                ...WEIGHED,
-                ...ENDINGS,
-                interrupt: { target: 'idle', actions: 'cancel' },
-              },
+              initial: 'beginning',
+              on: { ...WEIGHED, ...ENDINGS },
               states: {
-                flowing: { on: { hold: { target: 'held', actions: 'hold' } } },
+                beginning: { always: [{ guard: 'isTalkedOver', target: 'held' }, { target: 'flowing' }] },
+                flowing: { on: { hold: 'held' } },
                 /** The user makes a sound: one that turns out to mean nothing lets the agent go on. */
-                held: { on: { release: { target: 'flowing', actions: 'release' } } },
+                held: {
+                  entry: 'hold',
+                  exit: 'release',
+                  on: { release: 'flowing' },
+                  after: { breath: 'flowing' },
+                },
               },
             },
           },

@@ -18,7 +18,7 @@ interface ToolCall {
 export interface SessionEvents {
   /** The agent is there and listens, or speaks already. */
   readonly connect: { readonly sessionId: string | undefined };
-  /** Once, after `connect` or instead of it. */
+  /** Once, and only after `connect`. */
   readonly disconnect: { readonly reason: EndReason };
   readonly statusChange: { readonly status: Status };
   readonly modeChange: { readonly mode: Mode };

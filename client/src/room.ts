@@ -37,6 +37,7 @@ export interface Room {
     topic: string,
     handler: (reader: TextReader, from: { readonly identity: string }) => void,
   ): void;
+  unregisterTextStreamHandler(topic: string): void;
   on(event: string, listener: (...args: never[]) => void): unknown;
 }
 

@@ -52,6 +52,7 @@ export class AgentSession {
   #begun = false;
   #joined = false;
   #ending: EndReason | undefined;
+  #unwatch = (): void => undefined;
   #status: Status = 'disconnected';
   #mode: Mode = 'listening';
   #muted: boolean;
@@ -123,6 +124,8 @@ export class AgentSession {
     const { signal } = this.#over;
     const { room, sound } = await this.#open();
     this.#endpoint = { room, ...(sound && { sound }) };
+    // An end that came meanwhile has found nothing to close.
+    if (signal.aborted) sound?.close();
     signal.throwIfAborted();
     // Before a session is spent on a user who does not let us use the microphone.
     await sound?.open();
@@ -166,6 +169,7 @@ export class AgentSession {
     room.registerTextStreamHandler(TOPICS.transcription, (reader, { identity }) => {
       void this.#transcripts.read(reader, identity === room.localParticipant?.identity);
     });
+    this.#unwatch = () => room.unregisterTextStreamHandler(TOPICS.transcription);
     listen(room, 'dataReceived', (payload, _from, _kind, topic) => {
       if (topic === TOPICS.fromAgent) this.#receive(payload);
     });
@@ -178,7 +182,7 @@ export class AgentSession {
   }
 
   #receive(payload: Uint8Array): void {
-    const event = readAgentEvent(payload);
+    const event = this.#over.signal.aborted ? undefined : readAgentEvent(payload);
     if (event && Object.hasOwn(this.#handlers, event.type))
       (this.#handlers[event.type] as (event: object) => void)(event);
   }
@@ -198,6 +202,7 @@ export class AgentSession {
 
   async #run(call: AgentEvents['client_tool.call']): Promise<void> {
     const answer = await runTool(this.options.tools ?? {}, call, (error) => this.#tell(error));
+    // Agents may call before we have arrived: while the microphone is being asked for.
     if (answer) this.#post(answer);
   }
 
@@ -222,7 +227,8 @@ export class AgentSession {
 
   async #send(event: ClientEvent): Promise<void> {
     const user = this.#endpoint?.room.localParticipant;
-    if (!this.#joined || this.#over.signal.aborted || !user)
+    const mayBeEarly = event.type === 'client_tool.result';
+    if (!(this.#joined || mayBeEarly) || this.#over.signal.aborted || !user)
       throw new SessionError('connection_failed', { message: 'The session is not connected' });
     try {
       await user.publishData(encodeEvent(event), { reliable: true, topic: TOPICS.toAgent });
@@ -233,7 +239,7 @@ export class AgentSession {
 
   /** What nobody waits for: lost where there is no connection, told where sending fails. */
   #post(event: ClientEvent): void {
-    if (!this.#joined || this.#over.signal.aborted) return;
+    if (this.#over.signal.aborted) return;
     this.#send(event).catch((error: unknown) => this.#tell(asSessionError('connection_failed', error)));
   }
 
@@ -292,6 +298,8 @@ export class AgentSession {
     this.#over.abort(new SessionError('connection_failed', { message: 'The connection was lost' }));
     this.#presence?.close();
     this.#endpoint?.sound?.close();
+    // The room may be a caller's own, for another session.
+    this.#unwatch();
     // A room that cannot be left is gone already.
     this.#endpoint?.room.disconnect().catch(() => undefined);
     this.#transcripts.close();

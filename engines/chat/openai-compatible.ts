@@ -9,8 +9,8 @@ import { ask, partsOf, type RemoteAddress } from '../backends/remote/request.js'
 
 export interface ChatSettings extends RemoteAddress {
   readonly model: string;
-  /** Until the first event of an answer, in milliseconds. */
-  readonly firstEventMs: number;
+  /** Until the first event of an answer, and from each to the next, in milliseconds. */
+  readonly silenceMs: number;
 }
 
 /** What one answer may hold, in characters: text and arguments together. */
@@ -126,7 +126,7 @@ export const createOpenaiChat = (settings: ChatSettings): ChatModel => ({
   async *chat(request, signal): AsyncGenerator<ChatEvent> {
     const late = new AbortController();
     const both = AbortSignal.any([signal, late.signal]);
-    const inTime = within(settings.firstEventMs, late);
+    let inTime = within(settings.silenceMs, late);
     const calls = new Calls();
     let length = 0;
     try {
@@ -144,6 +144,7 @@ export const createOpenaiChat = (settings: ChatSettings): ChatModel => ({
           yield { kind: 'text', text: content };
         }
         if (length > ANSWER_LENGTH) throw failed('The language model answered too much');
+        inTime = within(settings.silenceMs, late);
       }
       if (calls.whole.length > 0) yield { kind: 'calls', calls: calls.whole };
     } finally {

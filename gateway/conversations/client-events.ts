@@ -2,14 +2,15 @@
  * JSON messages over the data channel (native-and-platform.md 6.9): `agent-event` to the client, `client-event` from it.
  * What comes in is bounded and checked; what is not understood is left out.
  */
-import type { EndReason } from '../../actors/agent/agent.js';
+import type { EndReason } from '../../actors/agent/events.js';
+import { firstBytes } from '../../contracts/text.js';
 
 export const TOPICS = { toClient: 'agent-event', fromClient: 'client-event' } as const;
 
 /** Of a message, in bytes; one data packet is not larger. */
 const MOST_BYTES = 64 * 1024;
 const MOST_TEXT = 10_000;
-/** What a lifecycle event shows of input and output, in characters. */
+/** What a lifecycle event shows of input, output and error, in bytes. */
 const SHOWN = 4096;
 
 export type ClientEvent =
@@ -55,10 +56,10 @@ export interface ToolNote {
   readonly toolSource: string;
 }
 
-const shown = (name: 'input' | 'output', value: string) => ({
-  [name]: value.slice(0, SHOWN),
-  ...(value.length > SHOWN && { [`${name}Truncated`]: true }),
-});
+function shown(name: 'input' | 'output', value: string) {
+  const text = firstBytes(value, SHOWN);
+  return { [name]: text, ...(text.length < value.length && { [`${name}Truncated`]: true }) };
+}
 
 /** What clients know as the reason of an end. */
 const SESSION_ENDS: Readonly<Record<EndReason, string>> = {
@@ -88,7 +89,7 @@ export const AGENT_EVENTS = {
     type: 'tool.failed',
     ...note,
     nodeId: null,
-    error: error.slice(0, SHOWN),
+    error: firstBytes(error, SHOWN),
   }),
   clientToolCall: (callId: string, toolName: string, params: object, expectsResponse: boolean) => ({
     type: 'client_tool.call',

@@ -7,30 +7,28 @@
  */
 import { type Actor, createActor } from 'xstate';
 import { actorClock } from '../../actors/clock.js';
-import { type AgentEffect, agentMachine, type EndReason } from '../../actors/agent/agent.js';
-import type { Clock } from '../../contracts/clock.js';
+import { agentMachine } from '../../actors/agent/agent.js';
+import type { AgentEffect, EndReason } from '../../actors/agent/events.js';
 import { ServiceError } from '../../contracts/errors.js';
-import type { Log } from '../../contracts/log.js';
+import { LIMITS } from '../../contracts/limits.js';
 import type { Call, CallEvent } from '../../contracts/ports/calls.js';
-import type { EndedReason, RunningSession, SessionItem } from '../../contracts/ports/sessions.js';
+import type { EndedReason, RunningSession } from '../../contracts/ports/sessions.js';
+import { Allowance } from './allowance.js';
 import { AGENT_EVENTS, type ClientEvent, encodeEvent, readClientEvent, TOPICS } from './client-events.js';
 import { Dialogue } from './dialogue.js';
 import { excuseIn } from './lines.js';
 import { type Heard, Listener, type ListenerParts } from './listener.js';
-import { reply, type ReplyParts } from './replies.js';
+import { pause, type RecordParts, RecordWriter } from './record.js';
+import { reply, type ReplyParts, type ReplyText } from './replies.js';
 import { settingsOf } from './settings.js';
 import { ConversationTools, type ToolParts } from './tools.js';
 import { Utterance, type Voice } from './utterance.js';
 
-export interface ConversationParts {
-  readonly clock: Clock;
-  readonly log: Log;
+export interface ConversationParts extends RecordParts {
   readonly voice: Voice;
   readonly listening: Omit<ListenerParts, 'log'>;
   readonly thinking: Pick<ReplyParts, 'chat' | 'knowledge'>;
   readonly tools: Pick<ToolParts, 'outbound' | 'credentials'>;
-  /** Writes items in order; resolves when they are kept. */
-  append(items: readonly SessionItem[]): Promise<void>;
   /** The user is connected for the first time; false where the session has ended meanwhile. */
   activate(): Promise<boolean>;
   end(reason: EndedReason): Promise<void>;
@@ -55,6 +53,18 @@ type FromClient = {
   readonly [Type in ClientEvent['type']]: (event: Extract<ClientEvent, { readonly type: Type }>) => void;
 };
 
+/** What costs something whenever a client says it. */
+const RATIONED: ReadonlySet<ClientEvent['type']> = new Set([
+  'user.message',
+  'user.activity',
+  'user.interrupt',
+]);
+
+const saying =
+  (line: string): Work['think'] =>
+  (text) =>
+    Promise.resolve(text.write(line));
+
 /** The agent's last words and the last message are still on their way when the client is sent off. */
 const GOODBYE_MS = 300;
 
@@ -63,7 +73,15 @@ interface Job {
   readonly utterance: Utterance;
   readonly aloud: boolean;
   /** What this job excuses. */
+  readonly error: string | undefined;
+}
+
+interface Work {
+  readonly job: number;
+  readonly aloud: boolean;
   readonly error?: string | undefined;
+  /** Resolves when all is written. */
+  think(text: ReplyText, signal: AbortSignal): Promise<void>;
 }
 
 export class Conversation {
@@ -71,14 +89,21 @@ export class Conversation {
   readonly #listener: Listener;
   readonly #dialogue: Dialogue;
   readonly #tools: ConversationTools;
+  /** What the client may ask for. */
+  readonly #allowance: Allowance;
   #job: Job | undefined;
-  /** Why the last job failed, until the excuse for it begins. */
+  /** Why the last job failed. */
   #error: string | undefined;
+  /** What the user has said to an agent that finishes first. */
+  #postponed: { readonly text: string; readonly at: Date }[] = [];
+  /** What the user has seen of the words that are still being heard. */
+  #guessed = '';
+  #state = '';
   /** Of what is shown: one segment a message of the user, one a job of the agent. */
   readonly #segments = { user: 1, agent: 1 };
   #activated = false;
   #ending = false;
-  #writing: Promise<void> = Promise.resolve();
+  readonly #record: RecordWriter;
   readonly #over: Promise<void>;
   #settle = (): void => undefined;
 
@@ -89,10 +114,9 @@ export class Conversation {
   ) {
     const { clock, log } = parts;
     this.#over = new Promise((resolve) => (this.#settle = resolve));
-    this.#dialogue = new Dialogue(
-      () => new Date(clock.now()),
-      (item) => this.#keep(item),
-    );
+    this.#allowance = new Allowance(LIMITS.session.clientMessages, () => clock.monotonic());
+    this.#record = new RecordWriter(parts);
+    this.#dialogue = new Dialogue(this.#now, (item) => this.#record.add(item));
     this.#listener = new Listener({ ...parts.listening, log }, this.#heard);
     this.#tools = new ConversationTools(session.plan, {
       ...parts.tools,
@@ -141,6 +165,8 @@ export class Conversation {
     disconnected: () => this.#actor.send({ type: 'disconnected' }),
     left: () => this.#actor.send({ type: 'left' }),
     speech: ({ active }) => {
+      // Until then the actor does not count what it hears.
+      if (!this.#activated) return;
       if (active) this.#listener.begin();
       this.#actor.send({ type: 'voice', active });
     },
@@ -148,7 +174,8 @@ export class Conversation {
     played: ({ utterance, ms, ended }) => this.#played(utterance, ms, ended),
     data: ({ topic, payload }) => {
       const event = topic === TOPICS.fromClient ? readClientEvent(payload) : undefined;
-      if (event) (this.#fromClient[event.type] as (event: ClientEvent) => void)(event);
+      if (!event || (RATIONED.has(event.type) && !this.#allowance.take())) return;
+      (this.#fromClient[event.type] as (event: ClientEvent) => void)(event);
     },
   };
 
@@ -162,20 +189,27 @@ export class Conversation {
 
   /** Nobody waits for the row: it is written before all items, and where it says that all is over, it is. */
   #connected(): void {
+    if (this.#ending) return;
     this.#actor.send({ type: 'connected' });
     if (this.#activated) return;
     this.#activated = true;
-    this.#writing = this.parts.activate().then(
-      (goesOn) => void (goesOn || this.end('ended_by_api')),
-      (error: unknown) => {
-        this.parts.log.error({ err: error }, 'a session could not become active');
-        this.end('error');
-      },
-    );
+    this.#record.begin(() => this.#activate());
+  }
+
+  async #activate(): Promise<void> {
+    try {
+      if (!(await this.parts.activate())) this.end('ended_by_api');
+    } catch (error) {
+      this.parts.log.error({ err: error }, 'a session could not become active');
+      this.end('error');
+    }
   }
 
   readonly #heard: Heard = (span, text, final) => {
-    if (text !== '') this.#show('user', text, false);
+    if (text !== '') {
+      this.#show('user', text, false);
+      this.#guessed = text;
+    }
     this.#actor.send({ type: 'heard', span, text, final });
   };
 
@@ -185,25 +219,34 @@ export class Conversation {
 
   readonly #effects: Effects = {
     transcribe: ({ span }) => void this.#listener.transcribe(span),
-    close: () => this.#listener.close(),
-    message: ({ text, typed = false }) => {
-      // Who has typed it sees it already.
-      if (!typed) this.#show('user', text, true);
-      this.#segments.user += 1;
-      this.#dialogue.user(text);
+    close: () => {
+      this.#settleGuess(this.#guessed);
+      this.#listener.close();
     },
-    reply: ({ job, cause, aloud }) =>
-      void this.#work(job, aloud, (utterance) => reply(cause, this.#thinking, utterance, utterance.signal)),
-    say: ({ job, text }) => void this.#work(job, true, (utterance) => Promise.resolve(utterance.write(text))),
-    excuse: ({ job }) => {
-      this.#send(AGENT_EVENTS.error('provider_error'));
+    message: ({ text, typed, later }) => {
+      // Who has typed it sees it already.
+      if (!typed) this.#settleGuess(text);
+      this.#postponed.push({ text, at: this.#now() });
+      if (!later) this.#take();
+    },
+    reply: ({ job, cause, aloud }) => {
+      this.#take();
+      const think: Work['think'] = (text, signal) => reply(cause, this.#thinking, text, signal);
+      void this.#work({ job, aloud, think });
+    },
+    say: ({ job, text }) => void this.#work({ job, aloud: true, think: saying(text) }),
+    excuse: ({ job, aloud }) => {
+      this.#send(AGENT_EVENTS.error(this.#error === 'internal' ? 'internal_error' : 'provider_error'));
       const line = excuseIn(this.session.plan.config.voice.speaking_language);
-      void this.#work(job, true, (utterance) => Promise.resolve(utterance.write(line)));
+      void this.#work({ job, aloud, error: this.#error, think: saying(line) });
     },
     cancel: () => this.#cancel(),
     hold: () => this.call.pause(),
     release: () => this.call.resume(),
-    state: ({ state }) => this.call.attributes({ 'lk.agent.state': state }),
+    state: ({ state }) => {
+      if (state !== this.#state) this.call.attributes({ 'lk.agent.state': state });
+      this.#state = state;
+    },
     end: ({ reason }) => void this.#close(reason),
   };
 
@@ -215,33 +258,60 @@ export class Conversation {
       plan: session.plan,
       dialogue: this.#dialogue,
       tools: this.#tools,
-      now: () => new Date(parts.clock.now()),
+      now: this.#now,
     };
   }
 
+  readonly #now = (): Date => new Date(this.parts.clock.now());
+
+  /** What the user has said is part of the conversation from now on. */
+  #take(): void {
+    for (const { text, at } of this.#postponed.splice(0)) this.#dialogue.user(text, at);
+  }
+
+  /** What was shown of the user's words as they were heard is final now. */
+  #settleGuess(text: string): void {
+    this.#guessed = '';
+    if (text === '') return;
+    this.#show('user', text, true);
+    this.#segments.user += 1;
+  }
+
   /** Thinks and speaks side by side. Never rejects. */
-  async #work(number: number, aloud: boolean, think: (utterance: Utterance) => Promise<void>): Promise<void> {
-    const utterance = new Utterance(number, this.call);
-    this.#job = { utterance, aloud, error: this.#error };
-    this.#error = undefined;
+  async #work({ job, aloud, error: excused, think }: Work): Promise<void> {
+    const utterance = new Utterance(job, this.call, this.#now);
+    this.#job = { utterance, aloud, error: excused };
     try {
       const speaking = aloud ? this.#speak(utterance) : Promise.resolve(false);
-      // Thinking that fails ends the speaking; its own error is the one that counts.
-      speaking.catch(() => undefined);
-      await think(utterance);
+      // A voice that fails ends the thinking too.
+      speaking.catch((error: unknown) => this.#failed(utterance, error));
+      await think(aloud ? utterance : this.#shown(utterance), utterance.signal);
       utterance.endText();
       const said = await speaking;
       if (!said && !utterance.signal.aborted) this.#ended(utterance);
     } catch (error) {
-      if (!utterance.signal.aborted) this.#failed(utterance, error);
+      this.#failed(utterance, error);
     }
+  }
+
+  /** A reply that nobody hears is shown as it is written. */
+  #shown(utterance: Utterance): ReplyText {
+    return {
+      write: (text) => {
+        utterance.write(text);
+        this.#show('agent', text, false);
+      },
+      called: (calls) => utterance.called(calls),
+    };
   }
 
   #speak(utterance: Utterance): Promise<boolean> {
     return utterance.speak(this.parts.voice, () => this.#actor.send({ type: 'audible', job: utterance.job }));
   }
 
+  /** Once a job, and never after its end. */
   #failed(utterance: Utterance, error: unknown): void {
+    if (utterance.signal.aborted) return;
     const code = error instanceof ServiceError ? error.code : 'internal';
     this.parts.log.warn({ code, err: error }, 'an agent could not answer');
     this.#cancel();
@@ -255,7 +325,7 @@ export class Conversation {
     if (!job) return;
     job.utterance.cancel();
     this.call.clear();
-    this.#record(job);
+    this.#finish(job);
   }
 
   #played(number: number, ms: number, ended: boolean): void {
@@ -269,18 +339,17 @@ export class Conversation {
   #ended(utterance: Utterance): void {
     const job = this.#job;
     if (job?.utterance !== utterance) return;
-    if (!job.aloud) this.#show('agent', utterance.written, false);
-    this.#record(job);
+    this.#finish(job);
     this.#actor.send({ type: 'ended', job: utterance.job });
   }
 
-  #record({ utterance, aloud, error }: Job): void {
+  #finish({ utterance, aloud, error }: Job): void {
     this.#job = undefined;
-    const said = aloud ? utterance.heard : utterance.written.trim();
-    if (said === '') return;
+    const said = aloud ? utterance.heard : utterance.written;
+    this.#dialogue.agent(utterance.stepsOf(said), error);
+    if (said.trim() === '') return;
     this.#show('agent', '', true);
     this.#segments.agent += 1;
-    this.#dialogue.agent(said, error);
   }
 
   #show(speaker: 'user' | 'agent', text: string, final: boolean): void {
@@ -291,29 +360,25 @@ export class Conversation {
     this.call.send(TOPICS.toClient, encodeEvent(event));
   }
 
-  #keep(item: SessionItem): void {
-    this.#writing = this.#writing
-      .then(() => this.parts.append([item]))
-      .catch((error: unknown) => this.parts.log.error({ err: error }, 'a session item was not kept'));
-  }
-
   async #close(reason: EndReason): Promise<void> {
     this.#ending = true;
     this.#listener.stop();
     this.#cancel();
+    this.#take();
     this.#send(AGENT_EVENTS.ended(reason));
     await Promise.all([this.#sayGoodbye(), this.#endSession(reason)]);
     this.#settle();
   }
 
   async #sayGoodbye(): Promise<void> {
-    await new Promise<void>((resolve) => this.parts.clock.after(GOODBYE_MS, resolve));
+    await pause(this.parts.clock, GOODBYE_MS);
     this.call.end();
   }
 
   /** Never rejects. */
   async #endSession(reason: EndReason): Promise<void> {
-    await this.#writing;
+    await this.#tools.settled();
+    await this.#record.written();
     await this.parts
       .end(ENDS[reason])
       .catch((error: unknown) => this.parts.log.error({ err: error }, 'a session was not ended'));

@@ -18,18 +18,41 @@ export interface ToolOutcome {
   readonly latencyMs: number;
 }
 
-/** A reply of the model that calls tools, and what it has been told of each call so far. */
-interface Calls {
+/** A step of the model that calls tools: what it said before them, and what it has been told of each so far. */
+export interface Calls {
   readonly role: 'calls';
+  content: string;
   readonly calls: readonly ToolCall[];
   readonly told: Map<string, string>;
 }
 
+/** What the agent said in one step of a job, and when that began. */
+export interface SpokenStep {
+  readonly text: string;
+  readonly at: Date;
+  /** What it called behind it. */
+  readonly calls: Calls | undefined;
+}
+
+/** What a model is told of a conversation, in characters: of a longer one the beginning is left out. */
+const TOLD_CHARACTERS = 60_000;
+
 /** Each call has an answer right behind it, also one that was broken off: models refuse anything else. */
-const expand = ({ calls, told }: Calls): ChatMessage[] => [
-  { role: 'assistant', content: '', toolCalls: calls },
+const expand = ({ content, calls, told }: Calls): ChatMessage[] => [
+  { role: 'assistant', content, toolCalls: calls },
   ...calls.map(({ id }): ChatMessage => ({ role: 'tool', callId: id, content: told.get(id) ?? BROKEN_OFF })),
 ];
+
+const lengthOf = ({ content }: ChatMessage): number => content.length;
+
+/** The newest of them, beginning with a message of the user: calls are never parted from their answers. */
+function newest(messages: readonly ChatMessage[]): readonly ChatMessage[] {
+  let left = TOLD_CHARACTERS;
+  const first = messages.findLastIndex((message) => (left -= lengthOf(message)) < 0) + 1;
+  if (first === 0) return messages;
+  const begins = messages.findIndex(({ role }, index) => index >= first && role === 'user');
+  return messages.slice(begins < 0 ? messages.findLastIndex(({ role }) => role === 'user') : begins);
+}
 
 type Item<Type extends SessionItem['type']> = Omit<
   Extract<SessionItem, { readonly type: Type }>,
@@ -46,26 +69,33 @@ export class Dialogue {
   ) {}
 
   get messages(): readonly ChatMessage[] {
-    return this.#said.flatMap((each) => (each.role === 'calls' ? expand(each) : [each]));
+    return newest(this.#said.flatMap((each) => (each.role === 'calls' ? expand(each) : [each])));
   }
 
   /** A new turn begins with each message of the user. */
-  user(content: string): void {
+  user(content: string, at = this.now()): void {
     this.#turn += 1;
     this.#said.push({ role: 'user', content });
-    this.#keep<'message'>({ type: 'message', role: 'user', content });
+    this.#keep<'message'>({ type: 'message', role: 'user', content }, at);
   }
 
-  /** `content`: what was heard, or read where nothing is spoken; `error`: why it is an excuse and no answer. */
-  agent(content: string, error?: string): void {
-    if (content === '') return;
-    this.#said.push({ role: 'assistant', content });
+  /** What was heard of a job, or read where nothing is spoken; `error`: why it is an excuse and no answer. */
+  agent(steps: readonly SpokenStep[], error?: string): void {
     const why = error === undefined ? {} : { error };
-    this.#keep<'message'>({ type: 'message', role: 'assistant', content, ...why });
+    for (const { text, at, calls } of steps) {
+      const content = text.trim();
+      if (calls) calls.content = content;
+      if (content === '') continue;
+      if (!calls) this.#said.push({ role: 'assistant', content });
+      this.#keep<'message'>({ type: 'message', role: 'assistant', content, ...why }, at);
+    }
   }
 
-  calls(calls: readonly ToolCall[]): void {
-    this.#said.push({ role: 'calls', calls, told: new Map() });
+  /** The model's step so far: what it said, as it was written, and what it calls now. */
+  calls(calls: readonly ToolCall[], content: string): Calls {
+    const step: Calls = { role: 'calls', content: content.trim(), calls, told: new Map() };
+    this.#said.push(step);
+    return step;
   }
 
   called(callId: string, toolName: string, toolSource: string, input: string): void {
@@ -84,7 +114,7 @@ export class Dialogue {
     this.#keep<'tool_result'>({ type: 'tool_result', ...outcome });
   }
 
-  #keep<Type extends SessionItem['type']>(item: Item<Type>): void {
-    this.keep({ ...item, turnId: this.#turn, createdAt: this.now() } as unknown as SessionItem);
+  #keep<Type extends SessionItem['type']>(item: Item<Type>, createdAt = this.now()): void {
+    this.keep({ ...item, turnId: this.#turn, createdAt } as unknown as SessionItem);
   }
 }

@@ -1,5 +1,5 @@
 /** What the language model is told before the conversation: prompt, time, and why it is asked. */
-import type { Cause } from '../../actors/agent/agent.js';
+import type { Cause } from '../../actors/agent/events.js';
 import type { ChatMessage } from '../../contracts/ports/chat.js';
 import type { SessionPlan } from '../../contracts/ports/sessions.js';
 

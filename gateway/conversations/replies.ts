@@ -2,13 +2,13 @@
  * One reply of the language model: its text goes to the voice as it streams, its tool calls are run and told back, in at
  * most MOST_STEPS steps (decisions.md "Language model", fine point 11: nothing is asked twice).
  */
-import type { Cause } from '../../actors/agent/agent.js';
+import type { Cause } from '../../actors/agent/events.js';
 import type { ChatModel, ToolCall } from '../../contracts/ports/chat.js';
 import type { KnowledgeSearch } from '../../contracts/ports/knowledge.js';
 import type { SessionPlan } from '../../contracts/ports/sessions.js';
-import type { Dialogue } from './dialogue.js';
+import type { Calls, Dialogue } from './dialogue.js';
 import { messagesFor } from './prompt.js';
-import { type ConversationTools, HANG_UP } from './tools.js';
+import type { ConversationTools } from './tools.js';
 
 export const MOST_STEPS = 5;
 const MOST_PASSAGES = 5;
@@ -26,8 +26,8 @@ export interface ReplyParts {
 /** Where the text goes. */
 export interface ReplyText {
   write(text: string): void;
-  /** What was written is whole: a tool runs now. */
-  flush(): void;
+  /** What was written is whole: tools run now. */
+  called(calls: Calls): void;
 }
 
 async function passagesFor({ knowledge, workspaceId, plan, dialogue }: ReplyParts) {
@@ -51,14 +51,19 @@ export async function reply(
     // The last step may only speak.
     const offered = step < MOST_STEPS ? tools.offered : [];
     let calls: readonly ToolCall[] = [];
+    let said = '';
     for await (const event of chat.chat({ messages, tools: offered, passages }, signal)) {
-      if (event.kind === 'text') text.write(event.text);
-      else calls = event.calls;
+      if (event.kind === 'calls') calls = event.calls;
+      else {
+        text.write(event.text);
+        said += event.text;
+      }
     }
+    signal.throwIfAborted();
     if (calls.length === 0) return;
-    text.flush();
+    text.called(dialogue.calls(calls, said));
     await tools.run(calls, signal);
     signal.throwIfAborted();
-    if (calls.every(({ name }) => name === HANG_UP)) return;
+    if (tools.hangUp(calls)) return;
   }
 }

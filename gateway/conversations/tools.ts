@@ -14,7 +14,7 @@ import { checkArguments, parametersOf } from './arguments.js';
 import { AGENT_EVENTS, type ToolNote } from './client-events.js';
 import type { Dialogue } from './dialogue.js';
 
-export const HANG_UP = 'hang_up_call';
+const HANG_UP = 'hang_up_call';
 
 const HANG_UP_TOOL: ChatTool = {
   name: HANG_UP,
@@ -52,7 +52,10 @@ const OUTPUT_BYTES = LIMITS.session.toolOutputBytes;
 export class ConversationTools {
   readonly offered: readonly ChatTool[];
   readonly #byName: ReadonlyMap<string, PlannedTool>;
+  /** An owner's tool of that name goes before ours. */
+  readonly #hangsUp: boolean;
   readonly #waiting = new Map<string, Waiting>();
+  readonly #running = new Set<Promise<unknown>>();
   #count = 0;
 
   constructor(
@@ -62,20 +65,32 @@ export class ConversationTools {
     const { tools } = plan.config;
     const planned = tools.enabled ? plan.tools : [];
     this.#byName = new Map(planned.map((tool) => [tool.functionName, tool]));
+    this.#hangsUp = tools.system_tools.hang_up_call && !this.#byName.has(HANG_UP);
     this.offered = [
       ...planned.map(({ functionName, definition }) => ({
         name: functionName,
         description: definition.description,
         parameters: parametersOf(definition),
       })),
-      ...(tools.system_tools.hang_up_call ? [HANG_UP_TOOL] : []),
+      ...(this.#hangsUp ? [HANG_UP_TOOL] : []),
     ];
   }
 
   /** Runs all calls of a step side by side. Resolves when each has ended. */
   async run(calls: readonly ToolCall[], signal: AbortSignal): Promise<void> {
-    this.parts.dialogue.calls(calls);
-    await Promise.all(calls.map((call) => this.#call(call, signal)));
+    const running = Promise.all(calls.map((call) => this.#call(call, signal)));
+    this.#running.add(running);
+    await running.finally(() => this.#running.delete(running));
+  }
+
+  /** Whether these calls hang up and do nothing else. */
+  hangUp(calls: readonly ToolCall[]): boolean {
+    return this.#hangsUp && calls.every(({ name }) => name === HANG_UP);
+  }
+
+  /** Resolves when every call has ended. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#running);
   }
 
   /** A client tool's result. */
@@ -86,7 +101,7 @@ export class ConversationTools {
 
   async #call(call: ToolCall, signal: AbortSignal): Promise<void> {
     const tool = this.#byName.get(call.name);
-    const toolSource = call.name === HANG_UP ? 'builtin' : (tool?.definition.tool_type ?? 'unknown');
+    const toolSource = this.hangUp([call]) ? 'builtin' : (tool?.definition.tool_type ?? 'unknown');
     const note: ToolNote = { callId: `call_${++this.#count}`, toolName: call.name, toolSource };
     this.parts.dialogue.called(note.callId, note.toolName, toolSource, call.arguments);
     this.#tell(AGENT_EVENTS.toolStarted(note, call.arguments));
@@ -96,7 +111,7 @@ export class ConversationTools {
   }
 
   #run(call: ToolCall, tool: PlannedTool | undefined, note: ToolNote, signal: AbortSignal): Promise<Result> {
-    if (call.name === HANG_UP) {
+    if (note.toolSource === 'builtin') {
       this.parts.hangUp();
       return Promise.resolve({ ok: true, output: 'The call ends' });
     }

@@ -7,7 +7,9 @@ import type { Call } from '../../contracts/ports/calls.js';
 import type { Caller } from '../../contracts/ports/identity.js';
 import type { Speech, SpeechOptions } from '../../contracts/ports/speech.js';
 import { TextFeed } from '../../actors/text-feed.js';
+import type { Calls, SpokenStep } from './dialogue.js';
 import { HeardText } from './heard-text.js';
+import type { ReplyText } from './replies.js';
 
 export interface Voice {
   readonly speech: Speech;
@@ -22,16 +24,28 @@ export const PLAYOUT_RATE = 24_000;
 /** Text that waits to be spoken, in bytes: a model writes far faster than anybody speaks. */
 const WAITING_TEXT = 256 * 1024;
 
-export class Utterance {
+/** A step of the model in the text of its job. */
+interface Step {
+  /** Where its text ends. */
+  readonly end: number;
+  readonly at: Date;
+  readonly calls: Calls;
+}
+
+export class Utterance implements ReplyText {
   readonly #feed = new TextFeed(WAITING_TEXT);
   readonly #heard = new HeardText();
   readonly #abort = new AbortController();
+  readonly #steps: Step[] = [];
+  /** When the present step said its first word. */
+  #begins: Date | undefined;
   #shown = '';
   #written = '';
 
   constructor(
     readonly job: number,
     private readonly call: Call,
+    private readonly now: () => Date,
   ) {}
 
   get signal(): AbortSignal {
@@ -44,12 +58,15 @@ export class Utterance {
   }
 
   write(text: string): void {
+    this.#begins ??= this.now();
     this.#written += text;
     this.#feed.add(text);
   }
 
-  /** What was written so far is to be spoken without waiting for more. */
-  flush(): void {
+  /** What was written so far is spoken without waiting for more. */
+  called(calls: Calls): void {
+    this.#steps.push({ end: this.#written.length, at: this.#begins ?? this.now(), calls });
+    this.#begins = undefined;
     this.#feed.flush();
   }
 
@@ -91,6 +108,17 @@ export class Utterance {
 
   /** Everything that was heard of it. */
   get heard(): string {
-    return this.#shown.trim();
+    return this.#shown;
+  }
+
+  /** `text`, which is the beginning of what was written, in the steps in which it was. */
+  stepsOf(text: string): readonly SpokenStep[] {
+    let from = 0;
+    const steps: SpokenStep[] = this.#steps.map(({ end, at, calls }) => {
+      const part = text.slice(from, end);
+      from = end;
+      return { text: part, at, calls };
+    });
+    return [...steps, { text: text.slice(from), at: this.#begins ?? this.now(), calls: undefined }];
   }
 }

@@ -13,6 +13,7 @@ import type {
   SessionPlan,
   SessionRuns,
 } from '../../contracts/ports/sessions.js';
+import { firstBytes } from '../../contracts/text.js';
 import type { Database, Sql } from '../database.js';
 import { messageOf } from '../failure.js';
 import { endSession } from './endings.js';
@@ -61,12 +62,7 @@ async function join(
   return { record: recordOf(rest), plan };
 }
 
-/** The text's first bytes, never half a character. */
-function cut(text: string): string {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= LIMITS.session.toolOutputBytes) return text;
-  return new TextDecoder().decode(bytes.subarray(0, LIMITS.session.toolOutputBytes), { stream: true });
-}
+const cut = (text: string): string => firstBytes(text, LIMITS.session.toolOutputBytes);
 
 function kept(item: SessionItem): SessionItem {
   if (item.type !== 'tool_result') return item;
@@ -160,6 +156,10 @@ export async function createSessionRuns(
       if ('refused' in outcome && !isOurs) held.delete(id);
       return outcome;
     },
+    async hold(id) {
+      held.add(id);
+      await sql`update sessions set owner_id = ${processId} where id = ${id} and status = 'pending'`;
+    },
     async unjoin(id) {
       await sql`
         update sessions set joined_at = null, owner_id = null
@@ -174,6 +174,10 @@ export async function createSessionRuns(
     },
     append: (id, items) => append(sql, id, items),
     end: (id, reason) => endSession(sql, id, reason),
+    async hasEnded(id) {
+      const [row] = await sql`select from sessions where id = ${id} and ended_at is not null`;
+      return row !== undefined;
+    },
     async owner(id) {
       const [row] = await sql<{ address: string }[]>`
         select o.address from sessions s join session_owners o on o.process_id = s.owner_id

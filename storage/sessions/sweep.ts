@@ -28,11 +28,22 @@ const overdue = (sql: Sql) => sql<{ id: string; reason: EndedReason }[]>`
       or s.started_at + (s.max_duration_seconds + ${OVERTIME_SECONDS}) * interval '1 second' <= now() end
   limit ${AT_ONCE}`;
 
-/** Ends what is overdue. Returns how many sessions it ended itself. */
+/**
+ * Ends what is overdue. Returns how many sessions it ended itself. Errors: the first one, once all have been tried.
+ */
 export async function endOverdue(sql: Sql): Promise<number> {
-  const ended = [];
-  for (const { id, reason } of await overdue(sql)) ended.push(await endSession(sql, id, reason));
-  return ended.filter(Boolean).length;
+  const ends = (await overdue(sql)).map(({ id, reason }) => () => endSession(sql, id, reason));
+  let ended = 0;
+  let failure: unknown;
+  for (const end of ends) {
+    try {
+      if (await end()) ended += 1;
+    } catch (error) {
+      failure ??= error;
+    }
+  }
+  if (failure !== undefined) throw failure as Error;
+  return ended;
 }
 
 export async function removeOld(sql: Sql): Promise<void> {

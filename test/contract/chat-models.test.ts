@@ -103,7 +103,7 @@ t.test('the embedded dialogue', async (t) => {
 
 type Serve = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
-async function modelAt(t: Test, serve: Serve, firstEventMs = 60_000): Promise<ChatModel> {
+async function modelAt(t: Test, serve: Serve, silenceMs = 60_000): Promise<ChatModel> {
   const server = createServer((request, response) => {
     let body = '';
     request.setEncoding('utf8').on('data', (part: string) => (body += part));
@@ -113,7 +113,7 @@ async function modelAt(t: Test, serve: Serve, firstEventMs = 60_000): Promise<Ch
   t.teardown(() => void server.closeAllConnections());
   t.teardown(() => void server.close());
   const { port } = server.address() as AddressInfo;
-  return createOpenaiChat({ url: `http://127.0.0.1:${port}/v1`, key: 'secret', model: 'm', firstEventMs });
+  return createOpenaiChat({ url: `http://127.0.0.1:${port}/v1`, key: 'secret', model: 'm', silenceMs });
 }
 
 const sse = (...chunks: unknown[]): string =>

@@ -92,7 +92,7 @@ async function model(t: Pick<Test, 'teardown'>, answer: (response: ServerRespons
     server.close();
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
-  return { asked, chat: createOpenaiChat({ url, model: 'm', firstEventMs: 30_000 }) };
+  return { asked, chat: createOpenaiChat({ url, model: 'm', silenceMs: 30_000 }) };
 }
 
 const streams =

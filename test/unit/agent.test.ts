@@ -4,7 +4,8 @@
  */
 import t from 'tap';
 import { createActor } from 'xstate';
-import { type AgentEffect, type AgentEvent, agentMachine, TIMES } from '../../actors/agent/agent.js';
+import { agentMachine, TIMES } from '../../actors/agent/agent.js';
+import type { AgentEffect, AgentEvent } from '../../actors/agent/events.js';
 import type { Opening, Sensitivity } from '../../actors/agent/settings.js';
 import { lookOf, SILENCE } from '../../actors/agent/turns/endpointing.js';
 import { overlapOf, verdictOf } from '../../actors/agent/turns/interruption.js';
@@ -120,10 +121,50 @@ t.test('a microphone muted in mid-sentence counts as silence and ends the turn',
 
 t.test('an agent that may not be interrupted finishes, and answers then', async (t) => {
   const scene = answering('high', { interruptible: false }).say('Stop please stop now.').pause(12_000);
-  t.equal(scene.told[1], 'user: Stop please stop now.');
-  t.equal(scene.told[2], `agent: ${LONG}`);
+  t.same(scene.told.slice(1, 3), [`agent: ${LONG}`, 'user: Stop please stop now.']);
   t.match(scene.told[3], /^agent: /);
   t.same(scene.silences, []);
+});
+
+t.test('a question that waits for the end of an answer is asked once, whatever comes between', async (t) => {
+  const waiting = () => answering('low').say('In a minute.', 900).pause(1500);
+  const typed = waiting();
+  typed.actor.send({ type: 'typed', text: 'shorter', aloud: true });
+  typed.pause(12_000);
+  t.same(typed.told.slice(2), ['user: In a minute.', 'user: shorter', `agent: ${LONG}`], 'a typed one');
+  const interrupted = waiting();
+  interrupted.actor.send({ type: 'interrupt' });
+  interrupted.pause(8000);
+  t.same(interrupted.told.slice(2), ['user: In a minute.', `agent: ${LONG}`], 'an interruption');
+});
+
+t.test('a sound that goes on without words does not hold the agent for good', async (t) => {
+  const scene = answering('high').say('', 60_000);
+  t.equal(scene.told[1], `agent: ${LONG}`, 'it went on after a breath');
+});
+
+t.test('an agent that ends while it is held leaves nothing held', async (t) => {
+  const scene = answering('high');
+  const effects: string[] = [];
+  scene.actor.on('*', ({ type }) => effects.push(type));
+  scene.actor.send({ type: 'voice', active: true });
+  scene.clock.advance(100);
+  t.ok(scene.actor.getSnapshot().matches({ talking: { agent: { speaking: 'held' } } }));
+  scene.actor.send({ type: 'ended', job: scene.actor.getSnapshot().context.job });
+  t.same(effects, ['hold', 'release', 'state']);
+});
+
+t.test('an agent does not begin over a user who is speaking', async (t) => {
+  const effects = (sensitivity: Sensitivity): string[] => {
+    const told: string[] = [];
+    const scene = new Scene({ sensitivity }, { thinkMs: 60_000 }).say('What time is it?').pause(1500);
+    scene.actor.on('*', ({ type }) => told.push(type));
+    scene.actor.send({ type: 'voice', active: true });
+    scene.actor.send({ type: 'audible', job: 1 });
+    return told;
+  };
+  t.same(effects('balanced'), ['state', 'hold']);
+  t.same(effects('low'), ['state']);
 });
 
 t.test('the client interrupts, whatever the sensitivity', async (t) => {
@@ -157,6 +198,27 @@ t.test('a model that fails: the agent says so, once, and listens again (fine poi
   const scene = new Scene({}, { fails: true }).say('What time is it?').pause(6000);
   t.same(scene.told, ['user: What time is it?', 'agent: Sorry, I could not answer.']);
   t.ok(scene.actor.getSnapshot().matches({ talking: { agent: 'idle' } }));
+});
+
+t.test('an answer in writing that fails is excused in writing', async (t) => {
+  const scene = new Scene({}, { thinkMs: 60_000 });
+  const effects: AgentEffect[] = [];
+  scene.actor.on('*', (effect) => effects.push(effect));
+  scene.actor.send({ type: 'typed', text: 'Hello', aloud: false });
+  scene.actor.send({ type: 'failed', job: 1 });
+  t.match(
+    effects.filter(({ type }) => type === 'reply' || type === 'excuse'),
+    [
+      { type: 'reply', aloud: false },
+      { type: 'excuse', aloud: false },
+    ],
+  );
+});
+
+t.test('a sound of the user puts the re-engagement off', async (t) => {
+  const scene = new Scene({ reengage: true });
+  for (let times = 0; times < 5; times += 1) scene.pause(TIMES.reengageMs - 2000).say('', 400);
+  t.same(scene.told, []);
 });
 
 t.test('silence: the agent speaks up twice at most, where it may', async (t) => {
@@ -256,9 +318,11 @@ t.test('a random walk keeps the invariants', async (t) => {
     let live: number | undefined;
     let open = 0;
     let over = 0;
+    let held = false;
     let actor = createActor(agentMachine, { input: SETTINGS });
     const begin = (job: number): void => {
       if (live !== undefined) broken.push(`job ${job} while ${live} lives`);
+      if (held) broken.push(`job ${job} begins held`);
       live = job;
       jobs += 1;
     };
@@ -269,6 +333,7 @@ t.test('a random walk keeps the invariants', async (t) => {
         if (live !== effect.job) broken.push(`cancel of ${effect.job}, alive is ${live}`);
         live = undefined;
       }
+      if (effect.type === 'hold' || effect.type === 'release') held = effect.type === 'hold';
       if (effect.type === 'message') open += 1;
       if (effect.type === 'end') over += 1;
     };
@@ -282,6 +347,7 @@ t.test('a random walk keeps the invariants', async (t) => {
       const interruptible = random() < 0.8;
       const input = { ...SETTINGS, opening, sensitivity, interruptible, reengage: true };
       live = undefined;
+      held = false;
       over = 0;
       span = 0;
       actor = createActor(agentMachine, { input, clock: actorClock(clock) });

@@ -9,6 +9,7 @@ import type { SpokenPiece, Transcription, TranscriptionRequest } from '../../con
 import type { SessionItem } from '../../contracts/ports/sessions.js';
 import type { ToolDefinition } from '../../contracts/schemas/tools.js';
 import { checkArguments, parametersOf } from '../../gateway/conversations/arguments.js';
+import { Allowance } from '../../gateway/conversations/allowance.js';
 import { AGENT_EVENTS, encodeEvent, readClientEvent } from '../../gateway/conversations/client-events.js';
 import { Dialogue } from '../../gateway/conversations/dialogue.js';
 import { HeardText } from '../../gateway/conversations/heard-text.js';
@@ -155,10 +156,13 @@ t.test('the dialogue: every call of a tool is answered behind its call, whatever
     ...{ output: 'sun', outputTruncated: false, error: null, latencyMs: 1 },
   };
   dialogue.user('Weather?');
-  dialogue.calls([
-    { id: 'a', name: 'Weather', arguments: '{}' },
-    { id: 'b', name: 'Weather', arguments: '{}' },
-  ]);
+  const calls = dialogue.calls(
+    [
+      { id: 'a', name: 'Weather', arguments: '{}' },
+      { id: 'b', name: 'Weather', arguments: '{}' },
+    ],
+    'Let me see.',
+  );
   dialogue.called('call_1', 'Weather', 'webhook', '{}');
   dialogue.user('Never mind');
   t.same(
@@ -166,11 +170,16 @@ t.test('the dialogue: every call of a tool is answered behind its call, whatever
     ['user', 'assistant', 'tool', 'tool', 'user'],
   );
   dialogue.result(outcome, 'sun', 'b');
+  t.equal(dialogue.messages[1]?.content, 'Let me see.', 'the model knows what it has just said');
   t.match(dialogue.messages.slice(2, 4), [
     { callId: 'a', content: /broken off/ },
     { callId: 'b', content: 'sun' },
   ]);
-  dialogue.agent('');
+  dialogue.agent([
+    { text: 'Let me', at: new Date(0), calls },
+    { text: '', at: new Date(0), calls: undefined },
+  ]);
+  t.equal(dialogue.messages[1]?.content, 'Let me', 'and in the end what was heard of it');
   t.same(
     kept.map(({ type, turnId }) => [type, turnId]),
     [
@@ -178,9 +187,41 @@ t.test('the dialogue: every call of a tool is answered behind its call, whatever
       ['tool_call', 1],
       ['message', 2],
       ['tool_result', 2],
+      ['message', 2],
     ],
     'in the order in which it happened, and nothing that was not heard',
   );
+});
+
+t.test('the dialogue: of a long one the model is told the end, from a message of the user on', async (t) => {
+  const dialogue = new Dialogue(
+    () => new Date(0),
+    () => undefined,
+  );
+  const at = new Date(0);
+  for (let turn = 0; turn < 30; turn += 1) {
+    dialogue.user(`question ${turn}`);
+    dialogue.calls([{ id: `call_${turn}`, name: 'find', arguments: '{}' }], '');
+    dialogue.agent([{ text: 'x'.repeat(5000), at, calls: undefined }]);
+  }
+  const { messages } = dialogue;
+  t.equal(messages[0]?.role, 'user');
+  t.ok(messages.reduce((sum, { content }) => sum + content.length, 0) <= 60_000);
+  t.equal(messages.filter(({ role }) => role === 'user').at(-1)?.content, 'question 29');
+  dialogue.user('y'.repeat(70_000));
+  t.equal(dialogue.messages.length, 1, 'never less than the last message of the user');
+});
+
+t.test('an allowance: a burst, and then so many a second', async (t) => {
+  let now = 0;
+  const allowance = new Allowance({ burst: 3, perSecond: 2 }, () => now);
+  const taken = (times: number): number =>
+    Array.from({ length: times }, () => allowance.take()).filter(Boolean).length;
+  t.equal(taken(10), 3);
+  now += 1000;
+  t.equal(taken(10), 2);
+  now += 60_000;
+  t.equal(taken(10), 3);
 });
 
 const read = (event: unknown) => readClientEvent(encodeEvent(event as object));

@@ -23,6 +23,7 @@ import {
   TextStream,
 } from '../../media/embedded/data.js';
 import { Messages } from '../../media/embedded/messages.js';
+import { Pacer } from '../../media/pacer.js';
 import { Microphone } from '../../media/embedded/microphone.js';
 import { announced } from '../../media/embedded/peer.js';
 import { ahead, readRtp, RtpWriter } from '../../media/embedded/rtp.js';
@@ -32,6 +33,7 @@ import { loudnessDetector } from '../../media/loudness.js';
 import { FRAME_SAMPLES, Playout } from '../../media/playout.js';
 import { Pushed } from '../../media/pushed.js';
 import type { Report } from '../../media/wire.js';
+import { until } from '../fixtures/until.js';
 
 const tone = (samples: number, value = 1000): Int16Array => new Int16Array(samples).fill(value);
 
@@ -107,8 +109,13 @@ function microphone() {
     },
   };
   const mic = new Microphone(decoder, (samples) => heard.push(samples[0] ?? Number.NaN));
-  const receive = (sequence: number, value = sequence % 100): void =>
-    mic.receive({ sequence: sequence & 0xffff, timestamp: sequence * 960, payload: Uint8Array.of(value) });
+  const receive = (sequence: number, value = sequence % 100, ssrc = 1): void =>
+    mic.receive({
+      ssrc,
+      sequence: sequence & 0xffff,
+      timestamp: sequence * 960,
+      payload: Uint8Array.of(value),
+    });
   return { mic, heard, receive };
 }
 
@@ -162,8 +169,33 @@ t.test('microphone: a stream that begins anew, and packets that are broken', asy
   receive(1);
   receive(20_000, 5);
   t.same(heard, [100, 500]);
-  mic.receive({ sequence: 20_001, timestamp: 0, payload: new Uint8Array() });
+  mic.receive({ ssrc: 1, sequence: 20_001, timestamp: 0, payload: new Uint8Array() });
   t.equal(heard.at(-1), 0);
+});
+
+t.test('microphone: of two streams one is heard, and the other once it has gone quiet', async (t) => {
+  const { mic, heard, receive } = microphone();
+  for (let sequence = 1; sequence < 4; sequence += 1) {
+    receive(sequence, 1);
+    receive(sequence + 500, 9, 2);
+    mic.beat();
+  }
+  t.same(heard, [100, 100, 100]);
+  for (let beat = 0; beat < 8; beat += 1) mic.beat();
+  receive(504, 9, 2);
+  t.equal(heard.at(-1), 900);
+});
+
+t.test('microphone: nobody is heard faster than time goes', async (t) => {
+  const { mic, heard, receive } = microphone();
+  for (let sequence = 0; sequence < 1000; sequence += 1) receive(sequence, 1);
+  const early = heard.length;
+  t.ok(early >= 150 && early < 160, `${early} frames`);
+  for (let beat = 0; beat < 10; beat += 1) {
+    mic.beat();
+    for (let more = 0; more < 10; more += 1) receive(1000 + beat * 10 + more, 1);
+  }
+  t.ok(heard.length <= early + 20, 'and then in step with it');
 });
 
 /** Voice activity as the test says, frame by frame. */
@@ -407,6 +439,41 @@ t.test('messages wait until the channel is open, in order and in bounded bytes',
   t.ok(sent.length > 200 && sent.length < 300, `${sent.length} of 400 were kept`);
   const first = sent[0]?.value;
   t.equal(first?.case === 'user' ? first.value.payload[0] : undefined, 0);
+});
+
+t.test('messages that the client does not take now are sent later, once and in order', async (t) => {
+  const { made, sent, gate } = messages();
+  const message = (number: number): void => made.message('t', Uint8Array.of(number));
+  message(0);
+  gate(false);
+  for (const number of [1, 2, 3]) message(number);
+  made.message('t', new Uint8Array(200_000));
+  gate(true);
+  message(4);
+  const told = sent.map(({ value }) => (value.case === 'user' ? value.value.payload[0] : undefined));
+  t.same(told, [0, 1, 2, 3, 4], 'what no client reads has held up nothing');
+});
+
+t.test('pacer: a beat that throws is told so, and the others go on', async (t) => {
+  const pacer = new Pacer();
+  const errors: unknown[] = [];
+  let beats = 0;
+  const leaveBroken = pacer.join(
+    () => {
+      throw new Error('broken');
+    },
+    (error) => {
+      errors.push(error);
+      leaveBroken();
+    },
+  );
+  const leave = pacer.join(
+    () => (beats += 1),
+    () => undefined,
+  );
+  await until('beats have gone by', () => beats > 3);
+  leave();
+  t.equal(errors.length, 1);
 });
 
 t.test('pushed values: in order, weighed while they wait, over when ended', async (t) => {

@@ -1,0 +1,8 @@
+/** The text's first bytes in UTF-8, never half a character. */
+export function firstBytes(text: string, most: number): string {
+  // No character has more than three bytes a UTF-16 unit.
+  if (text.length * 3 <= most) return text;
+  const bytes = Buffer.from(text);
+  if (bytes.length <= most) return text;
+  return new TextDecoder().decode(bytes.subarray(0, most), { stream: true });
+}

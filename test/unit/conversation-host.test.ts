@@ -1,0 +1,155 @@
+/**
+ * The host of a conversation (gateway/conversations/conversation.ts): what the model is told, what the client is shown
+ * and what the record keeps, where answers fail, are broken off, or come with tools.
+ */
+import t from 'tap';
+import { LIMITS } from '../../contracts/limits.js';
+import { type Answer, Hosted, saying, webhookTool } from '../fixtures/hosted.js';
+import { until } from '../fixtures/until.js';
+
+const failing: Answer = () => {
+  throw new Error('out of order');
+};
+
+/** The first request gets the first answer, and so on. */
+function inTurn(...answers: Answer[]): Answer {
+  let next = 0;
+  return (request, signal) => (answers[next++] ?? saying('Yes.'))(request, signal);
+}
+
+function joined(...args: ConstructorParameters<typeof Hosted>): Hosted {
+  const hosted = new Hosted(...args);
+  hosted.happen({ kind: 'connected' });
+  return hosted;
+}
+
+t.test(
+  'an excuse says in the record why there is no answer (fine point 11); the next answer does not',
+  async (t) => {
+    const hosted = joined(t, { answer: inTurn(failing, saying('Fine.')) });
+    await hosted.type('one', 2);
+    await hosted.type('two', 4);
+    t.match(hosted.items, [{}, { role: 'assistant', error: 'internal' }, {}, { content: 'Fine.' }]);
+    t.notOk('error' in (hosted.items[3] ?? {}));
+    t.match(hosted.sent[0], { type: 'error', code: 'internal_error' });
+  },
+);
+
+t.test('an excuse that cannot be spoken leaves nothing behind', async (t) => {
+  const hosted = joined(t, { answer: inTurn(failing, saying('Fine.')), unspeakable: /Sorry/ });
+  await hosted.type('one', 1);
+  await until('it was tried', () => hosted.sent.length === 1);
+  await hosted.type('two', 3);
+  t.match(hosted.items[2], { content: 'Fine.' });
+  t.notOk('error' in (hosted.items[2] ?? {}));
+});
+
+t.test('a voice that fails while the model still thinks ends the answer at once', async (t) => {
+  const slow: Answer = async function* (_request, signal) {
+    yield { kind: 'text', text: 'Well' };
+    await new Promise((_resolve, reject) =>
+      signal.addEventListener('abort', () => reject(signal.reason as Error)),
+    );
+  };
+  const hosted = joined(t, { answer: inTurn(slow), unspeakable: /Well/ });
+  await hosted.type('one', 2);
+  t.match(hosted.items[1], { role: 'assistant', error: 'internal' });
+});
+
+t.test('an answer in writing is shown as it is written, and kept as it was shown', async (t) => {
+  const hosted = joined(t, {
+    answer: async function* (_request, signal) {
+      yield { kind: 'text', text: 'As far as ' };
+      await new Promise((_resolve, reject) =>
+        signal.addEventListener('abort', () => reject(signal.reason as Error)),
+      );
+    },
+  });
+  hosted.client({ type: 'user.message', text: 'one', audio: false });
+  await until('it is shown', () => hosted.shown.length > 0);
+  hosted.client({ type: 'user.interrupt' });
+  await until('it is kept', () => hosted.items.length === 2);
+  t.same(hosted.messages, ['user: one', 'assistant: As far as']);
+  t.match(hosted.shown, [
+    { speaker: 'agent', text: 'As far as ', final: false },
+    { speaker: 'agent', text: '', final: true },
+  ]);
+});
+
+t.test('an answer in writing that fails is excused in writing', async (t) => {
+  const hosted = joined(t, { answer: failing });
+  await hosted.type('one', 2, false);
+  t.match(hosted.items[1], { error: 'internal' });
+  t.equal(hosted.played, 0);
+});
+
+t.test(
+  'what was said before a tool call is in the record before it, and the model knows of it',
+  async (t) => {
+    const looking: Answer = async function* () {
+      yield { kind: 'text', text: 'Let me look. ' };
+      yield { kind: 'calls', calls: [{ id: 'a', name: 'look', arguments: '{}' }] };
+    };
+    const hosted = joined(t, { answer: inTurn(looking, saying('It is 42.')), tools: [webhookTool('look')] });
+    await hosted.type('What is it?', 5);
+    const inOrder = [...hosted.items].sort(
+      (one, other) => one.createdAt.getTime() - other.createdAt.getTime(),
+    );
+    t.same(
+      inOrder.map(({ type }) => type).filter((type) => type === 'message').length,
+      3,
+      'two messages of the agent',
+    );
+    t.match(hosted.asked[1]?.slice(-3), [
+      { role: 'user' },
+      { role: 'assistant', content: 'Let me look.', toolCalls: [{ name: 'look' }] },
+      { role: 'tool', content: '42' },
+    ]);
+    await hosted.type('And now?', 7);
+    t.match(hosted.asked[2]?.slice(-4), [
+      { role: 'assistant', content: 'Let me look.' },
+      { role: 'tool' },
+      { role: 'assistant', content: 'It is 42.' },
+      { role: 'user', content: 'And now?' },
+    ]);
+  },
+);
+
+t.test("an owner's tool that is named as ours is the owner's", async (t) => {
+  const calling: Answer = async function* () {
+    yield { kind: 'calls', calls: [{ id: 'a', name: 'hang_up_call', arguments: '{}' }] };
+  };
+  const hosted = joined(t, {
+    ...{ answer: inTurn(calling, saying('Done.')), tools: [webhookTool('hang_up_call')], hangsUp: true },
+  });
+  await hosted.type('Call it', 4);
+  t.match(hosted.items[1], { type: 'tool_call', toolSource: 'webhook' });
+  t.equal(hosted.messages.at(-1), 'assistant: Done.');
+  t.notOk(hosted.conversation.ending);
+});
+
+t.test('a client that asks too much is not heard', async (t) => {
+  const hosted = joined(t);
+  for (let message = 0; message < 100; message += 1)
+    hosted.client({ type: 'user.message', text: `${message}` });
+  hosted.client({ type: 'user.hangup' });
+  await hosted.conversation.over;
+  const { burst } = LIMITS.session.clientMessages;
+  t.ok(hosted.asked.length >= burst && hosted.asked.length <= burst + 2, `${hosted.asked.length}`);
+});
+
+t.test('an item that cannot be written is written again', async (t) => {
+  const hosted = joined(t, { writesFail: 1 });
+  await hosted.type('one', 2);
+  t.same(hosted.messages, ['user: one', 'assistant: Yes.']);
+});
+
+t.test('voice before the user is connected is not counted, and a call that ends is not joined', async (t) => {
+  const hosted = new Hosted(t);
+  hosted.happen({ kind: 'speech', active: true, at: 0 });
+  hosted.happen({ kind: 'speech', active: false, at: 500 });
+  hosted.conversation.end('error');
+  hosted.happen({ kind: 'connected' });
+  await hosted.conversation.over;
+  t.equal(hosted.activated, 0);
+});
