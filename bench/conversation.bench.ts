@@ -9,13 +9,14 @@ import { once } from 'node:events';
 import { createInterface, type Interface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { SILENCE } from '../actors/agent/turns/endpointing.js';
-import { type Caller, letGo } from '../test/fixtures/caller.js';
+import { type Caller, CALLER_RATE } from '../test/fixtures/caller.js';
 import { Talks } from '../test/fixtures/conversation.js';
 import { commandOf, familyOf, memberOf } from '../test/fixtures/family.js';
 import { EMBEDDED, TONE } from '../test/fixtures/gateway.js';
 import { said } from '../test/fixtures/model.js';
 import { until } from '../test/fixtures/until.js';
-import { holdings, talkAndEnd } from '../test/fixtures/endurance.js';
+import { holdingOf, talkAndEnd } from '../test/fixtures/endurance.js';
+import { INSPECTABLE, Inspected } from './inspected.js';
 import { cpuMs, median, quantile, row } from './measure.js';
 
 const ROUNDS = Number(process.env['CONVERSATION_ROUNDS'] ?? 12);
@@ -24,10 +25,17 @@ const SESSIONS = Number(process.env['CONVERSATION_SESSIONS'] ?? 200);
 
 /** Of silence, before either detector of voice says that it has ended. */
 const NOTICE_MS = 250;
+/** Of 16-bit samples: what is quieter is no speech any more, or not yet. */
+const AUDIBLE = 100;
+/** A pause of the agent between two words is shorter. */
+const SILENT_MS = 1000;
 const LONG = Array.from({ length: 60 }, (_, index) => `word number ${index + 10}`).join(', ');
 const CPU_SECONDS = 20;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Idle connections have been let go by then. */
+const SETTLE_MS = 6000;
 
 const started: (() => unknown)[] = [];
 const lifetime = { teardown: (stop: () => unknown) => void started.unshift(stop) };
@@ -44,10 +52,9 @@ async function answerDelays(talks: Talks): Promise<number[]> {
   const delays: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const samples = await talks.speech(QUESTION);
-    // What is loud enough to be heard ends before the recording does.
-    const last = samples.findLastIndex((sample) => Math.abs(sample) > 600);
-    const silence = ((samples.length - last) / samples.length) * ((samples.length * 1000) / 24_000);
-    const end = (await caller.say(samples)) - silence;
+    // What can be heard ends before the recording does.
+    const last = samples.findLastIndex((sample) => Math.abs(sample) > AUDIBLE);
+    const end = (await caller.say(samples)) - ((samples.length - last) * 1000) / CALLER_RATE;
     const first = await until('the agent answers', () => caller.audible(end)[0]?.at, 8000).catch(
       () => undefined,
     );
@@ -68,10 +75,10 @@ async function bargeIns(talks: Talks, sensitivity: string): Promise<number[]> {
     caller.send({ type: 'user.message', text: 'Count' });
     await until('it is heard', () => caller.audible().length > 40);
     const samples = await talks.speech('No, stop that right now please.');
-    const lead = (samples.findIndex((sample) => Math.abs(sample) > 600) * 1000) / 24_000;
+    const lead = (samples.findIndex((sample) => Math.abs(sample) > AUDIBLE) * 1000) / CALLER_RATE;
     const begun = performance.now() + lead;
     await caller.say(samples);
-    await pause(400);
+    await pause(SILENT_MS);
     const silent = silenceBehind(caller, begun);
     if (silent !== undefined) times.push(silent - begun);
     caller.hangUp();
@@ -79,10 +86,10 @@ async function bargeIns(talks: Talks, sensitivity: string): Promise<number[]> {
   return times;
 }
 
-/** The first pause of 200 ms behind `from`. */
+/** When the agent fell silent for good behind `from`. */
 function silenceBehind(caller: Caller, from: number): number | undefined {
   const frames = caller.audible(from);
-  return frames.find(({ at }, index) => (frames[index + 1]?.at ?? Infinity) - at > 200)?.at;
+  return frames.find(({ at }, index) => (frames[index + 1]?.at ?? Infinity) - at > SILENT_MS)?.at;
 }
 
 interface Detections {
@@ -200,6 +207,38 @@ async function callsACore(talks: Talks, calls: number, name: string, target?: st
   }
 }
 
+/** What whole conversations in a row leave behind, once the first of them have made everybody's caches. */
+async function endurance(): Promise<void> {
+  const talks = await one({ ...TONE, CONCURRENCY: '1000', NODE_OPTIONS: INSPECTABLE });
+  const { pid, stderr } = talks.gateway;
+  const pids = { gateway: pid, media: memberOf(pid, 'workers/media') };
+  const look = async (name: keyof typeof pids) => {
+    await talks.untilNoCalls();
+    return { ...(await inspected[name].inUse()), ...holdingOf(pids[name]) };
+  };
+  const warm = Math.min(50, SESSIONS / 4);
+  for (let session = 0; session < warm; session += 1) await talkAndEnd(talks);
+  await talks.untilNoCalls();
+  const inspected = {
+    gateway: await Inspected.of(pids.gateway, stderr),
+    media: await Inspected.of(pids.media, stderr),
+  };
+  await pause(SETTLE_MS);
+  const before = { gateway: await look('gateway'), media: await look('media') };
+  for (let session = warm; session < SESSIONS; session += 1) await talkAndEnd(talks);
+  await pause(SETTLE_MS);
+  for (const name of ['gateway', 'media'] as const) {
+    const now = await look(name);
+    const then = before[name];
+    const grown = (bytes: number): number => bytes / 1024 / (SESSIONS - warm);
+    row(`a session leaves in the ${name} process, in use`, grown(now.heap - then.heap), 'KiB', '20 KiB');
+    row('  resident', grown(now.resident - then.resident), 'KiB', '20 KiB');
+    row('  threads more than before', now.threads - then.threads, '', '0');
+    row('  open files and sockets more than before', now.files - then.files, '', '0');
+    inspected[name].close();
+  }
+}
+
 const one = async (env: Record<string, string>): Promise<Talks> => Talks.start(lifetime, env);
 
 try {
@@ -236,21 +275,9 @@ try {
     await callsACore(talks, name === 'tone' ? CALLS : 8, name, name === 'tone' ? '40' : undefined);
     await stopAll();
   }
-  const talks = await one({ ...TONE, CONCURRENCY: '1000' });
-  const warm = Math.min(50, SESSIONS / 4);
-  for (let session = 0; session < warm; session += 1) await talkAndEnd(talks);
-  await talks.untilNoCalls();
-  const before = await holdings(talks.gateway.pid);
-  for (let session = warm; session < SESSIONS; session += 1) await talkAndEnd(talks);
-  await talks.untilNoCalls();
-  const after = await holdings(talks.gateway.pid);
-  for (const process of ['gateway', 'media'] as const) {
-    const grown = (after[process].memory - before[process].memory) / 1024 / (SESSIONS - warm);
-    row(`memory a session leaves in the ${process} process`, grown, 'KiB', '20 KiB');
-    row('  threads more than before', after[process].threads - before[process].threads, '', '0');
-    row('  open files and sockets more than before', after[process].files - before[process].files, '', '0');
-  }
+  await endurance();
 } finally {
   await stopAll();
-  letGo();
 }
+// The callers' library would keep the process.
+process.exit();

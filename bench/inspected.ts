@@ -12,6 +12,9 @@ export interface InUse {
   readonly resident: number;
 }
 
+/** Where inspectors listen, by what was printed: by the process itself, or by its supervisor in a line of JSON. */
+const addressesIn = (printed: string): string[] => printed.match(/ws:\/\/[^\s"\\]+/g) ?? [];
+
 export class Inspected {
   #calls = 0;
 
@@ -20,11 +23,12 @@ export class Inspected {
     private readonly socket: WebSocket,
   ) {}
 
-  /** `stderr` gives what the process has printed so far. */
+  /** `stderr` gives what the process, or its supervisor, has printed so far. */
   static async of(pid: number, stderr: () => string): Promise<Inspected> {
+    const others = addressesIn(stderr()).length;
     process.kill(pid, 'SIGUSR1');
-    const url = await until('the inspector listens', () => /ws:\/\/[^\s]+/.exec(stderr())?.[0]);
-    const socket = new WebSocket(url);
+    const url = await until('the inspector listens', () => addressesIn(stderr())[others]);
+    const socket = new WebSocket(url ?? '');
     await until('the inspector answers', () => socket.readyState === WebSocket.OPEN);
     return new Inspected(pid, socket);
   }

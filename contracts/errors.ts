@@ -48,6 +48,8 @@ export const ERRORS = {
   engine_lost: service(502, 'The speech engine stopped while working on this request'),
   /** A remote engine; `status` is what it answered, where it did. */
   provider_failed: service(502, 'The speech provider failed'),
+  /** The cluster that sessions are held on (`LIVEKIT_URL`). */
+  transport_failed: service(502, 'The media server could not be reached or refused'),
   first_byte_timeout: service(502, 'No response within 5 minutes'),
   engine_busy: service(503, 'All speech engines are busy, try again later'),
   internal: service(500, 'Internal error'),

@@ -87,6 +87,12 @@ const address = (env: string): Setting<string | undefined> => ({
   parse: (raw) => (/^https?:\/\/[^/]+/.test(raw) ? raw.replace(/\/+$/, '') : fail(env, 'an http(s) address')),
 });
 
+const socketAddress = (env: string): Setting<string | undefined> => ({
+  env,
+  initial: undefined,
+  parse: (raw) => (/^wss?:\/\/[^/]+/.test(raw) ? raw.replace(/\/+$/, '') : fail(env, 'a ws(s) address')),
+});
+
 const ROUTED = new Set<string>([...SYNTHESIS_MODELS, ...TRANSCRIPTION_MODELS, '*']);
 
 const isRoute = ([model, names]: [string, unknown]): boolean =>
@@ -171,6 +177,9 @@ const SETTINGS = {
   mediaPublicAddress: text('MEDIA_PUBLIC_ADDRESS', undefined as string | undefined),
   mediaOpusComplexity: count('MEDIA_OPUS_COMPLEXITY', 5, 0, 10),
   iceServers: { env: 'ICE_SERVERS', initial: [], parse: parseIceServers } as Setting<readonly IceServer[]>,
+  roomProcesses: count('LIVEKIT_ROOM_PROCESSES', 2, 1, 64),
+  roomsPerProcess: count('LIVEKIT_ROOMS_PER_PROCESS', 10, 1, 100),
+  roomsUntilRestart: count('LIVEKIT_ROOMS_UNTIL_RESTART', 100, 1, 1_000_000),
   llmUrl: address('LLM_BASE_URL'),
   llmKey: text('LLM_API_KEY', undefined as string | undefined),
   llmModel: text('LLM_MODEL', 'default' as string),
@@ -211,6 +220,21 @@ const REMOTES = {
 
 export type RemoteName = keyof typeof REMOTES;
 
+/** A LiveKit server or cluster that sessions are held on instead of here. */
+export interface LivekitServer {
+  /** `wss://…`, for agents, clients and the room service alike. */
+  readonly url: string;
+  readonly key: string;
+  readonly secret: string;
+}
+
+/** All of them, or none. */
+const LIVEKIT = {
+  url: socketAddress('LIVEKIT_URL'),
+  key: text('LIVEKIT_API_KEY', undefined as string | undefined),
+  secret: text('LIVEKIT_API_SECRET', undefined as string | undefined),
+};
+
 type Settings = { readonly [Name in keyof typeof SETTINGS]: (typeof SETTINGS)[Name]['initial'] };
 
 /** Names of the variables that rename the vendor words (contracts/vocabulary.ts). */
@@ -229,11 +253,13 @@ export interface Config extends Settings {
   readonly vocabulary: Vocabulary;
   /** Those whose address is told. */
   readonly remotes: Readonly<Partial<Record<RemoteName, RemoteSettings>>>;
+  readonly livekit: LivekitServer | undefined;
 }
 
 /** Every variable that the gateway reads, for the README's test. */
 export const CONFIG_VARIABLES: readonly string[] = [
   ...Object.values(SETTINGS).map(({ env }) => env),
+  ...Object.values(LIVEKIT).map(({ env }) => env),
   ...Object.values(VOCABULARY),
   ...Object.values(REMOTES).flatMap((settings) => Object.values(settings).map(({ env }) => env)),
 ];
@@ -261,6 +287,15 @@ function readRemotes(env: Env): Config['remotes'] {
   return Object.fromEntries(read.filter(([, { url }]) => url !== undefined)) as Config['remotes'];
 }
 
+function readLivekit(env: Env): LivekitServer | undefined {
+  const { url, key, secret } = LIVEKIT;
+  const read = { url: valueOf(url, env), key: valueOf(key, env), secret: valueOf(secret, env) };
+  const given = Object.values(read).filter((value) => value !== undefined).length;
+  if (given === 0) return undefined;
+  if (given < 3) throw new ConfigError('LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET go together');
+  return read as LivekitServer;
+}
+
 /** Errors: `ConfigError` naming the variable. */
 export function readConfig(env: Env): Config {
   const entries = Object.entries(SETTINGS).map(([name, setting]) => [
@@ -276,5 +311,6 @@ export function readConfig(env: Env): Config {
     dataDir: resolve(settings.dataDir),
     vocabulary: readVocabulary(env),
     remotes: readRemotes(env),
+    livekit: readLivekit(env),
   };
 }

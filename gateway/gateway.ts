@@ -9,18 +9,15 @@ import { systemClock } from '../contracts/clock.js';
 import { randomIds } from '../contracts/ids.js';
 import { LIMITS } from '../contracts/limits.js';
 import type { Log } from '../contracts/log.js';
-import { serveJobs } from '../processes/serve-jobs.js';
 import { openDatabase } from '../storage/database.js';
 import { Children } from './children.js';
 import type { Config } from './config.js';
-import { mediaDialect } from './dialects/media/index.js';
 import { nativeDialect } from './dialects/native/index.js';
 import { platformDialect } from './dialects/platform/index.js';
 import { protocolADialect } from './dialects/protocol-a/index.js';
 import { protocolBDialect } from './dialects/protocol-b/index.js';
 import { voicesDialect } from './dialects/voices/index.js';
 import { openIdentity } from './identity.js';
-import { openConversations } from './media.js';
 import { startTracing } from './otel.js';
 import { openPlatform } from './platform.js';
 import { createRecordings } from './recordings.js';
@@ -30,8 +27,8 @@ import { listen } from './server/listen.js';
 import { Metrics } from './server/metrics.js';
 import type { Dialect } from './server/port.js';
 import { openSessions } from './sessions.js';
-import { createSignalRelay, RELAYED, relayedSignals } from './signal-relay.js';
 import { openSpeech } from './speech.js';
+import { openTransport } from './transport.js';
 
 /** What the supervisor owns and every gateway uses. */
 export interface Resources {
@@ -52,8 +49,8 @@ const ids = randomIds;
 const GOODBYE_MS = 2000;
 
 /** Beside the children's sockets: short, and ours alone. */
-const signalSocketOf = ({ media = [] }: RoleSockets): string =>
-  join(dirname(media[0] ?? join(tmpdir(), '-')), `signal-${process.pid}.sock`);
+const signalSocketOf = ({ encode = [] }: RoleSockets): string =>
+  join(dirname(encode[0] ?? join(tmpdir(), '-')), `signal-${process.pid}.sock`);
 
 /** All parts, opened in the order in which they need one another; `letGo` closes them in reverse. */
 async function openParts(config: Config, { databaseUrl, sockets }: Resources, log: Log) {
@@ -68,18 +65,15 @@ async function openParts(config: Config, { databaseUrl, sockets }: Resources, lo
   const address = signalSocketOf(sockets);
   const recordings = createRecordings({ ...common, sql: database.sql, secrets: platform.secrets });
   const sessions = await openSessions({ ...common, platform, admission, address, recordings });
-  const media = children.pool('media');
-  const conversations = openConversations({
+  const transport = await openTransport({
     ...common,
     ...voiced,
-    ...{ sessions, platform, admission, media, recordings },
+    ...{ children, sessions, platform, admission, recordings, address },
   });
-  const handlers = relayedSignals(conversations);
-  const signals = await serveJobs({ socketPath: address, handlers, slots: RELAYED, log });
   const tracing = await startTracing(process.env, log);
   const letGo = async (): Promise<void> => {
-    await conversations.stop(0);
-    await signals.close(0);
+    await transport.stop(0);
+    await transport.close();
     await tracing.stop();
     await sessions.stop();
     await platform.stop();
@@ -88,25 +82,21 @@ async function openParts(config: Config, { databaseUrl, sockets }: Resources, lo
     children.close();
     await database.close();
   };
-  return { database, children, identity, voiced, platform, sessions, conversations, letGo };
+  return { database, children, identity, voiced, platform, sessions, transport, letGo };
 }
 
 type Parts = Awaited<ReturnType<typeof openParts>>;
 
 /** A new protocol is one line here. */
-function dialectsOf(
-  { identity, voiced, platform, sessions, conversations }: Parts,
-  config: Config,
-  log: Log,
-) {
+function dialectsOf({ identity, voiced, platform, sessions, transport }: Parts, config: Config, log: Log) {
   const common = { ...identity, ...voiced, vocabulary: config.vocabulary, clock, log };
   const dialects: readonly Dialect[] = [
     nativeDialect(common),
     protocolADialect(common),
     protocolBDialect(common),
     voicesDialect(common),
-    platformDialect(platform, sessions.routes),
-    mediaDialect({ ...sessions, conversations, relay: createSignalRelay(log) }),
+    platformDialect(platform, sessions.routes(transport)),
+    transport.dialect,
   ];
   return dialects;
 }
@@ -136,7 +126,7 @@ function edgeOf({
 /** Errors: `StorageFailure` for the database, a clear error for the port, the certificate and FFMPEG_PATH. */
 export async function startGateway(config: Config, resources: Resources, log: Log): Promise<RunningGateway> {
   const parts = await openParts(config, resources, log);
-  const { children, conversations, identity } = parts;
+  const { children, transport, identity } = parts;
   const health = new Health(['database', ...children.roles]);
   const metrics = new Metrics();
   children.addGauges(metrics);
@@ -158,7 +148,7 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
 
   const stop = async (): Promise<void> => {
     // Calls that go on tell their clients goodbye before their sockets are closed.
-    await Promise.all([listening.drain(), conversations.stop(LIMITS.http.drainMs - GOODBYE_MS)]);
+    await Promise.all([listening.drain(), transport.stop(LIMITS.http.drainMs - GOODBYE_MS)]);
     await listening.close();
     await letGo();
   };

@@ -19,7 +19,7 @@ import { engineModels, engineRoles } from './engines.js';
 import { type Resources, startGateway } from './gateway.js';
 import { greeting } from './greeting.js';
 import { createLog } from './log.js';
-import { mediaSettings } from './media.js';
+import { mediaSettings, roomSettings } from './media.js';
 import { type RoleName, ROLES, type RoleSockets } from './roles.js';
 
 /** What a start has opened, closed in reverse by `stop`. */
@@ -69,10 +69,13 @@ async function prepareDatabase(url: string, config: Config, log: Log): Promise<F
 }
 
 async function superviseChildren(config: Config, opened: Opened, log: Log): Promise<RoleSockets> {
-  const roles = new Set<RoleName>(['encode', 'media', ...engineRoles(config)]);
+  const carrier = config.livekit ? 'room' : 'media';
+  const roles = new Set<RoleName>(['encode', carrier, ...engineRoles(config)]);
   const started = [...roles].map(async (role): Promise<[RoleName, Supervision]> => {
     const { worker: entry, count, nice } = ROLES[role];
-    const env = { ...process.env, MODELS_DIR: config.modelsDir, MEDIA: mediaSettings(config) };
+    const { modelsDir: MODELS_DIR } = config;
+    const carriers = { MEDIA: mediaSettings(config), ROOMS: roomSettings(config) };
+    const env = { ...process.env, MODELS_DIR, ...carriers };
     const socketFolder = socketFolderOf(config);
     return [
       role,

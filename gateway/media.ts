@@ -1,26 +1,9 @@
-/**
- * Conversations of one gateway, wired: the calls on the media workers, the language model, and what their agents hear
- * with, speak with and call.
- */
-import type { Clock } from '../contracts/clock.js';
-import type { Log } from '../contracts/log.js';
-import type { Admission } from '../contracts/ports/identity.js';
-import type { JobRunner } from '../contracts/ports/jobs.js';
-import type { Speech, Transcription } from '../contracts/ports/speech.js';
-import { createBuiltinDialogue } from '../engines/chat/builtin/index.js';
-import { createEmbeddedCalls } from '../media/embedded/calls.js';
+/** What the processes that carry media are told, as JSON in their environment: media workers, or rooms of a cluster. */
 import type { RoomNetwork } from '../media/embedded/room.js';
 import type { Config } from './config.js';
-import { createConversations, type HeldConversations } from './conversations/index.js';
-import { languageModel } from './language-model.js';
-import type { openPlatform } from './platform.js';
-import { type HeldRecordings, recordingsFolder } from './recordings.js';
-import type { OpenSessions } from './sessions.js';
+import { recordingsFolder } from './recordings.js';
 
-/** What a media worker is told, as JSON in its environment. */
-export interface MediaSettings extends Omit<RoomNetwork, 'port'> {
-  /** UDP, of the first worker; each has one. 0: whichever is free. */
-  readonly basePort: number;
+interface Carrying {
   /** Of the Opus encoder, 0 to 10. */
   readonly complexity: number;
   /** How voice is told from silence: tones are none to a model of voices. */
@@ -29,48 +12,44 @@ export interface MediaSettings extends Omit<RoomNetwork, 'port'> {
   readonly recordings: string;
 }
 
+/** `MEDIA`. */
+export interface MediaSettings extends Carrying, Omit<RoomNetwork, 'port'> {
+  /** UDP, of the first worker; each has one. 0: whichever is free. */
+  readonly basePort: number;
+}
+
+/** `ROOMS`. */
+export interface RoomSettings extends Carrying {
+  /** Rooms at once. */
+  readonly slots: number;
+  /** Rooms after which a process would like to be replaced. */
+  readonly retireAfter: number;
+}
+
 /** Recognisers that hear tones. */
 const hearsTones = ({ sttEngines }: Config): boolean => sttEngines.every((name) => name === 'tone');
 
+const carrying = (config: Config): Carrying => ({
+  complexity: config.mediaOpusComplexity,
+  detector: hearsTones(config) ? 'loudness' : 'voices',
+  recordings: recordingsFolder(config.dataDir),
+});
+
 export function mediaSettings(config: Config): string {
-  const { mediaHost, mediaUdpPort, mediaPublicAddress, mediaOpusComplexity, iceServers } = config;
+  const { mediaHost, mediaUdpPort, mediaPublicAddress, iceServers } = config;
   const settings: MediaSettings = {
+    ...carrying(config),
     ...(mediaHost !== undefined && { bind: mediaHost }),
     ...(mediaPublicAddress !== undefined && { publicAddress: mediaPublicAddress }),
     basePort: mediaUdpPort,
-    complexity: mediaOpusComplexity,
     clientIceServers: iceServers,
     iceServers: [],
-    detector: hearsTones(config) ? 'loudness' : 'voices',
-    recordings: recordingsFolder(config.dataDir),
   };
   return JSON.stringify(settings);
 }
 
-export interface ConversationOptions {
-  readonly config: Config;
-  readonly media: JobRunner;
-  readonly sessions: Pick<OpenSessions, 'runs' | 'joinTokens'>;
-  readonly platform: Awaited<ReturnType<typeof openPlatform>>;
-  readonly speech: Speech;
-  readonly transcription: Transcription;
-  readonly recordings: Pick<HeldRecordings, 'began'>;
-  readonly admission: Pick<Admission, 'use'>;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
-export function openConversations(options: ConversationOptions): HeldConversations {
-  const { config, media, sessions, platform, recordings, ...rest } = options;
-  const chat = languageModel(config) ?? createBuiltinDialogue();
-  options.log.info({ model: chat.name }, 'agents think with');
-  return createConversations({
-    ...rest,
-    ...sessions,
-    chat,
-    calls: createEmbeddedCalls(media, recordings.began),
-    knowledge: platform.knowledge,
-    outbound: platform.outbound,
-    credentials: platform.tools,
-  });
+export function roomSettings(config: Config): string {
+  const { roomsPerProcess: slots, roomsUntilRestart: retireAfter } = config;
+  const settings: RoomSettings = { ...carrying(config), slots, retireAfter };
+  return JSON.stringify(settings);
 }

@@ -19,6 +19,8 @@ export const ROLES = {
   stt: { worker: 'speech', nice: BEHIND_GATEWAYS, count: (config) => config.sttProcesses },
   /** Calls are paced by the clock: they wait for nobody. */
   media: { worker: 'media', nice: 0, count: (config) => config.mediaProcesses },
+  /** Agents in rooms of a LiveKit cluster: the native library leaks, so they come and go (transport.md). */
+  room: { worker: 'room', nice: 0, count: (config) => config.roomProcesses },
   /** An operator's own models: what they do to their process is nobody else's. */
   'sherpa-tts': { worker: 'sherpa', nice: BEHIND_GATEWAYS, count: (config) => config.ttsProcesses },
   'sherpa-stt': { worker: 'sherpa', nice: BEHIND_GATEWAYS, count: (config) => config.sttProcesses },

@@ -4,11 +4,12 @@
  */
 import type { Clock } from '../contracts/clock.js';
 import type { Ids } from '../contracts/ids.js';
+import type { Language } from '../contracts/languages.js';
 import type { Log } from '../contracts/log.js';
 import type { Admission } from '../contracts/ports/identity.js';
-import type { JoinTokens } from '../contracts/ports/join-tokens.js';
 import type { Recordings } from '../contracts/ports/recordings.js';
 import type { SessionRuns } from '../contracts/ports/sessions.js';
+import type { SessionTransport } from '../contracts/ports/transport.js';
 import type { Database } from '../storage/database.js';
 import { createDeliveryQueue } from '../storage/deliveries.js';
 import { createPublicLimits } from '../storage/public-limits.js';
@@ -19,7 +20,6 @@ import type { Config } from './config.js';
 import { startAnalyses } from './deliveries/analyses.js';
 import { startDeliveries } from './deliveries/loop.js';
 import { sessionRoutes } from './dialects/platform/sessions/index.js';
-import { createJoinTokens } from './join-tokens.js';
 import { languageModel } from './language-model.js';
 import type { openPlatform } from './platform.js';
 import type { Route } from './server/port.js';
@@ -49,21 +49,16 @@ export interface SessionOptions {
 }
 
 export interface OpenSessions {
-  readonly routes: readonly Route[];
   readonly runs: SessionRuns;
-  readonly joinTokens: JoinTokens;
+  routes(transport: SessionTransport): readonly Route[];
   stop(): Promise<void>;
 }
 
 export async function openSessions(options: SessionOptions): Promise<OpenSessions> {
   const { config, database, platform, processId, address, ids, clock, log } = options;
   const { sql } = database;
-  const { keys, tokens, outbound, secrets, languages, agents } = platform;
+  const { keys, tokens, outbound, languages, agents } = platform;
   const { vocabulary, publicSessionsPerAddress: perAddress, publicSessionsPerAgent: perAgent } = config;
-  const joinTokens = createJoinTokens(
-    { id: 'gateway', secret: Buffer.from(secrets.key('join tokens')).toString('hex') },
-    clock,
-  );
   const runs = await createSessionRuns({ database, processId, address, clock, log });
   const queue = createDeliveryQueue(database);
   const deliveries = await startDeliveries({
@@ -81,7 +76,7 @@ export async function openSessions(options: SessionOptions): Promise<OpenSession
     clock,
     log,
   });
-  const routes = sessionRoutes({
+  const parts = {
     keys,
     agents: platform.versions,
     sessions: createSessions({ sql, ids, defaultLimit: config.concurrency }),
@@ -89,15 +84,13 @@ export async function openSessions(options: SessionOptions): Promise<OpenSession
     limits: createPublicLimits({ sql, perAddress, perAgent }),
     admission: options.admission,
     tokens,
-    joinTokens,
-    hears: (language) => languages.hears(language),
+    hears: (language: Language) => languages.hears(language),
     recordings: options.recordings,
     vocabulary,
-  });
+  };
   return {
-    routes,
     runs,
-    joinTokens,
+    routes: (transport) => sessionRoutes({ ...parts, transport }),
     async stop() {
       await analyses.stop();
       await deliveries.stop();

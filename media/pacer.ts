@@ -8,16 +8,26 @@ const LOOK_MS = 5;
 /** A longer stop is not made up for: nobody wants to hear it. */
 const MOST_BEHIND_MS = 200;
 
+type Failed = (error: unknown) => void;
+
+function run(beat: () => void, failed: Failed): void {
+  try {
+    beat();
+  } catch (error) {
+    failed(error);
+  }
+}
+
 export class Pacer {
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Map<() => void, Failed>();
   #timer: NodeJS.Timeout | undefined;
   #next = 0;
   /** Beats in all, and those that came a whole beat late or more. */
   readonly counts = { beats: 0, late: 0 };
 
-  /** Calls `beat` every 20 ms; the result ends it. */
-  join(beat: () => void): () => void {
-    this.#listeners.add(beat);
+  /** Calls `beat` every 20 ms; the result ends it. One that throws is told so, and holds up nobody else. */
+  join(beat: () => void, failed: Failed): () => void {
+    this.#listeners.set(beat, failed);
     if (!this.#timer) this.#start();
     return () => {
       this.#listeners.delete(beat);
@@ -39,7 +49,7 @@ export class Pacer {
       this.counts.beats += 1;
       if (now - this.#next >= BEAT_MS) this.counts.late += 1;
       this.#next += BEAT_MS;
-      for (const beat of [...this.#listeners]) beat();
+      for (const [beat, failed] of [...this.#listeners]) run(beat, failed);
     }
   }
 }

@@ -1,20 +1,32 @@
 /**
- * What a call says across the socket of a media worker: one job a call, commands in, events out. Plain values that
- * MessagePack carries; audio as PCM bytes.
+ * What a call says across the socket of its worker: one job a call, commands in, reports out. Plain values that
+ * MessagePack carries; audio as PCM bytes. `Command` and `Report` are every call's; what carries the call adds its own.
  */
-import type { TranscriptText } from '../contracts/ports/calls.js';
+import type { CallOptions, TranscriptText } from '../contracts/ports/calls.js';
 
+/** Of a media worker: a call whose signalling comes with the commands. */
 export const CALL_JOB = 'call';
+/** Of a room worker: a call in a room of somebody else's server. */
+export const ROOM_JOB = 'room';
 
-export interface CallArgs {
-  readonly sessionId: string;
-  readonly user: { readonly identity: string; readonly name: string };
-  readonly agent: { readonly identity: string; readonly name: string };
-  /** Whether each side's audio is kept. */
-  readonly record: boolean;
+export type CallArgs = CallOptions;
+
+export interface RoomArgs extends CallArgs {
+  /** The server's socket address, and what the agent joins the session's room with. */
+  readonly url: string;
+  readonly token: string;
 }
 
 export type Command =
+  | { readonly op: 'play'; readonly utterance: number; readonly pcm: Uint8Array }
+  | { readonly op: 'finish'; readonly utterance: number }
+  | { readonly op: 'pause' | 'resume' | 'clear' | 'end' }
+  | { readonly op: 'data'; readonly topic: string; readonly payload: Uint8Array }
+  | ({ readonly op: 'show' } & TranscriptText)
+  | { readonly op: 'attributes'; readonly values: Readonly<Record<string, string>> };
+
+/** Of a client whose signalling passes through the gateway. */
+export type SignalCommand =
   | {
       readonly op: 'connect';
       readonly link: number;
@@ -24,17 +36,9 @@ export type Command =
       readonly token: string;
     }
   | { readonly op: 'signal'; readonly link: number; readonly frame: Uint8Array | string }
-  | { readonly op: 'gone'; readonly link: number }
-  | { readonly op: 'play'; readonly utterance: number; readonly pcm: Uint8Array }
-  | { readonly op: 'finish'; readonly utterance: number }
-  | { readonly op: 'pause' | 'resume' | 'clear' | 'end' }
-  | { readonly op: 'data'; readonly topic: string; readonly payload: Uint8Array }
-  | ({ readonly op: 'show' } & TranscriptText)
-  | { readonly op: 'attributes'; readonly values: Readonly<Record<string, string>> };
+  | { readonly op: 'gone'; readonly link: number };
 
 export type Report =
-  | { readonly on: 'signal'; readonly link: number; readonly frame: Uint8Array | string }
-  | { readonly on: 'close'; readonly link: number }
   | { readonly on: 'connected' | 'disconnected' | 'left' }
   /** The call is kept from that moment on, in milliseconds since 1970. */
   | { readonly on: 'recording'; readonly at: number }
@@ -42,3 +46,13 @@ export type Report =
   | { readonly on: 'audio'; readonly pcm: Uint8Array; readonly at: number }
   | { readonly on: 'played'; readonly utterance: number; readonly ms: number; readonly ended: boolean }
   | { readonly on: 'data'; readonly topic: string; readonly payload: Uint8Array };
+
+/** For a client whose signalling passes through the gateway. */
+export type SignalReport =
+  | { readonly on: 'signal'; readonly link: number; readonly frame: Uint8Array | string }
+  | { readonly on: 'close'; readonly link: number };
+
+/** The agent is in its room, with its track. The first report of a room. */
+export interface JoinedReport {
+  readonly on: 'joined';
+}

@@ -10,7 +10,7 @@ import { Decoder, Encoder } from '@msgpack/msgpack';
 import { ServiceError } from '../contracts/errors.js';
 
 export const KIND = {
-  /** child → caller, once it is ready: { version, pid, slots } */
+  /** child → caller, once it is ready: { version, pid, places }; places: jobs that it runs or queues at most */
   hello: 0,
   /** caller → child: { job, args, input, meta? } */
   open: 1,
@@ -28,7 +28,7 @@ export const KIND = {
   credit: 7,
   /** child → caller: the handler wants no more input */
   stop: 8,
-  /** child → caller: jobs running and queued in the whole child */
+  /** child → caller: jobs running and queued in the whole child; `true` behind them: it would like to go */
   load: 9,
   ping: 10,
   pong: 11,

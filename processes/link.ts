@@ -4,7 +4,8 @@
  * Invariants: a link is up from the child's hello until the connection ends; every call on a connection that
  * ends fails with `engine_lost`; a cancel is acknowledged within its deadline or the child is killed; where
  * health is asked for, a child that says nothing for `silenceMs` is killed too. Only a child whose connection
- * is open is killed, so the pid is still its own.
+ * is open is killed, so the pid is still its own. A child that would like to go and has nothing to do is hung up on;
+ * no call is opened on it then.
  */
 import { connect } from 'node:net';
 import type { Clock } from '../contracts/clock.js';
@@ -30,6 +31,8 @@ export interface LinkOptions {
 }
 
 const RECONNECT = { initialMs: 20, maxMs: 1000 };
+/** What a child that would like to go, or has no place left, counts as having to do: any other is better. */
+const UNWANTED = { retiring: 2 ** 24, full: 2 ** 32 };
 
 export class Link {
   readonly #options: LinkOptions;
@@ -40,6 +43,8 @@ export class Link {
   #channel: Channel | undefined;
   #pid: number | undefined;
   #reported = { running: 0, queued: 0 };
+  #places = Infinity;
+  #retiring = false;
   #nextStream = 1;
   #closed = false;
   #stopTimer: (() => void) | undefined;
@@ -58,10 +63,17 @@ export class Link {
     return this.#pid;
   }
 
-  /** Jobs in the child: as it reports, but at least ours. */
+  /** How little it is the one to ask: its jobs as it reports them, but at least ours, and what speaks against it. */
   get load(): number {
     const ours = this.#calls.size + this.#cancelled.size;
-    return Math.max(ours, this.#reported.running + this.#reported.queued);
+    const jobs = Math.max(ours, this.#reported.running + this.#reported.queued);
+    const full = jobs >= this.#places ? UNWANTED.full : 0;
+    return jobs + full + (this.#retiring ? UNWANTED.retiring : 0);
+  }
+
+  /** Whether the child, or the last one, said that it would like to go. */
+  get retiring(): boolean {
+    return this.#retiring;
   }
 
   /** What the child last said of all its callers' jobs. */
@@ -104,9 +116,9 @@ export class Link {
   }
 
   #receive(frame: Frame, bytes: number): void {
-    const [kind, stream, payload, more] = frame;
+    const [kind, stream, payload, more, last] = frame;
     if (kind === KIND.hello) return this.#hello(payload);
-    if (kind === KIND.load) return this.#loaded(payload, more);
+    if (kind === KIND.load) return this.#loaded(payload, more, last === true);
     if (kind === KIND.ack) return this.#acknowledged(stream);
     const call = this.#calls.get(stream);
     if (call !== undefined) this.#forCall(call, stream, kind, payload, bytes);
@@ -122,27 +134,47 @@ export class Link {
       case KIND.stop:
         return call.stopInput();
       case KIND.end:
-        this.#calls.delete(stream);
+        this.#settled(stream);
         return call.end();
       case KIND.error:
-        this.#calls.delete(stream);
+        this.#settled(stream);
         return call.fail(errorFromWire(payload));
       default:
         throw new TypeError(`frame of kind ${kind} from a child`);
     }
   }
 
+  /** Its end may come behind the load that it was the last of. */
+  #settled(stream: number): void {
+    this.#calls.delete(stream);
+    this.#letGo();
+  }
+
   #hello(payload: unknown): void {
-    const { version, pid } = (payload ?? {}) as Record<string, unknown>;
+    const { version, pid, places } = (payload ?? {}) as Record<string, unknown>;
     if (version !== PROTOCOL_VERSION || !isCount(pid) || pid < 2)
       throw new TypeError('hello of another protocol');
     this.#pid = pid;
+    this.#places = isCount(places) ? places : Infinity;
+    this.#retiring = false;
     this.#backoff.reset();
     this.#options.up?.();
   }
 
-  #loaded(running: unknown, queued: unknown): void {
-    if (isCount(running) && isCount(queued)) this.#reported = { running, queued };
+  #loaded(running: unknown, queued: unknown, retiring: boolean): void {
+    if (!isCount(running) || !isCount(queued)) return;
+    this.#reported = { running, queued };
+    this.#retiring = retiring;
+    this.#letGo();
+  }
+
+  /** Hangs up on a child that would like to go and is idle. What was sent before is still read there. */
+  #letGo(): void {
+    const { running, queued } = this.#reported;
+    const busy = running + queued + this.#calls.size + this.#cancelled.size > 0;
+    if (busy || !this.#retiring || !this.up) return;
+    this.#pid = undefined;
+    this.#channel?.end();
   }
 
   #cancel(channel: Channel, stream: number): void {
@@ -155,6 +187,7 @@ export class Link {
   #acknowledged(stream: number): void {
     this.#cancelled.get(stream)?.();
     this.#cancelled.delete(stream);
+    this.#letGo();
   }
 
   #lost(error: Error | undefined): void {

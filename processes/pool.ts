@@ -1,8 +1,9 @@
 /**
  * The children of one role as their caller sees them: a `JobRunner` over the Unix sockets of a role.
  *
- * Invariants: a job goes to the connected child with the least to do and stays there; a child that dies fails
- * only its own jobs; with no child connected a job waits a short while, in bounded numbers, and then fails.
+ * Invariants: a job goes to the connected child with the least to do, sooner to one with a place left and soonest to
+ * one that stays, and remains there; a child that dies fails only its own jobs; with no child connected a job waits a
+ * short while, in bounded numbers, and then fails.
  */
 import { systemClock, type Clock } from '../contracts/clock.js';
 import { ServiceError } from '../contracts/errors.js';

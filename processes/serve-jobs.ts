@@ -2,7 +2,8 @@
  * The child's side of the kernel: listens on a Unix socket and runs the jobs of all who connect.
  *
  * Invariants: slots and queue are one for all connections; a connection that ends, or says what is not in the
- * protocol, stops its own jobs and nobody else's; every cancel is acknowledged exactly once.
+ * protocol, stops its own jobs and nobody else's; every cancel is acknowledged exactly once. A child that retires
+ * goes when it is idle and all callers have hung up, so that no job is on its way to it: it refuses none.
  */
 import { createServer, type Server, type Socket } from 'node:net';
 import { rm } from 'node:fs/promises';
@@ -23,6 +24,8 @@ export interface ServeOptions {
   readonly slots: number;
   /** Jobs that may wait for a slot; one more is refused with `engine_busy`. Default 64. */
   readonly queue?: number;
+  /** Once so many jobs were begun, the child would like to make place for a fresh one. Default: never. */
+  readonly retireAfter?: number;
   /** Callers hear hello, and so send work, only once this has resolved. A rejection is for the entry to handle. */
   readonly ready?: Promise<unknown>;
   readonly log?: Log;
@@ -32,6 +35,8 @@ export interface ServeOptions {
 export interface JobServer {
   readonly running: number;
   readonly queued: number;
+  /** Resolves when it has retired: it has closed. */
+  readonly retired: Promise<void>;
   /**
    * Takes no more jobs, refuses the queued ones with `draining`, gives the running ones `graceMs` to end,
    * then aborts them and waits ABORT_MS at most for them to clean up. Removes the socket. Idempotent.
@@ -42,7 +47,7 @@ export interface JobServer {
 /** How long aborted jobs may take to clean up when the child leaves. */
 export const ABORT_MS = 1000;
 const MAX_CONNECTIONS = 256;
-const DEFAULTS = { queue: 64, ready: Promise.resolve(), log: silentLog, clock: systemClock };
+const DEFAULTS = { queue: 64, retireAfter: Infinity, ready: Promise.resolve(), log: silentLog, clock: systemClock };
 
 /** Listens; a socket file that a killed child left is replaced. Rejects where it cannot listen. */
 export async function serveJobs(options: ServeOptions): Promise<JobServer> {
@@ -58,6 +63,8 @@ class Child implements JobServer {
   readonly #place: Workplace;
   readonly #server: Server;
   readonly #connections = new Set<Connection>();
+  readonly retired: Promise<void>;
+  #resolveRetired = (): void => undefined;
   #announced = false;
   #ready = false;
   #closing: Promise<void> | undefined;
@@ -70,6 +77,7 @@ class Child implements JobServer {
     this.#place = { handlers: options.handlers, slots, log: options.log };
     this.#server = createServer((socket) => this.#connected(socket));
     this.#server.maxConnections = MAX_CONNECTIONS;
+    this.retired = new Promise((resolve) => (this.#resolveRetired = resolve));
   }
 
   get running(): number {
@@ -129,6 +137,15 @@ class Child implements JobServer {
   #disconnected(connection: Connection): void {
     this.#connections.delete(connection);
     this.#changed?.();
+    if (this.#retiring && this.running === 0 && this.#connections.size === 0) this.#retire();
+  }
+
+  get #retiring(): boolean {
+    return this.#place.slots.begun >= this.#options.retireAfter;
+  }
+
+  #retire(): void {
+    void this.close(0).then(this.#resolveRetired);
   }
 
   #becomeReady(): void {
@@ -137,8 +154,8 @@ class Child implements JobServer {
   }
 
   #welcome(connection: Connection): void {
-    connection.hello(this.#options.slots);
-    connection.load();
+    connection.hello(this.#options.slots + this.#options.queue);
+    connection.load(this.#retiring);
   }
 
   /** Callers are told once a turn of the loop at most. */
@@ -148,7 +165,7 @@ class Child implements JobServer {
     this.#announced = true;
     setImmediate(() => {
       this.#announced = false;
-      for (const connection of this.#connections) connection.load();
+      for (const connection of this.#connections) connection.load(this.#retiring);
     });
   }
 }
@@ -172,12 +189,13 @@ class Connection {
     });
   }
 
-  hello(slots: number): void {
-    this.#channel.control(KIND.hello, 0, { version: PROTOCOL_VERSION, pid: process.pid, slots });
+  hello(places: number): void {
+    this.#channel.control(KIND.hello, 0, { version: PROTOCOL_VERSION, pid: process.pid, places });
   }
 
-  load(): void {
-    this.#channel.control(KIND.load, 0, this.#place.slots.running, this.#place.slots.queued);
+  load(retiring: boolean): void {
+    const { running, queued } = this.#place.slots;
+    this.#channel.control(KIND.load, 0, running, queued, retiring);
   }
 
   /** Refuses jobs from now on, the queued ones too. */

@@ -10,6 +10,7 @@ export class Slots {
   readonly #changed: () => void;
   readonly #waiting = new Set<() => void>();
   #running = 0;
+  #begun = 0;
 
   /** `changed` is called after each change of the numbers. */
   constructor(slots: number, queue: number, changed: () => void) {
@@ -24,6 +25,11 @@ export class Slots {
 
   get queued(): number {
     return this.#waiting.size;
+  }
+
+  /** Jobs that were given a slot, in all. */
+  get begun(): number {
+    return this.#begun;
   }
 
   /** Calls `start` once there is a slot, at once where one is free. Throws `engine_busy` when the queue is full. */
@@ -68,6 +74,7 @@ export class Slots {
 
   #run(start: () => void): void {
     this.#running += 1;
+    this.#begun += 1;
     this.#changed();
     start();
   }

@@ -56,10 +56,10 @@ export class SupervisedChild {
     const name = { ...this.#name(), pid: child.pid };
     const { output, log } = this.#options;
     this.#process = child;
-    child.once('exit', (code, signal) => this.#exited(child, { ...name, code, signal }));
+    child.once('exit', (code, signal) => this.#exited(child, name, { code, signal }));
     child.on('error', (err) => {
       log.error({ ...name, err }, 'worker could not be started or signalled');
-      if (child.pid === undefined) this.#exited(child, name);
+      if (child.pid === undefined) this.#exited(child, name, {});
     });
     // Without a pid the streams may be missing too.
     if (child.pid === undefined) return;
@@ -105,15 +105,22 @@ export class SupervisedChild {
     }
   }
 
-  #exited(child: Process, how: object): void {
+  #exited(child: Process, name: ChildName, how: { code?: number | null; signal?: string | null }): void {
     if (this.#process !== child) return;
     this.#process = undefined;
     this.#clearTimers();
     this.#gone?.();
     if (this.#stopping) return;
+    if (how.code === 0 && this.#link.retiring) return this.#replace(name);
     const restartMs = this.#backoff.next();
-    this.#options.log.warn({ ...how, restartMs }, 'worker exited, starting it again');
+    this.#options.log.warn({ ...name, ...how, restartMs }, 'worker exited, starting it again');
     this.#stopTimers.push(this.#options.clock.after(restartMs, () => this.#start()));
+  }
+
+  /** It has done what it was there for: nothing is wrong, so nothing waits. */
+  #replace(name: ChildName): void {
+    this.#options.log.info(name, 'worker retired, starting another');
+    this.#start();
   }
 
   async #terminate(): Promise<void> {

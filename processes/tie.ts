@@ -15,10 +15,11 @@ export interface TieOptions {
 
 const DEFAULT_GRACE_MS = 2000;
 
-/** Leaves with the supervisor. Call it as soon as the server listens. */
-export function tieToSupervisor(server: Pick<JobServer, 'close'>, options: TieOptions = {}): void {
+/** Leaves with the supervisor, or when the server has retired. Call it as soon as the server listens. */
+export function tieToSupervisor(server: Pick<JobServer, 'close' | 'retired'>, options: TieOptions = {}): void {
   const graceMs = options.graceMs ?? DEFAULT_GRACE_MS;
   const leave = leaving(server);
+  void server.retired.then(() => process.exit(0));
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => leave(graceMs));
   for (const event of ['end', 'close', 'error']) process.stdin.on(event, () => leave(0));

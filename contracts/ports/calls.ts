@@ -27,14 +27,20 @@ export interface SignalConnect {
   readonly query: URLSearchParams;
 }
 
+/** Who is who among the participants of a session. */
+export const IDENTITIES = { user: 'user', agent: 'agent' } as const;
+
 export interface CallOptions {
   readonly sessionId: string;
   readonly user: { readonly identity: string; readonly name: string };
   readonly agent: { readonly identity: string; readonly name: string };
-  /** A token for later connections of the same user, sent right after each join. */
-  rotatedToken(): Promise<string>;
   /** Whether each side's audio is kept. */
   readonly record: boolean;
+}
+
+export interface JoinableOptions extends CallOptions {
+  /** A token for later connections of the same user, sent right after each join. */
+  rotatedToken(): Promise<string>;
 }
 
 export type CallEvent =
@@ -67,8 +73,6 @@ export interface TranscriptText {
 export interface Call {
   /** In order; ends when the call has ended. Errors: `engine_lost` when the media worker died. */
   readonly events: AsyncIterable<CallEvent>;
-  /** One connection of the client; a later one replaces it. */
-  connect(how: SignalConnect, link: SignalLink): SignalEnd;
   /** Speech of an utterance at 24 kHz, played in the order in which it is given. Resolves when more is wanted. */
   play(utterance: number, samples: Int16Array): Promise<void>;
   /** No more of this utterance; `played` with `ended` follows when it has been heard. */
@@ -86,7 +90,31 @@ export interface Call {
   end(): void;
 }
 
-export interface Calls {
+/** A call whose signalling passes through the gateway. */
+export interface JoinableCall extends Call {
+  /** One connection of the client; a later one replaces it. */
+  connect(how: SignalConnect, link: SignalLink): SignalEnd;
+}
+
+/** Embedded mode: the gateway is the server that clients join. */
+export interface JoinableCalls {
   /** Never blocks; nothing is sent before a client connects. */
-  open(options: CallOptions, signal: AbortSignal): Call;
+  open(options: JoinableOptions, signal: AbortSignal): JoinableCall;
+}
+
+/** A call in a room of somebody else's server. */
+export interface RoomCall extends Call {
+  /**
+   * The room is there and the agent is in it, with its track. Errors: `engine_busy` where no process has a place for it,
+   * `engine_lost`, `transport_failed` where the cluster does not answer or refuses.
+   */
+  readonly ready: Promise<void>;
+}
+
+/** Livekit mode: agents join rooms on an existing cluster. */
+export interface RoomCalls {
+  /** Makes the room, open for its first user until `joinBy`, and sends the agent in. The room goes when the call ends. */
+  open(options: CallOptions, joinBy: Date, signal: AbortSignal): RoomCall;
+  /** Ends the room of a session that nobody holds any more; none is fine. Errors: `transport_failed`. */
+  remove(sessionId: string): Promise<void>;
 }

@@ -165,6 +165,8 @@ export type JoinRefusal = 'unknown' | 'used' | 'expired' | 'ended';
 export interface SessionRuns {
   /** Spends the session's token and makes this process its owner. At most one call of all processes gets it. */
   join(id: string): Promise<RunningSession | { readonly refused: JoinRefusal }>;
+  /** Makes this process the owner of a pending session without spending its token. */
+  hold(id: string): Promise<void>;
   /** Gives the token back: the client has gone before it got a token of its own to return with. */
   unjoin(id: string): Promise<void>;
   /** The user is connected. False where the session has ended meanwhile. */
@@ -175,6 +177,8 @@ export interface SessionRuns {
    * it has ended already, by whatever process. The owner hears of it by `onEnded`.
    */
   end(id: string, reason: EndedReason): Promise<boolean>;
+  /** Whether there was such a session, and it is over. */
+  hasEnded(id: string): Promise<boolean>;
   /** Where a live session's owner takes signalling frames; undefined where nobody holds it. */
   owner(id: string): Promise<string | undefined>;
   /** Called with each session of this process that has ended, also by itself. The result ends it. */

@@ -13,6 +13,7 @@ import {
   RpcResponse,
   UserPacket,
 } from '@livekit/protocol';
+import { type TextOut, TRANSCRIPTION_TOPIC } from '../transcripts.js';
 
 export const RELIABLE = '_reliable';
 
@@ -51,10 +52,8 @@ export class PacketWriter {
   }
 }
 
-const TOPIC = 'lk.transcription';
-
 /** One text stream: its beginning, its parts, its end, each a packet. */
-export class TextStream {
+export class TextStream implements TextOut {
   readonly #id = sidOf('ST');
   #chunks = 0;
 
@@ -70,7 +69,7 @@ export class TextStream {
     const value = new DataStream_Header({
       streamId: this.#id,
       timestamp: BigInt(Date.now()),
-      topic: TOPIC,
+      topic: TRANSCRIPTION_TOPIC,
       mimeType: 'text/plain',
       attributes,
       contentHeader,
@@ -91,8 +90,8 @@ export class TextStream {
     }
   }
 
-  end(attributes: Record<string, string> = {}): void {
-    const value = new DataStream_Trailer({ streamId: this.#id, reason: '', attributes });
+  end(attributes: Readonly<Record<string, string>> = {}): void {
+    const value = new DataStream_Trailer({ streamId: this.#id, reason: '', attributes: { ...attributes } });
     this.write(this.from, { case: 'streamTrailer', value });
   }
 }

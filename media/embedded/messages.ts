@@ -1,19 +1,15 @@
 /**
  * What the agent writes: data packets and transcripts, over whichever connection the client has now. What is written
- * before its channel is open waits, in bounded bytes; the agent's transcript is one stream a segment, the user's
- * one stream an update (native-and-platform.md 6.9).
+ * before its channel is open waits, in bounded bytes.
  */
 import type { DataPacket } from '@livekit/protocol';
 import type { TranscriptText } from '../../contracts/ports/calls.js';
+import { Transcripts } from '../transcripts.js';
 import { PacketWriter, type Sender, TextStream } from './data.js';
 
 const MOST_WAITING_BYTES = 256 * 1024;
-
-const attributesOf = (segment: string, trackSid: string, final: boolean): Record<string, string> => ({
-  'lk.segment_id': segment,
-  'lk.transcription_final': String(final),
-  'lk.transcribed_track_id': trackSid,
-});
+/** Clients read no larger ones; such a packet would hold up all behind it. */
+const MOST_PACKET_BYTES = 128 * 1024;
 
 export interface Speakers {
   readonly agent: Sender & { readonly trackSid: string };
@@ -23,16 +19,23 @@ export interface Speakers {
 
 export class Messages {
   readonly #writer = new PacketWriter();
-  #waiting: Uint8Array[] = [];
+  readonly #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
-  /** What the agent is saying. */
-  #open: { readonly segment: string; stream: TextStream; text: string } | undefined;
+  readonly #transcripts: Transcripts;
 
   constructor(
     private readonly speakers: Speakers,
     /** False where it could not be sent. */
     private readonly send: (packet: Uint8Array) => boolean,
-  ) {}
+  ) {
+    const { agent, user } = speakers;
+    const write = (sender: Sender, value: DataPacket['value']) =>
+      this.#post(this.#writer.packet(sender, value));
+    this.#transcripts = new Transcripts(
+      (speaker, attributes) => new TextStream(speaker === 'agent' ? agent : user(), attributes, write),
+      () => agent.trackSid,
+    );
+  }
 
   message(topic: string, payload: Uint8Array): void {
     this.#post(this.#writer.message(this.speakers.agent, topic, payload));
@@ -42,56 +45,28 @@ export class Messages {
     for (const value of values) this.#post(this.#writer.packet(this.speakers.agent, value));
   }
 
-  show({ speaker, segment, text, final }: TranscriptText): void {
-    if (speaker === 'agent') this.#showAgent(segment, text, final);
-    else this.#showUser(segment, text, final);
+  show(text: TranscriptText): void {
+    this.#transcripts.show(text);
   }
 
-  #showAgent(segment: string, text: string, final: boolean): void {
-    if (this.#open?.segment !== segment) {
-      this.#open?.stream.end();
-      this.#open = { segment, stream: this.#stream(this.speakers.agent, segment, false), text: '' };
-    }
-    this.#open.text += text;
-    if (text !== '') this.#open.stream.add(text);
-    if (!final) return;
-    this.#open.stream.end({ 'lk.transcription_final': 'true' });
-    this.#open = undefined;
-  }
-
-  #showUser(segment: string, text: string, final: boolean): void {
-    const stream = this.#stream(this.speakers.user(), segment, final);
-    stream.add(text);
-    stream.end();
-  }
-
-  #stream(from: Sender, segment: string, final: boolean): TextStream {
-    const attributes = attributesOf(segment, this.speakers.agent.trackSid, final);
-    return new TextStream(from, attributes, (sender, value) =>
-      this.#post(this.#writer.packet(sender, value)),
-    );
-  }
-
-  /** The client has joined anew and knows of no stream: what the agent is saying begins again, as a whole. */
+  /** The client has joined anew. */
   renew(): void {
-    const open = this.#open;
-    if (!open) return;
-    open.stream = this.#stream(this.speakers.agent, open.segment, false);
-    if (open.text !== '') open.stream.add(open.text);
+    this.#transcripts.renew();
   }
 
-  /** The client's channel is open. */
+  /** Sends what waits, as far as the client takes it. */
   flush(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    this.#waitingBytes = 0;
-    for (const packet of waiting) this.send(packet);
+    for (let packet = this.#waiting[0]; packet && this.send(packet); packet = this.#waiting[0]) {
+      this.#waiting.shift();
+      this.#waitingBytes -= packet.length;
+    }
   }
 
   #post(packet: Uint8Array): void {
-    if (this.#waiting.length === 0 && this.send(packet)) return;
-    if (this.#waitingBytes + packet.length > MOST_WAITING_BYTES) return;
+    const { length } = packet;
+    if (length > MOST_PACKET_BYTES || this.#waitingBytes + length > MOST_WAITING_BYTES) return;
     this.#waiting.push(packet);
-    this.#waitingBytes += packet.length;
+    this.#waitingBytes += length;
+    this.flush();
   }
 }

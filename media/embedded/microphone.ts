@@ -2,8 +2,12 @@
  * The user's microphone: Opus packets as the network brings them, to an unbroken stream at 16 kHz. Packets are put in
  * order, a lost frame becomes a faded repeat of the last one and then silence, and a microphone that sends nothing
  * (muted, lost, or silent and saving) is silence too.
+ *
+ * Invariants: one stream is heard at a time, another one only once it has gone quiet; nobody is heard faster than time
+ * goes, but for three seconds, whatever a client sends.
  */
-import { samplesOf } from '../../contracts/audio.js';
+import { RECOGNITION_RATE, samplesOf } from '../../contracts/audio.js';
+import { Quiet } from '../quiet.js';
 import { ahead, type RtpPacket } from './rtp.js';
 
 export interface OpusDecoder {
@@ -17,21 +21,23 @@ const FRAME = 320;
 const MOST_HELD = 3;
 /** Further apart, a stream has begun anew. */
 const MOST_AHEAD = 100;
-/** Beats of 20 ms without a packet until they count as silence: a network that stutters breaks no word in two. */
-const PATIENCE = 8;
 /** Lost frames in a row that are made up. */
 const MOST_CONCEALED = 5;
 const FADE = 0.5;
 /** Samples of one packet: Opus packets last 120 ms at most. */
 const MOST_SAMPLES = 6 * FRAME;
+/** Samples that may come before their time; packets of more are left out unread. */
+const MOST_EARLY = 3 * RECOGNITION_RATE;
 
 const SILENCE = new Int16Array(FRAME);
 
 export class Microphone {
+  #stream: number | undefined;
+  #early = 0;
   #last: { sequence: number; timestamp: number } | undefined;
   readonly #held = new Map<number, RtpPacket>();
   #frame: Int16Array = SILENCE;
-  #quiet = 0;
+  readonly #quiet = new Quiet();
   /** Packets in all, and those that never came. */
   readonly counts = { received: 0, lost: 0 };
 
@@ -43,7 +49,8 @@ export class Microphone {
   ) {}
 
   receive(packet: RtpPacket): void {
-    this.#quiet = 0;
+    if (this.#early > MOST_EARLY || !this.#follows(packet)) return;
+    this.#quiet.broken();
     const distance = this.#last ? ahead(packet.sequence, this.#last.sequence) : 1;
     if (distance <= 0 && distance > -MOST_AHEAD) return;
     if (Math.abs(distance) >= MOST_AHEAD) this.#last = undefined;
@@ -51,12 +58,20 @@ export class Microphone {
     this.#play();
   }
 
+  #follows({ ssrc }: RtpPacket): boolean {
+    if (ssrc === this.#stream) return true;
+    if (this.#stream !== undefined && !this.#quiet.lasts) return false;
+    this.#stream = ssrc;
+    this.#last = undefined;
+    this.#held.clear();
+    return true;
+  }
+
   /** Every 20 ms. */
   beat(): void {
-    this.#quiet += 1;
-    if (this.#quiet < PATIENCE) return;
-    if (this.#held.size > 0) return this.#skip();
-    const frames = this.#quiet === PATIENCE ? PATIENCE : 1;
+    this.#early = Math.max(0, this.#early - FRAME);
+    const frames = this.#quiet.beat();
+    if (frames > 0 && this.#held.size > 0) return this.#skip();
     for (let frame = 0; frame < frames; frame += 1) this.heard(SILENCE);
   }
 
@@ -90,8 +105,7 @@ export class Microphone {
   }
 
   #conceal(): void {
-    this.#frame = this.#frame.map((sample) => sample * FADE);
-    this.heard(this.#frame);
+    this.#hear(this.#frame.map((sample) => sample * FADE));
   }
 
   #take(packet: RtpPacket): void {
@@ -101,7 +115,12 @@ export class Microphone {
     this.taken(packet);
     const samples = this.#decode(packet.payload);
     if (samples.length === 0 || samples.length > MOST_SAMPLES) return;
+    this.#hear(samples);
+  }
+
+  #hear(samples: Int16Array): void {
     this.#frame = samples;
+    this.#early += samples.length;
     this.heard(samples);
   }
 

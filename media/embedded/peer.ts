@@ -174,10 +174,6 @@ export class Peer {
     }
   }
 
-  get speaks(): boolean {
-    return !this.#closed && this.#out?.isOpen() === true;
-  }
-
   /** Of the agent's voice. */
   sendPacket(packet: Buffer): void {
     this.#guarded(() => this.#out?.isOpen() === true && this.#out.sendMessageBinary(packet));
@@ -186,12 +182,12 @@ export class Peer {
   /** False where the channel is not open, or the client does not read it. */
   sendMessage(label: string, bytes: Uint8Array): boolean {
     const channel = this.#channels.get(label);
-    return this.#guarded(
-      () =>
-        channel?.isOpen() === true &&
-        channel.bufferedAmount() < MOST_BUFFERED &&
-        channel.sendMessageBinary(bytes),
-    );
+    return this.#guarded(() => {
+      if (channel?.isOpen() !== true || channel.bufferedAmount() >= MOST_BUFFERED) return false;
+      // Its answer is whether the packet has left already: one that has not is on its way all the same.
+      channel.sendMessageBinary(bytes);
+      return true;
+    });
   }
 
   /** A channel may close between the question and the send. */

@@ -22,7 +22,8 @@ import {
   TrackSubscribed,
   TrickleRequest,
 } from '@livekit/protocol';
-import type { CallArgs, Command, Report } from '../wire.js';
+import { Parting } from '../parting.js';
+import type { CallArgs, Report, SignalCommand, SignalReport } from '../wire.js';
 import { readPacket, refusalOfCall, RELIABLE, sidOf } from './data.js';
 import { Messages } from './messages.js';
 import { Agent, joinResponse, User } from './participants.js';
@@ -32,7 +33,7 @@ import { MOST_SDP_BYTES, opusTypeOf } from './sdp.js';
 import { type Incoming, type Joining, joiningOf, type Outgoing, readSignal, writeSignal } from './signal.js';
 
 export interface RoomEvents {
-  report(report: Report): void;
+  report(report: Report | SignalReport): void;
   /** A packet of the microphone. */
   packet(bytes: Buffer, type: number): void;
   /** The client has another connection: its microphone begins anew, and Opus is named so. */
@@ -55,8 +56,6 @@ const MOST_MESSAGE_BYTES = 64 * 1024;
 const MOST_TOPIC = 128;
 /** A signalling connection that is gone while media goes on: the client comes back, or has gone. */
 const RETURN_MS = 15_000;
-/** Clients say good-bye before they join anew, and in the same words as one who hangs up: those do not come back. */
-const PARTING_MS = 1500;
 
 /** The peers of one client. With one connection (`version` 1) the publisher is both. */
 interface Connection {
@@ -92,7 +91,7 @@ export class Room {
   #connected = false;
   #closed = false;
   #stopWaiting = (): void => undefined;
-  #stopParting = (): void => undefined;
+  readonly #parting = new Parting(() => this.#report({ on: 'left' }));
 
   constructor(
     private readonly args: CallArgs,
@@ -118,9 +117,9 @@ export class Room {
     (this.#connection?.subscriber ?? this.#connection?.publisher)?.sendPacket(packet);
   }
 
-  connect({ link, version, query, token }: Extract<Command, { readonly op: 'connect' }>): void {
+  connect({ link, version, query, token }: Extract<SignalCommand, { readonly op: 'connect' }>): void {
     this.#stopWaiting();
-    this.#stopParting();
+    this.#parting.isOver();
     if (this.#link !== undefined) this.#report({ on: 'close', link: this.#link });
     this.#link = link;
     this.#asText = false;
@@ -210,7 +209,7 @@ export class Room {
     this.#send({ case: 'update', value: new ParticipantUpdate({ participants }) });
   }
 
-  signal({ link, frame }: Extract<Command, { readonly op: 'signal' }>): void {
+  signal({ link, frame }: Extract<SignalCommand, { readonly op: 'signal' }>): void {
     if (link !== this.#link) return;
     const message = readSignal(frame);
     if (!message?.case) return;
@@ -230,10 +229,10 @@ export class Room {
       this.#send({ case: 'pongResp', value: new Pong({ lastPingTimestamp: value.timestamp, timestamp }) });
     },
     updateMetadata: ({ value: { requestId } }) => {
-      const value = new RequestResponse({ requestId, reason: RequestResponse_Reason.OK });
+      const value = new RequestResponse({ requestId, reason: RequestResponse_Reason.NOT_ALLOWED });
       this.#send({ case: 'requestResponse', value });
     },
-    leave: () => this.#part(this.#link === this.#rejoining ? RETURN_MS : PARTING_MS),
+    leave: () => this.#parting.begins(this.#link === this.#rejoining ? RETURN_MS : undefined),
   };
 
   #answer(sdp: string, id: number): void {
@@ -255,12 +254,6 @@ export class Room {
   #describe(type: 'offer' | 'answer', sdp: string, id: number, mid?: string): void {
     const midToTrackId = mid === undefined ? {} : { [mid]: this.agent.trackSid };
     this.#send({ case: type, value: new SessionDescription({ type, sdp, id, midToTrackId }) });
-  }
-
-  #part(ms: number): void {
-    this.#stopParting();
-    const timer = setTimeout(() => this.#report({ on: 'left' }), ms);
-    this.#stopParting = () => clearTimeout(timer);
   }
 
   #askToRejoin(): void {
@@ -334,7 +327,7 @@ export class Room {
     this.#report({ on: 'signal', link: this.#link, frame: writeSignal(message, this.#asText) });
   }
 
-  #report(report: Report): void {
+  #report(report: Report | SignalReport): void {
     if (!this.#closed) this.events.report(report);
   }
 
@@ -342,7 +335,7 @@ export class Room {
   close(): void {
     if (this.#closed) return;
     this.#stopWaiting();
-    this.#stopParting();
+    this.#parting.isOver();
     this.#refuse(DisconnectReason.ROOM_DELETED);
     this.#closed = true;
     this.#drop();

@@ -8,6 +8,8 @@ export const CLOCK_PER_FRAME = 960;
 const HEADER = 12;
 
 export interface RtpPacket {
+  /** Whose it is: the number of one stream of the client. */
+  readonly ssrc: number;
   readonly sequence: number;
   readonly timestamp: number;
   readonly payload: Uint8Array;
@@ -27,6 +29,7 @@ export function readRtp(bytes: Buffer, type: number): RtpPacket | undefined {
   return {
     sequence: bytes.readUInt16BE(2),
     timestamp: bytes.readUInt32BE(4),
+    ssrc: bytes.readUInt32BE(8),
     payload: bytes.subarray(from, bytes.length - padding),
   };
 }

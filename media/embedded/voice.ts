@@ -1,7 +1,7 @@
 /** The agent's voice on its way out: playout to Opus to RTP, one frame a beat. It is encoded only while it speaks. */
 import { Encoder } from '@evan/opus';
 import { bytesOf } from '../../contracts/audio.js';
-import { PLAYOUT_RATE, Playout, type Played } from '../playout.js';
+import { PLAYOUT_RATE, type Playout } from '../playout.js';
 import { RtpWriter } from './rtp.js';
 
 /** Bits a second: wideband speech without a flaw. */
@@ -17,17 +17,15 @@ export interface VoiceOptions {
 }
 
 export class Voice {
-  readonly playout: Playout;
   readonly #encoder: Encoder;
   #writer: RtpWriter;
 
   constructor(
     private readonly options: VoiceOptions,
-    played: Played,
+    private readonly playout: Playout,
     /** The packet, and the Opus in it, which is valid until the next one. */
     private readonly send: (packet: Buffer, opus: Uint8Array) => void,
   ) {
-    this.playout = new Playout(played);
     this.#encoder = new Encoder({ channels: 1, sample_rate: PLAYOUT_RATE, application: 'voip' });
     this.#encoder.bitrate = BITRATE;
     this.#encoder.inband_fec = true;

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { silentLog } from '../../contracts/log.js';
-import { createPool } from '../../processes/pool.js';
+import { createPool, type Pool } from '../../processes/pool.js';
 import { superviseRole, type SuperviseOptions } from '../../processes/supervise.js';
 import {
   collect,
@@ -206,4 +206,67 @@ t.test('an entry that does not exist is tried again and can be stopped', async (
   await until('it has failed', () => log.lines.some(({ message }) => message.startsWith('worker exited')));
   await workers.stop();
   t.same(workers.pids(), []);
+});
+
+t.test('a worker that has done enough is replaced as soon as it is idle, and nothing is wrong', async (t) => {
+  const folder = await socketFolder(t);
+  const log = recordingLog();
+  const workers = await superviseRole(echo(folder, { log, count: 2, args: ['{"retireAfter":3}'] }));
+  t.teardown(() => workers.stop());
+  const pool = createPool({ sockets: workers.sockets, log });
+  t.teardown(() => pool.close());
+  await pool.ready();
+  const first = workers.pids();
+  const hold = (name: string) => pool.run('hold', { name }, { signal: never() })[Symbol.asyncIterator]();
+  const held = Array.from({ length: 6 }, (_, index) => hold(String(index)));
+  await Promise.all(held.map((job) => job.next()));
+  t.same(workers.pids(), first, 'not while it works');
+  await Promise.all(held.map((job) => job.return?.()));
+  await until('both are others', () => workers.pids().every((pid) => !first.includes(pid)));
+  await pool.ready();
+  const lines = log.lines.filter(({ level }) => level !== 'info');
+  t.same(lines, [], 'nobody is warned');
+  t.equal(log.lines.filter(({ message }) => message.startsWith('worker retired')).length, 2);
+});
+
+t.test('one that would like to go gets work only where no other has a place; it refuses none', async (t) => {
+  const folder = await socketFolder(t);
+  const args = ['{"retireAfter":1,"slots":2,"queue":0}'];
+  const workers = await superviseRole(echo(folder, { count: 2, args }));
+  t.teardown(() => workers.stop());
+  const pool = createPool({ sockets: workers.sockets, log: silentLog });
+  t.teardown(() => pool.close());
+  await pool.ready();
+  const jobs: AsyncIterator<unknown>[] = [];
+  const loads = (): number[] => pool.state().map(({ running }) => running);
+  for (const expected of [[0, 1], [1, 1], [1, 2], [2, 2]]) {
+    const job = pool.run('hold', { name: '' }, { signal: never() })[Symbol.asyncIterator]();
+    await job.next();
+    jobs.push(job);
+    await until('its load is told', () => loads().reduce((sum, load) => sum + load) === jobs.length);
+    t.same(loads().sort(), expected);
+  }
+  await t.rejects(collect(pool.run('hold', { name: '' }, { signal: never() })), { code: 'engine_busy' });
+  await Promise.all(jobs.map((job) => job.return?.()));
+});
+
+t.test('jobs that come while workers come and go are all done', async (t) => {
+  const folder = await socketFolder(t);
+  const workers = await superviseRole(echo(folder, { count: 2, args: ['{"retireAfter":5}'] }));
+  t.teardown(() => workers.stop());
+  const pools = [1, 2].map(() => createPool({ sockets: workers.sockets, log: silentLog, waitMs: 60_000 }));
+  t.teardown(() => pools.forEach((pool) => pool.close()));
+  await Promise.all(pools.map((pool) => pool.ready()));
+  const first = new Set(workers.pids());
+  let others = 0;
+  for (let round = 0; round < 40; round += 1) {
+    const pool = pools[round % 2];
+    const input = (async function* () {
+      yield round;
+    })();
+    const done = await collect((pool as Pool).run('echo', {}, { input, signal: never() }));
+    t.same(done, [round]);
+    for (const pid of workers.pids()) if (!first.has(pid)) others += 1;
+  }
+  t.ok(others > 0, 'workers were replaced meanwhile');
 });

@@ -11,6 +11,7 @@ import type { JoinRefusal, SessionRuns } from '../../../contracts/ports/sessions
 import { bearerToken } from '../../server/auth.js';
 import { nativeError } from '../../server/native-error.js';
 import type { Dialect, HttpRequest, Reply, Route, Socket, SocketRoute } from '../../server/port.js';
+import { type WebhookParts, webhooks } from './webhooks.js';
 
 export interface MediaParts {
   readonly joinTokens: JoinTokens;
@@ -106,6 +107,15 @@ const validation = (version: 1 | 0, parts: MediaParts): Route => ({
     await claimsOf(request, parts);
     return { status: 200, headers: { 'content-type': 'text/plain' }, body: 'success' };
   },
+});
+
+/** Livekit mode: clients join the cluster, which tells us what becomes of its rooms. */
+export const clusterDialect = (parts: WebhookParts): Dialect => ({
+  name: 'media',
+  prefixes: ['/livekit'],
+  routes: [webhooks(parts)],
+  sockets: [],
+  errorReply: nativeError,
 });
 
 export const mediaDialect = (parts: MediaParts): Dialect => ({

@@ -12,10 +12,11 @@ import type {
   RunnableVersion,
 } from '../../../../contracts/ports/agents.js';
 import type { Admission, Caller, KeyAuthority } from '../../../../contracts/ports/identity.js';
-import type { JoinTokens } from '../../../../contracts/ports/join-tokens.js';
+import { IDENTITIES } from '../../../../contracts/ports/calls.js';
 import type { PublicLimits } from '../../../../contracts/ports/public-limits.js';
 import type { SessionRecord, Sessions, SessionSource } from '../../../../contracts/ports/sessions.js';
 import type { TokenCounter } from '../../../../contracts/ports/tokens.js';
+import type { SessionTransport } from '../../../../contracts/ports/transport.js';
 import type { Vocabulary } from '../../../../contracts/vocabulary.js';
 import { authenticate } from '../../../server/auth.js';
 import type { HttpRequest, Reply } from '../../../server/port.js';
@@ -35,19 +36,14 @@ export interface CreationParts {
   readonly limits: PublicLimits;
   readonly admission: Pick<Admission, 'check'>;
   readonly tokens: TokenCounter;
-  readonly joinTokens: JoinTokens;
   /** Whether a configured engine can recognise the language. */
   hears(language: Language): boolean;
-  /** Where clients join; absent: here. */
-  readonly transportUrl?: string;
+  readonly transport: SessionTransport;
   readonly vocabulary: Vocabulary;
 }
 
 const checkRequest = checked(SessionRequest);
 const checkPreview = checked(PreviewRequest);
-
-/** The participant that a join token speaks for. */
-export const USER_IDENTITY = 'user';
 
 const conflict = (message: string): ServiceError => new ServiceError('conflict', { message });
 
@@ -72,14 +68,15 @@ async function checkQuota({ workspaceId }: Agent, isPublic: boolean, parts: Crea
 
 async function response(record: SessionRecord, seconds: number, request: HttpRequest, parts: CreationParts) {
   const { transport, transportUrlField } = parts.vocabulary;
-  const claims = { sessionId: record.id, identity: USER_IDENTITY, use: 'join' } as const;
+  const { url, joinTokens } = parts.transport;
+  const claims = { sessionId: record.id, identity: IDENTITIES.user, use: 'join' } as const;
   return json(201, {
     session_id: record.id,
     expires_at: record.expiresAt.toISOString(),
     max_duration_seconds: seconds,
     transport,
-    [transportUrlField]: parts.transportUrl ?? request.baseUrl.replace(/^http/, 'ws'),
-    token: await parts.joinTokens.issue(claims, record.expiresAt),
+    [transportUrlField]: url ?? request.baseUrl.replace(/^http/, 'ws'),
+    token: await joinTokens.issue(claims, record.expiresAt),
   });
 }
 
@@ -113,6 +110,7 @@ async function start(
     overrides: sentOverrides(wanted),
     plan,
   });
+  await parts.transport.prepare({ record, plan });
   return response(record, plan.maxDurationSeconds, request, parts);
 }
 

@@ -1,0 +1,14 @@
+/** How clients come to the sessions of this installation: one transport for all of them (transport.md). */
+import type { JoinTokens } from './join-tokens.js';
+import type { RunningSession } from './sessions.js';
+
+export interface SessionTransport {
+  /** Where clients join; undefined: at the address where they asked for the session. */
+  readonly url: string | undefined;
+  readonly joinTokens: Pick<JoinTokens, 'issue'>;
+  /**
+   * Called with each new session, before its token is given out. Errors: `transport_failed`, `engine_busy`,
+   * `engine_lost`, and then nothing is left of it here.
+   */
+  prepare(session: RunningSession): Promise<void>;
+}

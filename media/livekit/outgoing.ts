@@ -1,0 +1,123 @@
+/**
+ * What the agent writes to the user of its room: data packets and transcripts, one after the other, as the library takes
+ * them. What is written while the user is not there waits.
+ *
+ * Invariants: order is kept; what waits is bounded in bytes, each step counted; a step that fails or hangs costs itself.
+ */
+import type { LocalParticipant } from '@livekit/rtc-node';
+import type { TranscriptText } from '../../contracts/ports/calls.js';
+import { type TextOut, TRANSCRIPTION_TOPIC, Transcripts } from '../transcripts.js';
+import { within } from './within.js';
+
+type TextWriter = Awaited<ReturnType<LocalParticipant['streamText']>>;
+
+const MOST_WAITING_BYTES = 256 * 1024;
+/** What a step costs beyond its bytes. */
+const STEP_BYTES = 128;
+/** Within the longest time that the library takes to come back to the server. */
+const STEP_MS = 5000;
+
+interface Step {
+  readonly bytes: number;
+  send(): Promise<unknown>;
+}
+
+export class Outgoing {
+  readonly #transcripts: Transcripts;
+  #steps: Step[] = [];
+  #bytes = 0;
+  #there = false;
+  #sending: Promise<void> | undefined;
+  #wanted: Record<string, string> = {};
+  #updating = false;
+  #stale = false;
+
+  constructor(
+    private readonly agent: LocalParticipant,
+    private readonly userIdentity: string,
+    trackSid: string,
+  ) {
+    let speech: TextOut | undefined;
+    const open = (speaker: TranscriptText['speaker'], attributes: Record<string, string>): TextOut => {
+      // The one before is for a client that has gone, or has ended.
+      if (speaker === 'agent') speech?.end();
+      const text = this.#text(speaker === 'agent' ? agent.identity : userIdentity, attributes);
+      if (speaker === 'agent') speech = text;
+      return text;
+    };
+    this.#transcripts = new Transcripts(open, () => trackSid);
+  }
+
+  message(topic: string, payload: Uint8Array): void {
+    const options = { reliable: true, topic, destination_identities: [this.userIdentity] };
+    this.#post(payload.length, () => this.agent.publishData(payload, options));
+  }
+
+  show(text: TranscriptText): void {
+    this.#transcripts.show(text);
+  }
+
+  #text(senderIdentity: string, attributes: Record<string, string>): TextOut {
+    let writer: TextWriter | undefined;
+    let ended = false;
+    const destinationIdentities = [this.userIdentity];
+    const options = { topic: TRANSCRIPTION_TOPIC, attributes, destinationIdentities, senderIdentity };
+    this.#post(0, async () => (writer = await this.agent.streamText(options)));
+    return {
+      add: (text) => this.#post(Buffer.byteLength(text), async () => writer?.write(text)),
+      end: () => {
+        if (!ended) this.#post(0, async () => writer?.close());
+        ended = true;
+      },
+    };
+  }
+
+  /** Whether the user is there: who comes back knows of no stream. */
+  there(is: boolean): void {
+    this.#there = is;
+    if (!is) return;
+    this.#transcripts.renew();
+    this.#start();
+  }
+
+  #post(bytes: number, send: Step['send']): void {
+    const cost = bytes + STEP_BYTES;
+    if (this.#bytes + cost > MOST_WAITING_BYTES) return;
+    this.#bytes += cost;
+    this.#steps.push({ bytes: cost, send });
+    this.#start();
+  }
+
+  #start(): void {
+    if (this.#there) this.#sending ??= this.#send().finally(() => (this.#sending = undefined));
+  }
+
+  async #send(): Promise<void> {
+    for (let step = this.#steps.shift(); step; step = this.#steps.shift()) {
+      this.#bytes -= step.bytes;
+      await within(STEP_MS, step.send()).catch(() => undefined);
+      if (!this.#there) return;
+    }
+  }
+
+  /** Attributes of the agent: the latest of each. */
+  attributes(values: Readonly<Record<string, string>>): void {
+    this.#wanted = { ...this.#wanted, ...values };
+    this.#stale = true;
+    if (!this.#updating) void this.#update();
+  }
+
+  async #update(): Promise<void> {
+    this.#updating = true;
+    while (this.#stale) {
+      this.#stale = false;
+      await within(STEP_MS, this.agent.setAttributes(this.#wanted)).catch(() => undefined);
+    }
+    this.#updating = false;
+  }
+
+  /** Resolves when all that can be written has been. */
+  async written(): Promise<void> {
+    await this.#sending;
+  }
+}

@@ -1,0 +1,199 @@
+/**
+ * The agent in a room of a LiveKit server, and the one user that it is there for. Whoever else is in the room (egress, a
+ * supervisor) is neither heard nor spoken to. The library is looked at in every beat, which sees all that its events say
+ * and more: whether the user's media is up, for one.
+ *
+ * Invariants: `connected` and `disconnected` alternate, and nothing is told after `leave`; what comes from the network is
+ * bounded; joining and leaving end in bounded time, whatever the server does.
+ */
+import type { RemoteParticipant, RemoteTrackPublication, Room } from '@livekit/rtc-node';
+import { ServiceError } from '../../contracts/errors.js';
+import { Parting } from '../parting.js';
+import type { RoomArgs } from '../wire.js';
+import { Listener, type Hearing } from './listener.js';
+import { Outgoing } from './outgoing.js';
+import { loadRtc, type Rtc } from './rtc.js';
+import { Speaker } from './speaker.js';
+import { within } from './within.js';
+
+const JOIN_MS = 15_000;
+const LEAVE_MS = 2000;
+/** What was said last still reaches the user. */
+const LAST_WORDS_MS = 1000;
+/** Of one message of the user, and of its topic's name. */
+const MOST_MESSAGE_BYTES = 64 * 1024;
+const MOST_TOPIC = 128;
+/** Of a participant: its media is connected. */
+const ACTIVE = 2;
+/** A user whose client does not ask for the agent's voice is there all the same. */
+const UNHEARD_BEATS = 100;
+
+export interface RoomEvents extends Hearing {
+  connected(is: boolean): void;
+  /** The user has hung up. */
+  left(): void;
+  data(topic: string, payload: Uint8Array): void;
+  /** The agent is in the room no more. The error says why, where the room was not just closed. */
+  over(error?: ServiceError): void;
+}
+
+interface Parts {
+  readonly rtc: Rtc;
+  readonly room: Room;
+  readonly speaker: Speaker;
+  readonly trackSid: string;
+  /** Whether anybody has asked for the agent's voice. */
+  readonly heard: () => boolean;
+}
+
+const failed = (cause: unknown): ServiceError =>
+  cause instanceof ServiceError ? cause : new ServiceError('transport_failed', { cause });
+
+/** Ends a connection, and waits for it in bounded time only. */
+const disconnect = (room: Room): Promise<void> => within(LEAVE_MS, room.disconnect()).catch(() => undefined);
+
+async function connect(rtc: Rtc, { url, token }: RoomArgs, signal: AbortSignal): Promise<Room> {
+  const room = new rtc.Room();
+  const dataStream = { maxPayloadByteLength: MOST_MESSAGE_BYTES };
+  const connecting = room.connect(url, token, { autoSubscribe: false, dynacast: false, dataStream });
+  try {
+    await within(JOIN_MS, connecting, signal);
+    return room;
+  } catch (error) {
+    void connecting.then(() => disconnect(room)).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function publish(rtc: Rtc, room: Room, signal: AbortSignal): Promise<Parts> {
+  const speaker = new Speaker(rtc);
+  const options = new rtc.TrackPublishOptions({ source: rtc.TrackSource.SOURCE_MICROPHONE });
+  try {
+    if (!room.localParticipant) throw new Error('the room is closed');
+    const publishing = room.localParticipant.publishTrack(speaker.track, options);
+    const publication = await within(JOIN_MS, publishing, signal);
+    let heard = false;
+    void publication.waitForSubscription().then(() => (heard = true));
+    return { rtc, room, speaker, trackSid: publication.sid ?? '', heard: () => heard };
+  } catch (error) {
+    await speaker.close();
+    throw error;
+  }
+}
+
+/** Resolves when the agent is in its room, with its track. Errors: `transport_failed`, the signal's reason. */
+export async function joinRoom(args: RoomArgs, signal: AbortSignal): Promise<Parts> {
+  try {
+    const rtc = await loadRtc();
+    const room = await connect(rtc, args, signal);
+    return await publish(rtc, room, signal).catch(async (error: unknown) => {
+      await disconnect(room);
+      throw error;
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    throw failed(error);
+  }
+}
+
+export class RoomParticipant {
+  readonly speaker: Speaker;
+  readonly outgoing: Outgoing;
+  readonly #listener: Listener;
+  readonly #parting: Parting;
+  readonly #asked = new WeakSet<RemoteTrackPublication>();
+  #user: RemoteParticipant | undefined;
+  #connected = false;
+  #unheard = 0;
+  #leaving: Promise<void> | undefined;
+
+  constructor(
+    private readonly args: RoomArgs,
+    private readonly parts: Parts,
+    private readonly events: RoomEvents,
+  ) {
+    const { rtc, room, speaker, trackSid } = parts;
+    const agent = room.localParticipant;
+    if (!agent) throw new ServiceError('transport_failed');
+    this.speaker = speaker;
+    this.outgoing = new Outgoing(agent, args.user.identity, trackSid);
+    this.#listener = new Listener(rtc, events);
+    this.#parting = new Parting(() => events.left());
+    room.on(rtc.RoomEvent.DataReceived, (payload, from, _kind, topic = '') => {
+      const fits = payload.length <= MOST_MESSAGE_BYTES && topic.length <= MOST_TOPIC;
+      if (fits && from?.identity === args.user.identity) this.#tell(() => events.data(topic, payload));
+    });
+    room.on(rtc.RoomEvent.Disconnected, (reason) => this.#lost(reason));
+  }
+
+  #tell(event: () => void): void {
+    if (!this.#leaving) event();
+  }
+
+  /** Rooms end; anything else is a connection that was lost for good. */
+  #lost(reason: number): void {
+    const { ROOM_DELETED, ROOM_CLOSED } = this.parts.rtc.DisconnectReason;
+    const closed = reason === ROOM_DELETED || reason === ROOM_CLOSED;
+    this.#tell(() => this.events.over(closed ? undefined : new ServiceError('transport_failed')));
+  }
+
+  /** Every 20 ms. */
+  beat(): void {
+    if (this.#leaving) return;
+    this.#meet(this.parts.room.remoteParticipants.get(this.args.user.identity));
+    this.#connect();
+    this.#listener.follow(this.#microphone());
+    this.#listener.beat();
+  }
+
+  /** Who comes back is somebody new to the library. */
+  #meet(user: RemoteParticipant | undefined): void {
+    if (user === this.#user) return;
+    const { rtc } = this.parts;
+    if (this.#user?.disconnectReason === rtc.DisconnectReason.CLIENT_INITIATED) this.#parting.begins();
+    this.#user = user;
+    this.#unheard = 0;
+    if (this.#connected) this.#turn(false);
+    if (user) this.#parting.isOver();
+  }
+
+  #connect(): void {
+    const { room, rtc, heard } = this.parts;
+    const up = room.connectionState === rtc.ConnectionState.CONN_CONNECTED;
+    const active = up && this.#user?.info.state === ACTIVE;
+    const listens = active && (heard() || (this.#unheard += 1) > UNHEARD_BEATS);
+    if (listens !== this.#connected && (listens || !active)) this.#turn(listens);
+  }
+
+  #turn(connected: boolean): void {
+    this.#connected = connected;
+    this.outgoing.there(connected);
+    this.events.connected(connected);
+  }
+
+  /** The user's, of which only sound is taken: a microphone before anything else. */
+  #microphone() {
+    const { rtc } = this.parts;
+    const published = [...(this.#user?.trackPublications.values() ?? [])] as RemoteTrackPublication[];
+    const sounds = published.filter(({ kind }) => kind === rtc.TrackKind.KIND_AUDIO);
+    const chosen = sounds.find(({ source }) => source === rtc.TrackSource.SOURCE_MICROPHONE) ?? sounds[0];
+    if (chosen && !this.#asked.has(chosen)) {
+      this.#asked.add(chosen);
+      chosen.setSubscribed(true);
+    }
+    return chosen?.track;
+  }
+
+  /** Resolves when the agent has gone, with its last words said. Idempotent, never rejects. */
+  leave(): Promise<void> {
+    return (this.#leaving ??= this.#leave());
+  }
+
+  async #leave(): Promise<void> {
+    this.#parting.isOver();
+    await within(LAST_WORDS_MS, this.outgoing.written()).catch(() => undefined);
+    this.#listener.follow(undefined);
+    await disconnect(this.parts.room);
+    await this.speaker.close();
+  }
+}

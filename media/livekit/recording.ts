@@ -1,0 +1,66 @@
+/**
+ * What is kept of a call in a room: the library gives sound, and recordings are made of Opus packets, so both sides are
+ * encoded once more, where the call is kept.
+ */
+import { Encoder } from '@evan/opus';
+import { bytesOf, RECOGNITION_RATE } from '../../contracts/audio.js';
+import { OPUS_RATE } from '../ogg.js';
+import { FRAME_MS, PLAYOUT_RATE } from '../playout.js';
+import type { Recorder } from '../recorder.js';
+
+const BITRATE = 32_000;
+const USER_FRAME = (RECOGNITION_RATE * FRAME_MS) / 1000;
+/** What Opus counts by, for each of ours. */
+const STEP = OPUS_RATE / RECOGNITION_RATE;
+
+function encoder(rate: 24_000 | 16_000, complexity: number): Encoder {
+  const made = new Encoder({ channels: 1, sample_rate: rate, application: 'voip' });
+  made.bitrate = BITRATE;
+  made.complexity = complexity as Encoder['complexity'];
+  return made;
+}
+
+export class Recording {
+  readonly #agent: Encoder;
+  readonly #user: Encoder;
+  readonly #frame = new Int16Array(USER_FRAME);
+  #filled = 0;
+  /** Samples of the user so far, as Opus counts them. */
+  #timestamp = 0;
+
+  constructor(
+    private readonly recorder: Recorder,
+    complexity: number,
+  ) {
+    this.#agent = encoder(PLAYOUT_RATE, complexity);
+    this.#user = encoder(RECOGNITION_RATE, complexity);
+  }
+
+  /** One frame of the playout. */
+  agent(samples: Int16Array): void {
+    this.recorder.agent(this.#agent.encode(bytesOf(samples)));
+  }
+
+  /** Any length, 16 kHz. */
+  user(samples: Int16Array): void {
+    for (let from = 0; from < samples.length;) {
+      const part = samples.subarray(from, from + USER_FRAME - this.#filled);
+      this.#frame.set(part, this.#filled);
+      this.#filled += part.length;
+      from += part.length;
+      if (this.#filled === USER_FRAME) this.#keep();
+    }
+  }
+
+  #keep(): void {
+    this.#filled = 0;
+    const payload = Uint8Array.from(this.#user.encode(bytesOf(this.#frame)));
+    this.recorder.user({ timestamp: this.#timestamp, payload });
+    this.#timestamp = (this.#timestamp + USER_FRAME * STEP) >>> 0;
+  }
+
+  /** The user has paused: what comes next belongs to its own time. */
+  pause(): void {
+    this.recorder.renew();
+  }
+}

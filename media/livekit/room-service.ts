@@ -1,0 +1,78 @@
+/**
+ * Rooms of a LiveKit server or cluster, made and ended over its room service (transport.md "Livekit mode"), and the
+ * token that an agent joins with. A room is named by its session, and is for one user: agents are not counted.
+ */
+import { ServiceError } from '../../contracts/errors.js';
+import { LIMITS } from '../../contracts/limits.js';
+import type { CallOptions } from '../../contracts/ports/calls.js';
+
+export interface LivekitServer {
+  /** `wss://…`, for agents and the room service alike. */
+  readonly url: string;
+  readonly key: string;
+  readonly secret: string;
+}
+
+export interface RoomService {
+  /** Makes the room, which waits for its user until `joinBy`. Errors: `transport_failed`. */
+  create(sessionId: string, joinBy: Date): Promise<void>;
+  /** Puts everybody out and removes the room; none is fine. Errors: `transport_failed`. */
+  remove(sessionId: string): Promise<void>;
+  /** What an agent joins that room with. */
+  agentToken(options: Pick<CallOptions, 'sessionId' | 'agent'>): Promise<string>;
+}
+
+const REQUEST_SECONDS = 5;
+const MOST_USERS = 1;
+/** Longer than any conversation; the server hands out fresh ones to those who are in. */
+const TOKEN_TTL = '24h';
+const NOT_FOUND = 404;
+
+/** Costs 20 MB, so not before the first session. */
+const livekit = () => import('livekit-server-sdk');
+
+const failed = (cause: unknown): ServiceError => new ServiceError('transport_failed', { cause });
+
+const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
+
+export function createRoomService({ url, key, secret }: LivekitServer): RoomService {
+  const client = async () => {
+    const { RoomServiceClient } = await livekit();
+    return new RoomServiceClient(url, key, secret, { requestTimeout: REQUEST_SECONDS });
+  };
+  return {
+    async create(name, joinBy) {
+      const rooms = await client();
+      const { goneMs, connectMs } = LIMITS.session;
+      const room = {
+        name,
+        // Whether somebody came in time is for us to say: the room stands a little longer.
+        emptyTimeout: seconds(joinBy.getTime() - Date.now() + connectMs),
+        departureTimeout: seconds(goneMs),
+        maxParticipants: MOST_USERS,
+      };
+      await rooms.createRoom(room).catch((error: unknown) => Promise.reject(failed(error)));
+    },
+    async remove(name) {
+      const rooms = await client();
+      await rooms.deleteRoom(name).catch((error: unknown) => {
+        if ((error as { status?: unknown }).status !== NOT_FOUND) throw failed(error);
+      });
+    },
+    async agentToken({ sessionId, agent }) {
+      const { AccessToken } = await livekit();
+      const { identity, name } = agent;
+      const token = new AccessToken(key, secret, { identity, name, ttl: TOKEN_TTL });
+      token.kind = 'agent';
+      token.addGrant({
+        room: sessionId,
+        roomJoin: true,
+        canPublish: true,
+        canSubscribe: true,
+        canPublishData: true,
+        canUpdateOwnMetadata: true,
+      });
+      return token.toJwt();
+    },
+  };
+}

@@ -1,0 +1,20 @@
+/** LiveKit's own client, an optional package with a native library: loaded when the first room is joined. */
+import { ServiceError } from '../../contracts/errors.js';
+
+export type Rtc = typeof import('@livekit/rtc-node');
+
+let loaded: Promise<Rtc> | undefined;
+
+async function load(): Promise<Rtc> {
+  // Else it prints what it does, step by step.
+  process.env['NODE_ENV'] ??= 'production';
+  try {
+    return await import('@livekit/rtc-node');
+  } catch (cause) {
+    console.error('@livekit/rtc-node, an optional package, is not installed here or not built for this platform');
+    throw new ServiceError('transport_failed', { cause });
+  }
+}
+
+/** Errors: `transport_failed` where it is not installed. */
+export const loadRtc = (): Promise<Rtc> => (loaded ??= load());

@@ -1,0 +1,96 @@
+/**
+ * Calls in rooms of a LiveKit server: the room worker's side (transport.md "Livekit mode"). The agent joins, says so,
+ * and leaves when the call ends; a room that the server closes ends the call.
+ */
+import type { TranscriptText } from '../../contracts/ports/calls.js';
+import type { ServiceError } from '../../contracts/errors.js';
+import type { JobHandlers } from '../../contracts/ports/jobs.js';
+import { type Carrier, type Heard, serve, ServedCall, type ServedParts } from '../served-call.js';
+import { type JoinedReport, type Report, ROOM_JOB, type RoomArgs } from '../wire.js';
+import { joinRoom, RoomParticipant } from './participant.js';
+import { Recording } from './recording.js';
+
+class RoomCarrier implements Carrier<never> {
+  readonly #agent: RoomParticipant;
+  #recording: Recording | undefined;
+  /** Why the call ended, where it should not have. */
+  failure: ServiceError | undefined;
+  /** Resolves when the agent has left its room. */
+  left: Promise<void> = Promise.resolve();
+
+  constructor(
+    args: RoomArgs,
+    joined: Awaited<ReturnType<typeof joinRoom>>,
+    private readonly call: Heard<never>,
+    private readonly complexity: number,
+  ) {
+    this.#agent = new RoomParticipant(args, joined, {
+      connected: (is) => call.report({ on: is ? 'connected' : 'disconnected' }),
+      left: () => call.report({ on: 'left' }),
+      data: (topic, payload) => call.report({ on: 'data', topic, payload }),
+      heard: (samples) => call.samples(samples),
+      sent: (samples) => this.#kept()?.user(samples),
+      paused: () => this.#kept()?.pause(),
+      over: (error) => {
+        this.failure = error;
+        call.over();
+      },
+    });
+  }
+
+  #kept(): Recording | undefined {
+    const recorder = this.call.recorder();
+    return recorder && (this.#recording ??= new Recording(recorder, this.complexity));
+  }
+
+  /** Speech stands still while nobody can hear it, or the library has enough of it. */
+  beat(connected: boolean): void {
+    this.#agent.beat();
+    const frame = connected && this.#agent.speaker.hasRoom ? this.call.playout.next() : undefined;
+    if (!frame) return;
+    this.#agent.speaker.speak(frame.samples);
+    this.#kept()?.agent(frame.samples);
+  }
+
+  message(topic: string, payload: Uint8Array): void {
+    this.#agent.outgoing.message(topic, payload);
+  }
+
+  show(text: TranscriptText): void {
+    this.#agent.outgoing.show(text);
+  }
+
+  attributes(values: Readonly<Record<string, string>>): void {
+    this.#agent.outgoing.attributes(values);
+  }
+
+  hush(): void {
+    this.#agent.speaker.hush();
+  }
+
+  take(): void {
+    // Rooms have no commands of their own.
+  }
+
+  close(): void {
+    this.left = this.#agent.leave();
+  }
+}
+
+export const roomJobs = (parts: ServedParts): JobHandlers => ({
+  async *[ROOM_JOB](args: RoomArgs, commands, context): AsyncGenerator<Report | JoinedReport> {
+    const joined = await joinRoom(args, context.signal);
+    let carrier: RoomCarrier | undefined;
+    const carry = (call: Heard<never>): RoomCarrier =>
+      (carrier = new RoomCarrier(args, joined, call, parts.complexity));
+    const call = new ServedCall<never, never>(args, parts, carry);
+    try {
+      yield { on: 'joined' };
+      yield* serve(call, commands, context);
+    } finally {
+      call.close();
+      await carrier?.left;
+    }
+    if (carrier?.failure) throw carrier.failure;
+  },
+});

@@ -1,0 +1,220 @@
+/**
+ * The worker's side of calls, whatever carries them: a job a call. What is heard, voice activity, playout and the
+ * recording meet here; the job ends when the gateway ends the call or goes, or the carrier loses it.
+ *
+ * Invariants: what is reported is in order, and bounded where the user decides how much it is; a call that is closed
+ * gives its detector back once and leaves nothing running.
+ */
+import { join } from 'node:path';
+import type { JobContext, JobValue } from '../contracts/ports/jobs.js';
+import type { TranscriptText } from '../contracts/ports/calls.js';
+import { Ears, type VoiceDetector } from './ears.js';
+import type { Pacer } from './pacer.js';
+import { Playout } from './playout.js';
+import { Pushed } from './pushed.js';
+import { Recorder } from './recorder.js';
+import type { CallArgs, Command, Report } from './wire.js';
+
+/** Messages of a user that the gateway has not read yet; more are dropped. */
+const MOST_DATA_BYTES = 1024 * 1024;
+
+export interface ServedParts {
+  readonly pacer: Pacer;
+  /** Of the Opus encoder, 0 to 10. */
+  readonly complexity: number;
+  /** The folder of recordings: one folder a session. */
+  readonly recordings: string;
+  /** One for each call. */
+  detector(): VoiceDetector;
+}
+
+/** What a carrier tells the call. */
+export interface Heard<OwnReport> {
+  /** Of the user: `connected` and `disconnected` alternate. Nothing is reported once the call is closed. */
+  report(report: Report | OwnReport): void;
+  /** The user's sound, 16 kHz, without gaps. */
+  samples(samples: Int16Array): void;
+  /** Where the call is kept, from the moment on when it is. */
+  recorder(): Recorder | undefined;
+  /** What the agent says. */
+  readonly playout: Playout;
+  /** The carrier cannot go on. */
+  over(): void;
+}
+
+/** What brings one call to its user. */
+export interface Carrier<OwnCommand> {
+  /** Every 20 ms, whether the user is there or not. */
+  beat(connected: boolean): void;
+  message(topic: string, payload: Uint8Array): void;
+  show(text: TranscriptText): void;
+  attributes(values: Readonly<Record<string, string>>): void;
+  /** Forgets what has left the playout and is still on its way, where anything is. */
+  hush?(): void;
+  /** A command that only this kind of carrier knows. */
+  take(command: OwnCommand): void;
+  /** Leaves the user. Called once. */
+  close(): void;
+}
+
+type Handlers = {
+  readonly [Op in Command['op']]: (command: Extract<Command, { readonly op: Op }>) => void;
+};
+
+export class ServedCall<
+  OwnCommand extends { readonly op: string },
+  OwnReport extends { readonly on: string },
+> {
+  readonly reports = new Pushed<Report | OwnReport>((report) =>
+    report.on === 'data' ? (report as Extract<Report, { readonly on: 'data' }>).payload.length : 0,
+  );
+  readonly #carrier: Carrier<OwnCommand>;
+  readonly #ears: Ears;
+  readonly #playout: Playout;
+  readonly #leavePacer: () => void;
+  #recorder: Recorder | undefined;
+  #connected = false;
+  #closed = false;
+  #lost = false;
+  #failure: unknown;
+
+  constructor(
+    private readonly args: CallArgs,
+    private readonly parts: ServedParts,
+    carry: (call: Heard<OwnReport>) => Carrier<OwnCommand>,
+  ) {
+    this.#ears = new Ears(parts.detector(), (report) => this.reports.push(report));
+    this.#playout = new Playout((utterance, ms, ended) =>
+      this.reports.push({ on: 'played', utterance, ms, ended }),
+    );
+    this.#carrier = carry({
+      report: (report) => this.#note(report),
+      samples: (samples) => this.#hear(samples),
+      recorder: () => this.#recorder,
+      playout: this.#playout,
+      over: () => {
+        this.#lost = true;
+        this.close();
+      },
+    });
+    this.#leavePacer = parts.pacer.join(
+      () => this.#beat(),
+      (error) => this.#fail(error),
+    );
+  }
+
+  /** The carrier has given it up: commands may still come, and nobody follows them. */
+  get lost(): boolean {
+    return this.#lost;
+  }
+
+  /** What broke it, where something did. */
+  get failure(): unknown {
+    return this.#failure;
+  }
+
+  /** Comes out of callbacks of native libraries: what is thrown there ends the worker. */
+  #hear(samples: Int16Array): void {
+    try {
+      if (!this.#closed) this.#ears.push(samples);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= error;
+    this.close();
+  }
+
+  #note(report: Report | OwnReport): void {
+    if (report.on === 'connected') this.#begin();
+    if (report.on === 'disconnected') this.#connected = false;
+    if (report.on !== 'data' || this.reports.bytes < MOST_DATA_BYTES) this.reports.push(report);
+  }
+
+  #begin(): void {
+    this.#connected = true;
+    const { sessionId, record } = this.args;
+    if (!record || this.#recorder) return;
+    this.#recorder = new Recorder(join(this.parts.recordings, sessionId), (role, reason) =>
+      console.error(`the recording of a call's ${role} ends early: ${reason}`),
+    );
+    this.reports.push({ on: 'recording', at: Date.now() });
+  }
+
+  #beat(): void {
+    this.#recorder?.beat();
+    this.#carrier.beat(this.#connected);
+  }
+
+  take(command: Command | OwnCommand): void {
+    if (this.#closed) return;
+    if (!Object.hasOwn(this.#commands, command.op)) return this.#carrier.take(command as OwnCommand);
+    const common = command as Command;
+    (this.#commands[common.op] as (command: Command) => void)(common);
+  }
+
+  readonly #commands: Handlers = {
+    play: ({ utterance, pcm }) => this.#playout.play(utterance, pcm),
+    finish: ({ utterance }) => this.#playout.finish(utterance),
+    pause: () => this.#playout.pause(),
+    resume: () => this.#playout.resume(),
+    clear: () => {
+      this.#carrier.hush?.();
+      this.#playout.clear();
+    },
+    data: ({ topic, payload }) => this.#carrier.message(topic, payload),
+    show: (command) => this.#carrier.show(command),
+    attributes: ({ values }) => this.#carrier.attributes(values),
+    end: () => this.close(),
+  };
+
+  /** Idempotent: the detector is given back once. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#leavePacer();
+    this.#carrier.close();
+    this.#ears.stop();
+    this.reports.end();
+  }
+
+  /** Resolves when nothing of a closed call is left to be written. */
+  async kept(): Promise<void> {
+    await this.#recorder?.finish();
+  }
+}
+
+/** Carries the commands to the call; the end of them ends it. */
+async function follow<C extends { readonly op: string }, R extends { readonly on: string }>(
+  commands: AsyncIterable<JobValue>,
+  call: ServedCall<C, R>,
+): Promise<void> {
+  try {
+    for await (const command of commands) call.take(command as C);
+  } finally {
+    call.close();
+  }
+}
+
+/** The job of a call: its reports, until it is closed and what is kept of it is written. */
+export async function* serve<C extends { readonly op: string }, R extends { readonly on: string }>(
+  call: ServedCall<C, R>,
+  commands: AsyncIterable<JobValue>,
+  { signal }: JobContext,
+): AsyncGenerator<Report | R> {
+  const stop = (): void => call.close();
+  signal.addEventListener('abort', stop, { once: true });
+  const following = follow(commands, call);
+  following.catch(() => undefined);
+  try {
+    yield* call.reports;
+    if (call.failure !== undefined) throw call.failure as Error;
+    if (!call.lost) await following;
+  } finally {
+    signal.removeEventListener('abort', stop);
+    call.close();
+    await call.kept();
+  }
+}

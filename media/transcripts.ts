@@ -1,0 +1,65 @@
+/**
+ * What both sides say, as text streams: the agent's words one stream a segment, which grows as they are said; the
+ * user's one stream an update, which replaces what was shown (native-and-platform.md 6.9, `lk.transcription`).
+ */
+import type { TranscriptText } from '../contracts/ports/calls.js';
+
+export const TRANSCRIPTION_TOPIC = 'lk.transcription';
+
+/** A text on its way. */
+export interface TextOut {
+  add(text: string): void;
+  /** Attributes that are known only now, where the carrier can still say them. */
+  end(attributes?: Readonly<Record<string, string>>): void;
+}
+
+export type OpenText = (speaker: TranscriptText['speaker'], attributes: Record<string, string>) => TextOut;
+
+export class Transcripts {
+  /** What the agent is saying. */
+  #open: { readonly segment: string; stream: TextOut; text: string } | undefined;
+
+  constructor(
+    private readonly open: OpenText,
+    private readonly agentTrack: () => string,
+  ) {}
+
+  show({ speaker, segment, text, final }: TranscriptText): void {
+    if (speaker === 'agent') this.#showAgent(segment, text, final);
+    else this.#showUser(segment, text, final);
+  }
+
+  #showAgent(segment: string, text: string, final: boolean): void {
+    if (this.#open?.segment !== segment) {
+      this.#open?.stream.end();
+      this.#open = { segment, stream: this.#stream('agent', segment, false), text: '' };
+    }
+    this.#open.text += text;
+    if (text !== '') this.#open.stream.add(text);
+    if (!final) return;
+    this.#open.stream.end({ 'lk.transcription_final': 'true' });
+    this.#open = undefined;
+  }
+
+  #showUser(segment: string, text: string, final: boolean): void {
+    const stream = this.#stream('user', segment, final);
+    stream.add(text);
+    stream.end();
+  }
+
+  #stream(speaker: TranscriptText['speaker'], segment: string, final: boolean): TextOut {
+    return this.open(speaker, {
+      'lk.segment_id': segment,
+      'lk.transcription_final': String(final),
+      'lk.transcribed_track_id': this.agentTrack(),
+    });
+  }
+
+  /** The client has joined anew and knows of no stream: what the agent is saying begins again, as a whole. */
+  renew(): void {
+    const open = this.#open;
+    if (!open) return;
+    open.stream = this.#stream('agent', open.segment, false);
+    if (open.text !== '') open.stream.add(open.text);
+  }
+}

@@ -1,0 +1,187 @@
+/**
+ * A call whose media runs in a worker: the gateway's side, whatever carries the call. Commands go out, reports come
+ * in; speech waits here until the worker has played most of what it has.
+ *
+ * Invariants: the events end when the job has; commands that a worker leaves behind are bounded, and one that leaves
+ * too many loses the call; nobody waits for room in a call that is over.
+ */
+import { bytesOf, samplesOf } from '../contracts/audio.js';
+import { ServiceError } from '../contracts/errors.js';
+import type { Call, CallEvent, TranscriptText } from '../contracts/ports/calls.js';
+import type { JobRunner } from '../contracts/ports/jobs.js';
+import { Pushed } from './pushed.js';
+import type { Command, Report, SignalCommand } from './wire.js';
+
+/** What `play` is given, in Hz. */
+const RATE = 24_000;
+/** Speech that the worker holds ahead of the user's ear; more waits with its maker. */
+const AHEAD_MS = 2000;
+/** Commands that a worker which does not answer may leave behind, in number and in bytes of frames and speech. */
+const MOST_WAITING = 4096;
+const MOST_WAITING_BYTES = 8 * 1024 * 1024;
+/** A worker that has not let go of a call by then is told to stop it. */
+const LET_GO_MS = 5000;
+
+type AnyCommand = Command | SignalCommand;
+
+function weightOf(command: AnyCommand): number {
+  if (command.op === 'play') return command.pcm.length;
+  return command.op === 'signal' ? command.frame.length : 0;
+}
+
+const milliseconds = (samples: number): number => (samples / RATE) * 1000;
+
+/** `Own`: the reports that only this way of carrying a call has. */
+export abstract class WorkerCall<Own extends { readonly on: string }> implements Call {
+  readonly events: AsyncIterable<CallEvent> = this.#follow();
+  readonly #commands = new Pushed(weightOf);
+  readonly #abort = new AbortController();
+  readonly #signal: AbortSignal;
+  #letGo: NodeJS.Timeout | undefined;
+  /** Of each utterance that is not over: what was given and what was heard. */
+  readonly #given = new Map<number, { ms: number; played: number }>();
+  #room: (() => void)[] = [];
+  #over = false;
+
+  constructor(signal: AbortSignal) {
+    this.#signal = AbortSignal.any([signal, this.#abort.signal]);
+  }
+
+  /** The reports of its job, asked for once the events are read. */
+  protected abstract reports(): AsyncIterable<unknown>;
+  /** Takes a report of its own. */
+  protected abstract take(report: Own): void;
+  /** The call is kept from that moment on. */
+  protected abstract recording(at: Date): void;
+  /** The job is over. Called once; the events end when it has settled, and it never rejects. */
+  protected abstract closed(): void | Promise<void>;
+
+  /** What a job is started with. */
+  protected get run(): Parameters<JobRunner['run']>[2] {
+    return { input: this.#commands, signal: this.#signal };
+  }
+
+  protected get over(): boolean {
+    return this.#over;
+  }
+
+  /** Somebody has ended it, though its job may go on. */
+  protected get ended(): boolean {
+    return this.#over || this.#letGo !== undefined;
+  }
+
+  /** Bytes of commands that the worker has not taken. */
+  protected get waitingBytes(): number {
+    return this.#commands.length > 0 ? this.#commands.bytes : 0;
+  }
+
+  async play(utterance: number, samples: Int16Array): Promise<void> {
+    const given = this.#given.get(utterance) ?? { ms: 0, played: 0 };
+    this.#given.set(utterance, given);
+    given.ms += milliseconds(samples.length);
+    this.tell({ op: 'play', utterance, pcm: bytesOf(samples) });
+    while (!this.#over && this.#given.get(utterance) === given && given.ms - given.played > AHEAD_MS)
+      await new Promise<void>((resolve) => this.#room.push(resolve));
+  }
+
+  finish(utterance: number): void {
+    this.tell({ op: 'finish', utterance });
+  }
+
+  pause(): void {
+    this.tell({ op: 'pause' });
+  }
+
+  resume(): void {
+    this.tell({ op: 'resume' });
+  }
+
+  clear(): void {
+    this.#given.clear();
+    this.#wake();
+    this.tell({ op: 'clear' });
+  }
+
+  send(topic: string, payload: Uint8Array): void {
+    this.tell({ op: 'data', topic, payload });
+  }
+
+  show(text: TranscriptText): void {
+    this.tell({ op: 'show', ...text });
+  }
+
+  attributes(values: Readonly<Record<string, string>>): void {
+    this.tell({ op: 'attributes', values });
+  }
+
+  end(): void {
+    if (this.#over) return;
+    this.tell({ op: 'end' });
+    this.#commands.end();
+    clearTimeout(this.#letGo);
+    this.#letGo = setTimeout(() => this.#abort.abort(), LET_GO_MS);
+  }
+
+  protected tell(command: AnyCommand): void {
+    if (this.#over) return;
+    this.#commands.push(command);
+    const { length, bytes } = this.#commands;
+    if (length > MOST_WAITING || bytes > MOST_WAITING_BYTES)
+      this.#abort.abort(new ServiceError('engine_lost'));
+  }
+
+  async *#follow(): AsyncGenerator<CallEvent> {
+    try {
+      for await (const report of this.reports()) {
+        const event = this.#eventOf(report as Report | Own);
+        if (event) yield event;
+      }
+    } finally {
+      this.#finish();
+      await this.closed();
+    }
+  }
+
+  #eventOf(any: Report | Own): CallEvent | undefined {
+    const report = any as Report;
+    switch (report.on) {
+      case 'recording':
+        this.recording(new Date(report.at));
+        return undefined;
+      case 'audio':
+        return { kind: 'audio', samples: samplesOf(report.pcm), at: report.at };
+      case 'played':
+        this.#note(report);
+        return { kind: 'played', utterance: report.utterance, ms: report.ms, ended: report.ended };
+      case 'speech':
+        return { kind: 'speech', active: report.active, at: report.at };
+      case 'data':
+        return { kind: 'data', topic: report.topic, payload: report.payload };
+      case 'connected':
+      case 'disconnected':
+      case 'left':
+        return { kind: report.on };
+      default:
+        this.take(any as Own);
+        return undefined;
+    }
+  }
+
+  #note({ utterance, ms, ended }: Extract<Report, { readonly on: 'played' }>): void {
+    const given = this.#given.get(utterance);
+    if (given) given.played = ms;
+    if (ended) this.#given.delete(utterance);
+    this.#wake();
+  }
+
+  #wake(): void {
+    for (const resolve of this.#room.splice(0)) resolve();
+  }
+
+  #finish(): void {
+    this.#over = true;
+    clearTimeout(this.#letGo);
+    this.#commands.end();
+    this.#wake();
+  }
+}

@@ -1,0 +1,236 @@
+/**
+ * Livekit mode without a gateway: room workers in rooms of a double of a cluster, over real rtc-node and WebRTC
+ * (transport.md "Livekit mode").
+ */
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DisconnectReason } from '@livekit/protocol';
+import t from 'tap';
+import { type ClusterRoom, loudMs, pitchOf, startCluster, toneOf } from '../fixtures/livekit-cluster.js';
+import { heldBy, openRoom, roomWorkers, shortFolder } from '../fixtures/livekit-rooms.js';
+import { until } from '../fixtures/until.js';
+
+// Real processes start slowly on a busy machine.
+t.setTimeout(240_000);
+
+const cluster = await startCluster(await shortFolder(t));
+t.teardown(() => cluster.close());
+
+const roomOf = (name: string): ClusterRoom => {
+  const room = cluster.rooms.get(name);
+  if (!room) throw new Error(`there is no room ${name}`);
+  return room;
+};
+
+const gone = (name: string) => until(`room ${name} is gone`, () => !cluster.rooms.has(name));
+
+t.test('the agent waits in the room of its session; both hear, write to and know of each other', async (t) => {
+  const { calls, recordings, recorded } = await roomWorkers(t, cluster);
+  const { sessionId, call, followed } = openRoom(calls, { record: true });
+  call.attributes({ 'lk.agent.state': 'initializing' });
+  await call.ready;
+  const { options, agent, person } = roomOf(sessionId);
+  t.match(options, { name: sessionId, departureTimeout: 20, maxParticipants: 1 });
+  t.ok(Number(options['emptyTimeout']) > 120, 'the room stands until the user may no longer come');
+  t.match(agent, { sub: 'agent', kind: 'agent', video: { room: sessionId, canUpdateOwnMetadata: true } });
+
+  await followed.seen('connected');
+  await call.play(1, toneOf(1000, 500));
+  call.finish(1);
+  await until('all is played', () => followed.played(1) === 1000);
+  await until('it was heard', () => loudMs(person.heard) >= 900);
+  t.ok(loudMs(person.heard) <= 1100, `${loudMs(person.heard)} ms of sound`);
+  t.ok(Math.abs(pitchOf(person.heard) - 500) < 25, `${pitchOf(person.heard)} Hz`);
+
+  await person.say(toneOf(1000, 800));
+  await until('the user has ended', () =>
+    followed.events.some((event) => event.kind === 'speech' && !event.active),
+  );
+  const heard = followed.events.flatMap((event) => (event.kind === 'audio' ? [...event.samples] : []));
+  const samples = Int16Array.from(heard);
+  t.ok(loudMs(samples) >= 900 && loudMs(samples) <= 1150, `${loudMs(samples)} ms of sound`);
+  t.ok(Math.abs(pitchOf(samples) - 800) < 40, `${pitchOf(samples)} Hz`);
+
+  call.send('agent-event', Buffer.from('{"type":"a"}'));
+  await until('the user has it', () => person.data.length === 1);
+  t.same(person.data, [{ topic: 'agent-event', text: '{"type":"a"}' }]);
+  person.send('client-event', '{"type":"b"}');
+  await followed.seen('data');
+  t.match(
+    followed.events.find(({ kind }) => kind === 'data'),
+    { topic: 'client-event', payload: Buffer.from('{"type":"b"}') },
+  );
+  call.attributes({ 'lk.agent.state': 'speaking' });
+  call.attributes({ 'lk.agent.state': 'listening' });
+  await until('the last is known', () => roomOf(sessionId).attributes['lk.agent.state'] === 'listening');
+
+  call.end();
+  t.equal(await followed.over, undefined);
+  t.notOk(cluster.rooms.has(sessionId), 'the room has gone before the events end');
+  t.same(followed.kinds, ['connected']);
+  t.same(recorded, [sessionId]);
+  t.same((await readdir(join(recordings, sessionId))).sort(), ['agent.ogg', 'user.ogg']);
+  for (const side of ['agent.ogg', 'user.ogg']) {
+    const file = await readFile(join(recordings, sessionId, side));
+    t.equal(file.subarray(0, 4).toString(), 'OggS');
+    t.ok(file.length > 4000, 'there is sound in it');
+  }
+});
+
+t.test('pause holds the voice and keeps it, resume goes on, clear drops it', async (t) => {
+  const { calls } = await roomWorkers(t, cluster);
+  const { sessionId, call, followed } = openRoom(calls);
+  await call.ready;
+  await followed.seen('connected');
+  const { person } = roomOf(sessionId);
+  void call.play(1, toneOf(1500, 500));
+  call.finish(1);
+  await until('it is heard', () => loudMs(person.heard) > 300);
+  call.pause();
+  await until('silence is heard', () => person.events.filter(({ kind }) => kind === 'speech').length === 2);
+  const before = loudMs(person.heard);
+  t.ok(before < 1200, `${before} ms until then`);
+  t.equal(followed.played(1), undefined);
+  call.resume();
+  await until('it is over', () => followed.played(1) === 1500);
+  await until('all of it was heard', () => loudMs(person.heard) >= 1400);
+  t.ok(loudMs(person.heard) <= 1600, 'nothing is heard twice');
+
+  person.events.length = 0;
+  void call.play(2, toneOf(10_000, 500));
+  await until('it is heard', () => loudMs(person.heard) > 300);
+  call.clear();
+  await until('it is over', () => followed.played(2) !== undefined);
+  await until('silence is heard', () =>
+    person.events.some((event) => event.kind === 'speech' && !event.active),
+  );
+  const played = followed.played(2) ?? 0;
+  const heard = loudMs(person.heard);
+  t.ok(Math.abs(played - heard) <= 150, `${played} ms were played, ${heard} heard`);
+  t.ok(played < 5000);
+  call.end();
+  await followed.over;
+});
+
+t.test('a user comes, drops and returns; who hangs up has left', async (t) => {
+  const { calls } = await roomWorkers(t, cluster);
+  cluster.setPresence(false);
+  t.teardown(() => cluster.setPresence(true));
+  const { sessionId, call, followed } = openRoom(calls);
+  await call.ready;
+  const { person } = roomOf(sessionId);
+  void call.play(1, toneOf(400, 500));
+  call.finish(1);
+  call.send('agent-event', Buffer.from('early'));
+  t.same(followed.events, [], 'nobody is there yet');
+  person.come();
+  await until('what waited is played', () => followed.played(1) === 400);
+  await until('what waited was sent', () => person.data.length === 1);
+  person.go(DisconnectReason.UNKNOWN_REASON);
+  await followed.seen('disconnected');
+  void call.play(2, toneOf(400, 500));
+  call.finish(2);
+  call.send('agent-event', Buffer.from('meanwhile'));
+  person.come();
+  await until('it goes on', () => followed.played(2) === 400);
+  await until('it hears of it', () => person.data.length === 2);
+  person.go(DisconnectReason.CLIENT_INITIATED);
+  person.come();
+  await followed.seen('connected', 3);
+  person.go(DisconnectReason.CLIENT_INITIATED);
+  await followed.seen('left');
+  t.same(followed.kinds, [
+    ...['connected', 'disconnected', 'connected', 'disconnected', 'connected', 'disconnected', 'left'],
+  ]);
+  call.end();
+  t.equal(await followed.over, undefined);
+});
+
+t.test('a room that the server closes ends the call; a server that goes loses it', async (t) => {
+  const { calls } = await roomWorkers(t, cluster);
+  const closed = openRoom(calls);
+  const lost = openRoom(calls);
+  await Promise.all([closed.call.ready, lost.call.ready]);
+  cluster.finish(closed.sessionId);
+  t.equal(await closed.followed.over, undefined);
+  cluster.finish(lost.sessionId, DisconnectReason.SERVER_SHUTDOWN);
+  t.match(await lost.followed.over, { code: 'transport_failed' });
+});
+
+t.test('a worker that dies costs its calls, and their rooms go', async (t) => {
+  const { calls, workers } = await roomWorkers(t, cluster);
+  const { sessionId, call, followed } = openRoom(calls);
+  await call.ready;
+  t.ok(cluster.rooms.has(sessionId));
+  for (const pid of workers.pids()) process.kill(pid, 'SIGKILL');
+  t.match(await followed.over, { code: 'engine_lost' });
+  t.notOk(cluster.rooms.has(sessionId));
+  await workers.ready();
+  const next = openRoom(calls);
+  await next.call.ready;
+  next.call.end();
+  t.equal(await next.followed.over, undefined, 'the next one finds a worker again');
+});
+
+t.test('a call that cannot be is refused at once, and leaves no room', async (t) => {
+  const { calls, pool } = await roomWorkers(t, { ...cluster, slots: 1 });
+  const first = openRoom(calls);
+  await first.call.ready;
+  const second = openRoom(calls);
+  await t.rejects(second.call.ready, { code: 'engine_busy' });
+  t.match(await second.followed.over, { code: 'engine_busy' });
+  t.same([...cluster.rooms.keys()], [first.sessionId]);
+
+  const stop = new AbortController();
+  stop.abort();
+  const aborted = openRoom(calls, { signal: stop.signal });
+  await t.rejects(aborted.call.ready);
+  await aborted.followed.over;
+  const ended = openRoom(calls);
+  ended.call.end();
+  await t.rejects(ended.call.ready, { code: 'engine_lost' });
+  t.equal(await ended.followed.over, undefined);
+  t.same([...cluster.rooms.keys()], [first.sessionId]);
+  first.call.end();
+  await first.followed.over;
+  await until('its place is free', () => pool.state()[0]?.running === 0);
+  await calls.remove(first.sessionId);
+  t.same([...cluster.rooms.keys()], [], 'a room that is not there may be removed');
+});
+
+t.test('a cluster that refuses or does not answer', async (t) => {
+  const strange = { ...cluster.server, secret: 'another-secret-of-32-characters-!!' };
+  const down = { ...cluster.server, url: 'ws://127.0.0.1:1' };
+  for (const server of [strange, down]) {
+    const { calls } = await roomWorkers(t, { server });
+    const { call, followed } = openRoom(calls);
+    await t.rejects(call.ready, { code: 'transport_failed' });
+    t.match(await followed.over, { code: 'transport_failed' });
+    await t.rejects(calls.remove('sess_x'), { code: 'transport_failed' });
+  }
+});
+
+t.test('a worker makes place for a fresh one after so many rooms, and holds nothing after each', async (t) => {
+  const { calls, workers, lines } = await roomWorkers(t, { ...cluster, retireAfter: 3 });
+  const [pid = 0] = workers.pids();
+  const held: Awaited<ReturnType<typeof heldBy>>[] = [];
+  for (let room = 0; room < 3; room += 1) {
+    const { sessionId, call, followed } = openRoom(calls);
+    await call.ready;
+    await followed.seen('connected');
+    if (room === 2) t.same(workers.pids(), [pid], 'not while it holds a room');
+    call.end();
+    await followed.over;
+    await gone(sessionId);
+    if (room < 2 && process.platform === 'linux') held.push(await heldBy(pid));
+  }
+  await until('another one is there', () => workers.pids().length === 1 && workers.pids()[0] !== pid);
+  t.ok(lines.some(({ level, message }) => level === 'info' && message.startsWith('worker retired')));
+  t.notOk(lines.some(({ level }) => level === 'warn'), 'nothing is wrong');
+  const { call, followed } = openRoom(calls);
+  await call.ready;
+  call.end();
+  t.equal(await followed.over, undefined);
+  const [first, second] = held;
+  if (first && second) t.ok(second.threads - first.threads <= 2, 'threads of a room end with it');
+});

@@ -1,0 +1,113 @@
+/**
+ * A whole gateway in livekit mode: sessions whose agents join rooms of a double of a cluster over real rtc-node, with a
+ * person who talks to them (transport.md "Livekit mode"; decisions.md fine points 13, 20, 22).
+ */
+import t from 'tap';
+import { type Cluster, type ClusterRoom, loudMs, startCluster } from '../fixtures/livekit-cluster.js';
+import { shortFolder } from '../fixtures/livekit-rooms.js';
+import { type Invite, messagesOf, Talks } from '../fixtures/conversation.js';
+import { until } from '../fixtures/until.js';
+
+// Real processes start slowly on a busy machine.
+t.setTimeout(240_000);
+
+const cluster = await startCluster(await shortFolder(t));
+t.teardown(() => cluster.close());
+const livekit = ({ server: { url, key, secret } }: Cluster) => ({
+  LIVEKIT_URL: url,
+  LIVEKIT_API_KEY: key,
+  LIVEKIT_API_SECRET: secret,
+  LIVEKIT_ROOM_PROCESSES: '1',
+});
+const talks = await Talks.start(t, livekit(cluster));
+const webhook = `${talks.gateway.base}/livekit/webhook`;
+
+const roomOf = ({ session_id: id }: Invite): Promise<ClusterRoom> =>
+  until('the room is there', () => cluster.rooms.get(id));
+const gone = ({ session_id: id }: Invite) => until('the room is gone', () => !cluster.rooms.has(id));
+
+/** A session whose user comes into the room after the agent. */
+async function waiting(config = {}): Promise<Invite> {
+  cluster.setPresence(false);
+  const invite = await talks.session(await talks.agent(config)).finally(() => cluster.setPresence(true));
+  return invite;
+}
+
+t.test('the agent greets, hears, answers and is interrupted; the record agrees', async (t) => {
+  talks.model.answer(() => 'One two three four five six seven eight nine ten eleven twelve thirteen fourteen.');
+  const greeting = { first_message_mode: 'fixed', first_message: 'hello there' };
+  const invite = await talks.session(await talks.agent({ prompt: greeting }));
+  t.equal(invite.media_url, cluster.server.url, 'clients join the cluster');
+  t.ok(cluster.rooms.has(invite.session_id), 'the room is there before the token is given out');
+  const { person, agent } = await roomOf(invite);
+  t.match(agent, { kind: 'agent' });
+  await until('the greeting is heard', () => loudMs(person.heard) > 300);
+  const record = () => talks.record(invite);
+  await until('the greeting is in the record', async () => messagesOf(await record()).length === 1);
+
+  await until('the question is understood', async () => {
+    await person.say(await talks.speech('what is new'));
+    return until('there is an answer', () => talks.model.asked.length > 0, 4000).catch(() => false);
+  });
+  person.events.length = 0;
+  await until('the answer is heard', () => loudMs(person.heard) > 500);
+  t.equal((await record()).status, 'active');
+  void person.say(await talks.speech('stop it now please'));
+  await until('the agent is silent', () => {
+    const speech = person.events.findLast(({ kind }) => kind === 'speech');
+    return speech?.kind === 'speech' && !speech.active;
+  });
+  person.send('client-event', '{"type":"user.hangup"}');
+  const ended = await talks.ended(invite);
+  t.match(ended, { status: 'completed', ended_reason: 'hangup' });
+  const [first, question, answer] = messagesOf(ended);
+  t.equal(first, 'assistant: hello there');
+  t.match(question, /^user: what is new/);
+  t.match(answer, /^assistant: One two/);
+  t.notMatch(answer, /fourteen/, 'only what was played is kept');
+  await gone(invite);
+});
+
+t.test('the token is the cluster’s, for one room, and spent when the user comes', async (t) => {
+  const invite = await waiting();
+  const claims = JSON.parse(Buffer.from(invite.token.split('.')[1] ?? '', 'base64url').toString()) as object;
+  t.match(claims, { iss: cluster.server.key, sub: 'user', video: { room: invite.session_id, roomJoin: true } });
+  t.equal((await talks.record(invite)).status, 'pending');
+  const { person } = await roomOf(invite);
+  person.come();
+  await until('it is active', async () => (await talks.record(invite)).status === 'active');
+  const { status } = await talks.call(`sessions/${invite.session_id}/end`, { body: {} });
+  t.equal(status, 204);
+  await gone(invite);
+  t.match(await talks.ended(invite), { ended_reason: 'ended_by_api' });
+});
+
+t.test('a room that the cluster finishes ends its session, by the agent or by a webhook', async (t) => {
+  const invite = await talks.session(await talks.agent());
+  await until('it is active', async () => (await talks.record(invite)).status === 'active');
+  cluster.finish(invite.session_id);
+  t.match(await talks.ended(invite), { status: 'completed', ended_reason: 'hangup' });
+
+  const other = await talks.session(await talks.agent());
+  await until('it is active', async () => (await talks.record(other)).status === 'active');
+  const event = { event: 'room_finished', room: { name: other.session_id } };
+  t.equal((await cluster.event(webhook, event)).status, 200);
+  t.match(await talks.ended(other), { status: 'completed', ended_reason: 'hangup' });
+  await gone(other);
+
+  const removals = () => cluster.requests.filter((each) => each === `DeleteRoom ${other.session_id}`).length;
+  const before = removals();
+  const late = { event: 'participant_joined', room: { name: other.session_id }, participant: { identity: 'user' } };
+  t.equal((await cluster.event(webhook, late)).status, 200);
+  t.equal(removals(), before + 1, 'who comes later is put out');
+});
+
+t.test('where the cluster refuses, there is no session', async (t) => {
+  const strange = await Talks.start(t, { ...livekit(cluster), LIVEKIT_API_SECRET: 'another-secret-of-32-characters!' });
+  const agent = await strange.agent();
+  const rooms = cluster.rooms.size;
+  const { status, body } = await strange.call('sessions', { body: { agent_id: agent } });
+  t.equal(status, 502);
+  t.match(body, { status: 502, message: /media server/ });
+  t.equal(cluster.rooms.size, rooms);
+});
