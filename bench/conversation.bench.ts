@@ -179,6 +179,15 @@ const costOf = (talks: Talks): number =>
     .filter((pid) => !/postgres|encode/.test(commandOf(pid)))
     .reduce((sum, pid) => sum + cpuMs(pid), 0);
 
+/** What agents have sent in the calls that have ended. */
+async function frameCounts(talks: Talks): Promise<Record<'sent' | 'late' | 'lost', number>> {
+  const metrics = await (await fetch(`${talks.gateway.base}/metrics`)).text();
+  const rows = [...metrics.matchAll(/call_frames\{kind="(\w+)"\} (\d+)/g)];
+  return Object.fromEntries(rows.map(([, kind, value]) => [kind, Number(value)])) as Awaited<
+    ReturnType<typeof frameCounts>
+  >;
+}
+
 async function callsACore(talks: Talks, calls: number, name: string, target?: string): Promise<void> {
   talks.model.answer(() => LONG);
   const agent = await talks.agent({ conversation: { interruptible: false } });
@@ -200,8 +209,11 @@ async function callsACore(talks: Talks, calls: number, name: string, target?: st
     );
     row('  of that the media worker alone', core(after.media - before.media), 'calls');
     const frames = after.frames - before.frames;
-    row('  frames heard late (a gap above 60 ms)', (100 * (after.late - before.late)) / frames, '%', '0.5 %');
+    row('  frames heard late (a gap above 60 ms)', (100 * (after.late - before.late)) / frames, '%');
     await load.do({ leave: true });
+    await talks.untilNoCalls();
+    const sent = await frameCounts(talks);
+    row('  frames late or lost at the sender', (100 * (sent.late + sent.lost)) / sent.sent, '%', '0.5 %');
   } finally {
     await load.stop();
   }

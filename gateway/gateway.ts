@@ -131,6 +131,7 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
   const metrics = new Metrics();
   children.addGauges(metrics);
   identity.addGauges(metrics);
+  transport.addGauges(metrics);
   const stopWatching = children.watch(health, parts.database);
   const letGo = (): Promise<void> => {
     stopWatching();

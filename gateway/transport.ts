@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../contracts/clock.js';
 import type { Log } from '../contracts/log.js';
+import type { CallObserver, FrameCounts } from '../contracts/ports/calls.js';
 import type { Admission } from '../contracts/ports/identity.js';
 import type { Speech, Transcription } from '../contracts/ports/speech.js';
 import type { SessionTransport } from '../contracts/ports/transport.js';
@@ -21,6 +22,7 @@ import { createJoinTokens } from './join-tokens.js';
 import { languageModel } from './language-model.js';
 import type { openPlatform } from './platform.js';
 import type { HeldRecordings } from './recordings.js';
+import type { Metrics } from './server/metrics.js';
 import type { Dialect } from './server/port.js';
 import type { OpenSessions } from './sessions.js';
 import { createSignalRelay, RELAYED, relayedSignals } from './signal-relay.js';
@@ -42,9 +44,29 @@ export interface TransportOptions {
 
 export interface OpenTransport extends SessionTransport {
   readonly dialect: Dialect;
+  addGauges(metrics: Metrics): void;
   /** Takes no new conversations, and ends those that are left after `graceMs`. */
   stop(graceMs: number): Promise<void>;
   close(): Promise<void>;
+}
+
+/** How well the agents of this process were heard, as far as that is ours. */
+class CallFrames implements CallObserver {
+  readonly #frames = { sent: 0, late: 0, lost: 0 };
+
+  constructor(readonly recorded: CallObserver['recorded']) {}
+
+  readonly counted = ({ sent, late, lost }: FrameCounts): void => {
+    this.#frames.sent += sent;
+    this.#frames.late += late;
+    this.#frames.lost += lost;
+  };
+
+  addGauges(metrics: Metrics): void {
+    const help = 'Frames of 20 ms of agents, in calls that have ended: sent, of them late; lost';
+    const rows = () => Object.entries(this.#frames).map(([kind, value]) => ({ labels: { kind }, value }));
+    metrics.gauge('call_frames', help, rows, ['kind']);
+  }
 }
 
 function liveConversations({ config, sessions, platform, ...rest }: TransportOptions): LiveConversations {
@@ -65,7 +87,8 @@ async function embedded(options: TransportOptions): Promise<OpenTransport> {
   const { runs } = sessions;
   const secret = Buffer.from(platform.secrets.key('join tokens')).toString('hex');
   const joinTokens = createJoinTokens({ id: 'gateway', secret }, clock);
-  const calls = createEmbeddedCalls(children.pool('media'), recordings.began);
+  const frames = new CallFrames(recordings.began);
+  const calls = createEmbeddedCalls(children.pool('media'), frames);
   const live = liveConversations(options);
   const conversations = new JoinedConversations(live, { calls, runs, joinTokens, clock, log });
   const handlers = relayedSignals(conversations);
@@ -74,6 +97,7 @@ async function embedded(options: TransportOptions): Promise<OpenTransport> {
     url: undefined,
     joinTokens,
     prepare: () => Promise.resolve(),
+    addGauges: (metrics) => frames.addGauges(metrics),
     dialect: mediaDialect({ joinTokens, runs, conversations, relay: createSignalRelay(log) }),
     async stop(graceMs) {
       await live.stop(graceMs);
@@ -86,13 +110,16 @@ async function embedded(options: TransportOptions): Promise<OpenTransport> {
 function livekit(server: LivekitServer, options: TransportOptions): OpenTransport {
   const { children, sessions, recordings, clock, log } = options;
   const { runs } = sessions;
-  const calls = createRoomCalls({ rooms: children.pool('room'), server, recorded: recordings.began, log });
+  const frames = new CallFrames(recordings.began);
+  const { recorded, counted } = frames;
+  const calls = createRoomCalls({ rooms: children.pool('room'), server, recorded, counted, log });
   const live = liveConversations(options);
   const conversations = new RoomConversations(live, { calls, runs });
   return {
     url: server.url,
     joinTokens: createJoinTokens({ id: server.key, secret: server.secret }, clock),
     prepare: (session) => conversations.begin(session),
+    addGauges: (metrics) => frames.addGauges(metrics),
     dialect: clusterDialect({ server, runs, calls, log }),
     stop(graceMs) {
       conversations.leave();

@@ -8,29 +8,36 @@ const LOOK_MS = 5;
 /** A longer stop is not made up for: nobody wants to hear it. */
 const MOST_BEHIND_MS = 200;
 
+/** How a beat came. */
+export interface Beat {
+  /** A whole beat late, or more. */
+  readonly late: boolean;
+  /** Beats before it that were let go. */
+  readonly skipped: number;
+}
+
+type OnBeat = (beat: Beat) => void;
 type Failed = (error: unknown) => void;
 
-function run(beat: () => void, failed: Failed): void {
+function run(onBeat: OnBeat, beat: Beat, failed: Failed): void {
   try {
-    beat();
+    onBeat(beat);
   } catch (error) {
     failed(error);
   }
 }
 
 export class Pacer {
-  readonly #listeners = new Map<() => void, Failed>();
+  readonly #listeners = new Map<OnBeat, Failed>();
   #timer: NodeJS.Timeout | undefined;
   #next = 0;
-  /** Beats in all, and those that came a whole beat late or more. */
-  readonly counts = { beats: 0, late: 0 };
 
-  /** Calls `beat` every 20 ms; the result ends it. One that throws is told so, and holds up nobody else. */
-  join(beat: () => void, failed: Failed): () => void {
-    this.#listeners.set(beat, failed);
+  /** Calls `onBeat` every 20 ms; the result ends it. One that throws is told so, and holds up nobody else. */
+  join(onBeat: OnBeat, failed: Failed): () => void {
+    this.#listeners.set(onBeat, failed);
     if (!this.#timer) this.#start();
     return () => {
-      this.#listeners.delete(beat);
+      this.#listeners.delete(onBeat);
       if (this.#listeners.size > 0) return;
       clearInterval(this.#timer);
       this.#timer = undefined;
@@ -44,12 +51,17 @@ export class Pacer {
 
   #look(): void {
     const now = performance.now();
-    if (now - this.#next > MOST_BEHIND_MS) this.#next = now;
+    const behind = now - this.#next;
+    let skipped = behind > MOST_BEHIND_MS ? Math.floor(behind / BEAT_MS) : 0;
+    this.#next += skipped * BEAT_MS;
     while (this.#next <= now) {
-      this.counts.beats += 1;
-      if (now - this.#next >= BEAT_MS) this.counts.late += 1;
+      this.#beat({ late: now - this.#next >= BEAT_MS, skipped });
+      skipped = 0;
       this.#next += BEAT_MS;
-      for (const [beat, failed] of [...this.#listeners]) run(beat, failed);
     }
+  }
+
+  #beat(beat: Beat): void {
+    for (const [onBeat, failed] of [...this.#listeners]) run(onBeat, beat, failed);
   }
 }

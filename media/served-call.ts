@@ -7,9 +7,9 @@
  */
 import { join } from 'node:path';
 import type { JobContext, JobValue } from '../contracts/ports/jobs.js';
-import type { TranscriptText } from '../contracts/ports/calls.js';
+import type { FrameCounts, TranscriptText } from '../contracts/ports/calls.js';
 import { Ears, type VoiceDetector } from './ears.js';
-import type { Pacer } from './pacer.js';
+import type { Beat, Pacer } from './pacer.js';
 import { Playout } from './playout.js';
 import { Pushed } from './pushed.js';
 import { Recorder } from './recorder.js';
@@ -44,8 +44,8 @@ export interface Heard<OwnReport> {
 
 /** What brings one call to its user. */
 export interface Carrier<OwnCommand> {
-  /** Every 20 ms, whether the user is there or not. */
-  beat(connected: boolean): void;
+  /** Every 20 ms, whether the user is there or not. True where a frame of the agent has left. */
+  beat(connected: boolean): boolean;
   message(topic: string, payload: Uint8Array): void;
   show(text: TranscriptText): void;
   attributes(values: Readonly<Record<string, string>>): void;
@@ -77,6 +77,7 @@ export class ServedCall<
   #closed = false;
   #lost = false;
   #failure: unknown;
+  readonly #frames = { sent: 0, late: 0, lost: 0 } satisfies FrameCounts;
 
   constructor(
     private readonly args: CallArgs,
@@ -98,7 +99,7 @@ export class ServedCall<
       },
     });
     this.#leavePacer = parts.pacer.join(
-      () => this.#beat(),
+      (beat) => this.#beat(beat),
       (error) => this.#fail(error),
     );
   }
@@ -143,9 +144,12 @@ export class ServedCall<
     this.reports.push({ on: 'recording', at: Date.now() });
   }
 
-  #beat(): void {
+  #beat({ late, skipped }: Beat): void {
     this.#recorder?.beat();
-    this.#carrier.beat(this.#connected);
+    if (!this.#carrier.beat(this.#connected)) return;
+    this.#frames.sent += 1;
+    if (late) this.#frames.late += 1;
+    this.#frames.lost += skipped;
   }
 
   take(command: Command | OwnCommand): void {
@@ -177,6 +181,7 @@ export class ServedCall<
     this.#leavePacer();
     this.#carrier.close();
     this.#ears.stop();
+    this.reports.push({ on: 'frames', ...this.#frames });
     this.reports.end();
   }
 

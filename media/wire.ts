@@ -2,7 +2,7 @@
  * What a call says across the socket of its worker: one job a call, commands in, reports out. Plain values that
  * MessagePack carries; audio as PCM bytes. `Command` and `Report` are every call's; what carries the call adds its own.
  */
-import type { CallOptions, TranscriptText } from '../contracts/ports/calls.js';
+import type { CallOptions, FrameCounts, TranscriptText } from '../contracts/ports/calls.js';
 
 /** Of a media worker: a call whose signalling comes with the commands. */
 export const CALL_JOB = 'call';
@@ -45,7 +45,9 @@ export type Report =
   | { readonly on: 'speech'; readonly active: boolean; readonly at: number }
   | { readonly on: 'audio'; readonly pcm: Uint8Array; readonly at: number }
   | { readonly on: 'played'; readonly utterance: number; readonly ms: number; readonly ended: boolean }
-  | { readonly on: 'data'; readonly topic: string; readonly payload: Uint8Array };
+  | { readonly on: 'data'; readonly topic: string; readonly payload: Uint8Array }
+  /** The last one. */
+  | ({ readonly on: 'frames' } & FrameCounts);
 
 /** For a client whose signalling passes through the gateway. */
 export type SignalReport =

@@ -7,7 +7,7 @@
  */
 import { bytesOf, samplesOf } from '../contracts/audio.js';
 import { ServiceError } from '../contracts/errors.js';
-import type { Call, CallEvent, TranscriptText } from '../contracts/ports/calls.js';
+import type { Call, CallEvent, CallObserver, CallOptions, TranscriptText } from '../contracts/ports/calls.js';
 import type { JobRunner } from '../contracts/ports/jobs.js';
 import { Pushed } from './pushed.js';
 import type { Command, Report, SignalCommand } from './wire.js';
@@ -43,7 +43,11 @@ export abstract class WorkerCall<Own extends { readonly on: string }> implements
   #room: (() => void)[] = [];
   #over = false;
 
-  constructor(signal: AbortSignal) {
+  constructor(
+    protected readonly options: CallOptions,
+    private readonly observer: CallObserver,
+    signal: AbortSignal,
+  ) {
     this.#signal = AbortSignal.any([signal, this.#abort.signal]);
   }
 
@@ -51,8 +55,6 @@ export abstract class WorkerCall<Own extends { readonly on: string }> implements
   protected abstract reports(): AsyncIterable<unknown>;
   /** Takes a report of its own. */
   protected abstract take(report: Own): void;
-  /** The call is kept from that moment on. */
-  protected abstract recording(at: Date): void;
   /** The job is over. Called once; the events end when it has settled, and it never rejects. */
   protected abstract closed(): void | Promise<void>;
 
@@ -146,7 +148,10 @@ export abstract class WorkerCall<Own extends { readonly on: string }> implements
     const report = any as Report;
     switch (report.on) {
       case 'recording':
-        this.recording(new Date(report.at));
+        this.observer.recorded(this.options.sessionId, new Date(report.at));
+        return undefined;
+      case 'frames':
+        this.observer.counted?.(report);
         return undefined;
       case 'audio':
         return { kind: 'audio', samples: samplesOf(report.pcm), at: report.at };

@@ -3,6 +3,7 @@
  * sees speech, playout and messages; frames of 20 ms, codecs and connections stay behind this port.
  * PCM is 16-bit mono; times are milliseconds on the call's own clock, which starts at 0 with the call.
  */
+import type { RecordingBegan } from './recordings.js';
 
 /** What carries signalling frames to one client connection. */
 export interface SignalLink {
@@ -68,6 +69,23 @@ export interface TranscriptText {
   /** Agent: what is new. User: all of the segment so far, replacing what was shown. */
   readonly text: string;
   readonly final: boolean;
+}
+
+/** The agent's frames of one call, as they left for the user. */
+export interface FrameCounts {
+  readonly sent: number;
+  /** Of them, a whole frame late or more. */
+  readonly late: number;
+  /** Frames of time that were let go while it spoke. */
+  readonly lost: number;
+}
+
+/** Hears of what happens to calls beside their events. */
+export interface CallObserver {
+  /** A call is being kept. */
+  readonly recorded: RecordingBegan;
+  /** A call has ended. */
+  counted?(frames: FrameCounts): void;
 }
 
 export interface Call {

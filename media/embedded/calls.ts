@@ -3,6 +3,7 @@
  * Invariant: a client whose frames the worker does not keep up with loses its connection, not its call.
  */
 import type {
+  CallObserver,
   JoinableCall,
   JoinableCalls,
   JoinableOptions,
@@ -11,7 +12,6 @@ import type {
   SignalLink,
 } from '../../contracts/ports/calls.js';
 import type { JobRunner } from '../../contracts/ports/jobs.js';
-import type { RecordingBegan } from '../../contracts/ports/recordings.js';
 import { CALL_JOB, type CallArgs, type SignalReport } from '../wire.js';
 import { WorkerCall } from '../worker-call.js';
 
@@ -24,11 +24,11 @@ class EmbeddedCall extends WorkerCall<SignalReport> implements JoinableCall {
 
   constructor(
     private readonly media: JobRunner,
-    private readonly options: JoinableOptions,
-    private readonly recorded: RecordingBegan,
+    protected override readonly options: JoinableOptions,
+    observer: CallObserver,
     signal: AbortSignal,
   ) {
-    super(signal);
+    super(options, observer, signal);
   }
 
   protected reports(): AsyncIterable<unknown> {
@@ -69,20 +69,13 @@ class EmbeddedCall extends WorkerCall<SignalReport> implements JoinableCall {
     else link?.close();
   }
 
-  protected recording(at: Date): void {
-    this.recorded(this.options.sessionId, at);
-  }
-
   protected closed(): void {
     for (const link of this.#links.values()) link.close();
     this.#links.clear();
   }
 }
 
-/**
- * `media`: the pool of media workers; a call stays on the worker that it began on. `recorded` hears of the calls that
- * are kept.
- */
-export const createEmbeddedCalls = (media: JobRunner, recorded: RecordingBegan): JoinableCalls => ({
-  open: (options, signal) => new EmbeddedCall(media, options, recorded, signal),
+/** `media`: the pool of media workers; a call stays on the worker that it began on. */
+export const createEmbeddedCalls = (media: JobRunner, observer: CallObserver): JoinableCalls => ({
+  open: (options, signal) => new EmbeddedCall(media, options, observer, signal),
 });

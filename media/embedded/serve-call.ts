@@ -58,10 +58,10 @@ class EmbeddedCarrier implements Carrier<SignalCommand> {
   }
 
   /** The user is heard, as silence at least, for as long as the call lasts. */
-  beat(connected: boolean): void {
+  beat(connected: boolean): boolean {
     this.#microphone.beat();
-    this.#voice.beat(connected);
     this.#room.messages.flush();
+    return this.#voice.beat(connected);
   }
 
   message(topic: string, payload: Uint8Array): void {

@@ -39,12 +39,13 @@ export class Voice {
     this.#writer = new RtpWriter(this.options.ssrc, opusType);
   }
 
-  /** Every 20 ms. Time stands still while nobody can hear it. */
-  beat(connected: boolean): void {
+  /** Every 20 ms; true where something was said. Time stands still while nobody can hear it. */
+  beat(connected: boolean): boolean {
     this.#writer.tick();
     const frame = connected ? this.playout.next() : undefined;
-    if (!frame) return;
+    if (!frame) return false;
     const opus = this.#encoder.encode(bytesOf(frame.samples));
     this.send(this.#writer.packet(opus, frame.begins), opus);
+    return true;
   }
 }

@@ -6,27 +6,18 @@
  * is gone; `ready` settles always, and nobody has to look at it.
  */
 import type { Log } from '../../contracts/log.js';
-import type { CallOptions, RoomCall, RoomCalls } from '../../contracts/ports/calls.js';
+import type { CallObserver, CallOptions, RoomCall, RoomCalls } from '../../contracts/ports/calls.js';
 import type { JobRunner } from '../../contracts/ports/jobs.js';
-import type { RecordingBegan } from '../../contracts/ports/recordings.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { ROOM_JOB, type JoinedReport, type RoomArgs } from '../wire.js';
 import { WorkerCall } from '../worker-call.js';
 import { createRoomService, type LivekitServer, type RoomService } from './room-service.js';
 
-export interface RoomCallsParts {
+export interface RoomCallsParts extends CallObserver {
   /** The pool of room workers; a call stays on the worker that it began on. */
   readonly rooms: JobRunner;
   readonly server: LivekitServer;
-  /** Hears of the calls that are kept. */
-  readonly recorded: RecordingBegan;
   readonly log: Log;
-}
-
-interface Begun {
-  readonly options: CallOptions;
-  readonly joinBy: Date;
-  readonly signal: AbortSignal;
 }
 
 class ClusterCall extends WorkerCall<JoinedReport> implements RoomCall {
@@ -35,11 +26,13 @@ class ClusterCall extends WorkerCall<JoinedReport> implements RoomCall {
   #refused: (error: unknown) => void = () => undefined;
 
   constructor(
-    private readonly begun: Begun,
+    options: CallOptions,
+    private readonly joinBy: Date,
     private readonly service: RoomService,
     private readonly parts: RoomCallsParts,
+    signal: AbortSignal,
   ) {
-    super(begun.signal);
+    super(options, parts, signal);
     this.ready = new Promise<void>((resolve, reject) => {
       this.#joined = resolve;
       this.#refused = reject;
@@ -59,10 +52,10 @@ class ClusterCall extends WorkerCall<JoinedReport> implements RoomCall {
   }
 
   async #prepare(): Promise<RoomArgs> {
-    const { options, joinBy } = this.begun;
+    const { options, service } = this;
     const { sessionId, user, agent, record } = options;
-    await this.service.create(sessionId, joinBy);
-    const token = await this.service.agentToken(options);
+    await service.create(sessionId, this.joinBy);
+    const token = await service.agentToken(options);
     return { sessionId, user, agent, record, url: this.parts.server.url, token };
   }
 
@@ -70,12 +63,8 @@ class ClusterCall extends WorkerCall<JoinedReport> implements RoomCall {
     this.#joined();
   }
 
-  protected recording(at: Date): void {
-    this.parts.recorded(this.begun.options.sessionId, at);
-  }
-
   protected async closed(): Promise<void> {
-    const { sessionId } = this.begun.options;
+    const { sessionId } = this.options;
     this.#refused(new ServiceError('engine_lost'));
     await this.service
       .remove(sessionId)
@@ -86,7 +75,7 @@ class ClusterCall extends WorkerCall<JoinedReport> implements RoomCall {
 export function createRoomCalls(parts: RoomCallsParts): RoomCalls {
   const service = createRoomService(parts.server);
   return {
-    open: (options, joinBy, signal) => new ClusterCall({ options, joinBy, signal }, service, parts),
+    open: (options, joinBy, signal) => new ClusterCall(options, joinBy, service, parts, signal),
     remove: (sessionId) => service.remove(sessionId),
   };
 }

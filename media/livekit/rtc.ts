@@ -11,7 +11,9 @@ async function load(): Promise<Rtc> {
   try {
     return await import('@livekit/rtc-node');
   } catch (cause) {
-    console.error('@livekit/rtc-node, an optional package, is not installed here or not built for this platform');
+    console.error(
+      '@livekit/rtc-node, an optional package, is not installed here or not built for this platform',
+    );
     throw new ServiceError('transport_failed', { cause });
   }
 }

@@ -44,12 +44,13 @@ class RoomCarrier implements Carrier<never> {
   }
 
   /** Speech stands still while nobody can hear it, or the library has enough of it. */
-  beat(connected: boolean): void {
+  beat(connected: boolean): boolean {
     this.#agent.beat();
     const frame = connected && this.#agent.speaker.hasRoom ? this.call.playout.next() : undefined;
-    if (!frame) return;
+    if (!frame) return false;
     this.#agent.speaker.speak(frame.samples);
     this.#kept()?.agent(frame.samples);
+    return true;
   }
 
   message(topic: string, payload: Uint8Array): void {
