@@ -110,8 +110,15 @@ const INTERRUPTIONS = [
   'Wait, I have another question.',
   'Please speak about the weather.',
 ];
-/** What must not silence the agent at `balanced`. */
-const HARMLESS = ['Okay.', 'Yeah, right.'];
+/** What must not cut the agent short at `balanced`. */
+const HARMLESS = ['Okay.', 'Yeah, right.', 'I see.', 'Yes.', 'Sure, okay.', 'Got it.', 'Great.'];
+const COUGH_MS = 300;
+
+/** A burst of noise that dies away. */
+function cough(): Int16Array {
+  const length = (COUGH_MS * CALLER_RATE) / 1000;
+  return new Int16Array(length).map((_, index) => (Math.random() - 0.5) * 24_000 * (1 - index / length));
+}
 
 /** Turns that were answered, each once and not before their end, and how long after their end. */
 async function turnEnds(
@@ -134,22 +141,32 @@ async function turnEnds(
   return { found: delays.length, of: SAID.length, delays, early };
 }
 
-/** How often the agent falls silent for what is said while it speaks. */
-async function yields(talks: Talks, texts: readonly string[]): Promise<Detections> {
+/** How often the agent is cut short by what is said while it speaks, and how long after its beginning it is silent. */
+async function yields(
+  talks: Talks,
+  sounds: readonly Int16Array[],
+): Promise<Detections & { readonly delays: number[] }> {
   talks.model.answer((messages) => (said(messages) === 'Count' ? LONG : 'Yes?'));
+  const delays: number[] = [];
   let found = 0;
-  for (const text of texts) {
+  for (const samples of sounds) {
     const { caller, invite } = await talks.meet({ conversation: { interruption_sensitivity: 'balanced' } });
     caller.send({ type: 'user.message', text: 'Count' });
     await until('it is heard', () => caller.audible().length > 60);
-    await talks.say(caller, text);
+    const begun = performance.now();
+    await caller.say(samples);
     await pause(2500);
     const { items } = await talks.record(invite);
+    const silent = silenceBehind(caller, begun);
     if (items.some(({ role }) => role === 'assistant')) found += 1;
+    if (silent !== undefined) delays.push(silent - begun);
     caller.hangUp();
   }
-  return { found, of: texts.length };
+  return { found, of: sounds.length, delays };
 }
+
+const spoken = (talks: Talks, texts: readonly string[]): Promise<Int16Array[]> =>
+  Promise.all(texts.map((text) => talks.speech(text)));
 
 class Load {
   readonly #child: ChildProcess;
@@ -281,8 +298,19 @@ try {
       row('real speech: end-of-turn recall', share(turns), '%');
       row('real speech: turns answered before their end', turns.early, '');
       row('real speech: end of turn to the answer, median', median(turns.delays), 'ms');
-      row('real speech: interruption recall', share(await yields(talks, INTERRUPTIONS)), '%');
-      row('real speech: false cut-ins by backchannels', share(await yields(talks, HARMLESS)), '%');
+      const interruptions = await yields(talks, await spoken(talks, INTERRUPTIONS));
+      row('real speech: interruption recall', share(interruptions), '%');
+      row('real speech: interruption to silence, median', median(interruptions.delays), 'ms');
+      row(
+        'real speech: false cut-ins by agreement',
+        share(await yields(talks, await spoken(talks, HARMLESS))),
+        '%',
+      );
+      row(
+        'real speech: false cut-ins by coughs',
+        share(await yields(talks, [cough(), cough(), cough()])),
+        '%',
+      );
     }
     await callsACore(talks, name === 'tone' ? CALLS : 8, name, name === 'tone' ? '40' : undefined);
     await stopAll();

@@ -47,7 +47,13 @@ export interface JobServer {
 /** How long aborted jobs may take to clean up when the child leaves. */
 export const ABORT_MS = 1000;
 const MAX_CONNECTIONS = 256;
-const DEFAULTS = { queue: 64, retireAfter: Infinity, ready: Promise.resolve(), log: silentLog, clock: systemClock };
+const DEFAULTS = {
+  queue: 64,
+  retireAfter: Infinity,
+  ready: Promise.resolve(),
+  log: silentLog,
+  clock: systemClock,
+};
 
 /** Listens; a socket file that a killed child left is replaced. Rejects where it cannot listen. */
 export async function serveJobs(options: ServeOptions): Promise<JobServer> {

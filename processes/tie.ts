@@ -16,7 +16,10 @@ export interface TieOptions {
 const DEFAULT_GRACE_MS = 2000;
 
 /** Leaves with the supervisor, or when the server has retired. Call it as soon as the server listens. */
-export function tieToSupervisor(server: Pick<JobServer, 'close' | 'retired'>, options: TieOptions = {}): void {
+export function tieToSupervisor(
+  server: Pick<JobServer, 'close' | 'retired'>,
+  options: TieOptions = {},
+): void {
   const graceMs = options.graceMs ?? DEFAULT_GRACE_MS;
   const leave = leaving(server);
   void server.retired.then(() => process.exit(0));

@@ -17,6 +17,11 @@ const STEP_BYTES = 128;
 /** Within the longest time that the library takes to come back to the server. */
 const STEP_MS = 5000;
 
+interface Written extends TextOut {
+  /** Ends it, without what has not been sent; nothing where it has ended. */
+  drop(): void;
+}
+
 interface Step {
   readonly bytes: number;
   send(): Promise<unknown>;
@@ -37,13 +42,12 @@ export class Outgoing {
     private readonly userIdentity: string,
     trackSid: string,
   ) {
-    let speech: TextOut | undefined;
+    let speech: Written | undefined;
     const open = (speaker: TranscriptText['speaker'], attributes: Record<string, string>): TextOut => {
-      // The one before is for a client that has gone, or has ended.
-      if (speaker === 'agent') speech?.end();
-      const text = this.#text(speaker === 'agent' ? agent.identity : userIdentity, attributes);
-      if (speaker === 'agent') speech = text;
-      return text;
+      if (speaker === 'user') return this.#text(userIdentity, attributes);
+      // One that has not ended is of a client that has gone: it begins again, as a whole.
+      speech?.drop();
+      return (speech = this.#text(agent.identity, attributes));
     };
     this.#transcripts = new Transcripts(open, () => trackSid);
   }
@@ -57,17 +61,25 @@ export class Outgoing {
     this.#transcripts.show(text);
   }
 
-  #text(senderIdentity: string, attributes: Record<string, string>): TextOut {
+  #text(senderIdentity: string, attributes: Record<string, string>): Written {
     let writer: TextWriter | undefined;
     let ended = false;
+    let dropped = false;
     const destinationIdentities = [this.userIdentity];
     const options = { topic: TRANSCRIPTION_TOPIC, attributes, destinationIdentities, senderIdentity };
-    this.#post(0, async () => (writer = await this.agent.streamText(options)));
+    const end = (): void => {
+      if (!ended) this.#post(0, async () => writer?.close());
+      ended = true;
+    };
+    this.#post(0, async () => {
+      if (!dropped) writer = await this.agent.streamText(options);
+    });
     return {
-      add: (text) => this.#post(Buffer.byteLength(text), async () => writer?.write(text)),
-      end: () => {
-        if (!ended) this.#post(0, async () => writer?.close());
-        ended = true;
+      add: (text) => this.#post(Buffer.byteLength(text), async () => dropped || writer?.write(text)),
+      end,
+      drop() {
+        dropped = !ended;
+        end();
       },
     };
   }

@@ -24,58 +24,61 @@ const roomOf = (name: string): ClusterRoom => {
 
 const gone = (name: string) => until(`room ${name} is gone`, () => !cluster.rooms.has(name));
 
-t.test('the agent waits in the room of its session; both hear, write to and know of each other', async (t) => {
-  const { calls, recordings, recorded } = await roomWorkers(t, cluster);
-  const { sessionId, call, followed } = openRoom(calls, { record: true });
-  call.attributes({ 'lk.agent.state': 'initializing' });
-  await call.ready;
-  const { options, agent, person } = roomOf(sessionId);
-  t.match(options, { name: sessionId, departureTimeout: 20, maxParticipants: 1 });
-  t.ok(Number(options['emptyTimeout']) > 120, 'the room stands until the user may no longer come');
-  t.match(agent, { sub: 'agent', kind: 'agent', video: { room: sessionId, canUpdateOwnMetadata: true } });
+t.test(
+  'the agent waits in the room of its session; both hear, write to and know of each other',
+  async (t) => {
+    const { calls, recordings, recorded } = await roomWorkers(t, cluster);
+    const { sessionId, call, followed } = openRoom(calls, { record: true });
+    call.attributes({ 'lk.agent.state': 'initializing' });
+    await call.ready;
+    const { options, agent, person } = roomOf(sessionId);
+    t.match(options, { name: sessionId, departureTimeout: 20, maxParticipants: 1 });
+    t.ok(Number(options['emptyTimeout']) > 120, 'the room stands until the user may no longer come');
+    t.match(agent, { sub: 'agent', kind: 'agent', video: { room: sessionId, canUpdateOwnMetadata: true } });
 
-  await followed.seen('connected');
-  await call.play(1, toneOf(1000, 500));
-  call.finish(1);
-  await until('all is played', () => followed.played(1) === 1000);
-  await until('it was heard', () => loudMs(person.heard) >= 900);
-  t.ok(loudMs(person.heard) <= 1100, `${loudMs(person.heard)} ms of sound`);
-  t.ok(Math.abs(pitchOf(person.heard) - 500) < 25, `${pitchOf(person.heard)} Hz`);
+    await followed.seen('connected');
+    await call.play(1, toneOf(1000, 500));
+    call.finish(1);
+    await until('all is played', () => followed.played(1) === 1000);
+    await until('it was heard', () => loudMs(person.heard) >= 900);
+    t.ok(loudMs(person.heard) <= 1100, `${loudMs(person.heard)} ms of sound`);
+    t.ok(Math.abs(pitchOf(person.heard) - 500) < 25, `${pitchOf(person.heard)} Hz`);
 
-  await person.say(toneOf(1000, 800));
-  await until('the user has ended', () =>
-    followed.events.some((event) => event.kind === 'speech' && !event.active),
-  );
-  const heard = followed.events.flatMap((event) => (event.kind === 'audio' ? [...event.samples] : []));
-  const samples = Int16Array.from(heard);
-  t.ok(loudMs(samples) >= 900 && loudMs(samples) <= 1150, `${loudMs(samples)} ms of sound`);
-  t.ok(Math.abs(pitchOf(samples) - 800) < 40, `${pitchOf(samples)} Hz`);
+    await person.say(toneOf(1000, 800));
+    await until('the user has ended', () =>
+      followed.events.some((event) => event.kind === 'speech' && !event.active),
+    );
+    const heard = followed.events.flatMap((event) => (event.kind === 'audio' ? [...event.samples] : []));
+    const samples = Int16Array.from(heard);
+    t.ok(loudMs(samples) >= 900 && loudMs(samples) <= 1150, `${loudMs(samples)} ms of sound`);
+    t.ok(Math.abs(pitchOf(samples) - 800) < 40, `${pitchOf(samples)} Hz`);
 
-  call.send('agent-event', Buffer.from('{"type":"a"}'));
-  await until('the user has it', () => person.data.length === 1);
-  t.same(person.data, [{ topic: 'agent-event', text: '{"type":"a"}' }]);
-  person.send('client-event', '{"type":"b"}');
-  await followed.seen('data');
-  t.match(
-    followed.events.find(({ kind }) => kind === 'data'),
-    { topic: 'client-event', payload: Buffer.from('{"type":"b"}') },
-  );
-  call.attributes({ 'lk.agent.state': 'speaking' });
-  call.attributes({ 'lk.agent.state': 'listening' });
-  await until('the last is known', () => roomOf(sessionId).attributes['lk.agent.state'] === 'listening');
+    call.send('agent-event', Buffer.from('{"type":"a"}'));
+    await until('the user has it', () => person.data.length === 1);
+    t.same(person.data, [{ topic: 'agent-event', text: '{"type":"a"}' }]);
+    person.send('client-event', '{"type":"b"}');
+    await followed.seen('data');
+    t.match(
+      followed.events.find(({ kind }) => kind === 'data'),
+      { topic: 'client-event', payload: Buffer.from('{"type":"b"}') },
+    );
+    call.attributes({ 'lk.agent.state': 'speaking' });
+    call.attributes({ 'lk.agent.state': 'listening' });
+    await until('the last is known', () => roomOf(sessionId).attributes['lk.agent.state'] === 'listening');
 
-  call.end();
-  t.equal(await followed.over, undefined);
-  t.notOk(cluster.rooms.has(sessionId), 'the room has gone before the events end');
-  t.same(followed.kinds, ['connected']);
-  t.same(recorded, [sessionId]);
-  t.same((await readdir(join(recordings, sessionId))).sort(), ['agent.ogg', 'user.ogg']);
-  for (const side of ['agent.ogg', 'user.ogg']) {
-    const file = await readFile(join(recordings, sessionId, side));
-    t.equal(file.subarray(0, 4).toString(), 'OggS');
-    t.ok(file.length > 4000, 'there is sound in it');
-  }
-});
+    call.end();
+    t.equal(await followed.over, undefined);
+    t.notOk(cluster.rooms.has(sessionId), 'the room has gone before the events end');
+    t.same(followed.kinds, ['connected']);
+    t.same(recorded, [sessionId]);
+    t.same((await readdir(join(recordings, sessionId))).sort(), ['agent.ogg', 'user.ogg']);
+    for (const side of ['agent.ogg', 'user.ogg']) {
+      const file = await readFile(join(recordings, sessionId, side));
+      t.equal(file.subarray(0, 4).toString(), 'OggS');
+      t.ok(file.length > 4000, 'there is sound in it');
+    }
+  },
+);
 
 t.test('pause holds the voice and keeps it, resume goes on, clear drops it', async (t) => {
   const { calls } = await roomWorkers(t, cluster);
@@ -210,29 +213,36 @@ t.test('a cluster that refuses or does not answer', async (t) => {
   }
 });
 
-t.test('a worker makes place for a fresh one after so many rooms, and holds nothing after each', async (t) => {
-  const { calls, workers, lines } = await roomWorkers(t, { ...cluster, retireAfter: 3 });
-  const [pid = 0] = workers.pids();
-  let first = { threads: Infinity, files: Infinity };
-  for (let room = 0; room < 3; room += 1) {
-    const { sessionId, call, followed } = openRoom(calls);
+t.test(
+  'a worker makes place for a fresh one after so many rooms, and holds nothing after each',
+  async (t) => {
+    const { calls, workers, lines } = await roomWorkers(t, { ...cluster, retireAfter: 3 });
+    const [pid = 0] = workers.pids();
+    let first = { threads: Infinity, files: Infinity };
+    for (let room = 0; room < 3; room += 1) {
+      const { sessionId, call, followed } = openRoom(calls);
+      await call.ready;
+      await followed.seen('connected');
+      if (room === 2) t.same(workers.pids(), [pid], 'not while it holds a room');
+      call.end();
+      await followed.over;
+      await gone(sessionId);
+      if (room === 0) first = await heldBy(pid);
+      if (room === 1)
+        await until('it holds no more than after the first', async () => {
+          const now = await heldBy(pid);
+          return now.threads <= first.threads && now.files <= first.files;
+        });
+    }
+    await until('another one is there', () => workers.pids().length === 1 && workers.pids()[0] !== pid);
+    t.ok(lines.some(({ level, message }) => level === 'info' && message.startsWith('worker retired')));
+    t.notOk(
+      lines.some(({ level }) => level === 'warn'),
+      'nothing is wrong',
+    );
+    const { call, followed } = openRoom(calls);
     await call.ready;
-    await followed.seen('connected');
-    if (room === 2) t.same(workers.pids(), [pid], 'not while it holds a room');
     call.end();
-    await followed.over;
-    await gone(sessionId);
-    if (room === 0) first = await heldBy(pid);
-    if (room === 1) await until('it holds no more than after the first', async () => {
-      const now = await heldBy(pid);
-      return now.threads <= first.threads && now.files <= first.files;
-    });
-  }
-  await until('another one is there', () => workers.pids().length === 1 && workers.pids()[0] !== pid);
-  t.ok(lines.some(({ level, message }) => level === 'info' && message.startsWith('worker retired')));
-  t.notOk(lines.some(({ level }) => level === 'warn'), 'nothing is wrong');
-  const { call, followed } = openRoom(calls);
-  await call.ready;
-  call.end();
-  t.equal(await followed.over, undefined);
-});
+    t.equal(await followed.over, undefined);
+  },
+);

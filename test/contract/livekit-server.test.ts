@@ -98,7 +98,8 @@ t.test('on a real server', { skip: withoutServer }, async (t) => {
     await until('it hears', () => loudMs(second.heard, 24_000) >= 400);
     await first.leave();
     await second.leave();
-    await followed.seen('left');
+    // LiveKit's client does not always get its good-bye out.
+    await until('it has gone', () => /left|disconnected/.test(followed.kinds.at(-1) ?? ''));
     call.end();
     t.equal(await followed.over, undefined);
   });

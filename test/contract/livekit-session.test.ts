@@ -34,7 +34,9 @@ async function waiting(config = {}): Promise<Invite> {
 }
 
 t.test('the agent greets, hears, answers and is interrupted; the record agrees', async (t) => {
-  talks.model.answer(() => 'One two three four five six seven eight nine ten eleven twelve thirteen fourteen.');
+  talks.model.answer(
+    () => 'One two three four five six seven eight nine ten eleven twelve thirteen fourteen.',
+  );
   const greeting = { first_message_mode: 'fixed', first_message: 'hello there' };
   const invite = await talks.session(await talks.agent({ prompt: greeting }));
   t.equal(invite.media_url, cluster.server.url, 'clients join the cluster');
@@ -71,7 +73,11 @@ t.test('the agent greets, hears, answers and is interrupted; the record agrees',
 t.test('the token is the cluster’s, for one room, and spent when the user comes', async (t) => {
   const invite = await waiting();
   const claims = JSON.parse(Buffer.from(invite.token.split('.')[1] ?? '', 'base64url').toString()) as object;
-  t.match(claims, { iss: cluster.server.key, sub: 'user', video: { room: invite.session_id, roomJoin: true } });
+  t.match(claims, {
+    iss: cluster.server.key,
+    sub: 'user',
+    video: { room: invite.session_id, roomJoin: true },
+  });
   t.equal((await talks.record(invite)).status, 'pending');
   const { person } = await roomOf(invite);
   person.come();
@@ -97,13 +103,20 @@ t.test('a room that the cluster finishes ends its session, by the agent or by a 
 
   const removals = () => cluster.requests.filter((each) => each === `DeleteRoom ${other.session_id}`).length;
   const before = removals();
-  const late = { event: 'participant_joined', room: { name: other.session_id }, participant: { identity: 'user' } };
+  const late = {
+    event: 'participant_joined',
+    room: { name: other.session_id },
+    participant: { identity: 'user' },
+  };
   t.equal((await cluster.event(webhook, late)).status, 200);
   t.equal(removals(), before + 1, 'who comes later is put out');
 });
 
 t.test('where the cluster refuses, there is no session', async (t) => {
-  const strange = await Talks.start(t, { ...livekit(cluster), LIVEKIT_API_SECRET: 'another-secret-of-32-characters!' });
+  const strange = await Talks.start(t, {
+    ...livekit(cluster),
+    LIVEKIT_API_SECRET: 'another-secret-of-32-characters!',
+  });
   const agent = await strange.agent();
   const rooms = cluster.rooms.size;
   const { status, body } = await strange.call('sessions', { body: { agent_id: agent } });

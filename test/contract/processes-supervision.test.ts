@@ -239,7 +239,12 @@ t.test('one that would like to go gets work only where no other has a place; it 
   await pool.ready();
   const jobs: AsyncIterator<unknown>[] = [];
   const loads = (): number[] => pool.state().map(({ running }) => running);
-  for (const expected of [[0, 1], [1, 1], [1, 2], [2, 2]]) {
+  for (const expected of [
+    [0, 1],
+    [1, 1],
+    [1, 2],
+    [2, 2],
+  ]) {
     const job = pool.run('hold', { name: '' }, { signal: never() })[Symbol.asyncIterator]();
     await job.next();
     jobs.push(job);

@@ -304,7 +304,15 @@ t.test('overlap classes and what each sensitivity makes of them', async (t) => {
   t.equal(verdictOf('stop', 'low', true), 'later');
   t.equal(verdictOf('stop', 'balanced', false), undefined);
   t.equal(verdictOf('stop', 'balanced', true), 'interrupt');
-  t.equal(verdictOf('stop', 'high', false), 'interrupt');
+  t.equal(verdictOf('stop', 'high', false), undefined, 'half a word may be any word');
+  t.equal(verdictOf('stop that', 'high', false), 'interrupt');
+  t.equal(verdictOf('yeah wr', 'high', false), undefined);
+  t.equal(overlapOf('なるほど、そうですね。'), 'backchannel');
+  t.equal(
+    verdictOf('予約を変更したいんですけど', 'low', false),
+    'interrupt',
+    'words without blanks count as well',
+  );
 });
 
 t.test('a random walk keeps the invariants', async (t) => {

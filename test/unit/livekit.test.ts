@@ -1,12 +1,15 @@
 /**
- * Livekit mode without its network: what a server tells of its rooms, as it signs and posts it (transport.md "Livekit
- * mode").
+ * Livekit mode without its network: what a server tells of its rooms, as it signs and posts it, and in what order and
+ * measure the agent writes to its user (transport.md "Livekit mode").
  */
+import type { LocalParticipant } from '@livekit/rtc-node';
 import t from 'tap';
 import type { EndedReason } from '../../contracts/ports/sessions.js';
 import { clusterDialect } from '../../gateway/dialects/media/index.js';
+import { Outgoing } from '../../media/livekit/outgoing.js';
 import { startEdge } from '../fixtures/edge.js';
 import { postEvent } from '../fixtures/livekit-cluster.js';
+import { until } from '../fixtures/until.js';
 
 const server = { key: 'a-key', secret: 'a-secret-of-at-least-32-characters' };
 const session = (digit: string): string => `sess_${digit.repeat(24)}`;
@@ -88,4 +91,96 @@ t.test('webhooks', async (t) => {
     t.equal(answer.status, 500);
     t.ok(lines.includes('an event of the LiveKit server had no effect'));
   });
+});
+
+/** The library's side of writing: it takes what it is given, or fails where it is told to. */
+class Library {
+  readonly identity = 'agent';
+  readonly taken: string[] = [];
+  readonly attributes: object[] = [];
+  fails = false;
+  #streams = 0;
+
+  publishData(payload: Uint8Array, options: object): Promise<void> {
+    if (this.fails) return Promise.reject(new Error('not now'));
+    t.match(options, { reliable: true, destination_identities: ['user'] });
+    this.taken.push(`data ${Buffer.from(payload).toString()}`);
+    return Promise.resolve();
+  }
+
+  streamText({ senderIdentity }: { readonly senderIdentity: string }) {
+    const name = `${senderIdentity} ${++this.#streams}`;
+    this.taken.push(`${name} begins`);
+    return Promise.resolve({
+      write: (text: string) => Promise.resolve(void this.taken.push(`${name}: ${text}`)),
+      close: () => Promise.resolve(void this.taken.push(`${name} ends`)),
+    });
+  }
+
+  setAttributes(values: object): Promise<void> {
+    this.attributes.push(values);
+    return Promise.resolve();
+  }
+}
+
+const outgoing = (library: Library): Outgoing =>
+  new Outgoing(library as unknown as LocalParticipant, 'user', 'TR_1');
+
+t.test('what the agent writes waits for the user, keeps its order, and survives what fails', async (t) => {
+  const library = new Library();
+  const out = outgoing(library);
+  out.message('agent-event', Buffer.from('1'));
+  out.show({ speaker: 'user', segment: 'u', text: 'Hi', final: true });
+  await out.written();
+  t.same(library.taken, []);
+  out.there(true);
+  out.message('agent-event', Buffer.from('2'));
+  await out.written();
+  t.same(library.taken, ['data 1', 'user 1 begins', 'user 1: Hi', 'user 1 ends', 'data 2']);
+  library.fails = true;
+  out.message('agent-event', Buffer.from('3'));
+  await out.written();
+  library.fails = false;
+  out.message('agent-event', Buffer.from('4'));
+  await out.written();
+  t.equal(library.taken.at(-1), 'data 4');
+});
+
+t.test('what the agent says begins again for a user who comes back, once', async (t) => {
+  const library = new Library();
+  const out = outgoing(library);
+  out.there(true);
+  out.show({ speaker: 'agent', segment: 'a', text: 'One ', final: false });
+  await out.written();
+  out.there(false);
+  out.show({ speaker: 'agent', segment: 'a', text: 'two ', final: false });
+  out.there(true);
+  out.show({ speaker: 'agent', segment: 'a', text: 'three.', final: true });
+  await out.written();
+  const [first, again] = [['agent 1 begins', 'agent 1: One ', 'agent 1 ends'], 'agent 2'];
+  t.same(library.taken, [
+    ...first,
+    `${again} begins`,
+    `${again}: One two `,
+    `${again}: three.`,
+    `${again} ends`,
+  ]);
+  out.there(false);
+  out.show({ speaker: 'agent', segment: 'b', text: 'Whole.', final: true });
+  out.there(true);
+  await out.written();
+  t.same(library.taken.slice(-3), ['agent 3 begins', 'agent 3: Whole.', 'agent 3 ends']);
+});
+
+t.test('what waits is bounded; of attributes the latest count', async (t) => {
+  const library = new Library();
+  const out = outgoing(library);
+  for (let each = 0; each < 1000; each += 1) out.message('agent-event', Buffer.alloc(1000));
+  out.there(true);
+  await out.written();
+  t.ok(library.taken.length > 100 && library.taken.length < 300, `${library.taken.length} have waited`);
+  for (const state of ['initializing', 'listening', 'thinking', 'speaking'])
+    out.attributes({ 'lk.agent.state': state, [state]: '1' });
+  await until('the last is known', () => library.attributes.length === 2);
+  t.match(library.attributes[1], { 'lk.agent.state': 'speaking', initializing: '1', thinking: '1' });
 });

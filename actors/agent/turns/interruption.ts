@@ -17,7 +17,7 @@ export type Verdict = 'ignore' | 'later' | 'interrupt';
 interface Row {
   /** Milliseconds of voice that make the agent hold its breath, before any word is known; null: never. */
   readonly holdMs: number | null;
-  /** Words of `speech` that interrupt at once, while the user still speaks. */
+  /** Whole words of `speech` that interrupt at once, while the user still speaks. */
   readonly words: number;
   readonly noise: Verdict;
   readonly backchannel: Verdict;
@@ -35,37 +35,44 @@ export const INTERRUPTION: Readonly<Record<Sensitivity, Row>> = {
   high: { holdMs: 60, words: 1, noise: 'ignore', backchannel: 'interrupt', fewWords: 'interrupt' },
 };
 
+/** Parts Japanese and Chinese too, which have no blanks. */
+const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
+
+const wordsOf = (text: string): string[] =>
+  [...segmenter.segment(text.toLowerCase().replace(/['’-]/gu, ''))].flatMap(({ segment, isWordLike }) =>
+    isWordLike ? [segment] : [],
+  );
+
 /** Words of somebody who listens. */
 const BACKCHANNELS = new Set(
-  (
+  wordsOf(
     'yeah yes yep yup ok okay right sure mhm mm hm hmm mmhm mmhmm uhhuh uh huh aha ah oh i see got it cool great nice wow ' +
-    'sí si claro vale ya oui ouais daccord bien voilà ja genau klar gut stimmt ach so ' +
-    'うん はい ええ なるほど そう そうですね 嗯 对 好 好的 是 네 예 응 그래요 맞아요'
-  ).split(' '),
+      'sí si claro vale ya oui ouais daccord bien voilà ja genau klar gut stimmt ach so ' +
+      'うん はい ええ なるほど そう そうですね 嗯 对 好 好的 是 네 예 응 그래요 맞아요',
+  ),
 );
 
 /** Longer than this it is not a backchannel, whatever its words. */
 const BACKCHANNEL_WORDS = 4;
 
-const wordsOf = (text: string): string[] =>
-  text
-    .toLowerCase()
-    .replace(/['’-]/gu, '')
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter((word) => word !== '');
-
-export function overlapOf(text: string): Overlap {
-  const words = wordsOf(text);
+function overlapIn(words: readonly string[]): Overlap {
   if (words.length === 0) return 'noise';
   const agrees = words.length <= BACKCHANNEL_WORDS && words.every((word) => BACKCHANNELS.has(word));
   return agrees ? 'backchannel' : 'speech';
 }
 
-/** `finished`: the user has stopped, and this is all that was said. */
+export const overlapOf = (text: string): Overlap => overlapIn(wordsOf(text));
+
+/**
+ * `finished`: the user has stopped, and this is all that was said. Until then the last word may be half a word, which
+ * a recogniser takes for any other ("right" for "write"): it does not count.
+ */
 export function verdictOf(text: string, sensitivity: Sensitivity, finished: boolean): Verdict | undefined {
   const row = INTERRUPTION[sensitivity];
-  const overlap = overlapOf(text);
-  if (overlap === 'speech' && wordsOf(text).length >= row.words) return 'interrupt';
+  const said = wordsOf(text);
+  const known = finished ? said : said.slice(0, -1);
+  const overlap = overlapIn(known);
+  if (overlap === 'speech' && known.length >= row.words) return 'interrupt';
   if (!finished) return undefined;
   return overlap === 'speech' ? row.fewWords : row[overlap];
 }
