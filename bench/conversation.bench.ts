@@ -9,7 +9,7 @@ import { once } from 'node:events';
 import { createInterface, type Interface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { SILENCE } from '../actors/agent/turns/endpointing.js';
-import { type Caller, CALLER_RATE } from '../test/fixtures/caller.js';
+import { type Caller, CALLER_RATE, letGo } from '../test/fixtures/caller.js';
 import { Talks } from '../test/fixtures/conversation.js';
 import { commandOf, familyOf, memberOf } from '../test/fixtures/family.js';
 import { EMBEDDED, TONE } from '../test/fixtures/gateway.js';
@@ -318,6 +318,5 @@ try {
   await endurance();
 } finally {
   await stopAll();
+  letGo();
 }
-// The callers' library would keep the process.
-process.exit();

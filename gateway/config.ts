@@ -176,6 +176,7 @@ const SETTINGS = {
   mediaUdpPort: count('MEDIA_UDP_PORT', 7882, 0, 65_535),
   mediaPublicAddress: text('MEDIA_PUBLIC_ADDRESS', undefined as string | undefined),
   mediaOpusComplexity: count('MEDIA_OPUS_COMPLEXITY', 5, 0, 10),
+  recordingDays: count('RECORDING_DAYS', 0, 0, 36_500),
   iceServers: { env: 'ICE_SERVERS', initial: [], parse: parseIceServers } as Setting<readonly IceServer[]>,
   roomProcesses: count('LIVEKIT_ROOM_PROCESSES', 2, 1, 64),
   roomsPerProcess: count('LIVEKIT_ROOMS_PER_PROCESS', 10, 1, 100),

@@ -20,6 +20,7 @@ import { voicesDialect } from './dialects/voices/index.js';
 import { openIdentity } from './identity.js';
 import { startTracing } from './otel.js';
 import { openPlatform } from './platform.js';
+import { startRetention } from './recording-retention.js';
 import { createRecordings } from './recordings.js';
 import type { RoleSockets } from './roles.js';
 import { Health } from './server/health.js';
@@ -64,6 +65,7 @@ async function openParts(config: Config, { databaseUrl, sockets }: Resources, lo
   const platform = await openPlatform({ ...common, ...voiced, keys });
   const address = signalSocketOf(sockets);
   const recordings = createRecordings({ ...common, sql: database.sql, secrets: platform.secrets });
+  const stopRetention = startRetention({ ...common, sql: database.sql });
   const sessions = await openSessions({ ...common, platform, admission, address, recordings });
   const transport = await openTransport({
     ...common,
@@ -75,6 +77,7 @@ async function openParts(config: Config, { databaseUrl, sockets }: Resources, lo
     await transport.stop(0);
     await transport.close();
     await tracing.stop();
+    stopRetention();
     await sessions.stop();
     await platform.stop();
     voiced.stop();

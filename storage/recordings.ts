@@ -24,3 +24,19 @@ export async function readRecording(sql: Sql, sessionId: string): Promise<Record
     where r.session_id = ${sessionId}`;
   return row;
 }
+
+const AT_ONCE = 100;
+
+/** The oldest ones of that machine whose sessions have ended, that began before then. */
+export async function recordingsBefore(sql: Sql, host: string, before: Date): Promise<readonly string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select r.session_id as id from recordings r join sessions s on s.id = r.session_id
+    where r.host = ${host} and r.started_at < ${before} and s.ended_at is not null
+    order by r.started_at limit ${AT_ONCE}`;
+  return rows.map(({ id }) => id);
+}
+
+/** The session was never recorded, as far as anybody can tell now. */
+export async function forgetRecording(sql: Sql, sessionId: string): Promise<void> {
+  await sql`delete from recordings where session_id = ${sessionId}`;
+}

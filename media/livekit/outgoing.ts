@@ -101,15 +101,16 @@ export class Outgoing {
   }
 
   #start(): void {
-    if (this.#there) this.#sending ??= this.#send().finally(() => (this.#sending = undefined));
+    if (this.#there && this.#steps.length > 0) this.#sending ??= this.#send();
   }
 
   async #send(): Promise<void> {
-    for (let step = this.#steps.shift(); step; step = this.#steps.shift()) {
+    for (let step = this.#steps.shift(); step; step = this.#there ? this.#steps.shift() : undefined) {
       this.#bytes -= step.bytes;
       await within(STEP_MS, step.send()).catch(() => undefined);
-      if (!this.#there) return;
     }
+    // In the same turn as the last look, so that no step is left lying.
+    this.#sending = undefined;
   }
 
   /** Attributes of the agent: the latest of each. */

@@ -1,7 +1,8 @@
 /** LiveKit's own client, an optional package with a native library: loaded when the first room is joined. */
+import type * as Library from '@livekit/rtc-node';
 import { ServiceError } from '../../contracts/errors.js';
 
-export type Rtc = typeof import('@livekit/rtc-node');
+export type Rtc = typeof Library;
 
 let loaded: Promise<Rtc> | undefined;
 

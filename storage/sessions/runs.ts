@@ -13,6 +13,7 @@ import type {
   SessionPlan,
   SessionRuns,
 } from '../../contracts/ports/sessions.js';
+import { repeat } from '../../contracts/repeat.js';
 import { firstBytes } from '../../contracts/text.js';
 import type { Database, Sql } from '../database.js';
 import { messageOf } from '../failure.js';
@@ -87,20 +88,13 @@ async function append(sql: Sql, sessionId: string, items: readonly SessionItem[]
   if (rows.length > 0) await sql`insert into session_items ${sql(rows)}`;
 }
 
-/** Runs work now and every `ms` until the result is called; what fails is said and tried again. */
-function repeat({ clock, log }: SessionRunsParts, ms: number, what: string, work: () => Promise<unknown>) {
-  let stopped = false;
-  let cancel = (): void => undefined;
-  const next = async (): Promise<void> => {
-    await work().catch((error: unknown) => log.warn({ reason: messageOf(error) }, what));
-    if (!stopped) cancel = clock.after(ms, () => void next());
-  };
-  void next();
-  return () => {
-    stopped = true;
-    cancel();
-  };
-}
+/** What fails is said and tried again. */
+const repeatedly = (
+  { clock, log }: SessionRunsParts,
+  ms: number,
+  what: string,
+  work: () => Promise<unknown>,
+) => repeat(clock, ms, work, (error) => log.warn({ reason: messageOf(error) }, what));
 
 /** The ids of this process's sessions, and who wants to hear that one has ended. */
 function createHoldings(sql: Sql) {
@@ -130,11 +124,11 @@ export async function createSessionRuns(
   const { held, listeners, ended, lookForEnded } = createHoldings(sql);
   await sayThatWeLive(sql, processId, address);
   const stops = [
-    repeat(parts, SEEN_MS, 'could not say that this process lives', () =>
+    repeatedly(parts, SEEN_MS, 'could not say that this process lives', () =>
       sayThatWeLive(sql, processId, address),
     ),
-    repeat(parts, SWEEP_MS, 'could not sweep sessions', () => endOverdue(sql)),
-    repeat(parts, CLEAN_MS, 'could not remove old rows', () => removeOld(sql)),
+    repeatedly(parts, SWEEP_MS, 'could not sweep sessions', () => endOverdue(sql)),
+    repeatedly(parts, CLEAN_MS, 'could not remove old rows', () => removeOld(sql)),
     await database.events.listen('session_ends', {
       heard: ended,
       missed: () =>

@@ -32,7 +32,11 @@ const overdue = (sql: Sql) => sql<{ id: string; reason: EndedReason }[]>`
  * Ends what is overdue. Returns how many sessions it ended itself. Errors: the first one, once all have been tried.
  */
 export async function endOverdue(sql: Sql): Promise<number> {
-  const ends = (await overdue(sql)).map(({ id, reason }) => () => endSession(sql, id, reason));
+  const ends = (await overdue(sql)).map(
+    ({ id, reason }) =>
+      () =>
+        endSession(sql, id, reason),
+  );
   let ended = 0;
   let failure: unknown;
   for (const end of ends) {

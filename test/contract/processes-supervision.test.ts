@@ -221,7 +221,7 @@ t.test('a worker that has done enough is replaced as soon as it is idle, and not
   const held = Array.from({ length: 6 }, (_, index) => hold(String(index)));
   await Promise.all(held.map((job) => job.next()));
   t.same(workers.pids(), first, 'not while it works');
-  await Promise.all(held.map((job) => job.return?.()));
+  for (const job of held) await job.return?.();
   await until('both are others', () => workers.pids().every((pid) => !first.includes(pid)));
   await pool.ready();
   const lines = log.lines.filter(({ level }) => level !== 'info');
@@ -252,7 +252,7 @@ t.test('one that would like to go gets work only where no other has a place; it 
     t.same(loads().sort(), expected);
   }
   await t.rejects(collect(pool.run('hold', { name: '' }, { signal: never() })), { code: 'engine_busy' });
-  await Promise.all(jobs.map((job) => job.return?.()));
+  for (const job of jobs) await job.return?.();
 });
 
 t.test('jobs that come while workers come and go are all done', async (t) => {

@@ -97,13 +97,14 @@ t.test('webhooks', async (t) => {
 class Library {
   readonly identity = 'agent';
   readonly taken: string[] = [];
+  readonly options: object[] = [];
   readonly attributes: object[] = [];
   fails = false;
   #streams = 0;
 
   publishData(payload: Uint8Array, options: object): Promise<void> {
     if (this.fails) return Promise.reject(new Error('not now'));
-    t.match(options, { reliable: true, destination_identities: ['user'] });
+    this.options.push(options);
     this.taken.push(`data ${Buffer.from(payload).toString()}`);
     return Promise.resolve();
   }
@@ -137,6 +138,7 @@ t.test('what the agent writes waits for the user, keeps its order, and survives 
   out.message('agent-event', Buffer.from('2'));
   await out.written();
   t.same(library.taken, ['data 1', 'user 1 begins', 'user 1: Hi', 'user 1 ends', 'data 2']);
+  t.match(library.options[0], { reliable: true, topic: 'agent-event', destination_identities: ['user'] });
   library.fails = true;
   out.message('agent-event', Buffer.from('3'));
   await out.written();

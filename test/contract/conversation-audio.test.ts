@@ -1,0 +1,216 @@
+/**
+ * Conversations with real audio: scenarios of test/unit/agent.test.ts, by the same names, over WebRTC with the embedded
+ * engines. The user's speech is made by the embedded voices, and the microphone sends all the time. What happened, in
+ * which order, and what the record keeps of it decide; nothing is timed.
+ */
+import t from 'tap';
+import { CALLER_RATE, letGo } from '../fixtures/caller.js';
+import { type Meeting, messagesOf, shownBy, Talks } from '../fixtures/conversation.js';
+import { EMBEDDED } from '../fixtures/gateway.js';
+import { said } from '../fixtures/model.js';
+import { seeded } from '../fixtures/random.js';
+import { until } from '../fixtures/until.js';
+
+t.setTimeout(280_000);
+t.teardown(letGo);
+const talks = await Talks.start(t, EMBEDDED);
+const { model } = talks;
+
+const STORY =
+  'The old lamp stood in the window of the shop for many years. ' +
+  'Every evening the owner lit it, and the ships in the harbour could see it from far away. ' +
+  'One winter a storm came, and the sailors found their way home by its light.';
+const TALE = 'The old lamp stood in the window of the shop for many years.';
+
+/** Asked to begin, the agent tells; all else it answers in a word. */
+const telling = (tale: string) => model.answer((messages) => (said(messages) === 'Begin' ? tale : 'Yes?'));
+
+const quiet = (ms: number): Int16Array => new Int16Array((ms * CALLER_RATE) / 1000);
+const joined = (...parts: readonly Int16Array[]): Int16Array =>
+  Int16Array.from(parts.flatMap((part) => [...part]));
+const msOf = (samples: Int16Array): number => (samples.length * 1000) / CALLER_RATE;
+
+/** A burst of noise that dies away, as long and as loud as a cough. */
+function cough(): Int16Array {
+  const random = seeded(7);
+  const ms = 280;
+  return quiet(ms).map(
+    (_, at) => (random() * 2 - 1) * 16_000 * Math.exp((-5 * at) / ((ms * CALLER_RATE) / 1000)),
+  );
+}
+
+const begin = async (tale: string, conversation: object): Promise<Meeting> => {
+  telling(tale);
+  const meeting = await talks.meet({ conversation: { eagerness: 'balanced', ...conversation } });
+  meeting.caller.send({ type: 'user.message', text: 'Begin' });
+  await until('the tale is heard', () => meeting.caller.audible().length > 40);
+  return meeting;
+};
+
+const say = async ({ caller }: Meeting, text: string): Promise<void> => void (await talks.say(caller, text));
+const untilUnderstood = ({ caller }: Meeting, what: RegExp) =>
+  until(`${what} is understood`, () => shownBy(caller, 'user').some((text) => what.test(text)));
+const untilShown = ({ caller }: Meeting, text: string) =>
+  until(`"${text}" is shown`, () => shownBy(caller, 'agent').some((shown) => shown.trim() === text));
+
+/** What each side has said, once all of it is written. */
+const hangUp = async ({ caller, invite }: Meeting): Promise<string[]> => {
+  caller.hangUp();
+  return messagesOf(await talks.ended(invite));
+};
+
+/** The part of the tale that the record keeps. */
+const keptOf = (message = ''): string => message.replace('assistant: ', '');
+const isPart = (kept: string, tale: string): boolean =>
+  kept !== '' && tale.startsWith(kept) && kept.length < tale.length;
+
+for (const interruption_sensitivity of ['low', 'balanced', 'high'])
+  t.test(`overlap: the user interrupts the agent (${interruption_sensitivity})`, async (t) => {
+    const meeting = await begin(STORY, { interruption_sensitivity });
+    await say(meeting, 'No, please stop that right now.');
+    await untilUnderstood(meeting, /stop/i);
+    await untilShown(meeting, 'Yes?');
+    const [first, tale, stop, answer] = await hangUp(meeting);
+    t.equal(first, 'user: Begin');
+    t.ok(isPart(keptOf(tale), STORY), `the agent yields; the record keeps what was heard: ${tale}`);
+    t.match(stop, /^user: .*stop/i);
+    t.equal(answer, 'assistant: Yes?');
+  });
+
+for (const interruption_sensitivity of ['low', 'balanced'])
+  t.test(
+    `overlap: the user agrees while the agent speaks (backchannel, ${interruption_sensitivity})`,
+    async (t) => {
+      const meeting = await begin(TALE, { interruption_sensitivity });
+      await say(meeting, 'Yes, I see.');
+      await untilShown(meeting, TALE);
+      t.same(
+        await hangUp(meeting),
+        ['user: Begin', `assistant: ${TALE}`],
+        'all is heard, and nothing answered',
+      );
+    },
+  );
+
+t.test('overlap: the user talks to somebody else', async (t) => {
+  // Nothing tells whom words are meant for: an interruption (actors/agent/turns/interruption.ts).
+  const meeting = await begin(STORY, { interruption_sensitivity: 'balanced' });
+  await say(meeting, 'Anna, could you close the door please?');
+  await untilUnderstood(meeting, /door/i);
+  await untilShown(meeting, 'Yes?');
+  const [, tale, aside, answer] = await hangUp(meeting);
+  t.ok(isPart(keptOf(tale), STORY), `kept: ${tale}`);
+  t.match(aside, /^user: .*door/i, 'the words are kept');
+  t.equal(answer, 'assistant: Yes?', 'and answered');
+});
+
+for (const interruption_sensitivity of ['balanced', 'high'])
+  t.test(`a cough does not silence the agent (${interruption_sensitivity})`, async (t) => {
+    const meeting = await begin(TALE, { interruption_sensitivity });
+    await meeting.caller.say(cough());
+    await untilShown(meeting, TALE);
+    t.same(await hangUp(meeting), ['user: Begin', `assistant: ${TALE}`], 'all of it is heard');
+  });
+
+t.test('an agent that may not be interrupted finishes, and answers then', async (t) => {
+  const meeting = await begin(TALE, { interruptible: false });
+  await say(meeting, 'Please stop that now.');
+  await untilShown(meeting, TALE);
+  await untilShown(meeting, 'Yes?');
+  const messages = await hangUp(meeting);
+  t.ok(messages.includes(`assistant: ${TALE}`));
+  t.match(messages.at(-1), 'assistant: Yes?');
+});
+
+t.test('double talk: both begin at once, and the user goes first', async (t) => {
+  telling(STORY);
+  const meeting = await talks.meet({
+    prompt: { first_message_mode: 'fixed', first_message: STORY },
+    conversation: { eagerness: 'balanced', interruption_sensitivity: 'balanced' },
+  });
+  await say(meeting, 'Hello, I want to change my booking.');
+  await untilUnderstood(meeting, /booking/i);
+  await untilShown(meeting, 'Yes?');
+  const messages = await hangUp(meeting);
+  t.notOk(messages.includes(`assistant: ${STORY}`));
+  t.match(messages.slice(-2), [/^user: .*booking/i, 'assistant: Yes?']);
+});
+
+t.test('a long pause in the middle of a sentence does not end the turn', async (t) => {
+  telling(TALE);
+  const meeting = await talks.meet({ conversation: { eagerness: 'relaxed' } });
+  const [before, behind] = [
+    await talks.speech('I would like a table for'),
+    await talks.speech('four people tonight.'),
+  ];
+  await meeting.caller.say(joined(before, quiet(900), behind));
+  await untilShown(meeting, 'Yes?');
+  const [message, ...more] = await hangUp(meeting);
+  t.match(message, /^user: .*table for.*(four|4) people tonight/i);
+  t.same(more, ['assistant: Yes?'], 'one turn, one answer');
+});
+
+t.test('self-correction: the last words count, in one turn', async (t) => {
+  telling(TALE);
+  const meeting = await talks.meet({ conversation: { eagerness: 'relaxed' } });
+  const [before, behind] = [
+    await talks.speech('A table on Tuesday, no,'),
+    await talks.speech('on Wednesday please.'),
+  ];
+  await meeting.caller.say(joined(before, quiet(400), behind));
+  await untilShown(meeting, 'Yes?');
+  const [message, ...more] = await hangUp(meeting);
+  t.match(message, /^user: .*tuesday.*wednesday/i);
+  t.same(more, ['assistant: Yes?']);
+});
+
+t.test('a microphone muted in mid-sentence counts as silence and ends the turn', async (t) => {
+  telling(TALE);
+  const meeting = await talks.meet({ conversation: { eagerness: 'balanced' } });
+  await say(meeting, 'I need some help with my');
+  meeting.caller.mute(true);
+  await untilShown(meeting, 'Yes?');
+  const messages = await hangUp(meeting);
+  t.match(messages, [/^user: .*help with my/i, 'assistant: Yes?']);
+});
+
+t.test('drop and resume: the conversation goes on', async (t) => {
+  telling(TALE);
+  const meeting = await talks.meet({ conversation: { eagerness: 'balanced' } });
+  const { caller } = meeting;
+  await until('a token to return with', () => caller.rejoinToken !== '');
+  const speech = await talks.speech('I would like to book a table for four people tonight.');
+  const half = speech.length >> 1;
+  await caller.say(speech.subarray(0, half));
+  const rest = caller.say(speech.subarray(half));
+  await caller.resume();
+  await rest;
+  await untilShown(meeting, 'Yes?');
+  const messages = await hangUp(meeting);
+  t.match(messages, [/^user: .*book a table.*people tonight/i, 'assistant: Yes?'], 'in mid-speech: one turn');
+  t.equal(messages.length, 2);
+});
+
+t.test('hang-up in mid-word: nothing follows', async (t) => {
+  const meeting = await begin(STORY, {});
+  await until('some of it is heard', () => meeting.caller.audible().length > 100);
+  const [, tale, ...more] = await hangUp(meeting);
+  t.ok(isPart(keptOf(tale), STORY), `kept: ${tale}`);
+  t.same(more, []);
+  const heard = meeting.caller.heard.length * 20;
+  const spoken = msOf(await talks.speech(keptOf(tale)));
+  t.ok(spoken < heard + 1000, `the record keeps only what was played: ${spoken} ms of ${heard}`);
+});
+
+t.test('silence: the agent speaks up twice at most, where it may', async (t) => {
+  model.asked.length = 0;
+  model.answer(() => 'Are you still there?');
+  const meeting = await talks.meet({ conversation: { reengage_enabled: true } });
+  await untilShown(meeting, 'Are you still there?');
+  t.match(model.asked.at(-1)?.at(-1), { role: 'system', content: /silent/ });
+  t.same(await hangUp(meeting), ['assistant: Are you still there?']);
+});
+
+t.test('nothing is left at the workers', async () => {
+  await talks.untilNoCalls();
+});

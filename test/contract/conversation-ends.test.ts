@@ -1,0 +1,203 @@
+/**
+ * How conversations begin and end when something is wrong: tokens, hostile signalling, clients that vanish, media that
+ * dies, a gateway that stops, another gateway (transport.md "Single use"; decisions.md fine points 13 and 24).
+ */
+import { gzipSync } from 'node:zlib';
+import { WrappedJoinRequest, WrappedJoinRequest_Compression } from '@livekit/protocol';
+import t from 'tap';
+import { WebSocket } from 'ws';
+import { client, makeAgent } from '../fixtures/agents.js';
+import { Caller, joinStatus, letGo } from '../fixtures/caller.js';
+import { type Invite, MEDIA, messagesOf, shownBy, Talks } from '../fixtures/conversation.js';
+import { memberOf } from '../fixtures/family.js';
+import { startGateway } from '../fixtures/gateway.js';
+import { startPostgres } from '../fixtures/postgres.js';
+import { until } from '../fixtures/until.js';
+
+t.setTimeout(280_000);
+
+t.teardown(letGo);
+const postgres = await startPostgres(t);
+const shared = { DATABASE_URL: postgres.url };
+const talks = await Talks.start(t, shared);
+const { model } = talks;
+const { sql } = await postgres.open();
+model.answer(() => 'Yes.');
+const agent = await talks.agent();
+
+/** Those that take their time; awaited at the end. */
+const gone = (async () => {
+  const invite = await talks.session(agent);
+  const caller = await Caller.join(invite);
+  caller.drop();
+  const since = performance.now();
+  return { record: await talks.ended(invite, 120_000), ms: performance.now() - since };
+})();
+const longest = (async () => {
+  const { invite, caller } = await talks.meet({ conversation: { max_duration_seconds: 60 } });
+  const record = await talks.ended(invite, 150_000);
+  await until('the client is told', () => caller.ended);
+  caller.drop();
+  return { record, events: caller.events };
+})();
+gone.catch(() => undefined);
+longest.catch(() => undefined);
+
+t.test('the first token is spent once', async (t) => {
+  const invite = await talks.session(agent);
+  const caller = await Caller.join(invite);
+  await until('a token to return with', () => caller.rejoinToken !== '');
+  t.equal(await joinStatus(invite), 401);
+  t.not(caller.rejoinToken, invite.token);
+  caller.hangUp();
+  t.match(await talks.ended(invite), { ended_reason: 'hangup' });
+});
+
+t.test('a client that goes before its media is up may come again with the same token', async (t) => {
+  const invite = await talks.session(agent);
+  t.equal(await joinStatus(invite), 101);
+  await until('the token is given back', async () => {
+    const [row] = await sql<{ joined: boolean }[]>`
+      select joined_at is not null as joined from sessions where id = ${invite.session_id}`;
+    return row?.joined === false;
+  });
+  const caller = await Caller.join(invite);
+  caller.hangUp();
+  t.match(await talks.ended(invite), { status: 'completed', ended_reason: 'hangup' });
+});
+
+t.test(
+  'tokens that are none, are not ours, or are too old; what a client asks when it is refused',
+  async (t) => {
+    const invite = await talks.session(agent);
+    const changed = `${invite.token.slice(0, -4)}AAAA`;
+    for (const token of ['', 'x', changed, 'x'.repeat(5000)]) {
+      t.equal(await joinStatus({ ...invite, token }), 401, token.slice(0, 10));
+      for (const path of ['/rtc/v1/validate', '/rtc/validate']) {
+        const query = new URLSearchParams({ access_token: token }).toString();
+        t.equal((await fetch(`${talks.gateway.base}${path}?${query}`)).status, 401);
+      }
+    }
+    const authorization = { headers: { authorization: `Bearer ${invite.token}` } };
+    t.equal((await fetch(`${talks.gateway.base}/rtc/v1/validate`, authorization)).status, 200);
+    await sql`update sessions set expires_at = now() - interval '1 second' where id = ${invite.session_id}`;
+    t.equal(await joinStatus(invite), 401, 'expired');
+    t.match(await talks.ended(invite), { status: 'failed', ended_reason: 'not_joined' });
+  },
+);
+
+t.test('a session that is joined, but never connected, ends with all that it holds', async (t) => {
+  const invite = await talks.session(agent);
+  const socket = new WebSocket(`${invite.media_url}/rtc/v1?access_token=${invite.token}`);
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  await new Promise((resolve) => socket.once('open', resolve));
+  await sql`update sessions set expires_at = now() - interval '2 minutes' where id = ${invite.session_id}`;
+  t.match(await talks.ended(invite), { status: 'failed', ended_reason: 'not_joined' });
+  await closed;
+});
+
+const opened = async (invite: Invite, query: Record<string, string>): Promise<WebSocket> => {
+  const parameters = new URLSearchParams({ access_token: invite.token, ...query }).toString();
+  const socket = new WebSocket(`${invite.media_url}/rtc/v1?${parameters}`);
+  socket.on('error', () => undefined);
+  await new Promise((resolve) => socket.once('open', resolve));
+  return socket;
+};
+
+t.test('hostile signalling: what cannot be read is left out or refused, and hurts nobody else', async (t) => {
+  const bystander = await talks.meet();
+  const bomb = new WrappedJoinRequest({
+    joinRequest: gzipSync(Buffer.alloc(32 * 1024 * 1024)),
+    compression: WrappedJoinRequest_Compression.GZIP,
+  });
+  for (const joinRequest of [Buffer.from(bomb.toBinary()), Buffer.from('rubbish')]) {
+    const query = { join_request: joinRequest.toString('base64') };
+    const socket = await opened(await talks.session(agent), query);
+    await new Promise((resolve) => socket.once('close', resolve));
+  }
+  const large = await opened(await talks.session(agent), {});
+  const code = new Promise((resolve) => large.once('close', resolve));
+  large.send(Buffer.alloc(1024 * 1024 + 1));
+  t.equal(await code, 1009, 'a frame above 1 MiB');
+  const flood = await opened(await talks.session(agent), {});
+  const flooded = new Promise((resolve) => flood.once('close', resolve));
+  for (let frame = 0; frame < 8; frame += 1) flood.send(Buffer.alloc(1024 * 1024));
+  flood.terminate();
+  await flooded;
+  bystander.caller.signal('{');
+  bystander.caller.signal(Buffer.from('no frame at all'));
+  bystander.caller.signal('{"offer":{"type":"offer","sdp":"v=0"}}');
+  bystander.caller.send({ type: 'user.message', text: 'Still there?', audio: false });
+  await until('it is answered', () => shownBy(bystander.caller, 'agent').length > 0);
+  bystander.caller.hangUp();
+  await talks.ended(bystander.invite);
+});
+
+t.test(
+  'a client that returns to another gateway is carried to its conversation; either may end it',
+  async (t) => {
+    const other = await startGateway({ ...MEDIA, ...shared, LLM_BASE_URL: model.url, LOG_LEVEL: 'warn' });
+    t.teardown(() => other.stop());
+    const { caller, invite } = await talks.meet();
+    await until('a token to return with', () => caller.rejoinToken !== '');
+    const elsewhere = other.base.replace('http', 'ws');
+    await caller.rejoin(elsewhere);
+    caller.send({ type: 'user.message', text: 'From afar', audio: false });
+    await until('it is answered', () => shownBy(caller, 'agent').length > 0);
+    await caller.resume(elsewhere);
+    caller.send({ type: 'user.message', text: 'Again', audio: false });
+    await until('it is answered again', () => shownBy(caller, 'agent').length > 1);
+    const { status } = await client(other.base)(`sessions/${invite.session_id}/end`, { method: 'POST' });
+    t.equal(status, 204);
+    const record = await talks.ended(invite);
+    t.match(record, { status: 'completed', ended_reason: 'ended_by_api' });
+    t.equal(messagesOf(record).length, 4);
+    await until('the client is told', () => caller.ended);
+    caller.drop();
+  },
+);
+
+t.test('a media worker that dies fails its calls, and the next call finds another', async (t) => {
+  const { caller, invite } = await talks.meet();
+  const alsoGone = [gone, longest];
+  await Promise.all(alsoGone);
+  process.kill(memberOf(talks.gateway.pid, 'workers/media'), 'SIGKILL');
+  t.match(await talks.ended(invite), { status: 'failed', ended_reason: 'error' });
+  await until('the client is told', () => caller.ended);
+  caller.drop();
+  const next = await talks.meet();
+  next.caller.send({ type: 'user.message', text: 'Hello', audio: false });
+  await until('it is answered', () => shownBy(next.caller, 'agent').length > 0);
+  next.caller.hangUp();
+  await talks.ended(next.invite);
+});
+
+t.test('a user who is gone has hung up after 20 s; the longest duration ends a call', async (t) => {
+  const { record, ms } = await gone;
+  t.match(record, { status: 'completed', ended_reason: 'hangup' });
+  t.ok(ms > 18_000, `${Math.round(ms)} ms`);
+  const timed = await longest;
+  t.match(timed.record, { status: 'completed', ended_reason: 'timeout' });
+  t.match(timed.events.at(-1), { type: 'session.ended', reason: 'conversation_timeout' });
+});
+
+t.test('nothing is left at the workers', async () => {
+  await talks.untilNoCalls();
+});
+
+t.test('a gateway that stops takes no call, and lets one that goes on end by itself', async (t) => {
+  const stopping = await startGateway({ ...MEDIA, ...shared, LLM_BASE_URL: model.url, LOG_LEVEL: 'warn' });
+  const call = client(stopping.base);
+  const agentId = await makeAgent(call, { config: { prompt: { first_message_mode: 'off' } } });
+  const sessions = await Promise.all([1, 2].map(() => call('sessions', { body: { agent_id: agentId } })));
+  const [first, second] = sessions.map(({ body }) => body as unknown as Invite) as [Invite, Invite];
+  const caller = await Caller.join(first);
+  stopping.kill('SIGTERM');
+  await until('new calls are refused', async () => (await joinStatus(second).catch(() => 503)) === 503);
+  caller.send({ type: 'user.message', text: 'Are you there?', audio: false });
+  await until('it is answered', () => shownBy(caller, 'agent').length > 0);
+  caller.hangUp();
+  t.equal(await stopping.exited, 0);
+  t.match(await talks.ended(first), { status: 'completed', ended_reason: 'hangup' });
+  await stopping.stop();
+});

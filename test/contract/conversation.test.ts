@@ -1,0 +1,416 @@
+/**
+ * Conversations over the embedded transport, with tones and a model that answers as the test says: joining, talking,
+ * interrupting, typing, tools, hanging up, and the record of all of it (native-and-platform.md 6.7, 6.9; transport.md).
+ */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t from 'tap';
+import { Caller, letGo } from '../fixtures/caller.js';
+import { type Meeting, messagesOf, shownBy, Talks } from '../fixtures/conversation.js';
+import { held, talkAndEnd } from '../fixtures/endurance.js';
+import { said, toolSaid } from '../fixtures/model.js';
+import { until } from '../fixtures/until.js';
+
+t.setTimeout(240_000);
+
+let answerTool: (request: IncomingMessage, response: ServerResponse) => void = (_, response) =>
+  response.end();
+const toolServer = createServer((request, response) => answerTool(request, response)).listen(0, '127.0.0.1');
+await once(toolServer, 'listening');
+t.teardown(() => void toolServer.close());
+const toolHost = `127.0.0.1:${(toolServer.address() as AddressInfo).port}`;
+
+t.teardown(letGo);
+const talks = await Talks.start(t, { OUTBOUND_ALLOW: toolHost });
+const { model, call } = talks;
+
+/** 25 seconds of tones. */
+const LONG = Array.from({ length: 200 }, (_, index) => String(index + 100)).join(' ');
+
+const EXCUSE = 'Sorry, I could not answer that. Please try again.';
+
+const eventsOf = ({ caller }: Meeting, type: string) =>
+  caller.events.filter((event) => event['type'] === type);
+const untilEvent = (meeting: Meeting, type: string) => until(type, () => eventsOf(meeting, type)[0]);
+const untilShown = ({ caller }: Meeting, text: string) =>
+  until(`"${text}" is shown`, () => caller.shown.some((shown) => shown.final && shown.text.trim() === text));
+/** Signalling tells of states, and goes another way than text and sound: what matters is how often, not what is newest. */
+const untilListening = ({ caller }: Meeting, times: number) =>
+  until('the agent listens', () => caller.states.filter((state) => state === 'listening').length >= times);
+/** Only behind the end is all of the record written. */
+const hangUp = ({ caller, invite }: Meeting) => {
+  caller.hangUp();
+  return talks.ended(invite);
+};
+
+t.test('a spoken conversation, and its record', async (t) => {
+  model.answer((messages) => `You said: ${said(messages)}`);
+  const prompt = { first_message_mode: 'fixed', first_message: 'Welcome.' };
+  const meeting = await talks.meet({ prompt });
+  const { caller } = meeting;
+  t.match(meeting.invite, { transport: 'media', media_url: /^ws:/ });
+  await untilShown(meeting, 'Welcome.');
+  await talks.tell(meeting, 'Two lamps, please.');
+  await untilShown(meeting, 'You said: Two lamps, please.');
+  await untilListening(meeting, 2);
+  t.same(caller.states, ['thinking', 'speaking', 'listening', 'thinking', 'speaking', 'listening']);
+  t.same(shownBy(caller, 'user'), ['Two lamps, please.']);
+  t.equal(shownBy(caller, 'agent').length, 2, 'one stream a reply');
+  t.equal((await meeting.record()).status, 'active');
+  const record = await hangUp(meeting);
+  t.match(record, { status: 'completed', ended_reason: 'hangup' });
+  t.same(messagesOf(record), [
+    'assistant: Welcome.',
+    'user: Two lamps, please.',
+    'assistant: You said: Two lamps, please.',
+  ]);
+  t.same(
+    record.items.map((item) => item.turn_id),
+    [0, 1, 1],
+  );
+});
+
+t.test('the model is told prompt, time and what was said', async (t) => {
+  model.asked.length = 0;
+  model.answer(() => 'Fine.');
+  const meeting = await talks.meet(
+    { prompt: { system_prompt: 'We sell {{what}}.' } },
+    { dynamic_variables: { what: 'lamps' }, timezone: 'Asia/Tokyo' },
+  );
+  meeting.caller.send({ type: 'user.message', text: 'Hi' });
+  await untilShown(meeting, 'Fine.');
+  const [told = []] = model.asked;
+  t.match(told[0], { role: 'system', content: 'We sell lamps.' });
+  t.ok(told.some(({ content }) => content?.includes('Asia/Tokyo')));
+  t.match(told.at(-1), { role: 'user', content: 'Hi' });
+  meeting.caller.hangUp();
+});
+
+t.test('an interruption silences the agent, and the record keeps what was heard', async (t) => {
+  model.answer((messages) => (said(messages).includes('wait') ? 'Yes?' : LONG));
+  const meeting = await talks.meet();
+  const { caller } = meeting;
+  caller.send({ type: 'user.message', text: 'Count' });
+  await until('much of it is heard', () => caller.audible().length > 50);
+  await talks.tell(meeting, 'Please wait now.');
+  await untilShown(meeting, 'Yes?');
+  const counted = caller.audible().length;
+  const [count, first, second, third] = messagesOf(await hangUp(meeting));
+  t.same([count, second, third], ['user: Count', 'user: Please wait now.', 'assistant: Yes?']);
+  const kept = (first ?? '').replace('assistant: ', '');
+  t.ok(kept.length > 0 && LONG.startsWith(kept) && kept.length < LONG.length, kept);
+  // A character takes two tones of 20 ms; what is heard in frames of 20 ms is never less than what is kept.
+  t.ok(kept.length * 2 <= counted + 10, `kept ${kept.length * 2} of ${counted} frames`);
+  t.equal(
+    shownBy(caller, 'agent')[0]?.trim(),
+    kept,
+    'the transcript shows the same, and has been closed as final',
+  );
+});
+
+t.test('user.interrupt silences the agent at once; nothing follows', async (t) => {
+  model.answer(() => LONG);
+  const meeting = await talks.meet();
+  const { caller } = meeting;
+  caller.send({ type: 'user.message', text: 'Count' });
+  await until('it is heard', () => caller.audible().length > 20);
+  caller.send({ type: 'user.interrupt' });
+  await until('what was heard is shown', () => shownBy(caller, 'agent').length > 0);
+  const [count, reply = '', ...more] = messagesOf(await hangUp(meeting));
+  t.same([count, more], ['user: Count', []]);
+  t.ok(reply.length < LONG.length && reply.startsWith('assistant: 10'), reply);
+});
+
+t.test('a typed message with a reply that is only read', async (t) => {
+  model.answer(() => 'Written words.');
+  const meeting = await talks.meet();
+  meeting.caller.send({ type: 'user.message', text: 'Silently, please', audio: false });
+  await untilShown(meeting, 'Written words.');
+  t.same(messagesOf(await hangUp(meeting)), ['user: Silently, please', 'assistant: Written words.']);
+  t.equal(meeting.caller.audible().length, 0);
+  t.same(shownBy(meeting.caller, 'user'), [], 'who has typed it sees it already');
+});
+
+t.test('messages that are none are left out', async (t) => {
+  model.answer(() => 'Still here.');
+  const meeting = await talks.meet();
+  for (const bad of ['{', '[]', '"text"', '{"type":"user.message"}', '{"type":"nothing"}', 'null'])
+    meeting.caller.send(bad);
+  meeting.caller.send({ type: 'user.message', text: ' ' });
+  meeting.caller.send({ type: 'client_tool.result', callId: 'call_9', result: 1 });
+  meeting.caller.send({ type: 'user.message', text: 'Hello' });
+  await untilShown(meeting, 'Still here.');
+  t.same(messagesOf(await hangUp(meeting)), ['user: Hello', 'assistant: Still here.']);
+});
+
+const webhook = (more: object = {}) => ({
+  name: 'Weather',
+  description: 'Tells the weather of a city',
+  url: `http://${toolHost}/weather/{{city}}`,
+  method: 'GET',
+  arguments: [{ name: 'city', description: 'Which city' }],
+  ...more,
+});
+
+async function toolId(body: object): Promise<string> {
+  const made = await call('tools', { body });
+  if (made.status !== 201) throw new Error(JSON.stringify(made.body));
+  return String(made.body['tool_id']);
+}
+
+const callsWeather = (messages: Parameters<typeof said>[0]) => {
+  const told = toolSaid(messages);
+  return told === undefined ? { calls: { Weather: { city: 'Kyōto' } } } : `It is ${told}.`;
+};
+
+t.test(
+  'a webhook tool: called once, told to the model, shown to the client, kept in the record',
+  async (t) => {
+    const urls: (string | undefined)[] = [];
+    answerTool = (request, response) => {
+      urls.push(request.url);
+      response.end('sunny');
+    };
+    model.answer(callsWeather);
+    const meeting = await talks.meet({ tools: { tool_ids: [await toolId(webhook())] } });
+    meeting.caller.send({ type: 'user.message', text: 'Weather?' });
+    await untilShown(meeting, 'It is sunny.');
+    t.same(urls, ['/weather/Ky%C5%8Dto']);
+    const [started, ...otherStarts] = eventsOf(meeting, 'tool.started');
+    const [completed, ...otherEnds] = eventsOf(meeting, 'tool.completed');
+    t.same([otherStarts, otherEnds, eventsOf(meeting, 'tool.failed')], [[], [], []], 'exactly once each');
+    t.match(started, { toolName: 'Weather', toolSource: 'webhook', input: '{"city":"Kyōto"}' });
+    t.match(completed, { callId: started?.['callId'], output: 'sunny' });
+    const { items } = await hangUp(meeting);
+    t.same(
+      items.map(({ type }) => type),
+      ['message', 'tool_call', 'tool_result', 'message'],
+    );
+    t.match(items[1], {
+      tool_name: 'Weather',
+      tool_source: 'webhook',
+      input: '{"city":"Kyōto"}',
+      turn_id: 1,
+    });
+    t.match(items[2], { status: 'completed', output: 'sunny', error: null, turn_id: 1 });
+  },
+);
+
+t.test('tool_events:false keeps tools off the client, and errors can be hidden from the model', async (t) => {
+  answerTool = (_, response) => response.writeHead(500).end('stack trace of the shop');
+  model.asked.length = 0;
+  model.answer((messages) => {
+    const answer = callsWeather(messages);
+    return typeof answer === 'string' ? 'No idea.' : answer;
+  });
+  const tool = await toolId(webhook({ error_handling: 'hide' }));
+  const meeting = await talks.meet({ tools: { tool_ids: [tool] } }, { tool_events: false });
+  meeting.caller.send({ type: 'user.message', text: 'Weather?' });
+  await untilShown(meeting, 'No idea.');
+  t.same(meeting.caller.events, []);
+  t.notMatch(JSON.stringify(model.asked), 'stack trace');
+  const result = (await hangUp(meeting)).items.find(({ type }) => type === 'tool_result');
+  t.match(result, { status: 'failed', error: 'HTTP 500: stack trace of the shop' }, 'the owner may know');
+});
+
+t.test('an interrupted tool call is answered to the model before what was said after it', async (t) => {
+  const waiting: ServerResponse[] = [];
+  answerTool = (_, response) => void waiting.push(response);
+  model.asked.length = 0;
+  model.answer((messages) => (said(messages) === 'Never mind' ? 'Fine.' : callsWeather(messages)));
+  const meeting = await talks.meet({ tools: { tool_ids: [await toolId(webhook())] } });
+  meeting.caller.send({ type: 'user.message', text: 'Weather?' });
+  await until('the tool runs', () => waiting.length > 0);
+  meeting.caller.send({ type: 'user.message', text: 'Never mind' });
+  await untilShown(meeting, 'Fine.');
+  const told = model.asked.find((messages) => said(messages) === 'Never mind');
+  const roles = told?.filter(({ role }) => role !== 'system').map(({ role }) => role);
+  t.same(roles, ['user', 'assistant', 'tool', 'user']);
+  await untilEvent(meeting, 'tool.failed');
+  t.equal(eventsOf(meeting, 'tool.started').length, 1);
+  waiting[0]?.destroy();
+  meeting.caller.hangUp();
+});
+
+const clientTool = (more: object = {}) => ({
+  name: 'pick_color',
+  tool_type: 'client',
+  arguments: [{ name: 'of', description: 'Of what' }],
+  ...more,
+});
+
+const callsClient = (messages: Parameters<typeof said>[0]) => {
+  const told = toolSaid(messages);
+  return told === undefined ? { calls: { pick_color: { of: 'lamp' } } } : `So: ${told}`;
+};
+
+t.test('client tools: answered, refused, and not answered in time', async (t) => {
+  model.answer(callsClient);
+  const ask = async (timeout: number, reply?: object) => {
+    const tool = await toolId(clientTool({ timeout_seconds: timeout }));
+    const meeting = await talks.meet({ tools: { tool_ids: [tool] } });
+    meeting.caller.send({ type: 'user.message', text: 'Which?' });
+    const asked = await untilEvent(meeting, 'client_tool.call');
+    t.match(asked, { toolName: 'pick_color', params: { of: 'lamp' }, expectsResponse: true });
+    const { callId } = asked as { callId?: unknown };
+    if (reply) meeting.caller.send({ type: 'client_tool.result', callId, ...reply });
+    await until('it is answered', () => shownBy(meeting.caller, 'agent').length > 0);
+    const [shown = ''] = shownBy(meeting.caller, 'agent');
+    meeting.caller.hangUp();
+    return shown;
+  };
+  const [answered, refused, late] = await Promise.all([
+    ask(60, { result: { color: 'red' } }),
+    ask(60, { result: 'no colours left', isError: true }),
+    ask(1),
+  ]);
+  t.equal(answered, 'So: {"color":"red"}');
+  t.match(refused, /^So: \{"error":"no colours left"\}/);
+  t.match(late, /did not answer within 1 s/);
+});
+
+t.test('a client tool that expects no response does not wait for one', async (t) => {
+  model.answer(callsClient);
+  const tool = await toolId(clientTool({ expects_response: false, timeout_seconds: 100 }));
+  const meeting = await talks.meet({ tools: { tool_ids: [tool] } });
+  meeting.caller.send({ type: 'user.message', text: 'Which?' });
+  await until('the agent speaks', () => shownBy(meeting.caller, 'agent').length > 0);
+  t.match(eventsOf(meeting, 'client_tool.call')[0], { expectsResponse: false });
+  meeting.caller.hangUp();
+});
+
+t.test('a model that fails: the client is told, the agent says so, and nothing is asked twice', async (t) => {
+  model.answer(() => 500);
+  const meeting = await talks.meet();
+  meeting.caller.send({ type: 'user.message', text: 'Well?' });
+  await untilEvent(meeting, 'error');
+  t.match(eventsOf(meeting, 'error'), [{ code: 'provider_error' }]);
+  await untilShown(meeting, EXCUSE);
+  t.equal(model.asked.filter((messages) => said(messages) === 'Well?').length, 1);
+  model.answer(() => 'Better.');
+  meeting.caller.send({ type: 'user.message', text: 'And now?' });
+  await untilShown(meeting, 'Better.');
+  meeting.caller.hangUp();
+});
+
+t.test('a turn that the model failed is recorded with its error (fine point 11)', async (t) => {
+  model.answer((messages) => (said(messages) === 'Well?' ? 500 : 'Better.'));
+  const meeting = await talks.meet();
+  meeting.caller.send({ type: 'user.message', text: 'Well?' });
+  await untilShown(meeting, EXCUSE);
+  meeting.caller.send({ type: 'user.message', text: 'And now?' });
+  await untilShown(meeting, 'Better.');
+  const { items } = await hangUp(meeting);
+  t.same(
+    items.map(({ role, content, error }) => [role, content, error]),
+    [
+      ['user', 'Well?', undefined],
+      ['assistant', EXCUSE, 'provider_failed'],
+      ['user', 'And now?', undefined],
+      ['assistant', 'Better.', undefined],
+    ],
+  );
+});
+
+t.test('an agent with transfer destinations is told that it has no telephone (fine point 20)', async (t) => {
+  model.answer(() => 'Fine.');
+  const told = async (transfers: object[]) => {
+    model.asked.length = 0;
+    const meeting = await talks.meet({ conversation: { transfer_destinations: transfers } });
+    meeting.caller.send({ type: 'user.message', text: 'Put me through to the shop' });
+    await untilShown(meeting, 'Fine.');
+    meeting.caller.hangUp();
+    return model.asked[0]?.filter(({ role }) => role === 'system').map(({ content }) => content);
+  };
+  const line = /cannot transfer this call .*Say so plainly/;
+  t.ok((await told([{ phone_number: '+4930123456', label: 'Shop' }]))?.some((text) => line.test(text ?? '')));
+  t.notOk(
+    (await told([]))?.some((text) => line.test(text ?? '')),
+    'one without hears nothing of it',
+  );
+});
+
+t.test('who ends a conversation, and what each side is told', async (t) => {
+  const ends: [string, (meeting: Meeting) => unknown, object, string | undefined][] = [
+    [
+      'the user by a message',
+      ({ caller }) => caller.send({ type: 'user.hangup' }),
+      { status: 'completed', ended_reason: 'hangup' },
+      'user_hangup',
+    ],
+    [
+      'the agent by its tool',
+      ({ caller }) => caller.send({ type: 'user.message', text: 'Bye' }),
+      { status: 'completed', ended_reason: 'hangup' },
+      'agent_hangup',
+    ],
+    [
+      'the owner by the API',
+      ({ invite }) => call(`sessions/${invite.session_id}/end`, { method: 'POST' }),
+      { status: 'completed', ended_reason: 'ended_by_api' },
+      'agent_hangup',
+    ],
+  ];
+  model.answer(() => ({ calls: { hang_up_call: {} } }));
+  await Promise.all(
+    ends.map(async ([who, end, expected, reason]) => {
+      const meeting = await talks.meet({ tools: { system_tools: { hang_up_call: true } } });
+      await until('it has begun', async () => (await meeting.record()).status === 'active');
+      await end(meeting);
+      t.match(await talks.ended(meeting.invite), expected, who);
+      t.match(await untilEvent(meeting, 'session.ended'), { reason }, `${who}: the event`);
+      await until('the connection is closed', () => meeting.caller.ended);
+      t.ok(meeting.caller.leave, `${who}: the signalling says so`);
+      meeting.caller.drop();
+    }),
+  );
+  await talks.untilNoCalls();
+});
+
+t.test('a muted microphone is silence: the turn ends', async (t) => {
+  model.answer(() => 'I heard you.');
+  const meeting = await talks.meet();
+  await talks.tell(meeting, 'A lamp for my desk.', { thenMute: true });
+  await untilShown(meeting, 'I heard you.');
+  t.same(shownBy(meeting.caller, 'user'), ['A lamp for my desk.']);
+  meeting.caller.hangUp();
+});
+
+t.test('a client that resumes, or joins anew, finds its conversation', async (t) => {
+  model.answer((messages) => `Again: ${said(messages)}`);
+  const meeting = await talks.meet();
+  const { caller, invite } = meeting;
+  await until('a token to return with', () => caller.rejoinToken !== '');
+  const { sid } = caller;
+  await caller.resume();
+  await talks.tell(meeting, 'One lamp.');
+  await untilShown(meeting, 'Again: One lamp.');
+  t.equal(caller.sid, sid, 'the same participant');
+  await caller.rejoin();
+  t.not(caller.sid, sid, 'a new one');
+  await talks.tell(meeting, 'Two lamps.');
+  await untilShown(meeting, 'Again: Two lamps.');
+  t.same(messagesOf(await hangUp(meeting)), [
+    'user: One lamp.',
+    'assistant: Again: One lamp.',
+    'user: Two lamps.',
+    'assistant: Again: Two lamps.',
+  ]);
+  const late = { media_url: invite.media_url, token: caller.rejoinToken };
+  await t.rejects(Caller.join(late), /401/, 'not after the end');
+});
+
+t.test('conversations in a row leave no thread, no socket and no file behind', async (t) => {
+  await talkAndEnd(talks);
+  await talks.untilNoCalls();
+  const before = held(talks.gateway.pid);
+  for (let session = 0; session < 8; session += 1) await talkAndEnd(talks);
+  await talks.untilNoCalls();
+  const more = () => {
+    const now = held(talks.gateway.pid);
+    return now.threads > before.threads || now.files > before.files;
+  };
+  await until('no more is held than before', () => !more());
+  t.notOk(more());
+});
