@@ -21,6 +21,9 @@ export interface JoinedParts extends Pick<LiveParts, 'runs' | 'clock' | 'log'> {
   readonly joinTokens: Pick<JoinTokens, 'issue'>;
 }
 
+/** What is on its way from the worker has arrived by then. */
+const WORD_MS = 1000;
+
 interface Joined {
   readonly call: JoinableCall;
   readonly live: LiveConversation;
@@ -53,7 +56,7 @@ export class JoinedConversations implements Conversations {
     const joined: Joined = { call, live, links: 0 };
     this.#joined.set(id, joined);
     void live.over.then(() => this.#forget(id, joined));
-    this.parts.clock.after(LIMITS.session.claimMs, () => this.#missed(id, joined));
+    this.parts.clock.after(LIMITS.session.claimMs, () => this.#return(id, this.#missed(id, joined)));
   }
 
   #open({ record: { id, agentName }, plan }: RunningSession): JoinableCall {
@@ -81,7 +84,7 @@ export class JoinedConversations implements Conversations {
       closed: () => {
         end.closed();
         joined.links -= 1;
-        this.#missed(id, joined);
+        if (joined.links === 0 && !joined.live.begun) this.#return(id, this.#awaitWord(id, joined));
       },
     };
   }
@@ -90,15 +93,27 @@ export class JoinedConversations implements Conversations {
    * A client that goes before its media is up may have no token to return with: it may use the first one again. Whoever
    * returns begins anew, here or in another process.
    */
-  #missed(id: string, joined: Joined): void {
+  async #missed(id: string, joined: Joined): Promise<void> {
     if (joined.links > 0 || joined.live.begun || this.#joined.get(id) !== joined) return;
     joined.live.abandon();
     this.#forget(id, joined);
     this.conversations.forget(id, joined.live);
-    const given = this.parts.runs
+    await this.parts.runs
       .unjoin(id)
-      .catch((error: unknown) => this.parts.log.warn({ err: error }, 'a token was not given back'))
-      .finally(() => this.#returning.delete(id));
+      .catch((error: unknown) => this.parts.log.warn({ err: error }, 'a token was not given back'));
+  }
+
+  /** That the user is connected may still be on its way from the worker: the client may have heard it, and gone. */
+  async #awaitWord(id: string, joined: Joined): Promise<void> {
+    await new Promise<void>((resolve) => this.parts.clock.after(WORD_MS, resolve));
+    await this.#missed(id, joined);
+  }
+
+  /** Who joins meanwhile waits. */
+  #return(id: string, work: Promise<void>): void {
+    const given = work.finally(() => {
+      if (this.#returning.get(id) === given) this.#returning.delete(id);
+    });
     this.#returning.set(id, given);
   }
 

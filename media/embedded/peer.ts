@@ -48,6 +48,9 @@ export function announced(candidate: string, address: string | undefined): strin
   return fields.join(' ');
 }
 
+/** The library forgets a part, and what it holds of it outside of JavaScript, only where somebody hears that it has closed. */
+const forgetClosed = (part: DataChannel | Track): void => part.onClosed(() => undefined);
+
 /** The library keeps the listeners of what is not closed, and with them all that they see. */
 function closeQuietly(part: { close(): void }): void {
   try {
@@ -102,6 +105,7 @@ export class Peer {
   }
 
   #take(channel: DataChannel): void {
+    forgetClosed(channel);
     const label = channel.getLabel();
     this.#channels.set(label, channel);
     channel.onOpen(() => this.#tell(() => this.events.channelOpen(label)));
@@ -113,6 +117,7 @@ export class Peer {
 
   #hear(track: Track): void {
     if (this.#tracks.includes(track)) return;
+    forgetClosed(track);
     this.#tracks.push(track);
     track.setMediaHandler(new RtcpReceivingSession());
     track.onMessage((bytes) => this.#tell(() => this.events.packet(bytes, this.#type)));
@@ -152,6 +157,7 @@ export class Peer {
     audio.addOpusCodec(type, OPUS);
     audio.addSSRC(ssrc, 'agent', streamId, trackId);
     this.#out = this.#connection.addTrack(audio);
+    forgetClosed(this.#out);
     this.#outMid = mid;
   }
 
