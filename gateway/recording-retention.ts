@@ -22,13 +22,25 @@ export interface RetentionParts {
 const DAY_MS = 24 * 60 * 60 * 1000;
 const EVERY_MS = 10 * 60 * 1000;
 
-/** Files first, so that what is broken off is found again. */
+/** Files first, so that what is broken off is found again. False where they could not be removed. */
+async function remove({ config, sql, log }: RetentionParts, id: string): Promise<boolean> {
+  try {
+    await rm(join(recordingsFolder(config.dataDir), id), { recursive: true, force: true });
+    await forgetRecording(sql, id);
+    return true;
+  } catch (error) {
+    log.warn({ err: error, sessionId: id }, 'an old recording was not removed');
+    return false;
+  }
+}
+
 export async function removeOldRecordings(parts: RetentionParts): Promise<void> {
   const { config, sql, clock, host = hostname() } = parts;
   const before = new Date(clock.now() - config.recordingDays * DAY_MS);
-  for (const id of await recordingsBefore(sql, host, before)) {
-    await rm(join(recordingsFolder(config.dataDir), id), { recursive: true, force: true });
-    await forgetRecording(sql, id);
+  for (let removed = true; removed;) {
+    removed = false;
+    for (const id of await recordingsBefore(sql, host, before))
+      removed = (await remove(parts, id)) || removed;
   }
 }
 

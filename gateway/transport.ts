@@ -114,7 +114,9 @@ function livekit(server: LivekitServer, options: TransportOptions): OpenTranspor
   const { recorded, counted } = frames;
   const calls = createRoomCalls({ rooms: children.pool('room'), server, recorded, counted, log });
   const live = liveConversations(options);
-  const conversations = new RoomConversations(live, { calls, runs });
+  const { roomProcesses, roomsPerProcess, workers } = options.config;
+  const places = (roomProcesses * roomsPerProcess) / workers;
+  const conversations = new RoomConversations(live, { calls, runs, places });
   return {
     url: server.url,
     joinTokens: createJoinTokens({ id: server.key, secret: server.secret }, clock),

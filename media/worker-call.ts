@@ -133,14 +133,18 @@ export abstract class WorkerCall<Own extends { readonly on: string }> implements
   }
 
   async *#follow(): AsyncGenerator<CallEvent> {
+    let whole = false;
     try {
       for await (const report of this.reports()) {
         const event = this.#eventOf(report as Report | Own);
         if (event) yield event;
       }
+      whole = true;
     } finally {
       this.#finish();
-      await this.closed();
+      const closed = this.closed();
+      // That it broke is known at once.
+      if (whole) await closed;
     }
   }
 

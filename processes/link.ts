@@ -68,7 +68,8 @@ export class Link {
     const ours = this.#calls.size + this.#cancelled.size;
     const jobs = Math.max(ours, this.#reported.running + this.#reported.queued);
     const full = jobs >= this.#places ? UNWANTED.full : 0;
-    return jobs + full + (this.#retiring ? UNWANTED.retiring : 0);
+    // Of several that would like to go, the busiest: the others fall idle.
+    return full + (this.#retiring ? UNWANTED.retiring - jobs : jobs);
   }
 
   /** Whether the child, or the last one, said that it would like to go. */

@@ -11,6 +11,8 @@ import { ABORT_MS, type JobServer } from './serve-jobs.js';
 export interface TieOptions {
   /** What running jobs are given on SIGTERM. Default 2 s. */
   readonly graceMs?: number;
+  /** What is to end on SIGTERM before the server does, within `graceMs`. */
+  beforeLeaving?(): Promise<unknown>;
 }
 
 const DEFAULT_GRACE_MS = 2000;
@@ -21,7 +23,7 @@ export function tieToSupervisor(
   options: TieOptions = {},
 ): void {
   const graceMs = options.graceMs ?? DEFAULT_GRACE_MS;
-  const leave = leaving(server);
+  const leave = leaving(server, options.beforeLeaving ?? (() => Promise.resolve()));
   void server.retired.then(() => process.exit(0));
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => leave(graceMs));
@@ -32,13 +34,20 @@ export function tieToSupervisor(
 }
 
 /** The supervisor may still go while the child drains: a shorter grace then counts. */
-function leaving(server: Pick<JobServer, 'close'>): (graceMs: number) => void {
+function leaving(
+  server: Pick<JobServer, 'close'>,
+  beforeLeaving: () => Promise<unknown>,
+): (graceMs: number) => void {
   let leavesAt = Infinity;
   return (graceMs) => {
     const deadline = performance.now() + graceMs + 3 * ABORT_MS;
     if (deadline >= leavesAt) return;
     leavesAt = deadline;
     setTimeout(() => process.exit(0), graceMs + 3 * ABORT_MS).unref();
-    void server.close(graceMs).finally(() => process.exit(0));
+    void drained(graceMs, beforeLeaving).then(() => server.close(graceMs).finally(() => process.exit(0)));
   };
 }
+
+/** Nothing is drained where nobody waits. Never rejects. */
+const drained = (graceMs: number, beforeLeaving: () => Promise<unknown>): Promise<unknown> =>
+  graceMs > 0 ? beforeLeaving().catch((error: unknown) => console.error(error)) : Promise.resolve();

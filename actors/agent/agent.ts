@@ -52,7 +52,7 @@ const hasWords = ({ text }: Context): boolean => overlapOf(text) !== 'noise';
 /** What is said to an agent that has not been heard yet takes nothing from it. */
 function verdict(context: Context, finished: boolean): Verdict | undefined {
   const { settings, audible, text } = context;
-  if (!audible) return overlapOf(text) === 'speech' ? 'interrupt' : finished ? 'ignore' : undefined;
+  if (!audible) return overlapOf(text, finished) === 'speech' ? 'interrupt' : finished ? 'ignore' : undefined;
   const found = verdictOf(text, settings.sensitivity, finished);
   if (settings.interruptible) return found;
   return finished && overlapOf(text) === 'speech' ? 'later' : finished ? 'ignore' : undefined;
@@ -194,6 +194,11 @@ const ENDINGS = {
     { guard: 'isCurrent', target: '#idle' },
   ],
   failed: [
+    {
+      guard: and(['isCurrent', 'isExcusing', 'isPending']),
+      target: '#thinking',
+      actions: ['count', 'answer'],
+    },
     { guard: and(['isCurrent', 'isExcusing']), target: '#idle' },
     { guard: 'isCurrent', target: '#thinking', actions: ['count', 'excuse'] },
   ],

@@ -105,6 +105,8 @@ export class Conversation {
   #ending = false;
   readonly #record: RecordWriter;
   readonly #over: Promise<void>;
+  /** Resolves when the call has brought its last event. Never rejects. */
+  readonly #followed: Promise<void>;
   #settle = (): void => undefined;
 
   constructor(
@@ -128,7 +130,7 @@ export class Conversation {
     this.#actor = createActor(agentMachine, { input: settingsOf(session.plan), clock: actorClock(clock) });
     this.#actor.on('*', (effect) => this.#perform(effect));
     this.#actor.start();
-    void this.#follow();
+    this.#followed = this.#follow();
   }
 
   /** Resolves when the call has ended and its record is kept. */
@@ -367,6 +369,7 @@ export class Conversation {
     this.#take();
     this.#send(AGENT_EVENTS.ended(reason));
     await Promise.all([this.#sayGoodbye(), this.#endSession(reason)]);
+    await this.#followed;
     this.#settle();
   }
 

@@ -1,6 +1,6 @@
 /**
  * The `room` children (design.md "Processes"): agents in rooms of a LiveKit server. The native library leaks and takes
- * some nine threads a room, so a child holds few rooms, queues none, and makes place for a fresh one after a while.
+ * many threads a room, so a child holds few rooms, queues none, and makes place for a fresh one after a while.
  * `ROOMS` is what it is told as JSON (gateway/media.ts), `MODELS_DIR` the folder of the model files.
  */
 import { createDetectors } from '../../engines/backends/silero/detector.js';

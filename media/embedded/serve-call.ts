@@ -2,10 +2,9 @@
  * Calls whose clients join here: the worker's side. Signalling and the packets of both sides meet in a room
  * (transport.md "Embedded mode").
  */
-import { Decoder } from '@evan/opus';
-import { RECOGNITION_RATE } from '../../contracts/audio.js';
 import type { TranscriptText } from '../../contracts/ports/calls.js';
 import type { JobHandlers } from '../../contracts/ports/jobs.js';
+import { decoders } from '../opus-pool.js';
 import { type Carrier, type Heard, serve, ServedCall, type ServedParts } from '../served-call.js';
 import { CALL_JOB, type CallArgs, type Report, type SignalCommand, type SignalReport } from '../wire.js';
 import { Microphone } from './microphone.js';
@@ -20,6 +19,7 @@ export interface MediaParts extends ServedParts {
 class EmbeddedCarrier implements Carrier<SignalCommand> {
   readonly #room: Room;
   readonly #voice: Voice;
+  readonly #decoder = decoders.take();
   #microphone: Microphone;
 
   constructor(
@@ -49,9 +49,9 @@ class EmbeddedCarrier implements Carrier<SignalCommand> {
 
   #newMicrophone(): Microphone {
     const { call } = this;
-    const decoder = new Decoder({ channels: 1, sample_rate: RECOGNITION_RATE });
+    this.#decoder.reset();
     return new Microphone(
-      decoder,
+      this.#decoder,
       (samples) => call.samples(samples),
       (packet) => call.recorder()?.user(packet),
     );
@@ -84,6 +84,8 @@ class EmbeddedCarrier implements Carrier<SignalCommand> {
 
   close(): void {
     this.#room.close();
+    this.#voice.close();
+    decoders.give(this.#decoder);
   }
 }
 

@@ -1,7 +1,8 @@
 /** The agent's voice on its way out: playout to Opus to RTP, one frame a beat. It is encoded only while it speaks. */
-import { Encoder } from '@evan/opus';
+import type { Encoder } from '@evan/opus';
 import { bytesOf } from '../../contracts/audio.js';
-import { PLAYOUT_RATE, type Playout } from '../playout.js';
+import { encoders } from '../opus-pool.js';
+import type { Playout } from '../playout.js';
 import { RtpWriter } from './rtp.js';
 
 /** Bits a second: wideband speech without a flaw. */
@@ -26,7 +27,7 @@ export class Voice {
     /** The packet, and the Opus in it, which is valid until the next one. */
     private readonly send: (packet: Buffer, opus: Uint8Array) => void,
   ) {
-    this.#encoder = new Encoder({ channels: 1, sample_rate: PLAYOUT_RATE, application: 'voip' });
+    this.#encoder = encoders.take();
     this.#encoder.bitrate = BITRATE;
     this.#encoder.inband_fec = true;
     this.#encoder.packet_loss = EXPECTED_LOSS;
@@ -47,5 +48,10 @@ export class Voice {
     const opus = this.#encoder.encode(bytesOf(frame.samples));
     this.send(this.#writer.packet(opus, frame.begins), opus);
     return true;
+  }
+
+  /** Nothing is said any more. Called once. */
+  close(): void {
+    encoders.give(this.#encoder);
   }
 }

@@ -121,7 +121,11 @@ export class RoomParticipant {
     this.#parting = new Parting(() => events.left());
     room.on(rtc.RoomEvent.DataReceived, (payload, from, _kind, topic = '') => {
       const fits = payload.length <= MOST_MESSAGE_BYTES && topic.length <= MOST_TOPIC;
-      if (fits && from?.identity === args.user.identity) this.#tell(() => events.data(topic, payload));
+      if (!fits || from?.identity !== args.user.identity) return;
+      // Who writes is there, whether it listens or not.
+      this.#unheard = UNHEARD_BEATS;
+      if (!this.#leaving) this.#connect();
+      this.#tell(() => events.data(topic, payload));
     });
     room.on(rtc.RoomEvent.Disconnected, (reason) => this.#lost(reason));
   }

@@ -91,3 +91,12 @@ t.test('SIGKILL of one gateway leaves the other serving, and it comes back', asy
   });
   await until('two run again', () => gateways().length === 2 && !gateways().includes(before[0] ?? -1));
 });
+
+t.test('SIGTERM lets what runs in each process come to its end (fine point 24)', async (t) => {
+  const minutes = 'abcdefghij '.repeat(800);
+  const whole = (await (await speak(minutes)).arrayBuffer()).byteLength;
+  const running = await Promise.all(Array.from({ length: 4 }, () => speak(minutes)));
+  gateway.kill('SIGTERM');
+  for (const response of running) t.equal((await response.arrayBuffer()).byteLength, whole, 'whole');
+  t.equal(await gateway.exited, 0);
+});

@@ -46,7 +46,8 @@ const wordsOf = (text: string): string[] =>
 /** Words of somebody who listens. */
 const BACKCHANNELS = new Set(
   wordsOf(
-    'yeah yes yep yup ok okay right sure mhm mm hm hmm mmhm mmhmm uhhuh uh huh aha ah oh i see got it cool great nice wow ' +
+    'yeah yes yep yup ok okay right alright sure mhm mm hm hmm mmhm mmhmm uhhuh uh huh aha ah oh i see got it cool great ' +
+      'nice wow exactly true indeed absolutely definitely of course thats that is all youre perfect good ' +
       'sí si claro vale ya oui ouais daccord bien voilà ja genau klar gut stimmt ach so ' +
       'うん はい ええ なるほど そう そうですね 嗯 对 好 好的 是 네 예 응 그래요 맞아요',
   ),
@@ -61,16 +62,19 @@ function overlapIn(words: readonly string[]): Overlap {
   return agrees ? 'backchannel' : 'speech';
 }
 
-export const overlapOf = (text: string): Overlap => overlapIn(wordsOf(text));
-
 /**
  * `finished`: the user has stopped, and this is all that was said. Until then the last word may be half a word, which
  * a recogniser takes for any other ("right" for "write"): it does not count.
  */
+const knownWords = (text: string, finished: boolean): string[] =>
+  finished ? wordsOf(text) : wordsOf(text).slice(0, -1);
+
+export const overlapOf = (text: string, finished = true): Overlap => overlapIn(knownWords(text, finished));
+
+/** `finished` as above. */
 export function verdictOf(text: string, sensitivity: Sensitivity, finished: boolean): Verdict | undefined {
   const row = INTERRUPTION[sensitivity];
-  const said = wordsOf(text);
-  const known = finished ? said : said.slice(0, -1);
+  const known = knownWords(text, finished);
   const overlap = overlapIn(known);
   if (overlap === 'speech' && known.length >= row.words) return 'interrupt';
   if (!finished) return undefined;

@@ -14,7 +14,12 @@ import type {
 import type { Admission, Caller, KeyAuthority } from '../../../../contracts/ports/identity.js';
 import { IDENTITIES } from '../../../../contracts/ports/calls.js';
 import type { PublicLimits } from '../../../../contracts/ports/public-limits.js';
-import type { SessionRecord, Sessions, SessionSource } from '../../../../contracts/ports/sessions.js';
+import type {
+  SessionRecord,
+  SessionRuns,
+  Sessions,
+  SessionSource,
+} from '../../../../contracts/ports/sessions.js';
 import type { TokenCounter } from '../../../../contracts/ports/tokens.js';
 import type { SessionTransport } from '../../../../contracts/ports/transport.js';
 import type { Vocabulary } from '../../../../contracts/vocabulary.js';
@@ -39,6 +44,7 @@ export interface CreationParts {
   /** Whether a configured engine can recognise the language. */
   hears(language: Language): boolean;
   readonly transport: SessionTransport;
+  readonly runs: Pick<SessionRuns, 'end'>;
   readonly vocabulary: Vocabulary;
 }
 
@@ -110,7 +116,10 @@ async function start(
     overrides: sentOverrides(wanted),
     plan,
   });
-  await parts.transport.prepare({ record, plan });
+  await parts.transport.prepare({ record, plan }).catch(async (error: unknown) => {
+    await parts.runs.end(record.id, 'error');
+    throw error;
+  });
   return response(record, plan.maxDurationSeconds, request, parts);
 }
 
