@@ -55,7 +55,7 @@ export abstract class WorkerCall<Own extends { readonly on: string }> implements
   protected abstract reports(): AsyncIterable<unknown>;
   /** Takes a report of its own. */
   protected abstract take(report: Own): void;
-  /** The job is over. Called once; the events end when it has settled, and it never rejects. */
+  /** The job is over. Called once, never rejects; unless the call broke, the events end when it has settled. */
   protected abstract closed(): void | Promise<void>;
 
   /** What a job is started with. */

@@ -3,7 +3,7 @@
  * a room worker takes the agent there, and whatever ends the call, the room goes with it.
  *
  * Invariants: a call carries on as long as its events are read, from the beginning to their end; they end when the room
- * is gone; `ready` settles always, and nobody has to look at it.
+ * is gone, but at once where the call broke; `ready` settles always, and nobody has to look at it.
  */
 import type { Log } from '../../contracts/log.js';
 import type { CallObserver, CallOptions, RoomCall, RoomCalls } from '../../contracts/ports/calls.js';
