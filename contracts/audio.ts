@@ -18,6 +18,9 @@ export interface OutputFormat {
 /** The rate that recognition and voice activity work at, in Hz. */
 export const RECOGNITION_RATE = 16_000;
 
+/** The rate that agents speak at in calls, in Hz. */
+export const PLAYOUT_RATE = 24_000;
+
 export const BYTES_PER_SAMPLE = 2;
 
 /** The bytes of the samples, without a copy. */

@@ -3,8 +3,7 @@
  * and go faster than that.
  */
 import { Decoder, Encoder } from '@evan/opus';
-import { RECOGNITION_RATE } from '../contracts/audio.js';
-import { PLAYOUT_RATE } from './playout.js';
+import { PLAYOUT_RATE, RECOGNITION_RATE } from '../contracts/audio.js';
 
 /** More of them wait for nobody. */
 const MOST_IDLE = 64;

@@ -5,10 +5,8 @@
  * frames leave only between `resume` and `pause`; nothing is sent while nothing is said, but for a short tail of
  * silence, so that the other side's loss concealment does not guess.
  */
-import { samplesOf } from '../contracts/audio.js';
+import { PLAYOUT_RATE, samplesOf } from '../contracts/audio.js';
 
-/** What is played, in Hz, and its frames. */
-export const PLAYOUT_RATE = 24_000;
 export const FRAME_MS = 20;
 export const FRAME_SAMPLES = (PLAYOUT_RATE * FRAME_MS) / 1000;
 

@@ -5,15 +5,13 @@
  * Invariants: the events end when the job has; commands that a worker leaves behind are bounded, and one that leaves
  * too many loses the call; nobody waits for room in a call that is over.
  */
-import { bytesOf, samplesOf } from '../contracts/audio.js';
+import { bytesOf, PLAYOUT_RATE, samplesOf } from '../contracts/audio.js';
 import { ServiceError } from '../contracts/errors.js';
 import type { Call, CallEvent, CallObserver, CallOptions, TranscriptText } from '../contracts/ports/calls.js';
 import type { JobRunner } from '../contracts/ports/jobs.js';
 import { Pushed } from './pushed.js';
 import type { Command, Report, SignalCommand } from './wire.js';
 
-/** What `play` is given, in Hz. */
-const RATE = 24_000;
 /** Speech that the worker holds ahead of the user's ear; more waits with its maker. */
 const AHEAD_MS = 2000;
 /** Commands that a worker which does not answer may leave behind, in number and in bytes of frames and speech. */
@@ -29,7 +27,7 @@ function weightOf(command: AnyCommand): number {
   return command.op === 'signal' ? command.frame.length : 0;
 }
 
-const milliseconds = (samples: number): number => (samples / RATE) * 1000;
+const milliseconds = (samples: number): number => (samples / PLAYOUT_RATE) * 1000;
 
 /** `Own`: the reports that only this way of carrying a call has. */
 export abstract class WorkerCall<Own extends { readonly on: string }> implements Call {

@@ -3,6 +3,7 @@
  * that another process has ended is ended here as well.
  */
 import type { EndReason } from '../../actors/agent/events.js';
+import { PLAYOUT_RATE } from '../../contracts/audio.js';
 import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
 import { DEFAULT_SYNTHESIS_MODEL, DEFAULT_TRANSCRIPTION_MODEL } from '../../contracts/models.js';
@@ -15,7 +16,6 @@ import type { EndedReason, RunningSession, SessionRuns } from '../../contracts/p
 import type { Speech, SpeechOptions, Transcription } from '../../contracts/ports/speech.js';
 import type { ToolCredentials } from '../../contracts/ports/tools.js';
 import { Conversation, type ConversationParts } from './conversation.js';
-import { PLAYOUT_RATE } from './utterance.js';
 
 export interface LiveParts {
   readonly runs: SessionRuns;

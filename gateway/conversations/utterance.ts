@@ -18,9 +18,6 @@ export interface Voice {
   readonly caller: Caller;
 }
 
-/** What a call plays, in Hz. */
-export const PLAYOUT_RATE = 24_000;
-
 /** Text that waits to be spoken, in bytes: a model writes far faster than anybody speaks. */
 const WAITING_TEXT = 256 * 1024;
 

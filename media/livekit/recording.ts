@@ -3,9 +3,9 @@
  * encoded once more, where the call is kept.
  */
 import { Encoder } from '@evan/opus';
-import { bytesOf, RECOGNITION_RATE } from '../../contracts/audio.js';
+import { bytesOf, PLAYOUT_RATE, RECOGNITION_RATE } from '../../contracts/audio.js';
 import { OPUS_RATE } from '../ogg.js';
-import { FRAME_MS, PLAYOUT_RATE } from '../playout.js';
+import { FRAME_MS } from '../playout.js';
 import type { Recorder } from '../recorder.js';
 
 const BITRATE = 32_000;

@@ -5,7 +5,8 @@
  * Invariants: never more than QUEUE_MS are in that queue; a frame that the library does not take is lost alone.
  */
 import type { AudioSource, LocalAudioTrack } from '@livekit/rtc-node';
-import { FRAME_MS, PLAYOUT_RATE } from '../playout.js';
+import { PLAYOUT_RATE } from '../../contracts/audio.js';
+import { FRAME_MS } from '../playout.js';
 import type { Rtc } from './rtc.js';
 
 /** Enough to make up for a beat or two that came late. */
