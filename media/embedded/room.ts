@@ -56,6 +56,8 @@ const MOST_MESSAGE_BYTES = 64 * 1024;
 const MOST_TOPIC = 128;
 /** A signalling connection that is gone while media goes on: the client comes back, or has gone. */
 const RETURN_MS = 15_000;
+/** A client that is told to leave closes its connection itself: one that finds it cut off first reports an error. */
+const FAREWELL_MS = 1500;
 
 /** The peers of one client. With one connection (`version` 1) the publisher is both. */
 interface Connection {
@@ -314,11 +316,11 @@ export class Room {
     this.#stopWaiting = () => clearTimeout(timer);
   }
 
-  #drop(): void {
+  #drop(close = closePeers): void {
     const dropped = this.#connection;
     this.#connection = undefined;
     if (!dropped) return;
-    closePeers(dropped);
+    close(dropped);
     this.#media(false);
   }
 
@@ -338,6 +340,6 @@ export class Room {
     this.#parting.isOver();
     this.#refuse(DisconnectReason.ROOM_DELETED);
     this.#closed = true;
-    this.#drop();
+    this.#drop((peers) => setTimeout(() => closePeers(peers), FAREWELL_MS));
   }
 }
