@@ -33,6 +33,7 @@ export const ERRORS = {
   rate_limited: edge(429, 'Too many requests, try again later'),
   overloaded: edge(503, 'The server is under high load, try again later'),
   draining: edge(503, 'The server is shutting down, try again'),
+  storage_unavailable: edge(503, 'The database cannot be reached, try again later'),
   invalid_key: service(401, 'Invalid Token'),
   quota_exceeded: service(402, 'Insufficient API credit'),
   concurrency_exceeded: service(429, 'You have exceeded your current concurrency limit'),
@@ -94,8 +95,22 @@ export class ServiceError extends Error {
   }
 }
 
+/**
+ * A database that cannot be reached: the driver's own codes, and of errors of its queries those of sockets and the
+ * SQLSTATEs for lost connections (08), too many of them (53300) and a server that stops or starts (57P).
+ */
+const DRIVER_CODE = /^CONNECT(ION)?_/;
+const QUERY_CODE = /^(E[A-Z]+$|08|53300$|57P)/;
+
+function isUnreachable(error: unknown): boolean {
+  if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return false;
+  return DRIVER_CODE.test(error.code) || ('query' in error && QUERY_CODE.test(error.code));
+}
+
 /** Narrows anything thrown to what a client may see; unknown errors keep their cause for the log. */
 export const toServiceError = (error: unknown): ServiceError =>
-  error instanceof ServiceError ? error : new ServiceError('internal', { cause: error });
+  error instanceof ServiceError
+    ? error
+    : new ServiceError(isUnreachable(error) ? 'storage_unavailable' : 'internal', { cause: error });
 
 export const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);

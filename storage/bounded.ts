@@ -6,13 +6,19 @@ import { messageOf } from './failure.js';
 /** Statements under way. */
 const MOST_AT_ONCE = 256;
 
+export const unavailable = (cause: unknown): ServiceError =>
+  new ServiceError('overloaded', {
+    message: 'The server cannot check the key now, try again',
+    retryAfter: 1,
+    cause,
+  });
+
 /** `noun` is what is looked up, in the plural. The result runs work; errors: `overloaded`, and its own `ServiceError`s. */
 export function boundedWork(noun: string, log: Log): <T>(work: () => Promise<T>) => Promise<T> {
   let running = 0;
   const failed = (cause: unknown): ServiceError => {
     log.warn({ reason: messageOf(cause) }, `${noun} cannot be looked up`);
-    const message = 'The server cannot check the key now, try again';
-    return new ServiceError('overloaded', { message, retryAfter: 1, cause });
+    return unavailable(cause);
   };
   return async (work) => {
     if (running >= MOST_AT_ONCE) throw failed(new Error('too many at once'));

@@ -7,10 +7,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../contracts/clock.js';
-import { ServiceError } from '../contracts/errors.js';
 import type { Ids } from '../contracts/ids.js';
 import type { Log } from '../contracts/log.js';
 import type { Caller, KeyAuthority } from '../contracts/ports/identity.js';
+import { unavailable } from './bounded.js';
 import type { Database, Sql, Transaction } from './database.js';
 import { messageOf } from './failure.js';
 
@@ -111,13 +111,6 @@ const STALE_MS = 600_000;
 const UNKNOWN_MS = 5000;
 const MOST_LOOKUPS = 256;
 const LOOKUP_MS = 5000;
-
-const unavailable = (cause: unknown): ServiceError =>
-  new ServiceError('overloaded', {
-    message: 'The server cannot check the key now, try again',
-    retryAfter: 1,
-    cause,
-  });
 
 async function find(sql: Sql, digest: Buffer): Promise<Caller | undefined> {
   const [row] = await sql<Caller[]>`
