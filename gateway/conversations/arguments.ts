@@ -1,8 +1,8 @@
 /** What a model wrote as a tool's arguments, checked against what the tool declares. */
 import type { ToolDefinition } from '../../contracts/schemas/tools.js';
 
-/** Of all arguments together, in characters. */
-const MOST_LENGTH = 64 * 1024;
+/** Of all arguments together: a client tool's must fit in a message to the client. */
+const MOST_BYTES = 64 * 1024;
 
 export type CheckedArguments =
   { readonly values: Readonly<Record<string, unknown>> } | { readonly problem: string };
@@ -27,7 +27,7 @@ export const parametersOf = ({ arguments: declared }: ToolDefinition): object =>
 
 /** Only what is declared is kept; the problem is told to the model. */
 export function checkArguments(text: string, { arguments: declared }: ToolDefinition): CheckedArguments {
-  if (text.length > MOST_LENGTH) return { problem: 'The arguments are too long' };
+  if (Buffer.byteLength(text) > MOST_BYTES) return { problem: 'The arguments are too long' };
   const given = parse(text);
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     return { problem: 'The arguments must be a JSON object' };

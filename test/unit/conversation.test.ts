@@ -273,6 +273,7 @@ t.test('arguments: only what is declared, all of it, and no more than a model ma
   for (const bad of ['[]', '"a"', '{', 'null'])
     t.match(checkArguments(bad, tool([])), { problem: /JSON object/ });
   t.match(checkArguments(`{"city":"${'x'.repeat(70_000)}"}`, tool(['city'])), { problem: /too long/ });
+  t.match(checkArguments(`{"city":"${'\u4e2d'.repeat(30_000)}"}`, tool(['city'])), { problem: /too long/ });
   t.match(parametersOf(tool(['city'])), {
     properties: { city: { type: 'string', description: 'the city' } },
     required: ['city'],
