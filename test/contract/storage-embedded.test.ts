@@ -54,7 +54,9 @@ async function supervise(
   { path, ...user }: SupervisorOptions = {},
 ): Promise<{ child: ChildProcess; said: Said }> {
   const env = { PATH: path ?? process.env['PATH'], EMBEDDED, DATA_DIR: dataDir };
-  const child = spawn(process.execPath, ['--input-type=module', '-e', SUPERVISOR], {
+  // Without tap's own options: another user may not write into its folder.
+  const command = ['-u', 'NODE_OPTIONS', process.execPath, '--input-type=module', '-e', SUPERVISOR];
+  const child = spawn('/usr/bin/env', command, {
     ...user,
     env,
     cwd: '/',
