@@ -1,5 +1,4 @@
 /** Agents and their configuration (native-and-platform.md 6.1 and 6.3). */
-import { LIMITS } from '../../../contracts/limits.js';
 import type { Agent, HashedConfig } from '../../../contracts/ports/agents.js';
 import { ConfigChanges, ConfigEntity, DEFAULT_CONFIG } from '../../../contracts/schemas/agent-config.js';
 import { reviseConfig } from '../../../contracts/schemas/agent-merge.js';
@@ -12,13 +11,14 @@ import {
 import { readBody } from './bodies.js';
 import { checked } from './checked.js';
 import { configProblems, listingPostCall } from './config-check.js';
-import { notFound, refuse, within } from './errors.js';
-import { flagOf, oneOf, Page, pageBody, pageRequest, PAGING, textOf } from './paging.js';
+import { refuse, within } from './errors.js';
+import { flagOf, oneOf, Page, pageBody, pageRequest, PAGING, SEARCH, searchOf } from './paging.js';
 import {
   answers,
   bodyFailures,
   failures,
   found,
+  gone,
   type Handler,
   idOf,
   json,
@@ -59,9 +59,8 @@ export const configEntity = ({ agentId, config, configHash, updatedAt }: HashedC
 
 const list: Handler = async ({ query }, { agents }, { workspaceId }) => {
   const page = pageRequest(query, 'agents');
-  const search = textOf(query, 'search', LIMITS.agent.search);
   const filter = {
-    ...(search === undefined ? {} : { search }),
+    ...searchOf(query),
     includeArchived: flagOf(query, 'include_archived', false),
     publication: oneOf(query, 'publication_state', PUBLICATIONS) ?? 'all',
   };
@@ -94,10 +93,8 @@ const change: Handler = async (request, { agents }, { workspaceId }) => {
   return json(200, agentEntity(found(await agents.change(agentIdOf(request), workspaceId, wanted), WHAT)));
 };
 
-const remove: Handler = async (request, { agents }, { workspaceId }) => {
-  if (await agents.remove(agentIdOf(request), workspaceId)) return { status: 204 };
-  throw notFound(WHAT);
-};
+const remove: Handler = async (request, { agents }, { workspaceId }) =>
+  gone(await agents.remove(agentIdOf(request), workspaceId), WHAT);
 
 const readConfig: Handler = async (request, { agents }, { workspaceId }) =>
   json(200, configEntity(found(await agents.config(agentIdOf(request), workspaceId), WHAT)));
@@ -126,11 +123,7 @@ export const AGENT_ROWS: readonly Row[] = [
       description: 'Newest first.',
       ...TAGS,
       parameters: [
-        queryParameter(
-          'search',
-          { type: 'string', maxLength: LIMITS.agent.search },
-          'In name and description',
-        ),
+        SEARCH,
         queryParameter('include_archived', { type: 'boolean', default: false }),
         queryParameter('publication_state', { enum: PUBLICATIONS, default: 'all' }),
         ...PAGING,

@@ -8,19 +8,9 @@ import {
   KnowledgeEntity,
   KnowledgeRow,
 } from '../../../contracts/schemas/knowledge.js';
-import { invalid, notFound, problem, refuse } from './errors.js';
-import { Page, pageBody, pageRequest, PAGING, textOf } from './paging.js';
-import {
-  answers,
-  bodyFailures,
-  failures,
-  found,
-  type Handler,
-  idOf,
-  json,
-  queryParameter,
-  type Row,
-} from './rows.js';
+import { invalid, problem, refuse } from './errors.js';
+import { Page, pageBody, pageRequest, PAGING, SEARCH, searchOf } from './paging.js';
+import { answers, bodyFailures, failures, found, gone, type Handler, idOf, json, type Row } from './rows.js';
 import { referencesBody } from './tools.js';
 import { readUpload, sourceFile } from './uploads.js';
 
@@ -45,11 +35,8 @@ const entityOf = (source: KnowledgeDetail) => ({ ...rowOf(source), content: sour
 
 const list: Handler = async ({ query }, { knowledge }, { workspaceId }) => {
   const page = pageRequest(query, 'knowledge');
-  const search = textOf(query, 'search', LIMITS.agent.search);
-  return json(
-    200,
-    pageBody('knowledge', 'knowledge_sources', await knowledge.list(workspaceId, search, page), rowOf),
-  );
+  const listed = await knowledge.list(workspaceId, searchOf(query).search, page);
+  return json(200, pageBody('knowledge', 'knowledge_sources', listed, rowOf));
 };
 
 const create: Handler = async (request, { knowledge }, { workspaceId }) => {
@@ -71,10 +58,8 @@ const change: Handler = async (request, { knowledge }, { workspaceId }) => {
   return json(200, entityOf(found(await knowledge.change(sourceIdOf(request), workspaceId, wanted), WHAT)));
 };
 
-const remove: Handler = async (request, { knowledge }, { workspaceId }) => {
-  if (await knowledge.remove(sourceIdOf(request), workspaceId)) return { status: 204 };
-  throw notFound(WHAT);
-};
+const remove: Handler = async (request, { knowledge }, { workspaceId }) =>
+  gone(await knowledge.remove(sourceIdOf(request), workspaceId), WHAT);
 
 const agents: Handler = async (request, { knowledge }, { workspaceId }) =>
   json(200, referencesBody(found(await knowledge.agents(sourceIdOf(request), workspaceId), WHAT)));
@@ -93,14 +78,7 @@ export const KNOWLEDGE_ROWS: readonly Row[] = [
       summary: 'List knowledge sources',
       description: 'Newest first.',
       ...TAGS,
-      parameters: [
-        queryParameter(
-          'search',
-          { type: 'string', maxLength: LIMITS.agent.search },
-          'In name and description',
-        ),
-        ...PAGING,
-      ],
+      parameters: [SEARCH, ...PAGING],
       responses: { ...answers(200, 'One page', Page('knowledge_sources', KnowledgeRow)), ...failures(400) },
     },
   },

@@ -122,6 +122,19 @@ export const Page = (plural: string, row: TSchema, example: object | undefined =
     { examples: [{ [plural]: example ? [example] : [], has_more: false, next_cursor: null, total: null }] },
   );
 
+/** What lists are searched for. Errors: 400 where it is too long. */
+export function searchOf(query: URLSearchParams): { readonly search?: string } {
+  const search = textOf(query, 'search', LIMITS.agent.search);
+  return search === undefined ? {} : { search };
+}
+
+export const SEARCH: NonNullable<RouteDescription['parameters']>[number] = {
+  name: 'search',
+  in: 'query',
+  description: 'In name and description',
+  schema: { type: 'string', maxLength: LIMITS.agent.search },
+};
+
 /** The parameters, for /openapi.json. */
 export const PAGING: NonNullable<RouteDescription['parameters']> = [
   {

@@ -42,6 +42,12 @@ export function found<T>(value: T | undefined, what: string): T {
   return value;
 }
 
+/** The answer to a deletion. Errors: `not_found`. */
+export function gone(removed: boolean, what: string): Reply {
+  if (!removed) throw notFound(what);
+  return { status: 204 };
+}
+
 const FAILURES: Readonly<Record<number, string>> = {
   400: 'The request cannot be read, or contradicts itself',
   401: 'No key, or a wrong one',

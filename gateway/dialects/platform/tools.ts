@@ -16,13 +16,14 @@ import {
 } from '../../../contracts/schemas/tools.js';
 import { readBody } from './bodies.js';
 import { checked } from './checked.js';
-import { notFound, refuse } from './errors.js';
-import { Page, pageBody, pageRequest, PAGING, textOf } from './paging.js';
+import { refuse } from './errors.js';
+import { Page, pageBody, pageRequest, PAGING, SEARCH, searchOf, textOf } from './paging.js';
 import {
   answers,
   bodyFailures,
   failures,
   found,
+  gone,
   type Handler,
   idOf,
   json,
@@ -61,11 +62,10 @@ export const referencesBody = ({ agents, total }: References) => ({
 
 const list: Handler = async ({ query }, { agents, tools }, { workspaceId }) => {
   const page = pageRequest(query, 'tools');
-  const search = textOf(query, 'search', LIMITS.agent.search);
   const agentId = textOf(query, 'agent_id', LIMITS.agent.reference);
   if (agentId !== undefined) found(await agents.read(agentId, workspaceId), 'Agent');
   const filter = {
-    ...(search === undefined ? {} : { search }),
+    ...searchOf(query),
     ...(agentId === undefined ? {} : { agentId }),
   };
   const listed = await tools.list(workspaceId, filter, page);
@@ -91,10 +91,8 @@ const change: Handler = async (request, { tools, outbound }, { workspaceId }) =>
   return json(200, toolEntity(found(changed, WHAT)));
 };
 
-const remove: Handler = async (request, { tools }, { workspaceId }) => {
-  if (await tools.remove(toolIdOf(request), workspaceId)) return { status: 204 };
-  throw notFound(WHAT);
-};
+const remove: Handler = async (request, { tools }, { workspaceId }) =>
+  gone(await tools.remove(toolIdOf(request), workspaceId), WHAT);
 
 const agents: Handler = async (request, { tools }, { workspaceId }) =>
   json(200, referencesBody(found(await tools.agents(toolIdOf(request), workspaceId), WHAT)));
@@ -113,11 +111,7 @@ export const TOOL_ROWS: readonly Row[] = [
       description: 'Newest first.',
       ...TAGS,
       parameters: [
-        queryParameter(
-          'search',
-          { type: 'string', maxLength: LIMITS.agent.search },
-          'In name and description',
-        ),
+        SEARCH,
         queryParameter('agent_id', { type: 'string' }, "Those that the agent's draft has attached"),
         ...PAGING,
       ],
