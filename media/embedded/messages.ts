@@ -9,7 +9,7 @@ import { PacketWriter, type Sender, TextStream } from './data.js';
 
 const MOST_WAITING_BYTES = 256 * 1024;
 /** Clients read no larger ones; such a packet would hold up all behind it. */
-const MOST_PACKET_BYTES = 128 * 1024;
+const MOST_SENT_BYTES = 128 * 1024;
 
 export interface Speakers {
   readonly agent: Sender & { readonly trackSid: string };
@@ -64,7 +64,7 @@ export class Messages {
 
   #post(packet: Uint8Array): void {
     const { length } = packet;
-    if (length > MOST_PACKET_BYTES || this.#waitingBytes + length > MOST_WAITING_BYTES) return;
+    if (length > MOST_SENT_BYTES || this.#waitingBytes + length > MOST_WAITING_BYTES) return;
     this.#waiting.push(packet);
     this.#waitingBytes += length;
     this.flush();
