@@ -44,8 +44,11 @@ export interface Heard<OwnReport> {
 
 /** What brings one call to its user. */
 export interface Carrier<OwnCommand> {
-  /** Every 20 ms, whether the user is there or not. True where a frame of the agent has left. */
-  beat(connected: boolean): boolean;
+  /**
+   * Every 20 ms, whether the user is there or not; `passed` says how many of them have gone by since the last, where
+   * some were let go. True where a frame of the agent has left.
+   */
+  beat(connected: boolean, passed: number): boolean;
   message(topic: string, payload: Uint8Array): void;
   show(text: TranscriptText): void;
   attributes(values: Readonly<Record<string, string>>): void;
@@ -146,7 +149,7 @@ export class ServedCall<
 
   #beat({ late, skipped }: Beat): void {
     this.#recorder?.beat();
-    if (!this.#carrier.beat(this.#connected)) return;
+    if (!this.#carrier.beat(this.#connected, 1 + skipped)) return;
     this.#frames.sent += 1;
     if (late) this.#frames.late += 1;
     this.#frames.lost += skipped;

@@ -67,9 +67,9 @@ export class Microphone {
     return true;
   }
 
-  /** Every 20 ms. */
-  beat(): void {
-    this.#early = Math.max(0, this.#early - FRAME);
+  /** Every 20 ms; `passed`: more than one, where the machine could not keep up. */
+  beat(passed = 1): void {
+    this.#early = Math.max(0, this.#early - passed * FRAME);
     const frames = this.#quiet.beat();
     if (frames > 0 && this.#held.size > 0) return this.#skip();
     for (let frame = 0; frame < frames; frame += 1) this.heard(SILENCE);

@@ -58,8 +58,8 @@ class EmbeddedCarrier implements Carrier<SignalCommand> {
   }
 
   /** The user is heard, as silence at least, for as long as the call lasts. */
-  beat(connected: boolean): boolean {
-    this.#microphone.beat();
+  beat(connected: boolean, passed: number): boolean {
+    this.#microphone.beat(passed);
     this.#room.messages.flush();
     return this.#voice.beat(connected);
   }
