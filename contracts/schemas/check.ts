@@ -70,7 +70,7 @@ const SENTENCES: Record<string, (field: string, row: Row, value: unknown, params
 /** Errors that only repeat what another one says: that one of several alternatives failed, that a field is unknown. */
 const COLLECTIVE = new Set(['anyOf', 'oneOf', 'allOf', 'if', 'boolean']);
 
-function toProblems(error: SchemaError, schema: unknown, value: unknown): Problem[] {
+function toProblems(error: SchemaError, schema: unknown, value: unknown, root: string): Problem[] {
   const loc = tokens(error.instancePath).map((token) => (/^\d+$/.test(token) ? Number(token) : token));
   const missing = error.params['requiredProperties'] as string[] | undefined;
   if (missing) {
@@ -88,7 +88,7 @@ function toProblems(error: SchemaError, schema: unknown, value: unknown): Proble
       message: `unknown field ${name}`,
     }));
   }
-  const field = loc.length === 0 ? 'the body' : loc.join('.');
+  const field = loc.length === 0 ? root : loc.join('.');
   const row = (resolve(schema, error.schemaPath.slice(1)) ?? {}) as Row;
   const sentence = SENTENCES[error.keyword];
   const message = sentence
@@ -97,15 +97,18 @@ function toProblems(error: SchemaError, schema: unknown, value: unknown): Proble
   return [{ loc, type: error.keyword, message }];
 }
 
-/** Compiles a schema once; the result checks values and never throws. */
-export function checker<S extends TSchema>(schema: S): (value: unknown) => Checked<Static<S>> {
+/** Compiles a schema once; the result checks values and never throws. `root` is what a value is called as a whole. */
+export function checker<S extends TSchema>(
+  schema: S,
+  root = 'the body',
+): (value: unknown) => Checked<Static<S>> {
   const compiled = Compile(schema);
   return (value) => {
     if (compiled.Check(value)) return { ok: true, value: value as Static<S> };
     const errors = compiled.Errors(value) as unknown as SchemaError[];
     const telling = errors.filter((error) => !COLLECTIVE.has(error.keyword));
     const [first, ...rest] = (telling.length > 0 ? telling : errors).flatMap((error) =>
-      toProblems(error, schema, value),
+      toProblems(error, schema, value, root),
     );
     return {
       ok: false,

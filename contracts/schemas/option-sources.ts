@@ -12,7 +12,10 @@ import { invalidReferences, NativeOptions, Prosody } from './native-options.js';
 type Fields = Readonly<Record<string, unknown>>;
 type OptionName = keyof NativeOptions;
 
-const OPTION_NAMES = Object.keys(NativeOptions.properties) as readonly OptionName[];
+/** Opus bitrates are automatic, and what is asked for is ignored (rule 9). */
+const OPTION_NAMES = (Object.keys(NativeOptions.properties) as readonly OptionName[]).filter(
+  (name) => name !== 'opus_bitrate',
+);
 
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value);

@@ -144,6 +144,11 @@ t.test(
       t.ok(Number.isInteger(prompt_tokens) && prompt_tokens > 0);
       t.ok(Number.isInteger(completion_tokens) && completion_tokens > 0);
       t.equal(total_tokens, prompt_tokens + completion_tokens);
+      // A client of the aggregator takes the details whole or not at all.
+      t.match(usage, {
+        prompt_tokens_details: { cached_tokens: 0, audio_tokens: Number },
+        completion_tokens_details: { reasoning_tokens: 0, audio_tokens: Number },
+      });
     }
   },
 );

@@ -70,7 +70,6 @@ t.test(
       ['max_new_tokens', 1024, 0],
       ['normalize', 'off', 'maybe'],
       ['mp3_bitrate', 64, 96],
-      ['opus_bitrate', 24_000, 12],
       ['latency', 'balanced', 'fast'],
       ['features', ['quality-guard'], 'x'],
       ['reference_id', 'alloy', 'a b'],

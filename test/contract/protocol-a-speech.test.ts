@@ -93,7 +93,9 @@ t.test('rule 9: the exact MP3 tier by X-Svc-Mp3-Bitrate; Opus bitrates are ignor
     t.equal((await refusal(await say({}, { 'X-Svc-Mp3-Bitrate': bitrate }))).param, 'X-Svc-Mp3-Bitrate');
   }
   const opus = (headers: Record<string, string>) => say({ response_format: 'opus' }, headers).then(audioOf);
-  t.equal((await opus({ 'X-Svc-Opus-Bitrate': '24000' })).length, (await opus({})).length);
+  const automatic = (await opus({})).length;
+  for (const bitrate of ['24000', '96000', 'high'])
+    t.equal((await opus({ 'X-Svc-Opus-Bitrate': bitrate })).length, automatic, bitrate);
 });
 
 t.test('rule 10: mu-law and A-law are refused', async () => {

@@ -269,8 +269,8 @@ void t.test('bearer keys', async (t) => {
   t.strictSame(await authenticate(request('bearer  good_Key-1 '), authority), caller);
   t.equal(bearerToken(new Map()), undefined);
   const refused = {
-    missing_key: [undefined, '', ' '],
-    invalid_key: ['Bearer', 'Basic abc', 'Bearer a b', 'Bearer unknown', `Bearer ${'k'.repeat(300)}`],
+    missing_key: [undefined, '', ' ', 'Bearer', 'bearer '],
+    invalid_key: ['Basic abc', 'Bearer a b', 'Bearer unknown', `Bearer ${'k'.repeat(300)}`],
   };
   for (const [expected, values] of Object.entries(refused)) {
     for (const value of values)

@@ -14,6 +14,7 @@ import type { HttpRequest, Reply } from '../../server/port.js';
 import type { Base } from './bases.js';
 import { Fault } from './realtime/faults.js';
 import { defaultSettings, type Settings, showSession, updated } from './realtime/settings.js';
+import { suffixOf } from './realtime/state.js';
 import type { ProtocolAParts } from './routes.js';
 import { ClientSecretBody } from './schema.js';
 
@@ -54,7 +55,7 @@ export async function issueClientSecret(
   const kept = { ...session, type: settings.kind };
   const { value, expiresAt } = await parts.clientSecrets.issue(caller, kept, ttlSeconds);
   const expires = Math.floor(expiresAt.getTime() / 1000);
-  const shown = showSession(settings, `sess_${request.generationId}`, expires);
+  const shown = showSession(settings, `sess_${suffixOf(request.generationId)}`, expires);
   return {
     status: 200,
     headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },

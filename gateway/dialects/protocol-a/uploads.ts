@@ -89,7 +89,7 @@ async function readForm(request: HttpRequest): Promise<Upload> {
   return { audio: () => Promise.resolve(audio), audioField: 'file', fields: formFields(form.fields) };
 }
 
-const checkInputAudio = checker(InputAudio);
+const checkInputAudio = checker(InputAudio, 'input_audio');
 
 /** The audio of an `input_audio` object, which stands at `field`. Errors: `invalid_request`, `audio_too_large`. */
 export async function inputAudio(

@@ -15,6 +15,8 @@ const CONSTANT = {
   liked: false,
   marked: false,
   unliked: false,
+  // The Python client of this API takes no other.
+  train_mode: 'fast',
 } as const;
 
 export const entityOf = (voice: Voice): ModelEntity => ({
@@ -22,7 +24,6 @@ export const entityOf = (voice: Voice): ModelEntity => ({
   ...CONSTANT,
   title: voice.title,
   description: voice.description,
-  train_mode: voice.kind === 'engine' ? 'full' : 'fast',
   tags: [...voice.tags],
   samples: [],
   created_at: voice.createdAt.toISOString(),

@@ -86,7 +86,7 @@ export const ModelEntity = Type.Object({
   title: Type.String(),
   description: Type.String(),
   cover_image: Type.String(),
-  train_mode: Type.Enum(['fast', 'full']),
+  train_mode: Type.Literal('fast'),
   state: Type.Enum(['created', 'training', 'trained', 'failed']),
   tags: Type.Array(Type.String()),
   samples: Type.Array(Sample),
@@ -132,6 +132,7 @@ export const ApiCredit = Type.Object({
 });
 
 export const Package = Type.Object({
+  _id: Type.String(),
   user_id: Type.String(),
   type: Type.String({ description: '`monthly` with a quota, else `unlimited`.' }),
   total: Type.Integer({ description: 'Characters of synthesis a month.' }),

@@ -23,6 +23,7 @@ export const creditOf = ({ since, from, characters }: Wallet, workspaceId: strin
 
 /** `/wallet/self/package`. */
 export const packageOf = ({ from, until, characters }: Wallet, workspaceId: string) => ({
+  _id: workspaceId,
   user_id: workspaceId,
   type: characters ? 'monthly' : 'unlimited',
   total: characters?.quota ?? UNLIMITED,

@@ -36,8 +36,8 @@ export const ChatUsage = Type.Object({
   prompt_tokens: Type.Integer(),
   completion_tokens: Type.Integer(),
   total_tokens: Type.Integer(),
-  prompt_tokens_details: Type.Object({ audio_tokens: Type.Integer() }),
-  completion_tokens_details: Type.Object({ audio_tokens: Type.Integer() }),
+  prompt_tokens_details: Type.Object({ cached_tokens: Type.Literal(0), audio_tokens: Type.Integer() }),
+  completion_tokens_details: Type.Object({ reasoning_tokens: Type.Literal(0), audio_tokens: Type.Integer() }),
 });
 export type ChatUsage = Static<typeof ChatUsage>;
 

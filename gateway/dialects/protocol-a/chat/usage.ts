@@ -22,8 +22,8 @@ const usageOf = (prompt: Tokens, completion: Tokens): ChatUsage => {
     prompt_tokens: before,
     completion_tokens: after,
     total_tokens: before + after,
-    prompt_tokens_details: { audio_tokens: prompt.audio },
-    completion_tokens_details: { audio_tokens: completion.audio },
+    prompt_tokens_details: { cached_tokens: 0, audio_tokens: prompt.audio },
+    completion_tokens_details: { reasoning_tokens: 0, audio_tokens: completion.audio },
   };
 };
 

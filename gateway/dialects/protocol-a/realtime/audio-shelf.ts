@@ -34,6 +34,13 @@ function bytesUpTo(ms: number, { format, sampleRate }: WireFormat): number | und
   return format === 'wav' ? WAV_HEADER_BYTES + samples : undefined;
 }
 
+/** Milliseconds of a clip; undefined where they cannot be counted. */
+function lengthOf({ chunks, format, sampleRate }: Clip): number | undefined {
+  if (format !== 'pcm' && format !== 'wav') return undefined;
+  const bytes = sizeOf(chunks) - (format === 'wav' ? WAV_HEADER_BYTES : 0);
+  return (bytes * 1000) / (BYTES_PER_SAMPLE * sampleRate);
+}
+
 export class AudioShelf {
   readonly #clips: LRUCache<string, Clip>;
 
@@ -57,6 +64,12 @@ export class AudioShelf {
 
   get(session: string, item: string): Chunks {
     return this.#clips.get(`${session}/${item}`)?.chunks ?? [];
+  }
+
+  /** Milliseconds of an item's audio; undefined where nobody knows. */
+  msOf(session: string, item: string): number | undefined {
+    const clip = this.#clips.get(`${session}/${item}`);
+    return clip && lengthOf(clip);
   }
 
   drop(session: string, item: string): void {

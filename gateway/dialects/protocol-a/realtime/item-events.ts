@@ -79,6 +79,8 @@ export const truncate: Handler = (session, { fields }) => {
   const part = item.parts[index];
   if (part?.type !== 'output_audio')
     throw invalid('Only audio that has been spoken can be truncated', 'content_index');
+  if (end > (session.shelf.msOf(session.id, item.id) ?? Infinity))
+    throw invalid('audio_end_ms is behind the end of the audio', 'audio_end_ms');
   session.conversation.change(item.id, () => (part.transcript = null));
   session.shelf.cut(session.id, item.id, end);
   const fieldsOf = { item_id: item.id, content_index: index, audio_end_ms: end };

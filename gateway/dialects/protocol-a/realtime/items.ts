@@ -33,7 +33,7 @@ const Message = Type.Object({
   content: Type.Array(Part, { minItems: 1, maxItems: LIMITS.realtime.itemParts }),
 });
 
-const checkMessage = checker(Message);
+const checkMessage = checker(Message, 'item');
 
 const PARTS: Readonly<Record<Role, readonly Part['type'][]>> = {
   user: ['input_text', 'input_audio'],

@@ -23,7 +23,7 @@ import { ServerEvents } from './server-events.js';
 import { cancel, expiryFrom, respond, sessionFields, update } from './session-events.js';
 import type { Settings } from './settings.js';
 import { Speaking } from './speaking.js';
-import type { Handler, RealtimeClient, SessionState } from './state.js';
+import { type Handler, type RealtimeClient, type SessionState, suffixOf } from './state.js';
 
 const HANDLERS: ReadonlyMap<string, Handler> = new Map([
   [APPEND, append],
@@ -82,7 +82,7 @@ export class RealtimeSession implements SocketEvents, SessionState {
     readonly shelf: AudioShelf,
     private readonly ended: () => void,
   ) {
-    const suffix = client.generationId.replace(/^gen-/, '');
+    const suffix = suffixOf(client.generationId);
     this.id = `sess_${suffix}`;
     this.conversationId = `conv_${suffix}`;
     this.expiresAt = expiryFrom(parts.clock.now());

@@ -14,6 +14,9 @@ import type { Hearing } from './hearing.js';
 import type { ServerEvents } from './server-events.js';
 import type { Settings } from './settings.js';
 
+/** What makes the ids of a session its own: `sess_<suffix>`, `conv_<suffix>`. */
+export const suffixOf = (generationId: string): string => generationId.replace(/^gen-/, '');
+
 /** What the handshake settled. */
 export interface RealtimeClient {
   readonly caller: Caller;
