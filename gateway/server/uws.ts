@@ -74,6 +74,8 @@ class UwsChannel implements Channel {
   /** What of the last chunk has not been written. */
   #rest: Uint8Array = NOTHING;
   #endsWhenSent = false;
+  /** The reply is the connection's last. */
+  #closes = false;
   #cancelNudge: (() => void) | undefined;
 
   constructor(
@@ -109,6 +111,7 @@ class UwsChannel implements Channel {
     if (this.closed) return true;
     this.response.onWritable(() => this.#drain());
     this.#rest = bytesOf(chunk);
+    this.#closes = head.close;
     this.response.cork(() => {
       this.#writeHead(head, head.close);
       this.#writePiece(FIRST_PIECE_BYTES);
@@ -125,8 +128,11 @@ class UwsChannel implements Channel {
   finish(): void {
     if (this.closed) return;
     this.#close();
-    // Asked to close here, it would write its Connection header into the last chunk.
-    this.response.cork(() => this.response.end());
+    this.response.cork(() => {
+      // Asked to close here, it would write its Connection header into the last chunk; so nothing more is read.
+      if (this.#closes) this.response.pause();
+      this.response.end();
+    });
   }
 
   destroy(): void {

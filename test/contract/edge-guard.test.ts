@@ -77,6 +77,12 @@ const refused = (reply: string): boolean => reply === '' || /^HTTP\/1\.1 (4\d\d|
 // The native stack takes 12 s to give up on a head that it cannot end.
 t.setTimeout(180_000);
 
+async function* streamed(): AsyncGenerator<string> {
+  yield 'first';
+  await new Promise((resolve) => setImmediate(resolve));
+  yield 'second';
+}
+
 for (const stack of stacks(t.comment)) {
   void t.test(`on ${stack}`, async (t) => {
     const ran: string[] = [];
@@ -94,6 +100,7 @@ for (const stack of stacks(t.comment)) {
         for await (const chunk of request.body(1000)) void chunk;
         return json(200, {});
       }),
+      post('/stream', async () => ({ status: 200, body: streamed() })),
       get('/headers', async ({ headers }) => json(200, { bytes: headers.get('x-big')?.length })),
     ]);
     t.teardown(() => server.close());
@@ -135,6 +142,17 @@ for (const stack of stacks(t.comment)) {
         await client.gone();
       });
       await Promise.all([...apart, ...together.map((client) => client.gone())]);
+      t.strictSame(ran, []);
+    });
+
+    await t.test('a streamed reply to a chunked request is the last on its connection', async (t) => {
+      const line = 'POST /stream HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
+      const client = new RawClient(server.port).write(`${line}3\r\nabc\r\n0\r\n\r\n`);
+      await until('all of it is there', () => client.text.endsWith('\r\n0\r\n\r\n'));
+      t.match(client.text, /^Connection: close$/im);
+      if (!client.closed) client.write(SMUGGLED);
+      await client.gone();
+      t.match(client.text, /second/);
       t.strictSame(ran, []);
     });
 
