@@ -39,6 +39,7 @@ type Request = SynthesisRequest | LiveSynthesisRequest;
 /** One request on its way. */
 interface Stage {
   readonly request: Request;
+  readonly caller: Caller;
   readonly signal: AbortSignal;
   /** Where what is spoken is noted; absent where nobody asks. */
   readonly timeline?: Timeline;
@@ -49,7 +50,7 @@ const KIND = 'synthesis_characters';
 
 const isWhole = (request: Request): request is SynthesisRequest => typeof request.text === 'string';
 
-type Pieces = AsyncIterable<Piece | Pause>;
+type Pieces = AsyncGenerator<Piece | Pause>;
 
 /** What every piece of a request is asked for with. */
 function mannerOf(
@@ -110,75 +111,67 @@ async function* behind<T>(first: T, rest: AsyncIterable<T>): AsyncGenerator<T> {
 
 const TEXT_DECIDES = new Set<string>(['voice_language', 'language_unavailable']);
 
-export function createSpeech({ registry, voices, admission, encode }: SpeechParts): Speech {
-  const castFor = (request: Request, text: string, caller: Caller): Promise<Role> =>
-    cast({ ...request, text }, caller, registry, voices);
+const castFor = ({ registry, voices }: SpeechParts, { request, caller }: Stage, text: string) =>
+  cast({ ...request, text }, caller, registry, voices);
 
-  /** Refuses at once what no text could mend. */
-  async function rehearse(request: Request, caller: Caller): Promise<undefined> {
-    await castFor(request, '', caller).catch((error: unknown) => {
-      if (!(error instanceof ServiceError && TEXT_DECIDES.has(error.code))) throw error;
-    });
-  }
-
-  /** Counts the text: all of it at once, or as it arrives. */
-  function meter(request: Request, { workspaceId }: Caller): Request {
-    const count = (length: number): void => admission.use(workspaceId, KIND, length);
-    if (!isWhole(request)) return { ...request, text: metered(request.text, count) };
-    count(request.text.length);
-    return request;
-  }
-
-  function render(role: Role, pieces: Pieces, stage: Stage): AsyncIterable<Uint8Array> {
-    const { request, signal } = stage;
-    request.trace?.engine(role.engine.name);
-    const pcm = createGain(request)(speak(role, pieces, stage));
-    const { capabilities } = role.engine;
-    const { stretch } = paceOf(capabilities, request.speed);
-    return encode(pcm, capabilities.sampleRate, request.output, signal, stretch);
-  }
-
-  /** The first piece says who speaks. */
-  async function* improvise(
-    pieces: AsyncGenerator<Piece | Pause>,
-    stage: Stage,
-    caller: Caller,
-  ): AsyncGenerator<Uint8Array> {
-    const first = await pieces.next();
-    if (first.done || first.value === PAUSE) return;
-    const role = await castFor(stage.request, first.value.text, caller);
-    yield* render(role, behind(first.value, pieces), stage);
-  }
-
-  async function* perform(stage: Stage, caller: Caller): AsyncGenerator<Uint8Array> {
-    const { request, signal } = stage;
-    const role = isWhole(request)
-      ? await castFor(request, request.text, caller)
-      : await rehearse(request, caller);
-    const leave = await admission.enter(caller.workspaceId, KIND);
-    try {
-      const pieces = piecesOf(meter(request, caller), signal);
-      yield* role ? render(role, pieces, stage) : improvise(pieces, stage, caller);
-    } finally {
-      leave();
-    }
-  }
-
-  async function* timed(request: Request, caller: Caller, signal: AbortSignal): AsyncGenerator<TimedAudio> {
-    const timeline = new Timeline();
-    const progress = progressOf(request.output);
-    let second = 0;
-    for await (const audio of perform({ request, signal, timeline }, caller)) {
-      for (const piece of timeline.passed(second)) yield { audio: NO_AUDIO, piece, end: second };
-      second = progress(audio);
-      yield { audio, piece: timeline.current(), end: second };
-    }
-    for (const piece of timeline.rest()) yield { audio: NO_AUDIO, piece, end: second };
-  }
-
-  return {
-    synthesize: (request, caller, signal) => perform({ request, signal }, caller),
-    synthesizeTimed: timed,
-    checkQuota: ({ workspaceId }) => admission.check(workspaceId, KIND),
-  };
+/** Refuses at once what no text could mend. */
+async function rehearse(parts: SpeechParts, stage: Stage): Promise<undefined> {
+  await castFor(parts, stage, '').catch((error: unknown) => {
+    if (!(error instanceof ServiceError && TEXT_DECIDES.has(error.code))) throw error;
+  });
 }
+
+/** Counts the text: all of it at once, or as it arrives. */
+function meter({ admission }: SpeechParts, { request, caller }: Stage): Request {
+  const count = (length: number): void => admission.use(caller.workspaceId, KIND, length);
+  if (!isWhole(request)) return { ...request, text: metered(request.text, count) };
+  count(request.text.length);
+  return request;
+}
+
+function render(parts: SpeechParts, role: Role, pieces: Pieces, stage: Stage): AsyncIterable<Uint8Array> {
+  const { request, signal } = stage;
+  request.trace?.engine(role.engine.name);
+  const pcm = createGain(request)(speak(role, pieces, stage));
+  const { capabilities } = role.engine;
+  const { stretch } = paceOf(capabilities, request.speed);
+  return parts.encode(pcm, capabilities.sampleRate, request.output, signal, stretch);
+}
+
+/** The first piece says who speaks. */
+async function* improvise(parts: SpeechParts, pieces: Pieces, stage: Stage): AsyncGenerator<Uint8Array> {
+  const first = await pieces.next();
+  if (first.done || first.value === PAUSE) return;
+  const role = await castFor(parts, stage, first.value.text);
+  yield* render(parts, role, behind(first.value, pieces), stage);
+}
+
+async function* perform(parts: SpeechParts, stage: Stage): AsyncGenerator<Uint8Array> {
+  const { request, caller, signal } = stage;
+  const role = isWhole(request) ? await castFor(parts, stage, request.text) : await rehearse(parts, stage);
+  const leave = await parts.admission.enter(caller.workspaceId, KIND);
+  try {
+    const pieces = piecesOf(meter(parts, stage), signal);
+    yield* role ? render(parts, role, pieces, stage) : improvise(parts, pieces, stage);
+  } finally {
+    leave();
+  }
+}
+
+async function* performTimed(parts: SpeechParts, stage: Stage): AsyncGenerator<TimedAudio> {
+  const timeline = new Timeline();
+  const progress = progressOf(stage.request.output);
+  let second = 0;
+  for await (const audio of perform(parts, { ...stage, timeline })) {
+    for (const piece of timeline.passed(second)) yield { audio: NO_AUDIO, piece, end: second };
+    second = progress(audio);
+    yield { audio, piece: timeline.current(), end: second };
+  }
+  for (const piece of timeline.rest()) yield { audio: NO_AUDIO, piece, end: second };
+}
+
+export const createSpeech = (parts: SpeechParts): Speech => ({
+  synthesize: (request, caller, signal) => perform(parts, { request, caller, signal }),
+  synthesizeTimed: (request, caller, signal) => performTimed(parts, { request, caller, signal }),
+  checkQuota: ({ workspaceId }) => parts.admission.check(workspaceId, KIND),
+});

@@ -35,69 +35,69 @@ const overloaded = (): ServiceError =>
 
 type Settle = (result: CountResult | undefined) => void;
 
-export interface ThreadedCounter extends TokenCounter {
-  /** Ends the thread. Idempotent. */
-  stop(): Promise<void>;
-}
+export class ThreadedCounter implements TokenCounter {
+  readonly #waiting = new Map<number, Settle>();
+  #worker: Worker | undefined;
+  #next = 0;
+  #cancelRest = (): void => undefined;
 
-export function createTokenCounter({ clock }: { readonly clock: Clock }): ThreadedCounter {
-  const waiting = new Map<number, Settle>();
-  let worker: Worker | undefined;
-  let next = 0;
-  let cancelRest: () => void = () => undefined;
+  constructor(private readonly clock: Clock) {}
 
-  function start(): Worker {
-    const started = new Worker(THREAD, { resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } });
-    started.unref();
-    started.on('message', (result: CountResult) => waiting.get(result.id)?.(result));
-    // An error is followed by an exit.
-    started.on('error', () => undefined);
-    started.on('exit', () => {
-      if (worker !== started) return;
-      worker = undefined;
-      for (const settle of [...waiting.values()]) settle(undefined);
-    });
-    return (worker = started);
+  async exceeds(text: string, limit: number): Promise<boolean> {
+    const bytes = Buffer.byteLength(text);
+    if (bytes <= limit) return false;
+    if (bytes > limit * LONGEST_TOKEN) return true;
+    return this.#ask(text, limit);
   }
 
-  async function stop(): Promise<void> {
-    const stopped = worker;
-    worker = undefined;
-    for (const settle of [...waiting.values()]) settle(undefined);
-    cancelRest();
+  /** Ends the thread. Idempotent. */
+  async stop(): Promise<void> {
+    const stopped = this.#worker;
+    this.#ended();
+    this.#cancelRest();
     await stopped?.terminate();
   }
 
-  function rest(): void {
-    worker?.unref();
-    cancelRest = clock.after(REST_MS, () => void stop());
-  }
-
-  function ask(text: string, limit: number): Promise<boolean> {
-    if (waiting.size >= LIMITS.tokenQueue) return Promise.reject(overloaded());
-    cancelRest();
-    const thread = worker ?? start();
-    thread.ref();
-    const id = next++;
+  #ask(text: string, limit: number): Promise<boolean> {
+    if (this.#waiting.size >= LIMITS.tokenQueue) return Promise.reject(overloaded());
+    this.#cancelRest();
+    const worker = (this.#worker ??= this.#start());
+    worker.ref();
+    const task: CountTask = { id: this.#next++, text, limit };
     return new Promise((resolve, reject) => {
-      waiting.set(id, (result) => {
-        waiting.delete(id);
-        if (waiting.size === 0) rest();
+      this.#waiting.set(task.id, (result) => {
+        this.#waiting.delete(task.id);
+        if (this.#waiting.size === 0) this.#rest();
         if (result) resolve(result.exceeds);
         else reject(overloaded());
       });
-      const task: CountTask = { id, text, limit };
-      thread.postMessage(task);
+      worker.postMessage(task);
     });
   }
 
-  return {
-    stop,
-    async exceeds(text, limit) {
-      const bytes = Buffer.byteLength(text);
-      if (bytes <= limit) return false;
-      if (bytes > limit * LONGEST_TOKEN) return true;
-      return ask(text, limit);
-    },
-  };
+  #start(): Worker {
+    const worker = new Worker(THREAD, { resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } });
+    worker.unref();
+    worker.on('message', (result: CountResult) => this.#waiting.get(result.id)?.(result));
+    // An error is followed by an exit.
+    worker.on('error', () => undefined);
+    worker.on('exit', () => {
+      if (this.#worker === worker) this.#ended();
+    });
+    return worker;
+  }
+
+  /** Its texts fail with it. */
+  #ended(): void {
+    this.#worker = undefined;
+    for (const settle of [...this.#waiting.values()]) settle(undefined);
+  }
+
+  #rest(): void {
+    this.#worker?.unref();
+    this.#cancelRest = this.clock.after(REST_MS, () => void this.stop());
+  }
 }
+
+export const createTokenCounter = ({ clock }: { readonly clock: Clock }): ThreadedCounter =>
+  new ThreadedCounter(clock);

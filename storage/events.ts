@@ -28,61 +28,68 @@ interface Listening {
 
 const RETRY_MS = { first: 100, most: 2000 };
 
-export function createEvents(connect: (listening: Listening) => Sql, log: Log): Events {
-  const listeners = new Map<Channel, Set<Listener>>();
-  let sql: Sql | undefined;
-  let retry: NodeJS.Timeout | undefined;
-  let wait = RETRY_MS.first;
-  let stopped = false;
+class Announcements implements Events {
+  readonly #listeners = new Map<Channel, Set<Listener>>();
+  #sql: Sql | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #wait = RETRY_MS.first;
+  #stopped = false;
 
-  const everybody = (): Listener[] => [...listeners.values()].flatMap((set) => [...set]);
+  constructor(
+    private readonly connect: (listening: Listening) => Sql,
+    private readonly log: Log,
+  ) {}
 
-  function subscribeLater(): void {
-    if (stopped || retry || listeners.size === 0) return;
-    retry = setTimeout(() => {
-      retry = undefined;
-      void subscribe();
-    }, wait).unref();
-    wait = Math.min(wait * 2, RETRY_MS.most);
+  async listen(channel: Channel, listener: Listener): Promise<() => void> {
+    const set = this.#listeners.get(channel) ?? new Set();
+    this.#listeners.set(channel, set.add(listener));
+    await this.#subscribe();
+    return () => this.#leave(channel, listener);
   }
 
-  const open = (): Sql =>
-    connect({
-      onnotify: (channel, payload) => listeners.get(channel as Channel)?.forEach((one) => one.heard(payload)),
-      onclose: subscribeLater,
-    });
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#retry);
+    this.#listeners.clear();
+    await this.#sql?.end({ timeout: 1 });
+  }
 
-  async function subscribe(): Promise<void> {
-    const connection = (sql ??= open());
+  async #subscribe(): Promise<void> {
+    const connection = (this.#sql ??= this.#open());
     try {
-      for (const channel of listeners.keys()) await connection`listen ${connection(channel)}`;
-      wait = RETRY_MS.first;
-      for (const one of everybody()) one.missed();
+      for (const channel of this.#listeners.keys()) await connection`listen ${connection(channel)}`;
+      this.#wait = RETRY_MS.first;
+      for (const listener of [...this.#listeners.values()].flatMap((set) => [...set])) listener.missed();
     } catch (error) {
-      if (stopped) return;
-      log.warn({ reason: messageOf(error) }, 'not listening to the database, trying again');
-      subscribeLater();
+      if (this.#stopped) return;
+      this.log.warn({ reason: messageOf(error) }, 'not listening to the database, trying again');
+      this.#subscribeLater();
     }
   }
 
-  function leave(channel: Channel, listener: Listener): void {
-    const set = listeners.get(channel);
-    set?.delete(listener);
-    if (set?.size === 0) listeners.delete(channel);
+  #open(): Sql {
+    return this.connect({
+      onnotify: (channel, payload) =>
+        this.#listeners.get(channel as Channel)?.forEach((listener) => listener.heard(payload)),
+      onclose: () => this.#subscribeLater(),
+    });
   }
 
-  return {
-    async listen(channel, listener) {
-      const set = listeners.get(channel) ?? new Set();
-      listeners.set(channel, set.add(listener));
-      await subscribe();
-      return () => leave(channel, listener);
-    },
-    async stop() {
-      stopped = true;
-      clearTimeout(retry);
-      listeners.clear();
-      await sql?.end({ timeout: 1 });
-    },
-  };
+  #subscribeLater(): void {
+    if (this.#stopped || this.#retry || this.#listeners.size === 0) return;
+    this.#retry = setTimeout(() => {
+      this.#retry = undefined;
+      void this.#subscribe();
+    }, this.#wait).unref();
+    this.#wait = Math.min(this.#wait * 2, RETRY_MS.most);
+  }
+
+  #leave(channel: Channel, listener: Listener): void {
+    const set = this.#listeners.get(channel);
+    set?.delete(listener);
+    if (set?.size === 0) this.#listeners.delete(channel);
+  }
 }
+
+export const createEvents = (connect: (listening: Listening) => Sql, log: Log): Events =>
+  new Announcements(connect, log);

@@ -1,11 +1,9 @@
 /**
  * API keys (decisions.md "Keys"). The database knows SHA-256 digests only. A process keeps what it looked
- * up in two bounded caches, so that unknown keys never push out known ones; a revocation reaches it by
- * NOTIFY at once, and within a minute where that was lost. While the database is away, known keys go on
- * for ten minutes.
+ * up (known-keys.ts); a revocation reaches it by NOTIFY at once, and within a minute where that was lost.
+ * While the database is away, known keys go on for ten minutes.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../contracts/clock.js';
 import type { Ids } from '../contracts/ids.js';
 import type { Log } from '../contracts/log.js';
@@ -13,6 +11,7 @@ import type { Caller, KeyAuthority } from '../contracts/ports/identity.js';
 import { unavailable } from './bounded.js';
 import type { Database, Sql, Transaction } from './database.js';
 import { messageOf } from './failure.js';
+import { KnownKeys } from './known-keys.js';
 
 export type KeyOrigin = 'first' | 'environment' | 'command';
 
@@ -100,101 +99,14 @@ export async function revokeKey(sql: Sql, idOrPrefix: string): Promise<Revocatio
   return { outcome: 'revoked', id: row.id };
 }
 
-interface Known {
-  readonly caller: Caller;
-  readonly freshUntil: number;
-}
-
-const CACHED = 10_000;
-const FRESH_MS = 60_000;
-const STALE_MS = 600_000;
-const UNKNOWN_MS = 5000;
 const MOST_LOOKUPS = 256;
 const LOOKUP_MS = 5000;
 
-async function find(sql: Sql, digest: Buffer): Promise<Caller | undefined> {
+async function find(sql: Sql, digest: string): Promise<Caller | undefined> {
   const [row] = await sql<Caller[]>`
     select workspace_id as "workspaceId", id as "keyId" from api_keys
-    where digest = ${digest} and revoked_at is null`;
+    where digest = ${Buffer.from(digest, 'hex')} and revoked_at is null`;
   return row && { workspaceId: row.workspaceId, keyId: row.keyId };
-}
-
-export interface AuthorityParts {
-  readonly database: Pick<Database, 'sql' | 'events'>;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
-/** The key authority of one process. `stop` ends its listening. */
-export async function createKeyAuthority(parts: AuthorityParts): Promise<KeyAuthority & { stop(): void }> {
-  const { database, clock, log } = parts;
-  const perf = { now: () => clock.monotonic() };
-  const known = new LRUCache<string, Known>({ max: CACHED, ttl: STALE_MS, ttlResolution: 0, perf });
-  const unknown = new LRUCache<string, true>({ max: CACHED, ttl: UNKNOWN_MS, ttlResolution: 0, perf });
-  const lookups = new Map<string, Promise<Caller | undefined>>();
-  /** Counts what was announced: an answer that is older than the last announcement is not kept. */
-  let announcements = 0;
-
-  function forget(keyId: string): void {
-    announcements++;
-    unknown.clear();
-    for (const [digest, { caller }] of known.entries()) if (caller.keyId === keyId) known.delete(digest);
-  }
-
-  function forgetAll(): void {
-    announcements++;
-    unknown.clear();
-    known.clear();
-  }
-
-  function keep(digest: string, caller: Caller | undefined): void {
-    if (caller) known.set(digest, { caller, freshUntil: clock.monotonic() + FRESH_MS });
-    else {
-      known.delete(digest);
-      unknown.set(digest, true);
-    }
-  }
-
-  async function lookUp(digest: string): Promise<Caller | undefined> {
-    const seen = announcements;
-    const caller = await bounded(clock, find(database.sql, Buffer.from(digest, 'hex')));
-    if (seen === announcements) keep(digest, caller);
-    return caller;
-  }
-
-  function sharedLookUp(digest: string): Promise<Caller | undefined> {
-    const running = lookups.get(digest);
-    if (running) return running;
-    if (lookups.size >= MOST_LOOKUPS) return Promise.reject(new Error('too many keys are being looked up'));
-    const started = lookUp(digest).finally(() => lookups.delete(digest));
-    lookups.set(digest, started);
-    return started;
-  }
-
-  /** A look-up that fails leaves a known key valid for a while, and tells the others to come back. */
-  async function settle(digest: string): Promise<Caller | undefined> {
-    try {
-      return await sharedLookUp(digest);
-    } catch (error) {
-      log.warn({ reason: messageOf(error) }, 'a key could not be looked up');
-      const stale = known.get(digest);
-      if (stale) return stale.caller;
-      throw unavailable(error);
-    }
-  }
-
-  const stop = await database.events.listen('api_keys', { heard: forget, missed: forgetAll });
-  return {
-    stop,
-    async authenticate(key) {
-      if (key === '' || key.length > KEY_LENGTH) return undefined;
-      const digest = digestOf(key).toString('hex');
-      const entry = known.get(digest);
-      if (entry && clock.monotonic() < entry.freshUntil) return entry.caller;
-      if (unknown.has(digest)) return undefined;
-      return settle(digest);
-    },
-  };
 }
 
 /** A database that does not answer at all must not hold a request for a TCP time-out. */
@@ -203,4 +115,59 @@ function bounded<T>(clock: Clock, work: Promise<T>): Promise<T> {
     const cancel = clock.after(LOOKUP_MS, () => reject(new Error('the database does not answer in time')));
     work.finally(cancel).then(resolve, reject);
   });
+}
+
+export interface AuthorityParts {
+  readonly database: Pick<Database, 'sql' | 'events'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+class Authority implements KeyAuthority {
+  readonly #lookups = new Map<string, Promise<Caller | undefined>>();
+
+  constructor(
+    private readonly known: KnownKeys,
+    private readonly parts: AuthorityParts,
+    readonly stop: () => void,
+  ) {}
+
+  async authenticate(key: string): Promise<Caller | undefined> {
+    if (key === '' || key.length > KEY_LENGTH) return undefined;
+    const digest = digestOf(key).toString('hex');
+    const answer = this.known.answer(digest);
+    return answer ? answer.caller : this.#settle(digest);
+  }
+
+  /** A look-up that fails leaves a known key valid for a while, and tells the others to come back. */
+  async #settle(digest: string): Promise<Caller | undefined> {
+    try {
+      return await this.#lookUp(digest);
+    } catch (error) {
+      this.parts.log.warn({ reason: messageOf(error) }, 'a key could not be looked up');
+      const stale = this.known.stale(digest);
+      if (stale) return stale;
+      throw unavailable(error);
+    }
+  }
+
+  /** Or joins the look-up that is under way. */
+  #lookUp(digest: string): Promise<Caller | undefined> {
+    const running = this.#lookups.get(digest);
+    if (running) return running;
+    if (this.#lookups.size >= MOST_LOOKUPS)
+      return Promise.reject(new Error('too many keys are being looked up'));
+    const { clock, database } = this.parts;
+    const started = this.known
+      .learn(digest, () => bounded(clock, find(database.sql, digest)))
+      .finally(() => this.#lookups.delete(digest));
+    this.#lookups.set(digest, started);
+    return started;
+  }
+}
+
+/** The key authority of one process. `stop` ends its listening. */
+export async function createKeyAuthority(parts: AuthorityParts): Promise<KeyAuthority & { stop(): void }> {
+  const known = new KnownKeys(parts.clock);
+  return new Authority(known, parts, await parts.database.events.listen('api_keys', known));
 }

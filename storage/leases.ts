@@ -25,43 +25,50 @@ interface Granted {
   readonly others: number;
 }
 
+type Holder = Required<LeaseOptions>;
+
+const grant = (
+  tx: Transaction,
+  { processId, defaultLimit, leaseMs }: Holder,
+  workspaceId: string,
+  wanted: number,
+) => tx<Granted[]>`
+  with others as (
+    select coalesce(sum(held), 0)::int as held from slot_leases
+    where workspace_id = ${workspaceId} and process_id <> ${processId} and expires_at > clock_timestamp()
+  ), share as (
+    select coalesce(w.concurrency, ${defaultLimit}) as most, others.held as others,
+      greatest(0, least(${wanted}, coalesce(w.concurrency, ${defaultLimit}) - others.held)) as held
+    from workspaces w, others where w.id = ${workspaceId}
+  ), swept as (
+    delete from slot_leases
+    where workspace_id = ${workspaceId} and process_id <> ${processId} and expires_at <= clock_timestamp()
+  ), dropped as (
+    delete from slot_leases using share
+    where workspace_id = ${workspaceId} and process_id = ${processId} and share.held = 0
+  ), kept as (
+    insert into slot_leases (workspace_id, process_id, held, expires_at)
+    select ${workspaceId}, ${processId}, held, clock_timestamp() + ${leaseMs}::int * interval '1 millisecond'
+    from share where held > 0
+    on conflict (workspace_id, process_id) do update set held = excluded.held, expires_at = excluded.expires_at
+  )
+  select held, most as limit, others from share`;
+
+/** The statement after the lock sees what was committed before it: read committed. */
+const lockAndGrant = (holder: Holder, workspaceId: string, wanted: number): Promise<Granted[]> =>
+  holder.sql.begin(async (tx) => {
+    const lock = tx`select 1 from workspaces where id = ${workspaceId} for no key update`;
+    const [, rows] = await Promise.all([lock, grant(tx, holder, workspaceId, wanted)]);
+    return rows;
+  }) as Promise<Granted[]>;
+
 export function createSlotLeases(options: LeaseOptions): SlotLeases {
-  const { sql, events, processId, defaultLimit, leaseMs = LEASE_MS } = options;
-
-  const grant = (tx: Transaction, workspaceId: string, wanted: number): Promise<Granted[]> => tx<Granted[]>`
-    with others as (
-      select coalesce(sum(held), 0)::int as held from slot_leases
-      where workspace_id = ${workspaceId} and process_id <> ${processId} and expires_at > clock_timestamp()
-    ), share as (
-      select coalesce(w.concurrency, ${defaultLimit}) as most, others.held as others,
-        greatest(0, least(${wanted}, coalesce(w.concurrency, ${defaultLimit}) - others.held)) as held
-      from workspaces w, others where w.id = ${workspaceId}
-    ), swept as (
-      delete from slot_leases
-      where workspace_id = ${workspaceId} and process_id <> ${processId} and expires_at <= clock_timestamp()
-    ), dropped as (
-      delete from slot_leases using share
-      where workspace_id = ${workspaceId} and process_id = ${processId} and share.held = 0
-    ), kept as (
-      insert into slot_leases (workspace_id, process_id, held, expires_at)
-      select ${workspaceId}, ${processId}, held, clock_timestamp() + ${leaseMs}::int * interval '1 millisecond'
-      from share where held > 0
-      on conflict (workspace_id, process_id) do update set held = excluded.held, expires_at = excluded.expires_at
-    )
-    select held, most as limit, others from share`;
-
-  /** The statement after the lock sees what was committed before it: read committed. */
-  const lockAndGrant = (workspaceId: string, wanted: number): Promise<Granted[]> =>
-    sql.begin(async (tx) => {
-      const lock = tx`select 1 from workspaces where id = ${workspaceId} for no key update`;
-      const [, rows] = await Promise.all([lock, grant(tx, workspaceId, wanted)]);
-      return rows;
-    }) as Promise<Granted[]>;
-
+  const holder = { leaseMs: LEASE_MS, ...options };
+  const { sql, events, processId, leaseMs } = holder;
   return {
     leaseMs,
     async hold(workspaceId, wanted) {
-      const [granted] = await lockAndGrant(workspaceId, wanted);
+      const [granted] = await lockAndGrant(holder, workspaceId, wanted);
       if (!granted) return { held: 0, limit: 0 };
       const { held, limit, others } = granted;
       if (held < Math.min(wanted, limit) && others > 0)

@@ -6,18 +6,13 @@
 import type { Clock } from '../../contracts/clock.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
-import type {
-  JoinRefusal,
-  RunningSession,
-  SessionItem,
-  SessionPlan,
-  SessionRuns,
-} from '../../contracts/ports/sessions.js';
+import type { JoinRefusal, SessionPlan, SessionRuns } from '../../contracts/ports/sessions.js';
 import { repeat } from '../../contracts/repeat.js';
-import { firstBytes } from '../../contracts/text.js';
 import type { Database, Sql } from '../database.js';
 import { messageOf } from '../failure.js';
 import { endSession } from './endings.js';
+import { Holdings } from './holdings.js';
+import { appendItems } from './items.js';
 import { columns, recordOf, type Row } from './rows.js';
 import { endOverdue, removeOld } from './sweep.js';
 
@@ -52,67 +47,65 @@ async function refusalOf(sql: Sql, id: string): Promise<JoinRefusal> {
   return row?.refused ?? 'unknown';
 }
 
-async function join(
-  sql: Sql,
-  id: string,
-  processId: string,
-): Promise<RunningSession | { refused: JoinRefusal }> {
+type Outcome = Awaited<ReturnType<SessionRuns['join']>>;
+
+async function join(sql: Sql, id: string, processId: string): Promise<Outcome> {
   const [row] = await spend(sql, id, processId);
   if (!row) return { refused: await refusalOf(sql, id) };
   const { plan, ...rest } = row;
   return { record: recordOf(rest), plan };
 }
 
-const cut = (text: string): string => firstBytes(text, LIMITS.session.toolOutputBytes);
-
-function kept(item: SessionItem): SessionItem {
-  if (item.type !== 'tool_result') return item;
-  const output = cut(item.output);
-  const error = item.error === null ? null : cut(item.error);
-  return {
-    ...item,
-    output,
-    error,
-    outputTruncated: item.outputTruncated || output.length < item.output.length,
-  };
+/** Held before it is joined, so that an end right behind that is not missed. */
+async function joinHeld(holdings: Holdings, id: string, joining: () => Promise<Outcome>): Promise<Outcome> {
+  let isOurs = holdings.has(id);
+  holdings.add(id);
+  try {
+    const outcome = await joining();
+    isOurs ||= !('refused' in outcome);
+    return outcome;
+  } finally {
+    if (!isOurs) holdings.delete(id);
+  }
 }
 
-async function append(sql: Sql, sessionId: string, items: readonly SessionItem[]): Promise<void> {
-  const rows = items.map(kept).map(({ type, turnId, createdAt, ...content }) => ({
-    session_id: sessionId,
-    type,
-    turn_id: turnId,
-    created_at: createdAt,
-    content: JSON.stringify(content),
-  }));
-  if (rows.length > 0) await sql`insert into session_items ${sql(rows)}`;
+const own = (sql: Sql, id: string, processId: string) => sql`
+  update sessions set owner_id = ${processId} where id = ${id} and status = 'pending'`;
+
+const disown = (sql: Sql, id: string, processId: string) => sql`
+  update sessions set joined_at = null, owner_id = null
+  where id = ${id} and owner_id = ${processId} and status = 'pending'`;
+
+async function activate(sql: Sql, id: string, processId: string): Promise<boolean> {
+  const { count } = await sql`
+    update sessions set status = 'active', started_at = date_trunc('milliseconds', now())
+    where id = ${id} and owner_id = ${processId} and status = 'pending'`;
+  return count === 1;
 }
 
-/** What fails is said and tried again. */
-const repeatedly = (
-  { clock, log }: SessionRunsParts,
-  ms: number,
-  what: string,
-  work: () => Promise<unknown>,
-) => repeat(clock, ms, work, (error) => log.warn({ reason: messageOf(error) }, what));
+async function hasEnded(sql: Sql, id: string): Promise<boolean> {
+  const [row] = await sql`select from sessions where id = ${id} and ended_at is not null`;
+  return row !== undefined;
+}
 
-/** The ids of this process's sessions, and who wants to hear that one has ended. */
-function createHoldings(sql: Sql) {
-  const held = new Set<string>();
-  const listeners = new Set<(id: string) => void>();
-  const ended = (id: string): void => {
-    if (held.delete(id)) for (const listener of listeners) listener(id);
-  };
-  return {
-    held,
-    listeners,
-    ended,
-    async lookForEnded(): Promise<void> {
-      const rows = await sql<{ id: string }[]>`
-        select id from sessions where id = any(${[...held]}::text[]) and ended_at is not null`;
-      for (const { id } of rows) ended(id);
-    },
-  };
+async function ownerOf(sql: Sql, id: string): Promise<string | undefined> {
+  const [row] = await sql<{ address: string }[]>`
+    select o.address from sessions s join session_owners o on o.process_id = s.owner_id
+    where s.id = ${id} and s.ended_at is null`;
+  return row?.address;
+}
+
+/** What a process does again and again for as long as it runs; what fails is said and tried again. */
+function startUpkeep(parts: SessionRunsParts): (() => void)[] {
+  const { database, processId, address, clock, log } = parts;
+  const { sql } = database;
+  const every = (ms: number, what: string, work: () => Promise<unknown>) =>
+    repeat(clock, ms, work, (error) => log.warn({ reason: messageOf(error) }, what));
+  return [
+    every(SEEN_MS, 'could not say that this process lives', () => sayThatWeLive(sql, processId, address)),
+    every(SWEEP_MS, 'could not sweep sessions', () => endOverdue(sql)),
+    every(CLEAN_MS, 'could not remove old rows', () => removeOld(sql)),
+  ];
 }
 
 /** The runs of one process. `stop` ends its work; sessions that it still owns fail once it is missed. */
@@ -120,68 +113,27 @@ export async function createSessionRuns(
   parts: SessionRunsParts,
 ): Promise<SessionRuns & { stop(): Promise<void> }> {
   const { database, processId, address, log } = parts;
-  const { sql } = database;
-  const { held, listeners, ended, lookForEnded } = createHoldings(sql);
+  const { sql, events } = database;
+  const holdings = new Holdings(sql, log);
   await sayThatWeLive(sql, processId, address);
-  const stops = [
-    repeatedly(parts, SEEN_MS, 'could not say that this process lives', () =>
-      sayThatWeLive(sql, processId, address),
-    ),
-    repeatedly(parts, SWEEP_MS, 'could not sweep sessions', () => endOverdue(sql)),
-    repeatedly(parts, CLEAN_MS, 'could not remove old rows', () => removeOld(sql)),
-    await database.events.listen('session_ends', {
-      heard: ended,
-      missed: () =>
-        void lookForEnded().catch((error: unknown) =>
-          log.warn({ reason: messageOf(error) }, 'could not look for ended sessions'),
-        ),
-    }),
-  ];
+  const stops = [...startUpkeep(parts), await events.listen('session_ends', holdings)];
 
   return {
-    async join(id) {
-      // Before the statement, so that an end right behind it is not missed.
-      const isOurs = held.has(id);
-      held.add(id);
-      const outcome = await join(sql, id, processId).catch((error: unknown) => {
-        if (!isOurs) held.delete(id);
-        throw error;
-      });
-      if ('refused' in outcome && !isOurs) held.delete(id);
-      return outcome;
-    },
+    join: (id) => joinHeld(holdings, id, () => join(sql, id, processId)),
     async hold(id) {
-      held.add(id);
-      await sql`update sessions set owner_id = ${processId} where id = ${id} and status = 'pending'`;
+      holdings.add(id);
+      await own(sql, id, processId);
     },
     async unjoin(id) {
-      await sql`
-        update sessions set joined_at = null, owner_id = null
-        where id = ${id} and owner_id = ${processId} and status = 'pending'`;
-      held.delete(id);
+      await disown(sql, id, processId);
+      holdings.delete(id);
     },
-    async activate(id) {
-      const { count } = await sql`
-        update sessions set status = 'active', started_at = date_trunc('milliseconds', now())
-        where id = ${id} and owner_id = ${processId} and status = 'pending'`;
-      return count === 1;
-    },
-    append: (id, items) => append(sql, id, items),
+    activate: (id) => activate(sql, id, processId),
+    append: (id, items) => appendItems(sql, id, items),
     end: (id, reason) => endSession(sql, id, reason),
-    async hasEnded(id) {
-      const [row] = await sql`select from sessions where id = ${id} and ended_at is not null`;
-      return row !== undefined;
-    },
-    async owner(id) {
-      const [row] = await sql<{ address: string }[]>`
-        select o.address from sessions s join session_owners o on o.process_id = s.owner_id
-        where s.id = ${id} and s.ended_at is null`;
-      return row?.address;
-    },
-    onEnded(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    hasEnded: (id) => hasEnded(sql, id),
+    owner: (id) => ownerOf(sql, id),
+    onEnded: (listener) => holdings.onEnded(listener),
     async stop() {
       for (const stop of stops) stop();
       await sql`delete from session_owners where process_id = ${processId}`.catch((error: unknown) =>

@@ -1,0 +1,103 @@
+/**
+ * What one workspace used and the store does not have yet, and what is left of its quotas: the store's answer minus
+ * what was counted since, so no job waits for it but a workspace's first.
+ */
+import type { Clock } from '../../contracts/clock.js';
+import { ServiceError } from '../../contracts/errors.js';
+import type { Log } from '../../contracts/log.js';
+import type { UsageKind, UsageStore } from '../../contracts/ports/identity.js';
+import { errorText, within } from './waiting.js';
+
+export interface LedgerParts {
+  readonly usage: UsageStore;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export type Entry = Parameters<UsageStore['add']>[0][number];
+
+const WAIT_MS = 2000;
+const ASK_AGAIN_MS = 10_000;
+const FORGET_MS = 600_000;
+
+export class Account {
+  /** Kinds without a quota are absent. */
+  #left: Partial<Record<UsageKind, number>> | undefined;
+  readonly #unwritten = new Map<UsageKind, number>();
+  /** When quotas were last asked for, and when a job last came. */
+  #asked = 0;
+  #seen = 0;
+  #asking: Promise<void> | undefined;
+
+  constructor(
+    private readonly workspaceId: string,
+    private readonly parts: LedgerParts,
+  ) {}
+
+  /** Nobody has come for a while, and everything is written. */
+  get isIdle(): boolean {
+    return this.#unwritten.size === 0 && !this.#asking && this.#now - this.#seen > FORGET_MS;
+  }
+
+  /** A job has come since quotas were asked for, a while ago. */
+  get isDue(): boolean {
+    return this.#seen > this.#asked && this.#now - this.#asked > ASK_AGAIN_MS;
+  }
+
+  get unwritten(): readonly Entry[] {
+    const { workspaceId } = this;
+    return [...this.#unwritten].map(([kind, amount]) => ({ workspaceId, kind, amount }));
+  }
+
+  /** Errors: as `Ledger.admit`. */
+  async admit(kind: UsageKind | undefined): Promise<void> {
+    this.#seen = this.#now;
+    if (!this.#left) await within(this.parts.clock, WAIT_MS, this.ask());
+    const left = this.#left;
+    if (!left)
+      throw new ServiceError('overloaded', {
+        message: 'The server cannot reach its database, try again',
+        retryAfter: 1,
+      });
+    const spent = kind ? (left[kind] ?? 1) <= 0 : Object.values(left).some((amount) => amount <= 0);
+    if (spent) throw new ServiceError('quota_exceeded');
+  }
+
+  count(kind: UsageKind, amount: number): void {
+    this.#seen = this.#now;
+    this.#unwritten.set(kind, (this.#unwritten.get(kind) ?? 0) + amount);
+    if (this.#left?.[kind] !== undefined) this.#left[kind] -= amount;
+  }
+
+  /** The store has it. */
+  written({ kind, amount }: Entry): void {
+    const rest = (this.#unwritten.get(kind) ?? 0) - amount;
+    if (rest > 0) this.#unwritten.set(kind, rest);
+    else this.#unwritten.delete(kind);
+  }
+
+  /** Asks what is left, or joins the question that is under way. Never rejects. */
+  ask(): Promise<void> {
+    this.#asking ??= this.#askNow().finally(() => {
+      this.#asking = undefined;
+    });
+    return this.#asking;
+  }
+
+  /** The store's answer, minus what it cannot know of yet. */
+  async #askNow(): Promise<void> {
+    const { workspaceId } = this;
+    try {
+      const left = { ...(await this.parts.usage.remaining(workspaceId)) };
+      for (const [kind, amount] of this.#unwritten) if (left[kind] !== undefined) left[kind] -= amount;
+      this.#left = left;
+      this.#asked = this.#now;
+    } catch (error) {
+      this.parts.log.warn({ workspaceId, reason: errorText(error) }, 'quota could not be read');
+    }
+  }
+
+  get #now(): number {
+    return this.parts.clock.monotonic();
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * What a process knows of keys, by their digests: whose they are, or that they are nobody's. Two bounded caches, so
+ * that unknown keys never push out known ones. What is known needs no look-up for a minute, and serves for ten where
+ * none succeeds.
+ */
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../contracts/clock.js';
+import type { Caller } from '../contracts/ports/identity.js';
+import type { Listener } from './events.js';
+
+interface Known {
+  readonly caller: Caller;
+  readonly freshUntil: number;
+}
+
+const CACHED = 10_000;
+const FRESH_MS = 60_000;
+const STALE_MS = 600_000;
+const UNKNOWN_MS = 5000;
+
+export class KnownKeys implements Listener {
+  readonly #known: LRUCache<string, Known>;
+  readonly #unknown: LRUCache<string, true>;
+  /** Counts what was announced: an answer that is older than the last announcement is not kept. */
+  #announcements = 0;
+
+  constructor(private readonly clock: Clock) {
+    const timed = { max: CACHED, ttlResolution: 0, perf: { now: () => clock.monotonic() } };
+    this.#known = new LRUCache({ ...timed, ttl: STALE_MS });
+    this.#unknown = new LRUCache({ ...timed, ttl: UNKNOWN_MS });
+  }
+
+  /** Undefined where it must be looked up. */
+  answer(digest: string): { readonly caller: Caller | undefined } | undefined {
+    const known = this.#known.get(digest);
+    if (known && this.clock.monotonic() < known.freshUntil) return known;
+    return this.#unknown.has(digest) ? { caller: undefined } : undefined;
+  }
+
+  /** The caller as of the last ten minutes. */
+  stale(digest: string): Caller | undefined {
+    return this.#known.get(digest)?.caller;
+  }
+
+  /** Keeps what the look-up finds. */
+  async learn(digest: string, lookUp: () => Promise<Caller | undefined>): Promise<Caller | undefined> {
+    const announcements = this.#announcements;
+    const caller = await lookUp();
+    if (announcements === this.#announcements) this.#keep(digest, caller);
+    return caller;
+  }
+
+  heard(keyId: string): void {
+    this.#announcements++;
+    this.#unknown.clear();
+    for (const [digest, { caller }] of this.#known.entries())
+      if (caller.keyId === keyId) this.#known.delete(digest);
+  }
+
+  missed(): void {
+    this.#announcements++;
+    this.#unknown.clear();
+    this.#known.clear();
+  }
+
+  #keep(digest: string, caller: Caller | undefined): void {
+    if (caller) this.#known.set(digest, { caller, freshUntil: this.clock.monotonic() + FRESH_MS });
+    else {
+      this.#known.delete(digest);
+      this.#unknown.set(digest, true);
+    }
+  }
+}
