@@ -23,17 +23,58 @@ const LEASE_MS = LONGEST_MS + 30_000;
 
 const late = new Error('the analysis took too long');
 
-export function startAnalyses({ queue, chat, clock, log }: AnalysesParts): { stop(): Promise<void> } {
-  const stopping = new AbortController();
-  const running = new Set<Promise<void>>();
-  let cancel = (): void => undefined;
-  let looking = Promise.resolve();
+class AnalysisLoop {
+  readonly #end = new AbortController();
+  readonly #stopping = this.#end.signal;
+  readonly #running = new Set<Promise<void>>();
+  #cancel = (): void => undefined;
+  #looking = Promise.resolve();
 
-  async function work(session: AnalysedSession): Promise<void> {
+  constructor(private readonly parts: AnalysesParts) {
+    this.#look();
+  }
+
+  async stop(): Promise<void> {
+    this.#end.abort(new Error('this process stops'));
+    this.#cancel();
+    await this.#looking;
+    await Promise.all(this.#running);
+  }
+
+  #look(): void {
+    const { clock, log } = this.parts;
+    this.#looking = this.#takeDue()
+      .catch((error: unknown) => log.warn({ err: error }, 'ended sessions could not be read'))
+      .finally(() => {
+        if (!this.#stopping.aborted) this.#cancel = clock.after(LOOK_MS, () => this.#look());
+      });
+  }
+
+  async #takeDue(): Promise<void> {
+    while (this.#running.size < AT_ONCE && !this.#stopping.aborted) {
+      const session = await this.parts.queue.take(LEASE_MS);
+      // One that is taken while this process stops goes to another when its lease ends.
+      if (!session || this.#stopping.aborted) return;
+      this.#begin(session);
+    }
+  }
+
+  #begin(session: AnalysedSession): void {
+    const working = this.#work(session)
+      .catch((error: unknown) => {
+        if (!this.#stopping.aborted)
+          this.parts.log.warn({ err: error, session: session.record.id }, 'an analysis was not finished');
+      })
+      .finally(() => this.#running.delete(working));
+    this.#running.add(working);
+  }
+
+  async #work(session: AnalysedSession): Promise<void> {
+    const { queue, chat, clock } = this.parts;
     const ending = new AbortController();
-    const leave = (): void => ending.abort(stopping.signal.reason);
+    const leave = (): void => ending.abort(this.#stopping.reason);
     const cancelTimer = clock.after(LONGEST_MS, () => ending.abort(late));
-    stopping.signal.addEventListener('abort', leave);
+    this.#stopping.addEventListener('abort', leave);
     try {
       const analysis = await analyse(session, chat, ending.signal).catch((error: unknown) => {
         if (error === late) return failedAnalysis('The language model took too long');
@@ -42,43 +83,9 @@ export function startAnalyses({ queue, chat, clock, log }: AnalysesParts): { sto
       await queue.finish(session.record.id, analysis);
     } finally {
       cancelTimer();
-      stopping.signal.removeEventListener('abort', leave);
+      this.#stopping.removeEventListener('abort', leave);
     }
   }
-
-  function begin(session: AnalysedSession): void {
-    const working = work(session)
-      .catch((error: unknown) => {
-        if (!stopping.signal.aborted)
-          log.warn({ err: error, session: session.record.id }, 'an analysis was not finished');
-      })
-      .finally(() => running.delete(working));
-    running.add(working);
-  }
-
-  async function takeDue(): Promise<void> {
-    while (running.size < AT_ONCE && !stopping.signal.aborted) {
-      const session = await queue.take(LEASE_MS);
-      if (!session) return;
-      begin(session);
-    }
-  }
-
-  function look(): void {
-    looking = takeDue()
-      .catch((error: unknown) => log.warn({ err: error }, 'ended sessions could not be read'))
-      .finally(() => {
-        if (!stopping.signal.aborted) cancel = clock.after(LOOK_MS, look);
-      });
-  }
-
-  look();
-  return {
-    async stop() {
-      stopping.abort(new Error('this process stops'));
-      cancel();
-      await looking;
-      await Promise.all(running);
-    },
-  };
 }
+
+export const startAnalyses = (parts: AnalysesParts): { stop(): Promise<void> } => new AnalysisLoop(parts);

@@ -13,28 +13,77 @@ export interface DeliveryParts extends DeliverParts {
   readonly log: Log;
 }
 
-export interface Deliveries {
-  /** Takes nothing more, and waits for what is under way. */
-  stop(): Promise<void>;
-}
-
 const AT_ONCE = 32;
 /** Taken with one statement, so that no workspace gets all places before they are counted. */
 const AT_A_TIME = 8;
 const LOOK_MS = 1000;
 const LEASE_MS = LIMITS.postCallWebhook.timeoutMs + 20_000;
 
-export async function startDeliveries(parts: DeliveryParts): Promise<Deliveries> {
-  const { queue, clock, log } = parts;
-  const running = new Set<Promise<void>>();
-  let looking = false;
-  let again = false;
-  let stopped = false;
-  let cancel = (): void => undefined;
+export class Deliveries {
+  readonly #running = new Set<Promise<void>>();
+  #looking: Promise<void> | undefined;
+  #again = false;
+  #stopped = false;
+  #cancel = (): void => undefined;
+  #unlisten = (): void => undefined;
 
-  async function send(delivery: Delivery): Promise<void> {
+  constructor(private readonly parts: DeliveryParts) {}
+
+  async start(): Promise<void> {
+    this.#unlisten = await this.parts.queue.onDue(() => this.#look());
+    this.#look();
+  }
+
+  /** Takes nothing more, and waits for what is under way. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#cancel();
+    this.#unlisten();
+    await this.#looking;
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  /** One look at a time; one that is asked for meanwhile follows it. */
+  #look(): void {
+    if (this.#stopped) return;
+    this.#again = this.#looking !== undefined;
+    if (this.#looking) return;
+    this.#cancel();
+    this.#looking = this.#takeDue()
+      .catch((error: unknown) => this.parts.log.warn({ err: error }, 'the outbox could not be read'))
+      .finally(() => {
+        this.#looking = undefined;
+        if (this.#stopped) return;
+        if (this.#again) this.#look();
+        else this.#cancel = this.parts.clock.after(LOOK_MS, () => this.#look());
+      });
+  }
+
+  async #takeDue(): Promise<void> {
+    while (this.#running.size < AT_ONCE && !this.#stopped) {
+      const most = Math.min(AT_A_TIME, AT_ONCE - this.#running.size);
+      const taken = await this.parts.queue.take(most, LEASE_MS);
+      for (const delivery of taken) this.#begin(delivery);
+      if (taken.length === 0) return;
+    }
+  }
+
+  #begin(delivery: Delivery): void {
+    const sending = this.#send(delivery)
+      .catch((error: unknown) =>
+        this.parts.log.error({ err: error, delivery: delivery.id }, 'a delivery could not be settled'),
+      )
+      .finally(() => {
+        this.#running.delete(sending);
+        this.#look();
+      });
+    this.#running.add(sending);
+  }
+
+  async #send(delivery: Delivery): Promise<void> {
+    const { queue, log } = this.parts;
     const { id, event, attempts } = delivery;
-    const { outcome, note, cause } = await deliver(delivery, parts);
+    const { outcome, note, cause } = await deliver(delivery, this.parts);
     await queue.settle(id, outcome, note);
     if (outcome.kind !== 'delivered')
       log.warn(
@@ -42,52 +91,10 @@ export async function startDeliveries(parts: DeliveryParts): Promise<Deliveries>
         'a post-call event was not taken',
       );
   }
+}
 
-  function begin(delivery: Delivery): void {
-    const sending = send(delivery)
-      .catch((error: unknown) =>
-        log.error({ err: error, delivery: delivery.id }, 'a delivery could not be settled'),
-      )
-      .finally(() => {
-        running.delete(sending);
-        look();
-      });
-    running.add(sending);
-  }
-
-  async function takeDue(): Promise<void> {
-    while (running.size < AT_ONCE && !stopped) {
-      const taken = await queue.take(Math.min(AT_A_TIME, AT_ONCE - running.size), LEASE_MS);
-      for (const delivery of taken) begin(delivery);
-      if (taken.length === 0) return;
-    }
-  }
-
-  /** One look at a time; one that is asked for meanwhile follows it. */
-  function look(): void {
-    if (stopped) return;
-    again = looking;
-    if (looking) return;
-    looking = true;
-    cancel();
-    takeDue()
-      .catch((error: unknown) => log.warn({ err: error }, 'the outbox could not be read'))
-      .finally(() => {
-        looking = false;
-        if (stopped) return;
-        if (again) look();
-        else cancel = clock.after(LOOK_MS, look);
-      });
-  }
-
-  const unlisten = await queue.onDue(look);
-  look();
-  return {
-    async stop() {
-      stopped = true;
-      cancel();
-      unlisten();
-      while (running.size > 0) await Promise.all(running);
-    },
-  };
+export async function startDeliveries(parts: DeliveryParts): Promise<Deliveries> {
+  const deliveries = new Deliveries(parts);
+  await deliveries.start();
+  return deliveries;
 }
