@@ -53,8 +53,8 @@ export class BodyPipe {
 
   /** Takes ownership of `chunk`. */
   push(chunk: Uint8Array): void {
-    if (this.#failure) return;
     this.#receivedBytes += chunk.byteLength;
+    if (this.#failure) return this.#notify();
     this.#heldBytes += chunk.byteLength;
     if (chunk.byteLength > 0) this.#chunks.push(chunk);
     if (this.#heldBytes >= HELD_BYTES && !this.#paused) this.#setPaused(true);
@@ -112,6 +112,18 @@ export class BodyPipe {
     } finally {
       cancel();
     }
+  }
+
+  /** Resolves when a body that is thrown away has ended, or after `ms`, or once `mostBytes` have come in all. */
+  async over(mostBytes: number, ms: number): Promise<void> {
+    let late = false;
+    const cancel = this.clock.after(ms, () => {
+      late = true;
+      this.#notify();
+    });
+    this.fail(new Error('discarded'));
+    while (!this.#ended && !late && this.#receivedBytes <= mostBytes) await this.#arrival();
+    cancel();
   }
 
   async #next(): Promise<Uint8Array | undefined> {

@@ -17,13 +17,20 @@ import type { Dialect, Reply } from './port.js';
 import { parametersOf, SOCKET, type Endpoint, type Match } from './router.js';
 import { isAccept, offeredProtocols } from './socket-host.js';
 
-/** What may still come of a refused upload before its connection is ended under it. */
+/** What may still come of an upload that nobody reads before its reply begins, and its connection with it ends. */
 const REST = { bytes: 1024 * 1024, ms: 2000 };
 const NO_REST = { bytes: -1, ms: 0 };
+/**
+ * What may still come before the reply's end. Many clients read a reply only once they have sent all, and one whose
+ * connection closes under its upload reports that, not what it was told.
+ */
+const LINGER = { bytes: LIMITS.body.transcription, ms: 5000 };
 /** A client that takes no byte of its reply for this long is gone. */
 const STALL_MS = 5 * 60 * 1000;
 /** Status in the metrics where the client left first. */
 const CLIENT_LEFT = 499;
+/** A client that sends this slowly is not waited for. */
+const TOO_SLOW = 408;
 const NO_BODY = new Set([204, 205, 304]);
 
 class ClientLeft extends Error {}
@@ -138,11 +145,8 @@ export class Exchange {
 
   async #send(reply: Reply): Promise<void> {
     const { channel } = this.arrival;
-    const head = replyHead(
-      reply,
-      this.#request,
-      (await this.#bodyIsSettled(reply)) ? this.#mustClose() : true,
-    );
+    const settled = await this.#bodyIsSettled(reply);
+    const head = replyHead(reply, this.#request, settled ? this.#mustClose() : true);
     if (channel.closed) return discardReply(reply);
     if (this.#request.method === 'HEAD' || NO_BODY.has(reply.status)) {
       this.#mark(reply.status);
@@ -150,7 +154,18 @@ export class Exchange {
       return discardReply(reply);
     }
     if (isStream(reply.body)) return this.#stream(head, reply.body);
+    if (!settled && reply.body && reply.status !== TOO_SLOW) return this.#linger(head, reply.body);
     await this.#sendWhole(head, reply.body ?? '');
+  }
+
+  /** Says it at once, and ends it once the client has sent all, or too much. */
+  async #linger(head: ReturnType<typeof replyHead>, body: Chunk): Promise<void> {
+    const { channel, body: upload } = this.arrival;
+    this.#mark(head.status);
+    this.edge.metrics.sent(body.length);
+    if (!channel.begin(head, body)) await this.#writable();
+    await this.#race(upload?.over(LINGER.bytes, LINGER.ms) ?? Promise.resolve());
+    channel.finish();
   }
 
   async #sendWhole(head: ReturnType<typeof replyHead>, body: Chunk): Promise<void> {
@@ -268,7 +283,7 @@ export class Exchange {
   async #bodyIsSettled(reply: Reply): Promise<boolean> {
     const { body } = this.arrival;
     if (!body || body.ended) return true;
-    const { bytes, ms } = reply.status === 413 || reply.status === 408 ? NO_REST : REST;
+    const { bytes, ms } = reply.status === 413 || reply.status === TOO_SLOW ? NO_REST : REST;
     return body.discard(bytes, ms);
   }
 

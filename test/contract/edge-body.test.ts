@@ -85,6 +85,7 @@ for (const stack of stacks(t.comment)) {
       const client = new RawClient(server.port).write(posting('/size', `Content-Length: ${4 * MiB}\r\n`));
       await client.sees('{"main":"payload_too_large"');
       t.match(client.text, /^HTTP\/1\.1 413 /);
+      clock.advance(5000);
       await client.gone();
     });
 
@@ -93,6 +94,7 @@ for (const stack of stacks(t.comment)) {
       for (let sent = 0; sent < 4; sent += 1) client.write(chunk('x'.repeat(MiB)));
       await client.sees('payload_too_large');
       t.match(client.text, /^HTTP\/1\.1 413 /, 'the last chunk was never sent');
+      clock.advance(5000);
       await client.gone();
     });
 
@@ -111,7 +113,20 @@ for (const stack of stacks(t.comment)) {
       t.strictSame(await response.json(), { no: true });
       const client = new RawClient(server.port).write(posting('/ignore', 'Content-Length: 50000000\r\n'));
       await client.sees('{"no":true}');
+      clock.advance(5000);
       await client.gone();
+    });
+
+    await t.test('a refusal reaches clients that read only once they have sent all', async (t) => {
+      for (const path of ['/ignore', '/size']) {
+        for (const megabytes of [4, 30]) {
+          const body = new FormData();
+          body.set('file', new Blob([Buffer.alloc(megabytes * MiB)]), 'a.wav');
+          const response = await fetch(`${server.base}${path}`, { method: 'POST', body });
+          t.equal(response.status, path === '/size' ? 413 : 401, `${megabytes} MiB`);
+          await response.json();
+        }
+      }
     });
 
     await t.test('a reader that waits holds the client back', async (t) => {
