@@ -165,6 +165,8 @@ export type JoinRefusal = 'unknown' | 'used' | 'expired' | 'ended';
 export interface SessionRuns {
   /** Spends the session's token and makes this process its owner. At most one call of all processes gets it. */
   join(id: string): Promise<RunningSession | { readonly refused: JoinRefusal }>;
+  /** Why it cannot be joined; undefined where it can. Spends nothing. */
+  refusal(id: string): Promise<JoinRefusal | undefined>;
   /** Makes this process the owner of a pending session without spending its token. */
   hold(id: string): Promise<void>;
   /** Gives the token back: the client has gone before it got a token of its own to return with. */

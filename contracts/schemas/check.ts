@@ -46,7 +46,9 @@ const listed = (values: unknown): string =>
 const shown = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     ? `\`${String(value).slice(0, 64)}\``
-    : typeof value;
+    : value === null
+      ? 'null'
+      : typeof value;
 
 const interval = (row: Row): string => `[${String(row['minimum'])}, ${String(row['maximum'])}]`;
 const bounds = (low: unknown, high: unknown, unit: string): string =>

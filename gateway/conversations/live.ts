@@ -97,7 +97,13 @@ export class LiveConversation {
     return {
       clock,
       log,
-      voice: { speech, options: voiceOptions(session.plan), caller },
+      voice: {
+        speech,
+        options: voiceOptions(session.plan),
+        caller,
+        substituted: () =>
+          log.warn({ session: session.record.id }, 'an agent’s voice is gone: the default speaks'),
+      },
       listening: { transcription, model: DEFAULT_TRANSCRIPTION_MODEL, caller, language },
       thinking: { chat, knowledge },
       tools: { outbound, credentials },

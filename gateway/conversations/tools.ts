@@ -9,7 +9,7 @@ import type { ToolCredentials } from '../../contracts/ports/tools.js';
 import type { Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
-import { renderBody, renderUrl } from '../../contracts/templates.js';
+import { toolRequest } from '../../contracts/tool-request.js';
 import { checkArguments, parametersOf } from './arguments.js';
 import { AGENT_EVENTS, type ToolNote } from './client-events.js';
 import type { Dialogue } from './dialogue.js';
@@ -129,21 +129,10 @@ export class ConversationTools {
     signal: AbortSignal,
   ): Promise<Result> {
     const { definition, toolId: id } = tool;
-    const args = { declared: definition.arguments.map(({ name }) => name), values };
     try {
-      const hasBody = definition.method !== 'GET' && definition.body_template !== '';
-      const reply = await this.parts.outbound.fetch({
-        method: definition.method,
-        url: renderUrl(definition.url, args),
-        headers: [
-          ...(hasBody ? ([['content-type', definition.content_type]] as const) : []),
-          ...(await this.parts.credentials.headersOf({ id, definition })),
-        ],
-        ...(hasBody && { body: renderBody(definition.body_template, definition.content_type, args) }),
-        timeoutMs: definition.timeout_seconds * 1000,
-        captureBytes: OUTPUT_BYTES,
-        signal,
-      });
+      const headers = await this.parts.credentials.headersOf({ id, definition });
+      const request = toolRequest(definition, headers, values);
+      const reply = await this.parts.outbound.fetch({ ...request, captureBytes: OUTPUT_BYTES, signal });
       const ok = reply.status >= 200 && reply.status < 300;
       const output = Buffer.from(reply.body).toString();
       return { ok, output: ok ? output : `HTTP ${reply.status}: ${output}`, truncated: reply.truncated };

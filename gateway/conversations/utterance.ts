@@ -3,6 +3,7 @@
  * heard comes back in words, in step with the playout.
  */
 import { samplesOf } from '../../contracts/audio.js';
+import { ServiceError } from '../../contracts/errors.js';
 import type { Call } from '../../contracts/ports/calls.js';
 import type { Caller } from '../../contracts/ports/identity.js';
 import type { Speech, SpeechOptions } from '../../contracts/ports/speech.js';
@@ -16,7 +17,11 @@ export interface Voice {
   /** PCM at PLAYOUT_RATE. */
   readonly options: SpeechOptions;
   readonly caller: Caller;
+  /** Its voice is gone, and the default one speaks instead. */
+  substituted(): void;
 }
+
+const isGone = (error: unknown): boolean => error instanceof ServiceError && error.code === 'voice_not_found';
 
 /** Text that waits to be spoken, in bytes: a model writes far faster than anybody speaks. */
 const WAITING_TEXT = 256 * 1024;
@@ -76,8 +81,21 @@ export class Utterance implements ReplyText {
     this.#feed.end();
   }
 
-  /** Speaks until the text has ended; true where anything was said. Errors: those of `Speech`. */
-  async speak({ speech, options, caller }: Voice, audible: () => void): Promise<boolean> {
+  /**
+   * Speaks until the text has ended; true where anything was said. A voice that there is not is known before any text
+   * is read: whoever called hears another one rather than nothing. Errors: those of `Speech`.
+   */
+  async speak(voice: Voice, audible: () => void): Promise<boolean> {
+    try {
+      return await this.#speak(voice, audible);
+    } catch (error) {
+      if (!isGone(error) || voice.options.voice === '') throw error;
+      voice.substituted();
+      return this.#speak({ ...voice, options: { ...voice.options, voice: '' } }, audible);
+    }
+  }
+
+  async #speak({ speech, options, caller }: Voice, audible: () => void): Promise<boolean> {
     let said = false;
     const request = { ...options, text: this.#feed };
     for await (const { audio, piece } of speech.synthesizeTimed(request, caller, this.signal)) {
