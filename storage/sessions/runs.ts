@@ -39,19 +39,21 @@ const spend = (sql: Sql, id: string, processId: string) => sql<(Row & { plan: Se
   where s.id = ${id} and s.status = 'pending' and s.joined_at is null and s.expires_at > now()
   returning ${columns(sql)}, s.plan`;
 
-async function refusalOf(sql: Sql, id: string): Promise<JoinRefusal> {
-  const [row] = await sql<{ refused: JoinRefusal }[]>`
+async function refusalOf(sql: Sql, id: string): Promise<JoinRefusal | undefined> {
+  const [row] = await sql<{ refused: JoinRefusal | null }[]>`
     select case when ended_at is not null and ended_reason <> 'not_joined' then 'ended'
-      when joined_at is not null then 'used' else 'expired' end as refused
+      when joined_at is not null then 'used'
+      when ended_at is not null or expires_at <= now() then 'expired' end as refused
     from sessions where id = ${id}`;
-  return row?.refused ?? 'unknown';
+  return row ? (row.refused ?? undefined) : 'unknown';
 }
 
 type Outcome = Awaited<ReturnType<SessionRuns['join']>>;
 
 async function join(sql: Sql, id: string, processId: string): Promise<Outcome> {
   const [row] = await spend(sql, id, processId);
-  if (!row) return { refused: await refusalOf(sql, id) };
+  // One that is free again by now was not when it was asked for.
+  if (!row) return { refused: (await refusalOf(sql, id)) ?? 'used' };
   const { plan, ...rest } = row;
   return { record: recordOf(rest), plan };
 }
@@ -120,6 +122,7 @@ export async function createSessionRuns(
 
   return {
     join: (id) => joinHeld(holdings, id, () => join(sql, id, processId)),
+    refusal: (id) => refusalOf(sql, id),
     async hold(id) {
       holdings.add(id);
       await own(sql, id, processId);

@@ -15,7 +15,7 @@ import { type WebhookParts, webhooks } from './webhooks.js';
 
 export interface MediaParts {
   readonly joinTokens: JoinTokens;
-  readonly runs: Pick<SessionRuns, 'join' | 'owner'>;
+  readonly runs: Pick<SessionRuns, 'join' | 'owner' | 'refusal'>;
   readonly conversations: Conversations;
   readonly relay: SignalRelay;
 }
@@ -84,12 +84,17 @@ function open(socket: Socket, { sessionId, how, elsewhere }: Connecting, parts: 
   };
 }
 
-const signalling = (version: 1 | 0, parts: MediaParts): SocketRoute => ({
-  path: PATHS[version],
+/** Who packs its join into one parameter speaks `/rtc/v1`, on whichever path (Go says it on `/rtc`). */
+const versionOf = (query: URLSearchParams, path: 1 | 0): 1 | 0 => (query.has('join_request') ? 1 : path);
+
+const signalling = (path: 1 | 0, parts: MediaParts): SocketRoute => ({
+  path: PATHS[path],
   async upgrade(request) {
     const claims = await claimsOf(request, parts);
     const elsewhere = await admit(claims, parts);
-    const connecting = { sessionId: claims.sessionId, how: { version, query: request.query }, elsewhere };
+    const { query } = request;
+    const how = { version: versionOf(query, path), query };
+    const connecting = { sessionId: claims.sessionId, how, elsewhere };
     return {
       maxFrameBytes: LIMITS.socket.rtcFrameBytes,
       // Calls end by their own longest duration (decisions.md fine point 9).
@@ -104,7 +109,10 @@ const validation = (version: 1 | 0, parts: MediaParts): Route => ({
   method: 'GET',
   path: `${PATHS[version]}/validate`,
   async handler(request): Promise<Reply> {
-    await claimsOf(request, parts);
+    const { sessionId, use } = await claimsOf(request, parts);
+    await parts.conversations.settled(sessionId);
+    const why = await parts.runs.refusal(sessionId);
+    if (why && !(use === 'rejoin' && why === 'used')) throw refused(REFUSALS[why]);
     return { status: 200, headers: { 'content-type': 'text/plain' }, body: 'success' };
   },
 });
