@@ -1,7 +1,10 @@
 /** The request as handlers see it (port.ts). What most handlers never ask for is made when it is asked for. */
+import { ServiceError } from '../../contracts/errors.js';
 import type { Arrival } from './adapter.js';
 import type { Origins } from './client-address.js';
 import type { HttpRequest } from './port.js';
+
+const COMPRESSED = { message: 'Compressed bodies are not supported', param: 'content-encoding' };
 
 async function* nothing(): AsyncGenerator<Uint8Array, void, undefined> {
   // no body, no chunks
@@ -46,7 +49,10 @@ export class EdgeRequest implements HttpRequest {
     return this.#abort.signal;
   }
 
+  /** Errors: `unsupported_media_type` where it is compressed. */
   body(limitBytes: number): AsyncIterable<Uint8Array> {
+    const encoding = this.headers.get('content-encoding') ?? 'identity';
+    if (encoding.toLowerCase() !== 'identity') throw new ServiceError('unsupported_media_type', COMPRESSED);
     return this.arrival.body?.chunks(limitBytes) ?? nothing();
   }
 

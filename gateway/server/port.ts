@@ -98,6 +98,8 @@ export interface SocketEvents {
 }
 
 export interface SocketAccept {
+  /** More headers of the 101. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Answered as Sec-WebSocket-Protocol; only ever one that the client offered. */
   readonly protocol?: string;
   readonly maxFrameBytes: number;

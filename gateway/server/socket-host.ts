@@ -93,7 +93,7 @@ export class SocketHost {
     const protocol = offered.find((name) => name === accept.protocol);
     arrival.upgrade?.({
       protocol,
-      headers: [[GENERATION_ID, generationId]],
+      headers: [[GENERATION_ID, generationId], ...Object.entries(accept.headers ?? {})],
       opened: (wire) => this.#opened(wire, accept, generationId),
     });
   }

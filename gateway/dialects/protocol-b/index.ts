@@ -1,5 +1,5 @@
 /** Protocol B as one dialect: its routes and sockets below one base, its error shape for everything there. */
-import type { Dialect, HttpRequest, Reply, Route, RouteDescription } from '../../server/port.js';
+import type { Dialect, HttpRequest, Reply, Route, RouteDescription, SocketRoute } from '../../server/port.js';
 import { type Observation, traced } from '../../server/trace-requests.js';
 import {
   MODELS,
@@ -15,7 +15,7 @@ import {
   VOICE_SEARCH,
   VOICES,
 } from './descriptions.js';
-import { errorReply } from './errors.js';
+import { errorReply, requestIds } from './errors.js';
 import { listModels } from './models.js';
 import { baseOf, type ProtocolBParts } from './parts.js';
 import { realtimeTranscriptionSocket } from './realtime/index.js';
@@ -60,10 +60,19 @@ function routeOf([method, below, handler, description]: Row, parts: ProtocolBPar
   };
 }
 
+/** A 101 names its request like any other reply. */
+const named = ({ path, upgrade }: SocketRoute): SocketRoute => ({
+  path,
+  async upgrade(request) {
+    const decision = await upgrade(request);
+    return 'refuse' in decision ? decision : { ...decision, headers: requestIds(request.generationId) };
+  },
+});
+
 export const protocolBDialect = (parts: ProtocolBParts): Dialect => ({
   name: 'protocol-b',
   prefixes: [baseOf(parts.vocabulary)],
   routes: ROUTES.map((row) => routeOf(row, parts)),
-  sockets: [...speechSockets(parts), realtimeTranscriptionSocket(parts)],
+  sockets: [...speechSockets(parts), realtimeTranscriptionSocket(parts)].map(named),
   errorReply: (error, { generationId }) => errorReply(error, generationId),
 });

@@ -60,13 +60,13 @@ export const MULTIPLE: Manner = {
   apart: true,
   take(frame, hands) {
     const name = frame.contextId ?? UNNAMED;
-    if (frame.flags.has('close_socket')) return hands.leave();
-    if (frame.flags.has('close_context')) return hands.end(name);
     const known = hands.find(name);
     if (known && frame.voiceSettings !== undefined) return hands.refuse(LATE_SETTINGS);
     // Nothing is opened to be kept alive.
     const context = known ?? (frame.text ? hands.open(name, frame) : undefined);
     context?.take(frame);
+    if (frame.flags.has('close_socket')) hands.leave();
+    else if (frame.flags.has('close_context')) hands.end(name);
   },
   idle: (name, hands) => hands.end(name),
 };
