@@ -96,14 +96,20 @@ export type NativeSynthesis = Pick<
   'voice' | 'references' | 'latency' | 'speed' | 'volume' | 'normalizeLoudness' | 'chunkLength' | 'sampling'
 >;
 
-/** Reference audio must be bytes. Errors: `invalid_request`, `speakers_unavailable`. */
-export function toNativeSynthesis(
-  options: NativeOptions,
-  defaults: { readonly latency: Latency; readonly speed?: number },
-): NativeSynthesis {
+interface Defaults {
+  readonly latency: Latency;
+  readonly speed?: number;
+  /** The voice that the dialect's own field names. Reference audio goes before it: clients send one always. */
+  voice?(): string;
+}
+
+/** Reference audio must be bytes. Errors: `invalid_request`, `speakers_unavailable`, and those of `defaults.voice`. */
+export function toNativeSynthesis(options: NativeOptions, defaults: Defaults): NativeSynthesis {
+  const references = referencesOf(options.references);
+  const isNamed = options.reference_id !== undefined || references.length > 0;
   return {
-    voice: voiceOf(options.reference_id),
-    references: referencesOf(options.references),
+    voice: isNamed ? voiceOf(options.reference_id) : (defaults.voice?.() ?? ''),
+    references,
     latency: options.latency ?? defaults.latency,
     speed: options.prosody?.speed ?? defaults.speed ?? 1,
     volume: options.prosody?.volume ?? 0,

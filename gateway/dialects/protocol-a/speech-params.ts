@@ -128,12 +128,15 @@ export function speechRequest(source: SpeechSource, base: Base, vocabulary: Voca
     topLevelOptions(fields, base),
     vocabulary,
   );
-  const native = toNativeSynthesis(options, { latency: 'low', speed: body.speed ?? 1 });
+  const native = toNativeSynthesis(options, {
+    latency: 'low',
+    speed: body.speed ?? 1,
+    voice: () => voiceId(body.voice),
+  });
   return {
     ...native,
     text: body.input,
     model,
-    voice: options.reference_id === undefined ? voiceId(body.voice) : native.voice,
     output: speechOutput(body.response_format ?? base.defaultFormat, body.sample_rate, options),
   };
 }

@@ -63,12 +63,15 @@ export function speechOptions(
   const settings = settingsOf(wish.voiceSettings);
   const fromHeaders = optionsFromHeaders(headers, vocabulary.headerPrefix);
   const options = withDecodedReferences(mergeOptions(fromHeaders, settings.options));
-  const native = toNativeSynthesis(options, { latency: 'low', speed: settings.speed });
+  const native = toNativeSynthesis(options, {
+    latency: 'low',
+    speed: settings.speed,
+    voice: () => checkVoice(wish.voiceId),
+  });
   const language = spokenLanguage(wish.languageCode);
   return {
     ...native,
     model: synthesisModel(wish.modelId, vocabulary),
-    voice: options.reference_id === undefined ? checkVoice(wish.voiceId) : native.voice,
     output: outputFormat(wish.outputFormat, options),
     ...(language === undefined ? {} : { language }),
   };

@@ -89,13 +89,12 @@ function spoken(
   vocabulary: Vocabulary,
 ): SynthesisRequest {
   const options = nativeOptions(headers, body.provider?.options, {}, vocabulary);
-  const native = toNativeSynthesis(options, { latency: 'low' });
   const { voice, format = base.defaultFormat } = body.audio ?? {};
+  const native = toNativeSynthesis(options, { latency: 'low', voice: () => voiceId(voice, 'audio.voice') });
   return {
     ...native,
     text: textOf(lastUserMessage(body)),
     model: synthesisModel(body.model, vocabulary),
-    voice: options.reference_id === undefined ? voiceId(voice, 'audio.voice') : native.voice,
     output: speechOutput(format, undefined, options, 'audio.format'),
   };
 }

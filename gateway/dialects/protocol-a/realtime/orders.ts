@@ -71,12 +71,15 @@ function readMetadata(value: unknown): ResponseOrder['metadata'] {
 }
 
 function requestFor(text: string, settings: Settings, { options, trace }: RealtimeClient): SynthesisRequest {
-  const native = toNativeSynthesis(options, { latency: 'low', speed: settings.speed });
+  const native = toNativeSynthesis(options, {
+    latency: 'low',
+    speed: settings.speed,
+    voice: () => settings.voice,
+  });
   return {
     ...native,
     text,
     model: settings.model.id,
-    voice: options.reference_id === undefined ? settings.voice : native.voice,
     trace,
     output: resolveOutput({ ...settings.output, mp3Bitrate: options.mp3_bitrate }),
   };
