@@ -78,13 +78,36 @@ t.test(
         t.equal((await fetch(`${talks.gateway.base}${path}?${query}`)).status, 401);
       }
     }
-    const authorization = { headers: { authorization: `Bearer ${invite.token}` } };
-    t.equal((await fetch(`${talks.gateway.base}/rtc/v1/validate`, authorization)).status, 200);
+    const validate = async (token: string) => {
+      const headers = { authorization: `Bearer ${token}` };
+      const answer = await fetch(`${talks.gateway.base}/rtc/v1/validate`, { headers });
+      return [answer.status, await answer.text()] as const;
+    };
+    t.strictSame(await validate(invite.token), [200, 'success']);
+    const spent = await talks.meet();
+    await until('a token to return with', () => spent.caller.rejoinToken !== '');
+    t.match((await validate(spent.invite.token)).join(' '), /^401 .*used already/);
+    t.strictSame(await validate(spent.caller.rejoinToken), [200, 'success'], 'who returns may');
+    spent.caller.hangUp();
+    await talks.ended(spent.invite);
+    t.match((await validate(spent.caller.rejoinToken)).join(' '), /^401 .*has ended/);
     await sql`update sessions set expires_at = now() - interval '1 second' where id = ${invite.session_id}`;
     t.equal(await joinStatus(invite), 401, 'expired');
     t.match(await talks.ended(invite), { status: 'failed', ended_reason: 'not_joined' });
   },
 );
+
+t.test('an agent whose voice is gone speaks with the default one', async (t) => {
+  const config = {
+    prompt: { first_message_mode: 'fixed', first_message: 'Good day.' },
+    voice: { voice_id: 'gone' },
+  };
+  const { caller, invite } = await talks.meet(config);
+  await until('the greeting is heard', () => shownBy(caller, 'agent').includes('Good day.'));
+  t.ok(caller.audible().length > 0);
+  caller.hangUp();
+  t.match(await talks.ended(invite), { items: [{ role: 'assistant', content: 'Good day.' }] });
+});
 
 t.test('a session that is joined, but never connected, ends with all that it holds', async (t) => {
   const invite = await talks.session(agent);

@@ -11,7 +11,11 @@ const KEYS_AWAY = 'The server cannot check the key now, try again';
 /** Requests that ask the database, and what each protocol answers while it is away. */
 const ASKS = [
   { path: '/v1/agent/agents', body: { status: 503, message: AWAY } },
-  { path: '/compat/v1/realtime/client_secrets', post: {}, body: { error: { code: 503, message: KEYS_AWAY } } },
+  {
+    path: '/compat/v1/realtime/client_secrets',
+    post: {},
+    body: { error: { code: 503, message: KEYS_AWAY } },
+  },
   { path: '/compat/elevenlabs/v1/voices', body: { detail: { status: 'system_busy', message: AWAY } } },
 ] as const;
 

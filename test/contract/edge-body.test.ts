@@ -1,4 +1,5 @@
 /** Bodies as they arrive: limits while they stream, back-pressure, clients that are slow or leave, forms. */
+import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
 import { readAll, readJson } from '../../gateway/server/body.js';
@@ -180,6 +181,14 @@ for (const stack of stacks(t.comment)) {
       await client.sees('request_timeout');
       t.match(client.text, /^HTTP\/1\.1 408 /);
       await client.gone();
+    });
+
+    await t.test('a compressed body is 415', async (t) => {
+      const headers = { 'content-encoding': 'gzip', 'content-type': 'application/json' };
+      const body = gzipSync('{}');
+      const response = await fetch(`${server.base}/json`, { method: 'POST', headers, body });
+      t.equal(response.status, 415);
+      t.match(await response.text(), /Compressed bodies are not supported/);
     });
 
     await t.test('malformed JSON is 400', async (t) => {

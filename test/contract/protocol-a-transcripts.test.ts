@@ -147,7 +147,8 @@ t.test('silence is no words in every form', async (t) => {
       ]),
     );
   t.equal((await jsonOf(await quiet('json'))).text, '');
-  t.match(await jsonOf(await quiet('verbose_json')), { text: '', segments: [], duration: 1 });
+  const { text, segments, duration } = await jsonOf(await quiet('verbose_json'));
+  t.strictSame([text, segments, duration], ['', [], 1]);
   t.equal(await textOf(await quiet('srt'), /subrip/), '');
   t.equal(await textOf(await quiet('vtt'), /vtt/), 'WEBVTT\n\n');
 });

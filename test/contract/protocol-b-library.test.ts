@@ -182,7 +182,8 @@ t.test('user and subscription: the workspace’s own numbers', async (t) => {
   const free = await read(t, '/v1/user');
   t.match(free, { user_id: workspaceId, subscription: { character_limit: 2 ** 31 - 1 } });
   const subscription = await read(t, '/v1/user/subscription', { 'xi-api-key': other.key });
-  t.match(subscription, { character_limit: 1000, character_count: 0, status: 'active', open_invoices: [] });
+  t.match(subscription, { character_limit: 1000, character_count: 0, status: 'active' });
+  t.strictSame(subscription['open_invoices'], []);
   t.ok((subscription['next_character_count_reset_unix'] as number) > Date.now() / 1000);
 });
 

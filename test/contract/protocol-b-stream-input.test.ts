@@ -67,6 +67,8 @@ t.test(
     t.equal(client.frames.filter(({ isFinal }) => isFinal).length, 1);
     t.ok(client.frames.every((frame) => !('message' in frame)));
     t.ok(client.headers['x-generation-id']);
+    for (const name of ['request-id', 'x-request-id'])
+      t.equal(client.headers[name], client.headers['x-generation-id'], name);
     t.equal(client.text(), SENTENCES.join(''));
   },
 );

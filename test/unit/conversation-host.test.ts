@@ -29,7 +29,9 @@ t.test(
     const hosted = joined(t, { answer: inTurn(failing, saying('Fine.')) });
     await hosted.type('one', 2);
     await hosted.type('two', 4);
-    t.match(hosted.items, [{}, { role: 'assistant', error: 'internal' }, {}, { content: 'Fine.' }]);
+    const excuse = 'assistant: Sorry, I could not answer that. Please try again.';
+    t.strictSame(hosted.messages, ['user: one', excuse, 'user: two', 'assistant: Fine.']);
+    t.match(hosted.items[1], { error: 'internal' });
     t.notOk('error' in (hosted.items[3] ?? {}));
     t.match(hosted.sent[0], { type: 'error', code: 'internal_error' });
   },
@@ -74,6 +76,7 @@ t.test('an answer in writing is shown as it is written, and kept as it was shown
     { speaker: 'agent', text: 'As far as ', final: false },
     { speaker: 'agent', text: '', final: true },
   ]);
+  t.equal(hosted.shown.length, 2);
 });
 
 t.test('an answer in writing that fails is excused in writing', async (t) => {

@@ -313,9 +313,9 @@ void t.test('the interface description', async (t) => {
   const document = describeInterface([dialect('main', ['/'], [described, get('/hidden', ok)])])(
     'https://here',
   );
-  t.match(document, {
+  t.strictSame(document, {
     openapi: '3.1.0',
-    info: { version: '1' },
+    info: { title: 'Speech gateway', version: '1' },
     servers: [{ url: 'https://here' }],
     components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
     paths: {
@@ -324,15 +324,17 @@ void t.test('the interface description', async (t) => {
           summary: 'Speak',
           tags: ['main'],
           parameters: [
-            { name: 'voice', in: 'path', required: true },
-            { name: 'model', in: 'header' },
+            { name: 'voice', in: 'path', required: true, schema: { type: 'string' } },
+            { name: 'model', in: 'header', schema: { type: 'string' } },
           ],
-          requestBody: { content: { 'application/json': { schema: { type: 'object' } } } },
-          responses: { 200: { content: { 'audio/mpeg': { schema: {} } } }, 204: { description: 'nothing' } },
+          requestBody: { required: true, content: { 'application/json': { schema: { type: 'object' } } } },
+          responses: {
+            200: { description: 'audio', content: { 'audio/mpeg': { schema: {} } } },
+            204: { description: 'nothing' },
+          },
           security: [{ bearer: [] }],
         },
       },
     },
   });
-  t.notMatch(document, { paths: { '/hidden': {} } });
 });

@@ -99,12 +99,15 @@ t.test('rule 4: header over provider.options over top level, prosody member by m
   t.equal(request({ voice: { id: 'alloy' } }).voice, 'alloy');
 });
 
-t.test('reference audio goes before the voice of the body, a reference_id before both (rule 4)', async (t) => {
-  const references = [{ audio: Buffer.from('x').toString('base64'), text: 'x' }];
-  t.equal(request({ voice: 'alloy' }).voice, 'alloy');
-  t.equal(request({ voice: 'alloy', ...options({ references }) }).voice, '');
-  t.equal(request({ voice: 'alloy', ...options({ references, reference_id: 'mine' }) }).voice, 'mine');
-});
+t.test(
+  'reference audio goes before the voice of the body, a reference_id before both (rule 4)',
+  async (t) => {
+    const references = [{ audio: Buffer.from('x').toString('base64'), text: 'x' }];
+    t.equal(request({ voice: 'alloy' }).voice, 'alloy');
+    t.equal(request({ voice: 'alloy', ...options({ references }) }).voice, '');
+    t.equal(request({ voice: 'alloy', ...options({ references, reference_id: 'mine' }) }).voice, 'mine');
+  },
+);
 
 t.test("the aggregator's input_references become a reference", async (t) => {
   const input_references = [

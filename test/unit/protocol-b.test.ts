@@ -110,8 +110,12 @@ t.test(
       style: 'loud',
       use_speaker_boost: 'maybe',
     };
-    t.match(options({ voiceSettings: settings }), { sampling: { temperature: 0.75 }, speed: 0.7 });
-    t.match(options({ voiceSettings: { stability: null, speed: null } }), { sampling: {}, speed: 1 });
+    const given = (voiceSettings: object) => {
+      const { sampling, speed } = options({ voiceSettings });
+      return { sampling, speed };
+    };
+    t.strictSame(given(settings), { sampling: { temperature: 0.75 }, speed: 0.7 });
+    t.strictSame(given({ stability: null, speed: null }), { sampling: {}, speed: 1 });
     t.equal(options({ voiceSettings: { speed: 1.2 } }).speed, 1.2);
     const refused: [unknown, string][] = [
       [{ speed: 0.69 }, 'voice_settings.speed'],
@@ -143,6 +147,7 @@ t.test('native options come as headers and win over the fields (rule 4)', async 
     voice: 'alloy',
     references: [{ text: 'abc' }],
   });
+  t.equal(wanted.references?.length, 1);
   const refusal = { code: 'unsupported_option', param: 'X-Svc-References' };
   t.throws(() => refuseReferences(wanted, defaultVocabulary), refusal, 'rule 5');
   refuseReferences(options({}), defaultVocabulary);

@@ -1,5 +1,6 @@
-/** Text that arrives, cut as text that is there; audio with the times of its words; both through one pipeline. */
+/** Audio with the times of its words, of text that is there and of text that arrives: both through one pipeline. */
 import t from 'tap';
+import { TextFeed } from '../../actors/text-feed.js';
 import { createEncode } from '../../codecs/encode/encoder.js';
 import { encodeJobs } from '../../codecs/encode/jobs.js';
 import { resolveOutput } from '../../codecs/formats.js';
@@ -8,7 +9,6 @@ import { type AudioFormat, samplesOf } from '../../contracts/audio.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { Admission } from '../../contracts/ports/identity.js';
 import type {
-  Latency,
   LiveSynthesisRequest,
   SpeechOptions,
   TextPart,
@@ -18,144 +18,14 @@ import type { TtsEngine } from '../../contracts/ports/tts.js';
 import { createFlite } from '../../engines/backends/flite/index.js';
 import { createToneSpeech, createToneTranscriber } from '../../engines/backends/tone/index.js';
 import { createRegistry } from '../../engines/registry.js';
-import { stripTags } from '../../engines/style-tags.js';
 import { createSpeech } from '../../engines/synthesize.js';
-import { cutText } from '../../engines/text-pieces.js';
-import { Cutter, PAUSE, type Piece, piecesOf } from '../../engines/text-source.js';
 import { engineVoices } from '../../engines/voices.js';
 import { segmentsOf } from '../../gateway/dialects/native/timestamps.js';
-import { TextFeed } from '../../actors/text-feed.js';
 import { inProcess } from '../../processes/in-process.js';
-import { seeded } from '../fixtures/random.js';
 import { until } from '../fixtures/until.js';
 
 const live = new AbortController().signal;
 const caller = { workspaceId: 'w', keyId: 'k' };
-const LATENCIES: readonly Latency[] = ['low', 'balanced', 'normal'];
-
-const PROSE =
-  'Good morning, Mr. Jones! It is 10.30 a.m. and the U.S. market has opened; prices went up by 3.5 % … "Really?" she ' +
-  'asked. Then, after a long and rather winding sentence that has hardly any marks in it at all because somebody once ' +
-  'thought that breath is for the weak, they went home.\n\nA new paragraph begins here: one, two, three — and four. ' +
-  '今日は良い天気ですね。散歩に行きましょう、それから昼ご飯を食べます。Ende gut, alles gut. ';
-
-const piecesIn = (slices: readonly string[], latency: Latency, chunkLength = 300): Piece[] => {
-  const cutter = new Cutter({ latency, chunkLength });
-  const pieces = slices.flatMap((slice) => {
-    cutter.add(slice);
-    return [...cutter.take(false)];
-  });
-  return [...pieces, ...cutter.take(true)];
-};
-
-/** The text in slices of random length, some of them inside a character. */
-function sliced(text: string, random: () => number, most: number): string[] {
-  const slices: string[] = [];
-  for (let at = 0; at < text.length;) {
-    const length = 1 + Math.floor(random() * most);
-    slices.push(text.slice(at, at + length));
-    at += length;
-  }
-  return slices;
-}
-
-t.test('a pause follows a flush only where nothing else does, and speech goes before it', async (t) => {
-  const feed = new TextFeed(1000);
-  feed.flush();
-  const seen: string[] = [];
-  const request = { text: feed, latency: 'low', chunkLength: 200 } as unknown as LiveSynthesisRequest;
-  const reading = (async () => {
-    for await (const piece of piecesOf(request, live)) seen.push(piece === PAUSE ? 'pause' : piece.text);
-  })();
-  const reaches = (count: number) => until(`${count} have come`, () => seen.length >= count);
-  await new Promise(setImmediate);
-  feed.add('one');
-  feed.flush();
-  feed.add('two');
-  feed.flush();
-  await reaches(3);
-  feed.add('three');
-  feed.end();
-  await reading;
-  t.strictSame(seen, ['one', 'two', 'pause', 'three']);
-});
-
-t.test('text that arrives in any slices is cut as the whole text is', async (t) => {
-  const random = seeded(7);
-  const text = PROSE.repeat(3);
-  for (const latency of LATENCIES) {
-    const wanted = [...cutText(text, { latency, chunkLength: 200 })];
-    t.ok(wanted.length > 5);
-    for (let run = 0; run < 30; run++) {
-      const slices = sliced(text, random, run < 10 ? 3 : 60);
-      const pieces = piecesIn(slices, latency, 200);
-      t.strictSame(
-        pieces.map((piece) => piece.text),
-        wanted,
-        `${latency}, run ${run}`,
-      );
-      t.ok(
-        pieces.every(({ text: piece, at }) => text.startsWith(piece, at)),
-        'each piece says where it stands',
-      );
-    }
-  }
-});
-
-t.test('no cut goes through a style tag, wherever the slices end', async (t) => {
-  const tagged =
-    'Well then [in a hurry tone] off we go (very excited) now and <|speaker:0|>then some more words (laughing) end. ';
-  const text = tagged.repeat(8);
-  const bare = stripTags(text).replace(/\s+/gu, ' ').trim();
-  const random = seeded(11);
-  for (let run = 0; run < 60; run++) {
-    const latency = LATENCIES[run % 3] ?? 'low';
-    const pieces = piecesIn(sliced(text, random, 9), latency, 100);
-    const said = pieces
-      .map((piece) => stripTags(piece.text))
-      .join(' ')
-      .replace(/\s+/gu, ' ')
-      .trim();
-    t.equal(said, bare);
-  }
-});
-
-t.test('a flush completes what is there, and the next piece is a first one again', async (t) => {
-  const cutter = new Cutter({ latency: 'low', chunkLength: 300 });
-  cutter.add('Hello there');
-  t.strictSame([...cutter.take(false)], [], 'nothing is complete');
-  t.strictSame([...cutter.take(true)], [{ text: 'Hello there', at: 0 }]);
-  cutter.add(' and welcome to this long sentence, which begins with a clause');
-  t.match([...cutter.take(false)], [{ text: 'and welcome to this long sentence,', at: 12 }]);
-});
-
-t.test('a feed gives all text in order, within its budget', async (t) => {
-  const feed = new TextFeed(10_000);
-  const read: string[] = [];
-  const reading = (async () => {
-    for await (const part of feed) read.push(part.kind === 'text' ? part.text : '|');
-  })();
-  t.ok(feed.add('one'));
-  await until('it is read', () => read.length === 1);
-  t.ok(feed.add(' two'));
-  t.ok(feed.add(' three'));
-  feed.flush();
-  feed.flush();
-  t.ok(feed.add('é'.repeat(4990)), '9,980 bytes and what waits');
-  t.notOk(feed.add('a'.repeat(100)), 'over the budget');
-  feed.end();
-  t.ok(feed.add('late'), 'taken, and not kept');
-  await reading;
-  t.equal(read.join(''), `one two three|${'é'.repeat(4990)}`);
-  t.ok(read.every((part) => part.length <= 4096));
-  const full = new TextFeed(5);
-  t.ok(full.add('12345'));
-  t.notOk(full.add('6'));
-  await full.next();
-  t.ok(full.add('67890'), 'what was read makes room');
-  await full.return();
-  t.strictSame(await full.next(), { done: true, value: undefined });
-});
 
 const admission = () => {
   const state = { inside: 0, used: 0 };

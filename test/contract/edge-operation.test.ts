@@ -1,0 +1,339 @@
+/** A server in operation, on both adapters: load, health and metrics, drain, TLS, proxies, the port. */
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { get as getHttp, type IncomingMessage } from 'node:http';
+import { get as getHttps } from 'node:https';
+import { type AddressInfo, createServer } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { connect as connectTls } from 'node:tls';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { LIMITS } from '../../contracts/limits.js';
+import { SimulatedClock } from '../fixtures/edge-clock.js';
+import { ask, never, settled } from '../fixtures/edge-requests.js';
+import {
+  bodyOf,
+  dialect,
+  exchange,
+  get,
+  json,
+  post,
+  RawClient,
+  stacks,
+  startEdge,
+} from '../fixtures/edge.js';
+import { until } from '../fixtures/until.js';
+
+t.setTimeout(180_000);
+
+const [MAJOR = 0, MINOR = 0] = process.versions.node.split('.').map(Number);
+const NODE_SHARES_PORTS = MAJOR > 22 || (MAJOR === 22 && MINOR >= 12);
+
+const fixture = (name: string): string =>
+  fileURLToPath(new URL(`../../../test/fixtures/${name}`, import.meta.url));
+const TLS = { certFile: fixture('edge-cert.pem'), keyFile: fixture('edge-key.pem') };
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
+
+for (const stack of stacks(t.comment)) {
+  void t.test(`on ${stack}`, async (t) => {
+    await t.test(
+      'under load new requests are shed in the shape of their API, health and metrics are not (fine point 18)',
+      async (t) => {
+        const load = { delay: 0, saturated: false };
+        const clock = new SimulatedClock();
+        const answer = async () => json(200, {});
+        const server = await startEdge(stack, [], {
+          clock,
+          dialects: [
+            dialect('main', ['/'], [get('/x', answer)]),
+            dialect('other', ['/other'], [get('/other/x', answer)]),
+          ],
+          load: {
+            thresholds: { loopDelayMs: 100, retryAfterSeconds: 7 },
+            saturated: () => load.saturated,
+            loopDelay: { sample: () => load.delay, stop: () => undefined },
+          },
+        });
+        t.teardown(() => server.close());
+        const status = async (path: string) =>
+          /^HTTP\/1\.1 (\d+)/.exec(await exchange(server.port, ask(path)))?.[1];
+        t.equal(await status('/x'), '200');
+        load.delay = 101;
+        clock.advance(500);
+        const shed = await exchange(server.port, ask('/x'));
+        t.match(shed, /^HTTP\/1\.1 503 [^]*retry-after: 7\r\n[^]*"main":"overloaded"/i);
+        t.match(await exchange(server.port, ask('/other/x')), /^HTTP\/1\.1 503 [^]*"other":"overloaded"/i);
+        t.equal(await status('/health'), '200');
+        t.equal(await status('/metrics'), '200');
+        load.delay = 0;
+        clock.advance(500);
+        t.equal(await status('/x'), '200');
+        load.saturated = true;
+        t.equal(await status('/x'), '503');
+      },
+    );
+
+    await t.test(
+      'health follows its checks; metrics and the interface description name what is served',
+      async (t) => {
+        const server = await startEdge(stack, [
+          {
+            ...post('/x/{id}', async () => json(200, {})),
+            description: { summary: 'X', responses: { 200: { description: 'ok' } } },
+          },
+        ]);
+        t.teardown(() => server.close());
+        const fetched = async (path: string) => {
+          const response = await fetch(server.base + path);
+          return { status: response.status, body: await response.text() };
+        };
+        server.health.set('database', false);
+        t.same(JSON.parse((await fetched('/health')).body), {
+          status: 'starting',
+          ready: false,
+          live: true,
+          checks: { database: false },
+        });
+        t.equal((await fetched('/health')).status, 503);
+        t.equal((await fetched('/health/live')).status, 200);
+        server.health.set('database', true);
+        t.match(await fetched('/health'), { status: 200, body: '"status":"ok","ready":true' });
+        t.equal((await fetched('/health/ready')).status, 200);
+        await fetch(`${server.base}/x/1`, { method: 'POST', body: 'abcde' }).then((response) =>
+          response.text(),
+        );
+        server.metrics.gauge('of_another_room', 'Test', () => [{ labels: { role: 'a' }, value: 3 }], [
+          'role',
+        ]);
+        const metrics = (await fetched('/metrics')).body;
+        t.match(metrics, 'gateway_requests_total{route="/x/{id}",method="POST",status="200"} 1');
+        t.match(metrics, 'gateway_bytes_total{direction="in"} 5');
+        t.match(metrics, 'gateway_of_another_room{role="a"} 3');
+        for (const name of [
+          'first_byte_seconds',
+          'request_seconds',
+          'open_sockets',
+          'egress_queue_bytes',
+          'requests_in_flight',
+          'loop_delay_ms',
+          'shed_requests_total',
+        ]) {
+          t.match(metrics, `gateway_${name}`);
+        }
+        const document = JSON.parse((await fetched('/openapi.json')).body) as Record<string, unknown>;
+        t.match(document, { openapi: '3.1.0', info: { version: '1' } });
+        t.strictSame(document['servers'], [{ url: server.base }]);
+        t.strictSame(document['paths'], {
+          '/x/{id}': {
+            post: {
+              summary: 'X',
+              tags: ['main'],
+              parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
+              responses: { 200: { description: 'ok' } },
+              security: [{ bearer: [] }],
+            },
+          },
+        });
+      },
+    );
+
+    await t.test('a drain lets streams finish and takes nothing new', async (t) => {
+      let finish: () => void = () => undefined;
+      const server = await startEdge(stack, [
+        get('/stream', async () => ({
+          status: 200,
+          body: (async function* () {
+            yield 'begin';
+            await new Promise<void>((resolve) => (finish = resolve));
+            yield 'end';
+          })(),
+        })),
+        get('/x', async () => json(200, {})),
+      ]);
+      t.teardown(() => server.close());
+      const kept = new RawClient(server.port).write('GET /x HTTP/1.1\r\nHost: a\r\n\r\n');
+      await kept.sees('{}');
+      const streaming = new RawClient(server.port).write(ask('/stream'));
+      await streaming.sees('begin');
+      // Half a request keeps this connection from being idle when the drain begins.
+      kept.text = '';
+      kept.write('GET /x HTTP/1.1\r\nHost:');
+      const half = new RawClient(server.port);
+      await until('connected', () => half.socket.readyState === 'open');
+      let drained = false;
+      const drain = server.drain().then(() => (drained = true));
+      await until('no more connections are taken', async () => {
+        const late = new RawClient(server.port);
+        await until('it is decided', () => late.closed || late.socket.readyState === 'open');
+        const refused = late.closed;
+        late.leave();
+        return refused;
+      });
+      kept.write(' a\r\n\r\n');
+      await until('it is answered or closed', () => kept.text !== '' || kept.closed);
+      if (kept.text !== '') t.match(kept.text, /^HTTP\/1\.1 503 [^]*connection: close[^]*"draining"/i);
+      else t.equal(stack, 'node', 'node ends what it takes for idle');
+      t.equal(drained, false);
+      finish();
+      await streaming.gone();
+      t.match(streaming.text, /end\r\n0\r\n\r\n$/);
+      await drain;
+      t.equal(server.health.report().status, 'draining');
+      half.leave();
+      kept.leave();
+    });
+
+    await t.test('a drain ends what does not end by itself', async (t) => {
+      const clock = new SimulatedClock();
+      const server = await startEdge(stack, [get('/silent', ({ signal }) => never(signal))], { clock });
+      t.teardown(() => server.close());
+      const client = new RawClient(server.port).write(ask('/silent'));
+      await until('it is under way', async () => /in_flight 1/.test(await server.metrics.registry.metrics()));
+      const drain = server.drain();
+      clock.advance(LIMITS.http.drainMs);
+      await until('it waits once more for close frames', () => clock.pending > 0);
+      await new Promise((resolve) => setImmediate(resolve));
+      clock.advance(2000);
+      await drain;
+      await client.gone();
+      t.equal(client.text, '');
+    });
+
+    await t.test(
+      'TLS by certificate files: 1.1 is refused, and so are wrong files at the start',
+      async (t) => {
+        const secure = await startEdge(stack, [get('/x', async ({ baseUrl }) => json(200, { baseUrl }))], {
+          tls: TLS,
+        });
+        t.teardown(() => secure.close());
+        const text = await new Promise<string>((resolve, reject) => {
+          getHttps(`${secure.base}/x`, { rejectUnauthorized: false, agent: false }, (response) => {
+            let body = '';
+            response.on('data', (chunk: Buffer) => (body += chunk.toString())).on('end', () => resolve(body));
+          }).on('error', reject);
+        });
+        t.same(JSON.parse(text), { baseUrl: secure.base });
+        const old = connectTls({
+          port: secure.port,
+          host: '127.0.0.1',
+          rejectUnauthorized: false,
+          maxVersion: 'TLSv1.1',
+          minVersion: 'TLSv1',
+        });
+        await t.rejects(
+          new Promise((resolve, reject) => old.on('secureConnect', resolve).on('error', reject)),
+        );
+        const files = { certFile: TLS.certFile, keyFile: '/nowhere/key.pem' };
+        await t.rejects(startEdge(stack, [], { tls: files }), /\/nowhere\/key\.pem/);
+        await t.rejects(
+          startEdge(stack, [], { tls: { certFile: TLS.keyFile, keyFile: TLS.keyFile } }),
+          /not a certificate/,
+        );
+      },
+    );
+
+    for (const tls of [undefined, TLS]) {
+      await t.test(`a slow reader gets every byte as it was, ${tls ? 'with' : 'without'} TLS`, async (t) => {
+        const [chunks, size] = [300, 50_000];
+        const numbered = (index: number): Buffer => Buffer.alloc(size, `${index},`);
+        const state = { pulled: 0 };
+        const server = await startEdge(
+          stack,
+          [
+            get('/x', async () => ({
+              status: 200,
+              body: (async function* () {
+                for (; state.pulled < chunks; state.pulled += 1) {
+                  yield numbered(state.pulled);
+                  await nextTurn();
+                }
+              })(),
+            })),
+          ],
+          tls ? { tls } : {},
+        );
+        t.teardown(() => server.close());
+        const [sent, received] = [createHash('sha256'), createHash('sha256')];
+        for (let index = 0; index < chunks; index += 1) sent.update(numbered(index));
+        const request = (tls ? getHttps : getHttp)(`${server.base}/x`, {
+          rejectUnauthorized: false,
+          agent: false,
+        });
+        const [response] = (await once(request, 'response')) as [IncomingMessage];
+        await settled('the stream stands still', () => state.pulled);
+        for await (const chunk of response) received.update(chunk as Buffer);
+        t.equal(received.digest('hex'), sent.digest('hex'));
+      });
+    }
+
+    await t.test('forwarded addresses count behind trusted proxies only (fine point 7)', async (t) => {
+      const route = get('/who', async ({ clientAddress, baseUrl }) => json(200, { clientAddress, baseUrl }));
+      const forwarded =
+        'X-Forwarded-For: 9.9.9.9, 1.2.3.4\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: pub.example\r\n';
+      const cases = [
+        {
+          trustedProxies: ['127.0.0.0/8'],
+          expected: { clientAddress: '1.2.3.4', baseUrl: 'https://pub.example' },
+        },
+        { trustedProxies: [], expected: { clientAddress: '127.0.0.1', baseUrl: 'http://own.example' } },
+        {
+          trustedProxies: ['127.0.0.1'],
+          publicUrl: 'https://fixed.example',
+          expected: { clientAddress: '1.2.3.4', baseUrl: 'https://fixed.example' },
+        },
+      ];
+      for (const { expected, ...options } of cases) {
+        const server = await startEdge(stack, [route], options);
+        t.same(JSON.parse(bodyOf(await exchange(server.port, ask('/who', forwarded)))), expected);
+        await server.close();
+      }
+    });
+
+    await t.test('a taken port is refused by name', async (t) => {
+      const first = await startEdge(stack, []);
+      t.teardown(() => first.close());
+      await t.rejects(startEdge(stack, [], { port: first.port }), new RegExp(`Port ${first.port} is taken`));
+      await t.rejects(
+        startEdge(stack, [], { host: '192.0.2.1' }),
+        /192\.0\.2\.1 is not an address of this machine/,
+      );
+    });
+
+    await t.test('several gateways share a port, where the stack can', async (t) => {
+      if (stack === 'node' && !NODE_SHARES_PORTS) {
+        await t.rejects(startEdge(stack, [], { exclusive: false }), /WORKERS=1/);
+        return;
+      }
+      // uWebSockets.js shares only a port that it is given, not one that the kernel chose.
+      const first = await startEdge(stack, [], { exclusive: false, port: await freePort() });
+      t.teardown(() => first.close());
+      const second = await startEdge(stack, [], { exclusive: false, port: first.port });
+      t.teardown(() => second.close());
+      t.equal(second.port, first.port);
+      await t.rejects(
+        startEdge(stack, [], { port: first.port }),
+        /is taken/,
+        'but not with an exclusive one',
+      );
+    });
+  });
+}
+
+void t.test('a stack that does not load is replaced, with a loud line', async (t) => {
+  const available = stacks(() => undefined);
+  const server = await startEdge('uws', []);
+  t.teardown(() => server.close());
+  t.equal(server.stack, available[0]);
+  const warnings = server.lines.filter(
+    ({ level, message }) => level === 'warn' && message.includes('HTTP_STACK=uws'),
+  );
+  t.equal(warnings.length, available.includes('uws') ? 0 : 1);
+});

@@ -1,0 +1,286 @@
+/**
+ * Sessions are made with a key, through a whole gateway: what is answered, what is refused in which order, and how
+ * many there may be (spec "Session creation"; native-and-platform.md 6.6; fine point 12).
+ */
+import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import t from 'tap';
+import { randomIds } from '../../contracts/ids.js';
+import { LIMITS } from '../../contracts/limits.js';
+import { createKey } from '../../storage/keys.js';
+import { type Body, type CallOptions, client, makeAgent } from '../fixtures/agents.js';
+import { spawnGateway, startGateway, temporaryFolder, TEST_KEY, TONE } from '../fixtures/gateway.js';
+import { SECRETS_KEY, startSessions } from '../fixtures/platform-sessions.js';
+import { until } from '../fixtures/until.js';
+
+t.setTimeout(240_000);
+
+const { url, gateway, sql, call, agentId, create, read, endAll } = await startSessions(t);
+
+t.test('a session is answered with what a client joins by', async (t) => {
+  const { status, body } = await create({});
+  t.equal(status, 201);
+  t.same(Object.keys(body).sort(), [
+    'expires_at',
+    'max_duration_seconds',
+    'media_url',
+    'session_id',
+    'token',
+    'transport',
+  ]);
+  t.equal(body['transport'], 'media');
+  t.equal(body['media_url'], gateway.base.replace('http', 'ws'));
+  t.equal(body['max_duration_seconds'], 600);
+  const [row] =
+    await sql`select expires_at, created_at from sessions where id = ${String(body['session_id'])}`;
+  t.equal(body['expires_at'], (row!['expires_at'] as Date).toISOString());
+  t.equal(+(row!['expires_at'] as Date) - +(row!['created_at'] as Date), LIMITS.session.joinWindowMs);
+  const claims = JSON.parse(
+    Buffer.from(String(body['token']).split('.')[1] ?? '', 'base64url').toString(),
+  ) as Body;
+  t.match(claims, {
+    sub: 'user',
+    video: {
+      room: body['session_id'],
+      roomJoin: true,
+      canPublish: true,
+      canSubscribe: true,
+      canPublishData: true,
+    },
+    attributes: { use: 'join' },
+  });
+  t.ok(
+    Math.abs(Number(claims['exp']) * 1000 - Date.parse(String(body['expires_at']))) <= 2000,
+    'as old as the window',
+  );
+});
+
+t.test(
+  'shapes: 422 with every problem, unknown fields refused (fine point 18: session length)',
+  async (t) => {
+    const cases: [Body, ...(string | number)[][]][] = [
+      [{ extra: 1 }, ['extra']],
+      [{ max_duration_seconds: 60 }, ['max_duration_seconds']],
+      [{ overrides: { max_duration_seconds: 60 } }, ['overrides', 'max_duration_seconds']],
+      [{ overrides: { language: 'it' } }, ['overrides', 'language']],
+      [{ overrides: 'x' }, ['overrides']],
+      [{ name: 'x'.repeat(129) }, ['name']],
+      [{ end_user_id: 'x'.repeat(257) }, ['end_user_id']],
+      [{ timezone: 'x'.repeat(65) }, ['timezone']],
+      [{ client_timezone: 'x'.repeat(65) }, ['client_timezone']],
+      [{ overrides: { first_message: 'x'.repeat(10_001) } }, ['overrides', 'first_message']],
+      [{ overrides: { first_message_prompt: 'x'.repeat(10_001) } }, ['overrides', 'first_message_prompt']],
+      [{ overrides: { voice_id: 'x'.repeat(257) } }, ['overrides', 'voice_id']],
+      [{ metadata: [] }, ['metadata']],
+      [{ dynamic_variables: [1] }, ['dynamic_variables']],
+      [{ tool_events: 'yes' }, ['tool_events']],
+      [{ record_audio: 1 }, ['record_audio']],
+      [{ world_context: 'no' }, ['world_context']],
+      [{ agent_id: '' }, ['agent_id']],
+      [{ agent_id: 5 }, ['agent_id']],
+      [{ agent_id: 'x'.repeat(129) }, ['agent_id']],
+      [{ name: 'a\0b' }, ['name']],
+      [{ metadata: { a: '\ud800' } }, ['metadata', 'a']],
+      [{ extra: 1, name: 7, tool_events: 3 }, ['extra'], ['name'], ['tool_events']],
+    ];
+    for (const [body, ...locs] of cases) {
+      const answer = await create(body);
+      t.equal(answer.status, 422, JSON.stringify(body).slice(0, 100));
+      const errors = answer.body['errors'] as { loc: unknown; msg: string; type: string }[];
+      t.same(
+        errors.map(({ loc }) => JSON.stringify(loc)).sort(),
+        locs.map((loc) => JSON.stringify(loc)).sort(),
+      );
+      t.equal(answer.body['message'], errors[0]?.msg);
+    }
+    t.equal((await call('sessions', { body: {} })).status, 422);
+    t.equal((await create({ agent_id: 'x'.repeat(128) })).status, 404, 'long enough for an id');
+  },
+);
+
+t.test('values: 422 on one side of each bound, 201 on the other (fine points 5, 19)', async (t) => {
+  const variables = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`v${i}`, i]));
+  const metadata = (bytes: number) => ({ a: 'x'.repeat(bytes - '{"a":""}'.length) });
+  const words = (count: number) => 'a '.repeat(count - 1) + 'a';
+  const fine: Body[] = [
+    {
+      name: 'x'.repeat(128),
+      end_user_id: 'x'.repeat(256),
+      timezone: 'Asia/Tokyo',
+      client_timezone: 'x'.repeat(64),
+    },
+    { timezone: 'UTC', metadata: metadata(16 * 1024), dynamic_variables: variables(50) },
+    { dynamic_variables: { a: 'x'.repeat(1000), B_2: -1.5e300, c: false, constructor: 'own' } },
+    { overrides: { first_message: 'x'.repeat(10_000), voice_id: 'x'.repeat(256), language: 'en' } },
+    { overrides: { first_message_prompt: 'x'.repeat(10_000), system_prompt: words(4000) } },
+    // Tokens count as sent: rendered, this one is far longer, and as long as it may be.
+    { overrides: { system_prompt: '{{a}}'.repeat(100) }, dynamic_variables: { a: 'x '.repeat(500) } },
+  ];
+  for (const body of fine) {
+    const answer = await create(body);
+    t.equal(answer.status, 201, JSON.stringify(answer.body));
+    await endAll();
+  }
+  const wrong: [Body, (string | number)[]][] = [
+    [{ timezone: 'Mars/Olympus' }, ['timezone']],
+    [{ timezone: '' }, ['timezone']],
+    [{ timezone: '+01:00' }, ['timezone']],
+    [{ metadata: metadata(16 * 1024 + 1) }, ['metadata']],
+    [{ metadata: { a: 'ü'.repeat(8200) } }, ['metadata']],
+    [{ dynamic_variables: variables(51) }, ['dynamic_variables']],
+    [{ dynamic_variables: { a: 'x'.repeat(1001) } }, ['dynamic_variables', 'a']],
+    [{ dynamic_variables: { '1a': 1 } }, ['dynamic_variables', '1a']],
+    [{ dynamic_variables: { _a: 1 } }, ['dynamic_variables', '_a']],
+    [{ dynamic_variables: { 'a-b': 1 } }, ['dynamic_variables', 'a-b']],
+    [{ dynamic_variables: { '': 1 } }, ['dynamic_variables', '']],
+    [{ dynamic_variables: { a: null } }, ['dynamic_variables', 'a']],
+    [{ dynamic_variables: { a: {} } }, ['dynamic_variables', 'a']],
+    [{ dynamic_variables: { a: [] } }, ['dynamic_variables', 'a']],
+    [{ overrides: { first_message: 'a', first_message_prompt: 'b' } }, ['overrides', 'first_message_prompt']],
+    [{ overrides: { system_prompt: words(4001) } }, ['overrides', 'system_prompt']],
+    [{ overrides: { system_prompt: '{{a}}'.repeat(101) }, dynamic_variables: { a: 'x'.repeat(1000) } }, ['dynamic_variables']],
+  ]; // prettier-ignore
+  for (const [body, loc] of wrong) {
+    const answer = await create(body);
+    t.equal(answer.status, 422, JSON.stringify(body).slice(0, 100));
+    t.match(answer.body, { status: 422, errors: [{ loc }] });
+  }
+});
+
+t.test('errors win in the order of fine point 12', async (t) => {
+  const draft = await makeAgent(call, { published: false });
+  const archived = await makeAgent(call, { change: { status: 'archived' } });
+  const wrongValue = { timezone: 'Mars/Olympus' };
+  const at = (agent: string, body: Body = {}, options: CallOptions = {}) =>
+    call('sessions', { body: { agent_id: agent, ...body }, ...options });
+  const cases: [string, number, Promise<{ status: number; body: Body }>, string?][] = [
+    ['malformed JSON before the key', 400, call('sessions', { body: '{', key: 'wrong' }), 'Malformed JSON'],
+    ['key before shape', 401, at(draft, { extra: 1 }, { key: 'wrong' }), 'Invalid token'],
+    ['shape before agent', 422, at('agent_none', { extra: 1 }), 'unknown field extra'],
+    ['agent before values', 404, at('agent_none', wrongValue), 'Agent not found'],
+    ['refused override before values', 400, at(draft, { overrides: { language: 'ja' }, ...wrongValue })],
+    ['values before state', 422, at(draft, wrongValue)],
+    ['state: a draft', 409, at(draft), 'Agent has no published version'],
+    ['state: archived', 409, at(archived), 'Agent is archived'],
+  ];
+  for (const [what, status, answering, message] of cases) {
+    const { status: got, body } = await answering;
+    t.equal(got, status, what);
+    t.equal(body['status'], status);
+    if (message !== undefined) t.equal(body['message'], message, what);
+  }
+  const bare = await fetch(`${gateway.base}/v1/agent/sessions`, {
+    method: 'POST',
+    headers: gateway.authorization,
+    body: '{}',
+  });
+  t.equal(bare.status, 415);
+  for (const authorization of ['', 'Basic abc', 'Bearer', 'Bearer  '])
+    t.equal(
+      (await at(agentId, {}, { key: null, headers: { authorization } })).status,
+      401,
+      `"${authorization}" is no public request`,
+    );
+});
+
+t.test("another workspace's agents and sessions are not found", async (t) => {
+  const workspaceId = randomIds.next('workspace');
+  await sql`insert into workspaces (id, name) values (${workspaceId}, 'Other')`;
+  const { key } = await createKey(sql, randomIds, { workspaceId, name: 'other' });
+  const { body } = await create({});
+  t.equal((await create({}, { key })).status, 404);
+  for (const [path, method] of [
+    ['', 'GET'],
+    ['/recording', 'GET'],
+    ['/end', 'POST'],
+  ] as const) {
+    const answer = await call(`sessions/${String(body['session_id'])}${path}`, { method, key });
+    t.same([answer.status, answer.body], [404, { status: 404, message: 'Session not found' }], path);
+  }
+  t.same((await call('sessions?status=pending', { key })).body['sessions'], []);
+  t.equal((await call(`agents/${agentId}/preview`, { method: 'POST', key })).status, 404);
+  t.match(await read(body['session_id']), { status: 'pending' });
+});
+
+t.test('PUBLIC_URL is where clients join, whatever host was asked (fine point 7)', async (t) => {
+  const holder = createServer().listen(0, '127.0.0.1');
+  await once(holder, 'listening');
+  const { port } = holder.address() as { port: number };
+  holder.close();
+  await once(holder, 'close');
+  const [PORT, DATA_DIR] = [String(port), await temporaryFolder()];
+  const shared = { DATABASE_URL: url, SECRETS_KEY, API_KEY: TEST_KEY };
+  const { child } = spawnGateway({
+    ...shared,
+    ...TONE,
+    PORT,
+    DATA_DIR,
+    PUBLIC_URL: 'https://speech.example.com',
+  });
+  t.teardown(async () => {
+    const exited = once(child, 'exit');
+    if (child.exitCode === null && child.kill('SIGTERM')) await exited;
+    await rm(DATA_DIR, { recursive: true, force: true });
+  });
+  const base = `http://127.0.0.1:${PORT}`;
+  const ready = () => fetch(`${base}/health`).then(({ status }) => status === 200).catch(() => false); // prettier-ignore
+  await until('the gateway is ready', ready);
+  const answer = await client(base)('sessions', { body: { agent_id: agentId } });
+  t.equal(answer.status, 201);
+  t.equal(answer.body['media_url'], 'wss://speech.example.com');
+});
+
+t.test('a language that no engine recognises is 409 (fine point 10)', async (t) => {
+  const plain = await startGateway({
+    DATABASE_URL: url,
+    SECRETS_KEY,
+    STT_ENGINES: 'openai-compatible',
+    REMOTE_OPENAI_URL: 'http://127.0.0.1:9/v1',
+    REMOTE_OPENAI_LANGUAGES: 'en',
+  });
+  t.teardown(() => plain.stop());
+  const there = client(plain.base);
+  const body = { agent_id: agentId, overrides: { language: 'ja' } };
+  const answer = await there('sessions', { body });
+  t.same([answer.status, answer.body['message']], [409, 'No speech recognition for "ja"']);
+  t.equal((await there('sessions', { body: { agent_id: agentId } })).status, 201);
+});
+
+t.test('live sessions count against the concurrency of the workspace (fine point 6)', async (t) => {
+  for (let made = 0; made < 4; made++) {
+    const { body } = await create({});
+    await sql`update sessions set status = 'active', started_at = now() where id = ${String(body['session_id'])}`;
+  }
+  const full = await create({});
+  t.equal(full.status, 429);
+  t.ok(Number(full.headers.get('retry-after')) >= 1);
+  await endAll();
+  t.equal((await create({})).status, 201);
+});
+
+t.test('sessions that wait to be joined are bounded', async (t) => {
+  const [workspace] = await sql`select workspace_id as id from sessions limit 1`;
+  const pending = (count: number) => sql`
+    insert into sessions (id, workspace_id, agent_id, agent_name, config_hash, source, timezone, metadata, overrides,
+      expires_at, max_duration_seconds)
+    select 'many_' || n, ${workspace!['id'] as string}, 'a', 'A', '', 'api_key', 'UTC', '{}', '{}', now() + interval '1 hour', 60
+    from generate_series(1, ${count}::int) n`;
+  await pending(LIMITS.session.pending - 1);
+  t.equal((await create({})).status, 201);
+  t.equal((await create({})).status, 429);
+  await sql`delete from sessions where id like 'many_%'`;
+});
+
+t.test('an exhausted quota is 402, after all else (fine point 12)', async (t) => {
+  const workspaceId = randomIds.next('workspace');
+  await sql`insert into workspaces (id, name, conversation_ms, synthesis_characters) values (${workspaceId}, 'Poor', 0, 100)`;
+  const { key } = await createKey(sql, randomIds, { workspaceId, name: 'poor' });
+  const poor = (path: string, options?: CallOptions) => call(path, { ...options, key });
+  const id = await makeAgent(poor);
+  const draft = await makeAgent(poor, { published: false });
+  t.equal((await poor('sessions', { body: { agent_id: draft } })).status, 409, 'the state comes before it');
+  const answer = await poor('sessions', { body: { agent_id: id } });
+  t.same([answer.status, answer.body], [402, { status: 402, message: 'Out of API credit' }]);
+});

@@ -1,0 +1,187 @@
+/**
+ * What a session runs: overrides, variables, choices and metadata over what was published, or over the draft of a
+ * preview (spec "Session creation"; native-and-platform.md 6.6, 6.7).
+ */
+import t from 'tap';
+import { type Body, makeAgent } from '../fixtures/agents.js';
+import { ALL_OVERRIDES, startSessions } from '../fixtures/platform-sessions.js';
+
+t.setTimeout(240_000);
+
+const { sql, call, agentId, create, read, planOf, configOf, endAll } = await startSessions(t);
+
+t.test('overrides need the permission of the agent, field by field', async (t) => {
+  const fields: [string, string, string][] = [
+    ['first_message', 'first_message', 'Hi'],
+    ['first_message_prompt', 'first_message', 'Greet'],
+    ['system_prompt', 'system_prompt', 'Be kind'],
+    ['voice_id', 'voice_id', 'abc'],
+    ['language', 'language', 'en'],
+  ];
+  const none = await makeAgent(call);
+  for (const [field, permission, value] of fields) {
+    const only = await makeAgent(call, { change: { overrides_allowed: [permission] } });
+    const others = await makeAgent(call, {
+      change: { overrides_allowed: ALL_OVERRIDES.filter((one) => one !== permission) },
+    });
+    const status = async (agent: string) =>
+      (await create({ agent_id: agent, overrides: { [field]: value } })).status;
+    t.same([await status(only), await status(others), await status(none)], [201, 400, 400], field);
+  }
+  t.equal(
+    (await create({ agent_id: none, overrides: { language: null }, name: null })).status,
+    201,
+    'null is absent',
+  );
+});
+
+t.test('variables are rendered into the prompt, once, and kept nowhere else', async (t) => {
+  const answer = await create({
+    dynamic_variables: { name: 'Ada {{place}} $& $1', place: 7, constructor: true },
+    overrides: {
+      system_prompt: 'You help {{name}}; {{ place }}, {{  place  }}, {{constructor}}, {{toString}}, {{}}.',
+    },
+  });
+  t.equal(answer.status, 201);
+  t.match((await configOf(answer))['prompt'], {
+    system_prompt: 'You help Ada {{place}} $& $1; 7, {{  place  }}, true, {{toString}}, {{}}.',
+    first_message_mode: 'fixed',
+    first_message: 'Hello Ada {{place}} $& $1, {{unknown}}!',
+    first_message_prompt: 'Greet Ada {{place}} $& $1.',
+  });
+  const id = String(answer.body['session_id']);
+  const shown = await read(id);
+  t.notMatch(JSON.stringify(shown), /Ada/);
+  t.same(shown['overrides'], {
+    system_prompt: 'You help {{name}}; {{ place }}, {{  place  }}, {{constructor}}, {{toString}}, {{}}.',
+  });
+  await call(`sessions/${id}/end`, { method: 'POST' });
+  const [row] = await sql`select to_jsonb(s)::text as all from sessions s where id = ${id}`;
+  t.notMatch(row!['all'], /Ada/, 'and forgotten with the end');
+});
+
+t.test('overrides take effect for this session and are kept as they came', async (t) => {
+  const overrides = { first_message: 'Ahoy {{name}}', voice_id: 'v1', language: 'fr' };
+  const answer = await create({ overrides, dynamic_variables: { name: 'X' } });
+  const config = await configOf(answer);
+  t.match(config, {
+    prompt: {
+      first_message_mode: 'fixed',
+      first_message: 'Ahoy X',
+      system_prompt: 'You help X of {{place}}.',
+    },
+    voice: { voice_id: 'v1', speaking_language: 'fr' },
+  });
+  t.same((await read(answer.body['session_id']))['overrides'], overrides);
+  const prompted = await create({ overrides: { first_message_prompt: 'Sing' } });
+  t.match((await configOf(prompted))['prompt'], {
+    first_message_mode: 'prompt',
+    first_message_prompt: 'Sing',
+  });
+  const plain = await create({});
+  t.match((await configOf(plain))['voice'], { voice_id: 'default', speaking_language: 'en' });
+  t.same((await read(plain.body['session_id']))['overrides'], {});
+});
+
+t.test("the timezone is the request's, the agent's, the browser's, or UTC", async (t) => {
+  const nowhere = await makeAgent(call);
+  const cases: [Body, string][] = [
+    [{ timezone: 'Asia/Tokyo', client_timezone: 'America/Lima' }, 'Asia/Tokyo'],
+    [{ client_timezone: 'America/Lima' }, 'Europe/Berlin'],
+    [{ agent_id: nowhere, client_timezone: 'America/Lima' }, 'America/Lima'],
+    [{ agent_id: nowhere, client_timezone: 'not/a zone' }, 'UTC'],
+    [{ agent_id: nowhere }, 'UTC'],
+  ];
+  for (const [body, timezone] of cases) {
+    const answer = await create(body);
+    t.equal((await planOf(answer))['timezone'], timezone);
+    t.equal((await read(answer.body['session_id']))['timezone'], timezone);
+    await endAll();
+  }
+});
+
+t.test('recording, tool events and world context are on, unless the session says no', async (t) => {
+  const choices = { recordAudio: true, toolEvents: true, worldContext: true };
+  t.match(await planOf(await create({})), choices);
+  t.match(
+    await planOf(await create({ record_audio: null, tool_events: null, world_context: null })),
+    choices,
+  );
+  const none = { record_audio: false, tool_events: false, world_context: false };
+  t.match(await planOf(await create(none)), { recordAudio: false, toolEvents: false, worldContext: false });
+  const config = (await call(`agents/${agentId}/config`)).body;
+  t.match(config, { conversation: { record_audio: true } }, 'the agent stays as it is');
+});
+
+t.test('metadata comes back as it went in', async (t) => {
+  const metadata = {
+    z: 1,
+    a: [null, { '10': 'x', '9': 'y' }],
+    'ü "q"': '\u2028',
+    __proto__x: { deep: [[[]]] },
+  };
+  const { body } = await create({ metadata, name: 'Call 7', end_user_id: 'customer-42' });
+  const detail = await read(body['session_id']);
+  t.equal(JSON.stringify(detail['metadata']), JSON.stringify(metadata));
+  t.hasStrict(detail, {
+    session_id: body['session_id'],
+    agent_id: agentId,
+    agent_name: 'Bakery',
+    name: 'Call 7',
+    status: 'pending',
+    source: 'api_key',
+    caller_number: null,
+    dialed_number: null,
+    started_at: null,
+    ended_at: null,
+    duration_seconds: null,
+    end_user_id: 'customer-42',
+    version_number: 1,
+    ended_reason: null,
+    analysis: null,
+  });
+  t.strictSame(detail['items'], []);
+  const bare = await read((await create({})).body['session_id']);
+  t.strictSame([bare['metadata'], bare['name'], bare['end_user_id']], [{}, null, null]);
+});
+
+t.test('a session runs what was published, not the draft', async (t) => {
+  const id = await makeAgent(call, { config: { prompt: { system_prompt: 'one' } } });
+  await call(`agents/${id}/config`, { method: 'PATCH', body: { prompt: { system_prompt: 'two' } } });
+  const first = await create({ agent_id: id });
+  t.equal((await configOf(first))['prompt']!['system_prompt'], 'one');
+  await call(`agents/${id}/publish`, { method: 'POST' });
+  const second = await create({ agent_id: id });
+  t.equal((await configOf(second))['prompt']!['system_prompt'], 'two');
+  t.match(await read(second.body['session_id']), { version_number: 2 });
+  t.match(await read(first.body['session_id']), { version_number: 1 });
+  t.equal((await call(`agents/${id}`, { method: 'DELETE' })).status, 204);
+  t.match(await read(first.body['session_id']), { agent_name: 'Bakery' }, 'records outlive the agent');
+});
+
+t.test(
+  'previews run the draft, without webhooks, unseen in lists, and need a key (fine point 21)',
+  async (t) => {
+    const id = await makeAgent(call, {
+      published: false,
+      config: {
+        prompt: { system_prompt: 'draft of {{x}}' },
+        webhooks: { post_call: { url: 'https://hooks.example.com/a' } },
+        conversation: { max_duration_seconds: 3600 },
+      },
+    });
+    const preview = (body?: Body) => call(`agents/${id}/preview`, { method: 'POST', ...(body && { body }) });
+    const answer = await preview({ dynamic_variables: { x: 'X' } });
+    t.equal(answer.status, 201);
+    t.equal(answer.body['max_duration_seconds'], 600);
+    const { prompt, webhooks } = await configOf(answer);
+    t.hasStrict(prompt, { system_prompt: 'draft of X' });
+    t.strictSame(webhooks, { post_call: [] });
+    t.hasStrict(await read(answer.body['session_id']), { source: 'dashboard', version_number: null });
+    t.same((await call(`sessions?status=pending&agent_id=${id}`)).body['sessions'], []);
+    t.equal((await preview()).status, 201, 'the body may be missing');
+    t.equal((await preview({ agent_id: id })).status, 422);
+    t.equal((await call(`agents/${id}/preview`, { method: 'POST', key: null })).status, 401);
+    t.equal((await call('agents/agent_none/preview', { method: 'POST' })).status, 404);
+  },
+);

@@ -1,0 +1,195 @@
+/**
+ * Contexts of one multi-stream-input socket: how they begin and end, side by side, and which failures they share
+ * (protocol-b.md section 3).
+ */
+import t from 'tap';
+import { CLOSE } from '../../contracts/close-codes.js';
+import { ServiceError } from '../../contracts/errors.js';
+import type { SpeechFrame } from '../fixtures/speech-socket.js';
+import { errorsIn, FINAL, open, type Opening, turns } from '../fixtures/stream-input-host.js';
+
+const multi = (opening: Opening = {}) => open({ ...opening, path: 'multi-stream-input' });
+
+t.test('contexts speak side by side, and are final when they were closed, not when flushed', async (t) => {
+  const { send, log, speech } = await multi();
+  send(
+    { text: ' ', context_id: 'a', voice_settings: {} },
+    { text: 'Hello ', context_id: 'a' },
+    { text: ' ', context_id: 'b' },
+    { text: 'World. ', context_id: 'b', flush: true },
+    { text: '', context_id: 'a', flush: true },
+  );
+  await turns();
+  t.equal(speech.jobs.length, 2);
+  for (const job of [0, 1]) speech.goOn(job, 2);
+  await turns(10);
+  t.match(log, [
+    { audio: 'AA==', contextId: 'b' },
+    { audio: 'AQ==', contextId: 'a' },
+  ]);
+  t.notOk(
+    log.some((entry) => 'isFinal' in entry && entry.isFinal),
+    'a flush ends nothing',
+  );
+  t.strictSame((log[1] as SpeechFrame).alignment?.chars.join(''), 'Hello ');
+  send({ context_id: 'a', close_context: true }, { context_id: 'b', close_context: true });
+  await turns(10);
+  t.match(log.slice(2), [
+    { ...FINAL, contextId: 'a' },
+    { ...FINAL, contextId: 'b' },
+  ]);
+  t.equal(log.length, 4, 'the socket stays open');
+});
+
+t.test('text that comes with the end of a context is spoken', async (t) => {
+  const { send, log, speech } = await multi();
+  send({ text: 'All at once. ', context_id: 'a', close_context: true });
+  await turns();
+  speech.goOn(0, 2);
+  await turns(10);
+  t.strictSame(
+    speech.jobs.map(({ text }) => text),
+    ['All at once. '],
+  );
+  t.match(log.at(-1), { ...FINAL, contextId: 'a' });
+});
+
+t.test('a context that is closed speaks to its end, and its name is free at once', async (t) => {
+  const { send, log, speech } = await multi();
+  send({ text: 'Old. ', context_id: 'a' }, { context_id: 'a', close_context: true });
+  send({ text: 'New. ', context_id: 'a' }, { context_id: 'a', flush: true });
+  await turns();
+  t.equal(speech.jobs.length, 2);
+  speech.goOn(0, 2);
+  speech.goOn(1, 1);
+  await turns(10);
+  t.strictSame(
+    speech.jobs.map(({ text }) => text),
+    ['Old. ', 'New. '],
+  );
+  t.equal(log.filter((entry) => 'isFinal' in entry && entry.isFinal).length, 1, 'the old one is final');
+});
+
+t.test('an empty text keeps a context alive and opens none', async (t) => {
+  const { send, log, clock, speech } = await multi({ query: { inactivity_timeout: '10' } });
+  send({ text: ' ', context_id: 'a' });
+  for (let round = 0; round < 5; round++) {
+    clock.advance(9000);
+    send({ text: '', context_id: 'a' }, { text: '' });
+  }
+  t.strictSame(log, []);
+  send({ text: 'Hello. ', context_id: 'a', flush: true });
+  await turns();
+  t.equal(speech.jobs.length, 1);
+  for (let name = 0; name < 10; name++)
+    send({ text: '', context_id: `c${name}` }, { context_id: `d${name}`, flush: true });
+  send({ context_id: 'nobody', close_context: true });
+  t.strictSame(log, [], 'no context was opened for them');
+});
+
+t.test('an empty text without a context keeps the socket open', async (t) => {
+  const { send, log, clock } = await multi({ query: { inactivity_timeout: '10' } });
+  for (let round = 0; round < 5; round++) {
+    clock.advance(9000);
+    send({ text: '' });
+  }
+  t.strictSame(log, []);
+  clock.advance(10_000);
+  t.match(log, [{ error: 'input_timeout_exceeded' }, { close: { code: 1008 } }]);
+});
+
+t.test('a context that hears nothing is closed alone; a socket without contexts as well', async (t) => {
+  const { send, log, clock, speech } = await multi({ query: { inactivity_timeout: '10' } });
+  send({ text: 'Unspoken', context_id: 'a' }, { text: ' ', context_id: 'b' });
+  clock.advance(6000);
+  send({ text: '', context_id: 'b' });
+  clock.advance(6000);
+  await turns();
+  speech.goOn(0, 2);
+  await turns(10);
+  t.equal(speech.jobs[0]?.text, 'Unspoken ', 'what waited is spoken');
+  t.match(log, [
+    { contextId: 'a', audio: String },
+    { ...FINAL, contextId: 'a' },
+  ]);
+  clock.advance(4000);
+  t.match(log[2], { ...FINAL, contextId: 'b' });
+  clock.advance(9999);
+  t.equal(log.length, 3);
+  clock.advance(1);
+  t.match(log.slice(3), [{ error: 'input_timeout_exceeded' }, { close: { code: 1008 } }]);
+});
+
+t.test('five contexts at most, those that speak to their end among them', async (t) => {
+  const { send, log, speech } = await multi();
+  for (let name = 0; name < 5; name++) send({ text: `Hello ${name}. `, context_id: `c${name}`, flush: true });
+  await turns();
+  send({ context_id: 'c0', close_context: true });
+  t.strictSame(log, []);
+  speech.goOn(0, 2);
+  await turns(10);
+  send({ text: ' ', context_id: 'c5' });
+  t.strictSame(errorsIn(log), [], 'there is room again');
+  send({ text: ' ', context_id: 'c6' });
+  t.match(log.slice(-2), [{ error: 'max_contexts_exceeded', code: 1008 }, { close: { code: 1008 } }]);
+  await turns();
+  t.ok(
+    speech.jobs.every(({ over }) => over),
+    'and none speaks on',
+  );
+});
+
+t.test('close_socket: all that was said is spoken, then 1000', async (t) => {
+  const { send, log, speech } = await multi();
+  send({ text: 'One. ', context_id: 'a' }, { text: 'Two. ', context_id: 'b', flush: true });
+  send({ close_socket: true }, { text: 'Three. ', context_id: 'c', flush: true });
+  await turns();
+  for (const job of [0, 1]) speech.goOn(job, 2);
+  await turns(10);
+  t.equal(speech.jobs.length, 2);
+  t.equal(log.filter((entry) => 'isFinal' in entry && entry.isFinal).length, 2);
+  t.match(log.at(-1), { close: CLOSE.normal });
+  const empty = await multi();
+  empty.send({ close_socket: true });
+  t.match(empty.log, [{ close: CLOSE.normal }]);
+});
+
+t.test('frames without a context share one that has a name of its own', async (t) => {
+  const { send, log, speech } = await multi();
+  send({ text: 'Hello ' }, { text: 'there. ', flush: true });
+  await turns();
+  speech.goOn(0);
+  await turns();
+  t.equal(speech.jobs[0]?.text, 'Hello there. ');
+  t.match(log, [{ contextId: 'default' }]);
+});
+
+t.test('a phrase without a blank behind it gets one, so that words are not joined', async (t) => {
+  const { send, log, speech } = await multi({ query: { auto_mode: 'true' } });
+  send({ text: 'Hello there.', context_id: 'a' }, { text: 'And you?', context_id: 'a' });
+  await turns();
+  speech.goOn(0, 2);
+  await turns(10);
+  const told = log.map((entry) => (entry as SpeechFrame).alignment?.chars.join(''));
+  t.strictSame(told, ['Hello there. ', 'And you? ']);
+});
+
+t.test('a failure of one context ends it alone, where the others may go on', async (t) => {
+  const { send, log, speech } = await multi();
+  send({ text: 'One. ', context_id: 'a', flush: true }, { text: 'Two. ', context_id: 'b', flush: true });
+  await turns();
+  speech.fail(0, new ServiceError('engine_lost'));
+  await turns();
+  t.match(log, [{ error: 'internal_error', code: 1011, contextId: 'a' }]);
+  speech.goOn(1);
+  await turns();
+  t.match(log[1], { audio: 'AQ==', contextId: 'b' });
+  send({ text: 'Three. ', context_id: 'b', flush: true });
+  speech.fail(1, new ServiceError('voice_not_found'));
+  await turns();
+  t.match(
+    log.slice(2),
+    [{ error: 'voice_not_found', code: 1008 }, { close: { code: 1008 } }],
+    'of all of them',
+  );
+});
