@@ -88,6 +88,27 @@ t.test(
   },
 );
 
+t.test('a call is the request that the tool’s test sends: one Content-Type, the tool’s own', async (t) => {
+  const sent: (readonly string[])[] = [];
+  answerTool = (request, response) => {
+    const { rawHeaders: raw } = request;
+    sent.push(raw.filter((_, index) => raw[index - 1]?.toLowerCase() === 'content-type'));
+    response.end('sunny');
+  };
+  model.answer(callsWeather);
+  const posting = {
+    method: 'POST',
+    content_type: 'application/json',
+    body_template: '{"city":"{{city}}"}',
+    headers: [{ name: 'Content-Type', value: 'application/vnd.weather+json' }],
+  };
+  const meeting = await talks.meet({ tools: { tool_ids: [await toolId(webhook(posting))] } });
+  meeting.caller.send({ type: 'user.message', text: 'Weather?' });
+  await untilShown(meeting, 'It is sunny.');
+  t.strictSame(sent, [['application/vnd.weather+json']]);
+  await hangUp(meeting);
+});
+
 t.test('tool_events:false keeps tools off the client, and errors can be hidden from the model', async (t) => {
   answerTool = (_, response) => response.writeHead(500).end('stack trace of the shop');
   model.asked.length = 0;
