@@ -2,17 +2,11 @@
  * A browser's side of a session: LiveKit's room with the microphone published and the agent's voice played. It is
  * loaded when it is wanted, so that Node never loads it.
  */
-import {
-  createLocalAudioTrack,
-  type LocalAudioTrack,
-  type LocalTrack,
-  type RemoteTrack,
-  Room as LivekitRoom,
-  RoomEvent,
-  Track,
-} from 'livekit-client';
-import { SessionError } from './errors.js';
+import { type RemoteTrack, Room as LivekitRoom, RoomEvent, Track } from 'livekit-client';
+import { switchDevice } from './devices.js';
+import { asSessionError, type SessionError } from './errors.js';
 import { Meter } from './meter.js';
+import { Microphone } from './microphone.js';
 import type { Endpoint, Sound } from './room.js';
 import type { SoundOptions } from './session.js';
 
@@ -22,53 +16,39 @@ class BrowserSound implements Sound {
   readonly #context = new AudioContext();
   readonly #input = new Meter(this.#context);
   readonly #output = new Meter(this.#context);
-  #microphone: LocalAudioTrack | undefined;
+  readonly #microphone: Microphone;
   #voice: RemoteTrack | undefined;
   #closed = false;
 
   constructor(
     private readonly room: LivekitRoom,
     private readonly options: SoundOptions,
+    private readonly tell: (error: SessionError) => void,
   ) {
+    const { microphone } = options;
+    this.#microphone = new Microphone(room, typeof microphone === 'object' ? microphone.deviceId : undefined);
     room.on(RoomEvent.TrackSubscribed, (track) => this.#play(track));
     room.on(RoomEvent.TrackUnsubscribed, (track) => this.#stop(track));
     room.on(RoomEvent.AudioPlaybackStatusChanged, () => this.#awaitGesture());
   }
 
   async open(): Promise<void> {
-    const { microphone = true } = this.options;
-    if (microphone !== false) this.#microphone = await this.#acquire(microphone);
+    if (this.options.microphone !== false) await this.#microphone.open();
     this.#wake();
-  }
-
-  async #acquire(wanted: true | { readonly deviceId: string }): Promise<LocalAudioTrack> {
-    try {
-      const deviceId = wanted === true ? undefined : { exact: wanted.deviceId };
-      const processed = { echoCancellation: true, noiseSuppression: true, autoGainControl: true };
-      const track = await createLocalAudioTrack({ ...processed, ...(deviceId && { deviceId }) });
-      if (this.#closed) track.stop();
-      return track;
-    } catch (cause) {
-      throw new SessionError('mic_permission_denied', { cause });
-    }
   }
 
   async start(): Promise<void> {
     const { speaker } = this.options;
-    if (this.#microphone) await this.#publish(this.#microphone);
-    if (speaker) await this.useSpeaker(speaker.deviceId);
+    await this.#microphone.publish();
+    // The usual one serves as well.
+    if (speaker)
+      await this.useSpeaker(speaker.deviceId).catch((error: unknown) => {
+        if (!this.#closed) this.tell(asSessionError('device_change_failed', error));
+      });
   }
 
-  async #publish(track: LocalAudioTrack): Promise<void> {
-    // LiveKit's types do not hold under exactOptionalPropertyTypes.
-    await this.room.localParticipant.publishTrack(track as LocalTrack, { source: Track.Source.Microphone });
-  }
-
-  async setMuted(muted: boolean): Promise<void> {
-    if (this.#microphone) return void (await (muted ? this.#microphone.mute() : this.#microphone.unmute()));
-    if (muted) return;
-    this.#microphone = await this.#acquire(true);
-    await this.#publish(this.#microphone);
+  setMuted(muted: boolean): Promise<void> {
+    return this.#microphone.setMuted(muted);
   }
 
   #play(track: RemoteTrack): void {
@@ -102,8 +82,7 @@ class BrowserSound implements Sound {
   }
 
   get inputVolume(): number {
-    const { mediaStreamTrack, isMuted = true } = this.#microphone ?? {};
-    return isMuted ? 0 : this.#input.level(mediaStreamTrack);
+    return this.#input.level(this.#microphone.heard);
   }
 
   get outputVolume(): number {
@@ -111,33 +90,25 @@ class BrowserSound implements Sound {
   }
 
   useMicrophone(deviceId: string): Promise<void> {
-    return this.#switch('audioinput', deviceId);
+    return this.#microphone.use(deviceId);
   }
 
   useSpeaker(deviceId: string): Promise<void> {
-    return this.#switch('audiooutput', deviceId);
-  }
-
-  async #switch(kind: 'audioinput' | 'audiooutput', deviceId: string): Promise<void> {
-    // A muted microphone would find out only when it is wanted.
-    const devices = await navigator.mediaDevices.enumerateDevices();
-    const isThere = devices.some((device) => device.kind === kind && device.deviceId === deviceId);
-    if (!isThere && deviceId !== 'default') throw new SessionError('device_change_failed');
-    const switched = await this.room.switchActiveDevice(kind, deviceId);
-    if (!switched) throw new SessionError('device_change_failed');
+    return switchDevice(this.room, 'audiooutput', deviceId);
   }
 
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#microphone?.stop();
+    this.#microphone.close();
     this.#voice?.detach();
-    this.#microphone = this.#voice = undefined;
+    this.#voice = undefined;
     this.#context.close().catch(() => undefined);
   }
 }
 
-export function openBrowser(options: SoundOptions): Endpoint {
+/** `tell` hears what goes wrong without ending anything. */
+export function openBrowser(options: SoundOptions, tell: (error: SessionError) => void): Endpoint {
   const room = new LivekitRoom();
-  return { room, sound: new BrowserSound(room, options) };
+  return { room, sound: new BrowserSound(room, options, tell) };
 }

@@ -2,9 +2,9 @@
  * The console's page: an account owner picks one of his agents, published or draft, and talks to it. The key stays in
  * the page's memory and goes to the gateway that has served the page.
  */
-import { SessionError } from './errors.js';
-import { AgentSession } from './session.js';
+import type { SessionEvents } from './events.js';
 import type { SessionResponse } from './place.js';
+import { AgentSession } from './session.js';
 
 const find = <Kind extends HTMLElement>(id: string): Kind => document.getElementById(id) as Kind;
 
@@ -18,10 +18,12 @@ const page = {
   hangUp: find<HTMLButtonElement>('hang-up'),
   mute: find<HTMLButtonElement>('mute'),
   state: find<HTMLOutputElement>('state'),
+  mode: find('mode'),
   meters: find('meters'),
   input: find<HTMLMeterElement>('input'),
   output: find<HTMLMeterElement>('output'),
   lines: find<HTMLOListElement>('lines'),
+  aloud: find('aloud'),
   writing: find<HTMLFormElement>('writing'),
   text: find<HTMLInputElement>('text'),
   silent: find<HTMLInputElement>('silent'),
@@ -29,7 +31,7 @@ const page = {
 
 let session: AgentSession | undefined;
 
-async function ask<Answer>(path: string, body?: object): Promise<Answer> {
+async function ask<Answer>(path: string, body?: object, signal?: AbortSignal): Promise<Answer> {
   const response = await fetch(new URL(`v1/agent/${path}`, document.baseURI), {
     method: body ? 'POST' : 'GET',
     headers: {
@@ -37,79 +39,131 @@ async function ask<Answer>(path: string, body?: object): Promise<Answer> {
       ...(body && { 'content-type': 'application/json' }),
     },
     ...(body && { body: JSON.stringify(body) }),
+    ...(signal && { signal }),
   });
-  const answer = (await response.json()) as { readonly message?: string };
-  if (!response.ok) throw new Error(answer.message ?? `The gateway answers ${response.status}`);
-  return answer as Answer;
+  const answer = (await response.json().catch(() => undefined)) as { readonly message?: string } | undefined;
+  if (response.ok && answer) return answer as Answer;
+  throw new Error(answer?.message ?? `The gateway answers ${response.status}, and not as it should`);
 }
 
-function line(kind: 'user' | 'agent' | 'tool' | 'error', text: string, segment = ''): void {
+type Kind = keyof typeof SPEAKERS;
+
+const SPEAKERS = { user: 'You: ', agent: 'Agent: ', tool: 'Tool: ', error: '' } as const;
+
+function line(kind: Kind, text: string, segment = ''): void {
   const id = segment && `segment-${segment}`;
   const item = (id && document.getElementById(id)) || document.createElement('li');
-  Object.assign(item, { id, className: kind, textContent: text });
+  Object.assign(item, { id, className: kind, textContent: SPEAKERS[kind] + text });
   if (!item.isConnected) page.lines.append(item);
   item.scrollIntoView({ block: 'nearest' });
 }
 
-const complain = (error: unknown): void =>
-  line('error', error instanceof Error ? error.message : String(error));
+/** To screen readers, which lines that still change would keep talking. */
+function announce(kind: Kind, text: string): void {
+  page.aloud.textContent = SPEAKERS[kind] + text;
+}
+
+function complain(error: unknown): void {
+  const text = error instanceof Error ? error.message : String(error);
+  line('error', text);
+  announce('error', text);
+}
+
+interface Agent {
+  readonly agent_id: string;
+  readonly name: string;
+}
+
+interface AgentPage {
+  readonly agents: readonly Agent[];
+  readonly next_cursor: string | null;
+}
+
+/** More than anybody wants to pick from. */
+const MAX_PAGES = 50;
+
+async function allAgents(): Promise<readonly Agent[]> {
+  const found: Agent[] = [];
+  let cursor: string | null = '';
+  for (let pages = 0; cursor !== null && pages < MAX_PAGES; pages += 1) {
+    const list: AgentPage = await ask(`agents?page_size=100&cursor=${encodeURIComponent(cursor)}`);
+    found.push(...list.agents);
+    cursor = list.next_cursor;
+  }
+  return found;
+}
 
 async function showAgents(): Promise<void> {
-  const { agents } = await ask<{ agents: { agent_id: string; name: string }[] }>('agents?page_size=100');
+  for (const complaint of page.lines.querySelectorAll('.error')) complaint.remove();
+  const agents = await allAgents();
   page.agent.replaceChildren(...agents.map(({ agent_id, name }) => new Option(name, agent_id)));
   page.call.hidden = agents.length === 0;
   page.state.value = agents.length === 0 ? 'There are no agents yet.' : '';
 }
 
-function requestSession(): Promise<SessionResponse> {
+function requestSession(signal: AbortSignal): Promise<SessionResponse> {
   const client_timezone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const agent_id = page.agent.value;
   return page.draft.checked
-    ? ask(`agents/${encodeURIComponent(agent_id)}/preview`, { client_timezone })
-    : ask('sessions', { agent_id, client_timezone });
+    ? ask(`agents/${encodeURIComponent(agent_id)}/preview`, { client_timezone }, signal)
+    : ask('sessions', { agent_id, client_timezone }, signal);
+}
+
+/** A session may be given up as soon as it is there; the rest is for calls that have begun. */
+function showStatus({ status }: SessionEvents['statusChange']): void {
+  const isOver = status === 'disconnected';
+  page.talk.disabled = !isOver;
+  page.hangUp.disabled = isOver;
+  if (status === 'connecting' || isOver) showControls(false);
+  page.state.value = isOver ? '' : `${status}…`;
+  if (status === 'connected') page.state.value = 'Connected.';
+  keepFocus(isOver ? page.talk : page.hangUp);
+}
+
+function showControls(talking: boolean): void {
+  page.mute.disabled = !talking;
+  page.meters.hidden = page.writing.hidden = !talking;
+  page.mute.textContent = 'Mute';
+  if (!talking) page.mode.textContent = '';
+}
+
+function showMode({ mode }: SessionEvents['modeChange']): void {
+  page.mode.textContent = `The agent is ${mode}.`;
+}
+
+/** What is disabled or hidden loses the focus, and with it a keyboard's user his place. */
+function keepFocus(next: HTMLElement): void {
+  const held = document.activeElement;
+  if (!held || held === document.body || held.matches(':disabled, [hidden] *')) next.focus();
 }
 
 function follow(talking: AgentSession): void {
-  const show = (): void => {
-    const connected = talking.status === 'connected';
-    page.state.value = connected ? `The agent is ${talking.mode}.` : `${talking.status}…`;
-  };
-  talking.on('statusChange', show);
-  talking.on('modeChange', show);
+  talking.on('statusChange', showStatus);
+  talking.on('connect', () => {
+    showControls(true);
+    showMode(talking);
+    measure(talking);
+  });
+  talking.on('modeChange', showMode);
   talking.on('userTranscript', ({ segmentId, text }) => line('user', text, segmentId));
   talking.on('agentResponseDelta', ({ segmentId, text }) => line('agent', text, segmentId));
   talking.on('agentResponse', ({ segmentId, text }) => line('agent', text, segmentId));
+  talking.on('message', ({ role, text }) => announce(role, text));
   talking.on('toolCallStarted', ({ toolName, input }) => line('tool', `${toolName} ${input}`));
   talking.on('toolCallCompleted', ({ toolName, output }) => line('tool', `${toolName} → ${output}`));
   talking.on('toolCallFailed', ({ toolName, error }) => line('tool', `${toolName} failed: ${error}`));
   talking.on('error', complain);
   talking.on('disconnect', ({ reason }) => {
-    enable(false);
     page.state.value = `Over: ${reason.replaceAll('_', ' ')}.`;
   });
 }
 
-function enable(talking: boolean): void {
-  page.talk.disabled = talking;
-  page.hangUp.disabled = page.mute.disabled = !talking;
-  page.meters.hidden = page.writing.hidden = !talking;
-  page.mute.textContent = 'Mute';
-}
-
+/** What goes wrong is told by `error`. */
 async function talk(): Promise<void> {
   page.lines.replaceChildren();
-  page.talk.disabled = true;
-  try {
-    session = new AgentSession({ session: await requestSession() });
-    follow(session);
-    await session.start();
-    enable(true);
-    measure(session);
-  } catch (error) {
-    enable(false);
-    // What the session itself finds out, it has told already.
-    if (!(error instanceof SessionError)) complain(error);
-  }
+  session = new AgentSession({ session: requestSession });
+  follow(session);
+  await session.start().catch(() => undefined);
 }
 
 function measure(talking: AgentSession): void {

@@ -1,4 +1,7 @@
-/** How loud a track is at this moment, as a bar shows it: linear in decibels, from silence (0) to full scale (1). */
+/**
+ * How loud a track is at this moment, as a bar shows it: linear in decibels, from silence (0) to full scale (1). It never
+ * throws: what a browser cannot measure is silent.
+ */
 
 const SILENCE_DB = -60;
 const WINDOW = 1024;
@@ -27,7 +30,13 @@ export class Meter {
   #follow(track: MediaStreamTrack | undefined): void {
     this.#source?.disconnect();
     this.#track = track;
-    this.#source = track && this.context.createMediaStreamSource(new MediaStream([track]));
-    this.#source?.connect(this.#analyser);
+    this.#source = undefined;
+    if (!track) return;
+    try {
+      this.#source = this.context.createMediaStreamSource(new MediaStream([track]));
+      this.#source.connect(this.#analyser);
+    } catch {
+      // Firefox does not join what has another sample rate.
+    }
   }
 }

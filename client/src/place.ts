@@ -4,14 +4,18 @@
  */
 import { SessionError } from './errors.js';
 
-/** As the gateway answers; only these fields are read, the address being the one whose name ends in `_url`. */
+/** As the gateway answers; only these fields are read, and of the others the address, whose name ends in `_url`. */
 export interface SessionResponse {
   readonly session_id?: string;
   readonly transport: string;
   readonly token: string;
+  readonly media_url?: string;
+  readonly livekit_url?: string;
   readonly expires_at?: string;
-  readonly [field: string]: unknown;
 }
+
+/** Asks for a session in the caller's own way. `signal` is aborted when the session is ended meanwhile. */
+export type SessionRequest = (signal: AbortSignal) => Promise<SessionResponse>;
 
 export interface PublicAgent {
   readonly agentId: string;
@@ -36,8 +40,11 @@ const isSocketAddress = (value: unknown): value is string =>
   typeof value === 'string' && /^wss?:\/\//.test(value);
 
 function addressIn(response: SessionResponse): string | undefined {
-  const names = Object.keys(response).filter((name) => name.endsWith('_url'));
-  return [`${response.transport}_url`, ...names].map((name) => response[name]).find(isSocketAddress);
+  const usual = `${response.transport}_url`;
+  const addresses = Object.entries(response).filter(
+    (field): field is [string, string] => field[0].endsWith('_url') && isSocketAddress(field[1]),
+  );
+  return (addresses.find(([name]) => name === usual) ?? addresses[0])?.[1];
 }
 
 /** Errors: `unsupported_transport`, `session_expired`, `session_request_failed`. */
@@ -85,7 +92,7 @@ export async function requestSession(agent: PublicAgent, signal: AbortSignal): P
     });
     const body = (await response.json().catch(() => ({}))) as Body;
     if (!response.ok) throw refusal(response, body);
-    return body as SessionResponse;
+    return body as unknown as SessionResponse;
   } catch (error) {
     if (error instanceof SessionError) throw error;
     throw new SessionError('session_request_failed', {

@@ -49,7 +49,7 @@ export const listen = <Name extends keyof RoomEvents>(
 ): void => void room.on(name, listener as (...args: never[]) => void);
 
 export interface Sound {
-  /** Before the room is joined. Errors: `mic_permission_denied`. */
+  /** Before the room is joined. Errors: `mic_permission_denied`; `device_change_failed` where the wanted one is gone. */
   open(): Promise<void>;
   /** In the room: the user is heard from now on. */
   start(): Promise<void>;

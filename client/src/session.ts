@@ -8,7 +8,14 @@
 import { AgentPresence } from './agent.js';
 import { asSessionError, SessionError, type SessionErrorCode } from './errors.js';
 import { Emitter, type EndReason, type Mode, type SessionEvents, type Status } from './events.js';
-import { type Place, placeOf, type PublicAgent, requestSession, type SessionResponse } from './place.js';
+import {
+  type Place,
+  placeOf,
+  type PublicAgent,
+  requestSession,
+  type SessionRequest,
+  type SessionResponse,
+} from './place.js';
 import { type AgentEvents, type ClientEvent, encodeEvent, readAgentEvent, TOPICS } from './protocol.js';
 import { type Endpoint, listen, type Room, type Sound } from './room.js';
 import { type ClientTools, runTool } from './tools.js';
@@ -25,7 +32,10 @@ export type SessionOptions = SoundOptions & {
   readonly tools?: ClientTools;
   /** Outside of browsers: a room of `@livekit/rtc-node`, with whose tracks the caller speaks and listens. */
   readonly room?: Room;
-} & ({ readonly session: SessionResponse } | { readonly agent: PublicAgent });
+} & Source;
+
+/** What a server has answered; a function that asks for it, once the microphone is there; or whom to ask here. */
+type Source = { readonly session: SessionResponse | SessionRequest } | { readonly agent: PublicAgent };
 
 /** How long the gateway may take to hang up by itself. */
 const HANG_UP_MS = 1000;
@@ -39,6 +49,11 @@ const END_REASONS: readonly string[] = [
   'conversation_timeout',
   'escalated',
 ] satisfies EndReason[];
+
+const aborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
 
 type Handlers = { readonly [Type in keyof AgentEvents]: (event: AgentEvents[Type]) => void };
 
@@ -104,14 +119,18 @@ export class AgentSession {
 
   /**
    * Joins, and resolves when the agent is there. In a browser, call it out of a click: sound needs one.
-   * Errors: a SessionError, which listeners of `error` get as well.
+   * Errors: a SessionError, which listeners of `error` get as well. Of a start that `end()` or the agent cuts short they
+   * get none, nothing having failed: it rejects with `connection_failed`.
    */
   async start(): Promise<void> {
-    if (this.#begun) throw new SessionError('connection_failed', { message: 'A session starts only once' });
+    if (this.#begun)
+      throw this.#tell(new SessionError('connection_failed', { message: 'A session starts only once' }));
     this.#begun = true;
     this.#setStatus('connecting');
     try {
       await this.#join();
+      // The agent's arrival is told on the way here, and a listener may have ended it all.
+      this.#over.signal.throwIfAborted();
     } catch (cause) {
       throw this.#failed(cause);
     }
@@ -128,9 +147,9 @@ export class AgentSession {
     if (signal.aborted) sound?.close();
     signal.throwIfAborted();
     // Before a session is spent on a user who does not let us use the microphone.
-    await sound?.open();
+    await Promise.race([sound?.open(), aborted(signal)]);
     signal.throwIfAborted();
-    this.#place = await this.#find();
+    this.#place = await Promise.race([this.#find(), aborted(signal)]);
     signal.throwIfAborted();
     this.#watch(room);
     await room.connect(this.#place.url, this.#place.token);
@@ -142,19 +161,32 @@ export class AgentSession {
   async #open(): Promise<Endpoint> {
     const { options } = this;
     if (options.room) return { room: options.room };
-    return (await import('./browser.js')).openBrowser(options);
+    if (typeof AudioContext === 'undefined')
+      throw new SessionError('connection_failed', {
+        message: 'There is no sound outside of browsers: pass a room',
+      });
+    return (await import('./browser.js')).openBrowser(options, (error) => this.#tell(error));
   }
 
   async #find(): Promise<Place> {
     const { options } = this;
-    return placeOf(
-      'session' in options ? options.session : await requestSession(options.agent, this.#over.signal),
-    );
+    const { signal } = this.#over;
+    if (!('session' in options)) return placeOf(await requestSession(options.agent, signal));
+    const { session } = options;
+    if (typeof session !== 'function') return placeOf(session);
+    const asked = session(signal).catch((cause: unknown) => {
+      throw asSessionError('session_request_failed', cause);
+    });
+    return placeOf(await asked);
   }
 
   #failed(cause: unknown): SessionError {
     const ended = this.#over.signal.aborted && this.#ending !== undefined;
-    if (ended) return new SessionError('connection_failed', { message: 'The session was ended', cause });
+    if (ended) {
+      // A room of rtc-node's cannot be left before it is joined.
+      this.#leave();
+      return new SessionError('connection_failed', { message: 'The session was ended', cause });
+    }
     const error = asSessionError('connection_failed', cause);
     this.#finish('connection_lost');
     this.#events.emit('error', error);
@@ -243,13 +275,13 @@ export class AgentSession {
     this.#send(event).catch((error: unknown) => this.#tell(asSessionError('connection_failed', error)));
   }
 
-  /** Errors: `device_change_failed`; `mic_permission_denied` where the microphone is used for the first time. */
+  /** Errors: `device_change_failed`; `mic_permission_denied` where the microphone is asked for. */
   async setMuted(muted: boolean): Promise<void> {
     await this.#onSound('device_change_failed', (sound) => sound.setMuted(muted));
     this.#muted = muted;
   }
 
-  /** Errors: `device_change_failed`. */
+  /** Which one from now on; before the first `setMuted(false)`, which one to ask for. Errors: `device_change_failed`. */
   useMicrophone(deviceId: string): Promise<void> {
     return this.#onSound('device_change_failed', (sound) => sound.useMicrophone(deviceId));
   }
@@ -261,7 +293,9 @@ export class AgentSession {
 
   async #onSound(code: SessionErrorCode, change: (sound: Sound) => Promise<void>): Promise<void> {
     try {
-      const sound = this.#joined ? this.#endpoint?.sound : undefined;
+      const isOn = this.#joined && !this.#over.signal.aborted;
+      if (!isOn) throw new SessionError(code, { message: 'The session is not connected' });
+      const sound = this.#endpoint?.sound;
       if (!sound) throw new SessionError(code, { message: 'This session has no sound of its own' });
       await change(sound);
     } catch (cause) {
@@ -300,11 +334,15 @@ export class AgentSession {
     this.#endpoint?.sound?.close();
     // The room may be a caller's own, for another session.
     this.#unwatch();
-    // A room that cannot be left is gone already.
-    this.#endpoint?.room.disconnect().catch(() => undefined);
+    this.#leave();
     this.#transcripts.close();
     this.#setStatus('disconnected');
     if (this.#joined) this.#events.emit('disconnect', { reason });
+  }
+
+  #leave(): void {
+    // A room that cannot be left is gone already.
+    this.#endpoint?.room.disconnect().catch(() => undefined);
   }
 
   #tell(error: SessionError): SessionError {

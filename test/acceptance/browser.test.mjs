@@ -2,7 +2,7 @@
  * The session SDK in headless Chromium: a page of an allowed origin talks to a public agent through its microphone,
  * loses its connection in both of LiveKit's ways, and goes on.
  */
-/* global window, navigator, talk, told, loudest, session, calls:writable */
+/* global window, navigator, HTMLMediaElement, MediaDevices, talk, told, loudest, session, calls:writable */
 import t from 'tap';
 import { client, makeAgent } from '../../dist/test/fixtures/agents.js';
 import { skipReason } from '../../dist/test/fixtures/external.js';
@@ -147,6 +147,100 @@ t.test('a page talks to an agent', { skip, timeout: 280_000 }, async (t) => {
     }, publicAgent);
     t.equal(failure, 'mic_permission_denied');
     t.strictSame((await call('sessions?status=pending')).body.sessions, []);
+  });
+
+  const open = async () => (await browser.open(site.origin)).page;
+
+  await t.test('a remembered microphone that is gone is told apart, a speaker replaced', async (t) => {
+    const other = await open();
+    const failure = await other.evaluate(
+      (agent) => talk({ agent, microphone: { deviceId: 'gone' } }).catch(({ code }) => code),
+      publicAgent,
+    );
+    t.equal(failure, 'device_change_failed');
+    t.strictSame((await call('sessions?status=pending')).body.sessions, []);
+    const outcome = await other.evaluate(async (agent) => {
+      told.length = 0;
+      await talk({ agent, speaker: { deviceId: 'gone' } });
+      const { status } = session;
+      await session.end();
+      return { status, errors: told.filter(({ name }) => name === 'error').map(({ event }) => event.code) };
+    }, publicAgent);
+    t.strictSame(outcome, { status: 'connected', errors: ['device_change_failed'] });
+  });
+
+  await t.test(
+    'who comes without a microphone may choose one, turns one on, and none when it is over',
+    async (t) => {
+      const other = await open();
+      await other.evaluate((agent) => talk({ agent, microphone: false }), publicAgent);
+      const { wanted, asked, published, after } = await other.evaluate(async () => {
+        const { mediaDevices } = navigator;
+        const asked = [];
+        // Ids are known to pages that have been allowed to listen.
+        (await mediaDevices.getUserMedia({ audio: true })).getTracks().forEach((track) => track.stop());
+        mediaDevices.getUserMedia = (constraints) => {
+          asked.push(constraints.audio.deviceId);
+          return MediaDevices.prototype.getUserMedia.call(mediaDevices, constraints);
+        };
+        const devices = await mediaDevices.enumerateDevices();
+        const wanted = devices.filter(({ kind }) => kind === 'audioinput').at(-1).deviceId;
+        await session.useMicrophone(wanted);
+        await Promise.all([session.setMuted(false), session.setMuted(false)]);
+        const published = session.room.localParticipant.trackPublications.size;
+        await session.end();
+        const after = await session.setMuted(false).catch(({ code }) => code);
+        return { wanted, asked, published, after };
+      });
+      t.strictSame(asked, [{ exact: wanted }], 'asked for once, and for the chosen one');
+      t.equal(published, 1);
+      t.equal(after, 'device_change_failed');
+    },
+  );
+
+  await t.test('the usual devices, in a browser that has no name for them', async (t) => {
+    const other = await open();
+    await other.evaluate((agent) => talk({ agent }), publicAgent);
+    await other.waitForFunction(() => loudest.output > 0);
+    await other.evaluate(async () => {
+      const { mediaDevices } = navigator;
+      const real = MediaDevices.prototype;
+      const gone = () => Promise.reject(new DOMException('No such device', 'NotFoundError'));
+      mediaDevices.enumerateDevices = async () =>
+        (await real.enumerateDevices.call(mediaDevices)).filter(({ deviceId }) => deviceId !== 'default');
+      mediaDevices.getUserMedia = (wanted) =>
+        wanted.audio.deviceId?.exact === 'default' ? gone() : real.getUserMedia.call(mediaDevices, wanted);
+      const { setSinkId } = HTMLMediaElement.prototype;
+      HTMLMediaElement.prototype.setSinkId = function (id) {
+        return id === 'default' ? gone() : setSinkId.call(this, id);
+      };
+      await session.useMicrophone('default');
+      await session.useSpeaker('default');
+      await session.end();
+    });
+    t.strictSame(await other.evaluate(() => told.filter(({ name }) => name === 'error')), []);
+  });
+
+  await t.test('a microphone that is allowed after the end is let go of', async (t) => {
+    const other = await open();
+    const code = await other.evaluate(async (agent) => {
+      const { mediaDevices } = navigator;
+      let allow;
+      mediaDevices.getUserMedia = (wanted) =>
+        new Promise((resolve) => {
+          allow = async () => {
+            const stream = await MediaDevices.prototype.getUserMedia.call(mediaDevices, wanted);
+            [window.late] = stream.getTracks();
+            resolve(stream);
+          };
+          void session.end();
+        });
+      const code = await talk({ agent }).catch((error) => error.code);
+      await allow();
+      return code;
+    }, publicAgent);
+    t.equal(code, 'connection_failed', 'nobody waits for the user to answer');
+    await other.waitForFunction(() => window.late.readyState === 'ended');
   });
 
   t.strictSame(complaints, []);

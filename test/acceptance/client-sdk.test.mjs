@@ -1,10 +1,18 @@
-/** The session SDK in Node, on a room of @livekit/rtc-node: joining, talking in writing, tools, every way to end. */
+/**
+ * The session SDK in Node, on a room of @livekit/rtc-node: joining, talking in writing, tools, every way to end. And what
+ * its package holds, for code and for types.
+ */
+import { execFile } from 'node:child_process';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { AudioStream, dispose, Room, RoomEvent, SimulateScenarioKind, TrackKind } from 'rtc-node-1';
 import t from 'tap';
 import { AgentSession } from '../../client/dist/index.js';
 import { runTool, TOOL_LIMITS } from '../../client/dist/tools.js';
 import { client, makeAgent } from '../../dist/test/fixtures/agents.js';
-import { startGateway } from '../../dist/test/fixtures/gateway.js';
+import { startGateway, temporaryFolder } from '../../dist/test/fixtures/gateway.js';
 import { until } from '../../dist/test/fixtures/until.js';
 
 t.setTimeout(240_000);
@@ -101,6 +109,7 @@ t.test('a conversation: heard, in writing, with tools, until the user hangs up',
   t.equal(session.status, 'connected');
   t.strictSame(all('connect'), [{ sessionId: session.sessionId }]);
   await t.rejects(session.start(), { message: /once/ });
+  t.match(all('error'), [{ code: 'connection_failed', message: /once/ }]);
 
   t.equal((await heard('agentResponse')).text, FIRST);
   t.ok(loud > 0, 'it was heard');
@@ -128,7 +137,7 @@ t.test('a conversation: heard, in writing, with tools, until the user hangs up',
   t.match(await heard('toolCallFailed', ({ toolName }) => toolName === 'dim_lights'), { error: /no tool/ });
   t.strictSame(
     all('error').map(({ code }) => code),
-    ['tool_failed'],
+    ['connection_failed', 'tool_failed'],
   );
   await session.sendText('Ring the bell.', { audio: false });
   await until('the bell has rung', () => given.includes('bell'));
@@ -205,7 +214,7 @@ for (const kind of ['SIMULATE_SIGNAL_RECONNECT', 'SIMULATE_FULL_RECONNECT'])
 
 t.test('a session that somebody else has asked for', async (t) => {
   const { body: response } = await call('sessions', { body: { agent_id: agentId } });
-  const { session, heard } = make({ agent: undefined, session: response });
+  const { session, heard } = make({ agent: undefined, session: async () => response });
   await session.start();
   t.equal(session.sessionId, response.session_id);
   await session.end();
@@ -227,6 +236,8 @@ t.test('a session that does not begin says why, twice: to the caller and to list
     ['unsupported_transport', { session: { ...response, transport: 'pigeon' } }],
     ['session_expired', { session: { ...response, expires_at: '2020-01-01T00:00:00Z' } }],
     ['session_request_failed', { session: { transport: 'media', token: 'x' } }],
+    ['session_request_failed', { session: () => Promise.reject(new Error('Not today')) }],
+    ['connection_failed', { session: response, room: undefined }],
     ['connection_failed', { session: { ...response, expires_at: soon } }],
   ];
   for (const [code, options] of cases) {
@@ -240,14 +251,54 @@ t.test('a session that does not begin says why, twice: to the caller and to list
   }
 });
 
-t.test('ending before it has begun', async (t) => {
-  const { session, all } = make();
-  const starting = session.start();
-  await session.end();
-  await t.rejects(starting, { code: 'connection_failed', message: /was ended/ });
-  t.strictSame([session.status, all('error'), all('disconnect')], ['disconnected', [], []]);
-  await t.rejects(session.setMuted(true), { code: 'device_change_failed' }, 'the sound is the caller’s');
-});
+/** Moments of a start: each ends the usual session then, or gives another that ends itself. */
+const EARLY = {
+  'at once': ({ session }) => queueMicrotask(() => session.end()),
+  'while the gateway is asked': ({ session }) => void setImmediate(() => session.end()),
+  'while somebody asks for the session, and never hears': () => {
+    const asking = make({
+      agent: undefined,
+      session: () => {
+        setImmediate(() => asking.session.end());
+        return new Promise(() => undefined);
+      },
+    });
+    return asking;
+  },
+  'while the room is joined': ({ session, room }) => {
+    const connect = room.connect.bind(room);
+    room.connect = (...place) => {
+      void session.end();
+      return connect(...place);
+    };
+  },
+  'when the agent is there': ({ session, room }) => {
+    const { remoteParticipants } = room;
+    const connect = room.connect.bind(room);
+    room.connect = async (...place) => {
+      await connect(...place);
+      const isThere = ({ attributes }) => 'lk.agent.state' in attributes;
+      await until('the agent is there', () => [...remoteParticipants.values()].some(isThere));
+      Object.defineProperty(room, 'remoteParticipants', {
+        get() {
+          void session.end();
+          return remoteParticipants;
+        },
+      });
+    };
+  },
+};
+
+for (const [moment, endDuring] of Object.entries(EARLY))
+  t.test(`ended ${moment}, a start neither succeeds nor fails`, async (t) => {
+    const usual = make();
+    const { session, room, all } = endDuring(usual) ?? usual;
+    await t.rejects(session.start(), { code: 'connection_failed', message: /was ended/ });
+    t.equal(session.status, 'disconnected');
+    t.strictSame([all('error'), all('connect'), all('disconnect')], [[], [], []]);
+    await until('the room is left', () => !room.isConnected);
+    await t.rejects(session.setMuted(true), { code: 'device_change_failed' });
+  });
 
 t.test('a tool that takes too long is told so, and its answer counts no more', async (t) => {
   const failures = [];
@@ -263,4 +314,45 @@ t.test('a tool that takes too long is told so, and its answer counts no more', a
     failures.map(({ code }) => code),
     ['tool_timeout'],
   );
+});
+
+const run = promisify(execFile);
+const CLIENT = new URL('../../client/', import.meta.url);
+const TSC = fileURLToPath(new URL('../../node_modules/typescript/lib/tsc.js', import.meta.url));
+
+t.test('its types take an interface of somebody’s own, and need no skipLibCheck', async (t) => {
+  const folder = await temporaryFolder();
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const file = join(folder, 'shop.mts');
+  await writeFile(
+    file,
+    `import { AgentSession } from ${JSON.stringify(fileURLToPath(new URL('dist/index.js', CLIENT)))};
+interface Answer { transport: string; token: string; media_url: string; session_id: string; config_hash: string }
+export const one = (session: Answer) => new AgentSession({ session });
+export const two = (ask: () => Promise<Answer>) => new AgentSession({ session: ask });
+export const three = new AgentSession({ session: { transport: 'media', token: 't', media_url: 'ws://x' } });
+// @ts-expect-error: a session comes from somewhere
+export const four = new AgentSession({});
+`,
+  );
+  const flags = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--module', 'nodenext'];
+  const args = [TSC, ...flags, '--target', 'es2022', '--skipLibCheck', 'false', file];
+  const said = await run(process.execPath, args, { cwd: folder }).catch((error) => error);
+  t.equal(said.stdout, '');
+});
+
+t.test('its package holds the licence and the sources that debuggers show, and no console', async (t) => {
+  const cwd = fileURLToPath(CLIENT);
+  const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd });
+  const names = JSON.parse(stdout)[0].files.map(({ path }) => path);
+  for (const name of ['LICENSE', 'README.md', 'dist/index.js', 'dist/index.d.ts', 'dist/browser.js'])
+    t.ok(names.includes(name), name);
+  t.strictSame(
+    names.filter((name) => /console/.test(name)),
+    [],
+  );
+  for (const name of names.filter((name) => name.endsWith('.map'))) {
+    const { sourcesContent = [] } = JSON.parse(await readFile(new URL(name, CLIENT), 'utf8'));
+    t.ok(sourcesContent[0], name);
+  }
 });

@@ -1,0 +1,121 @@
+/**
+ * A browser's microphone: asked for once and published once, however many want it at the same time. Changes wait for
+ * each other, so that the last one holds. After `close()` nothing is heard and nothing is asked for.
+ */
+import {
+  createLocalAudioTrack,
+  type LocalAudioTrack,
+  type LocalTrack,
+  type Room as LivekitRoom,
+  Track,
+} from 'livekit-client';
+import { checkDevice, DEFAULT_DEVICE, switchDevice } from './devices.js';
+import { asSessionError, SessionError } from './errors.js';
+
+const PROCESSED = { echoCancellation: true, noiseSuppression: true, autoGainControl: true } as const;
+
+/** How browsers say that the device which is wanted is not there. */
+const GONE: readonly unknown[] = ['NotFoundError', 'OverconstrainedError'];
+
+async function acquire(deviceId: string | undefined): Promise<LocalAudioTrack> {
+  const wanted = deviceId !== undefined && deviceId !== DEFAULT_DEVICE;
+  try {
+    return await createLocalAudioTrack({ ...PROCESSED, ...(wanted && { deviceId: { exact: deviceId } }) });
+  } catch (cause) {
+    const isGone = wanted && GONE.includes((cause as Error | undefined)?.name);
+    throw asSessionError(isGone ? 'device_change_failed' : 'mic_permission_denied', cause);
+  }
+}
+
+export class Microphone {
+  #track: LocalAudioTrack | undefined;
+  #changes: Promise<unknown> = Promise.resolve();
+  #closed = false;
+
+  constructor(
+    private readonly room: LivekitRoom,
+    /** Which one to ask for; the usual one where undefined. */
+    private deviceId: string | undefined,
+  ) {}
+
+  /** What is heard of the user; undefined while muted. */
+  get heard(): MediaStreamTrack | undefined {
+    return this.#track?.isMuted ? undefined : this.#track?.mediaStreamTrack;
+  }
+
+  /** Errors: `mic_permission_denied`; `device_change_failed` where the one that is wanted is gone. */
+  open(): Promise<void> {
+    return this.#inTurn(() => this.#acquire());
+  }
+
+  /** In the room, where it is open. */
+  publish(): Promise<void> {
+    return this.#inTurn(() => this.#publish());
+  }
+
+  /** Opens it where it is not. Errors: those of `open`. */
+  setMuted(muted: boolean): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#track) await (muted ? this.#track.mute() : this.#track.unmute());
+      else if (!muted) await this.#join();
+    });
+  }
+
+  /** Changes it, or keeps in mind which one to open. Errors: `device_change_failed`. */
+  use(deviceId: string): Promise<void> {
+    return this.#inTurn(async () => {
+      // A muted one would find out only when it is wanted.
+      if (this.#track) await switchDevice(this.room, 'audioinput', deviceId);
+      else await checkDevice('audioinput', deviceId);
+      this.deviceId = deviceId;
+    });
+  }
+
+  #inTurn(change: () => Promise<void>): Promise<void> {
+    const turn = this.#changes.then(() => {
+      this.#assertOpen();
+      return change();
+    });
+    this.#changes = turn.catch(() => undefined);
+    return turn;
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) throw new SessionError('device_change_failed', { message: 'The session is over' });
+  }
+
+  async #acquire(): Promise<void> {
+    this.#track = await acquire(this.deviceId);
+    // Users take their time to answer.
+    if (this.#closed) this.#drop();
+    this.#assertOpen();
+  }
+
+  async #publish(): Promise<void> {
+    if (!this.#track) return;
+    // LiveKit's types do not hold under exactOptionalPropertyTypes.
+    const track = this.#track as LocalTrack;
+    await this.room.localParticipant.publishTrack(track, { source: Track.Source.Microphone });
+  }
+
+  async #join(): Promise<void> {
+    await this.#acquire();
+    try {
+      await this.#publish();
+    } catch (error) {
+      this.#drop();
+      throw error;
+    }
+  }
+
+  #drop(): void {
+    this.#track?.stop();
+    this.#track = undefined;
+  }
+
+  /** Idempotent. */
+  close(): void {
+    this.#closed = true;
+    this.#drop();
+  }
+}
