@@ -22,6 +22,8 @@ export class Transcripts {
   constructor(
     private readonly open: OpenText,
     private readonly agentTrack: () => string,
+    /** The microphone, where it is known. */
+    private readonly userTrack: () => string | undefined = () => undefined,
   ) {}
 
   show({ speaker, segment, text, final }: TranscriptText): void {
@@ -48,10 +50,11 @@ export class Transcripts {
   }
 
   #stream(speaker: TranscriptText['speaker'], segment: string, final: boolean): TextOut {
+    const track = speaker === 'agent' ? this.agentTrack() : this.userTrack();
     return this.open(speaker, {
       'lk.segment_id': segment,
       'lk.transcription_final': String(final),
-      'lk.transcribed_track_id': this.agentTrack(),
+      ...(track !== undefined && { 'lk.transcribed_track_id': track }),
     });
   }
 

@@ -109,9 +109,9 @@ export const refusalOfCall = (requestId: string): readonly Value[] => [
 ];
 
 /** Undefined for what is no packet. */
-export function readPacket(bytes: Uint8Array): Value | undefined {
+export function readPacket(bytes: Uint8Array): DataPacket | undefined {
   try {
-    return DataPacket.fromBinary(bytes).value;
+    return DataPacket.fromBinary(bytes);
   } catch {
     return undefined;
   }

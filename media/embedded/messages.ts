@@ -14,7 +14,7 @@ const MOST_SENT_BYTES = 128 * 1024;
 export interface Speakers {
   readonly agent: Sender & { readonly trackSid: string };
   /** Anew with each join. */
-  user(): Sender;
+  user(): Sender & { readonly microphone?: string | undefined };
 }
 
 export class Messages {
@@ -34,6 +34,7 @@ export class Messages {
     this.#transcripts = new Transcripts(
       (speaker, attributes) => new TextStream(speaker === 'agent' ? agent : user(), attributes, write),
       () => agent.trackSid,
+      () => user().microphone,
     );
   }
 

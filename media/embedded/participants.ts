@@ -24,6 +24,8 @@ const PROTOCOL = 16;
 /** Seconds between pings, and without one until the client takes the connection for lost. */
 const PING = { interval: 5, timeout: 15 };
 const DEPARTURE_SECONDS = 20;
+/** That a user publishes at a time: one more takes the place of the oldest. */
+const MOST_TRACKS = 8;
 
 const MIME = 'audio/opus';
 const permission = new ParticipantPermission({ canPublish: true, canSubscribe: true, canPublishData: true });
@@ -34,6 +36,8 @@ export class User implements Sender {
   readonly sid = sidOf('PA');
   readonly #tracks = new Map<string, TrackInfo>();
   readonly #joinedAt = seconds();
+  /** The names of tracks in the last offer. */
+  #sent: ReadonlySet<string> = new Set();
   #version = 0;
 
   constructor(
@@ -56,16 +60,25 @@ export class User implements Sender {
       mimeType: MIME,
       disableRed: true,
     });
+    const [oldest] = this.#tracks.keys();
+    if (oldest !== undefined && this.#tracks.size >= MOST_TRACKS) this.#tracks.delete(oldest);
     this.#tracks.set(cid, track);
     return track;
   }
 
-  mute(sid: string, muted: boolean): void {
-    for (const track of this.#tracks.values()) if (track.sid === sid) track.muted = muted;
+  /** What an offer names: a track that it names no more has been unpublished. */
+  sends(names: ReadonlySet<string>): void {
+    for (const name of this.#sent) if (!names.has(name)) this.#tracks.delete(name);
+    this.#sent = names;
   }
 
-  get published(): number {
-    return this.#tracks.size;
+  /** The track in which the user is heard. */
+  get microphone(): string | undefined {
+    return [...this.#tracks.values()].findLast(({ type }) => type === TrackType.AUDIO)?.sid;
+  }
+
+  mute(sid: string, muted: boolean): void {
+    for (const track of this.#tracks.values()) if (track.sid === sid) track.muted = muted;
   }
 
   info(state: ParticipantInfo_State): ParticipantInfo {

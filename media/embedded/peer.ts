@@ -4,8 +4,19 @@
  *
  * Invariant: after `close` no event comes any more, and nothing that is called on it throws.
  */
-import { Audio, type DataChannel, PeerConnection, RtcpReceivingSession, type Track } from 'node-datachannel';
-import { listeningMid, opusTypeOf, trimOffer, userFragmentOf } from './sdp.js';
+import {
+  Audio,
+  type DataChannel,
+  type Direction,
+  PeerConnection,
+  RtcpReceivingSession,
+  RtcpSrReporter,
+  RtpPacketizationConfig,
+  type Track,
+} from 'node-datachannel';
+import { allOn, following, listeningMid } from './directions.js';
+import { OPUS_CLOCK, timestampOf } from './rtp.js';
+import { opusTypeOf, trimOffer, userFragmentOf } from './sdp.js';
 
 export interface MediaNetwork {
   /** Where UDP is bound; absent: everywhere. */
@@ -33,6 +44,8 @@ export interface AgentTrack {
   readonly trackId: string;
 }
 
+/** Whose clock it is (RFC 3550, 6.5.1). */
+const CNAME = 'agent';
 const OPUS = 'minptime=10;useinbandfec=1';
 /** Bytes that wait in a channel before more are dropped. */
 const MOST_BUFFERED = 1024 * 1024;
@@ -40,8 +53,12 @@ const MOST_BUFFERED = 1024 * 1024;
 const CONNECTED = new Set(['connected']);
 const LOST = new Set(['disconnected', 'failed', 'closed']);
 
-/** `candidate:… 1 UDP 2122 <address> <port> typ host …` with another address. */
-export function announced(candidate: string, address: string | undefined): string {
+/**
+ * `candidate:… 1 UDP 2122 <address> <port> typ host …` with another address. The library gives it with the `a=` of a
+ * description, which belongs in none of a browser's (W3C webrtc-pc, 4.8.1) and which not every client forgives.
+ */
+export function announced(line: string, address: string | undefined): string {
+  const candidate = line.replace(/^a=/, '');
   if (address === undefined || !/ typ host/.test(candidate)) return candidate;
   const fields = candidate.split(' ');
   fields[4] = address;
@@ -66,6 +83,8 @@ export class Peer {
   #tracks: Track[] = [];
   #out: Track | undefined;
   #outMid: string | undefined;
+  /** What the reports of what was sent are made from (RTCP): the library reads the time of the last packet here. */
+  #sent: RtpPacketizationConfig | undefined;
   #fragment: string | undefined;
   #type = 0;
   #closed = false;
@@ -120,7 +139,16 @@ export class Peer {
     forgetClosed(track);
     this.#tracks.push(track);
     track.setMediaHandler(new RtcpReceivingSession());
+    this.#listenTo(track);
+  }
+
+  #listenTo(track: Track): void {
     track.onMessage((bytes) => this.#tell(() => this.events.packet(bytes, this.#type)));
+  }
+
+  /** Whether an offer of the client was answered. */
+  get answered(): boolean {
+    return this.#fragment !== undefined;
   }
 
   /** The client restarts ICE, which this library cannot: it must join again. */
@@ -133,17 +161,19 @@ export class Peer {
     this.#fragment = userFragmentOf(offer);
     this.#type = opusTypeOf(offer);
     const mid = listeningMid(offer);
-    if (agent && mid !== undefined && !this.#out) this.#speakOn(mid, agent, this.#type);
-    this.#connection.setRemoteDescription(trimOffer(offer), 'offer');
+    if (agent && mid !== undefined && !this.#out) this.#converseOn(mid, agent, this.#type);
+    const agentMid = this.#outMid;
+    this.#connection.setRemoteDescription(allOn(trimOffer(offer), agentMid), 'offer');
     this.#connection.setLocalDescription('answer');
-    return { sdp: this.#description(), ...(this.#outMid !== undefined && { agentMid: this.#outMid }) };
+    const sdp = following(offer, this.#description(), agentMid);
+    return { sdp, ...(agentMid !== undefined && { agentMid }) };
   }
 
   /** Offers the agent's voice and data channels of our own (the older way, with two connections). */
   offer(agent: AgentTrack, type: number): string {
     this.#take(this.#connection.createDataChannel('_reliable'));
     this.#take(this.#connection.createDataChannel('_lossy', { unordered: true, maxRetransmits: 0 }));
-    this.#speakOn('audio', agent, type);
+    this.#out = this.#speakOn('audio', 'SendOnly', agent, type);
     this.#connection.setLocalDescription('offer');
     return this.#description();
   }
@@ -152,13 +182,24 @@ export class Peer {
     this.#connection.setRemoteDescription(answer, 'answer');
   }
 
-  #speakOn(mid: string, { ssrc, streamId, trackId }: AgentTrack, type: number): void {
-    const audio = new Audio(mid, 'SendOnly');
-    audio.addOpusCodec(type, OPUS);
-    audio.addSSRC(ssrc, 'agent', streamId, trackId);
-    this.#out = this.#connection.addTrack(audio);
-    forgetClosed(this.#out);
+  /** On the client's own line, which it may put its microphone on as well. */
+  #converseOn(mid: string, agent: AgentTrack, type: number): void {
+    this.#out = this.#speakOn(mid, 'SendRecv', agent, type);
     this.#outMid = mid;
+    this.#listenTo(this.#out);
+  }
+
+  #speakOn(mid: string, way: Direction, { ssrc, streamId, trackId }: AgentTrack, type: number): Track {
+    const audio = new Audio(mid, way);
+    audio.addOpusCodec(type, OPUS);
+    audio.addSSRC(ssrc, CNAME, streamId, trackId);
+    const track = this.#connection.addTrack(audio);
+    forgetClosed(track);
+    this.#sent = new RtpPacketizationConfig(ssrc, CNAME, type, OPUS_CLOCK);
+    const reports = new RtcpSrReporter(this.#sent);
+    reports.addToChain(new RtcpReceivingSession());
+    track.setMediaHandler(reports);
+    return track;
   }
 
   #description(): string {
@@ -182,6 +223,7 @@ export class Peer {
 
   /** Of the agent's voice. */
   sendPacket(packet: Buffer): void {
+    if (this.#sent) this.#sent.timestamp = timestampOf(packet);
     this.#guarded(() => this.#out?.isOpen() === true && this.#out.sendMessageBinary(packet));
   }
 

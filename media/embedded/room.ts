@@ -1,6 +1,7 @@
 /**
  * One call as LiveKit's clients see it: a room with one user and one agent (transport.md "Embedded mode"). It outlives
- * its connections: a client that drops takes its connection up again, or joins anew, and finds the same agent.
+ * its connections: a client that drops joins anew, and finds the same agent. ICE cannot be restarted here, so none
+ * takes its connection up again.
  *
  * Invariants: one client connection at a time, a later one takes over; `connected` and `disconnected` alternate;
  * frames that cannot be read are left out; after `close` nothing is reported.
@@ -13,7 +14,6 @@ import {
   ParticipantInfo_State,
   ParticipantUpdate,
   Pong,
-  ReconnectResponse,
   RequestResponse,
   RequestResponse_Reason,
   SessionDescription,
@@ -25,6 +25,7 @@ import {
 import { Parting } from '../parting.js';
 import type { CallArgs, Report, SignalCommand, SignalReport } from '../wire.js';
 import { readPacket, refusalOfCall, RELIABLE, sidOf } from './data.js';
+import { sentTracks } from './directions.js';
 import { Messages } from './messages.js';
 import { Agent, joinResponse, User } from './participants.js';
 import { type MediaNetwork, Peer } from './peer.js';
@@ -49,8 +50,6 @@ export interface RoomNetwork extends MediaNetwork {
   }[];
 }
 
-/** What a client may publish and send in all. */
-const MOST_TRACKS = 8;
 /** Of one message of a client, and of its topic's name. */
 const MOST_MESSAGE_BYTES = 64 * 1024;
 const MOST_TOPIC = 128;
@@ -132,7 +131,9 @@ export class Room {
       return this.#refuse(DisconnectReason.JOIN_FAILURE);
     }
     if (joining.resume === undefined) this.#join(version, joining, token);
-    else if (joining.resume === this.#connection?.user.sid) this.#resume();
+    // A client that resumes restarts ICE next, and loses its patience where that fails.
+    else if (joining.resume === (this.#connection?.user.sid ?? joining.resume)) this.#askToRejoin();
+    // Somebody else has taken its place: each would displace the other for ever.
     else this.#refuse(DisconnectReason.STATE_MISMATCH);
   }
 
@@ -158,18 +159,11 @@ export class Room {
       value: joinResponse({ args, roomSid: this.#sid, user, agent, version, iceServers }),
     });
     this.#send({ case: 'refreshToken', value: token });
-    if (!offer) this.events.renewed(OPUS_TYPE);
-    else {
-      this.events.renewed(opusTypeOf(offer.sdp));
-      this.#answer(offer.sdp, offer.id);
-    }
+    // With one connection it is the client's offer that names Opus: here, or later by signalling.
+    if (version === 0) this.events.renewed(OPUS_TYPE);
+    else if (offer) this.#answer(offer.sdp, offer.id);
     for (const track of tracks) this.#publish(track);
     if (subscriber) this.#describe('offer', subscriber.offer(this.#track, OPUS_TYPE), 1);
-  }
-
-  #resume(): void {
-    this.#send({ case: 'reconnect', value: new ReconnectResponse({}) });
-    this.#update();
   }
 
   #peer(target: SignalTarget, primary: boolean): Peer {
@@ -240,8 +234,10 @@ export class Room {
   #answer(sdp: string, id: number): void {
     const connection = this.#connection;
     if (!connection || sdp.length > MOST_SDP_BYTES) return;
-    const { publisher, version } = connection;
+    const { publisher, user, version } = connection;
     if (publisher.restarts(sdp)) return this.#askToRejoin();
+    if (version === 1 && !publisher.answered) this.events.renewed(opusTypeOf(sdp));
+    user.sends(sentTracks(sdp));
     this.#guarded(() => {
       const answer = publisher.answer(sdp, version === 1 ? this.#track : undefined);
       this.#describe('answer', answer.sdp, id, answer.agentMid);
@@ -286,7 +282,7 @@ export class Room {
 
   #publish(request: Parameters<User['publish']>[0]): void {
     const { user } = this.#connection ?? {};
-    if (!user || user.published >= MOST_TRACKS) return;
+    if (!user) return;
     const track = user.publish(request);
     this.#send({ case: 'trackPublished', value: new TrackPublishedResponse({ cid: request.cid, track }) });
     // The agent listens at once.
@@ -294,13 +290,14 @@ export class Room {
   }
 
   #receive(bytes: Uint8Array): void {
-    const value = readPacket(bytes);
+    const { value, destinationIdentities: to } = readPacket(bytes) ?? {};
     if (value?.case === 'user') {
       const { topic = '', payload } = value.value;
       const fits = payload.length <= MOST_MESSAGE_BYTES && topic.length <= MOST_TOPIC;
       if (fits) this.#report({ on: 'data', topic, payload });
     }
-    if (value?.case === 'rpcRequest') this.#messages.answer(refusalOfCall(value.value.id));
+    const toAgent = to?.length === 0 || to?.includes(this.agent.identity);
+    if (value?.case === 'rpcRequest' && toAgent) this.#messages.answer(refusalOfCall(value.value.id));
   }
 
   #sendPacket(packet: Uint8Array): boolean {
@@ -338,7 +335,7 @@ export class Room {
     if (this.#closed) return;
     this.#stopWaiting();
     this.#parting.isOver();
-    this.#refuse(DisconnectReason.ROOM_DELETED);
+    this.#refuse(DisconnectReason.ROOM_CLOSED);
     this.#closed = true;
     this.#drop((peers) => setTimeout(() => closePeers(peers), FAREWELL_MS));
   }

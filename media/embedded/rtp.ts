@@ -3,7 +3,8 @@
 /** What we offer; a client's offer may name another. */
 export const OPUS_TYPE = 111;
 /** Opus counts at 48 kHz whatever it carries (RFC 7587). */
-export const CLOCK_PER_FRAME = 960;
+export const OPUS_CLOCK = 48_000;
+export const CLOCK_PER_FRAME = OPUS_CLOCK / 50;
 
 const HEADER = 12;
 
@@ -28,11 +29,14 @@ export function readRtp(bytes: Buffer, type: number): RtpPacket | undefined {
   if (from >= bytes.length - padding) return undefined;
   return {
     sequence: bytes.readUInt16BE(2),
-    timestamp: bytes.readUInt32BE(4),
+    timestamp: timestampOf(bytes),
     ssrc: bytes.readUInt32BE(8),
     payload: bytes.subarray(from, bytes.length - padding),
   };
 }
+
+/** When it is to be heard, in ticks of its clock. */
+export const timestampOf = (packet: Buffer): number => packet.readUInt32BE(4);
 
 /** How far `sequence` is ahead of `last`, from -32,768 to 32,767. */
 export const ahead = (sequence: number, last: number): number => ((sequence - last) << 16) >> 16;

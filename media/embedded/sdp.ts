@@ -1,40 +1,61 @@
-/** Session descriptions (RFC 8866), as far as they must be read and trimmed before the WebRTC library sees them. */
+/**
+ * Session descriptions (RFC 8866), as far as they must be read and trimmed before the WebRTC library sees them. The
+ * library echoes whatever it does not know, and a client takes the echo for consent: so it is shown only what we can do.
+ */
 import { OPUS_TYPE } from './rtp.js';
 
 /** An offer of a client is a few kilobytes. */
 export const MOST_SDP_BYTES = 256 * 1024;
 
-const sectionsOf = (sdp: string): string[] => sdp.split(/(?=^m=)/m);
+/** What comes before the first line of media, then each of these with its attributes. */
+export const sectionsOf = (sdp: string): string[] => sdp.split(/(?=^m=)/m);
 
 /** Changes with an ICE restart. */
 export const userFragmentOf = (sdp: string): string | undefined => /^a=ice-ufrag:(\S+)/m.exec(sdp)?.[1];
 
-const midOf = (section: string): string | undefined => /^a=mid:(\S+)/m.exec(section)?.[1];
+export const midOf = (section: string): string | undefined => /^a=mid:(\S+)/m.exec(section)?.[1];
 
-/** The line on which the client wants to hear the agent. */
-export function listeningMid(sdp: string): string | undefined {
-  const section = sectionsOf(sdp).find((each) => each.startsWith('m=audio') && /^a=recvonly/m.test(each));
-  return section && midOf(section);
-}
+/** Of voice or pictures, and not of data. */
+export const isMedia = (section: string): boolean => /^m=(?:audio|video) /.test(section);
 
-const CODECS: Readonly<Record<string, RegExp>> = {
-  audio: /^a=rtpmap:(\d+) opus\//im,
-  video: /^a=rtpmap:(\d+) VP8\//im,
-};
+const OPUS = /^a=rtpmap:(\d+) opus\//im;
 
-/** Only one codec a line: the library answers with all that is offered. */
-function trimmed(section: string): string {
-  const kind = /^m=(\w+)/.exec(section)?.[1] ?? '';
-  const kept = CODECS[kind]?.exec(section)?.[1];
-  if (kept === undefined) return section;
-  const lines = section.split('\r\n').filter((line) => {
-    const type = /^a=(?:rtpmap|fmtp|rtcp-fb):(\d+) /.exec(line)?.[1];
-    return type === undefined || type === kept;
-  });
-  return lines.map((line) => line.replace(/^(m=\w+ \d+ \S+) .*/, `$1 ${kept}`)).join('\r\n');
-}
-
-export const trimOffer = (sdp: string): string => sectionsOf(sdp).map(trimmed).join('');
+export const offersOpus = (section: string): boolean => section.startsWith('m=audio ') && OPUS.test(section);
 
 /** The type of Opus in an offer; clients choose it. */
-export const opusTypeOf = (sdp: string): number => Number(CODECS['audio']?.exec(sdp)?.[1] ?? OPUS_TYPE);
+export const opusTypeOf = (sdp: string): number => Number(OPUS.exec(sdp)?.[1] ?? OPUS_TYPE);
+
+/** Codecs that a client may have nothing else for (a track of a WAV file, in Go): it fails where they are refused. */
+const NOT_HEARD = /^a=rtpmap:(\d+) (?:PCM[UA]|G722)\//gim;
+
+/** Opus before all, so that whoever can speaks it. What could take its place or wrap it (RED) goes. */
+function trimmedVoice(section: string): string {
+  const opus = OPUS.exec(section)?.[1];
+  if (opus === undefined) return section;
+  const kept = [opus, ...[...section.matchAll(NOT_HEARD)].map(([, type = '']) => type)];
+  const lines = section.split('\r\n').filter((line) => {
+    const type = /^a=(?:rtpmap|fmtp|rtcp-fb):(\d+) /.exec(line)?.[1];
+    return type === undefined || kept.includes(type);
+  });
+  return lines.map((line) => line.replace(/^(m=\w+ \d+ \S+) .*/, `$1 ${kept.join(' ')}`)).join('\r\n');
+}
+
+/** Attributes of a line of data. Not `sctp-init`, whose echo makes a client leave out the handshake of SCTP. */
+const DATA_ATTRIBUTES =
+  /^a=(?:mid|setup|fingerprint|ice-[\w-]+|candidate|end-of-candidates|sctp-port|sctpmap|max-message-size)\b/;
+
+const trimmedData = (section: string): string =>
+  section
+    .split('\r\n')
+    .filter((line) => !line.startsWith('a=') || DATA_ATTRIBUTES.test(line))
+    .join('\r\n');
+
+const TRIMMED: Readonly<Record<string, (section: string) => string>> = {
+  audio: trimmedVoice,
+  application: trimmedData,
+};
+
+const trimmed = (section: string): string =>
+  TRIMMED[/^m=(\w+)/.exec(section)?.[1] ?? '']?.(section) ?? section;
+
+export const trimOffer = (sdp: string): string => sectionsOf(sdp).map(trimmed).join('');

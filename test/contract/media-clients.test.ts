@@ -1,0 +1,182 @@
+/**
+ * What clients of all kinds ask of the embedded LiveKit endpoint, each by its own manner: when they offer, how they
+ * name Opus, on which lines they speak and listen, how they publish again and again, and how they come back
+ * (transport.md "Embedded mode"). Firefox, Go and Python ask so; unmodified clients are in test/acceptance.
+ */
+import {
+  AddTrackRequest,
+  DisconnectReason,
+  LeaveRequest_Action,
+  RpcRequest,
+  TrackType,
+} from '@livekit/protocol';
+import t from 'tap';
+import { Caller, type CallerOptions, letGo } from '../fixtures/caller.js';
+import { CallerPeer } from '../fixtures/caller-peer.js';
+import { type Meeting, shownBy, Talks } from '../fixtures/conversation.js';
+import { addressOf, Signalling, wrapped } from '../fixtures/signalling.js';
+import { until } from '../fixtures/until.js';
+
+t.setTimeout(240_000);
+t.teardown(letGo);
+const talks = await Talks.start(t);
+const agent = await talks.agent({ prompt: { first_message_mode: 'fixed', first_message: 'Hello there.' } });
+
+async function meet(options: CallerOptions = {}): Promise<Meeting> {
+  const invite = await talks.session(agent);
+  return { invite, caller: await Caller.join(invite, options), record: () => talks.record(invite) };
+}
+
+/** The agent is heard, and hears. */
+async function converse({ caller, ...rest }: Meeting, text: string): Promise<void> {
+  talks.model.answer(() => `You said: ${text}`);
+  await talks.tell({ caller, ...rest }, text);
+  await until('it is answered', () => shownBy(caller, 'agent').some((shown) => shown.includes(text)));
+}
+
+/** Of the lines of media. */
+const directionsOf = (sdp: string): string[] =>
+  sdp
+    .split(/(?=^m=)/m)
+    .filter((section) => /^m=(?:audio|video)/.test(section))
+    .map((section) => /^a=(sendrecv|sendonly|recvonly|inactive)\r$/m.exec(section)?.[1] ?? '');
+
+const MANNERS: Readonly<Record<string, CallerOptions>> = {
+  'the offer comes behind the join, with Opus as 109 (Firefox)': { late: true, opus: 109 },
+  'the microphone is on the line of the agent (Go)': { oneLine: true },
+  'the join is packed, and comes to /rtc (Go)': { path: '/rtc' },
+};
+
+for (const [manner, options] of Object.entries(MANNERS))
+  t.test(manner, async () => {
+    const meeting = await meet(options);
+    await meeting.caller.untilHeard(0);
+    await converse(meeting, 'One lamp.');
+    meeting.caller.hangUp();
+  });
+
+t.test('the agent reports what it has sent, by the clock of its voice', async (t) => {
+  const meeting = await meet();
+  const { caller } = meeting;
+  await converse(meeting, 'One lamp.');
+  await until('two reports', () => caller.reports.length > 1);
+  const [first = 0, second = 0] = caller.reports;
+  const seconds = ((second - first) >>> 0) / 48_000;
+  t.ok(seconds > 0.5 && seconds < 30, `${seconds} s apart`);
+  caller.hangUp();
+});
+
+t.test('directions follow the offer: publish, unpublish, republish on one connection', async (t) => {
+  const meeting = await meet();
+  const { caller } = meeting;
+  await converse(meeting, 'One lamp.');
+  const offered = async (direction: string): Promise<string[]> =>
+    directionsOf(await caller.negotiate((offer) => offer.replace('a=sendonly', `a=${direction}`)));
+  t.same(await offered('inactive'), ['sendonly', 'inactive'], 'unpublished');
+  t.same(await offered('recvonly'), ['sendonly', 'inactive'], 'the agent speaks on one line only');
+  t.same(await offered('sendonly'), ['sendonly', 'recvonly'], 'published again');
+  await converse(meeting, 'Two lamps.');
+  caller.hangUp();
+});
+
+/** Somebody who has no media; the offer is a real one. */
+async function signal(join: Parameters<typeof wrapped>[0] = {}): Promise<Signalling> {
+  const signalling = new Signalling(addressOf(await talks.session(agent), wrapped(join)));
+  await signalling.opened;
+  return signalling;
+}
+
+async function realOffer(): Promise<string> {
+  const peer = new CallerPeer(
+    { opus: 111, oneLine: false },
+    { hear: () => undefined, receive: () => undefined },
+  );
+  await peer.gather();
+  peer.close();
+  return peer.offer;
+}
+
+const OTHER_CODECS = [
+  ...['m=audio 9 UDP/TLS/RTP/SAVPF 0', 'c=IN IP4 0.0.0.0', 'a=mid:8', 'a=sendonly', 'a=rtcp-mux'],
+  'a=rtpmap:0 PCMU/8000',
+  ...['m=video 9 UDP/TLS/RTP/SAVPF 102 96', 'c=IN IP4 0.0.0.0', 'a=mid:9', 'a=sendonly', 'a=rtcp-mux'],
+  ...['a=rtpmap:102 H264/90000', 'a=fmtp:102 packetization-mode=1', 'a=rtpmap:96 VP8/90000', ''],
+].join('\r\n');
+
+t.test('what is offered and not understood is left out of the answer', async (t) => {
+  const signalling = await signal();
+  const offer = await realOffer();
+  const answer = await signalling.offer(`${offer.trimEnd()}\r\na=sctp-init:AQAAHgAA\r\n`);
+  t.match(answer, /^m=application /m);
+  t.notMatch(answer, /sctp-init/, 'its echo would be a promise');
+  signalling.terminate();
+});
+
+t.test('lines of other codecs do not break the answer', async (t) => {
+  const signalling = await signal();
+  const answer = await signalling.offer((await realOffer()) + OTHER_CODECS);
+  t.match(answer, /^a=rtpmap:0 PCMU\/8000\r$/m);
+  t.match(
+    answer,
+    /^a=rtpmap:102 H264\/90000\r$/m,
+    'a codec that is offered first may be the only one that is sent',
+  );
+  t.same(directionsOf(answer).slice(-2), ['recvonly', 'recvonly']);
+  signalling.terminate();
+});
+
+/** The microphone named so; or, where it is unpublished, none. */
+const sending = (offer: string, cid?: string): string =>
+  offer.replace(
+    /a=sendonly\r\n/,
+    cid === undefined ? 'a=inactive\r\n' : `a=sendonly\r\na=msid:stream ${cid}\r\n`,
+  );
+
+t.test('twenty publications, one after another', async (t) => {
+  const signalling = await signal();
+  const offer = (await realOffer()).replace(/^a=msid:.*\r\n/gm, '');
+  for (let index = 0; index < 20; index += 1) {
+    const cid = `microphone-${index}`;
+    signalling.say({ case: 'addTrack', value: new AddTrackRequest({ cid, type: TrackType.AUDIO }) });
+    await signalling.next('trackPublished', (published) => published.cid === cid);
+    await signalling.offer(sending(offer, cid));
+    await signalling.offer(sending(offer));
+  }
+  const sids = signalling.all('trackPublished').map(({ track }) => track?.sid);
+  t.equal(new Set(sids).size, 20);
+  signalling.terminate();
+});
+
+t.test('a resume is told to join anew, at once', async (t) => {
+  const { caller, invite } = await meet();
+  await until('a token to return with', () => caller.rejoinToken !== '');
+  const { media_url } = invite;
+  const join = wrapped({ reconnect: true, participantSid: caller.sid });
+  const again = new Signalling(addressOf({ media_url, token: caller.rejoinToken }, join));
+  t.match(await again.next('leave'), { action: LeaveRequest_Action.RECONNECT });
+  t.equal(again.told[0]?.case, 'leave', 'before anything else');
+  again.terminate();
+  await caller.rejoin();
+  caller.hangUp();
+});
+
+t.test('a method of somebody who is not there is not answered by the agent', async (t) => {
+  const { caller } = await meet();
+  const ask = (id: string, to: string): void => {
+    const value = { case: 'rpcRequest' as const, value: new RpcRequest({ id, method: 'lamps' }) };
+    caller.post({ destinationIdentities: [to], value });
+  };
+  ask('one', 'nobody');
+  ask('two', 'agent');
+  await until('the agent answers', () => caller.answered.length > 0);
+  t.same(caller.answered, ['two']);
+  caller.hangUp();
+});
+
+t.test('a call that is over: the room has closed', async (t) => {
+  const { caller, invite } = await meet();
+  await talks.call(`sessions/${invite.session_id}/end`, { method: 'POST' });
+  await until('the client is told', () => caller.leave);
+  t.equal(caller.leave?.reason, DisconnectReason.ROOM_CLOSED);
+  caller.drop();
+});
