@@ -27,16 +27,25 @@ async function acquire(deviceId: string | undefined): Promise<LocalAudioTrack> {
   }
 }
 
+const isOver = (): SessionError =>
+  new SessionError('device_change_failed', { message: 'The session is over' });
+
 export class Microphone {
   #track: LocalAudioTrack | undefined;
   #changes: Promise<unknown> = Promise.resolve();
   #closed = false;
+  /** Rejects with `close()`: nobody waits for a user's answer then. */
+  readonly #over: Promise<never>;
+  #end: (error: SessionError) => void = () => undefined;
 
   constructor(
     private readonly room: LivekitRoom,
     /** Which one to ask for; the usual one where undefined. */
     private deviceId: string | undefined,
-  ) {}
+  ) {
+    this.#over = new Promise<never>((_, reject) => (this.#end = reject));
+    this.#over.catch(() => undefined);
+  }
 
   /** What is heard of the user; undefined while muted. */
   get heard(): MediaStreamTrack | undefined {
@@ -77,11 +86,11 @@ export class Microphone {
       return change();
     });
     this.#changes = turn.catch(() => undefined);
-    return turn;
+    return Promise.race([turn, this.#over]);
   }
 
   #assertOpen(): void {
-    if (this.#closed) throw new SessionError('device_change_failed', { message: 'The session is over' });
+    if (this.#closed) throw isOver();
   }
 
   async #acquire(): Promise<void> {
@@ -116,6 +125,7 @@ export class Microphone {
   /** Idempotent. */
   close(): void {
     this.#closed = true;
+    this.#end(isOver());
     this.#drop();
   }
 }

@@ -52,6 +52,7 @@ const END_REASONS: readonly string[] = [
 
 const aborted = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
+    if (signal.aborted) return reject(signal.reason as Error);
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
   });
 
@@ -174,10 +175,11 @@ export class AgentSession {
     if (!('session' in options)) return placeOf(await requestSession(options.agent, signal));
     const { session } = options;
     if (typeof session !== 'function') return placeOf(session);
-    const asked = session(signal).catch((cause: unknown) => {
+    try {
+      return placeOf(await session(signal));
+    } catch (cause) {
       throw asSessionError('session_request_failed', cause);
-    });
-    return placeOf(await asked);
+    }
   }
 
   #failed(cause: unknown): SessionError {

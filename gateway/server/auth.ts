@@ -8,12 +8,12 @@ const KEY = /^[A-Za-z0-9_.-]{1,256}$/;
 const BEARER = /^bearer +(\S+) *$/i;
 
 /** Nothing, or no more than the scheme. */
-const EMPTY = /^\s*(bearer)?\s*$/i;
+const EMPTY = /^(bearer)?$/i;
 
 /** The bearer token; undefined where there is none in the headers. Errors: `invalid_key`. */
 export function bearerToken(headers: HttpRequest['headers']): string | undefined {
   const header = headers.get('authorization');
-  if (header === undefined || EMPTY.test(header)) return undefined;
+  if (header === undefined || EMPTY.test(header.trim())) return undefined;
   const token = BEARER.exec(header)?.[1];
   if (token === undefined) throw new ServiceError('invalid_key');
   return token;

@@ -29,8 +29,8 @@ const LINGER = { bytes: LIMITS.body.transcription, ms: 5000 };
 const STALL_MS = 5 * 60 * 1000;
 /** Status in the metrics where the client left first. */
 const CLIENT_LEFT = 499;
-/** A client that sends this slowly is not waited for. */
-const TOO_SLOW = 408;
+/** Who sends this slowly is not waited for; nor anybody while there is too much to do: waiting is work too. */
+const IMPATIENT = new Set([408, 503]);
 const NO_BODY = new Set([204, 205, 304]);
 
 class ClientLeft extends Error {}
@@ -154,7 +154,7 @@ export class Exchange {
       return discardReply(reply);
     }
     if (isStream(reply.body)) return this.#stream(head, reply.body);
-    if (!settled && reply.body && reply.status !== TOO_SLOW) return this.#linger(head, reply.body);
+    if (!settled && reply.body && !IMPATIENT.has(reply.status)) return this.#linger(head, reply.body);
     await this.#sendWhole(head, reply.body ?? '');
   }
 
@@ -283,7 +283,7 @@ export class Exchange {
   async #bodyIsSettled(reply: Reply): Promise<boolean> {
     const { body } = this.arrival;
     if (!body || body.ended) return true;
-    const { bytes, ms } = reply.status === 413 || reply.status === TOO_SLOW ? NO_REST : REST;
+    const { bytes, ms } = reply.status === 413 || IMPATIENT.has(reply.status) ? NO_REST : REST;
     return body.discard(bytes, ms);
   }
 

@@ -44,17 +44,46 @@ export function listeningMid(offer: string): string | undefined {
   return line && midOf(line);
 }
 
+/** A line that the client has given up (RFC 8829, 5.2.2): it stays, with port 0. */
+const isGivenUp = (section: string): boolean => /^m=\w+ 0 /.test(section) && !/^a=bundle-only/m.test(section);
+
+/** What has become of the agent's line: the client listens there, or does not just now, or never will again. */
+export function agentLineOf(offer: string, mid: string): 'heard' | 'muted' | 'gone' {
+  const line = sectionsOf(offer).find((section) => midOf(section) === mid);
+  if (!line || isGivenUp(line)) return 'gone';
+  return /^(sendrecv|recvonly)$/.test(directionOf(line)) ? 'heard' : 'muted';
+}
+
 /** The offer for the library: the client speaks on all lines, and listens on the agent's. */
 export const allOn = (offer: string, agentMid: string | undefined): string =>
   redirected(offer, (mid) => (mid === agentMid ? 'sendrecv' : 'sendonly'));
 
+/** The answer without the lines that the client has given up: the library goes on to offer them. */
+function withoutGivenUp(offer: string, answer: string): string {
+  const gone = new Set(sectionsOf(offer).filter(isGivenUp).map(midOf));
+  if (gone.size === 0) return answer;
+  const bundled = (group: string): string =>
+    group
+      .split(' ')
+      .filter((mid) => !gone.has(mid))
+      .join(' ');
+  return sectionsOf(answer)
+    .map((section) => (gone.has(midOf(section)) ? section.replace(/^(m=\w+) \d+/, '$1 0') : section))
+    .join('')
+    .replace(
+      /^a=group:BUNDLE .*$/m,
+      (group) => bundled(group.trimEnd()) + (group.endsWith('\r') ? '\r' : ''),
+    );
+}
+
 /** The library's answer for the client, in the directions that its offer asks for. */
 export function following(offer: string, answer: string, agentMid: string | undefined): string {
   const offered = new Map(sectionsOf(offer).map((line) => [midOf(line), directionOf(line)]));
-  return redirected(answer, (mid) => {
+  const directed = redirected(answer, (mid) => {
     const answers = mid === agentMid ? AGENT_LINE : OTHER_LINES;
     return answers[offered.get(mid) ?? 'inactive'];
   });
+  return withoutGivenUp(offer, directed);
 }
 
 /** The names of the tracks that the client sends. */

@@ -14,9 +14,9 @@ import {
   RtpPacketizationConfig,
   type Track,
 } from 'node-datachannel';
-import { allOn, following, listeningMid } from './directions.js';
-import { OPUS_CLOCK, timestampOf } from './rtp.js';
-import { opusTypeOf, trimOffer, userFragmentOf } from './sdp.js';
+import { agentLineOf, allOn, following, listeningMid } from './directions.js';
+import { OPUS_CLOCK, OPUS_TYPE } from './rtp.js';
+import { offeredOpusType, trimOffer, userFragmentOf } from './sdp.js';
 
 export interface MediaNetwork {
   /** Where UDP is bound; absent: everywhere. */
@@ -83,10 +83,11 @@ export class Peer {
   #tracks: Track[] = [];
   #out: Track | undefined;
   #outMid: string | undefined;
-  /** What the reports of what was sent are made from (RTCP): the library reads the time of the last packet here. */
-  #sent: RtpPacketizationConfig | undefined;
+  /** Whether the client listens on the agent's line. */
+  #listens = true;
   #fragment: string | undefined;
-  #type = 0;
+  /** What the client calls Opus. */
+  #type: number | undefined;
   #closed = false;
 
   constructor(
@@ -98,6 +99,8 @@ export class Peer {
     this.#connection = new PeerConnection(name, {
       iceServers: [...iceServers],
       disableAutoNegotiation: true,
+      // It is decided with the first description, which may be of data alone.
+      forceMediaTransport: true,
       enableIceUdpMux: true,
       portRangeBegin: port,
       portRangeEnd: port,
@@ -143,26 +146,28 @@ export class Peer {
   }
 
   #listenTo(track: Track): void {
-    track.onMessage((bytes) => this.#tell(() => this.events.packet(bytes, this.#type)));
+    track.onMessage((bytes) => this.#tell(() => this.events.packet(bytes, this.#type ?? OPUS_TYPE)));
   }
 
-  /** Whether an offer of the client was answered. */
-  get answered(): boolean {
-    return this.#fragment !== undefined;
+  /** What the client calls Opus, once it has offered any. */
+  get opusType(): number | undefined {
+    return this.#type;
   }
 
-  /** The client restarts ICE, which this library cannot: it must join again. */
-  restarts(sdp: string): boolean {
-    return this.#fragment !== undefined && userFragmentOf(sdp) !== this.#fragment;
+  /** The client restarts ICE, or gives up the agent's line: this library can follow neither, so it must join again. */
+  leavesUsBehind(offer: string): boolean {
+    const restarts = this.#fragment !== undefined && userFragmentOf(offer) !== this.#fragment;
+    return restarts || (this.#outMid !== undefined && agentLineOf(offer, this.#outMid) === 'gone');
   }
 
   /** Answers the client's offer. Where it wants to listen (one connection for both ways), the agent speaks there. */
   answer(offer: string, agent: AgentTrack | undefined): { readonly sdp: string; readonly agentMid?: string } {
     this.#fragment = userFragmentOf(offer);
-    this.#type = opusTypeOf(offer);
+    this.#type = offeredOpusType(offer) ?? this.#type;
     const mid = listeningMid(offer);
-    if (agent && mid !== undefined && !this.#out) this.#converseOn(mid, agent, this.#type);
+    if (agent && mid !== undefined && !this.#out) this.#converseOn(mid, agent, this.#type ?? OPUS_TYPE);
     const agentMid = this.#outMid;
+    this.#listens = agentMid === undefined || agentLineOf(offer, agentMid) === 'heard';
     this.#connection.setRemoteDescription(allOn(trimOffer(offer), agentMid), 'offer');
     this.#connection.setLocalDescription('answer');
     const sdp = following(offer, this.#description(), agentMid);
@@ -195,8 +200,7 @@ export class Peer {
     audio.addSSRC(ssrc, CNAME, streamId, trackId);
     const track = this.#connection.addTrack(audio);
     forgetClosed(track);
-    this.#sent = new RtpPacketizationConfig(ssrc, CNAME, type, OPUS_CLOCK);
-    const reports = new RtcpSrReporter(this.#sent);
+    const reports = new RtcpSrReporter(new RtpPacketizationConfig(ssrc, CNAME, type, OPUS_CLOCK));
     reports.addToChain(new RtcpReceivingSession());
     track.setMediaHandler(reports);
     return track;
@@ -223,8 +227,7 @@ export class Peer {
 
   /** Of the agent's voice. */
   sendPacket(packet: Buffer): void {
-    if (this.#sent) this.#sent.timestamp = timestampOf(packet);
-    this.#guarded(() => this.#out?.isOpen() === true && this.#out.sendMessageBinary(packet));
+    this.#guarded(() => this.#listens && this.#out?.isOpen() === true && this.#out.sendMessageBinary(packet));
   }
 
   /** False where the channel is not open, or the client does not read it. */

@@ -11,6 +11,7 @@ import {
   ICEServer,
   LeaveRequest,
   LeaveRequest_Action,
+  MediaSectionsRequirement,
   ParticipantInfo_State,
   ParticipantUpdate,
   Pong,
@@ -30,7 +31,7 @@ import { Messages } from './messages.js';
 import { Agent, joinResponse, User } from './participants.js';
 import { type MediaNetwork, Peer } from './peer.js';
 import { OPUS_TYPE } from './rtp.js';
-import { MOST_SDP_BYTES, opusTypeOf } from './sdp.js';
+import { isBounded, offeredOpusType } from './sdp.js';
 import { type Incoming, type Joining, joiningOf, type Outgoing, readSignal, writeSignal } from './signal.js';
 
 export interface RoomEvents {
@@ -64,6 +65,8 @@ interface Connection {
   readonly publisher: Peer;
   readonly subscriber: Peer | undefined;
   readonly user: User;
+  /** To offer a line on which it listens. */
+  asked: boolean;
 }
 
 const leave = (action: LeaveRequest_Action, reason: DisconnectReason): Outgoing => ({
@@ -119,28 +122,31 @@ export class Room {
   }
 
   connect({ link, version, query, token }: Extract<SignalCommand, { readonly op: 'connect' }>): void {
+    let joining: Joining;
+    try {
+      joining = joiningOf(version, new URLSearchParams(query));
+    } catch {
+      return this.#dismiss(link, DisconnectReason.JOIN_FAILURE);
+    }
+    const { resume } = joining;
+    // Somebody else has taken its place, and keeps it: each would displace the other for ever.
+    if (resume !== undefined && resume !== (this.#connection?.user.sid ?? resume))
+      return this.#dismiss(link, DisconnectReason.STATE_MISMATCH);
     this.#stopWaiting();
     this.#parting.isOver();
     if (this.#link !== undefined) this.#report({ on: 'close', link: this.#link });
     this.#link = link;
     this.#asText = false;
-    let joining: Joining;
-    try {
-      joining = joiningOf(version, new URLSearchParams(query));
-    } catch {
-      return this.#refuse(DisconnectReason.JOIN_FAILURE);
-    }
-    if (joining.resume === undefined) this.#join(version, joining, token);
+    if (resume === undefined) this.#join(version, joining, token);
     // A client that resumes restarts ICE next, and loses its patience where that fails.
-    else if (joining.resume === (this.#connection?.user.sid ?? joining.resume)) this.#askToRejoin();
-    // Somebody else has taken its place: each would displace the other for ever.
-    else this.#refuse(DisconnectReason.STATE_MISMATCH);
+    else this.#askToRejoin();
   }
 
-  #refuse(reason: DisconnectReason): void {
-    this.#send(leave(LeaveRequest_Action.DISCONNECT, reason));
-    if (this.#link !== undefined) this.#report({ on: 'close', link: this.#link });
-    this.#link = undefined;
+  #dismiss(link: number, reason: DisconnectReason): void {
+    const asText = link === this.#link && this.#asText;
+    const frame = writeSignal(leave(LeaveRequest_Action.DISCONNECT, reason), asText);
+    this.#report({ on: 'signal', link, frame });
+    this.#report({ on: 'close', link });
   }
 
   #join(version: 1 | 0, { offer, tracks }: Joining, token: string): void {
@@ -148,7 +154,7 @@ export class Room {
     const user = new User(this.args.user.identity, this.args.user.name);
     const publisher = this.#peer(SignalTarget.PUBLISHER, version === 1);
     const subscriber = version === 0 ? this.#peer(SignalTarget.SUBSCRIBER, true) : undefined;
-    this.#connection = { version, publisher, subscriber, user };
+    this.#connection = { version, publisher, subscriber, user, asked: false };
     this.#messages.renew();
     const iceServers = this.network.clientIceServers.map(
       ({ urls, ...rest }) => new ICEServer({ urls: [...urls], ...rest }),
@@ -233,15 +239,26 @@ export class Room {
 
   #answer(sdp: string, id: number): void {
     const connection = this.#connection;
-    if (!connection || sdp.length > MOST_SDP_BYTES) return;
+    if (!connection || !isBounded(sdp)) return;
     const { publisher, user, version } = connection;
-    if (publisher.restarts(sdp)) return this.#askToRejoin();
-    if (version === 1 && !publisher.answered) this.events.renewed(opusTypeOf(sdp));
+    if (publisher.leavesUsBehind(sdp)) return this.#askToRejoin();
+    const opusType = offeredOpusType(sdp);
+    if (version === 1 && publisher.opusType === undefined && opusType !== undefined)
+      this.events.renewed(opusType);
     user.sends(sentTracks(sdp));
     this.#guarded(() => {
       const answer = publisher.answer(sdp, version === 1 ? this.#track : undefined);
       this.#describe('answer', answer.sdp, id, answer.agentMid);
+      if (version === 1 && answer.agentMid === undefined) this.#askToListen(connection);
     });
+  }
+
+  /** A client that has offered no line to listen on (React Native) adds one when it is asked, once. */
+  #askToListen(connection: Connection): void {
+    if (connection.asked) return;
+    connection.asked = true;
+    const value = new MediaSectionsRequirement({ numAudios: 1 });
+    this.#send({ case: 'mediaSectionsRequirement', value });
   }
 
   get #track() {
@@ -335,7 +352,8 @@ export class Room {
     if (this.#closed) return;
     this.#stopWaiting();
     this.#parting.isOver();
-    this.#refuse(DisconnectReason.ROOM_CLOSED);
+    if (this.#link !== undefined) this.#dismiss(this.#link, DisconnectReason.ROOM_CLOSED);
+    this.#link = undefined;
     this.#closed = true;
     this.#drop((peers) => setTimeout(() => closePeers(peers), FAREWELL_MS));
   }

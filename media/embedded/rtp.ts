@@ -29,14 +29,11 @@ export function readRtp(bytes: Buffer, type: number): RtpPacket | undefined {
   if (from >= bytes.length - padding) return undefined;
   return {
     sequence: bytes.readUInt16BE(2),
-    timestamp: timestampOf(bytes),
+    timestamp: bytes.readUInt32BE(4),
     ssrc: bytes.readUInt32BE(8),
     payload: bytes.subarray(from, bytes.length - padding),
   };
 }
-
-/** When it is to be heard, in ticks of its clock. */
-export const timestampOf = (packet: Buffer): number => packet.readUInt32BE(4);
 
 /** How far `sequence` is ahead of `last`, from -32,768 to 32,767. */
 export const ahead = (sequence: number, last: number): number => ((sequence - last) << 16) >> 16;

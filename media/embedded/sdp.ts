@@ -2,13 +2,17 @@
  * Session descriptions (RFC 8866), as far as they must be read and trimmed before the WebRTC library sees them. The
  * library echoes whatever it does not know, and a client takes the echo for consent: so it is shown only what we can do.
  */
-import { OPUS_TYPE } from './rtp.js';
 
-/** An offer of a client is a few kilobytes. */
-export const MOST_SDP_BYTES = 256 * 1024;
+/** An offer of a client is a few kilobytes, and has a few lines of media; each costs the library a track. */
+const MOST_SDP_BYTES = 64 * 1024;
+const MOST_LINES = 64;
 
 /** What comes before the first line of media, then each of these with its attributes. */
 export const sectionsOf = (sdp: string): string[] => sdp.split(/(?=^m=)/m);
+
+/** Whether it is no larger than anybody's. */
+export const isBounded = (sdp: string): boolean =>
+  sdp.length <= MOST_SDP_BYTES && sectionsOf(sdp).length <= MOST_LINES;
 
 /** Changes with an ICE restart. */
 export const userFragmentOf = (sdp: string): string | undefined => /^a=ice-ufrag:(\S+)/m.exec(sdp)?.[1];
@@ -22,8 +26,11 @@ const OPUS = /^a=rtpmap:(\d+) opus\//im;
 
 export const offersOpus = (section: string): boolean => section.startsWith('m=audio ') && OPUS.test(section);
 
-/** The type of Opus in an offer; clients choose it. */
-export const opusTypeOf = (sdp: string): number => Number(OPUS.exec(sdp)?.[1] ?? OPUS_TYPE);
+/** The type of Opus in an offer, where it has any; clients choose it. */
+export function offeredOpusType(sdp: string): number | undefined {
+  const type = OPUS.exec(sdp)?.[1];
+  return type === undefined ? undefined : Number(type);
+}
 
 /** Codecs that a client may have nothing else for (a track of a WAV file, in Go): it fails where they are refused. */
 const NOT_HEARD = /^a=rtpmap:(\d+) (?:PCM[UA]|G722)\//gim;
@@ -32,12 +39,12 @@ const NOT_HEARD = /^a=rtpmap:(\d+) (?:PCM[UA]|G722)\//gim;
 function trimmedVoice(section: string): string {
   const opus = OPUS.exec(section)?.[1];
   if (opus === undefined) return section;
-  const kept = [opus, ...[...section.matchAll(NOT_HEARD)].map(([, type = '']) => type)];
+  const kept = new Set([opus, ...[...section.matchAll(NOT_HEARD)].map(([, type = '']) => type)]);
   const lines = section.split('\r\n').filter((line) => {
     const type = /^a=(?:rtpmap|fmtp|rtcp-fb):(\d+) /.exec(line)?.[1];
-    return type === undefined || kept.includes(type);
+    return type === undefined || kept.has(type);
   });
-  return lines.map((line) => line.replace(/^(m=\w+ \d+ \S+) .*/, `$1 ${kept.join(' ')}`)).join('\r\n');
+  return lines.map((line) => line.replace(/^(m=\w+ \d+ \S+) .*/, `$1 ${[...kept].join(' ')}`)).join('\r\n');
 }
 
 /** Attributes of a line of data. Not `sctp-init`, whose echo makes a client leave out the handshake of SCTP. */

@@ -58,16 +58,28 @@ async function join(sql: Sql, id: string, processId: string): Promise<Outcome> {
   return { record: recordOf(rest), plan };
 }
 
-/** Held before it is joined, so that an end right behind that is not missed. */
-async function joinHeld(holdings: Holdings, id: string, joining: () => Promise<Outcome>): Promise<Outcome> {
-  let isOurs = holdings.has(id);
+const isOwned = async (sql: Sql, id: string, processId: string): Promise<boolean> =>
+  (await sql`select from sessions where id = ${id} and owner_id = ${processId} and ended_at is null`).length >
+  0;
+
+/**
+ * Held before it is joined, so that an end right behind that is not missed. Who loses lets go of it, unless another
+ * call of this process has won it meanwhile.
+ */
+async function joinHeld(
+  holdings: Holdings,
+  id: string,
+  joining: () => Promise<Outcome>,
+  isOurs: () => Promise<boolean>,
+): Promise<Outcome> {
   holdings.add(id);
+  let keeps = false;
   try {
     const outcome = await joining();
-    isOurs ||= !('refused' in outcome);
+    keeps = !('refused' in outcome) || (await isOurs());
     return outcome;
   } finally {
-    if (!isOurs) holdings.delete(id);
+    if (!keeps) holdings.delete(id);
   }
 }
 
@@ -121,7 +133,13 @@ export async function createSessionRuns(
   const stops = [...startUpkeep(parts), await events.listen('session_ends', holdings)];
 
   return {
-    join: (id) => joinHeld(holdings, id, () => join(sql, id, processId)),
+    join: (id) =>
+      joinHeld(
+        holdings,
+        id,
+        () => join(sql, id, processId),
+        () => isOwned(sql, id, processId),
+      ),
     refusal: (id) => refusalOf(sql, id),
     async hold(id) {
       holdings.add(id);

@@ -125,6 +125,38 @@ t.test('lines of other codecs do not break the answer', async (t) => {
   signalling.terminate();
 });
 
+t.test('a client that offers no line to listen on is asked for one, once (React Native)', async (t) => {
+  const signalling = await signal();
+  const [head = '', ...sections] = (await realOffer()).split(/(?=^m=)/m);
+  const listening = sections.filter((section) => section.includes('a=recvonly')).join('');
+  const deaf = head + sections.filter((section) => !section.includes('a=recvonly')).join('');
+  const withoutIt = deaf.replace(/^(a=group:BUNDLE) 0/m, '$1');
+  t.same(directionsOf(await signalling.offer(withoutIt)), ['recvonly']);
+  t.equal((await signalling.next('mediaSectionsRequirement')).numAudios, 1);
+  t.same(directionsOf(await signalling.offer(withoutIt)), ['recvonly']);
+  const answer = await signalling.offer(deaf + listening);
+  t.same(directionsOf(answer), ['recvonly', 'sendonly'], 'the agent speaks on the line that was added');
+  t.equal(signalling.all('mediaSectionsRequirement').length, 1);
+  signalling.terminate();
+});
+
+t.test('a stranger’s resume leaves the connection that there is', async (t) => {
+  const meeting = await meet();
+  const { caller, invite } = meeting;
+  await until('a token to return with', () => caller.rejoinToken !== '');
+  const address = addressOf(
+    { ...invite, token: caller.rejoinToken },
+    wrapped({ reconnect: true, participantSid: 'PA_gone' }),
+  );
+  const stranger = new Signalling(address);
+  const { action } = await stranger.next('leave');
+  t.equal(action, LeaveRequest_Action.DISCONNECT);
+  await until('it is closed', () => stranger.closed);
+  await converse(meeting, 'One lamp.');
+  t.notOk(caller.mustRejoin);
+  caller.hangUp();
+});
+
 /** The microphone named so; or, where it is unpublished, none. */
 const sending = (offer: string, cid?: string): string =>
   offer.replace(

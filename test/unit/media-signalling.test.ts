@@ -22,11 +22,11 @@ import {
   refusalOfCall,
   TextStream,
 } from '../../media/embedded/data.js';
-import { allOn, following, listeningMid, sentTracks } from '../../media/embedded/directions.js';
+import { agentLineOf, allOn, following, listeningMid, sentTracks } from '../../media/embedded/directions.js';
 import { Messages } from '../../media/embedded/messages.js';
 import { User } from '../../media/embedded/participants.js';
 import { announced } from '../../media/embedded/peer.js';
-import { opusTypeOf, trimOffer, userFragmentOf } from '../../media/embedded/sdp.js';
+import { isBounded, offeredOpusType, trimOffer, userFragmentOf } from '../../media/embedded/sdp.js';
 import { joiningOf, readSignal, writeSignal } from '../../media/embedded/signal.js';
 import { Pushed } from '../../media/pushed.js';
 
@@ -56,8 +56,8 @@ const OFFER = [
 ].join('\r\n');
 
 t.test('session descriptions: read', async (t) => {
-  t.equal(opusTypeOf(OFFER), 96);
-  t.equal(opusTypeOf('v=0'), 111, 'as we would say it');
+  t.equal(offeredOpusType(OFFER), 96);
+  t.equal(offeredOpusType('v=0'), undefined);
   t.equal(userFragmentOf(OFFER), 'abcd');
 });
 
@@ -105,6 +105,28 @@ t.test('directions: the client hears what its offer asks for', async (t) => {
   t.equal(following(lines(...all), library, undefined), lines(...answers));
   for (const [mid, direction] of ofAgent.entries())
     t.equal(following(lines(...all), library, String(mid)), lines(...answers.with(mid, direction)));
+});
+
+t.test('directions: a line that is given up is answered so, and leaves the bundle', async (t) => {
+  const group = 'a=group:BUNDLE 0 1 2\r\n';
+  const [first = '', second = '', third = ''] = lines('sendonly', 'inactive', 'recvonly').split(/(?=m=)/);
+  const offer = group + first + second.replace('audio 9', 'audio 0') + third;
+  const answer = following(offer, group + lines('recvonly', 'recvonly', 'sendonly'), '2');
+  t.match(answer, /^a=group:BUNDLE 0 2\r\n/);
+  t.same(
+    [...answer.matchAll(/^m=audio (\d+)/gm)].map(([, port]) => port),
+    ['9', '0', '9'],
+  );
+  t.same(
+    ['0', '1', '2', '3'].map((mid) => agentLineOf(offer, mid)),
+    ['muted', 'gone', 'heard', 'gone'],
+  );
+});
+
+t.test('an offer is bounded in bytes and in lines of media', async (t) => {
+  t.ok(isBounded(lines(...Array<string>(60).fill('sendonly'))));
+  t.notOk(isBounded(lines(...Array<string>(64).fill('sendonly')).concat('m=audio')));
+  t.notOk(isBounded('x'.repeat(64 * 1024 + 1)));
 });
 
 t.test('directions: the tracks that are sent are those on lines that send', async (t) => {

@@ -206,11 +206,14 @@ export const forResponse = (settings: Settings, response: Fields, vocabulary: Vo
 
 const showInput = ({ input, transcription }: Settings): object => ({
   format: showFormat(input),
-  transcription: transcription && {
-    model: transcription.name,
-    ...(transcription.language === undefined ? {} : { language: transcription.language }),
-  },
-  noise_reduction: null,
+  ...(transcription === null
+    ? {}
+    : {
+        transcription: {
+          model: transcription.name,
+          ...(transcription.language === undefined ? {} : { language: transcription.language }),
+        },
+      }),
   turn_detection: null,
 });
 
@@ -229,7 +232,7 @@ export const showOutput = ({ output, voice }: Settings): object => ({ format: sh
 
 /** The whole session as its client sees it; `expiresAt` in seconds since the epoch. */
 export function showSession(settings: Settings, id: string, expiresAt: number): object {
-  const known = { id, expires_at: expiresAt, include: null };
+  const known = { id, expires_at: expiresAt };
   if (settings.kind === 'transcription') {
     const object = 'realtime.transcription_session';
     return { type: 'transcription', object, ...known, audio: { input: showInput(settings) } };

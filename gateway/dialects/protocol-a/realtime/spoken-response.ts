@@ -113,8 +113,6 @@ export class SpokenResponse {
       max_output_tokens: 'inf',
       audio: { output },
       metadata,
-      status_details: null,
-      usage: null,
       ...fields,
     };
   }
