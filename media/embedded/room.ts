@@ -57,7 +57,7 @@ const MOST_TOPIC = 128;
 /** A signalling connection that is gone while media goes on: the client comes back, or has gone. */
 const RETURN_MS = 15_000;
 /** A client that is told to leave closes its connection itself: one that finds it cut off first reports an error. */
-const FAREWELL_MS = 1500;
+const FAREWELL_MS = 3000;
 
 /** The peers of one client. With one connection (`version` 1) the publisher is both. */
 interface Connection {

@@ -95,6 +95,8 @@ t.test('an owner talks to an agent on the console', { skip, timeout: 180_000 }, 
   t.equal(await button('Talk').isEnabled(), true, 'it can be called again');
   t.equal(await focus(), 'Talk');
   // LiveKit measures as well, and is not ours to mend.
-  const ours = complaints.filter((text) => text !== 'Another sample rate');
+  // LiveKit's client says the second where a browser that gets no time finds its channel closed first.
+  const others = [/^Another sample rate$/, /^DataChannel error on/];
+  const ours = complaints.filter((text) => !others.some((other) => other.test(text)));
   t.strictSame(ours, [], 'neither an error nor something that the policy forbids');
 });
