@@ -20,7 +20,7 @@ import { type Resources, startGateway } from './gateway.js';
 import { greeting } from './greeting.js';
 import { createLog } from './log.js';
 import { mediaSettings, roomSettings } from './media.js';
-import { type RoleName, ROLES, type RoleSockets } from './roles.js';
+import { type RoleName, type RoleRow, ROLES, type RoleSockets } from './roles.js';
 
 /** What a start has opened, closed in reverse by `stop`. */
 class Opened {
@@ -72,10 +72,10 @@ async function superviseChildren(config: Config, opened: Opened, log: Log): Prom
   const carrier = config.livekit ? 'room' : 'media';
   const roles = new Set<RoleName>(['encode', carrier, ...engineRoles(config)]);
   const started = [...roles].map(async (role): Promise<[RoleName, Supervision]> => {
-    const { worker: entry, count, nice } = ROLES[role];
+    const { worker: entry, count, nice, env: own }: RoleRow = ROLES[role];
     const { modelsDir: MODELS_DIR } = config;
     const carriers = { MEDIA: mediaSettings(config), ROOMS: roomSettings(config) };
-    const env = { ...process.env, MODELS_DIR, ...carriers };
+    const env = { ...own, ...process.env, MODELS_DIR, ...carriers };
     const socketFolder = socketFolderOf(config);
     return [
       role,
