@@ -61,19 +61,11 @@ export const allOn = (offer: string, agentMid: string | undefined): string =>
 /** The answer without the lines that the client has given up: the library goes on to offer them. */
 function withoutGivenUp(offer: string, answer: string): string {
   const gone = new Set(sectionsOf(offer).filter(isGivenUp).map(midOf));
-  if (gone.size === 0) return answer;
-  const bundled = (group: string): string =>
-    group
-      .split(' ')
-      .filter((mid) => !gone.has(mid))
-      .join(' ');
+  const kept = (group: string): string[] => group.split(' ').filter((mid) => !gone.has(mid));
   return sectionsOf(answer)
     .map((section) => (gone.has(midOf(section)) ? section.replace(/^(m=\w+) \d+/, '$1 0') : section))
     .join('')
-    .replace(
-      /^a=group:BUNDLE .*$/m,
-      (group) => bundled(group.trimEnd()) + (group.endsWith('\r') ? '\r' : ''),
-    );
+    .replace(/^a=group:BUNDLE [^\r\n]*/m, (group) => kept(group).join(' '));
 }
 
 /** The library's answer for the client, in the directions that its offer asks for. */
