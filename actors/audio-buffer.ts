@@ -1,9 +1,8 @@
 /**
- * Audio that a socket's client has sent and not committed yet. The socket appends to it directly; a commit or a
- * clear takes what is there before its event reaches the actor.
+ * Chunks of audio that a socket's client has sent and not committed yet, in their order. Their budget is the caller's
+ * affair (realtime-audio.ts).
  *
- * Invariants: `bytes` is the sum of what waits; an append that the budget does not hold changes nothing; chunks
- * are the caller's own copies, and a chunk's own samples are never split by the buffer.
+ * Invariants: `bytes` is the sum of the chunks'; chunks are the caller's own copies, and none is ever split.
  */
 export class AudioBuffer {
   #chunks: Uint8Array[] = [];
@@ -13,18 +12,10 @@ export class AudioBuffer {
     return this.#bytes;
   }
 
-  /** What waits, oldest first; it stays. */
-  get chunks(): readonly Uint8Array[] {
-    return this.#chunks;
-  }
-
-  /** False where it would hold more than `budgetBytes`; then nothing is added. */
-  append(chunk: Uint8Array, budgetBytes: number): boolean {
-    if (this.#bytes + chunk.byteLength > budgetBytes) return false;
-    if (chunk.byteLength === 0) return true;
+  append(chunk: Uint8Array): void {
+    if (chunk.byteLength === 0) return;
     this.#chunks.push(chunk);
     this.#bytes += chunk.byteLength;
-    return true;
   }
 
   /** All of it; the buffer is empty then. */
@@ -35,7 +26,7 @@ export class AudioBuffer {
     return taken;
   }
 
-  /** What was taken comes back in front of what has arrived since: its transcription failed. */
+  /** Chunks that were taken come back, in front of those that have arrived since: their transcription failed. */
   putBack(taken: readonly Uint8Array[]): void {
     this.#chunks = [...taken, ...this.#chunks];
     for (const chunk of taken) this.#bytes += chunk.byteLength;

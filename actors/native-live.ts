@@ -1,5 +1,5 @@
 /**
- * One socket of `/v1/tts/live` (native-and-platform.md section 3; decisions.md "Native"). Bytes do not come by
+ * One socket of `/v1/tts/live` (docs/contract/native.md 3; docs/contract/decisions.md "Native"). Bytes do not come by
  * here: text goes into the job's feed and audio to the socket, directly.
  *
  * Invariants:
@@ -149,7 +149,7 @@ export const nativeLive = parts.createMachine({
       states: {
         /** The job's feed takes text and flushes. */
         open: { on: { stop: { target: 'draining', actions: 'endText' } } },
-        /** What is there is spoken to its end. */
+        /** No more text comes; the text that waits is spoken to its end. */
         draining: { on: { text: breaksOff(STOPPED) } },
       },
     },

@@ -62,7 +62,7 @@ export class InputAudio {
     return { chunks: this.#buffer.take(), bytes, order: this.#taken++ };
   }
 
-  /** What was taken comes back: its transcription failed. */
+  /** Audio that was taken comes back: its transcription failed. */
   putBack(taken: TakenAudio): void {
     this.#returned = [...this.#returned, taken].sort((a, b) => a.order - b.order);
     this.#returnedBytes += taken.bytes;
@@ -73,7 +73,7 @@ export class InputAudio {
     if (!chunk) return 'malformed';
     if (this.bytes + chunk.length > budgetBytes) return 'full';
     this.#closeBlock();
-    this.#buffer.append(chunk, Infinity);
+    this.#buffer.append(chunk);
     return 'taken';
   }
 
@@ -85,7 +85,7 @@ export class InputAudio {
   }
 
   #closeBlock(): void {
-    this.#buffer.append(this.#block.subarray(this.#start, this.#end), Infinity);
+    this.#buffer.append(this.#block.subarray(this.#start, this.#end));
     this.#start = this.#end;
   }
 }

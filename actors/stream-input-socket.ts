@@ -5,52 +5,50 @@
  * Invariants:
  * - `close` is the last effect, exactly one, unless the client has gone first; after it nothing is taken;
  * - it closes normally only when the client wants no more and no context is left, else after a `refuse`;
+ * - frames are taken from `takeFrames` to `dropFrames`, which comes before the socket closes;
  * - it falls silent only where no context lives, for these watch over their own silence.
  */
-import { assign, emit, setup } from 'xstate';
+import { emit, setup } from 'xstate';
 import type { SocketFault } from './stream-input.js';
 
 export interface SpeechSocket {
   readonly inactivityMs: number;
-  /** What is said of a client that says nothing. */
+  /** The fault of a client that says nothing. */
   readonly silence: SocketFault;
 }
 
 export type SpeechSocketEvent =
   | { readonly type: 'identified' }
   /** The client has said something. */
-  | { readonly type: 'heard' }
-  /** A context has begun, one is over. */
+  | { readonly type: 'message' }
+  /** A context has begun. */
   | { readonly type: 'opened' }
-  | { readonly type: 'ended' }
+  /** The last context that lived is over. */
+  | { readonly type: 'emptied' }
   /** The client wants no more than what it has asked for. */
   | { readonly type: 'leave' }
   | { readonly type: 'fault'; readonly fault: SocketFault }
   | { readonly type: 'gone' };
 
 export type SpeechSocketEffect =
+  /** Frames take effect from now on; or no longer. */
+  | { readonly type: 'takeFrames' }
+  | { readonly type: 'dropFrames' }
   /** The client is told why, and a `close` follows. */
   | { readonly type: 'refuse'; readonly fault: SocketFault }
   | { readonly type: 'close'; readonly fault?: SocketFault };
 
-interface Context extends SpeechSocket {
-  readonly contexts: number;
-}
-
 const parts = setup({
   types: {} as {
-    context: Context;
+    context: SpeechSocket;
     input: SpeechSocket;
     events: SpeechSocketEvent;
     emitted: SpeechSocketEffect;
   },
   delays: { silence: ({ context }) => context.inactivityMs },
-  guards: {
-    isLast: ({ context }) => context.contexts === 1,
-  },
   actions: {
-    more: assign({ contexts: ({ context }) => context.contexts + 1 }),
-    less: assign({ contexts: ({ context }) => context.contexts - 1 }),
+    takeFrames: emit({ type: 'takeFrames' }),
+    dropFrames: emit({ type: 'dropFrames' }),
     close: emit({ type: 'close' }),
     refuse: emit((_, { fault }: { fault: SocketFault }) => ({ type: 'refuse' as const, fault })),
     closeFor: emit((_, { fault }: { fault: SocketFault }) => ({ type: 'close' as const, fault })),
@@ -59,7 +57,7 @@ const parts = setup({
 
 export const speechSocket = parts.createMachine({
   id: 'socket',
-  context: ({ input }) => ({ ...input, contexts: 0 }),
+  context: ({ input }) => input,
   initial: 'unknown',
   on: {
     fault: {
@@ -74,30 +72,28 @@ export const speechSocket = parts.createMachine({
   states: {
     /** Nobody knows yet who calls. */
     unknown: {
-      on: { identified: 'empty' },
+      on: { identified: 'taking' },
       after: { silence: 'fallenSilent' },
     },
-    empty: {
-      on: {
-        heard: { target: 'empty', reenter: true },
-        opened: { target: 'occupied', actions: 'more' },
-        leave: { target: 'closed', actions: 'close' },
-      },
-      after: { silence: 'fallenSilent' },
-    },
-    occupied: {
-      on: {
-        opened: { actions: 'more' },
-        ended: [{ guard: 'isLast', target: 'empty', actions: 'less' }, { actions: 'less' }],
-        leave: 'leaving',
+    taking: {
+      entry: 'takeFrames',
+      exit: 'dropFrames',
+      initial: 'empty',
+      states: {
+        empty: {
+          on: {
+            message: { target: 'empty', reenter: true },
+            opened: 'occupied',
+            leave: { target: '#socket.closed', actions: 'close' },
+          },
+          after: { silence: '#socket.fallenSilent' },
+        },
+        /** Contexts live. */
+        occupied: { on: { emptied: 'empty', leave: '#socket.leaving' } },
       },
     },
     /** Contexts finish what they were asked for. */
-    leaving: {
-      on: {
-        ended: [{ guard: 'isLast', target: 'closed', actions: ['less', 'close'] }, { actions: 'less' }],
-      },
-    },
+    leaving: { on: { emptied: { target: 'closed', actions: 'close' } } },
     fallenSilent: {
       entry: [
         { type: 'refuse', params: ({ context }) => ({ fault: context.silence }) },

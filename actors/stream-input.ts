@@ -1,5 +1,5 @@
 /**
- * One context of protocol B's speech sockets (protocol-b.md section 3): the whole of a `stream-input` socket, one
+ * One context of protocol B's speech sockets (docs/contract/protocol-b.md 3): the whole of a `stream-input` socket, one
  * of several on `multi-stream-input`. Text goes from the buffer into the job's feed, and audio from the job to the
  * socket, past the actor.
  *
@@ -11,7 +11,7 @@
  */
 import { emit, setup } from 'xstate';
 
-/** What goes wrong on these sockets, as its client is told: `code` is the close code that it is worth. */
+/** A fault on these sockets, as the client is told it; `code` is the close code. */
 export interface SocketFault {
   readonly message: string;
   readonly error: string;
@@ -22,14 +22,14 @@ export interface SocketFault {
 
 export interface StreamInput {
   readonly inactivityMs: number;
-  /** Why the context may not speak, known before there was anything to say (spec rule 5). */
+  /** Why the context may not speak, known before there was anything to say (rule 5). */
   readonly refusal?: SocketFault | undefined;
 }
 
 export type StreamInputEvent =
   /** The client has said something. */
-  | { readonly type: 'heard' }
-  /** What waits is to be spoken; `fed` where the feed was given any of it. */
+  | { readonly type: 'message' }
+  /** The text that waits is to be spoken; `fed`: the feed was given some. */
   | { readonly type: 'speak'; readonly fed: boolean }
   /** No more text will come. */
   | { readonly type: 'end' }
@@ -89,7 +89,7 @@ export const streamInput = parts.createMachine({
     silent: {
       after: { silence: { actions: 'idle' } },
       on: {
-        heard: { target: 'silent', reenter: true },
+        message: { target: 'silent', reenter: true },
         speak: [
           REFUSED,
           {
@@ -119,7 +119,7 @@ export const streamInput = parts.createMachine({
         open: {
           after: { silence: { actions: 'idle' } },
           on: {
-            heard: { target: 'open', reenter: true },
+            message: { target: 'open', reenter: true },
             end: { target: 'draining', actions: 'endText' },
           },
         },

@@ -1,5 +1,5 @@
 /**
- * Text of a stream-input context that waits for its generation (protocol-b.md section 3, "Buffering"). A
+ * Text of a stream-input context that waits for its generation (docs/contract/protocol-b.md 3, "Buffering"). A
  * generation begins by itself when as many characters wait as the schedule's next item says; the last item holds
  * for all that follow. It takes the text up to its last good place to stop, so that no word is cut, and leaves
  * the rest.
@@ -19,7 +19,7 @@ const MOST_BLANKS = 8;
 const LOOK_BACK = 600;
 
 const SENTENCE = /[.!?…][\p{Pe}\p{Pf}"']*\s+|[。！？｡][\p{Pe}\p{Pf}]*\s*/gu;
-/** Where a generation may stop, the best first: behind a sentence, a clause, a word. */
+/** Places where a generation may stop, the best first: behind a sentence, a clause, a word. */
 const STOPS = [SENTENCE, /[,;:—–][\p{Pe}\p{Pf}"']*\s+|[、，；：][\p{Pe}\p{Pf}]*\s*/gu, /\s+/gu] as const;
 
 /** Behind the last match; 0 where there is none. */
@@ -44,7 +44,7 @@ export class TextBuffer {
   #text = '';
   #bytes = 0;
   #generations = 0;
-  /** What comes next begins a word. */
+  /** Whether the next character begins a word. */
   #atBlank = true;
 
   /** Characters that must wait for each generation in turn; at least one item. */

@@ -6,7 +6,7 @@
  */
 import type { TextPart } from '../contracts/ports/speech.js';
 
-/** What a reader is given at once, in UTF-16 units. */
+/** Most text that a reader is given at once, in UTF-16 units. */
 const SLICE = 4096;
 
 const FLUSH: TextPart = { kind: 'flush' };
@@ -22,7 +22,7 @@ export class TextFeed implements AsyncIterableIterator<TextPart> {
 
   constructor(private readonly budgetBytes: number) {}
 
-  /** What waits, in UTF-8. */
+  /** Bytes of text that wait, in UTF-8. */
   get bytes(): number {
     return this.#bytes;
   }

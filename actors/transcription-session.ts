@@ -1,10 +1,11 @@
 /**
- * One socket of protocol B's realtime transcription (protocol-b.md section 5; decisions.md "Protocol B"). Audio
- * does not come by here: the host keeps it, and a commit carries what the host took out of its buffer.
+ * One socket of protocol B's realtime transcription (docs/contract/protocol-b.md 5; docs/contract/decisions.md "Protocol B"). Audio
+ * does not come by here: the host keeps it, and is told when its uncommitted audio is committed and transcribed.
  *
  * Invariants:
  * - every commit and every refused commit has exactly one answer, in the order in which they came, unless the
- *   session ends before;
+ *   session ends before; one for which no place is left is refused at once, and keeps nothing;
+ * - `transcribe` comes once for each `keep`, in the same order, unless the session ends before;
  * - one job at a time, a commit's transcription or a guess; a commit cancels a guess and never waits for it;
  * - what a job says after it was cancelled or another has begun changes nothing: no guess is told once the audio
  *   it was made of has been committed;
@@ -15,7 +16,7 @@ import type { CloseReason } from '../contracts/close-codes.js';
 import { LIMITS } from '../contracts/limits.js';
 import type { Transcript } from '../contracts/ports/speech.js';
 
-/** What the client is told, and how the session ends where it does. */
+/** An error as the client is told it; `close`: it ends the session. */
 export interface SessionFault {
   /** The protocol's name of the error. */
   readonly type: string;
@@ -23,18 +24,21 @@ export interface SessionFault {
   readonly close?: CloseReason;
 }
 
-/** Audio that a commit took out of the buffer, oldest first. */
-export type CommittedAudio = readonly Uint8Array[];
+export interface SessionInput {
+  /** The answer to a commit when too many of them wait. */
+  readonly tooMany: SessionFault;
+}
 
-type Waiting = { readonly audio: CommittedAudio } | { readonly fault: SessionFault };
+/** A commit that was kept, or why one was refused. */
+type Waiting = 'commit' | SessionFault;
 
 export type SessionEvent =
   /** So much new audio waits that a guess at it is due. */
   | { readonly type: 'audio' }
-  | { readonly type: 'commit'; readonly audio: CommittedAudio }
+  | { readonly type: 'commit' }
   /** A commit that cannot be done; the session goes on. */
   | { readonly type: 'refusal'; readonly fault: SessionFault }
-  | { readonly type: 'heard'; readonly job: number; readonly transcript: Transcript }
+  | { readonly type: 'transcript'; readonly job: number; readonly transcript: Transcript }
   | { readonly type: 'failed'; readonly job: number; readonly fault: SessionFault }
   | { readonly type: 'guessed'; readonly job: number; readonly text: string }
   | { readonly type: 'notGuessed'; readonly job: number }
@@ -43,16 +47,20 @@ export type SessionEvent =
   | { readonly type: 'gone' };
 
 export type SessionEffect =
-  | { readonly type: 'transcribe'; readonly job: number; readonly audio: CommittedAudio }
+  /** The uncommitted audio is committed: it is kept behind that of earlier commits. */
+  | { readonly type: 'keep' }
+  /** The oldest of what is kept. */
+  | { readonly type: 'transcribe'; readonly job: number }
   | { readonly type: 'guess'; readonly job: number }
-  /** What runs is to be stopped. */
+  /** The job that runs is to be stopped. */
   | { readonly type: 'cancel' }
   | { readonly type: 'partial'; readonly text: string }
   | { readonly type: 'committed'; readonly transcript: Transcript }
   | { readonly type: 'error'; readonly fault: SessionFault }
-  | { readonly type: 'close'; readonly reason: CloseReason };
+  /** `message` says why. */
+  | { readonly type: 'close'; readonly reason: CloseReason; readonly message: string };
 
-interface Context {
+interface Context extends SessionInput {
   /** The number of the last job. */
   readonly job: number;
   /** Commits that came while another is transcribed, oldest first. */
@@ -66,52 +74,45 @@ const TIME_LIMIT: SessionFault = {
 };
 
 const parts = setup({
-  types: {} as { context: Context; events: SessionEvent; emitted: SessionEffect },
+  types: {} as { context: Context; input: SessionInput; events: SessionEvent; emitted: SessionEffect },
   delays: { sessionLimit: LIMITS.socket.connectionMs },
   guards: {
     isCurrent: ({ context, event }) => 'job' in event && event.job === context.job,
     isFatal: (_, { close }: SessionFault) => close !== undefined,
-    isCommitNext: ({ context }) => context.waiting[0] !== undefined && 'audio' in context.waiting[0],
+    isCommitNext: ({ context }) => context.waiting[0] === 'commit',
+    isFull: ({ context }) => context.waiting.length >= LIMITS.realtimeTranscription.pendingCommits,
   },
   actions: {
     count: assign({ job: ({ context }) => context.job + 1 }),
-    transcribe: emit(({ context }, audio: CommittedAudio) => ({
-      type: 'transcribe' as const,
-      job: context.job,
-      audio,
-    })),
+    keep: emit({ type: 'keep' }),
+    transcribe: emit(({ context }) => ({ type: 'transcribe' as const, job: context.job })),
     guess: emit(({ context }) => ({ type: 'guess' as const, job: context.job })),
     cancel: emit({ type: 'cancel' }),
     tellPartial: emit((_, text: string) => ({ type: 'partial' as const, text })),
     tellCommitted: emit((_, transcript: Transcript) => ({ type: 'committed' as const, transcript })),
     tellError: emit((_, fault: SessionFault) => ({ type: 'error' as const, fault })),
+    tellTooMany: emit(({ context }) => ({ type: 'error' as const, fault: context.tooMany })),
     endWith: enqueueActions(({ enqueue }, fault: SessionFault) => {
       enqueue.emit({ type: 'error', fault });
-      enqueue.emit({ type: 'close', reason: fault.close ?? 'internal' });
+      enqueue.emit({ type: 'close', reason: fault.close ?? 'internal', message: fault.message });
     }),
     wait: assign({
       waiting: ({ context }, waiting: Waiting) => [...context.waiting, waiting],
     }),
     /** Those that are refused and have no commit before them any more. */
     tellRefusals: enqueueActions(({ context, enqueue }) => {
-      const commit = context.waiting.findIndex((waiting) => 'audio' in waiting);
+      const commit = context.waiting.indexOf('commit');
       const refused = commit < 0 ? context.waiting : context.waiting.slice(0, commit);
-      for (const waiting of refused) if ('fault' in waiting) enqueue.emit({ type: 'error', ...waiting });
+      for (const fault of refused) if (fault !== 'commit') enqueue.emit({ type: 'error', fault });
       enqueue.assign({ waiting: context.waiting.slice(refused.length) });
     }),
-    transcribeNext: enqueueActions(({ context, enqueue }) => {
-      const [next, ...waiting] = context.waiting;
-      if (!next || !('audio' in next)) return;
-      const job = context.job + 1;
-      enqueue.assign({ job, waiting });
-      enqueue.emit({ type: 'transcribe', job, ...next });
-    }),
+    takeNext: assign({ waiting: ({ context }) => context.waiting.slice(1) }),
   },
 });
 
 export const transcriptionSession = parts.createMachine({
   id: 'session',
-  context: { job: 0, waiting: [] },
+  context: ({ input }) => ({ ...input, job: 0, waiting: [] }),
   initial: 'open',
   states: {
     open: {
@@ -140,7 +141,7 @@ export const transcriptionSession = parts.createMachine({
           on: {
             commit: {
               target: 'transcribing',
-              actions: ['count', { type: 'transcribe', params: ({ event }) => event.audio }],
+              actions: ['keep', 'count', 'transcribe'],
             },
             refusal: { actions: { type: 'tellError', params: ({ event }) => event.fault } },
           },
@@ -156,7 +157,7 @@ export const transcriptionSession = parts.createMachine({
                 notGuessed: { guard: 'isCurrent', target: 'idle' },
                 commit: {
                   target: '#session.open.transcribing',
-                  actions: ['cancel', 'count', { type: 'transcribe', params: ({ event }) => event.audio }],
+                  actions: ['cancel', 'keep', 'count', 'transcribe'],
                 },
               },
             },
@@ -164,9 +165,15 @@ export const transcriptionSession = parts.createMachine({
         },
         transcribing: {
           on: {
-            commit: { actions: { type: 'wait', params: ({ event }) => ({ audio: event.audio }) } },
-            refusal: { actions: { type: 'wait', params: ({ event }) => ({ fault: event.fault }) } },
-            heard: {
+            commit: [
+              { guard: 'isFull', actions: 'tellTooMany' },
+              { actions: ['keep', { type: 'wait', params: 'commit' }] },
+            ],
+            refusal: [
+              { guard: 'isFull', actions: 'tellTooMany' },
+              { actions: { type: 'wait', params: ({ event }) => event.fault } },
+            ],
+            transcript: {
               guard: 'isCurrent',
               target: 'answered',
               actions: { type: 'tellCommitted', params: ({ event }) => event.transcript },
@@ -188,7 +195,7 @@ export const transcriptionSession = parts.createMachine({
         answered: {
           entry: 'tellRefusals',
           always: [
-            { guard: 'isCommitNext', target: 'transcribing', actions: 'transcribeNext' },
+            { guard: 'isCommitNext', target: 'transcribing', actions: ['takeNext', 'count', 'transcribe'] },
             { target: 'listening' },
           ],
         },

@@ -1,6 +1,8 @@
 /** The baseline of overhead.bench: a bare uWebSockets.js handler that writes a file's bytes in pieces of 100 ms. */
 import { readFileSync } from 'node:fs';
-import uws from 'uWebSockets.js';
+import { loadBinding } from '../gateway/server/bindings.js';
+
+const { module: uws } = loadBinding();
 
 const audio = readFileSync(process.argv[2] ?? '');
 const PIECE = 3200;

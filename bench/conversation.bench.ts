@@ -8,14 +8,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface, type Interface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { SILENCE } from '../actors/agent/turns/endpointing.js';
+import { ENDPOINTING_MS } from '../actors/agent/turns/endpointing.js';
 import { type Caller, CALLER_RATE, letGo } from '../test/fixtures/caller.js';
 import { Talks } from '../test/fixtures/conversation.js';
 import { commandOf, familyOf, memberOf } from '../test/fixtures/family.js';
 import { EMBEDDED, TONE } from '../test/fixtures/gateway.js';
 import { said } from '../test/fixtures/model.js';
 import { until } from '../test/fixtures/until.js';
-import { holdingOf, talkAndEnd } from '../test/fixtures/endurance.js';
+import { resourcesOf, talkAndEnd } from '../test/fixtures/endurance.js';
 import { INSPECTABLE, Inspected } from './inspected.js';
 import { cpuMs, median, quantile, row } from './measure.js';
 
@@ -23,9 +23,9 @@ const ROUNDS = Number(process.env['CONVERSATION_ROUNDS'] ?? 12);
 const CALLS = Number(process.env['CONVERSATION_CALLS'] ?? 40);
 const SESSIONS = Number(process.env['CONVERSATION_SESSIONS'] ?? 200);
 
-/** Of silence, before either detector of voice says that it has ended. */
+/** Silence after which either voice activity detector reports the end of speech. */
 const NOTICE_MS = 250;
-/** Of 16-bit samples: what is quieter is no speech any more, or not yet. */
+/** Amplitude of 16-bit samples below which audio counts as silence. */
 const AUDIBLE = 100;
 /** A pause of the agent between two words is shorter. */
 const SILENT_MS = 1000;
@@ -52,13 +52,13 @@ async function answerDelays(talks: Talks): Promise<number[]> {
   const delays: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const samples = await talks.speech(QUESTION);
-    // What can be heard ends before the recording does.
+    // The recording ends in silence: the last audible sample is the end of speech.
     const last = samples.findLastIndex((sample) => Math.abs(sample) > AUDIBLE);
     const end = (await caller.say(samples)) - ((samples.length - last) * 1000) / CALLER_RATE;
     const first = await until('the agent answers', () => caller.audible(end)[0]?.at, 8000).catch(
       () => undefined,
     );
-    if (first !== undefined) delays.push(first - end - NOTICE_MS - SILENCE.balanced.complete);
+    if (first !== undefined) delays.push(first - end - NOTICE_MS - ENDPOINTING_MS.balanced.complete);
     await until('it listens again', () => caller.states.at(-1) === 'listening');
     await pause(300);
   }
@@ -110,7 +110,7 @@ const INTERRUPTIONS = [
   'Wait, I have another question.',
   'Please speak about the weather.',
 ];
-/** What must not cut the agent short at `balanced`. */
+/** Backchannels, which must not interrupt the agent at `balanced`. */
 const HARMLESS = ['Okay.', 'Yeah, right.', 'I see.', 'Yes.', 'Sure, okay.', 'Got it.', 'Great.'];
 const COUGH_MS = 300;
 
@@ -196,10 +196,10 @@ const costOf = (talks: Talks): number =>
     .filter((pid) => !/postgres|encode/.test(commandOf(pid)))
     .reduce((sum, pid) => sum + cpuMs(pid), 0);
 
-/** What agents have sent in the calls that have ended. */
+/** Audio frames that agents have sent in the calls that have ended. */
 async function frameCounts(talks: Talks): Promise<Record<'sent' | 'late' | 'lost', number>> {
   const metrics = await (await fetch(`${talks.gateway.base}/metrics`)).text();
-  const rows = [...metrics.matchAll(/call_frames\{kind="(\w+)"\} (\d+)/g)];
+  const rows = [...metrics.matchAll(/call_frames_total\{kind="(\w+)"\} (\d+)/g)];
   return Object.fromEntries(rows.map(([, kind, value]) => [kind, Number(value)])) as Awaited<
     ReturnType<typeof frameCounts>
   >;
@@ -236,14 +236,14 @@ async function callsACore(talks: Talks, calls: number, name: string, target?: st
   }
 }
 
-/** What whole conversations in a row leave behind, once the first of them have made everybody's caches. */
+/** Memory, threads and files that conversations in a row leave behind, after the first of them have filled caches. */
 async function endurance(): Promise<void> {
   const talks = await one({ ...TONE, CONCURRENCY: '1000', NODE_OPTIONS: INSPECTABLE });
   const { pid, stderr } = talks.gateway;
   const pids = { gateway: pid, media: memberOf(pid, 'workers/media') };
   const look = async (name: keyof typeof pids) => {
     await talks.untilNoCalls();
-    return { ...(await inspected[name].inUse()), ...holdingOf(pids[name]) };
+    return { ...(await inspected[name].inUse()), ...resourcesOf(pids[name]) };
   };
   const warm = Math.min(50, SESSIONS / 4);
   for (let session = 0; session < warm; session += 1) await talkAndEnd(talks);

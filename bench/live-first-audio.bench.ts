@@ -8,7 +8,7 @@ import { DEFAULTS, type Gateway, startGateway } from '../test/fixtures/gateway.j
 import { median, quantile, row, speak } from './measure.js';
 
 const CLAUSE = 'Your parcel has left our house,';
-/** What completes the clause: the word after it. */
+/** The words sent. The clause is complete once the word after it has come. */
 const WORDS = [...CLAUSE.split(/(?<= )/), ' and '];
 const FORMAT = { format: 'mp3', latency: 'low' } as const;
 const ROUNDS = 31;

@@ -1,4 +1,4 @@
-/** What every benchmark needs: medians, a process's CPU and memory as the kernel counts them, a spoken request. */
+/** Helpers of all benchmarks: medians, a process's CPU and memory as the kernel counts them, a spoken request. */
 import { readFileSync } from 'node:fs';
 import { statOf } from '../test/fixtures/family.js';
 import type { Gateway } from '../test/fixtures/gateway.js';

@@ -1,5 +1,5 @@
 /**
- * What the gateway adds to writing bytes: POST speech through `tone` (pcm, 16 kHz) against a bare handler
+ * The gateway's overhead over writing bytes: POST speech through `tone` (pcm, 16 kHz) against a bare handler
  * of the same adapter that writes the same bytes. Rounds alternate, so that the machine's drift cancels.
  */
 import { spawn } from 'node:child_process';

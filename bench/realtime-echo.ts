@@ -1,5 +1,7 @@
 /** The baseline of realtime.bench: a bare uWebSockets.js server that sends back what it is sent. */
-import uws from 'uWebSockets.js';
+import { loadBinding } from '../gateway/server/bindings.js';
+
+const { module: uws } = loadBinding();
 
 uws
   .App()

@@ -1,5 +1,5 @@
 /**
- * What a realtime session of protocol A costs: CPU of the gateway's process an append, as a ratio to a bare
+ * The cost of a realtime session of protocol A: CPU of the gateway's process an append, as a ratio to a bare
  * uWebSockets.js echo of the same bytes, commits apart; and memory of an idle session beyond the bare socket's, as
  * the slope between two numbers of sessions after a collection. REALTIME_SOCKETS and REALTIME_IDLE set the scale.
  */

@@ -1,9 +1,16 @@
 /**
- * The formats table (spec rules 8–11): what can be sent, at which rates, under which content type, and
+ * The formats table (rules 8–11): what can be sent, at which rates, under which content type, and
  * which names are always refused. Data and pure functions: dialects map their own names onto it.
  * Invariant: an `OutputFormat` that leaves `resolveOutput` is one that the encoders take.
  */
-import { type AudioFormat, MP3_BITRATES, type Mp3Bitrate, type OutputFormat } from '../contracts/audio.js';
+import {
+  type AudioFormat,
+  MP3_BITRATES,
+  type Mp3Bitrate,
+  OPUS_BITRATE_AUTOMATIC,
+  OPUS_BITRATES,
+  type OutputFormat,
+} from '../contracts/audio.js';
 import { ServiceError } from '../contracts/errors.js';
 
 export interface FormatRow {
@@ -28,12 +35,6 @@ export const isAudioFormat = (name: string): name is AudioFormat => Object.hasOw
 
 export const DEFAULT_MP3_BITRATE: Mp3Bitrate = 128;
 
-/** Leaves the bitrate to the encoder. */
-export const OPUS_BITRATE_AUTOMATIC = -1000;
-
-/** What `opus_bitrate` may be, in bit/s; older clients say the same in kbit/s. */
-export const OPUS_BITRATES = [24_000, 32_000, 48_000, 64_000] as const;
-
 /** Mu-law and A-law, refused everywhere (rule 10): these names, and these names followed by `_…`. */
 export const REFUSED_FORMATS = [
   'ulaw',
@@ -46,6 +47,10 @@ export const REFUSED_FORMATS = [
   'audio/pcmu',
   'audio/pcma',
 ] as const;
+
+/** The message of that refusal; `instead` is what to ask for, in the client's words. */
+export const refusedFormat = (instead: string): string =>
+  `Mu-law and A-law are not supported; set ${instead} and convert it`;
 
 /** Whether the name is one that every dialect refuses, `ulaw_8000` or `audio/PCMU` for instance. */
 export function isRefusedFormat(name: string): boolean {
@@ -63,7 +68,7 @@ export interface OutputRequest {
   readonly opusBitrate?: number | undefined;
 }
 
-/** How the client spelled the fields, for `ServiceError.param`. */
+/** The client's names of the fields, for `ServiceError.param`. */
 export type OutputFields = Readonly<Partial<Record<Exclude<keyof OutputRequest, 'format'>, string>>>;
 
 /**
@@ -108,6 +113,7 @@ function checkMp3Bitrate(kbps: number, param?: string): Mp3Bitrate {
   return tier;
 }
 
+/** `bitrate` in bit/s, or in kbit/s from older clients; undefined for automatic. */
 function checkOpusBitrate(bitrate: number, param?: string): number | undefined {
   if (bitrate === OPUS_BITRATE_AUTOMATIC) return undefined;
   const known = OPUS_BITRATES.find((bps) => bps === bitrate || bps === bitrate * 1000);

@@ -1,5 +1,5 @@
 /**
- * What the encoders and the decoder share of node-av's low-level synchronous API. Loads native code:
+ * Set-up that encoders and decoder share for node-av's low-level synchronous API. Loads native code:
  * import it in a child process only. FFmpeg's own log is silenced, as it may quote what a file holds.
  */
 import { AV_LOG_QUIET } from 'node-av/constants';

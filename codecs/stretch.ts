@@ -115,7 +115,7 @@ export class Stretch {
     }
   }
 
-  /** Until the filters ask for more input or are at their end; both are negative answers. */
+  /** Takes frames until the filters ask for more input or are at their end; both are negative answers. */
   #drain(): Buffer {
     const pieces: Buffer[] = [];
     while (this.#sink.buffersinkGetFrameSync(this.#output) >= 0) {

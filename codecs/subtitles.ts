@@ -1,7 +1,7 @@
 /**
- * Phrases of a transcript, and subtitles made of them (spec "Subtitles srt/vtt"; decisions.md "Protocol A":
- * segments of verbose_json are the same phrases). A phrase ends at a sentence, at a pause, or where it would
- * be too long to read; times are in seconds, ascend and never overlap.
+ * Phrases of a transcript, and subtitles made of them (docs/contract/protocol-a.md 2.3; docs/contract/decisions.md
+ * "Protocol A": segments of verbose_json are the same phrases). A phrase ends at a sentence, at a pause, or where it
+ * would be too long to read; times are in seconds, ascend and never overlap.
  */
 import type { Transcript } from '../contracts/ports/speech.js';
 import type { TimedWord } from '../contracts/ports/tts.js';
@@ -17,7 +17,7 @@ const PAUSE = 0.8;
 /** Two lines of 42 columns, and how long people look at them. */
 const COLUMNS = 84;
 const SECONDS = 7;
-/** From here on a clause's end is a good place to stop. */
+/** Length from which on a subtitle may end at a clause's end. */
 const ENOUGH_COLUMNS = 42;
 /** A phrase whose times say nothing is shown for this long. */
 const LEAST_SECONDS = 0.001;

@@ -1,5 +1,5 @@
 /**
- * The WAV header that every WAV answer begins with (spec rule 11). Its two sizes are placeholders,
+ * The WAV header that every WAV answer begins with (rule 11). Its two sizes are placeholders,
  * since it is sent before the length is known; readers take the duration from the byte count.
  */
 import { BYTES_PER_SAMPLE } from '../contracts/audio.js';

@@ -1,10 +1,16 @@
-/** Audio as every room speaks of it. PCM is signed 16-bit little-endian mono throughout. */
+/** Audio formats and samples. PCM is signed 16-bit little-endian mono throughout. */
+
 export type AudioFormat = 'mp3' | 'wav' | 'pcm' | 'opus';
 
 export const MP3_BITRATES = [64, 128, 192] as const;
 export type Mp3Bitrate = (typeof MP3_BITRATES)[number];
 
-/** What a client is sent: one row of the formats table with its rate settled (spec rules 8 and 9). */
+/** bit/s */
+export const OPUS_BITRATES = [24_000, 32_000, 48_000, 64_000] as const;
+/** `opus_bitrate` as clients write it where the encoder is to choose. */
+export const OPUS_BITRATE_AUTOMATIC = -1000;
+
+/** The audio format of an answer: a row of the formats table with its sample rate and bitrate (rules 8 and 9). */
 export interface OutputFormat {
   readonly format: AudioFormat;
   /** Hz */

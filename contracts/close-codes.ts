@@ -1,10 +1,11 @@
-/** WebSocket close codes and the reason for each (RFC 6455 section 7.4; decisions.md Native, Protocol B). */
+/** WebSocket close codes and the reason for each (RFC 6455 section 7.4; docs/contract/limits.md "Close codes"). */
 export const CLOSE = {
   normal: { code: 1000, reason: 'done' },
   goingAway: { code: 1001, reason: 'connection limit of 3600 s reached' },
   unsupportedData: { code: 1003, reason: 'unsupported frame type' },
   invalidPayload: { code: 1007, reason: 'frame is not in the expected encoding' },
   policy: { code: 1008, reason: 'not allowed' },
+  unauthenticated: { code: 1008, reason: 'not authenticated in time' },
   tooBig: { code: 1009, reason: 'frame is too large' },
   internal: { code: 1011, reason: 'internal error' },
   restart: { code: 1012, reason: 'service restart' },

@@ -1,7 +1,7 @@
 /**
- * What counts as unset, and what counts as a boolean, where a client's wire has no types or where clients
- * send words for them: form fields, headers, and JSON that was written by hand (spec rule 3; decisions.md
- * fine point 1). One function for protocols A, B and header values. Numbers are never coerced: a
+ * Reads unset values and booleans where a client's wire has no types or where clients
+ * send words for them: form fields, headers, and JSON that was written by hand (rule 3; docs/contract/decisions.md
+ * 1). One function for protocols A, B and header values. Numbers are never coerced: a
  * temperature of 0 is a temperature.
  */
 

@@ -1,6 +1,6 @@
 /**
  * The one table of errors. A code names what went wrong; each dialect puts it in its own shape
- * (spec.txt "Errors"). `origin` says who refuses: `edge` (ours: validation, refusals, limits) or
+ * (docs/contract/limits.md). `origin` says who refuses: `edge` (ours: validation, refusals, limits) or
  * `service` (what the native service says), which protocol A shows as `provider_error`.
  */
 import type { Problem } from './schemas/check.js';
@@ -17,6 +17,7 @@ const service = (status: number, message: string): ErrorRow => ({ status, origin
 export const ERRORS = {
   invalid_request: edge(400, 'Invalid request'),
   malformed_body: edge(400, 'Malformed request body'),
+  nothing_to_say: edge(400, 'The text holds nothing that can be spoken'),
   unsupported_option: edge(400, 'This option is not supported'),
   unsupported_format: edge(400, 'Unsupported audio format'),
   model_not_found: edge(400, 'Unknown model'),
@@ -30,19 +31,27 @@ export const ERRORS = {
   payload_too_large: edge(413, 'Request body is too large'),
   audio_too_large: edge(413, 'Audio is too large'),
   unsupported_media_type: edge(415, 'Unsupported content type'),
+  /** This one and the next two refuse a request as HTTP has it: its connection ends with the reply. */
+  head_too_large: edge(431, 'The request line and the headers are larger than 64 KiB'),
+  unknown_method: edge(501, 'This HTTP method is not known'),
+  http_version: edge(505, 'HTTP/1.1 is spoken here'),
   rate_limited: edge(429, 'Too many requests, try again later'),
   overloaded: edge(503, 'The server is under high load, try again later'),
   draining: edge(503, 'The server is shutting down, try again'),
   storage_unavailable: edge(503, 'The database cannot be reached, try again later'),
+  /** The message says which roles a key would need. */
+  role_forbidden: edge(403, 'This key may not do that'),
+  storage_full: edge(503, 'The server has no space left to store this, try again later'),
   invalid_key: service(401, 'Invalid Token'),
+  expired_key: service(401, 'Token expired'),
   quota_exceeded: service(402, 'Insufficient API credit'),
   concurrency_exceeded: service(429, 'You have exceeded your current concurrency limit'),
   voice_not_found: service(400, 'Reference not found'),
   voice_read_only: service(403, 'This voice belongs to an engine and cannot be changed'),
-  voice_language: service(400, 'This voice cannot speak the language of the text'),
+  voice_language: service(400, 'Language not supported by this voice'),
   cloning_unavailable: service(400, 'No configured engine can speak with reference audio'),
   speakers_unavailable: service(400, 'No configured engine can speak with several voices'),
-  language_unavailable: service(400, 'No configured engine knows this language'),
+  language_unavailable: service(400, 'Language not supported'),
   audio_unreadable: service(400, 'Audio could not be decoded'),
   audio_too_long: service(413, 'Audio is longer than 60 minutes'),
   engine_failed: service(502, 'The speech engine failed'),
@@ -107,10 +116,30 @@ function isUnreachable(error: unknown): boolean {
   return DRIVER_CODE.test(error.code) || ('query' in error && QUERY_CODE.test(error.code));
 }
 
+/**
+ * Nothing more can be stored: the disk is full (ENOSPC, or a quota), or the database lacks resources (SQLSTATE class
+ * 53; too many connections is another matter).
+ */
+const FULL_DISK = /^(ENOSPC|EDQUOT)$/;
+const FULL_DATABASE = /^53(?!300)/;
+
+function isFull(error: unknown): boolean {
+  if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return false;
+  return FULL_DISK.test(error.code) || ('query' in error && FULL_DATABASE.test(error.code));
+}
+
+const codeOf = (error: unknown): ErrorCode =>
+  isFull(error) ? 'storage_full' : isUnreachable(error) ? 'storage_unavailable' : 'internal';
+
 /** Narrows anything thrown to what a client may see; unknown errors keep their cause for the log. */
 export const toServiceError = (error: unknown): ServiceError =>
-  error instanceof ServiceError
-    ? error
-    : new ServiceError(isUnreachable(error) ? 'storage_unavailable' : 'internal', { cause: error });
+  error instanceof ServiceError ? error : new ServiceError(codeOf(error), { cause: error });
+
+/** Limits of our own; an engine's 429 is a failure of the engine like any other. */
+const RATE_LIMITS: ReadonlySet<ErrorCode> = new Set(['rate_limited', 'concurrency_exceeded']);
+
+export const isRateLimit = ({ code }: ServiceError): boolean => RATE_LIMITS.has(code);
 
 export const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);
+
+export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));

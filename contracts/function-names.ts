@@ -1,5 +1,6 @@
 /**
- * What a model calls tools by (decisions.md fine point 17): `[a-zA-Z0-9_-]{1,64}` made from the tool's name. Names that
+ * Function names, by which a model calls tools (docs/contract/decisions.md 17): `[a-zA-Z0-9_-]{1,64}` made from the
+ * tool's name. Names that
  * begin with `_` are the built-in tools'.
  */
 const LENGTH = 64;
@@ -8,7 +9,7 @@ const ID_PART = 8;
 const ACCENTS = /\p{M}+/gu;
 const OTHERS = /[^a-zA-Z0-9-]+/g;
 
-/** What is left of a name; `tool_` and eight characters of the id where nothing is. */
+/** The allowed characters of a tool's name; `tool_` and eight characters of its id where none is left. */
 function bareName({ id, name }: NamedTool): string {
   const plain = name.normalize('NFKD').replace(ACCENTS, '').replace(OTHERS, '_');
   const bare = plain

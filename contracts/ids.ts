@@ -14,7 +14,7 @@ const POOL_BYTES = 4096;
 let pool = randomBytes(POOL_BYTES);
 let used = 0;
 
-/** So many random bytes, at most POOL_BYTES, as hex. None is given twice, and none stays in memory once given. */
+/** Random bytes as hex, at most POOL_BYTES. None is given twice, and none stays in memory once given. */
 export function randomHex(bytes: number): string {
   if (used + bytes > pool.length) {
     pool = randomBytes(POOL_BYTES);

@@ -1,6 +1,9 @@
-/** Languages that agents and voices speak (spec.txt "voice"), as ISO 639-1 codes. */
+/** Languages that agents and voices speak (docs/contract/platform.md 6.3), as ISO 639-1 codes, and the scripts of many more. */
 export const LANGUAGES = ['en', 'ja', 'zh', 'ko', 'es', 'fr', 'de'] as const;
 export type Language = (typeof LANGUAGES)[number];
+
+/** ISO 639-1 code of any language: engines may speak more than agents are set to. */
+export type LanguageCode = string;
 
 export const LANGUAGE_NAMES: Record<Language, string> = {
   en: 'English',
@@ -14,3 +17,52 @@ export const LANGUAGE_NAMES: Record<Language, string> = {
 
 export const isLanguage = (value: string): value is Language =>
   (LANGUAGES as readonly string[]).includes(value);
+
+/**
+ * Scripts by their Unicode names, and the languages that are written in them, the likeliest first: a text in these
+ * scripts and no other may be in any of these languages.
+ */
+export const WRITTEN_IN = [
+  [
+    ['Latin'],
+    'en es fr de it pt nl pl cs sk sl hr bs ro hu sv da nb nn no fi et lv lt is ga cy gd eu ca gl sq tr az uz vi id ms jv su tl sw af lb mt eo so ha ig yo zu xh qu la mi',
+  ],
+  [['Han', 'Bopomofo'], 'zh yue'],
+  [['Hiragana', 'Katakana', 'Han'], 'ja'],
+  [['Hangul', 'Han'], 'ko'],
+  [['Cyrillic'], 'ru uk be bg mk kk ky mn tg tt ba'],
+  [['Cyrillic', 'Latin'], 'sr'],
+  [['Greek'], 'el'],
+  [['Arabic'], 'ar fa ur ps sd ug ku'],
+  [['Hebrew'], 'he yi'],
+  [['Devanagari'], 'hi mr ne sa'],
+  [['Bengali'], 'bn as'],
+  [['Gurmukhi'], 'pa'],
+  [['Gujarati'], 'gu'],
+  [['Oriya'], 'or'],
+  [['Tamil'], 'ta'],
+  [['Telugu'], 'te'],
+  [['Kannada'], 'kn'],
+  [['Malayalam'], 'ml'],
+  [['Sinhala'], 'si'],
+  [['Thai'], 'th'],
+  [['Lao'], 'lo'],
+  [['Khmer'], 'km'],
+  [['Myanmar'], 'my'],
+  [['Georgian'], 'ka'],
+  [['Armenian'], 'hy'],
+  [['Ethiopic'], 'am ti'],
+  [['Tibetan'], 'bo dz'],
+] as const;
+
+export type Script = (typeof WRITTEN_IN)[number][0][number];
+
+const SCRIPTS_OF: ReadonlyMap<LanguageCode, readonly Script[]> = new Map(
+  WRITTEN_IN.flatMap(([scripts, codes]) => codes.split(' ').map((code) => [code, scripts] as const)),
+);
+
+/** The scripts of a language; none for one that is not known. */
+export const scriptsOf = (code: LanguageCode): readonly Script[] => SCRIPTS_OF.get(code) ?? [];
+
+/** All languages whose scripts are known. */
+export const LANGUAGE_CODES: readonly LanguageCode[] = [...SCRIPTS_OF.keys()];

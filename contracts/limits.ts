@@ -1,5 +1,5 @@
 /**
- * Every limit of the contract, as data: spec.txt "Limits", "Rules" and decisions.md fine points 4–6.
+ * Every limit of the contract, as data: docs/contract/limits.md; docs/contract/decisions.md 4, 5 and 6.
  * Sizes in bytes, times in milliseconds, lengths in characters unless the name says otherwise.
  */
 const KiB = 1024;
@@ -21,12 +21,14 @@ export const LIMITS = {
     drainMs: 30 * SECOND,
     /** Slow uploads: at least this many bytes a second, or the connection is cut. */
     uploadBytesPerSecond: 16 * KiB,
-    /** What a stalled reader may leave unread in one connection's egress queue. */
+    /** Egress queue of one connection whose client does not read. */
     egressBytes: 1 * MiB,
     multipartFields: 64,
     multipartFieldBytes: 1 * MiB,
     multipartHeaderPairs: 32,
   },
+  /** `tracestate`: list members, beyond which it is ignored, and characters that are passed on. */
+  trace: { stateMembers: 32, stateLength: 4096 },
   body: {
     protocolASynthesis: 32 * MiB,
     protocolB: 140 * MiB,
@@ -44,6 +46,21 @@ export const LIMITS = {
     /** Base64 of a buffered answer that is held until it is whole: longer ones are sent as they are made. */
     heldBytes: 4 * MiB,
   },
+  /**
+   * Clients that have not shown a key: how much may wait for them, of one address and of all (beyond that the oldest
+   * goes, once it has waited for `graceMs`), the bytes of a WebSocket frame before it is authenticated, and how long
+   * that may take.
+   */
+  unauthenticated: {
+    requests: { perAddress: 128, total: 1024, graceMs: 0 },
+    sockets: { perAddress: 64, total: 256, graceMs: 5 * SECOND },
+    frameBytes: 2 * MiB,
+    socketMs: 30 * SECOND,
+  },
+  timedSpeech: {
+    /** Base64 of an answer with the times of its characters, which is held until it is whole. */
+    heldBytes: 64 * MiB,
+  },
   socket: {
     frameBytes: 32 * MiB,
     rtcFrameBytes: 1 * MiB,
@@ -60,7 +77,9 @@ export const LIMITS = {
     itemParts: 64,
     idLength: range(1, 128),
     eventIdLength: 512,
-    /** Of one session, at once; more wait for their turn. */
+    /** Frames that may wait while another one is looked into. */
+    waitingFrames: 1024,
+    /** Transcriptions of one session that run at once; more wait for their turn. */
     transcriptions: 4,
     /** Audio of finished items that can be retrieved: of one item, and of all sessions of a process. */
     readableAudioBytes: { item: 4 * MiB, process: 256 * MiB },
@@ -94,9 +113,29 @@ export const LIMITS = {
     earlyStopThreshold: range(0, 1),
     maxNewTokens: range(1, 1_000_000),
     features: 32,
+    speakers: range(1, 16),
     /** `/v1/tts/live`: text that waits to be spoken, and how long after `finish` another `start` may follow. */
     liveTextBytes: 1 * MiB,
     liveRestMs: 5 * SECOND,
+  },
+  /** One answer of the language model. */
+  languageModel: {
+    /** Bytes of the whole stream, and of one event in it, a single line included. */
+    streamBytes: 64 * MiB,
+    eventBytes: 1 * MiB,
+    /** Characters of text, arguments, names and ids together. */
+    answerLength: 100_000,
+    calls: 16,
+    /** Characters of a call's name, and of its id. */
+    callName: 256,
+  },
+  /** Speech services of the operator's. */
+  remote: {
+    /** Longest wait for the first byte of an answer, and for the next byte in the middle of one. */
+    firstByteMs: 5 * MINUTE,
+    stallMs: 15 * SECOND,
+    /** Audio of one piece of text, which has `native.chunkLength` characters at most. */
+    pieceAudioMs: 10 * MINUTE,
   },
   /** The voice library (`/model`). */
   voice: {
@@ -157,6 +196,7 @@ export const LIMITS = {
     enumOptions: range(2, 20),
     enumOption: 500,
   },
+  /** Its times are in call-times.ts. */
   session: {
     name: 128,
     dynamicVariables: 50,
@@ -164,31 +204,26 @@ export const LIMITS = {
     endUserId: 256,
     timezone: 64,
     metadataBytes: 16 * KiB,
-    joinWindowMs: 120 * SECOND,
-    goneMs: 20 * SECOND,
-    publicPerMinute: { ip: 10, agent: 60 },
-    /** Of a tool's output and of its error, in the record. */
+    /** Sessions of one address and of one agent; `refused`: requests of one address that are refused. */
+    publicPerMinute: { ip: 10, agent: 60, refused: 120 },
+    /** A tool's output in the record, and its error. */
     toolOutputBytes: 256 * KiB,
     /** A text of the prompt with its placeholders rendered. */
     renderedLength: 100_000,
     /** Sessions of one workspace that wait to be joined: with a key, and public ones. */
     pending: 1000,
     previewSeconds: 600,
-    /** How long a joined client may take to connect. */
-    connectMs: 60 * SECOND,
-    /** A client that has spent its token and opened no signalling by then has gone: the token is given back. */
-    claimMs: 10 * SECOND,
-    /** What a client may ask for in writing: messages, activity, interruptions. */
+    /** Rate of a client's text events: messages, activity, interruptions. */
     clientMessages: { burst: 10, perSecond: 2 },
-    /** A process that has not been seen for so long has lost its conversations. */
-    ownerMs: 45 * SECOND,
     /** After the end, until when the last words are in the record. */
     lastWordsMs: 2 * SECOND,
-    /** How often the analysis of an ended conversation is begun. */
+    /** Attempts at the analysis of an ended conversation. */
     analysisAttempts: 3,
     /** A filter's phone number. */
     phoneNumber: 64,
     agentId: 128,
+    /** Removed by one statement. */
+    removedAtOnce: 200,
   },
   tool: {
     name: range(1, 120),
@@ -217,6 +252,8 @@ export const LIMITS = {
     chunk: 1200,
     query: 2000,
   },
+  /** Less room than this in the data folder, and the gateway is not ready: Postgres alone takes 16 MiB at a time. */
+  storage: { freeBytes: 32 * MiB },
   /** Prompts whose tokens are counted or wait for it, in one process; one takes half a second at most. */
   tokenQueue: 64,
   clientSecret: {
@@ -227,13 +264,20 @@ export const LIMITS = {
     perWorkspace: 10_000,
   },
   recording: {
-    /** Of one side of a call: an hour at the highest rate that Opus has. */
+    /** File of one side of a call: an hour at Opus's highest rate. */
     trackBytes: 256 * MiB,
-    /** What the disk has not taken yet. */
+    /** Audio in memory that the disk has not taken yet. */
     waitingBytes: 1 * MiB,
     urlMs: 60 * MINUTE,
     /** After the end of its session, a recording is being finished for so long. */
     settleMs: 10 * SECOND,
+  },
+  /** Addresses that clients name and that are sent ICE checks, four or so each. */
+  ice: {
+    perConnection: 16,
+    perCall: 256,
+    /** Rate in one call: a client that reconnects names its addresses anew. */
+    rate: { burst: 48, perSecond: 0.5 },
   },
   singleUseToken: { ttlMs: 15 * MINUTE, perWorkspace: 10_000 },
   page: { size: { ...range(1, 100), default: 30 }, offset: 100_000 },

@@ -1,4 +1,7 @@
-/** The model catalogue and its aliases as data (decisions.md "Models, voices"). Ids without the vendor's prefix. */
+/**
+ * The model catalogue and its aliases as data (docs/contract/decisions.md "Models and voices"). Ids without the
+ * vendor's prefix.
+ */
 export const SYNTHESIS_MODELS = ['s2.1-pro', 's2.1-pro-free', 's2-pro', 's1'] as const;
 export const TRANSCRIPTION_MODELS = ['transcribe-1'] as const;
 
@@ -8,7 +11,7 @@ export type TranscriptionModel = (typeof TRANSCRIPTION_MODELS)[number];
 export const DEFAULT_SYNTHESIS_MODEL: SynthesisModel = 's2.1-pro';
 export const DEFAULT_TRANSCRIPTION_MODEL: TranscriptionModel = 'transcribe-1';
 
-/** What catalogues say of a model. */
+/** A model's entry in the catalogues that clients read. */
 interface ModelDetails {
   readonly name: string;
   readonly description: string;
@@ -36,8 +39,8 @@ export const MODEL_DETAILS: Readonly<Record<SynthesisModel | TranscriptionModel,
   },
 };
 
-/** Vendors' ids, so that code written for a vendor runs unchanged. `*` at the end stands for any ending. */
-const SYNTHESIS_ALIASES = ['tts-1', 'tts-1-hd', 'gpt-4o-mini-tts', 'playai-tts', 'eleven_*'] as const;
+/** Vendors' ids, so that code written for a vendor runs unchanged: those that are spelled out win. */
+const SYNTHESIS_ALIASES = ['tts-1', 'tts-1-hd', 'gpt-4o-mini-tts', 'playai-tts'] as const;
 const TRANSCRIPTION_ALIASES = [
   'whisper-1',
   'whisper-large-v3',
@@ -48,27 +51,61 @@ const TRANSCRIPTION_ALIASES = [
   'gpt-transcribe',
   'gpt-live-transcribe',
   'gpt-realtime-whisper',
-  'scribe_*',
 ] as const;
 
-const isAlias = (id: string, aliases: readonly string[]): boolean =>
-  aliases.some((alias) => (alias.endsWith('*') ? id.startsWith(alias.slice(0, -1)) : id === alias));
+/** Beginnings of ids that belong to one kind: dated versions, and families of models that talk. */
+const SYNTHESIS_FAMILIES = [
+  'eleven_',
+  'gpt-4o-mini-tts-',
+  'gpt-realtime',
+  'gpt-audio',
+  'gpt-4o-audio-preview',
+  'gpt-4o-mini-audio-preview',
+  'gpt-4o-realtime-preview',
+  'gpt-4o-mini-realtime-preview',
+] as const;
+const TRANSCRIPTION_FAMILIES = ['scribe_', 'gpt-4o-transcribe-', 'gpt-4o-mini-transcribe-'] as const;
+
+interface Kind<M extends string> {
+  readonly models: readonly M[];
+  readonly aliases: readonly string[];
+  readonly families: readonly string[];
+  /** The model that every alias stands for. */
+  readonly aliased: M;
+}
+
+const SYNTHESIS: Kind<SynthesisModel> = {
+  models: SYNTHESIS_MODELS,
+  aliases: SYNTHESIS_ALIASES,
+  families: SYNTHESIS_FAMILIES,
+  aliased: DEFAULT_SYNTHESIS_MODEL,
+};
+
+const TRANSCRIPTION: Kind<TranscriptionModel> = {
+  models: TRANSCRIPTION_MODELS,
+  aliases: TRANSCRIPTION_ALIASES,
+  families: TRANSCRIPTION_FAMILIES,
+  aliased: DEFAULT_TRANSCRIPTION_MODEL,
+};
+
+const EXACT: ReadonlySet<string> = new Set([...SYNTHESIS_ALIASES, ...TRANSCRIPTION_ALIASES]);
 
 function find<M extends string>(
   id: string,
   vendor: string,
-  models: readonly M[],
-  aliases: readonly string[],
-  aliased: M,
+  { models, aliases, families, aliased }: Kind<M>,
 ): M | undefined {
   const bare = id.startsWith(`${vendor}/`) ? id.slice(vendor.length + 1) : id;
-  return models.find((model) => model === bare) ?? (isAlias(id, aliases) ? aliased : undefined);
+  const own = models.find((model) => model === bare);
+  if (own) return own;
+  const isAlias = EXACT.has(id) ? aliases.includes(id) : families.some((family) => id.startsWith(family));
+  return isAlias ? aliased : undefined;
 }
 
 /** The synthesis model behind an id with or without the vendor's prefix, or an alias; undefined where none is. */
 export const findSynthesisModel = (id: string, vendor: string): SynthesisModel | undefined =>
-  find(id, vendor, SYNTHESIS_MODELS, SYNTHESIS_ALIASES, DEFAULT_SYNTHESIS_MODEL);
+  find(id, vendor, SYNTHESIS);
 
 /** The transcription model, in the same way. */
 export const findTranscriptionModel = (id: string, vendor: string): TranscriptionModel | undefined =>
-  find(id, vendor, TRANSCRIPTION_MODELS, TRANSCRIPTION_ALIASES, DEFAULT_TRANSCRIPTION_MODEL);
+  find(id, vendor, TRANSCRIPTION);

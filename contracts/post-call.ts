@@ -1,5 +1,6 @@
-/** Bodies of post-call events (native-and-platform.md 6.8). No transcript is in them. */
+/** Bodies of post-call events (docs/contract/platform.md 6.8). No transcript is in them. */
 import type { DeliveryEvent } from './ports/deliveries.js';
+import { stringify } from './raw-json.js';
 import type { SessionAnalysis, SessionRecord } from './ports/sessions.js';
 
 const sessionOf = (record: SessionRecord): object => ({
@@ -18,7 +19,7 @@ const sessionOf = (record: SessionRecord): object => ({
 });
 
 const body = (event: DeliveryEvent, record: SessionRecord, more: object): string =>
-  JSON.stringify({ event, session: sessionOf(record), ...more });
+  stringify({ event, session: sessionOf(record), ...more });
 
 /** `ended_reason` is an open set: hangup, timeout, ended_by_api, error. */
 export const endedBody = (record: SessionRecord): string =>
@@ -33,5 +34,6 @@ export const analyzedBody = (record: SessionRecord, analysis: SessionAnalysis, f
       criteria_results: analysis.criteriaResults,
       finished_at: finishedAt.toISOString(),
       error: analysis.error,
+      reason: analysis.reason ?? null,
     },
   });

@@ -1,7 +1,7 @@
-/** Work that is done now and every so often. */
+/** Upkeep: work that is done at once and then again and again. */
 import type { Clock } from './clock.js';
 
-/** Every `ms` after it has ended, until the result is called; what fails is told and tried again. */
+/** Runs `work` now, and again `ms` after it has ended. `failed` is called where it rejects; the result ends it all. */
 export function repeat(
   clock: Clock,
   ms: number,

@@ -1,5 +1,5 @@
 /**
- * `{{argument}}` in a tool's URL and body (spec "Webhook tool" rule 1; decisions.md fine point 16). In a URL a value is
+ * `{{argument}}` in a tool's URL and body (docs/contract/platform.md 6.5 rule 1; docs/contract/decisions.md 16). In a URL a value is
  * percent-encoded, cannot stand in scheme, host or port, and never makes a segment `.` or `..`; in a body it is
  * escaped for the content type. A declared argument without a value is empty (`null` where JSON wants a value);
  * a placeholder of no declared argument stays as it is.

@@ -1,6 +1,6 @@
 /**
  * The vendor words of the wire. No other file spells them; each can be changed by configuration,
- * so that a vendor's own SDK can be pointed here (decisions.md, Words).
+ * so that a vendor's own SDK can be pointed here (docs/contract/decisions.md "Words").
  */
 export interface Vocabulary {
   /** The vendor in model ids, option keys and payloads: `svc/s2-pro`, `provider.options.svc`. */

@@ -1,21 +1,23 @@
 /**
- * Admission of jobs (fine point 6): the workspace's quota, then a concurrency slot, both decided in this
- * process. Slots are leased (admission/slots.ts) and usage is counted (admission/ledger.ts) here, and both
+ * Admission of jobs (decision 6): the workspace's quota, then a concurrency slot, both decided in this
+ * process. Slots are leased (admission/leased-slots.ts) and usage is counted (admission/ledger.ts) here, and both
  * are brought to the store in the background. Quota rule: an exhausted quota refuses new jobs of its kind,
  * or all where the kind is not told; a job that runs is never cut.
  */
 import type { Clock } from '../contracts/clock.js';
+import { errorText } from '../contracts/errors.js';
 import type { Log } from '../contracts/log.js';
 import type { Admission, SlotLeases, UsageStore } from '../contracts/ports/identity.js';
+import { repeat } from '../contracts/repeat.js';
+import { createLeasedSlots } from './admission/leased-slots.js';
 import { createLedger } from './admission/ledger.js';
-import { createSlots } from './admission/slots.js';
 
 export interface AdmissionParts {
   readonly leases: SlotLeases;
   readonly usage: UsageStore;
   readonly clock: Clock;
   readonly log: Log;
-  /** Slots of a workspace that sets none of its own. */
+  /** Slots of a workspace that has no number of its own. */
   readonly defaultLimit: number;
 }
 
@@ -36,30 +38,20 @@ export type RunningAdmission = Admission & {
 const SETTLE_MS = 2000;
 const RENEWALS_A_LEASE = 3;
 
-/** Runs work again and again, `ms` after it has ended; the result ends it. */
-function repeatedly(clock: Clock, ms: number, work: () => Promise<void>): () => void {
-  let cancel = (): void => undefined;
-  let stopped = false;
-  const next = (): void => {
-    cancel = clock.after(ms, () => void work().finally(() => stopped || next()));
-  };
-  next();
-  return () => {
-    stopped = true;
-    cancel();
-  };
-}
-
 /** Errors of `enter`: `quota_exceeded`, `concurrency_exceeded` with `retryAfter`, `overloaded`. */
 export function createAdmission(parts: AdmissionParts): RunningAdmission {
-  const slots = createSlots(parts);
+  const slots = createLeasedSlots(parts);
   const ledger = createLedger(parts);
-  const renewing = repeatedly(parts.clock, parts.leases.leaseMs / RENEWALS_A_LEASE, slots.renew);
-  const settling = repeatedly(parts.clock, SETTLE_MS, ledger.settle);
+  const every = (ms: number, work: () => Promise<void>) =>
+    repeat(parts.clock, ms, work, (error) =>
+      parts.log.error({ reason: errorText(error) }, 'admission upkeep'),
+    );
+  const stopRenewing = every(parts.leases.leaseMs / RENEWALS_A_LEASE, slots.renew);
+  const stopSettling = every(SETTLE_MS, ledger.settle);
 
   async function stop(): Promise<void> {
-    renewing();
-    settling();
+    stopRenewing();
+    stopSettling();
     await Promise.all([ledger.stop(), slots.stop()]);
   }
 

@@ -6,7 +6,7 @@
 import type { JobRunner } from '../contracts/ports/jobs.js';
 import type { SttCapabilities } from '../contracts/ports/stt.js';
 import type { EngineVoice, TtsCapabilities, TtsEngine, TtsEvent } from '../contracts/ports/tts.js';
-import type { HeardSegment, HearingOptions, Transcriber } from './long-audio.js';
+import type { TimedSegment, TranscribeOptions, Transcriber } from './long-audio.js';
 import {
   eventOfValue,
   segmentOfValue,
@@ -39,10 +39,10 @@ export function ttsInChild(runner: JobRunner, description: TtsDescription): TtsE
   };
 }
 
-/** What is not set does not travel. */
+/** The job's arguments; options that are not set are left out of the message. */
 const argsOf = (
   engine: string,
-  { language, words = false, sampleRate, seconds, interim }: HearingOptions,
+  { language, words = false, sampleRate, seconds, interim, demand }: TranscribeOptions,
 ): TranscribeArgs => ({
   engine,
   words,
@@ -50,6 +50,7 @@ const argsOf = (
   ...(sampleRate === undefined ? {} : { sampleRate }),
   ...(seconds === undefined ? {} : { seconds }),
   ...(interim === true ? { interim } : {}),
+  ...(demand === undefined ? {} : { demand }),
 });
 
 /** A transcriber of the children that `runner` reaches; voice activity runs beside the engine there. */
@@ -57,8 +58,8 @@ export function sttInChild(runner: JobRunner, description: SttDescription): Tran
   return {
     name: description.name,
     languages: description.capabilities.languages,
-    async *transcribe(audio, hearing, signal): AsyncGenerator<HeardSegment> {
-      const args = argsOf(description.name, hearing);
+    async *transcribe(audio, asked, signal): AsyncGenerator<TimedSegment> {
+      const args = argsOf(description.name, asked);
       const options = { input: valuesOfAudio(audio), signal };
       for await (const value of runner.run(SPEECH_JOBS.transcribe, args, options))
         yield segmentOfValue(value);

@@ -1,10 +1,11 @@
 /**
- * What every backend must do, as tests: a new engine passes these or is not one. They speak to the ports
+ * Conformance tests of every backend: a new engine passes these or is not one. They use the ports
  * only, so they run against an engine in this process and one in a child alike.
  */
 import { RECOGNITION_RATE } from '../contracts/audio.js';
 import type { SttEngine } from '../contracts/ports/stt.js';
 import type { TimedWord, TtsEngine, TtsRequest } from '../contracts/ports/tts.js';
+import { joinSamples } from './backends/samples.js';
 
 /** As much of a test runner as is needed here; tap's `t` is one. */
 export interface Checks {
@@ -64,17 +65,7 @@ const LATE_CHUNKS = 3;
 
 const idle = (): AbortSignal => new AbortController().signal;
 
-function join(parts: readonly Int16Array[]): Int16Array {
-  const samples = new Int16Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    samples.set(part, at);
-    at += part.length;
-  }
-  return samples;
-}
-
-/** All that an engine says to a request. */
+/** An engine's whole answer: samples and words. */
 export async function speakAll(engine: TtsEngine, request: TtsRequest, signal = idle()): Promise<Speech> {
   const parts: Int16Array[] = [];
   const words: TimedWord[] = [];
@@ -82,7 +73,7 @@ export async function speakAll(engine: TtsEngine, request: TtsRequest, signal = 
     if (event.kind === 'audio') parts.push(event.samples);
     else words.push(event.word);
   }
-  return { samples: join(parts), words };
+  return { samples: joinSamples(parts), words };
 }
 
 const rms = (samples: Int16Array): number =>
@@ -233,8 +224,8 @@ const hiss = (seconds: number): Int16Array => {
 export async function sttConformance(t: Checks, engine: SttEngine, wanted: SttCase): Promise<void> {
   const named = (rule: string, body: (t: Checks) => Promise<unknown>) =>
     t.test(`${engine.name}: ${rule}`, body);
-  const hear = async (samples: Int16Array, signal = idle()) => engine.transcribe(samples, {}, signal);
-  const text = async (samples: Int16Array) => (await hear(samples)).text;
+  const transcribe = async (samples: Int16Array, signal = idle()) => engine.transcribe(samples, {}, signal);
+  const text = async (samples: Int16Array) => (await transcribe(samples)).text;
   const longest = Math.min(engine.capabilities.maxPieceSeconds, 15);
 
   await named('speech becomes its text', async (s) => {
@@ -256,13 +247,13 @@ export async function sttConformance(t: Checks, engine: SttEngine, wanted: SttCa
   });
   await named('a call that is aborted ends as aborted', async (s) => {
     const abort = new AbortController();
-    const running = hear(wanted.samples, abort.signal).then(() => false, wasAborted);
-    const before = hear(wanted.samples, AbortSignal.abort()).then(() => false, wasAborted);
+    const running = transcribe(wanted.samples, abort.signal).then(() => false, wasAborted);
+    const before = transcribe(wanted.samples, AbortSignal.abort()).then(() => false, wasAborted);
     abort.abort();
     // A fast engine may have finished before.
     s.ok((await running) || engine.capabilities.words, 'while it runs');
     s.ok(await before, 'before it runs');
-    s.ok(wanted.heard(await text(wanted.samples)), 'and it still hears');
+    s.ok(wanted.heard(await text(wanted.samples)), 'and it still transcribes');
   });
   await named('the longest piece is taken', async (s) => {
     const samples = new Int16Array(longest * RECOGNITION_RATE);
@@ -270,7 +261,7 @@ export async function sttConformance(t: Checks, engine: SttEngine, wanted: SttCa
     s.ok(wanted.heard(await text(samples)), 'speech and then silence');
   });
   await named('words are timed where that is claimed', async (s) => {
-    const { words } = await hear(wanted.samples);
+    const { words } = await transcribe(wanted.samples);
     if (!engine.capabilities.words) return s.same(words, undefined, 'no words without the claim');
     const seconds = wanted.samples.length / RECOGNITION_RATE;
     return s.ok(

@@ -1,12 +1,87 @@
-/** The language of a text by its script, where no hint says it. Latin script without a hint is English. */
-import type { Language } from '../contracts/languages.js';
+/**
+ * The scripts that stand in a text, the languages that it may be in, and who reads it. Only letters and digits of a
+ * script count: punctuation, symbols and emoji belong to none and are dropped by whoever speaks. Latin letters are
+ * read by every voice, because names and brands stand in texts of every language.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  LANGUAGE_CODES,
+  type LanguageCode,
+  type Script,
+  scriptsOf,
+  WRITTEN_IN,
+} from '../contracts/languages.js';
+import type { EngineVoice, TtsCapabilities } from '../contracts/ports/tts.js';
 
-/** In order: kana decide for Japanese before the Han characters that both scripts share. */
-const SCRIPTS: readonly (readonly [RegExp, Language])[] = [
-  [/\p{Script=Hiragana}|\p{Script=Katakana}/u, 'ja'],
-  [/\p{Script=Hangul}/u, 'ko'],
-  [/\p{Script=Han}/u, 'zh'],
+/** A script that no language of the table is written in. */
+const UNKNOWN = 'unknown';
+export type TextScript = Script | typeof UNKNOWN;
+/** The scripts of a text other than Latin. */
+export type TextScripts = ReadonlySet<TextScript>;
+
+const SCRIPTS: readonly Script[] = [
+  ...new Set(WRITTEN_IN.flatMap(([scripts]): readonly Script[] => scripts)),
 ];
 
-export const languageOf = (text: string): Language =>
-  SCRIPTS.find(([script]) => script.test(text))?.[1] ?? 'en';
+/** Characters that several scripts share (the long vowel mark of both kana) count for each of them. */
+const inScript = (script: string): string => `\\p{Script_Extensions=${script}}`;
+const EVERYBODYS = ['Latin', 'Common', 'Inherited'].map(inScript).join('');
+const OTHER_LETTER = new RegExp(`(?![${EVERYBODYS}])[\\p{L}\\p{N}]`, 'u');
+const TESTS = SCRIPTS.map((script) => [script, new RegExp(inScript(script), 'u')] as const);
+
+const scriptOf = (letter: string): TextScript => TESTS.find(([, test]) => test.test(letter))?.[0] ?? UNKNOWN;
+
+/** Matches the next letter that is in none of the found scripts. */
+const beside = (found: TextScripts): RegExp =>
+  new RegExp(`(?![${EVERYBODYS}${[...found].map(inScript).join('')}])[\\p{L}\\p{N}]`, 'gu');
+
+/** The scripts of a text, by one pass a script; ends at a letter of an unknown script. */
+export function scriptsIn(text: string): TextScripts {
+  const found = new Set<TextScript>();
+  let letter = OTHER_LETTER.exec(text);
+  while (letter) {
+    const script = scriptOf(letter[0]);
+    found.add(script);
+    if (script === UNKNOWN) break;
+    const next = beside(found);
+    next.lastIndex = letter.index;
+    letter = next.exec(text);
+  }
+  return found;
+}
+
+const SLICE = 64 * 1024;
+
+/** The scripts of a text of any length, looked for in several turns of the event loop. */
+export async function scriptsInLong(text: string): Promise<TextScripts> {
+  const found = new Set<TextScript>();
+  for (let at = 0; at < text.length; at += SLICE) {
+    if (at > 0) await nextTurn();
+    // One code unit more, as the slice may end within a surrogate pair.
+    for (const script of scriptsIn(text.slice(at, at + SLICE + 1))) found.add(script);
+  }
+  return found;
+}
+
+const isWrittenIn = (scripts: TextScripts, code: LanguageCode): boolean => {
+  const own: readonly TextScript[] = scriptsOf(code);
+  return scripts.size === 0 ? own.includes('Latin') : [...scripts].every((script) => own.includes(script));
+};
+
+/** The languages that a text in these scripts may be in, the likeliest first: English for Latin letters alone. */
+export const languagesIn = (scripts: TextScripts): readonly LanguageCode[] =>
+  LANGUAGE_CODES.filter((code) => isWrittenIn(scripts, code));
+
+/** The likeliest language of a text. */
+export const languageOf = (text: string): LanguageCode => languagesIn(scriptsIn(text))[0] ?? 'en';
+
+/** The scripts that a voice of an engine does not read. */
+export function unreadBy(
+  { languages }: Pick<EngineVoice, 'languages'>,
+  { anyScript = false }: Pick<TtsCapabilities, 'anyScript'>,
+  scripts: TextScripts,
+): readonly TextScript[] {
+  if (anyScript) return [];
+  const read = new Set<TextScript>(languages.flatMap(scriptsOf));
+  return [...scripts].filter((script) => !read.has(script));
+}

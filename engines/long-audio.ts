@@ -11,12 +11,14 @@ import type {
   SttPiece,
   VoiceActivity,
 } from '../contracts/ports/stt.js';
+import { NO_DEMAND, type Demand } from '../contracts/ports/demand.js';
 import type { TimedWord } from '../contracts/ports/tts.js';
 import type { Align } from './alignment/align.js';
 import { Precedence } from './precedence.js';
 import { atRecognitionRate } from './resampling.js';
+import type { TraceContext } from '../contracts/ports/trace.js';
 
-export interface HearingOptions {
+export interface TranscribeOptions {
   readonly language?: string | undefined;
   /** Whether the time of each word is wanted. */
   readonly words?: boolean | undefined;
@@ -24,18 +26,21 @@ export interface HearingOptions {
   readonly sampleRate?: number | undefined;
   /** Length of the audio, where it is known before. */
   readonly seconds?: number | undefined;
-  /** Not complete yet: refused with `engine_busy` where the engine has other work, and broken off when it gets some. */
+  /**
+   * The audio is not complete yet: refused with `engine_busy` where the engine has other work, and cancelled when it
+   * gets some.
+   */
   readonly interim?: boolean | undefined;
-  /** W3C trace context, for engines that are services of their own. */
-  readonly traceparent?: string | undefined;
+  readonly traceContext?: TraceContext | undefined;
+  readonly demand?: Demand | undefined;
 }
 
-export interface HeardSegment extends TranscriptSegment {
+export interface TimedSegment extends TranscriptSegment {
   /** Present where words were asked for, and engine or alignment know them. */
   readonly words?: readonly TimedWord[];
 }
 
-/** A recogniser of long audio as the speech pipeline sees it, wherever it runs. */
+/** Transcribes audio of any length: an engine as the speech pipeline sees it, here or in a child. */
 export interface Transcriber {
   readonly name: string;
   readonly languages: SttCapabilities['languages'];
@@ -45,12 +50,12 @@ export interface Transcriber {
    */
   transcribe(
     audio: AsyncIterable<Int16Array>,
-    options: HearingOptions,
+    options: TranscribeOptions,
     signal: AbortSignal,
-  ): AsyncIterable<HeardSegment>;
+  ): AsyncIterable<TimedSegment>;
 }
 
-export interface Ears {
+export interface TranscriberParts {
   readonly engine: SttEngine;
   readonly voiceActivity: VoiceActivity;
   /** Times words for an engine that does not; absent: it has them itself, or they are left out. */
@@ -62,6 +67,11 @@ const moved = ({ text, start, end }: TimedWord, by: number): TimedWord => ({
   start: start + by,
   end: end + by,
 });
+
+/** What follows the first piece of an audio waits as long as any first piece does, but not longer than this. */
+const FOLLOWING_SECONDS = 10;
+
+const following = (demand: Demand): Demand => ({ ...demand, aheadSeconds: FOLLOWING_SECONDS });
 
 async function wordsOf(span: SpeechSpan, piece: SttPiece, align: Align | undefined, signal: AbortSignal) {
   const words = piece.words ?? (await align?.(span.samples, piece.text, signal));
@@ -77,17 +87,20 @@ export async function* transcribeStream(
     align,
     language,
     words = false,
-    traceparent,
-  }: Ears & Pick<HearingOptions, 'language' | 'words' | 'traceparent'>,
+    traceContext,
+    demand = NO_DEMAND,
+  }: TranscriberParts & Pick<TranscribeOptions, 'language' | 'words' | 'traceContext' | 'demand'>,
   signal: AbortSignal,
-): AsyncGenerator<HeardSegment> {
+): AsyncGenerator<TimedSegment> {
   const { maxPieceSeconds } = engine.capabilities;
   const hint = {
     ...(language !== undefined && { language }),
-    ...(traceparent !== undefined && { traceparent }),
+    ...(traceContext !== undefined && { traceContext }),
   };
+  let next = demand;
   for await (const span of voiceActivity.spans(audio, { maxSpanSeconds: maxPieceSeconds }, signal)) {
-    const piece = await engine.transcribe(span.samples, hint, signal);
+    const piece = await engine.transcribe(span.samples, { ...hint, demand: next }, signal);
+    next = following(demand);
     const { text } = piece;
     if (text === '') continue;
     const start = span.start / RECOGNITION_RATE;
@@ -97,19 +110,19 @@ export async function* transcribeStream(
 }
 
 /** A transcriber whose engine runs in this process. */
-export function createTranscriber(ears: Ears): Transcriber {
+export function createTranscriber(parts: TranscriberParts): Transcriber {
   const precedence = new Precedence();
   async function* transcribe(
     audio: AsyncIterable<Int16Array>,
-    { sampleRate = RECOGNITION_RATE, interim = false, ...options }: HearingOptions,
+    { sampleRate = RECOGNITION_RATE, interim = false, ...options }: TranscribeOptions,
     signal: AbortSignal,
-  ): AsyncGenerator<HeardSegment> {
+  ): AsyncGenerator<TimedSegment> {
     const turn = precedence.enter(interim, signal);
     try {
-      yield* transcribeStream(atRecognitionRate(audio, sampleRate), { ...ears, ...options }, turn.signal);
+      yield* transcribeStream(atRecognitionRate(audio, sampleRate), { ...parts, ...options }, turn.signal);
     } finally {
       turn.leave();
     }
   }
-  return { name: ears.engine.name, languages: ears.engine.capabilities.languages, transcribe };
+  return { name: parts.engine.name, languages: parts.engine.capabilities.languages, transcribe };
 }

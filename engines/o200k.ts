@@ -3,7 +3,26 @@
  * stock tokenizers take O(n²) (100,000 letters without a space: 20 s), and counting ends at the limit.
  * The vocabulary (200,000 entries) is built once, on the thread that counts.
  */
-import ranks from 'js-tiktoken/ranks/o200k_base';
+import { readFileSync } from 'node:fs';
+import { modelFile } from './backends/model-files.js';
+
+/** The part of the vocabulary's package that set-up keeps. */
+interface Ranks {
+  /** How a text is cut into pieces. */
+  readonly pat_str: string;
+  /** Lines of a mark, the rank of the first entry, and entries in base64. */
+  readonly bpe_ranks: string;
+}
+
+/** The vocabulary's file below the folder of the models. */
+export const RANKS_FILE = 'o200k/o200k_base.js';
+
+/** The file is a module that exports JSON, and is read as such. Errors: an Error that names a missing file. */
+function readRanks(modelsFolder: string): Ranks {
+  const file = modelFile(modelsFolder, RANKS_FILE);
+  const [, json = ''] = /^export default (\{.*\});?\s*$/s.exec(readFileSync(file, 'utf8')) ?? [];
+  return JSON.parse(json) as Ranks;
+}
 
 /** The longest entry of the vocabulary, in bytes. */
 const LONGEST = 128;
@@ -11,7 +30,7 @@ const CACHED = 20_000;
 const CACHED_LENGTH = 32;
 
 /** Bytes of an entry, as a string of one character a byte, to its rank. */
-function readVocabulary(): ReadonlyMap<string, number> {
+function readVocabulary(ranks: Ranks): ReadonlyMap<string, number> {
   const vocabulary = new Map<string, number>();
   for (const line of ranks.bpe_ranks.split('\n').filter(Boolean)) {
     const [, first, ...entries] = line.split(' ');
@@ -101,8 +120,9 @@ export interface Counter {
   count(text: string, limit?: number): number;
 }
 
-export function createCounter(): Counter {
-  const vocabulary = readVocabulary();
+export function createCounter(modelsFolder: string): Counter {
+  const ranks = readRanks(modelsFolder);
+  const vocabulary = readVocabulary(ranks);
   const pieces = new RegExp(ranks.pat_str, 'gu');
   const known = new Map<string, number>();
 

@@ -1,13 +1,13 @@
 /**
  * A wanted speed, in two parts: what the engine does by itself, and what time-stretching does behind it
- * (decisions.md, fine point 4). The product of the two is the speed.
+ * (docs/contract/decisions.md 4). The product of the two is the speed.
  */
 import type { TimedWord, TtsCapabilities } from '../contracts/ports/tts.js';
 
 export interface Pace {
-  /** What the engine is asked for. */
+  /** The speed that the engine is asked for. */
   readonly own: number;
-  /** How many times as fast its audio is then made. */
+  /** Factor by which its audio is stretched afterwards. */
   readonly stretch: number;
 }
 

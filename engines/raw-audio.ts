@@ -8,7 +8,7 @@ import { ServiceError } from '../contracts/errors.js';
 import { LIMITS } from '../contracts/limits.js';
 import type { RawAudio } from '../contracts/ports/speech.js';
 
-/** What goes on at once: two seconds at 16 kHz, and few messages for the short commits of many sockets. */
+/** Bytes passed on in one message: two seconds at 16 kHz, and few messages for the short commits of many sockets. */
 const BLOCK_BYTES = 64 * 1024;
 
 const { min: LEAST_RATE, max: MOST_RATE } = LIMITS.transcription.rawSampleRate;
@@ -16,7 +16,7 @@ const { min: LEAST_RATE, max: MOST_RATE } = LIMITS.transcription.rawSampleRate;
 const bytesIn = (chunks: readonly Uint8Array[]): number =>
   chunks.reduce((sum, { byteLength }) => sum + byteLength, 0);
 
-/** Its length in seconds. Errors: `audio_too_long`, `unsupported_format` for a rate that is not taken. */
+/** Length of the audio in seconds. Errors: `audio_too_long`, `unsupported_format` for a rate that is not taken. */
 export function secondsOf({ chunks, sampleRate }: RawAudio): number {
   if (!Number.isInteger(sampleRate) || sampleRate < LEAST_RATE || sampleRate > MOST_RATE)
     throw new ServiceError('unsupported_format');
@@ -47,7 +47,7 @@ function* blocksOf(chunks: readonly Uint8Array[]): Generator<Uint8Array> {
   }
 }
 
-/** Its samples at its own rate; the loop turns between two blocks. */
+/** Samples of the audio at its own rate; other work may run between two blocks. */
 export async function* samplesOfRaw({ chunks }: Pick<RawAudio, 'chunks'>): AsyncGenerator<Int16Array> {
   let first = true;
   for (const block of blocksOf(chunks)) {

@@ -2,7 +2,6 @@
  * The configured engines by name, and which of them serve a model: the first in the list that can.
  * A new engine is a folder under backends/ and a line in the wiring.
  */
-import type { Language } from '../contracts/languages.js';
 import type { SynthesisModel, TranscriptionModel } from '../contracts/models.js';
 import type { TtsEngine } from '../contracts/ports/tts.js';
 import type { Transcriber } from './long-audio.js';
@@ -15,7 +14,7 @@ export type ModelRoutes = Readonly<
 export interface Registry {
   readonly speakers: readonly TtsEngine[];
   speakersFor(model: SynthesisModel): readonly TtsEngine[];
-  /** The first engine of the model that hears the language; without a hint the first of all. */
+  /** The first engine of the model that transcribes the language; without a hint the first of all. */
   transcriberFor(model: TranscriptionModel, language: string | undefined): Transcriber | undefined;
 }
 
@@ -25,10 +24,8 @@ export interface RegistryOptions {
   readonly routes?: ModelRoutes;
 }
 
-const hears = (transcriber: Transcriber, language: string | undefined): boolean =>
-  language === undefined ||
-  transcriber.languages === 'any' ||
-  transcriber.languages.includes(language as Language);
+const transcribesIn = (transcriber: Transcriber, language: string | undefined): boolean =>
+  language === undefined || transcriber.languages === 'any' || transcriber.languages.includes(language);
 
 export function createRegistry({ tts, stt, routes = {} }: RegistryOptions): Registry {
   const routed = <E extends { readonly name: string }>(engines: readonly E[], model: keyof ModelRoutes) => {
@@ -39,6 +36,6 @@ export function createRegistry({ tts, stt, routes = {} }: RegistryOptions): Regi
   return {
     speakers: tts,
     speakersFor: (model) => routed(tts, model),
-    transcriberFor: (model, language) => routed(stt, model).find((engine) => hears(engine, language)),
+    transcriberFor: (model, language) => routed(stt, model).find((engine) => transcribesIn(engine, language)),
   };
 }

@@ -84,7 +84,7 @@ export class Resampling {
     return this.#convert(samples, this.#outputsWithin(this.#taken - this.#filter.taps / 2));
   }
 
-  /** What the filter still holds. Call once, last. */
+  /** The last samples, which the filter still holds. Call once, last. */
   finish(): Int16Array {
     const { taps } = this.#filter;
     return this.#convert(new Int16Array(taps / 2), this.#outputsWithin(this.#taken));

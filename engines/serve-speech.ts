@@ -2,7 +2,7 @@
 import { ServiceError } from '../contracts/errors.js';
 import type { JobContext, JobHandlers, JobValue } from '../contracts/ports/jobs.js';
 import type { TtsEngine } from '../contracts/ports/tts.js';
-import { Lane } from './lane.js';
+import { ShortAudioQueue } from './short-audio-queue.js';
 import type { Transcriber } from './long-audio.js';
 import {
   audioOfValues,
@@ -26,7 +26,7 @@ function named<E extends { readonly name: string }>(engines: readonly E[], name:
 
 /** Handlers for `serveJobs`. Errors: the engines' own, `engine_failed` for an engine that is not here. */
 export function speechJobs({ tts, stt }: LoadedEngines): JobHandlers {
-  const lane = new Lane();
+  const shortAudio = new ShortAudioQueue();
   async function* synthesize(
     { engine, request }: SynthesizeArgs,
     _input: AsyncIterable<JobValue>,
@@ -43,10 +43,11 @@ export function speechJobs({ tts, stt }: LoadedEngines): JobHandlers {
     { signal }: JobContext,
   ): AsyncGenerator<JobValue> {
     const listener = named(stt, engine);
-    const leave = await lane.enter(options.interim ? undefined : options.seconds, signal);
+    const seconds = options.interim ? undefined : options.seconds;
+    const leave = await shortAudio.enter(seconds, options.demand, signal);
     try {
-      const hearing = { ...options, language: language ?? undefined };
-      for await (const segment of listener.transcribe(audioOfValues(input), hearing, signal))
+      const asked = { ...options, language: language ?? undefined };
+      for await (const segment of listener.transcribe(audioOfValues(input), asked, signal))
         yield valueOfSegment(segment);
     } finally {
       leave();

@@ -4,9 +4,10 @@
  * it goes there in larger values, because a child takes in much faster than it works.
  */
 import { bytesOf, samplesOf } from '../contracts/audio.js';
+import type { Demand } from '../contracts/ports/demand.js';
 import type { JobValue } from '../contracts/ports/jobs.js';
 import type { TimedWord, TtsEvent, TtsRequest } from '../contracts/ports/tts.js';
-import type { HeardSegment } from './long-audio.js';
+import type { TimedSegment } from './long-audio.js';
 
 export const SPEECH_JOBS = { synthesize: 'synthesize', transcribe: 'transcribe' } as const;
 
@@ -25,6 +26,7 @@ export interface TranscribeArgs {
   /** Length of the audio, where it is known. */
   readonly seconds?: number;
   readonly interim?: boolean;
+  readonly demand?: Demand;
 }
 
 type Word = readonly [text: string, start: number, end: number];
@@ -53,12 +55,12 @@ export function eventOfValue(value: JobValue): TtsEvent {
   return { kind: 'word', word: wordFromWire(sent.w) };
 }
 
-export function valueOfSegment(segment: HeardSegment): Segment {
+export function valueOfSegment(segment: TimedSegment): Segment {
   const { text, start, end, words } = segment;
   return words ? [text, start, end, words.map(wordToWire)] : [text, start, end];
 }
 
-export function segmentOfValue(value: JobValue): HeardSegment {
+export function segmentOfValue(value: JobValue): TimedSegment {
   const [text, start, end, words] = value as Segment;
   return { text, start, end, ...(words && { words: words.map(wordFromWire) }) };
 }

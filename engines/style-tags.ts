@@ -1,6 +1,6 @@
 /**
  * Style and speaker tags in text, for engines that do not know them: stripped, never read aloud
- * (decisions.md "Models, voices"). Only the known vocabulary counts as a tag; other parentheses are text.
+ * (docs/contract/decisions.md "Models and voices"). Only the known vocabulary counts as a tag; other parentheses are text.
  */
 const EMOTIONS =
   'happy sad angry excited calm nervous confident surprised satisfied delighted scared worried upset frustrated depressed empathetic embarrassed disgusted moved proud relaxed grateful curious interested confused joyful disdainful unhappy anxious hysterical indifferent uncertain doubtful disappointed regretful guilty ashamed jealous envious hopeful optimistic pessimistic nostalgic lonely bored contemptuous sympathetic compassionate determined resigned impatient scornful panicked furious reluctant keen disapproving negative denying astonished serious sarcastic conciliative comforting sincere sneering hesitating yielding painful awkward amused';
@@ -31,7 +31,7 @@ const PHRASES = [
   'emphasis',
 ];
 const DEGREE = /^(?:very|slightly|a little|a bit|really|so|softly|loudly|quietly|extremely|in a) /u;
-const MANNER = / (?:tone|voice|softly|loudly|quietly)$/u;
+const DELIVERY = / (?:tone|voice|softly|loudly|quietly)$/u;
 
 /** Stands where a tag stood; no character of any text. */
 const GAP = '\uffff';
@@ -43,7 +43,7 @@ const CANDIDATE = /<\|speaker:\d{1,4}\|>|\(([a-z][a-z -]{1,38})\)|\[([a-z][a-z -
 
 function isTag(words: string): boolean {
   const phrase = words.toLowerCase().trim();
-  return TAGS.has(phrase) || TAGS.has(phrase.replace(DEGREE, '').replace(MANNER, ''));
+  return TAGS.has(phrase) || TAGS.has(phrase.replace(DEGREE, '').replace(DELIVERY, ''));
 }
 
 /** The text at its length with U+FFFF for every character of its tags, so that they are not cut in two. */
@@ -53,8 +53,19 @@ export const maskTags = (text: string): string =>
     return words === undefined || isTag(words) ? GAP.repeat(whole.length) : whole;
   });
 
-/** Whether the text names speakers: `<|speaker:0|>`. */
-export const hasSpeakerTags = (text: string): boolean => /<\|speaker:\d{1,4}\|>/u.test(text);
+const SPEAKER = /<\|speaker:\d{1,4}\|>/gu;
+
+/** Pieces of one text, each said by whoever spoke before: a piece that begins without a speaker's tag gets one. */
+export class SpeakerTags {
+  #last = '';
+
+  carry(text: string): string {
+    const tags = [...text.matchAll(SPEAKER)];
+    const begins = tags[0]?.index === 0 || this.#last === '' ? '' : this.#last;
+    this.#last = tags.at(-1)?.[0] ?? this.#last;
+    return begins + text;
+  }
+}
 
 /** The text without its tags; where one stood between words a single blank stays. */
 export function stripTags(text: string): string {

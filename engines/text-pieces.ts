@@ -1,12 +1,12 @@
 /**
- * Cuts text into the pieces that are synthesised one after the other (decisions.md "latency"): `low`
- * begins with a short first clause, so that audio starts early, and goes on by sentences; `balanced`
+ * Cuts text into the pieces that are synthesised one after the other (docs/contract/decisions.md "Models and
+ * voices"): `low` begins with a short first clause, so that audio starts early, and goes on by sentences; `balanced`
  * goes by sentences; `normal` merges whole sentences. A piece never passes `chunkLength` characters.
  *
  * `pieceEnd` is pure over a buffer and says what is complete in it, so text that still arrives is cut the
  * same way as text that is there. All of it is linear in the length of the text.
  */
-import type { Latency } from '../contracts/ports/speech.js';
+import type { Latency } from '../contracts/ports/tts.js';
 import { breaksIn, type Break } from './text-breaks.js';
 
 export { stripTags } from './style-tags.js';
@@ -24,7 +24,7 @@ export interface CutRequest {
   readonly chunkLength: number;
 }
 
-/** What the first clause aims at, in characters: 40 of Latin script are two seconds of speech. */
+/** Aimed-at length of the first clause, in characters: 40 of Latin script are two seconds of speech. */
 const FIRST_CLAUSE = { least: 12, most: 40, slack: 14 };
 /** A character of these scripts is a syllable or more. */
 const FIRST_CLAUSE_UNSPACED = { least: 4, most: 16, slack: 6 };

@@ -6,22 +6,22 @@
  * style tag; a flush and the end complete what is there; what is held back is no longer than a piece and a slice.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { SynthesisRequest, LiveSynthesisRequest, TextPart } from '../contracts/ports/speech.js';
+import type { SynthesisRequest, StreamingSynthesisRequest, TextPart } from '../contracts/ports/speech.js';
 import { maskTags } from './style-tags.js';
 import { type CutRequest, FIRST, pastSpace, pieceEnd, THEN } from './text-pieces.js';
 
 export interface Piece {
-  /** As it came, with its tags, trimmed. */
+  /** The text as it came, with its tags, trimmed. */
   readonly text: string;
   /** Where it begins in the whole text, in UTF-16 units. */
   readonly at: number;
 }
 
-/** All that was flushed has been spoken, and nothing follows yet. */
+/** Marks a pause in the text: everything flushed has been spoken, and nothing follows yet. */
 export const PAUSE = Symbol('pause');
 export type Pause = typeof PAUSE;
 
-/** What may yet become a tag when more text has come. */
+/** The beginning of a tag that more text may complete. */
 const OPEN_TAG = /[<([][^<>()[\]]{0,40}$/u;
 
 const SLICE = 4096;
@@ -64,7 +64,7 @@ function* slicesOf(text: string): Generator<TextPart> {
   for (let at = 0; at < text.length; at += SLICE) yield { kind: 'text', text: text.slice(at, at + SLICE) };
 }
 
-/** What `work` gives, or the reason of the abort, whichever comes first. */
+/** Settles as `work` does, or rejects with the abort's reason, whichever comes first. */
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const aborted = (): void => reject(signal.reason as Error);
@@ -108,7 +108,7 @@ async function* arriving(
 
 /** The pieces of the request's text as they become complete, a piece first. Errors: the reason of an abort. */
 export async function* piecesOf(
-  request: SynthesisRequest | LiveSynthesisRequest,
+  request: SynthesisRequest | StreamingSynthesisRequest,
   signal: AbortSignal,
 ): AsyncGenerator<Piece | Pause> {
   const cutter = new Cutter(request);

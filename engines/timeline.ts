@@ -1,5 +1,5 @@
 /**
- * What has been spoken, piece by piece, in the time of the audio that leaves the pipeline: the engine's samples
+ * A timeline of the pieces and words spoken, in the time of the audio that leaves the pipeline: the engine's samples
  * are counted where they are made, and nothing behind that but the stretch, which is known, changes their seconds.
  *
  * Invariants: pieces leave in order; each is reported complete before it is forgotten; what is remembered is
@@ -15,7 +15,7 @@ const TOLERANCE_SECONDS = 0.001;
 interface Track {
   readonly index: number;
   readonly piece: Piece;
-  /** In samples of the engine. */
+  /** Start of its audio, in samples of the engine. */
   readonly offset: number;
   length: number;
   readonly words: TimedWord[];
@@ -41,7 +41,10 @@ export class Timeline {
   #rate = 1;
   #hasWords = false;
 
-  /** Before the first piece: how many of the engine's samples are heard in a second, and whether it tells the times of words. */
+  /**
+   * Before the first piece: how many of the engine's samples are heard in a second, and whether it tells the times of
+   * words.
+   */
   open(rate: number, hasWords: boolean): void {
     this.#rate = rate;
     this.#hasWords = hasWords;
@@ -85,7 +88,7 @@ export class Timeline {
     return left.filter(({ told }) => !told).map((track) => this.#show(track));
   }
 
-  /** The piece that is heard: the first that `passed` has not left. */
+  /** The piece that is playing: the first that `passed` has not left. */
   current(): SpokenPiece {
     return this.#show(this.#tracks[0] ?? SILENT_TRACK);
   }

@@ -1,5 +1,5 @@
 /**
- * Counts tokens on a thread of its own (spec "prompt": 4,000 of o200k_base).
+ * Counts tokens on a thread of its own (docs/contract/platform.md 6.3: 4,000 of o200k_base).
  *
  * Invariants: what the number of bytes decides starts no thread; the thread starts with the first text that needs it,
  * never keeps the process alive without work, and ends when it has rested for a while; a thread that ends fails its
@@ -10,6 +10,7 @@ import type { Clock } from '../contracts/clock.js';
 import { ServiceError } from '../contracts/errors.js';
 import { LIMITS } from '../contracts/limits.js';
 import type { TokenCounter } from '../contracts/ports/tokens.js';
+import { defaultModelsFolder } from './backends/model-files.js';
 
 export interface CountTask {
   readonly id: number;
@@ -41,7 +42,10 @@ export class ThreadedCounter implements TokenCounter {
   #next = 0;
   #cancelRest = (): void => undefined;
 
-  constructor(private readonly clock: Clock) {}
+  constructor(
+    private readonly clock: Clock,
+    private readonly modelsFolder: string,
+  ) {}
 
   async exceeds(text: string, limit: number): Promise<boolean> {
     const bytes = Buffer.byteLength(text);
@@ -76,7 +80,10 @@ export class ThreadedCounter implements TokenCounter {
   }
 
   #start(): Worker {
-    const worker = new Worker(THREAD, { resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } });
+    const worker = new Worker(THREAD, {
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
+      workerData: this.modelsFolder,
+    });
     worker.unref();
     worker.on('message', (result: CountResult) => this.#waiting.get(result.id)?.(result));
     // An error is followed by an exit.
@@ -87,7 +94,7 @@ export class ThreadedCounter implements TokenCounter {
     return worker;
   }
 
-  /** Its texts fail with it. */
+  /** The thread has ended: texts that wait for it fail. */
   #ended(): void {
     this.#worker = undefined;
     for (const settle of [...this.#waiting.values()]) settle(undefined);
@@ -99,5 +106,13 @@ export class ThreadedCounter implements TokenCounter {
   }
 }
 
-export const createTokenCounter = ({ clock }: { readonly clock: Clock }): ThreadedCounter =>
-  new ThreadedCounter(clock);
+export interface TokenCounterOptions {
+  readonly clock: Clock;
+  /** Folder of the vocabulary. */
+  readonly modelsFolder?: string;
+}
+
+export const createTokenCounter = ({
+  clock,
+  modelsFolder = defaultModelsFolder,
+}: TokenCounterOptions): ThreadedCounter => new ThreadedCounter(clock, modelsFolder);

@@ -17,9 +17,10 @@ import type {
 } from '../contracts/ports/speech.js';
 import type { TimedWord } from '../contracts/ports/tts.js';
 import { share, wordsIn } from './alignment/transcript-words.js';
-import type { HeardSegment, Transcriber } from './long-audio.js';
+import type { TimedSegment, Transcriber } from './long-audio.js';
 import { samplesOfRaw, secondsOf } from './raw-audio.js';
 import type { Registry } from './registry.js';
+import { workspaceTag } from './scheduling/workspace-tag.js';
 
 export interface TranscriptionParts {
   readonly registry: Registry;
@@ -27,7 +28,7 @@ export interface TranscriptionParts {
   readonly decode: Decode;
 }
 
-/** What is heard: samples at `sampleRate`, and their length, which an upload tells only once it has been read. */
+/** Audio to transcribe: samples at `sampleRate`, and their length, which an upload tells only once it has been read. */
 interface Sound {
   readonly sampleRate: number;
   readonly samples: AsyncIterable<Int16Array>;
@@ -62,10 +63,10 @@ const textOf = (segments: readonly TranscriptSegment[]): string =>
     .join(' ');
 
 /** An engine that cannot time words leaves only their length to go by. */
-const wordsOf = (segment: HeardSegment): readonly TimedWord[] =>
+const wordsOf = (segment: TimedSegment): readonly TimedWord[] =>
   segment.words ?? share(wordsIn(segment.text), segment);
 
-const withoutWords = ({ text, start, end }: HeardSegment): TranscriptSegment => ({ text, start, end });
+const withoutWords = ({ text, start, end }: TimedSegment): TranscriptSegment => ({ text, start, end });
 
 const unavailable = (language: string | undefined): ServiceError =>
   new ServiceError('language_unavailable', {
@@ -107,10 +108,11 @@ export function createTranscription({ registry, admission, decode }: Transcripti
       const { samples, sampleRate, seconds, duration: lengthOf } = soundOf(request.audio, decode, signal);
       const leave = await enter(caller, interim);
       try {
-        const found: HeardSegment[] = [];
-        const traceparent = request.trace?.traceparent;
-        const hearing = { language, words, interim, sampleRate, seconds, traceparent };
-        for await (const segment of transcriber.transcribe(samples, hearing, signal)) {
+        const found: TimedSegment[] = [];
+        const traceContext = request.trace?.context;
+        const demand = { workspaceTag: workspaceTag(caller.workspaceId), aheadSeconds: 0 };
+        const transcribing = { language, words, interim, sampleRate, seconds, traceContext, demand };
+        for await (const segment of transcriber.transcribe(samples, transcribing, signal)) {
           found.push(segment);
           heard?.(withoutWords(segment));
         }

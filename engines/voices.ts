@@ -1,11 +1,11 @@
 /**
  * The voice library: the voices of the configured engines, and the workspace's cloned ones. Ids of engine
  * voices are made from the engine's and the voice's name, so they are the same on every installation.
- * One voice answers to `alloy` (spec rule 1). A cloned voice speaks what the engines with cloning speak.
+ * One voice answers to `alloy` (rule 1). A cloned voice speaks what the engines with cloning speak.
  */
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../contracts/errors.js';
-import type { Language } from '../contracts/languages.js';
+import type { LanguageCode } from '../contracts/languages.js';
 import { LIMITS } from '../contracts/limits.js';
 import type { TtsEngine } from '../contracts/ports/tts.js';
 import type {
@@ -58,7 +58,7 @@ export function engineVoices(engines: readonly TtsEngine[]): VoiceLibrary {
   return { find: (id) => Promise.resolve(own.find(id)) };
 }
 
-const clonedVoice = (stored: StoredVoice, languages: readonly Language[]): ClonedVoice => ({
+const clonedVoice = (stored: StoredVoice, languages: readonly LanguageCode[]): ClonedVoice => ({
   ...stored,
   kind: 'cloned',
   languages,
@@ -82,6 +82,7 @@ export function createVoices(
 
   return {
     clones: cloning.length > 0,
+    own: own.rows,
     async find(id, workspaceId) {
       const voice = own.find(id);
       if (voice) return voice;

@@ -3,42 +3,52 @@
  * process, or several in workers (WORKERS); either way it is given the same resources.
  */
 import { randomUUID } from 'node:crypto';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { systemClock } from '../contracts/clock.js';
 import { randomIds } from '../contracts/ids.js';
 import { LIMITS } from '../contracts/limits.js';
 import type { Log } from '../contracts/log.js';
+import type { JobHandlers } from '../contracts/ports/jobs.js';
 import { openDatabase } from '../storage/database.js';
-import { Children } from './children.js';
+import { Children } from './wiring/children.js';
 import type { Config } from './config.js';
 import { nativeDialect } from './dialects/native/index.js';
 import { platformDialect } from './dialects/platform/index.js';
 import { protocolADialect } from './dialects/protocol-a/index.js';
 import { protocolBDialect } from './dialects/protocol-b/index.js';
 import { voicesDialect } from './dialects/voices/index.js';
-import { openIdentity } from './identity.js';
-import { startTracing } from './otel.js';
-import { openPlatform } from './platform.js';
-import { startRetention } from './recording-retention.js';
-import { createRecordings } from './recordings.js';
-import type { RoleSockets } from './roles.js';
+import { shareFigures } from './wiring/figures.js';
+import { openIdentity } from './wiring/identity.js';
+import { startTracing } from './wiring/tracing.js';
+import { permissionsFor } from './permissions.js';
+import { openPlatform } from './wiring/platform.js';
+import { startRetention } from './recordings/recording-retention.js';
+import { createRecordings } from './recordings/recordings.js';
+import type { RoleSockets } from './wiring/roles.js';
 import { Health } from './server/health.js';
 import { listen } from './server/listen.js';
 import { Metrics } from './server/metrics.js';
 import type { Dialect } from './server/port.js';
-import { openSessions } from './sessions.js';
-import { openSpeech } from './speech.js';
-import { openTransport } from './transport.js';
+import { tracedDialect } from './server/trace-requests.js';
+import { openSessions } from './wiring/sessions.js';
+import { openSpeech } from './wiring/speech.js';
+import { watchStorage } from './wiring/storage-health.js';
+import { openTransport } from './wiring/transport.js';
 
-/** What the supervisor owns and every gateway uses. */
+/** The resources that the supervisor owns and every gateway uses. */
 export interface Resources {
   readonly databaseUrl: string;
+  /** The folder of sockets, pid files and uploads: its path is short, and it is ours alone. */
+  readonly runtimeFolder: string;
   readonly sockets: RoleSockets;
+  /** The sockets of the other gateway processes of this machine (WORKERS). */
+  readonly peers?: readonly string[];
 }
 
 export interface RunningGateway {
   readonly port: number;
+  /** The jobs that it does for the other gateway processes. */
+  readonly jobs: JobHandlers;
   /** Resolves once every child is connected. */
   readonly ready: Promise<void>;
   /** Takes nothing new, lets what runs end (30 s), then lets go of everything. Idempotent. */
@@ -49,23 +59,25 @@ const clock = systemClock;
 const ids = randomIds;
 const GOODBYE_MS = 2000;
 
-/** Beside the children's sockets: short, and ours alone. */
-const signalSocketOf = ({ encode = [] }: RoleSockets): string =>
-  join(dirname(encode[0] ?? join(tmpdir(), '-')), `signal-${process.pid}.sock`);
-
 /** All parts, opened in the order in which they need one another; `letGo` closes them in reverse. */
-async function openParts(config: Config, { databaseUrl, sockets }: Resources, log: Log) {
-  const database = await openDatabase({ url: databaseUrl, log });
+async function openParts(config: Config, resources: Resources, log: Log) {
+  const { databaseUrl, runtimeFolder, sockets } = resources;
+  const database = await openDatabase({
+    url: databaseUrl,
+    directUrl: config.databaseDirectUrl,
+    prepare: config.databasePrepare === 'auto' ? undefined : config.databasePrepare === 'true',
+    log,
+  });
   const processId = randomUUID();
   const common = { config, database, processId, ids, clock, log };
   const children = new Children(sockets, log);
   const identity = await openIdentity(common);
   const { keys, admission } = identity;
-  const voiced = await openSpeech({ ...common, children, admission });
+  const voiced = await openSpeech({ ...common, children, admission, runtimeFolder });
   const platform = await openPlatform({ ...common, ...voiced, keys });
-  const address = signalSocketOf(sockets);
+  const address = join(runtimeFolder, `signal-${process.pid}.sock`);
   const recordings = createRecordings({ ...common, sql: database.sql, secrets: platform.secrets });
-  const stopRetention = startRetention({ ...common, sql: database.sql });
+  const stopRetention = await startRetention({ ...common, ...database });
   const sessions = await openSessions({ ...common, platform, admission, address, recordings });
   const transport = await openTransport({
     ...common,
@@ -88,23 +100,28 @@ async function openParts(config: Config, { databaseUrl, sockets }: Resources, lo
   return { database, children, identity, voiced, platform, sessions, transport, letGo };
 }
 
-type Parts = Awaited<ReturnType<typeof openParts>>;
+export type Parts = Awaited<ReturnType<typeof openParts>>;
 
-/** A new protocol is one line here. */
-function dialectsOf({ identity, voiced, platform, sessions, transport }: Parts, config: Config, log: Log) {
-  const common = { ...identity, ...voiced, vocabulary: config.vocabulary, clock, log };
+/** A new protocol is one line here, and its rows in permissions.ts. */
+export function dialectsOf(
+  { identity, voiced, platform, sessions, transport }: Parts,
+  config: Config,
+  log: Log,
+) {
+  const { vocabulary, pcmRates } = config;
+  const common = { ...identity, ...voiced, vocabulary, clock, log };
   const dialects: readonly Dialect[] = [
     nativeDialect(common),
-    protocolADialect(common),
+    protocolADialect({ ...common, pcmRates }),
     protocolBDialect(common),
-    voicesDialect(common),
-    platformDialect(platform, sessions.routes(transport)),
+    tracedDialect(voicesDialect(common), common),
+    tracedDialect(platformDialect(platform, sessions.routes(transport)), common),
     transport.dialect,
   ];
   return dialects;
 }
 
-/** What of the configuration the edge is made by. */
+/** The edge's part of the configuration. */
 function edgeOf({
   httpStack: stack,
   host,
@@ -114,12 +131,14 @@ function edgeOf({
   trustedProxies,
   tlsCert,
   tlsKey,
+  drainAnnounceSeconds,
 }: Config) {
   return {
     stack,
     host,
     port,
     exclusive: workers === 1,
+    announceMs: drainAnnounceSeconds * 1000,
     trustedProxies,
     ...(publicUrl === undefined ? {} : { publicUrl }),
     ...(tlsCert !== undefined && tlsKey !== undefined ? { tls: { certFile: tlsCert, keyFile: tlsKey } } : {}),
@@ -130,21 +149,28 @@ function edgeOf({
 export async function startGateway(config: Config, resources: Resources, log: Log): Promise<RunningGateway> {
   const parts = await openParts(config, resources, log);
   const { children, transport, identity } = parts;
-  const health = new Health(['database', ...children.roles]);
+  const health = new Health(['database', 'storage', ...children.roles]);
   const metrics = new Metrics();
   children.addGauges(metrics);
   identity.addGauges(metrics);
-  transport.addGauges(metrics);
+  transport.addMetrics(metrics);
+  const figures = shareFigures({ metrics, peers: resources.peers ?? [], clock, log });
   const stopWatching = children.watch(health, parts.database);
+  const storage = watchStorage({ health, database: parts.database, dataDir: config.dataDir });
   const letGo = (): Promise<void> => {
     stopWatching();
+    storage.stop();
+    figures.close();
     return parts.letGo();
   };
   const listening = await listen({
     ...edgeOf(config),
     ...{ ids, clock, log, metrics, health },
     dialects: dialectsOf(parts, config, log),
+    permissionOf: permissionsFor(config.vocabulary),
+    scraping: { keys: identity.keys, token: config.metricsToken, figures: figures.read },
     load: { saturated: () => children.saturated },
+    storageFull: () => storage.full(),
   }).catch(async (error: unknown) => {
     await letGo();
     throw error;
@@ -157,5 +183,6 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
     await letGo();
   };
   let stopped: Promise<void> | undefined;
-  return { port: listening.port, ready: children.ready, stop: () => (stopped ??= stop()) };
+  const { port } = listening;
+  return { port, jobs: figures.jobs, ready: children.ready, stop: () => (stopped ??= stop()) };
 }

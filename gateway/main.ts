@@ -2,27 +2,28 @@
  * The supervisor: owns the database of the installation, the children and the port; with WORKERS=1 it is the
  * gateway as well. A start either ends ready, or says in one line why not and leaves nothing behind.
  */
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomIds } from '../contracts/ids.js';
 import type { Log } from '../contracts/log.js';
+import { RANKS_FILE } from '../engines/o200k.js';
 import { type Supervision, superviseRole } from '../processes/supervise.js';
 import { openDatabase } from '../storage/database.js';
-import { startEmbedded } from '../storage/embedded.js';
+import { prepareDataDir, startEmbedded } from '../storage/embedded.js';
 import { ensureFirstKey, type FirstKey } from '../storage/first-key.js';
 import { migrate } from '../storage/migrate.js';
 import { ensureDefaultWorkspace } from '../storage/workspaces.js';
 import { type Config, ConfigError, readConfig } from './config.js';
-import { engineModels, engineRoles } from './engines.js';
+import { misspeltSettings, unusedSettings } from './config/suspicions.js';
+import { engineModels, engineRoles } from './wiring/engines.js';
 import { type Resources, startGateway } from './gateway.js';
-import { greeting } from './greeting.js';
-import { createLog } from './log.js';
-import { mediaSettings, roomSettings } from './media.js';
-import { type RoleName, type RoleRow, ROLES, type RoleSockets } from './roles.js';
+import { greeting } from './wiring/greeting.js';
+import { createLog } from './wiring/log.js';
+import { environmentOf, type RoleName, type RoleRow, ROLES, type RoleSockets } from './wiring/roles.js';
+import { openRuntimeFolder } from './wiring/runtime-folder.js';
+import { onShutdown } from './wiring/shutdown.js';
 
-/** What a start has opened, closed in reverse by `stop`. */
+/** The resources that a start has opened; `stop` closes them in reverse. */
 class Opened {
   readonly #closers: (() => Promise<unknown>)[] = [];
 
@@ -38,16 +39,12 @@ class Opened {
 
 const worker = (name: string): URL => new URL(`./workers/${name}.js`, import.meta.url);
 
-/** Short, for a Unix socket's path has about 100 bytes; one folder an installation and user. */
-function socketFolderOf({ dataDir }: Config): string {
-  const owner = `${process.getuid?.()} ${dataDir}`;
-  return join(tmpdir(), `sg-${createHash('sha256').update(owner).digest('hex').slice(0, 12)}`);
-}
-
 function checkConfig(config: Config): void {
   if (config.workers > 1 && config.port === 0)
     throw new ConfigError('WORKERS above 1 needs a PORT of its own');
-  const missing = engineModels(config).find((file) => !existsSync(join(config.modelsDir, file)));
+  const missing = [...engineModels(config), RANKS_FILE].find(
+    (file) => !existsSync(join(config.modelsDir, file)),
+  );
   if (missing !== undefined) {
     throw new ConfigError(
       `${join(config.modelsDir, missing)} is missing: "npm start" fetches the models into MODELS_DIR`,
@@ -68,29 +65,28 @@ async function prepareDatabase(url: string, config: Config, log: Log): Promise<F
   }
 }
 
-async function superviseChildren(config: Config, opened: Opened, log: Log): Promise<RoleSockets> {
+async function superviseChildren(
+  config: Config,
+  socketFolder: string,
+  opened: Opened,
+  log: Log,
+): Promise<RoleSockets> {
   const carrier = config.livekit ? 'room' : 'media';
   const roles = new Set<RoleName>(['encode', carrier, ...engineRoles(config)]);
   const started = [...roles].map(async (role): Promise<[RoleName, Supervision]> => {
-    const { worker: entry, count, nice, env: own }: RoleRow = ROLES[role];
-    const { modelsDir: MODELS_DIR } = config;
-    const carriers = { MEDIA: mediaSettings(config), ROOMS: roomSettings(config) };
-    const env = { ...own, ...process.env, MODELS_DIR, ...carriers };
-    const socketFolder = socketFolderOf(config);
-    return [
+    const row: RoleRow = ROLES[role];
+    const { nice } = row;
+    const env = environmentOf(row, config);
+    const options = {
       role,
-      opened.add(
-        await superviseRole({
-          role,
-          entry: worker(entry),
-          count: count(config),
-          nice,
-          socketFolder,
-          env,
-          log,
-        }),
-      ),
-    ];
+      entry: worker(row.worker),
+      count: row.count(config),
+      nice,
+      socketFolder,
+      env,
+      log,
+    };
+    return [role, opened.add(await superviseRole(options))];
   });
   const children = await Promise.all(started);
   return Object.fromEntries(children.map(([role, { sockets }]) => [role, sockets]));
@@ -103,12 +99,13 @@ async function serve(config: Config, resources: Resources, opened: Opened, log: 
     await gateway.ready;
     return gateway.port;
   }
+  // It is the gateway itself: it needs all that is configured.
   const env = { ...process.env, GATEWAY_RESOURCES: JSON.stringify(resources) };
   const gateways = await superviseRole({
     role: 'gateway',
     entry: worker('gateway'),
     count: config.workers,
-    socketFolder: socketFolderOf(config),
+    socketFolder: resources.runtimeFolder,
     stopMs: 40_000,
     env,
     log,
@@ -119,16 +116,18 @@ async function serve(config: Config, resources: Resources, opened: Opened, log: 
 
 async function start(config: Config, opened: Opened, log: Log): Promise<string> {
   checkConfig(config);
-  const children = superviseChildren(config, opened, log);
+  const { dataDir } = config;
+  prepareDataDir(dataDir);
+  const { path: runtimeFolder } = opened.add(await openRuntimeFolder(dataDir));
+  const children = superviseChildren(config, runtimeFolder, opened, log);
   children.catch(() => undefined);
-  const databaseUrl =
-    config.databaseUrl ?? opened.add(await startEmbedded({ dataDir: config.dataDir, log })).url;
-  const firstKey = await prepareDatabase(databaseUrl, config, log);
-  const port = await serve(config, { databaseUrl, sockets: await children }, opened, log);
+  const databaseUrl = config.databaseUrl ?? opened.add(await startEmbedded({ dataDir, log })).url;
+  const firstKey = await prepareDatabase(config.databaseDirectUrl ?? databaseUrl, config, log);
+  const port = await serve(config, { databaseUrl, runtimeFolder, sockets: await children }, opened, log);
   return greeting({ config, port, firstKey });
 }
 
-/** What a user can mend is said in one line; anything else with its stack. */
+/** Errors that a user can mend are told in one line, all others with their stack. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.name === 'Error' || error.name === 'StorageFailure' || error instanceof ConfigError
@@ -136,19 +135,30 @@ function explain(error: unknown): string {
     : (error.stack ?? error.message);
 }
 
-/** Runs the gateway until SIGTERM or SIGINT; a second signal ends it at once. */
-export async function main(): Promise<void> {
+/** The configuration; what is probably a mistake in it is said, a line each. */
+function configure(fromFile: readonly string[]): Config {
+  const say = (line: string): void => console.error(`speech gateway: ${line}`);
+  misspeltSettings(process.env, fromFile).forEach(say);
+  const config = readConfig(process.env);
+  unusedSettings(config).forEach(say);
+  return config;
+}
+
+/**
+ * Runs the gateway until it is told to leave (shutdown.ts). `fromFile` names the variables that a settings file gave.
+ */
+export async function main(fromFile: readonly string[] = []): Promise<void> {
   const opened = new Opened();
   let leaving = false;
   const leave = async (code: number): Promise<void> => {
-    if (leaving) process.exit(1);
+    if (leaving) return;
     leaving = true;
     await opened.stop().catch((error: unknown) => console.error(explain(error)));
     process.exit(code);
   };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void leave(0));
+  onShutdown(() => void leave(0));
   try {
-    const config = readConfig(process.env);
+    const config = configure(fromFile);
     console.log(await start(config, opened, createLog(config.logLevel)));
   } catch (error) {
     console.error(`speech gateway: ${explain(error)}`);

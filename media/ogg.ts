@@ -6,7 +6,7 @@
  * last page says that it is the last.
  */
 
-/** What Opus counts in, whatever it carries. */
+/** Granule positions count samples at this rate, whatever the stream carries. */
 export const OPUS_RATE = 48_000;
 /** Samples that a decoder makes before the first that was encoded (the look-ahead of libopus); players leave them out. */
 export const PRE_SKIP = 312;
@@ -16,7 +16,7 @@ const CRC_AT = 22;
 const FIRST = 2;
 const LAST = 4;
 const CAPTURE = Buffer.from('OggS');
-/** What lacing values can say in one page. */
+/** Most lacing values of one page, and the largest of them. */
 const MOST_SEGMENTS = 255;
 const SEGMENT = 255;
 /** Header, lacing values and what they count. */

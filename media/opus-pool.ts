@@ -5,7 +5,7 @@
 import { Decoder, Encoder } from '@evan/opus';
 import { PLAYOUT_RATE, RECOGNITION_RATE } from '../contracts/audio.js';
 
-/** More of them wait for nobody. */
+/** Most idle coders kept. */
 const MOST_IDLE = 64;
 
 class Pool<T extends { reset(): void }> {
@@ -13,12 +13,12 @@ class Pool<T extends { reset(): void }> {
 
   constructor(private readonly make: () => T) {}
 
-  /** As new. */
+  /** An idle coder, reset, or a new one. */
   take(): T {
     return this.#idle.pop() ?? this.make();
   }
 
-  /** It is not used afterwards by whoever had it. */
+  /** Takes a coder back; the caller must not use it after release. */
   give(coder: T): void {
     if (this.#idle.length >= MOST_IDLE) return;
     coder.reset();
@@ -26,9 +26,9 @@ class Pool<T extends { reset(): void }> {
   }
 }
 
-/** To mono at RECOGNITION_RATE. */
+/** Decoders to mono at RECOGNITION_RATE. */
 export const decoders = new Pool(() => new Decoder({ channels: 1, sample_rate: RECOGNITION_RATE }));
-/** Of mono speech at PLAYOUT_RATE. Whoever takes one sets what it needs. */
+/** Encoders of mono speech at PLAYOUT_RATE. The caller sets bitrate and complexity. */
 export const encoders = new Pool(
   () => new Encoder({ channels: 1, sample_rate: PLAYOUT_RATE, application: 'voip' }),
 );

@@ -1,5 +1,5 @@
 /**
- * What the agent says, cut into frames of 20 ms: one queue of utterances, in order, with how much of each has left.
+ * The agent's speech, cut into frames of 20 ms: one queue of utterances, in order, with how much of each has left.
  *
  * Invariants: each utterance is reported as ended exactly once, when its last frame has left or it is cleared;
  * frames leave only between `resume` and `pause`; nothing is sent while nothing is said, but for a short tail of
@@ -73,7 +73,7 @@ export class Playout {
     for (const { number, frames } of cleared) this.played(number, frames * FRAME_MS, true);
   }
 
-  /** What leaves in this frame; undefined where nothing does. Called every FRAME_MS. */
+  /** The frame to send now; undefined where nothing is sent. Called every FRAME_MS. */
   next(): Frame | undefined {
     const samples = this.#paused ? undefined : this.#take();
     if (samples) this.#tail = TAIL_FRAMES;

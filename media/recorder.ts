@@ -1,5 +1,5 @@
 /**
- * The recording of one call (native-and-platform.md 6.7): each side in an Ogg Opus file of its own, made of the
+ * The recording of one call (docs/contract/platform.md 6.7): each side in an Ogg Opus file of its own, made of the
  * packets that it sent, with silence where there was none. It begins when the user is connected for the first time.
  *
  * Invariants: both files have one timeline, counted in the call's beats, so that they can be laid over each other; no
@@ -7,6 +7,8 @@
  */
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
+import { systemClock } from '../contracts/clock.js';
+import { waitUpTo } from '../contracts/timeouts.js';
 import { OggOpusWriter, OPUS_RATE } from './ogg.js';
 import { samplesIn, silence } from './ogg-packets.js';
 import { RecorderFile } from './recorder-file.js';
@@ -21,7 +23,7 @@ const BEAT = 20 * MS;
 const MOST_BEHIND_MS = 200;
 /** How far a packet's own time may be from that of its arrival; the user's side is written so much later. */
 const MOST_SKEW = 1000 * MS;
-/** What is further ahead of its time came faster than time goes. */
+/** Packets further ahead than this are dropped: they came faster than real time. */
 const MOST_AHEAD = 60 * MS;
 /** An Opus packet of 120 ms at the highest rate is smaller. */
 const MOST_PACKET_BYTES = 8192;
@@ -60,14 +62,7 @@ class Track {
   }
 }
 
-/** Waits `ms` at most. */
-async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  await Promise.race([work, new Promise((resolve) => (timer = setTimeout(resolve, ms)))]);
-  clearTimeout(timer);
-}
-
-/** What of an RTP packet a recording needs. */
+/** The parts of an RTP packet that a recording needs. */
 export interface UserPacket {
   /** At 48 kHz; wraps around at 2^32. */
   readonly timestamp: number;
@@ -136,8 +131,9 @@ export class Recorder {
     return (this.#finished ??= this.#finish());
   }
 
-  #finish(): Promise<void> {
+  async #finish(): Promise<void> {
     const end = this.#now + BEAT;
-    return atMost(FINISH_MS, Promise.all([this.#agent.finish(end), this.#user.finish(end)]));
+    const finished = Promise.all([this.#agent.finish(end), this.#user.finish(end)]);
+    await waitUpTo(systemClock, FINISH_MS, finished);
   }
 }

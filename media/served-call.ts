@@ -6,12 +6,13 @@
  * gives its detector back once and leaves nothing running.
  */
 import { join } from 'node:path';
+import type { Clock } from '../contracts/clock.js';
 import type { JobContext, JobValue } from '../contracts/ports/jobs.js';
 import type { FrameCounts, TranscriptText } from '../contracts/ports/calls.js';
-import { Ears, type VoiceDetector } from './ears.js';
+import { VadWindows, type VoiceDetector } from './vad-windows.js';
 import type { Beat, Pacer } from './pacer.js';
 import { Playout } from './playout.js';
-import { Pushed } from './pushed.js';
+import { AsyncQueue } from './async-queue.js';
 import { Recorder } from './recorder.js';
 import type { CallArgs, Command, Report } from './wire.js';
 
@@ -20,7 +21,8 @@ const MOST_DATA_BYTES = 1024 * 1024;
 
 export interface ServedParts {
   readonly pacer: Pacer;
-  /** Of the Opus encoder, 0 to 10. */
+  readonly clock: Clock;
+  /** The Opus encoder's complexity, 0 to 10. */
   readonly complexity: number;
   /** The folder of recordings: one folder a session. */
   readonly recordings: string;
@@ -28,21 +30,23 @@ export interface ServedParts {
   detector(): VoiceDetector;
 }
 
-/** What a carrier tells the call. */
+/** The call, as its carrier sees it. */
 export interface Heard<OwnReport> {
-  /** Of the user: `connected` and `disconnected` alternate. Nothing is reported once the call is closed. */
+  /** A report about the user: `connected` and `disconnected` alternate. Nothing is reported once the call is closed. */
   report(report: Report | OwnReport): void;
   /** The user's sound, 16 kHz, without gaps. */
   samples(samples: Int16Array): void;
-  /** Where the call is kept, from the moment on when it is. */
+  /** The recorder, once recording has started. */
   recorder(): Recorder | undefined;
-  /** What the agent says. */
+  /** The agent's voice, cut into frames. */
   readonly playout: Playout;
   /** The carrier cannot go on. */
   over(): void;
+  /** Something broke, and the call with it. */
+  failed(error: unknown): void;
 }
 
-/** What brings one call to its user. */
+/** Connects one call to its user. */
 export interface Carrier<OwnCommand> {
   /**
    * Every 20 ms, whether the user is there or not; `passed` says how many of them have gone by since the last, where
@@ -68,11 +72,11 @@ export class ServedCall<
   OwnCommand extends { readonly op: string },
   OwnReport extends { readonly on: string },
 > {
-  readonly reports = new Pushed<Report | OwnReport>((report) =>
+  readonly reports = new AsyncQueue<Report | OwnReport>((report) =>
     report.on === 'data' ? (report as Extract<Report, { readonly on: 'data' }>).payload.length : 0,
   );
   readonly #carrier: Carrier<OwnCommand>;
-  readonly #ears: Ears;
+  readonly #windows: VadWindows;
   readonly #playout: Playout;
   readonly #leavePacer: () => void;
   #recorder: Recorder | undefined;
@@ -87,7 +91,7 @@ export class ServedCall<
     private readonly parts: ServedParts,
     carry: (call: Heard<OwnReport>) => Carrier<OwnCommand>,
   ) {
-    this.#ears = new Ears(parts.detector(), (report) => this.reports.push(report));
+    this.#windows = new VadWindows(parts.detector(), (report) => this.reports.push(report));
     this.#playout = new Playout((utterance, ms, ended) =>
       this.reports.push({ on: 'played', utterance, ms, ended }),
     );
@@ -100,6 +104,7 @@ export class ServedCall<
         this.#lost = true;
         this.close();
       },
+      failed: (error) => this.#fail(error),
     });
     this.#leavePacer = parts.pacer.join(
       (beat) => this.#beat(beat),
@@ -112,7 +117,7 @@ export class ServedCall<
     return this.#lost;
   }
 
-  /** What broke it, where something did. */
+  /** The error that ended it, where one did. */
   get failure(): unknown {
     return this.#failure;
   }
@@ -120,7 +125,7 @@ export class ServedCall<
   /** Comes out of callbacks of native libraries: what is thrown there ends the worker. */
   #hear(samples: Int16Array): void {
     try {
-      if (!this.#closed) this.#ears.push(samples);
+      if (!this.#closed) this.#windows.push(samples);
     } catch (error) {
       this.#fail(error);
     }
@@ -183,7 +188,7 @@ export class ServedCall<
     this.#closed = true;
     this.#leavePacer();
     this.#carrier.close();
-    this.#ears.stop();
+    this.#windows.stop();
     this.reports.push({ on: 'frames', ...this.#frames });
     this.reports.end();
   }

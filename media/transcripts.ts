@@ -1,6 +1,6 @@
 /**
- * What both sides say, as text streams: the agent's words one stream a segment, which grows as they are said; the
- * user's one stream an update, which replaces what was shown (native-and-platform.md 6.9, `lk.transcription`).
+ * Transcripts of both sides as text streams: the agent's words one stream a segment, which grows as they are said; the
+ * user's one stream an update, which replaces what was shown (docs/contract/platform.md 6.9, `lk.transcription`).
  */
 import type { TranscriptText } from '../contracts/ports/calls.js';
 
@@ -16,7 +16,7 @@ export interface TextOut {
 export type OpenText = (speaker: TranscriptText['speaker'], attributes: Record<string, string>) => TextOut;
 
 export class Transcripts {
-  /** What the agent is saying. */
+  /** The segment that the agent is saying. */
   #open: { readonly segment: string; stream: TextOut; text: string } | undefined;
 
   constructor(

@@ -1,12 +1,12 @@
 /**
- * What a call says across the socket of its worker: one job a call, commands in, reports out. Plain values that
+ * Messages of a call across the socket of its worker: one job a call, commands in, reports out. Plain values that
  * MessagePack carries; audio as PCM bytes. `Command` and `Report` are every call's; what carries the call adds its own.
  */
 import type { CallOptions, FrameCounts, TranscriptText } from '../contracts/ports/calls.js';
 
-/** Of a media worker: a call whose signalling comes with the commands. */
+/** The job of a media worker: a call whose signalling comes with the commands. */
 export const CALL_JOB = 'call';
-/** Of a room worker: a call in a room of somebody else's server. */
+/** The job of a room worker: a call in a room of somebody else's server. */
 export const ROOM_JOB = 'room';
 
 export type CallArgs = CallOptions;
@@ -25,13 +25,15 @@ export type Command =
   | ({ readonly op: 'show' } & TranscriptText)
   | { readonly op: 'attributes'; readonly values: Readonly<Record<string, string>> };
 
-/** Of a client whose signalling passes through the gateway. */
+/** Commands about a client whose signalling passes through the gateway. */
 export type SignalCommand =
   | {
       readonly op: 'connect';
       readonly link: number;
       readonly version: 1 | 0;
       readonly query: string;
+      /** The client's address where it is certain and private; empty for any other. */
+      readonly from: string;
       /** A token to return with. */
       readonly token: string;
     }

@@ -6,10 +6,11 @@
  * too many loses the call; nobody waits for room in a call that is over.
  */
 import { bytesOf, PLAYOUT_RATE, samplesOf } from '../contracts/audio.js';
+import { CALL_TIMES } from '../contracts/call-times.js';
 import { ServiceError } from '../contracts/errors.js';
 import type { Call, CallEvent, CallObserver, CallOptions, TranscriptText } from '../contracts/ports/calls.js';
 import type { JobRunner } from '../contracts/ports/jobs.js';
-import { Pushed } from './pushed.js';
+import { AsyncQueue } from './async-queue.js';
 import type { Command, Report, SignalCommand } from './wire.js';
 
 /** Speech that the worker holds ahead of the user's ear; more waits with its maker. */
@@ -17,8 +18,6 @@ const AHEAD_MS = 2000;
 /** Commands that a worker which does not answer may leave behind, in number and in bytes of frames and speech. */
 const MOST_WAITING = 4096;
 const MOST_WAITING_BYTES = 8 * 1024 * 1024;
-/** A worker that has not let go of a call by then is told to stop it. */
-const LET_GO_MS = 5000;
 
 type AnyCommand = Command | SignalCommand;
 
@@ -32,11 +31,10 @@ const milliseconds = (samples: number): number => (samples / PLAYOUT_RATE) * 100
 /** `Own`: the reports that only this way of carrying a call has. */
 export abstract class WorkerCall<Own extends { readonly on: string }> implements Call {
   readonly events: AsyncIterable<CallEvent> = this.#follow();
-  readonly #commands = new Pushed(weightOf);
+  readonly #commands = new AsyncQueue(weightOf);
   readonly #abort = new AbortController();
-  readonly #signal: AbortSignal;
   #letGo: NodeJS.Timeout | undefined;
-  /** Of each utterance that is not over: what was given and what was heard. */
+  /** Milliseconds given and played of each utterance that is not over. */
   readonly #given = new Map<number, { ms: number; played: number }>();
   #room: (() => void)[] = [];
   #over = false;
@@ -44,10 +42,7 @@ export abstract class WorkerCall<Own extends { readonly on: string }> implements
   constructor(
     protected readonly options: CallOptions,
     private readonly observer: CallObserver,
-    signal: AbortSignal,
-  ) {
-    this.#signal = AbortSignal.any([signal, this.#abort.signal]);
-  }
+  ) {}
 
   /** The reports of its job, asked for once the events are read. */
   protected abstract reports(): AsyncIterable<unknown>;
@@ -56,9 +51,9 @@ export abstract class WorkerCall<Own extends { readonly on: string }> implements
   /** The job is over. Called once, never rejects; unless the call broke, the events end when it has settled. */
   protected abstract closed(): void | Promise<void>;
 
-  /** What a job is started with. */
+  /** Options of the job: its commands and its end. */
   protected get run(): Parameters<JobRunner['run']>[2] {
-    return { input: this.#commands, signal: this.#signal };
+    return { input: this.#commands, signal: this.#abort.signal };
   }
 
   protected get over(): boolean {
@@ -119,7 +114,7 @@ export abstract class WorkerCall<Own extends { readonly on: string }> implements
     this.tell({ op: 'end' });
     this.#commands.end();
     clearTimeout(this.#letGo);
-    this.#letGo = setTimeout(() => this.#abort.abort(), LET_GO_MS);
+    this.#letGo = setTimeout(() => this.#abort.abort(), CALL_TIMES.releaseMs);
   }
 
   protected tell(command: AnyCommand): void {
@@ -141,7 +136,7 @@ export abstract class WorkerCall<Own extends { readonly on: string }> implements
     } finally {
       this.#finish();
       const closed = this.closed();
-      // That it broke is known at once.
+      // On failure do not wait for `closed()`.
       if (whole) await closed;
     }
   }
@@ -156,12 +151,12 @@ export abstract class WorkerCall<Own extends { readonly on: string }> implements
         this.observer.counted?.(report);
         return undefined;
       case 'audio':
-        return { kind: 'audio', samples: samplesOf(report.pcm), at: report.at };
+        return { kind: 'audio', samples: samplesOf(report.pcm) };
       case 'played':
         this.#note(report);
         return { kind: 'played', utterance: report.utterance, ms: report.ms, ended: report.ended };
       case 'speech':
-        return { kind: 'speech', active: report.active, at: report.at };
+        return { kind: 'speech', active: report.active };
       case 'data':
         return { kind: 'data', topic: report.topic, payload: report.payload };
       case 'connected':

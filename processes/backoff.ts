@@ -1,4 +1,7 @@
-/** How long to wait before the next try: doubles from `initialMs` up to `maxMs`, until a success resets it. */
+/**
+ * Exponential backoff: the wait before the next try doubles from `initialMs` up to `maxMs`, until a success resets
+ * it.
+ */
 export class Backoff {
   readonly #initialMs: number;
   readonly #maxMs: number;

@@ -20,7 +20,7 @@ export class Channel {
   readonly #events: ChannelEvents;
   readonly #outbox: Outbox;
   #closed = false;
-  /** Nothing is sent any more. */
+  /** Whether sending has ended. */
   #ended = false;
   #heard = 0;
 
@@ -35,7 +35,7 @@ export class Channel {
     socket.on('close', () => this.close());
   }
 
-  /** How many frames have come: whether it grows says that the other side lives. */
+  /** Frames received so far; it grows as long as the other side lives. */
   get heard(): number {
     return this.#heard;
   }

@@ -1,9 +1,9 @@
-/** The life of a worker entry in one call: its place from the command line, its jobs, its tie to the supervisor. */
+/** The life of a worker entry in one call: its place from the command line, its jobs, its watch on the supervisor. */
 import { serveJobs, type JobServer, type ServeOptions } from './serve-jobs.js';
 import { indexOf } from './socket-path.js';
-import { tieToSupervisor, type TieOptions } from './tie.js';
+import { type SupervisorWatchOptions, watchSupervisor } from './supervisor-watch.js';
 
-/** What the supervisor puts behind the entry: role, socket, then the role's own arguments. */
+/** A child's command line behind the entry: role, socket, then the role's own arguments. */
 export interface ChildPlace {
   readonly role: string;
   readonly socketPath: string;
@@ -12,7 +12,7 @@ export interface ChildPlace {
   readonly args: readonly string[];
 }
 
-/** Where this child belongs. Throws where it was not started by a supervisor. */
+/** Reads this child's command line. Throws where it was not started by a supervisor. */
 export function childPlace(argv: readonly string[] = process.argv): ChildPlace {
   const [, , role, socketPath, ...args] = argv;
   if (role !== undefined && socketPath !== undefined)
@@ -22,9 +22,9 @@ export function childPlace(argv: readonly string[] = process.argv): ChildPlace {
 
 /** Serves jobs on this child's socket until the supervisor stops it or is gone. */
 export async function serveAsChild(
-  options: Omit<ServeOptions, 'socketPath'> & TieOptions,
+  options: Omit<ServeOptions, 'socketPath'> & SupervisorWatchOptions,
 ): Promise<JobServer> {
   const server = await serveJobs({ ...options, socketPath: childPlace().socketPath });
-  tieToSupervisor(server, options);
+  watchSupervisor(server, options);
   return server;
 }

@@ -12,7 +12,7 @@ import { KIND } from './frames.js';
 
 export const WINDOW_BYTES = 256 * 1024;
 const GIVE_BACK_BYTES = WINDOW_BYTES / 4;
-/** What a value costs the reader beyond its bytes; bounds the count of tiny values. */
+/** Credit that a value costs beyond its bytes; bounds the count of tiny values. */
 const VALUE_BYTES = 64;
 
 /** The sending end. */
@@ -74,7 +74,7 @@ interface Waiter {
 }
 
 interface InboundEvents {
-  /** So many bytes have been read: the sender may have them back. */
+  /** Bytes have been read; they go back to the sender as credit. */
   taken(bytes: number): void;
   /** The reader left its loop before the end. */
   left(): void;

@@ -26,7 +26,7 @@ export class Detachable implements AsyncIterableIterator<JobValue> {
     this.#open = open;
   }
 
-  /** What the source threw, if it did. */
+  /** The error that the source threw, if it did. */
   get failure(): Failure | undefined {
     return this.#failure;
   }

@@ -1,7 +1,7 @@
 /** Errors across the wire: a `ServiceError` with its code and message, anything else as a bare `engine_failed`. */
 import { isErrorCode, ServiceError } from '../contracts/errors.js';
 
-/** What a handler threw, as a caller may see it. The text of an unknown error stays in the cause. */
+/** A handler's error as a caller may see it. The text of an unknown error stays in the cause. */
 export const asServiceError = (error: unknown): ServiceError =>
   error instanceof ServiceError ? error : new ServiceError('engine_failed', { cause: error });
 

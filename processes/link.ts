@@ -3,8 +3,9 @@
  *
  * Invariants: a link is up from the child's hello until the connection ends; every call on a connection that
  * ends fails with `engine_lost`; a cancel is acknowledged within its deadline or the child is killed; where
- * health is asked for, a child that says nothing for `silenceMs` is killed too. Only a child whose connection
- * is open is killed, so the pid is still its own. A child that would like to go and has nothing to do is hung up on;
+ * health is asked for, a child that says nothing for `silenceMs` is killed too. The pid in a hello is believed by
+ * whoever spawned the child only if it is that child's; killed is only a process of ours that has the socket on its
+ * command line, and whose connection is open. A child that would like to go and has nothing to do is hung up on;
  * no call is opened on it then.
  */
 import { connect } from 'node:net';
@@ -17,6 +18,7 @@ import { Outbound } from './credit.js';
 import { errorFromWire } from './errors.js';
 import { isCount, KIND, PROTOCOL_VERSION, type Frame } from './frames.js';
 import type { Log } from '../contracts/log.js';
+import { isOurs } from './process-table.js';
 
 export interface LinkOptions {
   readonly socketPath: string;
@@ -26,12 +28,14 @@ export interface LinkOptions {
   readonly cancelDeadlineMs: number;
   /** Pings that often, and kills a child that is silent for that long. */
   readonly health?: { readonly everyMs: number; readonly silenceMs: number };
+  /** The child that was spawned for the socket: no other's hello counts. Absent: another process spawned it. */
+  spawned?(): number | undefined;
   /** The child said hello. */
   up?(): void;
 }
 
 const RECONNECT = { initialMs: 20, maxMs: 1000 };
-/** What a child that would like to go, or has no place left, counts as having to do: any other is better. */
+/** Load added for a child that wants to retire, or has no slot left: any other child is chosen first. */
 const UNWANTED = { retiring: 2 ** 24, full: 2 ** 32 };
 
 export class Link {
@@ -63,12 +67,12 @@ export class Link {
     return this.#pid;
   }
 
-  /** How little it is the one to ask: its jobs as it reports them, but at least ours, and what speaks against it. */
+  /** Load by which the pool chooses, the lowest first: the child's jobs as it reports them, but at least ours. */
   get load(): number {
     const ours = this.#calls.size + this.#cancelled.size;
     const jobs = Math.max(ours, this.#reported.running + this.#reported.queued);
     const full = jobs >= this.#places ? UNWANTED.full : 0;
-    // Of several that would like to go, the busiest: the others fall idle.
+    // Among several that want to retire the busiest is chosen: the others fall idle and can go.
     return full + (this.#retiring ? UNWANTED.retiring - jobs : jobs);
   }
 
@@ -77,7 +81,7 @@ export class Link {
     return this.#retiring;
   }
 
-  /** What the child last said of all its callers' jobs. */
+  /** Jobs of all callers, as the child last reported them. */
   get reported(): { readonly running: number; readonly queued: number } {
     return this.#reported;
   }
@@ -145,7 +149,7 @@ export class Link {
     }
   }
 
-  /** Its end may come behind the load that it was the last of. */
+  /** A job has ended. Its end may come after the load report that no longer counts it. */
   #settled(stream: number): void {
     this.#calls.delete(stream);
     this.#letGo();
@@ -155,6 +159,11 @@ export class Link {
     const { version, pid, places } = (payload ?? {}) as Record<string, unknown>;
     if (version !== PROTOCOL_VERSION || !isCount(pid) || pid < 2)
       throw new TypeError('hello of another protocol');
+    const { spawned } = this.#options;
+    if (spawned !== undefined && spawned() !== pid) {
+      this.#warn(`hello of process ${pid}, which was not spawned here`);
+      throw new TypeError('hello of another process');
+    }
     this.#pid = pid;
     this.#places = isCount(places) ? places : Infinity;
     this.#retiring = false;
@@ -224,12 +233,15 @@ export class Link {
   }
 
   #kill(why: string): void {
-    if (this.#pid === undefined) return;
+    const pid = this.#pid;
+    if (pid === undefined) return;
+    if (!isOurs(pid, this.#options.socketPath))
+      return this.#warn(`not killing a process that ${why}: not a child`);
     this.#warn(`killing a child that ${why}`);
     try {
-      process.kill(this.#pid, 'SIGKILL');
+      process.kill(pid, 'SIGKILL');
     } catch {
-      // It has just gone by itself; its connection ends in a moment.
+      // The child has just exited by itself; its connection ends in a moment.
     }
   }
 

@@ -1,5 +1,5 @@
 /**
- * What waits to be written to one socket. Frames are packed into slabs and written once a turn of the event
+ * The write queue of one socket. Frames are packed into slabs and written once a turn of the event
  * loop, one slab at a time: so a control frame overtakes all data that the system has not taken yet.
  * Order holds within control and within data. What may wait here is bounded by the streams' credit.
  */

@@ -14,7 +14,7 @@ import { Channel } from './channel.js';
 import { KIND, PROTOCOL_VERSION, type Frame } from './frames.js';
 import { silentLog, type Log } from '../contracts/log.js';
 import { ServedJob, type Workplace } from './served-job.js';
-import { Slots } from './slots.js';
+import { JobSlots } from './job-slots.js';
 import { checkSocketPath } from './socket-path.js';
 
 export interface ServeOptions {
@@ -24,7 +24,7 @@ export interface ServeOptions {
   readonly slots: number;
   /** Jobs that may wait for a slot; one more is refused with `engine_busy`. Default 64. */
   readonly queue?: number;
-  /** Once so many jobs were begun, the child would like to make place for a fresh one. Default: never. */
+  /** Jobs after which the child asks to retire, so that a fresh one takes its place. Default: never. */
   readonly retireAfter?: number;
   /** Callers hear hello, and so send work, only once this has resolved. A rejection is for the entry to handle. */
   readonly ready?: Promise<unknown>;
@@ -74,12 +74,12 @@ class Child implements JobServer {
   #announced = false;
   #ready = false;
   #closing: Promise<void> | undefined;
-  /** What `close` waits by. */
+  /** Wakes `close`, which waits for running jobs. */
   #changed: (() => void) | undefined;
 
   constructor(options: Required<ServeOptions>) {
     this.#options = options;
-    const slots = new Slots(options.slots, options.queue, () => this.#loadChanged());
+    const slots = new JobSlots(options.slots, options.queue, () => this.#loadChanged());
     this.#place = { handlers: options.handlers, slots, log: options.log };
     this.#server = createServer((socket) => this.#connected(socket));
     this.#server.maxConnections = MAX_CONNECTIONS;

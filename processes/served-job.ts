@@ -14,12 +14,12 @@ import { asServiceError, errorToWire } from './errors.js';
 import { isCount, KIND } from './frames.js';
 import { handlerOf } from './handlers.js';
 import type { Log } from '../contracts/log.js';
-import type { Slots } from './slots.js';
+import type { JobSlots } from './job-slots.js';
 
-/** What jobs share in one child. */
+/** Shared by all jobs of one child. */
 export interface Workplace {
   readonly handlers: JobHandlers;
-  readonly slots: Slots;
+  readonly slots: JobSlots;
   readonly log: Log;
 }
 

@@ -1,7 +1,8 @@
-/** Where sockets may lie: the system keeps their paths in a short, fixed field. */
+/** Paths of Unix sockets: the system keeps them in a short field of fixed length. */
 import { join } from 'node:path';
 
-const LONGEST = process.platform === 'linux' ? 107 : 103;
+/** Longest path of a Unix socket, in bytes. */
+export const LONGEST = process.platform === 'linux' ? 107 : 103;
 
 /** Throws where the system could not take the path. */
 export function checkSocketPath(path: string): void {
@@ -12,7 +13,7 @@ export function checkSocketPath(path: string): void {
   );
 }
 
-/** Which child of its role has that socket. */
+/** The index, within its role, of the child that has that socket. */
 export const indexOf = (socketPath: string): number => Number(/-(\d+)\.sock$/.exec(socketPath)?.[1] ?? 0);
 
 /** The socket of one child of a role. */

@@ -5,48 +5,14 @@
  * that says nothing for `silenceMs`, or no hello within `startMs`, is killed; after `stop` there is no
  * process, socket or pid file left. The caller owns the socket folder alone (the gateway's lock sees to that).
  */
-import { mkdir } from 'node:fs/promises';
-import { systemClock, type Clock } from '../contracts/clock.js';
+import { systemClock } from '../contracts/clock.js';
 import { ServiceError } from '../contracts/errors.js';
 import type { Log } from '../contracts/log.js';
+import { privateFolder } from './private-folder.js';
 import { checkSocketPath, socketOf } from './socket-path.js';
+import type { SuperviseOptions } from './supervise-options.js';
 import { SupervisedChild } from './supervised-child.js';
 import { sweep } from './sweep.js';
-
-export interface SuperviseOptions {
-  /** Names the children in logs, on command lines and in socket files: lower-case letters, digits, hyphens. */
-  readonly role: string;
-  /** The compiled entry that the children run; it calls `serveAsChild`. */
-  readonly entry: string | URL;
-  readonly count: number;
-  /** Made if need be, for the owner only. Keep it short: a socket's path has about 100 bytes. */
-  readonly socketFolder: string;
-  readonly log: Log;
-  /** The children's whole environment. Default: this process's. */
-  readonly env?: NodeJS.ProcessEnv;
-  /** The role's own arguments, as `childPlace().args` gives them. */
-  readonly args?: readonly string[];
-  /** Added to the niceness of the children: 10 lets the gateways go first. */
-  readonly nice?: number;
-  /** Cap of the JavaScript heap. */
-  readonly heapMb?: number;
-  readonly clock?: Clock;
-  /** A child that stayed up for `stableMs` is restarted after `initialMs` again. */
-  readonly restart?: { readonly initialMs: number; readonly maxMs: number; readonly stableMs: number };
-  readonly health?: { readonly everyMs: number; readonly silenceMs: number };
-  /** How long a child may take from its start to its hello. */
-  readonly startMs?: number;
-  /** How long after SIGTERM a child is killed. */
-  readonly stopMs?: number;
-  /** Takes what a child prints, line by line. Default: the log. */
-  readonly output?: (line: string, from: 'stdout' | 'stderr', child: ChildName) => void;
-}
-
-export interface ChildName {
-  readonly role: string;
-  readonly index: number;
-  readonly pid: number | undefined;
-}
 
 export interface Supervision {
   /** For `createPool`; the same over all restarts. */
@@ -81,7 +47,7 @@ export async function superviseRole(options: SuperviseOptions): Promise<Supervis
     socketOf(options.socketFolder, options.role, index),
   );
   sockets.forEach(checkSocketPath);
-  await mkdir(options.socketFolder, { recursive: true, mode: 0o700 });
+  privateFolder(options.socketFolder);
   await sweep(options.socketFolder, options.role);
   return new Role({ ...DEFAULTS, output: toLog(options.log), ...options }, sockets);
 }

@@ -1,14 +1,16 @@
 /** One child of a role over all its restarts. Invariants in supervise.ts. */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { Backoff } from './backoff.js';
 import { eachLine } from './lines.js';
 import { Link } from './link.js';
-import type { ChildName, SuperviseOptions } from './supervise.js';
+import { writePrivateFile } from './private-folder.js';
+import type { ChildName, SuperviseOptions } from './supervise-options.js';
 import { ownerText, pidFileOf } from './sweep.js';
+import { LEAVE } from './supervisor-watch.js';
 
 type Process = ChildProcessByStdio<Writable, Readable, Readable>;
 
@@ -30,7 +32,10 @@ export class SupervisedChild {
     this.#index = index;
     this.#socket = socket;
     this.#backoff = new Backoff(options.restart);
-    this.#link = new Link({ socketPath: socket, clock, log, health, cancelDeadlineMs: health.silenceMs, up });
+    this.#link = new Link({
+      ...{ socketPath: socket, clock, log, health, up, cancelDeadlineMs: health.silenceMs },
+      spawned: () => this.pid,
+    });
     this.#start();
   }
 
@@ -44,9 +49,10 @@ export class SupervisedChild {
 
   async stop(): Promise<void> {
     this.#stopping = true;
+    const { up } = this;
     this.#link.close();
     this.#clearTimers();
-    await this.#terminate();
+    await this.#terminate(up);
     rmSync(this.#socket, { force: true });
     rmSync(pidFileOf(this.#socket), { force: true });
   }
@@ -69,7 +75,7 @@ export class SupervisedChild {
     this.#started(child, child.pid);
   }
 
-  /** Its standard input is the tie: it is never written to. */
+  /** The child watches its standard input to learn that its supervisor has gone (supervisor-watch.ts). */
   #spawn(): Process {
     const { entry, role, args, env, heapMb } = this.#options;
     const heap = heapMb > 0 ? [`--max-old-space-size=${heapMb}`] : [];
@@ -80,8 +86,8 @@ export class SupervisedChild {
 
   #started(child: Process, pid: number): void {
     const { clock, startMs, restart, nice, log } = this.#options;
-    const owner = ownerText({ child: pid, supervisor: process.pid });
-    this.#attempt('write the pid file', () => writeFileSync(pidFileOf(this.#socket), owner));
+    const owner = ownerText(pid, process.pid);
+    this.#attempt('write the pid file', () => writePrivateFile(pidFileOf(this.#socket), owner));
     if (nice !== 0) this.#attempt('set the priority', () => setPriority(pid, nice));
     this.#stopTimers.push(
       clock.after(restart.stableMs, () => this.#backoff.reset()),
@@ -96,7 +102,7 @@ export class SupervisedChild {
     child.kill('SIGKILL');
   }
 
-  /** What a worker can do without. */
+  /** Tries something that a worker can do without: a failure is only logged. */
   #attempt(what: string, task: () => void): void {
     try {
       task();
@@ -117,17 +123,19 @@ export class SupervisedChild {
     this.#stopTimers.push(this.#options.clock.after(restartMs, () => this.#start()));
   }
 
-  /** It has done what it was there for: nothing is wrong, so nothing waits. */
+  /** Replaces a child that has retired: nothing is wrong, so there is no backoff. */
   #replace(name: ChildName): void {
     this.#options.log.info(name, 'worker retired, starting another');
     this.#start();
   }
 
-  async #terminate(): Promise<void> {
+  /** Asks a running child to leave. One that is not up yet runs nothing and does not listen, so it is killed. */
+  async #terminate(up: boolean): Promise<void> {
     const child = this.#process;
     if (child === undefined) return;
     const gone = new Promise<void>((resolve) => (this.#gone = resolve));
-    child.kill('SIGTERM');
+    if (up) child.stdin.write(LEAVE);
+    else child.kill('SIGKILL');
     this.#stopTimers.push(this.#options.clock.after(this.#options.stopMs, () => child.kill('SIGKILL')));
     await gone;
   }

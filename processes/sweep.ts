@@ -1,21 +1,26 @@
 /**
- * What a killed start may have left in the socket folder, told by pid files: sockets, and a child that was
- * stuck and so did not see its supervisor go. A pid counts only while its command line names our socket.
+ * Cleans the socket folder of what a killed supervisor left: sockets, and children that were stuck and so did not see
+ * it go, found by their pid files. A number alone proves nothing: a process is killed only where it is of our user,
+ * started when the file says, and has our socket on its command line.
  */
-import { execFile } from 'node:child_process';
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open, readdir, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
+import { isOurs, parentOf, startOf } from './process-table.js';
 
 interface Owner {
   readonly child: number;
+  /** When the child started. */
+  readonly started: string | undefined;
   readonly supervisor: number;
 }
 
 export const pidFileOf = (socketPath: string): string => socketPath.replace(/\.sock$/, '.pid');
 
 /** The content of a pid file: who runs there and on whose behalf. */
-export const ownerText = (owner: Owner): string => `${owner.child} ${owner.supervisor}\n`;
+export const ownerText = (child: number, supervisor: number): string =>
+  `${JSON.stringify({ child, started: startOf(child), supervisor } satisfies Owner)}\n`;
 
 /**
  * Removes the role's leftovers in the folder and kills its orphans.
@@ -28,40 +33,50 @@ export async function sweep(folder: string, role: string): Promise<void> {
   await Promise.all(names.map((name) => rm(join(folder, name), { force: true })));
 }
 
+/** Removes the sockets of such names that nobody listens on any more. */
+export async function sweepSockets(folder: string, pattern: RegExp): Promise<void> {
+  const paths = (await readdir(folder))
+    .filter((name) => pattern.test(name))
+    .map((name) => join(folder, name));
+  await Promise.all(
+    paths.map(async (path) => {
+      if (!(await isListening(path))) await rm(path, { force: true });
+    }),
+  );
+}
+
+const isListening = (path: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(path);
+    const answer = (listening: boolean) => (): void => {
+      socket.destroy();
+      resolve(listening);
+    };
+    socket.once('connect', answer(true)).once('error', answer(false));
+  });
+
 async function endOrphan(pidFile: string): Promise<void> {
-  const [child = 0, supervisor = 0] = (await readFile(pidFile, 'utf8')).split(' ').map(Number);
-  if (!(child > 1)) return;
+  const { child, started, supervisor } = await readOwner(pidFile);
   const socket = pidFile.replace(/\.pid$/, '.sock');
-  const found = await lookUp(child);
-  if (found === undefined || !found.command.includes(socket)) return;
-  if (found.parent === supervisor) {
+  if (!(child > 1) || started === undefined || !isOurs(child, socket, started)) return;
+  if (parentOf(child) === supervisor)
     throw new Error(`Process ${supervisor} runs workers in ${dirname(pidFile)} already`);
-  }
   process.kill(child, 'SIGKILL');
 }
 
-interface Found {
-  readonly parent: number;
-  readonly command: string;
-}
+const NOBODY: Owner = { child: 0, started: undefined, supervisor: 0 };
 
-/** A process's parent and command line; undefined where there is none, or it cannot be told. */
-async function lookUp(pid: number): Promise<Found | undefined> {
+/** A file that is none of ours names nobody. */
+async function readOwner(pidFile: string): Promise<Owner> {
   try {
-    return process.platform === 'linux' ? await fromProc(pid) : await fromPs(pid);
+    const file = await open(pidFile, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    try {
+      const owner = JSON.parse(await file.readFile('utf8')) as Owner | null;
+      return { ...NOBODY, ...owner };
+    } finally {
+      await file.close();
+    }
   } catch {
-    return undefined;
+    return NOBODY;
   }
-}
-
-async function fromProc(pid: number): Promise<Found> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-  // The name in parentheses may hold spaces; the state and the parent follow it.
-  const [, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return { parent: Number(parent), command: await readFile(`/proc/${pid}/cmdline`, 'utf8') };
-}
-
-async function fromPs(pid: number): Promise<Found> {
-  const { stdout } = await promisify(execFile)('ps', ['-o', 'ppid=,command=', '-p', String(pid)]);
-  return { parent: Number.parseInt(stdout, 10), command: stdout };
 }

@@ -1,13 +1,14 @@
 /**
- * What an agent's draft refers to: tools and knowledge sources. The tables `agent_tools` and `agent_knowledge` say the
- * same as the draft's lists, so that what is referred to exists and is counted. All of it in the caller's transaction.
+ * The tools and knowledge sources that an agent's draft refers to. The tables `agent_tools` and `agent_knowledge` say
+ * the same as the draft's lists, so that what is referred to exists and is counted. All of it in the caller's
+ * transaction.
  */
 import { ServiceError } from '../contracts/errors.js';
 import type { PinnedSource, References } from '../contracts/ports/agents.js';
 import type { AgentConfig } from '../contracts/schemas/agent-config.js';
 import type { Problem } from '../contracts/schemas/check.js';
 import type { ToolDefinition } from '../contracts/schemas/tools.js';
-import type { Sql, Transaction } from './database.js';
+import type { Sql, Transaction } from './sql.js';
 
 const missing = (
   ids: readonly string[],
@@ -34,7 +35,7 @@ interface FoundTool {
   readonly type: ToolDefinition['tool_type'];
 }
 
-/** What of the references exists in the workspace. In a transaction none of it goes before the end. */
+/** The references that exist in the workspace. In a transaction none of them is deleted before its end. */
 async function find(
   sql: Sql | Transaction,
   workspaceId: string,
@@ -99,7 +100,7 @@ export interface DraftContent {
   readonly knowledge: readonly PinnedSource[];
 }
 
-/** What the draft would be published with now, in order: tools by their digests, which are small. */
+/** The content that the draft would be published with now, in order: tools by their digests, which are small. */
 export async function draftContent(sql: Sql | Transaction, agentId: string): Promise<DraftContent> {
   const tools = await sql<DraftContent['tools'][number][]>`
     select t.id, t.digest from agent_tools a join tools t on t.id = a.tool_id

@@ -10,9 +10,11 @@ import type { AgentConfig } from '../contracts/schemas/agent-config.js';
 import { completeConfig, configHash, type ConfigRevision } from '../contracts/schemas/agent-merge.js';
 import type { AgentChange } from '../contracts/schemas/agents.js';
 import { attach, draftContent, missingReferences } from './agent-content.js';
-import type { Sql, Transaction } from './database.js';
+import type { Sql, Transaction } from './sql.js';
 import { listed, positionAfter, wantedRows } from './page.js';
+import { dropOrphanSecrets } from './orphans.js';
 import { dropOtherSecrets, keepSecret, openSecretsOf } from './sealed.js';
+import { endPendingOf } from './sessions/endings.js';
 
 export const agentColumns = (sql: Sql | Transaction) => sql`
   a.id, a.workspace_id as "workspaceId", a.name, a.description, a.status, a.last_version as "lastVersion",
@@ -46,8 +48,8 @@ async function read(sql: Sql | Transaction, id: string, workspaceId: string): Pr
   return row;
 }
 
-async function change(
-  sql: Sql,
+async function update(
+  sql: Transaction,
   id: string,
   workspaceId: string,
   wanted: AgentChange,
@@ -82,6 +84,13 @@ export async function hashedConfig(
   return { agentId, config, configHash: hash, updatedAt };
 }
 
+const change = (sql: Sql, id: string, workspaceId: string, wanted: AgentChange): Promise<Agent | undefined> =>
+  sql.begin(async (tx) => {
+    const agent = await update(tx, id, workspaceId, wanted);
+    if (agent?.status === 'archived') await endPendingOf(tx, id, workspaceId);
+    return agent;
+  }) as Promise<Agent | undefined>;
+
 async function config(sql: Sql, id: string, workspaceId: string): Promise<HashedConfig | undefined> {
   const [row] = await sql<Draft[]>`
     select config, config_updated_at as "updatedAt" from agents where id = ${id} and workspace_id = ${workspaceId}`;
@@ -114,18 +123,12 @@ async function keep(
   await dropOtherSecrets(tx, owner, [...signed(config), ...(await signedByVersions(tx, agent.id))]);
 }
 
-/** The credentials of deleted tools go with the last version that calls them. */
-const dropOrphans = (tx: Transaction, workspaceId: string) => tx`
-  delete from secrets s where s.kind = 'tool' and s.workspace_id = ${workspaceId}
-    and not exists (select from tools t where t.id = s.owner_id)
-    and not exists (select from agent_versions v where v.tool_ids @> array[s.owner_id])`;
-
 const remove = (sql: Sql, id: string, workspaceId: string): Promise<boolean> =>
   sql.begin(async (tx) => {
     const { count } = await tx`delete from agents where id = ${id} and workspace_id = ${workspaceId}`;
     if (count === 0) return false;
-    await tx`delete from secrets where kind = 'webhook' and owner_id = ${id}`;
-    await dropOrphans(tx, workspaceId);
+    await endPendingOf(tx, id, workspaceId);
+    await dropOrphanSecrets(tx, workspaceId);
     return true;
   }) as Promise<boolean>;
 

@@ -16,14 +16,15 @@ import {
   type RedeemedSecret,
   type SecretSession,
 } from '../contracts/ports/client-secrets.js';
-import type { Caller } from '../contracts/ports/identity.js';
+import type { Caller, Identity } from '../contracts/ports/identity.js';
 import { boundedWork } from './bounded.js';
-import type { Database, Sql, Transaction } from './database.js';
+import type { Database } from './database.js';
+import type { Sql, Transaction } from './sql.js';
 import { messageOf } from './failure.js';
 import { exclusively } from './migrate.js';
 
 const SECRET_BYTES = 32;
-/** Nothing else can be one, so nothing else is looked up. */
+/** Form of a client secret; anything else is refused without a look-up. */
 const SHAPE = new RegExp(`^${CLIENT_SECRET_PREFIX}[A-Za-z0-9_-]{43}$`);
 const LEASE_MS = 15_000;
 const RENEW_MS = LEASE_MS / 3;
@@ -32,9 +33,7 @@ const { perWorkspace } = LIMITS.clientSecret;
 
 const digestOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 
-interface Row {
-  readonly workspaceId: string;
-  readonly keyId: string;
+interface Row extends Caller {
   readonly session: SecretSession;
 }
 
@@ -65,15 +64,15 @@ async function insert(
 }
 
 /** Takes the secret for `holder`, in one statement. */
-async function hold(sql: Sql, secret: string, holder: string): Promise<Row | undefined> {
-  const [row] = await sql<Row[]>`
+async function hold(sql: Sql, secret: string, holder: string): Promise<(Row & Identity) | undefined> {
+  const [row] = await sql<(Row & Identity)[]>`
     update client_secrets s
     set held_by = ${holder}, held_until = clock_timestamp() + ${LEASE_MS}::int * interval '1 millisecond'
     from api_keys k
     where s.digest = ${digestOf(secret)} and s.expires_at > clock_timestamp()
       and (s.held_until is null or s.held_until <= clock_timestamp())
-      and k.id = s.key_id and k.revoked_at is null
-    returning s.workspace_id as "workspaceId", s.key_id as "keyId", s.session`;
+      and k.id = s.key_id and k.revoked_at is null and (k.expires_at is null or k.expires_at > clock_timestamp())
+    returning s.workspace_id as "workspaceId", s.key_id as "keyId", k.role, s.session`;
   return row;
 }
 
@@ -136,8 +135,8 @@ export function createClientSecrets(parts: ClientSecretsParts): ClientSecrets & 
     const row = await bounded(() => hold(sql, secret, holder));
     if (!row) return undefined;
     holders.add(holder);
-    const { workspaceId, keyId, session } = row;
-    return { caller: { workspaceId, keyId }, session, release: () => release(holder) };
+    const { session, ...caller } = row;
+    return { caller, session, release: () => release(holder) };
   }
 
   const stop = (): void => {

@@ -4,25 +4,35 @@
  * query that was under way fails. Passwords never reach a message.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import postgres from 'postgres';
+import type postgres from 'postgres';
+import { systemClock } from '../contracts/clock.js';
 import { silentLog, type Log } from '../contracts/log.js';
+import { waitUpTo } from '../contracts/timeouts.js';
 import { createEvents, type Events } from './events.js';
 import { codeOf, messageOf, StorageFailure } from './failure.js';
-
-export type Sql = postgres.Sql;
-export type Transaction = postgres.TransactionSql;
+import connect from './postgres-js.js';
+import type { Sql, Transaction } from './sql.js';
 
 export interface Database {
   readonly sql: Sql;
   readonly events: Events;
   /** Whether the database answers now; at most five seconds. */
   answers(): Promise<boolean>;
+  /** Whether it takes writes now: a full disk still answers. */
+  writes(): Promise<boolean>;
   /** Waits for running queries, at most five seconds. */
   close(): Promise<void>;
 }
 
-export interface DatabaseOptions {
+export interface DatabaseAddress {
   readonly url: string;
+  /** Postgres itself, where `url` is a pooler: notifications and migrations go there. */
+  readonly directUrl?: string | undefined;
+  /** Whether statements are prepared by name. Default: not behind a pooler. */
+  readonly prepare?: boolean | undefined;
+}
+
+export interface DatabaseOptions extends DatabaseAddress {
   readonly log?: Log;
   /** Connections of the pool; one more listens. */
   readonly connections?: number;
@@ -73,7 +83,7 @@ function target(url: string): { readonly address: string; readonly socket: { hos
 /** A client of the database, not connected yet. */
 function client(url: string, options: postgres.Options<Record<string, never>>): Sql {
   const { address, socket } = target(url);
-  return postgres(address, {
+  return connect(address, {
     connect_timeout: CONNECT_SECONDS,
     backoff: (retries) => Math.min(0.05 * 2 ** retries, MOST_BACKOFF_SECONDS),
     onnotice: () => undefined,
@@ -85,6 +95,7 @@ function client(url: string, options: postgres.Options<Record<string, never>>): 
 const refusal = (url: string, error: unknown): StorageFailure =>
   new StorageFailure(
     `Cannot use the database ${shownAddress(url)}, check DATABASE_URL: ${codeOf(error) || 'no answer'}, ${messageOf(error)}`,
+    { cause: error },
   );
 
 async function firstAnswer(sql: Sql, url: string, patienceMs: number): Promise<number> {
@@ -109,39 +120,93 @@ async function checkServer(sql: Sql, url: string, patienceMs: number): Promise<v
 }
 
 const answers = async (sql: Sql): Promise<boolean> => {
-  const late = new AbortController();
-  const timeout = pause(ANSWER_MS, false, { signal: late.signal, ref: false }).catch(() => false);
-  try {
-    return await Promise.race([sql`select 1`.then(() => true), timeout]);
-  } catch {
-    return false;
-  } finally {
-    late.abort();
-  }
+  const answered = sql`select 1`.then(
+    () => true,
+    () => false,
+  );
+  return (await waitUpTo(systemClock, ANSWER_MS, answered)) ?? false;
 };
+
+/** A pooler (PgBouncer) takes no parameters of a session: it gives sessions to one client after the other. */
+const isPooler = (error: unknown): boolean =>
+  codeOf(error) === '08P01' && /startup parameter/.test(messageOf(error));
+
+/**
+ * The parts of the connections' options that a pooler decides. A statement's limit in time is then set within each
+ * transaction; for single statements it is the pooler's (`query_timeout`) or the role's.
+ */
+const sessionOptions = (pooled: boolean, prepare: boolean | undefined) => ({
+  prepare: prepare ?? !pooled,
+  connection: {
+    application_name: 'speech-gateway',
+    ...(pooled ? {} : { statement_timeout: STATEMENT_MS }),
+  },
+});
+
+/** Each transaction begins with the limit that a session cannot be given. */
+function limited(sql: Sql): Sql {
+  const begin = sql.begin.bind(sql) as (work: (tx: Transaction) => unknown) => Promise<unknown>;
+  return Object.assign(sql, {
+    begin: (work: (tx: Transaction) => unknown) =>
+      begin(async (tx) => {
+        await tx`select set_config('statement_timeout', ${String(STATEMENT_MS)}, true)`;
+        return work(tx);
+      }),
+  });
+}
+
+interface Connected {
+  readonly sql: Sql;
+  readonly pooled: boolean;
+}
+
+/** Connects as to a server, and where that turns out to be a pooler, as to one. */
+async function reach(options: DatabaseOptions, pooled: boolean): Promise<Connected> {
+  const { url, prepare, connections: max = CONNECTIONS, patienceMs = PATIENCE_MS } = options;
+  const sql = client(url, { max, idle_timeout: IDLE_SECONDS, ...sessionOptions(pooled, prepare) });
+  try {
+    await checkServer(sql, url, patienceMs);
+    return { sql: pooled ? limited(sql) : sql, pooled };
+  } catch (error) {
+    await sql.end({ timeout: 0 });
+    if (!pooled && isPooler((error as Error).cause)) return reach(options, true);
+    throw error;
+  }
+}
+
+/** A table that takes some pages and is gone with its transaction. */
+const writes = (sql: Sql): Promise<boolean> =>
+  sql
+    .begin(
+      (transaction) => transaction`
+        create temporary table room on commit drop as select repeat(i::text, 1000) from generate_series(1, 100) i`,
+    )
+    .then(
+      () => true,
+      () => false,
+    );
 
 /**
  * Connects and checks the server. Errors: `StorageFailure` naming DATABASE_URL where it is malformed,
  * unreachable for `patienceMs` (10 s), refuses us or is too old.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const { url, log = silentLog, connections = CONNECTIONS, patienceMs = PATIENCE_MS } = options;
-  const connection = { application_name: 'speech-gateway', statement_timeout: STATEMENT_MS };
-  const sql = client(url, { max: connections, idle_timeout: IDLE_SECONDS, connection });
-  try {
-    await checkServer(sql, url, patienceMs);
-  } catch (error) {
-    await sql.end({ timeout: 0 });
-    throw error;
-  }
+  const { url, directUrl, log = silentLog } = options;
+  const { sql, pooled } = await reach(options, directUrl !== undefined);
+  if (pooled && directUrl === undefined)
+    log.warn(
+      {},
+      'DATABASE_URL is a pooler: unless it pools by session, set DATABASE_DIRECT_URL to Postgres itself',
+    );
   const events = createEvents(
-    (listening) => client(url, { max: 1, fetch_types: false, max_lifetime: null, ...listening }),
+    (listening) => client(directUrl ?? url, { max: 1, fetch_types: false, max_lifetime: null, ...listening }),
     log,
   );
   return {
     sql,
     events,
     answers: () => answers(sql),
+    writes: () => writes(sql),
     async close() {
       await events.stop();
       await sql.end({ timeout: CLOSE_SECONDS });

@@ -5,7 +5,8 @@
  */
 import type { Delivery, DeliveryEvent, DeliveryQueue } from '../contracts/ports/deliveries.js';
 import type { SessionRecord } from '../contracts/ports/sessions.js';
-import type { Database, Sql, Transaction } from './database.js';
+import type { Database } from './database.js';
+import type { Sql, Transaction } from './sql.js';
 
 export interface NewDeliveries {
   readonly record: SessionRecord;
@@ -14,7 +15,7 @@ export interface NewDeliveries {
   readonly body: string;
 }
 
-/** One row an address, within the transaction of what they tell of. */
+/** Writes one delivery an address, in the transaction of the change that they report. */
 export async function addDeliveries(
   tx: Transaction,
   { record, event, urls, body }: NewDeliveries,

@@ -1,6 +1,6 @@
 /**
  * Embedded Postgres: the real server out of npm's packages, for an installation without DATABASE_URL
- * (design.md "Storage"). One supervisor owns a data folder. The server listens on a private Unix socket
+ * (docs/architecture.md). One supervisor owns a data folder. The server listens on a private Unix socket
  * only, is started again when it dies, and is left to the next start when its owner is killed.
  */
 import { realpathSync } from 'node:fs';
@@ -12,6 +12,7 @@ import {
   chooseSocketFolder,
   clusterFolder,
   ensureCluster,
+  hasSocket,
   isTemporary,
   makeSocketFolder,
   prepareDataDir,
@@ -20,10 +21,13 @@ import {
 } from './embedded/cluster.js';
 import { type Holder, type Lock, readHolder, takeLock } from './embedded/lock.js';
 import { clearOrphan, launch, type Launch, type Postmaster } from './embedded/postmaster.js';
+import { isAlive } from '../processes/process-table.js';
 import { messageOf } from './failure.js';
 
+export { prepareDataDir } from './embedded/cluster.js';
+
 export interface EmbeddedPostgres {
-  /** What `openDatabase` takes, and what children are given as DATABASE_URL. */
+  /** The database's address for `openDatabase`, and for children as DATABASE_URL. */
   readonly url: string;
   /** The server's process now; another one after a restart. */
   pid(): number;
@@ -37,6 +41,8 @@ export interface EmbeddedOptions {
 }
 
 const RESTART_MS = { first: 100, most: 10_000 };
+/** Interval of checks whether the server can still be reached. */
+const LOOK_MS = 5000;
 
 const addressOf = (socketFolder: string): string =>
   `postgresql://postgres@localhost/postgres?host=${encodeURIComponent(socketFolder)}`;
@@ -47,40 +53,53 @@ export function runningEmbedded(dataDir: string): string | undefined {
   return holder && addressOf(holder.socketFolder);
 }
 
+/** Starts another server, trying until it does; undefined once `stopping` is aborted. */
+async function startAgain(parts: Launch, stopping: AbortSignal): Promise<Postmaster | undefined> {
+  const { folder, log } = parts;
+  for (let wait = RESTART_MS.first; ; wait = Math.min(wait * 2, RESTART_MS.most)) {
+    await pause(wait, undefined, { signal: stopping }).catch(() => undefined);
+    if (stopping.aborted) return undefined;
+    try {
+      await clearOrphan(folder, log);
+      openSocketFolder(parts);
+      return await launch(parts);
+    } catch (error) {
+      log.error({ reason: messageOf(error) }, 'embedded Postgres does not start again, trying on');
+    }
+  }
+}
+
 /** Keeps a server running: a new one, after a growing pause, whenever it ends unasked. */
 function keepRunning(first: Postmaster, parts: Launch): Pick<EmbeddedPostgres, 'pid' | 'stop'> {
   let server = first;
   const stopping = new AbortController();
   const { log } = parts;
 
-  async function replace(): Promise<Postmaster | undefined> {
-    for (let wait = RESTART_MS.first; ; wait = Math.min(wait * 2, RESTART_MS.most)) {
-      await pause(wait, undefined, { signal: stopping.signal }).catch(() => undefined);
-      if (stopping.signal.aborted) return undefined;
-      try {
-        await clearOrphan(parts.folder, log);
-        return await launch(parts);
-      } catch (error) {
-        log.error({ reason: messageOf(error) }, 'embedded Postgres does not start again, trying on');
-      }
-    }
-  }
-
   async function watch(): Promise<void> {
     for (;;) {
       const reason = await server.exited;
       if (stopping.signal.aborted) return;
       log.error({ reason }, 'embedded Postgres ended, starting it again');
-      const next = await replace();
+      const next = await startAgain(parts, stopping.signal);
       if (next) server = next;
       if (stopping.signal.aborted) return;
     }
   }
 
+  /** A server whose socket was removed runs on and is reached by nobody: another one takes its place. */
+  async function look(): Promise<void> {
+    const watched = server;
+    if (stopping.signal.aborted || !isAlive(watched.pid) || hasSocket(parts.socketFolder)) return;
+    log.error({ pid: watched.pid }, 'the socket of embedded Postgres is gone, starting another server');
+    await watched.stop();
+  }
+
   const watched = watch();
+  const timer = setInterval(() => void look().catch(() => undefined), LOOK_MS).unref();
   return {
     pid: () => server.pid,
     async stop() {
+      clearInterval(timer);
       stopping.abort();
       await server.stop();
       await watched;
@@ -90,19 +109,23 @@ function keepRunning(first: Postmaster, parts: Launch): Pick<EmbeddedPostgres, '
   };
 }
 
+function openSocketFolder({ socketFolder, account }: Launch): void {
+  makeSocketFolder(socketFolder);
+  account.own(socketFolder);
+}
+
 async function startUnderLock(
   parts: Launch,
   dataDir: string,
   previous: Holder | undefined,
 ): Promise<Pick<EmbeddedPostgres, 'pid' | 'stop'>> {
-  const { folder, socketFolder, account, log } = parts;
+  const { folder, account, log } = parts;
   await ensureCluster(dataDir, parts.binaries, account);
   await clearOrphan(folder, log);
   if (previous && isTemporary(previous.socketFolder)) removeFolder(previous.socketFolder);
   writing(dataDir, () => {
-    makeSocketFolder(socketFolder);
     account.own(folder);
-    account.own(socketFolder);
+    openSocketFolder(parts);
   });
   return keepRunning(await launch(parts), parts);
 }

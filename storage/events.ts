@@ -1,13 +1,14 @@
 /**
- * What other processes announce: one connection that LISTENs for all of this process's listeners. What is
+ * Events that other processes announce: one connection that LISTENs for all of this process's listeners. What is
  * said while the connection is away is lost, so each time it is there (again) every listener is told to
  * forget what it knows (`missed`).
  */
 import type { Log } from '../contracts/log.js';
-import type { Sql } from './database.js';
+import type { Sql } from './sql.js';
 import { messageOf } from './failure.js';
 
-export type Channel = 'api_keys' | 'deliveries' | 'session_ends' | 'slot_shortage' | 'voices';
+export type Channel =
+  'api_keys' | 'deleted_recordings' | 'deliveries' | 'session_ends' | 'slot_shortage' | 'voices';
 
 export interface Listener {
   heard(payload: string): void;

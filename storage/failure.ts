@@ -1,5 +1,5 @@
 /**
- * What storage says to the operator: one clear line that names the setting to change. `main` and the
+ * An error of storage for the operator: one clear line that names the setting to change. `main` and the
  * keys command print the message without a stack.
  */
 export class StorageFailure extends Error {

@@ -1,5 +1,5 @@
 /**
- * The key that an installation starts with (decisions.md "Keys", fine point 23): API_KEY where it is set,
+ * The key that an installation starts with (docs/contract/decisions.md "Keys", decision 23): API_KEY where it is set,
  * else one made at the first start, shown once and kept in `<DATA_DIR>/api-key` for its owner alone.
  * The file is written before the digest is stored, so an interrupted start never loses the key.
  */
@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Ids } from '../contracts/ids.js';
-import type { Sql, Transaction } from './database.js';
+import type { Sql, Transaction } from './sql.js';
 import { codeOf, messageOf, StorageFailure } from './failure.js';
 import { digestOf, isKeyShaped, newKey, storeKey } from './keys.js';
 import { exclusively } from './migrate.js';

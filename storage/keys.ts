@@ -1,17 +1,20 @@
 /**
- * API keys (decisions.md "Keys"). The database knows SHA-256 digests only. A process keeps what it looked
- * up (known-keys.ts); a revocation reaches it by NOTIFY at once, and within a minute where that was lost.
- * While the database is away, known keys go on for ten minutes.
+ * API keys: whose they are, what they may do, until when (docs/contract/decisions.md "Keys"). The database knows
+ * SHA-256 digests only. A process keeps what it looked up (known-keys.ts); a revocation reaches it by NOTIFY at once,
+ * and within a minute where that was lost. While the database is away, known keys go on for ten minutes.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../contracts/clock.js';
 import type { Ids } from '../contracts/ids.js';
 import type { Log } from '../contracts/log.js';
-import type { Caller, KeyAuthority } from '../contracts/ports/identity.js';
+import { ServiceError } from '../contracts/errors.js';
+import type { Role } from '../contracts/permissions.js';
+import type { Identity, KeyAuthority } from '../contracts/ports/identity.js';
 import { unavailable } from './bounded.js';
-import type { Database, Sql, Transaction } from './database.js';
+import type { Database } from './database.js';
+import type { Sql, Transaction } from './sql.js';
 import { messageOf } from './failure.js';
-import { KnownKeys } from './known-keys.js';
+import { type KeyHolder, KnownKeys } from './known-keys.js';
 
 export type KeyOrigin = 'first' | 'environment' | 'command';
 
@@ -19,9 +22,14 @@ export interface KeyRow {
   readonly id: string;
   readonly name: string;
   readonly workspaceId: string;
+  readonly workspaceName: string;
+  readonly role: Role;
   readonly origin: KeyOrigin;
   readonly tail: string;
   readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  /** Time of the last use, to the minute. */
+  readonly lastUsedAt: Date | null;
   readonly revokedAt: Date | null;
 }
 
@@ -46,17 +54,21 @@ export interface NewKey {
   readonly name: string;
   readonly origin: KeyOrigin;
   readonly key: string;
+  /** Default: `full`. */
+  readonly role?: Role;
+  /** Default: never. */
+  readonly expiresAt?: Date | null;
 }
 
 /** Stores the digest of a key; false where it was there already. */
 export async function storeKey(
   sql: Sql | Transaction,
-  { id, workspaceId, name, origin, key }: NewKey,
+  { id, workspaceId, name, origin, key, role = 'full', expiresAt = null }: NewKey,
 ): Promise<boolean> {
   const tail = key.length < SHOWN_FROM ? '' : key.slice(-SHOWN);
   const { count } = await sql`
-    insert into api_keys (id, workspace_id, name, origin, digest, tail)
-    values (${id}, ${workspaceId}, ${name}, ${origin}, ${digestOf(key)}, ${tail})
+    insert into api_keys (id, workspace_id, name, origin, digest, tail, role, expires_at)
+    values (${id}, ${workspaceId}, ${name}, ${origin}, ${digestOf(key)}, ${tail}, ${role}, ${expiresAt})
     on conflict (digest) do nothing`;
   return count === 1;
 }
@@ -65,7 +77,7 @@ export async function storeKey(
 export async function createKey(
   sql: Sql,
   ids: Ids,
-  wanted: { readonly workspaceId: string; readonly name: string },
+  wanted: Pick<NewKey, 'workspaceId' | 'name' | 'role' | 'expiresAt'>,
 ): Promise<{ readonly id: string; readonly key: string }> {
   const made = { id: ids.next('key'), key: newKey() };
   await storeKey(sql, { ...wanted, ...made, origin: 'command' });
@@ -75,8 +87,11 @@ export async function createKey(
 /** The newest thousand, oldest first, revoked ones too. */
 export const listKeys = async (sql: Sql): Promise<KeyRow[]> => {
   const rows = await sql<KeyRow[]>`
-    select id, name, workspace_id as "workspaceId", origin, tail, created_at as "createdAt", revoked_at as "revokedAt"
-    from api_keys order by created_at desc, id limit ${MOST_LISTED}`;
+    select k.id, k.name, k.workspace_id as "workspaceId", w.name as "workspaceName", k.role, k.origin, k.tail,
+      k.created_at as "createdAt", k.expires_at as "expiresAt", k.last_used_at as "lastUsedAt",
+      k.revoked_at as "revokedAt"
+    from api_keys k join workspaces w on w.id = k.workspace_id
+    order by k.created_at desc, k.id limit ${MOST_LISTED}`;
   return rows.reverse();
 };
 
@@ -102,12 +117,18 @@ export async function revokeKey(sql: Sql, idOrPrefix: string): Promise<Revocatio
 const MOST_LOOKUPS = 256;
 const LOOKUP_MS = 5000;
 
-async function find(sql: Sql, digest: string): Promise<Caller | undefined> {
-  const [row] = await sql<Caller[]>`
-    select workspace_id as "workspaceId", id as "keyId" from api_keys
+/** The one of the digest, expired or not. */
+async function find(sql: Sql, digest: string): Promise<KeyHolder | undefined> {
+  const [row] = await sql<KeyHolder[]>`
+    select workspace_id as "workspaceId", id as "keyId", role, expires_at as "expiresAt" from api_keys
     where digest = ${Buffer.from(digest, 'hex')} and revoked_at is null`;
-  return row && { workspaceId: row.workspaceId, keyId: row.keyId };
+  return row;
 }
+
+/** At most once a minute, whichever process says so. */
+const noteUse = (sql: Sql, keyId: string) => sql`
+  update api_keys set last_used_at = now()
+  where id = ${keyId} and (last_used_at is null or last_used_at < now() - interval '1 minute')`;
 
 /** A database that does not answer at all must not hold a request for a TCP time-out. */
 function bounded<T>(clock: Clock, work: Promise<T>): Promise<T> {
@@ -124,7 +145,7 @@ export interface AuthorityParts {
 }
 
 class Authority implements KeyAuthority {
-  readonly #lookups = new Map<string, Promise<Caller | undefined>>();
+  readonly #lookups = new Map<string, Promise<KeyHolder | undefined>>();
 
   constructor(
     private readonly known: KnownKeys,
@@ -132,15 +153,23 @@ class Authority implements KeyAuthority {
     readonly stop: () => void,
   ) {}
 
-  async authenticate(key: string): Promise<Caller | undefined> {
+  async authenticate(key: string): Promise<Identity | undefined> {
     if (key === '' || key.length > KEY_LENGTH) return undefined;
     const digest = digestOf(key).toString('hex');
     const answer = this.known.answer(digest);
-    return answer ? answer.caller : this.#settle(digest);
+    return this.#unexpired(answer ? answer.caller : await this.#settle(digest));
+  }
+
+  /** Asked anew at each request: what is known of a key outlives its expiry. */
+  #unexpired(holder: KeyHolder | undefined): Identity | undefined {
+    if (!holder) return undefined;
+    const { workspaceId, keyId, role, expiresAt } = holder;
+    if (expiresAt && expiresAt.getTime() <= this.parts.clock.now()) throw new ServiceError('expired_key');
+    return { workspaceId, keyId, role };
   }
 
   /** A look-up that fails leaves a known key valid for a while, and tells the others to come back. */
-  async #settle(digest: string): Promise<Caller | undefined> {
+  async #settle(digest: string): Promise<KeyHolder | undefined> {
     try {
       return await this.#lookUp(digest);
     } catch (error) {
@@ -152,7 +181,7 @@ class Authority implements KeyAuthority {
   }
 
   /** Or joins the look-up that is under way. */
-  #lookUp(digest: string): Promise<Caller | undefined> {
+  #lookUp(digest: string): Promise<KeyHolder | undefined> {
     const running = this.#lookups.get(digest);
     if (running) return running;
     if (this.#lookups.size >= MOST_LOOKUPS)
@@ -162,7 +191,15 @@ class Authority implements KeyAuthority {
       .learn(digest, () => bounded(clock, find(database.sql, digest)))
       .finally(() => this.#lookups.delete(digest));
     this.#lookups.set(digest, started);
+    started.then((holder) => holder && this.#used(holder)).catch(() => undefined);
     return started;
+  }
+
+  /** Notes the use of a key; the request does not wait for it. */
+  #used({ keyId }: KeyHolder): void {
+    noteUse(this.parts.database.sql, keyId).catch((error: unknown) =>
+      this.parts.log.debug({ reason: messageOf(error) }, 'the use of a key was not noted'),
+    );
   }
 }
 

@@ -37,7 +37,7 @@ class Passages {
   #lines: string[] = [];
   #length = 0;
 
-  /** What is complete once this paragraph, or the heading before it, has come. */
+  /** Adds a paragraph, and gives the passages that are complete by that. */
   *add(paragraph: string): Generator<string> {
     const isHeading = HEADING.test(paragraph);
     if (isHeading || this.#length + paragraph.length > MOST) yield* this.end();

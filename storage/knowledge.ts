@@ -16,7 +16,7 @@ import type {
 } from '../contracts/ports/knowledge.js';
 import type { Listed, PageRequest } from '../contracts/ports/page.js';
 import type { AgentReferences } from '../contracts/ports/tools.js';
-import type { Sql, Transaction } from './database.js';
+import type { Sql, Transaction } from './sql.js';
 import { passagesOf, wordsOf } from './knowledge-chunks.js';
 import { listed, positionAfter, wantedRows } from './page.js';
 
@@ -103,7 +103,7 @@ const dropOldRevisions = (tx: Transaction, { sourceId, revision }: PinnedSource)
   where r.source_id = ${sourceId} and r.revision <> ${revision} and not exists (
     select from version_knowledge v where v.source_id = r.source_id and v.revision = r.revision)`;
 
-/** How many agents refer to it by their draft or their last version. */
+/** Number of agents that refer to a source by their draft or their last version. */
 async function referring(tx: Transaction, id: string): Promise<number> {
   const [row] = await tx<{ count: number }[]>`
     select count(*)::int as count from (

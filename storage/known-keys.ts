@@ -1,15 +1,21 @@
 /**
- * What a process knows of keys, by their digests: whose they are, or that they are nobody's. Two bounded caches, so
- * that unknown keys never push out known ones. What is known needs no look-up for a minute, and serves for ten where
- * none succeeds.
+ * A cache of keys, by their digests: whose they are, or that they are nobody's. Two bounded caches, so
+ * that unknown keys never push out known ones; whether one has expired is for who asks. What is known needs no
+ * look-up for a minute, and serves for ten where none succeeds.
  */
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../contracts/clock.js';
-import type { Caller } from '../contracts/ports/identity.js';
+import type { Identity } from '../contracts/ports/identity.js';
 import type { Listener } from './events.js';
 
+/** A key's identity, and its expiry. */
+export interface KeyHolder extends Identity {
+  /** Null where it does not expire. */
+  readonly expiresAt: Date | null;
+}
+
 interface Known {
-  readonly caller: Caller;
+  readonly caller: KeyHolder;
   readonly freshUntil: number;
 }
 
@@ -31,19 +37,19 @@ export class KnownKeys implements Listener {
   }
 
   /** Undefined where it must be looked up. */
-  answer(digest: string): { readonly caller: Caller | undefined } | undefined {
+  answer(digest: string): { readonly caller: KeyHolder | undefined } | undefined {
     const known = this.#known.get(digest);
     if (known && this.clock.monotonic() < known.freshUntil) return known;
     return this.#unknown.has(digest) ? { caller: undefined } : undefined;
   }
 
   /** The caller as of the last ten minutes. */
-  stale(digest: string): Caller | undefined {
+  stale(digest: string): KeyHolder | undefined {
     return this.#known.get(digest)?.caller;
   }
 
   /** Keeps what the look-up finds. */
-  async learn(digest: string, lookUp: () => Promise<Caller | undefined>): Promise<Caller | undefined> {
+  async learn(digest: string, lookUp: () => Promise<KeyHolder | undefined>): Promise<KeyHolder | undefined> {
     const announcements = this.#announcements;
     const caller = await lookUp();
     if (announcements === this.#announcements) this.#keep(digest, caller);
@@ -63,7 +69,7 @@ export class KnownKeys implements Listener {
     this.#known.clear();
   }
 
-  #keep(digest: string, caller: Caller | undefined): void {
+  #keep(digest: string, caller: KeyHolder | undefined): void {
     if (caller) this.#known.set(digest, { caller, freshUntil: this.clock.monotonic() + FRESH_MS });
     else {
       this.#known.delete(digest);

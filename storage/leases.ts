@@ -1,10 +1,10 @@
 /**
- * Concurrency slots that all processes share (fine point 6). A process holds a block of a workspace's
+ * Concurrency slots that all processes share (decision 6). A process holds a block of a workspace's
  * slots for 15 s at a time; a killed process's block comes back when its lease ends. At any moment the live
  * leases of a workspace sum up to its limit at most: every change is made under the workspace's row lock.
  */
 import type { SlotLeases } from '../contracts/ports/identity.js';
-import type { Sql, Transaction } from './database.js';
+import type { Sql, Transaction } from './sql.js';
 import type { Events } from './events.js';
 
 export const LEASE_MS = 15_000;

@@ -5,7 +5,7 @@ import type { Listed, PageRequest } from '../contracts/ports/page.js';
 export const wantedRows = ({ size }: PageRequest): number => size + 1;
 
 /** Larger than every position. */
-const NOWHERE = '9223372036854775807';
+export const NOWHERE = '9223372036854775807';
 
 export const positionAfter = ({ after }: PageRequest): string => after ?? NOWHERE;
 

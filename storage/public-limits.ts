@@ -1,9 +1,9 @@
 /**
- * How many sessions may be asked for without a key (native-and-platform.md 6.10): fixed windows of one minute of the
+ * How many sessions may be asked for without a key (docs/contract/platform.md 6.10): fixed windows of one minute of the
  * database's clock, per client address and per agent, counted in one row each that all processes share.
  */
-import type { PublicLimits } from '../contracts/ports/public-limits.js';
-import type { Sql } from './database.js';
+import type { FullLimit, PublicLimits } from '../contracts/ports/public-limits.js';
+import type { Sql } from './sql.js';
 
 export interface PublicLimitOptions {
   readonly sql: Sql;
@@ -31,7 +31,27 @@ async function secondsLeft(sql: Sql): Promise<number> {
   return Math.max(1, row?.seconds ?? 1);
 }
 
+/** The address comes first. */
+async function fullOne(
+  { sql, perAddress, perAgent }: PublicLimitOptions,
+  address: string,
+  agentId: string,
+): Promise<FullLimit['full'] | undefined> {
+  const [row] = await sql<{ kind: FullLimit['full'] }[]>`
+    select w.kind
+    from (values ('address', ${address}::text, ${perAddress}::int), ('agent', ${agentId}::text, ${perAgent}::int))
+      as w (kind, subject, most)
+    left join public_limits l
+      on l.kind = w.kind and l.subject = w.subject and l.minute = date_trunc('minute', now())
+    where coalesce(l.taken, 0) >= w.most order by w.kind limit 1`;
+  return row?.kind;
+}
+
 export const createPublicLimits = ({ sql, perAddress, perAgent }: PublicLimitOptions): PublicLimits => ({
+  async full(address, agentId) {
+    const full = await fullOne({ sql, perAddress, perAgent }, address, agentId);
+    return full && { full, retryAfter: await secondsLeft(sql) };
+  },
   async take(address, agentId) {
     const own = await count(sql, 'address', address, perAddress);
     if (own.length === 0) return { full: 'address', retryAfter: await secondsLeft(sql) };

@@ -1,17 +1,25 @@
-/** Which sessions are recorded, since when, and on which machine; the audio is in files (gateway/recordings.ts). */
-import type { Sql } from './database.js';
+/**
+ * Rows of recorded sessions: since when, and on which machine; the audio is in files
+ * (gateway/recordings/recordings.ts).
+ */
+import type { Sql } from './sql.js';
 
 export interface RecordingRow {
   readonly host: string;
   readonly startedAt: Date;
-  /** Of the session, on the database's clock. */
+  /** Milliseconds since the session's end, on the database's clock; null while it goes on. */
   readonly sinceEndMs: number | null;
 }
 
-/** A call that begins anew is recorded anew. */
+/** A call that begins anew is recorded anew. One whose session is gone leaves files that are to be removed. */
 export async function recordingBegan(sql: Sql, sessionId: string, host: string, at: Date): Promise<void> {
   await sql`
-    insert into recordings (session_id, host, started_at) values (${sessionId}, ${host}, ${at})
+    with session as (select id from sessions where id = ${sessionId} for key share),
+    gone as (
+      insert into deleted_recordings (session_id, host) select ${sessionId}, ${host}
+      where not exists (select from session) on conflict do nothing
+    )
+    insert into recordings (session_id, host, started_at) select id, ${host}, ${at} from session
     on conflict (session_id) do update set host = excluded.host, started_at = excluded.started_at`;
 }
 
@@ -25,18 +33,49 @@ export async function readRecording(sql: Sql, sessionId: string): Promise<Record
   return row;
 }
 
-const AT_ONCE = 100;
+const AT_ONCE = 500;
 
-/** The oldest ones of that machine whose sessions have ended, that began before then. */
-export async function recordingsBefore(sql: Sql, host: string, before: Date): Promise<readonly string[]> {
+/**
+ * Deletes the rows of some recordings that began before then and whose sessions have ended, whatever machine has their
+ * files. False where none was left.
+ */
+export async function forgetRecordingsBefore(sql: Sql, before: Date): Promise<boolean> {
+  const { count } = await sql`
+    delete from recordings where session_id in (
+      select r.session_id from recordings r join sessions s on s.id = r.session_id
+      where r.started_at < ${before} and s.ended_at is not null
+      order by r.started_at limit ${AT_ONCE} for update of r skip locked)`;
+  return count > 0;
+}
+
+/** Recordings of that machine whose rows are gone and whose files may not be. */
+export async function deletedRecordings(sql: Sql, host: string): Promise<readonly string[]> {
   const rows = await sql<{ id: string }[]>`
-    select r.session_id as id from recordings r join sessions s on s.id = r.session_id
-    where r.host = ${host} and r.started_at < ${before} and s.ended_at is not null
-    order by r.started_at limit ${AT_ONCE}`;
+    select session_id as id from deleted_recordings where host = ${host} order by deleted_at`;
   return rows.map(({ id }) => id);
 }
 
-/** The session was never recorded, as far as anybody can tell now. */
-export async function forgetRecording(sql: Sql, sessionId: string): Promise<void> {
-  await sql`delete from recordings where session_id = ${sessionId}`;
+/** Deleted recordings of all other machines, from the one behind `after` on; none where there are no more. */
+export async function deletedElsewhere(
+  sql: Sql,
+  host: string,
+  after: string,
+): Promise<readonly { readonly id: string; readonly host: string }[]> {
+  return sql<{ id: string; host: string }[]>`
+    select session_id as id, host from deleted_recordings
+    where host <> ${host} and session_id > ${after} and deleted_at < now() - interval '1 minute'
+    order by session_id limit ${AT_ONCE}`;
+}
+
+/** The files are gone. Who was about to write one when it was deleted has done so within the minute. */
+export async function deletedFilesRemoved(sql: Sql, host: string, sessionId: string): Promise<void> {
+  await sql`
+    delete from deleted_recordings
+    where host = ${host} and session_id = ${sessionId} and deleted_at < now() - interval '1 minute'`;
+}
+
+/** Machines that have files of deleted recordings. */
+export async function hostsOfDeleted(sql: Sql): Promise<readonly string[]> {
+  const rows = await sql<{ host: string }[]>`select distinct host from deleted_recordings order by host`;
+  return rows.map(({ host }) => host);
 }

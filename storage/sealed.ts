@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Secrets } from '../contracts/ports/secrets.js';
-import type { Sql, Transaction } from './database.js';
+import type { Sql, Transaction } from './sql.js';
 
 export interface SecretOwner {
   readonly kind: 'tool' | 'webhook';

@@ -1,5 +1,5 @@
 /**
- * The installation's secret (decisions.md fine point 23): SECRETS_KEY, else `<DATA_DIR>/secrets-key`, made at the first
+ * The installation's secret (docs/contract/decisions.md 23): SECRETS_KEY, else `<DATA_DIR>/secrets-key`, made at the first
  * start for its owner alone. The database keeps a fingerprint of it, so that a start with another secret says so
  * instead of failing at the first call. Sealing is AES-256-GCM with a key of its own and a fresh nonce each time.
  */
@@ -7,7 +7,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Secrets } from '../contracts/ports/secrets.js';
-import type { Sql, Transaction } from './database.js';
+import type { Sql, Transaction } from './sql.js';
 import { codeOf, messageOf, StorageFailure } from './failure.js';
 import { exclusively } from './migrate.js';
 

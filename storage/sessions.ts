@@ -4,18 +4,18 @@
  */
 import { ServiceError } from '../contracts/errors.js';
 import type { Ids } from '../contracts/ids.js';
+import { CALL_TIMES } from '../contracts/call-times.js';
 import { LIMITS } from '../contracts/limits.js';
-import type { Listed, PageRequest } from '../contracts/ports/page.js';
-import type {
-  NewSession,
-  SessionAnalysis,
-  SessionDetail,
-  SessionFilter,
-  SessionRecord,
-  Sessions,
+import {
+  type NewSession,
+  type SessionAnalysis,
+  type SessionDetail,
+  type SessionRecord,
+  type Sessions,
 } from '../contracts/ports/sessions.js';
-import type { Sql } from './database.js';
-import { listed, positionAfter, wantedRows } from './page.js';
+import type { Sql } from './sql.js';
+import { listSessions } from './sessions/list.js';
+import { countLiveOf, removeSession, removeSomeOf } from './sessions/removal.js';
 import { columns, itemsOf, recordOf, type Row } from './sessions/rows.js';
 
 export interface SessionParts {
@@ -44,9 +44,9 @@ async function insert({ sql, ids, defaultLimit }: SessionParts, session: NewSess
         metadata, overrides, plan, max_duration_seconds, created_at, expires_at)
       select ${ids.next('session')}, w.id, ${session.agentId}, ${session.agentName}, ${session.versionNumber},
         ${plan.configHash}, ${session.source}, ${session.name}, ${session.endUserId}, ${plan.timezone},
-        ${JSON.stringify(session.metadata)}, ${JSON.stringify(session.overrides)}, ${sql.json(plan as never)},
+        ${session.metadata.text}, ${JSON.stringify(session.overrides)}, ${sql.json(plan as never)},
         ${plan.maxDurationSeconds}, date_trunc('milliseconds', now()),
-        date_trunc('milliseconds', now()) + ${LIMITS.session.joinWindowMs}::int * interval '1 millisecond'
+        date_trunc('milliseconds', now()) + ${CALL_TIMES.joinWindowMs}::int * interval '1 millisecond'
       from workspaces w, live
       where w.id = ${workspaceId} and live.active < coalesce(w.concurrency, ${defaultLimit})
         and live.pending < ${LIMITS.session.pending}
@@ -55,36 +55,6 @@ async function insert({ sql, ids, defaultLimit }: SessionParts, session: NewSess
     select ${columns(sql)} from s`;
   if (!row) throw tooMany();
   return recordOf(row);
-}
-
-function conditions(sql: Sql, workspaceId: string, filter: SessionFilter) {
-  const { agentId, statuses, callerNumber, createdAfter, createdBefore } = filter;
-  const by = statuses
-    ? sql`s.status = any(${statuses as unknown as string[]}::text[])`
-    : sql`s.status <> 'pending'`;
-  return sql`
-    s.workspace_id = ${workspaceId} and s.source <> 'dashboard' and ${by}
-    ${agentId === undefined ? sql`` : sql`and s.agent_id = ${agentId}`}
-    ${callerNumber === undefined ? sql`` : sql`and s.caller_number = ${callerNumber}`}
-    ${createdAfter ? sql`and s.created_at >= ${createdAfter}` : sql``}
-    ${createdBefore ? sql`and s.created_at <= ${createdBefore}` : sql``}`;
-}
-
-async function list(
-  sql: Sql,
-  workspaceId: string,
-  filter: SessionFilter,
-  page: PageRequest,
-): Promise<Listed<SessionRecord>> {
-  const where = conditions(sql, workspaceId, filter);
-  const rows = await sql<Row[]>`
-    select ${columns(sql)} from sessions s
-    where ${where} and s.position < ${positionAfter(page)}
-    order by s.position desc offset ${page.offset} limit ${wantedRows(page)}`;
-  const counted = page.total
-    ? await sql<{ count: number }[]>`select count(*)::int as count from sessions s where ${where}`
-    : [];
-  return listed(rows, page, counted[0]?.count ?? null, recordOf);
 }
 
 async function read(sql: Sql, id: string, workspaceId: string): Promise<SessionDetail | undefined> {
@@ -97,6 +67,9 @@ async function read(sql: Sql, id: string, workspaceId: string): Promise<SessionD
 
 export const createSessions = (parts: SessionParts): Sessions => ({
   create: (session) => insert(parts, session),
-  list: (workspaceId, filter, page) => list(parts.sql, workspaceId, filter, page),
+  list: (workspaceId, filter, page) => listSessions(parts.sql, { workspaceId, filter }, page),
   read: (id, workspaceId) => read(parts.sql, id, workspaceId),
+  remove: (id, workspaceId) => removeSession(parts.sql, id, workspaceId),
+  removeSomeOf: (endUserId, workspaceId) => removeSomeOf(parts.sql, endUserId, workspaceId),
+  countLiveOf: (endUserId, workspaceId) => countLiveOf(parts.sql, endUserId, workspaceId),
 });

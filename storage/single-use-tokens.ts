@@ -8,14 +8,15 @@ import { createHash, randomBytes } from 'node:crypto';
 import { ServiceError } from '../contracts/errors.js';
 import { LIMITS } from '../contracts/limits.js';
 import type { Log } from '../contracts/log.js';
-import type { Caller } from '../contracts/ports/identity.js';
+import type { Caller, Identity } from '../contracts/ports/identity.js';
 import type { SingleUseTokenKind, SingleUseTokens } from '../contracts/ports/single-use-tokens.js';
 import { boundedWork } from './bounded.js';
-import type { Database, Sql } from './database.js';
+import type { Database } from './database.js';
+import type { Sql } from './sql.js';
 
 const PREFIX = 'sutkn_';
 const SECRET_BYTES = 32;
-/** Nothing else can be one, so nothing else is looked up. */
+/** Form of a token; anything else is refused without a look-up. */
 const SHAPE = new RegExp(`^${PREFIX}[A-Za-z0-9_-]{43}$`);
 /** Expired rows that one issue removes. */
 const SWEPT = 100;
@@ -43,13 +44,13 @@ async function insert(sql: Sql, token: string, caller: Caller, kind: SingleUseTo
   return count === 1;
 }
 
-async function use(sql: Sql, token: string, kind: SingleUseTokenKind): Promise<Caller | undefined> {
-  const [row] = await sql<Caller[]>`
+async function use(sql: Sql, token: string, kind: SingleUseTokenKind): Promise<Identity | undefined> {
+  const [row] = await sql<Identity[]>`
     delete from single_use_tokens s using api_keys k
     where s.digest = ${digestOf(token)} and s.kind = ${kind} and s.expires_at > clock_timestamp()
-      and k.id = s.key_id and k.revoked_at is null
-    returning s.workspace_id as "workspaceId", s.key_id as "keyId"`;
-  return row && { workspaceId: row.workspaceId, keyId: row.keyId };
+      and k.id = s.key_id and k.revoked_at is null and (k.expires_at is null or k.expires_at > clock_timestamp())
+    returning s.workspace_id as "workspaceId", s.key_id as "keyId", k.role`;
+  return row;
 }
 
 const tooMany = (): ServiceError =>

@@ -17,8 +17,9 @@ import type {
 import { contentDigest } from '../contracts/schemas/agent-merge.js';
 import { headerSlots, type ToolDefinition, type ToolRevision } from '../contracts/schemas/tools.js';
 import { sameClientName } from './agent-content.js';
-import type { Sql, Transaction } from './database.js';
+import type { Sql, Transaction } from './sql.js';
 import { listed, positionAfter, wantedRows } from './page.js';
+import { dropOrphanSecrets } from './orphans.js';
 import { dropOtherSecrets, keepSecret, openSecretsOf } from './sealed.js';
 
 const MOST_AGENTS = 1000;
@@ -122,8 +123,7 @@ const remove = (sql: Sql, id: string, workspaceId: string): Promise<boolean> =>
         message: `Tool is attached to ${used.count} agent(s); detach it first`,
       });
     await tx`delete from tools where id = ${id}`;
-    const [frozen] = await tx`select 1 from agent_versions where tool_ids @> array[${id}] limit 1`;
-    if (!frozen) await dropOtherSecrets(tx, { kind: 'tool', id }, []);
+    await dropOrphanSecrets(tx, workspaceId);
     return true;
   }) as Promise<boolean>;
 
@@ -136,7 +136,7 @@ async function agents(sql: Sql, id: string, workspaceId: string): Promise<AgentR
   return { agents: [...rows], total: tool.usedBy };
 }
 
-/** `Authorization` whatever the stored name of a credential's header is (spec "Webhook tool" rule 2). */
+/** `Authorization` whatever the stored name of a credential's header is (docs/contract/platform.md 6.5 rule 2). */
 const sentName = ({ name, kind }: ToolDefinition['headers'][number]): string =>
   kind === 'custom' ? name : 'Authorization';
 
@@ -154,7 +154,7 @@ async function headersOf(
   });
 }
 
-/** What is written of a tool. */
+/** A tool's row. */
 const rowOf = (tx: Transaction, { definition }: ToolRevision) => ({
   name: definition.name,
   description: definition.description,

@@ -1,5 +1,5 @@
 /**
- * Published versions (native-and-platform.md 6.4): immutable, with the tools as they were and the revisions of
+ * Published versions (docs/contract/platform.md 6.4): immutable, with the tools as they were and the revisions of
  * knowledge. A publication holds the agent's row, so that numbers follow one another, and the tools and sources that it
  * refers to.
  */
@@ -17,7 +17,7 @@ import type { FrozenTool } from '../contracts/ports/tools.js';
 import { completeConfig, configHash } from '../contracts/schemas/agent-merge.js';
 import { agentColumns } from './agents.js';
 import { draftContent, frozenTools, holdContent } from './agent-content.js';
-import type { Sql, Transaction } from './database.js';
+import type { Sql, Transaction } from './sql.js';
 import { listed, positionAfter, wantedRows } from './page.js';
 
 const summaryColumns = (sql: Sql | Transaction) => sql`

@@ -17,12 +17,13 @@ import type {
   VoiceChanges,
   Visibility,
 } from '../contracts/ports/voices.js';
-import type { Database, Sql, Transaction } from './database.js';
+import type { Database } from './database.js';
+import type { Sql, Transaction } from './sql.js';
 import { messageOf } from './failure.js';
 import { exclusively } from './migrate.js';
 
 const CACHED_BYTES = 128 * 1024 * 1024;
-/** What an entry costs besides its audio. */
+/** Bytes that a cache entry costs besides its audio. */
 const ENTRY_BYTES = 1024;
 const KEPT_MS = 600_000;
 const ID = /^[0-9a-f]{32}$/;
@@ -132,7 +133,7 @@ async function audioOf(sql: Sql, id: string): Promise<Kept> {
 const bytesOf = ({ references }: Kept): number =>
   references.reduce((sum, { audio }) => sum + audio.length, ENTRY_BYTES);
 
-/** What one process keeps of reference audio. Look-ups of the same voice at the same time are one. */
+/** One process's cache of reference audio. Look-ups of the same voice at the same time are one. */
 function createCache(load: (id: string) => Promise<Kept>, clock: Clock) {
   const kept = new LRUCache<string, Kept>({
     max: CACHED_BYTES / ENTRY_BYTES,
@@ -160,7 +161,7 @@ function createCache(load: (id: string) => Promise<Kept>, clock: Clock) {
       loading.set(id, running);
       return running;
     },
-    /** One voice, or all where none is named. */
+    /** Forgets one voice, or all where none is named. */
     forget(id?: string): void {
       announcements++;
       loading.clear();

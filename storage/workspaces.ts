@@ -1,9 +1,33 @@
-/** Workspaces: who owns keys, slots, usage and quotas. An installation starts with one, the default. */
+/**
+ * Workspaces: who owns keys, agents, sessions, voices, slots, usage and quotas. An installation starts with one, the
+ * default. Everything that a workspace owns goes with its row (`on delete cascade`); the files of its recordings go
+ * with theirs (recordings.ts).
+ */
 import type { Ids } from '../contracts/ids.js';
-import type { Sql } from './database.js';
+import type { Sql, Transaction } from './sql.js';
+import { StorageFailure } from './failure.js';
 import { exclusively } from './migrate.js';
+import { endSession } from './sessions/endings.js';
 
 const DEFAULT = 'default_workspace';
+const MOST_LISTED = 1000;
+/** Time for the owners of ended sessions to write the last words. */
+const LAST_WORDS_MS = 1000;
+
+export interface Workspace {
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface WorkspaceRow extends Workspace {
+  readonly isDefault: boolean;
+  readonly createdAt: Date;
+  /** Neither revoked nor expired. */
+  readonly keys: number;
+  readonly agents: number;
+  readonly sessions: number;
+  readonly liveSessions: number;
+}
 
 /** The id of the default workspace, which is made the first time. Safe from several processes at once. */
 export const ensureDefaultWorkspace = (sql: Sql, ids: Ids): Promise<string> =>
@@ -15,3 +39,80 @@ export const ensureDefaultWorkspace = (sql: Sql, ids: Ids): Promise<string> =>
     await tx`insert into settings (name, value) values (${DEFAULT}, ${id})`;
     return id;
   });
+
+const named = (sql: Sql | Transaction, nameOrId: string) =>
+  sql<Workspace[]>`select id, name from workspaces where id = ${nameOrId} or name = ${nameOrId} order by id`;
+
+/**
+ * The workspace of that id, or of that name. Errors: `StorageFailure` where there is none, or several have the name.
+ */
+export async function findWorkspace(sql: Sql, nameOrId: string): Promise<Workspace> {
+  const found = await named(sql, nameOrId);
+  const row = found.find(({ id }) => id === nameOrId) ?? found[0];
+  if (!row) throw new StorageFailure(`No workspace is named ${nameOrId}: see npm run workspaces -- list`);
+  if (found.length > 1 && row.id !== nameOrId)
+    throw new StorageFailure(
+      `Several workspaces are named ${nameOrId}, say which: ${found.map(({ id }) => id).join(', ')}`,
+    );
+  return row;
+}
+
+/** Errors: `StorageFailure` where the name is taken. */
+export const createWorkspace = (sql: Sql, ids: Ids, name: string): Promise<Workspace> =>
+  exclusively(sql, 'workspaces', async (tx) => {
+    if ((await named(tx, name)).length > 0) throw new StorageFailure(`There is a workspace ${name} already`);
+    const id = ids.next('workspace');
+    await tx`insert into workspaces (id, name) values (${id}, ${name})`;
+    return { id, name };
+  });
+
+/** The oldest thousand. */
+export const listWorkspaces = (sql: Sql): Promise<WorkspaceRow[]> => sql<WorkspaceRow[]>`
+  select w.id, w.name, w.created_at as "createdAt",
+    exists (select 1 from settings where name = ${DEFAULT} and value = w.id) as "isDefault",
+    (select count(*)::int from api_keys k where k.workspace_id = w.id and k.revoked_at is null
+      and (k.expires_at is null or k.expires_at > now())) as keys,
+    (select count(*)::int from agents where workspace_id = w.id) as agents,
+    (select count(*)::int from sessions where workspace_id = w.id) as sessions,
+    (select count(*)::int from sessions where workspace_id = w.id and status in ('pending', 'active'))
+      as "liveSessions"
+  from workspaces w order by w.created_at, w.id limit ${MOST_LISTED}`;
+
+const liveSessions = (sql: Sql | Transaction, id: string) =>
+  sql<
+    { id: string }[]
+  >`select id from sessions where workspace_id = ${id} and status in ('pending', 'active')`;
+
+/** Closes a workspace: nothing new may begin in it, running sessions are ended, and their owners are given a moment. */
+async function endEverything(sql: Sql, id: string): Promise<void> {
+  await sql`update api_keys set revoked_at = now() where workspace_id = ${id} and revoked_at is null`;
+  await sql`update agents set public_enabled = false where workspace_id = ${id}`;
+  const live = await liveSessions(sql, id);
+  for (const session of live) await endSession(sql, session.id, 'ended_by_api');
+  if (live.length > 0) await new Promise((resolve) => setTimeout(resolve, LAST_WORDS_MS));
+}
+
+/** Removes it while nothing can be added to it. Errors: `StorageFailure` where sessions are live. */
+const removeRows = (sql: Sql, { id, name }: Workspace, force: boolean): Promise<void> =>
+  exclusively(sql, 'workspaces', async (tx) => {
+    await tx`select 1 from workspaces where id = ${id} for update`;
+    const live = force ? [] : await liveSessions(tx, id);
+    if (live.length > 0)
+      throw new StorageFailure(
+        `${name} has ${live.length} live session${live.length === 1 ? '' : 's'}: wait for their end, or add --force, which ends them`,
+      );
+    await tx`delete from workspaces where id = ${id}`;
+  });
+
+/**
+ * Removes a workspace with everything that it owns; `force` ends its live sessions first. Errors: `StorageFailure` for
+ * the default workspace, an unknown one, and one with live sessions.
+ */
+export async function removeWorkspace(sql: Sql, nameOrId: string, force: boolean): Promise<Workspace> {
+  const workspace = await findWorkspace(sql, nameOrId);
+  const [isDefault] = await sql`select 1 from settings where name = ${DEFAULT} and value = ${workspace.id}`;
+  if (isDefault) throw new StorageFailure(`${workspace.name} is the default workspace and stays`);
+  if (force) await endEverything(sql, workspace.id);
+  await removeRows(sql, workspace, force);
+  return workspace;
+}

@@ -1,5 +1,5 @@
 /**
- * One conversation between a user and an agent (spec "Sessions", decisions.md "Platform", fine points 11 and 13).
+ * One conversation between a user and an agent (docs/contract/platform.md 6.7, docs/contract/decisions.md "Platform", decisions 11 and 13).
  * The host beside it performs the effects: it transcribes, thinks, speaks, keeps the record. Bytes and words of
  * the reply never come by here; the user's words do, because turns are decided by them.
  *
@@ -7,121 +7,139 @@
  * - at most one job (a reply or a fixed sentence) lives; what a job says after it was cancelled changes nothing;
  * - each job ends by exactly one of `ended`, `failed` or our `cancel`;
  * - each turn of the user is closed exactly once, and becomes at most one `message`;
- * - whatever holds the playout is released: when its turn closes, when its job is over, or after a breath;
+ * - whatever pauses the playout lets it go on: when its turn closes, when its job is over, or after a false interruption;
  * - `end` is the last effect, and happens once.
  */
 import { and, assign, emit, enqueueActions, not, raise, setup, stateIn } from 'xstate';
+import { CALL_TIMES } from '../../contracts/call-times.js';
 import type { AgentEffect, AgentEvent, EndReason } from './events.js';
 import type { AgentSettings } from './settings.js';
-import { type Look, lookOf, SILENCE } from './turns/endpointing.js';
+import { completenessOf, ENDPOINTING_MS, type TurnCompleteness } from './turns/endpointing.js';
 import { INTERRUPTION, overlapOf, type Verdict, verdictOf } from './turns/interruption.js';
 
+/** Numbers, words and settings only: all that decides which events count is a state. */
 interface Context {
   readonly settings: AgentSettings;
   /** The number of the last job. */
   readonly job: number;
-  /** Whether this job speaks. */
+  /**
+   * Whether this job speaks. No state: it changes no answer of the machine, and only goes into the next effect, as an
+   * excuse is made in the way in which its answer would have been.
+   */
   readonly aloud: boolean;
-  readonly audible: boolean;
-  readonly hangingUp: boolean;
-  /** Whether this job is our excuse for one that failed. */
-  readonly excusing: boolean;
+  /** The number of the user's last stretch of voice. */
   readonly span: number;
+  /** The turn's transcript so far, and whether it is whole. */
   readonly text: string;
   readonly final: boolean;
-  /** A turn that is answered when the job has ended. */
-  readonly pending: boolean;
   /** Times in a row that the agent has broken the silence. */
   readonly reengaged: number;
 }
 
 export const TIMES = {
-  /** A sound that has brought no words by then stops holding the agent: music goes on for longer. */
-  breathMs: 2000,
+  /** A sound that has brought no words by then was a false interruption: music goes on for longer. */
+  falseInterruptionMs: 2000,
   /** How long a turn waits for its last words when all silence has passed. */
   wordsMs: 5000,
   /** Silence on both sides before the agent speaks up, and how often in a row it does. */
   reengageMs: 10_000,
   reengageAtMost: 2,
-  /** decisions.md fine point 13. */
-  goneMs: 20_000,
+  /** docs/contract/decisions.md 13. */
+  goneMs: CALL_TIMES.goneMs,
 } as const;
 
 const hasWords = ({ text }: Context): boolean => overlapOf(text) !== 'noise';
 
-/** What is said to an agent that has not been heard yet takes nothing from it. */
-function verdict(context: Context, finished: boolean): Verdict | undefined {
-  const { settings, audible, text } = context;
-  if (!audible) return overlapOf(text, finished) === 'speech' ? 'interrupt' : finished ? 'ignore' : undefined;
-  const found = verdictOf(text, settings.sensitivity, finished);
-  if (settings.interruptible) return found;
-  return finished && overlapOf(text) === 'speech' ? 'later' : finished ? 'ignore' : undefined;
+/** The verdict while the agent has not been heard yet: any speech of the user interrupts, since nothing is lost. */
+function beforeSpeech({ text }: Context, finished: boolean): Verdict | undefined {
+  if (overlapOf(text, finished) === 'speech') return 'interrupt';
+  return finished ? 'ignore' : undefined;
 }
 
-const silence = ({ settings }: Context, look: Look): number => SILENCE[settings.eagerness][look];
+function duringSpeech({ settings, text }: Context, finished: boolean): Verdict | undefined {
+  if (settings.interruptible) return verdictOf(text, settings.sensitivity, finished);
+  if (!finished) return undefined;
+  return overlapOf(text) === 'speech' ? 'later' : 'ignore';
+}
+
+const VERDICTS = { thinking: beforeSpeech, speaking: duringSpeech } as const;
+type Busy = keyof typeof VERDICTS;
+
+const endpointing = ({ settings }: Context, turn: TurnCompleteness): number =>
+  ENDPOINTING_MS[settings.eagerness][turn];
 
 const parts = setup({
   types: {} as { context: Context; input: AgentSettings; events: AgentEvent; emitted: AgentEffect },
   delays: {
     maxDuration: ({ context }) => context.settings.maxDurationMs,
-    hold: ({ context }) => INTERRUPTION[context.settings.sensitivity].holdMs ?? 0,
-    complete: ({ context }) => silence(context, 'complete'),
-    open: ({ context }) => silence(context, 'open') - silence(context, 'complete'),
-    unfinished: ({ context }) => silence(context, 'unfinished') - silence(context, 'open'),
+    bargeIn: ({ context }) => INTERRUPTION[context.settings.sensitivity].pauseAfterMs ?? 0,
+    complete: ({ context }) => endpointing(context, 'complete'),
+    open: ({ context }) => endpointing(context, 'open') - endpointing(context, 'complete'),
+    unfinished: ({ context }) => endpointing(context, 'unfinished') - endpointing(context, 'open'),
     words: TIMES.wordsMs,
-    breath: TIMES.breathMs,
+    falseInterruption: TIMES.falseInterruptionMs,
     reengage: TIMES.reengageMs,
     gone: TIMES.goneMs,
   },
   guards: {
     isCurrent: ({ context, event }) => 'job' in event && event.job === context.job,
-    isOfThisSpan: ({ context, event }) => event.type === 'heard' && event.span === context.span,
-    isFinal: ({ event }) => event.type === 'heard' && event.final,
+    isOfThisSpan: ({ context, event }) => event.type === 'transcript' && event.span === context.span,
+    isFinal: ({ event }) => event.type === 'transcript' && event.final,
     isActive: ({ event }) => event.type === 'voice' && event.active,
     opens: ({ context }, mode: AgentSettings['opening']['mode']) => context.settings.opening.mode === mode,
-    /** The transcript is whole and looks like one of these. */
-    looks: ({ context }, looks: readonly Look[]) =>
-      context.final && looks.includes(lookOf(context.text, context.settings.language)),
+    /** The transcript is whole and is one of these. */
+    isTurn: ({ context }, turns: readonly TurnCompleteness[]) =>
+      context.final && turns.includes(completenessOf(context.text, context.settings.language)),
     isWhole: ({ context }) => context.final,
     hasWords: ({ context }) => hasWords(context),
-    holds: ({ context }) =>
-      context.settings.interruptible && INTERRUPTION[context.settings.sensitivity].holdMs !== null,
-    says: ({ context, event }, wanted: Verdict) =>
-      verdict(context, event.type === 'closed' || (event.type === 'overlap' && event.finished)) === wanted,
-    isPending: ({ context }) => context.pending,
-    isHangingUp: ({ context }) => context.hangingUp,
-    isExcusing: ({ context }) => context.excusing,
+    pauses: ({ context }) =>
+      context.settings.interruptible && INTERRUPTION[context.settings.sensitivity].pauseAfterMs !== null,
+    /** Whether the user's words have that verdict on an agent that is busy in this way. */
+    says: ({ context, event }, { verdict, agent }: { readonly verdict: Verdict; readonly agent: Busy }) => {
+      const finished = event.type === 'turnOver' || (event.type === 'overlap' && event.finished);
+      return VERDICTS[agent](context, finished) === verdict;
+    },
+    isSpeaking: stateIn('#speaking'),
+    isHangingUp: stateIn('#hangingUp'),
+    isExcusing: stateIn('#excusing'),
+    isAsked: stateIn('#asked'),
     reengages: ({ context }) => context.settings.reengage && context.reengaged < TIMES.reengageAtMost,
-    isTalkedOver: and(['holds', stateIn({ talking: { user: 'speaking' } })]),
+    isTalkedOver: and(['pauses', stateIn({ talking: { user: 'speaking' } })]),
     userIsQuiet: stateIn({ talking: { user: 'quiet', link: 'up' } }),
   },
   actions: {
-    beginSpan: assign({ span: ({ context }) => context.span + 1, final: false }),
-    hear: assign(({ event }) => (event.type === 'heard' ? { text: event.text, final: event.final } : {})),
+    beginSpan: enqueueActions(({ context, enqueue }) => {
+      const span = context.span + 1;
+      enqueue.assign({ span, final: false });
+      enqueue.emit({ type: 'beginSpan', span });
+    }),
+    noteWords: assign(({ event }) =>
+      event.type === 'transcript' ? { text: event.text, final: event.final } : {},
+    ),
     giveUpOnWords: assign({ final: true }),
     transcribe: emit(({ context }) => ({ type: 'transcribe' as const, span: context.span })),
     weigh: raise({ type: 'overlap', finished: false }),
     weighAll: raise({ type: 'overlap', finished: true }),
-    closeTurn: raise({ type: 'closed' }),
-    announceClose: emit({ type: 'close' }),
+    endTurn: raise({ type: 'turnOver' }),
+    closeTurn: emit({ type: 'closeTurn' }),
     forgetWords: assign({ text: '', final: false }),
     message: emit(({ context }) => ({ type: 'message' as const, text: context.text })),
-    postpone: enqueueActions(({ context, enqueue }) => {
-      enqueue.assign({ pending: true });
-      enqueue.emit({ type: 'message', text: context.text, later: true });
-    }),
+    messageForLater: emit(({ context }) => ({
+      type: 'message' as const,
+      text: context.text,
+      later: true as const,
+    })),
     /** An excuse is made as its answer would have been. */
     count: assign(({ context, event }) => ({
       job: context.job + 1,
       aloud: event.type === 'failed' ? context.aloud : event.type !== 'typed' || event.aloud,
-      audible: false,
-      hangingUp: false,
-      excusing: false,
     })),
-    answer: enqueueActions(({ context, enqueue }) => {
-      enqueue.assign({ pending: false });
-      enqueue.emit({ type: 'reply', job: context.job, cause: 'turn', aloud: context.aloud });
-    }),
+    answer: emit(({ context: { job, aloud } }) => ({
+      type: 'reply' as const,
+      job,
+      cause: 'turn' as const,
+      aloud,
+    })),
     read: emit(({ event }) => ({
       type: 'message' as const,
       text: event.type === 'typed' ? event.text : '',
@@ -142,17 +160,12 @@ const parts = setup({
       enqueue.assign({ reengaged: context.reengaged + 1 });
       enqueue.emit({ type: 'reply', job: context.job, cause: 'reengage', aloud: true });
     }),
-    excuse: enqueueActions(({ context, enqueue }) => {
-      enqueue.assign({ excusing: true });
-      enqueue.emit({ type: 'excuse', job: context.job, aloud: context.aloud });
-    }),
-    becomeAudible: assign({ audible: true }),
-    noteHangUp: assign({ hangingUp: true }),
-    drop: assign({ pending: false }),
-    letGo: raise({ type: 'release' }),
+    excuse: emit(({ context: { job, aloud } }) => ({ type: 'excuse' as const, job, aloud })),
+    bargeIn: raise({ type: 'bargeIn' }),
+    goOn: raise({ type: 'goOn' }),
     cancel: emit(({ context }) => ({ type: 'cancel' as const, job: context.job })),
-    hold: emit({ type: 'hold' }),
-    release: emit({ type: 'release' }),
+    pause: emit({ type: 'pause' }),
+    resume: emit({ type: 'resume' }),
     show: emit((_, state: 'listening' | 'thinking' | 'speaking') => ({ type: 'state' as const, state })),
     end: emit((_, reason: EndReason) => ({ type: 'end' as const, reason })),
     noteUser: assign({ reengaged: 0 }),
@@ -165,42 +178,46 @@ const ANSWER_TYPED = ['noteUser', 'read', 'count', 'answer'] as const;
 
 const ends = (reason: EndReason) => ({ target: '#over', actions: { type: 'end', params: reason } }) as const;
 
-const says = (verdict: Verdict) => ({ type: 'says', params: verdict }) as const;
+const says = (verdict: Verdict, agent: Busy) => ({ type: 'says', params: { verdict, agent } }) as const;
 
-/** What the user says while a job lives. */
-const WEIGHED = {
-  overlap: [
-    { guard: says('interrupt'), target: '#idle', actions: 'cancel' },
-    { guard: says('ignore'), actions: 'letGo' },
-  ],
-  closed: [
-    { guard: says('interrupt'), target: '#thinking', actions: ['cancel', ...ANSWER] },
-    { guard: says('later'), actions: ['noteUser', 'postpone', 'letGo'] },
-    { actions: 'letGo' },
-  ],
-  typed: { target: '#thinking', reenter: true, actions: ['cancel', ...ANSWER_TYPED] },
+/** Another job takes the place of this one. */
+const NEXT = { target: '#working', reenter: true } as const;
+
+/** Transitions for the user's words while a job lives. */
+const weighed = (agent: Busy) =>
+  ({
+    overlap: [
+      { guard: says('interrupt', agent), target: '#idle', actions: 'cancel' },
+      { guard: says('ignore', agent), actions: 'goOn' },
+    ],
+    turnOver: [
+      { guard: says('interrupt', agent), ...NEXT, actions: ['cancel', ...ANSWER] },
+      { actions: 'goOn' },
+    ],
+  }) as const;
+
+/** How a job ends. */
+const ENDINGS = {
+  typed: { ...NEXT, actions: ['cancel', ...ANSWER_TYPED] },
   interrupt: [
-    { guard: 'isPending', target: '#thinking', reenter: true, actions: ['cancel', 'count', 'answer'] },
+    { guard: 'isAsked', ...NEXT, actions: ['cancel', 'count', 'answer'] },
     { target: '#idle', actions: 'cancel' },
   ],
-} as const;
-
-/** How a job ends by itself. */
-const ENDINGS = {
-  hangUp: { guard: 'isCurrent', actions: 'noteHangUp' },
   ended: [
     { guard: and(['isCurrent', 'isHangingUp']), ...ends('agent_hangup') },
-    { guard: and(['isCurrent', 'isPending']), target: '#thinking', actions: ['count', 'answer'] },
+    { guard: and(['isCurrent', 'isAsked']), ...NEXT, actions: ['count', 'answer'] },
     { guard: 'isCurrent', target: '#idle' },
   ],
   failed: [
-    {
-      guard: and(['isCurrent', 'isExcusing', 'isPending']),
-      target: '#thinking',
-      actions: ['count', 'answer'],
-    },
+    { guard: and(['isCurrent', 'isExcusing', 'isAsked']), ...NEXT, actions: ['count', 'answer'] },
     { guard: and(['isCurrent', 'isExcusing']), target: '#idle' },
-    { guard: 'isCurrent', target: '#thinking', actions: ['count', 'excuse'] },
+    {
+      guard: and(['isCurrent', 'isAsked']),
+      target: ['#excusing', '#asked'],
+      reenter: true,
+      actions: ['count', 'excuse'],
+    },
+    { guard: 'isCurrent', target: '#excusing', reenter: true, actions: ['count', 'excuse'] },
   ],
 } as const;
 
@@ -210,13 +227,9 @@ export const agentMachine = parts.createMachine({
     settings: input,
     job: 0,
     aloud: true,
-    audible: false,
-    hangingUp: false,
-    excusing: false,
     span: 0,
     text: '',
     final: false,
-    pending: false,
     reengaged: 0,
   }),
   initial: 'waiting',
@@ -246,25 +259,17 @@ export const agentMachine = parts.createMachine({
           states: {
             opening: {
               always: [
-                {
-                  guard: { type: 'opens', params: 'fixed' },
-                  target: 'thinking',
-                  actions: ['count', 'greet'],
-                },
-                {
-                  guard: { type: 'opens', params: 'prompt' },
-                  target: 'thinking',
-                  actions: ['count', 'open'],
-                },
+                { guard: { type: 'opens', params: 'fixed' }, target: 'working', actions: ['count', 'greet'] },
+                { guard: { type: 'opens', params: 'prompt' }, target: 'working', actions: ['count', 'open'] },
                 { target: 'idle' },
               ],
             },
             idle: {
               id: 'idle',
-              entry: ['drop', { type: 'show', params: 'listening' }],
+              entry: { type: 'show', params: 'listening' },
               on: {
-                closed: { guard: 'hasWords', target: 'thinking', actions: ANSWER },
-                typed: { target: 'thinking', actions: ANSWER_TYPED },
+                turnOver: { guard: 'hasWords', target: 'working', actions: ANSWER },
+                typed: { target: 'working', actions: ANSWER_TYPED },
                 activity: { target: 'idle', reenter: true },
                 voice: { target: 'idle', reenter: true },
               },
@@ -272,36 +277,70 @@ export const agentMachine = parts.createMachine({
                 reengage: [
                   {
                     guard: and(['reengages', 'userIsQuiet']),
-                    target: 'thinking',
+                    target: 'working',
                     actions: ['count', 'reengage'],
                   },
                   { target: 'idle', reenter: true },
                 ],
               },
             },
-            /** A job lives, and nothing of it has been heard yet. */
-            thinking: {
-              id: 'thinking',
-              entry: { type: 'show', params: 'thinking' },
-              on: {
-                ...WEIGHED,
-                audible: { guard: 'isCurrent', target: 'speaking', actions: 'becomeAudible' },
-                ...ENDINGS,
-              },
-            },
-            speaking: {
-              entry: { type: 'show', params: 'speaking' },
-              initial: 'beginning',
-              on: { ...WEIGHED, ...ENDINGS },
+            /** A job lives. */
+            working: {
+              id: 'working',
+              type: 'parallel',
+              on: ENDINGS,
               states: {
-                beginning: { always: [{ guard: 'isTalkedOver', target: 'held' }, { target: 'flowing' }] },
-                flowing: { on: { hold: 'held' } },
-                /** The user makes a sound: one that turns out to mean nothing lets the agent go on. */
-                held: {
-                  entry: 'hold',
-                  exit: 'release',
-                  on: { release: 'flowing' },
-                  after: { breath: 'flowing' },
+                voice: {
+                  initial: 'thinking',
+                  states: {
+                    /** Nothing of the job has been heard yet. */
+                    thinking: {
+                      entry: { type: 'show', params: 'thinking' },
+                      on: { ...weighed('thinking'), audible: { guard: 'isCurrent', target: 'speaking' } },
+                    },
+                    speaking: {
+                      id: 'speaking',
+                      entry: { type: 'show', params: 'speaking' },
+                      initial: 'beginning',
+                      on: weighed('speaking'),
+                      states: {
+                        beginning: {
+                          always: [{ guard: 'isTalkedOver', target: 'paused' }, { target: 'flowing' }],
+                        },
+                        flowing: { on: { bargeIn: 'paused' } },
+                        /** The user makes a sound: one that turns out to mean nothing lets the agent go on. */
+                        paused: {
+                          entry: 'pause',
+                          exit: 'resume',
+                          on: { goOn: 'flowing' },
+                          after: { falseInterruption: 'flowing' },
+                        },
+                      },
+                    },
+                  },
+                },
+                /** The purpose of the job. */
+                task: {
+                  initial: 'answering',
+                  states: {
+                    answering: { on: { hangUp: { guard: 'isCurrent', target: 'hangingUp' } } },
+                    /** The call ends with this job. */
+                    hangingUp: { id: 'hangingUp' },
+                    /** The job says that the one before it has failed. It asks no model, so nothing hangs up. */
+                    excusing: { id: 'excusing' },
+                  },
+                },
+                /** Whether the user has asked something that is answered when the job has ended. */
+                question: {
+                  initial: 'none',
+                  on: {
+                    turnOver: {
+                      guard: and(['isSpeaking', says('later', 'speaking')]),
+                      target: '.asked',
+                      actions: ['noteUser', 'messageForLater'],
+                    },
+                  },
+                  states: { none: {}, asked: { id: 'asked' } },
                 },
               },
             },
@@ -315,34 +354,32 @@ export const agentMachine = parts.createMachine({
               on: { voice: { guard: 'isActive', target: 'speaking', actions: 'beginSpan' } },
             },
             speaking: {
-              after: { hold: { guard: 'holds', actions: raise({ type: 'hold' }) } },
+              after: { bargeIn: { guard: 'pauses', actions: 'bargeIn' } },
               on: {
-                voice: { guard: not('isActive'), target: 'settling' },
-                heard: { guard: 'isOfThisSpan', actions: ['hear', 'weigh'] },
+                voice: { guard: not('isActive'), target: 'endpointing' },
+                transcript: { guard: 'isOfThisSpan', actions: ['noteWords', 'weigh'] },
               },
             },
-            /** Silence: a pause, or the end of the turn. */
-            settling: {
+            /** Silence: a pause, or the end of the turn. A state is named after the turn for which it is long enough. */
+            endpointing: {
               entry: 'transcribe',
-              initial: 'briefly',
+              initial: 'brief',
               on: {
                 voice: { guard: 'isActive', target: 'speaking', actions: 'beginSpan' },
-                heard: { guard: and(['isOfThisSpan', 'isFinal']), actions: ['hear', 'weighAll'] },
+                transcript: { guard: and(['isOfThisSpan', 'isFinal']), actions: ['noteWords', 'weighAll'] },
               },
               states: {
-                briefly: { after: { complete: 'a while' } },
-                'a while': {
-                  always: { guard: { type: 'looks', params: ['complete'] }, target: '#closing' },
-                  after: { open: 'long' },
+                brief: { after: { complete: 'complete' } },
+                complete: {
+                  always: { guard: { type: 'isTurn', params: ['complete'] }, target: '#closing' },
+                  after: { open: 'open' },
                 },
-                long: {
-                  always: {
-                    guard: { type: 'looks', params: ['complete', 'open'] },
-                    target: '#closing',
-                  },
-                  after: { unfinished: 'long enough' },
+                open: {
+                  always: { guard: { type: 'isTurn', params: ['complete', 'open'] }, target: '#closing' },
+                  after: { unfinished: 'unfinished' },
                 },
-                'long enough': {
+                /** All silence has passed; the last words may not be known yet. */
+                unfinished: {
                   always: { guard: 'isWhole', target: '#closing' },
                   after: { words: { target: '#closing', actions: 'giveUpOnWords' } },
                 },
@@ -351,8 +388,8 @@ export const agentMachine = parts.createMachine({
             /** The agent's side decides what becomes of the words before they are forgotten. */
             closing: {
               id: 'closing',
-              entry: 'closeTurn',
-              on: { closed: { target: 'quiet', actions: 'announceClose' } },
+              entry: 'endTurn',
+              on: { turnOver: { target: 'quiet', actions: 'closeTurn' } },
             },
           },
         },

@@ -1,4 +1,4 @@
-/** What happens to a conversation's actor, and what it decides (agent.ts). */
+/** The events of a conversation's machine, and its effects (agent.ts). */
 export type EndReason =
   'user_hangup' | 'agent_hangup' | 'conversation_timeout' | 'ended_by_api' | 'gone' | 'error';
 
@@ -12,8 +12,8 @@ export type AgentEvent =
   | { readonly type: 'left' }
   | { readonly type: 'end'; readonly reason: EndReason }
   | { readonly type: 'voice'; readonly active: boolean }
-  /** The turn's text so far. `span` counts the turn's stretches of voice that it covers; `final`: to their end. */
-  | { readonly type: 'heard'; readonly span: number; readonly text: string; readonly final: boolean }
+  /** The turn's text so far. `span` is the number of its last stretch of voice; `final`: to their end. */
+  | { readonly type: 'transcript'; readonly span: number; readonly text: string; readonly final: boolean }
   /** A typed message; `aloud`: whether the reply is spoken. */
   | { readonly type: 'typed'; readonly text: string; readonly aloud: boolean }
   | { readonly type: 'activity' }
@@ -28,15 +28,19 @@ export type AgentEvent =
   /** Ours: what the user says is to be weighed against what the agent does. */
   | { readonly type: 'overlap'; readonly finished: boolean }
   /** Ours: the user's turn is over. */
-  | { readonly type: 'closed' }
-  | { readonly type: 'hold' }
-  | { readonly type: 'release' };
+  | { readonly type: 'turnOver' }
+  /** Ours: the user talks over the agent for so long that it falls silent, before any word is known. */
+  | { readonly type: 'bargeIn' }
+  /** Ours: what the user said takes nothing from the agent. */
+  | { readonly type: 'goOn' };
 
 export type AgentEffect =
+  /** A stretch of the user's voice begins, with this number: its audio is kept to be transcribed. */
+  | { readonly type: 'beginSpan'; readonly span: number }
   /** Transcribe all of the turn so far to its end, and say it with this span. */
   | { readonly type: 'transcribe'; readonly span: number }
   /** The turn is over: the next voice begins another. */
-  | { readonly type: 'close' }
+  | { readonly type: 'closeTurn' }
   /** The user's words are part of the conversation. */
   | {
       readonly type: 'message';
@@ -51,7 +55,8 @@ export type AgentEffect =
   | { readonly type: 'excuse'; readonly job: number; readonly aloud: boolean }
   /** Stop thinking and speaking at once; the record keeps what was heard. */
   | { readonly type: 'cancel'; readonly job: number }
-  | { readonly type: 'hold' }
-  | { readonly type: 'release' }
+  /** The playout stands still, and goes on from there. */
+  | { readonly type: 'pause' }
+  | { readonly type: 'resume' }
   | { readonly type: 'state'; readonly state: 'listening' | 'thinking' | 'speaking' }
   | { readonly type: 'end'; readonly reason: EndReason };

@@ -1,4 +1,4 @@
-/** What an agent's behaviour is set by: the parts of a published configuration that its actor reads (spec `conversation`). */
+/** An agent's settings: the parts of a published configuration that its machine reads (spec `conversation`). */
 export type Eagerness = 'relaxed' | 'balanced' | 'eager';
 export type Sensitivity = 'low' | 'balanced' | 'high';
 
@@ -15,6 +15,6 @@ export interface AgentSettings {
   readonly sensitivity: Sensitivity;
   readonly reengage: boolean;
   readonly maxDurationMs: number;
-  /** What the user speaks: chooses the word lists of endpointing. */
+  /** The user's language: chooses the word lists of endpointing. */
   readonly language: string;
 }

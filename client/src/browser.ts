@@ -7,8 +7,7 @@ import { switchDevice } from './devices.js';
 import { asSessionError, type SessionError } from './errors.js';
 import { Meter } from './meter.js';
 import { Microphone } from './microphone.js';
-import type { Endpoint, Sound } from './room.js';
-import type { SoundOptions } from './session.js';
+import type { Endpoint, Sound, SoundOptions } from './room.js';
 
 const WAKING = ['pointerdown', 'keydown'] as const;
 

@@ -131,7 +131,7 @@ function showMode({ mode }: SessionEvents['modeChange']): void {
   page.mode.textContent = `The agent is ${mode}.`;
 }
 
-/** What is disabled or hidden loses the focus, and with it a keyboard's user his place. */
+/** An element that is disabled or hidden loses the focus, and with it a keyboard's user his place. */
 function keepFocus(next: HTMLElement): void {
   const held = document.activeElement;
   if (!held || held === document.body || held.matches(':disabled, [hidden] *')) next.focus();
@@ -158,7 +158,7 @@ function follow(talking: AgentSession): void {
   });
 }
 
-/** What goes wrong is told by `error`. */
+/** Failures are told by `error`. */
 async function talk(): Promise<void> {
   page.lines.replaceChildren();
   session = new AgentSession({ session: requestSession });

@@ -10,7 +10,7 @@ export type DeviceKind = 'audioinput' | 'audiooutput';
 
 export const DEFAULT_DEVICE = 'default';
 
-/** What stands for the usual device where none is called so. */
+/** The id of the usual device where none is called so. */
 const USUAL = { audioinput: DEFAULT_DEVICE, audiooutput: '' } as const;
 
 /** Errors: `device_change_failed` where it is surely not there. */

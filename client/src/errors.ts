@@ -1,4 +1,4 @@
-/** What can go wrong with a session, as one class with a code (native-and-platform.md 6.9). */
+/** Errors of a session, as one class with a code (docs/contract/platform.md 6.9). */
 
 /** Each with what it means where nobody says more. */
 export const ERRORS = {
@@ -21,7 +21,7 @@ export type SessionErrorCode = keyof typeof ERRORS;
 export interface SessionErrorDetails {
   readonly message?: string | undefined;
   readonly cause?: unknown;
-  /** Of the refused request. */
+  /** The HTTP status of the refused request. */
   readonly status?: number;
   /** Seconds until another try makes sense. */
   readonly retryAfter?: number;

@@ -1,4 +1,4 @@
-/** What a session tells, and the small emitter that tells it. */
+/** The events of a session, and the small emitter that tells them. */
 import type { SessionError } from './errors.js';
 
 export type Status = 'disconnected' | 'connecting' | 'connected' | 'reconnecting';
@@ -24,13 +24,13 @@ export interface SessionEvents {
   readonly modeChange: { readonly mode: Mode };
   /** Each replaces the one before of its segment, until it is final. */
   readonly userTranscript: { readonly segmentId: string; readonly text: string; readonly final: boolean };
-  /** What has just been spoken, and all of the segment so far. */
+  /** The text that has just been spoken, and all of the segment so far. */
   readonly agentResponseDelta: {
     readonly segmentId: string;
     readonly delta: string;
     readonly text: string;
   };
-  /** What the agent has said, as far as it was heard. */
+  /** The agent's words, as far as they were heard. */
   readonly agentResponse: { readonly segmentId: string; readonly text: string };
   /** A finished line of the conversation, typed ones included. */
   readonly message: { readonly role: 'user' | 'agent'; readonly text: string };

@@ -40,14 +40,14 @@ export class Microphone {
 
   constructor(
     private readonly room: LivekitRoom,
-    /** Which one to ask for; the usual one where undefined. */
+    /** The device to ask for; the browser's default where undefined. */
     private deviceId: string | undefined,
   ) {
     this.#over = new Promise<never>((_, reject) => (this.#end = reject));
     this.#over.catch(() => undefined);
   }
 
-  /** What is heard of the user; undefined while muted. */
+  /** The track of the user's voice; undefined while muted. */
   get heard(): MediaStreamTrack | undefined {
     return this.#track?.isMuted ? undefined : this.#track?.mediaStreamTrack;
   }

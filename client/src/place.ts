@@ -1,6 +1,6 @@
 /**
  * Where a session is joined: told by a response of `POST /v1/agent/sessions` that somebody passes on, or asked for
- * here, without a key, of a public agent (native-and-platform.md 6.6, 6.10).
+ * here, without a key, of a public agent (docs/contract/platform.md 6.6, 6.10).
  */
 import { SessionError } from './errors.js';
 
@@ -19,7 +19,7 @@ export type SessionRequest = (signal: AbortSignal) => Promise<SessionResponse>;
 
 export interface PublicAgent {
   readonly agentId: string;
-  /** Of the gateway, as `https://voice.example.com`. */
+  /** The address of the gateway, as `https://voice.example.com`. */
   readonly baseUrl: string;
   /** More fields of the request: `dynamic_variables`, `metadata`, `overrides` that the agent allows. */
   readonly request?: Readonly<Record<string, unknown>>;

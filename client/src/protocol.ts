@@ -1,4 +1,4 @@
-/** Messages over the data channel, both ways (native-and-platform.md 6.9). Unknown ones are left out. */
+/** Messages over the data channel, both ways (docs/contract/platform.md 6.9). Unknown ones are left out. */
 export const TOPICS = {
   fromAgent: 'agent-event',
   toAgent: 'client-event',

@@ -1,6 +1,7 @@
 /**
- * What a session needs of a LiveKit room. The rooms of `livekit-client` (browsers) and of `@livekit/rtc-node` (Node)
- * both have this shape as they are. `Sound` is what only a browser has: microphone, loudspeaker, volume meters.
+ * The part of a LiveKit room that a session uses. The rooms of `livekit-client` (browsers) and of `@livekit/rtc-node`
+ * (Node) both have this shape as they are. `Sound` is what only a browser has: microphone, loudspeaker, volume
+ * meters.
  */
 export interface RoomParticipant {
   readonly identity: string;
@@ -47,6 +48,12 @@ export const listen = <Name extends keyof RoomEvents>(
   name: Name,
   listener: (...args: RoomEvents[Name]) => void,
 ): void => void room.on(name, listener as (...args: never[]) => void);
+
+export interface SoundOptions {
+  /** False: nobody is heard until `setMuted(false)`. Else which device, or the usual one. */
+  readonly microphone?: boolean | { readonly deviceId: string };
+  readonly speaker?: { readonly deviceId: string };
+}
 
 export interface Sound {
   /** Before the room is joined. Errors: `mic_permission_denied`; `device_change_failed` where the wanted one is gone. */

@@ -1,5 +1,5 @@
 /**
- * One conversation with an agent, from the user's side (native-and-platform.md 6.6, 6.9). A session is started once and
+ * One conversation with an agent, from the user's side (docs/contract/platform.md 6.6, 6.9). A session is started once and
  * ends once, whoever ends it; what comes later changes nothing.
  *
  * Who closes whom: `end()`, the gateway, a lost connection and a start that fails all lead to `#finish`, which lets go of
@@ -17,15 +17,9 @@ import {
   type SessionResponse,
 } from './place.js';
 import { type AgentEvents, type ClientEvent, encodeEvent, readAgentEvent, TOPICS } from './protocol.js';
-import { type Endpoint, listen, type Room, type Sound } from './room.js';
+import { type Endpoint, listen, type Room, type Sound, type SoundOptions } from './room.js';
 import { type ClientTools, runTool } from './tools.js';
 import { Transcripts } from './transcripts.js';
-
-export interface SoundOptions {
-  /** False: nobody is heard until `setMuted(false)`. Else which device, or the usual one. */
-  readonly microphone?: boolean | { readonly deviceId: string };
-  readonly speaker?: { readonly deviceId: string };
-}
 
 export type SessionOptions = SoundOptions & {
   /** By the names that the agent's configuration gives them. */
@@ -34,7 +28,7 @@ export type SessionOptions = SoundOptions & {
   readonly room?: Room;
 } & Source;
 
-/** What a server has answered; a function that asks for it, once the microphone is there; or whom to ask here. */
+/** A server's answer; a function that asks for it, once the microphone is there; or the agent to ask for here. */
 type Source = { readonly session: SessionResponse | SessionRequest } | { readonly agent: PublicAgent };
 
 /** How long the gateway may take to hang up by itself. */
@@ -81,7 +75,7 @@ export class AgentSession {
     return this.#status;
   }
 
-  /** What the agent does. */
+  /** Whether the agent listens, thinks or speaks. */
   get mode(): Mode {
     return this.#mode;
   }
@@ -271,7 +265,7 @@ export class AgentSession {
     }
   }
 
-  /** What nobody waits for: lost where there is no connection, told where sending fails. */
+  /** Sends an event that nobody waits for: lost where there is no connection, told as an error where sending fails. */
   #post(event: ClientEvent): void {
     if (this.#over.signal.aborted) return;
     this.#send(event).catch((error: unknown) => this.#tell(asSessionError('connection_failed', error)));
@@ -283,7 +277,7 @@ export class AgentSession {
     this.#muted = muted;
   }
 
-  /** Which one from now on; before the first `setMuted(false)`, which one to ask for. Errors: `device_change_failed`. */
+  /** Changes the microphone, or chooses it before the first `setMuted(false)`. Errors: `device_change_failed`. */
   useMicrophone(deviceId: string): Promise<void> {
     return this.#onSound('device_change_failed', (sound) => sound.useMicrophone(deviceId));
   }

@@ -1,6 +1,6 @@
 /**
  * Client tools: functions of the page that the agent calls. Each call gets one answer, a failure where the function
- * is missing, throws, or takes too long (native-and-platform.md 6.9).
+ * is missing, throws, or takes too long (docs/contract/platform.md 6.9).
  */
 import { asSessionError, SessionError } from './errors.js';
 import { type AgentEvents, encodeEvent, type ToolResult } from './protocol.js';
@@ -11,7 +11,7 @@ export interface ToolContext {
   readonly signal: AbortSignal;
 }
 
-/** What it returns, or its promise, is told to the agent as JSON. */
+/** A client's tool. Its result, or its promise's, is told to the agent as JSON. */
 export type ClientTool = (params: Readonly<Record<string, unknown>>, context: ToolContext) => unknown;
 
 export type ClientTools = Readonly<Record<string, ClientTool>>;

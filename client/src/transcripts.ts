@@ -1,6 +1,7 @@
 /**
- * Who said what, out of `lk.transcription` streams: the user's come anew with each update, the agent's grow while it
- * is heard. A stream that a reconnect breaks off is taken up by another of the same segment, from its beginning.
+ * Transcript messages out of `lk.transcription` streams: the user's come anew with each update, the agent's grow
+ * while it is heard. A stream that a reconnect breaks off is taken up by another of the same segment, from its
+ * beginning.
  */
 import type { Emitter, SessionEvents } from './events.js';
 import { ATTRIBUTES } from './protocol.js';
@@ -12,7 +13,7 @@ interface Segment {
 }
 
 export class Transcripts {
-  /** Of the agent, those that are not over. */
+  /** The agent's segments that are not over. */
   readonly #open = new Map<string, Segment>();
 
   constructor(private readonly events: Pick<Emitter<SessionEvents>, 'emit'>) {}
@@ -68,7 +69,7 @@ export class Transcripts {
     if (text.trim() !== '') this.events.emit('message', { role: 'agent', text });
   }
 
-  /** What has not ended by now is told as it is. Idempotent. */
+  /** Tells the segments that have not ended as they are. Idempotent. */
   close(): void {
     for (const [segmentId, segment] of this.#open) this.#finish(segmentId, segment);
   }

@@ -9,7 +9,7 @@ import { availableParallelism } from 'node:os';
 import { samplesOf } from '../../contracts/audio.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { Decode } from '../../contracts/ports/codec.js';
-import { Slots } from '../../processes/slots.js';
+import { JobSlots } from '../../processes/job-slots.js';
 import { ffmpegDecoder, findFfmpeg } from './ffmpeg.js';
 import { type DecodeLimits, decodeLimits } from './limits.js';
 import { onceDecoder } from './once.js';
@@ -39,7 +39,7 @@ const PROCESSES_PER_CORE = 4;
  */
 export function createDecode(options: DecodeOptions): Decode {
   const limits = { ...decodeLimits(PROCESSES_PER_CORE * availableParallelism()), ...options.limits };
-  const slots = new Slots(limits.processes, limits.queue, () => undefined);
+  const slots = new JobSlots(limits.processes, limits.queue, () => undefined);
   const uploads = new Uploads(options.tempFolder);
   const binary = findFfmpeg(options.ffmpegPath, options.searchPath);
   const once = onceDecoder(options.decodeOnce);
@@ -75,6 +75,12 @@ async function* attempts(starters: readonly StartDecoder[], job: Job): AsyncGene
   throw new ServiceError('engine_failed', { message: 'No audio decoder runs on this machine' });
 }
 
+const noProcess = (): ServiceError =>
+  new ServiceError('overloaded', {
+    message: 'No process can be started to decode the audio, try again later',
+    retryAfter: 1,
+  });
+
 /** Yields what the process decodes. False where it gave nothing because it lacks the codec. */
 async function* samplesFrom(
   decoder: DecoderProcess,
@@ -93,6 +99,7 @@ async function* samplesFrom(
     }
     const exit = await decoder.exited;
     signal.throwIfAborted();
+    if (exit.refused) throw noProcess();
     if (bytes === 0 && exit.incapable) return false;
     if (bytes === 0 || !exit.orderly) throw new ServiceError('audio_unreadable');
     return true;

@@ -16,7 +16,9 @@ import {
   CANNOT_RUN,
   type DecoderExit,
   type DecoderProcess,
+  isRefusal,
   LIMITED_SCRIPT,
+  spawnOptions,
   type StartDecoder,
 } from './process.js';
 import { DEMUXERS } from './sniff.js';
@@ -76,20 +78,26 @@ function commandFor(binary: string, file: string, demuxer: string): FfmpegComman
     );
 }
 
-const { _spawnFfmpeg: spawnFfmpeg } = createCommand.prototype as unknown as {
-  _spawnFfmpeg: (...args: unknown[]) => void;
-};
+type Ring = { get(): string };
+type Ended = (error?: unknown, output?: Ring, said?: Ring) => void;
+type Spawn = (this: FfmpegCommand, args: unknown, options: object, started: unknown, ended: Ended) => void;
+
+const { _spawnFfmpeg: spawnFfmpeg } = createCommand.prototype as unknown as { _spawnFfmpeg: Spawn };
+
+const NOTHING: Ring = { get: () => '' };
 
 /**
  * Answers fluent-ffmpeg's questions without a process; what is missing shows when the binary runs. And where
- * the system refuses a process for want of descriptors, fluent-ffmpeg would throw in the open: tell it instead.
+ * the system refuses a process it throws in the open, or ends without what was said, which throws too: it is
+ * given what it lacks. The child's own error comes before the one that was thrown on its missing streams.
  */
-const OVERRIDES = {
-  _spawnFfmpeg(this: FfmpegCommand, ...args: [...unknown[], (error: unknown) => void]): void {
+const OVERRIDES: object = {
+  _spawnFfmpeg(this: FfmpegCommand, ...[args, options, started, ended]: Parameters<Spawn>): void {
+    const end: Ended = (error, output = NOTHING, said = NOTHING) => ended(error, output, said);
     try {
-      spawnFfmpeg.apply(this, args);
+      spawnFfmpeg.call(this, args, { ...options, ...spawnOptions() }, started, end);
     } catch (error) {
-      (args.at(-1) as (error: unknown) => void)(error);
+      setImmediate(end, error);
     }
   },
   availableFormats: (done: (error: null, formats: object) => void): void => {
@@ -103,11 +111,11 @@ function running(command: FfmpegCommand, pcm: PassThrough): DecoderProcess {
   let killed = false;
   const exited = new Promise<DecoderExit>((resolve) => {
     command.on('start', () => killed && command.kill('SIGKILL'));
-    command.on('end', () => resolve({ orderly: true, incapable: false }));
+    command.on('end', () => resolve({ orderly: true, incapable: false, refused: false }));
     command.on('error', (error: Error, _output, said) => {
       const exit = exitOf(error, said ?? '');
       // A command that was not spawned does not end its output; any other still has some on its way.
-      if (!exit.orderly && exit.incapable) pcm.end();
+      if (exit.refused || (!exit.orderly && exit.incapable)) pcm.end();
       resolve(exit);
     });
   });
@@ -125,9 +133,10 @@ function running(command: FfmpegCommand, pcm: PassThrough): DecoderProcess {
 const LACKS = /decoder[^\n]* not found|unknown (input format|decoder)|no decoder/i;
 
 /** fluent-ffmpeg tells the end of a process in words. */
-function exitOf({ message }: Error, said: string): DecoderExit {
-  const code = /exited with code (\d+)/.exec(message)?.[1];
-  const killed = /killed with signal/.test(message);
+function exitOf(error: Error, said: string): DecoderExit {
+  if (isRefusal(error)) return { orderly: false, incapable: false, refused: true };
+  const code = /exited with code (\d+)/.exec(error.message)?.[1];
+  const killed = /killed with signal/.test(error.message);
   const missing = code === undefined ? !killed : CANNOT_RUN.has(Number(code));
-  return { orderly: code !== undefined, incapable: missing || LACKS.test(said) };
+  return { orderly: code !== undefined, incapable: missing || LACKS.test(said), refused: false };
 }

@@ -1,11 +1,11 @@
 /**
- * What a decoder process may use. Uploads are hostile: a file of 3 MB can hold hours of audio or make a
+ * Limits of a decoder process. Uploads are hostile: a file of 3 MB can hold hours of audio or make a
  * decoder spin. Set by `limited.sh` through ulimit, and by the reader (decoder.ts).
  */
 import { BYTES_PER_SAMPLE, RECOGNITION_RATE } from '../../contracts/audio.js';
 import { LIMITS } from '../../contracts/limits.js';
 
-/** Padding that codecs add at the ends of an hour is not held against it. */
+/** Audio beyond the limit that is still taken: padding that codecs add at both ends. */
 const SLACK_MS = 1000;
 
 const bytesOfAudio = (ms: number): number => Math.floor((ms / 1000) * RECOGNITION_RATE) * BYTES_PER_SAMPLE;
@@ -28,7 +28,7 @@ export const decodeLimits = (processes: number): DecodeLimits => ({
   queue: 64,
 });
 
-/** Of one process. An hour of the slowest codec takes half of the time; ffmpeg takes 60 MB, node-av 82 MB. */
+/** Limits of one process. An hour of the slowest codec takes half of the time; ffmpeg takes 60 MB, node-av 82 MB. */
 export const PROCESS_LIMITS = {
   cpuSeconds: 120,
   openFiles: 64,

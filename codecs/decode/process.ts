@@ -18,6 +18,8 @@ export interface DecoderExit {
   readonly orderly: boolean;
   /** The program could not run, or does not know the container or the codec. */
   readonly incapable: boolean;
+  /** The system had no process, memory or descriptor to spare: it may have one later. */
+  readonly refused: boolean;
 }
 
 /** Starts a decoder on a file of the container that FFmpeg calls `demuxer`. */
@@ -26,5 +28,24 @@ export type StartDecoder = (file: string, demuxer: string) => DecoderProcess;
 /** Lies beside the sources: the same depth from `dist/codecs/decode`. */
 export const LIMITED_SCRIPT = fileURLToPath(new URL('../../../codecs/decode/limited.sh', import.meta.url));
 
-/** What `exec` and `nice` answer for a program that is missing or does not run here. */
+const REFUSALS = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM']);
+
+/** Whether a process, or a file, could not be had for want of what others may give back. */
+export const isRefusal = (error: unknown): boolean =>
+  REFUSALS.has((error as NodeJS.ErrnoException | undefined)?.code ?? '');
+
+/**
+ * How decoders are spawned: with none of our environment but where programs and libraries are, and in a process
+ * group of their own, so that a signal to ours lets them finish what is being drained.
+ */
+export function spawnOptions() {
+  const { PATH, LD_LIBRARY_PATH } = process.env;
+  const env = {
+    ...(PATH !== undefined && { PATH }),
+    ...(LD_LIBRARY_PATH !== undefined && { LD_LIBRARY_PATH }),
+  };
+  return { env: env as NodeJS.ProcessEnv, detached: true } as const;
+}
+
+/** Exit codes of `exec` and `nice` for a program that is missing or does not run here. */
 export const CANNOT_RUN = new Set([126, 127]);

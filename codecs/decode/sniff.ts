@@ -1,6 +1,6 @@
 /**
  * The container of an upload, from its first bytes alone: file names and content types are never trusted.
- * What is not in the table is refused before any process is started, playlists and scripts among them.
+ * Any other file is refused before a process is started, playlists and scripts among them.
  */
 
 export type Container = 'wav' | 'mp3' | 'aac' | 'mp4' | 'ogg' | 'webm' | 'flac' | 'aiff' | 'caf';
@@ -26,7 +26,7 @@ interface Magic {
 const latin1 = (bytes: Uint8Array, at: number, length: number): string =>
   String.fromCharCode(...bytes.subarray(at, at + length));
 
-/** One of `ids` at `at`, and one of `forms` at `formAt`. */
+/** Whether one of `ids` stands at `at`, and one of `forms` at `formAt`. */
 const tagged =
   (at: number, ids: readonly string[], formAt = 0, forms?: readonly string[]) =>
   (bytes: Uint8Array): boolean =>

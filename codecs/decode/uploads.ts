@@ -4,10 +4,24 @@
  * gateway that still runs. The process id in the name tells them apart.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ServiceError } from '../../contracts/errors.js';
+import { privateFolder } from '../../processes/private-folder.js';
 
 const NAME = /^upload-(\d+)-[0-9a-f-]{36}$/;
+
+const NO_ROOM = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']);
+
+/** The client's error for a file that could not be written: `overloaded` for a full disk, which may be over soon. */
+const storable = (error: unknown): unknown =>
+  NO_ROOM.has((error as NodeJS.ErrnoException).code ?? '')
+    ? new ServiceError('overloaded', {
+        message: 'The upload cannot be stored now, try again later',
+        retryAfter: 1,
+        cause: error,
+      })
+    : error;
 
 export class Uploads {
   readonly #folder: string;
@@ -25,7 +39,9 @@ export class Uploads {
     await this.#ready;
     const path = join(this.#folder, `upload-${process.pid}-${randomUUID()}`);
     try {
-      await writeFile(path, file, { mode: 0o600, flag: 'wx' });
+      await writeFile(path, file, { mode: 0o600, flag: 'wx' }).catch((error: unknown) => {
+        throw storable(error);
+      });
       yield* use(path);
     } finally {
       await rm(path, { force: true });
@@ -33,7 +49,7 @@ export class Uploads {
   }
 
   async #open(): Promise<void> {
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    privateFolder(this.#folder);
     const names = await readdir(this.#folder);
     await Promise.all(names.filter((name) => NAME.test(name)).map((name) => this.#removeIfStale(name)));
   }

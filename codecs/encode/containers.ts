@@ -1,5 +1,5 @@
 /**
- * Where packets go: raw (MP3) or into Ogg pages by FFmpeg's muxer (Opus). Native: child processes only.
+ * Containers for encoded packets: raw (MP3), or Ogg pages by FFmpeg's muxer (Opus). Native: child processes only.
  * Invariants: `take` gives each byte once, in order; `free` is idempotent.
  */
 import { FormatContext, IOContext, type Packet, Rational } from 'node-av/lib';
@@ -10,7 +10,7 @@ export interface Container {
   write(packet: Packet): void;
   /** Writes what ends the file. Call once, last. */
   finish(): void;
-  /** What has been written since the last call. */
+  /** Takes the bytes that were written since the last call. */
   take(): Buffer;
   free(): void;
 }

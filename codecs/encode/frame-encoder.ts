@@ -111,7 +111,7 @@ export class FrameEncoder {
     });
   }
 
-  /** Until the encoder asks for more input or is at its end; both are negative answers. */
+  /** Takes packets until the encoder asks for more input or is at its end; both are negative answers. */
   #drain(take: (packet: Packet) => void): void {
     while (this.context.receivePacketSync(this.#packet) >= 0) {
       take(this.#packet);

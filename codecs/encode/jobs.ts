@@ -12,7 +12,7 @@ export interface EncodeArgs {
   /** Hz of the input */
   readonly rate: number;
   readonly output: OutputFormat;
-  /** How many times as fast the audio is to be, at the same pitch; 1 where absent */
+  /** Factor by which the audio is made faster, at the same pitch; 1 where absent. */
   readonly speed?: number;
 }
 

@@ -59,7 +59,7 @@ function encoded(settings: EncoderSettings, open: (encoder: FrameEncoder) => Con
   };
 }
 
-/** What a chain is made of, before its sink. */
+/** A step before the sink: resampling or time-stretching. */
 interface Stage {
   finish(): Buffer;
   free(): void;
@@ -81,7 +81,7 @@ function staged<S extends Stage>(open: () => S, push: (stage: S, pcm: Buffer) =>
   };
 }
 
-/** What `open` gives; frees `owner` where it throws. */
+/** Calls `open`, and frees `owner` where it throws. */
 function orFree<T>(owner: { free(): void }, open: () => T): T {
   try {
     return open();

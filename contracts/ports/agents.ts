@@ -1,6 +1,7 @@
 /**
- * Agents, their drafts and their published versions (spec.txt "Agent"). Every method sees what belongs to the workspace
- * only. Sessions run published configuration: they ask `PublishedAgents`, which never shows a draft but to a preview.
+ * Agents, their drafts and their published versions (docs/contract/platform.md 6.1). Every method sees what belongs
+ * to the workspace only. Sessions run published configuration: they ask `PublishedAgents`, which never shows a draft
+ * but to a preview.
  */
 import type { AgentConfig } from '../schemas/agent-config.js';
 import type { ConfigRevision } from '../schemas/agent-merge.js';
@@ -38,7 +39,7 @@ export interface HashedConfig {
   readonly updatedAt: Date;
 }
 
-/** What a configuration refers to, by ids. */
+/** Ids of the tools and knowledge sources that a configuration refers to. */
 export interface References {
   readonly tools: readonly string[];
   readonly sources: readonly string[];
@@ -53,10 +54,13 @@ export interface Agents {
     workspaceId: string,
   ): Promise<Agent>;
   change(id: string, workspaceId: string, change: AgentChange): Promise<Agent | undefined>;
-  /** With its configuration and versions; false where there is no such agent. */
+  /**
+   * With its configuration and versions; false where there is no such agent. As when it is archived, its sessions that
+   * wait to be joined end, and its conversations go on.
+   */
   remove(id: string, workspaceId: string): Promise<boolean>;
   config(id: string, workspaceId: string): Promise<HashedConfig | undefined>;
-  /** Those of the references that do not exist in the workspace, as problems of a configuration. */
+  /** The references that do not exist in the workspace, as problems of a configuration. */
   missing(references: References, workspaceId: string): Promise<readonly Problem[]>;
   /**
    * Replaces the draft by what `revise` makes of it; changes of one agent come one after the other.
@@ -98,7 +102,7 @@ export interface PinnedSource {
   readonly revision: number;
 }
 
-/** All that a conversation runs on. */
+/** Everything that a conversation runs on: configuration, tools and knowledge sources. */
 export interface RunnableVersion {
   /** 0 for a draft. */
   readonly number: number;

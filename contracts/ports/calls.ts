@@ -1,11 +1,11 @@
 /**
- * The media side of one conversation: a user and the agent, whatever carries them (transport.md). The gateway
- * sees speech, playout and messages; frames of 20 ms, codecs and connections stay behind this port.
- * PCM is 16-bit mono; times are milliseconds on the call's own clock, which starts at 0 with the call.
+ * The media side of one conversation: a user and the agent, whatever carries them (docs/contract/transport.md). The
+ * gateway sees speech, playout and messages; frames of 20 ms, codecs and connections stay behind this port. PCM is
+ * 16-bit mono.
  */
 import type { RecordingBegan } from './recordings.js';
 
-/** What carries signalling frames to one client connection. */
+/** The connection to one client that signalling frames are sent over. */
 export interface SignalLink {
   /** A frame for the client; dropped once the connection is closed. */
   send(frame: Uint8Array | string): void;
@@ -22,13 +22,13 @@ export interface SignalEnd {
 export interface SignalConnect {
   /** `/rtc/v1` (one peer connection) or `/rtc` (two). */
   readonly version: 1 | 0;
-  /** A resume of this participant; absent: a join, or a full reconnect. */
-  readonly resume?: string;
   /** The query of the upgrade request, for what the version carries there. */
   readonly query: URLSearchParams;
+  /** The client's address where it is certain and private; empty for any other. */
+  readonly from: string;
 }
 
-/** Who is who among the participants of a session. */
+/** Identities of the participants of a session. */
 export const IDENTITIES = { user: 'user', agent: 'agent' } as const;
 
 export interface CallOptions {
@@ -47,22 +47,22 @@ export interface JoinableOptions extends CallOptions {
 export type CallEvent =
   /** The user's media is connected; the first time, and after each drop. */
   | { readonly kind: 'connected' }
-  /** It is not any more; the call goes on until somebody ends it. */
+  /** The user's media is not connected any more; the call goes on until somebody ends it. */
   | { readonly kind: 'disconnected' }
   /** The client said that it leaves. */
   | { readonly kind: 'left' }
   /** Voice activity of the user. A muted or lost microphone counts as silence. */
-  | { readonly kind: 'speech'; readonly active: boolean; readonly at: number }
+  | { readonly kind: 'speech'; readonly active: boolean }
   /**
-   * What the user said, at 16 kHz, in windows of 100 to 300 ms while voice activity lasts: from shortly before it
+   * The user's speech, at 16 kHz, in windows of 100 to 300 ms while voice activity lasts: from shortly before it
    * began until it ended.
    */
-  | { readonly kind: 'audio'; readonly samples: Int16Array; readonly at: number }
+  | { readonly kind: 'audio'; readonly samples: Int16Array }
   /** How much of an utterance has left for the user; at least each 200 ms, and when it ends or is cleared. */
   | { readonly kind: 'played'; readonly utterance: number; readonly ms: number; readonly ended: boolean }
   | { readonly kind: 'data'; readonly topic: string; readonly payload: Uint8Array };
 
-/** Text of one side, shown while it is said (native-and-platform.md 6.9, `lk.transcription`). */
+/** Text of one side, shown while it is said (docs/contract/platform.md 6.9, `lk.transcription`). */
 export interface TranscriptText {
   readonly speaker: 'user' | 'agent';
   readonly segment: string;
@@ -74,7 +74,7 @@ export interface TranscriptText {
 /** The agent's frames of one call, as they left for the user. */
 export interface FrameCounts {
   readonly sent: number;
-  /** Of them, a whole frame late or more. */
+  /** Frames among those sent that left a whole frame late or more. */
   readonly late: number;
   /** Frames of time that were let go while it spoke. */
   readonly lost: number;
@@ -117,22 +117,24 @@ export interface JoinableCall extends Call {
 /** Embedded mode: the gateway is the server that clients join. */
 export interface JoinableCalls {
   /** Never blocks; nothing is sent before a client connects. */
-  open(options: JoinableOptions, signal: AbortSignal): JoinableCall;
+  open(options: JoinableOptions): JoinableCall;
 }
 
 /** A call in a room of somebody else's server. */
 export interface RoomCall extends Call {
   /**
-   * The room is there and the agent is in it, with its track. Errors: `engine_busy` where no process has a place for it,
-   * `engine_lost`, `transport_failed` where the cluster does not answer or refuses.
+   * The room is there and the agent is in it, with its track. Errors: `engine_busy` where no process has a place for
+   * it, `engine_lost`, `transport_failed` where the cluster does not answer or refuses.
    */
   readonly ready: Promise<void>;
 }
 
 /** Livekit mode: agents join rooms on an existing cluster. */
 export interface RoomCalls {
-  /** Makes the room, open for its first user until `joinBy`, and sends the agent in. The room goes when the call ends. */
-  open(options: CallOptions, joinBy: Date, signal: AbortSignal): RoomCall;
+  /**
+   * Makes the room, open for its first user until `joinBy`, and sends the agent in. The room goes when the call ends.
+   */
+  open(options: CallOptions, joinBy: Date): RoomCall;
   /** Ends the room of a session that nobody holds any more; none is fine. Errors: `transport_failed`. */
   remove(sessionId: string): Promise<void>;
 }

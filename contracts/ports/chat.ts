@@ -1,4 +1,4 @@
-/** A language model that streams text and tool calls (decisions.md "Language model", fine point 11). */
+/** A language model that streams text and tool calls (docs/contract/decisions.md "Language model", decision 11). */
 
 export interface ToolCall {
   readonly id: string;
@@ -22,7 +22,10 @@ export interface ChatTool {
 export interface ChatRequest {
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly ChatTool[];
-  /** What was found for this turn; a model that reads prompts gets it as a message, the embedded one as it is. */
+  /**
+   * Passages of the knowledge base for this turn; a model that reads prompts gets it as a message, the embedded one
+   * as it is.
+   */
   readonly passages: readonly { readonly source: string; readonly text: string }[];
 }
 
@@ -35,7 +38,8 @@ export interface ChatModel {
   /** Shown in logs and records: `builtin-dialogue` says what it is. */
   readonly name: string;
   /**
-   * Errors: `provider_failed` (with the model's status), `first_byte_timeout`. Never retried after the request was
+   * Errors: `provider_failed` (with the model's status; also for an answer that is empty, too long or no stream),
+   * `first_byte_timeout`. Never retried after the request was
    * sent. Leaving the loop, or an abort, ends the request.
    */
   chat(request: ChatRequest, signal: AbortSignal): AsyncIterable<ChatEvent>;

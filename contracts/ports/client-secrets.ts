@@ -1,10 +1,13 @@
-/** Short-lived keys that an account owner's server hands to a browser, for one realtime socket at a time (decisions.md "Protocol A"). */
-import type { Caller } from './identity.js';
+/**
+ * Short-lived keys that an account owner's server hands to a browser, for one realtime socket at a time
+ * (docs/contract/decisions.md "Protocol A").
+ */
+import type { Caller, Identity } from './identity.js';
 
-/** What every client secret begins with; clients look at it. */
+/** Prefix of every client secret; clients look at it. */
 export const CLIENT_SECRET_PREFIX = 'ek_';
 
-/** What a client said of the session that its secret is for, as in `session.update`: checked, not completed. */
+/** Settings of the session that a secret is for, as in `session.update`: checked, without defaults. */
 export type SecretSession = Readonly<Record<string, unknown>>;
 
 export interface IssuedSecret {
@@ -15,10 +18,10 @@ export interface IssuedSecret {
 
 /** A secret in use; no other socket gets it before `release`. */
 export interface RedeemedSecret {
-  /** Who issued it. */
-  readonly caller: Caller;
+  /** The key that issued it. */
+  readonly caller: Identity;
   readonly session: SecretSession;
-  /** Once the socket is closed. Idempotent, never fails. */
+  /** Gives the secret free for another socket. Call it once the socket is closed. Idempotent, never fails. */
   release(): void;
 }
 
@@ -26,8 +29,8 @@ export interface ClientSecrets {
   /** Errors: `concurrency_exceeded` where the workspace has as many valid ones as it may, `overloaded`. */
   issue(caller: Caller, session: SecretSession, ttlSeconds: number): Promise<IssuedSecret>;
   /**
-   * Undefined where the secret is unknown, expired or in use, or the key that issued it is revoked. One that is in
-   * use stays so beyond its expiry. Errors: `overloaded` where the database does not answer.
+   * Undefined where the secret is unknown, expired or in use, or the key that issued it is revoked or has expired.
+   * One that is in use stays so beyond its expiry. Errors: `overloaded` where the database does not answer.
    */
   redeem(secret: string): Promise<RedeemedSecret | undefined>;
 }

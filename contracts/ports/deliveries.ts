@@ -1,5 +1,5 @@
 /**
- * Post-call events on their way to an account owner's endpoints (native-and-platform.md 6.8). A delivery is a row
+ * Post-call events on their way to an account owner's endpoints (docs/contract/platform.md 6.8). A delivery is a row
  * before it is sent, in the transaction of what it tells of, so it outlives every process. At least once, and per
  * session and endpoint in order.
  */

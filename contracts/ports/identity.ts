@@ -1,12 +1,22 @@
-/** Who calls, and what they may use (decisions.md "Keys", fine point 6). */
+/** Callers, and the quotas and slots that they may use (docs/contract/decisions.md "Keys", decision 6). */
+import type { Role } from '../permissions.js';
+
 export interface Caller {
   readonly workspaceId: string;
   readonly keyId: string;
 }
 
+/** A caller by a key, or by what a key has issued: it may do what the key may. */
+export interface Identity extends Caller {
+  readonly role: Role;
+}
+
 export interface KeyAuthority {
-  /** The caller behind a key, from a cache where it can; undefined where it is unknown or revoked. */
-  authenticate(key: string): Promise<Caller | undefined>;
+  /**
+   * The holder of a key, from a cache where possible; undefined where it is unknown or revoked. Errors: `expired_key`,
+   * `overloaded` where the database does not answer.
+   */
+  authenticate(key: string): Promise<Identity | undefined>;
 }
 
 export type UsageKind = 'synthesis_characters' | 'transcription_ms' | 'conversation_ms';
@@ -27,7 +37,7 @@ export interface Admission {
   use(workspaceId: string, kind: UsageKind, amount: number): void;
 }
 
-/** How admission leases blocks of slots from the store that all processes share. */
+/** The store of slot leases, which all processes share. */
 export interface SlotLeases {
   /** How long a hold lasts when it is not renewed. */
   readonly leaseMs: number;
@@ -45,6 +55,6 @@ export interface UsageStore {
   add(
     entries: readonly { readonly workspaceId: string; readonly kind: UsageKind; readonly amount: number }[],
   ): Promise<void>;
-  /** What is left of the workspace's quota this month, by kind; absent kinds have no quota. */
+  /** The rest of the workspace's quota this month, by kind; absent kinds have no quota. */
   remaining(workspaceId: string): Promise<Partial<Record<UsageKind, number>>>;
 }

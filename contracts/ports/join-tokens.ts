@@ -1,5 +1,5 @@
 /**
- * Tokens by which a client joins a session's transport (transport.md "Single use"). The first one is spent at the first
+ * Tokens by which a client joins a session's transport (docs/contract/transport.md "Single use"). The first one is spent at the first
  * join, which the session's row decides; a later one belongs to the same user and lasts until the session ends.
  */
 export interface JoinClaims {

@@ -1,4 +1,4 @@
-/** Knowledge sources of a workspace: texts that agents answer from (native-and-platform.md 6.1). */
+/** Knowledge sources of a workspace: texts that agents answer from (docs/contract/platform.md 6.1). */
 import type { PinnedSource } from './agents.js';
 import type { Listed, PageRequest } from './page.js';
 import type { AgentReferences } from './tools.js';
@@ -43,7 +43,7 @@ export interface Knowledge {
     source: { readonly name: string; readonly description: string; readonly file: SourceFile },
     workspaceId: string,
   ): Promise<KnowledgeDetail>;
-  /** What is absent stays; a file is a new revision. */
+  /** Changes the given fields; a file makes a new revision. */
   change(
     id: string,
     workspaceId: string,

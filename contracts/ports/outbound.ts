@@ -1,7 +1,7 @@
 /**
- * Requests to addresses that an account owner wrote: tools and webhooks (spec "Webhook tool" rule 9; decisions.md
- * fine point 8). Nothing private is reached, at save time by the address as written and at call time by every address
- * that a connection would go to, on every redirect.
+ * Requests to addresses that an account owner wrote: tools and webhooks (docs/contract/platform.md 6.5 rule 9;
+ * docs/contract/decisions.md 8). Nothing private is reached, at save time by the address as written and at call time
+ * by every address that a connection would go to, on every redirect.
  */
 
 export interface OutboundRequest {
@@ -29,7 +29,7 @@ export interface OutboundReply {
   readonly latencyMs: number;
 }
 
-/** What the connection says of itself; no stored header may. */
+/** Headers that belong to the connection, so no stored header may set them. */
 export const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   'connection', 'content-length', 'expect', 'host', 'http2-settings', 'keep-alive', 'proxy-authenticate',
   'proxy-authorization', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade',

@@ -1,5 +1,5 @@
 /**
- * One page of a list (native-and-platform.md 6.2), newest first, between the dialect that is asked for it and the
+ * One page of a list (docs/contract/platform.md 6.2), newest first, between the dialect that is asked for it and the
  * store that reads it. A position is a row's place in its list: a decimal number that falls from row to row.
  */
 export interface PageRequest {

@@ -1,4 +1,4 @@
-/** Recordings of sessions as clients read them (native-and-platform.md 6.7 `recording`). */
+/** Recordings of sessions as clients read them (docs/contract/platform.md 6.7 `recording`). */
 export interface RecordingTrack {
   readonly role: 'agent' | 'user' | 'human';
   readonly status: 'requested' | 'active' | 'complete' | 'failed';
@@ -31,7 +31,7 @@ export interface RecordingFile {
 export interface Recordings {
   /** Its addresses begin with `baseUrl`. Undefined where the session was never recorded. */
   read(sessionId: string, baseUrl: string): Promise<Recording | undefined>;
-  /** What a signed address leads to; undefined where it was not signed here or is over. */
+  /** The file behind a signed address; undefined where it was not signed here or has expired. */
   open(token: string): Promise<RecordingFile | undefined>;
 }
 

@@ -1,4 +1,4 @@
-/** What the installation's secret is used for (decisions.md fine point 23): sealing at rest, and keys for signatures. */
+/** Uses of the installation's secret (docs/contract/decisions.md 23): encryption at rest, and keys for signatures. */
 export interface Secrets {
   /** AES-256-GCM; `context` says whose it is, and opens nothing else. */
   seal(plain: string, context: string): Uint8Array;

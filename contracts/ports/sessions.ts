@@ -1,8 +1,9 @@
 /**
- * Voice sessions (spec "Sessions"; native-and-platform.md 6.6 to 6.8; decisions.md fine point 13). A session is made
- * `pending` with everything that its conversation will need, is joined once by its token, becomes `active` when the
- * user is connected, and ends exactly once, whoever ends it and in whichever process.
+ * Voice sessions (docs/contract/platform.md 6.7; docs/contract/platform.md 6.6 to 6.8; docs/contract/decisions.md
+ * 13). A session is made `pending` with everything that its conversation will need, is joined once by its token,
+ * becomes `active` when the user is connected, and ends exactly once, whoever ends it and in whichever process.
  */
+import type { RawJson } from '../raw-json.js';
 import type { AgentConfig } from '../schemas/agent-config.js';
 import type { ToolDefinition } from '../schemas/tools.js';
 import type { Listed, PageRequest } from './page.js';
@@ -29,14 +30,15 @@ export type Json = Readonly<Record<string, unknown>>;
 /** A tool as it was published; its credentials are asked for by id when it is called. */
 export interface PlannedTool {
   readonly toolId: string;
-  /** What the model calls it. */
+  /** The function name by which the model calls it. */
   readonly functionName: string;
   readonly definition: ToolDefinition;
 }
 
 /**
- * What a conversation runs: the published configuration with the session's overrides in it and every placeholder of
- * `config.prompt` rendered. The rendered texts hold the session's variables, so they are forgotten when it ends.
+ * The plan that a conversation runs: the published configuration with the session's overrides in it and every
+ * placeholder of `config.prompt` rendered. The rendered texts hold the session's variables, so they are forgotten
+ * when it ends.
  */
 export interface SessionPlan {
   readonly config: AgentConfig;
@@ -60,8 +62,8 @@ export interface NewSession {
   readonly source: SessionSource;
   readonly name: string | null;
   readonly endUserId: string | null;
-  /** Returned as it came. */
-  readonly metadata: Json;
+  /** An object. */
+  readonly metadata: RawJson;
   /** The overrides that took effect, as they came. */
   readonly overrides: Json;
   readonly plan: SessionPlan;
@@ -75,11 +77,11 @@ export interface SessionRecord extends Omit<NewSession, 'plan'> {
   readonly callerNumber: string | null;
   readonly dialedNumber: string | null;
   readonly createdAt: Date;
-  /** Until when it may be joined. */
+  /** End of the time in which it may be joined. */
   readonly expiresAt: Date;
   readonly startedAt: Date | null;
   readonly endedAt: Date | null;
-  /** Of the conversation, whole seconds. */
+  /** Length of the conversation in whole seconds. */
   readonly durationSeconds: number | null;
   readonly endedReason: EndedReason | null;
 }
@@ -128,6 +130,8 @@ export interface SessionAnalysis {
     readonly rationale: string;
   }[];
   readonly error: string | null;
+  /** Why it was skipped. */
+  readonly reason?: string | null;
 }
 
 export interface SessionDetail extends SessionRecord {
@@ -141,9 +145,13 @@ export interface SessionFilter {
   /** Absent: all but `pending`. */
   readonly statuses?: readonly SessionStatus[];
   readonly callerNumber?: string;
+  readonly endUserId?: string;
   readonly createdAfter?: Date;
   readonly createdBefore?: Date;
 }
+
+/** `live`: a conversation goes on, or may still be joined. */
+export type SessionRemoval = 'removed' | 'live' | 'unknown';
 
 /** Sessions as their workspace sees them. Another one's do not exist. */
 export interface Sessions {
@@ -152,6 +160,11 @@ export interface Sessions {
   /** Newest first, without previews. */
   list(workspaceId: string, filter: SessionFilter, page: PageRequest): Promise<Listed<SessionRecord>>;
   read(id: string, workspaceId: string): Promise<SessionDetail | undefined>;
+  /** With all that belongs to it; the files of its recording follow, on the machine that has them. */
+  remove(id: string, workspaceId: string): Promise<SessionRemoval>;
+  /** Removes some of an end user's sessions that are not live; their ids, none once none is left. */
+  removeSomeOf(endUserId: string, workspaceId: string): Promise<readonly string[]>;
+  countLiveOf(endUserId: string, workspaceId: string): Promise<number>;
 }
 
 export interface RunningSession {

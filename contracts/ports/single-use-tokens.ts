@@ -1,8 +1,8 @@
 /**
- * Keys for browsers that open one connection or send one upload of protocol B each (decisions.md "Protocol B"). A token stands for
+ * Keys for browsers that open one connection or send one upload of protocol B each (docs/contract/decisions.md "Protocol B"). A token stands for
  * the caller who issued it, works once, for its kind only, and for LIMITS.singleUseToken.ttlMs.
  */
-import type { Caller } from './identity.js';
+import type { Caller, Identity } from './identity.js';
 
 export const SINGLE_USE_TOKEN_KINDS = ['realtime_scribe', 'batch_scribe', 'tts_websocket'] as const;
 export type SingleUseTokenKind = (typeof SINGLE_USE_TOKEN_KINDS)[number];
@@ -14,6 +14,6 @@ export const isSingleUseTokenKind = (kind: string): kind is SingleUseTokenKind =
 export interface SingleUseTokens {
   /** A new token. Errors: `concurrency_exceeded` where the workspace has too many that nobody has used. */
   issue(caller: Caller, kind: SingleUseTokenKind): Promise<string>;
-  /** The caller behind the token, once; undefined where it is unknown, used, expired, of another kind, or its key is revoked. */
-  redeem(token: string, kind: SingleUseTokenKind): Promise<Caller | undefined>;
+  /** The caller behind the token, once; undefined where it is unknown, used, expired, of another kind, or its key is revoked or has expired. */
+  redeem(token: string, kind: SingleUseTokenKind): Promise<Identity | undefined>;
 }

@@ -1,23 +1,22 @@
 /**
- * What dialects see of speech: encoded bytes in and out, never a backend.
+ * The speech ports, by which dialects synthesise and transcribe: encoded bytes in and out, never a backend.
  * `engines/` implements both ports.
  */
 import type { OutputFormat } from '../audio.js';
-import type { Language } from '../languages.js';
+import type { LanguageCode } from '../languages.js';
 import type { SynthesisModel, TranscriptionModel } from '../models.js';
 import type { Caller } from './identity.js';
 import type { RequestTrace } from './trace.js';
-import type { ReferenceAudio, Sampling, TimedWord } from './tts.js';
+import type { Latency, ReferenceAudio, Sampling, TimedWord } from './tts.js';
 
-/** `low`: start on the first clause; `balanced`: on the first sentence; `normal`: whole sentences (decisions.md). */
-export type Latency = 'low' | 'balanced' | 'normal';
-
-/** All of a request but its text. */
+/** A synthesis request without its text. */
 export interface SpeechOptions {
   readonly model: SynthesisModel;
   /** A voice library id; empty selects the default voice. */
   readonly voice: string;
-  readonly language?: Language;
+  /** Ids of several voices, of the text's speaker tags in order; `voice` is empty then. */
+  readonly speakers?: readonly string[];
+  readonly language?: LanguageCode;
   readonly references: readonly ReferenceAudio[];
   readonly output: OutputFormat;
   readonly latency: Latency;
@@ -28,26 +27,31 @@ export interface SpeechOptions {
   readonly normalizeLoudness: boolean;
   /** Longest text, in characters, that goes to an engine in one piece. */
   readonly chunkLength: number;
+  /** Whether numbers and abbreviations are written out, where the engine leaves the choice; absent: as it likes. */
+  readonly normalize?: boolean;
   readonly sampling: Sampling;
   readonly trace?: RequestTrace;
 }
+
+/** The voice that a client wishes, before there is a text. */
+export type VoiceWish = Pick<SpeechOptions, 'model' | 'voice' | 'language'>;
 
 export interface SynthesisRequest extends SpeechOptions {
   readonly text: string;
 }
 
-/** More text, or the wish to hear all of it that has come so far. */
+/** A part of a text that arrives: more text, or a flush, which has all text so far spoken. */
 export type TextPart = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'flush' };
 
 /**
- * Text that still arrives. What is complete in it is spoken as `latency` says, a flush and the end complete
+ * A request whose text still arrives. Complete pieces are spoken as `latency` says, a flush and the end complete
  * the rest. The first piece decides the language, the slot is held from the first `next()` to the end.
  */
-export interface LiveSynthesisRequest extends SpeechOptions {
+export interface StreamingSynthesisRequest extends SpeechOptions {
   readonly text: AsyncIterable<TextPart>;
 }
 
-/** One piece of the text, as far as it has been spoken. Times in seconds. */
+/** A piece of the text, as far as it has been spoken. Times in seconds. */
 export interface SpokenPiece {
   readonly index: number;
   /** The piece's text as it came, and where it begins in the request's text (UTF-16 units). */
@@ -55,7 +59,7 @@ export interface SpokenPiece {
   readonly at: number;
   /** Where its audio begins in the whole audio. */
   readonly offset: number;
-  /** Of its audio so far. */
+  /** Seconds of its audio so far. */
   readonly duration: number;
   readonly complete: boolean;
   /** Known so far; times from the piece's own start. Undefined where the engine has no timing. */
@@ -73,12 +77,13 @@ export interface TimedAudio {
 export interface Speech {
   /**
    * Settles voice, engine and admission, then yields encoded audio as it is synthesised.
-   * The first `next()` may fail with `voice_not_found`, `voice_language`, `cloning_unavailable`,
-   * `concurrency_exceeded`, `quota_exceeded`, `engine_*`; later ones with `engine_*`.
-   * Leaving the loop, or an abort, cancels all work behind it.
+   * The first `next()` may fail with `voice_not_found`, `voice_language`, `language_unavailable`,
+   * `cloning_unavailable`, `speakers_unavailable`, `nothing_to_say`, `concurrency_exceeded`, `quota_exceeded`,
+   * `engine_*`; later ones with `engine_*`, and with `voice_language` or `language_unavailable` where text arrives
+   * that the voice does not read. Leaving the loop, or an abort, cancels all work behind it.
    */
   synthesize(
-    request: SynthesisRequest | LiveSynthesisRequest,
+    request: SynthesisRequest | StreamingSynthesisRequest,
     caller: Caller,
     signal: AbortSignal,
   ): AsyncIterable<Uint8Array>;
@@ -88,13 +93,20 @@ export interface Speech {
    * least once, and for the last time complete. Errors as those of `synthesize`.
    */
   synthesizeTimed(
-    request: SynthesisRequest | LiveSynthesisRequest,
+    request: SynthesisRequest | StreamingSynthesisRequest,
     caller: Caller,
     signal: AbortSignal,
   ): AsyncIterable<TimedAudio>;
 
   /** Whether the caller may speak at all, before there is anything to say. Errors: `quota_exceeded`. */
   checkQuota(caller: Caller): Promise<void>;
+
+  /**
+   * Whether the model has the voice and it speaks the language, before there is anything to say: refuses what
+   * `synthesize` would. Without a language only whether there is such a voice. Errors: `voice_not_found`,
+   * `voice_language`, `language_unavailable`, `cloning_unavailable`, `overloaded`.
+   */
+  checkVoice(wish: VoiceWish, caller: Pick<Caller, 'workspaceId'>): Promise<void>;
 }
 
 /** Headerless PCM (contracts/audio.ts), as it was collected: the chunks follow one another. */

@@ -1,9 +1,11 @@
 /** A transcription backend, and voice activity. Audio is 16 kHz mono PCM (contracts/audio.ts). */
-import type { Language } from '../languages.js';
+import type { Demand } from './demand.js';
+import type { TraceContext } from './trace.js';
+import type { LanguageCode } from '../languages.js';
 
 export interface SttCapabilities {
   /** `any`: the engine takes every language. */
-  readonly languages: readonly Language[] | 'any';
+  readonly languages: readonly LanguageCode[] | 'any';
   /** Longest piece in seconds that one call may hold; longer audio is cut by voice activity. */
   readonly maxPieceSeconds: number;
   readonly words: boolean;
@@ -30,8 +32,9 @@ export interface SttEngine {
     samples: Int16Array,
     options: {
       readonly language?: string;
-      /** W3C trace context, for engines that are services of their own. */
-      readonly traceparent?: string;
+      readonly traceContext?: TraceContext;
+      /** For engines that work on one piece at a time; absent: nothing is known of it. */
+      readonly demand?: Demand;
     },
     signal: AbortSignal,
   ): Promise<SttPiece>;

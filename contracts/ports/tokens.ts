@@ -1,4 +1,4 @@
-/** How long a prompt is to a language model: tokens of o200k_base, which the limits are written in. */
+/** Length of a prompt in tokens of o200k_base, in which the limits are written. */
 export interface TokenCounter {
   /**
    * Whether the text has more than `limit` tokens. Never works on this thread; as many as LIMITS.tokenQueue wait.

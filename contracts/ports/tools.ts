@@ -1,4 +1,4 @@
-/** Tools of a workspace (spec.txt "Webhook tool"); every method sees the workspace's own only. */
+/** Tools of a workspace (docs/contract/platform.md 6.5); every method sees the workspace's own only. */
 import type { ToolDefinition, ToolRevision } from '../schemas/tools.js';
 import type { Listed, PageRequest } from './page.js';
 
@@ -12,12 +12,15 @@ export interface Tool {
   readonly updatedAt: Date;
 }
 
-/** What lists show of a tool. */
+/** A tool as lists show it. */
 export interface ToolSummary extends Omit<Tool, 'definition'> {
   readonly definition: Pick<ToolDefinition, 'name' | 'description' | 'tool_type' | 'method' | 'url'>;
 }
 
-/** A tool as it was published, without its mock responses. Its credentials are those that the tool has now (fine point 14). */
+/**
+ * A tool as it was published, without its mock responses. Its credentials are those that the tool has now (decision
+ * 14).
+ */
 export interface FrozenTool {
   readonly id: string;
   readonly definition: ToolDefinition;
@@ -37,7 +40,10 @@ export interface Tools {
   ): Promise<Listed<ToolSummary>>;
   read(id: string, workspaceId: string): Promise<Tool | undefined>;
   create(revision: ToolRevision, workspaceId: string): Promise<Tool>;
-  /** Changes of one tool come one after the other. Errors: those of `revise`; `invalid_request` as in `Agents.configure`. */
+  /**
+   * Changes of one tool come one after the other. Errors: those of `revise`; `invalid_request` as in
+   * `Agents.configure`.
+   */
   change(
     id: string,
     workspaceId: string,

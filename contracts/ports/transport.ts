@@ -1,4 +1,4 @@
-/** How clients come to the sessions of this installation: one transport for all of them (transport.md). */
+/** The transport by which clients join sessions: one for the whole installation (docs/contract/transport.md). */
 import type { JoinTokens } from './join-tokens.js';
 import type { RunningSession } from './sessions.js';
 

@@ -1,15 +1,19 @@
 /** A synthesis backend. Rows of engines/registry.ts; every one passes engines/conformance.ts. */
-import type { Language } from '../languages.js';
+import type { Demand } from './demand.js';
+import type { TraceContext } from './trace.js';
+import type { LanguageCode } from '../languages.js';
 
 export interface TtsCapabilities {
-  readonly languages: readonly Language[];
+  readonly languages: readonly LanguageCode[];
+  /** Takes text in every script and language: a service that nobody told the languages of. */
+  readonly anyScript?: boolean;
   /** Hz of the PCM that it yields. */
   readonly sampleRate: number;
   /** Whether audio arrives before the whole text is spoken. */
   readonly streaming: boolean;
   readonly timing: 'none' | 'word';
   readonly cloning: boolean;
-  /** Several voices in one text, by speaker tags. */
+  /** Several voices in one text, by speaker tags: `<|speaker:0|>`. */
   readonly speakers: boolean;
   /** Whether it speaks faster or slower by itself; else the range is done by time-stretching. */
   readonly speed: boolean;
@@ -23,7 +27,7 @@ export interface EngineVoice {
   /** The engine's own name of the voice. */
   readonly name: string;
   readonly title: string;
-  readonly languages: readonly Language[];
+  readonly languages: readonly LanguageCode[];
 }
 
 export interface ReferenceAudio {
@@ -37,20 +41,34 @@ export interface Sampling {
   readonly repetitionPenalty?: number;
 }
 
+/** `low`: start on the first clause; `balanced`: on the first sentence; `normal`: whole sentences (docs/contract/decisions.md). */
+export type Latency = 'low' | 'balanced' | 'normal';
+
 export interface TtsRequest {
   /** One clause or sentence; the pipeline cuts longer texts. */
   readonly text: string;
-  /** Empty where `references` say who speaks. */
+  /** Empty where `references` or `speakers` say who speaks. */
   readonly voice: string;
-  readonly language: Language;
+  /** The voices of the speaker tags in order, for engines with `speakers`: names, or reference audio of each. */
+  readonly speakers?: readonly string[] | readonly (readonly ReferenceAudio[])[];
+  readonly language: LanguageCode;
   /** 1 is the voice's own pace. Only engines with `speed` are given another value. */
   readonly speed: number;
   /** Whether word events are wanted; engines with `timing: 'word'` yield them only then. */
   readonly timing?: boolean;
   readonly sampling?: Sampling;
+  /**
+   * For engines that are services of their own, as the client asked. Whether numbers and abbreviations are written
+   * out before they are spoken: engines that always do so themselves take no notice.
+   */
+  readonly normalize?: boolean;
+  /** As the client asked; the text has been cut by it already. */
+  readonly latency?: Latency;
+  readonly chunkLength?: number;
   readonly references?: readonly ReferenceAudio[];
-  /** W3C trace context, for engines that are services of their own. */
-  readonly traceparent?: string;
+  readonly traceContext?: TraceContext;
+  /** For engines that work on one piece at a time; absent: nothing is known of it. */
+  readonly demand?: Demand;
 }
 
 /** Times in seconds from the start of this request's audio. */

@@ -1,8 +1,9 @@
 /**
  * The voice library: the voices of the configured engines, which everybody hears and nobody changes, and
- * cloned ones, which belong to one workspace (decisions.md "Models, voices"; native-and-platform.md 5).
+ * cloned ones, which belong to one workspace (docs/contract/decisions.md "Models and voices"; docs/contract/native.md
+ * 5).
  */
-import type { Language } from '../languages.js';
+import type { LanguageCode } from '../languages.js';
 import type { ReferenceAudio } from './tts.js';
 
 export const VISIBILITIES = ['public', 'unlist', 'private'] as const;
@@ -16,9 +17,9 @@ interface VoiceRow {
   readonly description: string;
   readonly tags: readonly string[];
   readonly visibility: Visibility;
-  /** What it can speak now. */
-  readonly languages: readonly Language[];
-  readonly titleLanguage: Language;
+  /** The languages it can speak with the engines configured now. */
+  readonly languages: readonly LanguageCode[];
+  readonly titleLanguage: LanguageCode;
   /** Other ids that reach it, `alloy` among them. */
   readonly aliases: readonly string[];
   readonly author: { readonly id: string; readonly name: string };
@@ -40,7 +41,7 @@ export interface ClonedVoice extends VoiceRow {
 
 export type Voice = OwnVoice | ClonedVoice;
 
-/** Who is asked to speak: an engine's voice, or reference audio that an engine with cloning is given. */
+/** A voice as an engine is asked for it: its own, or reference audio to clone. */
 export type SpeakingVoice =
   | Pick<OwnVoice, 'kind' | 'languages' | 'engine' | 'engineVoice'>
   | { readonly kind: 'cloned'; readonly references: readonly ReferenceAudio[] };
@@ -68,6 +69,8 @@ export type VoiceChanges = Partial<Pick<NewVoice, 'title' | 'description' | 'tag
 export interface VoiceCatalogue {
   /** Whether any configured engine clones. */
   readonly clones: boolean;
+  /** Voices of the configured engines, which every workspace has. */
+  readonly own: readonly Voice[];
   /** In the library's order: engines as configured, then cloned ones, newest first. */
   list(workspaceId: string): Promise<readonly Voice[]>;
   read(id: string, workspaceId: string): Promise<Voice | undefined>;
@@ -82,7 +85,7 @@ export interface VoiceCatalogue {
 export type StoredVoice = Omit<NewVoice, 'references'> &
   Pick<VoiceRow, 'id' | 'author' | 'createdAt' | 'updatedAt'> & { readonly workspaceId: string };
 
-/** Where cloned voices are kept; every method sees rows of the workspace only. */
+/** The store of cloned voices; every method sees rows of the workspace only. */
 export interface ClonedVoices {
   list(workspaceId: string): Promise<readonly StoredVoice[]>;
   read(id: string, workspaceId: string): Promise<StoredVoice | undefined>;

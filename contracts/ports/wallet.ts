@@ -1,4 +1,4 @@
-/** What a workspace may still speak, as the native API's wallet shows it (native-and-platform.md section 5). */
+/** The rest of a workspace's speech quota, as the native API's wallet shows it (docs/contract/native.md 5). */
 export interface Wallet {
   /** When the workspace was made. */
   readonly since: Date;

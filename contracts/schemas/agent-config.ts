@@ -1,5 +1,5 @@
 /**
- * An agent's configuration (spec.txt "Configuration object"; native-and-platform.md 6.3): its seven sections as they
+ * An agent's configuration (docs/contract/platform.md 6.3; docs/contract/platform.md 6.3): its seven sections as they
  * are stored and read, as a client changes them, and what an agent begins with. A new field is a line in LEAVES and
  * one in DEFAULT_CONFIG; rows that lack it read as the default.
  */
@@ -7,6 +7,7 @@ import Type, { type Static, type TProperties, type TSchema } from 'typebox';
 import { LANGUAGES } from '../languages.js';
 import { LIMITS } from '../limits.js';
 import { leaf, Moment, nullable, strict, text, whole } from './shapes.js';
+import { HasSecret, readOnly } from './write-only.js';
 
 const { agent, analysis, postCallWebhook: hook } = LIMITS;
 
@@ -118,56 +119,67 @@ const itemOf = <P extends TProperties, K extends keyof P>(properties: P, require
     ) as { [N in keyof P]: N extends K ? P[N] : ReturnType<typeof Type.Optional<P[N]>> },
   );
 
-/** A webhook's secret: absent keeps the stored one for the same URL, null removes it, a value rotates it. */
 const PostCallChange = strict({
   url: text(hook.url),
-  secret: leaf(text(hook.secret, { description: 'Write-only. Signs the deliveries.' })),
+  secret: leaf(
+    text(hook.secret, {
+      description:
+        'Write-only. Signs the deliveries. Absent, or null beside `has_secret: true`, keeps the stored one of the same ' +
+        'URL; null alone removes it.',
+    }),
+  ),
+  has_secret: Type.Optional(HasSecret),
 });
 
-export const ConfigChanges = strict(
-  {
-    prompt: leaf(strict(leavesOf(LEAVES.prompt))),
-    voice: leaf(strict(leavesOf(LEAVES.voice))),
-    conversation: leaf(
-      strict({
-        ...leavesOf(LEAVES.conversation),
-        transfer_destinations: leaf(list(itemOf(TRANSFER, 'phone_number'), agent.transferDestinations)),
-      }),
-    ),
-    tools: leaf(strict({ ...leavesOf(LEAVES.tools), system_tools: leaf(strict(leavesOf(SYSTEM_TOOLS))) })),
-    webhooks: leaf(
-      strict({
-        post_call: leaf(
-          list(PostCallChange, hook.count, {
-            description: 'Replaces the list. One object stands for a list of one; null and [] clear it.',
-          }),
-        ),
-      }),
-    ),
-    knowledge_base: leaf(strict(leavesOf(LEAVES.knowledge_base))),
-    analysis: leaf(
-      strict({
-        summary: leaf(
-          strict({
-            enabled: Type.Optional(Type.Boolean({ default: true })),
-            prompt: Type.Optional(SUMMARY_PROMPT),
-            language: Type.Optional(Type.Enum([...SUMMARY_LANGUAGES], { default: 'en' })),
-          }),
-        ),
-        data_fields: leaf(list(itemOf(DATA_FIELD, 'name'), analysis.dataFields)),
-        criteria: leaf(list(itemOf(CRITERION, 'name'), analysis.criteria)),
-      }),
-    ),
-  },
-  {
-    examples: [
-      { prompt: { system_prompt: 'You help the callers of a bakery.' }, voice: { speaking_language: 'en' } },
-    ],
-  },
-);
+const SECTIONS = {
+  prompt: leaf(strict(leavesOf(LEAVES.prompt))),
+  voice: leaf(strict(leavesOf(LEAVES.voice))),
+  conversation: leaf(
+    strict({
+      ...leavesOf(LEAVES.conversation),
+      transfer_destinations: leaf(list(itemOf(TRANSFER, 'phone_number'), agent.transferDestinations)),
+    }),
+  ),
+  tools: leaf(strict({ ...leavesOf(LEAVES.tools), system_tools: leaf(strict(leavesOf(SYSTEM_TOOLS))) })),
+  webhooks: leaf(
+    strict({
+      post_call: leaf(
+        list(PostCallChange, hook.count, {
+          description: 'Replaces the list. One object stands for a list of one; null and [] clear it.',
+        }),
+      ),
+    }),
+  ),
+  knowledge_base: leaf(strict(leavesOf(LEAVES.knowledge_base))),
+  analysis: leaf(
+    strict({
+      summary: leaf(
+        strict({
+          enabled: Type.Optional(Type.Boolean({ default: true })),
+          prompt: Type.Optional(SUMMARY_PROMPT),
+          language: Type.Optional(Type.Enum([...SUMMARY_LANGUAGES], { default: 'en' })),
+        }),
+      ),
+      data_fields: leaf(list(itemOf(DATA_FIELD, 'name'), analysis.dataFields)),
+      criteria: leaf(list(itemOf(CRITERION, 'name'), analysis.criteria)),
+    }),
+  ),
+};
+
+const EXAMPLES = [
+  { prompt: { system_prompt: 'You help the callers of a bakery.' }, voice: { speaking_language: 'en' } },
+];
+
+export const ConfigChanges = strict(SECTIONS, { examples: EXAMPLES });
 export type ConfigChanges = Static<typeof ConfigChanges>;
 
-/** What an agent begins with. */
+/** The same for a configuration that is there, with what reads of it show beside the sections. */
+export const ConfigPatch = strict(
+  { ...SECTIONS, agent_id: readOnly.own, config_hash: readOnly.text, updated_at: readOnly.text },
+  { examples: EXAMPLES },
+);
+
+/** The configuration of a new agent. Whether it records is the operator's choice: see `initialConfig`. */
 export const DEFAULT_CONFIG: AgentConfig = {
   prompt: {
     system_prompt: '',
@@ -182,7 +194,7 @@ export const DEFAULT_CONFIG: AgentConfig = {
     interruptible: true,
     interruption_sensitivity: 'balanced',
     reengage_enabled: false,
-    record_audio: true,
+    record_audio: false,
     timezone: '',
     transfer_destinations: [],
   },
@@ -192,7 +204,13 @@ export const DEFAULT_CONFIG: AgentConfig = {
   analysis: { summary: { enabled: true, prompt: null, language: 'en' }, data_fields: [], criteria: [] },
 };
 
-/** What stands for the fields that a client leaves out of the things in lists. */
+/** The configuration of a new agent; `recordsAudio`: calls are recorded by default. */
+export const initialConfig = (recordsAudio: boolean): AgentConfig => ({
+  ...DEFAULT_CONFIG,
+  conversation: { ...DEFAULT_CONFIG.conversation, record_audio: recordsAudio },
+});
+
+/** Defaults of fields that a client leaves out of list items. */
 export const ITEM_DEFAULTS = {
   transfer_destinations: { type: 'phone', label: '', mode: 'cold', warm_connect: 'confirm' },
   data_fields: { type: 'text', description: '', enum_options: null },

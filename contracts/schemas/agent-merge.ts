@@ -1,19 +1,18 @@
 /**
- * What a change of a configuration leaves behind (decisions.md fine point 14). Absent keeps, null clears where the leaf
+ * Merges a change into a configuration (docs/contract/decisions.md 14). Absent keeps, null clears where the leaf
  * can be cleared and keeps elsewhere, lists are replaced, objects are merged; nothing falls back to a default.
  */
 import { createHash } from 'node:crypto';
+import { isPlainObject } from '../plain-object.js';
+import { secretChange } from './write-only.js';
 import { type AgentConfig, type ConfigChanges, DEFAULT_CONFIG, ITEM_DEFAULTS } from './agent-config.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The leaves that null clears, and to what. */
+/** Fields that null clears, each with its cleared value. */
 const CLEARED: Json = { 'analysis.summary.prompt': null };
 
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** The things of a list, whole; ids once each. */
+/** List items with their defaults filled in; of ids, each once. */
 function completed(name: string, items: readonly unknown[]): readonly unknown[] {
   const defaults = (ITEM_DEFAULTS as Readonly<Record<string, Json>>)[name];
   return defaults ? items.map((item) => ({ ...defaults, ...(item as Json) })) : [...new Set(items)];
@@ -26,14 +25,14 @@ function merge(current: Json, changes: Json, path = ''): Json {
     if (value === null && Object.hasOwn(CLEARED, at)) merged[name] = CLEARED[at];
     else if (value === null || value === undefined) continue;
     else if (Array.isArray(value)) merged[name] = completed(name, value);
-    else if (isObject(value))
-      merged[name] = merge(isObject(current[name]) ? current[name] : {}, value, `${at}.`);
+    else if (isPlainObject(value))
+      merged[name] = merge(isPlainObject(current[name]) ? current[name] : {}, value, `${at}.`);
     else merged[name] = value;
   }
   return merged;
 }
 
-/** What is stored, with the defaults of fields that it does not know. */
+/** A stored configuration, with defaults for fields that are newer than it. */
 export const completeConfig = (stored: unknown): AgentConfig =>
   merge(DEFAULT_CONFIG, stored as Json) as AgentConfig;
 
@@ -48,33 +47,41 @@ export interface ConfigRevision {
   readonly secrets: readonly WebhookSecret[];
 }
 
-type PostCall = NonNullable<NonNullable<ConfigChanges['webhooks']>['post_call']>;
+interface WantedHook {
+  readonly url: string;
+  readonly secret: string | null | undefined;
+}
 
-function mergeWebhooks(current: AgentConfig, wanted: PostCall): ConfigRevision['config']['webhooks'] {
+function mergeWebhooks(
+  current: AgentConfig,
+  wanted: readonly WantedHook[],
+): ConfigRevision['config']['webhooks'] {
   const known = new Map(current.webhooks.post_call.map(({ url, has_secret: has }) => [url, has]));
   return {
     post_call: wanted.map(({ url, secret }) => ({
       url,
-      has_secret: secret === undefined ? (known.get(url) ?? false) : Boolean(secret),
+      has_secret: secret === undefined ? (known.get(url) ?? false) : secret !== null,
     })),
   };
 }
 
-/** The configuration after the change, and the secrets that came with it. An empty secret is none. */
+/** The configuration after the change, and the secrets that came with it. */
 export function reviseConfig(current: AgentConfig, { webhooks, ...changes }: ConfigChanges): ConfigRevision {
   const config = merge(current, changes) as AgentConfig;
-  const wanted = webhooks?.post_call === null ? [] : webhooks?.post_call;
-  if (wanted === undefined) return { config, secrets: [] };
-  const secrets = wanted.flatMap(({ url, secret }) =>
-    secret === undefined ? [] : [{ url, secret: secret || null }],
-  );
+  const hooks = webhooks?.post_call === null ? [] : webhooks?.post_call;
+  if (hooks === undefined) return { config, secrets: [] };
+  const wanted = hooks.map(({ url, secret, has_secret: has }) => ({
+    url,
+    secret: secretChange(secret, has),
+  }));
+  const secrets = wanted.flatMap(({ url, secret }) => (secret === undefined ? [] : [{ url, secret }]));
   return { config: { ...config, webhooks: mergeWebhooks(current, wanted) }, secrets };
 }
 
 /** Members in order of their names, so that the same content is the same text. */
 function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical);
-  if (!isObject(value)) return value;
+  if (!isPlainObject(value)) return value;
   const names = Object.keys(value).sort();
   return names.map((name) => [name, canonical(value[name])]);
 }
@@ -92,6 +99,6 @@ export interface HashedContent {
   readonly knowledge: readonly { readonly sourceId: string; readonly revision: number }[];
 }
 
-/** Equal where a published version would be (fine point 15): configuration, tools, revisions; no secret. */
+/** Equal where a published version would be (decision 15): configuration, tools, revisions; no secret. */
 export const configHash = ({ config, tools, knowledge }: HashedContent): string =>
   `sha256:${contentDigest({ config, tools, knowledge })}`;

@@ -1,4 +1,4 @@
-/** Agents and their versions on the wire (spec.txt "Agent"; native-and-platform.md 6.1 and 6.4). */
+/** Agents and their versions on the wire (docs/contract/platform.md 6.1; docs/contract/platform.md 6.1 and 6.4). */
 import Type, { type Static } from 'typebox';
 import { LIMITS } from '../limits.js';
 import { CONFIG_EXAMPLE, ConfigChanges, ConfigEntity } from './agent-config.js';
@@ -111,7 +111,7 @@ const SUMMARY_EXAMPLE = {
 
 export const VersionSummary = Type.Object(SUMMARY, { examples: [SUMMARY_EXAMPLE] });
 
-/** What publishing answers. */
+/** The answer to publishing. */
 export const Published = Type.Object(
   {
     ...SUMMARY,

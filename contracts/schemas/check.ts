@@ -5,6 +5,7 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Settings } from 'typebox/system';
+import { isPlainObject } from '../plain-object.js';
 
 /** Problems of one value that are told; its first eight would hide others behind them. */
 const MAX_PROBLEMS = 100;
@@ -121,9 +122,7 @@ export function checker<S extends TSchema>(
 
 /** A copy without null members at any depth of plain objects: on wires where null means absent. */
 export function withoutNulls(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || ArrayBuffer.isView(value)) {
-    return value;
-  }
+  if (!isPlainObject(value)) return value;
   const kept = Object.entries(value).filter(([, member]) => member !== null && member !== undefined);
   return Object.fromEntries(kept.map(([name, member]) => [name, withoutNulls(member)]));
 }

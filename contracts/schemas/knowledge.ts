@@ -1,4 +1,4 @@
-/** Knowledge sources on the wire (native-and-platform.md 6.1). */
+/** Knowledge sources on the wire (docs/contract/platform.md 6.1). */
 import Type, { type Static } from 'typebox';
 import { LIMITS } from '../limits.js';
 import { Moment, strict, text } from './shapes.js';

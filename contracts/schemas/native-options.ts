@@ -1,31 +1,35 @@
 /**
- * The native synthesis fields that every API shares (native-and-platform.md 1.2): their schema, and what they
+ * The native synthesis fields that every API shares (docs/contract/native.md 1.2): their schema, and what they
  * mean to the speech port. Text, format and sample rate are not among them: each dialect has its own.
- * How other APIs reach them (spec rule 4) is in option-sources.ts.
+ * How other APIs reach them (rule 4) is in option-sources.ts.
  */
 import Type, { type Static, type TSchema } from 'typebox';
-import { MP3_BITRATES } from '../audio.js';
+import { MP3_BITRATES, OPUS_BITRATE_AUTOMATIC, OPUS_BITRATES } from '../audio.js';
 import { ServiceError } from '../errors.js';
 import { LIMITS } from '../limits.js';
-import type { Latency, SynthesisRequest } from '../ports/speech.js';
-import type { ReferenceAudio, Sampling } from '../ports/tts.js';
+import type { SynthesisRequest } from '../ports/speech.js';
+import type { Latency, ReferenceAudio, Sampling } from '../ports/tts.js';
 
 const native = LIMITS.native;
 
-const within = (bounds: { min: number; max: number }, extra: object = {}) =>
+const numberIn = (bounds: { min: number; max: number }, extra: object = {}) =>
   Type.Number({ minimum: bounds.min, maximum: bounds.max, ...extra });
 
-const wholeWithin = (bounds: { min: number; max: number }, extra: object = {}) =>
+const integerIn = (bounds: { min: number; max: number }, extra: object = {}) =>
   Type.Integer({ minimum: bounds.min, maximum: bounds.max, ...extra });
 
 const optional = <S extends TSchema>(schema: S) => Type.Optional(schema);
 
-/** bit/s, the older kbit/s values that clients still send, and -1000 for automatic. */
-export const OPUS_BITRATES = [-1000, 24_000, 32_000, 48_000, 64_000, 24, 32, 48, 64] as const;
+/** `opus_bitrate` as clients write it: automatic, in bit/s, or in kbit/s, which older clients still send. */
+const WRITTEN_OPUS_BITRATES = [
+  OPUS_BITRATE_AUTOMATIC,
+  ...OPUS_BITRATES,
+  ...OPUS_BITRATES.map((bitrate) => bitrate / 1000),
+];
 
 export const Prosody = Type.Object({
-  speed: optional(within(native.speed, { default: 1 })),
-  volume: optional(within(native.volumeDb, { default: 0, description: 'dB' })),
+  speed: optional(numberIn(native.speed, { default: 1 })),
+  volume: optional(numberIn(native.volumeDb, { default: 0, description: 'dB' })),
   normalize_loudness: optional(Type.Boolean({ default: true })),
 });
 
@@ -37,31 +41,42 @@ export const NativeOptions = Type.Object({
         pattern: '^[A-Za-z0-9_-]*$',
         description: 'Voice id; empty or `default` selects the default voice.',
       }),
-      Type.Array(Type.String(), { description: 'Several voices; needs an engine with speakers.' }),
+      Type.Array(Type.String({ maxLength: native.referenceIdLength.max, pattern: '^[A-Za-z0-9_-]+$' }), {
+        minItems: native.speakers.min,
+        maxItems: native.speakers.max,
+        description: 'The voices of `<|speaker:0|>`, `<|speaker:1|>` …; needs an engine that speaks several.',
+      }),
     ]),
   ),
   references: optional(Type.Unknown({ description: 'Reference audio `{audio, text}[]`.' })),
   prosody: optional(Prosody),
-  temperature: optional(within(native.temperature)),
-  top_p: optional(within(native.topP)),
-  repetition_penalty: optional(within(native.repetitionPenalty)),
-  chunk_length: optional(wholeWithin(native.chunkLength, { default: 300 })),
-  min_chunk_length: optional(wholeWithin(native.minChunkLength, { default: 50 })),
+  temperature: optional(numberIn(native.temperature)),
+  top_p: optional(numberIn(native.topP)),
+  repetition_penalty: optional(numberIn(native.repetitionPenalty)),
+  chunk_length: optional(integerIn(native.chunkLength, { default: 300 })),
+  min_chunk_length: optional(integerIn(native.minChunkLength, { default: 50 })),
   condition_on_previous_chunks: optional(Type.Boolean({ default: true })),
-  early_stop_threshold: optional(within(native.earlyStopThreshold)),
-  max_new_tokens: optional(wholeWithin(native.maxNewTokens)),
-  normalize: optional(Type.Boolean({ default: true })),
+  early_stop_threshold: optional(numberIn(native.earlyStopThreshold)),
+  max_new_tokens: optional(integerIn(native.maxNewTokens)),
+  normalize: optional(
+    Type.Boolean({
+      default: true,
+      description: 'Write numbers out; handed to engines that leave the choice, others always do.',
+    }),
+  ),
   mp3_bitrate: optional(Type.Enum(MP3_BITRATES, { default: 128, description: 'kbit/s' })),
-  opus_bitrate: optional(Type.Enum(OPUS_BITRATES, { default: -1000, description: 'bit/s' })),
+  opus_bitrate: optional(
+    Type.Enum(WRITTEN_OPUS_BITRATES, { default: OPUS_BITRATE_AUTOMATIC, description: 'bit/s' }),
+  ),
   latency: optional(Type.Enum(['low', 'normal', 'balanced'], { default: 'normal' })),
   features: optional(Type.Array(Type.String(), { maxItems: native.features })),
 });
 export type NativeOptions = Static<typeof NativeOptions>;
 
-function voiceOf(referenceId: NativeOptions['reference_id']): string {
-  if (Array.isArray(referenceId)) throw new ServiceError('speakers_unavailable', { param: 'reference_id' });
-  return referenceId ?? '';
-}
+const speakersOf = (
+  referenceId: NativeOptions['reference_id'],
+): Pick<SynthesisRequest, 'voice' | 'speakers'> =>
+  Array.isArray(referenceId) ? { voice: '', speakers: referenceId } : { voice: referenceId ?? '' };
 
 /** The native API's own words. */
 export const invalidReferences = (): ServiceError =>
@@ -90,10 +105,19 @@ function samplingOf(options: NativeOptions): Sampling {
   };
 }
 
-/** What the options say of a request; the rest of it is the dialect's. */
+/** The part of a synthesis request that these options decide; the dialect adds the rest. */
 export type NativeSynthesis = Pick<
   SynthesisRequest,
-  'voice' | 'references' | 'latency' | 'speed' | 'volume' | 'normalizeLoudness' | 'chunkLength' | 'sampling'
+  | 'voice'
+  | 'speakers'
+  | 'references'
+  | 'latency'
+  | 'speed'
+  | 'volume'
+  | 'normalizeLoudness'
+  | 'chunkLength'
+  | 'normalize'
+  | 'sampling'
 >;
 
 interface Defaults {
@@ -103,18 +127,19 @@ interface Defaults {
   voice?(): string;
 }
 
-/** Reference audio must be bytes. Errors: `invalid_request`, `speakers_unavailable`, and those of `defaults.voice`. */
+/** Reference audio must be bytes. Errors: `invalid_request`, and those of `defaults.voice`. */
 export function toNativeSynthesis(options: NativeOptions, defaults: Defaults): NativeSynthesis {
   const references = referencesOf(options.references);
   const isNamed = options.reference_id !== undefined || references.length > 0;
   return {
-    voice: isNamed ? voiceOf(options.reference_id) : (defaults.voice?.() ?? ''),
+    ...speakersOf(isNamed ? options.reference_id : defaults.voice?.()),
     references,
     latency: options.latency ?? defaults.latency,
     speed: options.prosody?.speed ?? defaults.speed ?? 1,
     volume: options.prosody?.volume ?? 0,
     normalizeLoudness: options.prosody?.normalize_loudness ?? true,
     chunkLength: options.chunk_length ?? 300,
+    ...(options.normalize === undefined ? {} : { normalize: options.normalize }),
     sampling: samplingOf(options),
   };
 }

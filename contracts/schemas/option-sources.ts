@@ -1,11 +1,12 @@
 /**
- * Native synthesis options as the compatibility layer reaches them (spec rule 4, decisions.md fine points 1
+ * Native synthesis options as the compatibility layer reaches them (rule 4, docs/contract/decisions.md 1
  * and 2): from `X-Svc-*` headers and from objects in a body, with rule 3 for booleans, and in order of precedence.
  */
 import type { TSchema } from 'typebox';
 import { decodeBase64 } from '../base64.js';
 import { booleanOf } from '../coerce.js';
 import { ServiceError } from '../errors.js';
+import { isPlainObject } from '../plain-object.js';
 import { checker, withoutNulls } from './check.js';
 import { invalidReferences, NativeOptions, Prosody } from './native-options.js';
 
@@ -17,15 +18,12 @@ const OPTION_NAMES = (Object.keys(NativeOptions.properties) as readonly OptionNa
   (name) => name !== 'opus_bitrate',
 );
 
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value);
-
 const isBoolean = (schema: TSchema | undefined): boolean =>
   (schema as { readonly type?: unknown } | undefined)?.type === 'boolean';
 
 /** Rule 3 for the boolean fields of an object; what stands for no boolean is left for the schema to refuse. */
 function withBooleans(value: unknown, properties: Readonly<Record<string, TSchema>>): unknown {
-  if (!isFields(value)) return value;
+  if (!isPlainObject(value)) return value;
   const coerced = Object.entries(value).map(([name, member]) => [
     name,
     isBoolean(properties[name]) ? (booleanOf(member) ?? member) : member,
@@ -72,7 +70,7 @@ const headerName = (prefix: string, option: string): string =>
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('-');
 
-/** Whether the request carries any header with the prefix, known or not (spec rule 6). */
+/** Whether the request carries any header with the prefix, known or not (rule 6). */
 export const hasOptionHeaders = (headers: ReadonlyMap<string, string>, prefix: string): boolean =>
   [...headers.keys()].some((name) => name.startsWith(prefix.toLowerCase()));
 
@@ -92,7 +90,7 @@ export function optionsFromHeaders(headers: ReadonlyMap<string, string>, prefix:
 export function optionsFromObject(value: unknown, path: string): NativeOptions {
   const spelled = (name: string): string => [path, name].filter((part) => part !== '').join('.');
   if (value === undefined || value === null) return {};
-  if (isFields(value)) return optionsFrom(value, spelled);
+  if (isPlainObject(value)) return optionsFrom(value, spelled);
   throw new ServiceError('invalid_request', { message: `${path} must be of type object`, param: path });
 }
 

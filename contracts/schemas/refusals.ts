@@ -1,5 +1,5 @@
 /**
- * Options that a protocol names and this service does not have (spec "Refused options", rule 6): each protocol's
+ * Options that a protocol names and this service does not have (docs/contract/compatibility.md "Refused options", rule 6): each protocol's
  * table is data, what is common is here. An option that is unset by rule 3 is not asked for.
  */
 import { isUnset } from '../coerce.js';

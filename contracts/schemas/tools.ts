@@ -1,7 +1,8 @@
-/** Tools on the wire (spec.txt "Webhook tool"; native-and-platform.md 6.5). */
+/** Tools on the wire (docs/contract/platform.md 6.5; docs/contract/platform.md 6.5). */
 import Type, { type Static } from 'typebox';
 import { LIMITS } from '../limits.js';
 import { leaf, Moment, nullable, strict, text, whole } from './shapes.js';
+import { HasSecret, readOnly, secretChange } from './write-only.js';
 
 const limits = LIMITS.tool;
 
@@ -24,14 +25,15 @@ const Header = strict({
   value: leaf(
     text(limits.headerValue, {
       description:
-        'Sent as it is, for the authorization kinds with its prefix. Credentials are write-only: absent keeps the ' +
-        'stored one of the same name and kind, null removes it.',
+        'Sent as it is, for the authorization kinds with its prefix. Credentials are write-only: absent, or null beside ' +
+        '`has_secret: true`, keeps the stored one of the same name and kind; null alone removes it.',
     }),
   ),
   kind: Type.Optional(Type.Enum([...HEADER_KINDS], { default: 'custom' })),
+  has_secret: Type.Optional(HasSecret),
 });
 
-/** What a client may set of a tool, without its type. */
+/** Fields of a tool that a client may set, without its type. */
 const FIELDS = {
   name: text(limits.name, {
     description: `Shown; the function's name is made from it. A client tool's must match ${limits.clientNamePattern}.`,
@@ -99,13 +101,23 @@ export const ToolCreation = strict(
 );
 export type ToolCreation = Static<typeof ToolCreation>;
 
+/** Read-only fields of a tool. */
+const SHOWN = {
+  tool_id: readOnly.own,
+  workspace_id: readOnly.own,
+  tool_type: readOnly.own,
+  used_by: readOnly.count,
+  created_at: readOnly.text,
+  updated_at: readOnly.text,
+};
+
 export const ToolChange = strict(
-  { name: Type.Optional(FIELDS.name), ...optionalFields },
+  { name: Type.Optional(FIELDS.name), ...optionalFields, ...SHOWN },
   { examples: [{ timeout_seconds: 10 }] },
 );
 export type ToolChange = Static<typeof ToolChange>;
 
-/** All that is frozen by a publication: what a call needs, but for its credentials. */
+/** A tool as a publication freezes it: everything that a call needs, except credentials. */
 export const ToolDefinition = Type.Object({
   name: FIELDS.name,
   description: FIELDS.description,
@@ -132,7 +144,7 @@ export const ToolDefinition = Type.Object({
 export type ToolDefinition = Static<typeof ToolDefinition>;
 export type ToolHeader = ToolDefinition['headers'][number];
 
-/** What stands for the fields that creation leaves out. */
+/** Defaults of fields that creation leaves out. */
 const TOOL_DEFAULTS: Omit<ToolDefinition, 'name'> = {
   description: '',
   tool_type: 'webhook',
@@ -177,28 +189,29 @@ function reviseHeaders(
   wanted: WantedHeaders,
 ): { readonly headers: ToolHeader[]; readonly secrets: readonly HeaderSecret[] } {
   const known = new Map(headerSlots(current).map((slot, index) => [slot, current[index]]));
-  const rows = wanted.map(({ kind = 'custom', ...header }) => ({ ...header, kind }));
+  const rows = wanted.map(({ kind = 'custom', has_secret: has, ...header }) => ({
+    ...header,
+    kind,
+    secret: kind === 'custom' ? undefined : secretChange(header.value, has),
+  }));
   const slots = headerSlots(rows);
-  const headers = rows.map(({ name, kind, value }, index): ToolHeader => {
+  const headers = rows.map(({ name, kind, value, secret }, index): ToolHeader => {
     const before = known.get(slots[index] ?? '');
     if (kind === 'custom')
       return { name, kind, value: (value === undefined ? before?.value : value) ?? '', has_secret: false };
-    return {
-      name,
-      kind,
-      value: null,
-      has_secret: value === undefined ? (before?.has_secret ?? false) : Boolean(value),
-    };
+    const has = secret === undefined ? (before?.has_secret ?? false) : secret !== null;
+    return { name, kind, value: null, has_secret: has };
   });
-  const secrets = rows.flatMap(({ kind, value }, index) =>
-    kind === 'custom' || value === undefined ? [] : [{ slot: slots[index] ?? '', secret: value || null }],
+  const secrets = rows.flatMap(({ secret }, index) =>
+    secret === undefined ? [] : [{ slot: slots[index] ?? '', secret }],
   );
   return { headers, secrets };
 }
 
-/** The tool after the change (fine point 14), and the credentials that came with it. Lists are replaced. */
+/** The tool after the change (decision 14), and the credentials that came with it. Lists are replaced. */
 export function reviseTool(current: ToolDefinition, change: ToolChange): ToolRevision {
-  const { headers: wantedHeaders, mock_responses: mocks, arguments: args, ...rest } = change;
+  const { headers: wantedHeaders, mock_responses: mocks, arguments: args, ...fields } = change;
+  const rest = Object.fromEntries(Object.entries(fields).filter(([name]) => !Object.hasOwn(SHOWN, name)));
   const { headers, secrets } = wantedHeaders
     ? reviseHeaders(current.headers, wantedHeaders)
     : { headers: current.headers, secrets: [] };

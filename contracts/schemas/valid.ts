@@ -1,4 +1,4 @@
-/** What does not fit a schema, as an error that a client sees: the first problem's sentence and the field at fault. */
+/** Turns problems of validation into the client's error: the first problem's sentence and the field at fault. */
 import { ServiceError } from '../errors.js';
 import type { Checked } from './check.js';
 

@@ -1,12 +1,12 @@
 /**
- * What one workspace used and the store does not have yet, and what is left of its quotas: the store's answer minus
- * what was counted since, so no job waits for it but a workspace's first.
+ * One workspace's usage that is not in the store yet, and the rest of its quotas: the store's last answer minus what
+ * was counted since, so no job waits for the store but a workspace's first.
  */
 import type { Clock } from '../../contracts/clock.js';
-import { ServiceError } from '../../contracts/errors.js';
+import { errorText, ServiceError } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';
 import type { UsageKind, UsageStore } from '../../contracts/ports/identity.js';
-import { errorText, within } from './waiting.js';
+import { waitUpTo } from '../../contracts/timeouts.js';
 
 export interface LedgerParts {
   readonly usage: UsageStore;
@@ -34,7 +34,7 @@ export class Account {
     private readonly parts: LedgerParts,
   ) {}
 
-  /** Nobody has come for a while, and everything is written. */
+  /** No job has come for a while, and everything is written: the account can be forgotten. */
   get isIdle(): boolean {
     return this.#unwritten.size === 0 && !this.#asking && this.#now - this.#seen > FORGET_MS;
   }
@@ -52,7 +52,7 @@ export class Account {
   /** Errors: as `Ledger.admit`. */
   async admit(kind: UsageKind | undefined): Promise<void> {
     this.#seen = this.#now;
-    if (!this.#left) await within(this.parts.clock, WAIT_MS, this.ask());
+    if (!this.#left) await waitUpTo(this.parts.clock, WAIT_MS, this.ask());
     const left = this.#left;
     if (!left)
       throw new ServiceError('overloaded', {

@@ -1,14 +1,15 @@
 /**
- * What jobs used, and what is left of the quotas. Counted here, in an account a workspace (account.ts), and
+ * Usage of jobs, and the rest of the quotas. Counted here, in an account a workspace (account.ts), and
  * written in batches.
  *
  * Invariant: an amount is either unwritten here or in the store, never dropped; a batch whose answer was
  * lost is written again, so usage may be counted twice but never missed. Several processes learn of each
  * other's usage with a delay, by which a quota may be overrun.
  */
+import { errorText } from '../../contracts/errors.js';
 import type { UsageKind } from '../../contracts/ports/identity.js';
+import { waitUpTo } from '../../contracts/timeouts.js';
 import { Account, type Entry, type LedgerParts } from './account.js';
-import { errorText, within } from './waiting.js';
 
 const WAIT_MS = 2000;
 const LAST_ATTEMPTS = 10;
@@ -41,12 +42,12 @@ export class Ledger {
   /** Writes the rest, trying for five seconds. */
   async stop(): Promise<void> {
     const { clock, log } = this.parts;
-    if (this.#settling) await within(clock, WAIT_MS, this.#settling);
-    // What is counted during the last write is written too.
+    if (this.#settling) await waitUpTo(clock, WAIT_MS, this.#settling);
+    // Usage that is counted during the last write is written too.
     for (let attempt = 1; !(await this.#write()) || this.unwritten() > 0; attempt++) {
       if (attempt === LAST_ATTEMPTS)
         return log.error({ entries: this.unwritten() }, 'usage was lost: the database is away');
-      await within(clock, LAST_PAUSE_MS, new Promise(() => undefined));
+      await waitUpTo(clock, LAST_PAUSE_MS, new Promise(() => undefined));
     }
   }
 

@@ -23,7 +23,7 @@ export interface Reader {
 
 /** Longer audio than any engine's piece is not warped, which bounds memory at some megabytes. */
 const MOST_SAMPLES = 30 * RECOGNITION_RATE;
-/** How much longer than the audio a reading may be before the text cannot be what was said. */
+/** Longest reading of the text, as a multiple of the audio: a longer one cannot be of the words spoken. */
 const LONGEST_READING = 4;
 const SLACK_SAMPLES = 2 * RECOGNITION_RATE;
 const FRAME_SECONDS = FRAME_STEP / RECOGNITION_RATE;
@@ -35,7 +35,7 @@ interface Reading {
   readonly words: readonly TimedWord[];
 }
 
-/** What the voice makes of the text; undefined where it is longer than `most` samples. */
+/** The text as the voice reads it, with word times; undefined where that is longer than `most` samples. */
 async function read({ engine, voice }: Reader, text: string, most: number, signal: AbortSignal) {
   const samples = new Int16Array(most);
   const words: TimedWord[] = [];

@@ -1,6 +1,6 @@
 /**
- * What two voices saying the same words have in common, every 10 ms: mel-frequency cepstral coefficients,
- * each brought to mean 0 and deviation 1 over the piece, so that a voice's own colour falls away.
+ * Acoustic features by which two voices saying the same words are compared, every 10 ms: mel-frequency cepstral
+ * coefficients, each brought to mean 0 and deviation 1 over the piece, so that a voice's own colour falls away.
  */
 import { RECOGNITION_RATE } from '../../contracts/audio.js';
 import { Fourier } from './fourier.js';
@@ -86,7 +86,7 @@ function normalise(values: Float32Array, frames: number): void {
   }
 }
 
-/** Of 16 kHz samples. Audio shorter than one frame has none. */
+/** The features of 16 kHz samples. Audio shorter than one frame has none. */
 export function featuresOf(samples: Int16Array): Features {
   const frames = Math.max(0, Math.floor((samples.length - FRAME_LENGTH) / FRAME_STEP) + 1);
   const values = new Float32Array(frames * COEFFICIENTS);

@@ -68,7 +68,7 @@ function stepsOf(reference: Features, heard: Features, band: Band): Uint8Array {
   return steps;
 }
 
-/** Where each frame of `reference` lies in `heard`; undefined where either is empty. */
+/** Dynamic time warping: the frame of `heard` for each frame of `reference`; undefined where either is empty. */
 export function warp(reference: Features, heard: Features): Path | undefined {
   if (reference.frames === 0 || heard.frames === 0) return undefined;
   const band = bandOf(reference.frames, heard.frames);

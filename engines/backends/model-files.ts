@@ -1,4 +1,4 @@
-/** Where model files lie, and a clear word when one is missing. Setup fetches them; nothing here does. */
+/** Paths of model files, and a clear error when one is missing. Set-up fetches them; nothing here does. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

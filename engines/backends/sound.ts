@@ -1,4 +1,4 @@
-/** What can be heard of a text: letters, digits and signs that are read aloud; punctuation is not. */
-const SOUND = /[\p{L}\p{N}\p{S}&%@#]/u;
+/** Characters that are read aloud: letters, digits and some signs; punctuation and emoji are not. */
+const SOUND = /[\p{L}\p{N}\p{Sc}\p{Sm}&%@#°©®™]/u;
 
 export const hasSound = (text: string): boolean => SOUND.test(text);

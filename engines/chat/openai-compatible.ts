@@ -1,21 +1,21 @@
 /**
- * A language model behind an OpenAI-compatible `/chat/completions` (decisions.md "Language model", fine point 11),
- * an address of the operator's own. Streamed, never retried, bounded in time to the first byte and in length.
+ * A language model behind an OpenAI-compatible `/chat/completions` (docs/contract/decisions.md "Language model",
+ * decision 11), an address of the operator's own. Streamed, never retried, bounded in time to the first byte and in
+ * length.
  */
 import { createParser } from 'eventsource-parser';
 import { ServiceError } from '../../contracts/errors.js';
+import { LIMITS } from '../../contracts/limits.js';
 import type { ChatEvent, ChatMessage, ChatModel, ChatRequest, ToolCall } from '../../contracts/ports/chat.js';
 import { ask, partsOf, type RemoteAddress } from '../backends/remote/request.js';
 
 export interface ChatSettings extends RemoteAddress {
   readonly model: string;
-  /** Until the first event of an answer, and from each to the next, in milliseconds. */
+  /** Longest wait for the first event of an answer, and between two events, in milliseconds. */
   readonly silenceMs: number;
 }
 
-/** What one answer may hold, in characters: text and arguments together. */
-const ANSWER_LENGTH = 100_000;
-const MOST_CALLS = 16;
+const MOST = LIMITS.languageModel;
 
 const toWireCall = ({ id, name, arguments: args }: ToolCall) => ({
   id,
@@ -34,7 +34,7 @@ function toWireMessage(message: ChatMessage): object {
   return { role: 'assistant', content, tool_calls: message.toolCalls.map(toWireCall) };
 }
 
-/** What was found for the turn stands right before the user's words. */
+/** The messages, with the turn's passages right before the user's last message. */
 function withPassages({ messages, passages }: ChatRequest): readonly ChatMessage[] {
   if (passages.length === 0) return messages;
   const found = passages.map(({ source, text }) => `[${source}]\n${text}`).join('\n\n');
@@ -54,34 +54,44 @@ const bodyOf = (request: ChatRequest, model: string): string =>
     }),
   });
 
+/** A part of a tool call in the stream. Every field is optional, as models do not all keep to the protocol. */
 interface WireCall {
   readonly index?: unknown;
   readonly id?: unknown;
-  readonly function?: { readonly name?: unknown; readonly arguments?: unknown };
+  readonly function?: { readonly name?: unknown; readonly arguments?: unknown } | null;
+}
+
+interface WireDelta {
+  readonly content?: unknown;
+  readonly tool_calls?: unknown;
 }
 
 interface WireChunk {
-  readonly error?: { readonly message?: unknown };
-  readonly choices?: readonly {
-    readonly delta?: { readonly content?: unknown; readonly tool_calls?: readonly WireCall[] };
-  }[];
+  readonly error?: unknown;
+  readonly choices?: readonly ({ readonly delta?: WireDelta | null } | null)[] | null;
 }
 
 const failed = (message: string): ServiceError => new ServiceError('provider_failed', { message });
+const TOO_MUCH = 'The language model answered too much';
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** Puts calls together that come in pieces. */
 class Calls {
   readonly #calls: { id: string; name: string; arguments: string }[] = [];
 
-  add({ index, id, function: made }: WireCall): number {
-    const at = typeof index === 'number' ? index : this.#calls.length;
-    if (at < 0 || at >= MOST_CALLS) throw failed('The language model made too many tool calls');
+  /** A piece of a call; gives how many characters it has. */
+  add(piece: WireCall | null): number {
+    const { index, id, function: made } = piece ?? {};
+    const at = Number.isInteger(index) ? (index as number) : this.#calls.length;
+    if (at < 0 || at >= MOST.calls) throw failed('The language model made too many tool calls');
     const call = (this.#calls[at] ??= { id: '', name: '', arguments: '' });
     if (typeof id === 'string' && id !== '') call.id = id;
-    if (typeof made?.name === 'string') call.name += made.name;
-    if (typeof made?.arguments !== 'string') return 0;
-    call.arguments += made.arguments;
-    return made.arguments.length;
+    call.name += textOf(made?.name);
+    call.arguments += textOf(made?.arguments);
+    if (Math.max(call.name.length, call.id.length) > MOST.callName)
+      throw failed('The language model made a tool call with too long a name');
+    return textOf(id).length + textOf(made?.name).length + textOf(made?.arguments).length;
   }
 
   get whole(): readonly ToolCall[] {
@@ -91,16 +101,32 @@ class Calls {
   }
 }
 
-/** The data of each event of a stream. Errors: `provider_failed` where it breaks off. */
+/** The data of each event of a stream. Errors: `provider_failed` where it breaks off, or is longer than it may be. */
 async function* eventsOf(response: Response, signal: AbortSignal): AsyncGenerator<string> {
   let events: string[] = [];
   const parser = createParser({ onEvent: ({ data }) => void events.push(data) });
   const decoder = new TextDecoder();
+  let total = 0;
+  let sinceEvent = 0;
   for await (const part of partsOf(response, signal)) {
+    total += part.length;
+    sinceEvent += part.length;
+    if (total > MOST.streamBytes || sinceEvent > MOST.eventBytes) throw failed(TOO_MUCH);
     parser.feed(decoder.decode(part, { stream: true }));
+    if (events.length > 0) sinceEvent = 0;
     yield* events;
     events = [];
   }
+}
+
+const EVENT_STREAM = /^\s*text\/event-stream\b/i;
+
+/** A page or a whole document in the place of a stream; a type that is not told is looked at as it comes. */
+function checkType(response: Response): void {
+  const type = response.headers.get('content-type') ?? '';
+  if (type === '' || EVENT_STREAM.test(type)) return;
+  void response.body?.cancel().catch(() => undefined);
+  throw failed('The language model did not answer an event stream');
 }
 
 function chunkOf(data: string): WireChunk {
@@ -114,8 +140,39 @@ function chunkOf(data: string): WireChunk {
   return chunk ?? {};
 }
 
-/** Aborts `abort` unless `stop` is called within `ms`. */
-function within(ms: number, abort: AbortController): () => void {
+const deltaOf = (data: string): WireDelta => {
+  const { choices } = chunkOf(data);
+  return (Array.isArray(choices) ? (choices as WireChunk['choices'])?.[0]?.delta : undefined) ?? {};
+};
+
+/** One answer as it streams in: its length is bounded, and it must not be empty. */
+class Answer {
+  readonly #calls = new Calls();
+  #length = 0;
+  #spoke = false;
+
+  /** The text in an event. Errors: `provider_failed` where the answer is longer than one may be. */
+  take(data: string): string {
+    const { content, tool_calls: pieces } = deltaOf(data);
+    for (const piece of Array.isArray(pieces) ? (pieces as (WireCall | null)[]) : [])
+      this.#length += this.#calls.add(piece);
+    const text = textOf(content);
+    this.#length += text.length;
+    if (this.#length > MOST.answerLength) throw failed(TOO_MUCH);
+    this.#spoke ||= /\S/u.test(text);
+    return text;
+  }
+
+  /** The whole calls. Errors: `provider_failed` where the model has neither said nor called anything. */
+  end(): readonly ToolCall[] {
+    const { whole } = this.#calls;
+    if (!this.#spoke && whole.length === 0) throw failed('The language model answered nothing');
+    return whole;
+  }
+}
+
+/** Aborts `abort` after `ms`, unless the result is called before. */
+function abortAfter(ms: number, abort: AbortController): () => void {
   const timer = setTimeout(() => abort.abort(new ServiceError('first_byte_timeout')), ms);
   return () => clearTimeout(timer);
 }
@@ -126,27 +183,22 @@ export const createOpenaiChat = (settings: ChatSettings): ChatModel => ({
   async *chat(request, signal): AsyncGenerator<ChatEvent> {
     const late = new AbortController();
     const both = AbortSignal.any([signal, late.signal]);
-    let inTime = within(settings.silenceMs, late);
-    const calls = new Calls();
-    let length = 0;
+    let inTime = abortAfter(settings.silenceMs, late);
+    const answer = new Answer();
     try {
       const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
       const body = bodyOf(request, settings.model);
       const response = await ask(settings, { path: '/chat/completions', headers, body }, both);
+      checkType(response);
       for await (const data of eventsOf(response, both)) {
         inTime();
         if (data === '[DONE]') break;
-        const delta = chunkOf(data).choices?.[0]?.delta;
-        for (const call of delta?.tool_calls ?? []) length += calls.add(call);
-        const { content } = delta ?? {};
-        if (typeof content === 'string' && content !== '') {
-          length += content.length;
-          yield { kind: 'text', text: content };
-        }
-        if (length > ANSWER_LENGTH) throw failed('The language model answered too much');
-        inTime = within(settings.silenceMs, late);
+        const text = answer.take(data);
+        if (text !== '') yield { kind: 'text', text };
+        inTime = abortAfter(settings.silenceMs, late);
       }
-      if (calls.whole.length > 0) yield { kind: 'calls', calls: calls.whole };
+      const calls = answer.end();
+      if (calls.length > 0) yield { kind: 'calls', calls };
     } finally {
       inTime();
       late.abort();

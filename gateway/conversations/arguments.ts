@@ -1,7 +1,8 @@
-/** What a model wrote as a tool's arguments, checked against what the tool declares. */
+/** A tool's arguments as a model wrote them, checked against what the tool declares. */
+import { isPlainObject } from '../../contracts/plain-object.js';
 import type { ToolDefinition } from '../../contracts/schemas/tools.js';
 
-/** Of all arguments together: a client tool's must fit in a message to the client. */
+/** Most bytes of all arguments together: a client tool's must fit in a message to the client. */
 const MOST_BYTES = 64 * 1024;
 
 export type CheckedArguments =
@@ -29,10 +30,8 @@ export const parametersOf = ({ arguments: declared }: ToolDefinition): object =>
 export function checkArguments(text: string, { arguments: declared }: ToolDefinition): CheckedArguments {
   if (Buffer.byteLength(text) > MOST_BYTES) return { problem: 'The arguments are too long' };
   const given = parse(text);
-  if (typeof given !== 'object' || given === null || Array.isArray(given))
-    return { problem: 'The arguments must be a JSON object' };
-  const values = given as Record<string, unknown>;
-  const missing = declared.filter(({ name }) => values[name] === undefined || values[name] === null);
+  if (!isPlainObject(given)) return { problem: 'The arguments must be a JSON object' };
+  const missing = declared.filter(({ name }) => given[name] === undefined || given[name] === null);
   if (missing.length > 0) return { problem: `Missing: ${missing.map(({ name }) => name).join(', ')}` };
-  return { values: Object.fromEntries(declared.map(({ name }) => [name, values[name]])) };
+  return { values: Object.fromEntries(declared.map(({ name }) => [name, given[name]])) };
 }

@@ -1,16 +1,17 @@
 /**
- * JSON messages over the data channel (native-and-platform.md 6.9): `agent-event` to the client, `client-event` from it.
- * What comes in is bounded and checked; what is not understood is left out.
+ * JSON messages over the data channel (docs/contract/platform.md 6.9): `agent-event` to the client, `client-event` from it.
+ * Events that come in are bounded and checked; one that is not understood is dropped.
  */
 import type { EndReason } from '../../actors/agent/events.js';
+import { isPlainObject } from '../../contracts/plain-object.js';
 import { firstBytes } from '../../contracts/text.js';
 
 export const TOPICS = { toClient: 'agent-event', fromClient: 'client-event' } as const;
 
-/** Of a message, in bytes; one data packet is not larger. */
+/** Most bytes of a message; one data packet is not larger. */
 const MOST_BYTES = 64 * 1024;
 const MOST_TEXT = 10_000;
-/** What a lifecycle event shows of input, output and error, in bytes. */
+/** Most bytes of input, of output and of an error that a lifecycle event shows. */
 const SHOWN = 4096;
 
 export type ClientEvent =
@@ -31,7 +32,9 @@ const SIMPLE = new Set(['user.activity', 'user.interrupt', 'user.hangup']);
 
 function eventOf(fields: Fields): ClientEvent | undefined {
   const { type, text, audio, callId, result, isError } = fields;
-  if (SIMPLE.has(String(type))) return { type } as ClientEvent;
+  // Nothing else than a string: what only reads like one would pass what counts by type.
+  if (typeof type !== 'string') return undefined;
+  if (SIMPLE.has(type)) return { type } as ClientEvent;
   if (type === 'user.message' && typeof text === 'string' && text.trim() !== '')
     return { type, text: text.slice(0, MOST_TEXT), aloud: audio !== false };
   if (type === 'client_tool.result' && typeof callId === 'string')
@@ -44,7 +47,7 @@ export function readClientEvent(payload: Uint8Array): ClientEvent | undefined {
   if (payload.byteLength > MOST_BYTES) return undefined;
   try {
     const value = JSON.parse(Buffer.from(payload).toString()) as unknown;
-    return typeof value === 'object' && value !== null ? eventOf(value as Fields) : undefined;
+    return isPlainObject(value) ? eventOf(value) : undefined;
   } catch {
     return undefined;
   }
@@ -61,7 +64,7 @@ function shown(name: 'input' | 'output', value: string) {
   return { [name]: text, ...(text.length < value.length && { [`${name}Truncated`]: true }) };
 }
 
-/** What clients know as the reason of an end. */
+/** The reasons of an end, as clients know them. */
 const SESSION_ENDS: Readonly<Record<EndReason, string>> = {
   user_hangup: 'user_hangup',
   gone: 'user_hangup',

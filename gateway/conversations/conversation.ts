@@ -1,32 +1,33 @@
 /**
- * The host of one conversation: performs what its actor decides (actors/agent/agent.ts), between the call, the
- * recogniser, the language model, the voice and the record. Speech and text stream past the actor.
+ * The host of one conversation: performs what its machine decides (actors/agent/agent.ts), between the call, the
+ * recogniser, the language model, the voice and the record. Speech and text stream past it.
  *
  * Invariants: the record keeps of the agent what was heard, at the moment in which it fell silent; what a cancelled
  * job still brings is dropped; the session is ended once, after its last item was written.
  */
-import { type Actor, createActor } from 'xstate';
-import { actorClock } from '../../actors/clock.js';
 import { agentMachine } from '../../actors/agent/agent.js';
-import type { AgentEffect, EndReason } from '../../actors/agent/events.js';
+import type { AgentEffect, AgentEvent, EndReason } from '../../actors/agent/events.js';
+import { type Effects, run, type Running } from '../../actors/run.js';
+import { CALL_TIMES } from '../../contracts/call-times.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Call, CallEvent } from '../../contracts/ports/calls.js';
 import type { EndedReason, RunningSession } from '../../contracts/ports/sessions.js';
-import { Allowance } from './allowance.js';
+import { TokenBucket } from '../../contracts/token-bucket.js';
 import { AGENT_EVENTS, type ClientEvent, encodeEvent, readClientEvent, TOPICS } from './client-events.js';
+import { CLOSED_BY, type ClosedBy, SESSION_ENDS } from './closing.js';
 import { Dialogue } from './dialogue.js';
 import { excuseIn } from './lines.js';
-import { type Heard, Listener, type ListenerParts } from './listener.js';
 import { pause, type RecordParts, RecordWriter } from './record.js';
 import { reply, type ReplyParts, type ReplyText } from './replies.js';
 import { settingsOf } from './settings.js';
 import { ConversationTools, type ToolParts } from './tools.js';
-import { Utterance, type Voice } from './utterance.js';
+import { type OnTranscript, TurnTranscription, type TurnTranscriptionParts } from './turn-transcription.js';
+import { Utterance, type AgentVoice } from './utterance.js';
 
 export interface ConversationParts extends RecordParts {
-  readonly voice: Voice;
-  readonly listening: Omit<ListenerParts, 'log'>;
+  readonly voice: AgentVoice;
+  readonly listening: Omit<TurnTranscriptionParts, 'log'>;
   readonly thinking: Pick<ReplyParts, 'chat' | 'knowledge'>;
   readonly tools: Pick<ToolParts, 'outbound' | 'credentials'>;
   /** The user is connected for the first time; false where the session has ended meanwhile. */
@@ -34,18 +35,6 @@ export interface ConversationParts extends RecordParts {
   end(reason: EndedReason): Promise<void>;
 }
 
-const ENDS: Readonly<Record<EndReason, EndedReason>> = {
-  user_hangup: 'hangup',
-  agent_hangup: 'hangup',
-  gone: 'hangup',
-  conversation_timeout: 'timeout',
-  ended_by_api: 'ended_by_api',
-  error: 'error',
-};
-
-type Effects = {
-  readonly [Type in AgentEffect['type']]: (effect: Extract<AgentEffect, { readonly type: Type }>) => void;
-};
 type Events = {
   readonly [Kind in CallEvent['kind']]: (event: Extract<CallEvent, { readonly kind: Kind }>) => void;
 };
@@ -53,7 +42,7 @@ type FromClient = {
   readonly [Type in ClientEvent['type']]: (event: Extract<ClientEvent, { readonly type: Type }>) => void;
 };
 
-/** What costs something whenever a client says it. */
+/** Events that cost something whenever a client sends them: they are limited in rate. */
 const RATIONED: ReadonlySet<ClientEvent['type']> = new Set([
   'user.message',
   'user.activity',
@@ -65,14 +54,11 @@ const saying =
   (text) =>
     Promise.resolve(text.write(line));
 
-/** The agent's last words and the last message are still on their way when the client is sent off. */
-const GOODBYE_MS = 300;
-
 /** The job that lives: what is spoken, or only written. */
 interface Job {
   readonly utterance: Utterance;
   readonly aloud: boolean;
-  /** What this job excuses. */
+  /** The code of the failure that this job excuses. */
   readonly error: string | undefined;
 }
 
@@ -85,21 +71,21 @@ interface Work {
 }
 
 export class Conversation {
-  readonly #actor: Actor<typeof agentMachine>;
-  readonly #listener: Listener;
+  readonly #machine: Running<AgentEvent>;
+  readonly #transcription: TurnTranscription;
   readonly #dialogue: Dialogue;
   readonly #tools: ConversationTools;
-  /** What the client may ask for. */
-  readonly #allowance: Allowance;
+  /** The rate at which the client may send what costs something. */
+  readonly #rateLimit: TokenBucket;
   #job: Job | undefined;
   /** Why the last job failed. */
   #error: string | undefined;
-  /** What the user has said to an agent that finishes first. */
+  /** Messages of the user to an agent that finishes first. */
   #postponed: { readonly text: string; readonly at: Date }[] = [];
-  /** What the user has seen of the words that are still being heard. */
+  /** The partial transcript that the user was shown last. */
   #guessed = '';
   #state = '';
-  /** Of what is shown: one segment a message of the user, one a job of the agent. */
+  /** Numbers of the segments that are shown: one a message of the user, one a job of the agent. */
   readonly #segments = { user: 1, agent: 1 };
   #activated = false;
   #ending = false;
@@ -116,20 +102,18 @@ export class Conversation {
   ) {
     const { clock, log } = parts;
     this.#over = new Promise((resolve) => (this.#settle = resolve));
-    this.#allowance = new Allowance(LIMITS.session.clientMessages, () => clock.monotonic());
+    this.#rateLimit = new TokenBucket(LIMITS.session.clientMessages, () => clock.monotonic());
     this.#record = new RecordWriter(parts);
     this.#dialogue = new Dialogue(this.#now, (item) => this.#record.add(item));
-    this.#listener = new Listener({ ...parts.listening, log }, this.#heard);
+    this.#transcription = new TurnTranscription({ ...parts.listening, log }, this.#onTranscript);
     this.#tools = new ConversationTools(session.plan, {
       ...parts.tools,
       clock,
       dialogue: this.#dialogue,
       send: (event) => this.#send(event),
-      hangUp: () => this.#actor.send({ type: 'hangUp', job: this.#job?.utterance.job ?? 0 }),
+      hangUp: () => this.#machine.send({ type: 'hangUp', job: this.#job?.utterance.job ?? 0 }),
     });
-    this.#actor = createActor(agentMachine, { input: settingsOf(session.plan), clock: actorClock(clock) });
-    this.#actor.on('*', (effect) => this.#perform(effect));
-    this.#actor.start();
+    this.#machine = run(agentMachine, settingsOf(session.plan), clock, this.#effects);
     this.#followed = this.#follow();
   }
 
@@ -143,18 +127,18 @@ export class Conversation {
     return this.#ending;
   }
 
-  /** Idempotent. */
-  end(reason: EndReason): void {
-    this.#actor.send({ type: 'end', reason });
+  /** Ends it from outside of its statechart. Idempotent. */
+  closedBy(cause: ClosedBy): void {
+    this.#machine.send({ type: 'end', reason: CLOSED_BY[cause] });
   }
 
   async #follow(): Promise<void> {
     try {
       for await (const event of this.call.events) this.#meet(event);
-      this.end('user_hangup');
+      this.closedBy('transport');
     } catch (error) {
       this.parts.log.warn({ err: error }, 'the media of a conversation was lost');
-      this.end('error');
+      this.closedBy('mediaLoss');
     }
   }
 
@@ -164,35 +148,30 @@ export class Conversation {
 
   readonly #events: Events = {
     connected: () => this.#connected(),
-    disconnected: () => this.#actor.send({ type: 'disconnected' }),
-    left: () => this.#actor.send({ type: 'left' }),
-    speech: ({ active }) => {
-      // Until then the actor does not count what it hears.
-      if (!this.#activated) return;
-      if (active) this.#listener.begin();
-      this.#actor.send({ type: 'voice', active });
-    },
-    audio: ({ samples }) => this.#listener.audio(samples),
+    disconnected: () => this.#machine.send({ type: 'disconnected' }),
+    left: () => this.#machine.send({ type: 'left' }),
+    speech: ({ active }) => this.#machine.send({ type: 'voice', active }),
+    audio: ({ samples }) => this.#transcription.audio(samples),
     played: ({ utterance, ms, ended }) => this.#played(utterance, ms, ended),
     data: ({ topic, payload }) => {
       const event = topic === TOPICS.fromClient ? readClientEvent(payload) : undefined;
-      if (!event || (RATIONED.has(event.type) && !this.#allowance.take())) return;
+      if (!event || (RATIONED.has(event.type) && !this.#rateLimit.take())) return;
       (this.#fromClient[event.type] as (event: ClientEvent) => void)(event);
     },
   };
 
   readonly #fromClient: FromClient = {
-    'user.message': ({ text, aloud }) => this.#actor.send({ type: 'typed', text, aloud }),
-    'user.activity': () => this.#actor.send({ type: 'activity' }),
-    'user.interrupt': () => this.#actor.send({ type: 'interrupt' }),
-    'user.hangup': () => this.#actor.send({ type: 'left' }),
+    'user.message': ({ text, aloud }) => this.#machine.send({ type: 'typed', text, aloud }),
+    'user.activity': () => this.#machine.send({ type: 'activity' }),
+    'user.interrupt': () => this.#machine.send({ type: 'interrupt' }),
+    'user.hangup': () => this.#machine.send({ type: 'left' }),
     'client_tool.result': ({ callId, result, isError }) => this.#tools.answered(callId, result, isError),
   };
 
-  /** Nobody waits for the row: it is written before all items, and where it says that all is over, it is. */
+  /** Activation is queued before the items and not awaited; if the session has ended, so does the conversation. */
   #connected(): void {
     if (this.#ending) return;
-    this.#actor.send({ type: 'connected' });
+    this.#machine.send({ type: 'connected' });
     if (this.#activated) return;
     this.#activated = true;
     this.#record.begin(() => this.#activate());
@@ -200,33 +179,30 @@ export class Conversation {
 
   async #activate(): Promise<void> {
     try {
-      if (!(await this.parts.activate())) this.end('ended_by_api');
+      if (!(await this.parts.activate())) this.closedBy('session');
     } catch (error) {
       this.parts.log.error({ err: error }, 'a session could not become active');
-      this.end('error');
+      this.closedBy('storage');
     }
   }
 
-  readonly #heard: Heard = (span, text, final) => {
+  readonly #onTranscript: OnTranscript = (span, text, final) => {
     if (text !== '') {
       this.#show('user', text, false);
       this.#guessed = text;
     }
-    this.#actor.send({ type: 'heard', span, text, final });
+    this.#machine.send({ type: 'transcript', span, text, final });
   };
 
-  #perform(effect: AgentEffect): void {
-    (this.#effects[effect.type] as (effect: AgentEffect) => void)(effect);
-  }
-
-  readonly #effects: Effects = {
-    transcribe: ({ span }) => void this.#listener.transcribe(span),
-    close: () => {
+  readonly #effects: Effects<AgentEffect> = {
+    beginSpan: ({ span }) => this.#transcription.begin(span),
+    transcribe: ({ span }) => void this.#transcription.transcribe(span),
+    closeTurn: () => {
       this.#settleGuess(this.#guessed);
-      this.#listener.close();
+      this.#transcription.close();
     },
     message: ({ text, typed, later }) => {
-      // Who has typed it sees it already.
+      // A user who typed it sees it already.
       if (!typed) this.#settleGuess(text);
       this.#postponed.push({ text, at: this.#now() });
       if (!later) this.#take();
@@ -243,8 +219,8 @@ export class Conversation {
       void this.#work({ job, aloud, error: this.#error, think: saying(line) });
     },
     cancel: () => this.#cancel(),
-    hold: () => this.call.pause(),
-    release: () => this.call.resume(),
+    pause: () => this.call.pause(),
+    resume: () => this.call.resume(),
     state: ({ state }) => {
       if (state !== this.#state) this.call.attributes({ 'lk.agent.state': state });
       this.#state = state;
@@ -266,12 +242,12 @@ export class Conversation {
 
   readonly #now = (): Date => new Date(this.parts.clock.now());
 
-  /** What the user has said is part of the conversation from now on. */
+  /** The user's messages are part of the conversation from now on. */
   #take(): void {
     for (const { text, at } of this.#postponed.splice(0)) this.#dialogue.user(text, at);
   }
 
-  /** What was shown of the user's words as they were heard is final now. */
+  /** Shows the user's words as final, in place of their partial transcript. */
   #settleGuess(text: string): void {
     this.#guessed = '';
     if (text === '') return;
@@ -290,7 +266,10 @@ export class Conversation {
       await think(aloud ? utterance : this.#shown(utterance), utterance.signal);
       utterance.endText();
       const said = await speaking;
-      if (!said && !utterance.signal.aborted) this.#ended(utterance);
+      if (said || utterance.signal.aborted) return;
+      // Nobody is left waiting for an answer of emoji.
+      if (aloud && utterance.written.trim() !== '') throw new ServiceError('nothing_to_say');
+      this.#ended(utterance);
     } catch (error) {
       this.#failed(utterance, error);
     }
@@ -308,7 +287,9 @@ export class Conversation {
   }
 
   #speak(utterance: Utterance): Promise<boolean> {
-    return utterance.speak(this.parts.voice, () => this.#actor.send({ type: 'audible', job: utterance.job }));
+    return utterance.speak(this.parts.voice, () =>
+      this.#machine.send({ type: 'audible', job: utterance.job }),
+    );
   }
 
   /** Once a job, and never after its end. */
@@ -318,7 +299,7 @@ export class Conversation {
     this.parts.log.warn({ code, err: error }, 'an agent could not answer');
     this.#cancel();
     this.#error = code;
-    this.#actor.send({ type: 'failed', job: utterance.job });
+    this.#machine.send({ type: 'failed', job: utterance.job });
   }
 
   /** Falls silent at once; the record keeps what was heard until now. */
@@ -342,7 +323,7 @@ export class Conversation {
     const job = this.#job;
     if (job?.utterance !== utterance) return;
     this.#finish(job);
-    this.#actor.send({ type: 'ended', job: utterance.job });
+    this.#machine.send({ type: 'ended', job: utterance.job });
   }
 
   #finish({ utterance, aloud, error }: Job): void {
@@ -364,7 +345,7 @@ export class Conversation {
 
   async #close(reason: EndReason): Promise<void> {
     this.#ending = true;
-    this.#listener.stop();
+    this.#transcription.stop();
     this.#cancel();
     this.#take();
     this.#send(AGENT_EVENTS.ended(reason));
@@ -374,7 +355,7 @@ export class Conversation {
   }
 
   async #sayGoodbye(): Promise<void> {
-    await pause(this.parts.clock, GOODBYE_MS);
+    await pause(this.parts.clock, CALL_TIMES.goodbyeMs);
     this.call.end();
   }
 
@@ -383,7 +364,7 @@ export class Conversation {
     await this.#tools.settled();
     await this.#record.written();
     await this.parts
-      .end(ENDS[reason])
+      .end(SESSION_ENDS[reason])
       .catch((error: unknown) => this.parts.log.error({ err: error }, 'a session was not ended'));
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What has been said, twice: as the language model is told it, and as the session's record keeps it, item by item
- * as it happens (native-and-platform.md 6.7). Of the agent only what was heard is in either.
+ * The conversation's text, twice: as the language model is told it, and as the session's record keeps it, item by item
+ * as it happens (docs/contract/platform.md 6.7). Of the agent only what was heard is in either.
  */
 import type { ChatMessage, ToolCall } from '../../contracts/ports/chat.js';
 import type { SessionItem } from '../../contracts/ports/sessions.js';
@@ -26,15 +26,15 @@ export interface Calls {
   readonly told: Map<string, string>;
 }
 
-/** What the agent said in one step of a job, and when that began. */
+/** The agent's words of one step of a job, and when that began. */
 export interface SpokenStep {
   readonly text: string;
   readonly at: Date;
-  /** What it called behind it. */
+  /** The tools that it called behind them. */
   readonly calls: Calls | undefined;
 }
 
-/** What a model is told of a conversation, in characters: of a longer one the beginning is left out. */
+/** Most characters of a conversation that a model is told: of a longer one the beginning is left out. */
 const TOLD_CHARACTERS = 60_000;
 
 /** Each call has an answer right behind it, also one that was broken off: models refuse anything else. */
@@ -79,7 +79,7 @@ export class Dialogue {
     this.#keep<'message'>({ type: 'message', role: 'user', content }, at);
   }
 
-  /** What was heard of a job, or read where nothing is spoken; `error`: why it is an excuse and no answer. */
+  /** The part of a job that was heard, or read where nothing is spoken; `error`: why it is an excuse and no answer. */
   agent(steps: readonly SpokenStep[], error?: string): void {
     const why = error === undefined ? {} : { error };
     for (const { text, at, calls } of steps) {

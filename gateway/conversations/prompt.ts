@@ -1,4 +1,4 @@
-/** What the language model is told before the conversation: prompt, time, and why it is asked. */
+/** The messages for the language model: prompt, time, why it is asked, and the conversation. */
 import type { Cause } from '../../actors/agent/events.js';
 import type { ChatMessage } from '../../contracts/ports/chat.js';
 import type { SessionPlan } from '../../contracts/ports/sessions.js';
@@ -16,7 +16,7 @@ export function worldContext(now: Date, timezone: string): string {
   return `It is ${format.format(now)} (${timeZone}).`;
 }
 
-/** The embedded transport has no telephone (decisions.md fine point 20). */
+/** The embedded transport has no telephone (docs/contract/decisions.md 20). */
 const NO_PHONE =
   'You cannot transfer this call or reach anybody by telephone. Say so plainly when the user asks for it.';
 

@@ -1,5 +1,5 @@
 /**
- * Writes a conversation's record item by item, in order, while it goes on (native-and-platform.md 6.7). Nobody waits for
+ * Writes a conversation's record item by item, in order, while it goes on (docs/contract/platform.md 6.7). Nobody waits for
  * the database but the end; what it does not take is offered again.
  */
 import type { Clock } from '../../contracts/clock.js';

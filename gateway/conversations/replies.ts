@@ -1,6 +1,6 @@
 /**
  * One reply of the language model: its text goes to the voice as it streams, its tool calls are run and told back, in at
- * most MOST_STEPS steps (decisions.md "Language model", fine point 11: nothing is asked twice).
+ * most MOST_STEPS steps (docs/contract/decisions.md "Language model", decision 11: nothing is asked twice).
  */
 import type { Cause } from '../../actors/agent/events.js';
 import type { ChatModel, ToolCall } from '../../contracts/ports/chat.js';
@@ -23,10 +23,10 @@ export interface ReplyParts {
   readonly now: () => Date;
 }
 
-/** Where the text goes. */
+/** Takes the text of a reply. */
 export interface ReplyText {
   write(text: string): void;
-  /** What was written is whole: tools run now. */
+  /** The step's text is whole: its tools run now. */
   called(calls: Calls): void;
 }
 

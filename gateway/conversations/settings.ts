@@ -1,4 +1,4 @@
-/** An agent's behaviour out of its published configuration (spec "Configuration object"). */
+/** An agent's behaviour out of its published configuration (docs/contract/platform.md 6.3). */
 import type { AgentSettings, Opening } from '../../actors/agent/settings.js';
 import type { SessionPlan } from '../../contracts/ports/sessions.js';
 

@@ -1,6 +1,6 @@
 /**
  * Tools in a conversation: webhooks through the outbound guard, client tools over the data channel, and hanging up
- * (spec "Webhook tool"; native-and-platform.md 6.5, 6.9). Every call starts once and ends once, whatever happens.
+ * (docs/contract/platform.md 6.5; docs/contract/platform.md 6.5, 6.9). Every call starts once and ends once, whatever happens.
  */
 import type { ChatTool, ToolCall } from '../../contracts/ports/chat.js';
 import { type Outbound, OutboundError } from '../../contracts/ports/outbound.js';
@@ -23,7 +23,7 @@ const HANG_UP_TOOL: ChatTool = {
   parameters: { type: 'object', properties: {}, additionalProperties: false },
 };
 
-/** What a model is told of an output, in characters. */
+/** Most characters of an output that a model is told. */
 const TOLD = 16_000;
 
 export interface ToolParts {

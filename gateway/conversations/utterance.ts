@@ -12,7 +12,8 @@ import type { Calls, SpokenStep } from './dialogue.js';
 import { HeardText } from './heard-text.js';
 import type { ReplyText } from './replies.js';
 
-export interface Voice {
+/** How the agent speaks: the speech port, its options, and who pays. */
+export interface AgentVoice {
   readonly speech: Speech;
   /** PCM at PLAYOUT_RATE. */
   readonly options: SpeechOptions;
@@ -28,7 +29,7 @@ const WAITING_TEXT = 256 * 1024;
 
 /** A step of the model in the text of its job. */
 interface Step {
-  /** Where its text ends. */
+  /** The end of its text, in characters. */
   readonly end: number;
   readonly at: Date;
   readonly calls: Calls;
@@ -65,7 +66,7 @@ export class Utterance implements ReplyText {
     this.#feed.add(text);
   }
 
-  /** What was written so far is spoken without waiting for more. */
+  /** Speaks the text so far without waiting for more. */
   called(calls: Calls): void {
     this.#steps.push({ end: this.#written.length, at: this.#begins ?? this.now(), calls });
     this.#begins = undefined;
@@ -85,7 +86,7 @@ export class Utterance implements ReplyText {
    * Speaks until the text has ended; true where anything was said. A voice that there is not is known before any text
    * is read: whoever called hears another one rather than nothing. Errors: those of `Speech`.
    */
-  async speak(voice: Voice, audible: () => void): Promise<boolean> {
+  async speak(voice: AgentVoice, audible: () => void): Promise<boolean> {
     try {
       return await this.#speak(voice, audible);
     } catch (error) {
@@ -95,7 +96,7 @@ export class Utterance implements ReplyText {
     }
   }
 
-  async #speak({ speech, options, caller }: Voice, audible: () => void): Promise<boolean> {
+  async #speak({ speech, options, caller }: AgentVoice, audible: () => void): Promise<boolean> {
     let said = false;
     const request = { ...options, text: this.#feed };
     for await (const { audio, piece } of speech.synthesizeTimed(request, caller, this.signal)) {
@@ -111,7 +112,7 @@ export class Utterance implements ReplyText {
     return said;
   }
 
-  /** What has newly been heard after `ms` of playout; all of it where it has `ended` by itself. */
+  /** The text that is newly heard after `ms` of playout; all the rest where it has `ended` by itself. */
   progress(ms: number, ended: boolean): string {
     const whole = ended && !this.signal.aborted;
     const heard = whole ? this.#written : this.#written.slice(0, this.#heard.at(ms));

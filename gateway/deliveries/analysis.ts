@@ -1,8 +1,9 @@
 /**
- * What is known of a conversation once it is over (spec "analysis"; native-and-platform.md 6.7): a summary, the agent's
+ * The analysis of a conversation that is over (docs/contract/platform.md 6.7): a summary, the agent's
  * data fields, its criteria. A language model is asked once, for one JSON object; what it answers is taken field by
  * field, and what does not fit its type is null or unknown, never guessed.
  */
+import { isPlainObject } from '../../contracts/plain-object.js';
 import type { ChatMessage, ChatModel } from '../../contracts/ports/chat.js';
 import type { RunningSession, SessionAnalysis, SessionItem } from '../../contracts/ports/sessions.js';
 import type { AgentConfig } from '../../contracts/schemas/agent-config.js';
@@ -16,17 +17,26 @@ export interface AnalysedSession extends RunningSession {
 
 const NOTHING: Omit<SessionAnalysis, 'status' | 'error'> = { summary: null, data: [], criteriaResults: [] };
 
-export const skippedAnalysis: SessionAnalysis = { status: 'skipped', ...NOTHING, error: null };
+const skippedAnalysis = (reason: string): SessionAnalysis => ({
+  status: 'skipped',
+  ...NOTHING,
+  error: null,
+  reason,
+});
 export const failedAnalysis = (error: string): SessionAnalysis => ({ status: 'error', ...NOTHING, error });
 
-/** Without a question, or without anybody who said something, there is nothing to find out. */
-export function isSkipped({ plan, items }: AnalysedSession): boolean {
+/** Why there is nothing to find out, or nobody who could; undefined where there is. */
+export function reasonToSkip(
+  { plan, items }: AnalysedSession,
+  chat: ChatModel | undefined,
+): string | undefined {
   const { summary, data_fields: fields, criteria } = plan.config.analysis;
-  const asks = summary.enabled || fields.length > 0 || criteria.length > 0;
-  return !asks || !items.some((item) => item.type === 'message' && item.role === 'user');
+  if (!summary.enabled && fields.length + criteria.length === 0) return 'The agent asks for no analysis';
+  if (!items.some((item) => item.type === 'message' && item.role === 'user')) return 'The user said nothing';
+  return chat ? undefined : 'No language model is configured';
 }
 
-/** Of a very long conversation, its end. */
+/** Characters of the transcript that the model reads; of a longer one, the end. */
 const TRANSCRIPT_LENGTH = 60_000;
 
 const LINES: { readonly [T in SessionItem['type']]: (item: Extract<SessionItem, { type: T }>) => string } = {
@@ -76,15 +86,12 @@ const RATIONALE_LENGTH = 1000;
 const VALUE_LENGTH = 4000;
 const RESULTS = ['success', 'failure', 'unknown'] as const;
 
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const textOf = (value: unknown, most: number): string =>
   typeof value === 'string' ? value.slice(0, most) : '';
 
 /** The entries of a list by their names. */
 const byName = (list: unknown): ReadonlyMap<unknown, Json> =>
-  new Map((Array.isArray(list) ? list : []).filter(isObject).map((entry) => [entry['name'], entry]));
+  new Map((Array.isArray(list) ? list : []).filter(isPlainObject).map((entry) => [entry['name'], entry]));
 
 const FITS: Readonly<
   Record<Wanted['data_fields'][number]['type'], (value: unknown, options: unknown) => boolean>
@@ -98,7 +105,7 @@ const FITS: Readonly<
 /** The object within the model's words, which may stand between others. Errors: where there is none. */
 function objectIn(answer: string): Json {
   const parsed: unknown = JSON.parse(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1));
-  if (isObject(parsed)) return parsed;
+  if (isPlainObject(parsed)) return parsed;
   throw new SyntaxError('no object');
 }
 
@@ -142,14 +149,14 @@ async function answerOf(
   return answer;
 }
 
-/** Asks once (fine point 11). Without a model that can, says so. Errors: those of an aborted signal only. */
+/** Asks once (decision 11), where there is something to ask and a model. Errors: those of an aborted signal only. */
 export async function analyse(
   session: AnalysedSession,
   chat: ChatModel | undefined,
   signal: AbortSignal,
 ): Promise<SessionAnalysis> {
-  if (isSkipped(session)) return skippedAnalysis;
-  if (!chat) return failedAnalysis('No language model that can analyse is configured');
+  const reason = reasonToSkip(session, chat);
+  if (reason !== undefined || !chat) return skippedAnalysis(reason ?? '');
   try {
     return analysisIn(await answerOf(chat, messagesOf(session), signal), session.plan.config.analysis);
   } catch (error) {

@@ -1,4 +1,4 @@
-/** One attempt of one delivery (native-and-platform.md 6.8): signed with the endpoint's secret of this moment. */
+/** One attempt of one delivery (docs/contract/platform.md 6.8): signed with the endpoint's secret of this moment. */
 import type { Clock } from '../../contracts/clock.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { WebhookSecrets } from '../../contracts/ports/agents.js';
@@ -22,7 +22,7 @@ export interface Attempt {
 }
 
 const { timeoutMs, retryMs } = LIMITS.postCallWebhook;
-/** Nothing of the answer counts but its status. */
+/** Bytes of the answer that are read: none, as only its status counts. */
 const CAPTURE_BYTES = 0;
 
 function afterFailure({ attempts }: Delivery): DeliveryOutcome {

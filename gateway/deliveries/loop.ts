@@ -1,7 +1,7 @@
 /**
- * Sends what the outbox holds (decisions.md "Platform"). Looks when a row was added and once a second, keeps a bounded
- * number under way, and takes no more than it can send. A row that cannot be settled is given out again when its lease
- * ends.
+ * Sends what the outbox holds (docs/contract/decisions.md "Platform"). Looks when a row was added and once a second,
+ * keeps a bounded number under way, and takes no more than it can send. A row that cannot be settled is given out
+ * again when its lease ends.
  */
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
@@ -43,7 +43,7 @@ export class Deliveries {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
-  /** One look at a time; one that is asked for meanwhile follows it. */
+  /** Looks for due deliveries; one look at a time, and another after it if asked for meanwhile. */
   #look(): void {
     if (this.#stopped) return;
     this.#again = this.#looking !== undefined;

@@ -1,32 +1,15 @@
 /**
- * Which IP addresses are public (spec "Webhook tool" rule 9). Only global unicast is; every form that wraps an IPv4
- * address in an IPv6 one is refused whole, so that nothing private comes in disguise. Metadata services are kept
- * apart: no configuration opens them, however they are wrapped.
+ * The test for public IP addresses (docs/contract/platform.md 6.5 rule 9). Only global unicast is; every form that
+ * wraps an IPv4 address in an IPv6 one is refused whole, so that nothing private comes in disguise. Metadata services
+ * are kept apart: no configuration opens them, however they are wrapped.
  */
 import ipaddr from 'ipaddr.js';
+import { METADATA_ADDRESSES } from '../../contracts/metadata-addresses.js';
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 export type Network = readonly [address: Address, bits: number];
 
-/** Where clouds hand out credentials, and what else no tenant may speak to. */
-const METADATA = [
-  '169.254.169.254', // AWS, Azure, Google, Oracle, DigitalOcean, OpenStack …
-  '169.254.170.2', // AWS tasks
-  '169.254.170.23', // AWS pods
-  '169.254.169.123', // AWS time
-  '169.254.169.253', // AWS names
-  '169.254.0.23', // Tencent
-  '169.254.10.10', // Tencent
-  '100.100.100.200', // Alibaba
-  '168.63.129.16', // Azure's host
-  '192.0.0.192', // Oracle, older
-  'fd00:ec2::254', // AWS
-  'fd00:ec2::23', // AWS pods
-  'fd00:ec2::123',
-  'fd00:ec2::253',
-  'fd20:ce::254', // Google
-  'fd00:42::42', // Scaleway
-].map((text) => ipaddr.parse(text));
+const METADATA = METADATA_ADDRESSES.map((text) => ipaddr.parse(text));
 
 /** IPv6 networks that carry an IPv4 address, and the 16-bit parts that hold it. */
 const WRAPPERS = (

@@ -1,5 +1,5 @@
 /**
- * OUTBOUND_ALLOW: private targets that the operator opens, for tests and local networks (decisions.md fine point 8).
+ * OUTBOUND_ALLOW: private targets that the operator opens, for tests and local networks (docs/contract/decisions.md 8).
  * An entry is a host name, an address or a network, with or without a port: `crm.lan`, `crm.lan:8443`, `10.0.0.5`,
  * `10.0.0.0/8:8080`, `[fd00::/8]:443`. Metadata services stay closed.
  */

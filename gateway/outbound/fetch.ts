@@ -158,7 +158,7 @@ const codeOf = (error: unknown): string => {
   return typeof code === 'string' ? ` (${code})` : '';
 };
 
-/** What undici says of a request that cannot be sent at all. */
+/** Whether undici found that the request cannot be sent at all. */
 const isInvalid = (error: unknown): boolean =>
   ['UND_ERR_INVALID_ARG', 'ERR_INVALID_CHAR'].includes((error as { code?: string }).code ?? '');
 

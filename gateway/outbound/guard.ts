@@ -1,7 +1,8 @@
 /**
- * What an outbound address may be (spec "Webhook tool" rule 9), judged twice: as written, when it is saved and before
- * each hop, and by every address that its name resolves to. A URL is judged by the same parser that the connection
- * uses, after the odd spellings of addresses (decimal, octal, hexadecimal, wide digits) have become plain ones.
+ * The guard of outbound addresses (docs/contract/platform.md 6.5 rule 9). Each is judged twice: as written, when it
+ * is saved and before each hop, and by every address that its name resolves to. A URL is judged by the same parser
+ * that the connection uses, after the odd spellings of addresses (decimal, octal, hexadecimal, wide digits) have
+ * become plain ones.
  */
 import type { Allowed } from './allow.js';
 import { type Address, isMetadata, isPublic, parseAddress } from './addresses.js';
@@ -12,7 +13,7 @@ export interface Target {
   /** Without brackets and trailing dots. */
   readonly host: string;
   readonly port: number;
-  /** Where the host is an address. */
+  /** Present where the host is an address. */
   readonly literal?: Address;
   /** Whether the operator named the host. */
   readonly named: boolean;
@@ -22,7 +23,7 @@ export type Verdict = { readonly refusal: string } | { readonly target: Target }
 
 const PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 
-/** What no public name ends in. */
+/** Endings that no public host name has. */
 const PRIVATE_NAMES =
   /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|lan|home|corp|private|home\.arpa|metadata\.goog)$/;
 
@@ -35,7 +36,7 @@ const refuse = (refusal: string): Verdict => ({ refusal });
 
 const withoutDots = (host: string): string => host.replace(/\.+$/, '');
 
-/** What an address may not be; undefined where it may. */
+/** The reason why an address is refused; undefined where it is allowed. */
 export function addressRefusal(address: Address, port: number, allowed: Allowed, named = false) {
   if (isMetadata(address)) return 'must not point to a metadata service';
   if (isPublic(address) || named || allowed.address(address, port)) return undefined;

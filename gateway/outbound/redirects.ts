@@ -1,6 +1,7 @@
 /**
- * Where a redirect leads, as the fetch standard has it: 303 makes a GET of anything, 301 and 302 of a POST, the rest
- * keeps method and body. What the owner stored as headers stays with the origin that it was stored for, and https never becomes http.
+ * Redirects as the fetch standard has them: 303 makes a GET of anything, 301 and 302 of a POST, the rest
+ * keeps method and body. What the owner stored as headers stays with the origin that it was stored for, and https
+ * never becomes http.
  */
 import { OutboundError, type OutboundReply, type OutboundRequest } from '../../contracts/ports/outbound.js';
 
@@ -14,7 +15,7 @@ export type Hop = Pick<OutboundRequest, 'method' | 'url' | 'headers' | 'body'>;
 export const refused = (reason: string): OutboundError =>
   new OutboundError('refused', `The address ${reason}`);
 
-/** Where the answer sends us; undefined where it is the reply. Errors: `OutboundError`. */
+/** The request to make next; undefined where the answer is no redirect. Errors: `OutboundError`. */
 export function nextHop(
   hop: Hop,
   { status, headers }: Pick<OutboundReply, 'status' | 'headers'>,

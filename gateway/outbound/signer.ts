@@ -1,5 +1,5 @@
 /**
- * Signatures of post-call deliveries (native-and-platform.md 6.8): `t=<unix seconds>,v1=<hex>`, an HMAC-SHA256 over
+ * Signatures of post-call deliveries (docs/contract/platform.md 6.8): `t=<unix seconds>,v1=<hex>`, an HMAC-SHA256 over
  * the time and the exact bytes of the body, so that neither can be changed or used again later.
  */
 import { createHmac } from 'node:crypto';

@@ -1,10 +1,11 @@
 /**
- * What an adapter (`uws.ts`, `node.ts`) gives the server above it, and what it is given. An adapter parses,
+ * The port between an adapter (`uws.ts`, `node.ts`) and the server above it. An adapter parses,
  * writes and reports; everything that it could decide is decided above, so that both behave alike.
  *
  * Invariants: a channel sends exactly one reply, by `whole`, `bare`, or `begin` … `finish`; after `onClosed`
  * or `destroy` all its methods do nothing.
  */
+import type { ServiceError } from '../../contracts/errors.js';
 import type { BodyPipe } from './body-pipe.js';
 import type { RequestHead } from './guard.js';
 
@@ -42,6 +43,8 @@ export interface Wire {
   end(code: number, reason: string): void;
   /** Drops the connection. */
   terminate(): void;
+  /** The client is known: larger frames may come, where the stack can change that. */
+  authenticated(): void;
 }
 
 export interface WireEvents {
@@ -57,6 +60,8 @@ export interface WireEvents {
 export interface Handshake {
   readonly protocol: string | undefined;
   readonly headers: ReplyHead['headers'];
+  /** Frames above LIMITS.unauthenticated.frameBytes end the connection, until `Wire.authenticated`. */
+  readonly unauthenticated: boolean;
   opened(wire: Wire): WireEvents;
 }
 
@@ -78,6 +83,10 @@ export interface AdapterOptions {
   readonly exclusive: boolean;
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
   arrived(arrival: Arrival): void;
+  /** The reply to what is no request that could arrive; its connection ends with it. */
+  unreadable(error: ServiceError): { readonly head: ReplyHead; readonly body: string };
+  /** A connection was dropped for a head that is ambiguous. */
+  dropped(): void;
 }
 
 export interface Adapter {
@@ -87,6 +96,15 @@ export interface Adapter {
   /** Drops every connection that the stack knows of and waits until it has let go. */
   close(): Promise<void>;
 }
+
+/** A reply's headers about its connection. `seconds`: for how long the stack keeps it at least, with nothing on it. */
+export const connectionHeaders = (close: boolean, seconds: number): ReplyHead['headers'] =>
+  close
+    ? [['Connection', 'close']]
+    : [
+        ['Connection', 'keep-alive'],
+        ['Keep-Alive', `timeout=${seconds}`],
+      ];
 
 /** Largest frame that reaches the server, where it is refused with 1009; above it a stack drops by itself. */
 export const WIRE_FRAME_BYTES = 40 * 1024 * 1024;

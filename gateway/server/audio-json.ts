@@ -36,7 +36,7 @@ const isEscaped = (bytes: Buffer, at: number): boolean => {
   return (at - before) % 2 === 0;
 };
 
-/** What stands between the quotes of each string. */
+/** The text between the quotes of each string. */
 function* stringsIn(bytes: Buffer): Generator<Span> {
   for (let open = bytes.indexOf(QUOTE); open >= 0;) {
     let close = bytes.indexOf(QUOTE, open + 1);
@@ -76,7 +76,7 @@ function lift(bytes: Buffer): { readonly rest: Uint8Array; readonly lifted: Read
   return { rest: Buffer.concat([...kept, bytes.subarray(from)]), lifted };
 }
 
-/** Of the text behind a `data:` URI's comma. */
+/** The index behind a `data:` URI's comma; 0 where the text is no such URI. */
 const payloadStart = (text: Buffer): number =>
   text.toString('latin1', 0, 5).toLowerCase() === 'data:'
     ? text.subarray(0, HEAD_ALLOWANCE).indexOf(COMMA) + 1

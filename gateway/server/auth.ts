@@ -1,9 +1,13 @@
-/** Who calls, by `Authorization: Bearer <key>`. Dialects with other key headers pass the key themselves. */
+/**
+ * The caller, by `Authorization: Bearer <key>`, and whether the key's role holds the permission that the route needs.
+ * Dialects with other key headers pass the key themselves.
+ */
 import { ServiceError } from '../../contracts/errors.js';
-import type { Caller, KeyAuthority } from '../../contracts/ports/identity.js';
-import type { HttpRequest } from './port.js';
+import { allows, type Permission, rolesOf } from '../../contracts/permissions.js';
+import type { Caller, Identity, KeyAuthority } from '../../contracts/ports/identity.js';
+import type { Credentials, HttpRequest } from './port.js';
 
-/** decisions.md "Keys"; the bound keeps hostile ones away from the cache and the database. */
+/** docs/contract/decisions.md "Keys"; the bound keeps hostile ones away from the cache and the database. */
 const KEY = /^[A-Za-z0-9_.-]{1,256}$/;
 const BEARER = /^bearer +(\S+) *$/i;
 
@@ -19,18 +23,32 @@ export function bearerToken(headers: HttpRequest['headers']): string | undefined
   return token;
 }
 
-/** Errors: `missing_key` where `key` is undefined or empty, `invalid_key` where it is malformed or unknown. */
-export async function authenticateKey(key: string | undefined, authority: KeyAuthority): Promise<Caller> {
-  if (!key) throw new ServiceError('missing_key');
-  const caller = KEY.test(key) ? await authority.authenticate(key) : undefined;
-  if (!caller) throw new ServiceError('invalid_key');
-  return caller;
+/** Errors: `role_forbidden`, naming the roles that would do. */
+export function permitted({ role, ...caller }: Identity, permission: Permission): Caller {
+  if (allows(role, permission)) return caller;
+  throw new ServiceError('role_forbidden', {
+    message: `A key of role "${role}" may not do this; it takes a key of role ${rolesOf(permission).join(' or ')}`,
+  });
 }
 
-/** The caller behind the request's bearer token. Errors: `missing_key`, `invalid_key`. */
-export async function authenticate(
-  request: Pick<HttpRequest, 'headers'>,
+/**
+ * The caller behind a key that holds the permission. Errors: `missing_key` where `key` is undefined or empty,
+ * `invalid_key` where it is malformed or unknown, `expired_key`, `role_forbidden`.
+ */
+export async function authenticateKey(
+  key: string | undefined,
   authority: KeyAuthority,
+  permission: Permission,
 ): Promise<Caller> {
-  return authenticateKey(bearerToken(request.headers), authority);
+  if (!key) throw new ServiceError('missing_key');
+  const identity = KEY.test(key) ? await authority.authenticate(key) : undefined;
+  if (!identity) throw new ServiceError('invalid_key');
+  return permitted(identity, permission);
+}
+
+/** The caller behind the request's bearer token. Errors: those of `authenticateKey`. */
+export async function authenticate(request: Credentials, authority: KeyAuthority): Promise<Caller> {
+  const caller = await authenticateKey(bearerToken(request.headers), authority, request.permission);
+  request.authenticated();
+  return caller;
 }

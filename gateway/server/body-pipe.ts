@@ -1,7 +1,7 @@
 /**
  * A request's body between the adapter, which pushes, and one reader, who pulls. Back-pressure: beyond
  * HELD_BYTES unread the connection is paused, so a body costs that and one read of the stack.
- * Limits (spec.txt "Limits"): the caller's size, refused as soon as it is passed or declared; and
+ * Limits (docs/contract/limits.md): the caller's size, refused as soon as it is passed or declared; and
  * LIMITS.http.uploadBytesPerSecond while the reader waits for the client, not the other way round.
  */
 import type { Clock } from '../../contracts/clock.js';
@@ -14,8 +14,11 @@ const PACE_WINDOW_MS = 7000;
 const PACE_BYTES = (LIMITS.http.uploadBytesPerSecond * PACE_WINDOW_MS) / 1000;
 
 interface Source {
+  /** Takes nothing more from the connection. Not asked once the last byte has arrived. */
   pause(): void;
   resume(): void;
+  /** The client is within its pace: where the stack has a timer of its own for that, it starts anew. */
+  renew?(): void;
 }
 
 export class BodyPipe {
@@ -51,20 +54,20 @@ export class BodyPipe {
     return this.#receivedBytes;
   }
 
-  /** Takes ownership of `chunk`. */
-  push(chunk: Uint8Array): void {
+  /** Takes ownership of `chunk`. With `isLast`, `end` follows: behind the last byte there is nothing to hold back. */
+  push(chunk: Uint8Array, isLast = false): void {
     this.#receivedBytes += chunk.byteLength;
     if (this.#failure) return this.#notify();
     this.#heldBytes += chunk.byteLength;
     if (chunk.byteLength > 0) this.#chunks.push(chunk);
-    if (this.#heldBytes >= HELD_BYTES && !this.#paused) this.#setPaused(true);
+    if (this.#heldBytes >= HELD_BYTES && !this.#paused && !isLast) this.#setPaused(true);
     this.#notify();
   }
 
   end(): void {
     this.#ended = true;
     this.endedAt = this.clock.monotonic();
-    // What comes next on the connection is another request.
+    // The bytes that follow on the connection are another request.
     if (this.#paused) this.#setPaused(false);
     this.#notify();
   }
@@ -170,6 +173,7 @@ export class BodyPipe {
       if (this.#ended || this.#failure) return;
       const slow = this.#wake && !this.#heldBack && this.#receivedBytes - before < PACE_BYTES;
       if (slow) return this.fail(new ServiceError('request_timeout'));
+      if (!this.#paused) this.source.renew?.();
       before = this.#receivedBytes;
       this.#heldBack = this.#paused;
       stop = this.clock.after(PACE_WINDOW_MS, check);

@@ -1,7 +1,7 @@
 /** Whole bodies, read under a limit and parsed: bytes, JSON, MessagePack. Content types are checked first. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { decode } from '@msgpack/msgpack';
 import { ServiceError } from '../../contracts/errors.js';
+import { joinBytes } from './join-bytes.js';
 import type { HttpRequest } from './port.js';
 import { boundJson, boundMsgpack } from './structure.js';
 
@@ -9,8 +9,6 @@ type Incoming = Pick<HttpRequest, 'headers' | 'body'>;
 
 const JSON_TYPES = ['application/json', 'text/json'];
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
-/** Bytes that are copied in one turn of the event loop. */
-const LONG = 2 * 1024 * 1024;
 const MSGPACK_TYPES = ['application/msgpack', 'application/x-msgpack', 'application/vnd.msgpack'];
 
 /** The media type in lower case, without parameters; empty where there is none. */
@@ -35,23 +33,7 @@ export async function readAll(request: Pick<HttpRequest, 'body'>, limitBytes: nu
     chunks.push(chunk);
     length += chunk.length;
   }
-  if (chunks.length === 1 && chunks[0]) return chunks[0];
-  return length < LONG ? Buffer.concat(chunks) : joinInTurns(chunks, length);
-}
-
-/** A hundred megabytes copied at once would hold the event loop. */
-async function joinInTurns(chunks: Uint8Array[], length: number): Promise<Uint8Array> {
-  const whole = Buffer.allocUnsafe(length);
-  let at = 0;
-  let turn = LONG;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-    if (at < turn) continue;
-    turn = at + LONG;
-    await nextTurn();
-  }
-  return whole;
+  return joinBytes(chunks, length);
 }
 
 /** Errors: those of `readAll`, `unsupported_media_type`, `malformed_body`. */

@@ -1,5 +1,5 @@
 /**
- * Where a request came from and by which address it reached us (decisions.md, fine point 7). Forwarded
+ * Where a request came from and by which address it reached us (docs/contract/decisions.md 7). Forwarded
  * headers count only when the peer is a trusted proxy: X-Forwarded-For is read from the right, past every
  * trusted address, so that what a client puts in front is never believed. PUBLIC_URL wins over all of it.
  */
@@ -8,6 +8,17 @@ import ipaddr from 'ipaddr.js';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Subnet = [Address, number];
 type Headers = ReadonlyMap<string, string>;
+
+/** Written by proxies: what carries one of these has not come from its peer. */
+const FORWARDING = [
+  'forwarded',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-real-ip',
+  'via',
+];
+const PRIVATE_RANGES: readonly string[] = ['loopback', 'private', 'uniqueLocal', 'linkLocal'];
 
 const HOST = /^[A-Za-z0-9._~:[\]%-]{1,255}$/;
 
@@ -26,6 +37,14 @@ function parseSubnet(text: string): Subnet {
 }
 
 const lastOf = (list: string | undefined): string => list?.split(',').at(-1)?.trim() ?? '';
+
+/** The unit that a limit per client counts: an IPv4 address, or the /64 network that one IPv6 client has to itself. */
+export function networkOf(clientAddress: string): string {
+  const address = parse(clientAddress);
+  if (address?.kind() !== 'ipv6') return address?.toString() ?? clientAddress;
+  const network = (address as ipaddr.IPv6).parts.slice(0, 4).map((part) => part.toString(16));
+  return `${network.join(':')}::/64`;
+}
 
 export class Origins {
   readonly #trusted: readonly Subnet[];
@@ -47,6 +66,17 @@ export class Origins {
     return (forwarded === undefined ? direct : this.#lastUntrusted(direct, forwarded)).toString();
   }
 
+  /**
+   * Whether the client is on this machine or a private network. Never where that is not certain: of what a proxy has
+   * forwarded, only a trusted one's X-Forwarded-For counts, and only where all of it are addresses.
+   */
+  isPrivate(peer: string, headers: Headers): boolean {
+    const direct = parse(peer);
+    if (!direct) return false;
+    const client = FORWARDING.some((name) => headers.has(name)) ? this.#forwarded(direct, headers) : direct;
+    return client !== undefined && PRIVATE_RANGES.includes(client.range());
+  }
+
   /** No slash at the end. */
   baseUrl(peer: string, headers: Headers): string {
     if (this.publicUrl !== undefined) return this.publicUrl;
@@ -62,6 +92,13 @@ export class Origins {
     return this.#trusted.some(
       ([network, bits]) => network.kind() === address.kind() && address.match(network, bits),
     );
+  }
+
+  #forwarded(direct: Address, headers: Headers): Address | undefined {
+    const forwarded = headers.get('x-forwarded-for');
+    if (forwarded === undefined || !this.#trusts(direct)) return undefined;
+    const isWhole = forwarded.split(',').every((entry) => parse(entry.trim()) !== undefined);
+    return isWhole ? this.#lastUntrusted(direct, forwarded) : undefined;
   }
 
   #lastUntrusted(direct: Address, forwarded: string): Address {

@@ -16,7 +16,7 @@ const ACTUAL: HeaderList = [
   ['Access-Control-Expose-Headers', EXPOSED],
 ];
 
-/** What a reply to a cross-origin request carries. */
+/** The headers of a reply to a cross-origin request. */
 export const corsHeaders = (request: ReadonlyMap<string, string>): HeaderList =>
   request.has('origin') ? ACTUAL : [];
 

@@ -1,7 +1,9 @@
 /** The request as handlers see it (port.ts). What most handlers never ask for is made when it is asked for. */
 import { ServiceError } from '../../contracts/errors.js';
+import type { Permission } from '../../contracts/permissions.js';
 import type { Arrival } from './adapter.js';
 import type { Origins } from './client-address.js';
+import type { Place } from './place.js';
 import type { HttpRequest } from './port.js';
 
 const COMPRESSED = { message: 'Compressed bodies are not supported', param: 'content-encoding' };
@@ -15,6 +17,7 @@ export class EdgeRequest implements HttpRequest {
   readonly path: string;
   readonly headers: ReadonlyMap<string, string>;
   params: Readonly<Record<string, string>> = {};
+  permission: Permission = 'manage';
   #abort: AbortController | undefined;
   #abortReason: Error | undefined;
   #query: URLSearchParams | undefined;
@@ -23,6 +26,7 @@ export class EdgeRequest implements HttpRequest {
     private readonly arrival: Arrival,
     readonly generationId: string,
     private readonly origins: Origins,
+    private readonly place: Pick<Place, 'authenticated' | 'waits' | 'goesOn'>,
   ) {
     this.method = arrival.head.method;
     this.path = arrival.head.path;
@@ -35,6 +39,10 @@ export class EdgeRequest implements HttpRequest {
 
   get clientAddress(): string {
     return this.origins.clientAddress(this.arrival.peerAddress, this.headers);
+  }
+
+  get fromPrivateNetwork(): boolean {
+    return this.origins.isPrivate(this.arrival.peerAddress, this.headers);
   }
 
   get baseUrl(): string {
@@ -53,7 +61,20 @@ export class EdgeRequest implements HttpRequest {
   body(limitBytes: number): AsyncIterable<Uint8Array> {
     const encoding = this.headers.get('content-encoding') ?? 'identity';
     if (encoding.toLowerCase() !== 'identity') throw new ServiceError('unsupported_media_type', COMPRESSED);
-    return this.arrival.body?.chunks(limitBytes) ?? nothing();
+    return this.arrival.body ? this.#arriving(this.arrival.body.chunks(limitBytes)) : nothing();
+  }
+
+  authenticated(): void {
+    this.place.authenticated();
+  }
+
+  async *#arriving(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+    this.place.waits();
+    try {
+      yield* chunks;
+    } finally {
+      this.place.goesOn();
+    }
   }
 
   /** Aborts `signal`. The first reason counts. */

@@ -1,5 +1,5 @@
 /**
- * What all requests of one server share, and whether it still takes any: shedding (503 `overloaded`) and
+ * The state that all requests of one server share, and whether it still takes any: shedding (503 `overloaded`) and
  * draining (503 `draining`), from which the server's own routes are exempt.
  */
 import type { Clock } from '../../contracts/clock.js';
@@ -7,15 +7,18 @@ import { ServiceError } from '../../contracts/errors.js';
 import type { Ids } from '../../contracts/ids.js';
 import type { Log } from '../../contracts/log.js';
 import { LIMITS } from '../../contracts/limits.js';
-import type { Arrival } from './adapter.js';
+import type { Arrival, ReplyHead } from './adapter.js';
 import type { Origins } from './client-address.js';
-import { Exchange } from './exchange.js';
+import { Exchange, type ExchangeHost } from './exchange.js';
 import type { Health } from './health.js';
 import type { Load } from './load.js';
 import type { Metrics, RequestReport } from './metrics.js';
 import type { Dialect } from './port.js';
+import { GENERATION_ID } from './reply-head.js';
 import type { Router } from './router.js';
+import { Place, type Waiter } from './place.js';
 import { SocketHost } from './socket-host.js';
+import { WaitingPool } from './waiting-pool.js';
 
 export interface EdgeParts {
   readonly router: Router;
@@ -28,14 +31,24 @@ export interface EdgeParts {
   readonly load: Load;
   readonly metrics: Metrics;
   readonly health: Health;
+  /** Told when a request failed because nothing more can be stored. */
+  readonly storageFull?: () => void;
+}
+
+const MS_A_SECOND = 1000;
+
+export interface Drain {
+  readonly announceMs: number;
+  readonly ms: number;
+  stopAccepting(): void;
 }
 
 /** Seconds after which a client may find another process in our place. */
 const DRAIN_RETRY_SECONDS = 5;
-/** What is left of a drain for clients to answer their close frames. */
+/** The end of a drain, in which clients may answer their close frames. */
 const FORCE_MS = 2000;
 
-export class Edge {
+export class Edge implements ExchangeHost {
   readonly router: Router;
   readonly origins: Origins;
   readonly system: Dialect;
@@ -47,7 +60,9 @@ export class Edge {
   draining = false;
   readonly #load: Load;
   readonly #health: Health;
+  readonly #storageFull: () => void;
   readonly #exchanges = new Set<Exchange>();
+  readonly #waiting: WaitingPool;
   #idle: (() => void) | undefined;
 
   constructor(parts: EdgeParts) {
@@ -60,38 +75,72 @@ export class Edge {
     this.metrics = parts.metrics;
     this.#load = parts.load;
     this.#health = parts.health;
+    this.#storageFull = parts.storageFull ?? (() => undefined);
+    this.#waiting = new WaitingPool(LIMITS.unauthenticated.requests, parts.clock);
     this.sockets = new SocketHost(parts, () => this.#settle());
     parts.metrics.gauge('requests_in_flight', 'Requests under way', () => this.#exchanges.size);
-    parts.metrics.gauge('loop_delay_ms', 'Mean delay of the event loop', () => this.#load.loopDelayMs);
+    const loopDelay = (): number => this.#load.loopDelayMs / MS_A_SECOND;
+    parts.metrics.gauge('loop_delay_seconds', 'Mean delay of the event loop', loopDelay, [], 'max');
+    parts.metrics.gauge(
+      'requests_waiting',
+      'Requests that wait for their client, of those without a key or answered already',
+      () => this.#waiting.size,
+    );
   }
 
   arrived(arrival: Arrival): void {
     const exchange = new Exchange(this, arrival);
     this.#exchanges.add(exchange);
-    this.#load.inFlight += 1;
     void exchange.run();
   }
 
-  /** Called by the exchange as it ends. */
+  /** In no API's shape, since nobody knows which of them was meant. */
+  unreadable(error: ServiceError): { readonly head: ReplyHead; readonly body: string } {
+    const { status, message } = error;
+    this.metrics.unreadable(status);
+    const headers = [
+      ['Content-Type', 'application/json'],
+      [GENERATION_ID, this.ids.next('generation')],
+    ] as const;
+    return { head: { status, headers, close: true }, body: JSON.stringify({ status, message }) };
+  }
+
+  get retryAfterSeconds(): number {
+    return this.#load.thresholds.retryAfterSeconds;
+  }
+
+  place(waiter: Waiter): Place {
+    return new Place(this.#load, this.#waiting, waiter);
+  }
+
+  failed({ code }: ServiceError): void {
+    if (code === 'storage_full') this.#storageFull();
+  }
+
   finished(exchange: Exchange, report: RequestReport): void {
     this.#exchanges.delete(exchange);
-    this.#load.inFlight -= 1;
     this.metrics.finished(report);
     this.#settle();
   }
 
-  /** Errors: `draining`, `overloaded`; never for the server's own routes. */
   admit(dialect: Dialect): void {
     if (dialect === this.system) return;
-    if (this.draining) return this.#refuse('draining', DRAIN_RETRY_SECONDS);
-    if (this.#load.overloaded) this.#refuse('overloaded', this.#load.thresholds.retryAfterSeconds);
+    if (this.draining) return this.refuse('draining');
+    if (this.#load.overloaded) this.refuse('overloaded');
   }
 
-  /** Lets what is under way end by itself for `ms`, then closes sockets with 1012, then drops the rest. */
-  async drain(ms: number = LIMITS.http.drainMs): Promise<void> {
+  /**
+   * Refuses new work, for `announceMs` on new connections too, so that a balancer that asks for our health sends none
+   * here any more; where none asks, there is none to wait for. Then calls `stopAccepting`. Lets what is under way end
+   * by itself for `ms` in all, then closes sockets with 1012, then drops the rest.
+   */
+  async drain({ announceMs, ms, stopAccepting }: Drain): Promise<void> {
     this.draining = true;
     this.#health.drain();
-    if (await this.#idleWithin(ms)) return;
+    if (announceMs > 0 && this.#health.isWatched)
+      await new Promise<void>((resolve) => void this.clock.after(announceMs, resolve));
+    stopAccepting();
+    if (await this.#idleWithin(Math.max(0, ms - announceMs))) return;
     this.sockets.closeAll('restart');
     if (await this.#idleWithin(FORCE_MS)) return;
     this.dropAll();
@@ -99,10 +148,11 @@ export class Edge {
 
   dropAll(): void {
     this.sockets.terminateAll();
-    for (const exchange of this.#exchanges) exchange.destroy();
+    for (const exchange of this.#exchanges) exchange.cut();
   }
 
-  #refuse(code: 'draining' | 'overloaded', retryAfter: number): never {
+  refuse(code: 'draining' | 'overloaded'): never {
+    const retryAfter = code === 'draining' ? DRAIN_RETRY_SECONDS : this.retryAfterSeconds;
     this.metrics.shed(code);
     throw new ServiceError(code, { retryAfter });
   }

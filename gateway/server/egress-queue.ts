@@ -1,6 +1,6 @@
 /**
- * What one WebSocket still has to send. Frames leave in order, audio and events alike; the wire is given at
- * most WIRE_BYTES at a time, so that the rest can be counted, and dropped when the client does not read.
+ * The queue of frames that one WebSocket still has to send. They leave in order, audio and events alike; the wire is
+ * given at most WIRE_BYTES at a time, so that the rest can be counted, and dropped when the client does not read.
  */
 import type { Wire } from './adapter.js';
 

@@ -4,32 +4,37 @@
  * Invariants: a reply's head is written only once its first body chunk exists; whatever fails before that is
  * an error reply in the dialect's shape, whatever fails after it destroys the connection; every reply carries
  * X-Generation-Id; a stream is pulled only as fast as the client reads and is left when the client goes.
- * (spec.txt "Errors" and "Limits": first byte, SSE connection.)
+ * (docs/contract/limits.md: first byte, SSE connection.)
  */
+import type { Clock } from '../../contracts/clock.js';
 import { ServiceError, toServiceError } from '../../contracts/errors.js';
+import type { Ids } from '../../contracts/ids.js';
 import { LIMITS } from '../../contracts/limits.js';
+import type { Log } from '../../contracts/log.js';
 import type { Arrival } from './adapter.js';
+import type { Origins } from './client-address.js';
 import { preflightHeaders, isPreflight } from './cors.js';
-import type { Edge } from './edge.js';
 import { EdgeRequest } from './edge-request.js';
-import { closesConnection, replyHead } from './reply-head.js';
+import type { Metrics, RequestReport } from './metrics.js';
+import type { Place, Waiter } from './place.js';
 import type { Dialect, Reply } from './port.js';
-import { parametersOf, SOCKET, type Endpoint, type Match } from './router.js';
-import { isAccept, offeredProtocols } from './socket-host.js';
+import { closesConnection, replyHead } from './reply-head.js';
+import { parametersOf, SOCKET, type Endpoint, type Match, type Router } from './router.js';
+import { isAccept, offeredProtocols, type SocketHost } from './socket-host.js';
 
-/** What may still come of an upload that nobody reads before its reply begins, and its connection with it ends. */
+/** Bounds of an upload that nobody reads, before its reply begins and its connection ends. */
 const REST = { bytes: 1024 * 1024, ms: 2000 };
 const NO_REST = { bytes: -1, ms: 0 };
 /**
- * What may still come before the reply's end. Many clients read a reply only once they have sent all, and one whose
- * connection closes under its upload reports that, not what it was told.
+ * Bounds of an upload that still arrives before the reply's end. Many clients read a reply only once they have sent
+ * all, and one whose connection closes under its upload reports that, not what it was told.
  */
 const LINGER = { bytes: LIMITS.body.transcription, ms: 5000 };
 /** A client that takes no byte of its reply for this long is gone. */
 const STALL_MS = 5 * 60 * 1000;
 /** Status in the metrics where the client left first. */
 const CLIENT_LEFT = 499;
-/** Who sends this slowly is not waited for; nor anybody while there is too much to do: waiting is work too. */
+/** Statuses after which a client's upload is not waited for: it is too slow, or there is too much to do already. */
 const IMPATIENT = new Set([408, 503]);
 const NO_BODY = new Set([204, 205, 304]);
 
@@ -42,7 +47,7 @@ const isStream = (body: Reply['body']): body is AsyncIterable<Chunk> =>
 
 /** Leaves a stream that nobody will read. */
 function abandon(iterator: AsyncIterator<Chunk>): void {
-  // What it throws on its way out concerns nobody any more.
+  // Errors on its way out concern nobody any more.
   iterator.return?.().catch(() => undefined);
 }
 
@@ -53,8 +58,34 @@ async function firstChunk(iterator: AsyncIterator<Chunk>): Promise<IteratorResul
   }
 }
 
+/** The server of a request, as far as the request needs it: edge.ts. */
+export interface ExchangeHost {
+  readonly router: Router;
+  readonly origins: Origins;
+  /** The dialect of the server's own routes, and of requests that fit no route. */
+  readonly system: Dialect;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly sockets: SocketHost;
+  readonly draining: boolean;
+  readonly retryAfterSeconds: number;
+  /** How the request counts in the server's load, from its arrival on. */
+  place(waiter: Waiter): Place;
+  /** Errors: `draining`, `overloaded`; never for the server's own routes. */
+  admit(dialect: Dialect): void;
+  /** Errors: always. */
+  refuse(code: 'draining' | 'overloaded'): never;
+  /** The request tells its client of this error. */
+  failed(error: ServiceError): void;
+  /** The request has ended. */
+  finished(exchange: Exchange, report: RequestReport): void;
+}
+
 export class Exchange {
   readonly #request: EdgeRequest;
+  readonly #place: Place;
   readonly #since: number;
   #endpoint: Endpoint | undefined;
   #dialect: Dialect;
@@ -64,12 +95,14 @@ export class Exchange {
   #interrupt: ((error: Error) => void) | undefined;
   #wakeWriter: (() => void) | undefined;
   #cancelDeadline: () => void = () => undefined;
+  #evicted = false;
 
   constructor(
-    private readonly edge: Edge,
+    private readonly edge: ExchangeHost,
     private readonly arrival: Arrival,
   ) {
-    this.#request = new EdgeRequest(arrival, edge.ids.next('generation'), edge.origins);
+    this.#place = edge.place(this);
+    this.#request = new EdgeRequest(arrival, edge.ids.next('generation'), edge.origins, this.#place);
     this.#since = edge.clock.monotonic();
     this.#dialect = edge.system;
   }
@@ -87,14 +120,25 @@ export class Exchange {
       await this.#fail(error);
     } finally {
       this.#cancelDeadline();
+      this.#place.leave();
       this.#report();
     }
   }
 
-  /** Ends the connection whatever state it is in. */
-  destroy(): void {
+  get clientAddress(): string {
+    return this.#request.clientAddress;
+  }
+
+  /** Too many of its client's requests wait for it. */
+  evict(): void {
+    this.#evicted = true;
+    this.#stop(new ServiceError('overloaded', { retryAfter: this.edge.retryAfterSeconds }));
+  }
+
+  /** Ends the connection whatever state it is in: the server closes. */
+  cut(): void {
     this.arrival.channel.destroy();
-    this.#stop(new ClientLeft('The server has ended the connection'));
+    this.#stop(new ServiceError('draining'));
   }
 
   async #answer(): Promise<Reply | undefined> {
@@ -102,13 +146,21 @@ export class Exchange {
     const match = this.#find();
     this.#endpoint = match.endpoint;
     this.#dialect = match.endpoint ? match.endpoint.dialect : match.dialect;
-    if (isPreflight(head.method, head.headers))
-      return { status: 204, headers: preflightHeaders(head.headers) };
+    if (head.refusal) throw head.refusal;
+    if (isPreflight(head.method, head.headers)) return this.#preflight();
     this.edge.admit(this.#dialect);
     if (!match.endpoint) return this.#unmatched(match);
     this.#request.params = parametersOf(match.endpoint, match.values);
+    this.#request.permission = match.endpoint.permission;
     const { handler } = match.endpoint;
     return handler ? this.#race(handler(this.#request), discardReply) : this.#handshake(match.endpoint);
+  }
+
+  #preflight(): Reply {
+    const { path, headers } = this.arrival.head;
+    const { endpoint } = this.edge.router.find(headers.get('access-control-request-method') ?? '', path);
+    this.#endpoint = endpoint;
+    return { status: 204, ...(endpoint?.sameOriginOnly ? {} : { headers: preflightHeaders(headers) }) };
   }
 
   #find(): Match {
@@ -137,16 +189,22 @@ export class Exchange {
     const decision = socket && (await this.#race(socket.upgrade(this.#request)));
     if (!decision) throw new Error('A route is neither a handler nor a socket');
     if (!isAccept(decision)) return decision.refuse;
+    if (!this.edge.sockets.admits(decision, this.clientAddress)) this.edge.refuse('overloaded');
     this.#status = 101;
     this.#cancelDeadline();
-    this.edge.sockets.open(this.arrival, decision, offered, this.#request.generationId);
+    this.edge.sockets.open(this.arrival, decision, offered, this.#request);
     return undefined;
   }
 
   async #send(reply: Reply): Promise<void> {
     const { channel } = this.arrival;
     const settled = await this.#bodyIsSettled(reply);
-    const head = replyHead(reply, this.#request, settled ? this.#mustClose() : true);
+    const close = settled ? this.#mustClose() : true;
+    const head = replyHead(reply, this.#request, {
+      close,
+      crossOrigin: !this.#endpoint?.sameOriginOnly,
+      requestIdHeader: this.#dialect.requestIdHeader,
+    });
     if (channel.closed) return discardReply(reply);
     if (this.#request.method === 'HEAD' || NO_BODY.has(reply.status)) {
       this.#mark(reply.status);
@@ -154,7 +212,7 @@ export class Exchange {
       return discardReply(reply);
     }
     if (isStream(reply.body)) return this.#stream(head, reply.body);
-    if (!settled && reply.body && !IMPATIENT.has(reply.status)) return this.#linger(head, reply.body);
+    if (!settled && reply.body && !this.#isImpatient(reply)) return this.#linger(head, reply.body);
     await this.#sendWhole(head, reply.body ?? '');
   }
 
@@ -164,7 +222,10 @@ export class Exchange {
     this.#mark(head.status);
     this.edge.metrics.sent(body.length);
     if (!channel.begin(head, body)) await this.#writable();
-    await this.#race(upload?.over(LINGER.bytes, LINGER.ms) ?? Promise.resolve());
+    await this.#clientsTurn(
+      () => this.#race(upload?.over(LINGER.bytes, LINGER.ms) ?? Promise.resolve()),
+      true,
+    );
     channel.finish();
   }
 
@@ -200,6 +261,7 @@ export class Exchange {
     const { channel } = this.arrival;
     if (error instanceof ClientLeft || channel.closed) return channel.destroy();
     const told = toServiceError(error);
+    this.edge.failed(told);
     this.#log(told);
     if (this.#firstByte !== undefined || this.#status === 101) return channel.destroy();
     await this.#send(this.#errorReply(told)).catch((failure: unknown) => {
@@ -243,10 +305,23 @@ export class Exchange {
       this.#interrupt?.(new ClientLeft('The client stalled')),
     );
     try {
-      await this.#race(new Promise<void>((resolve) => (this.#wakeWriter = resolve)));
+      await this.#clientsTurn(() => this.#race(new Promise<void>((resolve) => (this.#wakeWriter = resolve))));
     } finally {
       stalled();
     }
+  }
+
+  async #clientsTurn<T>(wait: () => Promise<T>, answered = false): Promise<T> {
+    this.#place.waits(answered);
+    try {
+      return await wait();
+    } finally {
+      this.#place.goesOn();
+    }
+  }
+
+  #isImpatient({ status }: Reply): boolean {
+    return this.#evicted || IMPATIENT.has(status);
   }
 
   #stop(error: Error): void {
@@ -283,8 +358,8 @@ export class Exchange {
   async #bodyIsSettled(reply: Reply): Promise<boolean> {
     const { body } = this.arrival;
     if (!body || body.ended) return true;
-    const { bytes, ms } = reply.status === 413 || IMPATIENT.has(reply.status) ? NO_REST : REST;
-    return body.discard(bytes, ms);
+    const { bytes, ms } = reply.status === 413 || this.#isImpatient(reply) ? NO_REST : REST;
+    return this.#clientsTurn(() => body.discard(bytes, ms), true);
   }
 
   #mustClose(): boolean {

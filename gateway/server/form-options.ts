@@ -9,7 +9,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What the form says as `provider.options`; undefined where it says nothing. */
+/** The form's `provider.options`; undefined where it has none. */
 export function providerOptionsOf(form: ReadonlyMap<string, readonly string[]>): unknown {
   const spelled = [...form].flatMap(([name, values]) => {
     const vendor = /^provider\[options\]\[([^\]]+)\]/.exec(name)?.[1];

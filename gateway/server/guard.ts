@@ -1,14 +1,18 @@
 /**
- * The request-smuggling guard (issue 2, item 3). Both adapters pass every head through it before anything
- * else happens, and destroy the connection, with no reply, where it is not sound: two parsers that disagree
- * about such a request could be made to disagree about where the next one begins.
+ * The request-smuggling guard. Both adapters pass every head through it before anything else happens, and destroy
+ * the connection, with no reply, where it is ambiguous: two parsers that disagree about such a request could be made
+ * to disagree about where the next one begins. What can be read in one way only and is not served all the same is
+ * refused, with a reply that ends the connection.
  *
- * What a head may hold is stricter than RFC 9112 where nobody needs the rest: one Host, one decimal
- * Content-Length or exactly `chunked`, a target in origin form, no control bytes, 64 KiB in all.
+ * What a head may hold is stricter than RFC 9112 where nobody needs the rest: one Host, one decimal Content-Length or
+ * exactly `chunked`, a target in origin form or in absolute form with the same host, no control bytes, 64 KiB in all.
  */
+import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 
 const TARGET = /^\/[\x21\x22\x24-\x7e]*$/;
+/** As proxies are asked, and as any server has to take it (RFC 9112 section 3.2.2). */
+const ABSOLUTE = /^https?:\/\/([^/?]*)\/?(.*)$/is;
 const METHOD = /^[A-Z]{1,16}$/;
 const HOST = /^[A-Za-z0-9._~:[\]%-]{1,255}$/;
 const LENGTH = /^[0-9]{1,15}$/;
@@ -21,13 +25,18 @@ const HEADER_OVERHEAD = 4;
 /** The spaces, version and line end of the request line. */
 const LINE_OVERHEAD = 12;
 
+const invalid = (message: string): ServiceError => new ServiceError('invalid_request', { message });
+
 /** Collects one request's headers from the parser and judges them. */
 export class RequestHead {
   readonly headers = new Map<string, string>();
   readonly path: string;
   readonly query: string;
+  /** The host of a target in absolute form. */
+  readonly #authority: string | undefined;
+  readonly #targetIsSound: boolean;
   #bytes: number;
-  #sound: boolean;
+  #fieldsAreSound = true;
   #hosts = 0;
   #lengths = 0;
   #encodings = 0;
@@ -37,17 +46,20 @@ export class RequestHead {
     readonly method: string,
     target: string,
   ) {
-    const mark = target.indexOf('?');
-    this.path = mark < 0 ? target : target.slice(0, mark);
-    this.query = mark < 0 ? '' : target.slice(mark + 1);
+    const [, authority, below = ''] = ABSOLUTE.exec(target) ?? [];
+    const origin = authority === undefined ? target : `/${below}`;
+    const mark = origin.indexOf('?');
+    this.path = mark < 0 ? origin : origin.slice(0, mark);
+    this.query = mark < 0 ? '' : origin.slice(mark + 1);
+    this.#authority = authority;
+    this.#targetIsSound = TARGET.test(origin);
     this.#bytes = method.length + target.length + LINE_OVERHEAD;
-    this.#sound = METHOD.test(method) && TARGET.test(target);
   }
 
   /** `name` in lower case. Repeated headers are joined as RFC 9110 section 5.3 says. */
   add(name: string, value: string): void {
     this.#bytes += name.length + value.length + HEADER_OVERHEAD;
-    if (!NAME.test(name) || CONTROL.test(value)) this.#sound = false;
+    if (!NAME.test(name) || CONTROL.test(value)) this.#fieldsAreSound = false;
     if (name === 'host') this.#hosts += 1;
     else if (name === 'content-length') this.#lengths += 1;
     else if (name === 'transfer-encoding') this.#encodings += 1;
@@ -55,14 +67,20 @@ export class RequestHead {
     this.headers.set(name, before === undefined ? value : before + (name === 'cookie' ? '; ' : ', ') + value);
   }
 
-  /** False: destroy the connection. */
-  get sound(): boolean {
-    return (
-      this.#sound && this.#bytes <= LIMITS.http.headerBytes && this.#hostIsSound() && this.#framingIsSound()
-    );
+  /** Whether somebody else could read it in another way: destroy the connection. */
+  get isAmbiguous(): boolean {
+    return !this.#fieldsAreSound || !this.#framingIsSound();
   }
 
-  /** Whether a body follows. Only to be asked of a sound head. */
+  /** Why a head that is not ambiguous is not served; its connection ends with the reply. */
+  get refusal(): ServiceError | undefined {
+    if (this.#bytes > LIMITS.http.headerBytes) return new ServiceError('head_too_large');
+    if (!METHOD.test(this.method)) return new ServiceError('unknown_method');
+    if (!this.#targetIsSound) return invalid('The request target is malformed');
+    return this.#hostIsSound() ? undefined : invalid('The Host header is missing, malformed or contradicted');
+  }
+
+  /** Whether a body follows. Not to be asked of an ambiguous head. */
   get hasBody(): boolean {
     return this.#encodings > 0 || (this.#lengths > 0 && this.contentLength !== 0);
   }
@@ -82,7 +100,9 @@ export class RequestHead {
   }
 
   #hostIsSound(): boolean {
-    return this.#hosts === 1 && HOST.test(this.headers.get('host') ?? '');
+    const host = this.headers.get('host') ?? '';
+    const agrees = this.#authority === undefined || this.#authority.toLowerCase() === host.toLowerCase();
+    return this.#hosts === 1 && HOST.test(host) && agrees;
   }
 
   #framingIsSound(): boolean {

@@ -2,8 +2,14 @@
  * Whether this gateway can serve (`/health`). `live` is always true while the process answers at all;
  * `ready` is true once every check has passed and until draining begins.
  */
+import { type Clock, systemClock } from '../../contracts/clock.js';
+
+/** A balancer asks every few seconds. */
+const WATCHED_MS = 60_000;
+
 export interface HealthReport {
-  readonly status: 'ok' | 'starting' | 'draining';
+  /** `degraded`: it was ready before. */
+  readonly status: 'ok' | 'starting' | 'degraded' | 'draining';
   readonly ready: boolean;
   readonly live: true;
   readonly checks: Readonly<Record<string, boolean>>;
@@ -12,24 +18,42 @@ export interface HealthReport {
 export class Health {
   readonly #checks = new Map<string, boolean>();
   #draining = false;
+  #wasReady = false;
+  #askedAt = -Infinity;
 
   /** `names` are what must pass before the gateway is ready. */
-  constructor(names: readonly string[]) {
+  constructor(
+    names: readonly string[],
+    private readonly clock: Clock = systemClock,
+  ) {
     for (const name of names) this.#checks.set(name, false);
   }
 
   /** Reports one check; it may fail again later. */
   set(name: string, passed: boolean): void {
     this.#checks.set(name, passed);
+    this.#wasReady ||= this.#passes;
   }
 
   drain(): void {
     this.#draining = true;
   }
 
+  /** Somebody has asked within the last minute. */
+  get isWatched(): boolean {
+    return this.clock.monotonic() - this.#askedAt < WATCHED_MS;
+  }
+
+  /** The answer to somebody who asks. */
   report(): HealthReport {
-    const ready = !this.#draining && [...this.#checks.values()].every(Boolean);
-    const status = this.#draining ? 'draining' : ready ? 'ok' : 'starting';
+    this.#askedAt = this.clock.monotonic();
+    const ready = !this.#draining && this.#passes;
+    const unready = this.#wasReady ? 'degraded' : 'starting';
+    const status = this.#draining ? 'draining' : ready ? 'ok' : unready;
     return { status, ready, live: true, checks: Object.fromEntries(this.#checks) };
+  }
+
+  get #passes(): boolean {
+    return [...this.#checks.values()].every(Boolean);
   }
 }

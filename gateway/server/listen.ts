@@ -1,16 +1,17 @@
 /**
  * Opens the server: chooses the adapter, checks what can be checked before a port is taken, and returns the
- * handle by which the wiring drains and closes it. `uws` falls back to `node`, with one loud line, where the
- * native binding does not load; the package's own JavaScript imitation of it is never used.
+ * handle by which the wiring drains and closes it. One line of the log says which HTTP stack serves, and where it
+ * is `node` because no native binding loads, why.
  */
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import type { Clock } from '../../contracts/clock.js';
 import type { Ids } from '../../contracts/ids.js';
+import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
 import type { Adapter, AdapterOptions } from './adapter.js';
+import { type Binding, loadBinding } from './bindings.js';
 import { Origins } from './client-address.js';
 import { Edge } from './edge.js';
 import type { Health } from './health.js';
@@ -18,14 +19,16 @@ import { Load, type LoadOptions } from './load.js';
 import type { Metrics } from './metrics.js';
 import { listenNode } from './node.js';
 import type { Dialect } from './port.js';
-import { Router } from './router.js';
+import { type PermissionOf, Router } from './router.js';
+import type { Scraping } from './scraping.js';
 import { systemDialect } from './system.js';
-import { listenUws, UWS_ENVIRONMENT, type UwsModule } from './uws.js';
+import { listenUws, type UwsModule } from './uws.js';
 
 export type Stack = 'uws' | 'node';
 
 export interface ListenOptions {
-  readonly stack: Stack;
+  /** `auto`: the newest uWebSockets.js that loads, else `node`; `uws` warns of the latter. */
+  readonly stack: Stack | 'auto';
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
@@ -37,53 +40,45 @@ export interface ListenOptions {
   /** Addresses or CIDR networks. */
   readonly trustedProxies: readonly string[];
   readonly dialects: readonly Dialect[];
+  /** Absent: `/metrics` is for private networks alone, and shows this process's figures. */
+  readonly scraping?: Scraping;
+  /** The permission that each route needs. */
+  readonly permissionOf?: PermissionOf;
   readonly ids: Ids;
   readonly clock: Clock;
   readonly log: Log;
   readonly load?: LoadOptions;
+  /** How long a drain is announced before the port is closed; 0 by default. */
+  readonly announceMs?: number;
   readonly metrics: Metrics;
   readonly health: Health;
+  /** Told when a request failed because nothing more can be stored. */
+  readonly storageFull?: () => void;
 }
 
 export interface Listening {
   readonly port: number;
   readonly stack: Stack;
   /**
-   * Takes no more connections, answers 503 `draining` on those that are kept alive, waits up to `ms`
-   * (LIMITS.http.drainMs) for what is under way, then closes sockets with 1012 and drops the rest.
+   * Answers 503 `draining`, says so at /health for `announceMs`, then takes no more connections; waits up to `ms` in
+   * all (LIMITS.http.drainMs) for what is under way, then closes sockets with 1012 and drops the rest.
    */
   drain(ms?: number): Promise<void>;
   /** Drops everything at once. */
   close(): Promise<void>;
 }
 
-/** The package as published for us, and as its author tags it. */
-const BINDING_FOLDERS = ['uWebSockets.js/binaries', 'uWebSockets.js'];
-
-/** The native binding. Throws where there is none for this platform and Node version. */
-export function loadUws(): UwsModule {
-  const require = createRequire(import.meta.url);
-  Object.assign(process.env, UWS_ENVIRONMENT);
-  const file = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
-  let failure: unknown;
-  for (const folder of BINDING_FOLDERS) {
-    try {
-      return require(`${folder}/${file}`) as UwsModule;
-    } catch (error) {
-      failure ??= error;
-    }
-  }
-  throw new Error(`no native uWebSockets.js for Node ${process.version} on this platform`, {
-    cause: failure,
-  });
-}
-
-function chooseUws(stack: Stack, log: Log): UwsModule | undefined {
-  if (stack === 'node') return undefined;
+/** The binding that serves; undefined for the stack `node`. */
+function chooseBinding(wanted: ListenOptions['stack'], log: Log): Binding | undefined {
+  if (wanted === 'node') return undefined;
   try {
-    return loadUws();
-  } catch (err) {
-    log.warn({ err }, 'HTTP_STACK=uws does not load here: serving with the slower node stack instead');
+    const binding = loadBinding();
+    log.info({ stack: 'uws' }, `HTTP stack: uWebSockets.js ${binding.version}`);
+    return binding;
+  } catch (error) {
+    const line = `HTTP stack: node; ${(error as Error).message}`;
+    // Asked for, it is missed; otherwise this is how it is on such a machine.
+    log[wanted === 'uws' ? 'warn' : 'info']({ stack: 'node' }, line);
     return undefined;
   }
 }
@@ -102,11 +97,16 @@ async function checkCertificate(tls: NonNullable<ListenOptions['tls']>): Promise
   }
 }
 
+/** How a person finds out who has a port. */
+const whoHas = (port: number): string =>
+  process.platform === 'linux' ? `ss -ltnp 'sport = :${port}'` : `lsof -nP -iTCP:${port} -sTCP:LISTEN`;
+
 const REASONS: Readonly<Record<string, (host: string, port: number) => string>> = {
-  EADDRINUSE: (_host, port) => `Port ${port} is taken by another process`,
-  EACCES: (_host, port) => `Not allowed to listen on port ${port}`,
-  EADDRNOTAVAIL: (host, port) => `${host} is not an address of this machine (port ${port})`,
-  ENOTFOUND: (host, port) => `The host ${host} is not known (port ${port})`,
+  EADDRINUSE: (_host, port) =>
+    `Port ${port} is taken by another process: set PORT to another one, or find who has it with ${whoHas(port)}`,
+  EACCES: (_host, port) => `Not allowed to listen on port ${port}: set PORT to one above 1023`,
+  EADDRNOTAVAIL: (host, port) => `${host} is not an address of this machine (port ${port}): set HOST`,
+  ENOTFOUND: (host, port) => `The host ${host} is not known (port ${port}): set HOST`,
 };
 
 /** Why listening fails, asked of a plain socket: uWebSockets.js only says that it did. */
@@ -131,20 +131,24 @@ function checkSharing(stack: Stack, exclusive: boolean): void {
 
 /** Errors: an Error that names the port, the TLS file or the trusted proxy that is wrong. */
 export async function listen(options: ListenOptions): Promise<Listening> {
-  const { clock, log, metrics, health, dialects } = options;
+  const { clock, log, metrics, health, dialects, permissionOf, scraping } = options;
   const origins = new Origins(options.trustedProxies, options.publicUrl, options.tls !== undefined);
-  const system = systemDialect({ health, metrics, dialects });
-  const router = new Router(dialects, system);
+  const system = systemDialect({ health, metrics, scraping, dialects, permissionOf });
+  const router = new Router(dialects, system, permissionOf);
   if (options.tls) await checkCertificate(options.tls);
-  const uws = chooseUws(options.stack, log);
+  const uws = chooseBinding(options.stack, log)?.module;
   const stack = uws ? 'uws' : 'node';
   checkSharing(stack, options.exclusive);
   const load = new Load(clock, options.load);
-  const edge = new Edge({ router, origins, system, ids: options.ids, clock, log, load, metrics, health });
+  const { ids, storageFull } = options;
+  const parts = { router, origins, system, ids, clock, log, load, metrics, health };
+  const edge = new Edge(storageFull ? { ...parts, storageFull } : parts);
   const adapter = await open(uws, {
     ...options,
     tls: options.tls,
     arrived: (arrival) => edge.arrived(arrival),
+    unreadable: (error) => edge.unreadable(error),
+    dropped: () => metrics.unreadable('none'),
   }).catch(async (error: unknown) => {
     load.stop();
     throw await listenError(error, options);
@@ -152,9 +156,9 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   return {
     port: adapter.port,
     stack,
-    async drain(ms) {
-      adapter.stopAccepting();
-      await edge.drain(ms);
+    async drain(ms = LIMITS.http.drainMs) {
+      const { announceMs = 0 } = options;
+      await edge.drain({ announceMs, ms, stopAccepting: () => adapter.stopAccepting() });
     },
     async close() {
       load.stop();

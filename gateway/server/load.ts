@@ -1,14 +1,18 @@
 /**
  * Load shedding: over a threshold new requests get 503 `overloaded` before any work is done for them, so
- * that those under way keep their latency. What counts is the loop's delay, the requests in flight, and
- * whatever queue the wiring wants watched.
+ * that those under way keep their latency. What counts is the loop's delay, the requests in flight, of known callers
+ * and of others apart (place.ts), and whatever queue the wiring wants watched.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Clock } from '../../contracts/clock.js';
 
+/** Whether a request's caller is known: each standing has room of its own (place.ts). */
+export type Standing = 'unauthenticated' | 'authenticated';
+
 export interface LoadThresholds {
   /** Mean delay of the loop over the last SAMPLE_MS, in milliseconds. */
   readonly loopDelayMs: number;
+  /** Requests under way, of either standing. */
   readonly inFlight: number;
   /** Sent as Retry-After. */
   readonly retryAfterSeconds: number;
@@ -48,7 +52,7 @@ export interface LoadOptions {
 
 export class Load {
   readonly thresholds: LoadThresholds;
-  inFlight = 0;
+  readonly underWay: Record<Standing, number> = { unauthenticated: 0, authenticated: 0 };
   loopDelayMs = 0;
   readonly #saturated: () => boolean;
   readonly #loopDelay: LoopDelay;
@@ -66,7 +70,9 @@ export class Load {
 
   get overloaded(): boolean {
     const { loopDelayMs, inFlight } = this.thresholds;
-    return this.loopDelayMs > loopDelayMs || this.inFlight >= inFlight || this.#saturated();
+    const { unauthenticated, authenticated } = this.underWay;
+    const full = Math.max(unauthenticated, authenticated) >= inFlight;
+    return this.loopDelayMs > loopDelayMs || full || this.#saturated();
   }
 
   stop(): void {

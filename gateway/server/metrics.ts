@@ -1,8 +1,9 @@
 /**
- * What `/metrics` tells, in Prometheus' text format. Labels are route patterns, never paths, so that their
- * number is bounded. Other rooms add their own gauges with `gauge`, read only when somebody scrapes.
+ * The metrics at `/metrics`, in Prometheus' text format. Labels are route patterns, never paths, so that their
+ * number is bounded. Other rooms add their own with `gauge` and `counter`, read only when somebody scrapes.
+ * docs/metrics.md lists them all; names follow Prometheus' conventions (base units, `_total` on what counts up).
  */
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { type Aggregator, Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 15, 60, 300];
 const PREFIX = 'gateway_';
@@ -10,7 +11,7 @@ const PREFIX = 'gateway_';
 type Labels = Readonly<Record<string, string | number>>;
 type Reading = number | readonly { readonly labels: Labels; readonly value: number }[];
 
-/** What the edge reports of one finished request. Times in seconds from its arrival. */
+/** The edge's report of one finished request. Times in seconds from its arrival. */
 export interface RequestReport {
   readonly route: string;
   readonly method: string;
@@ -28,6 +29,7 @@ export class Metrics {
   readonly #total: Histogram<'route'>;
   readonly #bytes: Counter<'direction'>;
   readonly #shed: Counter<'reason'>;
+  readonly #unreadable: Counter<'status'>;
   #bytesIn = 0;
   #bytesOut = 0;
 
@@ -50,6 +52,12 @@ export class Metrics {
       labelNames: ['reason'],
       registers,
     });
+    this.#unreadable = new Counter({
+      name: `${PREFIX}unreadable_requests_total`,
+      help: 'What was no HTTP request that could be read, by the status that it got (none: the connection was dropped)',
+      labelNames: ['status'],
+      registers,
+    });
     this.#bytes = new Counter({
       name: `${PREFIX}bytes_total`,
       help: 'Bytes of request and reply bodies and of WebSocket frames',
@@ -59,14 +67,41 @@ export class Metrics {
     });
   }
 
-  /** Adds the gauge `gateway_<name>`, read at each scrape; with `labelNames`, one reading a label set. */
-  gauge(name: string, help: string, read: () => Reading, labelNames: readonly string[] = []): void {
+  /**
+   * Adds the gauge `gateway_<name>`, read at each scrape; with `labelNames`, one reading a label set. `merged` says what
+   * several processes show together.
+   */
+  gauge(
+    name: string,
+    help: string,
+    read: () => Reading,
+    labelNames: readonly string[] = [],
+    merged: Aggregator = 'sum',
+  ): void {
     const gauge: Gauge = new Gauge({
       name: PREFIX + name,
       help,
       labelNames: [...labelNames],
+      aggregator: merged,
       registers: [this.registry],
-      collect: () => setGauge(gauge, read()),
+      collect: () => {
+        gauge.reset();
+        for (const { labels, value } of rowsOf(read())) gauge.set({ ...labels }, value);
+      },
+    });
+  }
+
+  /** Adds the counter `gateway_<name>_total`; what is read must never go down. */
+  counter(name: string, help: string, read: () => Reading, labelNames: readonly string[] = []): void {
+    const counter: Counter = new Counter({
+      name: `${PREFIX}${name}_total`,
+      help,
+      labelNames: [...labelNames],
+      registers: [this.registry],
+      collect: () => {
+        counter.reset();
+        for (const { labels, value } of rowsOf(read())) counter.inc({ ...labels }, value);
+      },
     });
   }
 
@@ -75,6 +110,10 @@ export class Metrics {
     if (report.firstByte !== undefined) this.#firstByte.observe({ route: report.route }, report.firstByte);
     this.#total.observe({ route: report.route }, report.total);
     this.#bytesIn += report.bytesIn;
+  }
+
+  unreadable(status: number | 'none'): void {
+    this.#unreadable.inc({ status });
   }
 
   received(bytes: number): void {
@@ -97,8 +136,5 @@ export class Metrics {
   }
 }
 
-function setGauge(gauge: Gauge, reading: Reading): void {
-  if (typeof reading === 'number') return gauge.set(reading);
-  gauge.reset();
-  for (const { labels, value } of reading) gauge.set({ ...labels }, value);
-}
+const rowsOf = (reading: Reading): Exclude<Reading, number> =>
+  typeof reading === 'number' ? [{ labels: {}, value: reading }] : reading;

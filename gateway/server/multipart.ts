@@ -24,9 +24,9 @@ export interface Form {
 }
 
 export interface FormLimits {
-  /** Of the whole body. */
+  /** Most bytes of the whole body. */
   readonly bodyBytes: number;
-  /** Of each file; over it `audio_too_large`. */
+  /** Most bytes of each file; over it `audio_too_large`. */
   readonly fileBytes: number;
   /** How many files; 4 unless told. */
   readonly files?: number;

@@ -1,14 +1,15 @@
-/** How the native APIs say that something went wrong: `{status, message}` (native-and-platform.md 1.4). */
+/** Errors of the native APIs on the wire: `{status, message}` (docs/contract/native.md 1.4). */
 import type { ServiceError } from '../../contracts/errors.js';
+import { toldMessage } from '../../contracts/missing-voice.js';
 import type { Reply } from './port.js';
+import { json } from './replies.js';
 
-const challenge = (status: number): Record<string, string> =>
+/** The message for a client of the native APIs. */
+export const nativeMessage = (error: ServiceError): string => toldMessage(error, 'GET /model');
+
+/** The headers of a 401 must name a scheme. */
+export const challenge = (status: number): Record<string, string> =>
   status === 401 ? { 'www-authenticate': 'Bearer' } : {};
 
-export function nativeError(error: ServiceError): Reply {
-  return {
-    status: error.status,
-    headers: { 'content-type': 'application/json', ...challenge(error.status) },
-    body: JSON.stringify({ status: error.status, message: error.message }),
-  };
-}
+export const nativeError = (error: ServiceError): Reply =>
+  json(error.status, { status: error.status, message: nativeMessage(error) }, challenge(error.status));

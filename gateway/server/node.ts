@@ -12,11 +12,13 @@ import type { AddressInfo, ListenOptions, Socket as TcpSocket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Clock } from '../../contracts/clock.js';
+import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import {
   type Adapter,
   type AdapterOptions,
   type Channel,
+  connectionHeaders,
   type Handshake,
   type ReplyHead,
   type Wire,
@@ -25,6 +27,9 @@ import {
 } from './adapter.js';
 import { BodyPipe } from './body-pipe.js';
 import { RequestHead } from './guard.js';
+import { type ClientError, faultOf, sayAndEnd } from './unreadable.js';
+
+const KEEP_ALIVE_SECONDS = 60;
 
 const SERVER_OPTIONS = {
   maxHeaderSize: LIMITS.http.headerBytes,
@@ -32,10 +37,14 @@ const SERVER_OPTIONS = {
   connectionsCheckingInterval: 2000,
   // The pace of uploads is checked above, and time to the first byte as well.
   requestTimeout: 0,
-  keepAliveTimeout: 65_000,
+  // A little longer than clients are told, so that none sends just as we close.
+  keepAliveTimeout: (KEEP_ALIVE_SECONDS + 5) * 1000,
   // The guard does that, and ends the connection, which node:http does not.
   requireHostHeader: false,
 };
+
+/** Connections that may wait to be accepted; the system has a limit of its own. Beyond it clients retry after seconds. */
+const BACKLOG = 4096;
 
 /** Replies up to this count as sent when they are given to the kernel's side. */
 const ONE_PIECE_BYTES = 64 * 1024;
@@ -105,17 +114,28 @@ class NodeChannel implements Channel {
   }
 
   #writeHead(head: ReplyHead, length?: number): void {
-    const headers = head.headers.flatMap(([name, value]) => [name, value]);
+    const headers = [...head.headers, ...connectionHeaders(head.close, KEEP_ALIVE_SECONDS)].flat();
     if (length !== undefined) headers.push('Content-Length', String(length));
-    if (head.close) headers.push('Connection', 'close');
     this.response.writeHead(head.status, headers);
   }
+}
+
+/** Counts what a client sends that is not known yet, whatever its frames are, and ends its connection above the limit. */
+function boundUnauthenticated(connection: Duplex, socket: WebSocket): () => void {
+  let bytes = 0;
+  const count = (chunk: Buffer): void => {
+    bytes += chunk.byteLength;
+    if (bytes > LIMITS.unauthenticated.frameBytes) socket.terminate();
+  };
+  connection.on('data', count);
+  return () => void connection.off('data', count);
 }
 
 class NodeWire implements Wire {
   constructor(
     private readonly socket: WebSocket,
     private readonly flushed: () => void,
+    readonly authenticated: () => void,
   ) {}
 
   get bufferedBytes(): number {
@@ -147,9 +167,12 @@ function headOf({ method = '', url = '', rawHeaders }: IncomingMessage): Request
   return head;
 }
 
+/** A proxy of HTTP/1.0 may know nothing of chunks. */
+const isAmbiguous = ({ httpVersion }: IncomingMessage, head: RequestHead): boolean =>
+  head.isAmbiguous || (httpVersion === '1.0' && head.chunked);
+
 /** node:http also takes what calls itself HTTP/2.0. */
-const isSound = (request: IncomingMessage, head: RequestHead): boolean =>
-  request.httpVersionMajor === 1 && head.sound;
+const isSpoken = ({ httpVersionMajor }: IncomingMessage): boolean => httpVersionMajor === 1;
 
 function bodyOf(head: RequestHead, request: IncomingMessage, clock: Clock): BodyPipe {
   const source = { pause: () => void request.pause(), resume: () => void request.resume() };
@@ -184,7 +207,10 @@ class Upgrades {
 
   complete(request: IncomingMessage, socket: Duplex, rest: Buffer, handshake: Handshake): void {
     this.#handshakes.set(request, handshake);
-    this.#server.handleUpgrade(request, socket, rest, (websocket) => this.#opened(websocket, handshake));
+    this.#server.handleUpgrade(request, socket, rest, (websocket) => {
+      const free = handshake.unauthenticated ? boundUnauthenticated(socket, websocket) : () => undefined;
+      this.#opened(websocket, handshake, free);
+    });
   }
 
   close(): void {
@@ -192,9 +218,9 @@ class Upgrades {
     for (const socket of this.#quiet.keys()) socket.terminate();
   }
 
-  #opened(socket: WebSocket, handshake: Handshake): void {
+  #opened(socket: WebSocket, handshake: Handshake, authenticated: () => void): void {
     this.#quiet.set(socket, false);
-    const events = handshake.opened(new NodeWire(socket, () => events?.flushed()));
+    const events = handshake.opened(new NodeWire(socket, () => events?.flushed(), authenticated));
     socket.on('message', (data: Buffer, isBinary) => {
       this.#quiet.set(socket, false);
       if (events.admits(data.byteLength)) events.message(isBinary ? data : data.toString());
@@ -219,36 +245,54 @@ class Upgrades {
   }
 }
 
-type Receive = AdapterOptions['arrived'];
+type Options = AdapterOptions & { readonly clock: Clock };
+
+function refuseVersion(channel: NodeChannel, unreadable: Options['unreadable']): void {
+  const { head, body } = unreadable(new ServiceError('http_version'));
+  channel.whole(head, body);
+}
+
+/** Connections that end with the reply to a head that is refused: what follows it there is not served. */
+const ending = new WeakSet<TcpSocket>();
 
 const onRequest =
-  (arrived: Receive, clock: Clock): RequestListener =>
+  ({ arrived, dropped, unreadable, clock }: Options): RequestListener =>
   (request, response) => {
     // The parser goes on through what it has read, past a request whose connection was destroyed.
-    if (request.socket.destroyed) return;
+    if (request.socket.destroyed || ending.has(request.socket)) return;
     const head = headOf(request);
-    if (!isSound(request, head)) return void request.socket.destroy();
+    if (isAmbiguous(request, head)) {
+      dropped();
+      return void request.socket.destroy();
+    }
+    const channel = new NodeChannel(response);
+    if (head.refusal || !isSpoken(request)) ending.add(request.socket);
+    if (!isSpoken(request)) return refuseVersion(channel, unreadable);
     arrived({
       head,
       peerAddress: request.socket.remoteAddress ?? '',
       body: head.hasBody ? bodyOf(head, request, clock) : undefined,
-      channel: new NodeChannel(response),
+      channel,
     });
   };
 
 /** A handshake, or a request for some other protocol, which is answered as if it had not asked. */
 const onUpgrade =
-  (arrived: Receive, upgrades: Upgrades) =>
+  ({ arrived, dropped, unreadable }: Options, upgrades: Upgrades) =>
   (request: IncomingMessage, socket: Duplex, rest: Buffer): void => {
     socket.on('error', () => undefined);
     if (socket.destroyed) return;
     const head = headOf(request);
-    if (!isSound(request, head) || head.hasBody) return void socket.destroy();
+    if (isAmbiguous(request, head) || head.hasBody) {
+      dropped();
+      return void socket.destroy();
+    }
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
     response.assignSocket(socket as TcpSocket);
     response.on('finish', () => (socket as TcpSocket).destroySoon());
     const channel = new NodeChannel(response);
+    if (!isSpoken(request)) return refuseVersion(channel, unreadable);
     const upgrade = (handshake: Handshake): void => {
       if (channel.closed) return;
       channel.closed = true;
@@ -264,6 +308,20 @@ const onUpgrade =
     });
   };
 
+/** The reply that a connection is owed, in node's own word for it. */
+const replyOwed = (socket: Duplex): ServerResponse | undefined =>
+  (socket as { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
+
+/** Answers requests that the parser cannot read, unless another reply has begun or comes first on its connection. */
+const onClientError =
+  ({ unreadable }: Options) =>
+  (error: ClientError, socket: Duplex): void => {
+    const owed = replyOwed(socket);
+    const another = owed !== undefined && (owed.headersSent || owed.req.complete);
+    if (error.code === 'ECONNRESET' || !socket.writable || another) return void socket.destroy();
+    sayAndEnd(socket, unreadable(faultOf(error)));
+  };
+
 async function createFor({ tls }: AdapterOptions): Promise<Server> {
   if (!tls) return createServer(SERVER_OPTIONS);
   const [cert, key] = await Promise.all([readFile(tls.certFile), readFile(tls.keyFile)]);
@@ -272,7 +330,8 @@ async function createFor({ tls }: AdapterOptions): Promise<Server> {
 
 function bind(server: Server, { host, port, exclusive }: AdapterOptions): Promise<number> {
   // Node 22.12 knows `reusePort`; the types are those of Node 20.
-  const options: ListenOptions & { reusePort?: boolean } = { host, port, exclusive, reusePort: !exclusive };
+  const given = { host, port, exclusive, backlog: BACKLOG };
+  const options: ListenOptions & { reusePort?: boolean } = { ...given, reusePort: !exclusive };
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(options, () => {
@@ -283,13 +342,14 @@ function bind(server: Server, { host, port, exclusive }: AdapterOptions): Promis
 }
 
 /** Rejects with node's own error where the address cannot be listened on. */
-export async function listenNode(options: AdapterOptions & { clock: Clock }): Promise<Adapter> {
+export async function listenNode(options: Options): Promise<Adapter> {
   const server = await createFor(options);
   const upgrades = new Upgrades();
   // The guard counts bytes; a cap on their number would leave out headers without a word.
   server.maxHeadersCount = 0;
-  server.on('request', onRequest(options.arrived, options.clock));
-  server.on('upgrade', onUpgrade(options.arrived, upgrades));
+  server.on('request', onRequest(options));
+  server.on('upgrade', onUpgrade(options, upgrades));
+  server.on('clientError', onClientError(options));
   const port = await bind(server, options);
   return {
     port,

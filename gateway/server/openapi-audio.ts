@@ -1,4 +1,4 @@
-/** What /openapi.json says of audio, as every dialect sends it. */
+/** Audio in /openapi.json, as every dialect sends it. */
 import Type from 'typebox';
 
 export const BYTES = Type.String({ format: 'binary' });

@@ -1,4 +1,4 @@
-/** What /openapi.json says of failures: one sentence a status, in the shape of the dialect that answers. */
+/** Failures in /openapi.json: one sentence a status, in the shape of the dialect that answers. */
 import type { TSchema } from 'typebox';
 import type { RouteDescription } from './port.js';
 
@@ -16,7 +16,7 @@ const SENTENCES: Sentences = {
   503: 'High load; see Retry-After',
 };
 
-/** What every route that speaks or transcribes may answer. */
+/** The failures of every route that speaks or transcribes. */
 export const SPEECH_FAILURES = [400, 401, 402, 413, 415, 429, 502, 503] as const;
 
 /** Describes the failures of one dialect by their statuses; `own` sentences replace the usual ones. */

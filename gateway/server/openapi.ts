@@ -1,11 +1,13 @@
-/** `/openapi.json`: OpenAPI 3.1 from the descriptions that routes carry (decisions.md, fine point 25). */
+/** `/openapi.json`: OpenAPI 3.1 from the descriptions that routes carry (docs/contract/decisions.md 25). */
+import { type Permission, rolesOf } from '../../contracts/permissions.js';
 import type { Dialect, Route, RouteDescription } from './port.js';
+import type { PermissionOf } from './router.js';
 
 type Schema = object;
 type Content = Readonly<Record<string, Schema>>;
 
 const PARAMETER = /\{(\w+)\??\}/g;
-const INFO = { title: 'Speech gateway', version: '1' };
+export const INFO = { title: 'Speech gateway', version: '1' };
 const BEARER = { bearer: { type: 'http', scheme: 'bearer' } };
 
 const wrapContent = (content: Content): object =>
@@ -25,15 +27,32 @@ function parametersOf(path: string, description: RouteDescription): object[] {
   return [...missing.map(pathParameter), ...described];
 }
 
-const responsesOf = ({ responses }: RouteDescription): object =>
+/** A key of another role is refused in the shape in which an unknown one is; a route may have more reasons for 403. */
+function withRefusedRoles(
+  responses: RouteDescription['responses'],
+  permission: Permission,
+): RouteDescription['responses'] {
+  const { 401: unknown, 403: own } = responses;
+  if (permission === 'open' || !unknown) return responses;
+  const roles = `The key is not of role ${rolesOf(permission).join(' or ')}`;
+  const description = own ? `${own.description}. ${roles}` : roles;
+  return { ...responses, 403: { ...unknown, ...own, description } };
+}
+
+const responsesOf = ({ responses }: RouteDescription, permission: Permission): object =>
   Object.fromEntries(
-    Object.entries(responses).map(([status, { description, content }]) => [
+    Object.entries(withRefusedRoles(responses, permission)).map(([status, { description, content }]) => [
       status,
       content ? { description, content: wrapContent(content) } : { description },
     ]),
   );
 
-function operationOf(dialect: Dialect, path: string, description: RouteDescription): object {
+function operationOf(
+  dialect: Dialect,
+  path: string,
+  description: RouteDescription,
+  permission: Permission,
+): object {
   const { summary, requestBody, bodyIsOptional = false, tags = [dialect.name], auth = true } = description;
   const parameters = parametersOf(path, description);
   return {
@@ -42,25 +61,32 @@ function operationOf(dialect: Dialect, path: string, description: RouteDescripti
     tags,
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(requestBody ? { requestBody: { required: !bodyIsOptional, content: wrapContent(requestBody) } } : {}),
-    responses: responsesOf(description),
+    responses: responsesOf(description, permission),
     security: auth ? [{ bearer: [] }] : [],
   };
 }
 
-function pathsOf(dialects: readonly Dialect[]): Record<string, Record<string, object>> {
+function pathsOf(
+  dialects: readonly Dialect[],
+  permissionOf: PermissionOf,
+): Record<string, Record<string, object>> {
   const paths: Record<string, Record<string, object>> = {};
   const add = (dialect: Dialect, { method, path, description }: Route): void => {
     if (!description) return;
     const shown = path.replace(PARAMETER, '{$1}');
-    (paths[shown] ??= {})[method.toLowerCase()] = operationOf(dialect, shown, description);
+    const permission = permissionOf(method, path) ?? 'manage';
+    (paths[shown] ??= {})[method.toLowerCase()] = operationOf(dialect, shown, description, permission);
   };
   for (const dialect of dialects) for (const route of dialect.routes) add(dialect, route);
   return paths;
 }
 
 /** Builds the description once; the result adds the address that it is asked by. */
-export function describeInterface(dialects: readonly Dialect[]): (baseUrl: string) => object {
-  const paths = pathsOf(dialects);
+export function describeInterface(
+  dialects: readonly Dialect[],
+  permissionOf: PermissionOf = () => undefined,
+): (baseUrl: string) => object {
+  const paths = pathsOf(dialects, permissionOf);
   return (baseUrl) => ({
     openapi: '3.1.0',
     info: INFO,

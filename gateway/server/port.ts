@@ -1,5 +1,5 @@
 /**
- * What the rest of the gateway sees of HTTP and WebSocket. Two adapters implement it, `uws` and `node`;
+ * The port through which the rest of the gateway sees HTTP and WebSocket. Two adapters implement it, `uws` and `node`;
  * everything that is not the adapter's own lives above this port and is tested on both.
  *
  * Invariants: nothing is decoded before routing; a reply's status is written only once its first body
@@ -8,6 +8,7 @@
  */
 import type { CloseReason } from '../../contracts/close-codes.js';
 import type { ServiceError } from '../../contracts/errors.js';
+import type { Permission } from '../../contracts/permissions.js';
 
 export interface HttpRequest {
   /** Sent back as X-Generation-Id. */
@@ -20,18 +21,27 @@ export interface HttpRequest {
   readonly params: Readonly<Record<string, string>>;
   /** Lower-case names; repeated headers joined by `, `. */
   readonly headers: ReadonlyMap<string, string>;
+  /** The permission that a key needs here. */
+  readonly permission: Permission;
   /** The client's address, past trusted proxies. */
   readonly clientAddress: string;
+  /** Whether the client is on this machine or a private network, past trusted proxies; false where that is uncertain. */
+  readonly fromPrivateNetwork: boolean;
   /** Base address that the client reached us by: PUBLIC_URL, else from Host. No slash at the end. */
   readonly baseUrl: string;
   /** Aborted when the client has gone or the request has run out of time. */
   readonly signal: AbortSignal;
+  /** The caller is known: from here on the request takes the room that is kept for those who have a key. */
+  authenticated(): void;
   /**
    * The body as it arrives; read at most once. Throws `payload_too_large` as soon as the limit is
    * passed, `request_timeout` when it is too slow. Pulling is the back-pressure.
    */
   body(limitBytes: number): AsyncIterable<Uint8Array>;
 }
+
+/** The part of a request that authentication reads, and tells of its result. */
+export type Credentials = Pick<HttpRequest, 'headers' | 'permission' | 'authenticated'>;
 
 export type ReplyBody = string | Uint8Array | AsyncIterable<Uint8Array | string>;
 
@@ -45,7 +55,7 @@ export interface Reply {
 /** The request's body is over once the handler has answered: what it has not read by then is thrown away. */
 export type HttpHandler = (request: HttpRequest) => Promise<Reply>;
 
-/** What /openapi.json says of a route; schemas are TypeBox (JSON Schema). */
+/** A route as /openapi.json describes it; schemas are TypeBox (JSON Schema). */
 export interface RouteDescription {
   readonly summary: string;
   readonly description?: string;
@@ -74,6 +84,8 @@ export interface Route {
   readonly path: string;
   readonly handler: HttpHandler;
   readonly description?: RouteDescription;
+  /** True: pages of other origins may not read it. */
+  readonly sameOriginOnly?: boolean;
 }
 
 /** One side of an open WebSocket. Sends go through one egress queue, in order. */
@@ -88,6 +100,8 @@ export interface Socket {
   close(reason: CloseReason | { readonly code: number; readonly reason: string }): void;
   /** Aborted once the socket is closed from either side. */
   readonly signal: AbortSignal;
+  /** For a socket that was accepted as `unauthenticated`: its client is known by now. */
+  authenticated(): void;
 }
 
 export interface SocketEvents {
@@ -103,6 +117,11 @@ export interface SocketAccept {
   /** Answered as Sec-WebSocket-Protocol; only ever one that the client offered. */
   readonly protocol?: string;
   readonly maxFrameBytes: number;
+  /**
+   * The client has not said who it is yet, or is about to be told that it may not stay: until `Socket.authenticated`
+   * it gets LIMITS.unauthenticated. A stack that cannot lift the limit of frames later keeps it for this socket.
+   */
+  readonly unauthenticated?: boolean;
   /** Absent: LIMITS.socket.connectionMs. `null`: no cap (the /rtc route). */
   readonly connectionMs?: number | null;
   open(socket: Socket): SocketEvents;
@@ -121,5 +140,7 @@ export interface Dialect {
   readonly prefixes: readonly string[];
   readonly routes: readonly Route[];
   readonly sockets?: readonly SocketRoute[];
+  /** A header that repeats X-Generation-Id on every reply, where clients of the API look for it. */
+  readonly requestIdHeader?: string;
   errorReply(error: ServiceError, request: Pick<HttpRequest, 'generationId' | 'path'>): Reply;
 }

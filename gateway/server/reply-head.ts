@@ -1,6 +1,6 @@
 /**
  * The head of every reply: the handler's own headers without those that frame the message, X-Generation-Id
- * (spec.txt rule 15), CORS, and whether the connection ends with it. A header that could split the reply
+ * (rule 15), CORS, and whether the connection ends with it. A header that could split the reply
  * never leaves: it is an error of ours.
  */
 import type { ReplyHead } from './adapter.js';
@@ -27,24 +27,36 @@ function checked([name, value]: readonly [string, string]): readonly [string, st
   throw new TypeError(`A reply's header "${name}" holds what no header may hold`);
 }
 
+export interface ReplyManner {
+  readonly close: boolean;
+  /** Whether pages of other origins may read it; true unless told. */
+  readonly crossOrigin?: boolean;
+  readonly requestIdHeader: string | undefined;
+}
+
+const idHeaders = (generationId: string, requestIdHeader: string | undefined): ReplyHead['headers'] => [
+  [GENERATION_ID, generationId],
+  ...(requestIdHeader === undefined ? [] : [[requestIdHeader, generationId] as const]),
+];
+
 /** Throws where a header could not be sent as it is. */
 export function replyHead(
   reply: Reply,
   request: Pick<HttpRequest, 'generationId' | 'headers'>,
-  close: boolean,
+  { close, crossOrigin = true, requestIdHeader }: ReplyManner,
 ): ReplyHead {
   const own = Object.entries(reply.headers ?? {}).filter(([name]) => !FRAMING.has(name.toLowerCase()));
   const headers = [
     ...own.map(checked),
-    [GENERATION_ID, request.generationId] as const,
-    ...corsHeaders(request.headers),
+    ...idHeaders(request.generationId, requestIdHeader),
+    ...(crossOrigin ? corsHeaders(request.headers) : []),
   ];
   return { status: reply.status, headers, close };
 }
 
 /**
  * A chunked request is the last on its connection: the native parser is lax about chunk ends, and what a
- * proxy in front might take for more of the body must not be served as the next request.
+ * proxy in front might take for more of the body must not be served as the next request. So is one that is refused.
  */
 export const closesConnection = (head: RequestHead): boolean =>
-  head.chunked || /\bclose\b/i.test(head.headers.get('connection') ?? '');
+  head.chunked || head.refusal !== undefined || /\bclose\b/i.test(head.headers.get('connection') ?? '');

@@ -5,14 +5,18 @@
  * so that `%2F` never makes a segment. What matches nothing belongs to the dialect of the longest prefix.
  */
 import { ServiceError } from '../../contracts/errors.js';
+import type { Permission } from '../../contracts/permissions.js';
 import type { Dialect, HttpHandler, Route, SocketRoute } from './port.js';
 
 export interface Endpoint {
   readonly dialect: Dialect;
   readonly pattern: string;
   readonly parameters: readonly string[];
+  readonly permission: Permission;
   /** Absent on a socket. */
   readonly handler?: HttpHandler;
+  /** Whether pages of other origins may not read it. */
+  readonly sameOriginOnly?: boolean;
   readonly socket?: SocketRoute;
 }
 
@@ -23,6 +27,9 @@ export type Match =
 
 /** The method under which sockets are filed. */
 export const SOCKET = 'SOCKET';
+
+/** The permission that a route needs, by method and pattern; undefined where no table names it. */
+export type PermissionOf = (method: string, pattern: string) => Permission | undefined;
 
 interface Branch {
   readonly literals: Map<string, Branch>;
@@ -65,10 +72,14 @@ export class Router {
   readonly #prefixes: readonly { readonly prefix: string; readonly dialect: Dialect }[];
   #depth = 0;
 
-  /** `fallback` answers for paths below no dialect's prefix. Throws where two routes collide. */
+  /**
+   * `fallback` answers for paths below no dialect's prefix; a route without a permission is for full keys only. Throws
+   * where two routes collide.
+   */
   constructor(
     dialects: readonly Dialect[],
     private readonly fallback: Dialect,
+    private readonly permissionOf: PermissionOf = () => undefined,
   ) {
     for (const dialect of [fallback, ...dialects]) this.#addDialect(dialect);
     this.#prefixes = dialects
@@ -85,7 +96,7 @@ export class Router {
     return { dialect: this.dialectOf(path), allowed: [...search.allowed] };
   }
 
-  /** Whose error shape a path gets that matches no route. */
+  /** The dialect whose error shape answers a path that matches no route. */
   dialectOf(path: string): Dialect {
     return this.#prefixes.find(({ prefix }) => covers(prefix, path))?.dialect ?? this.fallback;
   }
@@ -95,14 +106,19 @@ export class Router {
     for (const socket of dialect.sockets ?? []) this.#add(SOCKET, socket.path, { dialect, socket });
   }
 
-  #addRoute(dialect: Dialect, { method, path, handler }: Route): void {
-    this.#add(method, path, { dialect, handler });
+  #addRoute(dialect: Dialect, { method, path, handler, sameOriginOnly = false }: Route): void {
+    this.#add(method, path, { dialect, handler, sameOriginOnly });
   }
 
-  #add(method: string, pattern: string, target: Pick<Endpoint, 'dialect' | 'handler' | 'socket'>): void {
+  #add(
+    method: string,
+    pattern: string,
+    target: Pick<Endpoint, 'dialect' | 'handler' | 'socket' | 'sameOriginOnly'>,
+  ): void {
     const segments = pattern.slice(1).split('/');
     const parameters = segments.flatMap((segment) => PARAMETER.exec(segment)?.[1] ?? []);
-    const endpoint: Endpoint = { ...target, pattern, parameters };
+    const permission = this.permissionOf(method, pattern) ?? 'manage';
+    const endpoint: Endpoint = { ...target, pattern, parameters, permission };
     const parent = segments.slice(0, -1).reduce(childOf, this.#root);
     const last = segments.at(-1) ?? '';
     file(childOf(parent, last), method, endpoint);

@@ -1,6 +1,6 @@
 /**
  * WebSockets above the adapters: one egress queue each, the limit on frames, the connection cap, slow
- * readers, orderly ends (spec.txt "Limits"; contracts/close-codes.ts).
+ * readers, orderly ends (docs/contract/limits.md; contracts/close-codes.ts).
  *
  * Invariants: frames leave in the order of `send`; `closed` is called exactly once and nothing after it;
  * after `close` no frame is taken in or out but those already queued; a connection whose client does not
@@ -14,8 +14,9 @@ import type { Log } from '../../contracts/log.js';
 import type { Arrival, Wire, WireEvents } from './adapter.js';
 import { EgressQueue } from './egress-queue.js';
 import type { Metrics } from './metrics.js';
-import type { Reply, Socket, SocketAccept, SocketEvents } from './port.js';
+import type { HttpRequest, Reply, Socket, SocketAccept, SocketEvents } from './port.js';
 import { GENERATION_ID } from './reply-head.js';
+import { WaitingPool } from './waiting-pool.js';
 
 /** How long a full queue may stand still, and how long an orderly end may take. */
 const GRACE_MS = 15_000;
@@ -68,13 +69,20 @@ interface Surroundings {
 
 export class SocketHost {
   readonly #open = new Set<Connection>();
+  readonly #unauthenticated: WaitingPool;
 
   /** `ended` is told of each connection that has gone. */
   constructor(
     private readonly around: Surroundings,
     private readonly ended: () => void,
   ) {
+    this.#unauthenticated = new WaitingPool(LIMITS.unauthenticated.sockets, around.clock);
     around.metrics.gauge('open_sockets', 'Open WebSockets', () => this.#open.size);
+    around.metrics.gauge(
+      'unauthenticated_sockets',
+      'Open WebSockets whose client has not said who it is',
+      () => this.#unauthenticated.size,
+    );
     around.metrics.gauge('egress_queue_bytes', 'Bytes queued for WebSocket clients', () => this.queuedBytes);
   }
 
@@ -88,13 +96,26 @@ export class SocketHost {
     return bytes;
   }
 
+  /** Whether there is room for a socket of that address. */
+  admits({ unauthenticated }: SocketAccept, clientAddress: string): boolean {
+    return unauthenticated !== true || this.#unauthenticated.hasRoom(clientAddress);
+  }
+
   /** Completes the handshake of `arrival`, which must have one. */
-  open(arrival: Arrival, accept: SocketAccept, offered: readonly string[], generationId: string): void {
+  open(
+    arrival: Arrival,
+    accept: SocketAccept,
+    offered: readonly string[],
+    { generationId, clientAddress }: Pick<HttpRequest, 'generationId' | 'clientAddress'>,
+  ): void {
+    const unauthenticated = accept.unauthenticated === true;
+    const address = unauthenticated ? clientAddress : undefined;
     const protocol = offered.find((name) => name === accept.protocol);
     arrival.upgrade?.({
       protocol,
       headers: [[GENERATION_ID, generationId], ...Object.entries(accept.headers ?? {})],
-      opened: (wire) => this.#opened(wire, accept, generationId),
+      unauthenticated,
+      opened: (wire) => this.#opened(wire, accept, generationId, address),
     });
   }
 
@@ -106,12 +127,15 @@ export class SocketHost {
     for (const connection of this.#open) connection.terminate();
   }
 
-  #opened(wire: Wire, accept: SocketAccept, generationId: string): WireEvents {
+  /** `address`: of a client that is not known yet. */
+  #opened(wire: Wire, accept: SocketAccept, generationId: string, address: string | undefined): WireEvents {
     const connection = new Connection(wire, accept, generationId, this.around, () => {
       this.#open.delete(connection);
       this.ended();
     });
     this.#open.add(connection);
+    if (address !== undefined)
+      connection.wait(this.#unauthenticated.enter(address, () => connection.terminate()));
     connection.start();
     return connection;
   }
@@ -126,6 +150,8 @@ class Connection implements Socket, WireEvents {
   #isClosed = false;
   #waiting: (() => void)[] = [];
   #cancelCap: () => void = () => undefined;
+  /** Ends the wait for the client to say who it is. */
+  #stopWaiting: () => void = () => undefined;
   #cancelGrace: (() => void) | undefined;
 
   constructor(
@@ -153,6 +179,23 @@ class Connection implements Socket, WireEvents {
     this.#guarded(() => {
       this.#events = this.accept.open(this);
     });
+  }
+
+  /** Until `authenticated`, but not for long. `leave` ends its place among those who wait. */
+  wait(leave: () => void): void {
+    const late = this.around.clock.after(LIMITS.unauthenticated.socketMs, () =>
+      this.close('unauthenticated'),
+    );
+    this.#stopWaiting = () => {
+      late();
+      leave();
+    };
+  }
+
+  authenticated(): void {
+    if (this.#ending || this.#isClosed) return;
+    this.#stopWaiting();
+    this.wire.authenticated();
   }
 
   send(data: string | Uint8Array): void {
@@ -203,6 +246,7 @@ class Connection implements Socket, WireEvents {
   closed(code: number): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#stopWaiting();
     this.#cancelCap();
     this.#cancelGrace?.();
     this.#egress.clear();

@@ -3,15 +3,16 @@ import type { ServiceError } from '../../contracts/errors.js';
 import { consoleRoutes } from './console.js';
 import { docsRoutes } from './docs.js';
 import type { Health } from './health.js';
+import { homeRoute } from './home.js';
 import type { Metrics } from './metrics.js';
-import { describeInterface } from './openapi.js';
+import { describeInterface, INFO } from './openapi.js';
 import type { Dialect, Reply, Route } from './port.js';
+import { json } from './replies.js';
+import type { PermissionOf } from './router.js';
+import { admitScrape, type Scraping } from './scraping.js';
 
-const json = (status: number, value: unknown): Reply => ({
-  status,
-  headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
-  body: JSON.stringify(value),
-});
+const uncached = (status: number, value: object): Reply =>
+  json(status, value, { 'cache-control': 'no-store' });
 
 const get = (path: string, answer: () => Reply | Promise<Reply>): Route => ({
   method: 'GET',
@@ -21,35 +22,47 @@ const get = (path: string, answer: () => Reply | Promise<Reply>): Route => ({
 
 const readiness = (health: Health): Reply => {
   const report = health.report();
-  return json(report.ready ? 200 : 503, report);
+  return uncached(report.ready ? 200 : 503, report);
 };
 
-async function scrape({ registry }: Metrics): Promise<Reply> {
-  return { status: 200, headers: { 'content-type': registry.contentType }, body: await registry.metrics() };
-}
+const metricsRoute = ({ registry }: Metrics, scraping: Scraping = {}): Route => ({
+  method: 'GET',
+  path: '/metrics',
+  sameOriginOnly: true,
+  async handler(request) {
+    await admitScrape(request, scraping);
+    const { figures = () => registry.metrics() } = scraping;
+    const headers = { 'content-type': registry.contentType, 'cache-control': 'no-store' };
+    return { status: 200, headers, body: await figures() };
+  },
+});
 
 export function systemDialect(parts: {
   readonly health: Health;
   readonly metrics: Metrics;
+  readonly scraping?: Scraping | undefined;
   readonly dialects: readonly Dialect[];
+  readonly permissionOf?: PermissionOf | undefined;
 }): Dialect {
-  const describe = describeInterface(parts.dialects);
+  const describe = describeInterface(parts.dialects, parts.permissionOf);
+  const pages = consoleRoutes();
   return {
     name: 'system',
     prefixes: [],
     routes: [
       get('/health', () => readiness(parts.health)),
       get('/health/ready', () => readiness(parts.health)),
-      get('/health/live', () => json(200, { live: true })),
-      get('/metrics', () => scrape(parts.metrics)),
+      get('/health/live', () => uncached(200, { live: true })),
+      metricsRoute(parts.metrics, parts.scraping),
       {
         method: 'GET',
         path: '/openapi.json',
-        handler: async (request) => json(200, describe(request.baseUrl)),
+        handler: async (request) => uncached(200, describe(request.baseUrl)),
       },
       ...docsRoutes(),
-      ...consoleRoutes(),
+      ...pages,
+      homeRoute(INFO.title, pages.length > 0 ? 'console' : 'docs'),
     ],
-    errorReply: ({ status, message }: ServiceError) => json(status, { status, message }),
+    errorReply: ({ status, message }: ServiceError) => uncached(status, { status, message }),
   };
 }

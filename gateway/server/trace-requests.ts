@@ -5,22 +5,24 @@
 import type { Clock } from '../../contracts/clock.js';
 import { ServiceError, toServiceError } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';
-import type { RequestTrace } from '../../contracts/ports/trace.js';
-import type { HttpHandler, HttpRequest, Reply, SocketRoute } from './port.js';
-import { Trace } from './trace.js';
+import type { RequestTrace, TraceContext } from '../../contracts/ports/trace.js';
+import type { Dialect, HttpHandler, HttpRequest, Reply, SocketRoute } from './port.js';
+import { type Outcome, Trace } from './trace.js';
 
-type Outcome = 'done' | 'failed' | 'left';
 type Chunk = Uint8Array | string;
 
 const FAILED = 500;
-/** No status was sent: the client had gone. */
+/** No status was sent: the client had gone, or was cut. */
 const LEFT = 499;
 
 const outcomeOf = (status: number): Outcome => (status >= FAILED ? 'failed' : 'done');
 
-/** Whether the client has gone; a request that has run out of time is aborted as well. */
-const hasLeft = ({ signal }: Pick<HttpRequest, 'signal'>): boolean =>
-  signal.aborted && !(signal.reason instanceof ServiceError);
+/** Why nobody waits any more: the client has gone, or the server closes. A request that is late is aborted as well. */
+function desertion({ signal }: Pick<HttpRequest, 'signal'>): 'left' | 'drained' | undefined {
+  if (!signal.aborted) return undefined;
+  if (!(signal.reason instanceof ServiceError)) return 'left';
+  return signal.reason.code === 'draining' ? 'drained' : undefined;
+}
 
 export interface Observers {
   readonly log: Log;
@@ -50,8 +52,8 @@ export class Observation implements RequestTrace {
     return this.#trace.traceId;
   }
 
-  get traceparent(): string {
-    return this.#trace.traceparent;
+  get context(): TraceContext {
+    return this.#trace.context;
   }
 
   engine(name: string): void {
@@ -105,14 +107,15 @@ class ObservedBody implements AsyncIterableIterator<Chunk> {
       if (step.done) this.observation.end(this.status, 'done');
       return step;
     } catch (error) {
-      if (hasLeft(this.request)) this.observation.end(this.status, 'left');
+      const deserted = desertion(this.request);
+      if (deserted) this.observation.end(this.status, deserted);
       else this.observation.end(toServiceError(error).status, 'failed');
       throw error;
     }
   }
 
   async return(): Promise<IteratorResult<Chunk>> {
-    this.observation.end(this.status, 'left');
+    this.observation.end(this.status, desertion(this.request) ?? 'left');
     await this.#chunks.return?.();
     return { done: true, value: undefined };
   }
@@ -139,11 +142,21 @@ export const traced =
     try {
       return observe(await handler(request, observation), request, observation);
     } catch (error) {
-      if (hasLeft(request)) observation.end(LEFT, 'left');
+      const deserted = desertion(request);
+      if (deserted) observation.end(LEFT, deserted);
       else observation.failed(error);
       throw error;
     }
   };
+
+/** An API whose every route is observed. */
+export const tracedDialect = (dialect: Dialect, observers: Observers): Dialect => ({
+  ...dialect,
+  routes: dialect.routes.map((route) => ({
+    ...route,
+    handler: traced(route.path, observers, (request) => route.handler(request)),
+  })),
+});
 
 /** The route of a socket, observed from its handshake; the socket that is opened ends the observation. */
 export const tracedSocket = (

@@ -1,5 +1,5 @@
 /**
- * The `encode` child: resampling and encoders, on node-av (design.md "Processes"). A job spends its life
+ * The `encode` child: resampling and encoders, on node-av (docs/architecture.md "Processes"). A job spends its life
  * waiting for speech and holds 0.4 MB, so there are many slots to a child.
  */
 import { encodeJobs } from '../../codecs/encode/jobs.js';

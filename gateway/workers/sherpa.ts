@@ -1,13 +1,13 @@
 /**
  * The children of an operator's own models on sherpa-onnx: role `sherpa-tts` speaks with the folder SHERPA_TTS,
- * role `sherpa-stt` hears with SHERPA_STT, beside Silero. Models are loaded before the child takes work and warmed
+ * role `sherpa-stt` transcribes with SHERPA_STT, beside Silero. Models are loaded before the child takes work and warmed
  * up behind that. Words are aligned for models of English alone: what they are aligned to is English speech.
  */
 import { RECOGNITION_RATE } from '../../contracts/audio.js';
 import type { SttEngine } from '../../contracts/ports/stt.js';
 import { createAligner } from '../../engines/alignment/aligner.js';
-import { createSherpaEar } from '../../engines/backends/sherpa/hearing.js';
-import { createSherpaSpeech } from '../../engines/backends/sherpa/speaking.js';
+import { createSherpaStt } from '../../engines/backends/sherpa/transcription.js';
+import { createSherpaSpeech } from '../../engines/backends/sherpa/synthesis.js';
 import { createSilero } from '../../engines/backends/silero/index.js';
 import { createTranscriber } from '../../engines/long-audio.js';
 import { type LoadedEngines, speechJobs } from '../../engines/serve-speech.js';
@@ -40,7 +40,7 @@ const hearsOnlyEnglish = ({ capabilities: { languages } }: SttEngine): boolean =
   languages !== 'any' && languages.every((language) => language === 'en');
 
 async function loadEar(): Promise<Loaded> {
-  const engine = await createSherpaEar(config.sherpaStt ?? '', config.sherpaSttLanguages);
+  const engine = await createSherpaStt(config.sherpaStt ?? '', config.sherpaSttLanguages);
   const align = hearsOnlyEnglish(engine) ? { align: createAligner().align } : {};
   const transcriber = createTranscriber({ engine, voiceActivity: createSilero(config.modelsDir), ...align });
   const hum = Int16Array.from({ length: RECOGNITION_RATE }, (_, at) => Math.round(8000 * Math.sin(at / 12)));

@@ -1,25 +1,27 @@
 /**
- * The `speech` children (design.md "Processes"): role `tts` holds Flite, role `stt` holds Moonshine with
- * Silero and word alignment. Engines are loaded before the child takes work, and warmed up behind that.
+ * The `speech` children (docs/architecture.md "Processes"): role `tts` holds Flite, role `stt` holds Moonshine with
+ * Silero and word alignment. Flite is loaded before the child takes work, and warmed up behind that; the transcriber is
+ * loaded with the first audio.
  * `MODELS_DIR` names the folder of the model files.
  *
  * A job waits on its reader or its audio most of the time and holds no engine meanwhile, so a child has
  * more slots than it can speak at once: one slow reader does not keep the others waiting.
  */
-import { RECOGNITION_RATE } from '../../contracts/audio.js';
 import type { TtsEngine } from '../../contracts/ports/tts.js';
 import { createAligner } from '../../engines/alignment/aligner.js';
 import { createFlite } from '../../engines/backends/flite/index.js';
 import { defaultModelsFolder } from '../../engines/backends/model-files.js';
+import { moonshineDescription } from '../../engines/backends/moonshine/description.js';
 import { createMoonshine } from '../../engines/backends/moonshine/index.js';
 import { createSilero } from '../../engines/backends/silero/index.js';
-import { createTranscriber } from '../../engines/long-audio.js';
+import { createTranscriber, type Transcriber } from '../../engines/long-audio.js';
+import { onFirstUse } from '../../engines/on-first-use.js';
 import { speechJobs, type LoadedEngines } from '../../engines/serve-speech.js';
 import { childPlace, serveAsChild } from '../../processes/child.js';
 
 interface Role {
   readonly slots: number;
-  load(): Promise<{ readonly engines: LoadedEngines; warmUp(): Promise<void> }>;
+  load(): Promise<{ readonly engines: LoadedEngines; warmUp?(): Promise<void> }>;
 }
 
 const forever = new AbortController().signal;
@@ -31,9 +33,17 @@ async function sayHello(engine: TtsEngine): Promise<void> {
   for await (const event of engine.synthesize(request, forever)) void event;
 }
 
-/** A second of a hum: no words, but all of the model runs. */
-const hum = (): Int16Array =>
-  Int16Array.from({ length: RECOGNITION_RATE }, (_, index) => Math.round(8000 * Math.sin(index / 12)));
+const moonshine = {
+  name: moonshineDescription.name,
+  languages: moonshineDescription.capabilities.languages,
+};
+
+async function loadTranscriber(): Promise<Transcriber> {
+  const folder = process.env.MODELS_DIR || defaultModelsFolder;
+  const engine = await createMoonshine(folder);
+  const { align } = createAligner();
+  return createTranscriber({ engine, voiceActivity: createSilero(folder), align });
+}
 
 const ROLES: Readonly<Record<string, Role>> = {
   tts: {
@@ -45,16 +55,9 @@ const ROLES: Readonly<Record<string, Role>> = {
   },
   stt: {
     slots: 32,
-    async load() {
-      const folder = process.env.MODELS_DIR || defaultModelsFolder;
-      const engine = await createMoonshine(folder);
-      const { align } = createAligner();
-      const transcriber = createTranscriber({ engine, voiceActivity: createSilero(folder), align });
-      const warmUp = async () => {
-        await engine.transcribe(hum(), {}, forever);
-        await align(hum(), 'Hello.', forever);
-      };
-      return { engines: { tts: [], stt: [transcriber] }, warmUp };
+    load() {
+      const transcriber = onFirstUse(moonshine, loadTranscriber);
+      return Promise.resolve({ engines: { tts: [], stt: [transcriber] } });
     },
   },
 };
@@ -64,4 +67,4 @@ const row = ROLES[role];
 if (!row) throw new Error(`There is no speech role "${role}"`);
 const { engines, warmUp } = await row.load();
 await serveAsChild({ handlers: speechJobs(engines), slots: row.slots });
-await warmUp();
+await warmUp?.();

@@ -1,5 +1,5 @@
 /**
- * Calls whose signalling passes through the gateway to a media worker, unread (transport.md "Embedded mode").
+ * Calls whose signalling passes through the gateway to a media worker, unread (docs/contract/transport.md "Embedded mode").
  * Invariant: a client whose frames the worker does not keep up with loses its connection, not its call.
  */
 import type {
@@ -15,7 +15,7 @@ import type { JobRunner } from '../../contracts/ports/jobs.js';
 import { CALL_JOB, type CallArgs, type SignalReport } from '../wire.js';
 import { WorkerCall } from '../worker-call.js';
 
-/** What a client's frames may take of what waits for the worker. */
+/** Most bytes of commands that may wait for the worker when a client's frame is added. */
 const MOST_SIGNAL_BYTES = 2 * 1024 * 1024;
 
 class EmbeddedCall extends WorkerCall<SignalReport> implements JoinableCall {
@@ -26,9 +26,8 @@ class EmbeddedCall extends WorkerCall<SignalReport> implements JoinableCall {
     private readonly media: JobRunner,
     protected override readonly options: JoinableOptions,
     observer: CallObserver,
-    signal: AbortSignal,
   ) {
-    super(options, observer, signal);
+    super(options, observer);
   }
 
   protected reports(): AsyncIterable<unknown> {
@@ -37,11 +36,11 @@ class EmbeddedCall extends WorkerCall<SignalReport> implements JoinableCall {
     return this.media.run(CALL_JOB, args, this.run);
   }
 
-  connect({ version, query }: SignalConnect, link: SignalLink): SignalEnd {
+  connect(how: SignalConnect, link: SignalLink): SignalEnd {
     const number = ++this.#link;
     if (this.over) link.close();
     else this.#links.set(number, link);
-    const ready = this.#introduce(number, version, query.toString()).catch(() => link.close());
+    const ready = this.#introduce(number, how).catch(() => link.close());
     return {
       receive: (frame) => void ready.then(() => this.#signal(number, frame)),
       closed: () => {
@@ -51,16 +50,16 @@ class EmbeddedCall extends WorkerCall<SignalReport> implements JoinableCall {
     };
   }
 
-  /** Who sends faster than the worker reads loses the connection. */
+  /** A client that sends faster than the worker reads loses its connection. */
   #signal(link: number, frame: Uint8Array | string): void {
     const waiting = this.waitingBytes;
     if (waiting > 0 && waiting + frame.length > MOST_SIGNAL_BYTES) this.#links.get(link)?.close();
     else if (this.#links.has(link)) this.tell({ op: 'signal', link, frame });
   }
 
-  async #introduce(link: number, version: 1 | 0, query: string): Promise<void> {
+  async #introduce(link: number, { version, query, from }: SignalConnect): Promise<void> {
     const token = await this.options.rotatedToken();
-    this.tell({ op: 'connect', link, version, query, token });
+    this.tell({ op: 'connect', link, version, query: query.toString(), from, token });
   }
 
   protected take(report: SignalReport): void {
@@ -77,5 +76,5 @@ class EmbeddedCall extends WorkerCall<SignalReport> implements JoinableCall {
 
 /** `media`: the pool of media workers; a call stays on the worker that it began on. */
 export const createEmbeddedCalls = (media: JobRunner, observer: CallObserver): JoinableCalls => ({
-  open: (options, signal) => new EmbeddedCall(media, options, observer, signal),
+  open: (options) => new EmbeddedCall(media, options, observer),
 });

@@ -30,7 +30,7 @@ export const sidOf = (prefix: 'RM' | 'PA' | 'TR' | 'ST'): string =>
 
 type Value = DataPacket['value'];
 
-/** What we write; packets of one channel are numbered. */
+/** Writes the packets of one channel, numbered. */
 export class PacketWriter {
   #sequence = 0;
 
@@ -96,10 +96,10 @@ export class TextStream implements TextOut {
   }
 }
 
-/** Of LiveKit's calls of methods. */
+/** The error of an RPC call to a method that does not exist, as LiveKit numbers it. */
 const UNSUPPORTED_METHOD = { code: 1400, message: 'Method not supported at destination' };
 
-/** The answers to a call of a method. */
+/** The answers to an RPC call: the agent has no methods. */
 export const refusalOfCall = (requestId: string): readonly Value[] => [
   { case: 'rpcAck', value: new RpcAck({ requestId }) },
   {

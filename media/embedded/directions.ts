@@ -1,7 +1,7 @@
 /**
- * Who speaks on which line of a session description. A client turns its lines on and off as it publishes, and each
- * answer must follow (RFC 8829, 5.3.1); the WebRTC library keeps for good the direction that a line had first. So it is
- * told that all lines are on, and what the client is answered is written here.
+ * The directions of the media lines of a session description. A client turns its lines on and off as it publishes,
+ * and each answer must follow (RFC 8829, 5.3.1); the WebRTC library keeps for good the direction that a line had
+ * first. So it is told that all lines are on, and what the client is answered is written here.
  *
  * Invariant: the agent speaks on one line at most, and only while the client listens there.
  */
@@ -47,7 +47,7 @@ export function listeningMid(offer: string): string | undefined {
 /** A line that the client has given up (RFC 8829, 5.2.2): it stays, with port 0. */
 const isGivenUp = (section: string): boolean => /^m=\w+ 0 /.test(section) && !/^a=bundle-only/m.test(section);
 
-/** What has become of the agent's line: the client listens there, or does not just now, or never will again. */
+/** The state of the agent's line: the client listens there, or does not just now, or never will again. */
 export function agentLineOf(offer: string, mid: string): 'heard' | 'muted' | 'gone' {
   const line = sectionsOf(offer).find((section) => midOf(section) === mid);
   if (!line || isGivenUp(line)) return 'gone';

@@ -1,6 +1,6 @@
 /**
- * What the agent writes: data packets and transcripts, over whichever connection the client has now. What is written
- * before its channel is open waits, in bounded bytes.
+ * The agent's data packets and transcripts, over whichever connection the client has now. Those that are written
+ * before its channel is open wait, in bounded bytes.
  */
 import type { DataPacket } from '@livekit/protocol';
 import type { TranscriptText } from '../../contracts/ports/calls.js';

@@ -15,7 +15,7 @@ export interface OpusDecoder {
   decode(payload: Uint8Array): Uint8Array;
 }
 
-/** Of 20 ms at 16 kHz. */
+/** Samples of 20 ms at 16 kHz. */
 const FRAME = 320;
 /** A packet that is missing is waited for until so many later ones have come. */
 const MOST_HELD = 3;

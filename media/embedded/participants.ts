@@ -1,4 +1,4 @@
-/** Who is in the room, as LiveKit's clients are told: one user, one agent. */
+/** The participants of a room, as LiveKit's clients are told of them: one user, one agent. */
 import {
   AudioTrackFeature,
   type AddTrackRequest,
@@ -15,16 +15,15 @@ import {
   TrackSource,
   TrackType,
 } from '@livekit/protocol';
+import { CALL_TIMES } from '../../contracts/call-times.js';
 import type { CallArgs } from '../wire.js';
 import { type Sender, sidOf } from './data.js';
 
-/** What clients take as a sign of what the server can do: LiveKit's signalling of this version. */
+/** The version of LiveKit's signalling; clients conclude from it which features the server has. */
 const SERVER_VERSION = '1.9.0';
 const PROTOCOL = 16;
-/** Seconds between pings, and without one until the client takes the connection for lost. */
-const PING = { interval: 5, timeout: 15 };
-const DEPARTURE_SECONDS = 20;
-/** That a user publishes at a time: one more takes the place of the oldest. */
+const { pingIntervalMs, pingTimeoutMs, goneMs } = CALL_TIMES;
+/** Most tracks that a user publishes at once; the oldest is evicted. */
 const MOST_TRACKS = 8;
 
 const MIME = 'audio/opus';
@@ -66,7 +65,7 @@ export class User implements Sender {
     return track;
   }
 
-  /** What an offer names: a track that it names no more has been unpublished. */
+  /** The tracks that an offer names: one that it names no more has been unpublished. */
   sends(names: ReadonlySet<string>): void {
     for (const name of this.#sent) if (!names.has(name)) this.#tracks.delete(name);
     this.#sent = names;
@@ -161,7 +160,7 @@ export const joinResponse = ({ args, roomSid, user, agent, version, iceServers }
     room: new RoomInfo({
       sid: roomSid,
       name: args.sessionId,
-      departureTimeout: DEPARTURE_SECONDS,
+      departureTimeout: goneMs / 1000,
       creationTime: seconds(),
       numParticipants: 2,
       numPublishers: 1,
@@ -178,7 +177,7 @@ export const joinResponse = ({ args, roomSid, user, agent, version, iceServers }
     }),
     iceServers,
     subscriberPrimary: version === 0,
-    pingTimeout: PING.timeout,
-    pingInterval: PING.interval,
+    pingTimeout: pingTimeoutMs / 1000,
+    pingInterval: pingIntervalMs / 1000,
     enabledPublishCodecs: [new Codec({ mime: MIME })],
   });

@@ -1,5 +1,5 @@
 /**
- * One WebRTC connection on node-datachannel, with what it must be kept from (transport.md "Traps"): it throws on sends
+ * One WebRTC connection on node-datachannel, with what it must be kept from (docs/contract/transport.md "Traps"): it throws on sends
  * to what is closed and on candidates it does not like, and it cannot restart ICE.
  *
  * Invariant: after `close` no event comes any more, and nothing that is called on it throws.
@@ -15,6 +15,7 @@ import {
   type Track,
 } from 'node-datachannel';
 import { agentLineOf, allOn, following, listeningMid } from './directions.js';
+import { type Admits, withAdmitted } from './candidates.js';
 import { OPUS_CLOCK, OPUS_TYPE } from './rtp.js';
 import { offeredOpusType, trimOffer, userFragmentOf } from './sdp.js';
 
@@ -44,7 +45,7 @@ export interface AgentTrack {
   readonly trackId: string;
 }
 
-/** Whose clock it is (RFC 3550, 6.5.1). */
+/** RTCP's canonical name of the sender, one per clock (RFC 3550, 6.5.1). */
 const CNAME = 'agent';
 const OPUS = 'minptime=10;useinbandfec=1';
 /** Bytes that wait in a channel before more are dropped. */
@@ -86,7 +87,7 @@ export class Peer {
   /** Whether the client listens on the agent's line. */
   #listens = true;
   #fragment: string | undefined;
-  /** What the client calls Opus. */
+  /** The client's payload type for Opus. */
   #type: number | undefined;
   #closed = false;
 
@@ -94,6 +95,7 @@ export class Peer {
     name: string,
     private readonly network: MediaNetwork,
     private readonly events: PeerEvents,
+    private readonly admits: Admits,
   ) {
     const { bind, port, iceServers } = network;
     this.#connection = new PeerConnection(name, {
@@ -149,7 +151,7 @@ export class Peer {
     track.onMessage((bytes) => this.#tell(() => this.events.packet(bytes, this.#type ?? OPUS_TYPE)));
   }
 
-  /** What the client calls Opus, once it has offered any. */
+  /** The client's payload type for Opus, once it has offered any. */
   get opusType(): number | undefined {
     return this.#type;
   }
@@ -168,7 +170,8 @@ export class Peer {
     if (agent && mid !== undefined && !this.#out) this.#converseOn(mid, agent, this.#type ?? OPUS_TYPE);
     const agentMid = this.#outMid;
     this.#listens = agentMid === undefined || agentLineOf(offer, agentMid) === 'heard';
-    this.#connection.setRemoteDescription(allOn(trimOffer(offer), agentMid), 'offer');
+    const taken = withAdmitted(trimOffer(offer), this.admits);
+    this.#connection.setRemoteDescription(allOn(taken, agentMid), 'offer');
     this.#connection.setLocalDescription('answer');
     const sdp = following(offer, this.#description(), agentMid);
     return { sdp, ...(agentMid !== undefined && { agentMid }) };
@@ -184,7 +187,7 @@ export class Peer {
   }
 
   accept(answer: string): void {
-    this.#connection.setRemoteDescription(answer, 'answer');
+    this.#connection.setRemoteDescription(withAdmitted(answer, this.admits), 'answer');
   }
 
   /** On the client's own line, which it may put its microphone on as well. */
@@ -215,9 +218,9 @@ export class Peer {
     );
   }
 
-  /** One that it cannot use is left out. */
+  /** One that is not for it, or that it cannot use, is left out. */
   addCandidate(candidate: string, mid: string): void {
-    if (this.#closed || candidate === '') return;
+    if (this.#closed || !this.admits(candidate)) return;
     try {
       this.#connection.addRemoteCandidate(candidate, mid);
     } catch {
@@ -225,7 +228,7 @@ export class Peer {
     }
   }
 
-  /** Of the agent's voice. */
+  /** Sends an RTP packet of the agent's voice. */
   sendPacket(packet: Buffer): void {
     this.#guarded(() => this.#listens && this.#out?.isOpen() === true && this.#out.sendMessageBinary(packet));
   }

@@ -1,10 +1,9 @@
 /**
- * One call as LiveKit's clients see it: a room with one user and one agent (transport.md "Embedded mode"). It outlives
- * its connections: a client that drops joins anew, and finds the same agent. ICE cannot be restarted here, so none
- * takes its connection up again.
+ * One call as LiveKit's clients see it: a room with one user and one agent (docs/contract/transport.md "Embedded mode").
+ * What becomes of the client's connection is decided by actors/connection.ts; this is its host, which speaks the
+ * protocol and holds the peers. ICE cannot be restarted here, so a client that drops joins anew, and finds the same agent.
  *
- * Invariants: one client connection at a time, a later one takes over; `connected` and `disconnected` alternate;
- * frames that cannot be read are left out; after `close` nothing is reported.
+ * Invariants: frames that cannot be read are left out; after `close` nothing is reported.
  */
 import {
   DisconnectReason,
@@ -23,13 +22,16 @@ import {
   TrackSubscribed,
   TrickleRequest,
 } from '@livekit/protocol';
-import { Parting } from '../parting.js';
+import { connection, type ConnectionEffect, type ConnectionEvent } from '../../actors/connection.js';
+import { type Effects, run, type Running } from '../../actors/run.js';
+import type { Clock } from '../../contracts/clock.js';
 import type { CallArgs, Report, SignalCommand, SignalReport } from '../wire.js';
+import { RemoteCandidates } from './candidates.js';
 import { readPacket, refusalOfCall, RELIABLE, sidOf } from './data.js';
 import { sentTracks } from './directions.js';
 import { Messages } from './messages.js';
 import { Agent, joinResponse, User } from './participants.js';
-import { type MediaNetwork, Peer } from './peer.js';
+import { type MediaNetwork, Peer, type PeerEvents } from './peer.js';
 import { OPUS_TYPE } from './rtp.js';
 import { isBounded, offeredOpusType } from './sdp.js';
 import { type Incoming, type Joining, joiningOf, type Outgoing, readSignal, writeSignal } from './signal.js';
@@ -40,6 +42,8 @@ export interface RoomEvents {
   packet(bytes: Buffer, type: number): void;
   /** The client has another connection: its microphone begins anew, and Opus is named so. */
   renewed(opusType: number): void;
+  /** The call cannot go on, for a reason of our own. */
+  failed(error: unknown): void;
 }
 
 export interface RoomNetwork extends MediaNetwork {
@@ -51,61 +55,78 @@ export interface RoomNetwork extends MediaNetwork {
   }[];
 }
 
-/** Of one message of a client, and of its topic's name. */
+/** Largest message of a client, and longest name of its topic. */
 const MOST_MESSAGE_BYTES = 64 * 1024;
 const MOST_TOPIC = 128;
-/** A signalling connection that is gone while media goes on: the client comes back, or has gone. */
-const RETURN_MS = 15_000;
-/** A client that is told to leave closes its connection itself: one that finds it cut off first reports an error. */
-const FAREWELL_MS = 3000;
-
 /** The peers of one client. With one connection (`version` 1) the publisher is both. */
 interface Connection {
   readonly version: 1 | 0;
   readonly publisher: Peer;
   readonly subscriber: Peer | undefined;
   readonly user: User;
-  /** To offer a line on which it listens. */
+  /** A line to receive the agent on has been asked for already. */
   asked: boolean;
 }
+
+/** A client that joins, until its media is open. */
+interface Joiner extends Joining {
+  readonly version: 1 | 0;
+  readonly user: User;
+  /** A token to return with. */
+  readonly token: string;
+  readonly from: string;
+}
+
+const DISMISSALS = {
+  displaced: DisconnectReason.STATE_MISMATCH,
+  callOver: DisconnectReason.ROOM_CLOSED,
+} as const;
 
 const leave = (action: LeaveRequest_Action, reason: DisconnectReason): Outgoing => ({
   case: 'leave',
   value: new LeaveRequest({ action, reason, canReconnect: action !== LeaveRequest_Action.DISCONNECT }),
 });
 
-function closePeers({ publisher, subscriber }: Connection): void {
-  publisher.close();
-  subscriber?.close();
+function closePeers(connection: Connection | undefined): void {
+  connection?.publisher.close();
+  connection?.subscriber?.close();
 }
 
 type On<Case extends Incoming['case']> = Extract<Incoming, { readonly case: Case }>;
-type Handlers = { readonly [Case in NonNullable<Incoming['case']>]?: (message: On<Case>) => void };
+type Handlers = {
+  readonly [Case in NonNullable<Incoming['case']>]?: (message: On<Case>, link: number) => void;
+};
 
 export class Room {
   readonly agent: Agent;
   readonly #sid = sidOf('RM');
   readonly #messages: Messages;
+  readonly #candidates = new RemoteCandidates(() => performance.now());
   readonly #ssrc = 1 + Math.floor(Math.random() * 0xfffffffe);
-  #connection: Connection | undefined;
+  readonly #client: Running<ConnectionEvent>;
+  /** Where frames for the client go. */
   #link: number | undefined;
-  /** The link that was told to join anew. */
-  #rejoining: number | undefined;
   #asText = false;
-  #connected = false;
-  #closed = false;
-  #stopWaiting = (): void => undefined;
-  readonly #parting = new Parting(() => this.#report({ on: 'left' }));
+  #joiner: Joiner | undefined;
+  #connection: Connection | undefined;
+  /** The peers of a call that is over, until its client has gone. */
+  #ignored: Connection | undefined;
 
   constructor(
     private readonly args: CallArgs,
     private readonly network: RoomNetwork,
     private readonly events: RoomEvents,
+    clock: Clock,
   ) {
     this.agent = new Agent(args.agent.identity, args.agent.name);
     const { agent } = this;
-    const user = (): User => this.#connection?.user ?? new User(args.user.identity, args.user.name);
+    const user = (): User => this.#connection?.user ?? this.#newUser();
     this.#messages = new Messages({ agent, user }, (packet) => this.#sendPacket(packet));
+    this.#client = run(connection, undefined, clock, this.#effects, (error) => events.failed(error));
+  }
+
+  #newUser(): User {
+    return new User(this.args.user.identity, this.args.user.name);
   }
 
   get ssrc(): number {
@@ -121,7 +142,8 @@ export class Room {
     (this.#connection?.subscriber ?? this.#connection?.publisher)?.sendPacket(packet);
   }
 
-  connect({ link, version, query, token }: Extract<SignalCommand, { readonly op: 'connect' }>): void {
+  connect(command: Extract<SignalCommand, { readonly op: 'connect' }>): void {
+    const { link, version, query, token, from } = command;
     let joining: Joining;
     try {
       joining = joiningOf(version, new URLSearchParams(query));
@@ -129,31 +151,61 @@ export class Room {
       return this.#dismiss(link, DisconnectReason.JOIN_FAILURE);
     }
     const { resume } = joining;
-    // Somebody else has taken its place, and keeps it: each would displace the other for ever.
-    if (resume !== undefined && resume !== (this.#connection?.user.sid ?? resume))
-      return this.#dismiss(link, DisconnectReason.STATE_MISMATCH);
-    this.#stopWaiting();
-    this.#parting.isOver();
-    if (this.#link !== undefined) this.#report({ on: 'close', link: this.#link });
+    if (resume !== undefined) return this.#client.send({ type: 'resume', link, participant: resume });
+    const user = this.#newUser();
+    this.#joiner = { ...joining, version, user, token, from };
+    this.#client.send({ type: 'join', link, participant: user.sid });
+  }
+
+  readonly #effects: Effects<ConnectionEffect> = {
+    welcome: ({ link }) => {
+      this.#attach(link);
+      this.#welcome(link);
+    },
+    // A client that resumes restarts ICE next, and loses its patience where that fails.
+    askToRejoin: ({ link }) => {
+      if (link !== this.#link) this.#attach(link);
+      this.#send(leave(LeaveRequest_Action.RECONNECT, DisconnectReason.STATE_MISMATCH));
+    },
+    closeLink: ({ link }) => this.events.report({ on: 'close', link }),
+    dismiss: ({ link, cause }) => this.#dismiss(link, DISMISSALS[cause]),
+    ignore: () => {
+      this.#link = undefined;
+      this.#ignored = this.#connection;
+      this.#connection = undefined;
+    },
+    release: () => {
+      closePeers(this.#connection ?? this.#ignored);
+      this.#connection = this.#ignored = undefined;
+    },
+    connected: () => {
+      this.#update();
+      this.events.report({ on: 'connected' });
+    },
+    disconnected: () => this.events.report({ on: 'disconnected' }),
+    left: () => this.events.report({ on: 'left' }),
+  };
+
+  #attach(link: number): void {
     this.#link = link;
     this.#asText = false;
-    if (resume === undefined) this.#join(version, joining, token);
-    // A client that resumes restarts ICE next, and loses its patience where that fails.
-    else this.#askToRejoin();
   }
 
   #dismiss(link: number, reason: DisconnectReason): void {
     const asText = link === this.#link && this.#asText;
     const frame = writeSignal(leave(LeaveRequest_Action.DISCONNECT, reason), asText);
-    this.#report({ on: 'signal', link, frame });
-    this.#report({ on: 'close', link });
+    this.events.report({ on: 'signal', link, frame });
+    this.events.report({ on: 'close', link });
   }
 
-  #join(version: 1 | 0, { offer, tracks }: Joining, token: string): void {
-    this.#drop();
-    const user = new User(this.args.user.identity, this.args.user.name);
-    const publisher = this.#peer(SignalTarget.PUBLISHER, version === 1);
-    const subscriber = version === 0 ? this.#peer(SignalTarget.SUBSCRIBER, true) : undefined;
+  #welcome(link: number): void {
+    closePeers(this.#connection);
+    this.#connection = undefined;
+    if (!this.#joiner) return;
+    const { version, user, offer, tracks, token, from } = this.#joiner;
+    this.#joiner = undefined;
+    const publisher = this.#peer(SignalTarget.PUBLISHER, version === 1, from);
+    const subscriber = version === 0 ? this.#peer(SignalTarget.SUBSCRIBER, true, from) : undefined;
     this.#connection = { version, publisher, subscriber, user, asked: false };
     this.#messages.renew();
     const iceServers = this.network.clientIceServers.map(
@@ -167,35 +219,31 @@ export class Room {
     this.#send({ case: 'refreshToken', value: token });
     // With one connection it is the client's offer that names Opus: here, or later by signalling.
     if (version === 0) this.events.renewed(OPUS_TYPE);
-    else if (offer) this.#answer(offer.sdp, offer.id);
+    else if (offer) this.#answer(offer, link);
     for (const track of tracks) this.#publish(track);
     if (subscriber) this.#describe('offer', subscriber.offer(this.#track, OPUS_TYPE), 1);
   }
 
-  #peer(target: SignalTarget, primary: boolean): Peer {
+  #peer(target: SignalTarget, primary: boolean, from: string): Peer {
     const mine = (event: () => void) => (): void => {
       if (this.#connection?.publisher === peer || this.#connection?.subscriber === peer) event();
     };
-    const peer: Peer = new Peer(sidOf('PA'), this.network, {
+    const events: PeerEvents = {
       candidate: (candidate, sdpMid) => mine(() => this.#trickle(candidate, sdpMid, target))(),
-      state: (state) => mine(() => primary && this.#media(state === 'connected'))(),
+      state: (state) =>
+        mine(() => primary && this.#client.send({ type: state === 'connected' ? 'mediaUp' : 'mediaDown' }))(),
       channelOpen: (label) => mine(() => label === RELIABLE && this.#messages.flush())(),
       message: (_label, bytes) => mine(() => this.#receive(bytes))(),
       packet: (bytes, type) => mine(() => this.events.packet(bytes, type))(),
-    });
+    };
+    const admits = this.#candidates.ofConnection(from);
+    const peer: Peer = new Peer(sidOf('PA'), this.network, events, admits);
     return peer;
   }
 
   #trickle(candidate: string, sdpMid: string, target: SignalTarget): void {
     const candidateInit = JSON.stringify({ candidate, sdpMid, sdpMLineIndex: 0 });
     this.#send({ case: 'trickle', value: new TrickleRequest({ candidateInit, target }) });
-  }
-
-  #media(connected: boolean): void {
-    if (connected) this.#update();
-    if (connected === this.#connected) return;
-    this.#connected = connected;
-    this.#report({ on: connected ? 'connected' : 'disconnected' });
   }
 
   #update(): void {
@@ -216,12 +264,15 @@ export class Room {
     const message = readSignal(frame);
     if (!message?.case) return;
     this.#asText = typeof frame === 'string';
-    (this.#handlers[message.case] as ((message: Incoming) => void) | undefined)?.(message);
+    (this.#handlers[message.case] as ((message: Incoming, link: number) => void) | undefined)?.(
+      message,
+      link,
+    );
   }
 
   readonly #handlers: Handlers = {
-    offer: ({ value }) => this.#answer(value.sdp, value.id),
-    answer: ({ value }) => this.#guarded(() => this.#connection?.subscriber?.accept(value.sdp)),
+    offer: ({ value }, link) => this.#answer(value, link),
+    answer: ({ value }, link) => this.#negotiate(link, () => this.#connection?.subscriber?.accept(value.sdp)),
     trickle: ({ value }) => this.#candidate(value.candidateInit, value.target),
     addTrack: ({ value }) => this.#publish(value),
     mute: ({ value }) => this.#connection?.user.mute(value.sid, value.muted),
@@ -234,19 +285,19 @@ export class Room {
       const value = new RequestResponse({ requestId, reason: RequestResponse_Reason.NOT_ALLOWED });
       this.#send({ case: 'requestResponse', value });
     },
-    leave: () => this.#parting.begins(this.#link === this.#rejoining ? RETURN_MS : undefined),
+    leave: (_, link) => this.#client.send({ type: 'leave', link }),
   };
 
-  #answer(sdp: string, id: number): void {
+  #answer({ sdp, id }: NonNullable<Joining['offer']>, link: number): void {
     const connection = this.#connection;
     if (!connection || !isBounded(sdp)) return;
     const { publisher, user, version } = connection;
-    if (publisher.leavesUsBehind(sdp)) return this.#askToRejoin();
+    if (publisher.leavesUsBehind(sdp)) return this.#client.send({ type: 'unnegotiable', link });
     const opusType = offeredOpusType(sdp);
     if (version === 1 && publisher.opusType === undefined && opusType !== undefined)
       this.events.renewed(opusType);
     user.sends(sentTracks(sdp));
-    this.#guarded(() => {
+    this.#negotiate(link, () => {
       const answer = publisher.answer(sdp, version === 1 ? this.#track : undefined);
       this.#describe('answer', answer.sdp, id, answer.agentMid);
       if (version === 1 && answer.agentMid === undefined) this.#askToListen(connection);
@@ -271,17 +322,12 @@ export class Room {
     this.#send({ case: type, value: new SessionDescription({ type, sdp, id, midToTrackId }) });
   }
 
-  #askToRejoin(): void {
-    this.#rejoining = this.#link;
-    this.#send(leave(LeaveRequest_Action.RECONNECT, DisconnectReason.STATE_MISMATCH));
-  }
-
   /** A description that the library does not take: the client may try again from the beginning. */
-  #guarded(negotiate: () => void): void {
+  #negotiate(link: number, work: () => void): void {
     try {
-      negotiate();
+      work();
     } catch {
-      this.#askToRejoin();
+      this.#client.send({ type: 'unnegotiable', link });
     }
   }
 
@@ -311,7 +357,7 @@ export class Room {
     if (value?.case === 'user') {
       const { topic = '', payload } = value.value;
       const fits = payload.length <= MOST_MESSAGE_BYTES && topic.length <= MOST_TOPIC;
-      if (fits) this.#report({ on: 'data', topic, payload });
+      if (fits) this.events.report({ on: 'data', topic, payload });
     }
     const toAgent = to?.length === 0 || to?.includes(this.agent.identity);
     if (value?.case === 'rpcRequest' && toAgent) this.#messages.answer(refusalOfCall(value.value.id));
@@ -322,39 +368,19 @@ export class Room {
     return (subscriber ?? publisher)?.sendMessage(RELIABLE, packet) ?? false;
   }
 
-  /** The signalling connection is gone; the media may go on without it for a while. */
+  /** The signalling connection is gone. */
   gone(link: number): void {
-    if (link !== this.#link) return;
-    this.#link = undefined;
-    const timer = setTimeout(() => this.#drop(), RETURN_MS);
-    this.#stopWaiting = () => clearTimeout(timer);
-  }
-
-  #drop(close = closePeers): void {
-    const dropped = this.#connection;
-    this.#connection = undefined;
-    if (!dropped) return;
-    close(dropped);
-    this.#media(false);
+    if (link === this.#link) this.#link = undefined;
+    this.#client.send({ type: 'gone', link });
   }
 
   #send(message: Outgoing): void {
     if (this.#link === undefined) return;
-    this.#report({ on: 'signal', link: this.#link, frame: writeSignal(message, this.#asText) });
-  }
-
-  #report(report: Report | SignalReport): void {
-    if (!this.#closed) this.events.report(report);
+    this.events.report({ on: 'signal', link: this.#link, frame: writeSignal(message, this.#asText) });
   }
 
   /** Tells the client that the call is over. Idempotent. */
   close(): void {
-    if (this.#closed) return;
-    this.#stopWaiting();
-    this.#parting.isOver();
-    if (this.#link !== undefined) this.#dismiss(this.#link, DisconnectReason.ROOM_CLOSED);
-    this.#link = undefined;
-    this.#closed = true;
-    this.#drop((peers) => setTimeout(() => closePeers(peers), FAREWELL_MS));
+    this.#client.send({ type: 'close' });
   }
 }

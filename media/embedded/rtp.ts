@@ -1,6 +1,6 @@
 /** RTP packets (RFC 3550), as far as one Opus stream each way needs them. */
 
-/** What we offer; a client's offer may name another. */
+/** The payload type that we offer for Opus; a client's offer may name another. */
 export const OPUS_TYPE = 111;
 /** Opus counts at 48 kHz whatever it carries (RFC 7587). */
 export const OPUS_CLOCK = 48_000;
@@ -9,7 +9,7 @@ export const CLOCK_PER_FRAME = OPUS_CLOCK / 50;
 const HEADER = 12;
 
 export interface RtpPacket {
-  /** Whose it is: the number of one stream of the client. */
+  /** The number of one stream of the client. */
   readonly ssrc: number;
   readonly sequence: number;
   readonly timestamp: number;

@@ -7,7 +7,7 @@
 const MOST_SDP_BYTES = 64 * 1024;
 const MOST_LINES = 64;
 
-/** What comes before the first line of media, then each of these with its attributes. */
+/** The session part before the first media line, then each media line with its attributes. */
 export const sectionsOf = (sdp: string): string[] => sdp.split(/(?=^m=)/m);
 
 /** Whether it is no larger than anybody's. */
@@ -19,7 +19,7 @@ export const userFragmentOf = (sdp: string): string | undefined => /^a=ice-ufrag
 
 export const midOf = (section: string): string | undefined => /^a=mid:(\S+)/m.exec(section)?.[1];
 
-/** Of voice or pictures, and not of data. */
+/** Whether a section is audio or video, and not data. */
 export const isMedia = (section: string): boolean => /^m=(?:audio|video) /.test(section);
 
 const OPUS = /^a=rtpmap:(\d+) opus\//im;

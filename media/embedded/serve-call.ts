@@ -1,6 +1,6 @@
 /**
  * Calls whose clients join here: the worker's side. Signalling and the packets of both sides meet in a room
- * (transport.md "Embedded mode").
+ * (docs/contract/transport.md "Embedded mode").
  */
 import type { TranscriptText } from '../../contracts/ports/calls.js';
 import type { JobHandlers } from '../../contracts/ports/jobs.js';
@@ -8,9 +8,9 @@ import { decoders } from '../opus-pool.js';
 import { type Carrier, type Heard, serve, ServedCall, type ServedParts } from '../served-call.js';
 import { CALL_JOB, type CallArgs, type Report, type SignalCommand, type SignalReport } from '../wire.js';
 import { Microphone } from './microphone.js';
-import { Room, type RoomNetwork } from './room.js';
+import { Room, type RoomEvents, type RoomNetwork } from './room.js';
 import { OPUS_TYPE, readRtp } from './rtp.js';
-import { Voice } from './voice.js';
+import { VoiceSender } from './voice-sender.js';
 
 export interface MediaParts extends ServedParts {
   readonly network: RoomNetwork;
@@ -18,17 +18,17 @@ export interface MediaParts extends ServedParts {
 
 class EmbeddedCarrier implements Carrier<SignalCommand> {
   readonly #room: Room;
-  readonly #voice: Voice;
+  readonly #voice: VoiceSender;
   readonly #decoder = decoders.take();
   #microphone: Microphone;
 
   constructor(
     args: CallArgs,
-    { network, complexity }: MediaParts,
+    { network, complexity, clock }: MediaParts,
     private readonly call: Heard<SignalReport>,
   ) {
     this.#microphone = this.#newMicrophone();
-    this.#room = new Room(args, network, {
+    const events: RoomEvents = {
       report: (report) => call.report(report),
       packet: (bytes, type) => {
         const packet = readRtp(bytes, type);
@@ -39,9 +39,11 @@ class EmbeddedCarrier implements Carrier<SignalCommand> {
         call.recorder()?.renew();
         this.#voice.renew(opusType);
       },
-    });
+      failed: (error) => call.failed(error),
+    };
+    this.#room = new Room(args, network, events, clock);
     const options = { ssrc: this.#room.ssrc, opusType: OPUS_TYPE, complexity };
-    this.#voice = new Voice(options, call.playout, (packet, opus) => {
+    this.#voice = new VoiceSender(options, call.playout, (packet, opus) => {
       this.#room.speak(packet);
       call.recorder()?.agent(opus);
     });

@@ -1,5 +1,5 @@
 /**
- * Calls in rooms of a LiveKit server or cluster (transport.md "Livekit mode"): the gateway's side. The room is made,
+ * Calls in rooms of a LiveKit server or cluster (docs/contract/transport.md "Livekit mode"): the gateway's side. The room is made,
  * a room worker takes the agent there, and whatever ends the call, the room goes with it.
  *
  * Invariants: a call carries on as long as its events are read, from the beginning to their end; they end when the room
@@ -30,9 +30,8 @@ class ClusterCall extends WorkerCall<JoinedReport> implements RoomCall {
     private readonly joinBy: Date,
     private readonly service: RoomService,
     private readonly parts: RoomCallsParts,
-    signal: AbortSignal,
   ) {
-    super(options, parts, signal);
+    super(options, parts);
     this.ready = new Promise<void>((resolve, reject) => {
       this.#joined = resolve;
       this.#refused = reject;
@@ -75,7 +74,7 @@ class ClusterCall extends WorkerCall<JoinedReport> implements RoomCall {
 export function createRoomCalls(parts: RoomCallsParts): RoomCalls {
   const service = createRoomService(parts.server);
   return {
-    open: (options, joinBy, signal) => new ClusterCall(options, joinBy, service, parts, signal),
+    open: (options, joinBy) => new ClusterCall(options, joinBy, service, parts),
     remove: (sessionId) => service.remove(sessionId),
   };
 }

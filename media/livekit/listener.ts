@@ -14,7 +14,7 @@ type Reader = ReadableStreamDefaultReader<AudioFrame>;
 const OPTIONS = { sampleRate: RECOGNITION_RATE, numChannels: 1, frameSizeMs: FRAME_MS };
 const SILENCE = new Int16Array((RECOGNITION_RATE * FRAME_MS) / 1000);
 
-export interface Hearing {
+export interface ListenerEvents {
   /** 16 kHz, without gaps. */
   heard(samples: Int16Array): void;
   /** Samples that the user really sent: `heard` without the silence that is made up. */
@@ -30,7 +30,7 @@ export class Listener {
 
   constructor(
     private readonly rtc: Rtc,
-    private readonly hearing: Hearing,
+    private readonly events: ListenerEvents,
   ) {}
 
   /** Follows that track from now on, or none. */
@@ -55,14 +55,14 @@ export class Listener {
 
   #take(samples: Int16Array): void {
     this.#quiet.broken();
-    this.hearing.sent(samples);
-    this.hearing.heard(samples);
+    this.events.sent(samples);
+    this.events.heard(samples);
   }
 
   /** Every 20 ms. */
   beat(): void {
     const frames = this.#quiet.beat();
-    if (frames > 0) this.hearing.paused();
-    for (let frame = 0; frame < frames; frame += 1) this.hearing.heard(SILENCE);
+    if (frames > 0) this.events.paused();
+    for (let frame = 0; frame < frames; frame += 1) this.events.heard(SILENCE);
   }
 }

@@ -1,18 +1,19 @@
 /**
- * What the agent writes to the user of its room: data packets and transcripts, one after the other, as the library takes
+ * The agent's data packets and transcripts to the user of its room, one after the other, as the library takes
  * them. What is written while the user is not there waits.
  *
  * Invariants: order is kept; what waits is bounded in bytes, each step counted; a step that fails or hangs costs itself.
  */
 import type { LocalParticipant } from '@livekit/rtc-node';
+import { systemClock } from '../../contracts/clock.js';
 import type { TranscriptText } from '../../contracts/ports/calls.js';
+import { withTimeout } from '../../contracts/timeouts.js';
 import { type TextOut, TRANSCRIPTION_TOPIC, Transcripts } from '../transcripts.js';
-import { within } from './within.js';
 
 type TextWriter = Awaited<ReturnType<LocalParticipant['streamText']>>;
 
 const MOST_WAITING_BYTES = 256 * 1024;
-/** What a step costs beyond its bytes. */
+/** Bytes that a step counts beyond its own. */
 const STEP_BYTES = 128;
 /** Within the longest time that the library takes to come back to the server. */
 const STEP_MS = 5000;
@@ -107,7 +108,7 @@ export class Outgoing {
   async #send(): Promise<void> {
     for (let step = this.#steps.shift(); step; step = this.#there ? this.#steps.shift() : undefined) {
       this.#bytes -= step.bytes;
-      await within(STEP_MS, step.send()).catch(() => undefined);
+      await withTimeout(systemClock, STEP_MS, step.send()).catch(() => undefined);
     }
     // In the same turn as the last look, so that no step is left lying.
     this.#sending = undefined;
@@ -124,7 +125,7 @@ export class Outgoing {
     this.#updating = true;
     while (this.#stale) {
       this.#stale = false;
-      await within(STEP_MS, this.agent.setAttributes(this.#wanted)).catch(() => undefined);
+      await withTimeout(systemClock, STEP_MS, this.agent.setAttributes(this.#wanted)).catch(() => undefined);
     }
     this.#updating = false;
   }

@@ -1,40 +1,43 @@
 /**
  * The agent in a room of a LiveKit server, and the one user that it is there for. Whoever else is in the room (egress, a
  * supervisor) is neither heard nor spoken to. The library is looked at in every beat, which sees all that its events say
- * and more: whether the user's media is up, for one.
+ * and more: whether the user's media is up, for one. What becomes of the user's connection is decided by
+ * actors/connection.ts; signalling and media are the server's, so a participant is its link.
  *
  * Invariants: `connected` and `disconnected` alternate, and nothing is told after `leave`; what comes from the network is
  * bounded; joining and leaving end in bounded time, whatever the server does.
  */
 import type { RemoteParticipant, RemoteTrackPublication, Room } from '@livekit/rtc-node';
+import { CALL_TIMES } from '../../contracts/call-times.js';
+import { type Clock, systemClock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
-import { Parting } from '../parting.js';
+import { withTimeout } from '../../contracts/timeouts.js';
+import { connection, type ConnectionEffect, type ConnectionEvent } from '../../actors/connection.js';
+import { type Effects, run, type Running } from '../../actors/run.js';
 import type { RoomArgs } from '../wire.js';
-import { Listener, type Hearing } from './listener.js';
+import { Listener, type ListenerEvents } from './listener.js';
 import { Outgoing } from './outgoing.js';
 import { loadRtc, type Rtc } from './rtc.js';
 import { Speaker } from './speaker.js';
-import { within } from './within.js';
 
-const JOIN_MS = 15_000;
-const LEAVE_MS = 2000;
-/** What was said last still reaches the user. */
-const LAST_WORDS_MS = 1000;
-/** Of one message of the user, and of its topic's name. */
+const { roomJoinMs, roomLastWordsMs, roomLeaveMs } = CALL_TIMES;
+/** Largest message of the user, and longest name of its topic. */
 const MOST_MESSAGE_BYTES = 64 * 1024;
 const MOST_TOPIC = 128;
-/** Of a participant: its media is connected. */
+/** The state of a participant whose media is connected. */
 const ACTIVE = 2;
 /** A user whose client does not ask for the agent's voice is there all the same. */
 const UNHEARD_BEATS = 100;
 
-export interface RoomEvents extends Hearing {
+export interface RoomEvents extends ListenerEvents {
   connected(is: boolean): void;
   /** The user has hung up. */
   left(): void;
   data(topic: string, payload: Uint8Array): void;
   /** The agent is in the room no more. The error says why, where the room was not just closed. */
   over(error?: ServiceError): void;
+  /** The call cannot go on, for a reason of our own. */
+  failed(error: unknown): void;
 }
 
 interface Parts {
@@ -50,14 +53,15 @@ const failed = (cause: unknown): ServiceError =>
   cause instanceof ServiceError ? cause : new ServiceError('transport_failed', { cause });
 
 /** Ends a connection, and waits for it in bounded time only. */
-const disconnect = (room: Room): Promise<void> => within(LEAVE_MS, room.disconnect()).catch(() => undefined);
+const disconnect = (room: Room): Promise<void> =>
+  withTimeout(systemClock, roomLeaveMs, room.disconnect()).catch(() => undefined);
 
 async function connect(rtc: Rtc, { url, token }: RoomArgs, signal: AbortSignal): Promise<Room> {
   const room = new rtc.Room();
   const dataStream = { maxPayloadByteLength: MOST_MESSAGE_BYTES };
   const connecting = room.connect(url, token, { autoSubscribe: false, dynacast: false, dataStream });
   try {
-    await within(JOIN_MS, connecting, signal);
+    await withTimeout(systemClock, roomJoinMs, connecting, signal);
     return room;
   } catch (error) {
     void connecting.then(() => disconnect(room)).catch(() => undefined);
@@ -71,7 +75,7 @@ async function publish(rtc: Rtc, room: Room, signal: AbortSignal): Promise<Parts
   try {
     if (!room.localParticipant) throw new Error('the room is closed');
     const publishing = room.localParticipant.publishTrack(speaker.track, options);
-    const publication = await within(JOIN_MS, publishing, signal);
+    const publication = await withTimeout(systemClock, roomJoinMs, publishing, signal);
     let heard = false;
     void publication.waitForSubscription().then(() => (heard = true));
     return { rtc, room, speaker, trackSid: publication.sid ?? '', heard: () => heard };
@@ -96,14 +100,19 @@ export async function joinRoom(args: RoomArgs, signal: AbortSignal): Promise<Par
   }
 }
 
+const IGNORED = (): void => undefined;
+
 export class RoomParticipant {
   readonly speaker: Speaker;
   readonly outgoing: Outgoing;
   readonly #listener: Listener;
-  readonly #parting: Parting;
+  readonly #client: Running<ConnectionEvent>;
   readonly #asked = new WeakSet<RemoteTrackPublication>();
   #user: RemoteParticipant | undefined;
-  #connected = false;
+  /** The number of the user that is or was last here. */
+  #link = 0;
+  /** Whether the user's media was up when it was looked at last. */
+  #up = false;
   #unheard = 0;
   #leaving: Promise<void> | undefined;
 
@@ -111,6 +120,7 @@ export class RoomParticipant {
     private readonly args: RoomArgs,
     private readonly parts: Parts,
     private readonly events: RoomEvents,
+    clock: Clock,
   ) {
     const { rtc, room, speaker, trackSid } = parts;
     const agent = room.localParticipant;
@@ -118,16 +128,30 @@ export class RoomParticipant {
     this.speaker = speaker;
     this.outgoing = new Outgoing(agent, args.user.identity, trackSid);
     this.#listener = new Listener(rtc, events);
-    this.#parting = new Parting(() => events.left());
+    this.#client = run(connection, undefined, clock, this.#effects, (error) => events.failed(error));
     room.on(rtc.RoomEvent.DataReceived, (payload, from, _kind, topic = '') => {
       const fits = payload.length <= MOST_MESSAGE_BYTES && topic.length <= MOST_TOPIC;
       if (!fits || from?.identity !== args.user.identity) return;
-      // Who writes is there, whether it listens or not.
+      // A user who writes is there, whether it listens or not.
       this.#unheard = UNHEARD_BEATS;
       if (!this.#leaving) this.#connect();
       this.#tell(() => events.data(topic, payload));
     });
     room.on(rtc.RoomEvent.Disconnected, (reason) => this.#lost(reason));
+  }
+
+  readonly #effects: Effects<ConnectionEffect> = {
+    connected: () => this.#turn(true),
+    disconnected: () => this.#turn(false),
+    left: () => this.events.left(),
+    // Signalling and media are the server's.
+    ...{ welcome: IGNORED, askToRejoin: IGNORED, closeLink: IGNORED, dismiss: IGNORED },
+    ...{ ignore: IGNORED, release: IGNORED },
+  };
+
+  #turn(connected: boolean): void {
+    this.outgoing.there(connected);
+    this.events.connected(connected);
   }
 
   #tell(event: () => void): void {
@@ -150,15 +174,18 @@ export class RoomParticipant {
     this.#listener.beat();
   }
 
-  /** Who comes back is somebody new to the library. */
+  /** A user who comes back is another participant to the library. */
   #meet(user: RemoteParticipant | undefined): void {
     if (user === this.#user) return;
     const { rtc } = this.parts;
-    if (this.#user?.disconnectReason === rtc.DisconnectReason.CLIENT_INITIATED) this.#parting.begins();
+    const hangsUp = this.#user?.disconnectReason === rtc.DisconnectReason.CLIENT_INITIATED;
+    const link = this.#link;
+    if (hangsUp) this.#client.send({ type: 'leave', link });
+    this.#look(false);
+    this.#client.send({ type: 'gone', link });
     this.#user = user;
     this.#unheard = 0;
-    if (this.#connected) this.#turn(false);
-    if (user) this.#parting.isOver();
+    if (user) this.#client.send({ type: 'join', link: (this.#link += 1), participant: user.sid ?? '' });
   }
 
   #connect(): void {
@@ -166,13 +193,13 @@ export class RoomParticipant {
     const up = room.connectionState === rtc.ConnectionState.CONN_CONNECTED;
     const active = up && this.#user?.info.state === ACTIVE;
     const listens = active && (heard() || (this.#unheard += 1) > UNHEARD_BEATS);
-    if (listens !== this.#connected && (listens || !active)) this.#turn(listens);
+    if (listens || !active) this.#look(listens);
   }
 
-  #turn(connected: boolean): void {
-    this.#connected = connected;
-    this.outgoing.there(connected);
-    this.events.connected(connected);
+  #look(up: boolean): void {
+    if (up === this.#up) return;
+    this.#up = up;
+    this.#client.send({ type: up ? 'mediaUp' : 'mediaDown' });
   }
 
   /** The user's, of which only sound is taken: a microphone before anything else. */
@@ -194,8 +221,8 @@ export class RoomParticipant {
   }
 
   async #leave(): Promise<void> {
-    this.#parting.isOver();
-    await within(LAST_WORDS_MS, this.outgoing.written()).catch(() => undefined);
+    this.#client.send({ type: 'close' });
+    await withTimeout(systemClock, roomLastWordsMs, this.outgoing.written()).catch(() => undefined);
     this.#listener.follow(undefined);
     await disconnect(this.parts.room);
     await this.speaker.close();

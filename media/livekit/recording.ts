@@ -1,6 +1,6 @@
 /**
- * What is kept of a call in a room: the library gives sound, and recordings are made of Opus packets, so both sides are
- * encoded once more, where the call is kept.
+ * The recording of a call in a room: the library gives samples, and recordings are made of Opus packets, so both
+ * sides are encoded once more, where the call is kept.
  */
 import { Encoder } from '@evan/opus';
 import { bytesOf, PLAYOUT_RATE, RECOGNITION_RATE } from '../../contracts/audio.js';
@@ -10,7 +10,7 @@ import type { Recorder } from '../recorder.js';
 
 const BITRATE = 32_000;
 const USER_FRAME = (RECOGNITION_RATE * FRAME_MS) / 1000;
-/** What Opus counts by, for each of ours. */
+/** Opus counts this many samples for each of ours. */
 const STEP = OPUS_RATE / RECOGNITION_RATE;
 
 function encoder(rate: 24_000 | 16_000, complexity: number): Encoder {

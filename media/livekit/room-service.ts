@@ -1,9 +1,9 @@
 /**
- * Rooms of a LiveKit server or cluster, made and ended over its room service (transport.md "Livekit mode"), and the
+ * Rooms of a LiveKit server or cluster, made and ended over its room service (docs/contract/transport.md "Livekit mode"), and the
  * token that an agent joins with. A room is named by its session, and is for one user: agents are not counted.
  */
 import { ServiceError } from '../../contracts/errors.js';
-import { LIMITS } from '../../contracts/limits.js';
+import { CALL_TIMES } from '../../contracts/call-times.js';
 import type { CallOptions } from '../../contracts/ports/calls.js';
 
 export interface LivekitServer {
@@ -18,7 +18,7 @@ export interface RoomService {
   create(sessionId: string, joinBy: Date): Promise<void>;
   /** Puts everybody out and removes the room; none is fine. Errors: `transport_failed`. */
   remove(sessionId: string): Promise<void>;
-  /** What an agent joins that room with. */
+  /** The token by which an agent joins that room. */
   agentToken(options: Pick<CallOptions, 'sessionId' | 'agent'>): Promise<string>;
 }
 
@@ -43,7 +43,7 @@ export function createRoomService({ url, key, secret }: LivekitServer): RoomServ
   return {
     async create(name, joinBy) {
       const rooms = await client();
-      const { goneMs, connectMs } = LIMITS.session;
+      const { goneMs, connectMs } = CALL_TIMES;
       const room = {
         name,
         // Whether somebody came in time is for us to say: the room stands a little longer.

@@ -1,5 +1,5 @@
 /**
- * Calls in rooms of a LiveKit server: the room worker's side (transport.md "Livekit mode"). The agent joins, says so,
+ * Calls in rooms of a LiveKit server: the room worker's side (docs/contract/transport.md "Livekit mode"). The agent joins, says so,
  * and leaves when the call ends; a room that the server closes ends the call.
  */
 import type { TranscriptText } from '../../contracts/ports/calls.js';
@@ -7,7 +7,7 @@ import type { ServiceError } from '../../contracts/errors.js';
 import type { JobHandlers } from '../../contracts/ports/jobs.js';
 import { type Carrier, type Heard, serve, ServedCall, type ServedParts } from '../served-call.js';
 import { type JoinedReport, type Report, ROOM_JOB, type RoomArgs } from '../wire.js';
-import { joinRoom, RoomParticipant } from './participant.js';
+import { joinRoom, type RoomEvents, RoomParticipant } from './participant.js';
 import { Recording } from './recording.js';
 
 class RoomCarrier implements Carrier<never> {
@@ -22,9 +22,9 @@ class RoomCarrier implements Carrier<never> {
     args: RoomArgs,
     joined: Awaited<ReturnType<typeof joinRoom>>,
     private readonly call: Heard<never>,
-    private readonly complexity: number,
+    private readonly parts: Pick<ServedParts, 'complexity' | 'clock'>,
   ) {
-    this.#agent = new RoomParticipant(args, joined, {
+    const events: RoomEvents = {
       connected: (is) => call.report({ on: is ? 'connected' : 'disconnected' }),
       left: () => call.report({ on: 'left' }),
       data: (topic, payload) => call.report({ on: 'data', topic, payload }),
@@ -35,12 +35,14 @@ class RoomCarrier implements Carrier<never> {
         this.failure = error;
         call.over();
       },
-    });
+      failed: (error) => call.failed(error),
+    };
+    this.#agent = new RoomParticipant(args, joined, events, parts.clock);
   }
 
   #kept(): Recording | undefined {
     const recorder = this.call.recorder();
-    return recorder && (this.#recording ??= new Recording(recorder, this.complexity));
+    return recorder && (this.#recording ??= new Recording(recorder, this.parts.complexity));
   }
 
   /** Speech stands still while nobody can hear it, or the library has enough of it. */
@@ -82,8 +84,7 @@ export const roomJobs = (parts: ServedParts): JobHandlers => ({
   async *[ROOM_JOB](args: RoomArgs, commands, context): AsyncGenerator<Report | JoinedReport> {
     const joined = await joinRoom(args, context.signal);
     let carrier: RoomCarrier | undefined;
-    const carry = (call: Heard<never>): RoomCarrier =>
-      (carrier = new RoomCarrier(args, joined, call, parts.complexity));
+    const carry = (call: Heard<never>): RoomCarrier => (carrier = new RoomCarrier(args, joined, call, parts));
     const call = new ServedCall<never, never>(args, parts, carry);
     try {
       yield { on: 'joined' };

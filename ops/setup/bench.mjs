@@ -7,7 +7,7 @@ import { sources } from './build.mjs';
 import { command } from './command.mjs';
 import { SetupError } from './failure.mjs';
 import { inRoot } from './paths.mjs';
-import { prepare } from './prepare.mjs';
+import { COMPILED, prepare } from './prepare.mjs';
 
 const SUFFIX = '.bench.ts';
 
@@ -25,6 +25,6 @@ await command(async () => {
   const chosen = names().filter((name) => wanted.length === 0 || wanted.some((part) => name.includes(part)));
   if (chosen.length === 0)
     throw new SetupError(`no benchmark is called ${wanted.join(' or ') || 'anything'}`);
-  await prepare();
+  await prepare(COMPILED);
   for (const name of chosen) await run(name);
 });

@@ -1,6 +1,7 @@
 /**
- * TypeScript to dist/, and the session SDK to client/dist/. Whether there is anything to do is told from the names, sizes and times of the sources,
- * a few milliseconds for the whole tree; tsc itself then works incrementally. Errors of types fail the build.
+ * TypeScript to dist/, and the session SDK to client/dist/: everything with tsc, whose errors fail the build, or what a
+ * start needs, file by file. Whether there is anything to do is told from the names, sizes and times of the sources, a
+ * few milliseconds for the whole tree; tsc itself then works incrementally.
  */
 import fs from 'node:fs';
 import path from 'node:path';
@@ -11,6 +12,7 @@ import { inRoot, ROOT } from './paths.mjs';
 import { hasStamp, keyOf, removeStamp, writeStamp } from './stamps.mjs';
 
 const STAMP = inRoot('dist', '.setup');
+const PRODUCT_STAMP = inRoot('dist', '.setup-product');
 const CONFIGS = [inRoot('tsconfig.json'), inRoot('client', 'tsconfig.json')];
 const SOURCE = /\.(ts|tsx|mts|cts|json)$/;
 
@@ -29,30 +31,65 @@ export const sources = (folder, pattern = SOURCE) =>
     .filter((file) => pattern.test(file))
     .sort();
 
-function buildKey() {
-  const configs = CONFIGS.map((file) => [
-    path.relative(ROOT, path.dirname(file)),
-    fs.readFileSync(file, 'utf8'),
-  ]);
-  const files = configs.flatMap(([below, config]) =>
-    JSON.parse(config).include.flatMap((folder) => sources(path.join(below, folder))),
-  );
-  const states = files.map((file) => {
+/** Nothing that runs is in them. */
+const NOT_PRODUCT = new Set(['bench', 'test']);
+
+const everything = () => true;
+const product = (folder) => !NOT_PRODUCT.has(folder);
+
+/** The sources of a tsconfig, in the folders that `wanted` says. */
+function sourcesOf(config, wanted) {
+  const below = path.relative(ROOT, path.dirname(config));
+  const { include } = JSON.parse(fs.readFileSync(config, 'utf8'));
+  return include.filter(wanted).flatMap((folder) => sources(path.join(below, folder)));
+}
+
+function keyOfSources(wanted) {
+  const states = CONFIGS.flatMap((config) => sourcesOf(config, wanted)).map((file) => {
     const { size, mtimeMs } = fs.statSync(file);
     return `${path.relative(ROOT, file)} ${size} ${mtimeMs}`;
   });
-  return keyOf(...configs.map(([, config]) => config), packagesKey(ROOT), ...states);
+  return keyOf(...CONFIGS.map((config) => fs.readFileSync(config, 'utf8')), packagesKey(ROOT), ...states);
 }
 
+const buildKey = () => keyOfSources(everything);
+const productKey = () => keyOfSources(product);
+
 export const buildReady = () => hasStamp(STAMP, buildKey());
+
+/** Whether the product is built, by a start or by a whole build. */
+export const productReady = () => hasStamp(PRODUCT_STAMP, productKey()) || buildReady();
+
+async function compile(what, args, signal) {
+  const { code, output } = await runChild(process.execPath, args, { cwd: ROOT, signal });
+  if (code !== 0) throw new SetupError(`build: ${what}\n${output.join('\n')}`);
+}
+
+/** Builds the product without checking its types, as a start needs it. */
+export async function buildProduct({ signal }) {
+  const key = productKey();
+  removeStamp(PRODUCT_STAMP);
+  const each = CONFIGS.map((config) => {
+    const files = sourcesOf(config, product).filter((file) => /(?<!\.d)\.ts$/.test(file));
+    return compile(
+      'a source cannot be read',
+      [inRoot('ops', 'setup', 'transpile.mjs'), config, ...files],
+      signal,
+    );
+  });
+  await Promise.all(each);
+  writeStamp(PRODUCT_STAMP, key);
+}
 
 export async function build({ signal }) {
   const key = buildKey();
   removeStamp(STAMP);
   const tsc = inRoot('node_modules', 'typescript', 'lib', 'tsc.js');
-  for (const config of CONFIGS) {
-    const { code, output } = await runChild(process.execPath, [tsc, '-p', config], { cwd: ROOT, signal });
-    if (code !== 0) throw new SetupError(`build: TypeScript found errors\n${output.join('\n')}`);
-  }
+  for (const config of CONFIGS) await compile('TypeScript found errors', [tsc, '-p', config], signal);
   writeStamp(STAMP, key);
 }
+
+let building;
+
+/** Builds where that is needed, once for all who ask. */
+export const ensureBuilt = () => (building ??= buildReady() ? Promise.resolve() : build({}));

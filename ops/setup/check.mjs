@@ -3,7 +3,7 @@
  * each is one line with its time, and any that fails makes the exit code 1.
  */
 import './node-version.mjs';
-import { build, buildReady } from './build.mjs';
+import { ensureBuilt } from './build.mjs';
 import { runChild } from './children.mjs';
 import { command } from './command.mjs';
 import { SetupError } from './failure.mjs';
@@ -24,8 +24,14 @@ async function tool(script, ...args) {
 
 /** The build is the check of types: it fails on any error, and knows when nothing has changed. */
 async function types() {
-  if (!buildReady()) await build({});
+  await ensureBuilt();
   return [];
+}
+
+/** Some of them are made by what is built. */
+async function generated() {
+  await ensureBuilt();
+  return checkGenerated();
 }
 
 /** Each returns lines of what is wrong, or throws; the slow ones first. */
@@ -34,7 +40,10 @@ const ROWS = {
   types,
   format: () => tool('prettier/bin/prettier.cjs', '--check', '.', '--log-level=warn'),
   imports: async () => (await import('./import-rule.mjs')).checkImports(),
-  generated: checkGenerated,
+  circles: async () => (await import('./import-circles.mjs')).checkCircles(),
+  rooms: async () => (await import('./rooms.mjs')).checkRooms(),
+  references: async () => (await import('./references.mjs')).checkReferences(),
+  generated,
   lock: () => checkLocks(),
   addresses: () => checkAddresses(),
 };

@@ -29,11 +29,13 @@ export function onInterrupt(cleanup) {
 
 /**
  * Runs a command to its end and resolves to `{ code, output }`, `output` being its last lines.
- * Rejects where it cannot be started (ENOENT), and, once it has ended, where `signal` aborted it.
+ * Rejects where it cannot be started (ENOENT), and, once it has ended, where `signal` aborted it: with SIGKILL, because
+ * npm goes on for a while after SIGTERM.
  */
 export function runChild(command, args, { cwd, env, signal, onLine = () => {} } = {}) {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd, env, signal, stdio: ['ignore', 'pipe', 'pipe'] });
+    const stdio = ['ignore', 'pipe', 'pipe'];
+    const child = spawn(command, args, { cwd, env, signal, killSignal: 'SIGKILL', stdio });
     const withdraw = onInterrupt((name) => child.kill(name));
     const output = [];
     for (const stream of [child.stdout, child.stderr]) {

@@ -7,7 +7,7 @@ import { writeAtomically } from './stamps.mjs';
 
 const NOTHING_RAN = 'no tests found';
 
-/** What went wrong with a file beside its assertions. */
+/** The fault of a test file beside its assertions. */
 function faultOf({ counts, results, options }, silent) {
   if (results?.bailout)
     return `bailed out: ${results.bailout === true ? 'no reason given' : results.bailout}`;
@@ -44,7 +44,7 @@ export const countLine = ({ passed, failed }) => `${passed} passed, ${failed} fa
 
 export const writeCounts = (file, counts) => writeAtomically(file, `${JSON.stringify(counts)}\n`);
 
-/** What a run has written; a run that wrote nothing, or nothing readable, has failed. */
+/** The counts that a run has written; a run that wrote none, or none that is readable, has failed. */
 export function readCounts(file) {
   try {
     const { passed, failed } = JSON.parse(fs.readFileSync(file, 'utf8'));

@@ -1,18 +1,30 @@
 /**
- * Files that are made from others and kept in git. Each row's module exports `generate()`, which returns what the
- * file should hold. `npm run check` compares, `npm run generate` writes.
+ * Files that are made from others and kept in git. Each row's function returns what the file should hold; it needs the
+ * build. `npm run check` compares, `npm run generate` writes.
  */
 import fs from 'node:fs';
+import { generatePage, generateText } from './configuration.mjs';
+import { generate as generateLicences } from './licences.mjs';
 import { inRoot } from './paths.mjs';
+import { generatePermissions, PAGE as PERMISSIONS_PAGE } from './permissions.mjs';
+import { generateRooms, PAGE as ROOMS_PAGE } from './rooms.mjs';
 import { writeAtomically } from './stamps.mjs';
+import { generateStatecharts, PAGE as STATECHARTS_PAGE } from './statecharts.mjs';
 
-const GENERATED = [{ file: 'THIRD-PARTY.md', module: './licences.mjs' }];
+const GENERATED = [
+  { file: 'THIRD-PARTY.md', generate: generateLicences },
+  { file: 'docs/configuration.md', generate: generatePage },
+  { file: PERMISSIONS_PAGE, generate: generatePermissions },
+  { file: ROOMS_PAGE, generate: generateRooms },
+  { file: STATECHARTS_PAGE, generate: generateStatecharts },
+  { file: 'ops/setup/help.txt', generate: generateText },
+];
 
 const current = (file) => fs.readFileSync(inRoot(file), 'utf8');
 
 async function outdated() {
   const rows = await Promise.all(
-    GENERATED.map(async ({ file, module }) => ({ file, content: await (await import(module)).generate() })),
+    GENERATED.map(async ({ file, generate }) => ({ file, content: await generate() })),
   );
   return rows.filter(({ file, content }) => !fs.existsSync(inRoot(file)) || current(file) !== content);
 }

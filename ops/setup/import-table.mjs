@@ -1,34 +1,86 @@
 /**
- * Who may import whom (design.md "The rooms"), as data. The longest room that holds a file is its room; `*` in a room
- * stands for one folder, each of which is a room of its own. `may` lists rooms or single files, without ending; a room
- * may always import itself, and one with `*` everything but what is CLOSED. `packages` and `builtins`, where given,
- * are the only ones allowed. `computed` lists the files that may import what has no literal name.
+ * The rule of imports, as data; docs/architecture.md "Rooms" is made from it. The longest room that holds a file is its
+ * room; `*` in a room stands for one folder, each of which is a room of its own, and `.` for the files directly in a
+ * folder. `may` lists rooms or single files, without ending; a room may always import itself, and one with `*`
+ * everything but what is CLOSED. `packages` and `builtins`, where given, are the only ones allowed. `computed` lists the
+ * files that may import what has no literal name.
  */
 const PURE = { builtins: [] };
 
-/** Nothing but themselves and each other may import these. */
-export const CLOSED = ['test', 'bench'];
+/** Nothing but itself and a room that names it may import these. */
+export const CLOSED = ['test', 'bench', 'client'];
 
 export const ROOMS = {
-  contracts: { may: [], packages: ['typebox'], builtins: ['node:crypto'] },
-  processes: { may: ['contracts'] },
-  storage: { may: ['contracts'] },
-  codecs: { may: ['contracts', 'processes'] },
-  engines: { may: ['contracts', 'processes', 'codecs'] },
-  media: { may: ['contracts', 'processes', 'codecs'] },
-  actors: { may: ['contracts'], packages: ['xstate'], ...PURE },
-  client: { may: [] },
-  /** `listen` loads uWebSockets' binding, whose file is named after platform and Node version. */
-  'gateway/server': { may: ['contracts'], computed: ['gateway/server/listen'] },
+  contracts: {
+    holds: 'schemas, ports, errors, limits',
+    may: [],
+    packages: ['typebox'],
+    builtins: ['node:crypto'],
+  },
+  processes: { holds: 'child processes: framing, flow control, restarts', may: ['contracts'] },
+  storage: {
+    holds: 'Postgres: migrations, one file a resource, the embedded server',
+    // Embedded Postgres is a process in a folder of its own.
+    may: ['contracts', 'processes/process-table', 'processes/private-folder'],
+  },
+  codecs: { holds: 'audio formats, encoding, decoding', may: ['contracts', 'processes'] },
+  engines: {
+    holds: 'synthesis, transcription, language models',
+    may: ['contracts', 'processes', 'codecs'],
+  },
+  media: {
+    holds: 'calls on the wire: signalling, WebRTC, playout, VAD',
+    may: ['contracts', 'processes', 'codecs', 'actors'],
+  },
+  actors: { holds: 'statecharts', may: ['contracts'], packages: ['xstate'], ...PURE },
+  client: { holds: 'the session SDK and the console', may: [] },
+  'gateway/server': {
+    holds: 'the HTTP and WebSocket edge',
+    may: ['contracts'],
+    // It loads uWebSockets.js, whose file is named after platform and Node version.
+    computed: ['gateway/server/bindings'],
+  },
   'gateway/dialects/*': {
+    holds: 'one wire protocol',
     may: ['contracts', 'actors', 'codecs/formats', 'codecs/subtitles', 'gateway/server'],
   },
-  'gateway/conversations': { may: ['contracts', 'actors', 'gateway/outbound'] },
-  'gateway/deliveries': { may: ['contracts', 'actors', 'gateway/outbound'] },
-  'gateway/outbound': { may: ['contracts'] },
-  'gateway/workers': { may: ['*'] },
-  /** The wiring beside main: files directly in gateway/. */
-  'gateway/.': { may: ['*'] },
-  test: { may: ['*', ...CLOSED] },
-  bench: { may: ['*', ...CLOSED] },
+  'gateway/calls': {
+    holds: 'calls that this process owns, and how clients join them',
+    may: [
+      'contracts',
+      'actors',
+      'processes',
+      'media',
+      'gateway/config',
+      'gateway/conversations',
+      'gateway/recordings',
+      'gateway/server',
+    ],
+  },
+  'gateway/conversations': {
+    holds: 'the host of the agent’s statechart',
+    may: ['contracts', 'actors', 'gateway/outbound'],
+  },
+  'gateway/deliveries': {
+    holds: 'webhooks and the analysis after a call',
+    may: ['contracts', 'actors', 'gateway/outbound'],
+  },
+  'gateway/outbound': { holds: 'guarded requests to other servers', may: ['contracts'] },
+  'gateway/recordings': {
+    holds: 'files of recorded calls, and when they go',
+    may: ['contracts', 'media', 'storage', 'gateway/config'],
+  },
+  'gateway/config': {
+    holds: 'the settings',
+    may: ['contracts', 'engines', 'codecs/formats', 'gateway/config', 'gateway/dialects/protocol-a/bases'],
+  },
+  'gateway/commands': {
+    holds: 'the operator’s commands',
+    may: ['contracts', 'storage', 'gateway/permissions', 'gateway/recordings'],
+  },
+  'gateway/wiring': { holds: 'each part of a gateway, opened from its configuration', may: ['*'] },
+  'gateway/workers': { holds: 'the entries of child processes', may: ['*'] },
+  'gateway/.': { holds: 'the supervisor, one gateway, their configuration', may: ['*'] },
+  test: { holds: 'tests', may: ['*', ...CLOSED] },
+  bench: { holds: 'measurements', may: ['*', ...CLOSED] },
 };

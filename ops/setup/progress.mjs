@@ -1,5 +1,5 @@
 /**
- * What a person sees of set-up: one line a step when it ends (`setup: packages … 23 s`). A terminal also
+ * The progress of set-up as a person sees it: one line a step when it ends (`setup: packages … 23 s`). A terminal also
  * shows a live line of what is running; elsewhere a step that takes long says so now and then.
  * Everything goes to stderr, so that a command's own output stays clean.
  */

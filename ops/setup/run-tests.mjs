@@ -3,13 +3,16 @@
  * what failed, tap's totals, and `N passed, N failed` at the end, however it ends. We use tap's library and not
  * its command, whose TypeScript loader costs every file a second and is of no use for compiled tests.
  */
+import os from 'node:os';
 import { inspect } from 'node:util';
 import t from 'tap';
 import { onInterrupt } from './children.mjs';
 import { countFile, countLine, sum, writeCounts } from './counts.mjs';
 import { COUNTS_FILE, ROOT } from './paths.mjs';
+import { createQueue } from './test-queue.mjs';
+import { startSharedParts } from './shared-parts.mjs';
 
-/** What a failing assertion shows of its diagnostics, in this order. */
+/** The diagnostics that are shown of a failing assertion, in this order. */
 const SHOWN = [
   'diff',
   'error',
@@ -50,10 +53,19 @@ function describeFile({ name, lists }, counts, ms) {
 }
 
 /** Without a trace of an outer tap, should a test run tests. */
-function environment(seconds) {
+function environment(seconds, more) {
   const outer = (key) => /^(_TAPJS_|TAP_CHILD|TAP_JOB)/.test(key);
   const env = Object.fromEntries(Object.entries(process.env).filter(([key]) => !outer(key)));
-  return { ...env, TAP_TIMEOUT: String(seconds) };
+  return { ...env, ...more, TAP_TIMEOUT: String(seconds) };
+}
+
+/** A file that has ended already has no priority to set. */
+function setNice(pid, nice) {
+  try {
+    os.setPriority(pid, nice);
+  } catch (error) {
+    if (error.code !== 'ERR_SYSTEM_ERROR') throw error;
+  }
 }
 
 /**
@@ -83,16 +95,15 @@ function prepareTap(jobs) {
 }
 
 /**
- * Starts `files` (`{ name, file }`), `jobs` at a time, `timeout` seconds each at most; `bail` stops at the
- * first that fails. The process ends with the last of them, and with code 0 only if all is well.
+ * Runs `files` (`{ name, file, lane }`), `jobs` at a time in all (test-queue.mjs), `timeout` seconds each at most; `bail`
+ * stops at the first that fails. The process ends with the last of them, and with code 0 only if all is well.
  */
-export function runTests(files, { jobs, timeout, bail = false, countsFile = COUNTS_FILE }) {
+export async function runTests(files, { jobs, timeout, bail = false, countsFile = COUNTS_FILE }) {
   const done = new Map(files.map(({ name }) => [name, undefined]));
   process.once('exit', (code) => finish(done, countsFile, code));
   prepareTap(jobs);
-
-  const begun = new Map();
   const subtests = new Map();
+  const begun = new Map();
   t.on('spawn', (subtest) => {
     subtests.set(subtest.name, subtest);
     begun.set(subtest.name, performance.now());
@@ -109,11 +120,17 @@ export function runTests(files, { jobs, timeout, bail = false, countsFile = COUN
     if (bail && counts.failed > 0) t.bailout(`${name} failed`);
   }
 
-  const env = environment(timeout);
+  const shared = await startSharedParts(files);
+  const env = environment(timeout, shared.env);
   const stdio = ['ignore', 'pipe', 'inherit'];
-  for (const { name, file } of files) {
+  await createQueue(files, jobs).drain(async ({ name, file }, { nice }) => {
     const options = { name, buffered: true, cwd: ROOT, stdio, env, timeout: timeout * 1000 };
-    void t.spawn(process.execPath, ['--enable-source-maps', file], options).then(() => ended(name));
-  }
+    const spawned = t.spawn(process.execPath, ['--enable-source-maps', file], options);
+    const { proc } = subtests.get(name) ?? {};
+    if (proc) setNice(proc.pid, nice);
+    await spawned;
+    ended(name);
+  });
+  await shared.stop();
   t.end();
 }

@@ -1,11 +1,14 @@
-/** `npm start`: set-up, then the gateway in this process. What fails after set-up is the gateway's own. */
+/**
+ * `npm start`: set-up, then the gateway in this process. What fails after set-up is the gateway's own. `--help` is
+ * answered from a generated file, before anything is installed.
+ */
 import './node-version.mjs';
-import { built, command } from './command.mjs';
-import { prepare } from './prepare.mjs';
+import fs from 'node:fs';
+import { runEntry } from './entry.mjs';
 
-const entry = await command(async () => {
-  await prepare();
-  return built('gateway', 'main.js');
-});
-const { main } = await import(entry);
-await main?.();
+if (process.argv.slice(2).some((word) => word === '--help' || word === '-h')) {
+  process.stdout.write(fs.readFileSync(new URL('help.txt', import.meta.url)));
+  process.exit();
+}
+
+await runEntry('main.js');

@@ -95,7 +95,7 @@ class ByteSource {
     return { [Symbol.asyncIterator]: () => ({ next }) };
   }
 
-  /** What follows the end mark, so that whoever hashes the stream has seen all of it. */
+  /** Reads the rest behind the end mark, so that whoever hashes the stream has seen all of it. */
   async drain(most) {
     let left = most;
     for (let chunk; (chunk = await this.some(Infinity)); left -= chunk.length)

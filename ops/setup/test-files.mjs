@@ -1,30 +1,46 @@
 /**
- * Which test files there are and which of them a command line means. Taken from the sources, so that what is
+ * The list of test files, and those that a command line means. Taken from the sources, so that what is
  * left of a removed test in dist/ never runs. Acceptance tests are plain .mjs that run where they lie, because
  * their clients are a package of their own; everything else runs compiled.
  */
+import fs from 'node:fs';
 import path from 'node:path';
 import { sources } from './build.mjs';
 import { inRoot, ROOT } from './paths.mjs';
 
 const compiled = (source) => inRoot('dist', source.replace(/\.ts$/, '.js'));
 
-/** Folders of tests, what a test file in them is called, and what of it is run. */
+/** Folders of tests, what a test file in them is called, and what of it is run. The longest come first. */
 const SUITES = [
-  { folder: 'test/unit', pattern: /\.test\.ts$/, runs: compiled },
   { folder: 'test/contract', pattern: /\.test\.ts$/, runs: compiled },
   { folder: 'test/acceptance', pattern: /\.test\.mjs$/, runs: (source) => inRoot(source) },
+  { folder: 'test/unit', pattern: /\.test\.ts$/, runs: compiled },
 ];
+
+/** Files in which people talk, in real time. */
+const CALLS = new RegExp(
+  '^test/(contract/(conversation|ice-candidates|livekit|media-|recordings|unspoken|whole-gateway)|' +
+    'acceptance/(browser|client-sdk|examples|node-versions|rtc-node))',
+);
+const laneOf = (name) => (CALLS.test(name) ? 'calls' : 'others');
 
 const relative = (file) => path.relative(ROOT, file).split(path.sep).join('/');
 
-/** All test files, as `{ name, file }`: the path of the source, and what to run. */
-export const testFiles = () =>
+/** Files that have a long form ask for it (test/fixtures/long.ts). */
+const hasLongForm = ({ name }) => fs.readFileSync(inRoot(name), 'utf8').includes('/fixtures/long.js');
+
+const allFiles = () =>
   SUITES.flatMap(({ folder, pattern, runs }) =>
     sources(folder, pattern)
       .map(relative)
-      .map((name) => ({ name, file: runs(name) })),
+      .map((name) => ({ name, file: runs(name), lane: laneOf(name) })),
   );
+
+/**
+ * The test files, as `{ name, file, lane }`: the path of the source, what to run, and its lane (test-queue.mjs). `long`:
+ * those that have a long form.
+ */
+export const testFiles = ({ long = false } = {}) => (long ? allFiles().filter(hasLongForm) : allFiles());
 
 /** `./dist/test/unit/a.test.js` and `test/unit/a.test.ts` mean the same; so does any part of the path. */
 const asSource = (pattern) =>

@@ -1,5 +1,5 @@
 /**
- * As whom Postgres runs, since it refuses root. An ordinary user runs it plainly. Root runs it in a user
+ * The account that Postgres runs as, since it refuses root. An ordinary user runs it plainly. Root runs it in a user
  * namespace, where root's files look like an ordinary user's; where namespaces are forbidden, as `nobody`,
  * which then owns the data. A data folder that somebody else owns already is run by its owner.
  */

@@ -50,12 +50,13 @@ export function writing<T>(dataDir: string, work: () => T): T {
     const reason = WRITE_ERRORS[codeOf(error)];
     if (reason === undefined) throw error;
     throw new StorageFailure(
-      `DATA_DIR ${dataDir} cannot be written: ${reason} (${messageOf(error)}). Set DATA_DIR to another folder, or set DATABASE_URL`,
+      `DATA_DIR ${dataDir} cannot be written: ${reason} (${messageOf(error)}). Set DATA_DIR to another folder`,
       { cause: error },
     );
   }
 }
 
+/** Makes DATA_DIR where there is none. Errors: `StorageFailure` that says why it cannot be used. */
 export function prepareDataDir(dataDir: string): void {
   writing(dataDir, () => {
     mkdirSync(dataDir, { recursive: true });
@@ -75,6 +76,9 @@ export function chooseSocketFolder(dataDir: string): string {
 
 export const isTemporary = (socketFolder: string): boolean =>
   dirname(socketFolder) === tmpdir() && basename(socketFolder).startsWith(TEMPORARY_PREFIX);
+
+/** Whether the server of that folder can still be reached: its socket may have been removed from under it. */
+export const hasSocket = (socketFolder: string): boolean => existsSync(join(socketFolder, SOCKET_NAME));
 
 /** An empty, private socket folder; what a killed server left in it is gone. */
 export function makeSocketFolder(socketFolder: string): void {
@@ -124,7 +128,7 @@ async function runInitdb(folder: string, binaries: Binaries, account: Account): 
   );
 }
 
-/** What the server's programs see of the environment: nothing that would change where they look. */
+/** The environment of the server's programs: nothing in it changes where they look for files. */
 export const serverEnvironment = (): NodeJS.ProcessEnv => ({
   PATH: process.env['PATH'],
   LC_ALL: 'C',

@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf, StorageFailure } from '../failure.js';
-import { startOf } from './processes.js';
+import { startOf } from '../../processes/process-table.js';
 
 export interface Holder {
   readonly pid: number;
@@ -29,7 +29,7 @@ function read(file: string): Holder | undefined {
 const lives = (holder: Holder | undefined): holder is Holder =>
   holder !== undefined && startOf(holder.pid) === holder.started;
 
-/** Who holds the folder now; undefined where nobody does, or its holder is dead. */
+/** The process that holds the folder now; undefined where none does, or it is dead. */
 export function readHolder(dataDir: string): Holder | undefined {
   const holder = read(lockFile(dataDir));
   return lives(holder) ? holder : undefined;

@@ -5,15 +5,15 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, realpathSync, rmSync } from 'node:fs';
+import { readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../contracts/log.js';
 import { messageOf, StorageFailure } from '../failure.js';
 import type { Account } from './account.js';
 import type { Binaries } from './binaries.js';
-import { serverEnvironment } from './cluster.js';
-import { commandLine, isAlive } from './processes.js';
+import { hasSocket, serverEnvironment } from './cluster.js';
+import { isAlive, processesLike, userOf } from '../../processes/process-table.js';
 
 const POLL_MS = 5;
 /** Recovery after a crash counts as well. */
@@ -74,11 +74,17 @@ const real = (path: string): string => {
   }
 };
 
-/** Whether the process is a Postgres server on exactly this data folder. */
-function servesFolder(pid: number, folder: string): boolean {
-  const words = commandLine(pid);
-  const data = words[words.indexOf('-D') + 1] ?? '';
-  return basename(words[0] ?? '') === 'postgres' && words.includes('-D') && real(data) === real(folder);
+/** Whether that is the command line of a Postgres server on exactly this data folder, or of `unshare` about to be one. */
+function servesFolder(words: readonly string[], folder: string): boolean {
+  const at = words.indexOf('-D');
+  const isServer = words.slice(0, Math.max(0, at)).some((word) => basename(word) === 'postgres');
+  return isServer && real(words[at + 1] ?? '') === real(folder);
+}
+
+/** The servers on this folder of a user who may run one there. */
+function serversOn(folder: string): readonly number[] {
+  const users = [process.geteuid?.(), statSync(folder).uid];
+  return processesLike((words) => servesFolder(words, folder)).filter((pid) => users.includes(userOf(pid)));
 }
 
 async function ended(pid: number, withinMs: number): Promise<boolean> {
@@ -99,16 +105,17 @@ async function stopProcess(pid: number): Promise<void> {
   throw new StorageFailure(`Embedded Postgres (process ${pid}) does not stop: end it by hand`);
 }
 
-/** Stops the server that a killed start left on this folder, and clears a pid file that lies. */
+/**
+ * Stops the servers that a killed start left on this folder, and clears a pid file that lies. One that had only just been
+ * started has no pid file yet: it would take the folder, or its socket's place, from the server that is started next.
+ */
 export async function clearOrphan(folder: string, log: Log): Promise<void> {
-  const left = readPidFile(folder);
-  if (!left || !isAlive(left.pid)) return;
-  if (servesFolder(left.pid, folder)) {
-    log.info({ pid: left.pid }, 'stopping the Postgres that an interrupted run left behind');
-    await stopProcess(left.pid);
-  } else {
-    rmSync(join(folder, 'postmaster.pid'), { force: true });
+  for (const pid of serversOn(folder)) {
+    log.info({ pid }, 'stopping the Postgres that an interrupted run left behind');
+    await stopProcess(pid);
   }
+  const left = readPidFile(folder);
+  if (left && isAlive(left.pid)) rmSync(join(folder, 'postmaster.pid'), { force: true });
 }
 
 export interface Postmaster {
@@ -152,11 +159,15 @@ function follow(child: ChildProcess, log: Log): () => string {
       .join('; ');
 }
 
-async function untilReady(pid: number, folder: string, gone: () => string | undefined): Promise<void> {
+async function untilReady(
+  pid: number,
+  { folder, socketFolder }: Launch,
+  gone: () => string | undefined,
+): Promise<void> {
   const end = performance.now() + READY_MS;
   for (;;) {
     const state = readPidFile(folder);
-    if (state?.pid === pid && state.status === 'ready') return;
+    if (state?.pid === pid && state.status === 'ready' && hasSocket(socketFolder)) return;
     const words = gone();
     const late = performance.now() > end;
     if (words === undefined && !late) await pause(POLL_MS);
@@ -182,7 +193,7 @@ export async function launch(parts: Launch): Promise<Postmaster> {
     await exited;
   };
   try {
-    await untilReady(pid, parts.folder, () => words);
+    await untilReady(pid, parts, () => words);
   } catch (error) {
     await stop();
     throw error;

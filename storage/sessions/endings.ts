@@ -5,7 +5,7 @@
 import { LIMITS } from '../../contracts/limits.js';
 import { ENDED_REASONS, type EndedReason, type SessionPlan } from '../../contracts/ports/sessions.js';
 import { endedBody } from '../../contracts/post-call.js';
-import type { Sql, Transaction } from '../database.js';
+import type { Sql, Transaction } from '../sql.js';
 import { addDeliveries } from '../deliveries.js';
 import { columns, recordOf, type Row } from './rows.js';
 
@@ -24,6 +24,15 @@ const update = (tx: Transaction, id: string, reason: EndedReason) => tx<Ended[]>
     plan = case when s.status = 'active' and s.source <> 'dashboard' then s.plan #- '{config,prompt}' end
   where s.id = ${id} and s.ended_at is null
   returning ${columns(tx)}, s.plan`;
+
+/**
+ * Sessions of an agent that wait to be joined, once it is archived or gone: nobody can join them any more. Its
+ * conversations go on to their end. Nothing is delivered of a session that nobody joined.
+ */
+export const endPendingOf = (tx: Transaction, agentId: string, workspaceId: string) => tx`
+  update sessions set status = 'failed', ended_at = date_trunc('milliseconds', clock_timestamp()),
+    ended_reason = 'ended_by_api', plan = null
+  where workspace_id = ${workspaceId} and agent_id = ${agentId} and status = 'pending' and joined_at is null`;
 
 /** False where it has ended already. */
 export const endSession = (sql: Sql, id: string, reason: EndedReason): Promise<boolean> =>

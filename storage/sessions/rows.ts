@@ -1,6 +1,7 @@
 /** A session's row, as every statement that gives one back selects it, and as the ports show it. */
 import type { EndedReason, Json, SessionItem, SessionRecord } from '../../contracts/ports/sessions.js';
-import type { Sql, Transaction } from '../database.js';
+import { RawJson } from '../../contracts/raw-json.js';
+import type { Sql, Transaction } from '../sql.js';
 
 export interface Row extends Omit<SessionRecord, 'metadata' | 'overrides'> {
   readonly position: string;
@@ -30,7 +31,7 @@ export const recordOf = (row: Row): SessionRecord => ({
   callerNumber: row.callerNumber,
   dialedNumber: row.dialedNumber,
   timezone: row.timezone,
-  metadata: JSON.parse(row.metadata) as Json,
+  metadata: new RawJson(row.metadata),
   overrides: JSON.parse(row.overrides) as Json,
   status: row.status,
   createdAt: row.createdAt,
@@ -48,7 +49,7 @@ interface ItemRow {
   readonly content: string;
 }
 
-/** By time; what happened at once in the order of a tool's life. */
+/** The items by time; those of one moment as message, tool call, tool result. */
 export async function itemsOf(sql: Sql | Transaction, sessionId: string): Promise<readonly SessionItem[]> {
   const rows = await sql<ItemRow[]>`
     select type, turn_id as "turnId", created_at as "createdAt", content from session_items

@@ -4,14 +4,15 @@
  * hears of the end of its sessions by NOTIFY, or finds it in the rows where that was lost.
  */
 import type { Clock } from '../../contracts/clock.js';
-import { LIMITS } from '../../contracts/limits.js';
+import { CALL_TIMES } from '../../contracts/call-times.js';
 import type { Log } from '../../contracts/log.js';
 import type { JoinRefusal, SessionPlan, SessionRuns } from '../../contracts/ports/sessions.js';
 import { repeat } from '../../contracts/repeat.js';
-import type { Database, Sql } from '../database.js';
+import type { Database } from '../database.js';
+import type { Sql } from '../sql.js';
 import { messageOf } from '../failure.js';
 import { endSession } from './endings.js';
-import { Holdings } from './holdings.js';
+import { OwnedSessions } from './owned-sessions.js';
 import { appendItems } from './items.js';
 import { columns, recordOf, type Row } from './rows.js';
 import { endOverdue, removeOld } from './sweep.js';
@@ -24,9 +25,11 @@ export interface SessionRunsParts {
   readonly address: string;
   readonly clock: Clock;
   readonly log: Log;
+  /** How long sessions are kept after their end; 0, which is the default: for good. */
+  readonly sessionDays?: number;
 }
 
-const SEEN_MS = LIMITS.session.ownerMs / 3;
+const SEEN_MS = CALL_TIMES.ownerMs / 3;
 const SWEEP_MS = 5000;
 const CLEAN_MS = 60_000;
 
@@ -63,23 +66,23 @@ const isOwned = async (sql: Sql, id: string, processId: string): Promise<boolean
   0;
 
 /**
- * Held before it is joined, so that an end right behind that is not missed. Who loses lets go of it, unless another
- * call of this process has won it meanwhile.
+ * Joins a session that is noted as ours beforehand, so that an end right behind the join is not missed. Where the join
+ * is refused the note is removed, unless another call of this process has won the session meanwhile.
  */
-async function joinHeld(
-  holdings: Holdings,
+async function joinOwned(
+  owned: OwnedSessions,
   id: string,
   joining: () => Promise<Outcome>,
   isOurs: () => Promise<boolean>,
 ): Promise<Outcome> {
-  holdings.add(id);
+  owned.add(id);
   let keeps = false;
   try {
     const outcome = await joining();
     keeps = !('refused' in outcome) || (await isOurs());
     return outcome;
   } finally {
-    if (!keeps) holdings.delete(id);
+    if (!keeps) owned.delete(id);
   }
 }
 
@@ -109,16 +112,16 @@ async function ownerOf(sql: Sql, id: string): Promise<string | undefined> {
   return row?.address;
 }
 
-/** What a process does again and again for as long as it runs; what fails is said and tried again. */
+/** The upkeep that a process repeats for as long as it runs; failures are logged and tried again. */
 function startUpkeep(parts: SessionRunsParts): (() => void)[] {
-  const { database, processId, address, clock, log } = parts;
+  const { database, processId, address, clock, log, sessionDays } = parts;
   const { sql } = database;
   const every = (ms: number, what: string, work: () => Promise<unknown>) =>
     repeat(clock, ms, work, (error) => log.warn({ reason: messageOf(error) }, what));
   return [
     every(SEEN_MS, 'could not say that this process lives', () => sayThatWeLive(sql, processId, address)),
     every(SWEEP_MS, 'could not sweep sessions', () => endOverdue(sql)),
-    every(CLEAN_MS, 'could not remove old rows', () => removeOld(sql)),
+    every(CLEAN_MS, 'could not remove old rows', () => removeOld(sql, sessionDays)),
   ];
 }
 
@@ -128,33 +131,33 @@ export async function createSessionRuns(
 ): Promise<SessionRuns & { stop(): Promise<void> }> {
   const { database, processId, address, log } = parts;
   const { sql, events } = database;
-  const holdings = new Holdings(sql, log);
+  const owned = new OwnedSessions(sql, log);
   await sayThatWeLive(sql, processId, address);
-  const stops = [...startUpkeep(parts), await events.listen('session_ends', holdings)];
+  const stops = [...startUpkeep(parts), await events.listen('session_ends', owned)];
 
   return {
     join: (id) =>
-      joinHeld(
-        holdings,
+      joinOwned(
+        owned,
         id,
         () => join(sql, id, processId),
         () => isOwned(sql, id, processId),
       ),
     refusal: (id) => refusalOf(sql, id),
     async hold(id) {
-      holdings.add(id);
+      owned.add(id);
       await own(sql, id, processId);
     },
     async unjoin(id) {
       await disown(sql, id, processId);
-      holdings.delete(id);
+      owned.delete(id);
     },
     activate: (id) => activate(sql, id, processId),
     append: (id, items) => appendItems(sql, id, items),
     end: (id, reason) => endSession(sql, id, reason),
     hasEnded: (id) => hasEnded(sql, id),
     owner: (id) => ownerOf(sql, id),
-    onEnded: (listener) => holdings.onEnded(listener),
+    onEnded: (listener) => owned.onEnded(listener),
     async stop() {
       for (const stop of stops) stop();
       await sql`delete from session_owners where process_id = ${processId}`.catch((error: unknown) =>

@@ -1,18 +1,18 @@
 /**
- * What time ends: sessions that nobody joined, or whose client never connected; conversations whose process has died
- * or that outlived their longest duration; and rows that nobody needs any more. Every process sweeps; an end that
- * two of them want happens once.
+ * Ends and removes what is overdue: sessions that nobody joined, or whose client never connected; conversations whose
+ * process has died or that outlived their longest duration; and rows that nobody needs any more. Every process
+ * sweeps; an end that two of them want happens once.
  */
-import { LIMITS } from '../../contracts/limits.js';
+import { CALL_TIMES } from '../../contracts/call-times.js';
 import type { EndedReason } from '../../contracts/ports/sessions.js';
-import type { Sql } from '../database.js';
+import type { Sql } from '../sql.js';
+import { dropOrphanSecrets } from '../orphans.js';
 import { endSession } from './endings.js';
+import { removeExpired } from './removal.js';
 
 const AT_ONCE = 100;
-/** What the owner may take to end a call by itself. */
-const OVERTIME_SECONDS = 60;
 
-const { connectMs, ownerMs } = LIMITS.session;
+const { connectMs, overtimeMs, ownerMs } = CALL_TIMES;
 
 const overdue = (sql: Sql) => sql<{ id: string; reason: EndedReason }[]>`
   select s.id, case
@@ -25,7 +25,8 @@ const overdue = (sql: Sql) => sql<{ id: string; reason: EndedReason }[]>`
     when 'pending' then s.expires_at + case when s.joined_at is null then interval '0'
       else ${connectMs}::int * interval '1 millisecond' end <= now()
     else o.process_id is null
-      or s.started_at + (s.max_duration_seconds + ${OVERTIME_SECONDS}) * interval '1 second' <= now() end
+      or s.started_at + s.max_duration_seconds * interval '1 second'
+        + ${overtimeMs}::int * interval '1 millisecond' <= now() end
   limit ${AT_ONCE}`;
 
 /**
@@ -50,7 +51,11 @@ export async function endOverdue(sql: Sql): Promise<number> {
   return ended;
 }
 
-export async function removeOld(sql: Sql): Promise<void> {
+/** `sessionDays` after its end a session goes, with all that belongs to it; 0 keeps them. */
+export async function removeOld(sql: Sql, sessionDays = 0): Promise<void> {
+  if (sessionDays > 0) await removeExpired(sql, sessionDays);
+  await dropOrphanSecrets(sql);
+  await sql`delete from deleted_recordings where deleted_at < now() - interval '90 days'`;
   await sql`delete from public_limits where minute < now() - interval '2 minutes'`;
   await sql`delete from session_owners where seen_at < now() - interval '1 day'`;
   await sql`delete from deliveries where settled_at < now() - interval '7 days'`;

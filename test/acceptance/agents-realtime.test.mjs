@@ -5,14 +5,13 @@
 import { once } from 'node:events';
 import { OpenAIRealtimeWebSocket, RealtimeAgent, RealtimeSession } from '@openai/agents-realtime';
 import t from 'tap';
-import { startGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
+import { sharedGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 import { until } from '../../dist/test/fixtures/until.js';
 
 const inside = '@openai/agents-realtime/dist/openaiRealtimeEvents.mjs';
 const { realtimeServerEventSchema } = await import(new URL(`./node_modules/${inside}`, import.meta.url).href);
 
-const gateway = await startGateway();
-t.teardown(() => gateway.stop());
+const gateway = await sharedGateway(t);
 
 const url = `${gateway.base.replace('http', 'ws')}/compat/v1/realtime?model=svc%2Fs2.1-pro`;
 const TEXT = 'Tones carry text, exactly. A second sentence follows.';

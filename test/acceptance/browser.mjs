@@ -84,7 +84,7 @@ function wavOf(pcm, rate) {
 const RATE = 24_000;
 const silence = (seconds) => Buffer.alloc(seconds * RATE * 2);
 
-/** What the microphone plays, over and over: silence, what `text` sounds like, silence. */
+/** The sound that the microphone plays, over and over: silence, what `text` sounds like, silence. */
 async function soundOf(gateway, { before, text, after }) {
   const response = await fetch(`${gateway.base}/v1/tts`, {
     method: 'POST',

@@ -1,5 +1,5 @@
 /**
- * Raw sockets on protocol B's stream-input, as the vendor's Python SDK drives them (protocol-b.md section 3), with
+ * Raw sockets on protocol B's stream-input, as the vendor's Python SDK drives them (docs/contract/protocol-b.md 3), with
  * the default engines: the JavaScript SDK has no client of its own for this socket.
  */
 import t from 'tap';

@@ -116,6 +116,12 @@ t.test('voices.getAll, search and get', async (t) => {
   t.ok((await bytesOf(await speak({}, voiceId))).length > 0);
 });
 
+t.test('voices.settings.get and getDefault', async (t) => {
+  const settings = { stability: 0.5, similarityBoost: 0.75, style: 0, useSpeakerBoost: true, speed: 1 };
+  t.match(await sdk.voices.settings.get('alloy'), settings);
+  t.match(await sdk.voices.settings.getDefault(), settings);
+});
+
 t.test('models.list, user.get, user.subscription.get', async (t) => {
   const models = await sdk.models.list();
   t.strictSame(models.map(({ modelId, canDoTextToSpeech }) => [modelId, canDoTextToSpeech]).at(0), [
@@ -168,7 +174,7 @@ t.test('a stream that fails midway is a failure', async (t) => {
   });
 });
 
-t.test('lines that break off midway are a failure', async (t) => {
+t.test('lines that fail midway end with the error, which the SDK does not take for audio', async (t) => {
   const chunks = await until('the encoder is back', () =>
     sdk.textToSpeech.streamWithTimestamps('default', { text: ENDLESS }).catch(() => undefined),
   );
@@ -180,5 +186,5 @@ t.test('lines that break off midway are a failure', async (t) => {
       killed = true;
     }
   };
-  await t.rejects(read(), { message: /terminated|aborted|other side closed/ });
+  await t.rejects(read(), { message: /audio_base64/ });
 });

@@ -17,7 +17,7 @@ const OPTIONS = {
 };
 
 /**
- * What the compiler says against each of the values, in words; none where all fit. Members that the type does not
+ * The compiler's complaints about the values; none where all fit. Members that the type does not
  * know are no fault: servers may say more.
  */
 export function misfits(values, { type, from }) {

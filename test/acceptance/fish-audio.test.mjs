@@ -1,4 +1,4 @@
-/** The unmodified native SDK: speak, then hear it again; errors arrive as its own (native-and-platform.md 8). */
+/** The unmodified native SDK: speak, then hear it again; errors arrive as its own (docs/contract/native.md). */
 import { once as event } from 'node:events';
 import { createServer } from 'node:http';
 import { decode } from '@msgpack/msgpack';
@@ -76,7 +76,8 @@ t.test('textToSpeech.convertRealtime speaks text that arrives word by word', asy
 
 t.test('convertRealtime: what is wrong arrives as its error event', async (t) => {
   const voice = await realtime(TEST_KEY, { text: '', reference_id: 'f'.repeat(32) }, inParts(TEXT));
-  t.strictSame(voice.errors, ['Reference not found']);
+  t.match(voice.errors, [/^Reference not found: no voice "f{32}"/]);
+  t.equal(voice.errors.length, 1);
   const format = await realtime(TEST_KEY, { text: '', format: 'ogg' }, inParts(TEXT));
   t.match(format.errors, [/unknown variant `ogg`/]);
   const key = await realtime('wrong', { text: '' }, inParts(TEXT));

@@ -1,6 +1,6 @@
 /**
  * LiveKit's unmodified plugin for protocol B: speech over multi-stream-input and over REST, with the settings that
- * the contract allows (protocol-b.md section 9).
+ * the contract allows (docs/contract/protocol-b.md 9).
  */
 import { initializeLogger } from '@livekit/agents';
 import { TTS } from '@livekit/agents-plugin-elevenlabs';
@@ -49,7 +49,7 @@ async function speak(tts, text = TEXT) {
 
 const hear = (audio) => heardBy(gateway, Buffer.concat([wavHeader(RATE), audio]));
 
-/** What it makes of the alignment: all words, in order, within the audio. */
+/** Checks the words that the plugin made of the alignment: all of them, in order, within the audio. */
 function checkWords(t, { audio, words }, text = TEXT) {
   t.equal(
     words

@@ -5,10 +5,9 @@
 import { createOpenRouter } from '@openrouter/ai-sdk-provider';
 import { generateText, streamText } from 'ai';
 import t from 'tap';
-import { startGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
+import { sharedGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 
-const gateway = await startGateway();
-t.teardown(() => gateway.stop());
+const gateway = await sharedGateway(t);
 
 const baseURL = `${gateway.base}/compat/api/v1`;
 const router = createOpenRouter({ apiKey: TEST_KEY, baseURL, compatibility: 'strict' });

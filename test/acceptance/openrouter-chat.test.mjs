@@ -20,7 +20,7 @@ const client = (apiKey = TEST_KEY, httpClient = undefined) =>
     ...(httpClient ? { httpClient } : {}),
   });
 
-/** What the SDK would strip, put back on the way. */
+/** A client that adds fields to each request: the SDK would strip them. */
 function adding(fields) {
   const http = new HTTPClient();
   http.addHook('beforeRequest', async (request) => {

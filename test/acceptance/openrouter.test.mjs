@@ -92,6 +92,16 @@ t.test('models.list passes its schema', async (t) => {
   t.strictSame(await ids('text'), ['svc/transcribe-1']);
 });
 
+t.test('models.list by pages ends', async (t) => {
+  const pages = await client().models.list({ limit: 2 });
+  const sizes = [];
+  for await (const { result } of pages) {
+    sizes.push(result.data.length);
+    if (sizes.length > 5) break;
+  }
+  t.strictSame(sizes, [2, 2, 1]);
+});
+
 t.test('errors are its own classes', async (t) => {
   t.type(await failureOf(speak({ voice: 'Alloy' })), errors.BadRequestResponseError);
   await t.rejects(speak({ voice: 'Alloy' }), { error: { code: 400, metadata: { provider_name: 'svc' } } });

@@ -61,7 +61,7 @@ const audioOf = (events) =>
       .map(({ delta }) => Buffer.from(delta, 'base64')),
   );
 
-/** What came of it, and all events. */
+/** Runs a whole session; its results, and all events. */
 export async function wholeSession(rt) {
   const listener = new Listener(rt);
   const call = (event, answer) => listener.call(event, answer);
@@ -133,7 +133,7 @@ export async function wholeSession(rt) {
   };
 }
 
-/** What must come of it. */
+/** The results of a whole session. */
 export const EXPECTED = {
   type: 'realtime',
   spoken: ['completed', TEXT],

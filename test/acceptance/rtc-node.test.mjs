@@ -1,6 +1,6 @@
 /**
  * An unmodified LiveKit client for Node in a conversation with the embedded engines: it plays recorded speech, hears the
- * agent, interrupts it, causes a webhook call, is hung up on; the record agrees (issue 7).
+ * agent, interrupts it, causes a webhook call, is hung up on; the record agrees.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';

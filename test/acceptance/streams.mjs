@@ -1,4 +1,4 @@
-/** What the acceptance runs of several clients share: reading a stream whole, breaking one midway, failures. */
+/** Helpers of the acceptance runs: reading a stream whole, breaking one midway, failures. */
 import { memberOf } from '../../dist/test/fixtures/family.js';
 
 export async function bytesOf(stream) {
@@ -7,7 +7,7 @@ export async function bytesOf(stream) {
   return Buffer.concat(chunks);
 }
 
-/** What a call fails with; undefined where it does not. */
+/** The error of a call; undefined where it succeeds. */
 export const failureOf = (call) =>
   call.then(
     () => undefined,
@@ -20,7 +20,7 @@ export const ENDLESS = 'abcdefghi '.repeat(100_000);
 /** Kills the gateway's encoding child, and with it all speech that is under way. */
 export const breakEncoder = (gateway) => process.kill(memberOf(gateway.pid, 'workers/encode'), 'SIGKILL');
 
-/** What the gateway's own recognition hears. */
+/** The gateway's own transcript of the audio. */
 export async function heardBy(gateway, audio) {
   const body = new FormData();
   body.set('audio', new Blob([audio]));

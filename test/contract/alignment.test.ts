@@ -1,5 +1,5 @@
 /**
- * Word times of real recognition (design.md "word times"): clips whose true times their engine tells, in
+ * Word times of real recognition (docs/architecture.md): clips whose true times their engine tells, in
  * voices other than the one that alignment reads with; on its thread, in the stt child, through the API.
  */
 import { readFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { speakAll } from '../../engines/conformance.js';
 import { createPool } from '../../processes/pool.js';
 import { superviseRole } from '../../processes/supervise.js';
 import { joined, silence, streamed, wordsOf } from '../fixtures/engines-listening.js';
-import { startGateway } from '../fixtures/gateway.js';
+import { sharedGateway } from '../fixtures/gateway.js';
 import { recordingLog, socketFolder } from '../fixtures/processes-tools.js';
 
 // Models on two cores that other tests share.
@@ -25,7 +25,7 @@ const sentences = JSON.parse(readFileSync(fixture, 'utf8')) as string[];
 const flite = await createFlite();
 const aligner = createAligner();
 t.teardown(() => aligner.stop());
-const live = new AbortController().signal;
+const neverAborted = new AbortController().signal;
 const CLOSE_SECONDS = 0.15;
 const ENOUGH = 0.9;
 
@@ -41,7 +41,7 @@ for (const voice of ['rms', 'slt', 'kal16']) {
     let all = 0;
     for (const sentence of sentences) {
       const { samples, words } = await say(sentence, voice);
-      const found = await aligner.align(joined(silence(0.3), samples, silence(0.3)), sentence, live);
+      const found = await aligner.align(joined(silence(0.3), samples, silence(0.3)), sentence, neverAborted);
       t.same(
         found.map(({ text }) => text),
         sentence.split(' '),
@@ -58,11 +58,13 @@ for (const voice of ['rms', 'slt', 'kal16']) {
 t.test('pieces of the greatest length, without words, and of foreign words are timed too', async (t) => {
   const spoken = await say(sentences.slice(0, 5).join(' '), 'slt');
   const piece = spoken.samples.subarray(0, 15 * RECOGNITION_RATE);
-  const words = await aligner.align(piece, sentences.slice(0, 5).join(' '), live);
+  const words = await aligner.align(piece, sentences.slice(0, 5).join(' '), neverAborted);
   t.ok(words.every(({ start, end }) => start >= 0 && end >= start && end <= 15));
-  t.same(await aligner.align(piece, '', live), []);
-  t.same(await aligner.align(new Int16Array(0), 'Hello', live), [{ text: 'Hello', start: 0, end: 0 }]);
-  const foreign = await aligner.align(silence(1), '你好', live);
+  t.same(await aligner.align(piece, '', neverAborted), []);
+  t.same(await aligner.align(new Int16Array(0), 'Hello', neverAborted), [
+    { text: 'Hello', start: 0, end: 0 },
+  ]);
+  const foreign = await aligner.align(silence(1), '你好', neverAborted);
   t.same(
     foreign.map(({ text }) => text),
     ['你', '好'],
@@ -73,7 +75,7 @@ t.test('a piece that is given up leaves the others', async (t) => {
   const { samples } = await say(sentences[0]!, 'slt');
   const abort = new AbortController();
   const given = aligner.align(samples, sentences[0]!, abort.signal);
-  const kept = aligner.align(samples, sentences[0]!, live);
+  const kept = aligner.align(samples, sentences[0]!, neverAborted);
   abort.abort();
   await t.rejects(given, { name: 'AbortError' });
   await t.rejects(aligner.align(samples, 'x', AbortSignal.abort()), { name: 'AbortError' });
@@ -82,11 +84,14 @@ t.test('a piece that is given up leaves the others', async (t) => {
 
 t.test('a thread that ends fails its pieces, and the next piece has another', async (t) => {
   const { samples } = await say(sentences[1]!, 'slt');
-  const running = aligner.align(samples, sentences[1]!, live);
+  const running = aligner.align(samples, sentences[1]!, neverAborted);
   const failed = t.rejects(running, { code: 'engine_failed' });
   await aligner.stop();
   await failed;
-  t.equal((await aligner.align(samples, sentences[1]!, live)).length, sentences[1]!.split(' ').length);
+  t.equal(
+    (await aligner.align(samples, sentences[1]!, neverAborted)).length,
+    sentences[1]!.split(' ').length,
+  );
 });
 
 t.test('the stt child times the words that it recognises', async (t) => {
@@ -116,19 +121,19 @@ t.test('the stt child times the words that it recognises', async (t) => {
   });
   const audio = joined(...clips.flatMap(({ samples }) => [silence(1), samples]), silence(1));
   const heard: TimedWord[] = [];
-  for await (const segment of moonshine.transcribe(streamed(audio), { words: true }, live)) {
+  for await (const segment of moonshine.transcribe(streamed(audio), { words: true }, neverAborted)) {
     t.equal(segment.words?.map(({ text }) => text).join(' '), segment.text);
     heard.push(...(segment.words ?? []));
   }
   const isSame = (a: TimedWord, b: TimedWord): boolean => wordsOf(a.text).join() === wordsOf(b.text).join();
   const found = truth.filter((word) => heard.some((other) => isSame(word, other) && isClose(other, word)));
   t.ok(found.length >= ENOUGH * truth.length, `${found.length} of ${truth.length}`);
-  for await (const { words } of moonshine.transcribe(streamed(audio), {}, live)) t.equal(words, undefined);
+  for await (const { words } of moonshine.transcribe(streamed(audio), {}, neverAborted))
+    t.equal(words, undefined);
 });
 
 t.test('POST /v1/asr answers one segment a word when timestamps are not ignored', async (t) => {
-  const gateway = await startGateway();
-  t.teardown(() => gateway.stop());
+  const gateway = await sharedGateway(t);
   const post = (path: string, body: FormData | string, headers = {}) =>
     fetch(gateway.base + path, { method: 'POST', headers: { ...gateway.authorization, ...headers }, body });
   const text = 'Tones carry text, exactly.';

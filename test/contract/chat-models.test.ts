@@ -165,7 +165,7 @@ t.test('an OpenAI-compatible endpoint', async (t) => {
     });
   });
 
-  t.test('a refusal keeps its status and is not tried again (fine point 11)', async (t) => {
+  t.test('a refusal keeps its status and is not tried again (decision 11)', async (t) => {
     let requests = 0;
     const model = await modelAt(t, (_request, response) => {
       requests += 1;
@@ -192,6 +192,66 @@ t.test('an OpenAI-compatible endpoint', async (t) => {
       const model = await modelAt(t, serve);
       await t.rejects(answer(model, { messages: [user('U')] }), { code: 'provider_failed' });
     }
+  });
+
+  t.test('an answer that is empty or no stream is a failure, not silence', async (t) => {
+    const page: Serve = (_request, response) =>
+      void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Sign in</html>');
+    const whole: Serve = (_request, response) =>
+      void response.writeHead(200, { 'content-type': 'application/json' }).end('{"choices":[]}');
+    const nothing: Serve = (_request, response) => void response.end();
+    const odd = ['null', '7', '[]', '{"choices":null}', '{"choices":"x"}', '{"choices":[null]}'];
+    const blank = [delta({ content: ' ' }), delta({ content: null, tool_calls: null }), '[DONE]'];
+    const chunks = [odd, blank, [delta({ tool_calls: [null, { index: 0.5, function: null }] })], ['[DONE]']];
+    const streams = chunks.map(
+      (each): Serve =>
+        (_request, response) =>
+          void response.end(sse(...each)),
+    );
+    for (const [index, serve] of [page, whole, nothing, ...streams].entries()) {
+      const model = await modelAt(t, serve);
+      const failure = {
+        code: 'provider_failed',
+        status: 502,
+        message: /^The language model (did not )?answer/,
+      };
+      await t.rejects(answer(model, { messages: [user('U')] }), failure, String(index));
+    }
+  });
+
+  t.test('what a model may answer is bounded, and memory with it', async (t) => {
+    const endless =
+      (head: string, part: string): Serve =>
+      (_request, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write(head);
+        const more = (): void => {
+          while (!response.destroyed && response.write(part)) continue;
+          response.once('drain', more);
+        };
+        more();
+      };
+    const call = (made: object) => sse(delta({ tool_calls: [{ index: 0, ...made }] }));
+    const kilobyte = 'x'.repeat(1024);
+    const faults: Record<string, Serve> = {
+      'one line': endless('data: ', kilobyte.repeat(64)),
+      'lines of one event': endless('', `data: ${kilobyte}\n`),
+      comments: endless('', `: ${kilobyte}\n`),
+      'empty events': endless('', sse({ filler: kilobyte.repeat(64) })),
+      text: endless('', sse(delta({ content: kilobyte }))),
+      "a tool's name": endless('', call({ function: { name: 'abcdefghi' } })),
+      "a tool's id": endless(call({ id: kilobyte }), sse(delta({}))),
+      arguments: endless(call({ function: { name: 'a' } }), call({ function: { arguments: kilobyte } })),
+      tools: endless('', sse(delta({ tool_calls: [{ function: { name: 'a', arguments: '' } }] }))),
+    };
+    const before = process.memoryUsage().rss;
+    for (const [name, serve] of Object.entries(faults)) {
+      const model = await modelAt(t, serve);
+      const failure = { code: 'provider_failed', message: /too (much|many|long)/ };
+      await t.rejects(answer(model, { messages: [user('U')] }), failure, name);
+    }
+    const grown = (process.memoryUsage().rss - before) / 2 ** 20;
+    t.ok(grown < 300, `${Math.round(grown)} MiB`);
   });
 
   t.test('an endpoint that says nothing is given up in time', async (t) => {

@@ -1,4 +1,4 @@
-/** Client secrets on a real Postgres, and POST …/realtime/client_secrets of a whole gateway (protocol-a.md 5.7). */
+/** Client secrets on a real Postgres, and POST …/realtime/client_secrets of a whole gateway (docs/contract/protocol-a.md 5.7). */
 import t from 'tap';
 import { WebSocket } from 'ws';
 import { systemClock } from '../../contracts/clock.js';
@@ -8,15 +8,14 @@ import { silentLog } from '../../contracts/log.js';
 import { createClientSecrets } from '../../storage/client-secrets.js';
 import { createKey, revokeKey } from '../../storage/keys.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
-import { startGateway } from '../fixtures/gateway.js';
+import { sharedGateway } from '../fixtures/gateway.js';
 import { startPostgres } from '../fixtures/postgres.js';
 import { BASES, type Fields, type Headers, PLAIN, refusal, sender } from '../fixtures/protocol-a.js';
 import { until } from '../fixtures/until.js';
 
 t.setTimeout(300_000);
 
-const gateway = await startGateway();
-t.teardown(() => gateway.stop());
+const gateway = await sharedGateway(t);
 
 const postgres = await startPostgres(t);
 const database = await postgres.migrated();
@@ -41,7 +40,7 @@ t.test('what is issued is redeemed, with its caller and its session as it came',
   const left = expiresAt.getTime() - Date.now();
   t.ok(left > 540_000 && left < 660_000);
   const redeemed = await secrets.redeem(value);
-  t.strictSame(redeemed?.caller, caller);
+  t.strictSame(redeemed?.caller, { ...caller, role: 'full' });
   t.strictSame(redeemed?.session, SESSION);
   redeemed?.release();
 });
@@ -234,10 +233,11 @@ t.test('10 to 7200 seconds, 600 where nothing is said', async (t) => {
 t.test('a session that the socket would refuse is refused here', async (t) => {
   const cases: [unknown, string][] = [
     [{ type: 'nothing' }, 'session.type'],
-    [{ model: 'gpt-realtime' }, 'session.model'],
+    [{ model: 'gpt-4o' }, 'session.model'],
     [{ output_modalities: ['text'] }, 'session.output_modalities'],
     [{ audio: { output: { format: { type: 'audio/pcmu' } } } }, 'session.audio.output.format.type'],
     [{ audio: { output: { speed: 9 } } }, 'session.audio.output.speed'],
+    [{ audio: { output: { voice: 'nobody' } } }, 'session.audio.output.voice'],
     [
       { audio: { input: { turn_detection: { type: 'semantic_vad' } } } },
       'session.audio.input.turn_detection',

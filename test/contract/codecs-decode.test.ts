@@ -19,6 +19,7 @@ import { fileURLToPath } from 'node:url';
 import { getFfmpegPath } from '@livekit/av';
 import t, { type Test } from 'tap';
 import { bytesOf } from '../../contracts/audio.js';
+import { joinSamples } from '../../engines/backends/samples.js';
 import { createDecode, type DecodeOptions } from '../../codecs/decode/decoder.js';
 import { findFfmpeg } from '../../codecs/decode/ffmpeg.js';
 import { wavHeader } from '../../codecs/wav.js';
@@ -26,7 +27,6 @@ import {
   collect,
   fixture,
   frequencyOf,
-  join,
   peakOf,
   tone,
   TONE_FILES,
@@ -45,7 +45,7 @@ const skipSystem = skipReason('ffmpeg');
 const folder = mkdtempSync(joinPath(tmpdir(), 'decode-'));
 const uploads = joinPath(folder, 'uploads');
 const decodeOnce = fileURLToPath(new URL('../../gateway/workers/decode-once.js', import.meta.url));
-const alive = new AbortController().signal;
+const neverAborted = new AbortController().signal;
 
 // An hour is decoded three times, on machines that may be slow.
 t.setTimeout(240_000);
@@ -65,12 +65,12 @@ const decoder = (options: Partial<DecodeOptions> = {}) =>
   createDecode({ tempFolder: uploads, decodeOnce, searchPath: NO_FFMPEG_ON_PATH, ...options });
 
 const decodeAll = async (decode: ReturnType<typeof decoder>, file: Uint8Array): Promise<Int16Array> =>
-  join(await collect(decode(file, alive)));
+  joinSamples(await collect(decode(file, neverAborted)));
 
 /** Processes that were started on a file of our folder. */
 const decoders = (): string[] => commandLines().filter((line) => line.includes(joinPath(uploads, 'upload-')));
 
-/** Of all processes; bare Linux machines have no `ps`, macOS has no /proc. */
+/** The command lines of all processes; bare Linux machines have no `ps`, macOS has no /proc. */
 function commandLines(): string[] {
   if (!existsSync('/proc/self/cmdline')) {
     return execFileSync('ps', ['-A', '-o', 'args='], { encoding: 'utf8' }).split('\n');
@@ -187,7 +187,7 @@ for (const [way, { options, skip }] of Object.entries(WAYS)) {
       t.ok(bomb.length < 2 ** 20);
       let bytes = 0;
       await t.rejects(async () => {
-        for await (const samples of decode(bomb, alive)) bytes += samples.byteLength;
+        for await (const samples of decode(bomb, neverAborted)) bytes += samples.byteLength;
       }, tooLong);
       t.ok(bytes > HOUR_BYTES * 0.99 && bytes < HOUR_BYTES * 1.01, `${bytes} bytes came before`);
     });
@@ -197,7 +197,7 @@ for (const [way, { options, skip }] of Object.entries(WAYS)) {
     );
 
     t.test('a reader who leaves takes the process along', async (t) => {
-      for await (const samples of decode(bomb, alive)) {
+      for await (const samples of decode(bomb, neverAborted)) {
         t.ok(samples.length > 0);
         t.equal(decoders().length, 1, 'the process runs while it is read');
         break;
@@ -241,7 +241,9 @@ t.test('a decoder runs under limits, without our environment', async (t) => {
   process.env['CODECS_TEST_SECRET'] = 'do-not-tell';
   const script = 'env; echo "f $(ulimit -f) t $(ulimit -t) c $(ulimit -c)"';
   const decode = decoder({ ffmpegPath: stub('tells', script) });
-  const said = Buffer.concat((await collect(decode(wavHeader(RATE), alive))).map(bytesOf)).toString('latin1');
+  const said = Buffer.concat((await collect(decode(wavHeader(RATE), neverAborted))).map(bytesOf)).toString(
+    'latin1',
+  );
   delete process.env['CODECS_TEST_SECRET'];
   t.notMatch(said, /do-not-tell/);
   t.match(said, /f 0 t 120 c 0/);
@@ -261,7 +263,7 @@ t.test('a decoder that crashes is an error, though it had begun', async (t) => {
 
 t.test('too many uploads: some wait, the rest are told', async (t) => {
   const decode = decoder({ limits: { processes: 1, queue: 1 } });
-  const first = decode(bomb, alive)[Symbol.asyncIterator]();
+  const first = decode(bomb, neverAborted)[Symbol.asyncIterator]();
   await first.next();
   const gone = new AbortController();
   const second = decode(fixture('tone.wav'), gone.signal)[Symbol.asyncIterator]();
@@ -322,6 +324,22 @@ t.test(
   },
 );
 
+t.test('where the system refuses a process, that is told, and decoding goes on later', async (t) => {
+  const entry = fileURLToPath(new URL('../fixtures/codecs-refused.js', import.meta.url));
+  for (const ffmpeg of ['', doesNotRun]) {
+    const script = `ulimit -n 128; exec "$0" "$@"`;
+    const args = [process.execPath, entry, uploads, decodeOnce, ...(ffmpeg ? [ffmpeg] : [])];
+    const printed = execFileSync('/bin/sh', ['-c', script, ...args], { encoding: 'utf8' });
+    const outcomes = JSON.parse(printed) as unknown[];
+    t.equal(outcomes.pop(), RATE, 'with descriptors to spare it is decoded');
+    for (const outcome of outcomes) t.match(outcome, { status: 503, code: 'overloaded' });
+    const told = JSON.stringify(outcomes);
+    t.match(told, /upload cannot be stored/);
+    t.match(told, /No process can be started/);
+  }
+  nothingLeft(t);
+});
+
 t.test('which ffmpeg: the operator’s, else one on PATH, else the one that npm brought', (t) => {
   const bin = mkdtempSync(joinPath(folder, 'bin-'));
   t.equal(findFfmpeg(undefined, bin), getFfmpegPath());
@@ -335,6 +353,8 @@ t.test('which ffmpeg: the operator’s, else one on PATH, else the one that npm 
 
 t.test('an upload is readable by us alone', async (t) => {
   const decode = decoder({ ffmpegPath: stub('lists', `ls -l ${uploads}`) });
-  const said = Buffer.concat((await collect(decode(wavHeader(RATE), alive))).map(bytesOf)).toString('latin1');
+  const said = Buffer.concat((await collect(decode(wavHeader(RATE), neverAborted))).map(bytesOf)).toString(
+    'latin1',
+  );
   t.match(said, /-rw-------/);
 });

@@ -69,7 +69,7 @@ const CODECS: Record<AudioFormat, string> = { mp3: 'mp3', wav: 'pcm_s16le', pcm:
 /** A decoder that knows of no encoder delay hears it: LAME's, and what fills the last frame. */
 const LATE_SECONDS: Record<AudioFormat, number> = { mp3: 0.11, wav: 0.003, pcm: 0.003, opus: 0.003 };
 
-/** What an independent ffmpeg makes of it. */
+/** The format and samples that an independent ffmpeg reads. */
 function probe(bytes: Buffer, { format, sampleRate }: OutputFormat): Probe {
   const file = joinPath(folder, `audio.${format}`);
   writeFileSync(file, bytes);

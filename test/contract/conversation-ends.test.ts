@@ -1,6 +1,6 @@
 /**
  * How conversations begin and end when something is wrong: tokens, hostile signalling, clients that vanish, media that
- * dies, a gateway that stops, another gateway (transport.md "Single use"; decisions.md fine points 13 and 24).
+ * dies, a gateway that stops, another gateway (docs/contract/transport.md "Single use"; docs/contract/decisions.md 13 and 24).
  */
 import { gzipSync } from 'node:zlib';
 import { WrappedJoinRequest, WrappedJoinRequest_Compression } from '@livekit/protocol';
@@ -19,7 +19,7 @@ t.setTimeout(280_000);
 t.teardown(letGo);
 const postgres = await startPostgres(t);
 const shared = { DATABASE_URL: postgres.url };
-const talks = await Talks.start(t, shared);
+const talks = await Talks.start(t, { ...shared, LOG_LEVEL: 'info' });
 const { model } = talks;
 const { sql } = await postgres.open();
 model.answer(() => 'Yes.');
@@ -42,6 +42,31 @@ const longest = (async () => {
 })();
 gone.catch(() => undefined);
 longest.catch(() => undefined);
+
+t.test('the log tells of a call by ids alone: when it began, how it ended', async (t) => {
+  const metadata = { customer: 'Ada Lovelace' };
+  const { invite, caller } = await talks.meet({ prompt: { first_message_mode: 'off' } }, { metadata });
+  caller.hangUp();
+  await talks.ended(invite);
+  const [started, ended, ...more] = await talks.callLines(invite);
+  t.same(more, []);
+  const who = {
+    sessionId: invite.session_id,
+    workspaceId: /^ws_/,
+    agentId: /./,
+    source: 'api_key',
+    transport: 'embedded',
+  };
+  t.match(started, { msg: 'call started', ...who });
+  t.match(ended, { msg: 'call ended', ...who, reason: 'hangup', ms: Number, turns: Number });
+  const said = ['level', 'time', 'pid', 'hostname', 'msg', ...Object.keys(who), 'reason', 'ms', 'turns'];
+  for (const line of [started, ended])
+    t.same(
+      Object.keys(line ?? {}).filter((name) => !said.includes(name)),
+      [],
+      'nothing else is told',
+    );
+});
 
 t.test('the first token is spent once', async (t) => {
   const invite = await talks.session(agent);
@@ -98,11 +123,11 @@ t.test(
 );
 
 t.test('an agent whose voice is gone speaks with the default one', async (t) => {
-  const config = {
-    prompt: { first_message_mode: 'fixed', first_message: 'Good day.' },
-    voice: { voice_id: 'gone' },
-  };
-  const { caller, invite } = await talks.meet(config);
+  const prompt = { first_message_mode: 'fixed', first_message: 'Good day.' };
+  const invite = await talks.session(await talks.agent({ prompt }));
+  await sql`
+    update sessions set plan = jsonb_set(plan, '{config,voice,voice_id}', '"gone"') where id = ${invite.session_id}`;
+  const caller = await Caller.join(invite);
   await until('the greeting is heard', () => shownBy(caller, 'agent').includes('Good day.'));
   t.ok(caller.audible().length > 0);
   caller.hangUp();

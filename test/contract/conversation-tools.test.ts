@@ -1,6 +1,6 @@
 /**
  * Tools in a conversation over the embedded transport: webhooks and client tools, with a model that calls them; what
- * the model is told, what the client is shown, and what the record keeps (native-and-platform.md 6.7, 6.9).
+ * the model is told, what the client is shown, and what the record keeps (docs/contract/platform.md 6.7, 6.9).
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

@@ -1,11 +1,11 @@
 /**
  * Conversations over the embedded transport, with tones and a model that answers as the test says: joining, talking,
- * interrupting, typing, hanging up, and the record of all of it (native-and-platform.md 6.7, 6.9; transport.md).
+ * interrupting, typing, hanging up, and the record of all of it (docs/contract/platform.md 6.7, 6.9; docs/contract/transport.md).
  */
 import t from 'tap';
 import { Caller, letGo } from '../fixtures/caller.js';
 import { type Meeting, messagesOf, shownBy, Talks } from '../fixtures/conversation.js';
-import { held, talkAndEnd } from '../fixtures/endurance.js';
+import { talkAndEnd, threadsAndFilesOf } from '../fixtures/endurance.js';
 import { said } from '../fixtures/model.js';
 import { until } from '../fixtures/until.js';
 
@@ -148,7 +148,7 @@ t.test('a model that fails: the client is told, the agent says so, and nothing i
   meeting.caller.hangUp();
 });
 
-t.test('a turn that the model failed is recorded with its error (fine point 11)', async (t) => {
+t.test('a turn that the model failed is recorded with its error (decision 11)', async (t) => {
   model.answer((messages) => (said(messages) === 'Well?' ? 500 : 'Better.'));
   const meeting = await talks.meet();
   meeting.caller.send({ type: 'user.message', text: 'Well?' });
@@ -167,7 +167,7 @@ t.test('a turn that the model failed is recorded with its error (fine point 11)'
   );
 });
 
-t.test('an agent with transfer destinations is told that it has no telephone (fine point 20)', async (t) => {
+t.test('an agent with transfer destinations is told that it has no telephone (decision 20)', async (t) => {
   model.answer(() => 'Fine.');
   const told = async (transfers: object[]) => {
     model.asked.length = 0;
@@ -259,11 +259,11 @@ t.test('a client that would resume, or joins anew, finds its conversation', asyn
 t.test('conversations in a row leave no thread, no socket and no file behind', async (t) => {
   await talkAndEnd(talks);
   await talks.untilNoCalls();
-  const before = held(talks.gateway.pid);
+  const before = threadsAndFilesOf(talks.gateway.pid);
   for (let session = 0; session < 8; session += 1) await talkAndEnd(talks);
   await talks.untilNoCalls();
   const more = () => {
-    const now = held(talks.gateway.pid);
+    const now = threadsAndFilesOf(talks.gateway.pid);
     return now.threads > before.threads || now.files > before.files;
   };
   await until('no more is held than before', () => !more());

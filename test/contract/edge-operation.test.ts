@@ -6,11 +6,13 @@ import { get as getHttps } from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
-import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
+import { BINDING_PACKAGES, loadBinding } from '../../gateway/server/bindings.js';
+import { silentLog } from '../../contracts/log.js';
+import { traced } from '../../gateway/server/trace-requests.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
-import { ask, never, settled } from '../fixtures/edge-requests.js';
+import { ask, never, settled, TLS } from '../fixtures/edge-requests.js';
 import {
   bodyOf,
   dialect,
@@ -29,10 +31,6 @@ t.setTimeout(180_000);
 const [MAJOR = 0, MINOR = 0] = process.versions.node.split('.').map(Number);
 const NODE_SHARES_PORTS = MAJOR > 22 || (MAJOR === 22 && MINOR >= 12);
 
-const fixture = (name: string): string =>
-  fileURLToPath(new URL(`../../../test/fixtures/${name}`, import.meta.url));
-const TLS = { certFile: fixture('edge-cert.pem'), keyFile: fixture('edge-key.pem') };
-
 async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
@@ -45,7 +43,7 @@ async function freePort(): Promise<number> {
 for (const stack of stacks(t.comment)) {
   void t.test(`on ${stack}`, async (t) => {
     await t.test(
-      'under load new requests are shed in the shape of their API, health and metrics are not (fine point 18)',
+      'under load new requests are shed in the shape of their API, health and metrics are not (decision 18)',
       async (t) => {
         const load = { delay: 0, saturated: false };
         const clock = new SimulatedClock();
@@ -123,7 +121,7 @@ for (const stack of stacks(t.comment)) {
           'open_sockets',
           'egress_queue_bytes',
           'requests_in_flight',
-          'loop_delay_ms',
+          'loop_delay_seconds',
           'shed_requests_total',
         ]) {
           t.match(metrics, `gateway_${name}`);
@@ -191,9 +189,41 @@ for (const stack of stacks(t.comment)) {
       kept.leave();
     });
 
-    await t.test('a drain ends what does not end by itself', async (t) => {
+    await t.test('a drain is announced at /health before the port is closed', async (t) => {
       const clock = new SimulatedClock();
-      const server = await startEdge(stack, [get('/silent', ({ signal }) => never(signal))], { clock });
+      const server = await startEdge(stack, [get('/x', async () => json(200, {}))], {
+        clock,
+        announceMs: 5000,
+      });
+      t.teardown(() => server.close());
+      await exchange(server.port, ask('/health'));
+      const drain = server.drain();
+      const health = await exchange(server.port, 'GET /health HTTP/1.1\r\nHost: a\r\n\r\n');
+      t.match(health, /^HTTP\/1\.1 503 [^]*connection: close[^]*"status":"draining"/i);
+      const refused = await exchange(server.port, 'GET /x HTTP/1.1\r\nHost: a\r\n\r\n');
+      t.match(refused, /^HTTP\/1\.1 503 [^]*connection: close[^]*"main":"draining"/i);
+      clock.advance(5000);
+      await drain;
+      t.equal(await exchange(server.port, ask('/health')), '', 'nobody listens any more');
+    });
+
+    await t.test('a drain waits for no balancer where nobody asks for /health', async (t) => {
+      const clock = new SimulatedClock();
+      const server = await startEdge(stack, [], { clock, announceMs: 5000 });
+      t.teardown(() => server.close());
+      await server.drain();
+      t.equal(clock.now(), 0, 'at once');
+    });
+
+    await t.test('a drain ends what does not end by itself, and the log says so', async (t) => {
+      const clock = new SimulatedClock();
+      const lines: object[] = [];
+      const log = { ...silentLog, info: (details: object) => void lines.push(details) };
+      const route = get(
+        '/silent',
+        traced('/silent', { log, clock }, ({ signal }) => never(signal)),
+      );
+      const server = await startEdge(stack, [route], { clock });
       t.teardown(() => server.close());
       const client = new RawClient(server.port).write(ask('/silent'));
       await until('it is under way', async () => /in_flight 1/.test(await server.metrics.registry.metrics()));
@@ -205,6 +235,7 @@ for (const stack of stacks(t.comment)) {
       await drain;
       await client.gone();
       t.equal(client.text, '');
+      t.match(lines, [{ route: '/silent', outcome: 'drained' }]);
     });
 
     await t.test(
@@ -274,7 +305,7 @@ for (const stack of stacks(t.comment)) {
       });
     }
 
-    await t.test('forwarded addresses count behind trusted proxies only (fine point 7)', async (t) => {
+    await t.test('forwarded addresses count behind trusted proxies only (decision 7)', async (t) => {
       const route = get('/who', async ({ clientAddress, baseUrl }) => json(200, { clientAddress, baseUrl }));
       const forwarded =
         'X-Forwarded-For: 9.9.9.9, 1.2.3.4\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: pub.example\r\n';
@@ -327,13 +358,31 @@ for (const stack of stacks(t.comment)) {
   });
 }
 
-void t.test('a stack that does not load is replaced, with a loud line', async (t) => {
-  const available = stacks(() => undefined);
-  const server = await startEdge('uws', []);
-  t.teardown(() => server.close());
-  t.equal(server.stack, available[0]);
-  const warnings = server.lines.filter(
-    ({ level, message }) => level === 'warn' && message.includes('HTTP_STACK=uws'),
+void t.test('auto takes the newest binding that loads, else node, and one line says which', async (t) => {
+  const native = stacks(() => undefined).includes('uws');
+  for (const stack of ['auto', 'uws'] as const) {
+    const server = await startEdge(stack, []);
+    t.teardown(() => server.close());
+    t.equal(server.stack, native ? 'uws' : 'node');
+    const said = server.opening;
+    t.equal(said.length, 1);
+    t.match(
+      said[0]?.message,
+      native ? /uWebSockets\.js \d+\.\d+\.\d+/ : /node; no uWebSockets\.js .*loads here/,
+    );
+    t.equal(said[0]?.level, stack === 'uws' && !native ? 'warn' : 'info');
+    t.notOk(said[0]?.details.err, 'without a stack trace');
+    t.notMatch(said[0]?.message, /\n/);
+  }
+});
+
+void t.test('a binding that does not load is passed over, and the reasons are a line', (t) => {
+  const missing = [{ name: 'no-such-package', binaries: '.' }];
+  t.throws(
+    () => loadBinding(missing),
+    /no uWebSockets\.js for Node v\d+.* loads here \(no-such-package is not installed\)$/,
   );
-  t.equal(warnings.length, available.includes('uws') ? 0 : 1);
+  t.throws(() => loadBinding([{ name: 'typescript', binaries: 'lib' }]), /\d has no uws_\w+\.node\)$/);
+  if (stacks(() => undefined).includes('uws')) t.ok(loadBinding([...missing, ...BINDING_PACKAGES]).version);
+  t.end();
 });

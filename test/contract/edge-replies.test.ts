@@ -21,7 +21,7 @@ import { until } from '../fixtures/until.js';
 
 t.setTimeout(180_000);
 
-/** What a path or a method that there is not is told, in the shape of its dialect. */
+/** Answers to unknown paths and methods, in the shape of the dialect. */
 async function shapes(t: Test, base: string): Promise<void> {
   const about = async (path: string, init: RequestInit = {}) => {
     const response = await fetch(base + path, init);

@@ -117,7 +117,7 @@ for (const stack of stacks(t.comment)) {
       t.equal(seen.sockets[0]?.signal.aborted, true);
     });
 
-    await t.test('handshakes; the 101 has an X-Generation-Id too (fine point 3)', async (t) => {
+    await t.test('handshakes; the 101 has an X-Generation-Id too (decision 3)', async (t) => {
       const plain = new RawClient(server.port).write(handshake('/silent'));
       await plain.sees('\r\n\r\n');
       t.match(plain.text, /^HTTP\/1\.1 101 /);
@@ -199,7 +199,7 @@ for (const stack of stacks(t.comment)) {
       t.ok(seen.sockets.length <= 2);
     });
 
-    await t.test('a frame over the limit ends with 1009 (fine point 5: 32 MiB)', async (t) => {
+    await t.test('a frame over the limit ends with 1009 (decision 5: 32 MiB)', async (t) => {
       const small = await opened('/small');
       small.client.send('x'.repeat(1000));
       small.client.send('x'.repeat(1001));
@@ -316,7 +316,7 @@ for (const stack of stacks(t.comment)) {
       t.match(server.lines.at(-1), { level: 'error', message: 'a socket failed' });
     });
 
-    await t.test('a connection ends after 3600 s, unless it has no cap (fine point 9)', async (t) => {
+    await t.test('a connection ends after 3600 s, unless it has no cap (decision 9)', async (t) => {
       const capped = await opened('/silent');
       const forever = await opened('/forever');
       const closed = closeOf(capped.client);

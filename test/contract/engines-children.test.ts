@@ -32,7 +32,7 @@ async function childrenOf(role: 'tts' | 'stt') {
 const [tts, stt] = await Promise.all([childrenOf('tts'), childrenOf('stt')]);
 const flite = ttsInChild(tts.pool, fliteDescription);
 const moonshine = sttInChild(stt.pool, moonshineDescription);
-const live = new AbortController().signal;
+const neverAborted = new AbortController().signal;
 const sentence = 'The package was delivered to the front door this morning.';
 const request: TtsRequest = { text: sentence, voice: 'rms', language: 'en', speed: 1 };
 
@@ -45,6 +45,21 @@ t.test('what one child says the other hears', async (t) => {
   const heard = await heardBy(moonshine, await spoken(flite, sentence));
   t.ok(wordErrors(sentence, heard) <= 2, heard);
   t.equal(await heardBy(moonshine, silence(3)), '');
+});
+
+t.test("a piece of one workspace does not wait for all of another's", async (t) => {
+  const order: string[] = [];
+  const speak = async (workspaceTag: string): Promise<void> => {
+    const demand = { workspaceTag, aheadSeconds: 0 };
+    const { signal } = new AbortController();
+    for await (const event of flite.synthesize({ ...request, demand }, signal)) {
+      void event;
+      break;
+    }
+    order.push(workspaceTag);
+  };
+  await Promise.all([...Array.from({ length: 12 }, () => speak('many')), speak('one')]);
+  t.ok(order.indexOf('one') < 4, order.join(' '));
 });
 
 t.test('several long transcriptions at once keep their own words', async (t) => {
@@ -61,7 +76,9 @@ t.test('several long transcriptions at once keep their own words', async (t) => 
 
 t.test('a reader that stands still keeps no other waiting', async (t) => {
   const long = { ...request, text: sentence.repeat(40) };
-  const stalled = Array.from({ length: 4 }, () => flite.synthesize(long, live)[Symbol.asyncIterator]());
+  const stalled = Array.from({ length: 4 }, () =>
+    flite.synthesize(long, neverAborted)[Symbol.asyncIterator](),
+  );
   for (const iterator of stalled) await iterator.next();
   const { samples } = await speakAll(flite, request);
   t.ok(samples.length > 0, 'another is served');
@@ -104,7 +121,7 @@ t.test('a killed child costs its own work and is back for the next', async (t) =
     await until('the child is gone', async () => !(await runs(pid!)));
     for (;;) yield new Int16Array(RECOGNITION_RATE);
   }
-  const segments = moonshine.transcribe(audioThatKills(), {}, live)[Symbol.asyncIterator]();
+  const segments = moonshine.transcribe(audioThatKills(), {}, neverAborted)[Symbol.asyncIterator]();
   await t.rejects(segments.next(), { code: 'engine_lost' });
   t.ok((await speakAll(flite, request)).samples.length > 0, 'the other role goes on');
   await until('a new child is ready', () =>

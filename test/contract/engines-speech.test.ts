@@ -33,7 +33,7 @@ const [flite, moonshine] = await Promise.all([createFlite(), createMoonshine()])
 const silero = createSilero();
 const transcriber = createTranscriber({ engine: moonshine, voiceActivity: silero });
 const decodeOnce = new URL('../../gateway/workers/decode-once.js', import.meta.url);
-const live = new AbortController().signal;
+const neverAborted = new AbortController().signal;
 
 const MOST_ERRORS = 0.1;
 
@@ -94,7 +94,7 @@ async function all<T>(values: AsyncIterable<T>): Promise<T[]> {
 const collected = async (chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> =>
   Buffer.concat(await all(chunks));
 
-/** What is left of speech when every silent 20 ms are taken out. */
+/** The speech without its silent frames of 20 ms. */
 function withoutPauses(samples: Int16Array): Int16Array {
   const length = RECOGNITION_RATE / 50;
   const frames = Array.from({ length: Math.ceil(samples.length / length) }, (_, index) =>
@@ -108,7 +108,8 @@ t.test('speech without a pause is cut into pieces that lose no word', async (t) 
   const { samples } = await speakAll(flite, { text, voice: 'rms', language: 'en', speed: 1 });
   const dense = withoutPauses(samples);
   const spans = [];
-  for await (const span of silero.spans(streamed(dense), { maxSpanSeconds: 5 }, live)) spans.push(span);
+  for await (const span of silero.spans(streamed(dense), { maxSpanSeconds: 5 }, neverAborted))
+    spans.push(span);
   t.ok(spans.length >= 4, `${spans.length} spans`);
   t.ok(
     spans.every((span) => span.samples.length <= 5 * RECOGNITION_RATE),
@@ -131,7 +132,7 @@ t.test('detectors that are used again keep nothing of the stream before', async 
   const starts = [];
   for (let run = 0; run < 3; run++) {
     // Left in the middle of speech.
-    for await (const span of silero.spans(streamed(samples), { maxSpanSeconds: 1 }, live)) {
+    for await (const span of silero.spans(streamed(samples), { maxSpanSeconds: 1 }, neverAborted)) {
       if (span) break;
     }
     const [first] = await segmentsOf(transcriber, samples);
@@ -172,7 +173,10 @@ t.test('a missing model file is named, with what fetches it', async (t) => {
 
 t.test("tones survive MP3 at its lowest bit rate and a telephone's sample rate", async (t) => {
   const encode = createEncode(inProcess(encodeJobs));
-  const decode = createDecode({ tempFolder: t.testdir(), decodeOnce: fileURLToPath(decodeOnce) });
+  const decode = createDecode({
+    tempFolder: `${t.testdir()}/uploads`,
+    decodeOnce: fileURLToPath(decodeOnce),
+  });
   const text = 'Hello, World: 3 Ünïcödé words — 日本語 👍!';
   const { samples } = await speakAll(createToneSpeech(), { text, voice: 'tone', language: 'en', speed: 1 });
   const outputs: readonly OutputFormat[] = [
@@ -184,8 +188,8 @@ t.test("tones survive MP3 at its lowest bit rate and a telephone's sample rate",
     { format: 'opus', sampleRate: 48_000 },
   ];
   for (const output of outputs) {
-    const file = await collected(encode(streamed(samples), 16_000, output, live));
-    const heard = await heardBy(createToneTranscriber(), joined(...(await all(decode(file, live)))));
+    const file = await collected(encode(streamed(samples), 16_000, output, neverAborted));
+    const heard = await heardBy(createToneTranscriber(), joined(...(await all(decode(file, neverAborted)))));
     t.equal(heard, text, JSON.stringify(output));
   }
 });

@@ -12,7 +12,7 @@ import {
 import { ttsInChild } from '../../engines/child-engines.js';
 import { speakAll, ttsConformance } from '../../engines/conformance.js';
 import { readConfig } from '../../gateway/config.js';
-import { engineRoles } from '../../gateway/engines.js';
+import { engineRoles } from '../../gateway/wiring/engines.js';
 import { createPool } from '../../processes/pool.js';
 import { superviseRole } from '../../processes/supervise.js';
 import { startGateway } from '../fixtures/gateway.js';

@@ -1,11 +1,11 @@
 /**
  * Livekit mode on a real LiveKit server, with its own client as the user: what the double of livekit-rooms.test.ts cannot
- * show. Runs where `livekit-server` is on PATH (transport.md "Livekit mode").
+ * show. Runs where `livekit-server` is on PATH (docs/contract/transport.md "Livekit mode").
  */
 import { dispose } from '@livekit/rtc-node';
 import t from 'tap';
 import { silentLog } from '../../contracts/log.js';
-import { clusterDialect } from '../../gateway/dialects/media/index.js';
+import { clusterDialect } from '../../gateway/calls/signalling.js';
 import { startEdge } from '../fixtures/edge.js';
 import { loudMs, pitchOf, toneOf } from '../fixtures/livekit-cluster.js';
 import { type FollowedCall, openRoom, roomWorkers } from '../fixtures/livekit-rooms.js';

@@ -1,6 +1,6 @@
 /**
  * A whole gateway in livekit mode: sessions whose agents join rooms of a double of a cluster over real rtc-node, with a
- * person who talks to them (transport.md "Livekit mode"; decisions.md fine points 13, 20, 22).
+ * person who talks to them (docs/contract/transport.md "Livekit mode"; docs/contract/decisions.md 13, 20, 22).
  */
 import t from 'tap';
 import { type Cluster, type ClusterRoom, loudMs, startCluster } from '../fixtures/livekit-cluster.js';
@@ -19,7 +19,7 @@ const livekit = ({ server: { url, key, secret } }: Cluster) => ({
   LIVEKIT_API_SECRET: secret,
   LIVEKIT_ROOM_PROCESSES: '1',
 });
-const talks = await Talks.start(t, livekit(cluster));
+const talks = await Talks.start(t, { ...livekit(cluster), LOG_LEVEL: 'info' });
 const webhook = `${talks.gateway.base}/livekit/webhook`;
 
 const roomOf = ({ session_id: id }: Invite): Promise<ClusterRoom> =>
@@ -62,6 +62,16 @@ t.test('the agent greets, hears, answers and is interrupted; the record agrees',
   person.send('client-event', '{"type":"user.hangup"}');
   const ended = await talks.ended(invite);
   t.match(ended, { status: 'completed', ended_reason: 'hangup' });
+  t.match(await talks.callLines(invite), [
+    { msg: 'call started', sessionId: invite.session_id, transport: 'livekit' },
+    {
+      msg: 'call ended',
+      sessionId: invite.session_id,
+      transport: 'livekit',
+      reason: 'hangup',
+      turns: Number,
+    },
+  ]);
   const [first, question, answer] = messagesOf(ended);
   t.equal(first, 'assistant: hello there');
   t.match(question, /^user: what is new/);

@@ -8,6 +8,7 @@ import t from 'tap';
 import { commandOf, familyOf, isAlive, memberOf } from '../fixtures/family.js';
 import {
   EMBEDDED,
+  EMBEDDED_POSTGRES,
   type Gateway,
   spawnGateway,
   startGateway,
@@ -15,6 +16,9 @@ import {
   TONE,
 } from '../fixtures/gateway.js';
 import { until } from '../fixtures/until.js';
+
+// Some thirty processes are started here, one after the other.
+t.setTimeout(600_000);
 
 /** Minutes of tones: more than the sockets' buffers hold, and hours. */
 const MINUTES = 'abcdefghi '.repeat(500);
@@ -45,7 +49,10 @@ t.test('a taken port is said with its number, and nothing stays behind', async (
   const { code, printed } = await failedStart({ PORT: String(port) });
   other.close();
   t.equal(code, 1);
-  t.match(printed, new RegExp(`port ${port}`, 'i'));
+  t.match(
+    printed,
+    new RegExp(`^speech gateway: Port ${port} is taken by another process: set PORT .* (ss|lsof) .*\n$`, 'm'),
+  );
 });
 
 t.test('a second gateway on a port that one serves exclusively is refused', async (t) => {
@@ -59,9 +66,14 @@ t.test('a second gateway on a port that one serves exclusively is refused', asyn
 t.test('configuration that does not parse is named', async (t) => {
   const cases: [Record<string, string>, RegExp][] = [
     [{ PORT: 'eighty' }, /PORT must be a whole number/],
-    [{ HTTP_STACK: 'apache' }, /HTTP_STACK must be one of uws, node/],
+    [{ HTTP_STACK: 'apache' }, /HTTP_STACK must be one of auto, uws, node/],
     [{ TTS_ENGINES: 'no-such-engine' }, /TTS_ENGINES.*no-such-engine/],
-    [{ TLS_CERT: '/nowhere.pem' }, /TLS_CERT and TLS_KEY/],
+    [{ TLS_CERT: '/nowhere.pem' }, /TLS_CERT needs TLS_KEY to be set/],
+    [
+      { LLM_API_KEY: 'very-secret', LLM_BASEURL: 'http://a' },
+      /LLM_BASEURL is no setting; did you mean LLM_BASE_URL\?/,
+    ],
+    [{ LLM_API_KEY: 'very-secret' }, /LLM_API_KEY needs LLM_BASE_URL to be set/],
     [{ MODEL_ROUTES: '[]' }, /MODEL_ROUTES/],
     [{ WORKERS: '2' }, /WORKERS.*PORT/],
   ];
@@ -69,6 +81,7 @@ t.test('configuration that does not parse is named', async (t) => {
     const { code, printed } = await failedStart(env);
     t.equal(code, 1);
     t.match(printed, message);
+    t.notMatch(printed, 'very-secret');
   }
 });
 
@@ -79,14 +92,35 @@ t.test('a missing database is named without its password', async (t) => {
   t.notMatch(printed, /hunter22/);
 });
 
-t.test('a data folder that cannot be written is named', async (t) => {
+t.test('a data folder that cannot be written is named in one line, whatever the database', async (t) => {
   const folder = await temporaryFolder();
   const file = join(folder, 'file');
   await writeFile(file, '');
-  const { code, printed } = await failedStart({ DATA_DIR: join(file, 'data') });
-  t.equal(code, 1);
-  t.match(printed, /DATA_DIR/);
+  // Where even root may make nothing.
+  const cases = [file, join(file, 'data'), ...(process.platform === 'linux' ? ['/sys/speech-gateway'] : [])];
+  for (const DATA_DIR of cases) {
+    for (const database of [{}, { DATABASE_URL: 'postgres://me@127.0.0.1:1/none' }]) {
+      const { code, printed } = await failedStart({ DATA_DIR, LOG_LEVEL: 'silent', ...database });
+      t.equal(code, 1);
+      t.match(
+        printed,
+        /^speech gateway: DATA_DIR \S+ cannot be written: .*Set DATA_DIR to another folder\n$/,
+      );
+    }
+  }
   await rm(folder, { recursive: true });
+});
+
+t.test('a media port that another gateway holds is noticed at the start', async (t) => {
+  const MEDIA_UDP_PORT = String(21_000 + (process.pid % 10_000));
+  const first = await startGateway({ MEDIA_UDP_PORT });
+  t.notMatch(first.stderr(), /MEDIA_UDP_PORT/);
+  const second = await startGateway({ MEDIA_UDP_PORT });
+  await until('it is said', () =>
+    second.stderr().includes(`UDP port ${MEDIA_UDP_PORT} is taken by another process`),
+  );
+  t.match(second.stderr(), /Set MEDIA_UDP_PORT to one that is free/);
+  await Promise.all([first.stop(), second.stop()]);
 });
 
 t.test('missing models are named with the way to get them', async (t) => {
@@ -95,16 +129,16 @@ t.test('missing models are named with the way to get them', async (t) => {
   t.match(printed, /npm start/);
 });
 
-t.test('the first start prints a key once and keeps it for the owner alone (fine point 23)', async (t) => {
+t.test('the first start prints a key once and keeps it for the owner alone (decision 23)', async (t) => {
   const dataDir = await temporaryFolder();
   const first = await startGateway({ DATA_DIR: dataDir, API_KEY: '' });
-  const key = /key +(\S+)/.exec(first.stdout())?.[1] ?? '';
+  const key = /^ {2}key +(\S+)/m.exec(first.stdout())?.[1] ?? '';
   const authorization = { authorization: `Bearer ${key}` };
   const spoken = await speak(first, { text: 'a' }, authorization);
   t.equal(spoken.status, 200);
   await spoken.arrayBuffer();
   t.match(first.stdout(), /curl/);
-  t.match(first.stdout(), /calls +unencrypted, by ws:/, 'without TLS it says so (fine point 7)');
+  t.match(first.stdout(), /calls +unencrypted, by ws:/, 'without TLS it says so (decision 7)');
   t.equal((await stat(join(dataDir, 'api-key'))).mode & 0o777, 0o600);
   await first.stop();
 
@@ -119,7 +153,7 @@ t.test('the first start prints a key once and keeps it for the owner alone (fine
 });
 
 t.test('SIGTERM lets what runs come to its end, takes nothing new, leaves nothing', async (t) => {
-  const gateway = await startGateway();
+  const gateway = await startGateway(EMBEDDED_POSTGRES);
   const family = familyOf(gateway.pid);
   t.ok(family.length > 3, 'supervisor, encoder, database');
   const whole = await (

@@ -1,7 +1,7 @@
 /**
- * What clients of all kinds ask of the embedded LiveKit endpoint, each by its own manner: when they offer, how they
+ * Clients of all kinds at the embedded LiveKit endpoint, each in its own way: when they offer, how they
  * name Opus, on which lines they speak and listen, how they publish again and again, and how they come back
- * (transport.md "Embedded mode"). Firefox, Go and Python ask so; unmodified clients are in test/acceptance.
+ * (docs/contract/transport.md "Embedded mode"). Firefox, Go and Python ask so; unmodified clients are in test/acceptance.
  */
 import {
   AddTrackRequest,
@@ -34,21 +34,21 @@ async function converse({ caller, ...rest }: Meeting, text: string): Promise<voi
   await until('it is answered', () => shownBy(caller, 'agent').some((shown) => shown.includes(text)));
 }
 
-/** Of the lines of media. */
+/** The directions of the media lines. */
 const directionsOf = (sdp: string): string[] =>
   sdp
     .split(/(?=^m=)/m)
     .filter((section) => /^m=(?:audio|video)/.test(section))
     .map((section) => /^a=(sendrecv|sendonly|recvonly|inactive)\r$/m.exec(section)?.[1] ?? '');
 
-const MANNERS: Readonly<Record<string, CallerOptions>> = {
+const CLIENTS: Readonly<Record<string, CallerOptions>> = {
   'the offer comes behind the join, with Opus as 109 (Firefox)': { late: true, opus: 109 },
   'the microphone is on the line of the agent (Go)': { oneLine: true },
   'the join is packed, and comes to /rtc (Go)': { path: '/rtc' },
 };
 
-for (const [manner, options] of Object.entries(MANNERS))
-  t.test(manner, async () => {
+for (const [client, options] of Object.entries(CLIENTS))
+  t.test(client, async () => {
     const meeting = await meet(options);
     await meeting.caller.untilHeard(0);
     await converse(meeting, 'One lamp.');

@@ -1,13 +1,12 @@
-/** POST /v1/asr through a whole gateway (native-and-platform.md section 4). */
+/** POST /v1/asr through a whole gateway (docs/contract/native.md 4). */
 import { encode } from '@msgpack/msgpack';
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
 import { RawClient } from '../fixtures/edge.js';
-import { startGateway, TEST_KEY } from '../fixtures/gateway.js';
+import { sharedGateway, TEST_KEY } from '../fixtures/gateway.js';
 import { patiently } from '../fixtures/patience.js';
 
-const gateway = await startGateway();
-t.teardown(() => gateway.stop());
+const gateway = await sharedGateway(t);
 
 interface Heard {
   text: string;
@@ -187,7 +186,7 @@ t.test('keys and generation ids as on synthesis', async (t) => {
 });
 
 // Last: what comes right behind it might be shed.
-t.test('audio over 100 MiB and bodies over 140 MiB are 413 (fine point 5)', async (t) => {
+t.test('audio over 100 MiB and bodies over 140 MiB are 413 (decision 5)', async (t) => {
   const sized = (bytes: number) => new Blob([Buffer.alloc(bytes)]);
   const largest = await asr(form([['audio', sized(LIMITS.transcription.audioBytes)]]));
   t.equal(largest.status, 400, 'no audio, but not too large');

@@ -1,4 +1,4 @@
-/** WebSocket /v1/tts/live through a whole gateway (native-and-platform.md section 3; decisions.md "Native"). */
+/** WebSocket /v1/tts/live through a whole gateway (docs/contract/native.md 3; docs/contract/decisions.md "Native"). */
 import { encode } from '@msgpack/msgpack';
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
@@ -18,7 +18,7 @@ const connect = (headers: Record<string, string> = {}) => new LiveClient(gateway
 
 const running = () => gauge(gateway, 'speech_jobs_running');
 
-/** What a transcriber hears in a file, and how many seconds it decodes. */
+/** The transcript of a file, and its duration in seconds. */
 async function transcript(audio: Uint8Array): Promise<{ text: string; duration: number }> {
   const form = new FormData();
   form.set('audio', new Blob([audio]));
@@ -75,7 +75,7 @@ t.test('a flush is spoken at once', async (t) => {
   client.leave();
 });
 
-/** What an MP3 decoder gives before the first sample, and the longest frame of all formats. */
+/** The delay of an MP3 decoder, and the longest frame of all formats. */
 const DELAY_SECONDS = { mp3: 1105 / 44_100, opus: 0 };
 const FRAME_SECONDS = 1152 / 44_100;
 
@@ -143,7 +143,7 @@ t.test('a wrong key refuses the upgrade with a JSON body', async (t) => {
 });
 
 t.test(
-  'what breaks the protocol: one finish with the reason, then the close code (fine point 5: frames of 32 MiB)',
+  'what breaks the protocol: one finish with the reason, then the close code (decision 5: frames of 32 MiB)',
   async (t) => {
     const bytes = (value: unknown) => encode(value);
     const start = (request: unknown) => bytes({ event: 'start', request });
@@ -174,7 +174,12 @@ t.test(
       ['a start without a request', [bytes({ event: 'start' })], 1008, /missing field request/],
       ['a format that is not there', [start({ format: 'ogg' })], 1008, /unknown variant `ogg`/],
       ['a rate that is not there', [start({ format: 'mp3', sample_rate: 8000 })], 1008, /sample rate 8000/],
-      ['an unknown voice', [start({ reference_id: 'f'.repeat(32) })], 1008, /^Reference not found$/],
+      [
+        'an unknown voice',
+        [start({ reference_id: 'f'.repeat(32) })],
+        1008,
+        /^Reference not found: no voice "f{32}"; GET \/model lists/,
+      ],
       [
         'reference audio without an engine',
         [start({ references: [{ audio: new Uint8Array(9), text: 'x' }] })],

@@ -1,4 +1,4 @@
-/** POST /v1/tts/stream/with-timestamp through a whole gateway (native-and-platform.md section 2). */
+/** POST /v1/tts/stream/with-timestamp through a whole gateway (docs/contract/native.md 2). */
 import { encode } from '@msgpack/msgpack';
 import t from 'tap';
 import { memberOf } from '../fixtures/family.js';
@@ -126,16 +126,19 @@ for (const format of ['pcm', 'wav', 'mp3', 'opus'] as const) {
   });
 }
 
-t.test('alignment is cumulative: each snapshot holds what the one before held', async (t) => {
-  const chunks = chunksIn(await (await post({ text: TEXT, format: 'pcm', sample_rate: 16_000 })).text());
-  const sizes = new Map<number, number>();
-  for (const { chunk_seq: index, alignment } of chunks) {
-    const size = alignment?.segments.length ?? 0;
-    t.ok(size >= (sizes.get(index) ?? 0));
-    sizes.set(index, size);
-    t.ok(alignment && alignment.segments.every(({ start }) => start <= alignment.audio_duration));
-  }
-});
+t.test(
+  'alignment is cumulative: each snapshot holds what the one before held, and lies within its audio',
+  async (t) => {
+    const chunks = chunksIn(await (await post({ text: TEXT, format: 'pcm', sample_rate: 16_000 })).text());
+    const sizes = new Map<number, number>();
+    for (const { chunk_seq: index, alignment } of chunks) {
+      const size = alignment?.segments.length ?? 0;
+      t.ok(size >= (sizes.get(index) ?? 0));
+      sizes.set(index, size);
+      t.ok(alignment && alignment.segments.every(({ end }) => end <= alignment.audio_duration));
+    }
+  },
+);
 
 t.test('MessagePack bodies are taken, empty text is an empty stream', async (t) => {
   const response = await fetch(`${gateway.base}${PATH}`, {

@@ -1,4 +1,4 @@
-/** POST /v1/tts through a whole gateway (native-and-platform.md section 1, spec rules 8–11, 15). */
+/** POST /v1/tts through a whole gateway (docs/contract/native.md 1, rules 8–11, 15). */
 import { encode } from '@msgpack/msgpack';
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
@@ -86,7 +86,7 @@ t.test('rule 11: a WAV starts with the placeholder header', async (t) => {
   t.equal(bytes.readUInt32LE(24), 8000);
 });
 
-t.test('every bound is held on both sides of its edge (fine point 4: speed from 0.5 to 2)', async (t) => {
+t.test('every bound is held on both sides of its edge (decision 4: speed from 0.5 to 2)', async (t) => {
   const prosody = (name: string) => (value: unknown) => ({ prosody: { [name]: value } });
   const field = (name: string) => (value: unknown) => ({ [name]: value });
   const edges: [string, (value: unknown) => Body, readonly unknown[], readonly unknown[]][] = [
@@ -128,7 +128,10 @@ t.test('messages are those that clients know', async (t) => {
     [{}, /^missing field text$/],
     [{ text: 'a', prosody: { speed: 3 } }, /speed must be in \[0\.5, 2\]/],
     [{ text: 'a', format: 'ogg' }, /unknown variant `ogg`.*expected one of/],
-    [{ text: 'a', reference_id: 'f'.repeat(32) }, /^Reference not found$/],
+    [
+      { text: 'a', reference_id: 'f'.repeat(32) },
+      /^Reference not found: no voice "f{32}"; GET \/model lists the voices$/,
+    ],
     [{ text: 'a', references: [{ audio: 'UklGRg==', text: 'x' }] }, /^Reference Audio is not valid/],
   ];
   for (const [body, message] of cases) {
@@ -191,7 +194,7 @@ t.test('the model header falls back where it is unknown', async (t) => {
   }
 });
 
-t.test('fine point 2: native endpoints ignore option headers', async (t) => {
+t.test('decision 2: native endpoints ignore option headers', async (t) => {
   const response = await post({ text: 'a' }, { 'X-Svc-Mp3-Bitrate': '17', 'X-Svc-Latency': 'never' });
   t.equal(response.status, 200);
   await response.arrayBuffer();
@@ -237,7 +240,7 @@ t.test('bodies that are not what they say', async (t) => {
   }
 });
 
-t.test('rule 15: X-Generation-Id is on every response (fine point 3)', async (t) => {
+t.test('rule 15: X-Generation-Id is on every response (decision 3)', async (t) => {
   const responses = await Promise.all([
     post({ text: 'a' }),
     post({}),
@@ -276,7 +279,7 @@ t.test('audio is sent while it is synthesised, and a client that leaves frees it
   await until('the slot is free', async () => (await running()) === 0);
 });
 
-t.test('the interface description covers the endpoint, at version 1 (fine point 25)', async (t) => {
+t.test('the interface description covers the endpoint, at version 1 (decision 25)', async (t) => {
   const description = (await (await fetch(`${gateway.base}/openapi.json`)).json()) as {
     info: { version: string };
     paths: Record<string, Record<string, { requestBody?: { content: Body } }>>;
@@ -288,7 +291,7 @@ t.test('the interface description covers the endpoint, at version 1 (fine point 
 });
 
 // Last: a body of that size keeps the loop so busy that the edge may shed what comes right behind it.
-t.test('a body over 32 MiB is 413, one of 32 MiB is not (fine point 5)', async (t) => {
+t.test('a body over 32 MiB is 413, one of 32 MiB is not (decision 5)', async (t) => {
   const response = await post(`{"text":"${'a'.repeat(LIMITS.body.nativeSynthesis)}"}`).catch(
     (error: unknown) => error,
   );

@@ -1,5 +1,5 @@
 /**
- * Spans to a collector, where OTEL_EXPORTER_OTLP_ENDPOINT names one (spec.txt "Trace context"): a real OTLP receiver
+ * Spans to a collector, where OTEL_EXPORTER_OTLP_ENDPOINT names one (docs/contract/native.md 6): a real OTLP receiver
  * takes what a whole gateway sends, and trace context goes on to remote engines.
  */
 import { once } from 'node:events';
@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
-import { notInstalled } from '../../gateway/installed.js';
+import { notInstalled } from '../../gateway/config/installed.js';
 import { startGateway, TEST_KEY } from '../fixtures/gateway.js';
 import { LiveClient } from '../fixtures/live.js';
 import { until } from '../fixtures/until.js';

@@ -53,8 +53,36 @@ t.test('every bound of creation and change, on both sides', async (t) => {
     ['public_enabled', [true, false], ['true', 1, null]],
     [
       'allowed_origins',
-      [[], ['https://a.example'], Array(20).fill('https://a.example'), ['x'.repeat(2048)]],
-      [Array(21).fill('https://a.example'), ['x'.repeat(2049)], [5], 'https://a.example', null],
+      [
+        [],
+        ['https://a.example'],
+        Array(20).fill('https://a.example'),
+        [
+          `https://a.example:8443/`,
+          'http://localhost:3000',
+          'chrome-extension://abc',
+          'https://[::1]:80',
+          `https://${'x'.repeat(2040)}`,
+        ],
+      ],
+      [
+        Array(21).fill('https://a.example'),
+        [`https://${'x'.repeat(2041)}`],
+        ['nope'],
+        ['a.example'],
+        ['*'],
+        ['null'],
+        [''],
+        ['https://*.example'],
+        ['https://a.example/page'],
+        ['https://u@a.example'],
+        ['https://a.example:99999'],
+        ['https://a b'],
+        ['https://'],
+        [5],
+        'https://a.example',
+        null,
+      ],
     ],
     [
       'overrides_allowed',
@@ -90,7 +118,7 @@ t.test('every bound of creation and change, on both sides', async (t) => {
     );
 });
 
-t.test('a change keeps what is absent (fine point 14)', async (t) => {
+t.test('a change keeps what is absent (decision 14)', async (t) => {
   const id = await platform.agent({ description: 'd' });
   const before = (await call('PATCH', `${AGENTS}/${id}`, { body: { public_enabled: true, allowed_origins: ['https://a.example'] } })).body; // prettier-ignore
   const after = (await call('PATCH', `${AGENTS}/${id}`, { body: { name: 'N' } })).body;
@@ -144,7 +172,7 @@ t.test('changes at the same time: none is lost', async (t) => {
     ['prompt', 'system_prompt', 's'],
     ['prompt', 'first_message', 'f'],
     ['prompt', 'first_message_prompt', 'p'],
-    ['voice', 'voice_id', 'v'],
+    ['voice', 'voice_id', 'alloy'],
     ['voice', 'speaking_language', 'de'],
     ['conversation', 'max_duration_seconds', 77],
     ['conversation', 'timezone', 'UTC'],

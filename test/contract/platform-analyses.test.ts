@@ -1,4 +1,4 @@
-/** After a call: a real language-model server is asked once, and the endpoint hears of it (6.7, 6.8; fine point 11). */
+/** After a call: a real language-model server is asked once, and the endpoint hears of it (6.7, 6.8; decision 11). */
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,6 +9,7 @@ import { silentLog } from '../../contracts/log.js';
 import type { ChatModel } from '../../contracts/ports/chat.js';
 import type { SessionPlan } from '../../contracts/ports/sessions.js';
 import { type AgentConfig, DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
+import { RawJson } from '../../contracts/raw-json.js';
 import { createOpenaiChat } from '../../engines/chat/openai-compatible.js';
 import { startAnalyses } from '../../gateway/deliveries/analyses.js';
 import { createSessions } from '../../storage/sessions.js';
@@ -60,7 +61,7 @@ async function ended(words = 'Where is my order A-17?', analysis = DEFAULT_CONFI
     source: 'api_key',
     name: null,
     endUserId: null,
-    metadata: {},
+    metadata: new RawJson('{}'),
     overrides: {},
     plan: planOf(analysis),
   });
@@ -122,6 +123,8 @@ const eventOf = async (id: string) => {
   return row && (JSON.parse(row.body) as Record<string, unknown>);
 };
 
+const NOTHING = { summary: null, data: [], criteriaResults: [], error: null };
+
 t.test('the model is asked once, and what it finds is kept and told', async (t) => {
   const { asked, chat } = await model(t, streams('{"summary": "Asked ', 'for an order."}'));
   start(t, chat);
@@ -138,8 +141,7 @@ t.test('a silent or unquestioned conversation costs nothing, and is told all the
   const { asked, chat } = await model(t, streams('{}'));
   start(t, chat);
   const id = await ended('');
-  const nothing = { summary: null, data: [], criteriaResults: [], error: null };
-  t.strictSame(await analysed(id), { status: 'skipped', ...nothing });
+  t.strictSame(await analysed(id), { status: 'skipped', ...NOTHING, reason: 'The user said nothing' });
   t.match(await eventOf(id), { analysis: { status: 'skipped' } });
   t.equal(asked.length, 0);
 });
@@ -161,10 +163,12 @@ t.test('a model that fails is not asked again', async (t) => {
   }
 });
 
-t.test('without a model it says so', async (t) => {
+t.test('without a model it is skipped, says why, and is told all the same', async (t) => {
   start(t);
   const id = await ended();
-  t.match(await analysed(id), { status: 'error', error: /No language model/ });
+  const reason = 'No language model is configured';
+  t.strictSame(await analysed(id), { status: 'skipped', ...NOTHING, reason });
+  t.match(await eventOf(id), { analysis: { status: 'skipped', error: null, reason, finished_at: /Z$/ } });
 });
 
 t.test('what a stopped process leaves behind is taken up by another', async (t) => {

@@ -21,6 +21,7 @@ const nested = (path: string, value: unknown): Json =>
 const LANGUAGES = ['en', 'ja', 'zh', 'ko', 'es', 'fr', 'de'];
 const SUMMARY_LANGUAGES = [...LANGUAGES, 'pt', 'ru', 'ar'];
 const name = 'a';
+const named = (count: number) => Array.from({ length: count }, (_, nth) => ({ name: `a${nth}` }));
 
 interface Leaf {
   readonly good: readonly unknown[];
@@ -54,7 +55,10 @@ const LEAVES: Readonly<Record<string, Leaf>> = {
   'conversation.interruption_sensitivity': choice(['low', 'balanced', 'high']),
   'conversation.reengage_enabled': flag,
   'conversation.record_audio': flag,
-  'conversation.timezone': { good: ['', 'Europe/Berlin', 'x'.repeat(64)], bad: ['x'.repeat(65), 5] },
+  'conversation.timezone': {
+    good: ['', 'Europe/Berlin'],
+    bad: ['Nope/Zone', '+01:00', ' ', 'x'.repeat(65), 5],
+  },
   'conversation.transfer_destinations': {
     good: [[], Array(50).fill({ phone_number: '+1' })],
     bad: [Array(51).fill({ phone_number: '+1' }), {}, [{}], [{ phone_number: '+1', extra: 1 }], ['+1']],
@@ -76,7 +80,7 @@ const LEAVES: Readonly<Record<string, Leaf>> = {
       [{}],
       ['https://a.example/'],
       'https://a.example/',
-      [{ url: 'https://a.example/', has_secret: true }],
+      [{ url: 'https://a.example/', has_secret: 'true' }],
     ],
   },
   'knowledge_base.enabled': flag,
@@ -86,12 +90,20 @@ const LEAVES: Readonly<Record<string, Leaf>> = {
   'analysis.summary.prompt': text(1000),
   'analysis.summary.language': { good: SUMMARY_LANGUAGES, bad: ['it', 'EN', 5], nullable: false },
   'analysis.data_fields': {
-    good: [[], Array(20).fill({ name })],
-    bad: [Array(21).fill({ name }), [{}], [{ name, extra: 1 }], {}, [name]],
+    good: [[], named(20)],
+    bad: [
+      named(21),
+      [{ name }, { name: 'b' }, { name }],
+      [{}],
+      [{ name, extra: 1 }],
+      {},
+      [name],
+      [{ name, type: 'enum' }],
+    ],
   },
   'analysis.criteria': {
-    good: [[], Array(10).fill({ name })],
-    bad: [Array(11).fill({ name }), [{}], [{ name, type: 'text' }], {}],
+    good: [[], named(10)],
+    bad: [named(11), [{ name }, { name }], [{}], [{ name, type: 'text' }], {}],
   },
 };
 
@@ -107,7 +119,7 @@ const ITEMS: readonly [list: string, rest: Json, field: string, leaf: Leaf][] = 
   ['conversation.transfer_destinations', { phone_number: number }, 'warm_connect', { good: ['confirm', 'direct'], bad: ['x', null] }],
   ['webhooks.post_call', {}, 'url', { good: [url, url + 'x'.repeat(4000 - url.length)], bad: ['', url + 'x'.repeat(4001 - url.length), 5, null] }],
   ['analysis.data_fields', {}, 'name', { good: ['a', 'a_1', `a${'b'.repeat(63)}`], bad: ['', 'A', '1a', '_a', 'a-b', `a${'b'.repeat(64)}`, 'a\n', null] }],
-  ['analysis.data_fields', { name }, 'type', { good: ['boolean', 'text', 'number', 'enum'], bad: ['date', null] }],
+  ['analysis.data_fields', { name, enum_options: ['a', 'b'] }, 'type', { good: ['boolean', 'text', 'number', 'enum'], bad: ['date', null] }],
   ['analysis.data_fields', { name }, 'description', { good: ['', 'x'.repeat(500)], bad: ['x'.repeat(501), null] }],
   ['analysis.data_fields', { name }, 'enum_options', { good: [null, ['a', 'b'], Array(20).fill('x'.repeat(500))], bad: [['a'], [], Array(21).fill('x'), ['a', 5], ['a', 'x'.repeat(501)], 'a'] }],
   ['analysis.criteria', {}, 'name', { good: ['a', `a${'b'.repeat(63)}`], bad: ['A', `a${'b'.repeat(64)}`, null] }],
@@ -140,7 +152,7 @@ t.test('an agent begins with the platform’s defaults', async (t) => {
       interruptible: true,
       interruption_sensitivity: 'balanced',
       reengage_enabled: false,
-      record_audio: true,
+      record_audio: false,
       timezone: '',
       transfer_destinations: [],
     },
@@ -172,7 +184,7 @@ t.test('every leaf of the tables, on both sides of its bounds', async (t) => {
 });
 
 t.test(
-  'every field of the things in lists, on both sides of its bounds (fine point 20: transfer destinations)',
+  'every field of the things in lists, on both sides of its bounds (decision 20: transfer destinations)',
   async (t) => {
     for (const [list, rest, field, { good, bad }] of ITEMS) {
       for (const value of good) {
@@ -196,10 +208,10 @@ t.test('no section and no object takes unknown fields', async (t) => {
     t.equal((await patch({ [section]: [] })).status, 422);
     t.equal((await patch({ [section]: null })).status, 200, `${section}: null`);
   }
-  t.strictSame(places(await patch({ colour: 1, config_hash: 'x' })), ['colour', 'config_hash']);
+  t.strictSame(places(await patch({ colour: 1, hash: 'x' })), ['colour', 'hash']);
 });
 
-t.test('prompts as long as they may be, in tokens and characters (fine point 19)', async (t) => {
+t.test('prompts as long as they may be, in tokens and characters (decision 19)', async (t) => {
   const letters = Array.from({ length: 100_000 }, (_, index) =>
     String.fromCharCode(97 + ((index * 7919) % 26)),
   ).join('');

@@ -1,8 +1,5 @@
-/** Post-call events on their way: the outbox on a real Postgres, real receivers (native-and-platform.md 6.8). */
+/** Post-call events on their way: the outbox on a real Postgres, real receivers (docs/contract/platform.md 6.8). */
 import { createHmac } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { type Clock, systemClock } from '../../contracts/clock.js';
 import { randomIds } from '../../contracts/ids.js';
@@ -17,6 +14,7 @@ import { ensureDefaultWorkspace } from '../../storage/workspaces.js';
 import { client, makeAgent } from '../fixtures/agents.js';
 import { startGateway } from '../fixtures/gateway.js';
 import { startPostgres } from '../fixtures/postgres.js';
+import { type Answer, startReceiver } from '../fixtures/receiver.js';
 import { until } from '../fixtures/until.js';
 
 t.setTimeout(120_000);
@@ -25,35 +23,6 @@ const postgres = await startPostgres(t);
 const database = await postgres.migrated();
 const { sql } = database;
 const workspaceId = await ensureDefaultWorkspace(sql, randomIds);
-
-interface Seen {
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-  readonly at: number;
-}
-
-type Answer = (seen: Seen, response: ServerResponse, nth: number) => void;
-
-/** An endpoint that answers as told and keeps what it gets. */
-async function receiver(t: Pick<Test, 'teardown'>, answer: Answer = (_, response) => response.end()) {
-  const seen: Seen[] = [];
-  const server = createServer((request, response) => {
-    let body = '';
-    request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
-    request.on('end', () => {
-      const one = { headers: request.headers, body, at: performance.now() };
-      seen.push(one);
-      answer(one, response, seen.length);
-    });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const close = (): void => {
-    server.closeAllConnections();
-    server.close();
-  };
-  t.teardown(close);
-  return { close, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, seen };
-}
 
 async function session(): Promise<string> {
   const id = randomIds.next('session');
@@ -120,7 +89,7 @@ const hurried = (id: string) =>
   });
 
 t.test('an event is posted as it was written, unsigned without a secret', async (t) => {
-  const { url, seen } = await receiver(t);
+  const { url, seen } = await startReceiver(t);
   await start(t);
   const id = await put(await session(), 'call.ended', url, '{"event":"call.ended","name":"Ünï"}');
   t.same(await settled(id), { attempts: 1, outcome: 'delivered', note: '200' });
@@ -131,7 +100,7 @@ t.test('an event is posted as it was written, unsigned without a secret', async 
 });
 
 t.test('each attempt is signed afresh, with the secret of that moment, over the same bytes', async (t) => {
-  const { url, seen } = await receiver(t, (_, response, nth) =>
+  const { url, seen } = await startReceiver(t, (_, response, nth) =>
     response.writeHead(nth < 3 ? 500 : 204).end(),
   );
   let now = 1_700_000_000_000;
@@ -169,7 +138,7 @@ t.test('three attempts in all, a second and five seconds apart, for whatever is 
   await start(t);
   await Promise.all(
     answers.map(async ([what, answer, note]) => {
-      const { url, seen } = await receiver(t, answer);
+      const { url, seen } = await startReceiver(t, answer);
       const id = await put(await session(), 'call.ended', url);
       t.same(await settled(id), { attempts: 3, outcome: 'failed', note }, what);
       t.equal(seen.length, 3);
@@ -180,7 +149,7 @@ t.test('three attempts in all, a second and five seconds apart, for whatever is 
   );
 });
 
-t.test('an address that may not be reached is not (fine point 8)', async (t) => {
+t.test('an address that may not be reached is not (decision 8)', async (t) => {
   await start(t);
   const id = await put(await session(), 'call.ended', 'http://169.254.169.254/hook');
   const first = await until('it was tried', async () =>
@@ -192,8 +161,8 @@ t.test('an address that may not be reached is not (fine point 8)', async (t) => 
 
 t.test('call.analyzed waits for call.ended of its endpoint, and for nobody else', async (t) => {
   const release: (() => void)[] = [];
-  const slow = await receiver(t, (_, response) => void release.push(() => response.end()));
-  const quick = await receiver(t);
+  const slow = await startReceiver(t, (_, response) => void release.push(() => response.end()));
+  const quick = await startReceiver(t);
   const sessionId = await session();
   for (const event of ['call.ended', 'call.analyzed'] as const) {
     await put(sessionId, event, slow.url);
@@ -213,7 +182,7 @@ t.test('call.analyzed waits for call.ended of its endpoint, and for nobody else'
 });
 
 t.test('a failed call.ended is followed by call.analyzed all the same', async (t) => {
-  const { url, seen } = await receiver(t, ({ body }, response) =>
+  const { url, seen } = await startReceiver(t, ({ body }, response) =>
     response.writeHead(body.includes('ended') ? 500 : 200).end(),
   );
   const sessionId = await session();
@@ -228,7 +197,7 @@ t.test('a failed call.ended is followed by call.analyzed all the same', async (t
 });
 
 t.test('processes share the outbox: each event goes out once', async (t) => {
-  const { url, seen } = await receiver(t);
+  const { url, seen } = await startReceiver(t);
   const ids = await Promise.all(
     Array.from({ length: 100 }, async (_, index) =>
       put(await session(), 'call.ended', url, `{"n":${index}}`),
@@ -241,8 +210,8 @@ t.test('processes share the outbox: each event goes out once', async (t) => {
 });
 
 t.test('one workspace with slow endpoints does not hold up the others', async (t) => {
-  const slow = await receiver(t, () => undefined);
-  const quick = await receiver(t);
+  const slow = await startReceiver(t, () => undefined);
+  const quick = await startReceiver(t);
   for (let made = 0; made < 100; made++) await put(await session(), 'call.ended', slow.url);
   await start(t);
   await until('the slow ones are under way', () => slow.seen.length >= 16);
@@ -257,7 +226,7 @@ t.test('one workspace with slow endpoints does not hold up the others', async (t
 });
 
 t.test('what a process leaves behind is sent by the next', async (t) => {
-  const { url, seen } = await receiver(t);
+  const { url, seen } = await startReceiver(t);
   const id = await put(await session(), 'call.ended', url);
   await createDeliveryQueue(database).take(10, 60_000);
   await start(t);
@@ -275,7 +244,7 @@ t.test('what a process leaves behind is sent by the next', async (t) => {
 
 t.test('stopping waits for what is under way, and takes nothing more', async (t) => {
   let answer = (): void => undefined;
-  const { url, seen } = await receiver(t, (_, response) => (answer = () => response.end()));
+  const { url, seen } = await startReceiver(t, (_, response) => (answer = () => response.end()));
   const loop = await start(t);
   const id = await put(await session(), 'call.ended', url);
   await until('it is under way', () => seen.length === 1);
@@ -288,7 +257,7 @@ t.test('stopping waits for what is under way, and takes nothing more', async (t)
 });
 
 t.test('through a whole gateway: signed, in order, with the secret of the moment', async (t) => {
-  const { url, seen } = await receiver(t);
+  const { url, seen } = await startReceiver(t);
   const own = await startGateway({ OUTBOUND_ALLOW: '127.0.0.1', DATABASE_URL: postgres.url });
   t.teardown(() => own.stop());
   const call = client(own.base);

@@ -1,4 +1,4 @@
-/** Knowledge sources: forms, bounds, revisions, references, search (native-and-platform.md 6.1). */
+/** Knowledge sources: forms, bounds, revisions, references, search (docs/contract/platform.md 6.1). */
 import t from 'tap';
 import { randomIds } from '../../contracts/ids.js';
 import { LIMITS } from '../../contracts/limits.js';

@@ -1,6 +1,6 @@
 /**
- * What /openapi.json says of the platform, and whether it is true: examples fit their schemas, and requests made from
- * the schemas, whole and broken, never fail in us nor are answered in another shape (issue 6).
+ * The truth of /openapi.json about the platform: examples fit their schemas, and requests made from
+ * the schemas, whole and broken, never fail in us nor are answered in another shape.
  */
 import t from 'tap';
 import { Compile } from 'typebox/compile';

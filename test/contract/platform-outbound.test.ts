@@ -1,4 +1,4 @@
-/** Outbound requests against real servers of this machine: name look-ups, redirects, limits (spec "Webhook tool"). */
+/** Outbound requests against real servers of this machine: name look-ups, redirects, limits (docs/contract/platform.md 6.5). */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
@@ -119,16 +119,13 @@ t.test('a name that answers differently the second time is not asked again', asy
   t.equal(seen.length, 1);
 });
 
-t.test(
-  'a host that the operator named may be anywhere but at a metadata service (fine point 8)',
-  async (t) => {
-    const { port } = await serve(t, (_, response) => response.end('lan'));
-    const named = (...addresses: string[]) =>
-      createOutbound({ allow: [`crm.lan:${port}`], clock: systemClock, lookup: names(addresses) });
-    t.equal(text(await named('127.0.0.1').fetch(request(`http://crm.lan:${port}/`))), 'lan');
-    await failsAs(t, named('169.254.169.254').fetch(request(`http://crm.lan:${port}/`)), 'refused');
-  },
-);
+t.test('a host that the operator named may be anywhere but at a metadata service (decision 8)', async (t) => {
+  const { port } = await serve(t, (_, response) => response.end('lan'));
+  const named = (...addresses: string[]) =>
+    createOutbound({ allow: [`crm.lan:${port}`], clock: systemClock, lookup: names(addresses) });
+  t.equal(text(await named('127.0.0.1').fetch(request(`http://crm.lan:${port}/`))), 'lan');
+  await failsAs(t, named('169.254.169.254').fetch(request(`http://crm.lan:${port}/`)), 'refused');
+});
 
 t.test('every redirect is judged like a first address', async (t) => {
   const inner = await serve(t, (_, response) => response.end('secret'));

@@ -1,6 +1,7 @@
-/** Sessions without a key: two gateways on one database (native-and-platform.md 6.10; spec "Authentication" 3, 4). */
+/** Sessions without a key: two gateways on one database (docs/contract/platform.md 6.10). */
 import t from 'tap';
 import { randomIds } from '../../contracts/ids.js';
+import { LIMITS } from '../../contracts/limits.js';
 import { createKey } from '../../storage/keys.js';
 import { type Body, type Call, type CallOptions, client, makeAgent } from '../fixtures/agents.js';
 import { startGateway } from '../fixtures/gateway.js';
@@ -84,7 +85,7 @@ t.test('a page of an allowed origin starts a session without a key', async (t) =
   t.match(detail.body, { source: 'public', timezone: 'America/Lima', metadata: { page: '/pricing' } });
 });
 
-t.test('clients join by the address that they reached us by (fine point 7)', async (t) => {
+t.test('clients join by the address that they reached us by (decision 7)', async (t) => {
   const headers = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'speech.example.com' };
   const proxied = await visit({}, { headers });
   t.equal(proxied.body['media_url'], 'wss://speech.example.com');
@@ -162,7 +163,8 @@ t.test('what shapes the prompt is refused, whatever the agent allows', async (t)
     [{ overrides: { system_prompt: 'x' } }, 400],
     [{ overrides: { language: 'en', system_prompt: 'x' } }, 400],
     [{ overrides: { language: 'en' } }, 201],
-    [{ overrides: { voice_id: 'v' } }, 201],
+    [{ overrides: { voice_id: 'alloy' } }, 201],
+    [{ overrides: { voice_id: 'nobody' } }, 422],
     [{ overrides: {}, name: null }, 201],
     [
       {
@@ -178,14 +180,14 @@ t.test('what shapes the prompt is refused, whatever the agent allows', async (t)
   for (const [body, status] of cases) t.equal((await visit(body)).status, status, JSON.stringify(body));
   const strict = await publicAgent({ overrides_allowed: ['language'] });
   t.equal(
-    (await visit({ agent_id: strict, overrides: { voice_id: 'v' } })).status,
+    (await visit({ agent_id: strict, overrides: { voice_id: 'alloy' } })).status,
     400,
     'the agent allows it not',
   );
   t.equal((await visit({ agent_id: strict, overrides: { language: 'en' } })).status, 201);
 });
 
-t.test('errors win in their order (fine point 12)', async (t) => {
+t.test('errors win in their order (decision 12)', async (t) => {
   const closed = await makeAgent(here);
   const draft = await makeAgent(here, {
     published: false,
@@ -263,17 +265,41 @@ t.test('the minute after, all may come again', async (t) => {
   t.equal((await visit({}, { from })).status, 201);
 });
 
-t.test('a refusal takes nothing from the limits', async (t) => {
+t.test('a refusal takes nothing from the limits, whatever it is for', async (t) => {
   await earlyInAMinute();
   const from = fresh();
-  for (let tried = 0; tried < PER_ADDRESS * 2; tried++) {
-    await visit({}, { from, origin: 'https://evil.com' });
-    await visit({ extra: 1 }, { from });
-  }
-  t.equal((await visit({}, { from })).status, 201);
+  const draft = await makeAgent(here, { published: false, change: { public_enabled: true, allowed_origins: [ORIGIN] } }); // prettier-ignore
+  const refused: [number, Body, Visit?][] = [
+    [400, {}, { body: '{' }],
+    [422, { extra: 1 }],
+    [404, { agent_id: 'agent_none' }],
+    [403, {}, { origin: 'https://evil.com' }],
+    [400, { name: 'x' }],
+    [422, { timezone: 'Mars/Olympus' }],
+    [409, { agent_id: draft }],
+  ];
+  for (let round = 0; round < PER_ADDRESS; round++)
+    for (const [status, body, options] of refused)
+      t.equal((await visit(body, { from, ...options })).status, status);
+  for (let made = 0; made < PER_ADDRESS; made++) t.equal((await visit({}, { from })).status, 201);
+  t.equal((await visit({}, { from })).status, 429);
 });
 
-t.test('a visitor does not learn that the owner is out of credit', async (t) => {
+t.test('a flood of refused requests is refused itself, before anything is looked at', async (t) => {
+  const from = fresh();
+  const most = LIMITS.session.publicPerMinute.refused;
+  const flood = Array.from({ length: most }, () => visit({ extra: 1 }, { from }));
+  for (const { status } of await Promise.all(flood)) if (status !== 422) t.fail(`${status}`);
+  for (const [body, options] of [[{}], [{ extra: 1 }], [{}, { body: '{' }]] as [Body, Visit?][]) {
+    const { status, headers, body: answer } = await visit(body, { from, ...options });
+    t.match([status, answer['message']], [429, /^Too many refused requests/]);
+    t.match(headers.get('retry-after'), /^[1-9]\d?$/);
+  }
+  t.equal((await visit()).status, 201, 'another address is not concerned');
+  t.equal((await here('sessions', { body: { agent_id: agentId }, headers: { 'x-forwarded-for': from } })).status, 201, 'nor is a key'); // prettier-ignore
+});
+
+t.test('an exhausted quota is 402 for a visitor as well', async (t) => {
   const workspaceId = randomIds.next('workspace');
   await sql`insert into workspaces (id, name, conversation_ms) values (${workspaceId}, 'Poor', 0)`;
   const { key } = await createKey(sql, randomIds, { workspaceId, name: 'poor' });
@@ -281,7 +307,7 @@ t.test('a visitor does not learn that the owner is out of credit', async (t) => 
     change: { public_enabled: true, allowed_origins: [ORIGIN] },
   });
   const answer = await visit({ agent_id: poor });
-  t.same([answer.status, answer.body], [403, { status: 403, message: 'Agent is unavailable' }]);
+  t.same([answer.status, answer.body], [402, { status: 402, message: 'Out of API credit' }]);
 });
 
 t.test('the widget has the same gate', async (t) => {

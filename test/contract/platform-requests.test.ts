@@ -13,7 +13,7 @@ const platform = await startPlatform(t);
 const { call } = platform;
 const AGENTS = '/v1/agent/agents';
 
-t.test('without a valid key it is 401, before the body is read (fine point 18)', async (t) => {
+t.test('without a valid key it is 401, before the body is read (decision 18)', async (t) => {
   const cases: [headers: Record<string, string>, message: string][] = [
     [{}, 'Missing Authorization header'],
     [{ authorization: '' }, 'Missing Authorization header'],
@@ -34,16 +34,10 @@ t.test('without a valid key it is 401, before the body is read (fine point 18)',
   t.equal(unread.status, 401, 'the key comes before the body');
 });
 
-t.test(
-  'bodies that cannot be read: malformed, of another type, over 2 MiB (fine points 5, 18)',
-  async (t) => {
-    const json = { 'content-type': 'application/json' };
-    const cases: [
-      raw: string | undefined,
-      headers: Record<string, string>,
-      status: number,
-      message: string,
-    ][] = [
+t.test('bodies that cannot be read: malformed, of another type, over 2 MiB (decisions 5, 18)', async (t) => {
+  const json = { 'content-type': 'application/json' };
+  const cases: [raw: string | undefined, headers: Record<string, string>, status: number, message: string][] =
+    [
       ['{', json, 400, 'Malformed JSON'],
       ['', json, 400, 'Malformed JSON'],
       [undefined, json, 400, 'Malformed JSON'],
@@ -60,20 +54,19 @@ t.test(
       [undefined, {}, 415, 'Content-Type must be application/json'],
       ['{"name":"A"}'.padEnd(LIMITS.body.platform + 1), json, 413, 'Request body is too large'],
     ];
-    for (const [raw, headers, status, message] of cases) {
-      const answer = await call('POST', AGENTS, { ...(raw === undefined ? {} : { raw }), headers });
-      t.strictSame(
-        [answer.status, answer.body],
-        [status, { status, message }],
-        `${raw?.slice(0, 20)} ${message}`,
-      );
-    }
-    const largest = '{"name":"A"}'.padEnd(LIMITS.body.platform);
-    t.equal((await call('POST', AGENTS, { raw: largest, headers: json })).status, 201, 'the largest body');
-    const charset = await call('POST', AGENTS, { raw: '{"name":"A"}', headers: { 'content-type': 'application/json; charset=utf-8' } }); // prettier-ignore
-    t.equal(charset.status, 201);
-  },
-);
+  for (const [raw, headers, status, message] of cases) {
+    const answer = await call('POST', AGENTS, { ...(raw === undefined ? {} : { raw }), headers });
+    t.strictSame(
+      [answer.status, answer.body],
+      [status, { status, message }],
+      `${raw?.slice(0, 20)} ${message}`,
+    );
+  }
+  const largest = '{"name":"A"}'.padEnd(LIMITS.body.platform);
+  t.equal((await call('POST', AGENTS, { raw: largest, headers: json })).status, 201, 'the largest body');
+  const charset = await call('POST', AGENTS, { raw: '{"name":"A"}', headers: { 'content-type': 'application/json; charset=utf-8' } }); // prettier-ignore
+  t.equal(charset.status, 201);
+});
 
 t.test('422 tells all problems, the first as the message', async (t) => {
   const answer = await call('POST', AGENTS, {
@@ -165,7 +158,7 @@ t.test('lists: pages, bounds, filters', async (t) => {
     t.equal((await list('include_total=true&page_size=2'))['total'], 7);
   });
 
-  t.test('bounds of the query: 400 on the wrong side (fine point 18: page_size)', async (t) => {
+  t.test('bounds of the query: 400 on the wrong side (decision 18: page_size)', async (t) => {
     for (const name of ['One', 'Two']) await platform.tool({ name });
     const tools = (await call('GET', '/v1/agent/tools?page_size=1')).body;
     const foreign = tools['next_cursor'] as string;

@@ -1,4 +1,4 @@
-/** The life of a session behind its routes: who joins, what is recorded, how it ends (fine points 13, 22; 6.7, 6.8). */
+/** The life of a session behind its routes: who joins, what is recorded, how it ends (decisions 13, 22; 6.7, 6.8). */
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
 import type { SessionItem } from '../../contracts/ports/sessions.js';
@@ -76,6 +76,13 @@ t.test('the record is read in the order in which it happened', async (t) => {
   await runs.append(id, []);
   const { items } = await read(id);
   t.same(items, [said('first', 1), said('second', 1), said('third', 5), used, result, said('last', 9)]);
+  await sql`delete from sessions where id = ${id}`;
+  await runs.append(id, [said('late', 10)]);
+  t.equal(
+    (await sql`select from session_items where session_id = ${id}`).length,
+    0,
+    'deleted, nothing is added',
+  );
 });
 
 t.test("a tool's output and error are kept up to their bound, its input whole", async (t) => {
@@ -140,7 +147,7 @@ t.test('a session ends once, and its end is one with what it causes', async (t) 
   t.equal(rows[0]!.body, rows[1]!.body);
 });
 
-t.test('each reason has its status, and only conversations have events (fine point 13)', async (t) => {
+t.test('each reason has its status, and only conversations have events (decision 13)', async (t) => {
   const runs = await runsOf(t);
   const cases = [
     ['hangup', 'completed'], ['timeout', 'completed'], ['ended_by_api', 'completed'], ['error', 'failed'],

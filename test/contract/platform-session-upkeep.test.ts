@@ -1,8 +1,9 @@
 /**
- * What happens to sessions without a request: owners hear of ends, time runs out, rows go, calls are analysed (fine
+ * Upkeep of sessions, without a request: owners hear of ends, time runs out, rows go, calls are analysed (fine
  * points 13, 22; 6.8).
  */
 import t from 'tap';
+import { CALL_TIMES } from '../../contracts/call-times.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { SessionAnalysis } from '../../contracts/ports/sessions.js';
 import { DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
@@ -56,8 +57,8 @@ t.test('time ends what nobody joined, connected or ended', async (t) => {
   const [fresh, late, connecting, lost, talking, endless, orphan] = await Promise.all(Array.from({ length: 7 }, () => create())) as [string, string, string, string, string, string, string]; // prettier-ignore
   await overdue(late, 'expires_at', 0);
   for (const id of [connecting, lost, talking, endless]) await runs.join(id);
-  await overdue(connecting, 'expires_at', LIMITS.session.connectMs - 30_000);
-  await overdue(lost, 'expires_at', LIMITS.session.connectMs);
+  await overdue(connecting, 'expires_at', CALL_TIMES.connectMs - 30_000);
+  await overdue(lost, 'expires_at', CALL_TIMES.connectMs);
   for (const id of [talking, endless]) await runs.activate(id);
   await overdue(talking, 'started_at', 600_000);
   await overdue(endless, 'started_at', 661_000);
@@ -83,7 +84,7 @@ t.test('a process that is not seen any more has lost its conversations', async (
   await here.activate(id);
   await endOverdue(sql);
   t.equal((await read(id)).status, 'active');
-  await sql`update session_owners set seen_at = now() - ${LIMITS.session.ownerMs}::int * interval '1 millisecond'
+  await sql`update session_owners set seen_at = now() - ${CALL_TIMES.ownerMs}::int * interval '1 millisecond'
     where process_id = ${here.processId}`;
   await endOverdue(sql);
   t.match(await read(id), { status: 'failed', endedReason: 'error' });

@@ -1,12 +1,13 @@
 /**
  * Sessions are made with a key, through a whole gateway: what is answered, what is refused in which order, and how
- * many there may be (spec "Session creation"; native-and-platform.md 6.6; fine point 12).
+ * many there may be (docs/contract/platform.md 6.6; decision 12).
  */
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import t from 'tap';
 import { randomIds } from '../../contracts/ids.js';
+import { CALL_TIMES } from '../../contracts/call-times.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { createKey } from '../../storage/keys.js';
 import { type Body, type CallOptions, client, makeAgent } from '../fixtures/agents.js';
@@ -35,7 +36,7 @@ t.test('a session is answered with what a client joins by', async (t) => {
   const [row] =
     await sql`select expires_at, created_at from sessions where id = ${String(body['session_id'])}`;
   t.equal(body['expires_at'], (row!['expires_at'] as Date).toISOString());
-  t.equal(+(row!['expires_at'] as Date) - +(row!['created_at'] as Date), LIMITS.session.joinWindowMs);
+  t.equal(+(row!['expires_at'] as Date) - +(row!['created_at'] as Date), CALL_TIMES.joinWindowMs);
   const claims = JSON.parse(
     Buffer.from(String(body['token']).split('.')[1] ?? '', 'base64url').toString(),
   ) as Body;
@@ -56,50 +57,46 @@ t.test('a session is answered with what a client joins by', async (t) => {
   );
 });
 
-t.test(
-  'shapes: 422 with every problem, unknown fields refused (fine point 18: session length)',
-  async (t) => {
-    const cases: [Body, ...(string | number)[][]][] = [
-      [{ extra: 1 }, ['extra']],
-      [{ max_duration_seconds: 60 }, ['max_duration_seconds']],
-      [{ overrides: { max_duration_seconds: 60 } }, ['overrides', 'max_duration_seconds']],
-      [{ overrides: { language: 'it' } }, ['overrides', 'language']],
-      [{ overrides: 'x' }, ['overrides']],
-      [{ name: 'x'.repeat(129) }, ['name']],
-      [{ end_user_id: 'x'.repeat(257) }, ['end_user_id']],
-      [{ timezone: 'x'.repeat(65) }, ['timezone']],
-      [{ client_timezone: 'x'.repeat(65) }, ['client_timezone']],
-      [{ overrides: { first_message: 'x'.repeat(10_001) } }, ['overrides', 'first_message']],
-      [{ overrides: { first_message_prompt: 'x'.repeat(10_001) } }, ['overrides', 'first_message_prompt']],
-      [{ overrides: { voice_id: 'x'.repeat(257) } }, ['overrides', 'voice_id']],
-      [{ metadata: [] }, ['metadata']],
-      [{ dynamic_variables: [1] }, ['dynamic_variables']],
-      [{ tool_events: 'yes' }, ['tool_events']],
-      [{ record_audio: 1 }, ['record_audio']],
-      [{ world_context: 'no' }, ['world_context']],
-      [{ agent_id: '' }, ['agent_id']],
-      [{ agent_id: 5 }, ['agent_id']],
-      [{ agent_id: 'x'.repeat(129) }, ['agent_id']],
-      [{ name: 'a\0b' }, ['name']],
-      [{ metadata: { a: '\ud800' } }, ['metadata', 'a']],
-      [{ extra: 1, name: 7, tool_events: 3 }, ['extra'], ['name'], ['tool_events']],
-    ];
-    for (const [body, ...locs] of cases) {
-      const answer = await create(body);
-      t.equal(answer.status, 422, JSON.stringify(body).slice(0, 100));
-      const errors = answer.body['errors'] as { loc: unknown; msg: string; type: string }[];
-      t.same(
-        errors.map(({ loc }) => JSON.stringify(loc)).sort(),
-        locs.map((loc) => JSON.stringify(loc)).sort(),
-      );
-      t.equal(answer.body['message'], errors[0]?.msg);
-    }
-    t.equal((await call('sessions', { body: {} })).status, 422);
-    t.equal((await create({ agent_id: 'x'.repeat(128) })).status, 404, 'long enough for an id');
-  },
-);
+t.test('shapes: 422 with every problem, unknown fields refused (decision 18: session length)', async (t) => {
+  const cases: [Body, ...(string | number)[][]][] = [
+    [{ extra: 1 }, ['extra']],
+    [{ max_duration_seconds: 60 }, ['max_duration_seconds']],
+    [{ overrides: { max_duration_seconds: 60 } }, ['overrides', 'max_duration_seconds']],
+    [{ overrides: { language: 'it' } }, ['overrides', 'language']],
+    [{ overrides: 'x' }, ['overrides']],
+    [{ name: 'x'.repeat(129) }, ['name']],
+    [{ end_user_id: 'x'.repeat(257) }, ['end_user_id']],
+    [{ timezone: 'x'.repeat(65) }, ['timezone']],
+    [{ overrides: { first_message: 'x'.repeat(10_001) } }, ['overrides', 'first_message']],
+    [{ overrides: { first_message_prompt: 'x'.repeat(10_001) } }, ['overrides', 'first_message_prompt']],
+    [{ overrides: { voice_id: 'x'.repeat(257) } }, ['overrides', 'voice_id']],
+    [{ metadata: [] }, ['metadata']],
+    [{ dynamic_variables: [1] }, ['dynamic_variables']],
+    [{ tool_events: 'yes' }, ['tool_events']],
+    [{ record_audio: 1 }, ['record_audio']],
+    [{ world_context: 'no' }, ['world_context']],
+    [{ agent_id: '' }, ['agent_id']],
+    [{ agent_id: 5 }, ['agent_id']],
+    [{ agent_id: 'x'.repeat(129) }, ['agent_id']],
+    [{ name: 'a\0b' }, ['name']],
+    [{ metadata: { a: '\ud800' } }, ['metadata', 'a']],
+    [{ extra: 1, name: 7, tool_events: 3 }, ['extra'], ['name'], ['tool_events']],
+  ];
+  for (const [body, ...locs] of cases) {
+    const answer = await create(body);
+    t.equal(answer.status, 422, JSON.stringify(body).slice(0, 100));
+    const errors = answer.body['errors'] as { loc: unknown; msg: string; type: string }[];
+    t.same(
+      errors.map(({ loc }) => JSON.stringify(loc)).sort(),
+      locs.map((loc) => JSON.stringify(loc)).sort(),
+    );
+    t.equal(answer.body['message'], errors[0]?.msg);
+  }
+  t.equal((await call('sessions', { body: {} })).status, 422);
+  t.equal((await create({ agent_id: 'x'.repeat(128) })).status, 404, 'long enough for an id');
+});
 
-t.test('values: 422 on one side of each bound, 201 on the other (fine points 5, 19)', async (t) => {
+t.test('values: 422 on one side of each bound, 201 on the other (decisions 5, 19)', async (t) => {
   const variables = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, i) => [`v${i}`, i]));
   const metadata = (bytes: number) => ({ a: 'x'.repeat(bytes - '{"a":""}'.length) });
@@ -113,7 +110,7 @@ t.test('values: 422 on one side of each bound, 201 on the other (fine points 5, 
     },
     { timezone: 'UTC', metadata: metadata(16 * 1024), dynamic_variables: variables(50) },
     { dynamic_variables: { a: 'x'.repeat(1000), B_2: -1.5e300, c: false, constructor: 'own' } },
-    { overrides: { first_message: 'x'.repeat(10_000), voice_id: 'x'.repeat(256), language: 'en' } },
+    { overrides: { first_message: 'x'.repeat(10_000), voice_id: 'alloy', language: 'en' } },
     { overrides: { first_message_prompt: 'x'.repeat(10_000), system_prompt: words(4000) } },
     // Tokens count as sent: rendered, this one is far longer, and as long as it may be.
     { overrides: { system_prompt: '{{a}}'.repeat(100) }, dynamic_variables: { a: 'x '.repeat(500) } },
@@ -138,6 +135,8 @@ t.test('values: 422 on one side of each bound, 201 on the other (fine points 5, 
     [{ dynamic_variables: { a: null } }, ['dynamic_variables', 'a']],
     [{ dynamic_variables: { a: {} } }, ['dynamic_variables', 'a']],
     [{ dynamic_variables: { a: [] } }, ['dynamic_variables', 'a']],
+    [{ overrides: { voice_id: 'nobody' } }, ['overrides', 'voice_id']],
+    [{ overrides: { voice_id: 'x'.repeat(256) } }, ['overrides', 'voice_id']],
     [{ overrides: { first_message: 'a', first_message_prompt: 'b' } }, ['overrides', 'first_message_prompt']],
     [{ overrides: { system_prompt: words(4001) } }, ['overrides', 'system_prompt']],
     [{ overrides: { system_prompt: '{{a}}'.repeat(101) }, dynamic_variables: { a: 'x'.repeat(1000) } }, ['dynamic_variables']],
@@ -149,7 +148,7 @@ t.test('values: 422 on one side of each bound, 201 on the other (fine points 5, 
   }
 });
 
-t.test('errors win in the order of fine point 12', async (t) => {
+t.test('errors win in the order of decision 12', async (t) => {
   const draft = await makeAgent(call, { published: false });
   const archived = await makeAgent(call, { change: { status: 'archived' } });
   const wrongValue = { timezone: 'Mars/Olympus' };
@@ -204,7 +203,7 @@ t.test("another workspace's agents and sessions are not found", async (t) => {
   t.match(await read(body['session_id']), { status: 'pending' });
 });
 
-t.test('PUBLIC_URL is where clients join, whatever host was asked (fine point 7)', async (t) => {
+t.test('PUBLIC_URL is where clients join, whatever host was asked (decision 7)', async (t) => {
   const holder = createServer().listen(0, '127.0.0.1');
   await once(holder, 'listening');
   const { port } = holder.address() as { port: number };
@@ -232,23 +231,49 @@ t.test('PUBLIC_URL is where clients join, whatever host was asked (fine point 7)
   t.equal(answer.body['media_url'], 'wss://speech.example.com');
 });
 
-t.test('a language that no engine recognises is 409 (fine point 10)', async (t) => {
-  const plain = await startGateway({
-    DATABASE_URL: url,
-    SECRETS_KEY,
-    STT_ENGINES: 'openai-compatible',
-    REMOTE_OPENAI_URL: 'http://127.0.0.1:9/v1',
-    REMOTE_OPENAI_LANGUAGES: 'en',
-  });
-  t.teardown(() => plain.stop());
-  const there = client(plain.base);
-  const body = { agent_id: agentId, overrides: { language: 'ja' } };
-  const answer = await there('sessions', { body });
-  t.same([answer.status, answer.body['message']], [409, 'No speech recognition for "ja"']);
-  t.equal((await there('sessions', { body: { agent_id: agentId } })).status, 201);
-});
+t.test(
+  'a language that no engine recognises is 409 (decision 10), a voice that does not speak it 422',
+  async (t) => {
+    const plain = await startGateway({
+      DATABASE_URL: url,
+      SECRETS_KEY,
+      TTS_ENGINES: 'openai-compatible,tone',
+      STT_ENGINES: 'openai-compatible',
+      REMOTE_OPENAI_URL: 'http://127.0.0.1:9/v1',
+      REMOTE_OPENAI_LANGUAGES: 'en',
+    });
+    t.teardown(() => plain.stop());
+    const there = client(plain.base);
+    const body = { agent_id: agentId, overrides: { language: 'ja' } };
+    const answer = await there('sessions', { body });
+    t.same([answer.status, answer.body['message']], [409, 'No speech recognition for "ja"']);
+    t.equal((await there('sessions', { body: { agent_id: agentId } })).status, 201);
+    const english = await makeAgent(call, {
+      config: { voice: { voice_id: 'alloy' } },
+      change: { overrides_allowed: ['language'] },
+    });
+    const french = await makeAgent(call, {
+      config: { voice: { voice_id: 'alloy', speaking_language: 'fr' } },
+    });
+    const cases: [Body, string[], string][] = [
+      [
+        { agent_id: agentId, overrides: { language: 'ja', voice_id: 'alloy' } },
+        ['overrides', 'voice_id'],
+        'ja',
+      ],
+      [{ agent_id: english, overrides: { language: 'de' } }, ['overrides', 'language'], 'de'],
+      [{ agent_id: french }, ['agent_id'], 'fr'],
+    ];
+    for (const [body, loc, language] of cases) {
+      const { status, body: answer } = await there('sessions', { body });
+      const message = `The voice "alloy" does not speak "${language}"`;
+      t.match({ status, answer }, { status: 422, answer: { message, errors: [{ loc }] } });
+    }
+    t.equal((await there('sessions', { body: { agent_id: english } })).status, 201);
+  },
+);
 
-t.test('live sessions count against the concurrency of the workspace (fine point 6)', async (t) => {
+t.test('live sessions count against the concurrency of the workspace (decision 6)', async (t) => {
   for (let made = 0; made < 4; made++) {
     const { body } = await create({});
     await sql`update sessions set status = 'active', started_at = now() where id = ${String(body['session_id'])}`;
@@ -273,7 +298,7 @@ t.test('sessions that wait to be joined are bounded', async (t) => {
   await sql`delete from sessions where id like 'many_%'`;
 });
 
-t.test('an exhausted quota is 402, after all else (fine point 12)', async (t) => {
+t.test('an exhausted quota is 402, after all else (decision 12)', async (t) => {
   const workspaceId = randomIds.next('workspace');
   await sql`insert into workspaces (id, name, conversation_ms, synthesis_characters) values (${workspaceId}, 'Poor', 0, 100)`;
   const { key } = await createKey(sql, randomIds, { workspaceId, name: 'poor' });

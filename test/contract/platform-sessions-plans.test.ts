@@ -1,6 +1,6 @@
 /**
- * What a session runs: overrides, variables, choices and metadata over what was published, or over the draft of a
- * preview (spec "Session creation"; native-and-platform.md 6.6, 6.7).
+ * The plan of a session: overrides, variables, choices and metadata over what was published, or over the draft of a
+ * preview (docs/contract/platform.md 6.6, 6.7).
  */
 import t from 'tap';
 import { type Body, makeAgent } from '../fixtures/agents.js';
@@ -15,7 +15,7 @@ t.test('overrides need the permission of the agent, field by field', async (t) =
     ['first_message', 'first_message', 'Hi'],
     ['first_message_prompt', 'first_message', 'Greet'],
     ['system_prompt', 'system_prompt', 'Be kind'],
-    ['voice_id', 'voice_id', 'abc'],
+    ['voice_id', 'voice_id', 'alloy'],
     ['language', 'language', 'en'],
   ];
   const none = await makeAgent(call);
@@ -61,7 +61,7 @@ t.test('variables are rendered into the prompt, once, and kept nowhere else', as
 });
 
 t.test('overrides take effect for this session and are kept as they came', async (t) => {
-  const overrides = { first_message: 'Ahoy {{name}}', voice_id: 'v1', language: 'fr' };
+  const overrides = { first_message: 'Ahoy {{name}}', voice_id: 'alloy', language: 'fr' };
   const answer = await create({ overrides, dynamic_variables: { name: 'X' } });
   const config = await configOf(answer);
   t.match(config, {
@@ -70,7 +70,7 @@ t.test('overrides take effect for this session and are kept as they came', async
       first_message: 'Ahoy X',
       system_prompt: 'You help X of {{place}}.',
     },
-    voice: { voice_id: 'v1', speaking_language: 'fr' },
+    voice: { voice_id: 'alloy', speaking_language: 'fr' },
   });
   t.same((await read(answer.body['session_id']))['overrides'], overrides);
   const prompted = await create({ overrides: { first_message_prompt: 'Sing' } });
@@ -90,6 +90,12 @@ t.test("the timezone is the request's, the agent's, the browser's, or UTC", asyn
     [{ client_timezone: 'America/Lima' }, 'Europe/Berlin'],
     [{ agent_id: nowhere, client_timezone: 'America/Lima' }, 'America/Lima'],
     [{ agent_id: nowhere, client_timezone: 'not/a zone' }, 'UTC'],
+    [{ agent_id: nowhere, client_timezone: '' }, 'UTC'],
+    [{ agent_id: nowhere, client_timezone: 'x'.repeat(65) }, 'UTC'],
+    [{ agent_id: nowhere, client_timezone: 'a\0b' }, 'UTC'],
+    [{ agent_id: nowhere, client_timezone: 5 }, 'UTC'],
+    [{ agent_id: nowhere, client_timezone: ['America/Lima'] }, 'UTC'],
+    [{ agent_id: nowhere, client_timezone: null }, 'UTC'],
     [{ agent_id: nowhere }, 'UTC'],
   ];
   for (const [body, timezone] of cases) {
@@ -100,17 +106,20 @@ t.test("the timezone is the request's, the agent's, the browser's, or UTC", asyn
   }
 });
 
-t.test('recording, tool events and world context are on, unless the session says no', async (t) => {
-  const choices = { recordAudio: true, toolEvents: true, worldContext: true };
+t.test('tool events and world context are on unless the session says no, recording is off', async (t) => {
+  const choices = { recordAudio: false, toolEvents: true, worldContext: true };
   t.match(await planOf(await create({})), choices);
   t.match(
     await planOf(await create({ record_audio: null, tool_events: null, world_context: null })),
     choices,
   );
-  const none = { record_audio: false, tool_events: false, world_context: false };
-  t.match(await planOf(await create(none)), { recordAudio: false, toolEvents: false, worldContext: false });
+  const others = { record_audio: true, tool_events: false, world_context: false };
+  t.match(await planOf(await create(others)), { recordAudio: true, toolEvents: false, worldContext: false });
   const config = (await call(`agents/${agentId}/config`)).body;
-  t.match(config, { conversation: { record_audio: true } }, 'the agent stays as it is');
+  t.match(config, { conversation: { record_audio: false } }, 'the agent stays as it is');
+  const recording = await makeAgent(call, { config: { conversation: { record_audio: true } } });
+  t.match(await planOf(await create({ agent_id: recording })), { recordAudio: true });
+  t.match(await planOf(await create({ agent_id: recording, record_audio: false })), { recordAudio: false });
 });
 
 t.test('metadata comes back as it went in', async (t) => {
@@ -160,7 +169,7 @@ t.test('a session runs what was published, not the draft', async (t) => {
 });
 
 t.test(
-  'previews run the draft, without webhooks, unseen in lists, and need a key (fine point 21)',
+  'previews run the draft, without webhooks, unseen in lists, and need a key (decision 21)',
   async (t) => {
     const id = await makeAgent(call, {
       published: false,

@@ -1,6 +1,6 @@
 /**
- * Tools as they are called: credentials and the secret that seals them, test calls of a real endpoint (spec "Webhook
- * tool"; native-and-platform.md 6.5; fine points 16, 23).
+ * Tools as they are called: credentials and the secret that seals them, test calls of a real endpoint (docs/contract/platform.md
+ * 6.5; docs/contract/platform.md 6.5; decisions 16, 23).
  */
 import { once } from 'node:events';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -88,7 +88,7 @@ t.test('credentials are write-only, and encrypted where they are kept', async (t
 });
 
 t.test(
-  'a test calls the real endpoint, with its values escaped, whatever mocks are stored (fine point 16)',
+  'a test calls the real endpoint, with its values escaped, whatever mocks are stored (decision 16)',
   async (t) => {
     const id = await platform.tool({
       url: `${ENDPOINT}/ok?q={{order}}`,
@@ -160,7 +160,7 @@ t.test('what a test may tell: any status, the first 64 KB, why nothing came', as
   t.type(body['error'], 'string', 'refused at call time as well');
 });
 
-t.test('fine point 23: the secret of the installation is in a file that its owner alone reads', async (t) => {
+t.test('decision 23: the secret of the installation is in a file that its owner alone reads', async (t) => {
   const file = join(platform.gateway.dataDir, 'secrets-key');
   t.equal(statSync(file).mode & 0o777, 0o600);
   const postgres = await startPostgres(t);

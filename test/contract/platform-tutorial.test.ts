@@ -1,4 +1,4 @@
-/** The README's tutorial of voice agents, run word by word: it provisions a workspace from nothing (issue 6). */
+/** The tutorial of docs/voice-agents.md, run word by word: it provisions a workspace from nothing. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -11,8 +11,8 @@ import { startGateway, TEST_KEY } from '../fixtures/gateway.js';
 
 t.setTimeout(180_000);
 
-const README = await readFile(new URL('../../../README.md', import.meta.url), 'utf8');
-const [, section = ''] = /\n## Voice agents\n([\s\S]*?)\n## /.exec(README) ?? [];
+const PAGE = await readFile(new URL('../../../docs/voice-agents.md', import.meta.url), 'utf8');
+const [, section = ''] = /\n## Build an agent\n([\s\S]*?)\n## /.exec(PAGE) ?? [];
 const [, commands = ''] = /```sh\n([\s\S]*?)```/.exec(section) ?? [];
 
 t.test(

@@ -1,4 +1,4 @@
-/** Publishing: immutable versions, frozen tools, pinned knowledge, the hash that tells them apart (6.4; fine points 10, 14, 15). */
+/** Publishing: immutable versions, frozen tools, pinned knowledge, the hash that tells them apart (6.4; decisions 10, 14, 15). */
 import t from 'tap';
 import { randomIds } from '../../contracts/ids.js';
 import { createAgents } from '../../storage/agents.js';
@@ -11,9 +11,9 @@ import { formOf, type Json, places, startPlatform } from '../fixtures/platform.j
 
 t.setTimeout(180_000);
 
-/** Engines that know English only; none of them is called. */
+/** One engine knows English only, another speaks everything and hears nothing; none of them is called. */
 const platform = await startPlatform(t, {
-  TTS_ENGINES: 'openai-compatible',
+  TTS_ENGINES: 'openai-compatible,tone',
   STT_ENGINES: 'openai-compatible',
   REMOTE_OPENAI_URL: 'http://127.0.0.1:9/v1',
   REMOTE_OPENAI_LANGUAGES: 'en',
@@ -116,7 +116,7 @@ t.test('the list of versions, newest first, in both modes', async (t) => {
 });
 
 t.test(
-  'a version freezes its tools, the hash tells that they changed, credentials rotate at once (fine points 14, 15)',
+  'a version freezes its tools, the hash tells that they changed, credentials rotate at once (decisions 14, 15)',
   async (t) => {
     const credential = { name: 'Authorization', kind: 'authorization_bearer' };
     const tool = await platform.tool({
@@ -134,7 +134,7 @@ t.test(
 
     await call('PATCH', path, { body: { url: 'https://a.example/2' } });
     const edited = await hashes();
-    t.not(edited[0], before[0], 'fine point 15: every agent that uses it has unpublished changes');
+    t.not(edited[0], before[0], 'decision 15: every agent that uses it has unpublished changes');
     t.not(edited[1], before[1]);
     const frozen = async () => (await versions.find(id))!.version!.tools[0]!;
     t.equal((await frozen()).definition.url, 'https://a.example/1');
@@ -142,7 +142,7 @@ t.test(
 
     await call('PATCH', path, { body: { headers: [{ ...credential, value: 'Bearer two' }] } });
     t.strictSame(await hashes(), edited, 'a rotated credential is no unpublished change');
-    t.strictSame(await tools.headersOf(await frozen()), [['Authorization', 'Bearer two']], 'fine point 14');
+    t.strictSame(await tools.headersOf(await frozen()), [['Authorization', 'Bearer two']], 'decision 14');
 
     await call('PATCH', path, { body: { headers: [] } });
     t.strictSame(
@@ -190,7 +190,7 @@ t.test('a webhook’s secret serves the version that signs with it', async (t) =
   t.equal(await agents.secretOf(id, url), undefined);
 });
 
-t.test('a version pins the revisions of its knowledge (fine point 15)', async (t) => {
+t.test('a version pins the revisions of its knowledge (decision 15)', async (t) => {
   const source = await platform.source('The bakery opens at seven.');
   const path = `/v1/agent/knowledge-sources/${source}`;
   const id = await platform.agent({ config: { knowledge_base: { knowledge_source_ids: [source] } } });
@@ -200,7 +200,7 @@ t.test('a version pins the revisions of its knowledge (fine point 15)', async (t
   await call('PATCH', path, { raw: formOf({ name: 'Hours' }) });
   t.equal(await hash(), published['config_hash'], 'its name is not its content');
   await call('PATCH', path, { raw: raw() });
-  t.not(await hash(), published['config_hash'], 'fine point 15: a new revision is an unpublished change');
+  t.not(await hash(), published['config_hash'], 'decision 15: a new revision is an unpublished change');
 
   const pinned = (await versions.find(id))!.version!.knowledge;
   t.strictSame(pinned, [{ sourceId: source, revision: 1 }]);
@@ -232,23 +232,41 @@ t.test('a version pins the revisions of its knowledge (fine point 15)', async (t
   t.equal((await call('DELETE', path)).status, 204);
 });
 
-t.test('what will not work is told when it is published (fine point 10)', async (t) => {
+t.test('what will not work is told when it is published (decision 10)', async (t) => {
   const cases: [config: Json, warnings: string[]][] = [
     [{ voice: { speaking_language: 'en' } }, []],
     [{ voice: { voice_id: '' } }, []],
-    [{ voice: { voice_id: 'nobody' } }, ['No voice "nobody" in the voice library']],
     [{ voice: { voice_id: 'alloy' } }, []],
-    [{ voice: { speaking_language: 'ja' } }, ['No speech recognition for "ja"', 'No voice speaks "ja"']],
-    [
-      { voice: { speaking_language: 'de', voice_id: 'alloy' } },
-      ['No speech recognition for "de"', 'The voice "alloy" does not speak "de"'],
-    ],
-    [{ conversation: { timezone: 'Mars/Olympus' } }, ['Unknown time zone "Mars/Olympus"']],
-    [{ analysis: { data_fields: [{ name: 'size', type: 'enum' }] } }, ['The data field "size" has no options to choose from']], // prettier-ignore
+    [{ voice: { speaking_language: 'ja' } }, ['No speech recognition for "ja"']],
   ];
   for (const [config, warnings] of cases) {
     const id = await platform.agent({ config });
     t.strictSame((await publish(id))['warnings'], warnings, JSON.stringify(config));
+  }
+  const older = await platform.agent();
+  const conversation = { timezone: 'Mars/Olympus' };
+  const analysis = { data_fields: [{ name: 'size', type: 'enum', enum_options: null, description: '' }] };
+  await database.sql`update agents set config = config || ${database.sql.json({ conversation, analysis })} where id = ${older}`;
+  t.strictSame(
+    (await publish(older))['warnings'],
+    ['Unknown time zone "Mars/Olympus"', 'The data field "size" has no options to choose from'],
+    'what was stored before it was refused',
+  );
+});
+
+t.test('a voice that is not there, or does not speak the language, is not published', async (t) => {
+  const cases: [voice: Json, message: string][] = [
+    [{ voice_id: 'nobody' }, 'There is no voice "nobody"; GET /model lists them'],
+    [{ voice_id: 'alloy', speaking_language: 'de' }, 'The voice "alloy" does not speak "de"'],
+  ];
+  for (const [voice, message] of cases) {
+    const id = await platform.agent({ config: { voice } });
+    const refused = await call('POST', `${AGENTS}/${id}/publish`);
+    t.strictSame(
+      [refused.status, places(refused), refused.body['message']],
+      [422, ['voice.voice_id'], message],
+    );
+    t.match((await call('GET', `${AGENTS}/${id}`)).body, { publication_state: 'draft' });
   }
 });
 

@@ -8,7 +8,8 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { silentLog } from '../../contracts/log.js';
 import { createPool, type Pool } from '../../processes/pool.js';
-import { superviseRole, type SuperviseOptions } from '../../processes/supervise.js';
+import { superviseRole } from '../../processes/supervise.js';
+import type { SuperviseOptions } from '../../processes/supervise-options.js';
 import {
   collect,
   never,

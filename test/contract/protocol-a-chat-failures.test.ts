@@ -1,4 +1,4 @@
-/** Chat completions that fail, are left, or are not read (spec "Errors" and "Limits"; protocol-a.md 4.3). */
+/** Chat completions that fail, are left, or are not read (docs/contract/limits.md and "Limits"; docs/contract/protocol-a.md 4.3). */
 import t from 'tap';
 import { type Chunk, completionOf, eventsIn } from '../fixtures/chat.js';
 import { memberOf } from '../fixtures/family.js';

@@ -1,13 +1,12 @@
-/** POST …/chat/completions with audio input: its transcript is the content (protocol-a.md section 4). */
+/** POST …/chat/completions with audio input: its transcript is the content (docs/contract/protocol-a.md 4). */
 import t from 'tap';
 import { chunksOf, completionOf, contentOf, deltasOf, nullsIn } from '../fixtures/chat.js';
-import { startGateway } from '../fixtures/gateway.js';
+import { sharedGateway } from '../fixtures/gateway.js';
 import { BASES, type Fields, type Headers, PLAIN, refusal, sender } from '../fixtures/protocol-a.js';
 
 t.setTimeout(300_000);
 
-const gateway = await startGateway();
-t.teardown(() => gateway.stop());
+const gateway = await sharedGateway(t);
 
 const TEXT = 'Tones carry text, exactly. A second sentence follows.';
 
@@ -94,7 +93,7 @@ t.test('rule 2: prompt, temperature, language and the like are ignored', async (
   t.equal((await completionOf(await ask(ignored))).choices[0]?.message.content, TEXT);
 });
 
-t.test('rule 6: native options are 400 with audio input (fine point 3)', async (t) => {
+t.test('rule 6: native options are 400 with audio input (decision 3)', async (t) => {
   for (const base of BASES) {
     for (const stream of [true, false]) {
       for (const name of ['X-Svc-Latency', 'x-svc-nothing-known']) {

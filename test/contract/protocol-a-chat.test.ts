@@ -1,4 +1,4 @@
-/** POST …/chat/completions on all three bases through a whole gateway: speaking (protocol-a.md section 4). */
+/** POST …/chat/completions on all three bases through a whole gateway: speaking (docs/contract/protocol-a.md 4). */
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
 import {
@@ -11,7 +11,7 @@ import {
   nullsIn,
   transcriptOf,
 } from '../fixtures/chat.js';
-import { startGateway } from '../fixtures/gateway.js';
+import { sharedGateway } from '../fixtures/gateway.js';
 import {
   AGGREGATOR,
   BASES,
@@ -26,8 +26,7 @@ import {
 
 t.setTimeout(300_000);
 
-const gateway = await startGateway();
-t.teardown(() => gateway.stop());
+const gateway = await sharedGateway(t);
 
 const TEXT = 'Tones carry text, exactly. A second sentence follows “them” & ends.';
 const BODY = {
@@ -340,9 +339,10 @@ t.test('models: aliases are taken, unknown and transcription models are 400', as
     ['svc/s1', 'svc/s1'],
     ['tts-1', 'svc/s2.1-pro'],
     ['eleven_v3', 'svc/s2.1-pro'],
+    ['gpt-4o-audio-preview', 'svc/s2.1-pro'],
   ])
     t.equal((await whole({ model })).model, named);
-  for (const model of ['gpt-4o-audio-preview', '', 'svc/transcribe-1', 'whisper-1']) {
+  for (const model of ['gpt-4o', '', 'svc/transcribe-1', 'whisper-1']) {
     t.match(await refusal(await ask({ model })), { type: 'invalid_request_error', param: 'model' });
   }
 });

@@ -1,4 +1,4 @@
-/** What protocol A says when a request cannot be served, and when it fails midway (spec "Errors"). */
+/** Errors of protocol A: requests that cannot be served, and those that fail midway (docs/contract/limits.md). */
 import t from 'tap';
 import { memberOf } from '../fixtures/family.js';
 import { startGateway } from '../fixtures/gateway.js';
@@ -16,6 +16,8 @@ t.test("authentication: no key is ours, a wrong key is the provider's", async (t
       const post = sender(gateway, path);
       const none = await post(SPEECH, { authorization: '' }, base);
       t.equal(none.headers.get('www-authenticate'), 'Bearer');
+      t.ok(none.headers.get('x-request-id'));
+      t.equal(none.headers.get('x-request-id'), none.headers.get('x-generation-id'));
       const missing = await refusal(none, 401);
       t.equal(missing.type, 'authentication_error');
       t.notOk(missing.metadata);

@@ -1,10 +1,9 @@
-/** GET …/models on all three bases, and what protocol A does not have (protocol-a.md section 3; spec rule 13). */
+/** GET …/models on all bases, and what protocol A does not have (docs/contract/protocol-a.md 3; rule 13). */
 import t from 'tap';
-import { startGateway } from '../fixtures/gateway.js';
-import { AGGREGATOR, BASES, type Fields, PLAIN, refusal } from '../fixtures/protocol-a.js';
+import { sharedGateway } from '../fixtures/gateway.js';
+import { AGGREGATOR, BASES, type Fields, PLAIN, refusal, ROOT } from '../fixtures/protocol-a.js';
 
-const gateway = await startGateway();
-t.teardown(() => gateway.stop());
+const gateway = await sharedGateway(t);
 
 t.test('GET …/models: no key, one list for all clients', async (t) => {
   for (const base of BASES) {
@@ -32,7 +31,37 @@ t.test('GET …/models: no key, one list for all clients', async (t) => {
   }
 });
 
-t.test('rule 13: what is always null in the catalogue, and what is absent (fine point 3)', async (t) => {
+t.test('limit and offset: pages that end', async (t) => {
+  interface List {
+    readonly data: { readonly id: string }[];
+    readonly links: { readonly next: string | null };
+    readonly total_count: number;
+  }
+  const read = async (path: string): Promise<List> =>
+    (await fetch(gateway.base + path)).json() as Promise<List>;
+  for (const base of BASES) {
+    const seen: string[] = [];
+    for (let next: string | null = `${base}/models?output_modalities=all&limit=2`; next !== null;) {
+      const page: List = await read(next);
+      t.ok(page.data.length <= 2 && page.total_count === 5);
+      seen.push(...page.data.map(({ id }) => id));
+      next = page.links.next;
+    }
+    t.equal(new Set(seen).size, 5);
+    t.equal(seen.length, 5);
+    t.match(await read(`${base}/models?limit=5&offset=5`), { data: [], links: { next: null } });
+    t.equal((await read(`${base}/models?limit=&offset=`)).data.length, 5);
+    for (const [name, value] of [
+      ['limit', '0'],
+      ['limit', 'all'],
+      ['offset', '-1'],
+      ['offset', '1.5'],
+    ] as const)
+      t.equal((await refusal(await fetch(`${gateway.base}${base}/models?${name}=${value}`))).param, name);
+  }
+});
+
+t.test('rule 13: what is always null in the catalogue, and what is absent (decision 3)', async (t) => {
   const response = await fetch(`${gateway.base}${AGGREGATOR}/models`, {
     headers: { authorization: 'Bearer nonsense' },
   });
@@ -55,7 +84,8 @@ t.test('rule 13: what is always null in the catalogue, and what is absent (fine 
 });
 
 t.test("404 in the protocol's shape: a model by id, translations, anything unknown", async (t) => {
-  const paths = BASES.flatMap((base) => [
+  const compatible = BASES.filter((base) => base !== ROOT);
+  const paths = compatible.flatMap((base) => [
     `${base}/models/svc%2Fs2.1-pro`,
     `${base}/models/svc/s2.1-pro`,
     `${base}/models/`,
@@ -67,7 +97,13 @@ t.test("404 in the protocol's shape: a model by id, translations, anything unkno
     `${base}/audio/voices`,
     `${base}/audio/speech/with-timestamps`,
   ]);
-  for (const path of [...paths, '/compat', '/compat/v2/audio/speech', '/compat/nobody/v1/models']) {
+  const own = [
+    `${ROOT}/models/svc%2Fs2.1-pro`,
+    `${ROOT}/models/`,
+    `${ROOT}/audio`,
+    `${ROOT}/audio/translations`,
+  ];
+  for (const path of [...paths, ...own, '/compat', '/compat/v2/audio/speech', '/compat/nobody/v1/models']) {
     for (const method of ['GET', 'POST']) {
       const response = await fetch(`${gateway.base}${path}`, { method, headers: gateway.authorization });
       t.match(await refusal(response, 404), { type: 'invalid_request_error' }, `${method} ${path}`);
@@ -85,6 +121,8 @@ t.test('the interface description has every route of every base', async (t) => {
   for (const base of BASES) {
     t.ok(paths[`${base}/audio/speech`]?.['post']);
     t.ok(paths[`${base}/audio/transcriptions`]?.['post']);
-    t.strictSame((paths[`${base}/models`]?.['get'] as { security: unknown }).security, []);
+    const models = paths[`${base}/models`]?.['get'] as { security: unknown; responses: Fields };
+    t.strictSame(models.security, []);
+    t.strictSame(Object.keys(models.responses), ['200', '400', '503']);
   }
 });

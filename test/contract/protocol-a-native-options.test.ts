@@ -1,6 +1,6 @@
-/** How native options and reference audio reach protocol A's speech (spec rules 4 and 7; decisions.md fine point 2). */
+/** How native options and reference audio reach protocol A's speech (rules 4 and 7; docs/contract/decisions.md 2). */
 import t from 'tap';
-import { startGateway } from '../fixtures/gateway.js';
+import { sharedGateway } from '../fixtures/gateway.js';
 import {
   AGGREGATOR,
   audioOf,
@@ -13,8 +13,7 @@ import {
   speaker,
 } from '../fixtures/protocol-a.js';
 
-const gateway = await startGateway();
-t.teardown(() => gateway.stop());
+const gateway = await sharedGateway(t);
 
 const say = speaker(gateway);
 
@@ -59,7 +58,7 @@ const SAMPLING: [string, unknown, unknown][] = [
 ];
 
 t.test(
-  'every native option by header and by provider.options: good values pass, bad ones are 400 (fine points 1, 2)',
+  'every native option by header and by provider.options: good values pass, bad ones are 400 (decisions 1, 2)',
   async (t) => {
     const cases: [string, unknown, unknown][] = [
       ...SAMPLING,

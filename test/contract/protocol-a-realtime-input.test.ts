@@ -1,13 +1,20 @@
 /**
- * What clients of protocol A's realtime socket bring to a whole gateway: audio and its transcripts, items, as much as
- * is allowed, more than that, and frames at random (protocol-a.md section 5).
+ * Input of protocol A's realtime socket, on a whole gateway: audio and its transcripts, items, as much as
+ * is allowed, more than that, and frames at random (docs/contract/protocol-a.md 5).
  */
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
 import { startGateway } from '../fixtures/gateway.js';
 import { gauge } from '../fixtures/live.js';
 import { memoryOf } from '../fixtures/memory.js';
-import { format, HEARING, item, realtime, response, TRANSCRIPTION } from '../fixtures/protocol-a-realtime.js';
+import {
+  format,
+  TRANSCRIBING,
+  item,
+  realtime,
+  response,
+  TRANSCRIPTION,
+} from '../fixtures/protocol-a-realtime.js';
 import { pick, seeded } from '../fixtures/random.js';
 import type { ServerEvent } from '../fixtures/realtime.js';
 import { until } from '../fixtures/until.js';
@@ -20,7 +27,7 @@ t.teardown(() => gateway.stop());
 const { connect, speech } = realtime(gateway);
 
 t.test('speech to text: the order of events, overlapping commits told apart by their items', async (t) => {
-  const client = await connect(HEARING);
+  const client = await connect(TRANSCRIBING);
   const texts = Array.from({ length: 8 }, (_, index) => `Commit number ${index}. It has two sentences.`);
   const spoken = await Promise.all(texts.map((text) => speech(text)));
   for (const audio of spoken) client.append(audio.subarray(0, 7001)).append(audio.subarray(7001)).commit();
@@ -320,7 +327,7 @@ t.test('random frames never end a session, crash or leak', async (t) => {
   const before = memoryOf(gateway.pid);
   for (let round = 0; round < 4; round += 1) {
     const clients = await Promise.all(
-      Array.from({ length: 10 }, () => connect(random() < 0.3 ? HEARING : {})),
+      Array.from({ length: 10 }, () => connect(random() < 0.3 ? TRANSCRIBING : {})),
     );
     for (const client of clients) {
       for (let frame = 0; frame < 60; frame += 1) client.socket.send(fuzzed(random));

@@ -1,10 +1,10 @@
 /**
  * Responses of protocol A's realtime socket through a whole gateway: text to speech, its events, formats, order,
- * cancelling and back-pressure (protocol-a.md section 5).
+ * cancelling and back-pressure (docs/contract/protocol-a.md 5).
  */
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
-import { startGateway } from '../fixtures/gateway.js';
+import { sharedGateway } from '../fixtures/gateway.js';
 import { gauge } from '../fixtures/live.js';
 import {
   ENDLESS,
@@ -19,8 +19,7 @@ import { until } from '../fixtures/until.js';
 
 t.setTimeout(300_000);
 
-const gateway = await startGateway({ CONCURRENCY: '60' });
-t.teardown(() => gateway.stop());
+const gateway = await sharedGateway(t);
 
 const { connect, heard } = realtime(gateway);
 
@@ -265,7 +264,7 @@ t.test(
     t.match(await client.error(), {
       code: 'invalid_voice',
       event_id: 'mine',
-      message: 'Reference not found',
+      message: 'Reference not found: no voice "Alloy"; GET /v1/audio/voices lists the voices',
     });
     const failed = response(await client.next('response.done'));
     t.match(failed, {

@@ -1,17 +1,16 @@
 /**
  * Protocol A's realtime sessions through a whole gateway: handshakes, keys, settings, and how mistakes are told
- * (protocol-a.md section 5; decisions.md "Protocol A").
+ * (docs/contract/protocol-a.md 5; docs/contract/decisions.md "Protocol A").
  */
 import t from 'tap';
-import { startGateway, TEST_KEY } from '../fixtures/gateway.js';
-import { realtime, session } from '../fixtures/protocol-a-realtime.js';
+import { sharedGateway, TEST_KEY } from '../fixtures/gateway.js';
+import { realtime, response, session } from '../fixtures/protocol-a-realtime.js';
 import { type Handshake, RealtimeClient } from '../fixtures/realtime.js';
 import { until } from '../fixtures/until.js';
 
 t.setTimeout(300_000);
 
-const gateway = await startGateway({ CONCURRENCY: '60' });
-t.teardown(() => gateway.stop());
+const gateway = await sharedGateway(t);
 
 const { connect } = realtime(gateway);
 
@@ -50,7 +49,7 @@ t.test('a missing or wrong key refuses the upgrade in this protocol’s shape', 
 
 t.test('what else is wrong with a handshake is said in band, then 1008', async (t) => {
   const cases: [Handshake, object][] = [
-    [{ query: '?model=gpt-realtime' }, { code: 'model_not_found', param: 'model' }],
+    [{ query: '?model=gpt-4o' }, { code: 'model_not_found', param: 'model' }],
     [{ query: '?intent=transcription&model=nothing' }, { code: 'model_not_found', param: 'model.model' }],
     [
       { headers: { ...gateway.authorization, 'X-Svc-Temperature': '7' } },
@@ -192,7 +191,9 @@ t.test('each refusal and each mistake: an error with its code and the event’s 
     ['invalid_speed', output({ speed: '1' })],
     ['invalid_voice', output({ voice: 'v'.repeat(200) })],
     ['invalid_voice', output({ voice: 7 })],
-    ['model_not_found', { type: 'session.update', session: { model: 'gpt-realtime' } }],
+    ['invalid_voice', output({ voice: 'Alloy' })],
+    ['invalid_voice', output({ voice: { id: 'f'.repeat(32) } })],
+    ['model_not_found', { type: 'session.update', session: { model: 'gpt-4o' } }],
     ['model_not_found', { type: 'session.update', session: { model: 'whisper-1' } }],
     ['model_not_found', update({ input: { transcription: { model: 'tts-1' } } })],
     ['invalid_event', { type: 'session.update', session: { type: 'transcription' } }],
@@ -231,13 +232,14 @@ t.test('each refusal and each mistake: an error with its code and the event’s 
     ['unknown_event_type', { type: 'output_audio_buffer.clear' }],
     ['unknown_event_type', { type: 'constructor' }],
     ['invalid_event', { event: 'session.update' }],
+    ['invalid_event', { type: 7 }],
+    ['invalid_event', { type: ['response.cancel'] }],
   ];
   for (const [index, [code, event]] of cases.entries()) {
     client.send({ ...event, event_id: `mine-${index}` });
     const error = await client.error();
     const told = { type: 'invalid_request_error', code, message: String };
-    const eventId = 'type' in event ? `mine-${index}` : null;
-    t.match(error, { ...told, event_id: eventId }, JSON.stringify(event));
+    t.match(error, { ...told, event_id: `mine-${index}` }, JSON.stringify(event));
   }
   for (const frame of [
     '',
@@ -255,5 +257,35 @@ t.test('each refusal and each mistake: an error with its code and the event’s 
   t.equal(client.of('session.updated').length, 0);
   client.socket.send(Buffer.from('{"type":"session.update","session":{}}'));
   await client.next('session.updated');
+  client.leave();
+});
+
+t.test('a voice is looked up before what comes behind it is answered', async (t) => {
+  const client = await connect();
+  const voice = (name: string) => ({ audio: { output: { voice: name } } });
+  client.update(voice('nobody')).update(voice('alloy')).say('Hello.').respond();
+  t.match(await client.error(), {
+    code: 'invalid_voice',
+    param: 'session.audio.output.voice',
+    message: 'Reference not found: no voice "nobody"; GET /v1/audio/voices lists the voices',
+  });
+  t.match(session(await client.next('session.updated')), voice('alloy'));
+  await client.next('conversation.item.done');
+  t.match(response(await client.next('response.done')), { status: 'completed', audio: voice('alloy').audio });
+  t.equal(client.of('session.updated').length, 1);
+  client.leave();
+});
+
+t.test('pcm16 is audio/pcm at 24 kHz; mu-law is refused with what to set instead', async (t) => {
+  const client = await connect();
+  client.update({ audio: { input: { format: 'pcm16' }, output: { format: { type: 'pcm16' } } } });
+  const pcm = { format: { type: 'audio/pcm', rate: 24_000 } };
+  t.match(session(await client.next('session.updated')), { audio: { input: pcm, output: pcm } });
+  for (const name of ['g711_ulaw', 'g711_alaw']) {
+    client.update({ audio: { output: { format: name } } });
+    t.match(await client.error(), { code: 'unsupported_audio_format', message: /"rate": 8000/ });
+  }
+  client.update({ audio: { input: { turn_detection: { type: 'server_vad' } } } });
+  t.match(await client.error(), { message: /set turn_detection to null/ });
   client.leave();
 });

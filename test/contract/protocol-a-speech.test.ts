@@ -1,7 +1,7 @@
-/** POST …/audio/speech on all three bases through a whole gateway (spec "Compatibility layer", protocol-a.md 1). */
+/** POST …/audio/speech on all three bases through a whole gateway (docs/contract/compatibility.md, docs/contract/protocol-a.md 1). */
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
-import { startGateway } from '../fixtures/gateway.js';
+import { sharedGateway } from '../fixtures/gateway.js';
 import {
   AGGREGATOR,
   audioOf,
@@ -11,14 +11,14 @@ import {
   hear,
   PLAIN,
   refusal,
+  ROOT,
   SDK,
   sender,
   speaker,
   SPEECH,
 } from '../fixtures/protocol-a.js';
 
-const gateway = await startGateway();
-t.teardown(() => gateway.stop());
+const gateway = await sharedGateway(t);
 
 const post = sender(gateway, '/audio/speech');
 const say = speaker(gateway);
@@ -28,6 +28,7 @@ t.test('matrix "TTS streamed as synthesized": speech on every base, with its def
     [PLAIN]: 'audio/mpeg',
     [AGGREGATOR]: 'audio/pcm',
     [SDK]: 'audio/mpeg',
+    [ROOT]: 'audio/mpeg',
   };
   for (const base of BASES) {
     const byDefault = await say({}, {}, base);
@@ -98,9 +99,11 @@ t.test('rule 9: the exact MP3 tier by X-Svc-Mp3-Bitrate; Opus bitrates are ignor
     t.equal((await opus({ 'X-Svc-Opus-Bitrate': bitrate })).length, automatic, bitrate);
 });
 
-t.test('rule 10: mu-law and A-law are refused', async () => {
+t.test('rule 10: mu-law and A-law are refused, with what to set instead', async (t) => {
   for (const format of ['ulaw_8000', 'alaw_8000', 'mulaw', 'audio/pcmu', 'audio/pcma']) {
-    t.equal((await refusal(await say({ response_format: format }))).param, 'response_format', format);
+    const { param, message } = await refusal(await say({ response_format: format }));
+    t.equal(param, 'response_format', format);
+    t.match(message, /set response_format to pcm/);
   }
 });
 
@@ -123,6 +126,7 @@ t.test('refused options: aac, flac, instructions, any stream_format but audio', 
     for (const [fields, param] of cases) {
       const error = await refusal(await say(fields, {}, base));
       t.match(error, { type: 'invalid_request_error', param });
+      if (param === 'stream_format') t.match(error.message, /set it to that .*tts-1/);
       t.notOk(error.metadata, 'ours, so no metadata');
     }
   }
@@ -202,7 +206,7 @@ t.test('bodies that are not valid', async (t) => {
   );
 });
 
-t.test('fine point 4: speed from 0.25 to 4', async () => {
+t.test('decision 4: speed from 0.25 to 4', async () => {
   for (const speed of [0.25, 1, 4]) await audioOf(await say({ speed, input: 'a' }));
 });
 

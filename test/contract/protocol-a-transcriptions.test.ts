@@ -1,13 +1,12 @@
-/** POST …/audio/transcriptions on all three bases through a whole gateway: what is asked (protocol-a.md 2.1, 2.2). */
+/** POST …/audio/transcriptions on all three bases through a whole gateway: what is asked (docs/contract/protocol-a.md 2.1, 2.2). */
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
-import { startGateway } from '../fixtures/gateway.js';
+import { sharedGateway } from '../fixtures/gateway.js';
 import { BASES, refusal } from '../fixtures/protocol-a.js';
 import { type Entry, form, jsonOf, MODEL, TEXT, transcriptions } from '../fixtures/transcriptions.js';
 import { patiently } from '../fixtures/patience.js';
 
-const gateway = await startGateway();
-t.teardown(() => gateway.stop());
+const gateway = await sharedGateway(t);
 const { spoken, audio, base64, send, upload, sendJson } = await transcriptions(gateway);
 
 t.test('matrix "STT from file": multipart and JSON on every base', async (t) => {
@@ -100,7 +99,7 @@ t.test('rule 2: languages, keywords, prompt and temperature are ignored', async 
   t.equal((await jsonOf(await sendJson(json))).text, TEXT);
 });
 
-t.test('rule 6: native options are 400 on transcriptions (fine point 3)', async (t) => {
+t.test('rule 6: native options are 400 on transcriptions (decision 3)', async (t) => {
   const nested = JSON.stringify({ options: { svc: { latency: 'low' } } });
   for (const base of BASES) {
     for (const name of ['X-Svc-Latency', 'x-svc-nothing-known']) {
@@ -160,7 +159,7 @@ t.test('requests that are not valid', async (t) => {
       'input_audio.data',
     ],
     [await sendJson({ language: 7 }), 'language'],
-    [await send('[]', { 'content-type': 'application/json' }), 'model'],
+    [await send('[]', { 'content-type': 'application/json' }), undefined],
     [await send('{', { 'content-type': 'application/json' }), undefined],
     [await send('7', { 'content-type': 'application/json' }), undefined],
   ];
@@ -211,7 +210,7 @@ t.test('authentication as on speech', async (t) => {
   t.equal((await refusal(await upload([], { authorization: 'Bearer wrong' }), 401)).type, 'provider_error');
 });
 
-t.test('audio over 100 MiB, counted decoded, is 413, in both kinds of body (fine point 5)', async (t) => {
+t.test('audio over 100 MiB, counted decoded, is 413, in both kinds of body (decision 5)', async (t) => {
   const largest = Buffer.alloc(LIMITS.transcription.audioBytes).toString('base64');
   await refusal(await sendJson({ input_audio: { data: largest } }));
   const big = Buffer.alloc(LIMITS.transcription.audioBytes + 1024);

@@ -1,12 +1,23 @@
-/** What POST …/audio/transcriptions answers: every form of a transcript (protocol-a.md 2.3; spec rule 12). */
+/** Answers of POST …/audio/transcriptions: every form of a transcript (docs/contract/protocol-a.md 2.3; rule 12). */
 import t from 'tap';
-import { startGateway } from '../fixtures/gateway.js';
-import { type Fields, refusal } from '../fixtures/protocol-a.js';
+import { sharedGateway } from '../fixtures/gateway.js';
+import { type Fields, PLAIN, refusal, SDK } from '../fixtures/protocol-a.js';
 import { type Entry, form, jsonOf, MODEL, TEXT, textOf, transcriptions } from '../fixtures/transcriptions.js';
 
-const gateway = await startGateway();
-t.teardown(() => gateway.stop());
+const gateway = await sharedGateway(t);
 const { spoken, send, upload, sendJson } = await transcriptions(gateway);
+
+t.test("the inference provider's clients read the id of the request, on its base alone", async (t) => {
+  for (const response_format of ['json', 'verbose_json']) {
+    const transcript = async (base: string) => {
+      const response = await upload([['response_format', response_format]], {}, base);
+      return { id: response.headers.get('x-generation-id'), body: await jsonOf<Fields>(response) };
+    };
+    const { id, body } = await transcript(SDK);
+    t.strictSame(body['x_groq'], { id: `req_${id}` });
+    t.notOk('x_groq' in (await transcript(PLAIN)).body);
+  }
+});
 
 t.test('the json form holds text and usage alone', async (t) => {
   const result = await jsonOf<Fields>(await upload([['response_format', 'json']]));
@@ -108,7 +119,12 @@ t.test('stream=true: deltas that add up, then done', async (t) => {
           JSON.parse(event.replace(/^data: /, '')) as { type: string; delta?: string; text?: string },
       );
     const last = events.pop();
-    t.match(last, { type: 'transcript.text.done', text: TEXT, usage: { type: 'duration', seconds: Number } });
+    t.match(last, { type: 'transcript.text.done', text: TEXT });
+    const { usage } = last as unknown as { usage: Record<string, number> };
+    t.match(usage, { type: 'tokens' }, 'the one unit that the clients know there');
+    const { input_tokens: input = 0, output_tokens: output = 0 } = usage;
+    t.ok(input > 0 && output > 0 && [input, output].every(Number.isInteger));
+    t.equal(usage['total_tokens'], input + output);
     t.ok(events.every(({ type }) => type === 'transcript.text.delta'));
     t.equal(events.map(({ delta }) => delta).join(''), TEXT);
   }

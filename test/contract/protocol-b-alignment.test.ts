@@ -1,6 +1,6 @@
 /**
- * The times of characters against what is heard, with the engines that a user gets who sets nothing (protocol-b.md
- * section 2): the words of each sentence as the service's own transcription hears them in the same audio.
+ * The times of characters against what is heard, with the engines that a user gets who sets nothing (docs/contract/protocol-b.md
+ * 2): the words of each sentence as the service's own transcription hears them in the same audio.
  */
 import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';

@@ -1,6 +1,6 @@
 /**
- * Protocol B's voices, models, user and single-use tokens through whole gateways on one database (protocol-b.md
- * section 6; decisions.md "Protocol B").
+ * Protocol B's voices, models, user and single-use tokens through whole gateways on one database (docs/contract/protocol-b.md
+ * 6; docs/contract/decisions.md "Protocol B").
  */
 import t, { type Test } from 'tap';
 import { systemClock } from '../../contracts/clock.js';
@@ -73,7 +73,7 @@ async function read<T = Json>(t: Test, path: string, headers: Record<string, str
 
 const names = ({ voices }: Page): string[] => voices.map(({ name }) => name);
 
-/** What the protocol's description and its clients require of a voice. */
+/** The fields of a voice that the protocol's description and its clients require. */
 const VOICE_FIELDS = [
   'voice_id',
   'name',
@@ -153,6 +153,14 @@ t.test('/v1/voices/{id}: by id and alias; unknown is 404 here and 400 when spoke
   t.equal((await detailOf(t, await api.speak('f'.repeat(32), { text: 'a' }))).code, 'voice_not_found');
 });
 
+t.test('settings of voices, as the SDK reads them', async (t) => {
+  const settings = { stability: 0.5, similarity_boost: 0.75, style: 0, use_speaker_boost: true, speed: 1 };
+  for (const path of [`/v1/voices/${TONE_ID}/settings`, '/v1/voices/settings/default'])
+    t.strictSame(await read(t, path), settings);
+  const detail = await detailOf(t, await api.get('/v1/voices/nobody/settings'), 404);
+  t.match(detail, { code: 'voice_not_found', message: /GET \/v1\/voices lists/ });
+});
+
 t.test('matrix "Model catalog": a bare list with what the protocol requires', async (t) => {
   const models = await read<Json[]>(t, '/v1/models');
   t.strictSame(
@@ -192,6 +200,8 @@ t.test('every listing needs a key', async (t) => {
     '/v1/voices',
     '/v2/voices',
     `/v1/voices/${TONE_ID}`,
+    `/v1/voices/${TONE_ID}/settings`,
+    '/v1/voices/settings/default',
     '/v1/models',
     '/v1/user',
     '/v1/user/subscription',
@@ -247,7 +257,7 @@ t.test('a token stands for its caller, as long as the key does, and leaves no tr
   const [row] = await sql`select s::text as row from single_use_tokens s where key_id = ${keyId}`;
   t.notOk(String(row!['row']).includes(token.slice(6)), 'digests only');
   t.equal(await tokens.redeem(token, 'realtime_scribe'), undefined, 'another kind leaves it alone');
-  t.strictSame(await tokens.redeem(token, 'tts_websocket'), caller);
+  t.strictSame(await tokens.redeem(token, 'tts_websocket'), { ...caller, role: 'full' });
   t.equal(await tokens.redeem(token, 'tts_websocket'), undefined);
   t.equal((await sql`select 1 from single_use_tokens where key_id = ${keyId}`).length, 0);
   const late = await tokens.issue(caller, 'tts_websocket');

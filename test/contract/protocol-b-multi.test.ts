@@ -1,4 +1,4 @@
-/** WebSocket multi-stream-input through a whole gateway (protocol-b.md section 3; decisions.md "Protocol B"). */
+/** WebSocket multi-stream-input through a whole gateway (docs/contract/protocol-b.md 3; docs/contract/decisions.md "Protocol B"). */
 import t from 'tap';
 import { memberOf } from '../fixtures/family.js';
 import { startGateway, TEST_KEY } from '../fixtures/gateway.js';

@@ -7,7 +7,7 @@ import { LIMITS } from '../../contracts/limits.js';
 import { silentLog } from '../../contracts/log.js';
 import type { Admission } from '../../contracts/ports/identity.js';
 import type { SingleUseTokens } from '../../contracts/ports/single-use-tokens.js';
-import { ServiceError } from '../../contracts/errors.js';
+import { ERRORS, ServiceError } from '../../contracts/errors.js';
 import { defaultVocabulary } from '../../contracts/vocabulary.js';
 import { createToneSpeech, createToneTranscriber } from '../../engines/backends/tone/index.js';
 import { speakAll } from '../../engines/conformance.js';
@@ -79,7 +79,7 @@ class Client {
 const tones = async (text: string): Promise<Int16Array> =>
   (await speakAll(createToneSpeech(), { text, voice: 'tone', language: 'en', speed: 1 })).samples;
 
-/** What admission does with the next job. */
+/** Admission's script: the error of the next job, and the jobs so far. */
 const admits = { next: undefined as ServiceError | undefined, entered: 0, running: 0, used: 0 };
 
 const admission: Admission = {
@@ -99,7 +99,9 @@ const tokens = (): SingleUseTokens => {
     issue: () => Promise.reject(new Error('not here')),
     redeem: (token, kind) =>
       Promise.resolve(
-        kind === 'realtime_scribe' && valid.delete(token) ? { workspaceId: 'w', keyId: 'token' } : undefined,
+        kind === 'realtime_scribe' && valid.delete(token)
+          ? { workspaceId: 'w', keyId: 'token', role: 'full' }
+          : undefined,
       ),
   };
 };
@@ -112,7 +114,8 @@ function routeOf(clock = systemClock) {
   return realtimeTranscriptionSocket({
     transcription: createTranscription({ registry, admission, decode }),
     keys: {
-      authenticate: (key) => Promise.resolve(key === KEY ? { workspaceId: 'w', keyId: 'k' } : undefined),
+      authenticate: (key) =>
+        Promise.resolve(key === KEY ? { workspaceId: 'w', keyId: 'k', role: 'full' } : undefined),
     },
     tokens: tokens(),
     vocabulary: defaultVocabulary,
@@ -258,21 +261,29 @@ for (const stack of stacks((line) => t.comment(line))) {
 
     t.test('who may not, or asks for what there is not, is told so in band', async (t) => {
       const key = { 'xi-api-key': KEY };
-      const cases: readonly [query: string, headers: Record<string, string>, type: string][] = [
-        ['', {}, 'auth_error'],
-        ['', { 'xi-api-key': 'wrong' }, 'auth_error'],
-        ['?token=wrong', {}, 'auth_error'],
-        ['?commit_strategy=vad', key, 'invalid_request'],
-        ['?audio_format=ulaw_8000', key, 'invalid_request'],
-        ['?enable_logging=false', key, 'invalid_request'],
-        ['?model_id=nothing', key, 'invalid_request'],
-        ['?model_id=svc/s1', key, 'invalid_request'],
-      ];
-      for (const [query, headers, type] of cases) {
+      const cases: readonly [query: string, headers: Record<string, string>, type: string, cause?: RegExp][] =
+        [
+          ['', {}, 'auth_error', /API key/],
+          ['', { 'xi-api-key': 'wrong' }, 'auth_error'],
+          ['?token=wrong', {}, 'auth_error'],
+          ['?commit_strategy=vad', key, 'invalid_request'],
+          ['?audio_format=ulaw_8000', key, 'invalid_request', /audio_format must be one of/],
+          ['?commit_strategy=none', key, 'invalid_request', /commit_strategy to manual/],
+          ['?commit_strategy=', key, 'invalid_request', /commit_strategy to manual/],
+          ['?diarize=true', key, 'invalid_request', /set diarize to false/],
+          ['?no_verbatim=true', key, 'invalid_request', /^no_verbatim: Transcripts/],
+          ['?enable_logging=false', key, 'invalid_request', /enable_logging/],
+          ['?model_id=nothing', key, 'invalid_request'],
+          ['?model_id=svc/s1', key, 'invalid_request'],
+        ];
+      for (const [query, headers, type, cause = /./] of cases) {
         const client = connect(query, headers);
-        t.match(await client.closed(), { code: 1008 }, `${query} ${type}`);
+        const { code, reason } = await client.closed();
+        t.equal(code, 1008, `${query} ${type}`);
+        t.match(reason, cause, 'clients that see nothing else see why');
         t.strictSame(client.frames.map(({ message_type }) => message_type), [type]); // prettier-ignore
-        t.match(client.frames[0], { error: String, message: String });
+        const told = String(client.frames[0]?.['message']);
+        t.ok(told.startsWith(reason) && client.frames[0]?.['error'] === told);
       }
     });
 
@@ -303,7 +314,7 @@ for (const stack of stacks((line) => t.comment(line))) {
         await client.sees('session_started');
         admits.next = new ServiceError(code);
         client.chunk(new Uint8Array(32_000), { commit: true });
-        t.match(await client.closed(), { code: 1008 });
+        t.match(await client.closed(), { code: 1008, reason: ERRORS[code].message });
         t.match(client.frames.at(-1), { message_type: type });
         admits.next = undefined;
       }

@@ -1,6 +1,6 @@
 /**
  * Protocol B's text-to-speech over REST where there is nothing to hear: what is refused, how it is told, and what is
- * described (spec "Compatibility layer"; protocol-b.md 1, 2).
+ * described (docs/contract/compatibility.md; docs/contract/protocol-b.md 1, 2).
  */
 import { request as httpRequest } from 'node:http';
 import t from 'tap';
@@ -21,8 +21,9 @@ t.test('rule 1: any other voice id is 400 on every endpoint, percent-encoded sla
   const ids = ['Alloy', 'Rachel', '-', 'svc%2Fs2.1-pro', 'f'.repeat(32), 'v'.repeat(200), '%20'];
   for (const endpoint of [...PLAIN, ...TIMED]) {
     for (const id of ids) {
-      const { code } = await detailOf(t, await api.speak(at(id, endpoint), { text: 'a' }));
+      const { code, message } = await detailOf(t, await api.speak(at(id, endpoint), { text: 'a' }));
       t.equal(code, 'voice_not_found', `${id} ${endpoint}`);
+      t.match(message, /no voice ".+"; GET \/v1\/voices lists the voices$/);
     }
   }
   t.equal((await detailOf(t, await api.speak('%zz', { text: 'a' }))).param, 'voice_id');
@@ -48,6 +49,17 @@ t.test(
     }
   },
 );
+
+t.test('refused: pronunciation dictionaries, which change the sound; none of them is fine', async (t) => {
+  const pronunciation_dictionary_locators = [{ pronunciation_dictionary_id: 'x' }];
+  for (const endpoint of [...PLAIN, ...TIMED]) {
+    const refused = await api.speak(at('', endpoint), { text: 'a', pronunciation_dictionary_locators });
+    const detail = await detailOf(t, refused);
+    t.match(detail, { code: 'unsupported_option', param: 'pronunciation_dictionary_locators' });
+  }
+  for (const none of [null, []])
+    await bytesOf(t, await api.speak('', { text: 'a', pronunciation_dictionary_locators: none }));
+});
 
 t.test('bodies that are not what they should be: 400, never 422', async (t) => {
   const bodies: [unknown, string | undefined, string][] = [
@@ -122,22 +134,49 @@ t.test('matrix "Chat-modality audio over SSE": not in this protocol', async (t) 
     await detailOf(t, await fetch(api.url(path), { method: 'POST', headers, body }), 404);
 });
 
-t.test('spec "never a truncated 200": a failure in the middle breaks the connection', async (t) => {
-  for (const endpoint of [...PLAIN, ...TIMED]) {
-    const response = await until('the encoder is back', async () => {
-      const asked = await api.speak(at('', endpoint), { text: ENDLESS });
-      if (asked.status === 200) return asked;
-      await asked.body?.cancel();
-      return undefined;
-    });
-    const reader = response.body!.getReader();
+const killEncoder = (): void => void process.kill(memberOf(gateway.pid, 'workers/encode'), 'SIGKILL');
+
+/** An answer that has begun; the encoder may still be coming back from the last failure. */
+const begun = (endpoint: string, text: string): Promise<Response> =>
+  until('the encoder is back', async () => {
+    const asked = await api.speak(at('', endpoint), { text });
+    if (asked.status === 200) return asked;
+    await asked.body?.cancel();
+    return undefined;
+  });
+
+t.test('a failure in the middle breaks the connection', async (t) => {
+  for (const endpoint of PLAIN) {
+    const reader = (await begun(endpoint, ENDLESS)).body!.getReader();
     await reader.read();
-    process.kill(memberOf(gateway.pid, 'workers/encode'), 'SIGKILL');
+    killEncoder();
     const drain = async (): Promise<void> => {
       while (!(await reader.read()).done);
     };
     await t.rejects(drain(), `${endpoint || 'plain'} fails for its reader`);
   }
+});
+
+t.test('a failure in the middle of timed lines is told in the last one', async (t) => {
+  const reader = (await begun('stream/with-timestamps', ENDLESS)).body!.getReader();
+  await reader.read();
+  killEncoder();
+  let told = '';
+  for (let step = await reader.read(); !step.done; step = await reader.read())
+    told += Buffer.from(step.value).toString('latin1');
+  const { detail } = JSON.parse(told.trimEnd().split('\n').at(-1) ?? '') as { detail?: { code: string } };
+  t.ok(detail?.code, 'the error, in the shape of the protocol');
+});
+
+t.test('a failure before an answer that is sent whole is 502', async (t) => {
+  await (await begun('', 'a')).arrayBuffer();
+  const answer = api.speak(at('', 'with-timestamps'), { text: ENDLESS });
+  await until('it is being encoded', async () => {
+    const figures = await (await fetch(`${gateway.base}/metrics`)).text();
+    return /child_jobs_running\{[^}]*role="encode"[^}]*\} 1/.test(figures);
+  });
+  killEncoder();
+  await detailOf(t, await answer, 502);
 });
 
 t.test('the interface description covers every endpoint', async (t) => {
@@ -151,6 +190,7 @@ t.test('the interface description covers every endpoint', async (t) => {
       '400',
       '401',
       '402',
+      '403',
       '413',
       '415',
       '429',

@@ -1,4 +1,4 @@
-/** WebSocket stream-input through a whole gateway (protocol-b.md section 3; decisions.md "Protocol B"; spec rules 4, 5). */
+/** WebSocket stream-input through a whole gateway (docs/contract/protocol-b.md 3; docs/contract/decisions.md "Protocol B"; rules 4, 5). */
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
 import { memberOf } from '../fixtures/family.js';
@@ -19,7 +19,7 @@ const connect = (options: SpeechSocketOptions = {}) => new SpeechSocketClient(ga
 const running = () => gauge(gateway, 'speech_jobs_running');
 const allFree = () => until('all slots are free', async () => (await running()) === 0);
 
-/** What a transcriber hears in a file, or in PCM at 16 kHz. */
+/** The transcript of a file, or of PCM at 16 kHz. */
 async function heard(audio: Uint8Array): Promise<string> {
   const form = new FormData();
   form.set('audio', new Blob([audio]));
@@ -98,8 +98,9 @@ t.test('a voice that is not there: an error frame when it is to speak', async (t
   for (const voice of ['Rachel', 'Alloy', 'f'.repeat(32)]) {
     const client = await connect({ voice });
     client.send({ text: 'Hello. ', flush: true });
-    t.match(await client.ended(), { code: 1008, reason: 'Reference not found' });
-    t.match(client.frames, [{ message: 'Reference not found', error: 'voice_not_found', code: 1008 }]);
+    const message = `Reference not found: no voice "${voice}"; GET /v1/voices lists the voices`;
+    t.match(await client.ended(), { code: 1008, reason: message });
+    t.match(client.frames, [{ message, error: 'voice_not_found', code: 1008 }]);
     t.equal(client.frames.length, 1);
   }
 });
@@ -235,6 +236,23 @@ t.test('Protocol B TTS refuses ulaw_* and alaw_* output formats, in band', async
   }
 });
 
+t.test('pronunciation dictionaries change the sound and are refused, in any message', async (t) => {
+  const pronunciation_dictionary_locators = [{ pronunciation_dictionary_id: 'x', version_id: 'y' }];
+  for (const before of [[], [{ text: ' ' }, { text: 'Hello ' }]]) {
+    const client = await connect();
+    client.send(...before, { text: ' ', pronunciation_dictionary_locators });
+    t.match(await client.ended(), { code: 1008, reason: /spell the words/ });
+    t.match(client.frames.at(-1), {
+      error: 'unsupported_option',
+      code: 1008,
+      param: 'pronunciation_dictionary_locators',
+    });
+  }
+  const client = await connect();
+  client.send({ text: 'Hello. ', pronunciation_dictionary_locators: [] }, { text: '' });
+  t.match(await client.ended(), { code: 1000 }, 'none are asked for');
+});
+
 t.test('rule 5: reference audio in X-Svc-References is refused at flush time, in band', async (t) => {
   const references = JSON.stringify([{ audio: Buffer.from('x').toString('base64'), text: 'x' }]);
   const client = await connect({ headers: { 'xi-api-key': TEST_KEY, 'X-Svc-References': references } });
@@ -312,7 +330,7 @@ t.test('a client that stops reading holds back only its own synthesis, in bounde
   await allFree();
 });
 
-t.test('more sockets than jobs are allowed: the rest are told so (fine point 6)', async (t) => {
+t.test('more sockets than jobs are allowed: the rest are told so (decision 6)', async (t) => {
   const small = await startGateway({ CONCURRENCY: '1' });
   t.teardown(() => small.stop());
   const [first, second] = [new SpeechSocketClient(small), new SpeechSocketClient(small)];

@@ -1,14 +1,13 @@
-/** Protocol B's speech-to-text through a whole gateway: REST, and that its socket is there (protocol-b.md 4; spec rules 2, 3, 6, 12). */
+/** Protocol B's speech-to-text through a whole gateway: REST, and that its socket is there (docs/contract/protocol-b.md 4; rules 2, 3, 6, 12). */
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
-import { startGateway, TEST_KEY } from '../fixtures/gateway.js';
+import { sharedGateway, TEST_KEY } from '../fixtures/gateway.js';
 import { BASE, carriesId, detailOf, KEY, ProtocolB, type Query, type Word } from '../fixtures/protocol-b.js';
 import { until } from '../fixtures/until.js';
 
 t.setTimeout(180_000);
 
-const gateway = await startGateway();
-t.teardown(() => gateway.stop());
+const gateway = await sharedGateway(t);
 const api = new ProtocolB(gateway);
 
 const TEXT = 'Tones carry text, exactly. A second sentence follows <here> & now.';
@@ -89,7 +88,7 @@ t.test('matrix "STT word timing": words and what stands between them, joined the
 });
 
 t.test(
-  'rule 12: placeholders are constant, the language is what the request said (fine point 3)',
+  'rule 12: placeholders are constant, the language is what the request said (decision 3)',
   async (t) => {
     const result = await resultOf(t, await upload());
     t.equal(result.language_probability, 1);
@@ -223,7 +222,7 @@ t.test('rule 2: what changes nothing is ignored', async (t) => {
   t.equal(result.text, TEXT);
 });
 
-t.test('rule 6: native options are refused (fine point 3)', async (t) => {
+t.test('rule 6: native options are refused (decision 3)', async (t) => {
   for (const name of ['X-Svc-Latency', 'X-Svc-Nothing']) {
     const detail = await detailOf(t, await send([MODEL, FILE], {}, { ...KEY, [name]: 'low' }));
     t.match(detail, { code: 'unsupported_option', param: 'X-Svc-*' });

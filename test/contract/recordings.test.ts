@@ -1,6 +1,6 @@
 /**
  * Recordings of sessions: what a call leaves behind, who may hear it and until when, and what is left where a process
- * dies (native-and-platform.md 6.7; issue 7, part 8). Judged by ffmpeg.
+ * dies (docs/contract/platform.md 6.7). Judged by ffmpeg.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -11,8 +11,13 @@ import { randomIds } from '../../contracts/ids.js';
 import { silentLog } from '../../contracts/log.js';
 import type { Recording, RecordingTrack } from '../../contracts/ports/recordings.js';
 import { DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
-import { removeOldRecordings } from '../../gateway/recording-retention.js';
-import { createRecordings } from '../../gateway/recordings.js';
+import { RawJson } from '../../contracts/raw-json.js';
+import {
+  removeDeletedRecordings,
+  removeOldRecordings,
+  removeRenamed,
+} from '../../gateway/recordings/recording-retention.js';
+import { createRecordings } from '../../gateway/recordings/recordings.js';
 import { OggOpusWriter } from '../../media/ogg.js';
 import { silence } from '../../media/ogg-packets.js';
 import { createSecrets } from '../../storage/secrets.js';
@@ -34,7 +39,7 @@ t.teardown(letGo);
 const RATE = 16_000;
 const HOUR_MS = 3_600_000;
 
-/** What ffmpeg makes of a file; it fails where the file is not sound to it. */
+/** The samples that ffmpeg decodes; it fails on a file with errors. */
 function decoded(ogg: Uint8Array): Int16Array {
   const args = ['-v', 'error', '-xerror', '-i', 'pipe:0', '-ar', String(RATE), '-f', 's16le', 'pipe:1'];
   const run = spawnSync(externalTool('ffmpeg')!, args, { input: ogg, maxBuffer: 64 * 1024 * 1024 });
@@ -60,11 +65,11 @@ const trackOf = ({ tracks }: Recording, role: string): RecordingTrack =>
   tracks.find((track) => track.role === role)!;
 
 const statesOf = ({ tracks }: Recording) => tracks.map(({ role, status, error }) => [role, status, error]);
-/** What a track that cannot be heard has instead of an address. */
+/** Each track's address, and its error where it has none. */
 const lostBy = ({ tracks }: Recording) => tracks.map(({ url, error }) => [url, error]);
 
 t.test('on one gateway', async (t) => {
-  const talks = await Talks.start(t);
+  const talks = await Talks.start(t, { RECORD_AUDIO_DEFAULT: 'true' });
   const { model, call, gateway } = talks;
   const recordingOf = async ({ session_id: id }: Invite) => {
     const { status, body } = await call(`sessions/${id}/recording`);
@@ -163,6 +168,9 @@ t.test('on one gateway', async (t) => {
         [0o700, 0o600, 0o600],
         'for its owner alone',
       );
+      t.equal((await call(`sessions/${invite.session_id}`, { method: 'DELETE' })).status, 204);
+      t.equal((await fetch(tracks.user.url!)).status, 404, 'deleted, it is not heard any more');
+      await until('nor kept', () => !existsSync(folder));
     },
   );
 
@@ -230,7 +238,7 @@ async function machines(t: Pick<Test, 'teardown'>) {
     async session(): Promise<string> {
       const record = await sessions.create({
         ...{ workspaceId, agentId: 'agent_1', agentName: 'Bakery', versionNumber: 1, source: 'api_key' },
-        ...{ name: null, endUserId: null, metadata: {}, overrides: {} },
+        ...{ name: null, endUserId: null, metadata: new RawJson('{}'), overrides: {} },
         plan: {
           ...{ config: { ...DEFAULT_CONFIG, webhooks: { post_call: [] } }, tools: [], knowledge: [] },
           ...{ configHash: '', maxDurationSeconds: 600, recordAudio: true, toolEvents: true },
@@ -348,22 +356,27 @@ t.test('recordings are kept for RECORDING_DAYS', async (t) => {
     writeTrack(dataDir('here'), id, 'agent', 1);
     return id;
   };
-  const [old, young, elsewhere, going] = [
+  const [old, young, renamed, going] = [
     await began(8),
     await began(6),
     await began(8, 'there'),
     await began(8),
   ];
-  for (const id of [old, young, elsewhere]) await end(id, 1);
+  for (const id of [old, young, renamed]) await end(id, 1);
   const config = { dataDir: dataDir('here'), recordingDays: 7 };
-  await removeOldRecordings({ config, sql, clock, log: silentLog, host: 'here' });
-  t.equal(await here.read(old, ''), undefined);
-  t.notOk(existsSync(join(dataDir('here'), 'recordings', old)));
-  for (const id of [young, elsewhere, going]) {
+  await removeOldRecordings({ config, sql, clock });
+  for (const id of [old, renamed]) t.equal(await here.read(id, ''), undefined);
+  const lies = (id: string) => existsSync(join(dataDir('here'), 'recordings', id));
+  await removeDeletedRecordings({ sql, dataDir: dataDir('here'), host: 'here' });
+  t.strictSame([lies(old), lies(renamed)], [false, true], 'by the name of its machine');
+  await removeRenamed(sql, dataDir('there'), 'here');
+  t.ok(lies(renamed), 'another data folder is not concerned');
+  await sql`update deleted_recordings set deleted_at = now() - interval '2 minutes'`;
+  await removeRenamed(sql, dataDir('here'), 'here');
+  t.notOk(lies(renamed), 'then by where it lies');
+  t.equal((await sql`select from deleted_recordings where session_id = ${renamed}`).length, 0);
+  for (const id of [young, going]) {
     t.ok(await here.read(id, ''));
-    t.ok(
-      existsSync(join(dataDir('here'), 'recordings', id)),
-      'younger, of another machine, or of a call that goes on',
-    );
+    t.ok(lies(id), 'younger, or of a call that goes on');
   }
 });

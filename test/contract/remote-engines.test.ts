@@ -61,7 +61,7 @@ const settings: RemoteSettings = {
 };
 const openai = createOpenaiSpeech(settings);
 const native = createNativeSpeech(settings);
-const live = new AbortController().signal;
+const neverAborted = new AbortController().signal;
 const request: TtsRequest = { text: 'Hello.', voice: 'nova', language: 'en', speed: 1.5 };
 const pcm = (length: number) => wavFile(new Int16Array(length).fill(9)).subarray(44);
 
@@ -97,6 +97,27 @@ t.test('the request is in the words of its API', async (t) => {
   t.notOk('reference_id' in (decode(remote.asked.at(-1)!.body) as object), 'the default voice has no name');
 });
 
+t.test('what the client asked of the synthesis is handed on to a service with our own API', async (t) => {
+  remote.answers((response) => void response.end(pcm(500)));
+  const bodyOf = async (more: Partial<TtsRequest>) => {
+    await speakAll(native, { ...request, ...more });
+    return decode(remote.asked.at(-1)!.body) as Record<string, unknown>;
+  };
+  t.match(await bodyOf({ normalize: false, latency: 'balanced', chunkLength: 120 }), {
+    normalize: false,
+    latency: 'balanced',
+    chunk_length: 120,
+  });
+  const plain = await bodyOf({});
+  t.notOk('normalize' in plain || 'chunk_length' in plain, 'what nobody asked is left to the service');
+  t.equal(plain['latency'], 'normal');
+  t.same((await bodyOf({ voice: '', speakers: ['nova', 'onyx'] }))['reference_id'], ['nova', 'onyx']);
+  const said = { audio: new Uint8Array([1]), text: 'a' };
+  t.match(await bodyOf({ voice: '', speakers: [[said], [said, said]] }), {
+    references: [[{ text: 'a' }], [{ text: 'a' }, { text: 'a' }]],
+  });
+});
+
 t.test(
   'a refusal keeps its status, says why only where that is about the request, and is not retried',
   async (t) => {
@@ -113,6 +134,12 @@ t.test(
       [500, '<html>', { message: 'The speech provider answered 500' }],
       [503, '', { status: 503 }],
     ];
+    remote.answers((response) => void response.writeHead(429).end());
+    await t.rejects(
+      speakAll(native, request),
+      { code: 'provider_failed', status: 429, retryAfter: 1 },
+      'a time is always told',
+    );
     for (const engine of [openai, native]) {
       for (const [status, body, shown] of cases) {
         remote.answers((response) => {
@@ -151,6 +178,56 @@ t.test('a stream that breaks is a failure, however it is sent', async (t) => {
   }
 });
 
+t.test('an answer without audio, or of something else, is a failure', async (t) => {
+  for (const engine of [openai, native]) {
+    remote.answers((response) => void response.end());
+    await t.rejects(speakAll(engine, request), {
+      code: 'provider_failed',
+      status: 502,
+      message: /without audio/,
+    });
+    for (const type of ['text/html; charset=utf-8', 'application/json', 'application/problem+json']) {
+      remote.answers((response) => void response.writeHead(200, { 'content-type': type }).end('<html>'));
+      await t.rejects(
+        speakAll(engine, request),
+        { code: 'provider_failed', message: /did not answer audio/ },
+        type,
+      );
+    }
+  }
+  remote.answers((response) => void response.end());
+  t.equal((await speakAll(openai, { ...request, text: '===' })).samples.length, 0, 'signs may be silent');
+  remote.answers((response) => void response.end(wavFile(new Int16Array(0))));
+  const wav = createOpenaiSpeech({ ...settings, format: 'wav' });
+  await t.rejects(speakAll(wav, request), { code: 'provider_failed', message: /without audio/ });
+});
+
+t.test('a service that stops in the middle is left, and a reader that stops is waited for', async (t) => {
+  const impatient = { ...settings, stallMs: 300 };
+  for (const engine of [createOpenaiSpeech(impatient), createNativeSpeech(impatient)]) {
+    let gone = false;
+    remote.answers((response) => {
+      response.on('close', () => (gone = true));
+      response.write(pcm(800));
+    });
+    const before = remote.asked.length;
+    await t.rejects(speakAll(engine, request), { code: 'provider_failed', status: 502, message: /stopped/ });
+    await until('its connection is destroyed', () => gone);
+    t.equal(remote.asked.length, before + 1, 'nobody else is asked');
+
+    remote.answers(async (response) => {
+      await new Promise((sent) => response.write(pcm(800), sent));
+      response.end(pcm(800));
+    });
+    let heard = 0;
+    for await (const event of engine.synthesize(request, neverAborted)) {
+      if (event.kind === 'audio') heard += event.samples.length;
+      await new Promise((resolve) => setTimeout(resolve, 450));
+    }
+    t.equal(heard, 1600);
+  }
+});
+
 t.test('audio is passed on as it comes, and leaving or aborting ends the request', async (t) => {
   for (const engine of [openai, native] as TtsEngine[]) {
     let gone = false;
@@ -158,7 +235,7 @@ t.test('audio is passed on as it comes, and leaving or aborting ends the request
       response.on('close', () => (gone = true));
       response.write(pcm(800));
     });
-    for await (const event of engine.synthesize(request, live)) if (event.kind === 'audio') break;
+    for await (const event of engine.synthesize(request, neverAborted)) if (event.kind === 'audio') break;
     await until('the service sees that the reader left', () => gone);
 
     gone = false;
@@ -196,7 +273,7 @@ t.test('transcriptions: a WAV of the audio, words of the answer', async (t) => {
   for await (const segment of createOpenaiTranscriber(settings).transcribe(
     streamed(audio),
     { language: 'de', words: true },
-    live,
+    neverAborted,
   ))
     heard.push(segment);
   t.same(
@@ -258,7 +335,7 @@ t.test('another gateway as the remote', async (t) => {
     for await (const segment of createNativeTranscriber(there).transcribe(
       streamed(audio),
       { words: true },
-      live,
+      neverAborted,
     ))
       words.push(...(segment.words ?? []));
     t.same(

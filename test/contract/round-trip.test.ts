@@ -15,11 +15,11 @@ const SENTENCES = JSON.parse(
 const gateway = await startGateway(EMBEDDED);
 t.teardown(() => gateway.stop());
 
-async function spoken(text: string): Promise<Buffer<ArrayBuffer>> {
+async function spoken(text: string, how: object = {}): Promise<Buffer<ArrayBuffer>> {
   const response = await fetch(`${gateway.base}/v1/tts`, {
     method: 'POST',
     headers: { ...gateway.authorization, 'content-type': 'application/json' },
-    body: JSON.stringify({ text }),
+    body: JSON.stringify({ text, ...how }),
   });
   if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);
   return Buffer.from(await response.arrayBuffer());
@@ -53,6 +53,15 @@ t.test(
     t.ok(errors / words <= 0.1, `${errors} of ${words} words`);
   },
 );
+
+t.test("README's first sentence comes back as it was said, by every container and latency", async (t) => {
+  const sentence = SENTENCES[0] ?? '';
+  for (const format of ['mp3', 'wav', 'opus'])
+    for (const latency of ['normal', 'low']) {
+      const text = await heard(await spoken(sentence, { format, latency }));
+      t.same(wordsOf(text), wordsOf(sentence), `${format}, ${latency}: ${text}`);
+    }
+});
 
 t.test('an independent ffmpeg decodes the mp3', { skip: skipReason('ffmpeg') }, async (t) => {
   const audio = await spoken(SENTENCES[0] ?? '');

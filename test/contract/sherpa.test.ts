@@ -11,9 +11,9 @@ import { RECOGNITION_RATE } from '../../contracts/audio.js';
 import { createFlite } from '../../engines/backends/flite/index.js';
 import { defaultModelsFolder } from '../../engines/backends/model-files.js';
 import { ModelFolder } from '../../engines/backends/sherpa/folder.js';
-import { createSherpaEar } from '../../engines/backends/sherpa/hearing.js';
+import { createSherpaStt } from '../../engines/backends/sherpa/transcription.js';
 import { onnxMetadata } from '../../engines/backends/sherpa/onnx-metadata.js';
-import { createSherpaSpeech } from '../../engines/backends/sherpa/speaking.js';
+import { createSherpaSpeech } from '../../engines/backends/sherpa/synthesis.js';
 import { describeSherpaStt } from '../../engines/backends/sherpa/stt-kinds.js';
 import { describeSherpaTts } from '../../engines/backends/sherpa/tts-kinds.js';
 import { speakAll, sttConformance, ttsConformance } from '../../engines/conformance.js';
@@ -136,7 +136,7 @@ t.test('recognition models: kind and languages from the folder alone', async (t)
 });
 
 t.test("moonshine's files as an operator's folder", async (t) => {
-  const ear = await createSherpaEar(join(defaultModelsFolder, 'moonshine'));
+  const ear = await createSherpaStt(join(defaultModelsFolder, 'moonshine'));
   const flite = await createFlite();
   const wanted = 'We are open from nine in the morning until six in the evening.';
   const samples = await spoken(flite, wanted);
@@ -194,7 +194,7 @@ t.test('a speaking model conforms, and is understood', { skip }, async (t) => {
   const engine = await createSherpaSpeech(voiceFolder!);
   const sentence = 'The package was delivered to the front door this morning.';
   await ttsConformance(t, engine, { sentence, varies: true });
-  const ear = await createSherpaEar(join(defaultModelsFolder, 'moonshine'));
+  const ear = await createSherpaStt(join(defaultModelsFolder, 'moonshine'));
   const voice = engine.voices[0]?.name ?? '';
   const { samples } = await speakAll(engine, { text: sentence, voice, language: 'en', speed: 1 });
   const step = engine.capabilities.sampleRate / RECOGNITION_RATE;

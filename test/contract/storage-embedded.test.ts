@@ -8,6 +8,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -16,7 +17,7 @@ import t, { type Test } from 'tap';
 import { openDatabase, type Database } from '../../storage/database.js';
 import { closedFolder } from '../../storage/embedded/account.js';
 import { findBinaries } from '../../storage/embedded/binaries.js';
-import { isAlive } from '../../storage/embedded/processes.js';
+import { isAlive } from '../../processes/process-table.js';
 import { runningEmbedded, startEmbedded } from '../../storage/embedded.js';
 import { failureOf, folderOf } from '../fixtures/postgres.js';
 import { until } from '../fixtures/until.js';
@@ -296,7 +297,7 @@ t.test('a data folder that cannot be written is refused with its name and reason
   for (const dataDir of [file, join(file, 'data')]) {
     const message = await failureOf(() => startEmbedded({ dataDir }));
     t.match(message, `DATA_DIR ${dataDir} cannot be written`);
-    t.match(message, 'DATABASE_URL');
+    t.match(message, 'Set DATA_DIR to another folder');
   }
   t.equal(readFileSync(file, 'utf8'), '');
 });
@@ -359,10 +360,45 @@ t.test(
   'root without user namespaces, and a folder that nobody cannot reach: the way out is named',
   switchable,
   async (t) => {
-    const dataDir = join(folderOf(t), 'data');
+    const folder = folderOf(t);
+    chmodSync(folder, 0o700);
+    const dataDir = join(folder, 'data');
     const { said } = await supervise(t, dataDir, { path: '/nowhere' });
     t.match(said.error, /DATA_DIR/);
     t.match(said.error, /DATABASE_URL/);
     t.match(said.error, /nobody cannot reach/);
   },
 );
+
+t.test('a server whose socket was removed makes place for one that can be reached', async (t) => {
+  const dataDir = folderOf(t);
+  const server = await startEmbedded({ dataDir });
+  t.teardown(() => server.stop());
+  const first = server.pid();
+  rmSync(join(dataDir, 'postgres-socket'), { recursive: true });
+  await until('another server runs', () => server.pid() !== first);
+  const database = await openDatabase({ url: server.url });
+  t.ok(await database.answers());
+  await database.close();
+});
+
+for (const what of ['the socket file', 'the socket folder', 'the pid file'] as const) {
+  t.test(`an orphan without ${what} is stopped, and another server started`, async (t) => {
+    const dataDir = folderOf(t);
+    const { child, said } = await supervise(t, dataDir);
+    await end(child, 'SIGKILL');
+    const places = {
+      'the socket file': join(dataDir, 'postgres-socket', '.s.PGSQL.5432'),
+      'the socket folder': join(dataDir, 'postgres-socket'),
+      // As of one that was killed before it had written it.
+      'the pid file': join(dataDir, 'postgres', 'postmaster.pid'),
+    };
+    rmSync(places[what], { recursive: true });
+    const server = await startEmbedded({ dataDir });
+    t.teardown(() => server.stop());
+    t.notOk(isAlive(said.pid ?? -1));
+    const database = await openDatabase({ url: server.url });
+    t.ok(await database.answers());
+    await database.close();
+  });
+}

@@ -1,9 +1,6 @@
 /** API keys on a real Postgres: known, revoked, kept as digests; the first key; `npm run keys` as a program. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../contracts/clock.js';
 import type { ServiceError } from '../../contracts/errors.js';
@@ -15,6 +12,7 @@ import { ensureFirstKey } from '../../storage/first-key.js';
 import { createKey, createKeyAuthority, listKeys, revokeKey } from '../../storage/keys.js';
 import { migrate } from '../../storage/migrate.js';
 import { ensureDefaultWorkspace } from '../../storage/workspaces.js';
+import { operator } from '../fixtures/operator.js';
 import { failureOf, folderOf, startPostgres } from '../fixtures/postgres.js';
 import { until } from '../fixtures/until.js';
 
@@ -35,8 +33,8 @@ t.test('keys', async (t) => {
   t.test('a key is known everywhere from when it is made until it is revoked', async (t) => {
     const { id, key } = await createKey(main.sql, randomIds, { workspaceId, name: 'mine' });
     t.match(key, /^sk_[A-Za-z0-9_-]{43}$/);
-    t.same(await here.authenticate(key), { workspaceId, keyId: id });
-    t.same(await there.authenticate(key), { workspaceId, keyId: id });
+    t.same(await here.authenticate(key), { workspaceId, keyId: id, role: 'full' });
+    t.same(await there.authenticate(key), { workspaceId, keyId: id, role: 'full' });
     t.same(await revokeKey(main.sql, id), { outcome: 'revoked', id });
     await until('both processes refuse it', async () => {
       const callers = await Promise.all([here.authenticate(key), there.authenticate(key)]);
@@ -108,7 +106,7 @@ t.test('keys', async (t) => {
       await away.authenticate(key);
       await lonely.close();
       now += 120_000;
-      t.same(await away.authenticate(key), { workspaceId, keyId: id });
+      t.same(await away.authenticate(key), { workspaceId, keyId: id, role: 'full' });
       const refusal = await away.authenticate('sk_other').catch((error: unknown) => error as ServiceError);
       t.match(refusal, { code: 'overloaded', retryAfter: 1 });
       now += 600_000;
@@ -193,18 +191,7 @@ t.test('the first key', async (t) => {
 });
 
 t.test('npm run keys', async (t) => {
-  const entry = fileURLToPath(new URL('../../gateway/keys.js', import.meta.url));
-  const keys = async (env: Record<string, string>, ...args: string[]) => {
-    const child = spawn(process.execPath, [entry, ...args], {
-      env: { PATH: process.env['PATH'], ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const output = { out: '', err: '' };
-    child.stdout.setEncoding('utf8').on('data', (chunk: string) => (output.out += chunk));
-    child.stderr.setEncoding('utf8').on('data', (chunk: string) => (output.err += chunk));
-    const [code] = (await once(child, 'close')) as [number];
-    return { code, ...output };
-  };
+  const keys = (env: Record<string, string>, ...args: string[]) => operator('keys', env)(...args);
   const made = (out: string) => ({
     id: /\bkey_\w+/.exec(out)?.[0] ?? '',
     key: /\bsk_[\w-]{43}/.exec(out)?.[0] ?? '',
@@ -216,7 +203,7 @@ t.test('npm run keys', async (t) => {
     const created = await keys(env, 'create', 'from the command');
     const { id, key } = made(created.out);
     t.equal(created.code, 0);
-    t.same(await authority.authenticate(key), { workspaceId, keyId: id });
+    t.same(await authority.authenticate(key), { workspaceId, keyId: id, role: 'full' });
     const listed = await keys(env, 'list');
     t.match(listed.out, id);
     t.match(listed.out, 'from the command');

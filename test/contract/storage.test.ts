@@ -288,7 +288,7 @@ t.test('admission', async (t) => {
     t.equal(rows.length, 0, 'no slot is left');
   });
 
-  t.test('goes on with what it holds when the database is away (fine point 6)', async (t) => {
+  t.test('goes on with what it holds when the database is away (decision 6)', async (t) => {
     const workspace = await newWorkspace();
     const lonely = await openDatabase({ url: postgres.url });
     const { sql, events } = lonely;

@@ -11,7 +11,7 @@ import { silentLog } from '../../contracts/log.js';
 import { createPool } from '../../processes/pool.js';
 import { superviseRole } from '../../processes/supervise.js';
 import { chunked, collect, frequencyOf, tone } from '../fixtures/codecs-audio.js';
-import { startGateway, TONE } from '../fixtures/gateway.js';
+import { sharedGateway } from '../fixtures/gateway.js';
 
 t.setTimeout(180_000);
 
@@ -78,8 +78,7 @@ t.test('an abort in the middle frees the child for the next', async (t) => {
 });
 
 t.test('through a gateway whose engine has one speed, the audio is as long as the speed says', async (t) => {
-  const gateway = await startGateway(TONE);
-  t.teardown(() => gateway.stop());
+  const gateway = await sharedGateway(t);
   const lengthOf = async (speed: number, sample_rate: number): Promise<number> => {
     const response = await fetch(`${gateway.base}/v1/tts`, {
       method: 'POST',

@@ -1,5 +1,5 @@
 /**
- * Trace context on the four inference endpoints of a whole gateway (spec.txt "Trace context"), and the line in the
+ * Trace context on the four inference endpoints of a whole gateway (docs/contract/native.md 6), and the line in the
  * log that each request to any of the speech APIs has.
  */
 import { encode } from '@msgpack/msgpack';
@@ -149,7 +149,7 @@ const chat = {
   stream: true,
 };
 
-/** Of the compatible APIs: route → a request to it. */
+/** Routes of the compatible APIs, and a request to each. */
 const COMPATIBLE: Readonly<Record<string, (traceparent: string) => Promise<string | null>>> = {
   '/compat/v1/audio/speech': (traceparent) =>
     post('/compat/v1/audio/speech', JSON.stringify({ model: 's1', input: SECRET_TEXT }), {
@@ -224,4 +224,18 @@ t.test('a socket that is opened only to say why it closes has the status of the 
 t.test('no line holds text or keys', async (t) => {
   t.ok(lines().length > 15);
   t.notMatch(gateway.stderr(), new RegExp(`${SECRET_TEXT}|${TEST_KEY}`));
+});
+
+t.test('requests to the agent platform and the voice library are in the log as well', async (t) => {
+  const asked = [
+    ['/v1/agent/agents', 200],
+    ['/v1/agent/sessions/none', 404],
+    ['/model?page_size=1', 200],
+  ] as const;
+  for (const [path, status] of asked) {
+    const response = await fetch(gateway.base + path, { headers: gateway.authorization });
+    await response.text();
+    const line = await lineOf(response.headers.get('x-generation-id'));
+    t.equal(line.status, status, path);
+  }
 });

@@ -7,11 +7,11 @@ import type { Admission } from '../../contracts/ports/identity.js';
 import type { RawAudio, TranscriptionRequest, TranscriptSegment } from '../../contracts/ports/speech.js';
 import { fliteDescription } from '../../engines/backends/flite/description.js';
 import { moonshineDescription } from '../../engines/backends/moonshine/description.js';
-import { toneHearingDescription } from '../../engines/backends/tone/description.js';
+import { toneSttDescription } from '../../engines/backends/tone/description.js';
 import { createToneSpeech, createToneTranscriber } from '../../engines/backends/tone/index.js';
 import { sttInChild, ttsInChild } from '../../engines/child-engines.js';
 import { speakAll } from '../../engines/conformance.js';
-import type { HeardSegment, Transcriber } from '../../engines/long-audio.js';
+import type { TimedSegment, Transcriber } from '../../engines/long-audio.js';
 import { createRegistry } from '../../engines/registry.js';
 import { Resampling } from '../../engines/resampling.js';
 import { speechJobs } from '../../engines/serve-speech.js';
@@ -26,7 +26,7 @@ t.setTimeout(600_000);
 
 const RATES = [8000, 11_025, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000];
 const TEXT = 'Raw audio, exactly: 3 Ünïcödé words — 日本語 👍!';
-const live = new AbortController().signal;
+const neverAborted = new AbortController().signal;
 const caller = { workspaceId: 'w', keyId: 'k' };
 
 const tones = async (text = TEXT): Promise<Int16Array> =>
@@ -70,7 +70,7 @@ function transcriptionBy(transcriber: Transcriber) {
   const hear = (
     audio: RawAudio,
     options: Partial<TranscriptionRequest> = {},
-    signal = live,
+    signal = neverAborted,
     heard?: (segment: TranscriptSegment) => void,
   ) => transcribe({ audio, model: 'transcribe-1', ...options }, caller, signal, heard);
   return { hear, ledger };
@@ -78,7 +78,7 @@ function transcriptionBy(transcriber: Transcriber) {
 
 /** The tone engine behind the jobs of a child, in this process. */
 const toneInChild = (): Transcriber =>
-  sttInChild(inProcess(speechJobs({ tts: [], stt: [createToneTranscriber()] })), toneHearingDescription);
+  sttInChild(inProcess(speechJobs({ tts: [], stt: [createToneTranscriber()] })), toneSttDescription);
 
 /** An engine that hears one segment and then waits to be told to go on. */
 function heldTranscriber() {
@@ -86,7 +86,7 @@ function heldTranscriber() {
   const engine: Transcriber = {
     name: 'held',
     languages: ['en'],
-    async *transcribe(_audio, _options, signal): AsyncGenerator<HeardSegment> {
+    async *transcribe(_audio, _options, signal): AsyncGenerator<TimedSegment> {
       yield { text: 'first', start: 0, end: 1 };
       await new Promise<void>((resolve) => waiting.push(resolve));
       signal.throwIfAborted();
@@ -131,7 +131,7 @@ t.test('an odd last byte, and no audio at all', async (t) => {
 });
 
 t.test(
-  '60 minutes are the most (fine point 5), and a rate outside 8 to 48 kHz is refused, before a slot is taken',
+  '60 minutes are the most (decision 5), and a rate outside 8 to 48 kHz is refused, before a slot is taken',
   async (t) => {
     const { hear, ledger } = transcriptionBy(toneInChild());
     const minute = new Uint8Array(2 * 8000 * 60);
@@ -193,7 +193,7 @@ t.test('segments are told while the rest is still worked on', async (t) => {
   const { engine, waiting } = heldTranscriber();
   const { hear } = transcriptionBy(engine);
   const segments: TranscriptSegment[] = [];
-  const transcript = hear(raw(silence(2)), {}, live, (segment) => void segments.push(segment));
+  const transcript = hear(raw(silence(2)), {}, neverAborted, (segment) => void segments.push(segment));
   await until('the engine waits', () => waiting.length === 1);
   t.same(segments, [{ text: 'first', start: 0, end: 1 }]);
   waiting[0]!();
@@ -209,7 +209,7 @@ t.test('a guess takes no slot and counts as no usage', async (t) => {
 
 t.test('a guess is refused while there is other work, and gives way to it', async (t) => {
   const jobs = inProcess(speechJobs({ tts: [], stt: [createToneTranscriber()] }));
-  const { hear } = transcriptionBy(sttInChild(jobs, toneHearingDescription));
+  const { hear } = transcriptionBy(sttInChild(jobs, toneSttDescription));
   const samples = await tones();
   const long = raw(joined(silence(30), samples));
   const complete = hear(long);
@@ -255,14 +255,14 @@ t.test('short audio takes turns in a child, long audio and guesses wait for nobo
   const engine: Transcriber = {
     name: 'held',
     languages: 'any',
-    async *transcribe(_audio, { seconds }, signal): AsyncGenerator<HeardSegment> {
+    async *transcribe(_audio, { seconds }, signal): AsyncGenerator<TimedSegment> {
       await new Promise<void>((resolve) => waiting.push(resolve));
       signal.throwIfAborted();
       yield { text: `${seconds} s`, start: 0, end: 1 };
     },
   };
   const jobs = inProcess(speechJobs({ tts: [], stt: [engine] }));
-  const { hear } = transcriptionBy(sttInChild(jobs, { ...toneHearingDescription, name: 'held' }));
+  const { hear } = transcriptionBy(sttInChild(jobs, { ...toneSttDescription, name: 'held' }));
   const abort = new AbortController();
   const short = [1, 2].map((seconds) => hear(raw(silence(seconds))));
   await until('two are at work', () => waiting.length === 2);
@@ -316,7 +316,7 @@ t.test('the embedded engine hears raw audio in its child, and makes its guesses 
   for (const sampleRate of [8000, 24_000, 48_000]) {
     const chunks = cutBy(atRate(samples, sampleRate), 1921);
     const segments: TranscriptSegment[] = [];
-    const { text, words } = await hear({ chunks, sampleRate }, { words: true }, live, (s) =>
+    const { text, words } = await hear({ chunks, sampleRate }, { words: true }, neverAborted, (s) =>
       segments.push(s),
     );
     t.ok(wordErrors(sentence, text) <= 2, `${sampleRate} Hz: ${text}`);

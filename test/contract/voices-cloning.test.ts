@@ -1,6 +1,6 @@
 /**
  * Voices that clients make, through two gateways on one database: creation, speech, change and deletion where an engine
- * clones, and a refusal where none does (native-and-platform.md section 5).
+ * clones, and a refusal where none does (docs/contract/native.md 5).
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -163,9 +163,12 @@ t.test('where an engine clones', async (t) => {
     t.equal(silent.status, 400);
     t.match(await silent.json(), { message: 'No configured engine can speak with reference audio' });
     const korean = await speak(cloning, { reference_id, text: '안녕하세요' });
-    t.match(await read(korean), { status: 400, message: 'This voice cannot speak "ko"' });
+    t.match(await read(korean), {
+      status: 400,
+      message: 'Language not supported: this voice cannot read Hangul script',
+    });
     const foreign = await speak(cloning, { reference_id }, otherKey);
-    t.match(await read(foreign), { status: 400, message: 'Reference not found' });
+    t.match(await read(foreign), { status: 400, message: /^Reference not found: no voice/ });
   });
 
   t.test('another workspace does not see it', async (t) => {

@@ -1,6 +1,5 @@
 /**
- * The voice library and the wallet through a whole gateway: keys, engine voices, lists (native-and-platform.md section
- * 5).
+ * The voice library and the wallet through a whole gateway: keys, engine voices, lists (docs/contract/native.md 5).
  */
 import t from 'tap';
 import { systemClock } from '../../contracts/clock.js';
@@ -102,6 +101,7 @@ t.test('the list: pages, filters, order', async (t) => {
       'sort_by=likes',
       'self=perhaps',
       `title=${'x'.repeat(201)}`,
+      'title=',
       Array(21).fill('tag=x').join('&'),
     ]) {
       const refused = await call(gateway, `/model?${query}`);

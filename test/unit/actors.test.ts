@@ -174,7 +174,7 @@ t.test('a random walk never breaks the invariants', async (t) => {
   t.strictSame([...seen].sort(), ['begin', 'cancel', 'close', 'endText', 'finish']);
 });
 
-/** What is wrong with a sequence of effects, as words. */
+/** The rules that a sequence of effects breaks, in words. */
 function violations(effects: readonly string[], gone: boolean): string[] {
   const found: string[] = [];
   const closes = effects.filter((effect) => effect.startsWith('close'));

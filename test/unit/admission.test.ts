@@ -39,7 +39,7 @@ class SimulatedClock implements Clock {
 
 const LEASE_MS = 15_000;
 
-/** What all processes share. */
+/** The store of leases and usage, which all processes share. */
 class Store {
   away = false;
   holds = 0;
@@ -273,7 +273,7 @@ t.test('a workspace that was never seen is refused while the store is away or si
 });
 
 t.test(
-  'usage is written in batches, kept while the store is away, and complete after a stop (fine point 6)',
+  'usage is written in batches, kept while the store is away, and complete after a stop (decision 6)',
   async (t) => {
     const { admit, store, clock } = world();
     const admission = admit();

@@ -1,54 +1,15 @@
-/**
- * What the agent's machine decides by: the looks of a transcript, the classes of an overlap. Then a random walk over
- * it.
- */
+/** A random walk over the agent's machine (actors/agent). */
 import t from 'tap';
 import { createActor } from 'xstate';
 import { agentMachine } from '../../actors/agent/agent.js';
 import type { AgentEffect, AgentEvent } from '../../actors/agent/events.js';
 import type { Opening, Sensitivity } from '../../actors/agent/settings.js';
-import { lookOf } from '../../actors/agent/turns/endpointing.js';
-import { overlapOf, verdictOf } from '../../actors/agent/turns/interruption.js';
 import { actorClock } from '../../actors/clock.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 import { pick, seeded } from '../fixtures/random.js';
 import { SETTINGS } from '../fixtures/scene.js';
 
 const SENSITIVITIES = ['low', 'balanced', 'high'] as const satisfies Sensitivity[];
-
-t.test('what a transcript looks like decides how long the silence must be', async (t) => {
-  const looks: [string, string, string][] = [
-    ['What time is it?', 'en', 'complete'],
-    ['I would like to go.', 'en', 'complete'],
-    ['I would like to', 'en', 'unfinished'],
-    ['My number is, um.', 'en', 'unfinished'],
-    ['Well...', 'en', 'unfinished'],
-    ['Tomorrow', 'en', 'open'],
-    ['Ich möchte und', 'de', 'unfinished'],
-    ['明日は', 'ja', 'unfinished'],
-    ['明日行きます。', 'ja', 'complete'],
-  ];
-  for (const [text, language, look] of looks) t.equal(lookOf(text, language), look, text);
-});
-
-t.test('overlap classes and what each sensitivity makes of them', async (t) => {
-  t.equal(overlapOf('...'), 'noise');
-  t.equal(overlapOf('Uh-huh.'), 'backchannel');
-  t.equal(overlapOf('Yeah, okay.'), 'backchannel');
-  t.equal(overlapOf('Yeah, but no.'), 'speech');
-  t.equal(verdictOf('stop', 'low', true), 'later');
-  t.equal(verdictOf('stop', 'balanced', false), undefined);
-  t.equal(verdictOf('stop', 'balanced', true), 'interrupt');
-  t.equal(verdictOf('stop', 'high', false), undefined, 'half a word may be any word');
-  t.equal(verdictOf('stop that', 'high', false), 'interrupt');
-  t.equal(verdictOf('yeah wr', 'high', false), undefined);
-  t.equal(overlapOf('なるほど、そうですね。'), 'backchannel');
-  t.equal(
-    verdictOf('予約を変更したいんですけど', 'low', false),
-    'interrupt',
-    'words without blanks count as well',
-  );
-});
 
 t.test('a random walk: one job at a time, none begins held, one end and nothing after it', async (t) => {
   const texts = ['', 'mm-hm', 'I want to', 'No, stop that right now.', 'yes'] as const;
@@ -71,12 +32,13 @@ t.test('a random walk: one job at a time, none begins held, one end and nothing 
     };
     const perform = (effect: AgentEffect): void => {
       if (over > 0) broken.push(`${effect.type} after the end`);
+      if (effect.type === 'beginSpan') span = effect.span;
       if (effect.type === 'reply' || effect.type === 'say' || effect.type === 'excuse') begin(effect.job);
       if (effect.type === 'cancel') {
         if (live !== effect.job) broken.push(`cancel of ${effect.job}, alive is ${live}`);
         live = undefined;
       }
-      if (effect.type === 'hold' || effect.type === 'release') held = effect.type === 'hold';
+      if (effect.type === 'pause' || effect.type === 'resume') held = effect.type === 'pause';
       if (effect.type === 'message') open += 1;
       if (effect.type === 'end') over += 1;
     };
@@ -107,8 +69,8 @@ t.test('a random walk: one job at a time, none begins held, one end and nothing 
     const events: readonly [() => AgentEvent, ...(() => AgentEvent)[]] = [
       () => ({ type: 'voice', active: true }),
       () => ({ type: 'voice', active: false }),
-      () => ({ type: 'heard', span, text: pick(random, texts), final: random() < 0.5 }),
-      () => ({ type: 'heard', span: 0, text: 'stale', final: true }),
+      () => ({ type: 'transcript', span, text: pick(random, texts), final: random() < 0.5 }),
+      () => ({ type: 'transcript', span: 0, text: 'stale', final: true }),
       () => ({ type: 'audible', job: job() }),
       () => ending('ended'),
       () => ending('failed'),
@@ -123,8 +85,6 @@ t.test('a random walk: one job at a time, none begins held, one end and nothing 
     for (let step = 0; step < 10_000; step += 1) {
       if (random() < 0.3) clock.advance(Math.floor(random() * 2000));
       const event = pick(random, events)();
-      const { user } = (actor.getSnapshot().value as { talking?: { user?: unknown } }).talking ?? {};
-      if (event.type === 'voice' && event.active && user !== 'speaking') span += 1;
       actor.send(event);
       if (over > 1) broken.push('more than one end');
       if (over > 0) start();

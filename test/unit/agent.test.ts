@@ -1,12 +1,12 @@
 /**
  * Conversations, each a scenario on the simulated clock: the four overlap classes of Full-Duplex-Bench 1.5 at each
- * sensitivity, and what users of voice agents complain of (transport.md).
+ * sensitivity, and what users of voice agents complain of (docs/contract/transport.md).
  */
 import t from 'tap';
 import { TIMES } from '../../actors/agent/agent.js';
 import type { AgentEffect } from '../../actors/agent/events.js';
 import type { Sensitivity } from '../../actors/agent/settings.js';
-import { SILENCE } from '../../actors/agent/turns/endpointing.js';
+import { ENDPOINTING_MS } from '../../actors/agent/turns/endpointing.js';
 import { Scene } from '../fixtures/scene.js';
 
 const SENSITIVITIES = ['low', 'balanced', 'high'] as const satisfies Sensitivity[];
@@ -110,7 +110,7 @@ t.test('double talk: both begin at once, and the user goes first', async (t) => 
 });
 
 t.test('a microphone muted in mid-sentence counts as silence and ends the turn', async (t) => {
-  const scene = new Scene().say('I need help with my').pause(SILENCE.balanced.unfinished + 1000);
+  const scene = new Scene().say('I need help with my').pause(ENDPOINTING_MS.balanced.unfinished + 1000);
   t.equal(scene.told[0], 'user: I need help with my');
 });
 
@@ -144,9 +144,11 @@ t.test('an agent that ends while it is held leaves nothing held', async (t) => {
   scene.actor.on('*', ({ type }) => effects.push(type));
   scene.actor.send({ type: 'voice', active: true });
   scene.clock.advance(100);
-  t.ok(scene.actor.getSnapshot().matches({ talking: { agent: { speaking: 'held' } } }));
+  t.ok(
+    scene.actor.getSnapshot().matches({ talking: { agent: { working: { voice: { speaking: 'paused' } } } } }),
+  );
   scene.actor.send({ type: 'ended', job: scene.actor.getSnapshot().context.job });
-  t.same(effects, ['hold', 'release', 'state']);
+  t.same(effects, ['beginSpan', 'pause', 'resume', 'state']);
 });
 
 t.test('an agent does not begin over a user who is speaking', async (t) => {
@@ -158,8 +160,8 @@ t.test('an agent does not begin over a user who is speaking', async (t) => {
     scene.actor.send({ type: 'audible', job: 1 });
     return told;
   };
-  t.same(effects('balanced'), ['state', 'hold']);
-  t.same(effects('low'), ['state']);
+  t.same(effects('balanced'), ['beginSpan', 'state', 'pause']);
+  t.same(effects('low'), ['beginSpan', 'state']);
 });
 
 t.test('the client interrupts, whatever the sensitivity', async (t) => {
@@ -182,14 +184,14 @@ t.test('drop and resume: the conversation goes on', async (t) => {
   );
 });
 
-t.test('a user who is gone for 20 s has hung up (fine point 13)', async (t) => {
+t.test('a user who is gone for 20 s has hung up (decision 13)', async (t) => {
   const scene = new Scene();
   scene.actor.send({ type: 'disconnected' });
   scene.pause(TIMES.goneMs + 10);
   t.same(scene.told, ['end: gone']);
 });
 
-t.test('a model that fails: the agent says so, once, and listens again (fine point 11)', async (t) => {
+t.test('a model that fails: the agent says so, once, and listens again (decision 11)', async (t) => {
   const scene = new Scene({}, { fails: true }).say('What time is it?').pause(6000);
   t.same(scene.told, ['user: What time is it?', 'agent: Sorry, I could not answer.']);
   t.ok(scene.actor.getSnapshot().matches({ talking: { agent: 'idle' } }));

@@ -14,7 +14,7 @@ import { createRegistry } from '../../engines/registry.js';
 import type { Transcriber } from '../../engines/long-audio.js';
 import { joined, silence, streamed } from '../fixtures/engines-listening.js';
 
-const live = new AbortController().signal;
+const neverAborted = new AbortController().signal;
 
 /** Notes of 100 ms in the order given, each of its own colour. */
 function melody(notes: readonly number[], length = RECOGNITION_RATE / 10): Int16Array {
@@ -132,7 +132,7 @@ const lettersOnly = (text: string): TimedWord[] =>
 t.test('words that the reading voice cannot say lie between the others', async (t) => {
   const align = createAlign({ engine: notes(lettersOnly), voice: 'tone' });
   const heard = melody([1, 3, 6], RECOGNITION_RATE / 5);
-  const words = await align(heard, 'a ** bbb 你 cccccc ...', live);
+  const words = await align(heard, 'a ** bbb 你 cccccc ...', neverAborted);
   t.same(
     words.map(({ text }) => text),
     ['a', '**', 'bbb', '你', 'cccccc', '...'],
@@ -155,7 +155,7 @@ t.test('a reading that cannot be what was said is not followed, nor a voice that
     },
   };
   for (const engine of [endless, notes(() => [])]) {
-    const words = await createAlign({ engine, voice: 'tone' })(silence(2), 'aa bb', live);
+    const words = await createAlign({ engine, voice: 'tone' })(silence(2), 'aa bb', neverAborted);
     t.same(
       words.map(({ start, end }) => [start, end]),
       [
@@ -164,7 +164,11 @@ t.test('a reading that cannot be what was said is not followed, nor a voice that
       ],
     );
   }
-  const long = await createAlign({ engine: notes(lettersOnly), voice: 'tone' })(silence(40), 'aa bb', live);
+  const long = await createAlign({ engine: notes(lettersOnly), voice: 'tone' })(
+    silence(40),
+    'aa bb',
+    neverAborted,
+  );
   t.same(long.at(-1), { text: 'bb', start: 20, end: 40 }, 'longer than any piece');
 });
 
@@ -185,7 +189,7 @@ t.test('tone hears the exact times of its words, and only when they are wanted',
   for await (const { words = [] } of createToneTranscriber().transcribe(
     streamed(audio),
     { words: true },
-    live,
+    neverAborted,
   ))
     heard.push(...words);
   t.same(
@@ -199,7 +203,7 @@ t.test('tone hears the exact times of its words, and only when they are wanted',
       `${found.text} ${found.start}`,
     );
   });
-  for await (const segment of createToneTranscriber().transcribe(streamed(audio), {}, live))
+  for await (const segment of createToneTranscriber().transcribe(streamed(audio), {}, neverAborted))
     t.notOk(segment.words);
 });
 
@@ -225,9 +229,9 @@ t.test(
     });
     const caller = { workspaceId: 'w', keyId: 'k' };
     const request = { audio: new Uint8Array(1), model: 'transcribe-1' } as const;
-    const plain = await transcription.transcribe(request, caller, live);
+    const plain = await transcription.transcribe(request, caller, neverAborted);
     t.same(plain, { text: 'aa bb', duration: 0.05, segments: [{ text: 'aa bb', start: 1, end: 2 }] });
-    const { words } = await transcription.transcribe({ ...request, words: true }, caller, live);
+    const { words } = await transcription.transcribe({ ...request, words: true }, caller, neverAborted);
     t.same(words, [
       { text: 'aa', start: 1, end: 1.5 },
       { text: 'bb', start: 1.5, end: 2 },

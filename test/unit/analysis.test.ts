@@ -1,12 +1,13 @@
-/** What is taken from a language model's answer about a conversation, and what is not. */
+/** The analysis of a conversation: which parts of a language model's answer are taken, and which are not. */
 import t from 'tap';
+import type { ChatModel } from '../../contracts/ports/chat.js';
 import type { SessionItem, SessionPlan, SessionRecord } from '../../contracts/ports/sessions.js';
 import { type AgentConfig, DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
 import {
   type AnalysedSession,
   analysisIn,
-  isSkipped,
   messagesOf,
+  reasonToSkip,
 } from '../../gateway/deliveries/analysis.js';
 
 type Wanted = AgentConfig['analysis'];
@@ -101,22 +102,25 @@ t.test('an answer without an object is none', async (t) => {
     t.throws(() => analysisIn(answer, wanted), SyntaxError, answer);
 });
 
-t.test('who said nothing, or is asked nothing, is skipped', async (t) => {
+t.test('who said nothing, is asked nothing, or has no model is skipped, with the reason', async (t) => {
+  const model = { chat: () => { throw new Error('nobody asks'); } } as unknown as ChatModel; // prettier-ignore
+  const [silent, unasked] = ['The user said nothing', 'The agent asks for no analysis'];
   const off: Wanted = {
     summary: { enabled: false, prompt: null, language: 'en' },
     data_fields: [],
     criteria: [],
   };
-  const cases: [string, Wanted, SessionItem[], boolean][] = [
-    ['nobody spoke', wanted, [], true],
-    ['only the agent spoke', wanted, [said('assistant', 'Hello?')], true],
-    ['the user spoke', wanted, [said('assistant', 'Hello?'), said('user', 'Hi')], false],
-    ['all is off', off, [said('user', 'Hi')], true],
-    ['only a field', { ...off, data_fields: wanted.data_fields }, [said('user', 'Hi')], false],
-    ['only a criterion', { ...off, criteria: wanted.criteria }, [said('user', 'Hi')], false],
+  const cases: [string, Wanted, SessionItem[], string?][] = [
+    ['nobody spoke', wanted, [], silent],
+    ['only the agent spoke', wanted, [said('assistant', 'Hello?')], silent],
+    ['the user spoke', wanted, [said('assistant', 'Hello?'), said('user', 'Hi')]],
+    ['all is off', off, [said('user', 'Hi')], unasked],
+    ['only a field', { ...off, data_fields: wanted.data_fields }, [said('user', 'Hi')]],
+    ['only a criterion', { ...off, criteria: wanted.criteria }, [said('user', 'Hi')]],
   ];
-  for (const [what, analysis, items, skipped] of cases)
-    t.equal(isSkipped(session(analysis, items)), skipped, what);
+  for (const [what, analysis, items, reason] of cases)
+    t.equal(reasonToSkip(session(analysis, items), model), reason, what);
+  t.equal(reasonToSkip(session(wanted, [said('user', 'Hi')]), undefined), 'No language model is configured');
 });
 
 t.test('the model is given the questions and the end of a long transcript', async (t) => {

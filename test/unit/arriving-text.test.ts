@@ -1,14 +1,15 @@
 /** Text that arrives is cut as text that is there: slices, style tags, flushes, and the feed that holds it. */
 import t from 'tap';
 import { TextFeed } from '../../actors/text-feed.js';
-import type { Latency, LiveSynthesisRequest } from '../../contracts/ports/speech.js';
+import type { StreamingSynthesisRequest } from '../../contracts/ports/speech.js';
+import type { Latency } from '../../contracts/ports/tts.js';
 import { stripTags } from '../../engines/style-tags.js';
 import { cutText } from '../../engines/text-pieces.js';
 import { Cutter, PAUSE, type Piece, piecesOf } from '../../engines/text-source.js';
 import { seeded } from '../fixtures/random.js';
 import { until } from '../fixtures/until.js';
 
-const live = new AbortController().signal;
+const neverAborted = new AbortController().signal;
 
 const LATENCIES: readonly Latency[] = ['low', 'balanced', 'normal'];
 
@@ -42,9 +43,10 @@ t.test('a pause follows a flush only where nothing else does, and speech goes be
   const feed = new TextFeed(1000);
   feed.flush();
   const seen: string[] = [];
-  const request = { text: feed, latency: 'low', chunkLength: 200 } as unknown as LiveSynthesisRequest;
+  const request = { text: feed, latency: 'low', chunkLength: 200 } as unknown as StreamingSynthesisRequest;
   const reading = (async () => {
-    for await (const piece of piecesOf(request, live)) seen.push(piece === PAUSE ? 'pause' : piece.text);
+    for await (const piece of piecesOf(request, neverAborted))
+      seen.push(piece === PAUSE ? 'pause' : piece.text);
   })();
   const reaches = (count: number) => until(`${count} have come`, () => seen.length >= count);
   await new Promise(setImmediate);

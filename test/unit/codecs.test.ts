@@ -2,27 +2,20 @@
 import t from 'tap';
 import { type AudioFormat, bytesOf } from '../../contracts/audio.js';
 import type { JobRunner } from '../../contracts/ports/jobs.js';
+import { joinSamples } from '../../engines/backends/samples.js';
 import { createEncode } from '../../codecs/encode/encoder.js';
 import {
   FORMATS,
   isAudioFormat,
   isRefusedFormat,
+  refusedFormat,
   resolveOutput,
   snapMp3Bitrate,
 } from '../../codecs/formats.js';
 import { createGain } from '../../codecs/gain.js';
 import { sniff } from '../../codecs/decode/sniff.js';
 import { wavHeader } from '../../codecs/wav.js';
-import {
-  chunked,
-  collect,
-  fixture,
-  join,
-  peakOf,
-  rmsOf,
-  tone,
-  TONE_FILES,
-} from '../fixtures/codecs-audio.js';
+import { chunked, collect, fixture, peakOf, rmsOf, tone, TONE_FILES } from '../fixtures/codecs-audio.js';
 
 /** Rule 8, written out a second time on purpose. */
 const RATES: Record<AudioFormat, readonly number[]> = {
@@ -52,6 +45,7 @@ t.test('rule 8: a format takes its own rates, and none beside them', (t) => {
     }
     t.equal(resolveOutput({ format }).sampleRate, DEFAULT_RATES[format]);
     t.equal(FORMATS[format].contentType, CONTENT_TYPES[format]);
+    t.ok(isAudioFormat(format), format);
   }
   t.end();
 });
@@ -62,6 +56,33 @@ t.test('a refused rate names the format and what it takes, and the field as the 
     param: 'sample_rate',
   });
   t.end();
+});
+
+t.test('a refused bitrate names what is supported, and the field as the client spelled it', async (t) => {
+  const fields = { mp3Bitrate: 'mp3_bitrate', opusBitrate: 'opus_bitrate' };
+  t.throws(() => resolveOutput({ format: 'mp3', mp3Bitrate: 96 }, fields), {
+    message: 'Invalid mp3 bitrate 96. Supported: 64, 128, 192',
+    param: 'mp3_bitrate',
+  });
+  t.throws(() => resolveOutput({ format: 'opus', opusBitrate: 96 }, fields), {
+    message: 'Invalid opus bitrate 96. Supported: -1000, 24000, 32000, 48000, 64000',
+    param: 'opus_bitrate',
+  });
+  t.throws(() => snapMp3Bitrate(320, 'bitrate'), {
+    message: 'Invalid mp3 bitrate 320. Supported: at most 192',
+    param: 'bitrate',
+  });
+  t.throws(() => snapMp3Bitrate(0), { message: 'Invalid mp3 bitrate 0. Supported: at most 192' });
+});
+
+t.test('a bitrate is looked at for its own format only', async (t) => {
+  const bitrates = { mp3Bitrate: 96, opusBitrate: 96 };
+  t.strictSame(resolveOutput({ format: 'wav', ...bitrates }), { format: 'wav', sampleRate: 44_100 });
+  t.strictSame(resolveOutput({ format: 'pcm', ...bitrates }), { format: 'pcm', sampleRate: 44_100 });
+  t.strictSame(resolveOutput({ ...bitrates, format: 'opus', opusBitrate: -1000 }), {
+    format: 'opus',
+    sampleRate: 48_000,
+  });
 });
 
 t.test('rule 9: MP3 bitrates snap up to a tier, and above 192 there is none', (t) => {
@@ -107,7 +128,14 @@ t.test('rule 10: mu-law and A-law names are refused in any spelling', (t) => {
     t.ok(isRefusedFormat(name), name);
     t.notOk(isAudioFormat(name), name);
   }
-  for (const name of ['pcm', 'mp3_44100_128', 'audio/pcm', 'lawful']) t.notOk(isRefusedFormat(name), name);
+  for (const name of ['alaw', 'mulaw', 'g711_alaw', 'pcmu', 'pcma_8000', 'audio/pcma_8000'])
+    t.ok(isRefusedFormat(name), name);
+  t.equal(
+    refusedFormat('`format` to `pcm`'),
+    'Mu-law and A-law are not supported; set `format` to `pcm` and convert it',
+  );
+  for (const name of ['pcm', 'mp3_44100_128', 'audio/pcm', 'lawful', 'ulaws', 'x_ulaw', ''])
+    t.notOk(isRefusedFormat(name), name);
   t.end();
 });
 
@@ -244,7 +272,7 @@ const levelled = async (
   volume: number,
   normalizeLoudness: boolean,
 ): Promise<Int16Array> =>
-  join(await collect(createGain({ volume, normalizeLoudness })(chunked(samples, 1600))));
+  joinSamples(await collect(createGain({ volume, normalizeLoudness })(chunked(samples, 1600))));
 
 t.test('volume is in dB, keeps every sample, and never clips', async (t) => {
   const quiet = tone(16_000, 1, 440, 1000);

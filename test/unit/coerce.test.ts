@@ -1,9 +1,9 @@
-/** Rule 3 and fine point 1: what counts as unset and what as a boolean. Base64 from outside. */
+/** Rule 3 and decision 1: what counts as unset and what as a boolean. Base64 from outside. */
 import t from 'tap';
 import { decodeBase64, decodedLength } from '../../contracts/base64.js';
 import { booleanOf, isUnset } from '../../contracts/coerce.js';
 
-t.test('fine point 1: what is unset', async (t) => {
+t.test('decision 1: what is unset', async (t) => {
   const words = ['', ' ', 'false', 'False', 'FALSE', '0', 'none', 'None', 'off', 'null', '[]', '{}', ' off '];
   const values = [undefined, null, false, 0, [], {}, [null], ['', false], [[]]];
   for (const value of [...words, ...values]) {

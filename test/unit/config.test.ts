@@ -1,4 +1,4 @@
-/** Configurations without a database: what a change leaves behind, and what is the same content (fine points 14, 15). */
+/** Configurations without a database: what a change leaves behind, and what is the same content (decisions 14, 15). */
 import t from 'tap';
 import {
   type AgentConfig,
@@ -95,6 +95,21 @@ t.test('a webhook’s secret is kept, removed or rotated by its URL', async (t) 
     [[{ url: a, secret: '' }], [false], [{ url: a, secret: null }]],
     [[{ url: a, secret: 'new' }], [true], [{ url: a, secret: 'new' }]],
     [[{ url: 'https://c.example/' }], [false], []],
+    [
+      [
+        { url: a, has_secret: true },
+        { url: b, has_secret: false },
+      ],
+      [true, false],
+      [{ url: b, secret: null }],
+    ],
+    [[{ url: a, secret: null, has_secret: true }], [true], []],
+    [[{ url: b, secret: null, has_secret: true }], [false], []],
+    [[{ url: a, secret: null, has_secret: false }], [false], [{ url: a, secret: null }]],
+    [[{ url: a, has_secret: false }], [false], [{ url: a, secret: null }]],
+    [[{ url: a, secret: 'new', has_secret: true }], [true], [{ url: a, secret: 'new' }]],
+    [[{ url: a, secret: 'new', has_secret: false }], [true], [{ url: a, secret: 'new' }]],
+    [[{ url: a, secret: '', has_secret: true }], [false], [{ url: a, secret: null }]],
   ];
   for (const [hooks, has, secrets] of cases) {
     const revision = revise({ webhooks: { post_call: hooks } }, FULL);

@@ -24,7 +24,7 @@ function joined(...args: ConstructorParameters<typeof Hosted>): Hosted {
 }
 
 t.test(
-  'an excuse says in the record why there is no answer (fine point 11); the next answer does not',
+  'an excuse says in the record why there is no answer (decision 11); the next answer does not',
   async (t) => {
     const hosted = joined(t, { answer: inTurn(failing, saying('Fine.')) });
     await hosted.type('one', 2);
@@ -56,6 +56,14 @@ t.test('a voice that fails while the model still thinks ends the answer at once'
   const hosted = joined(t, { answer: inTurn(slow), unspeakable: /Well/ });
   await hosted.type('one', 2);
   t.match(hosted.items[1], { role: 'assistant', error: 'internal' });
+});
+
+t.test('an answer of which nothing can be heard is excused, where it is to be heard', async (t) => {
+  const hosted = joined(t, { answer: saying('👍') });
+  await hosted.type('one', 2);
+  t.match(hosted.items[1], { content: /^Sorry/, error: 'nothing_to_say' });
+  await hosted.type('two', 4, false);
+  t.match(hosted.items[3], { content: '👍' });
 });
 
 t.test('an answer in writing is shown as it is written, and kept as it was shown', async (t) => {
@@ -149,9 +157,9 @@ t.test('an item that cannot be written is written again', async (t) => {
 
 t.test('voice before the user is connected is not counted, and a call that ends is not joined', async (t) => {
   const hosted = new Hosted(t);
-  hosted.happen({ kind: 'speech', active: true, at: 0 });
-  hosted.happen({ kind: 'speech', active: false, at: 500 });
-  hosted.conversation.end('error');
+  hosted.happen({ kind: 'speech', active: true });
+  hosted.happen({ kind: 'speech', active: false });
+  hosted.conversation.closedBy('shutdown');
   hosted.happen({ kind: 'connected' });
   await hosted.conversation.over;
   t.equal(hosted.activated, 0);

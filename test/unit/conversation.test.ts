@@ -1,5 +1,5 @@
 /**
- * What a conversation is made of, without its call: words that were heard, what the user says, what the model is told,
+ * The parts of a conversation, without its call: words that were heard, the user's transcript, what the model is told,
  * messages of clients and arguments of tools (gateway/conversations).
  */
 import { setImmediate as turn } from 'node:timers/promises';
@@ -9,11 +9,11 @@ import type { SpokenPiece, Transcription, TranscriptionRequest } from '../../con
 import type { SessionItem } from '../../contracts/ports/sessions.js';
 import type { ToolDefinition } from '../../contracts/schemas/tools.js';
 import { checkArguments, parametersOf } from '../../gateway/conversations/arguments.js';
-import { Allowance } from '../../gateway/conversations/allowance.js';
+import { TokenBucket } from '../../contracts/token-bucket.js';
 import { AGENT_EVENTS, encodeEvent, readClientEvent } from '../../gateway/conversations/client-events.js';
 import { Dialogue } from '../../gateway/conversations/dialogue.js';
 import { HeardText } from '../../gateway/conversations/heard-text.js';
-import { Listener } from '../../gateway/conversations/listener.js';
+import { TurnTranscription } from '../../gateway/conversations/turn-transcription.js';
 import { worldContext } from '../../gateway/conversations/prompt.js';
 
 const piece = (text: string, more: Partial<SpokenPiece>): SpokenPiece => ({
@@ -55,7 +55,7 @@ interface Asked {
 
 function listening() {
   const asked: Asked[] = [];
-  const heard: [span: number, text: string, final: boolean][] = [];
+  const transcripts: [span: number, text: string, final: boolean][] = [];
   const transcription: Transcription = {
     transcribe: (request) =>
       new Promise((resolve, reject) => {
@@ -63,7 +63,7 @@ function listening() {
         asked.push({ request, answer, fail: () => reject(new Error('busy')) });
       }),
   };
-  const listener = new Listener(
+  const transcriber = new TurnTranscription(
     {
       transcription,
       model: 'transcribe-1' as never,
@@ -71,14 +71,19 @@ function listening() {
       language: 'en',
       log: silentLog,
     },
-    (...told) => heard.push(told),
+    (...told) => transcripts.push(told),
   );
-  return { listener, asked, heard, speak: (ms: number) => listener.audio(new Int16Array(16 * ms)) };
+  return {
+    transcriber,
+    asked,
+    transcripts,
+    speak: (ms: number) => transcriber.audio(new Int16Array(16 * ms)),
+  };
 }
 
 t.test('listening: guesses while it lasts, one at a time, and the words at the end', async (t) => {
-  const { listener, asked, heard, speak } = listening();
-  listener.begin();
+  const { transcriber, asked, transcripts, speak } = listening();
+  transcriber.begin(1);
   speak(500);
   t.equal(asked.length, 0, 'too little to guess');
   speak(200);
@@ -89,12 +94,12 @@ t.test('listening: guesses while it lasts, one at a time, and the words at the e
   await turn();
   speak(600);
   t.equal(asked.length, 2);
-  void listener.transcribe(1);
+  void transcriber.transcribe(1);
   asked[2]?.answer('I would like tea.');
   await turn();
   asked[1]?.answer('late guess');
   await turn();
-  t.same(heard, [
+  t.same(transcripts, [
     [1, 'I would', false],
     [1, 'I would like tea.', true],
   ]);
@@ -104,45 +109,45 @@ t.test('listening: guesses while it lasts, one at a time, and the words at the e
 });
 
 t.test('listening: a turn of several stretches is one text, whole when all are', async (t) => {
-  const { listener, asked, heard, speak } = listening();
-  listener.begin();
+  const { transcriber, asked, transcripts, speak } = listening();
+  transcriber.begin(1);
   speak(300);
-  void listener.transcribe(1);
-  listener.begin();
+  void transcriber.transcribe(1);
+  transcriber.begin(2);
   speak(300);
-  void listener.transcribe(2);
+  void transcriber.transcribe(2);
   asked[1]?.answer('for four people.');
   await turn();
   asked[0]?.answer('A table');
   await turn();
-  t.same(heard, [
+  t.same(transcripts, [
     [2, 'for four people.', false],
     [2, 'A table for four people.', true],
   ]);
-  listener.close();
-  listener.begin();
+  transcriber.close();
+  transcriber.begin(3);
   speak(100);
-  void listener.transcribe(3);
+  void transcriber.transcribe(3);
   asked[2]?.answer('Next.');
   await turn();
-  t.same(heard.at(-1), [3, 'Next.', true], 'the next turn begins anew');
+  t.same(transcripts.at(-1), [3, 'Next.', true], 'the next turn begins anew');
 });
 
 t.test('listening: what cannot be transcribed is nothing said; what is stopped says nothing', async (t) => {
-  const { listener, asked, heard, speak } = listening();
-  listener.begin();
+  const { transcriber, asked, transcripts, speak } = listening();
+  transcriber.begin(1);
   speak(300);
-  void listener.transcribe(1);
+  void transcriber.transcribe(1);
   asked[0]?.fail();
   await turn();
-  t.same(heard, [[1, '', true]]);
-  listener.begin();
+  t.same(transcripts, [[1, '', true]]);
+  transcriber.begin(2);
   speak(300);
-  void listener.transcribe(2);
-  listener.stop();
+  void transcriber.transcribe(2);
+  transcriber.stop();
   asked[1]?.answer('too late');
   await turn();
-  t.equal(heard.length, 1);
+  t.equal(transcripts.length, 1);
 });
 
 t.test('the dialogue: every call of a tool is answered behind its call, whatever came between', async (t) => {
@@ -212,19 +217,31 @@ t.test('the dialogue: of a long one the model is told the end, from a message of
   t.equal(dialogue.messages.length, 1, 'never less than the last message of the user');
 });
 
-t.test('an allowance: a burst, and then so many a second', async (t) => {
-  let now = 0;
-  const allowance = new Allowance({ burst: 3, perSecond: 2 }, () => now);
+t.test('a token bucket: a burst, and then so many a second', async (t) => {
+  let now = 86_400_000;
+  const bucket = new TokenBucket({ burst: 3, perSecond: 2 }, () => now);
   const taken = (times: number): number =>
-    Array.from({ length: times }, () => allowance.take()).filter(Boolean).length;
+    Array.from({ length: times }, () => bucket.take()).filter(Boolean).length;
   t.equal(taken(10), 3);
   now += 1000;
   t.equal(taken(10), 2);
+  now += 499;
+  t.equal(taken(1), 0, 'nothing before a whole one is back');
+  now += 1;
+  t.equal(taken(10), 1);
   now += 60_000;
-  t.equal(taken(10), 3);
+  t.equal(taken(10), 3, 'never more than a burst');
 });
 
 const read = (event: unknown) => readClientEvent(encodeEvent(event as object));
+
+/** Types that read like the name of an event, and are none. */
+const WRONG_TYPES = [
+  ...['user.message', 'user.activity', 'user.interrupt', 'user.hangup', 'client_tool.result'].flatMap(
+    (type) => [[type], [[type]], [type, 1], { type }, { toString: type }],
+  ),
+  ...[null, true, 0, '', [], {}, 'toString', '__proto__', 'hasOwnProperty'],
+];
 
 t.test('client events: those of the contract, and nothing else', async (t) => {
   t.same(read({ type: 'user.message', text: 'Hi', audio: false }), {
@@ -242,7 +259,15 @@ t.test('client events: those of the contract, and nothing else', async (t) => {
     { type: 'user.message', text: '  ' },
     { type: 'client_tool.result' },
     { type: 'constructor' },
-    { type: ['user.hangup', 1] },
+    ...WRONG_TYPES.map((type) => ({ type, text: 'Hi', callId: 'c' })),
+    { type: 'user.message', text: ['Hi'] },
+    { type: 'user.message', text: { toString: 'Hi' } },
+    { type: 'client_tool.result', callId: ['c'] },
+    { type: 'client_tool.result', callId: 7 },
+    { type: 'user.interrupt\0' },
+    { type: ' user.interrupt' },
+    { type: 'USER.INTERRUPT' },
+    [{ type: 'user.interrupt' }],
     [],
     null,
     7,

@@ -2,6 +2,7 @@
 import { encode } from '@msgpack/msgpack';
 import t, { type Test } from 'tap';
 import { ServiceError } from '../../contracts/errors.js';
+import type { Role } from '../../contracts/permissions.js';
 import { authenticate, bearerToken } from '../../gateway/server/auth.js';
 import { mediaType, parseJson, parseMsgpack, readJson } from '../../gateway/server/body.js';
 import { Origins } from '../../gateway/server/client-address.js';
@@ -261,8 +262,13 @@ void t.test('multipart', async (t) => {
 
 void t.test('bearer keys', async (t) => {
   const caller = { workspaceId: 'w', keyId: 'k' };
-  const authority = { authenticate: async (key: string) => (key === 'good_Key-1' ? caller : undefined) };
+  const known: Readonly<Record<string, Role>> = { 'good_Key-1': 'full', reader: 'read' };
+  const authority = {
+    authenticate: async (key: string) => (known[key] ? { ...caller, role: known[key] } : undefined),
+  };
   const request = (authorization?: string) => ({
+    permission: 'speech' as const,
+    authenticated: () => undefined,
     headers: new Map(authorization === undefined ? [] : [['authorization', authorization]]),
   });
   t.strictSame(await authenticate(request('Bearer good_Key-1'), authority), caller);
@@ -270,6 +276,7 @@ void t.test('bearer keys', async (t) => {
   t.equal(bearerToken(new Map()), undefined);
   const refused = {
     missing_key: [undefined, '', ' ', 'Bearer', 'bearer '],
+    role_forbidden: ['Bearer reader'],
     invalid_key: ['Basic abc', 'Bearer a b', 'Bearer unknown', `Bearer ${'k'.repeat(300)}`],
   };
   for (const [expected, values] of Object.entries(refused)) {

@@ -4,7 +4,7 @@ import { RECOGNITION_RATE } from '../../contracts/audio.js';
 import { LANGUAGES } from '../../contracts/languages.js';
 import type { SpeechSpan, SttEngine } from '../../contracts/ports/stt.js';
 import {
-  createToneHearing,
+  createToneStt,
   createToneSpeech,
   createToneTranscriber,
   toneActivity,
@@ -17,7 +17,7 @@ import { joined, segmentsOf, silence, streamed } from '../fixtures/engines-liste
 const SENTENCE = 'Hello, World: 3 Ünïcödé words — 日本語 👍!';
 const speech = createToneSpeech();
 const transcriber = createToneTranscriber();
-const live = new AbortController().signal;
+const neverAborted = new AbortController().signal;
 
 const say = async (text: string): Promise<Int16Array> =>
   (await speakAll(speech, { text, voice: 'tone', language: 'en', speed: 1 })).samples;
@@ -37,7 +37,7 @@ function resampled(samples: Int16Array, from: number, to: number): Int16Array {
 t.test('the tone engines conform', async (t) => {
   await ttsConformance(t, speech, { sentence: SENTENCE, deterministic: true });
   const [samples, other] = [await say(SENTENCE), await say('Something else')];
-  await sttConformance(t, createToneHearing(), { samples, other, heard: (heard) => heard === SENTENCE });
+  await sttConformance(t, createToneStt(), { samples, other, heard: (heard) => heard === SENTENCE });
   t.same(speech.capabilities.languages, LANGUAGES);
 });
 
@@ -97,7 +97,7 @@ t.test('messages one after the other are told apart, with their times', async (t
 t.test('words of tones are timed exactly', async (t) => {
   const request = { text: 'ab cde f', voice: 'tone', language: 'en', speed: 1, timing: true } as const;
   const { samples, words } = await speakAll(speech, request);
-  const heard = await createToneHearing().transcribe(samples, {}, live);
+  const heard = await createToneStt().transcribe(samples, {}, neverAborted);
   t.same(words, heard.words);
   t.same(
     words.map(({ start }) => Math.round(start * 1000)),
@@ -146,7 +146,7 @@ t.test('long audio is pulled as it is needed, and let go when its reader leaves'
       left = true;
     }
   }
-  for await (const segment of transcriber.transcribe(endless(), {}, live)) {
+  for await (const segment of transcriber.transcribe(endless(), {}, neverAborted)) {
     t.equal(segment.text, 'again');
     break;
   }
@@ -163,10 +163,10 @@ t.test('an abort between pieces ends long audio; a failure of the engine goes th
   await t.rejects(segments.next(), { name: 'AbortError' });
 
   const failing: SttEngine = {
-    ...createToneHearing(),
+    ...createToneStt(),
     transcribe: () => Promise.reject(new Error('broken')),
   };
-  const ears = { engine: failing, voiceActivity: toneActivity };
-  const run = transcribeStream(streamed(await say('one')), ears, live);
+  const parts = { engine: failing, voiceActivity: toneActivity };
+  const run = transcribeStream(streamed(await say('one')), parts, neverAborted);
   await t.rejects(run.next(), { message: 'broken' });
 });

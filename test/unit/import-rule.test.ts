@@ -1,4 +1,4 @@
-/** The import rule (design.md "The rooms"), fed with sources that keep it and sources that break it. */
+/** The import rule (docs/architecture.md "Rooms"), fed with sources that keep it and sources that break it. */
 import t from 'tap';
 
 interface ImportRule {
@@ -46,7 +46,7 @@ const CASES: [file: string, source: string, said?: string][] = [
     `import { x } from '../config.js';`,
     'gateway/server may not import gateway/config',
   ],
-  ['gateway/server/listen.ts', 'require(`uws_${process.platform}.node`);'],
+  ['gateway/server/bindings.ts', 'require(`uws_${process.platform}.node`);'],
   ['gateway/server/a.ts', 'require(`uws_${process.platform}.node`);', 'an import with a computed name'],
   ['gateway/dialects/native/a.ts', `import { x } from '../../server/port.js';`],
   ['gateway/dialects/native/a.ts', `import { x } from './schema.js';`],
@@ -69,8 +69,13 @@ const CASES: [file: string, source: string, said?: string][] = [
   ['gateway/deliveries/a.ts', `import { x } from '../outbound/fetch.js';`],
   ['gateway/deliveries/a.ts', `import { x } from '../../storage/x.js';`, 'may not import storage/x'],
   ['gateway/outbound/a.ts', `import { x } from '../../actors/x.js';`, 'may not import actors/x'],
+  ['gateway/recordings/a.ts', `import { x } from '../../storage/x.js'; import y from '../config.js';`],
+  ['gateway/recordings/a.ts', `import { x } from '../wiring/x.js';`, 'may not import gateway/wiring/x'],
+  ['gateway/commands/a.ts', `import { x } from '../recordings/x.js';`],
+  ['gateway/commands/a.ts', `import { x } from '../main.js';`, 'may not import gateway/main'],
+  ['gateway/wiring/a.ts', `import { x } from '../../engines/x.js';`],
   ['gateway/workers/speech.ts', `import { x } from '../../engines/registry.js';`],
-  ['gateway/main.ts', `import { x } from '../storage/x.js'; import y from './dialects/native/routes.js';`],
+  ['gateway/main.ts', `import { x } from '../storage/x.js'; import y from './dialects/native/speech.js';`],
   ['gateway/main.ts', `import { x } from '../test/fixtures/x.js';`, 'may not import test/fixtures/x'],
   ['gateway/main.ts', `import { x } from '../bench/measure.js';`, 'may not import bench/measure'],
   ['gateway/main.ts', `import { x } from '../ops/setup/paths.mjs';`, 'may not import ops/setup/paths'],

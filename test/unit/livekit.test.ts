@@ -1,11 +1,11 @@
 /**
  * Livekit mode without its network: what a server tells of its rooms, as it signs and posts it, and in what order and
- * measure the agent writes to its user (transport.md "Livekit mode").
+ * measure the agent writes to its user (docs/contract/transport.md "Livekit mode").
  */
 import type { LocalParticipant } from '@livekit/rtc-node';
 import t from 'tap';
 import type { EndedReason } from '../../contracts/ports/sessions.js';
-import { clusterDialect } from '../../gateway/dialects/media/index.js';
+import { clusterDialect } from '../../gateway/calls/signalling.js';
 import { Outgoing } from '../../media/livekit/outgoing.js';
 import { startEdge } from '../fixtures/edge.js';
 import { postEvent } from '../fixtures/livekit-cluster.js';

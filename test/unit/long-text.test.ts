@@ -5,7 +5,7 @@ import { readText } from '../../gateway/server/long-text.js';
 import type { HttpRequest } from '../../gateway/server/port.js';
 import { pick, seeded } from '../fixtures/random.js';
 
-/** What stands between the quotes of the string's JSON. */
+/** The JSON of a string without its quotes. */
 const quoted = (json: string): Buffer => Buffer.from(json.slice(1, -1));
 
 const asciiOnly = (json: string): string =>

@@ -1,7 +1,7 @@
 /** The sound of a call without its network: playout, microphone, voice activity, the beat that paces them, RTP. */
 import t from 'tap';
 import { bytesOf, samplesOf } from '../../contracts/audio.js';
-import { DETECTOR_FRAME, Ears, type VoiceDetector } from '../../media/ears.js';
+import { DETECTOR_FRAME, VadWindows, type VoiceDetector } from '../../media/vad-windows.js';
 import { Microphone } from '../../media/embedded/microphone.js';
 import { ahead, readRtp, RtpWriter } from '../../media/embedded/rtp.js';
 import { loudnessDetector } from '../../media/loudness.js';
@@ -197,9 +197,9 @@ function scripted(active: readonly boolean[]) {
 t.test('ears: voice is reported with the breath before it, in windows, until it ends', async (t) => {
   const reports: Report[] = [];
   const pattern = [...Array<boolean>(30).fill(false), ...Array<boolean>(20).fill(true), false, false];
-  const ears = new Ears(scripted(pattern).detector, (report) => reports.push(report));
+  const vad = new VadWindows(scripted(pattern).detector, (report) => reports.push(report));
   // In pieces that fit no frame.
-  for (let sent = 0; sent < pattern.length * DETECTOR_FRAME; sent += 320) ears.push(tone(320, 1));
+  for (let sent = 0; sent < pattern.length * DETECTOR_FRAME; sent += 320) vad.push(tone(320, 1));
   const speech = reports.filter(({ on }) => on === 'speech');
   t.match(speech, [
     { active: true, at: 31 * 32 },
@@ -216,9 +216,9 @@ t.test('ears: voice is reported with the breath before it, in windows, until it 
 t.test('ears: a call that ends in mid-word ends the voice', async (t) => {
   const reports: Report[] = [];
   const { detector, released } = scripted([true, true, true]);
-  const ears = new Ears(detector, (report) => reports.push(report));
-  ears.push(tone(2 * DETECTOR_FRAME));
-  ears.stop();
+  const vad = new VadWindows(detector, (report) => reports.push(report));
+  vad.push(tone(2 * DETECTOR_FRAME));
+  vad.stop();
   t.match(reports.at(-1), { on: 'speech', active: false });
   t.equal(released(), 1);
 });

@@ -1,5 +1,5 @@
 /**
- * The words of a call without its network: session descriptions, signalling, data packets, messages (transport.md
+ * The words of a call without its network: session descriptions, signalling, data packets, messages (docs/contract/transport.md
  * "Embedded mode").
  */
 import { gzipSync } from 'node:zlib';
@@ -28,7 +28,7 @@ import { User } from '../../media/embedded/participants.js';
 import { announced } from '../../media/embedded/peer.js';
 import { isBounded, offeredOpusType, trimOffer, userFragmentOf } from '../../media/embedded/sdp.js';
 import { joiningOf, readSignal, writeSignal } from '../../media/embedded/signal.js';
-import { Pushed } from '../../media/pushed.js';
+import { AsyncQueue } from '../../media/async-queue.js';
 
 /** The line of voice in an offer. */
 const audioOf = (sdp: string): string => /m=audio[^]*?(?=m=video)/.exec(sdp)?.[0] ?? '';
@@ -321,22 +321,22 @@ t.test('messages that the client does not take now are sent later, once and in o
 });
 
 t.test('pushed values: in order, weighed while they wait, over when ended', async (t) => {
-  const pushed = new Pushed<number>((value) => value);
-  pushed.push(1);
-  pushed.push(2);
-  t.same([pushed.length, pushed.bytes], [2, 3]);
-  t.same(await pushed.next(), { done: false, value: 1 });
-  t.equal(pushed.bytes, 2);
-  pushed.end();
-  t.notOk(pushed.push(3));
+  const queue = new AsyncQueue<number>((value) => value);
+  queue.push(1);
+  queue.push(2);
+  t.same([queue.length, queue.bytes], [2, 3]);
+  t.same(await queue.next(), { done: false, value: 1 });
+  t.equal(queue.bytes, 2);
+  queue.end();
+  t.notOk(queue.push(3));
   t.same(
-    [await pushed.next(), await pushed.next()],
+    [await queue.next(), await queue.next()],
     [
       { done: false, value: 2 },
       { done: true, value: undefined },
     ],
   );
-  const waiting = new Pushed<number>();
+  const waiting = new AsyncQueue<number>();
   const next = waiting.next();
   waiting.push(0);
   t.same(await next, { done: false, value: 0 });

@@ -1,6 +1,6 @@
 /**
  * Contexts of one multi-stream-input socket: how they begin and end, side by side, and which failures they share
- * (protocol-b.md section 3).
+ * (docs/contract/protocol-b.md 3).
  */
 import t from 'tap';
 import { CLOSE } from '../../contracts/close-codes.js';

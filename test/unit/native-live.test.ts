@@ -5,11 +5,11 @@ import t from 'tap';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { silentLog } from '../../contracts/log.js';
-import type { LiveSynthesisRequest, Speech } from '../../contracts/ports/speech.js';
+import type { StreamingSynthesisRequest, Speech } from '../../contracts/ports/speech.js';
 import { defaultVocabulary } from '../../contracts/vocabulary.js';
 import { liveSocket } from '../../gateway/dialects/native/live.js';
 import { LiveSession } from '../../gateway/dialects/native/live-session.js';
-import type { NativeParts } from '../../gateway/dialects/native/routes.js';
+import type { NativeParts } from '../../gateway/dialects/native/parts.js';
 import type { HttpRequest, Socket } from '../../gateway/server/port.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 import type { ServerEvent } from '../fixtures/live.js';
@@ -22,7 +22,7 @@ class ToldSpeech {
   readonly jobs: { orders: Order[]; wake: () => void; signal: AbortSignal; over: boolean }[] = [];
 
   readonly port = {
-    synthesize: (_request: LiveSynthesisRequest, _caller: unknown, signal: AbortSignal) =>
+    synthesize: (_request: StreamingSynthesisRequest, _caller: unknown, signal: AbortSignal) =>
       this.#speak(signal),
   } as unknown as Speech;
 
@@ -51,7 +51,7 @@ class ToldSpeech {
   }
 }
 
-const trace = { traceparent: '', engine: () => undefined };
+const trace = { context: { traceparent: '' }, engine: () => undefined };
 
 function open() {
   const speech = new ToldSpeech();
@@ -70,6 +70,7 @@ function open() {
       release();
     },
     signal: gone.signal,
+    authenticated: () => undefined,
   };
   const parts = { speech: speech.port, clock, log: silentLog } as Partial<NativeParts> as NativeParts;
   const client = { caller: { workspaceId: 'w', keyId: 'k' }, model: 's1', generationId: 'g', trace } as const;
@@ -188,7 +189,7 @@ t.test('a random walk: no audio of a cancelled job, one finish a start, nothing 
   t.ok(whole > 50, `${whole} syntheses came to their end`);
 });
 
-/** What is wrong with what a client was sent, as words. */
+/** The rules that the events to a client break, in words. */
 function wrongIn(log: readonly (ServerEvent | { readonly close: unknown })[]): string[] {
   const wrong: string[] = [];
   let job = 0;
@@ -202,10 +203,11 @@ function wrongIn(log: readonly (ServerEvent | { readonly close: unknown })[]): s
 }
 
 t.test('key and quota are checked before the upgrade', async (t) => {
+  let known = 0;
   const upgrade = (headers: [string, string][], checkQuota: Speech['checkQuota']) => {
     const keys = {
       authenticate: (key: string) =>
-        Promise.resolve(key === 'good' ? { workspaceId: 'w', keyId: 'k' } : undefined),
+        Promise.resolve(key === 'good' ? { workspaceId: 'w', keyId: 'k', role: 'full' } : undefined),
     };
     const speech = { checkQuota } as unknown as Speech;
     const parts = {
@@ -215,13 +217,21 @@ t.test('key and quota are checked before the upgrade', async (t) => {
       log: silentLog,
       vocabulary: defaultVocabulary,
     };
-    const request = { headers: new Map(headers), method: 'GET', generationId: 'g' } as unknown as HttpRequest;
-    return liveSocket(parts as unknown as NativeParts).upgrade(request);
+    const request = {
+      headers: new Map(headers),
+      method: 'GET',
+      generationId: 'g',
+      permission: 'speech',
+      authenticated: () => (known += 1),
+    };
+    return liveSocket(parts as unknown as NativeParts).upgrade(request as unknown as HttpRequest);
   };
   const fine = () => Promise.resolve();
   await t.rejects(upgrade([], fine), { code: 'missing_key', status: 401 });
   await t.rejects(upgrade([['authorization', 'Bearer bad']], fine), { code: 'invalid_key', status: 401 });
+  t.equal(known, 0, 'the edge is told of known clients only');
   const spent = () => Promise.reject(new ServiceError('quota_exceeded'));
   await t.rejects(upgrade([['authorization', 'Bearer good']], spent), { code: 'quota_exceeded' });
   t.match(await upgrade([['authorization', 'Bearer good']], fine), { open: Function });
+  t.equal(known, 2);
 });

@@ -1,4 +1,4 @@
-/** Trace context: what is continued, what starts anew, and what a span may hold (spec.txt "Trace context"). */
+/** Trace context: what is continued, what starts anew, and what a span may hold (docs/contract/native.md 6). */
 import {
   type Context,
   isSpanContextValid,
@@ -116,8 +116,8 @@ const drain = async ({ body }: Reply): Promise<void> => {
 t.test('what is passed on names the trace that is logged', async (t) => {
   const { lines, observers: around } = observers();
   const passed: string[] = [];
-  const handler = traced('/v1/x', around, async (_request, { traceparent }) => {
-    passed.push(traceparent);
+  const handler = traced('/v1/x', around, async (_request, { context }) => {
+    passed.push(context.traceparent);
     return { status: 200, body: '' };
   });
   for (const header of [VALID, undefined, 'nonsense']) await handler(requestWith(header));

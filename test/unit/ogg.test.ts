@@ -1,6 +1,6 @@
 /**
  * Recording a call: Ogg pages around Opus packets (RFC 3533, RFC 6716, RFC 7845), and both sides of a call on one
- * timeline, whatever the network and the client do (issue 7, part 8). Pages are read here by a reader of the test's own.
+ * timeline, whatever the network and the client do. Pages are read here by a reader of the test's own.
  */
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,6 +9,7 @@ import { Decoder, Encoder } from '@evan/opus';
 import t, { type Test } from 'tap';
 import { bytesOf, samplesOf } from '../../contracts/audio.js';
 import { LIMITS } from '../../contracts/limits.js';
+import { joinSamples } from '../../engines/backends/samples.js';
 import { lastPage, OggOpusWriter, PRE_SKIP, TAIL_BYTES } from '../../media/ogg.js';
 import { samplesIn, silence } from '../../media/ogg-packets.js';
 import { RECORDED, type RecordedRole, Recorder } from '../../media/recorder.js';
@@ -210,12 +211,7 @@ class Taping {
     const [, , ...audio] = pagesOf(this.bytes(role));
     const decoder = new Decoder({ channels: 1, sample_rate: 48_000 });
     const packets = audio.flatMap((page) => page.packets.map((packet) => samplesOf(decoder.decode(packet))));
-    const samples = new Int16Array(packets.reduce((sum, { length }) => sum + length, 0));
-    let filled = 0;
-    for (const packet of packets) {
-      samples.set(packet, filled);
-      filled += packet.length;
-    }
+    const samples = joinSamples(packets);
     const spans: [number, number][] = [];
     for (let at = PRE_SKIP; at + 960 <= samples.length; at += 960) {
       const loud = samples.subarray(at, at + 960).some((sample) => Math.abs(sample) > 1000);

@@ -1,4 +1,4 @@
-/** URLs that an account owner may not point us to, and those that may be opened (spec "Webhook tool" rule 9). */
+/** URLs that an account owner may not point us to, and those that may be opened (docs/contract/platform.md 6.5 rule 9). */
 import { createHmac } from 'node:crypto';
 import t from 'tap';
 import { systemClock } from '../../contracts/clock.js';
@@ -66,7 +66,7 @@ t.test('a call refuses what saving refuses', async (t) => {
   }
 });
 
-t.test('OUTBOUND_ALLOW opens what it names, on the port that it names (fine point 8)', async (t) => {
+t.test('OUTBOUND_ALLOW opens what it names, on the port that it names (decision 8)', async (t) => {
   const cases: [allow: string, open: string[], closed: string[]][] = [
     ['127.0.0.1:8080', ['http://127.0.0.1:8080/', 'http://2130706433:8080/'], ['http://127.0.0.1/', 'http://127.0.0.2:8080/']],
     ['127.0.0.0/8', ['http://127.0.0.1/', 'http://127.9.9.9:1/', 'http://[::ffff:127.0.0.1]/'], ['http://10.0.0.1/', 'http://localhost/']],
@@ -84,7 +84,7 @@ t.test('OUTBOUND_ALLOW opens what it names, on the port that it names (fine poin
   }
 });
 
-t.test('nothing opens a metadata service (fine point 8)', async (t) => {
+t.test('nothing opens a metadata service (decision 8)', async (t) => {
   const { checkUrl } = outbound('0.0.0.0/0', '::/0', '169.254.169.254', '[fd00:ec2::254]:80');
   t.equal(checkUrl('http://10.0.0.1/'), undefined, 'all private ones are open');
   for (const host of [

@@ -14,7 +14,7 @@ import {
 import { Backoff } from '../../processes/backoff.js';
 import { errorFromWire, errorToWire } from '../../processes/errors.js';
 import { inProcess } from '../../processes/in-process.js';
-import { Slots } from '../../processes/slots.js';
+import { JobSlots } from '../../processes/job-slots.js';
 import { checkSocketPath } from '../../processes/socket-path.js';
 import { collect, never } from '../fixtures/processes-tools.js';
 
@@ -125,7 +125,7 @@ t.test('leaving releases a reader that waits, and tells the sender once', async 
 
 t.test('slots run in order of arrival, queue up to their bound, and refuse more', (t) => {
   const ran: string[] = [];
-  const slots = new Slots(1, 2, () => undefined);
+  const slots = new JobSlots(1, 2, () => undefined);
   const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => () => void ran.push(name)) as (() => void)[];
   for (const start of [a, b, c]) slots.enter(start as () => void);
   t.throws(() => slots.enter(d as () => void), { code: 'engine_busy', retryAfter: 1 });

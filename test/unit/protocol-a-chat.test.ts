@@ -8,7 +8,7 @@ import { Base64Blocks } from '../../gateway/dialects/protocol-a/chat/base64-bloc
 import { speechCompletion } from '../../gateway/dialects/protocol-a/chat/completion.js';
 import {
   type ChatEvent,
-  hearingEvents,
+  transcriptionEvents,
   speechEvents,
 } from '../../gateway/dialects/protocol-a/chat/events.js';
 import { chatStream } from '../../gateway/dialects/protocol-a/chat/stream.js';
@@ -98,7 +98,7 @@ const contentOf = (events: readonly ChatEvent[]): string[] =>
 t.test('segments are told as soon as they are heard, and add up to the transcript', async (t) => {
   let hear: (segment: TranscriptSegment) => void = () => undefined;
   let end: (transcript: Transcript) => void = () => undefined;
-  const events = hearingEvents((heard) => {
+  const events = transcriptionEvents((heard) => {
     hear = heard;
     return new Promise((resolve) => (end = resolve));
   });
@@ -116,9 +116,9 @@ t.test('segments are told as soon as they are heard, and add up to the transcrip
 });
 
 t.test('a transcription that tells nothing before its end, or says more in the end', async (t) => {
-  t.strictSame(contentOf(await all(hearingEvents(async () => transcript('One. Two.')))), ['One. Two.']);
-  t.strictSame(contentOf(await all(hearingEvents(async () => transcript('')))), []);
-  const partly = hearingEvents(async (heard) => {
+  t.strictSame(contentOf(await all(transcriptionEvents(async () => transcript('One. Two.')))), ['One. Two.']);
+  t.strictSame(contentOf(await all(transcriptionEvents(async () => transcript('')))), []);
+  const partly = transcriptionEvents(async (heard) => {
     heard(segment('One.'));
     return transcript('One. Two.');
   });
@@ -127,8 +127,8 @@ t.test('a transcription that tells nothing before its end, or says more in the e
 
 t.test('a transcription that fails: thrown before anything was heard, told afterwards', async (t) => {
   const failure = new ServiceError('engine_failed');
-  await t.rejects(all(hearingEvents(() => Promise.reject(failure))), failure);
-  const partly = hearingEvents(async (heard) => {
+  await t.rejects(all(transcriptionEvents(() => Promise.reject(failure))), failure);
+  const partly = transcriptionEvents(async (heard) => {
     heard(segment('One.'));
     throw failure;
   });

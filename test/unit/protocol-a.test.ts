@@ -158,7 +158,7 @@ t.test('the vendor words come from the vocabulary', async (t) => {
   };
   t.strictSame(
     basesOf(own).map(({ path }) => path),
-    ['/compat/v1', '/compat/api/v1', '/compat/oa/v1'],
+    ['/compat/v1', '/compat/api/v1', '/compat/oa/v1', '/v1'],
   );
   const fields = { model: 'acme/s1', provider: { options: { acme: { latency: 'normal' } } } };
   t.match(request(fields, {}, PLAIN, own), { model: 's1', latency: 'normal' });
@@ -170,6 +170,30 @@ t.test('the vendor words come from the vocabulary', async (t) => {
 t.test('model ids', async (t) => {
   t.equal(findSynthesisModel('svc/s1', 'svc'), 's1');
   t.equal(findSynthesisModel('eleven_multilingual_v2', 'svc'), 's2.1-pro');
+  const speaking = [
+    'gpt-realtime',
+    'gpt-realtime-mini-2025-12-15',
+    'gpt-4o-realtime-preview-2025-06-03',
+    'gpt-4o-mini-realtime-preview',
+    'gpt-4o-audio-preview',
+    'gpt-4o-mini-audio-preview-2024-12-17',
+    'gpt-audio-1.5',
+    'gpt-4o-mini-tts-2025-12-15',
+  ];
+  const hearing = [
+    'gpt-realtime-whisper',
+    'gpt-4o-transcribe-2025-03-20',
+    'gpt-4o-mini-transcribe-2025-12-15',
+    'scribe_v2_realtime',
+  ];
+  for (const id of speaking) {
+    t.equal(findSynthesisModel(id, 'svc'), 's2.1-pro', id);
+    t.equal(findTranscriptionModel(id, 'svc'), undefined, id);
+  }
+  for (const id of hearing) {
+    t.equal(findTranscriptionModel(id, 'svc'), 'transcribe-1', id);
+    t.equal(findSynthesisModel(id, 'svc'), undefined, id);
+  }
   t.equal(findTranscriptionModel('scribe_v1_experimental', 'svc'), 'transcribe-1');
   for (const id of ['tts-1', 'svc/s1']) t.equal(findTranscriptionModel(id, 'svc'), undefined);
   for (const id of ['gpt-transcribe', 'gpt-live-transcribe', 'gpt-realtime-whisper', 'whisper-1']) {
@@ -187,10 +211,11 @@ t.test('every error has its type: what the service says has metadata, what we sa
     concurrency_exceeded: 'rate_limit_error',
     rate_limited: 'rate_limit_error',
   };
+  const ours = (status: number): string => (status < 500 ? 'invalid_request_error' : 'server_error');
   for (const [code, row] of Object.entries(ERRORS) as [ErrorCode, { status: number; origin: string }][]) {
     const reply = errorReply(new ServiceError(code, { param: 'field' }), defaultVocabulary);
     const { error } = JSON.parse(String(reply.body)) as { error: Fields };
-    const type = special[code] ?? (row.origin === 'service' ? 'provider_error' : 'invalid_request_error');
+    const type = special[code] ?? (row.origin === 'service' ? 'provider_error' : ours(row.status));
     t.match(error, { code: row.status, type, param: 'field', message: String }, code);
     t.strictSame(error['metadata'], type === 'provider_error' ? { provider_name: 'svc' } : undefined, code);
   }

@@ -140,6 +140,10 @@ async function written(texts: AsyncIterable<string>): Promise<string> {
   return all;
 }
 
+const failure = ({ code }: ServiceError) => ({ detail: { code } });
+const streamed = (text: string, audio: AsyncIterable<TimedAudio>, signal = new AbortController().signal) =>
+  timedLines(text, audio, failure, signal);
+
 const BLANKS = ' '.repeat(10_000);
 const TEXT = `\n ${BLANKS}One.${BLANKS}Two. `;
 const PIECES = [
@@ -149,7 +153,7 @@ const PIECES = [
 ];
 
 t.test('NDJSON: lines end in newlines, hold 32 KiB of audio at most and all text together', async (t) => {
-  const stream = await written(timedLines(TEXT, heard(PIECES)));
+  const stream = await written(streamed(TEXT, heard(PIECES)));
   t.ok(stream.endsWith('\n'));
   const lines = stream.slice(0, -1).split('\n');
   for (const line of lines) t.ok(line.length < 96 * 1024, `${line.length} characters`);
@@ -186,6 +190,28 @@ t.test('nothing is written before the first audio, and a failure is thrown', asy
   const failing: AsyncIterable<TimedAudio> = {
     [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new ServiceError('voice_not_found')) }),
   };
-  for (const write of [timedLines, timedDocument])
+  for (const write of [streamed, timedDocument])
     await t.rejects(write('a', failing).next(), { code: 'voice_not_found' });
+});
+
+async function* breaking(): AsyncGenerator<TimedAudio> {
+  yield* heard(PIECES);
+  throw new ServiceError('engine_lost');
+}
+
+t.test('a failure in the middle is the last line; an object is not begun before it is whole', async (t) => {
+  const stream = await written(streamed(TEXT, breaking()));
+  const last = stream.trimEnd().split('\n').at(-1);
+  t.same(JSON.parse(last ?? 'null'), { detail: { code: 'engine_lost' } });
+  t.ok(stream.endsWith('\n'));
+  await t.rejects(
+    written(streamed(TEXT, breaking(), AbortSignal.abort())),
+    { code: 'engine_lost' },
+    'who has left',
+  );
+  await t.rejects(timedDocument(TEXT, breaking()).next(), { code: 'engine_lost' });
+  await t.rejects(timedDocument(TEXT, heard(PIECES), 1000).next(), {
+    code: 'payload_too_large',
+    status: 413,
+  });
 });

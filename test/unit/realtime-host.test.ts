@@ -1,6 +1,6 @@
 /**
  * The host of protocol A's realtime session: appends, commits and their transcripts, responses and readers, and a
- * random walk over all of it (protocol-a.md section 5).
+ * random walk over all of it (docs/contract/protocol-a.md 5).
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
@@ -188,7 +188,7 @@ t.test('a client that does not read is given no more, and goes on where it stood
   t.equal(of('response.output_audio.delta').length, 5);
 });
 
-/** What is wrong with what a client was sent, as words. */
+/** The rules that the events to a client break, in words. */
 function wrongIn(log: readonly ServerEvent[]): string[] {
   const wrong: string[] = [];
   let live: string | undefined;
@@ -228,7 +228,7 @@ t.test(
       let heard = 0;
       for (let step = 0; step < STEPS;) {
         const world = open();
-        const { speech, transcription, clock, log, session, send, leave, read, shelf } = world;
+        const { speech, transcription, clock, log, session, send, leave, read, audioCache } = world;
         const ids = () => session.conversation.ids;
         const someId = () => ids()[Math.floor(random() * ids().length)] ?? 'none';
         const lastJob = () => speech.jobs.length - 1;
@@ -239,9 +239,9 @@ t.test(
           for (const [id, job] of pendingJobs()) names.set(job, id);
         };
         const pendingJobs = (): [string, Listening][] => {
-          const unheard = ids().filter((id) => session.conversation.get(id)?.unheard);
+          const unheard = ids().filter((id) => session.conversation.get(id)?.untranscribed);
           return unheard.flatMap((id) => {
-            const own = session.conversation.get(id)?.unheard?.chunks;
+            const own = session.conversation.get(id)?.untranscribed?.chunks;
             const job = transcription.jobs.find(
               ({ request }) => 'chunks' in request.audio && request.audio.chunks === own,
             );
@@ -298,7 +298,7 @@ t.test(
           'no synthesis is left',
         );
         t.equal(clock.pending, 0, 'no timer is left');
-        t.equal(shelf.size, 0, 'no audio is left');
+        t.equal(audioCache.size, 0, 'no audio is left');
         t.strictSame(world.ends, ['ended']);
         spoken += world.of('response.done').length;
         heard += Math.min(begun(), world.of(`${TRANSCRIPTION}.completed`).length);

@@ -1,15 +1,17 @@
 /**
- * What protocol A's realtime session is made of: its machine on a random walk, and the budgets of its input buffer,
- * its conversation and its shelf of audio (protocol-a.md section 5).
+ * The parts of protocol A's realtime session: its machine on a random walk, and the budgets of its input buffer,
+ * its conversation and its cache of audio (docs/contract/protocol-a.md 5).
  */
 import t from 'tap';
 import { createActor } from 'xstate';
 import { InputAudio } from '../../actors/realtime-audio.js';
-import { Conversation, type ConversationItem } from '../../actors/realtime-conversation.js';
-import { realtime, type RealtimeEffect, type ResponseOrder } from '../../actors/realtime.js';
+import { type ConversationItem, ConversationItems } from '../../actors/realtime-items.js';
+import { type NewItem, realtime, type RealtimeEffect, type ResponseOrder } from '../../actors/realtime.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
-import { AudioShelf } from '../../gateway/dialects/protocol-a/realtime/audio-shelf.js';
+import { defaultVocabulary } from '../../contracts/vocabulary.js';
+import { ItemAudioCache } from '../../gateway/dialects/protocol-a/realtime/item-audio-cache.js';
+import { defaultSettings } from '../../gateway/dialects/protocol-a/realtime/settings.js';
 import { pick, seeded } from '../fixtures/random.js';
 import { base64, bytesOf } from '../fixtures/realtime-host.js';
 import { transcriptOf } from '../fixtures/transcript.js';
@@ -18,18 +20,31 @@ const STEPS = 10_000;
 const SEEDS = [1, 2, 3];
 
 const error = new ServiceError('engine_failed');
+const settings = defaultSettings('realtime', defaultVocabulary);
+const { transcription } = settings;
+const change = { settings, eventId: 'e' };
+const told = { type: 'invalid_request_error', code: 'invalid_voice', message: 'm' };
 
-/** What is wrong with the effects of a machine, as words. */
+/** An item with audio that is transcribed. */
+const entry = (id: string): NewItem => ({
+  item: { id } as ConversationItem,
+  audio: undefined,
+  transcription,
+});
+
+/** The rules that the effects of a machine break, in words. */
 class Watch {
   readonly wrong: string[] = [];
   live: string | undefined;
   readonly listening = new Set<string>();
   gone = false;
+  finding = false;
+  changes = 0;
   responses = 0;
   transcripts = 0;
 
   see(effect: RealtimeEffect): void {
-    this.#expect(!this.gone || ['stop', 'leave'].includes(effect.type), `${effect.type} after gone`);
+    this.#expect(!this.gone || ['stop', 'abandon'].includes(effect.type), `${effect.type} after gone`);
     if (effect.type === 'begin') {
       this.#expect(this.live === undefined, 'a second response');
       this.live = effect.order.id;
@@ -37,14 +52,22 @@ class Watch {
       this.#expect(this.live !== undefined, 'finish without begin');
       this.live = undefined;
       this.responses += 1;
-    } else if (effect.type === 'listen') {
-      this.#expect(!this.listening.has(effect.item), 'listens twice');
+    } else if (effect.type === 'transcribe') {
+      this.#expect(!this.listening.has(effect.item), 'transcribes twice');
       this.listening.add(effect.item);
       this.#expect(this.listening.size <= LIMITS.realtime.transcriptions, 'too many at once');
     } else if (effect.type === 'transcribed' || effect.type === 'untranscribed') {
       this.#expect(this.listening.delete(effect.item), 'a result that nobody waits for');
       this.transcripts += 1;
-    } else if (effect.type === 'leave') this.listening.delete(effect.item);
+    } else if (effect.type === 'abandon') this.listening.delete(effect.item);
+    else if (effect.type === 'findVoice') {
+      this.#expect(!this.finding, 'two voices at once');
+      this.finding = true;
+    } else if (effect.type === 'apply' || effect.type === 'refuseUpdate') {
+      // Settings without a new voice wait behind those with one: frames are not read meanwhile.
+      this.finding = false;
+      this.changes += 1;
+    }
   }
 
   #expect(holds: boolean, otherwise: string): void {
@@ -78,12 +101,16 @@ t.test(
         () => actor.send({ type: 'cancel', response: random() < 0.5 ? undefined : response(), eventId: 'e' }),
         () => actor.send({ type: 'spoken', response: response() }),
         () => actor.send({ type: 'broke', response: response(), error }),
-        () => actor.send({ type: 'hear', item: `i${++items}` }),
-        () => actor.send({ type: 'hear', item: `i${++items}` }),
-        () => actor.send({ type: 'heard', item: item(), transcript: transcriptOf('a') }),
-        () => actor.send({ type: 'heard', item: item(), transcript: transcriptOf('a') }),
-        () => actor.send({ type: 'unheard', item: item(), error }),
-        () => actor.send({ type: 'forget', item: item() }),
+        () => actor.send({ type: pick(random, ['commit', 'create']), entry: entry(`i${++items}`) }),
+        () => actor.send({ type: pick(random, ['commit', 'create']), entry: entry(`i${++items}`) }),
+        () => actor.send({ type: 'transcript', item: item(), transcript: transcriptOf('a') }),
+        () => actor.send({ type: 'transcript', item: item(), transcript: transcriptOf('a') }),
+        () => actor.send({ type: 'transcriptionFailed', item: item(), error }),
+        () => actor.send({ type: 'delete', item: item() }),
+        () => actor.send({ type: 'clear' }),
+        () => actor.send({ type: 'update', ...change, hasNewVoice: random() < 0.5 }),
+        () => actor.send({ type: 'voiceFound', ...change }),
+        () => actor.send({ type: 'voiceRefused', error: told, eventId: 'e' }),
       ];
       const finish = (): void => {
         watch.gone = true;
@@ -165,7 +192,7 @@ const limits = {
 t.test('the conversation on a random walk keeps its budgets', async (t) => {
   const random = seeded(7);
   const forgotten: string[] = [];
-  const conversation = new Conversation(
+  const conversation = new ConversationItems(
     (id) => forgotten.push(id),
     limits as unknown as typeof LIMITS.realtime,
   );
@@ -181,7 +208,7 @@ t.test('the conversation on a random walk keeps its budgets', async (t) => {
       status: 'completed',
       parts: [{ type: 'input_text', text: 'a'.repeat(random() * 100) }],
       unspoken: isSpoken,
-      unheard: isSpoken ? undefined : { chunks: [], bytes, order: 0 },
+      untranscribed: isSpoken ? undefined : { chunks: [], bytes, order: 0 },
     };
     const move = random();
     if (move < 0.5 && conversation.admits(item, 0))
@@ -191,14 +218,14 @@ t.test('the conversation on a random walk keeps its budgets', async (t) => {
     else if (known && random() < 0.5)
       conversation.change(known, (entry) => {
         entry.unspoken = false;
-        entry.unheard = undefined;
+        entry.untranscribed = undefined;
       });
     const all = conversation.ids.map((each) => conversation.get(each)!);
-    const pending = all.filter(({ unspoken, unheard }) => unspoken || unheard);
-    const finished = all.filter(({ unspoken, unheard }) => !unspoken && !unheard);
+    const pending = all.filter(({ unspoken, untranscribed }) => unspoken || untranscribed);
+    const finished = all.filter(({ unspoken, untranscribed }) => !unspoken && !untranscribed);
     const size = (items: ConversationItem[]) =>
       items.reduce((sum, { parts }) => sum + (parts[0]?.text?.length ?? 0), 0);
-    const audio = pending.reduce((sum, { unheard }) => sum + (unheard?.bytes ?? 0), 0);
+    const audio = pending.reduce((sum, { untranscribed }) => sum + (untranscribed?.bytes ?? 0), 0);
     const holds =
       pending.length <= limits.pendingItems &&
       finished.length <= limits.finishedItems &&
@@ -212,21 +239,21 @@ t.test('the conversation on a random walk keeps its budgets', async (t) => {
   t.ok(refused > 100 && forgotten.length > 100, `${refused} refused, ${forgotten.length} forgotten`);
 });
 
-t.test('the shelf: bounded, of one item and in all', async (t) => {
-  const shelf = new AudioShelf(10_000);
+t.test('the cache: bounded, of one item and in all', async (t) => {
+  const cache = new ItemAudioCache(10_000);
   const clip = (bytes: number) =>
     ({ chunks: [Buffer.alloc(bytes, 1)], format: 'pcm', sampleRate: 8000 }) as const;
-  for (let index = 0; index < 100; index += 1) shelf.put('s', `i${index}`, clip(1000));
-  t.equal(shelf.size, 6);
-  t.equal(shelf.get('s', 'i99')[0]?.length, 1000);
-  t.strictSame(shelf.get('s', 'i0'), []);
-  t.strictSame(shelf.get('other', 'i99'), [], 'of one session only');
-  shelf.cut('s', 'i99', 10);
-  t.equal(shelf.get('s', 'i99')[0]?.length, 160);
-  shelf.put('s', 'i', { ...clip(100), format: 'mp3' });
-  shelf.cut('s', 'i', 10);
-  t.strictSame(shelf.get('s', 'i'), [], 'what cannot be cut is dropped');
-  const large = new AudioShelf();
+  for (let index = 0; index < 100; index += 1) cache.put('s', `i${index}`, clip(1000));
+  t.equal(cache.size, 6);
+  t.equal(cache.get('s', 'i99')[0]?.length, 1000);
+  t.strictSame(cache.get('s', 'i0'), []);
+  t.strictSame(cache.get('other', 'i99'), [], 'of one session only');
+  cache.cut('s', 'i99', 10);
+  t.equal(cache.get('s', 'i99')[0]?.length, 160);
+  cache.put('s', 'i', { ...clip(100), format: 'mp3' });
+  cache.cut('s', 'i', 10);
+  t.strictSame(cache.get('s', 'i'), [], 'what cannot be cut is dropped');
+  const large = new ItemAudioCache();
   large.put('s', 'i', clip(LIMITS.realtime.readableAudioBytes.item + 1));
   t.equal(large.size, 0);
 });

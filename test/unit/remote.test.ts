@@ -1,9 +1,9 @@
-/** What remote services answer: audio in parts, WAV headers, transcripts of several shapes; their configuration. */
+/** Answers of remote services: audio in parts, WAV headers, transcripts of several shapes; their configuration. */
 import t from 'tap';
 import { remoteSamples, wavFile } from '../../engines/backends/remote/audio.js';
-import { pieceOf, remoteTranscriber } from '../../engines/backends/remote/hearing.js';
+import { pieceOf, remoteTranscriber } from '../../engines/backends/remote/transcription.js';
 import { readConfig } from '../../gateway/config.js';
-import { engineRoles, reachEngines } from '../../gateway/engines.js';
+import { engineRoles, reachEngines } from '../../gateway/wiring/engines.js';
 import { joined, silence, streamed } from '../fixtures/engines-listening.js';
 
 const samples = Int16Array.from({ length: 1000 }, (_, index) => index * 30 - 15_000);

@@ -1,10 +1,11 @@
-/** What a session request means, without a gateway: placeholders, origins, addresses, filters, timezones; its socket. */
+/** Session requests, without a gateway: placeholders, origins, addresses, filters, timezones; its socket. */
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
 import { isTimezone } from '../../contracts/timezones.js';
-import { mediaDialect } from '../../gateway/dialects/media/index.js';
+import { mediaDialect } from '../../gateway/calls/signalling.js';
 import { filterOf } from '../../gateway/dialects/platform/sessions/filter.js';
-import { admitOrigin, limitedAddress } from '../../gateway/dialects/platform/sessions/origin.js';
+import { networkOf } from '../../gateway/server/client-address.js';
+import { admitOrigin } from '../../gateway/dialects/platform/sessions/origin.js';
 import { render, type Variable } from '../../gateway/dialects/platform/sessions/placeholders.js';
 
 const variables = new Map<string, Variable>([
@@ -36,7 +37,7 @@ t.test('placeholders become their values, once', async (t) => {
   for (const [template, rendered] of cases) t.equal(render(template, variables), rendered, template);
 });
 
-t.test('a rendered text is bounded, and rendering hostile ones is quick (fine point 19)', async (t) => {
+t.test('a rendered text is bounded, and rendering hostile ones is quick (decision 19)', async (t) => {
   const most = LIMITS.session.renderedLength;
   const long = new Map<string, Variable>([['a', 'x'.repeat(1000)]]);
   t.equal(render('{{a}}'.repeat(100), long)?.length, most);
@@ -75,11 +76,11 @@ t.test('origins are compared as browsers send them', async (t) => {
 });
 
 t.test('one client is one address, or one /64', async (t) => {
-  t.equal(limitedAddress('203.0.113.7'), '203.0.113.7');
-  t.equal(limitedAddress('::ffff:203.0.113.7'), '203.0.113.7');
-  t.equal(limitedAddress('2001:db8:0:1::7'), '2001:db8:0:1::/64');
-  t.equal(limitedAddress('2001:db8:0:1:ffff:ffff:ffff:ffff'), '2001:db8:0:1::/64');
-  t.equal(limitedAddress('/run/proxy.sock'), '/run/proxy.sock');
+  t.equal(networkOf('203.0.113.7'), '203.0.113.7');
+  t.equal(networkOf('::ffff:203.0.113.7'), '203.0.113.7');
+  t.equal(networkOf('2001:db8:0:1::7'), '2001:db8:0:1::/64');
+  t.equal(networkOf('2001:db8:0:1:ffff:ffff:ffff:ffff'), '2001:db8:0:1::/64');
+  t.equal(networkOf('/run/proxy.sock'), '/run/proxy.sock');
 });
 
 t.test('moments of a filter', async (t) => {
@@ -96,7 +97,7 @@ t.test('moments of a filter', async (t) => {
     ['2026-01-02 03:04:05', '2026-01-02T03:04:05.000Z'],
   ];
   for (const [text, moment] of fine) t.equal(at(text), moment, text);
-  for (const text of ['now', '1735689600', '2026-13-01', '2026-01-32', '2026-01-02T25:00:00Z', '26-01-02', '2026-01-02T', '+002026-01-02'])
+  for (const text of ['', 'now', '1735689600', '2026-13-01', '2026-01-32', '2026-01-02T25:00:00Z', '26-01-02', '2026-01-02T', '+002026-01-02'])
     t.throws(() => at(text), { code: 'invalid_request' } as never, text); // prettier-ignore
 });
 
@@ -107,13 +108,13 @@ t.test('timezones are names of the IANA', async (t) => {
     t.notOk(isTimezone(name), name); // prettier-ignore
 });
 
-t.test('a call has no cap of 3600 s on its sockets, and small frames (fine points 5, 9)', async (t) => {
+t.test('a call has no cap of 3600 s on its sockets, and small frames (decisions 5, 9)', async (t) => {
   const { sockets = [] } = mediaDialect({
     joinTokens: {
       verify: () => Promise.resolve({ sessionId: 'sess_1', identity: 'user', use: 'join' }),
     } as never,
     runs: { join: () => Promise.resolve({}) } as never,
-    conversations: { settled: () => Promise.resolve(), begin: () => undefined } as never,
+    calls: { settled: () => Promise.resolve(), begin: () => undefined } as never,
     relay: {} as never,
   });
   t.same(sockets.map(({ path }) => path), ['/rtc/v1', '/rtc']); // prettier-ignore

@@ -48,6 +48,9 @@ const { laidOutFromLock, disagreements } = await load<{
   laidOutFromLock(folder: string): boolean;
   disagreements(folder: string): string[];
 }>('packages.mjs');
+const { trimBindings } = await load<{
+  trimBindings(modules: string, here: { platform: string; arch: string }): void;
+}>('bindings.mjs');
 const { runSteps } = await load<{
   runSteps(names: string[], progress: { run: Run }, steps: Record<string, Step>): Promise<void>;
 }>('steps.mjs');
@@ -275,6 +278,40 @@ t.test('packages: what npm laid out from this very lock is adopted, anything els
   t.notOk(laidOutFromLock(folder), 'a folder is missing');
   fs.rmSync(record);
   t.notOk(laidOutFromLock(folder), 'npm left no record');
+});
+
+t.test('packages: of the binaries of uWebSockets.js those stay that this platform can load', async (t) => {
+  const binaries = {
+    'uws_linux_x64_115.node': '',
+    'uws_linux_x64_127.node': '',
+    'uws_linux_x64_93.node': '',
+    'uws_linux_arm64_127.node': '',
+    'uws_darwin_x64_127.node': '',
+  };
+  const modules = t.testdir({
+    'uWebSockets.js': { 'package.json': '{}', 'index.d.ts': '', ...binaries },
+    'uWebSockets.js-20.30': {
+      'package.json': '{}',
+      binaries,
+      dist: { 'uws.js': '' },
+      node_modules: { ws: {} },
+    },
+  });
+  const here = { platform: 'linux', arch: 'x64' };
+  trimBindings(modules, here);
+  const below = (...names: string[]): string[] => fs.readdirSync(path.join(modules, ...names)).sort();
+  const kept = ['uws_linux_x64_115.node', 'uws_linux_x64_127.node'];
+  t.same(below('uWebSockets.js'), ['index.d.ts', 'package.json', ...kept]);
+  t.same(below('uWebSockets.js-20.30', 'binaries'), kept);
+  t.same(
+    below('uWebSockets.js-20.30'),
+    ['binaries', 'node_modules', 'package.json'],
+    'the imitation is gone',
+  );
+
+  const own = t.testdir({ build: binaries, modules: { 'uWebSockets.js': t.fixture('symlink', '../build') } });
+  trimBindings(path.join(own, 'modules'), here);
+  t.equal(fs.readdirSync(path.join(own, 'build')).length, 5, "an operator's own build is left alone");
 });
 
 t.test('packages: a lock that package.json has left behind is told before npm refuses it', async (t) => {

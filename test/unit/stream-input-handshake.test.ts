@@ -1,6 +1,6 @@
 /**
- * What opens one of protocol B's speech sockets: keys and when they are looked up, options of the handshake, voice
- * settings of the first frame (protocol-b.md section 3, rule 5).
+ * The handshake of protocol B's speech sockets: keys and when they are looked up, options of the handshake, voice
+ * settings of the first frame (docs/contract/protocol-b.md 3, rule 5).
  */
 import t from 'tap';
 import { CLOSE } from '../../contracts/close-codes.js';

@@ -1,6 +1,6 @@
 /**
  * The hosts of protocol B's speech sockets: text and its generations, budgets, silence, failures, and a random walk
- * over both sockets (protocol-b.md section 3).
+ * over both sockets (docs/contract/protocol-b.md 3).
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
@@ -168,7 +168,7 @@ t.test('a client that does not read is given no more, and goes on where it stood
 const TEXTS = ['word ', 'A sentence. ', ' ', '', 'x'.repeat(200), 'two words '] as const;
 const NAMES = ['a', 'b', 'c', 'd'] as const;
 
-/** What must hold of everything that a client was sent. */
+/** The rules that the frames to a client break, in words. */
 function wrongIn(log: readonly Entry[], isMulti: boolean): string[] {
   const wrong: string[] = [];
   const closeAt = log.findIndex((entry) => 'close' in entry);

@@ -1,5 +1,5 @@
 /**
- * Speeds that an engine lacks (decisions, fine point 4): the length follows the speed and the pitch stays; the engine
+ * Speeds that an engine lacks (decision 4): the length follows the speed and the pitch stays; the engine
  * does what it can by itself, and the times of words follow what is heard.
  */
 import t from 'tap';
@@ -7,7 +7,7 @@ import { createEncode } from '../../codecs/encode/encoder.js';
 import { type EncodeArgs, encodeJobs } from '../../codecs/encode/jobs.js';
 import { openSink } from '../../codecs/encode/sinks.js';
 import { resolveOutput } from '../../codecs/formats.js';
-import { heldSeconds } from '../../codecs/held.js';
+import { encoderDelaySeconds } from '../../codecs/encoder-delay.js';
 import { progressOf } from '../../codecs/progress.js';
 import { Stretch } from '../../codecs/stretch.js';
 import {
@@ -30,7 +30,7 @@ import { chunked, collect, frequencyOf, tone } from '../fixtures/codecs-audio.js
 
 const RATE = 16_000;
 const SPEEDS = [0.25, 0.3, 0.5, 0.8, 1.25, 2, 3, 4];
-const live = new AbortController().signal;
+const neverAborted = new AbortController().signal;
 
 /** Through a stretcher in chunks of `length` samples. */
 function stretched(samples: Int16Array, speed: number, length: number, rate = RATE): Int16Array {
@@ -96,7 +96,7 @@ t.test('it leaves in small pieces, even at a quarter of the speed', async (t) =>
     yield bytesOf(tone(RATE, 10));
   }
   const args: EncodeArgs = { rate: RATE, output, speed: 0.25 };
-  const pieces = (await collect(job(args as never, once(), { signal: live }))) as Uint8Array[];
+  const pieces = (await collect(job(args as never, once(), { signal: neverAborted }))) as Uint8Array[];
   const longest = Math.max(...pieces.map(({ length }) => length)) / BYTES_PER_SAMPLE / 44_100;
   t.ok(longest < 1, `one turn makes ${longest} s`);
 });
@@ -114,7 +114,7 @@ t.test('those who leave half-way leave no native memory behind', async (t) => {
         output: resolveOutput({ format: 'pcm' }),
         speed: i % 2 ? 0.3 : 3,
       };
-      for await (const _bytes of job(args as never, endless(), { signal: live })) break;
+      for await (const _bytes of job(args as never, endless(), { signal: neverAborted })) break;
     }
     return process.memoryUsage.rss();
   };
@@ -167,7 +167,9 @@ const request = (speed: number): SpeechOptions & { text: string } => ({
 const caller = { workspaceId: 'w', keyId: 'k' };
 
 async function timed(speed: number) {
-  const chunks = await collect(speechOf(createToneSpeech()).synthesizeTimed(request(speed), caller, live));
+  const chunks = await collect(
+    speechOf(createToneSpeech()).synthesizeTimed(request(speed), caller, neverAborted),
+  );
   const pieces = [...new Map(chunks.map(({ piece }) => [piece.index, piece])).values()];
   const seconds = chunks.reduce((sum, { audio }) => sum + audio.length, 0) / BYTES_PER_SAMPLE / RATE;
   const words = pieces.flatMap(({ offset, words = [] }) => words.map(({ start }) => offset + start));
@@ -203,12 +205,12 @@ t.test('only an engine that can is asked for another speed', async (t) => {
         return inner.synthesize(clause, signal);
       },
     };
-    await collect(speechOf(engine).synthesize(request(3), caller, live));
+    await collect(speechOf(engine).synthesize(request(3), caller, neverAborted));
     t.ok(asked.length > 0 && asked.every((speed) => speed === wanted), `${asked.join()}`);
   }
 });
 
-/** What stands before the first sample once it is decoded: LAME's delay, Opus's pre-skip. */
+/** Seconds before the first sample in decoded audio: LAME's delay, Opus's pre-skip. */
 const leadSeconds = ({ format, sampleRate }: OutputFormat): number =>
   format === 'mp3' ? 1105 / sampleRate : 312 / 48_000;
 
@@ -216,7 +218,7 @@ const leadSeconds = ({ format, sampleRate }: OutputFormat): number =>
 async function sentSeconds(speech: Int16Array, output: OutputFormat, speed: number): Promise<number> {
   const sink = openSink(RATE, output, speed);
   const progress = progressOf(output);
-  const silence = new Int16Array(heldSeconds(output, speed) * speed * RATE);
+  const silence = new Int16Array(encoderDelaySeconds(output, speed) * speed * RATE);
   let seconds = 0;
   for (const chunk of [...(await collect(chunked(speech, RATE / 10))), silence])
     seconds = progress(sink.push(Buffer.from(bytesOf(chunk))));

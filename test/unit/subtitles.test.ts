@@ -1,4 +1,4 @@
-/** Phrases from words, SubRip and WebVTT (spec "Subtitles srt/vtt"). */
+/** Phrases from words, SubRip and WebVTT (docs/contract/protocol-a.md 2.3). */
 import t from 'tap';
 import { type Phrase, phrasesOf, toSrt, toVtt } from '../../codecs/subtitles.js';
 

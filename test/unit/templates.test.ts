@@ -1,4 +1,4 @@
-/** Tools without the network: templates, function names, headers (decisions.md fine points 14, 16, 17; spec "Webhook tool"). */
+/** Tools without the network: templates, function names, headers (docs/contract/decisions.md 14, 16, 17; docs/contract/platform.md 6.5). */
 import t from 'tap';
 import { functionNames, type NamedTool } from '../../contracts/function-names.js';
 import { newTool, reviseTool, type ToolChange, type ToolDefinition } from '../../contracts/schemas/tools.js';
@@ -7,7 +7,7 @@ import { toolRequest } from '../../contracts/tool-request.js';
 
 const args = (values: Record<string, unknown>, declared = Object.keys(values)) => ({ declared, values });
 
-t.test('fine point 16: a value in a URL is percent-encoded', async (t) => {
+t.test('decision 16: a value in a URL is percent-encoded', async (t) => {
   const cases: [template: string, value: unknown, url: string][] = [
     ['https://x.example/o/{{a}}', 'A 17', 'https://x.example/o/A%2017'],
     ['https://x.example/o/{{a}}', '../admin?x=1#y', 'https://x.example/o/..%2Fadmin%3Fx%3D1%23y'],
@@ -25,7 +25,7 @@ t.test('fine point 16: a value in a URL is percent-encoded', async (t) => {
     t.equal(renderUrl(template, args({ a })), url, `${template} ${String(a)}`);
 });
 
-t.test('fine point 16: no placeholder stands in scheme, host or port', async (t) => {
+t.test('decision 16: no placeholder stands in scheme, host or port', async (t) => {
   const misplaced = [
     '{{a}}',
     '{{a}}/x',
@@ -39,13 +39,16 @@ t.test('fine point 16: no placeholder stands in scheme, host or port', async (t)
     'https:{{a}}/x',
     'https:///{{a}}/x',
     ' https://{{a}}/x',
+    '  https://{{a}}/x',
     'https:/\t/{{a}}/x',
     'ht\ntps:\r//{{a}}',
   ];
   for (const url of misplaced) {
     t.type(misplacedPlaceholder(url), 'string', url);
-    t.throws(() => renderUrl(url, args({ a: 'evil.example' })), { code: 'invalid_request' }, url);
+    const refusal = { code: 'invalid_request', message: /^url must not have placeholders in/ };
+    t.throws(() => renderUrl(url, args({ a: 'evil.example' })), refusal, url);
   }
+  t.equal(misplacedPlaceholder('https://x.example/'), undefined, 'none');
   for (const url of ['https://x.example/{{a}}', 'https://x.example?{{a}}', 'https://x.example#{{a}}'])
     t.equal(misplacedPlaceholder(url), undefined, url);
 });
@@ -56,24 +59,48 @@ t.test('a value never takes a call to another path', async (t) => {
     if (a.includes('%')) t.equal(new URL(rendered()).pathname.split('/').length, 4, a);
     else t.throws(rendered, { code: 'invalid_request' }, a);
   }
-  t.throws(() => renderUrl('https://x.example/a/{{a}}{{a}}', args({ a: '.' })), { code: 'invalid_request' });
+  t.throws(() => renderUrl('https://x.example/a/{{a}}{{a}}', args({ a: '.' })), {
+    code: 'invalid_request',
+    message: 'An argument in the path of a URL may not be . or ..',
+  });
   t.throws(() => renderUrl('https://x.example/a/.{{a}}/b', args({ a: '.' })), { code: 'invalid_request' });
+  for (const url of ['/%2e{{a}}', '/%2E{{a}}', '/{{a}}%2e/b', '\\{{a}}\\b', '/{{a}}?q', '/{{a}}#f'])
+    t.throws(
+      () => renderUrl(`https://x.example/a${url}`, args({ a: '.' })),
+      { code: 'invalid_request' },
+      url,
+    );
+  t.equal(renderUrl('https://x.example/a?b/{{a}}/c', args({ a: '..' })), 'https://x.example/a?b/../c');
+  t.equal(renderUrl('https://x.example/a/{{a}}.b', args({ a: '.' })), 'https://x.example/a/..b');
+  t.equal(renderUrl('https://x.example/a/{{a}}', args({ a: 'b.' })), 'https://x.example/a/b.');
   t.equal(renderUrl('https://x.example/a/../{{a}}', args({ a: 'b' })), 'https://x.example/a/../b');
   t.equal(renderUrl('https://x.example/a/{{a}}', args({ a: '...' })), 'https://x.example/a/...');
 });
 
-t.test('fine point 16: a value in a body is escaped for its content type', async (t) => {
+t.test('decision 16: a value in a body is escaped for its content type', async (t) => {
   const nasty = `"a"\n\\ <&'>`;
   const cases: [type: string, template: string, values: Record<string, unknown>, body: string][] = [
     ['application/json', '{"q":"{{a}}"}', { a: nasty }, JSON.stringify({ q: nasty })],
     ['application/json', '{"q":{{a}}}', { a: nasty }, JSON.stringify({ q: nasty })],
     ['application/json; charset=utf-8', '{"q":{{a}}}', { a: { b: [1] } }, '{"q":{"b":[1]}}'],
     ['application/vnd.api+json', '{"n":{{a}},"t":"{{a}} apples"}', { a: 3 }, '{"n":3,"t":"3 apples"}'],
+    ['application/vnd.api+json', '{"q":{{a}}}', { a: 'x' }, '{"q":"x"}'],
     ['application/json', '{"a \\" {{a}}":1,"b":{{a}}}', { a: '"' }, '{"a \\" \\"":1,"b":"\\""}'],
     ['application/json', '{"o":"{{a}}"}', { a: { b: '"' } }, JSON.stringify({ o: '{"b":"\\""}' })],
     ['application/x-www-form-urlencoded', 'q={{a}}&r=1', { a: 'x&y=z' }, 'q=x%26y%3Dz&r=1'],
     ['application/xml', '<q>{{a}}</q>', { a: nasty }, '<q>&quot;a&quot;\n\\ &lt;&amp;&#39;&gt;</q>'],
+    ['text/html', '<q>{{a}}</q>', { a: '<' }, '<q>&lt;</q>'],
+    ['text/xml', '<q>{{a}}</q>', { a: '<' }, '<q>&lt;</q>'],
+    ['application/xhtml+xml', '<q>{{a}}</q>', { a: '<' }, '<q>&lt;</q>'],
+    ['text/json', '{"q":{{a}}}', { a: 'x' }, '{"q":"x"}'],
+    [' Application/JSON ;charset=utf-8', '{"q":{{a}}}', { a: 'x' }, '{"q":"x"}'],
     ['text/plain', 'Say {{a}}', { a: nasty }, `Say ${nasty}`],
+    ...['x-application/json', 'application/json5', 'application/x-www-form-urlencoded2', 'text/xml2'].map(
+      (type): [string, string, Record<string, unknown>, string] => [type, '{{a}}', { a: nasty }, nasty],
+    ),
+    ...['2application/x-www-form-urlencoded', 'x-text/xml', 'image/json', 'image/xml', 'text/+json'].map(
+      (type): [string, string, Record<string, unknown>, string] => [type, '{{a}}', { a: nasty }, nasty],
+    ),
     ['', '{{a}}', { a: nasty }, nasty],
   ];
   for (const [type, template, values, body] of cases)
@@ -91,6 +118,23 @@ t.test('arguments that are missing, unknown, or named like members of objects', 
   t.equal(sampleUrl('https://x.example/{{a}}?{{c}}'), 'https://x.example/x?x');
 });
 
+t.test('a name is 256 characters at most; what is longer is no placeholder', async (t) => {
+  const [longest, longer] = ['a'.repeat(256), 'a'.repeat(257)];
+  const values = { [longest]: '1', [longer]: '2' };
+  t.equal(renderBody(`{{${longest}}}{{${longer}}}{{}}`, 'text/plain', args(values)), `1{{${longer}}}{{}}`);
+});
+
+t.test('a rendered text is 2,000,000 characters at most', async (t) => {
+  const rendered = (length: number) =>
+    renderBody('{{a}}{{a}}', 'text/plain', args({ a: 'x'.repeat(length / 2) }));
+  t.equal(rendered(2_000_000).length, 2_000_000);
+  t.throws(() => rendered(2_000_002), { code: 'invalid_request' });
+  t.throws(() => renderBody('{{a}}', 'text/plain', args({ a: 'x'.repeat(2_000_001) })), {
+    code: 'invalid_request',
+    message: 'The arguments are too long',
+  });
+});
+
 t.test('a large value in many places is refused before it fills the memory', async (t) => {
   const template = '{{a}}'.repeat(20_000);
   t.throws(() => renderBody(template, 'text/plain', args({ a: 'x'.repeat(100_000) })), {
@@ -98,7 +142,7 @@ t.test('a large value in many places is refused before it fills the memory', asy
   });
 });
 
-t.test('fine point 17: names of functions', async (t) => {
+t.test('decision 17: names of functions', async (t) => {
   const cases: [tools: NamedTool[], names: string[]][] = [
     [[{ id: 'tool_00000000abcdefgh', name: 'Look up an order!' }], ['Look_up_an_order']],
     [[{ id: 'tool_00000000abcdefgh', name: '注文' }], ['tool_abcdefgh']],
@@ -144,7 +188,7 @@ t.test('fine point 17: names of functions', async (t) => {
 const tool = (change: ToolChange): ToolDefinition =>
   reviseTool(newTool({ name: 'T' }).definition, change).definition;
 
-t.test('fine point 14: credentials are kept, removed or rotated by name and kind', async (t) => {
+t.test('decision 14: credentials are kept, removed or rotated by name and kind', async (t) => {
   const before = tool({
     headers: [
       { name: 'Authorization', kind: 'authorization_bearer', value: 'Bearer one' },

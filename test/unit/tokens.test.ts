@@ -1,16 +1,17 @@
-/** The counter of o200k_base tokens: right on every kind of text, and slow on none (spec "prompt"; issue 6). */
+/** The counter of o200k_base tokens: right on every kind of text, and slow on none (docs/contract/platform.md 6.3). */
 import { getEncoding } from 'js-tiktoken';
 import ranks from 'js-tiktoken/ranks/o200k_base';
 import t from 'tap';
 import { systemClock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
+import { defaultModelsFolder } from '../../engines/backends/model-files.js';
 import { createCounter } from '../../engines/o200k.js';
 import { createTokenCounter } from '../../engines/tokens.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 import { seeded } from '../fixtures/random.js';
 
-const counter = createCounter();
+const counter = createCounter(defaultModelsFolder);
 const stock = getEncoding('o200k_base');
 
 const TEXTS: Readonly<Record<string, string>> = {

@@ -5,6 +5,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import type { SessionFault } from '../../actors/transcription-session.js';
+import { CLOSE, type CloseReason } from '../../contracts/close-codes.js';
 import { type ErrorCode, ERRORS, ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { silentLog } from '../../contracts/log.js';
@@ -61,6 +62,7 @@ function openSession(query = '', refused?: SessionFault) {
       gone.abort();
     },
     signal: gone.signal,
+    authenticated: () => undefined,
   };
   const options = sessionOptions(new URLSearchParams(query), defaultVocabulary);
   const request = { headers: new Map<string, string>(), generationId: 'g', method: 'GET' };
@@ -229,14 +231,14 @@ t.test('whoever leaves, or runs out of time, leaves no job behind', async (t) =>
     error: String,
     message: String,
   });
-  t.strictSame(late.closes, ['policy']);
+  t.match(late.closes, [{ code: 1008, reason: /limit of 3600 seconds/ }]);
   late.jobs[0]!.fail(new Error('aborted'));
   await turn();
   t.equal(late.frames.length, 2);
 });
 
 t.test('a failed transcription ends the session where the failure is not about this audio', async (t) => {
-  const cases: readonly [ErrorCode, string, unknown][] = [
+  const cases: readonly [ErrorCode, string, CloseReason | undefined][] = [
     ['audio_too_long', 'input_error', undefined],
     ['quota_exceeded', 'quota_exceeded', 'policy'],
     ['concurrency_exceeded', 'rate_limited', 'policy'],
@@ -256,7 +258,11 @@ t.test('a failed transcription ends the session where the failure is not about t
       error: ERRORS[code].message,
       message: ERRORS[code].message,
     });
-    t.strictSame(closes, close === undefined ? [] : [close], code);
+    t.strictSame(
+      closes,
+      close === undefined ? [] : [{ code: CLOSE[close].code, reason: ERRORS[code].message }],
+      code,
+    );
   }
   const recoverable = new Set(['input_error', 'resource_exhausted']);
   for (const code of Object.keys(ERRORS) as ErrorCode[]) {

@@ -15,22 +15,24 @@ import type { ErrorCode } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { RawAudio, Transcript } from '../../contracts/ports/speech.js';
 import { defaultVocabulary } from '../../contracts/vocabulary.js';
-import { FrameFault, readFrame } from '../../gateway/dialects/protocol-b/realtime/client-frames.js';
+import {
+  TranscriptionFrameFault,
+  readFrame,
+} from '../../gateway/dialects/protocol-b/realtime/client-frames.js';
 import { sessionOptions } from '../../gateway/dialects/protocol-b/realtime/options.js';
-import { Tail } from '../../gateway/dialects/protocol-b/realtime/tail.js';
+import { PartialTranscript } from '../../gateway/dialects/protocol-b/realtime/partial-transcript.js';
 import { wordEntries } from '../../gateway/dialects/protocol-b/words.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 import { pick, seeded } from '../fixtures/random.js';
 import { transcriptOf } from '../fixtures/transcript.js';
 
-const audioOf = (tag: number): readonly Uint8Array[] => [Uint8Array.of(tag & 255, tag >> 8)];
-const tagOf = ([chunk]: readonly Uint8Array[]): number => chunk![0]! + (chunk![1]! << 8);
+const tooMany: SessionFault = { type: 'queue_overflow', message: 'too many' };
 const refusal: SessionFault = { type: 'commit_throttled', message: 'too short' };
 const fatal: SessionFault = { type: 'transcriber_error', message: 'no engine', close: 'internal' };
 
 function startActor() {
   const clock = new SimulatedClock();
-  const actor = createActor(transcriptionSession, { clock: actorClock(clock) });
+  const actor = createActor(transcriptionSession, { input: { tooMany }, clock: actorClock(clock) });
   const effects: SessionEffect[] = [];
   actor.on('*', (effect) => void effects.push(effect));
   actor.start();
@@ -39,24 +41,46 @@ function startActor() {
 
 t.test('commits are answered one after the other, refused ones in their turn', (t) => {
   const { send, effects } = startActor();
-  send({ type: 'commit', audio: audioOf(1) });
+  send({ type: 'commit' });
   send({ type: 'refusal', fault: refusal });
-  send({ type: 'commit', audio: audioOf(2) });
+  send({ type: 'commit' });
   send({ type: 'refusal', fault: refusal });
-  t.match(effects, [{ type: 'transcribe', job: 1 }], 'one job at a time');
-  send({ type: 'heard', job: 2, transcript: transcriptOf('of no job') });
-  send({ type: 'heard', job: 1, transcript: transcriptOf('one') });
-  send({ type: 'heard', job: 1, transcript: transcriptOf('one again') });
+  t.match(
+    effects,
+    [{ type: 'keep' }, { type: 'transcribe', job: 1 }, { type: 'keep' }],
+    'one job at a time; what is committed is kept at once',
+  );
+  t.equal(effects.length, 3);
+  send({ type: 'transcript', job: 2, transcript: transcriptOf('of no job') });
+  send({ type: 'transcript', job: 1, transcript: transcriptOf('one') });
+  send({ type: 'transcript', job: 1, transcript: transcriptOf('one again') });
   send({ type: 'failed', job: 2, fault: { type: 'input_error', message: 'too long' } });
-  t.match(effects.slice(1), [
+  t.match(effects.slice(3), [
     { type: 'committed', transcript: { text: 'one' } },
     { type: 'error', fault: refusal },
     { type: 'transcribe', job: 2 },
     { type: 'error', fault: { message: 'too long' } },
     { type: 'error', fault: refusal },
   ]);
-  send({ type: 'commit', audio: audioOf(3) });
+  send({ type: 'commit' });
   t.match(effects.at(-1), { type: 'transcribe', job: 3 });
+  t.end();
+});
+
+t.test('a commit beyond those that may wait is refused at once, and keeps nothing', (t) => {
+  const { send, effects } = startActor();
+  const kept = (): number => effects.filter(({ type }) => type === 'keep').length;
+  // One is transcribed, and 1,024 wait.
+  for (let sent = 0; sent < 1025; sent++) send({ type: 'commit' });
+  t.equal(kept(), 1025);
+  send({ type: 'commit' });
+  t.strictSame(effects.at(-1), { type: 'error', fault: tooMany });
+  send({ type: 'refusal', fault: refusal });
+  t.strictSame(effects.at(-1), { type: 'error', fault: tooMany }, 'nor has a refusal a place');
+  t.equal(kept(), 1025);
+  send({ type: 'transcript', job: 1, transcript: transcriptOf('one') });
+  send({ type: 'commit' });
+  t.equal(kept(), 1026, 'there is room again');
   t.end();
 });
 
@@ -66,54 +90,58 @@ t.test('a guess is told until its audio is committed', (t) => {
   send({ type: 'audio' });
   send({ type: 'guessed', job: 1, text: 'hel' });
   send({ type: 'audio' });
-  send({ type: 'commit', audio: audioOf(1) });
+  send({ type: 'commit' });
   send({ type: 'guessed', job: 2, text: 'hello' });
   send({ type: 'audio' });
-  send({ type: 'heard', job: 3, transcript: transcriptOf('hello') });
+  send({ type: 'transcript', job: 3, transcript: transcriptOf('hello') });
   send({ type: 'audio' });
   t.match(effects, [
     { type: 'guess', job: 1 },
     { type: 'partial', text: 'hel' },
     { type: 'guess', job: 2 },
     { type: 'cancel' },
+    { type: 'keep' },
     { type: 'transcribe', job: 3 },
     { type: 'committed' },
     { type: 'guess', job: 4 },
   ]);
-  t.equal(effects.length, 7);
+  t.equal(effects.length, 8);
   t.end();
 });
 
 t.test('after 3600 s the client is told, and the session ends', (t) => {
   const { send, effects, clock, actor } = startActor();
-  send({ type: 'commit', audio: audioOf(1) });
+  send({ type: 'commit' });
   clock.advance(LIMITS.socket.connectionMs - 1);
-  t.equal(effects.length, 1);
+  t.equal(effects.length, 2);
   clock.advance(1);
-  t.match(effects.slice(1), [
+  t.match(effects.slice(2), [
     { type: 'cancel' },
     { type: 'error', fault: { type: 'session_time_limit_exceeded' } },
-    { type: 'close', reason: 'policy' },
+    { type: 'close', reason: 'policy', message: /limit of 3600 seconds/ },
   ]);
   t.equal(actor.getSnapshot().status, 'done');
   t.equal(clock.pending, 0);
   t.end();
 });
 
-/** What must hold after every effect of one session, whatever is sent. */
+/** Checks the invariants of one session after every effect, whatever is sent. */
 function checked() {
   const session = startActor();
   const owed: (number | 'refusal')[] = [];
   let running: { readonly job: number; readonly guess: boolean } | undefined;
   let closed = false;
   let commits = 0;
+  /** As their host keeps it: the numbers of commits whose audio waits. */
+  const kept: number[] = [];
   const problems: string[] = [];
   const must = (so: boolean, what: string): void => void (so || problems.push(what));
   const answered = (by: number | 'refusal'): void => must(owed.shift() === by, `answer ${by} out of turn`);
   const rules: { readonly [T in SessionEffect['type']]: (e: Extract<SessionEffect, { type: T }>) => void } = {
-    transcribe: ({ job, audio }) => {
+    keep: () => void kept.push(commits),
+    transcribe: ({ job }) => {
       must(!running, 'two jobs at once');
-      must(tagOf(audio) === owed[0], 'transcribed out of turn');
+      must(kept.shift() === owed[0], 'transcribed out of turn');
       running = { job, guess: false };
     },
     guess: ({ job }) => {
@@ -138,7 +166,7 @@ function checked() {
   const ended = (job: number): void => void (running?.job === job && (running = undefined));
   const commit = (): void => {
     owed.push(++commits);
-    session.send({ type: 'commit', audio: audioOf(commits) });
+    session.send({ type: 'commit' });
   };
   const refuse = (): void => {
     owed.push('refusal');
@@ -170,8 +198,8 @@ for (const seed of [1, 7, 42, 1234, 99_999]) {
         () => running?.guess !== true || !isCurrent || tell({ type: 'guessed', job, text: `guess after ${commits}` }),
         () => isCurrent || tell({ type: 'guessed', job, text: 'stale' }),
         () => !(running?.guess ?? true) || tell({ type: 'notGuessed', job }),
-        () => (running?.guess ?? isCurrent) || tell({ type: 'heard', job, transcript: transcriptOf(isCurrent ? String(session.owed[0]) : 'stale') }),
-        () => (running?.guess ?? isCurrent) || tell({ type: 'heard', job, transcript: transcriptOf(isCurrent ? String(session.owed[0]) : 'stale') }),
+        () => (running?.guess ?? isCurrent) || tell({ type: 'transcript', job, transcript: transcriptOf(isCurrent ? String(session.owed[0]) : 'stale') }),
+        () => (running?.guess ?? isCurrent) || tell({ type: 'transcript', job, transcript: transcriptOf(isCurrent ? String(session.owed[0]) : 'stale') }),
         () => random() < 0.05 && !running?.guess && isCurrent && tell({ type: 'failed', job, fault: fatal }),
         () => session.send({ type: 'fault', fault: { type: 'input_error', message: 'no JSON' } }),
         () => random() < 0.02 && session.send({ type: 'fault', fault: fatal }),
@@ -201,7 +229,7 @@ t.test('a guess covers what may still change, so that the work stays linear', (t
   };
   const lengthOf = ({ chunks }: RawAudio): number =>
     chunks.reduce((sum, { byteLength }) => sum + byteLength, 0) / 2 / rate;
-  const tail = new Tail(rate);
+  const tail = new PartialTranscript(rate);
   /** A guess `at` seconds that hears words, each with its start and end in the whole audio. */
   let covered = 0;
   const guess = (at: number, words: readonly (readonly [text: string, start: number, end: number])[]) => {
@@ -209,7 +237,7 @@ t.test('a guess covers what may still change, so that the work stays linear', (t
     covered += seconds;
     const from = at - seconds;
     const heard = words.filter(([, start]) => start >= from - 0.01);
-    return { seconds, text: tail.heard(heard.map(([text, start, end]) => ({ text, start: start - from, end: end - from }))) }; // prettier-ignore
+    return { seconds, text: tail.add(heard.map(([text, start, end]) => ({ text, start: start - from, end: end - from }))) }; // prettier-ignore
   };
   t.notOk(tail.isDue(0.69 * rate * 2));
   t.ok(tail.isDue(0.7 * rate * 2));
@@ -306,7 +334,7 @@ const faultIn = (data: string | Uint8Array): SessionFault | undefined => {
     readFrame(data, 16_000);
     return undefined;
   } catch (error) {
-    if (error instanceof FrameFault) return error.fault;
+    if (error instanceof TranscriptionFrameFault) return error.fault;
     throw error;
   }
 };

@@ -1,5 +1,5 @@
 /**
- * When a silence ends the user's turn: how long it must be, by `eagerness` and by what the transcript looks like.
+ * Endpointing: how long a silence ends the user's turn, by `eagerness` and by how complete its transcript is.
  *
  * Constants: people leave 200 ms between turns on average and pause 500 to 1,000 ms inside one while they think
  * (Levinson and Torreira 2015); the voice activity detector has already seen 250 ms of silence when we hear of it.
@@ -7,10 +7,10 @@
 import type { Eagerness } from '../settings.js';
 
 /** `complete`: could end here; `open`: cannot tell; `unfinished`: ends on a word that wants another. */
-export type Look = 'complete' | 'open' | 'unfinished';
+export type TurnCompleteness = 'complete' | 'open' | 'unfinished';
 
-/** Milliseconds of silence after the detector's own; each look waits at least as long as the one before it. */
-export const SILENCE: Readonly<Record<Eagerness, Readonly<Record<Look, number>>>> = {
+/** Endpointing delay: milliseconds of silence after the detector's own, longer the less complete a turn is. */
+export const ENDPOINTING_MS: Readonly<Record<Eagerness, Readonly<Record<TurnCompleteness, number>>>> = {
   eager: { complete: 150, open: 400, unfinished: 900 },
   balanced: { complete: 350, open: 800, unfinished: 1600 },
   relaxed: { complete: 800, open: 1600, unfinished: 2600 },
@@ -48,8 +48,8 @@ function endsOnTrailingWord(text: string, language: string): boolean {
   return words.includes(bare.split(/\s+/).at(-1) ?? '');
 }
 
-/** What the transcript of a turn looks like. Recognisers end most pieces with a full stop, so words go first. */
-export function lookOf(text: string, language: string): Look {
+/** How complete a turn with this transcript is. Recognisers end most pieces with a full stop, so words go first. */
+export function completenessOf(text: string, language: string): TurnCompleteness {
   const trimmed = text.trim();
   if (TRAILING_OFF.test(trimmed)) return 'unfinished';
   if (/[?？]$/u.test(trimmed)) return 'complete';

@@ -1,5 +1,5 @@
 /**
- * What the user's voice does to an agent that speaks or is about to: the table of overlap class and
+ * Barge-in: what the user's voice does to an agent that speaks or is about to. The table of overlap class and
  * `interruption_sensitivity` (the classes of Full-Duplex-Bench 1.5).
  *
  * Voice activity and transcripts tell noise (no words), a backchannel (only words of agreement) and speech apart.
@@ -15,8 +15,8 @@ export type Overlap = 'noise' | 'backchannel' | 'speech';
 export type Verdict = 'ignore' | 'later' | 'interrupt';
 
 interface Row {
-  /** Milliseconds of voice that make the agent hold its breath, before any word is known; null: never. */
-  readonly holdMs: number | null;
+  /** Milliseconds of voice that pause the agent, before any word is known; null: never. */
+  readonly pauseAfterMs: number | null;
   /** Whole words of `speech` that interrupt at once, while the user still speaks. */
   readonly words: number;
   readonly noise: Verdict;
@@ -26,13 +26,13 @@ interface Row {
 }
 
 /**
- * A cough lasts 200 to 350 ms, and the detector hears it 250 ms longer. Holding for one is heard as a hesitation:
- * `balanced` waits until it is longer than that, `low` never holds.
+ * A cough lasts 200 to 350 ms, and the detector hears it 250 ms longer. A pause for one is heard as a hesitation:
+ * `balanced` waits until it is longer than that, `low` never pauses.
  */
 export const INTERRUPTION: Readonly<Record<Sensitivity, Row>> = {
-  low: { holdMs: null, words: 4, noise: 'ignore', backchannel: 'ignore', fewWords: 'later' },
-  balanced: { holdMs: 600, words: 2, noise: 'ignore', backchannel: 'ignore', fewWords: 'interrupt' },
-  high: { holdMs: 60, words: 1, noise: 'ignore', backchannel: 'interrupt', fewWords: 'interrupt' },
+  low: { pauseAfterMs: null, words: 4, noise: 'ignore', backchannel: 'ignore', fewWords: 'later' },
+  balanced: { pauseAfterMs: 600, words: 2, noise: 'ignore', backchannel: 'ignore', fewWords: 'interrupt' },
+  high: { pauseAfterMs: 60, words: 1, noise: 'ignore', backchannel: 'interrupt', fewWords: 'interrupt' },
 };
 
 /** Parts Japanese and Chinese too, which have no blanks. */

@@ -1,4 +1,4 @@
-/** What eSpeak NG can do, as data: the gateway reads it without loading the program. */
+/** Capabilities and voices of eSpeak NG, as data: the gateway reads it without loading the program. */
 import type { Language } from '../../../contracts/languages.js';
 import type { EngineVoice, TtsCapabilities } from '../../../contracts/ports/tts.js';
 

@@ -1,11 +1,12 @@
 /**
  * eSpeak NG: seven languages at 22.05 kHz, robotic and very light. GPL-3, so it is loaded in the espeak child
- * alone (gateway/workers/espeak.ts). The program is synchronous; between pieces and chunks the loop turns,
- * so that a cancel is seen.
+ * alone (gateway/workers/espeak.ts). The program is synchronous and speaks one piece at a time; between
+ * pieces and chunks the loop turns, so that a cancel is seen.
  */
-import { setImmediate as turn } from 'node:timers/promises';
 import { ServiceError } from '../../../contracts/errors.js';
 import type { TimedWord, TtsEngine, TtsEvent, TtsRequest } from '../../../contracts/ports/tts.js';
+import { EngineScheduler } from '../../scheduling/engine-scheduler.js';
+import { later } from '../../scheduling/fair-queue.js';
 import { cutText } from '../../text-pieces.js';
 import { ESPEAK_RATE, espeakDescription } from './description.js';
 import { isJapanese, japaneseUnits } from './japanese.js';
@@ -41,24 +42,32 @@ const moved = ({ text, start, end }: TimedWord, by: number): TimedWord => ({
   end: end + by,
 });
 
+function* eventsOf({ chunks, words }: Spoken): Generator<TtsEvent> {
+  for (const word of words) yield { kind: 'word', word };
+  for (const samples of chunks) yield { kind: 'audio', samples };
+}
+
+/** The piece as it is heard behind so many samples. */
+const behind = ({ words, ...spoken }: Spoken, offset: number): Spoken => ({
+  ...spoken,
+  words: words.map((word) => moved(word, offset / ESPEAK_RATE)),
+});
+
 /** Loads the program; throws where the package is missing. Errors of `synthesize`: `engine_failed`, `voice_not_found`. */
 export async function createEspeak(): Promise<TtsEngine> {
   const program = await loadEspeak();
+  const scheduler = new EngineScheduler();
   async function* synthesize(request: TtsRequest, signal: AbortSignal): AsyncGenerator<TtsEvent> {
     if (!espeakDescription.voices.some(({ name }) => name === request.voice)) {
       throw new ServiceError('voice_not_found');
     }
+    const first = scheduler.placeOf(request.demand);
     let offset = 0;
     for (const piece of cutText(request.text, { latency: 'normal', chunkLength: PIECE_LENGTH })) {
-      await turn();
-      signal.throwIfAborted();
-      const { chunks, words, samples } = await speak(program, piece, request);
-      for (const word of words) yield { kind: 'word', word: moved(word, offset / ESPEAK_RATE) };
-      for (const chunk of chunks) {
-        signal.throwIfAborted();
-        yield { kind: 'audio', samples: chunk };
-      }
-      offset += samples;
+      const place = later(first, offset / ESPEAK_RATE);
+      const spoken = await scheduler.run(place, () => speak(program, piece, request), signal);
+      yield* scheduler.handOut(eventsOf(behind(spoken, offset)), signal);
+      offset += spoken.samples;
     }
   }
   return { ...espeakDescription, synthesize };

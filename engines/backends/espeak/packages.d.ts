@@ -2,11 +2,11 @@
 declare module '@echogarden/espeak-ng-emscripten' {
   export interface EspeakEvent {
     readonly type: 'samplerate' | 'sentence' | 'word' | 'phoneme' | 'end';
-    /** Of characters (code points), from 1. */
+    /** Position in characters (code points), from 1. */
     readonly text_position: number;
     /** Milliseconds from the start of the utterance. */
     readonly audio_position: number;
-    /** Of a phoneme its name, empty for a pause. */
+    /** A phoneme's name, empty for a pause. */
     readonly id: string | number | undefined;
   }
   export interface EspeakWorker {

@@ -11,18 +11,18 @@ import { ESPEAK_SPEED } from './description.js';
 export type { EspeakEvent } from '@echogarden/espeak-ng-emscripten';
 
 export interface Utterance {
-  /** Of 0.1 s at most each. */
+  /** Samples, at most 0.1 s a chunk. */
   readonly chunks: readonly Int16Array[];
   readonly events: readonly EspeakEvent[];
 }
 
-export interface Manner {
+export interface VoiceSettings {
   readonly voice: string;
   /** 1 is the voice's own pace. */
   readonly speed: number;
 }
 
-export type EspeakProgram = (text: string, manner: Manner) => Utterance;
+export type EspeakProgram = (text: string, settings: VoiceSettings) => Utterance;
 
 type Curve = readonly (readonly [speed: number, rate: number])[];
 
@@ -32,7 +32,7 @@ const RATES: Curve = [[0.5, 82], [0.6, 102], [0.8, 140], [1, 175], [1.25, 219], 
 const MANDARIN_RATES: Curve = [[0.5, 92], [0.6, 112], [0.8, 143], [1, 175], [1.25, 211], [1.5, 244], [1.75, 274], [2, 300]]; // prettier-ignore
 
 /** Words a minute, between the points of the curve on a straight line. */
-export function rateFor({ voice, speed }: Manner): number {
+export function rateFor({ voice, speed }: VoiceSettings): number {
   const curve = voice === 'cmn' ? MANDARIN_RATES : RATES;
   const wanted = Math.min(ESPEAK_SPEED.max, Math.max(ESPEAK_SPEED.min, speed));
   const above = Math.max(
@@ -71,16 +71,16 @@ export async function loadEspeak(): Promise<EspeakProgram> {
   const worker = new module.eSpeakNGWorker();
   allotBuffer(worker);
   const restore = keepMemory(module);
-  return (text, manner) => {
+  return (text, settings) => {
     if (Buffer.byteLength(text) >= MOST_BYTES) throw new ServiceError('engine_failed');
     const chunks: Int16Array[] = [];
     const events: EspeakEvent[] = [];
     try {
       restore();
-      worker.set_voice(manner.voice);
-      worker.set_rate(rateFor(manner));
+      worker.set_voice(settings.voice);
+      worker.set_rate(rateFor(settings));
       worker.synthesize(text, (samples, heard) => {
-        // What is given is the program's own memory.
+        // Copied: the samples lie in the program's memory, which it uses again.
         if (samples?.length) chunks.push(samples.slice());
         events.push(...heard);
       });

@@ -52,7 +52,7 @@ export interface SpokenText {
   readonly begins: readonly number[];
 }
 
-/** What eSpeak is given; empty without units. */
+/** The text for eSpeak; empty without units. */
 export function spokenText(units: readonly Unit[]): SpokenText {
   let text = '';
   let length = 0;

@@ -10,7 +10,7 @@ import type { EspeakEvent } from './program.js';
 import type { SpokenText, Unit } from './spoken-text.js';
 
 interface Group {
-  /** Of the unit that the events belong to. */
+  /** Index of the unit that the events belong to. */
   readonly unit: number;
   readonly start: number;
   end: number;

@@ -1,12 +1,13 @@
 /**
  * Flite: English at 16 kHz, the default voices. The program is synchronous, so it runs only in a speech
- * child; between pieces and chunks the loop turns, so that a cancel is seen.
+ * child, one run at a time; between runs and chunks the loop turns, so that a cancel is seen.
  */
-import { setImmediate as turn } from 'node:timers/promises';
 import type { TimedWord, TtsEngine, TtsEvent, TtsRequest } from '../../../contracts/ports/tts.js';
 import { ServiceError } from '../../../contracts/errors.js';
+import { EngineScheduler } from '../../scheduling/engine-scheduler.js';
+import { later } from '../../scheduling/fair-queue.js';
 import { FLITE_RATE, fliteDescription } from './description.js';
-import { leadingPause, loadFlite, type FliteProgram, type Manner } from './program.js';
+import { leadingPause, loadFlite, type FliteProgram, type VoiceSettings } from './program.js';
 import { runsOf } from './runs.js';
 import { spokenText, spokenWords } from './spoken-text.js';
 import { Lexicon, wordTimes } from './word-times.js';
@@ -26,11 +27,16 @@ interface Voicebox {
   readonly lexicon: Lexicon;
 }
 
-function speak({ program, lexicon }: Voicebox, run: string, manner: Manner, timing: boolean): Spoken {
+function speak(
+  { program, lexicon }: Voicebox,
+  run: string,
+  settings: VoiceSettings,
+  timing: boolean,
+): Spoken {
   const words = spokenWords(run);
   const text = spokenText(words);
   if (text === '') return { samples: new Int16Array(0), words: [] };
-  const { samples, phones } = program(text, manner);
+  const { samples, phones } = program(text, settings);
   const cut = Math.max(0, leadingPause(phones) - LEAD_SAMPLES);
   const times = timing ? wordTimes(words, phones, lexicon) : [];
   return { samples: samples.subarray(cut), words: times.map((word) => moved(word, -cut / FLITE_RATE)) };
@@ -42,27 +48,37 @@ const moved = ({ text, start, end }: TimedWord, by: number): TimedWord => ({
   end: Math.max(0, end + by),
 });
 
+function* eventsOf({ samples, words }: Spoken): Generator<TtsEvent> {
+  for (const word of words) yield { kind: 'word', word };
+  for (let at = 0; at < samples.length; at += CHUNK_SAMPLES)
+    yield { kind: 'audio', samples: samples.slice(at, at + CHUNK_SAMPLES) };
+}
+
+/** The run as it is heard behind so many samples. */
+const behind = ({ samples, words }: Spoken, offset: number): Spoken => ({
+  samples,
+  words: words.map((word) => moved(word, offset / FLITE_RATE)),
+});
+
 /** Loads the program. Errors of `synthesize`: `engine_failed`, `voice_not_found`. */
 export async function createFlite(): Promise<TtsEngine> {
   const program = await loadFlite();
   const voicebox = { program, lexicon: new Lexicon(program) };
+  const scheduler = new EngineScheduler();
   async function* synthesize(request: TtsRequest, signal: AbortSignal): AsyncGenerator<TtsEvent> {
     if (!fliteDescription.voices.some(({ name }) => name === request.voice)) {
       throw new ServiceError('voice_not_found');
     }
     const speed = Math.min(SPEED.max, Math.max(SPEED.min, request.speed));
-    const manner = { voice: request.voice, speed };
+    const settings = { voice: request.voice, speed };
+    const first = scheduler.placeOf(request.demand);
     let offset = 0;
     for (const run of runsOf(request.text, speed)) {
-      await turn();
-      signal.throwIfAborted();
-      const { samples, words } = speak(voicebox, run, manner, request.timing ?? false);
-      for (const word of words) yield { kind: 'word', word: moved(word, offset / FLITE_RATE) };
-      for (let at = 0; at < samples.length; at += CHUNK_SAMPLES) {
-        signal.throwIfAborted();
-        yield { kind: 'audio', samples: samples.slice(at, at + CHUNK_SAMPLES) };
-      }
-      offset += samples.length;
+      const place = later(first, offset / FLITE_RATE);
+      const work = (): Spoken => speak(voicebox, run, settings, request.timing ?? false);
+      const spoken = await scheduler.run(place, work, signal);
+      yield* scheduler.handOut(eventsOf(behind(spoken, offset)), signal);
+      offset += spoken.samples.length;
     }
   }
   return { ...fliteDescription, synthesize };

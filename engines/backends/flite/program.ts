@@ -20,13 +20,13 @@ export interface Utterance {
   readonly phones: readonly Phone[];
 }
 
-export interface Manner {
+export interface VoiceSettings {
   readonly voice: string;
   /** 1 is the voice's own pace. */
   readonly speed: number;
 }
 
-export type FliteProgram = (text: string, manner: Manner) => Utterance;
+export type FliteProgram = (text: string, settings: VoiceSettings) => Utterance;
 
 const WAV_HEADER_BYTES = 44;
 export const PAUSE = 'pau';

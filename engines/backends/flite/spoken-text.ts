@@ -5,7 +5,7 @@
 export interface SpokenWord {
   /** As it stands in the source. */
   readonly text: string;
-  /** What Flite is given for it. */
+  /** The word as it is written for Flite. */
   readonly spoken: string;
 }
 
@@ -43,7 +43,7 @@ export const spokenWords = (text: string): SpokenWord[] =>
 
 export const isSounding = ({ spoken }: SpokenWord): boolean => /[a-z0-9$%]/iu.test(spoken);
 
-/** What Flite is given; empty where nothing in it has a sound. */
+/** The text for Flite; empty where nothing in it has a sound. */
 export const spokenText = (words: readonly SpokenWord[]): string =>
   words.some(isSounding)
     ? words

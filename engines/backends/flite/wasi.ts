@@ -72,7 +72,7 @@ class Exit extends Error {
 
 export interface Run {
   readonly exitCode: number;
-  /** What it printed on standard output. */
+  /** Its standard output. */
   readonly printed: string;
   /** The last file it created, empty where there is none. */
   readonly output: Uint8Array;

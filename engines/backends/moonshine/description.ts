@@ -1,4 +1,4 @@
-/** What Moonshine (tiny) can do, as data: the gateway reads it without loading the model. */
+/** Capabilities of Moonshine (tiny), as data: the gateway reads it without loading the model. */
 import type { SttCapabilities } from '../../../contracts/ports/stt.js';
 
 const capabilities: SttCapabilities = { languages: ['en'], maxPieceSeconds: 15, words: false };

@@ -1,5 +1,5 @@
 /**
- * What a small recogniser makes up, and how it is told: it hears words in silence, and falls into loops
+ * Finds hallucinations of a small recogniser and removes them: it hears words in silence, and falls into loops
  * that repeat a phrase to the end of its budget.
  */
 import { RECOGNITION_RATE } from '../../../contracts/audio.js';
@@ -51,7 +51,7 @@ export function withoutLoops(text: string): string {
   return loop ? words.slice(0, loop.at + loop.length).join(' ') : text;
 }
 
-/** What of the text can have been said in so many seconds. */
+/** The text without loops; empty where it is too long to be said in so many seconds, or has no word. */
 export function plausible(text: string, seconds: number): string {
   const said = withoutLoops(text.trim());
   const most = CHARACTERS_PER_SECOND * seconds + SPARE_CHARACTERS;

@@ -1,15 +1,15 @@
 /**
  * Moonshine (tiny, English) on sherpa-onnx: pieces of at most 15 s. Decoding runs on a thread of libuv's,
- * so the loop stays free. Invariants: one decode at a time, in the order of the calls; a decode that has
+ * so the loop stays free. Invariants: one decode at a time, shared out by engines/scheduling/; a decode that has
  * begun cannot be stopped, so an abort leaves its result behind, and one that has not begun never does.
  */
 import sherpa, { type OfflineRecognizerConfig } from 'sherpa-onnx-node';
 import { RECOGNITION_RATE } from '../../../contracts/audio.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import type { SttEngine, SttPiece } from '../../../contracts/ports/stt.js';
+import { EngineScheduler } from '../../scheduling/engine-scheduler.js';
 import { defaultModelsFolder, modelFile } from '../model-files.js';
 import { floatsOf } from '../samples.js';
-import { Turns } from '../turns.js';
 import { moonshineDescription } from './description.js';
 import { canHoldSpeech, plausible } from './hallucinations.js';
 
@@ -34,7 +34,7 @@ const recognizerConfig = (folder: string): OfflineRecognizerConfig => ({
 export async function createMoonshine(modelsFolder = defaultModelsFolder): Promise<SttEngine> {
   const recognizer = await sherpa.OfflineRecognizer.createAsync(recognizerConfig(modelsFolder));
   const longest = moonshineDescription.capabilities.maxPieceSeconds * RECOGNITION_RATE;
-  const turns = new Turns();
+  const scheduler = new EngineScheduler();
   async function decode(samples: Int16Array): Promise<string> {
     const stream = recognizer.createStream();
     stream.acceptWaveform({ samples: floatsOf(samples), sampleRate: RECOGNITION_RATE });
@@ -42,7 +42,7 @@ export async function createMoonshine(modelsFolder = defaultModelsFolder): Promi
   }
   return {
     ...moonshineDescription,
-    async transcribe(samples, _options, signal): Promise<SttPiece> {
+    async transcribe(samples, { demand }, signal): Promise<SttPiece> {
       signal.throwIfAborted();
       if (samples.length > longest) {
         throw new ServiceError('engine_failed', {
@@ -50,7 +50,7 @@ export async function createMoonshine(modelsFolder = defaultModelsFolder): Promi
         });
       }
       if (!canHoldSpeech(samples)) return NOTHING;
-      const text = await turns.take(() => decode(samples), signal);
+      const text = await scheduler.run(scheduler.placeOf(demand), () => decode(samples), signal);
       return { text: plausible(text, samples.length / RECOGNITION_RATE) };
     },
   };

@@ -1,39 +1,57 @@
 /**
- * Remote engines with our own native API: `/v1/tts` and `/v1/asr` in MessagePack (native-and-platform.md
- * sections 1 and 4), as another gateway or a fish-speech server has it. Reference audio is passed on, so
+ * Remote engines with our own native API: `/v1/tts` and `/v1/asr` in MessagePack (docs/contract/native.md
+ * 1 and 4), as another gateway or a fish-speech server has it. Reference audio is passed on, so
  * these engines clone. They run in the gateway's process: nothing here computes.
  */
 import { encode } from '@msgpack/msgpack';
 import { LIMITS } from '../../../contracts/limits.js';
-import type { TtsEngine, TtsRequest } from '../../../contracts/ports/tts.js';
+import type { ReferenceAudio, TtsEngine, TtsRequest } from '../../../contracts/ports/tts.js';
 import type { Transcriber } from '../../long-audio.js';
 import { wavFile } from '../remote/audio.js';
-import { pieceOf, remoteTranscriber, REPLY_BYTES } from '../remote/hearing.js';
+import { pieceOf, remoteTranscriber, REPLY_BYTES } from '../remote/transcription.js';
 import { ask, bytesOfReply } from '../remote/request.js';
 import type { RemoteSettings } from '../remote/settings.js';
-import { type Abilities, remoteSpeech } from '../remote/speaking.js';
+import { type Abilities, remoteSpeech } from '../remote/synthesis.js';
 
 const NAME = 'native-compatible';
 const HEADERS = { 'content-type': 'application/msgpack' };
 /** The service's own default voice, and no voice where reference audio says who speaks. */
 const NAMELESS = new Set(['default', '']);
-const ABILITIES: Abilities = { cloning: true, styleTags: true, speedRange: LIMITS.speed.native };
+const ABILITIES: Abilities = {
+  cloning: true,
+  speakers: true,
+  styleTags: true,
+  speedRange: LIMITS.speed.native,
+};
 
-function bodyOf(
-  { text, voice, speed, sampling = {}, references = [] }: TtsRequest,
-  { format, rate }: RemoteSettings,
-) {
+const referenceOf = ({ audio, text }: ReferenceAudio) => ({ audio, text });
+
+/** The request's fields for the voice: names, or reference audio, of one or of each speaker. */
+function whoOf({ voice, speakers, references = [] }: TtsRequest) {
+  const named = speakers?.filter((speaker) => typeof speaker === 'string') ?? [];
+  const heard = speakers?.filter((speaker) => typeof speaker !== 'string') ?? [];
+  return {
+    ...(!NAMELESS.has(voice) && { reference_id: voice }),
+    ...(named.length > 0 && { reference_id: named }),
+    ...(references.length > 0 && { references: references.map(referenceOf) }),
+    ...(heard.length > 0 && { references: heard.map((each) => each.map(referenceOf)) }),
+  };
+}
+
+function bodyOf(request: TtsRequest, { format, rate }: RemoteSettings) {
+  const { text, speed, sampling = {}, normalize, latency = 'normal', chunkLength } = request;
   const { temperature, topP, repetitionPenalty } = sampling;
   return {
     text,
     format,
     sample_rate: rate,
-    // Pieces come cut already; fish-speech streams only where it is told.
-    latency: 'normal',
+    latency,
+    // Fish-speech streams only where it is told.
     streaming: true,
     prosody: { speed },
-    ...(!NAMELESS.has(voice) && { reference_id: voice }),
-    ...(references.length > 0 && { references: references.map(({ audio, text }) => ({ audio, text })) }),
+    ...whoOf(request),
+    ...(normalize !== undefined && { normalize }),
+    ...(chunkLength !== undefined && { chunk_length: chunkLength }),
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { top_p: topP }),
     ...(repetitionPenalty !== undefined && { repetition_penalty: repetitionPenalty }),
@@ -50,10 +68,14 @@ export const createNativeSpeech = (settings: RemoteSettings): TtsEngine =>
 
 /** Errors of `transcribe`: `provider_failed`. */
 export const createNativeTranscriber = (settings: RemoteSettings): Transcriber =>
-  remoteTranscriber(NAME, settings.languages, async (samples, { language, traceparent }, signal) => {
-    const audio = wavFile(samples);
-    const body = encode({ audio, ignore_timestamps: false, ...(language !== undefined && { language }) });
-    const headers = { ...HEADERS, model: settings.sttModel };
-    const reply = await ask(settings, { path: '/v1/asr', headers, body, traceparent }, signal);
-    return pieceOf(await bytesOfReply(reply, REPLY_BYTES));
-  });
+  remoteTranscriber(
+    NAME,
+    settings.languages ?? 'any',
+    async (samples, { language, traceContext }, signal) => {
+      const audio = wavFile(samples);
+      const body = encode({ audio, ignore_timestamps: false, ...(language !== undefined && { language }) });
+      const headers = { ...HEADERS, model: settings.sttModel };
+      const reply = await ask(settings, { path: '/v1/asr', headers, body, traceContext }, signal);
+      return pieceOf(await bytesOfReply(reply, REPLY_BYTES));
+    },
+  );

@@ -5,16 +5,18 @@
 import type { TtsEngine } from '../../../contracts/ports/tts.js';
 import type { Transcriber } from '../../long-audio.js';
 import { wavFile } from '../remote/audio.js';
-import { pieceOf, remoteTranscriber, REPLY_BYTES } from '../remote/hearing.js';
+import { pieceOf, remoteTranscriber, REPLY_BYTES } from '../remote/transcription.js';
 import { ask, bytesOfReply } from '../remote/request.js';
 import type { RemoteSettings } from '../remote/settings.js';
-import { remoteSpeech } from '../remote/speaking.js';
+import { type Abilities, remoteSpeech } from '../remote/synthesis.js';
 
 const NAME = 'openai-compatible';
 
+const ABILITIES: Abilities = { cloning: false, speakers: false, styleTags: false };
+
 /** Errors of `synthesize`: `provider_failed`. */
 export const createOpenaiSpeech = (settings: RemoteSettings): TtsEngine =>
-  remoteSpeech(NAME, settings, { cloning: false, styleTags: false }, ({ text, voice, speed }) => ({
+  remoteSpeech(NAME, settings, ABILITIES, ({ text, voice, speed }) => ({
     path: '/audio/speech',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({
@@ -39,8 +41,12 @@ function formOf(samples: Int16Array, model: string, language: string | undefined
 
 /** Errors of `transcribe`: `provider_failed`. */
 export const createOpenaiTranscriber = (settings: RemoteSettings): Transcriber =>
-  remoteTranscriber(NAME, settings.languages, async (samples, { language, traceparent }, signal) => {
-    const body = formOf(samples, settings.sttModel, language);
-    const reply = await ask(settings, { path: '/audio/transcriptions', body, traceparent }, signal);
-    return pieceOf(await bytesOfReply(reply, REPLY_BYTES));
-  });
+  remoteTranscriber(
+    NAME,
+    settings.languages ?? 'any',
+    async (samples, { language, traceContext }, signal) => {
+      const body = formOf(samples, settings.sttModel, language);
+      const reply = await ask(settings, { path: '/audio/transcriptions', body, traceContext }, signal);
+      return pieceOf(await bytesOfReply(reply, REPLY_BYTES));
+    },
+  );

@@ -42,7 +42,7 @@ function headerEnd(bytes: Buffer, rate: number): number | undefined {
   return undefined;
 }
 
-/** What stands behind the header. */
+/** The samples of a WAV stream: the bytes behind its header. */
 async function* withoutHeader(parts: AsyncIterable<Uint8Array>, rate: number): AsyncGenerator<Uint8Array> {
   let held: Buffer | undefined = Buffer.alloc(0);
   for await (const part of parts) {

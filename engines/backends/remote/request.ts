@@ -3,6 +3,7 @@
  * refuses keeps its status; a body that breaks off fails its reader; an abort ends the request.
  */
 import { ServiceError } from '../../../contracts/errors.js';
+import type { TraceContext } from '../../../contracts/ports/trace.js';
 
 export interface RemoteAddress {
   /** Without a slash at the end. */
@@ -14,19 +15,21 @@ export interface RemoteRequest {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array | FormData;
-  /** W3C trace context. */
-  readonly traceparent?: string | undefined;
+  readonly traceContext?: TraceContext | undefined;
 }
 
-/** What a service says of a request, not of itself, is passed on to the client. */
+/** Statuses by which a service refuses the request as such: its message is passed on to the client. */
 const TELLING = new Set([400, 413, 415, 422]);
 const MESSAGE_LENGTH = 300;
 const ERROR_BYTES = 64 * 1024;
 const RETRY_SECONDS = 3600;
+/** `Retry-After` for an overloaded service that names no time. */
+const RETRY_DEFAULT_SECONDS = 1;
+const TOO_MANY_REQUESTS = 429;
 
 const broken = (cause: unknown): ServiceError => new ServiceError('provider_failed', { cause });
 
-/** All of a body. Errors: `provider_failed` where it is longer than `most` bytes or breaks off. */
+/** The whole body of a reply. Errors: `provider_failed` where it is longer than `most` bytes or breaks off. */
 export async function bytesOfReply(response: Response, most: number): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let length = 0;
@@ -59,29 +62,38 @@ function sentenceIn(body: Buffer): string | undefined {
   }
 }
 
+/** Seconds, where they are known or must be told. */
+function retryAfterOf({ status, headers }: Response): number | undefined {
+  const said = Number(headers.get('retry-after') ?? Number.NaN);
+  if (said > 0 && said <= RETRY_SECONDS) return said;
+  return status === TOO_MANY_REQUESTS ? RETRY_DEFAULT_SECONDS : undefined;
+}
+
 async function refusalOf(response: Response): Promise<ServiceError> {
   const body = await bytesOfReply(response, ERROR_BYTES).catch(() => Buffer.alloc(0));
   const said = TELLING.has(response.status) ? sentenceIn(body)?.slice(0, MESSAGE_LENGTH) : undefined;
-  const wait = Number(response.headers.get('retry-after') ?? Number.NaN);
+  const retryAfter = retryAfterOf(response);
   return new ServiceError('provider_failed', {
     // A redirect is not followed: the key is for this address.
     status: response.status >= 400 ? response.status : 502,
     message: said ?? `The speech provider answered ${response.status}`,
-    ...(wait > 0 && wait <= RETRY_SECONDS && { retryAfter: wait }),
+    ...(retryAfter !== undefined && { retryAfter }),
   });
 }
 
-/** The reply of a service that takes the request. Errors: `provider_failed` with the service's status, 502 without one. */
+/**
+ * The reply of a service that takes the request. Errors: `provider_failed` with the service's status, 502 without
+ * one.
+ */
 export async function ask(
   { url, key }: RemoteAddress,
   request: RemoteRequest,
   signal: AbortSignal,
 ): Promise<Response> {
   const authorization = key === undefined ? {} : { authorization: `Bearer ${key}` };
-  const { traceparent } = request;
   const headers = {
     ...authorization,
-    ...(traceparent !== undefined && { traceparent }),
+    ...request.traceContext,
     ...request.headers,
   };
   const init = { method: 'POST', headers, signal, redirect: 'manual' } as const;

@@ -1,5 +1,5 @@
-/** What the operator says of a remote speech service. */
-import type { Language } from '../../../contracts/languages.js';
+/** The operator's settings of a remote speech service. */
+import { type LanguageCode, LANGUAGES } from '../../../contracts/languages.js';
 import type { EngineVoice } from '../../../contracts/ports/tts.js';
 import type { RemoteFormat } from './audio.js';
 import type { RemoteAddress } from './request.js';
@@ -9,11 +9,14 @@ export interface RemoteSettings extends RemoteAddress {
   readonly sttModel: string;
   /** Names as the service knows them. */
   readonly voices: readonly string[];
-  readonly languages: readonly Language[];
-  /** How its audio comes, and at how many Hz. */
+  /** Absent: nobody told, and it is given text in any. */
+  readonly languages?: readonly LanguageCode[] | undefined;
+  /** Longest silence in the middle of an answer, in milliseconds; LIMITS where absent. */
+  readonly stallMs?: number;
+  /** Format of its audio, and the sample rate in Hz. */
   readonly format: RemoteFormat;
   readonly rate: number;
 }
 
-export const remoteVoices = ({ voices, languages }: RemoteSettings): readonly EngineVoice[] =>
+export const remoteVoices = ({ voices, languages = LANGUAGES }: RemoteSettings): readonly EngineVoice[] =>
   voices.map((name) => ({ name, title: name, languages }));

@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { onnxMetadata } from './onnx-metadata.js';
 
-/** Of two files that fit, the quantised one is quicker on a CPU. */
+/** Quantised models: preferred where two files fit, as they are quicker on a CPU. */
 const QUANTISED = /\.int8\./;
 const MOST_JSON_BYTES = 1024 * 1024;
 
@@ -44,7 +44,7 @@ export class ModelFolder {
     throw new Error(`The model folder ${this.path} has no ${what}`);
   }
 
-  /** What the model whose file name fits says of itself. */
+  /** Metadata of the model whose file name fits; empty without such a file. */
   metadata(pattern: RegExp): ReadonlyMap<string, string> {
     const path = this.find(pattern);
     return path === undefined ? new Map() : onnxMetadata(path);

@@ -1,5 +1,5 @@
 /**
- * What an ONNX file says of itself: the key-value pairs that exporters put beside the graph. Only the lengths of
+ * The metadata of an ONNX file: the key-value pairs that exporters put beside the graph. Only the lengths of
  * the other fields are read, so a model of gigabytes costs a few reads. Invariant: what is read is bounded.
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';

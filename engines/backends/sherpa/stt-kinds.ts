@@ -1,9 +1,9 @@
 /**
  * The kinds of recognition models that sherpa-onnx runs, as a table: how a folder is known to hold one, how it is
- * opened, how long a piece may be and which languages it hears. A new kind is a row.
+ * opened, how long a piece may be and which languages it transcribes. A new kind is a row.
  */
 import type { OfflineModelConfig, OnlineModelConfig } from 'sherpa-onnx-node';
-import type { Language } from '../../../contracts/languages.js';
+import type { LanguageCode } from '../../../contracts/languages.js';
 import type { SttCapabilities } from '../../../contracts/ports/stt.js';
 import type { SttDescription } from '../../child-engines.js';
 import type { ModelFolder } from './folder.js';
@@ -169,10 +169,10 @@ function fits(folder: ModelFolder, { types, files, model }: Kind): boolean {
 }
 
 /**
- * What the folder's model can do and how it is opened; `languages` replaces what is known of its languages.
+ * Capabilities of the folder's model and how it is opened; `languages` replaces those known of it.
  * Throws, for the operator to read, where the folder holds no model of a known kind.
  */
-export function describeSherpaStt(folder: ModelFolder, languages?: readonly Language[]): SherpaStt {
+export function describeSherpaStt(folder: ModelFolder, languages?: readonly LanguageCode[]): SherpaStt {
   const kind = KINDS.find((row) => fits(folder, row));
   if (!kind) {
     throw new Error(

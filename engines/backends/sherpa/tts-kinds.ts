@@ -3,7 +3,7 @@
  * opened, and who speaks in it. A new kind is a row. Piper's voices are of the kind `vits`.
  */
 import type { OfflineTtsConfig } from 'sherpa-onnx-node';
-import { isLanguage, type Language, LANGUAGE_NAMES, LANGUAGES } from '../../../contracts/languages.js';
+import { LANGUAGE_CODES, type LanguageCode } from '../../../contracts/languages.js';
 import type { EngineVoice } from '../../../contracts/ports/tts.js';
 import type { TtsDescription } from '../../child-engines.js';
 import type { ModelFolder } from './folder.js';
@@ -12,11 +12,11 @@ type Metadata = ReadonlyMap<string, string>;
 type ModelConfig = OfflineTtsConfig['model'];
 
 interface Kind {
-  /** What the model calls itself. */
+  /** Fits `model_type` in the model's metadata. */
   readonly types: RegExp;
   config(folder: ModelFolder): Pick<ModelConfig, 'kokoro' | 'kitten' | 'matcha' | 'vits'>;
   /** The speaker's languages; none: it is left out. Absent: those of the model. */
-  languagesOf?(speaker: string, folder: ModelFolder): readonly Language[];
+  languagesOf?(speaker: string, folder: ModelFolder): readonly LanguageCode[];
 }
 
 export interface SherpaTts {
@@ -38,7 +38,7 @@ const model = (folder: ModelFolder) => folder.file(MODEL, 'model (*.onnx)');
 const voices = (folder: ModelFolder) => folder.file(/^voices\.bin$/, 'voices.bin');
 
 /** Kokoro's speakers begin with the letter of their language; the runtime speaks English and Chinese with them. */
-function kokoroLanguages(speaker: string, folder: ModelFolder): readonly Language[] {
+function kokoroLanguages(speaker: string, folder: ModelFolder): readonly LanguageCode[] {
   if (/^[ab][fm]?(_|$)/.test(speaker)) return ['en'];
   return /^z[fm]_/.test(speaker) && folder.find(/^lexicon-zh\.txt$/) ? ['zh'] : [];
 }
@@ -94,14 +94,17 @@ const KINDS: readonly Kind[] = [
   },
 ];
 
-/** Of words like `en-us`, `cmn`, `English`, `Chinese+English`. */
-function languagesIn(metadata: Metadata): readonly Language[] {
-  const code = metadata.get('voice')?.slice(0, 2) ?? '';
-  if (metadata.get('voice')?.startsWith('cmn')) return ['zh'];
-  if (isLanguage(code)) return [code];
+const NAMES = new Intl.DisplayNames('en', { type: 'language' });
+
+/** Languages named in the metadata by words like `en-us`, `cmn`, `ru`, `English`, `Chinese+English`. */
+function languagesIn(metadata: Metadata): readonly LanguageCode[] {
+  const code = metadata.get('voice')?.split('-')[0] ?? '';
+  if (code === 'cmn') return ['zh'];
+  if (LANGUAGE_CODES.includes(code)) return [code];
   const told = metadata.get('language')?.toLowerCase() ?? '';
-  return LANGUAGES.filter(
-    (language) => told === language || told.includes(LANGUAGE_NAMES[language].toLowerCase()),
+  const words = told.split(/[^a-z]+/);
+  return LANGUAGE_CODES.filter(
+    (language) => told === language || words.includes(NAMES.of(language)?.toLowerCase() ?? language),
   );
 }
 
@@ -123,7 +126,7 @@ function speakersOf(folder: ModelFolder, metadata: Metadata): readonly string[] 
 function voicesOf(
   folder: ModelFolder,
   speakers: readonly string[],
-  known: readonly Language[],
+  known: readonly LanguageCode[],
   { languagesOf }: Kind,
 ): readonly EngineVoice[] {
   return speakers
@@ -132,10 +135,10 @@ function voicesOf(
 }
 
 /**
- * What the folder's model can do and how it is opened; `languages` replaces what it says of its languages.
+ * Capabilities of the folder's model and how it is opened; `languages` replaces those in its metadata.
  * Throws, for the operator to read, where the folder holds no model of a known kind.
  */
-export function describeSherpaTts(folder: ModelFolder, languages?: readonly Language[]): SherpaTts {
+export function describeSherpaTts(folder: ModelFolder, languages?: readonly LanguageCode[]): SherpaTts {
   const metadata = folder.metadata(MODEL);
   const type = metadata.get('model_type') ?? '';
   const kind = KINDS.find(({ types }) => types.test(type));
@@ -150,7 +153,9 @@ export function describeSherpaTts(folder: ModelFolder, languages?: readonly Lang
   if (voices.length === 0)
     throw new Error(`Say in SHERPA_TTS_LANGUAGES what the model in ${folder.path} speaks`);
   const capabilities = {
-    languages: LANGUAGES.filter((language) => voices.some((voice) => voice.languages.includes(language))),
+    languages: LANGUAGE_CODES.filter((language) =>
+      voices.some((voice) => voice.languages.includes(language)),
+    ),
     sampleRate: Number(metadata.get('sample_rate')) || DEFAULT_RATE,
     streaming: false,
     timing: 'none',

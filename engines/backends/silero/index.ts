@@ -14,7 +14,7 @@ import { floatsOf } from '../samples.js';
 import { frames } from '../frames.js';
 import { SpanCutter } from '../span-cutter.js';
 
-/** What the model was made for: 32 ms. */
+/** Samples of the window that the model was trained on: 32 ms. */
 const FRAME = 512;
 const MIN_SPEECH_SECONDS = 0.1;
 const MIN_SILENCE_SECONDS = 0.5;
@@ -24,7 +24,7 @@ const BUFFER_SECONDS = 60;
 const TURN_FRAMES = 16;
 const IDLE_DETECTORS = 2;
 
-/** How far the detector's verdict lies behind the audio. */
+/** Delay of the detector's verdict behind the audio. */
 const LAG = {
   begin: 2 * FRAME + MIN_SPEECH_SECONDS * RECOGNITION_RATE,
   end: MIN_SILENCE_SECONDS * RECOGNITION_RATE,

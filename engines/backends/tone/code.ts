@@ -19,7 +19,7 @@ export const FREQUENCIES = Array.from({ length: VALUES + 1 }, (_, value) => freq
 export const PREAMBLE: readonly number[] = [MARKER, 0, MARKER];
 export const LENGTH_BYTES = 2;
 export const MOST_BYTES = 0xffff;
-/** Of silence behind a message. */
+/** Symbols of silence behind a message. */
 export const TAIL_SYMBOLS = 5;
 
 const AMPLITUDE = 16_000;

@@ -1,4 +1,4 @@
-/** What the tone engines can do, as data. For tests and benchmarks; never a default. */
+/** Capabilities of the tone engines, as data. For tests and benchmarks; never a default. */
 import { LANGUAGES } from '../../../contracts/languages.js';
 import type { SttCapabilities } from '../../../contracts/ports/stt.js';
 import type { EngineVoice, TtsCapabilities } from '../../../contracts/ports/tts.js';
@@ -7,6 +7,7 @@ export const TONE_RATE = 16_000;
 
 const speaking: TtsCapabilities = {
   languages: LANGUAGES,
+  anyScript: true,
   sampleRate: TONE_RATE,
   streaming: true,
   timing: 'word',
@@ -18,7 +19,7 @@ const speaking: TtsCapabilities = {
 
 const voices: readonly EngineVoice[] = [{ name: 'tone', title: 'Tone (for tests)', languages: LANGUAGES }];
 
-const hearing: SttCapabilities = { languages: 'any', maxPieceSeconds: 120, words: true };
+const transcription: SttCapabilities = { languages: 'any', maxPieceSeconds: 120, words: true };
 
 export const toneSpeechDescription = { name: 'tone', capabilities: speaking, voices } as const;
-export const toneHearingDescription = { name: 'tone', capabilities: hearing } as const;
+export const toneSttDescription = { name: 'tone', capabilities: transcription } as const;

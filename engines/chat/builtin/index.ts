@@ -1,5 +1,5 @@
 /**
- * `builtin-dialogue`: the embedded stand-in for a language model (decisions.md "Language model"). Deterministic and
+ * `builtin-dialogue`: the embedded stand-in for a language model (docs/contract/decisions.md "Language model"). Deterministic and
  * offline. It quotes the prompt and the knowledge base, fills and calls tools, hangs up when asked, and says
  * plainly what it cannot do. It understands English only, and invents nothing.
  */

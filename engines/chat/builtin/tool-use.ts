@@ -10,7 +10,7 @@ interface Parameters {
 export interface ToolUse {
   readonly tool: ChatTool;
   readonly filled: Readonly<Record<string, string | number | boolean>>;
-  /** What the user has not said yet, in the tool's order. */
+  /** Required arguments that the user has not given yet, in the tool's order. */
   readonly missing: readonly string[];
 }
 
@@ -20,7 +20,7 @@ const spelled = (name: string): string =>
     .replace(/[_-]+/gu, ' ')
     .toLowerCase();
 
-/** How much a tool has to do with a text; a word of its name counts double. */
+/** Score of how well a tool fits a text; a word of its name counts double. */
 function fitOf(tool: ChatTool, said: ReadonlySet<string>): number {
   return 2 * overlap(topicsOf(spelled(tool.name)), said) + overlap(topicsOf(tool.description), said);
 }
@@ -50,7 +50,9 @@ const FINDERS: readonly { readonly names: RegExp; readonly value: RegExp }[] = [
   { names: /number|id|code|count|amount|quantity|order/u, value: /\b[A-Z]*-?\d[\w-]*/iu },
 ];
 
-/** `order number 42`, `city is Paris`, `to Paris`: a value named as the parameter, or in a shape that its name tells. */
+/**
+ * `order number 42`, `city is Paris`, `to Paris`: a value named as the parameter, or in a shape that its name tells.
+ */
 function valueOf(name: string, said: string): string | undefined {
   const named = new RegExp(
     `\\b${escaped(spelled(name))}\\b(?:\\s+(?:is|of|to|as))?[\\s:]+["“]?([^,.;!?"”]+)`,
@@ -82,5 +84,5 @@ export function fill(tool: ChatTool, said: readonly string[], asked?: string): T
   return { tool, filled, missing: required.filter((name) => filled[name] === undefined) };
 }
 
-/** How a parameter is asked for; the question is recognised again when its answer comes. */
+/** The question for a parameter; it is recognised again when its answer comes. */
 export const questionFor = (name: string): string => `What is the ${spelled(name)}?`;

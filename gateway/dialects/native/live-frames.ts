@@ -1,5 +1,5 @@
 /**
- * The frames of `/v1/tts/live` (native-and-platform.md section 3): each is binary and holds one MessagePack map
+ * The frames of `/v1/tts/live` (docs/contract/native.md 3): each is binary and holds one MessagePack map
  * with an `event`. What comes in is bounded before it is decoded; a frame that cannot be taken says how the
  * socket ends.
  */
@@ -9,18 +9,22 @@ import type { CloseReason } from '../../../contracts/close-codes.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { SynthesisModel } from '../../../contracts/models.js';
+import { isPlainObject } from '../../../contracts/plain-object.js';
 import type { SynthesisRequest } from '../../../contracts/ports/speech.js';
 import { parseMsgpack } from '../../server/body.js';
-import { synthesisRequest } from './params.js';
+import { unknownFields } from '../../server/ignored-fields.js';
+import { synthesisRequest } from './speech-params.js';
+import { TtsBody } from './schema.js';
 
 export type ClientEvent =
-  | { readonly type: 'start'; readonly request: SynthesisRequest }
+  /** `ignored`: names of fields that nobody knows. */
+  | { readonly type: 'start'; readonly request: SynthesisRequest; readonly ignored: readonly string[] }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'flush' }
   | { readonly type: 'stop' };
 
 /** A frame that ends the socket. */
-export class FrameFault extends Error implements LiveFault {
+export class LiveFrameFault extends Error implements LiveFault {
   constructor(
     readonly close: CloseReason,
     message: string,
@@ -31,18 +35,20 @@ export class FrameFault extends Error implements LiveFault {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value);
-
 /** Text comes in events of its own, so the request may leave it out. */
 function startOf({ request }: Fields, model: SynthesisModel): ClientEvent {
-  if (!isFields(request)) throw new FrameFault('policy', 'missing field request');
-  return { type: 'start', request: synthesisRequest({ ...request, text: request['text'] ?? '' }, model) };
+  if (!isPlainObject(request)) throw new LiveFrameFault('policy', 'missing field request');
+  const ignored = unknownFields(request, TtsBody.properties);
+  const wanted = synthesisRequest({ ...request, text: request['text'] ?? '' }, model);
+  return { type: 'start', request: wanted, ignored };
 }
 
 function textOf({ text }: Fields): ClientEvent {
   if (typeof text === 'string') return { type: 'text', text };
-  throw new FrameFault('policy', text === undefined ? 'missing field text' : 'text must be of type string');
+  throw new LiveFrameFault(
+    'policy',
+    text === undefined ? 'missing field text' : 'text must be of type string',
+  );
 }
 
 const EVENTS = new Map<unknown, (fields: Fields, model: SynthesisModel) => ClientEvent>([
@@ -55,25 +61,25 @@ const EVENTS = new Map<unknown, (fields: Fields, model: SynthesisModel) => Clien
 const NAMES = [...EVENTS.keys()].map((name) => `\`${String(name)}\``).join(', ');
 
 function parse(data: string | Uint8Array): unknown {
-  if (typeof data === 'string') throw new FrameFault('unsupportedData', 'Frames must be binary');
+  if (typeof data === 'string') throw new LiveFrameFault('unsupportedData', 'Frames must be binary');
   if (data.byteLength > LIMITS.socket.frameBytes)
-    throw new FrameFault('tooBig', 'The frame is larger than 32 MiB');
+    throw new LiveFrameFault('tooBig', 'The frame is larger than 32 MiB');
   try {
     return parseMsgpack(data);
   } catch {
-    throw new FrameFault('invalidPayload', 'The frame is not valid MessagePack');
+    throw new LiveFrameFault('invalidPayload', 'The frame is not valid MessagePack');
   }
 }
 
-/** Binary fields are views of `data`. Errors: `FrameFault`. */
+/** Binary fields are views of `data`. Errors: `LiveFrameFault`. */
 export function readFrame(data: string | Uint8Array, model: SynthesisModel): ClientEvent {
   const frame = parse(data);
-  const read = isFields(frame) ? EVENTS.get(frame['event']) : undefined;
-  if (!isFields(frame) || !read) throw new FrameFault('policy', `event must be one of ${NAMES}`);
+  const read = isPlainObject(frame) ? EVENTS.get(frame['event']) : undefined;
+  if (!isPlainObject(frame) || !read) throw new LiveFrameFault('policy', `event must be one of ${NAMES}`);
   try {
     return read(frame, model);
   } catch (error) {
-    if (error instanceof ServiceError) throw new FrameFault('policy', error.message);
+    if (error instanceof ServiceError) throw new LiveFrameFault('policy', error.message);
     throw error;
   }
 }

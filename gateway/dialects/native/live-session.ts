@@ -5,9 +5,8 @@
  * no audio of a cancelled job leaves; a job is pulled only while the client reads, so that one that does not
  * holds back nothing but its own synthesis.
  */
-import { type Actor, createActor } from 'xstate';
-import { actorClock } from '../../../actors/clock.js';
-import { type LiveEffect, nativeLive } from '../../../actors/native-live.js';
+import { type LiveEffect, type LiveEvent, nativeLive } from '../../../actors/native-live.js';
+import { type Effects, run, type Running } from '../../../actors/run.js';
 import { TextFeed } from '../../../actors/text-feed.js';
 import type { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
@@ -16,9 +15,11 @@ import type { Caller } from '../../../contracts/ports/identity.js';
 import type { RequestTrace } from '../../../contracts/ports/trace.js';
 import type { SynthesisRequest } from '../../../contracts/ports/speech.js';
 import type { Socket, SocketEvents } from '../../server/port.js';
+import { warnOfIgnored } from '../../server/ignored-fields.js';
+import { nativeMessage } from '../../server/native-error.js';
 import { pump } from '../../server/pump.js';
-import { audioFrame, type ClientEvent, FrameFault, finishFrame, readFrame } from './live-frames.js';
-import type { NativeParts } from './routes.js';
+import { audioFrame, type ClientEvent, LiveFrameFault, finishFrame, readFrame } from './live-frames.js';
+import type { NativeParts } from './parts.js';
 
 const FAILED = 500;
 const TOO_MUCH_TEXT = { message: 'Too much text waits to be spoken', close: 'policy' } as const;
@@ -36,13 +37,11 @@ export interface LiveClient {
   readonly trace: RequestTrace;
 }
 
-type Effects = {
-  readonly [Type in LiveEffect['type']]: (effect: Extract<LiveEffect, { readonly type: Type }>) => void;
-};
-
 export class LiveSession implements SocketEvents {
-  readonly #actor: Actor<typeof nativeLive>;
+  readonly #machine: Running<LiveEvent>;
   #job: Job | undefined;
+  /** The feed of the job, while it takes text and flushes: from its `begin` until it ends, or its text does. */
+  #openFeed: TextFeed | undefined;
   #since: number;
   /** HTTP status that the socket's end is worth. */
   #status = 101;
@@ -54,50 +53,42 @@ export class LiveSession implements SocketEvents {
     private readonly ended: (status: number) => void,
   ) {
     this.#since = parts.clock.monotonic();
-    this.#actor = createActor(nativeLive, { clock: actorClock(parts.clock) });
-    this.#actor.on('*', (effect) => this.#perform(effect));
-    this.#actor.start();
-    socket.signal.addEventListener('abort', () => this.#actor.send({ type: 'gone' }), { once: true });
+    this.#machine = run(nativeLive, undefined, parts.clock, this.#effects);
+    socket.signal.addEventListener('abort', () => this.#machine.send({ type: 'gone' }), { once: true });
   }
 
   message(data: string | Uint8Array): void {
     try {
       this.#take(readFrame(data, this.client.model));
     } catch (error) {
-      if (!(error instanceof FrameFault)) throw error;
-      this.#actor.send({ type: 'fault', message: error.message, close: error.close });
+      if (!(error instanceof LiveFrameFault)) throw error;
+      this.#machine.send({ type: 'fault', message: error.message, close: error.close });
     }
   }
 
   closed(): void {
-    this.#actor.send({ type: 'gone' });
+    this.#machine.send({ type: 'gone' });
     this.ended(this.#status);
   }
 
   #take(event: ClientEvent): void {
+    if (event.type === 'start') warnOfIgnored(event.ignored, this.client.generationId, this.parts.log);
     const feed = this.#openFeed;
     if (event.type === 'text' && feed) this.#feed(feed, event.text);
     else if (event.type === 'flush' && feed) feed.flush();
-    else this.#actor.send(event);
-  }
-
-  get #openFeed(): TextFeed | undefined {
-    return this.#actor.getSnapshot().matches({ running: 'open' }) ? this.#job?.feed : undefined;
+    else this.#machine.send(event);
   }
 
   #feed(feed: TextFeed, text: string): void {
-    if (!feed.add(text)) this.#actor.send({ type: 'fault', ...TOO_MUCH_TEXT });
+    if (!feed.add(text)) this.#machine.send({ type: 'fault', ...TOO_MUCH_TEXT });
   }
 
-  #perform(effect: LiveEffect): void {
-    (this.#effects[effect.type] as (effect: LiveEffect) => void)(effect);
-  }
-
-  readonly #effects: Effects = {
+  readonly #effects: Effects<LiveEffect> = {
     begin: ({ job, request }) => this.#begin(job, request),
-    endText: () => this.#job?.feed.end(),
+    endText: () => this.#endText(),
     cancel: () => this.#cancel(),
     finish: (effect) => {
+      this.#openFeed = undefined;
       const message = effect.reason === 'error' ? effect.message : undefined;
       this.socket.send(finishFrame(effect.reason, this.#elapsed, message));
     },
@@ -108,13 +99,19 @@ export class LiveSession implements SocketEvents {
     this.#since = this.parts.clock.monotonic();
     const job = { number, feed: new TextFeed(LIMITS.native.liveTextBytes), abort: new AbortController() };
     this.#job = job;
+    this.#openFeed = job.feed;
     this.#feed(job.feed, request.text);
     void this.#run(job, request);
   }
 
+  #endText(): void {
+    this.#openFeed = undefined;
+    this.#job?.feed.end();
+  }
+
   #cancel(): void {
     this.#job?.abort.abort(new DOMException('The synthesis was cancelled', 'AbortError'));
-    this.#job?.feed.end();
+    this.#endText();
   }
 
   async #run({ number, feed, abort }: Job, request: SynthesisRequest): Promise<void> {
@@ -124,15 +121,17 @@ export class LiveSession implements SocketEvents {
     const carried = await pump(speech, this.socket, signal, (audio) =>
       this.socket.send(audioFrame(audio, this.#elapsed)),
     );
-    if (carried.end === 'done') this.#actor.send({ type: 'done', job: number });
+    if (carried.end === 'done') this.#machine.send({ type: 'done', job: number });
     if (carried.end === 'failed') this.#failed(number, carried.error);
   }
 
-  #failed(job: number, { status, code, message, cause }: ServiceError): void {
+  #failed(job: number, error: ServiceError): void {
+    const { status, code, cause } = error;
+    const message = nativeMessage(error);
     const { generationId } = this.client;
     this.#status = status;
     if (status >= FAILED) this.parts.log.warn({ generationId, code, err: cause }, 'a live synthesis failed');
-    this.#actor.send({ type: 'failed', job, message, close: status >= FAILED ? 'internal' : 'policy' });
+    this.#machine.send({ type: 'failed', job, message, close: status >= FAILED ? 'internal' : 'policy' });
   }
 
   get #elapsed(): number {

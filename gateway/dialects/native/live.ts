@@ -1,5 +1,5 @@
 /**
- * The handshake of `/v1/tts/live` (native-and-platform.md section 3): key and quota are checked before the
+ * The handshake of `/v1/tts/live` (docs/contract/native.md 3): key and quota are checked before the
  * upgrade and refuse it as any other request; the `model` header holds for every synthesis of the socket.
  */
 import { WIRE_FRAME_BYTES } from '../../server/adapter.js';
@@ -7,8 +7,8 @@ import { authenticate } from '../../server/auth.js';
 import type { HttpRequest, SocketAccept, SocketRoute } from '../../server/port.js';
 import { type Observation, tracedSocket } from '../../server/trace-requests.js';
 import { LiveSession } from './live-session.js';
-import { modelOf } from './params.js';
-import type { NativeParts } from './routes.js';
+import { modelOf } from './speech-params.js';
+import type { NativeParts } from './parts.js';
 
 const PATH = '/v1/tts/live';
 

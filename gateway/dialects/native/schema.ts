@@ -1,5 +1,5 @@
 /**
- * The native speech API on the wire (native-and-platform.md sections 1 and 4). Optional fields may be
+ * The native speech API on the wire (docs/contract/native.md). Optional fields may be
  * null, which means absent: clients encode `undefined` as MessagePack nil. Unknown fields are ignored.
  */
 import Type, { type Static, type TSchema } from 'typebox';

@@ -1,5 +1,5 @@
 /**
- * `POST /v1/tts/stream/with-timestamp` (native-and-platform.md section 2): audio and the times of its words as
+ * `POST /v1/tts/stream/with-timestamp` (docs/contract/native.md 2): audio and the times of its words as
  * server-sent events. All five keys are always there; a chunk's alignment is what is known of it so far and
  * replaces what was said before. A failure in the middle is an `error` event and a destroyed connection.
  */
@@ -7,6 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { toServiceError } from '../../../contracts/errors.js';
 import type { SpokenPiece, TimedAudio } from '../../../contracts/ports/speech.js';
 import type { TimedWord } from '../../../contracts/ports/tts.js';
+import { nativeMessage } from '../../server/native-error.js';
 import { seconds } from '../../server/seconds.js';
 import { formatEvent } from '../../server/sse.js';
 
@@ -35,10 +36,10 @@ export function segmentsOf(words: readonly TimedWord[]): TimedWord[] {
     .map(({ text, start, end }) => ({ text, start: seconds(start), end: seconds(end) }));
 }
 
-/** What is known of a piece; words that its audio has not come to yet are kept back. */
+/** The segments known of a piece; words that its audio does not hold whole yet are kept back. */
 function alignmentOf({ words, duration, complete }: SpokenPiece): object | null {
   if (!words) return null;
-  const reached = complete ? words : words.filter(({ start }) => start < duration);
+  const reached = complete ? words : words.filter(({ end }) => end <= duration);
   return { segments: segmentsOf(reached), audio_duration: seconds(duration) };
 }
 
@@ -63,9 +64,12 @@ export async function* timedEvents(audio: AsyncIterable<TimedAudio>): AsyncGener
       begun = true;
     }
   } catch (error) {
-    const { status, message } = toServiceError(error);
+    const failure = toServiceError(error);
     if (begun) {
-      yield formatEvent({ event: 'error', data: { status, message } });
+      yield formatEvent({
+        event: 'error',
+        data: { status: failure.status, message: nativeMessage(failure) },
+      });
       // The event leaves for the kernel before the connection is destroyed under it.
       await nextTurn();
     }

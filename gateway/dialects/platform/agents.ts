@@ -1,38 +1,31 @@
-/** Agents and their configuration (native-and-platform.md 6.1 and 6.3). */
+/** Agents and their configuration (docs/contract/platform.md 6.1 and 6.3). */
+import { isPlainObject } from '../../../contracts/plain-object.js';
 import type { Agent, HashedConfig } from '../../../contracts/ports/agents.js';
-import { ConfigChanges, ConfigEntity, DEFAULT_CONFIG } from '../../../contracts/schemas/agent-config.js';
+import { ConfigEntity, ConfigPatch } from '../../../contracts/schemas/agent-config.js';
 import { reviseConfig } from '../../../contracts/schemas/agent-merge.js';
+import type { Problem } from '../../../contracts/schemas/check.js';
 import {
   AgentChange,
   AgentCreation,
   AgentEntity,
   PUBLICATION_STATES,
 } from '../../../contracts/schemas/agents.js';
+import { answers, jsonBody, queryParameter } from '../../server/openapi-parts.js';
+import { json } from '../../server/replies.js';
 import { readBody } from './bodies.js';
 import { checked } from './checked.js';
 import { configProblems, listingPostCall } from './config-check.js';
-import { refuse, within } from './errors.js';
+import { foreignProblems, problem, refuse, rethrowUnder } from './errors.js';
 import { flagOf, oneOf, Page, pageBody, pageRequest, PAGING, SEARCH, searchOf } from './paging.js';
-import {
-  answers,
-  bodyFailures,
-  failures,
-  found,
-  gone,
-  type Handler,
-  idOf,
-  json,
-  jsonBody,
-  queryParameter,
-  type Row,
-} from './rows.js';
+import { bodyFailures, failures, found, gone, type Handler, idOf, type Row } from './rows.js';
+import { isOrigin } from './sessions/origin.js';
 
 const WHAT = 'Agent';
 const PUBLICATIONS = ['all', ...PUBLICATION_STATES] as const;
 
 const checkCreation = checked(AgentCreation);
 const checkChange = checked(AgentChange);
-const checkConfig = checked(ConfigChanges);
+const checkConfig = checked(ConfigPatch);
 
 export const agentIdOf = (request: Parameters<Handler>[0]): string => idOf(request, 'agent_id', WHAT);
 
@@ -69,27 +62,33 @@ const list: Handler = async ({ query }, { agents }, { workspaceId }) => {
 };
 
 const listingConfig = (body: unknown): unknown =>
-  typeof body === 'object' && body !== null && 'config' in body
-    ? { ...body, config: listingPostCall(body.config) }
-    : body;
+  isPlainObject(body) && 'config' in body ? { ...body, config: listingPostCall(body['config']) } : body;
 
 const create: Handler = async (request, parts, { workspaceId }) => {
   const { name, description = '', config } = checkCreation(listingConfig(await readBody(request)));
   const changes = config ?? {};
   try {
     refuse(await configProblems(changes, workspaceId, parts));
-    const revision = reviseConfig(DEFAULT_CONFIG, changes);
+    const revision = reviseConfig(parts.initialConfig, changes);
     return json(201, agentEntity(await parts.agents.create({ name, description, ...revision }, workspaceId)));
   } catch (error) {
-    return within('config', error);
+    return rethrowUnder('config', error);
   }
 };
 
 const read: Handler = async (request, { agents }, { workspaceId }) =>
   json(200, agentEntity(found(await agents.read(agentIdOf(request), workspaceId), WHAT)));
 
+const originProblems = ({ allowed_origins: origins = [] }: AgentChange): Problem[] =>
+  origins.flatMap((origin, index) => {
+    const loc = ['allowed_origins', index];
+    const message = `${loc.join('.')} must be an origin: scheme://host or scheme://host:port`;
+    return isOrigin(origin) ? [] : [problem(loc, message, 'origin')];
+  });
+
 const change: Handler = async (request, { agents }, { workspaceId }) => {
   const wanted = checkChange(await readBody(request));
+  refuse(originProblems(wanted));
   return json(200, agentEntity(found(await agents.change(agentIdOf(request), workspaceId, wanted), WHAT)));
 };
 
@@ -100,8 +99,10 @@ const readConfig: Handler = async (request, { agents }, { workspaceId }) =>
   json(200, configEntity(found(await agents.config(agentIdOf(request), workspaceId), WHAT)));
 
 const changeConfig: Handler = async (request, parts, { workspaceId }) => {
-  const changes = checkConfig(listingPostCall(await readBody(request)));
   const id = agentIdOf(request);
+  const patch = checkConfig(listingPostCall(await readBody(request)));
+  refuse(foreignProblems(patch, { agent_id: id }));
+  const { agent_id: _id, config_hash: _hash, updated_at: _updated, ...changes } = patch;
   // Counting tokens is work; nobody has it done for an agent that is not there.
   found(await parts.agents.read(id, workspaceId), WHAT);
   refuse(await configProblems(changes, workspaceId, parts));
@@ -163,7 +164,9 @@ export const AGENT_ROWS: readonly Row[] = [
     handler: change,
     description: {
       summary: 'Change an agent',
-      description: 'What is absent stays. `status` archives an agent and brings it back.',
+      description:
+        'What is absent stays. `status` archives an agent and brings it back: archived, it takes no sessions, and those ' +
+        'that wait to be joined end.',
       ...TAGS,
       requestBody: jsonBody(AgentChange),
       responses: { ...answers(200, 'The agent', AgentEntity), ...bodyFailures(404) },
@@ -175,7 +178,9 @@ export const AGENT_ROWS: readonly Row[] = [
     handler: remove,
     description: {
       summary: 'Delete an agent',
-      description: 'With its configuration and versions; records of its sessions stay.',
+      description:
+        'With its configuration and versions. Records of its sessions stay; conversations go on, sessions that wait to ' +
+        'be joined end.',
       ...TAGS,
       responses: { ...answers(204, 'Gone'), ...failures(404) },
     },
@@ -198,9 +203,9 @@ export const AGENT_ROWS: readonly Row[] = [
       summary: 'Change the draft configuration',
       description:
         'Merged deeply: absent and null keep what is there (null clears `post_call` and `summary.prompt`), lists are ' +
-        'replaced. Nothing goes live before the next publication.',
+        'replaced. What was read can be sent back whole. Nothing goes live before the next publication.',
       ...TAGS,
-      requestBody: jsonBody(ConfigChanges),
+      requestBody: jsonBody(ConfigPatch),
       responses: { ...answers(200, 'The configuration', ConfigEntity), ...bodyFailures(404) },
     },
   },

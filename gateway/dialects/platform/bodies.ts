@@ -1,19 +1,28 @@
-/** JSON bodies of the platform (native-and-platform.md 6.11): 415 without a JSON content type, 400 `Malformed JSON`. */
+/** JSON bodies of the platform (docs/contract/platform.md 6.11): 415 without a JSON content type, 400 `Malformed JSON`. */
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
-import { isJson, mediaType, parseJson, readAll } from '../../server/body.js';
+import { isJson, mediaType, readAll } from '../../server/body.js';
 import type { HttpRequest } from '../../server/port.js';
 import { boundJson } from '../../server/structure.js';
 
 type Incoming = Pick<HttpRequest, 'headers' | 'body'>;
 
+/** A body as it came, and what it says. */
+export interface JsonBody {
+  readonly text: string;
+  readonly value: unknown;
+}
+
 /** More than any body needs: 16 KiB of metadata have 8,000. Telling what is wrong with more would take long. */
 const MOST_PARTS = 10_000;
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+const NOTHING: JsonBody = { text: '{}', value: {} };
 
-function parse(bytes: Uint8Array): unknown {
+function parse(bytes: Uint8Array): JsonBody {
   boundJson(bytes, MOST_PARTS);
   try {
-    return parseJson(bytes);
+    const text = UTF8.decode(bytes);
+    return { text, value: JSON.parse(text) as unknown };
   } catch (cause) {
     throw new ServiceError('malformed_body', { message: 'Malformed JSON', cause });
   }
@@ -28,15 +37,21 @@ function expectJson(headers: HttpRequest['headers']): void {
 }
 
 /** Errors: `unsupported_media_type`, `malformed_body`, `payload_too_large`, `request_timeout`. */
-export async function readBody(request: Incoming): Promise<unknown> {
+export async function readJsonBody(request: Incoming): Promise<JsonBody> {
   expectJson(request.headers);
   return parse(await readAll(request, LIMITS.body.platform));
 }
 
 /** The same where the body may be missing; an empty object then. */
-export async function readOptionalBody(request: Incoming): Promise<unknown> {
+export async function readOptionalJsonBody(request: Incoming): Promise<JsonBody> {
   const bytes = await readAll(request, LIMITS.body.platform);
-  if (bytes.length === 0) return {};
+  if (bytes.length === 0) return NOTHING;
   expectJson(request.headers);
   return parse(bytes);
 }
+
+/** The parsed body. Errors: those of `readJsonBody`. */
+export const readBody = async (request: Incoming): Promise<unknown> => (await readJsonBody(request)).value;
+
+export const readOptionalBody = async (request: Incoming): Promise<unknown> =>
+  (await readOptionalJsonBody(request)).value;

@@ -3,6 +3,7 @@
  * a text, wherever it stands: NUL and halves of surrogate pairs.
  */
 import type { Static, TSchema } from 'typebox';
+import { isPlainObject } from '../../../contracts/plain-object.js';
 import { checker, type Problem } from '../../../contracts/schemas/check.js';
 import { problem, refuse } from './errors.js';
 
@@ -22,7 +23,7 @@ function* unstorable(value: unknown, loc: Loc): Generator<Problem> {
   if (typeof value === 'string') yield* textProblems(value, loc);
   else if (Array.isArray(value))
     for (const [index, item] of value.entries()) yield* unstorable(item, [...loc, index]);
-  else if (typeof value === 'object' && value !== null)
+  else if (isPlainObject(value))
     for (const [name, member] of Object.entries(value)) {
       yield* textProblems(name, loc);
       yield* unstorable(member, [...loc, name]);

@@ -1,23 +1,20 @@
 /**
- * What no schema says of a configuration: addresses that deliveries may go to, each once; a prompt of few enough
- * tokens. And what will not work as an agent is configured, told when it is published (decisions.md fine point 10).
+ * Checks of a configuration beyond its schema: addresses that deliveries may go to, each once; a prompt of few enough
+ * tokens. And warnings of what will not work, told when it is published (docs/contract/decisions.md 10).
  */
 import { LIMITS } from '../../../contracts/limits.js';
-import type { VoiceLibrary } from '../../../contracts/ports/voices.js';
+import { isPlainObject } from '../../../contracts/plain-object.js';
 import type { AgentConfig, ConfigChanges } from '../../../contracts/schemas/agent-config.js';
 import type { Problem } from '../../../contracts/schemas/check.js';
 import { isTimezone } from '../../../contracts/timezones.js';
-import { problem } from './errors.js';
+import { problem, repeatedNames } from './errors.js';
 import type { PlatformParts } from './parts.js';
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** One object stands for a list of one (spec "webhooks"). */
+/** One object stands for a list of one (docs/contract/platform.md 6.3). */
 export function listingPostCall(config: unknown): unknown {
-  if (!isObject(config) || !isObject(config['webhooks'])) return config;
+  if (!isPlainObject(config) || !isPlainObject(config['webhooks'])) return config;
   const { post_call: hook, ...rest } = config['webhooks'];
-  return isObject(hook) ? { ...config, webhooks: { ...rest, post_call: [hook] } } : config;
+  return isPlainObject(hook) ? { ...config, webhooks: { ...rest, post_call: [hook] } } : config;
 }
 
 type Outbound = PlatformParts['outbound'];
@@ -48,6 +45,27 @@ async function promptProblems(
   ];
 }
 
+function timezoneProblems({ conversation }: ConfigChanges): Problem[] {
+  const name = conversation?.timezone ?? '';
+  if (name === '' || isTimezone(name)) return [];
+  const loc = ['conversation', 'timezone'];
+  return [problem(loc, `${loc.join('.')} must be an IANA timezone name, or empty`)];
+}
+
+function analysisProblems({ analysis }: ConfigChanges): Problem[] {
+  const fields = analysis?.data_fields ?? [];
+  const optionless = fields.flatMap(({ type, enum_options: options }, index) => {
+    const loc = ['analysis', 'data_fields', index, 'enum_options'];
+    const isOptionless = type === 'enum' && !options;
+    return isOptionless ? [problem(loc, `${loc.join('.')} is required for an enum`, 'required')] : [];
+  });
+  return [
+    ...optionless,
+    ...repeatedNames(fields, ['analysis', 'data_fields']),
+    ...repeatedNames(analysis?.criteria ?? [], ['analysis', 'criteria']),
+  ];
+}
+
 /** Everything that is wrong with a change whose shape is right. */
 export async function configProblems(
   changes: ConfigChanges,
@@ -58,39 +76,25 @@ export async function configProblems(
   const sources = changes.knowledge_base?.knowledge_source_ids ?? [];
   return [
     ...(await promptProblems(changes, tokens)),
+    ...timezoneProblems(changes),
     ...webhookProblems(changes, outbound),
+    ...analysisProblems(changes),
     ...(await agents.missing({ tools, sources }, workspaceId)),
   ];
 }
 
-const DEFAULT_VOICES = new Set(['', 'default']);
-
-async function voiceWarning(
-  { voice_id: id, speaking_language: language }: AgentConfig['voice'],
-  workspaceId: string,
-  { voices, languages }: { readonly voices: VoiceLibrary; readonly languages: PlatformParts['languages'] },
-): Promise<string | undefined> {
-  if (DEFAULT_VOICES.has(id)) return languages.speaks(language) ? undefined : `No voice speaks "${language}"`;
-  const voice = await voices.find(id, workspaceId);
-  if (!voice) return `No voice "${id}" in the voice library`;
-  const mute = voice.kind === 'engine' && !voice.languages.includes(language);
-  return mute ? `The voice "${id}" does not speak "${language}"` : undefined;
-}
-
-/** What will not work as this agent is configured; it is published all the same. */
-export async function warningsOf(
+/** Warnings of what will not work as this agent is configured; it is published all the same. */
+export function warningsOf(
   { voice, conversation, analysis }: AgentConfig,
-  workspaceId: string,
-  parts: Pick<PlatformParts, 'voices' | 'languages'>,
-): Promise<string[]> {
+  languages: PlatformParts['languages'],
+): string[] {
   const { speaking_language: language } = voice;
   const { timezone } = conversation;
   const optionless = analysis.data_fields.filter(
     ({ type, enum_options: options }) => type === 'enum' && !options,
   );
   const warnings = [
-    parts.languages.hears(language) ? undefined : `No speech recognition for "${language}"`,
-    await voiceWarning(voice, workspaceId, parts),
+    languages.transcribes(language) ? undefined : `No speech recognition for "${language}"`,
     timezone === '' || isTimezone(timezone) ? undefined : `Unknown time zone "${timezone}"`,
     ...optionless.map(({ name }) => `The data field "${name}" has no options to choose from`),
   ];

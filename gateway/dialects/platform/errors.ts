@@ -1,10 +1,13 @@
 /**
- * How the platform says that something went wrong (native-and-platform.md 6.11; decisions.md "Platform", fine point
+ * Errors of the platform on the wire (docs/contract/platform.md 6.11; docs/contract/decisions.md "Platform", fine point
  * 18): `{status, message}`, and for 422 all problems beside the first. Some messages are its own.
  */
 import { type ErrorCode, ServiceError } from '../../../contracts/errors.js';
+import { foreignMembers } from '../../../contracts/schemas/write-only.js';
 import type { Problem } from '../../../contracts/schemas/check.js';
+import { challenge } from '../../server/native-error.js';
 import type { Reply } from '../../server/port.js';
+import { json } from '../../server/replies.js';
 
 const MESSAGES: Readonly<Partial<Record<ErrorCode, string>>> = {
   missing_key: 'Missing Authorization header',
@@ -31,14 +34,8 @@ function bodyOf(error: ServiceError): object {
   return { status, message, errors: told.map(shownProblem) };
 }
 
-export const platformError = (error: ServiceError): Reply => ({
-  status: error.status,
-  headers: {
-    'content-type': 'application/json',
-    ...(error.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
-  },
-  body: JSON.stringify(bodyOf(error)),
-});
+export const platformError = (error: ServiceError): Reply =>
+  json(error.status, bodyOf(error), challenge(error.status));
 
 /** 422 with everything that is wrong. */
 export const invalid = (problems: readonly [Problem, ...Problem[]]): ServiceError =>
@@ -51,6 +48,22 @@ export const problem = (loc: Problem['loc'], message: string, type = 'value'): P
   message,
 });
 
+/** Members that reads show, of something else than the change is addressed to. */
+export const foreignProblems = (sent: object, own: Readonly<Record<string, string>>): readonly Problem[] =>
+  foreignMembers(sent, own).map((name) => problem([name], `${name} cannot be changed`, 'read_only'));
+
+/** Each of a list's items that has the name of an earlier one. */
+export function repeatedNames(
+  items: readonly { readonly name: string }[],
+  loc: Problem['loc'],
+): readonly Problem[] {
+  const names = items.map(({ name }) => name);
+  return names.flatMap((name, index) => {
+    const at = [...loc, index, 'name'];
+    return names.indexOf(name) === index ? [] : [problem(at, `${at.join('.')} must be unique`, 'unique')];
+  });
+}
+
 /** Errors: `validation_failed` where there is any problem. */
 export function refuse(problems: readonly Problem[]): void {
   const [first, ...rest] = problems;
@@ -60,8 +73,8 @@ export function refuse(problems: readonly Problem[]): void {
 export const notFound = (what: string): ServiceError =>
   new ServiceError('not_found', { message: `${what} not found` });
 
-/** Tells problems from within a member of the body. Errors: always. */
-export function within(member: string, error: unknown): never {
+/** Rethrows an error; its problems are those of a member of the body. Errors: always. */
+export function rethrowUnder(member: string, error: unknown): never {
   if (!(error instanceof ServiceError) || error.code !== 'validation_failed') throw error;
   const problems = error.problems.map(({ loc, ...rest }) => ({ ...rest, loc: [member, ...loc] }));
   throw new ServiceError('validation_failed', { message: error.message, problems });

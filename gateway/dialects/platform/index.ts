@@ -1,13 +1,13 @@
 /**
- * The agent platform under `/v1/agent` (spec.txt; native-and-platform.md section 6): agents, versions, tools, knowledge
+ * The agent platform under `/v1/agent` (docs/contract/platform.md): agents, versions, tools, knowledge
  * sources, and sessions. Each file holds the handlers and descriptions of one noun.
  */
 import type { Dialect, Route } from '../../server/port.js';
+import { keyedRoutes } from '../../server/routes.js';
 import { AGENT_ROWS } from './agents.js';
 import { platformError } from './errors.js';
 import { KNOWLEDGE_ROWS } from './knowledge.js';
 import type { PlatformParts } from './parts.js';
-import { routesOf } from './rows.js';
 import { TOOL_TEST_ROWS } from './tool-test.js';
 import { TOOL_ROWS } from './tools.js';
 import { VERSION_ROWS } from './versions.js';
@@ -18,6 +18,6 @@ const ROWS = [...AGENT_ROWS, ...VERSION_ROWS, ...TOOL_ROWS, ...TOOL_TEST_ROWS, .
 export const platformDialect = (parts: PlatformParts, sessions: readonly Route[] = []): Dialect => ({
   name: 'platform',
   prefixes: ['/v1/agent'],
-  routes: [...routesOf(ROWS, parts), ...sessions],
+  routes: [...keyedRoutes(ROWS, parts), ...sessions],
   errorReply: platformError,
 });

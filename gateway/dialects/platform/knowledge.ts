@@ -1,4 +1,4 @@
-/** Knowledge sources (native-and-platform.md 6.1). */
+/** Knowledge sources (docs/contract/platform.md 6.1). */
 import { LIMITS } from '../../../contracts/limits.js';
 import type { KnowledgeDetail, KnowledgeSource } from '../../../contracts/ports/knowledge.js';
 import { AgentReferences } from '../../../contracts/schemas/agents.js';
@@ -8,9 +8,11 @@ import {
   KnowledgeEntity,
   KnowledgeRow,
 } from '../../../contracts/schemas/knowledge.js';
+import { answers } from '../../server/openapi-parts.js';
+import { json } from '../../server/replies.js';
 import { invalid, problem, refuse } from './errors.js';
 import { Page, pageBody, pageRequest, PAGING, SEARCH, searchOf } from './paging.js';
-import { answers, bodyFailures, failures, found, gone, type Handler, idOf, json, type Row } from './rows.js';
+import { bodyFailures, failures, found, gone, type Handler, idOf, type Row } from './rows.js';
 import { referencesBody } from './tools.js';
 import { readUpload, sourceFile } from './uploads.js';
 

@@ -1,5 +1,5 @@
 /**
- * `?cursor` or `?page`, `page_size`, `include_total`, and what a list answers (native-and-platform.md 6.2). A cursor
+ * `?cursor` or `?page`, `page_size`, `include_total`, and what a list answers (docs/contract/platform.md 6.2). A cursor
  * names its list, so that one list's cursor is not taken by another. An empty parameter counts as absent.
  */
 import Type, { type TSchema } from 'typebox';
@@ -88,7 +88,7 @@ export function pageRequest(query: URLSearchParams, list: string): PageRequest {
   return { size: rows, offset, total: total || page !== undefined };
 }
 
-/** What the list answers, with its rows under `plural`. */
+/** The body of a page, with its rows under `plural`. */
 export function pageBody<Row>(
   list: string,
   plural: string,
@@ -122,7 +122,7 @@ export const Page = (plural: string, row: TSchema, example: object | undefined =
     { examples: [{ [plural]: example ? [example] : [], has_more: false, next_cursor: null, total: null }] },
   );
 
-/** What lists are searched for. Errors: 400 where it is too long. */
+/** The search filter. Errors: 400 where it is too long. */
 export function searchOf(query: URLSearchParams): { readonly search?: string } {
   const search = textOf(query, 'search', LIMITS.agent.search);
   return search === undefined ? {} : { search };

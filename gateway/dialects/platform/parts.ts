@@ -1,4 +1,4 @@
-/** What the platform's routes work with. */
+/** The ports that the platform's routes work with. */
 import type { Clock } from '../../../contracts/clock.js';
 import type { Language } from '../../../contracts/languages.js';
 import type { Agents, AgentVersions } from '../../../contracts/ports/agents.js';
@@ -7,7 +7,8 @@ import type { Knowledge } from '../../../contracts/ports/knowledge.js';
 import type { Outbound } from '../../../contracts/ports/outbound.js';
 import type { TokenCounter } from '../../../contracts/ports/tokens.js';
 import type { ToolCredentials, Tools } from '../../../contracts/ports/tools.js';
-import type { VoiceLibrary } from '../../../contracts/ports/voices.js';
+import type { AgentConfig } from '../../../contracts/schemas/agent-config.js';
+import type { VoiceCheck } from './voice-check.js';
 
 export interface PlatformParts {
   readonly keys: KeyAuthority;
@@ -17,11 +18,12 @@ export interface PlatformParts {
   readonly knowledge: Knowledge;
   readonly tokens: TokenCounter;
   readonly outbound: Outbound;
-  readonly voices: VoiceLibrary;
-  /** Whether any configured engine recognises the language, and whether any speaks it. */
+  /** The configuration that a new agent begins with. */
+  readonly initialConfig: AgentConfig;
+  readonly speech: VoiceCheck;
+  /** Whether any configured engine recognises the language. */
   readonly languages: {
-    hears(language: Language): boolean;
-    speaks(language: Language): boolean;
+    transcribes(language: Language): boolean;
   };
   readonly clock: Clock;
 }

@@ -1,31 +1,13 @@
-/** A route of the platform as one row: who may call, what it does, what /openapi.json says of it. */
-import type { TSchema } from 'typebox';
+/** A row of the platform's tables: its types, the answers that its handlers share, and the failures that it may describe. */
 import type { Caller } from '../../../contracts/ports/identity.js';
 import { ErrorBody, ValidationErrorBody } from '../../../contracts/schemas/shapes.js';
-import { authenticate } from '../../server/auth.js';
-import type { HttpRequest, Reply, Route, RouteDescription } from '../../server/port.js';
+import type { HttpRequest, Reply, RouteDescription } from '../../server/port.js';
+import type * as routes from '../../server/routes.js';
 import { notFound } from './errors.js';
 import type { PlatformParts } from './parts.js';
 
-export type Handler = (request: HttpRequest, parts: PlatformParts, caller: Caller) => Promise<Reply>;
-
-export interface Row extends Pick<Route, 'method' | 'path'> {
-  readonly handler: Handler;
-  readonly description: RouteDescription;
-}
-
-/** Routes that know who calls: the key comes before all else. */
-export const routesOf = (rows: readonly Row[], parts: PlatformParts): Route[] =>
-  rows.map(({ handler, ...row }) => ({
-    ...row,
-    handler: async (request) => handler(request, parts, await authenticate(request, parts.keys)),
-  }));
-
-export const json = (status: number, value: object): Reply => ({
-  status,
-  headers: { 'content-type': 'application/json' },
-  body: JSON.stringify(value),
-});
+export type Handler = routes.Handler<PlatformParts, Caller>;
+export type Row = routes.Row<PlatformParts, Caller>;
 
 const ID = /^[\w-]{1,128}$/;
 
@@ -72,24 +54,3 @@ export const failures = (...statuses: readonly number[]): RouteDescription['resp
 /** Errors of a route that takes a JSON body. */
 export const bodyFailures = (...statuses: readonly number[]): RouteDescription['responses'] =>
   failures(400, 413, 415, 422, ...statuses);
-
-export const answers = (
-  status: number,
-  description: string,
-  schema?: TSchema,
-): RouteDescription['responses'] => ({
-  [status]: schema ? { description, content: { 'application/json': schema } } : { description },
-});
-
-export const jsonBody = (schema: TSchema): Record<string, TSchema> => ({ 'application/json': schema });
-
-export const queryParameter = (
-  name: string,
-  schema: object,
-  description?: string,
-): NonNullable<RouteDescription['parameters']>[number] => ({
-  name,
-  in: 'query',
-  schema,
-  ...(description === undefined ? {} : { description }),
-});

@@ -1,14 +1,14 @@
-/** What no schema says of a tool: its address, its headers, the name of a client's tool (fine point 16; spec rule 9). */
+/** Rules for tools beyond their schema: address, headers, the name of a client's tool (decision 16; rule 9). */
 import { LIMITS } from '../../../contracts/limits.js';
 import { CONNECTION_HEADERS, type Outbound } from '../../../contracts/ports/outbound.js';
 import type { Problem } from '../../../contracts/schemas/check.js';
 import type { ToolChange, ToolDefinition } from '../../../contracts/schemas/tools.js';
 import { misplacedPlaceholder, sampleUrl } from '../../../contracts/templates.js';
-import { problem } from './errors.js';
+import { problem, repeatedNames } from './errors.js';
 
 const CLIENT_NAME = new RegExp(LIMITS.tool.clientNamePattern);
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** What HTTP carries in a header: no CR, no LF, one byte a character. */
+/** A header value that HTTP can carry: no CR, no LF, one byte a character. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const MEDIA_TYPE = /^[\t\x20-\x7e]*$/;
 
@@ -49,6 +49,7 @@ function typeProblems({ content_type: type = '' }: ToolChange): Problem[] {
 
 /** All of a creation or a change but its name. */
 export const toolProblems = (tool: ToolChange, outbound: Pick<Outbound, 'checkUrl'>): Problem[] => [
+  ...repeatedNames(tool.arguments ?? [], ['arguments']),
   ...urlProblems(tool, outbound),
   ...typeProblems(tool),
   ...headerProblems(tool),

@@ -1,5 +1,5 @@
 /**
- * A tool called as an agent would call it, once, to see what comes back (spec "Webhook tool" rule 8; decisions.md
+ * A tool called as an agent would call it, once, to see what comes back (docs/contract/platform.md 6.5 rule 8; docs/contract/decisions.md
  * "Platform"). What the endpoint answers is a result; only a request that makes no sense is an error.
  */
 import { ServiceError } from '../../../contracts/errors.js';
@@ -14,11 +14,13 @@ import {
   UnsavedToolTest,
 } from '../../../contracts/schemas/tools.js';
 import { toolRequest } from '../../../contracts/tool-request.js';
+import { answers, jsonBody } from '../../server/openapi-parts.js';
+import { json } from '../../server/replies.js';
 import { readBody } from './bodies.js';
 import { checked } from './checked.js';
-import { refuse, within } from './errors.js';
+import { refuse, rethrowUnder } from './errors.js';
 import type { PlatformParts } from './parts.js';
-import { answers, bodyFailures, found, type Handler, json, jsonBody, type Row } from './rows.js';
+import { bodyFailures, found, type Handler, type Row } from './rows.js';
 import { nameProblems, toolProblems } from './tool-check.js';
 import { toolIdOf } from './tools.js';
 
@@ -92,7 +94,7 @@ const testUnsaved: Handler = async (request, parts) => {
   try {
     refuse([...nameProblems(tool, tool.tool_type), ...toolProblems(tool, parts.outbound)]);
   } catch (error) {
-    return within('tool', error);
+    return rethrowUnder('tool', error);
   }
   const { definition } = newTool(tool);
   return json(200, await call(definition, ownHeaders(tool.headers), values, parts, request.signal));

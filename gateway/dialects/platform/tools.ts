@@ -1,4 +1,4 @@
-/** Tools (spec "Webhook tool"; native-and-platform.md 6.5). */
+/** Tools (docs/contract/platform.md 6.5; docs/contract/platform.md 6.5). */
 import { LIMITS } from '../../../contracts/limits.js';
 import type {
   AgentReferences as References,
@@ -14,23 +14,13 @@ import {
   ToolEntity,
   ToolSummary,
 } from '../../../contracts/schemas/tools.js';
+import { answers, jsonBody, queryParameter } from '../../server/openapi-parts.js';
+import { json } from '../../server/replies.js';
 import { readBody } from './bodies.js';
 import { checked } from './checked.js';
-import { refuse } from './errors.js';
+import { foreignProblems, refuse } from './errors.js';
 import { Page, pageBody, pageRequest, PAGING, SEARCH, searchOf, textOf } from './paging.js';
-import {
-  answers,
-  bodyFailures,
-  failures,
-  found,
-  gone,
-  type Handler,
-  idOf,
-  json,
-  jsonBody,
-  queryParameter,
-  type Row,
-} from './rows.js';
+import { bodyFailures, failures, found, gone, type Handler, idOf, type Row } from './rows.js';
 import { nameProblems, toolProblems } from './tool-check.js';
 
 const WHAT = 'Tool';
@@ -82,10 +72,12 @@ const read: Handler = async (request, { tools }, { workspaceId }) =>
   json(200, toolEntity(found(await tools.read(toolIdOf(request), workspaceId), WHAT)));
 
 const change: Handler = async (request, { tools, outbound }, { workspaceId }) => {
+  const id = toolIdOf(request);
   const wanted = checkChange(await readBody(request));
   refuse(toolProblems(wanted, outbound));
-  const changed = await tools.change(toolIdOf(request), workspaceId, (current) => {
-    refuse(nameProblems(wanted, current.tool_type));
+  const changed = await tools.change(id, workspaceId, (current) => {
+    const own = { tool_id: id, workspace_id: workspaceId, tool_type: current.tool_type };
+    refuse([...foreignProblems(wanted, own), ...nameProblems(wanted, current.tool_type)]);
     return reviseTool(current, wanted);
   });
   return json(200, toolEntity(found(changed, WHAT)));
@@ -147,8 +139,8 @@ export const TOOL_ROWS: readonly Row[] = [
     description: {
       summary: 'Change a tool',
       description:
-        'What is absent stays, lists are replaced. Every agent that uses it has unpublished changes then; a new ' +
-        'credential takes effect at once, also for published versions.',
+        'What is absent stays, lists are replaced, what was read can be sent back whole. Every agent that uses it has ' +
+        'unpublished changes then; a new credential takes effect at once, also for published versions.',
       ...TAGS,
       requestBody: jsonBody(ToolChange),
       responses: { ...answers(200, 'The tool', ToolEntity), ...bodyFailures(404) },

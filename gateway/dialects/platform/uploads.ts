@@ -1,4 +1,4 @@
-/** Forms with a text file (native-and-platform.md 6.1, knowledge sources): .md or .txt, UTF-8, at most 1 MB. */
+/** Forms with a text file (docs/contract/platform.md 6.1, knowledge sources): .md or .txt, UTF-8, at most 1 MB. */
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { SourceFile } from '../../../contracts/ports/knowledge.js';
@@ -20,7 +20,7 @@ const checkFields = checked(KnowledgeFields);
 export interface Upload {
   readonly fields: KnowledgeFields;
   readonly file: UploadedFile | undefined;
-  /** What is wrong with the file's presence or name. */
+  /** Problems with the file's presence or name. */
   readonly problems: readonly Problem[];
 }
 

@@ -1,13 +1,16 @@
-/** Publishing, and published versions (native-and-platform.md 6.4). */
+/** Publishing, and published versions (docs/contract/platform.md 6.4). */
 import type { VersionSummary as Summary } from '../../../contracts/ports/agents.js';
 import { Publication, Published, VersionDetail, VersionSummary } from '../../../contracts/schemas/agents.js';
+import { answers, jsonBody } from '../../server/openapi-parts.js';
+import { json } from '../../server/replies.js';
 import { agentIdOf, configEntity } from './agents.js';
 import { readOptionalBody } from './bodies.js';
 import { checked } from './checked.js';
 import { warningsOf } from './config-check.js';
-import { notFound } from './errors.js';
+import { notFound, refuse } from './errors.js';
 import { Page, pageBody, pageRequest, PAGING } from './paging.js';
-import { answers, bodyFailures, failures, found, type Handler, json, jsonBody, type Row } from './rows.js';
+import { bodyFailures, failures, found, type Handler, type Row } from './rows.js';
+import { voiceProblems } from './voice-check.js';
 
 const checkPublication = checked(Publication);
 
@@ -24,9 +27,11 @@ const summaryOf = ({ number, title, description, configHash, publishedAt }: Summ
 const publish: Handler = async (request, parts, { workspaceId }) => {
   const body = checkPublication(await readOptionalBody(request));
   const about = { title: body.version_title ?? null, description: body.version_description ?? null };
-  const version = found(await parts.versions.publish(agentIdOf(request), workspaceId, about), 'Agent');
-  const warnings = await warningsOf(version.config, workspaceId, parts);
-  return json(200, { ...summaryOf(version), warnings });
+  const id = agentIdOf(request);
+  const { config } = found(await parts.agents.config(id, workspaceId), 'Agent');
+  refuse(await voiceProblems(config.voice, workspaceId, parts.speech, ['voice', 'voice_id']));
+  const version = found(await parts.versions.publish(id, workspaceId, about), 'Agent');
+  return json(200, { ...summaryOf(version), warnings: warningsOf(version.config, parts.languages) });
 };
 
 const list: Handler = async (request, { versions }, { workspaceId }) => {
@@ -54,7 +59,8 @@ export const VERSION_ROWS: readonly Row[] = [
       summary: 'Publish the draft',
       description:
         'Makes the next version, which sessions run on from now on: the configuration, the attached tools as they are, ' +
-        'the newest content of the knowledge sources.',
+        'the newest content of the knowledge sources. Refused with a voice that is not there or does not speak the ' +
+        'language; other things that will not work are warnings.',
       ...TAGS,
       requestBody: jsonBody(Publication),
       bodyIsOptional: true,

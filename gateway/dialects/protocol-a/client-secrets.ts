@@ -1,6 +1,6 @@
 /**
  * `POST …/realtime/client_secrets`: a short-lived key for a browser, good for one realtime socket at a time, and the
- * session that it opens (protocol-a.md 5.7; decisions.md "Protocol A"). The session is checked here, as
+ * session that it opens (docs/contract/protocol-a.md 5.7; docs/contract/decisions.md "Protocol A"). The session is checked here, as
  * `session.update` would, and completed when the socket opens.
  */
 import { LIMITS } from '../../../contracts/limits.js';
@@ -10,25 +10,29 @@ import { invalid, valid } from '../../../contracts/schemas/valid.js';
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
 import { authenticate } from '../../server/auth.js';
 import { readJson } from '../../server/body.js';
-import type { HttpRequest, Reply } from '../../server/port.js';
-import type { Base } from './bases.js';
+import { answers } from '../../server/openapi-parts.js';
+import { json } from '../../server/replies.js';
 import { Fault } from './realtime/faults.js';
 import { defaultSettings, type Settings, showSession, updated } from './realtime/settings.js';
 import { suffixOf } from './realtime/state.js';
-import type { ProtocolAParts } from './routes.js';
-import { ClientSecretBody } from './schema.js';
+import { checkVoice } from './realtime/voice-check.js';
+import { FAILURES, type Handler, type Row, TAGS } from './rows.js';
+import { ClientSecret, ClientSecretBody } from './schema.js';
 
 export const isClientSecret = (key: string): boolean => key.startsWith(CLIENT_SECRET_PREFIX);
 
 const checkBody = checker(ClientSecretBody);
 
-/** What the session is set to. Errors: `invalid_request` for what `session.update` would refuse. */
+const refused = (error: unknown): unknown =>
+  error instanceof Fault ? invalid(error.message, error.param ?? 'session') : error;
+
+/** The session's settings. Errors: `invalid_request` for what `session.update` would refuse. */
 export function secretSettings(session: SecretSession, vocabulary: Vocabulary): Settings {
   const kind = session['type'] === 'transcription' ? 'transcription' : 'realtime';
   try {
     return updated(defaultSettings(kind, vocabulary), session, vocabulary);
   } catch (error) {
-    throw error instanceof Fault ? invalid(error.message, error.param ?? 'session') : error;
+    throw refused(error);
   }
 }
 
@@ -43,22 +47,34 @@ function secretRequest(value: unknown): { readonly session: SecretSession; reado
   };
 }
 
-export async function issueClientSecret(
-  request: HttpRequest,
-  _base: Base,
-  parts: ProtocolAParts,
-): Promise<Reply> {
+const issueClientSecret: Handler = async (request, parts) => {
   const caller = await authenticate(request, parts.keys);
   const body = await readJson(request, LIMITS.clientSecret.bodyBytes);
   const { session, ttlSeconds } = secretRequest(body);
   const settings = secretSettings(session, parts.vocabulary);
+  await checkVoice(settings, caller, parts).catch((error: unknown) => {
+    throw refused(error);
+  });
   const kept = { ...session, type: settings.kind };
   const { value, expiresAt } = await parts.clientSecrets.issue(caller, kept, ttlSeconds);
   const expires = Math.floor(expiresAt.getTime() / 1000);
   const shown = showSession(settings, `sess_${suffixOf(request.generationId)}`, expires);
-  return {
-    status: 200,
-    headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
-    body: JSON.stringify({ value, expires_at: expires, session: shown }),
-  };
-}
+  return json(200, { value, expires_at: expires, session: shown }, { 'cache-control': 'no-store' });
+};
+
+export const CLIENT_SECRET_ROWS: readonly Row[] = [
+  {
+    method: 'POST',
+    path: '/realtime/client_secrets',
+    handler: issueClientSecret,
+    description: {
+      summary: 'Issue a short-lived key for a browser (protocol A, realtime)',
+      tags: TAGS,
+      requestBody: { 'application/json': ClientSecretBody },
+      responses: {
+        ...answers(200, 'The key, and the session it opens', ClientSecret),
+        ...FAILURES,
+      },
+    },
+  },
+];

@@ -1,18 +1,26 @@
 /**
- * How protocol A says that something went wrong (spec "Errors"; decisions.md "Protocol A"). What the native
+ * Errors of protocol A on the wire (docs/contract/limits.md; docs/contract/decisions.md "Protocol A"). What the native
  * service says is a `provider_error` with its name; what this layer says carries no metadata.
  */
-import type { ServiceError } from '../../../contracts/errors.js';
+import { isRateLimit, type ServiceError } from '../../../contracts/errors.js';
+import { toldMessage } from '../../../contracts/missing-voice.js';
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
 import type { Reply } from '../../server/port.js';
+import { json } from '../../server/replies.js';
+
+const FAILED = 500;
+
+/** The one list of voices in this protocol. */
+export const VOICE_LIST = 'GET /v1/audio/voices';
 
 export type ErrorType =
-  'authentication_error' | 'rate_limit_error' | 'provider_error' | 'invalid_request_error';
+  'authentication_error' | 'rate_limit_error' | 'provider_error' | 'server_error' | 'invalid_request_error';
 
-export function errorType({ code, status, origin }: ServiceError): ErrorType {
-  if (code === 'missing_key') return 'authentication_error';
-  if (status === 429) return 'rate_limit_error';
-  return origin === 'service' ? 'provider_error' : 'invalid_request_error';
+export function errorType(error: ServiceError): ErrorType {
+  if (error.code === 'missing_key') return 'authentication_error';
+  if (isRateLimit(error)) return 'rate_limit_error';
+  if (error.origin === 'service') return 'provider_error';
+  return error.status >= FAILED ? 'server_error' : 'invalid_request_error';
 }
 
 /** The value of `error`. */
@@ -20,7 +28,7 @@ export function errorBody(error: ServiceError, { providerName }: Pick<Vocabulary
   const type = errorType(error);
   return {
     code: error.status,
-    message: error.message,
+    message: toldMessage(error, VOICE_LIST),
     type,
     ...(error.param === undefined ? {} : { param: error.param }),
     ...(type === 'provider_error' ? { metadata: { provider_name: providerName } } : {}),
@@ -46,14 +54,12 @@ export function streamErrorBody(error: ServiceError, vocabulary: Pick<Vocabulary
   return { ...body, metadata: { ...body.metadata, error_type: streamErrorType(error) } };
 }
 
-/** Work may have been done, and billed: the clients' own retries are told to stay out (spec "Errors"). */
+/** Work may have been done, and billed: the clients' own retries are told to stay out (docs/contract/limits.md). */
 const NEVER_RETRIED: readonly number[] = [500, 502];
 
-export const errorReply = (error: ServiceError, vocabulary: Vocabulary): Reply => ({
-  status: error.status,
-  headers: {
-    'content-type': 'application/json',
-    ...(NEVER_RETRIED.includes(error.status) ? { 'x-should-retry': 'false' } : {}),
-  },
-  body: JSON.stringify({ error: errorBody(error, vocabulary) }),
-});
+export const errorReply = (error: ServiceError, vocabulary: Vocabulary): Reply =>
+  json(
+    error.status,
+    { error: errorBody(error, vocabulary) },
+    NEVER_RETRIED.includes(error.status) ? { 'x-should-retry': 'false' } : {},
+  );

@@ -1,49 +1,30 @@
-/** Protocol A as one dialect: the same routes below each of its bases, its error shape for all of /compat. */
-import type { Dialect, HttpRequest, Reply, Route, RouteDescription } from '../../server/port.js';
-import { type Observation, traced } from '../../server/trace-requests.js';
-import { type Base, basesOf, COMPATIBILITY_ROOT } from './bases.js';
-import { completeChat } from './chat/routes.js';
-import { issueClientSecret } from './client-secrets.js';
-import { CHAT, CLIENT_SECRETS, MODELS, SPEECH, TRANSCRIPTIONS } from './descriptions.js';
+/** Protocol A as one dialect: the same routes below each of its bases, its error shape for all that is its own. */
+import type { Dialect, Route } from '../../server/port.js';
+import { tracedRoutes } from '../../server/routes.js';
+import { AUDIO_LIST_ROWS } from './audio-lists.js';
+import { type Base, basesOf, PREFIXES } from './bases.js';
+import { CHAT_ROWS } from './chat/index.js';
+import { CLIENT_SECRET_ROWS } from './client-secrets.js';
 import { errorReply } from './errors.js';
+import { MODEL_ROWS } from './models.js';
+import type { ProtocolAParts } from './parts.js';
 import { realtimeSockets } from './realtime/index.js';
-import { listModels, type ProtocolAParts, speak, transcribe } from './routes.js';
+import { SPEECH_ROWS } from './speech.js';
+import { TRANSCRIPTION_ROWS } from './transcription.js';
 
-type Row = readonly [
-  method: 'GET' | 'POST',
-  path: string,
-  handler: (
-    request: HttpRequest,
-    base: Base,
-    parts: ProtocolAParts,
-    observation: Observation,
-  ) => Promise<Reply>,
-  description: RouteDescription,
-];
-
-const ROUTES: readonly Row[] = [
-  ['POST', '/audio/speech', speak, SPEECH],
-  ['POST', '/audio/transcriptions', transcribe, TRANSCRIPTIONS],
-  ['POST', '/chat/completions', completeChat, CHAT],
-  ['POST', '/realtime/client_secrets', issueClientSecret, CLIENT_SECRETS],
-  ['GET', '/models', listModels, MODELS],
-];
+const ROWS = [...SPEECH_ROWS, ...TRANSCRIPTION_ROWS, ...CHAT_ROWS, ...CLIENT_SECRET_ROWS, ...MODEL_ROWS];
 
 const routesOf = (base: Base, parts: ProtocolAParts): readonly Route[] =>
-  ROUTES.map(([method, below, handler, description]) => {
-    const path = base.path + below;
-    return {
-      method,
-      path,
-      handler: traced(path, parts, (request, observation) => handler(request, base, parts, observation)),
-      description,
-    };
-  });
+  tracedRoutes([...ROWS, ...(base.audioLists ? AUDIO_LIST_ROWS : [])], { ...parts, base }, base.path);
 
-export const protocolADialect = (parts: ProtocolAParts): Dialect => ({
-  name: 'protocol-a',
-  prefixes: [COMPATIBILITY_ROOT],
-  routes: basesOf(parts.vocabulary).flatMap((base) => routesOf(base, parts)),
-  sockets: realtimeSockets(basesOf(parts.vocabulary), parts),
-  errorReply: (error) => errorReply(error, parts.vocabulary),
-});
+export function protocolADialect(parts: ProtocolAParts): Dialect {
+  const bases = basesOf(parts.vocabulary, parts.pcmRates);
+  return {
+    name: 'protocol-a',
+    prefixes: PREFIXES,
+    routes: bases.flatMap((base) => routesOf(base, parts)),
+    sockets: realtimeSockets(bases, parts),
+    requestIdHeader: 'x-request-id',
+    errorReply: (error) => errorReply(error, parts.vocabulary),
+  };
+}

@@ -1,8 +1,14 @@
 /**
- * `GET /models`: one list that every client's own schema accepts (protocol-a.md section 3; spec rule 13:
+ * `GET /models`: one list that every client's own schema accepts (docs/contract/protocol-a.md 3; rule 13:
  * what is always null, and what is absent).
  */
+import Type from 'typebox';
 import { MODEL_DETAILS, SYNTHESIS_MODELS, TRANSCRIPTION_MODELS } from '../../../contracts/models.js';
+import { answers } from '../../server/openapi-parts.js';
+import { json } from '../../server/replies.js';
+import { pageOf } from './paging.js';
+import { failures, type Handler, PAGE, type Row, TAGS } from './rows.js';
+import { ModelList } from './schema.js';
 
 interface Kind {
   readonly models: readonly (keyof typeof MODEL_DETAILS)[];
@@ -62,10 +68,52 @@ function wantedModalities(query: URLSearchParams): readonly string[] | undefined
   return wanted.length === 0 || wanted.includes('all') ? undefined : wanted;
 }
 
-/** `base` is the path below which the list was asked for. Unknown query parameters are ignored. */
-export function modelList(query: URLSearchParams, vendor: string, base: string): object {
+/** The address of the page that begins there, with what else was asked for. */
+function pageAddress(base: string, query: URLSearchParams, offset: number): string {
+  const asked = new URLSearchParams(query);
+  asked.set('offset', String(offset));
+  return `${base}/models?${asked.toString()}`;
+}
+
+/**
+ * `base` is the path below which the list was asked for. Unknown query parameters are ignored.
+ * Errors: `invalid_request`.
+ */
+function modelList(query: URLSearchParams, vendor: string, base: string): object {
   const wanted = wantedModalities(query);
   const kinds = KINDS.filter(({ selectedBy }) => !wanted || selectedBy.some((name) => wanted.includes(name)));
-  const data = kinds.flatMap((kind) => kind.models.map((model) => entryOf(model, kind, vendor, base)));
-  return { object: 'list', data, links: { next: null }, total_count: data.length };
+  const all = kinds.flatMap((kind) => kind.models.map((model) => entryOf(model, kind, vendor, base)));
+  const { items: data, next } = pageOf(all, query);
+  const links = { next: next === undefined ? null : pageAddress(base, query, next) };
+  return { object: 'list', data, links, total_count: all.length };
 }
+
+/** Open to everybody: clients send a key or none. */
+const listModels: Handler = async ({ query }, { base, vocabulary }) =>
+  json(200, modelList(query, vocabulary.vendor, base.path));
+
+export const MODEL_ROWS: readonly Row[] = [
+  {
+    method: 'GET',
+    path: '/models',
+    handler: listModels,
+    description: {
+      summary: 'List the models (protocol A)',
+      tags: TAGS,
+      auth: false,
+      parameters: [
+        {
+          name: 'output_modalities',
+          in: 'query',
+          description: '`speech` or `text`',
+          schema: Type.String(),
+        },
+        ...PAGE,
+      ],
+      responses: {
+        ...answers(200, 'The models', ModelList),
+        ...failures(400, 503),
+      },
+    },
+  },
+];

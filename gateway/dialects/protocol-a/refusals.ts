@@ -1,10 +1,17 @@
-/** Options that protocol A names and this service does not have (spec "Refused options", rule 6), as data. */
+/** Options that protocol A names and this service does not have (docs/contract/compatibility.md "Refused options", rule 6), as data. */
 import type { Refusal } from '../../../contracts/schemas/refusals.js';
 
 export const SPEECH_REFUSALS: readonly Refusal[] = [
-  { option: 'instructions', why: 'Speaking instructions are not supported' },
-  { option: 'stream_format', why: 'The only stream_format is `audio`', passes: ['audio'] },
+  { option: 'instructions', why: 'Speaking instructions are not supported; leave instructions out' },
+  {
+    option: 'stream_format',
+    why: 'The only stream_format is `audio`: set it to that (LiveKit\'s plugin does for model="tts-1")',
+    passes: ['audio'],
+  },
 ];
+
+/** Ignored, as the contract says, but not without a word in the log. */
+export const TRANSCRIPTION_IGNORED: readonly string[] = ['diarize'];
 
 export const TRANSCRIPTION_REFUSALS: readonly Refusal[] = [
   { option: 'include', why: 'Nothing more can be included in a transcription' },

@@ -1,5 +1,5 @@
 /**
- * Protocol A's bodies (protocol-a.md sections 1 to 3). Null means absent, unknown fields are ignored; what
+ * Protocol A's bodies (docs/contract/protocol-a.md 1). Null means absent, unknown fields are ignored; what
  * only some bases know is left unchecked here and checked where it counts.
  */
 import Type, { type Static, type TSchema } from 'typebox';
@@ -15,15 +15,15 @@ export const Provider = Type.Object({
   options: optional(Type.Record(Type.String(), Type.Unknown(), { description: 'Native options by vendor' })),
 });
 
-export const Voice = Type.Union([Type.String(), Type.Object({ id: Type.String() })], {
+export const VoiceParam = Type.Union([Type.String(), Type.Object({ id: Type.String() })], {
   description: 'Voice id; empty or `default` selects the default voice',
 });
-export type Voice = Static<typeof Voice>;
+export type VoiceParam = Static<typeof VoiceParam>;
 
 export const SpeechBody = Type.Object({
   model: Type.String(),
   input: Type.String({ description: 'What to say' }),
-  voice: optional(Voice),
+  voice: optional(VoiceParam),
   response_format: optional(Type.String({ description: 'mp3, wav, pcm, pcm16 or opus' })),
   sample_rate: optional(Type.Integer({ description: 'Hz' })),
   speed: optional(Type.Number({ minimum: min, maximum: max, default: 1 })),
@@ -74,6 +74,9 @@ const Timed = { start: Type.Number(), end: Type.Number() };
 export const TranscriptionResult = Type.Object({
   text: Type.String(),
   usage: Type.Object({ type: Type.Literal('duration'), seconds: Type.Number() }),
+  x_groq: optional(
+    Type.Object({ id: Type.String() }, { description: "On the inference provider's base: the request" }),
+  ),
   task: optional(Type.Literal('transcribe')),
   language: optional(Type.String({ description: 'What the request said; empty where it said nothing' })),
   duration: optional(Type.Number({ description: 'seconds' })),
@@ -98,8 +101,20 @@ export const TranscriptionResult = Type.Object({
 export const ModelList = Type.Object({
   object: Type.Literal('list'),
   data: Type.Array(Type.Object({ id: Type.String() }, { additionalProperties: true })),
-  links: Type.Object({ next: Type.Null() }),
+  links: Type.Object({ next: Type.Union([Type.String({ description: 'The next page' }), Type.Null()]) }),
   total_count: Type.Integer(),
+});
+
+const Named = { id: Type.String(), name: Type.String() };
+
+export const VoiceList = Type.Object({
+  voices: Type.Array(Type.Object({ ...Named, languages: Type.Array(Type.String()) })),
+  total: Type.Integer(),
+});
+
+export const SpeakingModelList = Type.Object({
+  models: Type.Array(Type.Object(Named)),
+  total: Type.Integer(),
 });
 
 const { ttlSeconds } = LIMITS.clientSecret;

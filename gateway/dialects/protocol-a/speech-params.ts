@@ -1,8 +1,9 @@
-/** From protocol A's speech body to the speech port (protocol-a.md section 1; spec rules 1, 2, 4, 7 to 10). */
-import { resolveOutput } from '../../../codecs/formats.js';
+/** From protocol A's speech body to the speech port (docs/contract/protocol-a.md 1; rules 1, 2, 4, 7 to 10). */
+import { isRefusedFormat, refusedFormat, resolveOutput } from '../../../codecs/formats.js';
 import type { AudioFormat, OutputFormat } from '../../../contracts/audio.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
+import { missingVoice } from '../../../contracts/missing-voice.js';
 import type { SynthesisModel } from '../../../contracts/models.js';
 import type { SynthesisRequest } from '../../../contracts/ports/speech.js';
 import { checker, withoutNulls } from '../../../contracts/schemas/check.js';
@@ -19,7 +20,7 @@ import { invalid, valid } from '../../../contracts/schemas/valid.js';
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
 import type { Base } from './bases.js';
 import { SPEECH_REFUSALS } from './refusals.js';
-import { InputReferences, SpeechBody, type Voice } from './schema.js';
+import { InputReferences, SpeechBody, type VoiceParam } from './schema.js';
 
 const checkBody = checker(SpeechBody);
 const checkInputReferences = checker(InputReferences);
@@ -28,40 +29,57 @@ const checkInputReferences = checker(InputReferences);
 export const synthesisModel = (id: string, vocabulary: Vocabulary): SynthesisModel =>
   namedSynthesisModel(id, vocabulary, 'model');
 
-/** Names of `response_format`; a rate stands where it is not the format's own default (rule 8). */
-const FORMATS: ReadonlyMap<string, { readonly format: AudioFormat; readonly rate?: number }> = new Map([
+interface FormatRow {
+  readonly format: AudioFormat;
+  /** Hz, where it is not the format's own default (rule 8). */
+  rate?(base: Base): number;
+}
+
+/** Names of `response_format`. */
+const FORMATS: ReadonlyMap<string, FormatRow> = new Map<string, FormatRow>([
   ['mp3', { format: 'mp3' }],
   ['wav', { format: 'wav' }],
-  ['pcm', { format: 'pcm' }],
-  ['pcm16', { format: 'pcm', rate: 24_000 }],
+  ['pcm', { format: 'pcm', rate: ({ pcmRate }) => pcmRate }],
+  ['pcm16', { format: 'pcm', rate: () => 24_000 }],
   ['opus', { format: 'opus' }],
 ]);
 
+/** The format as a request names it; `param` is the client's name of the format's field. */
+export interface NamedFormat {
+  readonly name: string | undefined;
+  /** Hz */
+  readonly sampleRate?: number | undefined;
+  readonly param: string;
+}
+
+const unknownFormat = (name: string, param: string): ServiceError => {
+  const message = isRefusedFormat(name)
+    ? refusedFormat(`${param} to pcm`)
+    : `${param} must be one of ${[...FORMATS.keys()].join(', ')}`;
+  return new ServiceError('unsupported_format', { message, param });
+};
+
 /**
- * What is sent. Opus chooses its bitrate itself, whatever was asked (rule 9); `param` is the client's name of the
- * format's field. Errors: `unsupported_format`.
+ * The output format. Opus chooses its bitrate itself, whatever was asked (rule 9). Errors: `unsupported_format`.
  */
 export function speechOutput(
-  name: string,
-  sampleRate: number | undefined,
+  { name: given, sampleRate, param }: NamedFormat,
+  base: Base,
   options: NativeOptions,
-  param = 'response_format',
 ): OutputFormat {
+  const name = given ?? base.defaultFormat;
   const row = FORMATS.get(name);
-  if (!row) {
-    const message = `${param} must be one of ${[...FORMATS.keys()].join(', ')}`;
-    throw new ServiceError('unsupported_format', { message, param });
-  }
+  if (!row) throw unknownFormat(name, param);
   return resolveOutput(
-    { format: row.format, sampleRate: sampleRate ?? row.rate, mp3Bitrate: options.mp3_bitrate },
+    { format: row.format, sampleRate: sampleRate ?? row.rate?.(base), mp3Bitrate: options.mp3_bitrate },
     { sampleRate: 'sample_rate' },
   );
 }
 
 /** A voice id as the client wrote it. Errors: `voice_not_found` for one that no voice can have. */
-export function voiceId(voice: Voice | undefined, param = 'voice'): string {
+export function voiceId(voice: VoiceParam | undefined, param = 'voice'): string {
   const id = typeof voice === 'object' ? voice.id : (voice ?? '');
-  if (id.length > LIMITS.native.referenceIdLength.max) throw new ServiceError('voice_not_found', { param });
+  if (id.length > LIMITS.native.referenceIdLength.max) throw missingVoice(id, param);
   return id;
 }
 
@@ -137,6 +155,10 @@ export function speechRequest(source: SpeechSource, base: Base, vocabulary: Voca
     ...native,
     text: body.input,
     model,
-    output: speechOutput(body.response_format ?? base.defaultFormat, body.sample_rate, options),
+    output: speechOutput(
+      { name: body.response_format, sampleRate: body.sample_rate, param: 'response_format' },
+      base,
+      options,
+    ),
   };
 }

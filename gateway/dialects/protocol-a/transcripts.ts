@@ -1,14 +1,18 @@
-/** A transcript in the forms that protocol A knows (protocol-a.md section 2.3; spec rule 12). */
+/** A transcript in the forms that protocol A knows (docs/contract/protocol-a.md 2.3; rule 12). */
 import { phrasesOf, toSrt, toVtt } from '../../../codecs/subtitles.js';
 import type { Transcript } from '../../../contracts/ports/speech.js';
 import type { Reply } from '../../server/port.js';
 import { seconds } from '../../server/seconds.js';
 import { formatEvent, SSE_HEADERS } from '../../server/sse.js';
-import { hear, type Heard, type Transcribe } from './heard.js';
+import { usageOfTranscription } from './chat/usage.js';
+import { partsOf, type Transcribe, type TranscriptPart } from './transcript-stream.js';
 import type { ResponseFormat } from './schema.js';
 import type { TranscriptionInput } from './uploads.js';
 
-type Wanted = Pick<TranscriptionInput, 'language' | 'words'>;
+type Wanted = Pick<TranscriptionInput, 'language' | 'words'> & {
+  /** The request's id as clients of the inference provider read it; absent on the other bases. */
+  readonly groqId?: string;
+};
 
 interface Rendering {
   readonly contentType: string;
@@ -19,7 +23,21 @@ interface Rendering {
 
 const usageOf = ({ duration }: Transcript) => ({ type: 'duration', seconds: seconds(duration) });
 
-/** What the engines of others report about themselves; constants here (rule 12). */
+/** A stream's end counts tokens: its clients' schema knows no other unit there. */
+function tokenUsageOf({ text, duration }: Transcript): object {
+  const { prompt_tokens: input, completion_tokens: output } = usageOfTranscription(text, duration);
+  return {
+    type: 'tokens',
+    input_tokens: input,
+    input_token_details: { text_tokens: 0, audio_tokens: input },
+    output_tokens: output,
+    total_tokens: input + output,
+  };
+}
+
+const requestOf = ({ groqId }: Wanted): object => (groqId === undefined ? {} : { x_groq: { id: groqId } });
+
+/** Internals that other services' engines report; constants here (rule 12). */
 const ENGINE_INTERNALS = {
   seek: 0,
   tokens: [],
@@ -29,7 +47,8 @@ const ENGINE_INTERNALS = {
   no_speech_prob: 0,
 } as const;
 
-function verbose(transcript: Transcript, { language, words }: Wanted): object {
+function verbose(transcript: Transcript, wanted: Wanted): object {
+  const { language, words } = wanted;
   const { text, duration, words: timed = [] } = transcript;
   return {
     task: 'transcribe',
@@ -53,6 +72,7 @@ function verbose(transcript: Transcript, { language, words }: Wanted): object {
         }
       : {}),
     usage: usageOf(transcript),
+    ...requestOf(wanted),
   };
 }
 
@@ -60,7 +80,8 @@ const RENDERINGS: Readonly<Record<ResponseFormat, Rendering>> = {
   json: {
     contentType: 'application/json',
     timed: false,
-    render: (transcript) => JSON.stringify({ text: transcript.text, usage: usageOf(transcript) }),
+    render: (transcript, wanted) =>
+      JSON.stringify({ text: transcript.text, usage: usageOf(transcript), ...requestOf(wanted) }),
   },
   text: { contentType: 'text/plain; charset=utf-8', timed: false, render: ({ text }) => `${text}\n` },
   verbose_json: {
@@ -82,25 +103,28 @@ const RENDERINGS: Readonly<Record<ResponseFormat, Rendering>> = {
 
 export const needsWords = (format: ResponseFormat): boolean => RENDERINGS[format].timed;
 
-const eventOf = ({ text, transcript }: Heard): string =>
+const eventOf = ({ text, transcript }: TranscriptPart): string =>
   formatEvent({
     data: transcript
-      ? { type: 'transcript.text.done', text: transcript.text, usage: usageOf(transcript) }
+      ? { type: 'transcript.text.done', text: transcript.text, usage: tokenUsageOf(transcript) }
       : { type: 'transcript.text.delta', delta: text },
   });
 
 async function* transcriptEvents(transcribe: Transcribe): AsyncGenerator<string> {
-  for await (const heard of hear(transcribe)) yield eventOf(heard);
+  for await (const part of partsOf(transcribe)) yield eventOf(part);
 }
 
-/** A delta a segment, while the rest is still being heard: their sum is the text. A failure midway breaks the stream. */
+/** A delta a segment, while the rest is still being transcribed: their sum is the text. A failure midway breaks the stream. */
 export const transcriptStream = (transcribe: Transcribe): Reply => ({
   status: 200,
   headers: SSE_HEADERS,
   body: transcriptEvents(transcribe),
 });
 
-export function transcriptReply(transcript: Transcript, input: TranscriptionInput): Reply {
-  const { contentType, render } = RENDERINGS[input.format];
-  return { status: 200, headers: { 'content-type': contentType }, body: render(transcript, input) };
+export function transcriptReply(
+  transcript: Transcript,
+  wanted: Wanted & Pick<TranscriptionInput, 'format'>,
+): Reply {
+  const { contentType, render } = RENDERINGS[wanted.format];
+  return { status: 200, headers: { 'content-type': contentType }, body: render(transcript, wanted) };
 }

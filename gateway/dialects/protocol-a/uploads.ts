@@ -1,11 +1,12 @@
 /**
- * What a client wants transcribed, from a multipart form or from JSON (protocol-a.md sections 2.1 and 2.2).
+ * Uploads to be transcribed, from a multipart form or from JSON (docs/contract/protocol-a.md 2.1 and 2.2).
  * Form fields may come in any order, after the file as well, and with `[]` behind the name of a list.
  */
 import { booleanOf, isUnset } from '../../../contracts/coerce.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { TranscriptionModel } from '../../../contracts/models.js';
+import { isPlainObject } from '../../../contracts/plain-object.js';
 import { checker, withoutNulls } from '../../../contracts/schemas/check.js';
 import { namedTranscriptionModel } from '../../../contracts/schemas/model-ids.js';
 import {
@@ -20,7 +21,7 @@ import { providerOptionsOf } from '../../server/form-options.js';
 import { readMultipart } from '../../server/multipart.js';
 import type { HttpRequest } from '../../server/port.js';
 import { type AudioDocument, readAudioJson } from '../../server/audio-json.js';
-import { TRANSCRIPTION_REFUSALS } from './refusals.js';
+import { TRANSCRIPTION_IGNORED, TRANSCRIPTION_REFUSALS } from './refusals.js';
 import { InputAudio, type ResponseFormat, TranscriptionFields } from './schema.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -42,6 +43,8 @@ export interface TranscriptionInput {
   /** Whether the reply shall have the words. */
   readonly words: boolean;
   readonly stream: boolean;
+  /** Names of options that were asked for and are ignored. */
+  readonly ignored: readonly string[];
 }
 
 const AUDIO_BYTES = LIMITS.transcription.audioBytes;
@@ -106,8 +109,8 @@ export async function inputAudio(
 async function readBody(request: HttpRequest): Promise<Upload> {
   const document = await readAudioJson(request, LIMITS.body.transcription);
   const body = withoutNulls(document.value);
-  if (typeof body !== 'object' || body === null) throw invalid('the body must be of type object', '');
-  const fields = body as Fields;
+  if (!isPlainObject(body)) throw invalid('the body must be of type object', '');
+  const fields: Fields = body;
   const granularities = fields['timestamp_granularities'];
   const list = typeof granularities === 'string' ? listOf([granularities]) : granularities;
   const given = fields['input_audio'];
@@ -147,7 +150,8 @@ async function settle(
   const audio = await readAudio();
   if (!audio) throw invalid(`missing field ${audioField}`, audioField);
   const words = asked.timestamp_granularities?.includes('word') ?? false;
-  return { audio, model, language: asked.language ?? '', format, words, stream };
+  const ignored = TRANSCRIPTION_IGNORED.filter((name) => !isUnset(fields[name]));
+  return { audio, model, language: asked.language ?? '', format, words, stream, ignored };
 }
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Characters with their times, out of the words of a spoken piece (protocol-b.md sections 2 and 3). A word's
+ * Characters with their times, out of the words of a spoken piece (docs/contract/protocol-b.md 2). A word's
  * characters share its time, what stands between words (blanks, punctuation, tags) shares the time between them,
  * and what stands behind the last one the rest of the audio.
  *
@@ -35,7 +35,7 @@ function timesOf(runs: readonly Run[]): { chars: string[]; starts: number[]; end
   return times;
 }
 
-/** Of a piece that is over: all of its text. */
+/** The times of a piece that is over: all of its text. */
 function whole(text: string, words: readonly TimedWord[], duration: number): CharacterTimes {
   const times = timesOf(allRunsOf(text, words, duration, looking(duration)));
   const last = times.ends.length - 1;

@@ -1,9 +1,9 @@
-/** Who calls: protocol B's own key header, else a bearer token, else a single-use token in the query. */
+/** The caller, by protocol B's own key header, else a bearer token, else a single-use token in the query. */
 import { ServiceError } from '../../../contracts/errors.js';
 import type { Caller } from '../../../contracts/ports/identity.js';
 import type { SingleUseTokenKind } from '../../../contracts/ports/single-use-tokens.js';
-import { authenticateKey, bearerToken } from '../../server/auth.js';
-import type { HttpRequest } from '../../server/port.js';
+import { authenticateKey, bearerToken, permitted } from '../../server/auth.js';
+import type { Credentials, HttpRequest } from '../../server/port.js';
 import type { ProtocolBParts } from './parts.js';
 
 type Parts = Pick<ProtocolBParts, 'keys' | 'tokens' | 'vocabulary'>;
@@ -14,33 +14,41 @@ export const headerKey = (
   { protocolBKeyHeader }: Pick<ProtocolBParts['vocabulary'], 'protocolBKeyHeader'>,
 ): string | undefined => headers.get(protocolBKeyHeader.toLowerCase())?.trim() || bearerToken(headers);
 
-/** Errors: `missing_key`, `invalid_key`. */
-export const callerOf = (
-  { headers }: Pick<HttpRequest, 'headers'>,
+/** Errors: those of `authenticateKey`. */
+export async function callerOf(
+  request: Credentials,
   { keys, vocabulary }: Omit<Parts, 'tokens'>,
-): Promise<Caller> => authenticateKey(headerKey(headers, vocabulary), keys);
+): Promise<Caller> {
+  const { headers, permission } = request;
+  const caller = await authenticateKey(headerKey(headers, vocabulary), keys, permission);
+  request.authenticated();
+  return caller;
+}
 
-/** Spends the token. Errors: `invalid_key`, `overloaded`. */
+/** Spends the token, which may do what its key may. Errors: `invalid_key`, `role_forbidden`, `overloaded`. */
 export async function redeem(
   token: string,
   kind: SingleUseTokenKind,
+  { permission }: Pick<HttpRequest, 'permission'>,
   { tokens }: Pick<Parts, 'tokens'>,
 ): Promise<Caller> {
-  const caller = await tokens.redeem(token, kind);
-  if (caller) return caller;
+  const identity = await tokens.redeem(token, kind);
+  if (identity) return permitted(identity, permission);
   throw new ServiceError('invalid_key', {
     message: 'This token is unknown, used or expired',
     param: 'token',
   });
 }
 
-/** The same, where a browser may send `?token=` in place of a key. Errors: `missing_key`, `invalid_key`, `overloaded`. */
+/** The same, where a browser may send `?token=` in place of a key. Errors: those of `authenticateKey`, `overloaded`. */
 export async function callerOrToken(
-  request: Pick<HttpRequest, 'headers' | 'query'>,
+  request: Credentials & Pick<HttpRequest, 'query'>,
   kind: SingleUseTokenKind,
   parts: Parts,
 ): Promise<Caller> {
   const token = request.query.get('token');
-  if (token && headerKey(request.headers, parts.vocabulary) === undefined) return redeem(token, kind, parts);
-  return callerOf(request, parts);
+  if (!token || headerKey(request.headers, parts.vocabulary) !== undefined) return callerOf(request, parts);
+  const caller = await redeem(token, kind, request, parts);
+  request.authenticated();
+  return caller;
 }

@@ -1,6 +1,6 @@
-/** Models and languages as protocol B's clients name them (decisions.md "Models, voices"). */
+/** Models and languages as protocol B's clients name them (docs/contract/decisions.md "Models and voices"). */
 import { ServiceError } from '../../../contracts/errors.js';
-import { isLanguage, type Language } from '../../../contracts/languages.js';
+import { LANGUAGE_CODES, type LanguageCode } from '../../../contracts/languages.js';
 import {
   DEFAULT_SYNTHESIS_MODEL,
   type SynthesisModel,
@@ -20,7 +20,7 @@ export const transcriptionModel = (id: string, vendor: Vendor): TranscriptionMod
   namedTranscriptionModel(id, vendor, 'model_id');
 
 /** ISO 639-3, which clients of this protocol write as well. */
-const LONG_CODES: Readonly<Record<string, Language>> = {
+const LONG_CODES: Readonly<Record<string, LanguageCode>> = {
   eng: 'en',
   jpn: 'ja',
   zho: 'zh',
@@ -29,6 +29,19 @@ const LONG_CODES: Readonly<Record<string, Language>> = {
   spa: 'es',
   fra: 'fr',
   deu: 'de',
+  ara: 'ar',
+  ell: 'el',
+  heb: 'he',
+  hin: 'hi',
+  ita: 'it',
+  nld: 'nl',
+  pol: 'pl',
+  por: 'pt',
+  rus: 'ru',
+  tha: 'th',
+  tur: 'tr',
+  ukr: 'uk',
+  vie: 'vi',
 };
 
 /** The code's language in ISO 639-1, without region, where we know it; else the code as it is, in lower case. */
@@ -38,9 +51,9 @@ export function languageCode(code: string): string {
 }
 
 /** The language to speak; undefined where none is named. Errors: `language_unavailable`. */
-export function spokenLanguage(code: string | undefined): Language | undefined {
+export function spokenLanguage(code: string | undefined): LanguageCode | undefined {
   if (!code) return undefined;
   const language = languageCode(code);
-  if (isLanguage(language)) return language;
+  if (LANGUAGE_CODES.includes(language)) return language;
   throw new ServiceError('language_unavailable', { param: 'language_code' });
 }

@@ -1,19 +1,24 @@
 /**
- * How protocol B says that something went wrong (protocol-b.md section 7; decisions.md "Protocol B"): the older
+ * Errors of protocol B on the wire (docs/contract/protocol-b.md 7; docs/contract/decisions.md "Protocol B"): the older
  * shape, `status` and `message`, and the newer one, `type` and `code`, in one object.
  */
 import type { ErrorCode, ServiceError } from '../../../contracts/errors.js';
+import { toldMessage } from '../../../contracts/missing-voice.js';
 import type { Reply } from '../../server/port.js';
+import { json } from '../../server/replies.js';
 
-/** What clients of this protocol know under another name than ours. */
+/** Errors that clients of this protocol know under another name than ours. */
 const SLUGS: Readonly<Partial<Record<ErrorCode, string>>> = {
   missing_key: 'needs_authorization',
   invalid_key: 'invalid_api_key',
+  expired_key: 'invalid_api_key',
+  role_forbidden: 'missing_permissions',
   concurrency_exceeded: 'too_many_concurrent_requests',
   overloaded: 'system_busy',
   draining: 'system_busy',
   engine_busy: 'system_busy',
   storage_unavailable: 'system_busy',
+  storage_full: 'system_busy',
   internal: 'internal_error',
 };
 
@@ -28,26 +33,29 @@ const TYPES: Readonly<Record<number, string>> = {
 const typeOf = (status: number): string =>
   TYPES[status] ?? (status >= 500 ? 'internal_error' : 'validation_error');
 
+/** Below the base. */
+export const VOICE_LIST = 'GET /v1/voices';
+
 /** The protocol's name of an error, on REST and in frames. */
 export const slugOf = ({ code }: Pick<ServiceError, 'code'>): string => SLUGS[code] ?? code;
 
-export function errorReply(error: ServiceError, generationId: string): Reply {
-  const { status, message, param } = error;
+/** The body of an error, which is also the last line of a stream of lines. */
+export function errorBody(error: ServiceError, generationId: string): object {
+  const { status, param } = error;
   const slug = slugOf(error);
   const detail = {
     type: typeOf(status),
     code: slug,
     status: slug,
-    message,
+    message: toldMessage(error, VOICE_LIST),
     request_id: generationId,
     ...(param === undefined ? {} : { param }),
   };
-  return {
-    status,
-    headers: { 'content-type': 'application/json', ...requestIds(generationId) },
-    body: JSON.stringify({ detail }),
-  };
+  return { detail };
 }
+
+export const errorReply = (error: ServiceError, generationId: string): Reply =>
+  json(error.status, errorBody(error, generationId), requestIds(generationId));
 
 /** X-Generation-Id under the names that this protocol's clients read. */
 export const requestIds = (generationId: string): Record<string, string> => ({

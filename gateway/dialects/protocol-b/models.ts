@@ -1,11 +1,11 @@
-/** `GET /v1/models`: a bare list with every field that the protocol calls required (protocol-b.md section 6). */
+/** `GET /v1/models`: a bare list with every field that the protocol calls required (docs/contract/protocol-b.md 6). */
 import { LANGUAGE_NAMES } from '../../../contracts/languages.js';
 import { MODEL_DETAILS, SYNTHESIS_MODELS, TRANSCRIPTION_MODELS } from '../../../contracts/models.js';
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
-import type { HttpRequest, Reply } from '../../server/port.js';
+import { json } from '../../server/replies.js';
 import { callerOf } from './auth.js';
-import type { ProtocolBParts } from './parts.js';
-import { json } from './replies.js';
+import { type Handler, reading, type Row } from './rows.js';
+import { ModelList } from './schema.js';
 
 /** A text is bounded by its body alone; clients that cut texts want a number. */
 const MOST_CHARACTERS = 1_000_000;
@@ -38,7 +38,16 @@ export const modelList = ({ vendor }: Pick<Vocabulary, 'vendor'>): readonly obje
   ...TRANSCRIPTION_MODELS.map((model) => entryOf(model, false, vendor)),
 ];
 
-export async function listModels(request: HttpRequest, parts: ProtocolBParts): Promise<Reply> {
+const listModels: Handler = async (request, parts) => {
   await callerOf(request, parts);
-  return json(modelList(parts.vocabulary));
-}
+  return json(200, modelList(parts.vocabulary));
+};
+
+export const MODEL_ROWS: readonly Row[] = [
+  {
+    method: 'GET',
+    path: '/v1/models',
+    handler: listModels,
+    description: reading('List the models (protocol B)', ModelList, [401]),
+  },
+];

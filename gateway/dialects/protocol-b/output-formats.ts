@@ -1,8 +1,8 @@
 /**
- * Names of `output_format` (protocol-b.md section 1; spec rules 8 to 10): codec, rate in Hz, and a bitrate in
+ * Names of `output_format` (docs/contract/protocol-b.md 1; rules 8 to 10): codec, rate in Hz, and a bitrate in
  * kbit/s for MP3, which snaps up to a tier, and for Opus, which chooses its own.
  */
-import { isRefusedFormat, resolveOutput, snapMp3Bitrate } from '../../../codecs/formats.js';
+import { isRefusedFormat, refusedFormat, resolveOutput, snapMp3Bitrate } from '../../../codecs/formats.js';
 import type { AudioFormat, OutputFormat } from '../../../contracts/audio.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import type { NativeOptions } from '../../../contracts/schemas/native-options.js';
@@ -23,7 +23,7 @@ interface Wanted {
 }
 
 function parse(name: string): Wanted {
-  if (isRefusedFormat(name)) throw unsupported('Mu-law and A-law are not supported');
+  if (isRefusedFormat(name)) throw unsupported(refusedFormat(`${PARAM} to pcm_8000`));
   const [, format, rate, bitrate] = WITH_BITRATE.exec(name) ?? WITHOUT_BITRATE.exec(name) ?? [];
   if (format === undefined) throw unsupported(`Unknown ${PARAM} ${name.slice(0, 64)}`);
   return {
@@ -34,7 +34,7 @@ function parse(name: string): Wanted {
 }
 
 /**
- * What is sent for the name, absent or empty for the default; an exact tier in the native options wins over the
+ * The output format of a name, absent or empty for the default; an exact tier in the native options wins over the
  * name's. Errors: `unsupported_format`.
  */
 export function outputFormat(

@@ -1,4 +1,4 @@
-/** What protocol B is made of: its REST handlers and its sockets are given the same. */
+/** The ports that protocol B's routes and sockets work with. */
 import type { Clock } from '../../../contracts/clock.js';
 import type { Log } from '../../../contracts/log.js';
 import type { KeyAuthority } from '../../../contracts/ports/identity.js';

@@ -1,5 +1,5 @@
 /**
- * Options of protocol B's transcription that this service does not have (spec "Refused options"), as data. What
+ * Options of protocol B that this service does not have (docs/contract/compatibility.md "Refused options"), as data. What
  * counts as unset is not asked for (rule 3).
  */
 import { isUnset } from '../../../contracts/coerce.js';
@@ -12,13 +12,13 @@ const NO_ADDRESSES = 'Audio must be uploaded; addresses are not fetched';
 const NO_WEBHOOKS = 'Transcripts are answered, not delivered';
 
 export const TRANSCRIPTION_REFUSALS: readonly Refusal[] = [
-  { option: 'diarize', why: 'Speakers are not told apart' },
+  { option: 'diarize', why: 'Speakers are not told apart; set diarize to false' },
   { option: 'entity_redaction', why: NO_ENTITIES },
   { option: 'entity_detection', why: NO_ENTITIES },
   { option: 'entity_redaction_mode', why: NO_ENTITIES },
   { option: 'use_multi_channel', why: 'Channels are not transcribed apart' },
   { option: 'additional_formats', why: 'There are no additional formats' },
-  { option: 'tag_audio_events', why: 'Audio events are not tagged' },
+  { option: 'tag_audio_events', why: 'Audio events are not tagged; set tag_audio_events to false' },
   { option: 'no_verbatim', why: 'Transcripts are verbatim' },
   { option: 'webhook', why: NO_WEBHOOKS },
   { option: 'webhook_id', why: NO_WEBHOOKS },
@@ -28,6 +28,14 @@ export const TRANSCRIPTION_REFUSALS: readonly Refusal[] = [
     option: 'timestamps_granularity',
     why: 'Characters are not timed; `word` and `none` are supported',
     passes: GRANULARITIES,
+  },
+];
+
+/** Options that would change how a text sounds. */
+export const SPEECH_REFUSALS: readonly Refusal[] = [
+  {
+    option: 'pronunciation_dictionary_locators',
+    why: 'There are no pronunciation dictionaries; spell the words as they are to be said',
   },
 ];
 

@@ -1,5 +1,5 @@
 /**
- * Protocol B's bodies (protocol-b.md sections 1 to 7). Null means absent, unknown fields are ignored; fields that
+ * Protocol B's bodies (docs/contract/protocol-b.md 1). Null means absent, unknown fields are ignored; fields that
  * change nothing are not checked.
  */
 import Type, { type Static, type TSchema } from 'typebox';
@@ -20,6 +20,14 @@ export const VoiceSettings = Type.Object({
   speed: optional(Type.Number({ minimum: min, maximum: max, default: 1 })),
 });
 export type VoiceSettings = Static<typeof VoiceSettings>;
+
+export const VoiceSettingsResult = Type.Object({
+  stability: Type.Number(),
+  similarity_boost: Type.Number(),
+  style: Type.Number(),
+  use_speaker_boost: Type.Boolean(),
+  speed: Type.Number(),
+});
 
 export const SpeechBody = Type.Object({
   text: Type.String({ description: 'What to say' }),
@@ -83,7 +91,7 @@ export const TranscriptionResult = Type.Object({
   audio_duration_secs: Type.Number(),
 });
 
-export const Voice = Type.Object(
+export const VoiceBody = Type.Object(
   {
     voice_id: Type.String(),
     name: Type.String(),
@@ -95,10 +103,10 @@ export const Voice = Type.Object(
   { additionalProperties: true },
 );
 
-export const VoiceList = Type.Object({ voices: Type.Array(Voice) });
+export const VoiceList = Type.Object({ voices: Type.Array(VoiceBody) });
 
 export const VoicePage = Type.Object({
-  voices: Type.Array(Voice),
+  voices: Type.Array(VoiceBody),
   has_more: Type.Boolean(),
   total_count: Type.Integer(),
   next_page_token: nullable(Type.String()),
@@ -106,7 +114,7 @@ export const VoicePage = Type.Object({
 
 const { min: least, max: most, default: usual } = LIMITS.voice.pageSize;
 
-/** Of `/v2/voices`; lists are repeated parameters. Other filters of the protocol are ignored. */
+/** The query of `/v2/voices`; lists are repeated parameters. Other filters of the protocol are ignored. */
 export const VoiceQuery = Type.Object({
   next_page_token: optional(Type.String({ maxLength: 64 })),
   page_size: optional(Type.Integer({ minimum: least, maximum: most, default: usual })),

@@ -1,9 +1,10 @@
 /**
- * From protocol B's wire to the speech port (protocol-b.md section 1; spec rules 1, 2, 4, 5, 7 to 10): what REST
+ * From protocol B's wire to the speech port (docs/contract/protocol-b.md 1; rules 1, 2, 4, 5, 7 to 10): what REST
  * and the sockets share. Native options come as headers only, which win over the fields.
  */
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
+import { missingVoice } from '../../../contracts/missing-voice.js';
 import type { SpeechOptions } from '../../../contracts/ports/speech.js';
 import { checker, withoutNulls } from '../../../contracts/schemas/check.js';
 import { type NativeOptions, toNativeSynthesis } from '../../../contracts/schemas/native-options.js';
@@ -18,7 +19,7 @@ import { spokenLanguage, synthesisModel } from './catalogue.js';
 import { outputFormat } from './output-formats.js';
 import { VoiceSettings } from './schema.js';
 
-/** What a client says of how it wants to hear, each as it stands on the wire; empty counts as absent. */
+/** A client's wishes for a synthesis, each as it stands on the wire; empty counts as absent. */
 export interface SpeechWish {
   readonly voiceId: string;
   readonly modelId?: string | undefined;
@@ -46,8 +47,7 @@ function settingsOf(value: unknown): Settings {
 
 /** Errors: `voice_not_found` for an id that no voice can have. */
 function checkVoice(id: string): string {
-  if (id.length > LIMITS.native.referenceIdLength.max)
-    throw new ServiceError('voice_not_found', { param: 'voice_id' });
+  if (id.length > LIMITS.native.referenceIdLength.max) throw missingVoice(id, 'voice_id');
   return id;
 }
 

@@ -1,37 +1,37 @@
-/** Protocol B's four ways to speak over REST (protocol-b.md sections 1 and 2). */
+/** Protocol B's four ways to speak over REST (docs/contract/protocol-b.md 1). */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import Type, { type TSchema } from 'typebox';
 import { FORMATS } from '../../../codecs/formats.js';
+import type { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { Caller } from '../../../contracts/ports/identity.js';
-import type { LiveSynthesisRequest, SynthesisRequest, TextPart } from '../../../contracts/ports/speech.js';
+import type { SynthesisRequest, TimedAudio } from '../../../contracts/ports/speech.js';
 import { checker, withoutNulls } from '../../../contracts/schemas/check.js';
+import { refuseOptions } from '../../../contracts/schemas/refusals.js';
 import { invalid, valid } from '../../../contracts/schemas/valid.js';
 import { readAudioJson } from '../../server/audio-json.js';
-import type { HttpRequest, Reply } from '../../server/port.js';
+import { AUDIO_CONTENT } from '../../server/openapi-audio.js';
+import { SPEECH_FAILURES } from '../../server/openapi-errors.js';
+import type { HttpRequest, Reply, ReplyBody, RouteDescription } from '../../server/port.js';
 import type { Observation } from '../../server/trace-requests.js';
 import { callerOf } from './auth.js';
+import { errorBody, requestIds } from './errors.js';
 import type { ProtocolBParts } from './parts.js';
-import { identified } from './replies.js';
-import { SpeechBody } from './schema.js';
+import { SPEECH_REFUSALS } from './refusals.js';
+import { failures, type Handler, type Row, TAGS, VOICE } from './rows.js';
+import { SpeechBody, SpeechBodyDescription, TimedSpeech } from './schema.js';
 import { refuseReferences, speechOptions } from './speech-params.js';
 import { timedDocument, timedLines } from './timed-speech.js';
 
 const checkBody = checker(SpeechBody);
 
-/** Longer text is spoken as if it still arrived, so that nothing looks at all of it at once. */
+/** Nothing looks at more of a text at once. */
 const LONG_TEXT = 64 * 1024;
 
 interface Wanted {
   readonly caller: Caller;
   readonly text: string;
-  readonly synthesis: SynthesisRequest | LiveSynthesisRequest;
-}
-
-async function* partsOf(text: string): AsyncGenerator<TextPart> {
-  for (let at = 0; at < text.length; at += LONG_TEXT) {
-    yield { kind: 'text', text: text.slice(at, at + LONG_TEXT) };
-    await nextTurn();
-  }
+  readonly synthesis: SynthesisRequest;
 }
 
 /** Looks at a long text in turns of the event loop. */
@@ -47,6 +47,7 @@ async function isBlank(text: string): Promise<boolean> {
 async function readBody(request: HttpRequest): Promise<SpeechBody> {
   const document = await readAudioJson(request, LIMITS.body.protocolB);
   const body = valid(checkBody(withoutNulls(document.value)));
+  refuseOptions(body, SPEECH_REFUSALS);
   const text = await document.text(body.text);
   if (await isBlank(text)) throw invalid('text must not be empty', 'text');
   return { ...body, text };
@@ -73,37 +74,118 @@ async function wantedBy(
   );
   observation.model(options.model);
   const { text } = body;
-  const spoken = text.length > LONG_TEXT ? { text: partsOf(text) } : { text };
-  return { caller, text, synthesis: { ...options, ...spoken, trace: observation } };
+  return { caller, text, synthesis: { ...options, text, trace: observation } };
 }
+
+/** With the request's id, under the names that clients read. */
+const identified = (
+  { generationId }: HttpRequest,
+  headers: Readonly<Record<string, string>>,
+  body: ReplyBody,
+): Reply => ({ status: 200, headers: { ...headers, ...requestIds(generationId) }, body });
 
 const costOf = ({ text }: Wanted): Record<string, string> => ({ 'character-cost': String(text.length) });
 
-/** `/text-to-speech/{voice_id}` and `/stream`: audio while it is synthesised. */
-export async function speak(
-  request: HttpRequest,
-  parts: ProtocolBParts,
-  observation: Observation,
-): Promise<Reply> {
+/** Audio while it is synthesised. */
+const speak: Handler = async (request, parts, observation) => {
   const wanted = await wantedBy(request, parts, observation);
   const { caller, synthesis } = wanted;
   const audio = parts.speech.synthesize(synthesis, caller, request.signal);
   const headers = { 'content-type': FORMATS[synthesis.output.format].contentType, ...costOf(wanted) };
   return identified(request, headers, audio);
+};
+
+type Write = (
+  text: string,
+  audio: AsyncIterable<TimedAudio>,
+  failure: (error: ServiceError) => object,
+  signal: AbortSignal,
+) => AsyncIterable<string>;
+
+/** The stream tells of it and ends well, so that nobody else sees that it failed. */
+function failureOf(
+  error: ServiceError,
+  generationId: string,
+  { log }: ProtocolBParts,
+  observation: Observation,
+): object {
+  const { status, code, cause } = error;
+  observation.end(status, 'failed');
+  log.warn({ generationId, code, err: cause }, 'timed speech failed midway');
+  return errorBody(error, generationId);
 }
 
 const timed =
-  (write: typeof timedLines) =>
-  async (request: HttpRequest, parts: ProtocolBParts, observation: Observation): Promise<Reply> => {
+  (write: Write): Handler =>
+  async (request, parts, observation) => {
     const wanted = await wantedBy(request, parts, observation);
     const { caller, text, synthesis } = wanted;
+    const { generationId, signal } = request;
     refuseReferences(synthesis, parts.vocabulary);
-    const audio = parts.speech.synthesizeTimed(synthesis, caller, request.signal);
-    return identified(request, { 'content-type': 'application/json', ...costOf(wanted) }, write(text, audio));
+    const audio = parts.speech.synthesizeTimed(synthesis, caller, signal);
+    const failure = (error: ServiceError) => failureOf(error, generationId, parts, observation);
+    const headers = { 'content-type': 'application/json', ...costOf(wanted) };
+    return identified(request, headers, write(text, audio, failure, signal));
   };
 
-/** `…/with-timestamps`: one object. */
-export const speakTimed = timed(timedDocument);
+/** One object. */
+const speakTimed = timed((text, audio) => timedDocument(text, audio));
 
-/** `…/stream/with-timestamps`: a line a chunk. */
-export const streamTimed = timed(timedLines);
+/** A line a chunk. */
+const streamTimed = timed(timedLines);
+
+const OUTPUT = {
+  name: 'output_format',
+  in: 'query',
+  description: '`mp3_44100_128`, `pcm_16000`, `wav_24000`, `opus_48000_64` …; MP3 bitrates snap up to a tier',
+  schema: Type.String({ default: 'mp3_44100_128' }),
+} as const;
+
+const speaking = (
+  summary: string,
+  description: string,
+  content: Readonly<Record<string, TSchema>>,
+): RouteDescription => ({
+  summary,
+  description,
+  tags: TAGS,
+  parameters: [VOICE, OUTPUT],
+  requestBody: { 'application/json': SpeechBodyDescription },
+  responses: { 200: { description: 'What was spoken', content }, ...failures(...SPEECH_FAILURES) },
+});
+
+const SENT = 'Audio is sent while it is synthesised. Native options come as headers, which win.';
+const TIMED = 'Alignments are null where the engine has no timing. Reference audio is refused.';
+const TIMED_CONTENT = { 'application/json': TimedSpeech };
+const SPEAK = '/v1/text-to-speech/{voice_id?}';
+
+export const SPEECH_ROWS: readonly Row[] = [
+  {
+    method: 'POST',
+    path: SPEAK,
+    handler: speak,
+    description: speaking('Speak text (protocol B)', SENT, AUDIO_CONTENT),
+  },
+  {
+    method: 'POST',
+    path: `${SPEAK}/stream`,
+    handler: speak,
+    description: speaking('Speak text, streamed (protocol B)', SENT, AUDIO_CONTENT),
+  },
+  {
+    method: 'POST',
+    path: `${SPEAK}/with-timestamps`,
+    handler: speakTimed,
+    description: speaking('Speak text, with the times of its characters (protocol B)', TIMED, TIMED_CONTENT),
+  },
+  {
+    method: 'POST',
+    path: `${SPEAK}/stream/with-timestamps`,
+    handler: streamTimed,
+    description: speaking(
+      'Speak text, with the times of its characters, streamed (protocol B)',
+      `A JSON object a line; times count from the start of the stream. ${TIMED}`,
+      TIMED_CONTENT,
+    ),
+  },
+];

@@ -1,5 +1,5 @@
 /**
- * The alignment of a whole text while it is spoken (protocol-b.md section 2): every character once, in order, with
+ * The alignment of a whole text while it is spoken (docs/contract/protocol-b.md 2): every character once, in order, with
  * times in seconds from the start of the audio. The blanks that part the pieces belong to it as well.
  *
  * Invariants: the characters handed out so far are a prefix of the text, whatever it is; no time goes back; what
@@ -64,7 +64,7 @@ export class TextAlignment {
     return this.#untimed;
   }
 
-  /** What a piece that has been spoken adds; pieces come in order, each again until it is complete. */
+  /** Adds a piece that has been spoken, and returns what it settles. Pieces come in order, each again until complete. */
   add(piece: SpokenPiece): Stretch[] {
     if (piece.words === undefined) this.#untimed = true;
     if (this.#untimed) return [];

@@ -1,11 +1,14 @@
 /**
- * Audio with its alignment, as one JSON object and as a line a chunk (protocol-b.md section 2). Both are written
- * while the text is spoken; a failure in the middle is thrown, which destroys the connection.
+ * Audio with its alignment, as one JSON object and as a line a chunk (docs/contract/protocol-b.md 2). Lines are written while
+ * the text is spoken, and a failure in the middle is the last of them; an object is held until all of it is there, so
+ * that a failure is an error with its status.
  *
- * Invariants: nothing is yielded before the first audio is there, so that a failure until then is a proper error;
- * no audio is kept; every line ends in a newline and is well under 128 KiB, which Python's line readers take.
+ * Invariants: nothing is yielded before the first audio is there; no line keeps audio, an object no more than may be
+ * held; every line ends in a newline and is well under 128 KiB, which Python's line readers take.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ServiceError, toServiceError } from '../../../contracts/errors.js';
+import { LIMITS } from '../../../contracts/limits.js';
 import type { TimedAudio } from '../../../contracts/ports/speech.js';
 import { seconds } from '../../server/seconds.js';
 import type { CharacterTimes } from './alignment.js';
@@ -63,7 +66,7 @@ class Waiting {
 }
 
 /** A line a chunk of audio, with the characters that have become known by then. */
-export async function* timedLines(text: string, audio: AsyncIterable<TimedAudio>): AsyncGenerator<string> {
+async function* linesOf(text: string, audio: AsyncIterable<TimedAudio>): AsyncGenerator<string> {
   const alignment = new TextAlignment(text);
   const waiting = new Waiting();
   for await (const chunk of audio) {
@@ -75,6 +78,28 @@ export async function* timedLines(text: string, audio: AsyncIterable<TimedAudio>
   }
   const rest = waiting.take();
   if (rest) yield lineOf(NO_AUDIO, rest);
+}
+
+/**
+ * The lines; where it fails behind the first, what `failure` says of it is the last. Errors: those of `audio` before
+ * the first line, and that of an abort.
+ */
+export async function* timedLines(
+  text: string,
+  audio: AsyncIterable<TimedAudio>,
+  failure: (error: ServiceError) => object,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  let begun = false;
+  try {
+    for await (const line of linesOf(text, audio)) {
+      yield line;
+      begun = true;
+    }
+  } catch (error) {
+    if (!begun || signal.aborted) throw error;
+    yield `${JSON.stringify(failure(toServiceError(error)))}\n`;
+  }
 }
 
 /** Base64 of bytes that come in chunks of any length. */
@@ -122,18 +147,31 @@ async function* objectJson(stretches: readonly Stretch[] | undefined): AsyncGene
   yield '}';
 }
 
-/** One object with all audio and the alignment of all text. */
-export async function* timedDocument(text: string, audio: AsyncIterable<TimedAudio>): AsyncGenerator<string> {
+const tooLong = (): ServiceError =>
+  new ServiceError('payload_too_large', {
+    message: 'The audio is too long for one answer: use stream/with-timestamps',
+  });
+
+/** One object with all audio and the alignment of all text, once all is there. Errors: `payload_too_large`. */
+export async function* timedDocument(
+  text: string,
+  audio: AsyncIterable<TimedAudio>,
+  heldBytes: number = LIMITS.timedSpeech.heldBytes,
+): AsyncGenerator<string> {
   const alignment = new TextAlignment(text);
   const stretches: Stretch[] = [];
   const base64 = new Base64Stream();
-  let head = '{"audio_base64":"';
+  const held = ['{"audio_base64":"'];
+  let length = 0;
   for await (const chunk of audio) {
     stretches.push(...alignment.add(chunk.piece));
-    yield head + base64.next(chunk.audio);
-    head = '';
+    const part = base64.next(chunk.audio);
+    length += part.length;
+    if (length > heldBytes) throw tooLong();
+    held.push(part);
   }
-  yield `${head}${base64.end()}"`;
+  yield* held.splice(0);
+  yield `${base64.end()}"`;
   const known = alignment.untimed ? undefined : stretches;
   for (const name of ['alignment', 'normalized_alignment']) {
     yield `,"${name}":`;

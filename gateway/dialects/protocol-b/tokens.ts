@@ -1,17 +1,34 @@
-/** `POST /v1/single-use-token/{type}`: a key for a browser (decisions.md "Protocol B"). */
+/** `POST /v1/single-use-token/{type}`: a key for a browser (docs/contract/decisions.md "Protocol B"). */
+import Type from 'typebox';
 import { ServiceError } from '../../../contracts/errors.js';
 import { isSingleUseTokenKind, SINGLE_USE_TOKEN_KINDS } from '../../../contracts/ports/single-use-tokens.js';
-import type { HttpRequest, Reply } from '../../server/port.js';
+import { answers } from '../../server/openapi-parts.js';
+import { json } from '../../server/replies.js';
 import { callerOf } from './auth.js';
-import type { ProtocolBParts } from './parts.js';
-import { json } from './replies.js';
+import { failures, type Handler, type Row, TAGS } from './rows.js';
+import { Token } from './schema.js';
 
-export async function issueToken(request: HttpRequest, parts: ProtocolBParts): Promise<Reply> {
+const issueToken: Handler = async (request, parts) => {
   const caller = await callerOf(request, parts);
   const kind = request.params['type'] ?? '';
   if (!isSingleUseTokenKind(kind)) {
     const message = `token type must be one of ${SINGLE_USE_TOKEN_KINDS.join(', ')}`;
     throw new ServiceError('invalid_request', { message, param: 'type' });
   }
-  return json({ token: await parts.tokens.issue(caller, kind) });
-}
+  return json(200, { token: await parts.tokens.issue(caller, kind) });
+};
+
+export const TOKEN_ROWS: readonly Row[] = [
+  {
+    method: 'POST',
+    path: '/v1/single-use-token/{type}',
+    handler: issueToken,
+    description: {
+      summary: 'Make a single-use token (protocol B)',
+      description: 'For a browser, in place of the key: one connection or one upload, within 15 minutes.',
+      tags: TAGS,
+      parameters: [{ name: 'type', in: 'path', required: true, schema: Type.Enum(SINGLE_USE_TOKEN_KINDS) }],
+      responses: { ...answers(200, 'The token', Token), ...failures(400, 401, 429) },
+    },
+  },
+];

@@ -1,5 +1,5 @@
 /**
- * `POST /v1/speech-to-text` (protocol-b.md section 4; spec rules 2, 3, 6, 12). A form whose fields may come in any
+ * `POST /v1/speech-to-text` (docs/contract/protocol-b.md 4; rules 2, 3, 6, 12). A form whose fields may come in any
  * order, after the file as well; of a repeated scalar the last counts.
  */
 import { isUnset } from '../../../contracts/coerce.js';
@@ -15,15 +15,17 @@ import {
 import { invalid, valid } from '../../../contracts/schemas/valid.js';
 import { providerOptionsOf } from '../../server/form-options.js';
 import { type Form, readMultipart } from '../../server/multipart.js';
-import type { HttpRequest, Reply } from '../../server/port.js';
+import { SPEECH_FAILURES } from '../../server/openapi-errors.js';
+import { answers } from '../../server/openapi-parts.js';
+import { json } from '../../server/replies.js';
 import { seconds } from '../../server/seconds.js';
-import type { Observation } from '../../server/trace-requests.js';
 import { callerOrToken } from './auth.js';
 import { languageCode, transcriptionModel } from './catalogue.js';
+import { requestIds } from './errors.js';
 import type { ProtocolBParts } from './parts.js';
 import { refuseUnlogged, TRANSCRIPTION_REFUSALS } from './refusals.js';
-import { identified } from './replies.js';
-import { TranscriptionFields } from './schema.js';
+import { failures, type Handler, type Row, TAGS } from './rows.js';
+import { TranscriptionFields, TranscriptionForm, TranscriptionResult } from './schema.js';
 import { wordEntries } from './words.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -31,7 +33,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Fields of which every value counts. */
 const LISTS = new Set(['entity_detection', 'entity_redaction', 'additional_formats', 'keyterms']);
 
-/** Of these, `none` is a value and not the absence of one. */
+/** Fields of which `none` is a value and not the absence of one. */
 const WITH_NONE = new Set(['timestamps_granularity']);
 
 const isAbsent = (name: string, value: string): boolean =>
@@ -84,11 +86,7 @@ const resultOf = (transcript: Transcript, { language, words }: Asked, id: string
   audio_duration_secs: seconds(transcript.duration),
 });
 
-export async function transcribe(
-  request: HttpRequest,
-  parts: ProtocolBParts,
-  observation: Observation,
-): Promise<Reply> {
+const transcribe: Handler = async (request, parts, observation) => {
   const caller = await callerOrToken(request, 'batch_scribe', parts);
   refuseOptionHeaders(request.headers, parts.vocabulary);
   refuseUnlogged(request.query.getAll('enable_logging'));
@@ -99,5 +97,21 @@ export async function transcribe(
   const wanted = { ...asked.request, trace: observation };
   const transcript = await parts.transcription.transcribe(wanted, caller, request.signal);
   const result = resultOf(transcript, asked, request.generationId);
-  return identified(request, { 'content-type': 'application/json' }, JSON.stringify(result));
-}
+  return json(200, result, requestIds(request.generationId));
+};
+
+export const TRANSCRIPTION_ROWS: readonly Row[] = [
+  {
+    method: 'POST',
+    path: '/v1/speech-to-text',
+    handler: transcribe,
+    description: {
+      summary: 'Transcribe audio (protocol B)',
+      description:
+        'wav, mp3, m4a, ogg, webm or flac, recognised by its bytes, or raw samples by `file_format`.',
+      tags: TAGS,
+      requestBody: { 'multipart/form-data': TranscriptionForm },
+      responses: { ...answers(200, 'The transcript', TranscriptionResult), ...failures(...SPEECH_FAILURES) },
+    },
+  },
+];

@@ -1,15 +1,16 @@
 /**
- * Who the key belongs to, as SDKs ask when they start (decisions.md "Protocol B"). Characters are the workspace's
- * own numbers; what is sold elsewhere and not here is constant.
+ * The user of a key, which SDKs ask for when they start (docs/contract/decisions.md "Protocol B"). Characters are the
+ * workspace's own numbers; what is sold elsewhere and not here is constant.
  */
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { Caller } from '../../../contracts/ports/identity.js';
 import type { Wallet } from '../../../contracts/ports/wallet.js';
-import type { HttpRequest, Reply } from '../../server/port.js';
+import { json } from '../../server/replies.js';
 import { callerOf } from './auth.js';
 import type { ProtocolBParts } from './parts.js';
-import { json } from './replies.js';
+import { type Handler, reading, type Row } from './rows.js';
+import { Subscription, User } from './schema.js';
 
 /** Stands for no quota at all. */
 const UNLIMITED = 2 ** 31 - 1;
@@ -52,16 +53,16 @@ async function walletOf({ wallet }: ProtocolBParts, { workspaceId }: Caller): Pr
   throw new ServiceError('invalid_key');
 }
 
-export async function readSubscription(request: HttpRequest, parts: ProtocolBParts): Promise<Reply> {
+const readSubscription: Handler = async (request, parts) => {
   const wallet = await walletOf(parts, await callerOf(request, parts));
   const open = { open_invoices: [], has_open_invoices: false, next_invoice: null, pending_change: null };
-  return json({ ...subscriptionOf(wallet, parts.voices.clones), ...open });
-}
+  return json(200, { ...subscriptionOf(wallet, parts.voices.clones), ...open });
+};
 
-export async function readUser(request: HttpRequest, parts: ProtocolBParts): Promise<Reply> {
+const readUser: Handler = async (request, parts) => {
   const caller = await callerOf(request, parts);
   const wallet = await walletOf(parts, caller);
-  return json({
+  return json(200, {
     user_id: caller.workspaceId,
     workspace_id: caller.workspaceId,
     subscription: subscriptionOf(wallet, parts.voices.clones),
@@ -73,4 +74,19 @@ export async function readUser(request: HttpRequest, parts: ProtocolBParts): Pro
     created_at: seconds(wallet.since),
     seat_type: 'workspace_admin',
   });
-}
+};
+
+export const USER_ROWS: readonly Row[] = [
+  {
+    method: 'GET',
+    path: '/v1/user',
+    handler: readUser,
+    description: reading('Who the key belongs to (protocol B)', User, [401]),
+  },
+  {
+    method: 'GET',
+    path: '/v1/user/subscription',
+    handler: readSubscription,
+    description: reading('What may still be spoken (protocol B)', Subscription, [401]),
+  },
+];

@@ -1,9 +1,9 @@
-/** A voice as protocol B shows it (protocol-b.md section 6). Labels hold text only: its clients refuse anything else. */
+/** A voice as protocol B shows it (docs/contract/protocol-b.md 6). Labels hold text only: its clients refuse anything else. */
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
 import { DEFAULT_SYNTHESIS_MODEL } from '../../../contracts/models.js';
 import type { Voice } from '../../../contracts/ports/voices.js';
 
-/** What nothing here knows or keeps. */
+/** Fields that nothing here knows or keeps. */
 const CONSTANT = {
   samples: null,
   fine_tuning: null,
@@ -18,8 +18,8 @@ const CONSTANT = {
   is_mixed: false,
 } as const;
 
-/** What a voice speaks with where a request says nothing. */
-const SETTINGS = {
+/** A voice's settings where a request says nothing. */
+export const SETTINGS = {
   stability: 0.5,
   similarity_boost: 0.75,
   style: 0,

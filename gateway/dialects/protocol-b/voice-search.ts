@@ -1,5 +1,5 @@
 /**
- * One page of voices (protocol-b.md section 6). A library is small (LIMITS.voice.perWorkspace and the engines' own),
+ * One page of voices (docs/contract/protocol-b.md 6). A library is small (LIMITS.voice.perWorkspace and the engines' own),
  * so all of it is at hand and every total is exact. A page token is the id that the page before ended with, so that
  * voices which come and go meanwhile move nothing.
  */

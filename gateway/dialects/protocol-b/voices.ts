@@ -1,34 +1,96 @@
-/** Protocol B's voice listings (protocol-b.md section 6): all of them, a page of them, one of them. */
+/** Protocol B's voice listings (docs/contract/protocol-b.md 6): all of them, a page of them, one of them. */
 import { ServiceError } from '../../../contracts/errors.js';
-import type { HttpRequest, Reply } from '../../server/port.js';
+import type { Voice } from '../../../contracts/ports/voices.js';
+import { queryParameters } from '../../server/openapi-parts.js';
+import type { HttpRequest } from '../../server/port.js';
+import { json } from '../../server/replies.js';
 import { callerOf } from './auth.js';
 import type { ProtocolBParts } from './parts.js';
-import { json } from './replies.js';
-import { entityOf } from './voice-entity.js';
+import { type Handler, reading, type Row, VOICE } from './rows.js';
+import { VoiceBody, VoiceList, VoicePage, VoiceQuery, VoiceSettingsResult } from './schema.js';
+import { entityOf, SETTINGS } from './voice-entity.js';
 import { pageOf, voiceQuery } from './voice-search.js';
 
-export async function listVoices(request: HttpRequest, parts: ProtocolBParts): Promise<Reply> {
+const listVoices: Handler = async (request, parts) => {
   const { workspaceId } = await callerOf(request, parts);
   const voices = await parts.voices.list(workspaceId);
-  return json({ voices: voices.map((voice) => entityOf(voice, parts.vocabulary)) });
-}
+  return json(200, { voices: voices.map((voice) => entityOf(voice, parts.vocabulary)) });
+};
 
-export async function searchVoices(request: HttpRequest, parts: ProtocolBParts): Promise<Reply> {
+const searchVoices: Handler = async (request, parts) => {
   const { workspaceId } = await callerOf(request, parts);
   const query = voiceQuery(request.query);
   const { voices, total, next } = pageOf(await parts.voices.list(workspaceId), query);
-  return json({
+  return json(200, {
     voices: voices.map((voice) => entityOf(voice, parts.vocabulary)),
     has_more: next !== undefined,
     total_count: total,
     next_page_token: next ?? null,
   });
-}
+};
 
 /** By its id or an alias. Errors: `voice_not_found` (404). */
-export async function readVoice(request: HttpRequest, parts: ProtocolBParts): Promise<Reply> {
+async function voiceOf(request: HttpRequest, parts: ProtocolBParts): Promise<Voice> {
   const { workspaceId } = await callerOf(request, parts);
   const voice = await parts.voices.read(request.params['voice_id'] ?? '', workspaceId);
-  if (voice) return json(entityOf(voice, parts.vocabulary));
+  if (voice) return voice;
   throw new ServiceError('voice_not_found', { status: 404, message: 'Voice not found', param: 'voice_id' });
 }
+
+/** Errors: `voice_not_found` (404). */
+const readVoice: Handler = async (request, parts) =>
+  json(200, entityOf(await voiceOf(request, parts), parts.vocabulary));
+
+/** The same for every voice: settings come with each request and are not kept. Errors: `voice_not_found` (404). */
+const readVoiceSettings: Handler = async (request, parts) => {
+  await voiceOf(request, parts);
+  return json(200, SETTINGS);
+};
+
+const readDefaultSettings: Handler = async (request, parts) => {
+  await callerOf(request, parts);
+  return json(200, SETTINGS);
+};
+
+export const VOICE_ROWS: readonly Row[] = [
+  {
+    method: 'GET',
+    path: '/v1/voices',
+    handler: listVoices,
+    description: reading('List voices (protocol B)', VoiceList, [401]),
+  },
+  {
+    method: 'GET',
+    path: '/v2/voices',
+    handler: searchVoices,
+    description: reading(
+      'Search voices (protocol B)',
+      VoicePage,
+      [400, 401],
+      queryParameters(VoiceQuery.properties),
+    ),
+  },
+  {
+    method: 'GET',
+    path: '/v1/voices/{voice_id}',
+    handler: readVoice,
+    description: reading('Read a voice (protocol B)', VoiceBody, [401, 404], [VOICE]),
+  },
+  {
+    method: 'GET',
+    path: '/v1/voices/{voice_id}/settings',
+    handler: readVoiceSettings,
+    description: reading(
+      'Read what a voice is set to (protocol B)',
+      VoiceSettingsResult,
+      [401, 404],
+      [VOICE],
+    ),
+  },
+  {
+    method: 'GET',
+    path: '/v1/voices/settings/default',
+    handler: readDefaultSettings,
+    description: reading('Read what voices are set to (protocol B)', VoiceSettingsResult, [401]),
+  },
+];

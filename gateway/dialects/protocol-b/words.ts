@@ -1,5 +1,5 @@
 /**
- * The words of a transcript as protocol B shows them (protocol-b.md sections 4 and 5; spec rule 12): words and
+ * The words of a transcript as protocol B shows them (docs/contract/protocol-b.md 4; rule 12): words and
  * what stands between them, each with its time.
  *
  * Invariants: the texts joined are the transcript's text; every time is a number, none goes back. An engine's

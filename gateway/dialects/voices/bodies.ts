@@ -6,6 +6,7 @@ import { decodeBase64 } from '../../../contracts/base64.js';
 import { booleanOf } from '../../../contracts/coerce.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
+import { isPlainObject } from '../../../contracts/plain-object.js';
 import { mediaType, readAll, readJson, readMsgpack } from '../../server/body.js';
 import { readMultipart } from '../../server/multipart.js';
 import type { HttpRequest } from '../../server/port.js';
@@ -60,9 +61,8 @@ const encodedFile = (value: unknown): Uint8Array => {
 
 /** From JSON or MessagePack: a list of files, or one. */
 function bodyOf(value: unknown): Body {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return { fields: value, files: [] };
-  const { voices = [], ...fields } = value as Readonly<Record<string, unknown>>;
+  if (!isPlainObject(value)) return { fields: value, files: [] };
+  const { voices = [], ...fields } = value;
   const listed: readonly unknown[] = voices === null ? [] : Array.isArray(voices) ? voices : [voices];
   // One more than allowed is enough to be refused for it.
   return { fields, files: listed.slice(0, limits.references.max + 1).map(encodedFile) };

@@ -30,7 +30,7 @@ function checkTexts(texts: readonly string[], files: readonly Uint8Array[]): voi
 }
 
 /** Decodes the beginning of each. Errors: `audio_unreadable`, `engine_busy`. */
-async function hear(files: readonly Uint8Array[], decode: Decode, signal: AbortSignal): Promise<void> {
+async function checkAudio(files: readonly Uint8Array[], decode: Decode, signal: AbortSignal): Promise<void> {
   for (const file of files) {
     let samples = 0;
     for await (const part of decode(file, signal)) {
@@ -50,7 +50,7 @@ export async function newVoice(
   const { title, description = '', tags = [], texts = [], visibility = 'public' } = checkFields(fields);
   checkFiles(files);
   checkTexts(texts, files);
-  await hear(files, decode, signal);
+  await checkAudio(files, decode, signal);
   const references = files.map((audio, index) => ({ audio, text: texts[index] ?? '' }));
   return { title, description, tags, visibility, references };
 }

@@ -2,7 +2,7 @@
 import type { Voice } from '../../../contracts/ports/voices.js';
 import type { ModelEntity } from './schema.js';
 
-/** What nothing here counts or keeps. */
+/** Fields that nothing here counts or keeps. */
 const CONSTANT = {
   type: 'tts',
   state: 'trained',

@@ -1,4 +1,7 @@
-/** `/model?…` to a list query. Values are text; an empty one counts as absent, the last of a repeated scalar wins. */
+/**
+ * `/model?…` to a list query. Values are text; an empty one counts as absent, the last of a repeated scalar wins. An
+ * empty `title` is a mistake: it would find every voice.
+ */
 import { booleanOf } from '../../../contracts/coerce.js';
 import { checked } from './checked.js';
 import { ListQuery } from './schema.js';
@@ -28,7 +31,7 @@ const READERS: Readonly<Record<keyof ListQuery, Read>> = {
 /** Errors: `invalid_request`. Unknown parameters are ignored. */
 export function listQuery(query: URLSearchParams): ListQuery {
   const members = Object.entries(READERS).flatMap(([name, read]) => {
-    const values = query.getAll(name).filter((value) => value !== '');
+    const values = query.getAll(name).filter((value) => value !== '' || name === 'title');
     return values.length === 0 ? [] : [[name, read(values)]];
   });
   return check(Object.fromEntries(members));

@@ -1,4 +1,4 @@
-/** What goes in and out of `/model` and `/wallet` (native-and-platform.md section 5): types, validators, OpenAPI. */
+/** Bodies and answers of `/model` and `/wallet` (docs/contract/native.md 5): types, validators, OpenAPI. */
 import Type, { type Static } from 'typebox';
 import { LANGUAGES } from '../../../contracts/languages.js';
 import { LIMITS } from '../../../contracts/limits.js';

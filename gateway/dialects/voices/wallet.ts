@@ -2,7 +2,15 @@
  * The wallet in the words of its clients. Credit is counted in characters of synthesis: what is left of the
  * month's quota, or a constant larger than anybody speaks where there is no quota.
  */
+import { ServiceError } from '../../../contracts/errors.js';
+import type { Caller } from '../../../contracts/ports/identity.js';
 import type { Wallet } from '../../../contracts/ports/wallet.js';
+import { answers } from '../../server/openapi-parts.js';
+import type { HttpRequest } from '../../server/port.js';
+import { json } from '../../server/replies.js';
+import type { VoicesParts } from './parts.js';
+import { failures, type Handler, type Row } from './rows.js';
+import { ApiCredit, Package } from './schema.js';
 
 const UNLIMITED = 1_000_000_000;
 const DECIMALS = 6;
@@ -10,7 +18,7 @@ const DECIMALS = 6;
 const amount = (characters: number): string => characters.toFixed(DECIMALS);
 
 /** `/wallet/self/api-credit`. */
-export const creditOf = ({ since, from, characters }: Wallet, workspaceId: string) => ({
+const creditOf = ({ since, from, characters }: Wallet, workspaceId: string) => ({
   _id: workspaceId,
   user_id: workspaceId,
   credit: amount(characters?.left ?? UNLIMITED),
@@ -22,7 +30,7 @@ export const creditOf = ({ since, from, characters }: Wallet, workspaceId: strin
 });
 
 /** `/wallet/self/package`. */
-export const packageOf = ({ from, until, characters }: Wallet, workspaceId: string) => ({
+const packageOf = ({ from, until, characters }: Wallet, workspaceId: string) => ({
   _id: workspaceId,
   user_id: workspaceId,
   type: characters ? 'monthly' : 'unlimited',
@@ -32,3 +40,43 @@ export const packageOf = ({ from, until, characters }: Wallet, workspaceId: stri
   updated_at: from.toISOString(),
   finished_at: until.toISOString(),
 });
+
+/** `self`, or the workspace by its id. */
+async function walletOf({ params }: HttpRequest, { wallet }: VoicesParts, { workspaceId }: Caller) {
+  const owner = params['self'];
+  const found = owner === 'self' || owner === workspaceId ? await wallet(workspaceId) : undefined;
+  if (found) return found;
+  throw new ServiceError('not_found', { message: 'Wallet not found' });
+}
+
+const credit: Handler = async (request, parts, caller) =>
+  json(200, creditOf(await walletOf(request, parts, caller), caller.workspaceId));
+
+const plan: Handler = async (request, parts, caller) =>
+  json(200, packageOf(await walletOf(request, parts, caller), caller.workspaceId));
+
+const TAGS = { tags: ['wallet'], auth: true } as const;
+
+export const WALLET_ROWS: readonly Row[] = [
+  {
+    method: 'GET',
+    path: '/wallet/{self}/api-credit',
+    handler: credit,
+    description: {
+      summary: 'Credit',
+      description: 'In characters of synthesis. Usage is counted in batches, so it lags a few seconds.',
+      ...TAGS,
+      responses: { ...answers(200, 'The credit', ApiCredit), ...failures(401, 404) },
+    },
+  },
+  {
+    method: 'GET',
+    path: '/wallet/{self}/package',
+    handler: plan,
+    description: {
+      summary: "The month's package",
+      ...TAGS,
+      responses: { ...answers(200, 'The package', Package), ...failures(401, 404) },
+    },
+  },
+];

@@ -1,5 +1,5 @@
 /**
- * Making a session (spec "Session creation"; decisions.md fine point 12). The checks stand in the order in which their
+ * Making a session (docs/contract/platform.md 6.6; docs/contract/decisions.md 12). The checks stand in the order in which their
  * errors win: malformed JSON 400, key 401, shape 422, agent 404, public or origin 403, rate 429, refused override or
  * name 400, values 422, state 409, quota 402. A request without any Authorization header is a public one.
  */
@@ -13,7 +13,7 @@ import type {
 } from '../../../../contracts/ports/agents.js';
 import type { Admission, Caller, KeyAuthority } from '../../../../contracts/ports/identity.js';
 import { IDENTITIES } from '../../../../contracts/ports/calls.js';
-import type { PublicLimits } from '../../../../contracts/ports/public-limits.js';
+import type { FullLimit, PublicLimits } from '../../../../contracts/ports/public-limits.js';
 import type {
   SessionRecord,
   SessionRuns,
@@ -22,34 +22,41 @@ import type {
 } from '../../../../contracts/ports/sessions.js';
 import type { TokenCounter } from '../../../../contracts/ports/tokens.js';
 import type { SessionTransport } from '../../../../contracts/ports/transport.js';
+import { LIMITS } from '../../../../contracts/limits.js';
+import { ErrorBody } from '../../../../contracts/schemas/shapes.js';
 import type { Vocabulary } from '../../../../contracts/vocabulary.js';
 import { authenticate } from '../../../server/auth.js';
-import type { HttpRequest, Reply } from '../../../server/port.js';
-import { readBody, readOptionalBody } from '../bodies.js';
-import { checked } from '../checked.js';
+import { networkOf } from '../../../server/client-address.js';
+import { answers, jsonBody } from '../../../server/openapi-parts.js';
+import type { HttpRequest, Reply, RouteDescription } from '../../../server/port.js';
+import { json } from '../../../server/replies.js';
+import type { Handler, Row } from '../../../server/routes.js';
+import { readJsonBody, readOptionalJsonBody } from '../bodies.js';
 import { refuse } from '../errors.js';
-import { found, idOf, json } from '../rows.js';
-import { admitOrigin, limitedAddress } from './origin.js';
+import { bodyFailures, failures, found, idOf } from '../rows.js';
+import { type VoiceCheck, voiceProblems } from '../voice-check.js';
+import { admitOrigin } from './origin.js';
 import { planOf } from './plan.js';
-import { PreviewRequest, SessionRequest } from './schema.js';
-import { permit, sentOverrides, valueProblems, type Wanted } from './values.js';
+import type { RefusalLimit } from './refusal-limit.js';
+import { previewRequest, sessionRequest, type Wanted } from './request.js';
+import { PreviewRequest, SessionRequest, SessionResponse, WidgetEntity } from './schema.js';
+import { permit, sentOverrides, valueProblems } from './values.js';
 
 export interface CreationParts {
   readonly keys: KeyAuthority;
   readonly agents: PublishedAgents;
   readonly sessions: Sessions;
   readonly limits: PublicLimits;
+  readonly refusals: RefusalLimit;
   readonly admission: Pick<Admission, 'check'>;
   readonly tokens: TokenCounter;
+  readonly speech: VoiceCheck;
   /** Whether a configured engine can recognise the language. */
-  hears(language: Language): boolean;
+  transcribes(language: Language): boolean;
   readonly transport: SessionTransport;
   readonly runs: Pick<SessionRuns, 'end'>;
   readonly vocabulary: Vocabulary;
 }
-
-const checkRequest = checked(SessionRequest);
-const checkPreview = checked(PreviewRequest);
 
 const conflict = (message: string): ServiceError => new ServiceError('conflict', { message });
 
@@ -60,16 +67,10 @@ function publishedOf({ agent, version }: RunnableAgent): RunnableVersion {
   return version;
 }
 
-/** A visitor does not learn of the owner's account. Errors: `quota_exceeded`, `forbidden`. */
-async function checkQuota({ workspaceId }: Agent, isPublic: boolean, parts: CreationParts): Promise<void> {
-  try {
-    for (const kind of ['conversation_ms', 'synthesis_characters'] as const)
-      await parts.admission.check(workspaceId, kind);
-  } catch (error) {
-    const spent = error instanceof ServiceError && error.code === 'quota_exceeded';
-    if (spent && isPublic) throw new ServiceError('forbidden', { message: 'Agent is unavailable' });
-    throw error;
-  }
+/** Errors: `quota_exceeded`. */
+async function checkQuota({ workspaceId }: Agent, { admission }: CreationParts): Promise<void> {
+  for (const kind of ['conversation_ms', 'synthesis_characters'] as const)
+    await admission.check(workspaceId, kind);
 }
 
 async function response(record: SessionRecord, seconds: number, request: HttpRequest, parts: CreationParts) {
@@ -84,6 +85,23 @@ async function response(record: SessionRecord, seconds: number, request: HttpReq
     [transportUrlField]: url ?? request.baseUrl.replace(/^http/, 'ws'),
     token: await joinTokens.issue(claims, record.expiresAt),
   });
+}
+
+/** Errors: `rate_limited`. */
+function refuseFull(full: FullLimit | undefined): void {
+  if (!full) return;
+  const whose = full.full === 'agent' ? 'this agent' : 'this address';
+  throw new ServiceError('rate_limited', {
+    message: `Too many sessions for ${whose}, try again later`,
+    retryAfter: full.retryAfter,
+  });
+}
+
+/** The member of the request that names the session's voice: an override, else the agent. */
+function voicePlace(wanted: Wanted): readonly string[] {
+  const { voice_id: voice, language } = sentOverrides(wanted);
+  if (voice !== undefined) return ['overrides', 'voice_id'];
+  return language === undefined ? ['agent_id'] : ['overrides', 'language'];
 }
 
 /** From the refused overrides to the answer: what is the same however the session was asked for. */
@@ -101,9 +119,13 @@ async function start(
   const isPreview = source === 'dashboard';
   const version = publishedOf(runnable);
   const plan = planOf(version, wanted, isPreview);
-  const { speaking_language: language } = plan.config.voice;
-  if (!parts.hears(language)) throw conflict(`No speech recognition for "${language}"`);
-  await checkQuota(agent, isPublic, parts);
+  const { voice } = plan.config;
+  refuse(await voiceProblems(voice, agent.workspaceId, parts.speech, voicePlace(wanted)));
+  const { speaking_language: language } = voice;
+  if (!parts.transcribes(language)) throw conflict(`No speech recognition for "${language}"`);
+  await checkQuota(agent, parts);
+  // Counted last: what is refused takes nothing from the minute.
+  if (isPublic) refuseFull(await parts.limits.take(networkOf(request.clientAddress), agent.id));
   const record = await parts.sessions.create({
     workspaceId: agent.workspaceId,
     agentId: agent.id,
@@ -112,7 +134,7 @@ async function start(
     source,
     name: wanted.name ?? null,
     endUserId: wanted.end_user_id ?? null,
-    metadata: wanted.metadata ?? {},
+    metadata: wanted.metadata,
     overrides: sentOverrides(wanted),
     plan,
   });
@@ -131,45 +153,110 @@ async function agentFor(
   return found(await agents.find(agentId, workspaceId), 'Agent');
 }
 
-/** Errors: `forbidden`, `rate_limited`. */
-async function admitPublic(
-  { agent }: RunnableAgent,
-  request: HttpRequest,
-  { limits }: CreationParts,
-): Promise<void> {
-  admitOrigin(agent, request);
-  const full = await limits.take(limitedAddress(request.clientAddress), agent.id);
-  if (!full) return;
-  const whose = full.full === 'agent' ? 'this agent' : 'this address';
-  throw new ServiceError('rate_limited', {
-    message: `Too many sessions for ${whose}, try again later`,
-    retryAfter: full.retryAfter,
-  });
+async function createWithKey(request: HttpRequest, parts: CreationParts): Promise<Reply> {
+  const body = await readJsonBody(request);
+  const { workspaceId } = await authenticate(request, parts.keys);
+  const { agent_id: agentId, ...wanted } = sessionRequest(body);
+  return start(await agentFor(agentId, workspaceId, parts), wanted, 'api_key', request, parts);
 }
 
-/** `POST /v1/agent/sessions`. */
-export async function create(request: HttpRequest, parts: CreationParts): Promise<Reply> {
-  const body = await readBody(request);
-  const isPublic = !request.headers.has('authorization');
-  const caller = isPublic ? undefined : await authenticate(request, parts.keys);
-  const { agent_id: agentId, ...wanted } = checkRequest(body);
-  const agent = await agentFor(agentId, caller?.workspaceId, parts);
-  if (isPublic) await admitPublic(agent, request, parts);
-  return start(agent, wanted, isPublic ? 'public' : 'api_key', request, parts);
+async function createPublic(request: HttpRequest, address: string, parts: CreationParts): Promise<Reply> {
+  const { agent_id: agentId, ...wanted } = sessionRequest(await readJsonBody(request));
+  const runnable = await agentFor(agentId, undefined, parts);
+  admitOrigin(runnable.agent, request);
+  refuseFull(await parts.limits.full(address, runnable.agent.id));
+  return start(runnable, wanted, 'public', request, parts);
 }
 
-/** `POST /v1/agent/agents/{agent_id}/preview`: the draft, for its owner. */
-export async function preview(request: HttpRequest, parts: CreationParts): Promise<Reply> {
-  const body = await readOptionalBody(request);
+type CreationHandler = Handler<CreationParts, void>;
+
+const create: CreationHandler = async (request, parts) => {
+  if (request.headers.has('authorization')) return createWithKey(request, parts);
+  const address = networkOf(request.clientAddress);
+  return parts.refusals.run(address, () => createPublic(request, address, parts));
+};
+
+/** The draft, for its owner. */
+const preview: CreationHandler = async (request, parts) => {
+  const body = await readOptionalJsonBody(request);
   const { workspaceId }: Caller = await authenticate(request, parts.keys);
-  const wanted = checkPreview(body);
+  const wanted = previewRequest(body);
   const draft = await parts.agents.draft(idOf(request, 'agent_id', 'Agent'), workspaceId);
   return start(found(draft, 'Agent'), wanted, 'dashboard', request, parts);
-}
+};
 
-/** `GET /v1/agent/agents/{agent_id}/widget`: what a page shows before a call; the same gate, no key. */
-export async function widget(request: HttpRequest, parts: CreationParts): Promise<Reply> {
+/** The agent's name, for a page to show before a call; the same gate as that of public sessions, no key. */
+const widget: CreationHandler = async (request, parts) => {
   const { agent } = await agentFor(idOf(request, 'agent_id', 'Agent'), undefined, parts);
   admitOrigin(agent, request);
   return json(200, { agent_name: agent.name });
+};
+
+const REFUSALS: Readonly<Record<number, string>> = {
+  400: 'Malformed JSON, or an override that the agent, or a request without a key, does not allow',
+  402: 'Out of API credit',
+  403: 'The agent is not public, or the page is not of one of its origins',
+  409: 'The agent has no published version, is archived, or its language cannot be recognised',
+  429: 'Too many sessions; `Retry-After` says when to come back',
+};
+
+/** The refusals of somebody who wants a session, described. */
+const refusals = (...statuses: readonly number[]): RouteDescription['responses'] =>
+  Object.fromEntries(
+    statuses.map((status) => [
+      status,
+      { description: REFUSALS[status] ?? '', content: { 'application/json': ErrorBody } },
+    ]),
+  );
+
+const TAGS = { tags: ['sessions'], auth: true } as const;
+const AGENT = '/v1/agent/agents/{agent_id}';
+const { ip, agent: perAgent } = LIMITS.session.publicPerMinute;
+
+/** The vocabulary names members of the response. */
+export function creationRows(vocabulary: Vocabulary): readonly Row<CreationParts, void>[] {
+  const made = answers(201, 'What a client joins with', SessionResponse(vocabulary));
+  return [
+    {
+      method: 'POST',
+      path: '/v1/agent/sessions',
+      handler: create,
+      description: {
+        summary: 'Create a session',
+        description:
+          'With a key for any agent of the workspace. Without any Authorization header for a public agent, from a page of one ' +
+          `of its origins; then at most ${ip} a minute from one address and ${perAgent} of one agent, unless configured otherwise, ` +
+          '`name` is refused, and only `language` and `voice_id` may be overridden.',
+        ...TAGS,
+        requestBody: jsonBody(SessionRequest),
+        responses: { ...made, ...bodyFailures(404), ...refusals(400, 402, 403, 409, 429) },
+      },
+    },
+    {
+      method: 'POST',
+      path: `${AGENT}/preview`,
+      handler: preview,
+      description: {
+        summary: "Try an agent's draft",
+        description:
+          `A session on the draft, ${LIMITS.session.previewSeconds / 60} minutes at most. Nothing is delivered, and lists do not ` +
+          'show it.',
+        ...TAGS,
+        requestBody: jsonBody(PreviewRequest),
+        bodyIsOptional: true,
+        responses: { ...made, ...bodyFailures(404), ...refusals(400, 402, 409, 429) },
+      },
+    },
+    {
+      method: 'GET',
+      path: `${AGENT}/widget`,
+      handler: widget,
+      description: {
+        summary: 'What a page shows before a call',
+        tags: TAGS.tags,
+        auth: false,
+        responses: { ...answers(200, 'The agent', WidgetEntity), ...failures(404), ...refusals(403) },
+      },
+    },
+  ];
 }

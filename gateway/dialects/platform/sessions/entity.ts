@@ -1,4 +1,4 @@
-/** Sessions as clients read them (native-and-platform.md 6.7). */
+/** Sessions as clients read them (docs/contract/platform.md 6.7). */
 import type {
   SessionAnalysis,
   SessionDetail,
@@ -51,11 +51,12 @@ const itemOf = (item: SessionItem): object => ({
   created_at: moment(item.createdAt),
 });
 
-const analysisOf = ({ status, summary, data, criteriaResults }: SessionAnalysis): object => ({
+const analysisOf = ({ status, summary, data, criteriaResults, reason }: SessionAnalysis): object => ({
   status,
   summary,
   data,
   criteria_results: criteriaResults,
+  reason: reason ?? null,
 });
 
 export const entityOf = (session: SessionDetail): object => ({

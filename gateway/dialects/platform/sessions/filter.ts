@@ -1,11 +1,11 @@
-/** The filters of `GET /v1/agent/sessions` (native-and-platform.md 6.7). Errors in a query are 400. */
+/** The filters of `GET /v1/agent/sessions` (docs/contract/platform.md 6.7). Errors in a query are 400. */
 import { LIMITS } from '../../../../contracts/limits.js';
 import {
   SESSION_STATUSES,
   type SessionFilter,
   type SessionStatus,
 } from '../../../../contracts/ports/sessions.js';
-import { badQuery, parameter, textOf } from '../paging.js';
+import { badQuery, textOf } from '../paging.js';
 
 const MOST_CHARACTERS = 200;
 
@@ -26,8 +26,9 @@ const MOMENT = /^\d{4}-\d{2}-\d{2}(?:[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?
 /** A `+` that was not encoded arrives as a blank. */
 const LOST_PLUS = / (?=\d{2}:\d{2}$)/;
 
+/** An empty one is a mistake: it would widen what is asked for. */
 function momentOf(query: URLSearchParams, name: string): Date | undefined {
-  const text = parameter(query, name);
+  const text = query.getAll(name).at(-1);
   if (text === undefined) return undefined;
   const plain = text.length > 11 ? text.slice(0, 11) + text.slice(11).replace(LOST_PLUS, '+') : text;
   const zoned =
@@ -41,12 +42,14 @@ function momentOf(query: URLSearchParams, name: string): Date | undefined {
 export function filterOf(query: URLSearchParams): SessionFilter {
   const agentId = textOf(query, 'agent_id', LIMITS.session.agentId);
   const callerNumber = textOf(query, 'caller_number', LIMITS.session.phoneNumber);
+  const endUserId = textOf(query, 'end_user_id', LIMITS.session.endUserId);
   const statuses = statusesOf(query);
   const createdAfter = momentOf(query, 'created_after');
   const createdBefore = momentOf(query, 'created_before');
   return {
     ...(agentId !== undefined && { agentId }),
     ...(callerNumber !== undefined && { callerNumber }),
+    ...(endUserId !== undefined && { endUserId }),
     ...(statuses && { statuses }),
     ...(createdAfter && { createdAfter }),
     ...(createdBefore && { createdBefore }),

@@ -1,6 +1,6 @@
 /**
  * Dynamic variables in the texts of a prompt: `{{name}}` becomes its value, once; what stands in a value is no
- * placeholder, and one without a value stays as it is (native-and-platform.md 6.6).
+ * placeholder, and one without a value stays as it is (docs/contract/platform.md 6.6).
  */
 import { LIMITS } from '../../../../contracts/limits.js';
 

@@ -1,5 +1,5 @@
 /**
- * What a session will run, settled once when it is made: the version's configuration, the overrides in it, every
+ * The plan of a session, settled once when it is made: the version's configuration, the overrides in it, every
  * placeholder of the prompt rendered, the timezone found (request, agent, browser, UTC).
  */
 import { functionNames } from '../../../../contracts/function-names.js';
@@ -7,10 +7,10 @@ import { LIMITS } from '../../../../contracts/limits.js';
 import type { RunnableVersion } from '../../../../contracts/ports/agents.js';
 import type { PlannedTool, SessionPlan } from '../../../../contracts/ports/sessions.js';
 import type { AgentConfig } from '../../../../contracts/schemas/agent-config.js';
-import { isTimezone } from '../../../../contracts/timezones.js';
 import { problem, refuse } from '../errors.js';
 import { render } from './placeholders.js';
-import { sentOverrides, variablesOf, type Wanted } from './values.js';
+import type { Wanted } from './request.js';
+import { sentOverrides, variablesOf } from './values.js';
 
 type Prompt = AgentConfig['prompt'];
 
@@ -59,8 +59,7 @@ function configOf({ config }: RunnableVersion, wanted: Wanted, isPreview: boolea
 }
 
 function timezoneOf(wanted: Wanted, { conversation }: AgentConfig): string {
-  const hint = wanted.client_timezone ?? '';
-  return wanted.timezone ?? (conversation.timezone || (isTimezone(hint) ? hint : 'UTC'));
+  return wanted.timezone ?? (conversation.timezone || (wanted.client_timezone ?? 'UTC'));
 }
 
 function plannedTools({ tools }: RunnableVersion): readonly PlannedTool[] {

@@ -1,10 +1,11 @@
 /**
- * The audio of a recording, at the signed address that reading the recording gave (native-and-platform.md 6.7): no key,
+ * The audio of a recording, at the signed address that reading the recording gave (docs/contract/platform.md 6.7): no key,
  * for the address is one. Players may ask for a part of it.
  */
 import type { RecordingFile, Recordings } from '../../../../contracts/ports/recordings.js';
 import { LIMITS } from '../../../../contracts/limits.js';
-import type { HttpRequest, Reply, Route } from '../../../server/port.js';
+import type { Reply } from '../../../server/port.js';
+import type { Handler, Row } from '../../../server/routes.js';
 import { failures, found } from '../rows.js';
 
 const RANGE = /^bytes=(\d{0,15})-(\d{0,15})$/;
@@ -39,31 +40,35 @@ function reply(file: RecordingFile, part: Part | undefined): Reply {
   };
 }
 
-const recordingFile =
-  (recordings: Recordings) =>
-  async ({ params, headers }: HttpRequest): Promise<Reply> => {
-    const file = found(await recordings.open(params['token'] ?? ''), 'Recording');
-    return reply(file, partOf(headers.get('range') ?? '', file.bytes));
-  };
+interface RecordingFileParts {
+  readonly recordings: Pick<Recordings, 'open'>;
+}
+
+const download: Handler<RecordingFileParts, void> = async ({ params, headers }, { recordings }) => {
+  const file = found(await recordings.open(params['token'] ?? ''), 'Recording');
+  return reply(file, partOf(headers.get('range') ?? '', file.bytes));
+};
 
 const audio = { 'audio/ogg': { type: 'string', format: 'binary' } };
 const { 401: _, ...FAILURES } = failures(404);
 
-export const recordingFileRoute = (recordings: Recordings): Route => ({
-  method: 'GET',
-  path: '/v1/agent/recordings/{token}',
-  handler: recordingFile(recordings),
-  description: {
-    summary: "Download one side of a session's recording",
-    description:
-      `At the address that reading the recording gave, for ${MINUTES} minutes. Ogg with Opus, mono; the sides of a call ` +
-      'have the same timeline. A range of bytes may be asked for.',
-    tags: ['sessions'],
-    auth: false,
-    responses: {
-      200: { description: 'The audio', content: audio },
-      206: { description: 'A part of it', content: audio },
-      ...FAILURES,
+export const RECORDING_FILE_ROWS: readonly Row<RecordingFileParts, void>[] = [
+  {
+    method: 'GET',
+    path: '/v1/agent/recordings/{token}',
+    handler: download,
+    description: {
+      summary: "Download one side of a session's recording",
+      description:
+        `At the address that reading the recording gave, for ${MINUTES} minutes. Ogg with Opus, mono; the sides of a call ` +
+        'have the same timeline. A range of bytes may be asked for.',
+      tags: ['sessions'],
+      auth: false,
+      responses: {
+        200: { description: 'The audio', content: audio },
+        206: { description: 'A part of it', content: audio },
+        ...FAILURES,
+      },
     },
   },
-});
+];

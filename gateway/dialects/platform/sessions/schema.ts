@@ -1,4 +1,4 @@
-/** What goes in and out of `/v1/agent/sessions` (spec "Session creation request"; native-and-platform.md 6.6 and 6.7). */
+/** Bodies and answers of `/v1/agent/sessions` (docs/contract/platform.md 6.6 and 6.7). */
 import Type, { type Static } from 'typebox';
 import { LANGUAGES } from '../../../../contracts/languages.js';
 import { LIMITS } from '../../../../contracts/limits.js';
@@ -46,14 +46,14 @@ const FIELDS = {
   end_user_id: leaf(text(session.endUserId)),
   metadata: leaf(
     Type.Record(Type.String(), Type.Unknown(), {
-      description: `Kept and returned as it is, ${session.metadataBytes / 1024} KiB of JSON.`,
+      description: `Kept and returned as it came, to the letter: ${session.metadataBytes / 1024} KiB of JSON.`,
     }),
   ),
   record_audio: leaf(Type.Boolean({ description: "Instead of the agent's setting." })),
   timezone: leaf(text(session.timezone, { description: 'IANA name.' })),
   client_timezone: leaf(
     text(session.timezone, {
-      description: 'A hint, where neither the request nor the agent has a timezone.',
+      description: 'A hint, where neither the request nor the agent has a timezone. What is none is ignored.',
     }),
   ),
   world_context: leaf(Type.Boolean({ default: true, description: 'Whether the agent knows date and time.' })),
@@ -76,7 +76,7 @@ export type SessionRequest = Static<typeof SessionRequest>;
 
 export const PreviewRequest = strict(FIELDS, { examples: [{ dynamic_variables: { customer_name: 'Ada' } }] });
 
-/** What a client is given to join with; the address has the vocabulary's name. */
+/** The token and address that a client joins with; the address has the vocabulary's name. */
 export const SessionResponse = ({ transport, transportUrlField }: Vocabulary) =>
   Type.Object(
     {
@@ -185,6 +185,7 @@ const Analysis = Type.Object({
       rationale: Type.String(),
     }),
   ),
+  reason: nullable(Type.String({ description: 'Why it was skipped.' })),
 });
 
 export const SessionEntity = Type.Object(
@@ -222,6 +223,14 @@ export const SessionEntity = Type.Object(
       },
     ],
   },
+);
+
+export const SessionsRemoved = Type.Object(
+  {
+    deleted: Type.Integer(),
+    kept: Type.Integer({ description: 'Those that go on, or may still be joined.' }),
+  },
+  { examples: [{ deleted: 12, kept: 0 }] },
 );
 
 const Failed = { error: nullable(Type.String()), error_code: nullable(Type.String()) };

@@ -1,6 +1,6 @@
 /**
- * What no schema says of a session request (spec "Session creation request"; decisions.md fine points 12 and 19): which
- * overrides are allowed, and whether the values make sense.
+ * Checks of a session request beyond its schema (docs/contract/platform.md 6.6; docs/contract/decisions.md 12 and
+ * 19): which overrides are allowed, and whether the values make sense.
  */
 import { ServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
@@ -9,13 +9,11 @@ import type { TokenCounter } from '../../../../contracts/ports/tokens.js';
 import type { Problem } from '../../../../contracts/schemas/check.js';
 import { isTimezone } from '../../../../contracts/timezones.js';
 import { problem } from '../errors.js';
-import type { Overrides, SessionRequest } from './schema.js';
+import type { Wanted } from './request.js';
+import type { Overrides } from './schema.js';
 import type { Variable } from './placeholders.js';
 
 const { session, agent } = LIMITS;
-
-/** All but the agent. */
-export type Wanted = Omit<SessionRequest, 'agent_id'>;
 
 /** The override that the agent must allow for each field. */
 const PERMISSIONS: Readonly<Record<keyof Overrides, Override>> = {
@@ -26,7 +24,7 @@ const PERMISSIONS: Readonly<Record<keyof Overrides, Override>> = {
   language: 'language',
 };
 
-/** What a request without a key may override at all. */
+/** The overrides that a request without a key may use at all. */
 const PUBLIC_OVERRIDES: readonly string[] = ['language', 'voice_id'];
 
 const refused = (param: string, message: string): ServiceError =>
@@ -84,7 +82,7 @@ const timezoneProblems = ({ timezone }: Wanted): Problem[] =>
 
 function metadataProblems({ metadata }: Wanted): Problem[] {
   const most = session.metadataBytes;
-  return Buffer.byteLength(JSON.stringify(metadata ?? {})) > most
+  return Buffer.byteLength(metadata.text) > most
     ? [problem(['metadata'], `metadata must have at most ${most} bytes of JSON`)]
     : [];
 }

@@ -1,9 +1,12 @@
-/** Who an answer is: the names that stand in each of its chunks, or once in the whole (protocol-a.md 4.2). */
+/**
+ * The identity of an answer: the ids and names that stand in each of its chunks, or once in the whole
+ * (docs/contract/protocol-a.md 4.2).
+ */
 import type { Clock } from '../../../../contracts/clock.js';
 
 export interface Answer {
   readonly id: string;
-  /** Of its audio. */
+  /** The id of its audio. */
   readonly audioId: string;
   /** Seconds since the epoch, as all times here. */
   readonly created: number;

@@ -1,6 +1,6 @@
 /**
  * Base64 of bytes that stream by, in blocks whose text may be put together and decoded at once: clients do that
- * (protocol-a.md 4.2), and decoders stop at the first padding. Six bytes are whole groups of base64 and whole samples.
+ * (docs/contract/protocol-a.md 4.2), and decoders stop at the first padding. Six bytes are whole groups of base64 and whole samples.
  */
 const GROUP = 6;
 /** Bytes of the largest block. */

@@ -8,7 +8,7 @@ import type { Transcript } from '../../../../contracts/ports/speech.js';
 import type { Answer } from './answer.js';
 import type { ChatEvent } from './events.js';
 import type { ChatUsage } from './schema.js';
-import { usageOfHearing } from './usage.js';
+import { usageOfTranscription } from './usage.js';
 
 const CHOICE = { index: 0, logprobs: null, finish_reason: 'stop' } as const;
 const MESSAGE = { role: 'assistant', refusal: null } as const;
@@ -23,11 +23,11 @@ const headOf = ({ id, created, model }: Answer) => ({
 
 export function transcriptCompletion({ text, duration }: Transcript, answer: Answer): string {
   const message = { ...MESSAGE, content: text };
-  const usage = usageOfHearing(text, duration);
+  const usage = usageOfTranscription(text, duration);
   return JSON.stringify({ ...headOf(answer), usage, choices: [{ ...CHOICE, message }] });
 }
 
-/** What closes the audio, the message, the choice and the choices. */
+/** The end of the document: it closes the audio, the message, the choice and the choices. */
 const CLOSING = '}}}]';
 
 /** The completion's text up to its audio. */

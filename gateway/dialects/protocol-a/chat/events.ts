@@ -3,20 +3,20 @@
  * audio blocks to one base64 text; what was used comes last.
  */
 import type { TimedAudio } from '../../../../contracts/ports/speech.js';
-import { hear, type Transcribe } from '../heard.js';
+import { partsOf, type Transcribe } from '../transcript-stream.js';
 import { Base64Blocks } from './base64-blocks.js';
 import type { ChatUsage } from './schema.js';
-import { usageOfHearing, usageOfSpeech } from './usage.js';
+import { usageOfTranscription, usageOfSpeech } from './usage.js';
 
 export type ChatEvent =
-  /** Text that is heard from here on in the audio. */
+  /** Text that the audio says from here on. */
   | { readonly kind: 'transcript'; readonly text: string }
   | { readonly kind: 'audio'; readonly base64: string }
-  /** Text that was heard in the client's audio. */
+  /** Text of the transcript of the client's audio. */
   | { readonly kind: 'content'; readonly text: string }
   | { readonly kind: 'usage'; readonly usage: ChatUsage };
 
-/** Of speech that says `text`; each piece of it comes before its audio. */
+/** The events of speech that says `text`; each piece of it comes before its audio. */
 export async function* speechEvents(
   speech: AsyncIterable<TimedAudio>,
   text: string,
@@ -37,10 +37,11 @@ export async function* speechEvents(
   yield { kind: 'usage', usage: usageOfSpeech(text, seconds) };
 }
 
-/** Of a transcription, each segment as soon as it is known. */
-export async function* hearingEvents(transcribe: Transcribe): AsyncGenerator<ChatEvent> {
-  for await (const { text, transcript } of hear(transcribe)) {
-    if (transcript) yield { kind: 'usage', usage: usageOfHearing(transcript.text, transcript.duration) };
+/** The events of a transcription, each segment as soon as it is known. */
+export async function* transcriptionEvents(transcribe: Transcribe): AsyncGenerator<ChatEvent> {
+  for await (const { text, transcript } of partsOf(transcribe)) {
+    if (transcript)
+      yield { kind: 'usage', usage: usageOfTranscription(transcript.text, transcript.duration) };
     else yield { kind: 'content', text };
   }
 }

@@ -1,7 +1,7 @@
 /**
- * What a chat completion asks for (protocol-a.md 4.1; spec rules 1, 4, 6, "Refused options"): the last user message
- * is spoken, or the one audio part in it transcribed; never both in one call. What a language model would make of
- * the rest of the conversation and of its own options is ignored.
+ * The job that a chat completion asks for (docs/contract/protocol-a.md 4.1; rules 1, 4, 6, "Refused options"): the
+ * last user message is spoken, or the one audio part in it transcribed; never both in one call. What a language model
+ * would make of the rest of the conversation and of its own options is ignored.
  */
 import { booleanOf } from '../../../../contracts/coerce.js';
 import { ServiceError } from '../../../../contracts/errors.js';
@@ -89,17 +89,17 @@ function spoken(
   vocabulary: Vocabulary,
 ): SynthesisRequest {
   const options = nativeOptions(headers, body.provider?.options, {}, vocabulary);
-  const { voice, format = base.defaultFormat } = body.audio ?? {};
+  const { voice, format } = body.audio ?? {};
   const native = toNativeSynthesis(options, { latency: 'low', voice: () => voiceId(voice, 'audio.voice') });
   return {
     ...native,
     text: textOf(lastUserMessage(body)),
     model: synthesisModel(body.model, vocabulary),
-    output: speechOutput(format, undefined, options, 'audio.format'),
+    output: speechOutput({ name: format, param: 'audio.format' }, base, options),
   };
 }
 
-async function heard(
+async function transcriptionOf(
   body: ChatBody,
   { document, headers }: ChatSource,
   vocabulary: Vocabulary,
@@ -129,13 +129,13 @@ export async function chatRequest(
   const body = check(source.document.value);
   if (body.n !== undefined && body.n !== 1) throw refused('One answer a call: n must be 1', 'n');
   const speaks = body.modalities?.includes('audio') ?? false;
-  const hears = body.messages.some((message) => partsOf(message).some(isAudio));
-  if (speaks && hears) throw refused('Audio input and audio output do not go together', 'modalities');
+  const transcribes = body.messages.some((message) => partsOf(message).some(isAudio));
+  if (speaks && transcribes) throw refused('Audio input and audio output do not go together', 'modalities');
   if (speaks) {
     const whole = check(source.document.whole());
     return { ...formOf(body), speak: spoken(whole, source, base, vocabulary) };
   }
-  if (hears) return { ...formOf(body), transcribe: await heard(body, source, vocabulary) };
+  if (transcribes) return { ...formOf(body), transcribe: await transcriptionOf(body, source, vocabulary) };
   const message = 'This is no language model: ask for the audio modality, or send input_audio';
   throw refused(message, 'modalities');
 }

@@ -1,9 +1,9 @@
 /**
- * Chat completions as this service has them (protocol-a.md section 4): the request, and both forms of the answer.
+ * Chat completions as this service has them (docs/contract/protocol-a.md 4): the request, and both forms of the answer.
  * Null means absent, unknown fields are ignored; of the messages only the last user message is looked into.
  */
 import Type, { type Static, type TSchema } from 'typebox';
-import { Provider, Voice } from '../schema.js';
+import { Provider, VoiceParam } from '../schema.js';
 
 const optional = <S extends TSchema>(schema: S) => Type.Optional(schema);
 
@@ -21,7 +21,7 @@ export const ChatBody = Type.Object({
   modalities: optional(Type.Array(Type.String(), { description: '`audio` among them to have text spoken' })),
   audio: optional(
     Type.Object({
-      voice: optional(Voice),
+      voice: optional(VoiceParam),
       format: optional(Type.String({ description: 'mp3, wav, pcm, pcm16 or opus' })),
     }),
   ),

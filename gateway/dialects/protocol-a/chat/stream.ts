@@ -1,5 +1,5 @@
 /**
- * A chat answer as server-sent events (protocol-a.md 4.2): role, transcript and audio as they come, the end of the
+ * A chat answer as server-sent events (docs/contract/protocol-a.md 4.2): role, transcript and audio as they come, the end of the
  * audio, the finish, usage where it was asked for, `[DONE]`.
  *
  * Invariants: nothing is null but what every client takes as null; a failure before the first event is thrown, a
@@ -53,7 +53,7 @@ const DELTAS: {
   content: ({ text }) => `{"content":${JSON.stringify(text)}}`,
 };
 
-/** What ends the stream well, once it is known what was used. */
+/** The last chunks of a stream that ends well, once the usage is known. */
 const closing = (write: Writer, { expiresAt }: Answer, form: StreamForm, usage: object): string =>
   (form.speaks ? write.delta(`{"audio":{"expires_at":${expiresAt}}}`) : '') +
   write.finish() +

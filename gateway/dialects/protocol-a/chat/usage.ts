@@ -1,12 +1,12 @@
 /**
- * What a chat completion used, in tokens, which clients of language models count in. Nothing here is made of
- * tokens, so they are stand-ins at fixed rates: four characters, a tenth of a second of audio that was heard, a
- * twentieth of a second of audio that was spoken.
+ * The usage of a chat completion in tokens, which clients of language models count in. Nothing here is made of
+ * tokens, so they are stand-ins at fixed rates: four characters, a tenth of a second of transcribed audio, a
+ * twentieth of a second of spoken audio.
  */
 import type { ChatUsage } from './schema.js';
 
 const CHARACTERS = 4;
-const HEARD_PER_SECOND = 10;
+const TRANSCRIBED_PER_SECOND = 10;
 const SPOKEN_PER_SECOND = 20;
 
 interface Tokens {
@@ -31,6 +31,9 @@ const usageOf = (prompt: Tokens, completion: Tokens): ChatUsage => {
 export const usageOfSpeech = (text: string, seconds: number): ChatUsage =>
   usageOf({ text: textTokens(text), audio: 0 }, { text: 0, audio: Math.round(seconds * SPOKEN_PER_SECOND) });
 
-/** `seconds` of audio were heard to say the text. */
-export const usageOfHearing = (text: string, seconds: number): ChatUsage =>
-  usageOf({ text: 0, audio: Math.round(seconds * HEARD_PER_SECOND) }, { text: textTokens(text), audio: 0 });
+/** `seconds` of audio were transcribed to the text. */
+export const usageOfTranscription = (text: string, seconds: number): ChatUsage =>
+  usageOf(
+    { text: 0, audio: Math.round(seconds * TRANSCRIBED_PER_SECOND) },
+    { text: textTokens(text), audio: 0 },
+  );

@@ -1,8 +1,9 @@
 /**
- * Frames of a realtime client (protocol-a.md section 5.3): JSON objects with a `type`, bounded before they are
+ * Frames of a realtime client (docs/contract/protocol-a.md 5.3): JSON objects with a `type`, bounded before they are
  * looked into. Appends, which are most of them, need no parser.
  */
 import { LIMITS } from '../../../../contracts/limits.js';
+import { isPlainObject } from '../../../../contracts/plain-object.js';
 import { boundJson } from '../../../server/structure.js';
 import { Fault } from './faults.js';
 
@@ -30,9 +31,6 @@ export function appendedAudio(frame: string): string | undefined {
   return head !== undefined && frame.endsWith(END) ? frame.slice(head.length, -END.length) : undefined;
 }
 
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 function parse(text: string): unknown {
   try {
     boundJson(Buffer.from(text));
@@ -42,19 +40,25 @@ function parse(text: string): unknown {
   }
 }
 
-function eventIdOf({ event_id: id }: Fields): string | null {
+/** The client's id of its event; null where it has none, or none within bounds. */
+export function eventIdOf({ event_id: id }: Fields): string | null {
   return typeof id === 'string' && id.length <= LIMITS.realtime.eventIdLength ? id : null;
 }
 
-/** Errors: `Fault`. */
-export function readClientEvent(frame: string | Uint8Array): ClientEvent {
+/** The fields of a frame, which need not be an event yet. Errors: `Fault`. */
+export function readFields(frame: string | Uint8Array): Fields {
   const text = typeof frame === 'string' ? frame : Buffer.from(frame).toString();
   const fields = parse(text);
-  if (!isFields(fields)) throw new Fault('invalid_event', 'An event is a JSON object');
-  const { type } = fields;
-  if (typeof type !== 'string') throw new Fault('invalid_event', 'type must be of type string', 'type');
-  return { type, eventId: eventIdOf(fields), fields };
+  if (!isPlainObject(fields)) throw new Fault('invalid_event', 'An event is a JSON object');
+  return fields;
 }
+
+/** Errors: `Fault`. */
+export const clientEvent = (fields: Fields): ClientEvent => ({
+  type: textField(fields, 'type'),
+  eventId: eventIdOf(fields),
+  fields,
+});
 
 /** Errors: `Fault`. */
 export function textField(fields: Fields, name: string): string {

@@ -1,8 +1,11 @@
 /**
  * How a realtime session says that something went wrong: an `error` event in band, with the client's `event_id`
- * (decisions.md "Protocol A", realtime error codes). The socket stays open.
+ * (docs/contract/decisions.md "Protocol A", realtime error codes). The socket stays open.
  */
-import { type ErrorCode, type ServiceError } from '../../../../contracts/errors.js';
+import type { ToldError } from '../../../../actors/realtime.js';
+import { type ErrorCode, isRateLimit, type ServiceError } from '../../../../contracts/errors.js';
+import { toldMessage } from '../../../../contracts/missing-voice.js';
+import { VOICE_LIST } from '../errors.js';
 
 export const FAULTS = {
   unknown_event_type: 'Unknown event type',
@@ -14,7 +17,9 @@ export const FAULTS = {
   conversation_too_large: 'The session holds as much as it may',
   unsupported_native_options:
     'Native option headers are for synthesis only: this session does not transcribe',
-  unsupported_turn_detection: 'Turn detection is not supported; commit the input audio buffer',
+  unsupported_turn_detection:
+    'The server does not detect turns: set turn_detection to null, and send input_audio_buffer.commit and ' +
+    'response.create yourself',
   unsupported_audio_format: 'Unsupported audio format',
   unsupported_output_modalities: 'output_modalities must hold audio',
   invalid_speed: 'Invalid speed',
@@ -24,7 +29,7 @@ export const FAULTS = {
 
 export type FaultCode = keyof typeof FAULTS;
 
-/** Something that the client asked for in vain. */
+/** A client's event that cannot be done. */
 export class Fault extends Error {
   constructor(
     readonly code: FaultCode,
@@ -36,14 +41,6 @@ export class Fault extends Error {
   }
 }
 
-/** What a client is told; `type` in the words of this protocol's realtime errors. */
-export interface ToldError {
-  readonly type: string;
-  readonly code: string;
-  readonly message: string;
-  readonly param?: string;
-}
-
 const CODES: Partial<Record<ErrorCode, FaultCode>> = {
   voice_not_found: 'invalid_voice',
   voice_language: 'invalid_voice',
@@ -52,9 +49,10 @@ const CODES: Partial<Record<ErrorCode, FaultCode>> = {
   invalid_request: 'invalid_event',
 };
 
-function typeOf({ status }: ServiceError): string {
-  if (status === 429) return 'rate_limit_error';
-  return status >= 500 ? 'server_error' : 'invalid_request_error';
+function typeOf(error: ServiceError): string {
+  if (isRateLimit(error)) return 'rate_limit_error';
+  const failed = error.status >= 500 || error.status === 429;
+  return failed ? 'server_error' : 'invalid_request_error';
 }
 
 export const toldFault = ({ code, message, param }: Fault): ToldError => ({
@@ -67,6 +65,6 @@ export const toldFault = ({ code, message, param }: Fault): ToldError => ({
 export const toldError = (error: ServiceError): ToldError => ({
   type: typeOf(error),
   code: CODES[error.code] ?? error.code,
-  message: error.message,
+  message: toldMessage(error, VOICE_LIST),
   ...(error.param === undefined ? {} : { param: error.param }),
 });

@@ -1,16 +1,14 @@
 /**
- * The audio formats of a realtime session, as its clients name them (decisions.md "Protocol A"): objects with a
+ * The audio formats of a realtime session, as its clients name them (docs/contract/decisions.md "Protocol A"): objects with a
  * type and a rate, or bare strings.
  */
-import { FORMATS, isRefusedFormat } from '../../../../codecs/formats.js';
+import type { WireFormat } from '../../../../actors/realtime-settings.js';
+import { FORMATS, isRefusedFormat, refusedFormat } from '../../../../codecs/formats.js';
 import type { AudioFormat } from '../../../../contracts/audio.js';
+import { isPlainObject } from '../../../../contracts/plain-object.js';
 import { Fault } from './faults.js';
 
-export interface WireFormat {
-  readonly format: AudioFormat;
-  /** Hz */
-  readonly sampleRate: number;
-}
+export type { WireFormat };
 
 const PREFIX = 'audio/';
 const NAMES: readonly AudioFormat[] = ['pcm', 'wav', 'mp3', 'opus'];
@@ -28,14 +26,18 @@ export const DEFAULT_FORMAT: WireFormat = { format: 'pcm', sampleRate: DEFAULT_R
 const unsupported = (message: string, param: string): Fault =>
   new Fault('unsupported_audio_format', message, param);
 
+/** The name of raw audio in sessions of before formats were objects: 24 kHz, as ours is by default. */
+const OLD_PCM = 'pcm16';
+
 function formatOf(name: unknown, param: string): AudioFormat {
   const bare = typeof name === 'string' && name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name;
   const format = NAMES.find((known) => known === bare);
   if (format) return format;
+  if (bare === OLD_PCM) return 'pcm';
   const refused = typeof name === 'string' && isRefusedFormat(name);
   throw unsupported(
     refused
-      ? 'Mu-law and A-law are not supported'
+      ? refusedFormat(`the format to {"type": "${PREFIX}pcm", "rate": 8000}`)
       : `The format must be one of ${NAMES.map((known) => PREFIX + known).join(', ')}`,
     param,
   );
@@ -43,10 +45,7 @@ function formatOf(name: unknown, param: string): AudioFormat {
 
 /** A format without a rate has its default one. Errors: `Fault`. */
 export function readFormat(value: unknown, param: string): WireFormat {
-  const { type, rate } = (typeof value === 'object' && value !== null ? value : { type: value }) as {
-    readonly type?: unknown;
-    readonly rate?: unknown;
-  };
+  const { type, rate } = isPlainObject(value) ? value : { type: value, rate: undefined };
   const format = formatOf(type, `${param}.type`);
   const { rates } = FORMATS[format];
   const sampleRate = rates.find((known) => known === (rate ?? DEFAULT_RATES[format]));

@@ -1,5 +1,5 @@
 /**
- * The handshake of a realtime socket (protocol-a.md section 5.1; decisions.md "Protocol A"): who calls, which kind
+ * The handshake of a realtime socket (docs/contract/protocol-a.md 5.1; docs/contract/decisions.md "Protocol A"): who calls, which kind
  * of session, which options. A wrong key refuses the upgrade; what else is wrong is said in band, then 1008.
  */
 import { CLIENT_SECRET_PREFIX, type RedeemedSecret } from '../../../../contracts/ports/client-secrets.js';
@@ -8,9 +8,9 @@ import { findSynthesisModel, findTranscriptionModel } from '../../../../contract
 import type { Caller } from '../../../../contracts/ports/identity.js';
 import type { RequestTrace } from '../../../../contracts/ports/trace.js';
 import { hasOptionHeaders } from '../../../../contracts/schemas/option-sources.js';
-import { authenticateKey, bearerToken } from '../../../server/auth.js';
+import { authenticateKey, bearerToken, permitted } from '../../../server/auth.js';
 import type { HttpRequest } from '../../../server/port.js';
-import type { ProtocolAParts } from '../routes.js';
+import type { ProtocolAParts } from '../parts.js';
 import { nativeOptions } from '../speech-params.js';
 import {
   defaultSettings,
@@ -37,17 +37,23 @@ const keyOf = ({ headers, query }: HttpRequest): string | undefined =>
 
 export interface RealtimeCaller {
   readonly caller: Caller;
-  /** Where the key was a short-lived one: what its session begins with, and how it is given back. */
+  /** The client secret, where the key was one: its session, and how it is given back. */
   readonly secret?: RedeemedSecret;
 }
 
-/** Errors: `missing_key`, `invalid_key`, `overloaded`. */
+/** Errors: those of `authenticateKey`, `overloaded`. */
 export async function callerOf(request: HttpRequest, parts: ProtocolAParts): Promise<RealtimeCaller> {
   const key = keyOf(request);
-  if (!key?.startsWith(CLIENT_SECRET_PREFIX)) return { caller: await authenticateKey(key, parts.keys) };
+  if (!key?.startsWith(CLIENT_SECRET_PREFIX))
+    return { caller: await authenticateKey(key, parts.keys, request.permission) };
   const secret = await parts.clientSecrets.redeem(key);
   if (!secret) throw new ServiceError('invalid_key');
-  return { caller: secret.caller, secret };
+  try {
+    return { caller: permitted(secret.caller, request.permission), secret };
+  } catch (error) {
+    secret.release();
+    throw error;
+  }
 }
 
 /** The kind is settled by the secret, else by the address: `?intent=transcription`, or a model that transcribes. */
@@ -82,7 +88,7 @@ function settingsOf(
   return secret ? updated(settings, secret.session, vocabulary) : settings;
 }
 
-/** What the session begins with. Errors: `Fault`, `ServiceError`. */
+/** The client of the session that begins. Errors: `Fault`, `ServiceError`. */
 export function clientOf(
   request: HttpRequest,
   { caller, secret }: RealtimeCaller,

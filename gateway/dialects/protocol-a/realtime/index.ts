@@ -1,10 +1,11 @@
-/** The realtime sockets of protocol A, one below each of its bases (protocol-a.md section 5). */
+/** The realtime sockets of protocol A, one below each of its bases (docs/contract/protocol-a.md 5). */
+import { CLOSE } from '../../../../contracts/close-codes.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import type { HttpRequest, Socket, SocketAccept, SocketEvents, SocketRoute } from '../../../server/port.js';
 import { type Observation, tracedSocket } from '../../../server/trace-requests.js';
 import type { Base } from '../bases.js';
-import type { ProtocolAParts } from '../routes.js';
-import { AudioShelf } from './audio-shelf.js';
+import type { ProtocolAParts } from '../parts.js';
+import { ItemAudioCache } from './item-audio-cache.js';
 import { callerOf, clientOf, type RealtimeCaller, SUBPROTOCOL } from './handshake.js';
 import { ServerEvents } from './server-events.js';
 import { RealtimeSession, toldOf } from './session.js';
@@ -20,25 +21,26 @@ type Open = (socket: Socket) => SocketEvents;
 const refusing =
   (error: unknown, generationId: string, ended: (status: number) => void): Open =>
   (socket) => {
-    new ServerEvents(socket, generationId).error(toldOf(error), null);
-    socket.close('policy');
+    const told = toldOf(error);
+    new ServerEvents(socket, generationId).error(told, null);
+    socket.close({ code: CLOSE.policy.code, reason: told.message });
     return { message: () => undefined, closed: () => ended(BAD_REQUEST) };
   };
 
-/** What the log names: that of the session's own kind. */
+/** The model that the log names: that of the session's own kind. */
 const modelOf = ({ kind, model, transcription }: Settings): string =>
   kind === 'realtime' ? model.id : (transcription?.id ?? '');
 
 interface Shared {
   readonly parts: ProtocolAParts;
-  readonly shelf: AudioShelf;
+  readonly audioCache: ItemAudioCache;
 }
 
-/** What is kept of the request is what this closes over: sockets stay open for long, in great numbers. */
+/** Closes over no more of the request than the session needs: sockets stay open for long, in great numbers. */
 const serving =
-  (client: RealtimeClient, { parts, shelf }: Shared, ended: (status: number) => void): Open =>
+  (client: RealtimeClient, { parts, audioCache }: Shared, ended: (status: number) => void): Open =>
   (socket) =>
-    new RealtimeSession(socket, client, parts, shelf, () => ended(SWITCHING_PROTOCOLS));
+    new RealtimeSession(socket, client, parts, audioCache, () => ended(SWITCHING_PROTOCOLS));
 
 function opening(
   request: HttpRequest,
@@ -72,14 +74,15 @@ async function upgrade(
   const caller = await callerOf(request, shared.parts);
   return {
     protocol: SUBPROTOCOL,
+    headers: { 'x-request-id': request.generationId },
     maxFrameBytes: LIMITS.socket.frameBytes,
     open: opening(request, caller, shared, observation),
   };
 }
 
-/** One socket below each base; the audio of their items stands on one shelf. */
+/** One socket below each base; the audio of their items is in one cache. */
 export function realtimeSockets(bases: readonly Base[], parts: ProtocolAParts): readonly SocketRoute[] {
-  const shared = { parts, shelf: new AudioShelf() };
+  const shared = { parts, audioCache: new ItemAudioCache() };
   return bases.map(({ path }) =>
     tracedSocket(`${path}/realtime`, parts, (request, observation) => upgrade(request, shared, observation)),
   );

@@ -1,13 +1,13 @@
-/** Client events about the input audio buffer (protocol-a.md sections 5.3 and 5.5). */
+/** Client events about the input audio buffer (docs/contract/protocol-a.md 5.3 and 5.5). */
 import { LIMITS } from '../../../../contracts/limits.js';
 import { textField } from './client-events.js';
 import { Fault } from './faults.js';
-import { audioItem, showItem } from './items.js';
+import { audioItem } from './items.js';
 import type { Handler, SessionState } from './state.js';
 
 const TOO_MUCH_AUDIO = `At most ${LIMITS.realtime.bufferedAudioBytes / 2 ** 20} MiB of audio may wait; nothing was added`;
 
-/** Not answered. What the budget does not hold is dropped, and the rest stays. */
+/** Not answered, and no event of the machine. What the budget does not hold is dropped, and the rest stays. */
 export const append: Handler = ({ input, conversation }, { fields }) => {
   const appended = input.append(textField(fields, 'audio'), conversation.audioBudget);
   if (appended === 'taken') return;
@@ -21,7 +21,7 @@ export function refuseTranscription({ client }: SessionState): void {
 }
 
 export const commit: Handler = (session) => {
-  const { input, conversation, events, settings, shelf, hearing } = session;
+  const { input, conversation, events, settings, decide } = session;
   refuseTranscription(session);
   if (input.bytes === 0) throw new Fault('input_audio_buffer_commit_empty');
   const { transcription } = settings;
@@ -29,15 +29,7 @@ export const commit: Handler = (session) => {
     throw new Fault('conversation_too_large', undefined, 'input_audio_buffer');
   const audio = input.take();
   const item = audioItem(events.id('item'), transcription ? audio : undefined);
-  const previous = conversation.add(item);
-  if (!transcription) shelf.put(session.id, item.id, { chunks: audio.chunks, ...settings.input });
-  events.send('input_audio_buffer.committed', { item_id: item.id, previous_item_id: previous });
-  events.send('conversation.item.added', { previous_item_id: previous, item: showItem(item) });
-  events.send('conversation.item.done', { previous_item_id: previous, item: showItem(item) });
-  if (transcription) hearing.add(item.id, audio, transcription, true);
+  decide({ type: 'commit', entry: { item, audio, transcription } });
 };
 
-export const clear: Handler = ({ input, events }) => {
-  input.take();
-  events.send('input_audio_buffer.cleared');
-};
+export const clear: Handler = ({ decide }) => decide({ type: 'clear' });

@@ -1,7 +1,7 @@
-/** Client events about the items of the conversation (protocol-a.md sections 5.3 and 5.5). */
+/** Client events about the items of the conversation (docs/contract/protocol-a.md 5.3 and 5.5). */
 import type { TakenAudio } from '../../../../actors/realtime-audio.js';
-import type { ConversationItem } from '../../../../actors/realtime-conversation.js';
-import { base64Of } from './audio-shelf.js';
+import type { ConversationItem } from '../../../../actors/realtime-items.js';
+import { base64Of } from './item-audio-cache.js';
 import { type Fields, textField } from './client-events.js';
 import { Fault } from './faults.js';
 import { refuseTranscription } from './input-events.js';
@@ -32,26 +32,22 @@ const lacksTranscript = (item: ConversationItem): boolean =>
   item.role === 'user' && item.parts[audioPartOf(item)]?.transcript === null;
 
 export const create: Handler = (session, { fields }) => {
-  const { conversation, events, input, settings, shelf, hearing } = session;
+  const { conversation, events, input, settings, decide } = session;
   const previous = placeOf(session, fields);
-  const { item, audio } = readItem(fields['item'], () => events.id('item'));
+  const { item, audio: bytes } = readItem(fields['item'], () => events.id('item'));
   if (conversation.get(item.id)) throw invalid('The conversation has an item with this id', 'item.id');
-  const transcription = audio && lacksTranscript(item) ? settings.transcription : null;
+  const transcription = bytes && lacksTranscript(item) ? settings.transcription : null;
   if (transcription) refuseTranscription(session);
-  const unheard = audio && transcription ? inOneChunk(audio) : undefined;
-  item.unheard = unheard;
+  const audio = bytes && inOneChunk(bytes);
+  item.untranscribed = transcription ? audio : undefined;
   if (!conversation.admits(item, input.bytes)) throw new Fault('conversation_too_large', undefined, 'item');
-  conversation.add(item, previous);
-  if (audio && !unheard) shelf.put(session.id, item.id, { chunks: [audio], ...settings.input });
-  events.send('conversation.item.added', { previous_item_id: previous, item: showItem(item) });
-  events.send('conversation.item.done', { previous_item_id: previous, item: showItem(item) });
-  if (unheard && transcription) hearing.add(item.id, unheard, transcription, false);
+  decide({ type: 'create', entry: { item, previous, audio, transcription } });
 };
 
 /** The one event that carries an item's audio. */
 export const retrieve: Handler = (session, { fields }) => {
   const item = itemOf(session, fields);
-  const chunks = item.unheard?.chunks ?? session.shelf.get(session.id, item.id);
+  const chunks = item.untranscribed?.chunks ?? session.audioCache.get(session.id, item.id);
   session.events.send('conversation.item.retrieved', { item: showItem(item, base64Of(chunks)) });
 };
 
@@ -59,10 +55,7 @@ export const remove: Handler = (session, { fields }) => {
   const { id, status } = itemOf(session, fields);
   if (status === 'in_progress')
     throw invalid('The item is being spoken; cancel its response first', 'item_id');
-  session.conversation.remove(id);
-  session.shelf.drop(session.id, id);
-  session.events.send('conversation.item.deleted', { item_id: id });
-  session.decide({ type: 'forget', item: id });
+  session.decide({ type: 'delete', item: id });
 };
 
 function numberField(fields: Fields, name: string): number {
@@ -71,18 +64,14 @@ function numberField(fields: Fields, name: string): number {
   throw invalid(`${name} must be a number, 0 or more`, name);
 }
 
-/** What was not heard is forgotten, the transcript with it. */
+/** Cuts what the user did not hear off an item that was spoken. */
 export const truncate: Handler = (session, { fields }) => {
-  const item = itemOf(session, fields);
-  const index = numberField(fields, 'content_index');
-  const end = numberField(fields, 'audio_end_ms');
-  const part = item.parts[index];
-  if (part?.type !== 'output_audio')
+  const { id, parts } = itemOf(session, fields);
+  const part = numberField(fields, 'content_index');
+  const ms = numberField(fields, 'audio_end_ms');
+  if (parts[part]?.type !== 'output_audio')
     throw invalid('Only audio that has been spoken can be truncated', 'content_index');
-  if (end > (session.shelf.msOf(session.id, item.id) ?? Infinity))
+  if (ms > (session.audioCache.msOf(session.id, id) ?? Infinity))
     throw invalid('audio_end_ms is behind the end of the audio', 'audio_end_ms');
-  session.conversation.change(item.id, () => (part.transcript = null));
-  session.shelf.cut(session.id, item.id, end);
-  const fieldsOf = { item_id: item.id, content_index: index, audio_end_ms: end };
-  session.events.send('conversation.item.truncated', fieldsOf);
+  session.decide({ type: 'truncate', item: id, part, ms });
 };

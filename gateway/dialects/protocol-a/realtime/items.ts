@@ -1,5 +1,5 @@
 /**
- * Conversation items between the wire and the conversation (protocol-a.md sections 5.3 and 5.4). Only messages:
+ * Conversation items between the wire and the conversation (docs/contract/protocol-a.md 5.3 and 5.4). Only messages:
  * nothing here calls functions or sees images.
  */
 import Type, { type Static } from 'typebox';
@@ -9,7 +9,7 @@ import {
   type ItemPart,
   type Role,
   textBytesOf,
-} from '../../../../actors/realtime-conversation.js';
+} from '../../../../actors/realtime-items.js';
 import { decodeBase64 } from '../../../../contracts/base64.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import { checker, withoutNulls } from '../../../../contracts/schemas/check.js';
@@ -89,7 +89,7 @@ export interface ReadItem {
   readonly audio: Uint8Array | undefined;
 }
 
-/** What is created, with the client's id or the given one. Errors: `Fault`. */
+/** The item that is created, with the client's id or the given one. Errors: `Fault`. */
 export function readItem(value: unknown, newId: () => string, param = 'item'): ReadItem {
   const { id, role, content } = checkedMessage(value, param);
   const parts = content.map((part, at) => readPart(part, role, `${param}.content.${at}`));
@@ -98,7 +98,7 @@ export function readItem(value: unknown, newId: () => string, param = 'item'): R
   const unspoken = role === 'user' && parts.some(({ type }) => type === 'input_text');
   const audio = audioOf(content, param);
   return {
-    item: { id: id ?? newId(), role, status: 'completed', parts, unspoken, unheard: undefined },
+    item: { id: id ?? newId(), role, status: 'completed', parts, unspoken, untranscribed: undefined },
     audio,
   };
 }
@@ -110,18 +110,18 @@ export const audioItem = (id: string, audio: TakenAudio | undefined): Conversati
   status: 'completed',
   parts: [{ type: 'input_audio', transcript: null }],
   unspoken: false,
-  unheard: audio,
+  untranscribed: audio,
 });
 
-/** Where an item's audio is, or would be. */
+/** Index of the part with an item's audio; -1 where it has none. */
 export const audioPartOf = ({ parts }: ConversationItem): number =>
   parts.findIndex(({ type }) => type === 'input_audio' || type === 'output_audio');
 
 /** Users' audio has a transcript always, or null; the assistant's has one or none. */
 function showPart(part: ItemPart, audio: string | undefined): object {
   const { type, text, transcript } = part;
-  const heard = type === 'input_audio' || typeof transcript === 'string' ? { transcript } : {};
-  return { type, ...(text === undefined ? heard : { text }), ...(audio === undefined ? {} : { audio }) };
+  const told = type === 'input_audio' || typeof transcript === 'string' ? { transcript } : {};
+  return { type, ...(text === undefined ? told : { text }), ...(audio === undefined ? {} : { audio }) };
 }
 
 /** As its client sees it; `audio` in base64, where it is wanted. */

@@ -1,14 +1,15 @@
 /**
- * From `response.create` to an order for the speech port (protocol-a.md section 5.3; decisions.md "Protocol A"):
+ * From `response.create` to an order for the speech port (docs/contract/protocol-a.md 5.3; docs/contract/decisions.md "Protocol A"):
  * the text of `response.input`, else all user text that waits to be spoken; native options of the handshake win.
  */
 import type { ResponseOrder } from '../../../../actors/realtime.js';
-import { textOf } from '../../../../actors/realtime-conversation.js';
+import { textOf } from '../../../../actors/realtime-items.js';
 import { resolveOutput } from '../../../../codecs/formats.js';
 import { LIMITS } from '../../../../contracts/limits.js';
+import { isPlainObject } from '../../../../contracts/plain-object.js';
 import type { SynthesisRequest } from '../../../../contracts/ports/speech.js';
 import { toNativeSynthesis } from '../../../../contracts/schemas/native-options.js';
-import type { ClientEvent, Fields } from './client-events.js';
+import type { ClientEvent } from './client-events.js';
 import { Fault } from './faults.js';
 import { readItem } from './items.js';
 import type { RealtimeClient, SessionState } from './state.js';
@@ -48,7 +49,7 @@ function spokenInput(input: unknown, session: SessionState): readonly Spoken[] {
 const waiting = ({ conversation }: SessionState): readonly Spoken[] =>
   conversation.unspoken().map((item) => ({ text: textOf(item), items: [item.id] }));
 
-/** What is spoken together. Errors: `Fault` where that is nothing, or too much for one item. */
+/** The texts of one response. Errors: `Fault` where that is nothing, or too much for one item. */
 function together(parts: readonly Spoken[], param: string): Spoken {
   const bytes = parts.reduce((sum, { text }) => sum + Buffer.byteLength(text) + 1, -1);
   if (bytes > LIMITS.realtime.itemTextBytes)
@@ -62,9 +63,8 @@ function together(parts: readonly Spoken[], param: string): Spoken {
 function readMetadata(value: unknown): ResponseOrder['metadata'] {
   if (value === undefined || value === null) return null;
   const param = 'response.metadata';
-  const isFlat =
-    typeof value === 'object' && Object.values(value).every((member) => typeof member === 'string');
-  if (!isFlat || Array.isArray(value)) throw invalid(`${param} must hold texts by name`, param);
+  const isFlat = isPlainObject(value) && Object.values(value).every((member) => typeof member === 'string');
+  if (!isFlat) throw invalid(`${param} must hold texts by name`, param);
   if (Buffer.byteLength(JSON.stringify(value)) > LIMITS.session.metadataBytes)
     throw invalid(`${param} is too large`, param);
   return value as Readonly<Record<string, string>>;
@@ -85,15 +85,12 @@ function requestFor(text: string, settings: Settings, { options, trace }: Realti
   };
 }
 
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Errors: `Fault`. */
 export function readOrder({ fields, eventId }: ClientEvent, session: SessionState): ResponseOrder {
   if (session.settings.kind === 'transcription')
     throw invalid('A transcription session does not speak', 'type');
   const asked = fields['response'] ?? {};
-  if (!isFields(asked)) throw invalid('response must be an object', 'response');
+  if (!isPlainObject(asked)) throw invalid('response must be an object', 'response');
   const settings = forResponse(session.settings, asked, session.parts.vocabulary);
   const input = asked['input'] ?? undefined;
   const { text, items } = together(

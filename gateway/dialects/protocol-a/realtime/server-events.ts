@@ -1,9 +1,9 @@
 /**
- * What a realtime session sends (protocol-a.md section 5.4): JSON text frames, each with a `type` and an `event_id`
+ * The events that a realtime session sends (docs/contract/protocol-a.md 5.4): JSON text frames, each with a `type` and an `event_id`
  * of its own. Deltas, which are most of them, are put together without JSON.stringify.
  */
+import type { ToldError } from '../../../../actors/realtime.js';
 import type { Socket } from '../../../server/port.js';
-import type { ToldError } from './faults.js';
 
 export class ServerEvents {
   #count = 0;

@@ -1,8 +1,9 @@
-/** Client events about the session itself and its responses (protocol-a.md sections 5.3 and 5.5). */
+/** Client events about the session itself and its responses (docs/contract/protocol-a.md 5.3 and 5.5). */
+import { isSameFormat, isSameVoice } from '../../../../actors/realtime-settings.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import { Fault } from './faults.js';
 import { readOrder } from './orders.js';
-import { type Settings, showSession, updated } from './settings.js';
+import { showSession, updated } from './settings.js';
 import type { Handler, SessionState } from './state.js';
 
 /** The whole session, as `session.created` and `session.updated` carry it. */
@@ -12,17 +13,13 @@ export const sessionFields = ({ settings, id, expiresAt }: SessionState): object
 
 export const expiryFrom = (now: number): number => Math.floor((now + LIMITS.socket.connectionMs) / 1000);
 
-const isSameInput = ({ input: one }: Settings, { input: other }: Settings): boolean =>
-  one.format === other.format && one.sampleRate === other.sampleRate;
-
-export const update: Handler = (session, { fields }) => {
-  const settings = updated(session.settings, fields['session'], session.parts.vocabulary);
-  if (session.input.bytes > 0 && !isSameInput(settings, session.settings)) {
+export const update: Handler = ({ settings: present, input, parts, decide }, { fields, eventId }) => {
+  const settings = updated(present, fields['session'], parts.vocabulary);
+  if (input.bytes > 0 && !isSameFormat(settings.input, present.input)) {
     const message = 'The input format cannot change while audio waits in the buffer; commit or clear it';
     throw new Fault('unsupported_audio_format', message, 'session.audio.input.format');
   }
-  session.settings = settings;
-  session.events.send('session.updated', sessionFields(session));
+  decide({ type: 'update', settings, eventId, hasNewVoice: !isSameVoice(settings, present) });
 };
 
 export const respond: Handler = (session, event) =>

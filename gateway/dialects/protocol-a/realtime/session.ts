@@ -1,29 +1,43 @@
 /**
- * The host of one realtime socket: performs what its actor decides (actors/realtime.ts).
+ * The host of one realtime socket: performs what its machine decides (actors/realtime.ts).
  *
  * Invariants: appends go straight into the input buffer and audio straight to the socket; a commit takes the audio
- * before its event reaches the actor; one event a frame that is at fault, and the socket stays open; nothing runs
+ * before its event reaches the machine; one event a frame that is at fault, and the socket stays open; nothing runs
  * or is held any more once the socket is closed.
  */
-import { type Actor, createActor } from 'xstate';
-import { actorClock } from '../../../../actors/clock.js';
-import { realtime, type RealtimeEffect, type RealtimeEvent } from '../../../../actors/realtime.js';
+import {
+  realtime,
+  type RealtimeEffect,
+  type RealtimeEvent,
+  type ToldError,
+} from '../../../../actors/realtime.js';
 import { InputAudio } from '../../../../actors/realtime-audio.js';
-import { Conversation } from '../../../../actors/realtime-conversation.js';
-import { ServiceError } from '../../../../contracts/errors.js';
+import { ConversationItems } from '../../../../actors/realtime-items.js';
+import { type Effects, run, type Running } from '../../../../actors/run.js';
+import { ServiceError, toServiceError } from '../../../../contracts/errors.js';
 import type { Socket, SocketEvents } from '../../../server/port.js';
-import type { ProtocolAParts } from '../routes.js';
-import type { AudioShelf } from './audio-shelf.js';
-import { APPEND, appendedAudio, type ClientEvent, readClientEvent } from './client-events.js';
-import { Fault, FAULTS, toldError, toldFault, type ToldError } from './faults.js';
-import { Hearing } from './hearing.js';
+import type { ProtocolAParts } from '../parts.js';
+import type { ItemAudioCache } from './item-audio-cache.js';
+import {
+  APPEND,
+  appendedAudio,
+  type ClientEvent,
+  clientEvent,
+  eventIdOf,
+  readFields,
+} from './client-events.js';
+import { Fault, FAULTS, toldError, toldFault } from './faults.js';
+import { FrameQueue } from './frame-queue.js';
 import { append, clear, commit } from './input-events.js';
+import { ItemChanges } from './item-changes.js';
 import { create, remove, retrieve, truncate } from './item-events.js';
+import { ItemTranscriptions } from './item-transcriptions.js';
 import { ServerEvents } from './server-events.js';
 import { cancel, expiryFrom, respond, sessionFields, update } from './session-events.js';
 import type { Settings } from './settings.js';
 import { Speaking } from './speaking.js';
-import { type Handler, type RealtimeClient, type SessionState, suffixOf } from './state.js';
+import { type Handler, logFailure, type RealtimeClient, type SessionState, suffixOf } from './state.js';
+import { checkVoice } from './voice-check.js';
 
 const HANDLERS: ReadonlyMap<string, Handler> = new Map([
   [APPEND, append],
@@ -38,25 +52,9 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map([
   ['session.update', update],
 ]);
 
-type Effects = {
-  readonly [Type in RealtimeEffect['type']]: (
-    session: RealtimeSession,
-    effect: Extract<RealtimeEffect, { readonly type: Type }>,
-  ) => void;
-};
+const TOO_MANY_FRAMES = 'Too much came before session.update was answered; this event was dropped';
 
-const EFFECTS: Effects = {
-  begin: ({ speaking }, { order }) => speaking.begin(order),
-  stop: ({ speaking }) => speaking.stop(),
-  finish: ({ speaking }, { ending }) => speaking.finish(ending),
-  refuse: ({ events }, { code, eventId }) => events.error(toldFault(new Fault(code)), eventId),
-  listen: ({ hearing }, { item }) => hearing.listen(item),
-  leave: ({ hearing }, { item }) => hearing.leave(item),
-  transcribed: ({ hearing }, { item, transcript }) => hearing.completed(item, transcript),
-  untranscribed: ({ hearing }, { item, error }) => hearing.failed(item, error),
-};
-
-/** Errors: anything that is not for clients. */
+/** The error as a client is told it. Errors: anything that is not for clients, as it came. */
 export function toldOf(error: unknown): ToldError {
   if (error instanceof Fault) return toldFault(error);
   if (error instanceof ServiceError) return toldError(error);
@@ -68,18 +66,28 @@ export class RealtimeSession implements SocketEvents, SessionState {
   readonly conversationId: string;
   readonly expiresAt: number;
   readonly events: ServerEvents;
-  readonly conversation: Conversation;
+  readonly conversation: ConversationItems;
   readonly input = new InputAudio();
-  readonly hearing: Hearing = new Hearing(this);
-  readonly speaking: Speaking = new Speaking(this);
   settings: Settings;
-  readonly #actor: Actor<typeof realtime>;
+  readonly #transcriptions = new ItemTranscriptions(this);
+  readonly #items = new ItemChanges(this, this.#transcriptions);
+  readonly #speaking = new Speaking(this);
+  readonly #machine: Running<RealtimeEvent>;
+  /** While settings wait for their voice; frames wait with them. Never rejects. */
+  #voiceSearch: Promise<void> | undefined;
+  readonly #frames = new FrameQueue(
+    (frame) => {
+      this.#take(frame);
+      return this.#voiceSearch;
+    },
+    () => this.events.error(toldFault(new Fault('conversation_too_large', TOO_MANY_FRAMES)), null),
+  );
 
   constructor(
     readonly socket: Socket,
     readonly client: RealtimeClient,
     readonly parts: ProtocolAParts,
-    readonly shelf: AudioShelf,
+    readonly audioCache: ItemAudioCache,
     private readonly ended: () => void,
   ) {
     const suffix = suffixOf(client.generationId);
@@ -88,34 +96,73 @@ export class RealtimeSession implements SocketEvents, SessionState {
     this.expiresAt = expiryFrom(parts.clock.now());
     this.settings = client.settings;
     this.events = new ServerEvents(socket, suffix);
-    this.conversation = new Conversation((item) => shelf.drop(this.id, item));
-    this.#actor = createActor(realtime, { clock: actorClock(parts.clock) });
-    this.#actor.on('*', (effect) =>
-      (EFFECTS[effect.type] as (session: this, effect: RealtimeEffect) => void)(this, effect),
-    );
-    this.#actor.start();
+    this.conversation = new ConversationItems((item) => audioCache.drop(this.id, item));
+    this.#machine = run(realtime, undefined, parts.clock, this.#effects);
     socket.signal.addEventListener('abort', () => this.decide({ type: 'gone' }), { once: true });
     this.events.send('session.created', sessionFields(this));
   }
 
-  readonly decide = (event: RealtimeEvent): void => this.#actor.send(event);
+  readonly decide = (event: RealtimeEvent): void => this.#machine.send(event);
+
+  readonly #effects: Effects<RealtimeEffect> = {
+    apply: ({ settings }) => {
+      this.settings = settings;
+      this.events.send('session.updated', sessionFields(this));
+    },
+    findVoice: ({ settings, eventId }) => {
+      this.#voiceSearch = this.#findVoice(settings, eventId);
+    },
+    refuseUpdate: ({ error, eventId }) => this.events.error(error, eventId),
+    add: ({ entry, isCommit }) => this.#items.add(entry, isCommit),
+    clear: () => this.#items.clear(),
+    remove: ({ item }) => this.#items.remove(item),
+    truncate: (truncation) => this.#items.truncate(truncation),
+    begin: ({ order }) => this.#speaking.begin(order),
+    stop: () => this.#speaking.stop(),
+    finish: ({ ending }) => this.#speaking.finish(ending),
+    refuse: ({ code, eventId }) => this.events.error(toldFault(new Fault(code)), eventId),
+    transcribe: ({ item }) => this.#transcriptions.begin(item),
+    abandon: ({ item }) => this.#transcriptions.abandon(item),
+    transcribed: ({ item, transcript }) => this.#transcriptions.completed(item, transcript),
+    untranscribed: ({ item, error }) => this.#transcriptions.failed(item, error),
+  };
 
   message(frame: string | Uint8Array): void {
+    this.#frames.push(frame);
+  }
+
+  closed(): void {
+    this.#frames.clear();
+    this.decide({ type: 'gone' });
+    for (const item of this.conversation.ids) this.audioCache.drop(this.id, item);
+    this.ended();
+  }
+
+  #take(frame: string | Uint8Array): void {
     if (typeof frame === 'string' && this.#takesAudio(frame)) return;
     let eventId: string | null = null;
     try {
-      const event = readClientEvent(frame);
-      eventId = event.eventId;
-      this.#handle(event);
+      const fields = readFields(frame);
+      eventId = eventIdOf(fields);
+      this.#handle(clientEvent(fields));
     } catch (error) {
       this.events.error(toldOf(error), eventId);
     }
   }
 
-  closed(): void {
-    this.decide({ type: 'gone' });
-    for (const item of this.conversation.ids) this.shelf.drop(this.id, item);
-    this.ended();
+  async #findVoice(settings: Settings, eventId: string | null): Promise<void> {
+    const found = await checkVoice(settings, this.client.caller, this.parts).then(
+      (): RealtimeEvent => ({ type: 'voiceFound', settings, eventId }),
+      (error: unknown): RealtimeEvent => ({ type: 'voiceRefused', error: this.#toldFailure(error), eventId }),
+    );
+    this.#voiceSearch = undefined;
+    this.decide(found);
+  }
+
+  #toldFailure(error: unknown): ToldError {
+    const known = error instanceof Fault ? error : toServiceError(error);
+    if (known instanceof ServiceError) logFailure(this, known, 'a realtime event could not be answered');
+    return toldOf(known);
   }
 
   /** Whether the frame was an append without fault. */

@@ -1,41 +1,21 @@
 /**
- * What a realtime session is set to, and how `session.update` changes it: a partial merge, all or nothing
- * (protocol-a.md section 5.2; the refusals of spec.txt "Protocol A realtime"). One row a field; what no row names
+ * The settings of a realtime session, and how `session.update` changes them: a partial merge, all or nothing
+ * (docs/contract/protocol-a.md 5.2; the refusals of docs/contract/protocol-a.md 5). One row a field; what no row names
  * does not concern speech and is ignored.
  */
+import type { RealtimeSettings as Settings, SessionKind } from '../../../../actors/realtime-settings.js';
 import { LIMITS } from '../../../../contracts/limits.js';
-import {
-  DEFAULT_SYNTHESIS_MODEL,
-  DEFAULT_TRANSCRIPTION_MODEL,
-  type SynthesisModel,
-  type TranscriptionModel,
-} from '../../../../contracts/models.js';
+import { DEFAULT_SYNTHESIS_MODEL, DEFAULT_TRANSCRIPTION_MODEL } from '../../../../contracts/models.js';
 import { isUnset } from '../../../../contracts/coerce.js';
 import { ServiceError } from '../../../../contracts/errors.js';
+import { isPlainObject } from '../../../../contracts/plain-object.js';
 import type { Vocabulary } from '../../../../contracts/vocabulary.js';
 import { synthesisModel } from '../speech-params.js';
 import { transcriptionModel } from '../uploads.js';
 import { Fault, type FaultCode } from './faults.js';
-import { DEFAULT_FORMAT, readFormat, showFormat, type WireFormat } from './formats.js';
+import { DEFAULT_FORMAT, readFormat, showFormat } from './formats.js';
 
-export type SessionKind = 'realtime' | 'transcription';
-
-export interface Settings {
-  readonly kind: SessionKind;
-  /** `name` as the client spells it. */
-  readonly model: { readonly name: string; readonly id: SynthesisModel };
-  /** Null: audio that is committed becomes an item without a transcript. */
-  readonly transcription: {
-    readonly name: string;
-    readonly id: TranscriptionModel;
-    readonly language?: string;
-  } | null;
-  readonly input: WireFormat;
-  readonly output: WireFormat;
-  readonly voice: string;
-  readonly speed: number;
-  readonly modalities: readonly string[];
-}
+export type { RealtimeSettings as Settings, SessionKind } from '../../../../actors/realtime-settings.js';
 
 export const DEFAULT_VOICE = 'default';
 
@@ -51,9 +31,6 @@ export const defaultSettings = (kind: SessionKind, { vendor }: Vocabulary): Sett
 });
 
 type Fields = Readonly<Record<string, unknown>>;
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const NAME_LENGTH = 256;
 const LANGUAGE_LENGTH = 16;
@@ -84,7 +61,7 @@ export function readTranscription(
   param: string,
 ): Settings['transcription'] {
   if (value === null) return null;
-  if (!isFields(value)) throw new Fault('invalid_event', `${param} must be an object or null`, param);
+  if (!isPlainObject(value)) throw new Fault('invalid_event', `${param} must be an object or null`, param);
   const model = value['model'] ?? `${vocabulary.vendor}/${DEFAULT_TRANSCRIPTION_MODEL}`;
   const name = readText(model, NAME_LENGTH, 'model_not_found', `${param}.model`);
   const id = found(() => transcriptionModel(name, vocabulary), `${param}.model`);
@@ -97,7 +74,7 @@ export function readTranscription(
 }
 
 function readVoice(value: unknown, param: string): string {
-  const id = isFields(value) ? value['id'] : value;
+  const id = isPlainObject(value) ? value['id'] : value;
   return readText(id, LIMITS.native.referenceIdLength.max, 'invalid_voice', param) || DEFAULT_VOICE;
 }
 
@@ -118,7 +95,7 @@ function readModalities(value: unknown, param: string): readonly string[] {
 
 /** Spec "Refused options": only null and `none` pass. */
 function refuseTurnDetection(value: unknown, param: string): void {
-  const type = isFields(value) ? value['type'] : value;
+  const type = isPlainObject(value) ? value['type'] : value;
   if (type === undefined || isUnset(type)) return;
   throw new Fault('unsupported_turn_detection', undefined, param);
 }
@@ -128,7 +105,7 @@ interface Row {
   /** Whether null says something else than that the field is absent. */
   readonly nullable?: boolean;
   /** Whether a transcription session has it. */
-  readonly hears?: boolean;
+  readonly transcribes?: boolean;
   read(value: unknown, param: string, vocabulary: Vocabulary): Partial<Settings>;
 }
 
@@ -143,12 +120,12 @@ const SESSION: readonly Row[] = [
   { path: ['model'], read: (value, param, vocabulary) => ({ model: readModel(value, vocabulary, param) }) },
   {
     path: ['audio', 'input', 'format'],
-    hears: true,
+    transcribes: true,
     read: (value, param) => ({ input: readFormat(value, param) }),
   },
   {
     path: ['audio', 'input', 'turn_detection'],
-    hears: true,
+    transcribes: true,
     read(value, param) {
       refuseTurnDetection(value, param);
       return {};
@@ -156,7 +133,7 @@ const SESSION: readonly Row[] = [
   },
   {
     path: ['audio', 'input', 'transcription'],
-    hears: true,
+    transcribes: true,
     nullable: true,
     read: (value, param, vocabulary) => ({ transcription: readTranscription(value, vocabulary, param) }),
   },
@@ -169,7 +146,7 @@ function valueAt(fields: Fields, path: readonly string[], root: string): unknown
   for (const [depth, name] of path.entries()) {
     if (value === undefined || value === null) return undefined;
     const at = [root, ...path.slice(0, depth)].join('.');
-    if (!isFields(value)) throw new Fault('invalid_event', `${at} must be an object`, at);
+    if (!isPlainObject(value)) throw new Fault('invalid_event', `${at} must be an object`, at);
     value = value[name];
   }
   return value;
@@ -184,8 +161,8 @@ function merged(
     vocabulary,
   }: { readonly rows: readonly Row[]; readonly root: string; readonly vocabulary: Vocabulary },
 ): Settings {
-  return rows.reduce((changed, { path, nullable = false, hears = false, read }) => {
-    const value = hears || settings.kind === 'realtime' ? valueAt(fields, path, root) : undefined;
+  return rows.reduce((changed, { path, nullable = false, transcribes = false, read }) => {
+    const value = transcribes || settings.kind === 'realtime' ? valueAt(fields, path, root) : undefined;
     if (value === undefined || (value === null && !nullable)) return changed;
     return { ...changed, ...read(value, [root, ...path].join('.'), vocabulary) };
   }, settings);
@@ -193,7 +170,7 @@ function merged(
 
 /** The settings after a `session.update`. Errors: `Fault`; nothing has changed then. */
 export function updated(settings: Settings, session: unknown, vocabulary: Vocabulary): Settings {
-  if (!isFields(session)) throw new Fault('invalid_event', 'session must be an object', 'session');
+  if (!isPlainObject(session)) throw new Fault('invalid_event', 'session must be an object', 'session');
   const type = session['type'] ?? settings.kind;
   if (type !== settings.kind)
     throw new Fault('invalid_event', `The type of this session is ${settings.kind}`, 'session.type');
@@ -217,7 +194,7 @@ const showInput = ({ input, transcription }: Settings): object => ({
   turn_detection: null,
 });
 
-/** What clients know of a session and this one does not have. */
+/** Fields of a session that clients expect and this one does not have. */
 const CONSTANTS = {
   instructions: '',
   tools: [],

@@ -101,8 +101,8 @@ export class Speaking {
 
   /** For those who retrieve the item. */
   #keep({ order, response, audio }: Live): void {
-    const { shelf, id, conversation } = this.session;
+    const { audioCache, id, conversation } = this.session;
     if (audio.length === 0 || !conversation.get(response.item.id)) return;
-    shelf.put(id, response.item.id, { chunks: audio, ...order.request.output });
+    audioCache.put(id, response.item.id, { chunks: audio, ...order.request.output });
   }
 }

@@ -1,11 +1,11 @@
 /**
- * What a client is told of one response, in the order of protocol-a.md section 5.5: what opens it, its deltas, what
+ * The events that tell a client of one response, in the order of docs/contract/protocol-a.md 5.5: what opens it, its deltas, what
  * closes it. Nothing is decided here.
  *
  * Invariant: the deltas' transcripts, put together, are the transcript that closes the response.
  */
 import type { Ending, ResponseOrder } from '../../../../actors/realtime.js';
-import { type ConversationItem, type ItemStatus } from '../../../../actors/realtime-conversation.js';
+import { type ConversationItem, type ItemStatus } from '../../../../actors/realtime-items.js';
 import type { TimedAudio } from '../../../../contracts/ports/speech.js';
 import { usageOfSpeech } from '../chat/usage.js';
 import { toldError } from './faults.js';
@@ -44,7 +44,7 @@ export class SpokenResponse {
       status: 'in_progress',
       parts: [],
       unspoken: false,
-      unheard: undefined,
+      untranscribed: undefined,
     };
     this.#place = { response_id: order.id, item_id: id, output_index: 0, content_index: 0 };
     this.#sendAudio = events.deltas('response.output_audio.delta', this.#place);

@@ -1,30 +1,29 @@
-/** What the parts of one realtime session share. */
+/** The state of one realtime session that its parts share. */
 import type { RealtimeEvent } from '../../../../actors/realtime.js';
 import type { InputAudio } from '../../../../actors/realtime-audio.js';
-import type { Conversation } from '../../../../actors/realtime-conversation.js';
+import type { ConversationItems } from '../../../../actors/realtime-items.js';
 import type { ServiceError } from '../../../../contracts/errors.js';
 import type { Caller } from '../../../../contracts/ports/identity.js';
 import type { RequestTrace } from '../../../../contracts/ports/trace.js';
 import type { NativeOptions } from '../../../../contracts/schemas/native-options.js';
 import type { Socket } from '../../../server/port.js';
-import type { ProtocolAParts } from '../routes.js';
-import type { AudioShelf } from './audio-shelf.js';
+import type { ProtocolAParts } from '../parts.js';
+import type { ItemAudioCache } from './item-audio-cache.js';
 import type { ClientEvent } from './client-events.js';
-import type { Hearing } from './hearing.js';
 import type { ServerEvents } from './server-events.js';
 import type { Settings } from './settings.js';
 
-/** What makes the ids of a session its own: `sess_<suffix>`, `conv_<suffix>`. */
+/** The part of a session's ids that makes them its own: `sess_<suffix>`, `conv_<suffix>`. */
 export const suffixOf = (generationId: string): string => generationId.replace(/^gen-/, '');
 
-/** What the handshake settled. */
+/** The client of a session, as the handshake found it. */
 export interface RealtimeClient {
   readonly caller: Caller;
   readonly generationId: string;
   readonly trace: RequestTrace;
   /** Out of the handshake's native option headers. */
   readonly options: NativeOptions;
-  /** Whether there were such headers: they are for synthesis only (spec rule 6). */
+  /** Whether there were such headers: they are for synthesis only (rule 6). */
   readonly hasOptionHeaders: boolean;
   readonly settings: Settings;
 }
@@ -36,24 +35,23 @@ export interface SessionState {
   readonly client: RealtimeClient;
   readonly socket: Socket;
   readonly parts: ProtocolAParts;
-  readonly shelf: AudioShelf;
+  readonly audioCache: ItemAudioCache;
   readonly events: ServerEvents;
-  readonly conversation: Conversation;
+  readonly conversation: ConversationItems;
   readonly input: InputAudio;
-  readonly hearing: Hearing;
   /** Seconds since the epoch. */
   readonly expiresAt: number;
-  settings: Settings;
-  /** Puts it before the actor. */
+  readonly settings: Settings;
+  /** Sends the event to the machine, which decides at once. */
   decide(event: RealtimeEvent): void;
 }
 
-/** Answers one type of client event. Errors: `Fault`, `ServiceError`; nothing has changed then. */
+/** Reads and checks one type of client event, and lets the machine decide. Errors: `Fault`; nothing has changed then. */
 export type Handler = (session: SessionState, event: ClientEvent) => void;
 
 const FAILED = 500;
 
-/** What operators should know of a job that failed: ids and codes only. */
+/** Logs a job that failed by a fault of ours: ids and codes only. */
 export function logFailure({ client, parts }: SessionState, error: ServiceError, message: string): void {
   if (error.status < FAILED) return;
   parts.log.warn({ generationId: client.generationId, code: error.code, err: error.cause }, message);

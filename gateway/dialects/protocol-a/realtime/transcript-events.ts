@@ -1,5 +1,5 @@
 /**
- * What a client is told of a transcription (protocol-a.md section 5.5): a delta a segment as it is heard, then
+ * The events that tell a client of a transcription (docs/contract/protocol-a.md 5.5): a delta a segment while it runs, then
  * `completed` or `failed`. Invariant: the deltas, put together, are the transcript.
  */
 import type { ServiceError } from '../../../../contracts/errors.js';
@@ -19,7 +19,7 @@ export class TranscriptEvents {
     private readonly place: { readonly item_id: string; readonly content_index: number },
   ) {}
 
-  heard({ text }: Pick<TranscriptSegment, 'text'>): void {
+  segment({ text }: Pick<TranscriptSegment, 'text'>): void {
     if (text === '') return;
     this.#tell(this.#told === '' ? text : ` ${text}`);
   }

@@ -1,10 +1,11 @@
 /**
- * What clients send on the realtime socket (protocol-b.md section 5): JSON text with a `message_type`. A frame
+ * The frames that clients send on the realtime socket (docs/contract/protocol-b.md 5): JSON text with a `message_type`. A frame
  * that cannot be taken is told to the client, and the session goes on, unless the frame is over the limit.
  */
 import type { SessionFault } from '../../../../actors/transcription-session.js';
 import { booleanOf, isUnset } from '../../../../contracts/coerce.js';
 import { LIMITS } from '../../../../contracts/limits.js';
+import { isPlainObject } from '../../../../contracts/plain-object.js';
 import { parseJson } from '../../../server/body.js';
 import { FRAME_TOO_LARGE, inputFault } from './errors.js';
 
@@ -16,7 +17,7 @@ export interface ClientFrame {
 }
 
 /** A frame that was not taken. */
-export class FrameFault extends Error {
+export class TranscriptionFrameFault extends Error {
   constructor(readonly fault: SessionFault) {
     super(fault.message);
   }
@@ -25,17 +26,17 @@ export class FrameFault extends Error {
 type Fields = Readonly<Record<string, unknown>>;
 
 const refuse = (message: string): never => {
-  throw new FrameFault(inputFault(message));
+  throw new TranscriptionFrameFault(inputFault(message));
 };
 
 /** Larger frames are bounded in depth and number of values before they are parsed. */
 const SIMPLE_CHARACTERS = 64 * 1024;
 
-/** Errors: `FrameFault` where it is over the limit, others where it is no JSON. */
+/** Errors: `TranscriptionFrameFault` where it is over the limit, others where it is no JSON. */
 function jsonOf(text: string): unknown {
   if (text.length <= SIMPLE_CHARACTERS) return JSON.parse(text);
   const bytes = Buffer.from(text);
-  if (bytes.length > LIMITS.socket.frameBytes) throw new FrameFault(FRAME_TOO_LARGE);
+  if (bytes.length > LIMITS.socket.frameBytes) throw new TranscriptionFrameFault(FRAME_TOO_LARGE);
   return parseJson(bytes);
 }
 
@@ -45,10 +46,10 @@ function parse(data: string | Uint8Array): Fields {
   try {
     value = jsonOf(data);
   } catch (error) {
-    if (error instanceof FrameFault) throw error;
+    if (error instanceof TranscriptionFrameFault) throw error;
     return refuse('The frame is not valid JSON');
   }
-  return typeof value === 'object' && value !== null ? (value as Fields) : refuse('The frame is no object');
+  return isPlainObject(value) ? value : refuse('The frame is no object');
 }
 
 function audioOf({ audio_base_64: text }: Fields): string {
@@ -75,7 +76,7 @@ const FRAMES = new Map<unknown, (fields: Fields, sampleRate: number) => ClientFr
 
 const NAMES = [...FRAMES.keys()].join(', ');
 
-/** Errors: `FrameFault`. */
+/** Errors: `TranscriptionFrameFault`. */
 export function readFrame(data: string | Uint8Array, sampleRate: number): ClientFrame {
   const fields = parse(data);
   const read = FRAMES.get(fields['message_type']) ?? refuse(`message_type must be one of ${NAMES}`);

@@ -1,6 +1,6 @@
 /**
- * How the realtime socket of protocol B says that something went wrong (protocol-b.md section 5, "Error
- * message_types"; decisions.md "Protocol B"): which type each error of ours has, and whether it ends the session.
+ * How the realtime socket of protocol B says that something went wrong (docs/contract/protocol-b.md 5, "Error
+ * message_types"; docs/contract/decisions.md "Protocol B"): which type each error of ours has, and whether it ends the session.
  */
 import type { SessionFault } from '../../../../actors/transcription-session.js';
 import type { ErrorCode, ServiceError } from '../../../../contracts/errors.js';
@@ -30,6 +30,8 @@ const REJECTED: Row = { type: 'invalid_request', close: 'policy' };
 const ROWS: Readonly<Partial<Record<ErrorCode, Row>>> = {
   missing_key: AUTH,
   invalid_key: AUTH,
+  expired_key: AUTH,
+  role_forbidden: AUTH,
   quota_exceeded: { type: 'quota_exceeded', close: 'policy' },
   concurrency_exceeded: { type: 'rate_limited', close: 'policy' },
   audio_too_long: { type: 'input_error' },
@@ -38,13 +40,17 @@ const ROWS: Readonly<Partial<Record<ErrorCode, Row>>> = {
   draining: EXHAUSTED,
 };
 
-/** What the client is told of an error of ours. */
-export const faultOf = ({ code, status, message }: ServiceError): SessionFault => ({
-  ...(ROWS[code] ?? (status >= 500 ? FAILED : REJECTED)),
-  message,
+/** With the option at fault, where the message does not name it. */
+const causeOf = ({ message, param }: ServiceError): string =>
+  param === undefined || message.includes(param) ? message : `${param}: ${message}`;
+
+/** An error of ours as the client is told it. */
+export const faultOf = (error: ServiceError): SessionFault => ({
+  ...(ROWS[error.code] ?? (error.status >= 500 ? FAILED : REJECTED)),
+  message: causeOf(error),
 });
 
-/** Of a frame that was not taken; the session goes on. */
+/** The fault of a frame that was not taken; the session goes on. */
 export const inputFault = (message: string): SessionFault & Row => ({ type: 'input_error', message });
 
 export const FRAME_TOO_LARGE: SessionFault & Row = {

@@ -1,7 +1,8 @@
 /**
- * Protocol B's realtime transcription as a socket (protocol-b.md section 5). The upgrade always succeeds: who may
- * not, or asks for what there is not, is told so in the socket's own words, and then it closes (spec rule 2).
+ * Protocol B's realtime transcription as a socket (docs/contract/protocol-b.md 5). The upgrade always succeeds: who may
+ * not, or asks for what there is not, is told so in the socket's own words, and then it closes (rule 2).
  */
+import { CLOSE } from '../../../../contracts/close-codes.js';
 import { type ServiceError, toServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import { hasOptionHeaders } from '../../../../contracts/schemas/option-sources.js';
@@ -40,7 +41,7 @@ async function clientOf(
 function refuse(socket: Socket, error: ServiceError, observation: Observation): SocketEvents {
   const fault = faultOf(error);
   socket.send(errorFrame(fault));
-  socket.close(fault.close ?? 'internal');
+  socket.close({ code: CLOSE[fault.close ?? 'internal'].code, reason: fault.message });
   return { message: () => undefined, closed: () => observation.end(error.status) };
 }
 
@@ -56,7 +57,8 @@ async function accept(
     return { ...limits, open: (socket) => new TranscriptionSession(socket, client, parts) };
   } catch (error) {
     const failure = toServiceError(error);
-    return { ...limits, open: (socket) => refuse(socket, failure, observation) };
+    const open = (socket: Socket): SocketEvents => refuse(socket, failure, observation);
+    return { ...limits, unauthenticated: true, open };
   }
 }
 

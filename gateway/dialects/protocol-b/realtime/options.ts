@@ -1,5 +1,5 @@
 /**
- * What the query of the realtime socket asks for (protocol-b.md section 5; spec rules 2, 3, 6; "Refused options").
+ * The options in the query of the realtime socket (docs/contract/protocol-b.md 5; rules 2, 3, 6; "Refused options").
  * Unknown names are ignored; of a repeated scalar the last counts.
  */
 import { booleanOf } from '../../../../contracts/coerce.js';
@@ -31,14 +31,14 @@ const RATES: Readonly<Record<string, number>> = {
 };
 const DEFAULT_FORMAT = 'pcm_16000';
 
-const REFUSALS = [
-  ...TRANSCRIPTION_REFUSALS,
-  {
-    option: 'commit_strategy',
-    why: 'Audio is committed by the client; commit_strategy must be manual',
-    passes: ['manual'],
-  },
-];
+const COMMIT_STRATEGY = 'commit_strategy';
+
+/** Whatever else it says is refused, words for nothing included. Errors: `unsupported_option`. */
+function refuseStrategy(strategy: string | undefined): void {
+  if (strategy === undefined || strategy === 'manual') return;
+  const message = `Audio is committed by the client: set ${COMMIT_STRATEGY} to manual, or leave it out`;
+  throw new ServiceError('unsupported_option', { message, param: COMMIT_STRATEGY });
+}
 
 /** Options of which every value counts. */
 const LISTS = new Set(['entity_detection', 'entity_redaction', 'additional_formats']);
@@ -61,8 +61,9 @@ function rateOf(format: string): number {
 /** Errors: `model_not_found`, `unsupported_format`, `unsupported_option`. */
 export function sessionOptions(query: URLSearchParams, vocabulary: Vocabulary): SessionOptions {
   refuseUnlogged(query.getAll('enable_logging'));
-  refuseOptions(fieldsOf(query), REFUSALS);
+  refuseOptions(fieldsOf(query), TRANSCRIPTION_REFUSALS);
   const last = (name: string): string | undefined => query.getAll(name).at(-1);
+  refuseStrategy(last(COMMIT_STRATEGY));
   const audioFormat = last('audio_format') || DEFAULT_FORMAT;
   const id = last('model_id');
   return {

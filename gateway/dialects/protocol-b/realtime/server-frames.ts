@@ -1,4 +1,4 @@
-/** What the realtime socket tells its client (protocol-b.md section 5), each as the JSON text that is sent. */
+/** The frames that the realtime socket sends (docs/contract/protocol-b.md 5), each as the JSON text that is sent. */
 import type { SessionFault } from '../../../../actors/transcription-session.js';
 import type { Transcript } from '../../../../contracts/ports/speech.js';
 import type { Vocabulary } from '../../../../contracts/vocabulary.js';
@@ -7,7 +7,7 @@ import type { SessionOptions } from './options.js';
 
 const frame = (message_type: string, fields: object): string => JSON.stringify({ message_type, ...fields });
 
-/** Of options that change nothing here. */
+/** Values of options that change nothing here. */
 const WITHOUT_EFFECT = {
   vad_silence_threshold_secs: 1.5,
   vad_threshold: 0.4,
@@ -42,7 +42,7 @@ export const partialFrame = (text: string): string => frame('partial_transcript'
 const withCharacters = (transcript: Transcript) =>
   wordEntries(transcript).map((word) => ({ ...word, characters: [...word.text] }));
 
-/** One commit's frames, in their order. The language is what the client sent (spec rule 12). */
+/** One commit's frames, in their order. The language is what the client sent (rule 12). */
 export function* committedFrames(transcript: Transcript, options: SessionOptions): Generator<string> {
   const { text } = transcript;
   yield frame('committed_transcript', { text });

@@ -2,20 +2,20 @@
  * The host of one realtime transcription socket: performs what its actor decides
  * (actors/transcription-session.ts).
  *
- * Invariants: audio goes into the buffer past the actor; a commit takes it out before its event is sent; audio
- * that waits, committed or not, shares one budget and is let go of when its transcription ends; nothing is heard
- * of a job that was cancelled.
+ * Invariants: audio goes into the buffer past the machine, which says when a commit takes it out; audio that waits,
+ * committed or not, shares one budget and is let go of when its transcription ends; nothing is told of a job that
+ * was cancelled.
  */
-import { type Actor, createActor } from 'xstate';
-import { actorClock } from '../../../../actors/clock.js';
 import { InputAudio, type TakenAudio } from '../../../../actors/realtime-audio.js';
+import { type Effects, run, type Running } from '../../../../actors/run.js';
 import {
-  type CommittedAudio,
   type SessionEffect,
+  type SessionEvent,
   type SessionFault,
   transcriptionSession,
 } from '../../../../actors/transcription-session.js';
 import { BYTES_PER_SAMPLE } from '../../../../contracts/audio.js';
+import { CLOSE } from '../../../../contracts/close-codes.js';
 import { type ServiceError, toServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import type { Caller } from '../../../../contracts/ports/identity.js';
@@ -23,13 +23,13 @@ import type { TranscriptSegment } from '../../../../contracts/ports/speech.js';
 import type { Socket, SocketEvents } from '../../../server/port.js';
 import type { Observation } from '../../../server/trace-requests.js';
 import type { ProtocolBParts } from '../parts.js';
-import { type ClientFrame, FrameFault, readFrame } from './client-frames.js';
+import { type ClientFrame, TranscriptionFrameFault, readFrame } from './client-frames.js';
 import { BUFFER_FULL, faultOf, inputFault, throttled, TOO_MANY_COMMITS } from './errors.js';
 import { hintOf, type SessionOptions } from './options.js';
 import { committedFrames, errorFrame, partialFrame, startedFrame } from './server-frames.js';
-import { Tail } from './tail.js';
+import { PartialTranscript } from './partial-transcript.js';
 
-const { bufferedAudioBytes, commitMs, pendingCommits } = LIMITS.realtimeTranscription;
+const { bufferedAudioBytes, commitMs } = LIMITS.realtimeTranscription;
 
 const OPEN = 101;
 const REFUSED = 400;
@@ -44,26 +44,27 @@ export interface SessionClient {
   readonly caller: Caller;
   readonly options: SessionOptions;
   readonly generationId: string;
-  /** Why every commit is refused, where it is (spec rule 6). */
+  /** Why every commit is refused, where it is (rule 6). */
   readonly refused: SessionFault | undefined;
   /** Ends with the socket. */
   readonly observation: Observation;
 }
 
-type Effects = {
-  readonly [Type in SessionEffect['type']]: (effect: Extract<SessionEffect, { readonly type: Type }>) => void;
-};
-
-const sizeOf = (audio: CommittedAudio): number => audio.reduce((sum, { byteLength }) => sum + byteLength, 0);
+const sizeOf = (audio: readonly Uint8Array[]): number =>
+  audio.reduce((sum, { byteLength }) => sum + byteLength, 0);
 
 export class TranscriptionSession implements SocketEvents {
-  readonly #actor: Actor<typeof transcriptionSession>;
+  readonly #machine: Running<SessionEvent>;
   readonly #audio = new InputAudio();
-  readonly #tail: Tail;
+  readonly #partial: PartialTranscript;
+  /** Audio of commits that wait for their transcription, oldest first. */
+  readonly #committed: (readonly Uint8Array[])[] = [];
   /** Bytes of commits that are not answered yet. */
   #committedBytes = 0;
   #job = new AbortController();
   #lastPartial = '';
+  /** Whether the machine has been told that a guess is due, since the last job: appends do not tell it again. */
+  #dueTold = false;
   #begun = false;
   /** HTTP status that the socket's end is worth. */
   #status = OPEN;
@@ -73,11 +74,9 @@ export class TranscriptionSession implements SocketEvents {
     private readonly client: SessionClient,
     private readonly parts: SessionParts,
   ) {
-    this.#tail = new Tail(client.options.sampleRate);
-    this.#actor = createActor(transcriptionSession, { clock: actorClock(parts.clock) });
-    this.#actor.on('*', (effect) => this.#perform(effect));
-    this.#actor.start();
-    socket.signal.addEventListener('abort', () => this.#actor.send({ type: 'gone' }), { once: true });
+    this.#partial = new PartialTranscript(client.options.sampleRate);
+    this.#machine = run(transcriptionSession, { tooMany: TOO_MANY_COMMITS }, parts.clock, this.#effects);
+    socket.signal.addEventListener('abort', () => this.#machine.send({ type: 'gone' }), { once: true });
     socket.send(startedFrame(client.generationId, client.options, parts.vocabulary));
   }
 
@@ -85,22 +84,22 @@ export class TranscriptionSession implements SocketEvents {
     try {
       this.#take(readFrame(data, this.client.options.sampleRate));
     } catch (error) {
-      if (!(error instanceof FrameFault)) throw error;
+      if (!(error instanceof TranscriptionFrameFault)) throw error;
       if (error.fault.close) this.#status = REFUSED;
-      this.#actor.send({ type: 'fault', fault: error.fault });
+      this.#machine.send({ type: 'fault', fault: error.fault });
     }
   }
 
   closed(): void {
-    this.#actor.send({ type: 'gone' });
+    this.#machine.send({ type: 'gone' });
     this.client.observation.end(this.#status);
   }
 
   #take({ audio, commit, hasPreviousText }: ClientFrame): void {
-    if (hasPreviousText && this.#begun) throw new FrameFault(LATE_PREVIOUS_TEXT);
+    if (hasPreviousText && this.#begun) throw new TranscriptionFrameFault(LATE_PREVIOUS_TEXT);
     const appended = this.#audio.append(audio, bufferedAudioBytes - this.#committedBytes);
-    if (appended === 'malformed') throw new FrameFault(NOT_BASE64);
-    if (appended === 'full') this.#actor.send({ type: 'fault', fault: BUFFER_FULL });
+    if (appended === 'malformed') throw new TranscriptionFrameFault(NOT_BASE64);
+    if (appended === 'full') this.#machine.send({ type: 'fault', fault: BUFFER_FULL });
     this.#begun = true;
     if (commit) this.#commit();
     else this.#guessWhenDue();
@@ -108,23 +107,26 @@ export class TranscriptionSession implements SocketEvents {
 
   #commit(): void {
     const { refused, options } = this.client;
-    if (this.#actor.getSnapshot().context.waiting.length >= pendingCommits)
-      return this.#actor.send({ type: 'fault', fault: TOO_MANY_COMMITS });
     const seconds = this.#audio.bytes / BYTES_PER_SAMPLE / options.sampleRate;
     if (!refused && seconds * 1000 < commitMs)
-      return this.#actor.send({ type: 'refusal', fault: throttled(seconds) });
-    const { chunks, bytes } = this.#takeAudio();
-    if (refused) return this.#actor.send({ type: 'refusal', fault: refused });
-    this.#committedBytes += bytes;
-    this.#actor.send({ type: 'commit', audio: chunks });
+      return this.#machine.send({ type: 'refusal', fault: throttled(seconds) });
+    if (!refused) return this.#machine.send({ type: 'commit' });
+    this.#takeAudio();
+    this.#machine.send({ type: 'refusal', fault: refused });
   }
 
-  /** What is uncommitted; half a sample at its end stays for its other half. */
+  #keepAudio(): void {
+    const { chunks, bytes } = this.#takeAudio();
+    this.#committed.push(chunks);
+    this.#committedBytes += bytes;
+  }
+
+  /** Takes the uncommitted audio; half a sample at its end stays for its other half. */
   #takeAudio(): TakenAudio {
     const taken = this.#audio.take();
     const half = taken.bytes % BYTES_PER_SAMPLE === 1 ? taken.chunks.at(-1)?.slice(-1) : undefined;
     if (half) this.#audio.putBack({ chunks: [half], bytes: half.byteLength, order: taken.order });
-    this.#tail.reset();
+    this.#partial.reset();
     this.#lastPartial = '';
     return taken;
   }
@@ -137,17 +139,20 @@ export class TranscriptionSession implements SocketEvents {
   }
 
   #guessWhenDue(): void {
-    if (this.client.refused || !this.#tail.isDue(this.#audio.bytes)) return;
-    if (this.#actor.getSnapshot().matches({ open: { listening: 'idle' } }))
-      this.#actor.send({ type: 'audio' });
+    if (this.#dueTold || this.client.refused || !this.#partial.isDue(this.#audio.bytes)) return;
+    this.#dueTold = true;
+    this.#machine.send({ type: 'audio' });
   }
 
-  #perform(effect: SessionEffect): void {
-    (this.#effects[effect.type] as (effect: SessionEffect) => void)(effect);
+  /** The machine drops what it is told while a job runs: it is told again. */
+  #jobEnded(): void {
+    this.#dueTold = false;
+    this.#guessWhenDue();
   }
 
-  readonly #effects: Effects = {
-    transcribe: ({ job, audio }) => void this.#transcribe(job, audio),
+  readonly #effects: Effects<SessionEffect> = {
+    keep: () => this.#keepAudio(),
+    transcribe: ({ job }) => void this.#transcribe(job, this.#committed.shift() ?? []),
     guess: ({ job }) => void this.#guess(job),
     cancel: () => this.#job.abort(new DOMException('The transcription was cancelled', 'AbortError')),
     partial: ({ text }) => this.socket.send(partialFrame(text)),
@@ -155,7 +160,7 @@ export class TranscriptionSession implements SocketEvents {
       for (const frame of committedFrames(transcript, this.client.options)) this.socket.send(frame);
     },
     error: ({ fault }) => this.socket.send(errorFrame(fault)),
-    close: ({ reason }) => this.socket.close(reason),
+    close: ({ reason, message }) => this.socket.close({ code: CLOSE[reason].code, reason: message }),
   };
 
   #begin(): AbortSignal {
@@ -164,7 +169,7 @@ export class TranscriptionSession implements SocketEvents {
   }
 
   /** Its answer waits until the client reads. Never rejects. */
-  async #transcribe(job: number, chunks: CommittedAudio): Promise<void> {
+  async #transcribe(job: number, chunks: readonly Uint8Array[]): Promise<void> {
     const signal = this.#begin();
     const { options, observation: trace } = this.client;
     const { model, sampleRate, timestamps: words } = options;
@@ -173,19 +178,19 @@ export class TranscriptionSession implements SocketEvents {
       const transcript = await this.parts.transcription.transcribe(request, this.client.caller, signal);
       await this.socket.drained();
       this.#committedBytes -= sizeOf(chunks);
-      this.#actor.send({ type: 'heard', job, transcript });
+      this.#machine.send({ type: 'transcript', job, transcript });
     } catch (error) {
       this.#committedBytes -= sizeOf(chunks);
       if (!signal.aborted) this.#failed(job, toServiceError(error));
     }
-    this.#guessWhenDue();
+    this.#jobEnded();
   }
 
   /** One that fails is left out: its audio will be committed. Never rejects. */
   async #guess(job: number): Promise<void> {
     const signal = this.#begin();
     const { options, caller, observation: trace } = this.client;
-    const audio = this.#tail.take(this.#lookAtAudio());
+    const audio = this.#partial.take(this.#lookAtAudio());
     const request = { audio, model: options.model, interim: true, trace, ...hintOf(options) };
     let segments: readonly TranscriptSegment[] | undefined;
     try {
@@ -195,14 +200,14 @@ export class TranscriptionSession implements SocketEvents {
     }
     if (signal.aborted) return;
     this.#guessed(job, segments);
-    this.#guessWhenDue();
+    this.#jobEnded();
   }
 
   #guessed(job: number, segments: readonly TranscriptSegment[] | undefined): void {
-    const text = segments ? this.#tail.heard(segments) : '';
+    const text = segments ? this.#partial.add(segments) : '';
     const isNew = text !== '' && text !== this.#lastPartial;
     if (isNew) this.#lastPartial = text;
-    this.#actor.send(isNew ? { type: 'guessed', job, text } : { type: 'notGuessed', job });
+    this.#machine.send(isNew ? { type: 'guessed', job, text } : { type: 'notGuessed', job });
   }
 
   #failed(job: number, error: ServiceError): void {
@@ -212,6 +217,6 @@ export class TranscriptionSession implements SocketEvents {
       this.parts.log.warn({ generationId, code, err: cause }, 'a realtime transcription failed');
     const fault = faultOf(error);
     if (fault.close) this.#status = status;
-    this.#actor.send({ type: 'failed', job, fault });
+    this.#machine.send({ type: 'failed', job, fault });
   }
 }

@@ -1,5 +1,5 @@
 /**
- * From spoken audio to frames with their alignment (decisions.md "Protocol B"; ops/adr/0007).
+ * From spoken audio to frames with their alignment (docs/contract/decisions.md "Protocol B"; ops/adr/0007).
  *
  * A generation, as far as alignment goes, is one piece that the engine speaks in one go. Its first frame tells all
  * of its characters, with times from the end of what was told before, and the others none. For that the audio of a
@@ -28,7 +28,7 @@ interface Span {
   readonly end: number;
 }
 
-/** What fits in a frame each. */
+/** Slices that fit in a frame each. */
 function* framesOf({ audio, begin, end }: Span): Generator<Span> {
   const secondAt = (at: number): number => begin + ((end - begin) * at) / audio.length;
   for (let at = 0; at < audio.length; at += FRAME_AUDIO_BYTES) {
@@ -41,7 +41,7 @@ export class AudioFrames {
   readonly #text = new SpokenText();
   #held: Span[] = [];
   #heldBytes = 0;
-  /** That was heard last. */
+  /** The piece whose audio came last. */
   #piece: SpokenPiece | undefined;
   /** The last piece whose audio was let go. */
   #free = -1;

@@ -1,15 +1,18 @@
 /**
- * What clients of the speech sockets send (protocol-b.md section 3): text frames of JSON. Null members count as
- * absent, unknown ones are ignored, booleans follow spec rule 3. What comes in is bounded before it is parsed.
+ * Frames that clients of the speech sockets send (docs/contract/protocol-b.md 3): text frames of JSON. Null members
+ * count as absent, unknown ones are ignored, booleans follow rule 3. What comes in is bounded before it is parsed.
  */
 import Type, { type Static, type TSchema } from 'typebox';
 import type { SocketFault } from '../../../../actors/stream-input.js';
 import { booleanOf } from '../../../../contracts/coerce.js';
+import { ServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import { checker, withoutNulls } from '../../../../contracts/schemas/check.js';
+import { refuseOptions } from '../../../../contracts/schemas/refusals.js';
 import type { Vocabulary } from '../../../../contracts/vocabulary.js';
 import { boundJson } from '../../../server/structure.js';
-import { invalidMessage, TOO_LARGE } from './faults.js';
+import { SPEECH_REFUSALS } from '../refusals.js';
+import { faultOf, invalidMessage, TOO_LARGE } from './faults.js';
 
 const { bufferedTextBytes, schedule, contextIdLength } = LIMITS.streamInput;
 
@@ -64,19 +67,19 @@ export interface ClientFrame {
 }
 
 /** A frame that cannot be taken. */
-export class FrameFault extends Error {
+export class SpeechFrameFault extends Error {
   constructor(readonly fault: SocketFault) {
     super(fault.message);
   }
 }
 
 const refuse = (problem: string): never => {
-  throw new FrameFault(invalidMessage(problem));
+  throw new SpeechFrameFault(invalidMessage(problem));
 };
 
 function parse(data: string | Uint8Array): unknown {
   if (typeof data !== 'string') return refuse('frames must be text');
-  if (data.length > MOST_CHARACTERS) throw new FrameFault(TOO_LARGE);
+  if (data.length > MOST_CHARACTERS) throw new SpeechFrameFault(TOO_LARGE);
   try {
     boundJson(Buffer.from(data));
     return JSON.parse(data) as unknown;
@@ -115,9 +118,19 @@ function keyOf(message: Message, { protocolBKeyHeader }: KeyNames): string | und
   return checked.ok ? withoutScheme(checked.value) : refuse(checked.problems[0].message);
 }
 
-/** Errors: `FrameFault`. */
+/** Errors: `SpeechFrameFault`. */
+function checkOptions(message: Message): void {
+  try {
+    refuseOptions(message, SPEECH_REFUSALS);
+  } catch (error) {
+    throw error instanceof ServiceError ? new SpeechFrameFault(faultOf(error)) : error;
+  }
+}
+
+/** Errors: `SpeechFrameFault`. */
 export function readFrame(data: string | Uint8Array, names: KeyNames): ClientFrame {
   const message = messageOf(data);
+  checkOptions(message);
   const flags = flagsOf(message);
   const { text, voice_settings: settings, generation_config: config } = message;
   const key = keyOf(message, names);

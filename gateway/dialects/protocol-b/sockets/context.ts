@@ -5,9 +5,13 @@
  * Invariants: each generation is flushed, so that all of it is spoken without waiting for more text; no frame
  * leaves once the context is over or was left; what waits in buffer and feed never passes the budget.
  */
-import { type Actor, createActor } from 'xstate';
-import { actorClock } from '../../../../actors/clock.js';
-import { type SocketFault, type StreamInputEffect, streamInput } from '../../../../actors/stream-input.js';
+import { type Effects, run, type Running } from '../../../../actors/run.js';
+import {
+  type SocketFault,
+  streamInput,
+  type StreamInputEffect,
+  type StreamInputEvent,
+} from '../../../../actors/stream-input.js';
 import { isBlank, TextBuffer } from '../../../../actors/text-buffer.js';
 import { TextFeed } from '../../../../actors/text-feed.js';
 import type { ServiceError } from '../../../../contracts/errors.js';
@@ -28,7 +32,7 @@ import type { SocketSettings } from './settings.js';
 const { bufferedTextBytes, schedule: usualSchedule } = LIMITS.streamInput;
 const FAILED = 500;
 
-/** What a context is spoken with. */
+/** The settings that a context is spoken with. */
 export interface ContextPlan {
   readonly caller: Caller;
   readonly generationId: string;
@@ -38,11 +42,14 @@ export interface ContextPlan {
   readonly schedule: readonly number[];
   readonly settings: SocketSettings;
   readonly frames: ContextFrames;
-  /** Each generation is a phrase of its own: a blank parts it from the next one. */
+  /**
+   * Each generation is a phrase of its own: a blank parts it from the next one, since clients join the characters of all
+   * of them as they are.
+   */
   readonly phrases: boolean;
 }
 
-/** What its socket is told. */
+/** The turns of a context that its session decides on. */
 export interface ContextEvents {
   idle(): void;
   /** All of it was spoken, and its frames are queued. */
@@ -53,14 +60,8 @@ export interface ContextEvents {
 
 type Parts = Pick<ProtocolBParts, 'speech' | 'clock' | 'log'>;
 
-type Effects = {
-  readonly [Type in StreamInputEffect['type']]: (
-    effect: Extract<StreamInputEffect, { readonly type: Type }>,
-  ) => void;
-};
-
 export class SpeechContext {
-  readonly #actor: Actor<typeof streamInput>;
+  readonly #machine: Running<StreamInputEvent>;
   readonly #buffer: TextBuffer;
   readonly #feed = new TextFeed(bufferedTextBytes);
   readonly #frames: AudioFrames;
@@ -76,9 +77,7 @@ export class SpeechContext {
     const { schedule, settings, frames } = plan;
     this.#buffer = new TextBuffer(schedule.length > 0 ? schedule : usualSchedule.default);
     this.#frames = new AudioFrames(frames, settings.sync);
-    this.#actor = createActor(streamInput, { input: settings, clock: actorClock(parts.clock) });
-    this.#actor.on('*', (effect) => this.#perform(effect));
-    this.#actor.start();
+    this.#machine = run(streamInput, settings, parts.clock, this.#effects);
   }
 
   get options(): SpeechOptions {
@@ -87,23 +86,23 @@ export class SpeechContext {
 
   /** Text, and whether it is to be spoken now. */
   take({ text = '', flags }: Pick<ClientFrame, 'text' | 'flags'>): void {
-    this.#actor.send({ type: 'heard' });
+    this.#machine.send({ type: 'message' });
     if (!this.#add(text)) return this.#refuse(OVERFLOW);
     if (flags.has('flush') || (this.plan.settings.auto && !isBlank(text))) this.#speak(this.#buffer.rest());
     else if (flags.has('try_trigger_generation')) this.#speak(this.#buffer.ripe());
     for (let due = this.#buffer.due(); due !== undefined; due = this.#buffer.due()) this.#speak(due);
-    if (flags.has('flush')) this.#actor.send({ type: 'speak', fed: false });
+    if (flags.has('flush')) this.#machine.send({ type: 'speak', fed: false });
   }
 
   /** No more text will come: what waits is spoken, and then it is over. Idempotent. */
   end(): void {
     this.#speak(this.#buffer.rest());
-    this.#actor.send({ type: 'end' });
+    this.#machine.send({ type: 'end' });
   }
 
   /** The socket is going: nothing more is said. Idempotent. */
   leave(): void {
-    this.#actor.send({ type: 'gone' });
+    this.#machine.send({ type: 'gone' });
   }
 
   /** False where the budget does not hold it. */
@@ -121,18 +120,14 @@ export class SpeechContext {
     if (!this.#feed.add(spoken)) return this.#refuse(OVERFLOW);
     this.#feed.flush();
     this.#frames.add(spoken);
-    this.#actor.send({ type: 'speak', fed: true });
+    this.#machine.send({ type: 'speak', fed: true });
   }
 
   #refuse(fault: SocketFault): void {
-    this.#actor.send({ type: 'failed', fault });
+    this.#machine.send({ type: 'failed', fault });
   }
 
-  #perform(effect: StreamInputEffect): void {
-    (this.#effects[effect.type] as (effect: StreamInputEffect) => void)(effect);
-  }
-
-  readonly #effects: Effects = {
+  readonly #effects: Effects<StreamInputEffect> = {
     begin: () => void this.#run(),
     endText: () => this.#feed.end(),
     cancel: () => {
@@ -154,7 +149,7 @@ export class SpeechContext {
     const audio = this.parts.speech.synthesizeTimed(request, caller, signal);
     const frames = frameStream(audio, this.#frames, this.parts.clock);
     const carried = await pump(frames, this.socket, signal, (frame) => this.socket.send(frame));
-    if (carried.end === 'done') this.#actor.send({ type: 'done' });
+    if (carried.end === 'done') this.#machine.send({ type: 'done' });
     if (carried.end === 'failed') this.#failed(carried.error);
   }
 

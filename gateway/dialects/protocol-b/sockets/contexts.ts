@@ -1,6 +1,6 @@
 /**
  * The contexts of one speech socket. One that was ended speaks on to its end, but its name is free again: what
- * comes under it then is another context (protocol-b.md section 3, "multi-stream-input").
+ * comes under it then is another context (docs/contract/protocol-b.md 3, "multi-stream-input").
  * Invariant: at most LIMITS.streamInput.contexts live at once, those that speak to their end among them.
  */
 import { LIMITS } from '../../../../contracts/limits.js';
@@ -12,6 +12,10 @@ export class Contexts {
 
   get full(): boolean {
     return this.#live.size >= LIMITS.streamInput.contexts;
+  }
+
+  get empty(): boolean {
+    return this.#live.size === 0;
   }
 
   find(name: string): SpeechContext | undefined {

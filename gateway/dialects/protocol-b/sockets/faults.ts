@@ -1,18 +1,19 @@
 /**
- * What goes wrong on the speech sockets, as frames say it: `{message, error, code}`, `code` being the close code
- * that follows (protocol-b.md section 3, "Errors").
+ * Faults of the speech sockets as frames: `{message, error, code}`, `code` being the close code
+ * that follows (docs/contract/protocol-b.md 3, "Errors").
  */
 import type { SocketFault } from '../../../../actors/stream-input.js';
 import { CLOSE } from '../../../../contracts/close-codes.js';
 import type { ErrorCode, ServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
-import { slugOf } from '../errors.js';
+import { toldMessage } from '../../../../contracts/missing-voice.js';
+import { slugOf, VOICE_LIST } from '../errors.js';
 
 const POLICY = CLOSE.policy.code;
 const TOO_BIG = CLOSE.tooBig.code;
 const FAILED = 500;
 
-/** What these sockets name otherwise than REST. */
+/** Error names that differ from those of REST. */
 const SLUGS: Readonly<Partial<Record<ErrorCode, string>>> = {
   missing_key: 'authentication_required',
   unsupported_format: 'unsupported_output_format',
@@ -21,7 +22,7 @@ const SLUGS: Readonly<Partial<Record<ErrorCode, string>>> = {
 };
 
 export const faultOf = (error: ServiceError): SocketFault => ({
-  message: error.message,
+  message: toldMessage(error, VOICE_LIST),
   error: SLUGS[error.code] ?? slugOf(error),
   code: error.status >= FAILED ? CLOSE.internal.code : POLICY,
   param: error.param,

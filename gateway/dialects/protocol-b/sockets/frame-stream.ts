@@ -4,21 +4,14 @@
  */
 import type { Clock } from '../../../../contracts/clock.js';
 import type { TimedAudio } from '../../../../contracts/ports/speech.js';
+import { waitUpTo } from '../../../../contracts/timeouts.js';
 import type { AudioFrames } from './audio-frames.js';
 
 type Step = IteratorResult<TimedAudio, unknown>;
 
-/** The step, or undefined where it takes longer than that. */
-function within(step: Promise<Step>, ms: number, clock: Clock): Promise<Step | undefined> {
-  return new Promise((resolve, reject) => {
-    const cancel = clock.after(ms, () => resolve(undefined));
-    step.then(resolve, reject).finally(cancel);
-  });
-}
-
 async function nextStep(step: Promise<Step>, frames: AudioFrames, clock: Clock): Promise<Step | undefined> {
   const { patienceMs } = frames;
-  return patienceMs === undefined ? step : within(step, patienceMs, clock);
+  return patienceMs === undefined ? step : waitUpTo(clock, patienceMs, step);
 }
 
 export async function* frameStream(

@@ -1,6 +1,6 @@
 /**
- * Who opens a speech socket (protocol-b.md section 3, "Authentication places"): the key of the headers, else a
- * bearer token or a single-use token in the query, else the key of the first message.
+ * The caller who opens a speech socket (docs/contract/protocol-b.md 3, "Authentication places"): the key of the
+ * headers, else a bearer token or a single-use token in the query, else the key of the first message.
  */
 import type { Caller } from '../../../../contracts/ports/identity.js';
 import { authenticateKey } from '../../../server/auth.js';
@@ -16,17 +16,23 @@ async function solvent(caller: Caller, { speech }: Parts): Promise<Caller> {
   return caller;
 }
 
-/** Errors: `missing_key`, `invalid_key`, `quota_exceeded`. */
-export const callerOfKey = async (key: string | undefined, parts: Parts): Promise<Caller> =>
-  solvent(await authenticateKey(key, parts.keys), parts);
+type Needs = Pick<HttpRequest, 'permission'>;
 
-/** Undefined where the first message has to say it. Errors: `invalid_key`, `quota_exceeded`, `overloaded`. */
+/** Errors: those of `authenticateKey`, `quota_exceeded`. */
+export const callerOfKey = async (
+  key: string | undefined,
+  { permission }: Needs,
+  parts: Parts,
+): Promise<Caller> => solvent(await authenticateKey(key, parts.keys, permission), parts);
+
+/** Undefined where the first message has to say it. Errors: those of `authenticateKey`, `quota_exceeded`, `overloaded`. */
 export async function callerOfHandshake(
-  { headers, query }: Pick<HttpRequest, 'headers' | 'query'>,
+  request: Pick<HttpRequest, 'headers' | 'query' | 'permission'>,
   parts: Parts,
 ): Promise<Caller | undefined> {
+  const { headers, query } = request;
   const key = headerKey(headers, parts.vocabulary) ?? withoutScheme(query.get('authorization') ?? '');
-  if (key) return callerOfKey(key, parts);
+  if (key) return callerOfKey(key, request, parts);
   const token = query.get('single_use_token');
-  return token ? solvent(await redeem(token, 'tts_websocket', parts), parts) : undefined;
+  return token ? solvent(await redeem(token, 'tts_websocket', request, parts), parts) : undefined;
 }

@@ -1,5 +1,5 @@
 /**
- * Protocol B's speech sockets, `stream-input` and `multi-stream-input` (protocol-b.md section 3). Whatever is wrong
+ * Protocol B's speech sockets, `stream-input` and `multi-stream-input` (docs/contract/protocol-b.md 3). Whatever is wrong
  * with a handshake but our own failures is told in band: the upgrade succeeds, one error frame, then the close.
  */
 import { ServiceError } from '../../../../contracts/errors.js';
@@ -7,12 +7,13 @@ import { WIRE_FRAME_BYTES } from '../../../server/adapter.js';
 import type { HttpRequest, Socket, SocketAccept, SocketEvents, SocketRoute } from '../../../server/port.js';
 import { type Observation, tracedSocket } from '../../../server/trace-requests.js';
 import { baseOf, type ProtocolBParts } from '../parts.js';
+import { closeSocket, type Handshake } from './connection.js';
 import { faultOf } from './faults.js';
 import { callerOfHandshake } from './identity.js';
-import { type Manner, MULTIPLE, SINGLE } from './manners.js';
+import { MultiStreamInputSession } from './multi-stream-input.js';
 import { ContextFrames } from './server-frames.js';
-import { closeSocket, type Handshake, SpeechSession } from './session.js';
 import { socketSettings } from './settings.js';
+import { StreamInputSession } from './stream-input.js';
 
 const FAILED = 500;
 
@@ -21,11 +22,11 @@ async function handshakeOf(
   parts: ProtocolBParts,
   observation: Observation,
 ): Promise<Handshake> {
-  const { generationId } = request;
+  const { generationId, permission } = request;
   const caller = await callerOfHandshake(request, parts);
   const settings = socketSettings(request, parts.vocabulary);
   observation.model(settings.model);
-  return { settings, caller, generationId, observation };
+  return { settings, caller, permission, generationId, observation };
 }
 
 /** Says why, and closes. */
@@ -36,9 +37,17 @@ function turnAway(socket: Socket, error: ServiceError, observation: Observation)
   return { message: () => undefined, closed: () => observation.end(error.status) };
 }
 
+type Session = new (socket: Socket, handshake: Handshake, parts: ProtocolBParts) => SocketEvents;
+
+/** The last part of a socket's address, and the session that it opens. */
+const SESSIONS: Readonly<Record<string, Session>> = {
+  'stream-input': StreamInputSession,
+  'multi-stream-input': MultiStreamInputSession,
+};
+
 async function accept(
   request: HttpRequest,
-  manner: Manner,
+  Session: Session,
   parts: ProtocolBParts,
   observation: Observation,
 ): Promise<SocketAccept> {
@@ -46,17 +55,18 @@ async function accept(
   const maxFrameBytes = WIRE_FRAME_BYTES;
   try {
     const handshake = await handshakeOf(request, parts, observation);
-    return { maxFrameBytes, open: (socket) => new SpeechSession(socket, handshake, manner, parts) };
+    const unauthenticated = handshake.caller === undefined;
+    const open = (socket: Socket): SocketEvents => new Session(socket, handshake, parts);
+    return { maxFrameBytes, unauthenticated, open };
   } catch (error) {
     if (!(error instanceof ServiceError) || error.status >= FAILED) throw error;
-    return { maxFrameBytes, open: (socket) => turnAway(socket, error, observation) };
+    const open = (socket: Socket): SocketEvents => turnAway(socket, error, observation);
+    return { maxFrameBytes, unauthenticated: true, open };
   }
 }
 
-function route(manner: Manner, parts: ProtocolBParts): SocketRoute {
-  const path = `${baseOf(parts.vocabulary)}/v1/text-to-speech/{voice_id?}/${manner.path}`;
-  return tracedSocket(path, parts, (request, observation) => accept(request, manner, parts, observation));
-}
-
 export const speechSockets = (parts: ProtocolBParts): readonly SocketRoute[] =>
-  [SINGLE, MULTIPLE].map((manner) => route(manner, parts));
+  Object.entries(SESSIONS).map(([name, Session]) => {
+    const path = `${baseOf(parts.vocabulary)}/v1/text-to-speech/{voice_id?}/${name}`;
+    return tracedSocket(path, parts, (request, observation) => accept(request, Session, parts, observation));
+  });

@@ -1,6 +1,6 @@
 /**
- * What the speech sockets send (protocol-b.md section 3). Audio frames are written by template: the audio needs no
- * escapes. What is spoken is what was sent, so both alignments of a frame are one.
+ * Frames that the speech sockets send (docs/contract/protocol-b.md 3). Audio frames are written by template: the
+ * audio needs no escapes. What is spoken is what was sent, so both alignments of a frame are one.
  */
 import type { SocketFault } from '../../../../actors/stream-input.js';
 import { LIMITS } from '../../../../contracts/limits.js';

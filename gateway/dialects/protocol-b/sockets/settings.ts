@@ -1,6 +1,6 @@
 /**
- * What the handshake of a speech socket asks for (protocol-b.md section 3, "Query"). Of a repeated option the last
- * counts; options that do not change what is spoken are not looked at.
+ * Settings from the handshake of a speech socket (docs/contract/protocol-b.md 3, "Query"). Of a repeated option the
+ * last counts; options that do not change what is spoken are not looked at.
  */
 import type { SocketFault } from '../../../../actors/stream-input.js';
 import { booleanOf } from '../../../../contracts/coerce.js';
@@ -24,7 +24,7 @@ export interface SocketSettings {
   /** Each message is spoken as it comes. */
   readonly auto: boolean;
   readonly inactivityMs: number;
-  /** Why contexts may not speak, which they are told when they want to (spec rule 5). */
+  /** Why contexts may not speak, which they are told when they want to (rule 5). */
   readonly refusal: SocketFault | undefined;
 }
 

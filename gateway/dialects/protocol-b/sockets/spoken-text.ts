@@ -1,6 +1,6 @@
 /**
- * Which characters of a context's text are heard when. Text is added as the feed is given it, pieces come as they
- * are spoken; the blanks between them belong to the text and are told behind the piece that they follow.
+ * The times at which characters of a context's text are spoken. Text is added as the feed is given it, pieces come as
+ * they are spoken; the blanks between them belong to the text and are told behind the piece that they follow.
  *
  * Invariants: characters come out in the order of the text, each once, whole code points, no time going back; what
  * is kept is text that has not been heard yet. An engine without timing has no characters.
@@ -40,7 +40,7 @@ const asComplete = (piece: SpokenPiece): SpokenPiece => ({
 /** The characters whose times will not change any more. */
 function settledTimes(piece: SpokenPiece): CharacterTimes | undefined {
   if (piece.complete || !isNamed(piece)) return characterTimes(piece);
-  // What stands behind the last word shares time that is not known yet.
+  // Characters behind the last word have no time of their own yet.
   const all = characterTimes(asComplete(piece));
   return all && { ...all, chars: [...piece.text.slice(0, namedUntil(piece))] };
 }

@@ -1,0 +1,170 @@
+/**
+ * The items of one realtime session, in their order (docs/contract/decisions.md "Protocol A", budgets of a realtime session).
+ *
+ * Invariants: what is pending (text not yet spoken, audio not yet transcribed) never passes its budgets in items
+ * and bytes; of finished items the newest stay, within theirs; an id stands for one item.
+ */
+import { LIMITS } from '../contracts/limits.js';
+import type { TakenAudio } from './realtime-audio.js';
+
+export type Role = 'user' | 'assistant' | 'system';
+export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
+
+export interface ItemPart {
+  readonly type: 'input_text' | 'input_audio' | 'output_text' | 'output_audio';
+  readonly text?: string;
+  /** Transcript of its audio; null while there is none. */
+  transcript?: string | null;
+}
+
+export interface ConversationItem {
+  readonly id: string;
+  readonly role: Role;
+  status: ItemStatus;
+  readonly parts: ItemPart[];
+  /** Whether its text waits to be spoken. */
+  unspoken: boolean;
+  /** Audio that waits for its transcript. */
+  untranscribed: TakenAudio | undefined;
+}
+
+type Limits = Pick<
+  typeof LIMITS.realtime,
+  'pendingItems' | 'finishedItems' | 'bufferedAudioBytes' | 'pendingTextBytes' | 'finishedTextBytes'
+>;
+
+const sizeOf = ({ text, transcript }: ItemPart): number =>
+  Buffer.byteLength(text ?? '') + Buffer.byteLength(transcript ?? '');
+
+/** UTF-8 bytes of an item's texts and transcripts. */
+export const textBytesOf = ({ parts }: Pick<ConversationItem, 'parts'>): number =>
+  parts.reduce((sum, part) => sum + sizeOf(part), 0);
+
+/** The text of an item that can be spoken: its texts, a line each. */
+export const textOf = ({ parts }: Pick<ConversationItem, 'parts'>): string =>
+  parts.flatMap(({ text }) => (text === undefined ? [] : [text])).join('\n');
+
+const isPending = ({ unspoken, untranscribed }: ConversationItem): boolean =>
+  unspoken || untranscribed !== undefined;
+
+interface Entry {
+  readonly item: ConversationItem;
+  /** As it was last counted. */
+  textBytes: number;
+}
+
+/** The conversation of a session: its items in their order, within their budgets. */
+export class ConversationItems {
+  readonly #entries = new Map<string, Entry>();
+  #order: string[] = [];
+  /** Ids, the oldest first. */
+  readonly #finished = new Set<string>();
+  #pendingItems = 0;
+  #pendingTextBytes = 0;
+  #finishedTextBytes = 0;
+  #audioBytes = 0;
+
+  /** `forgotten` is told of finished items that had to go. */
+  constructor(
+    private readonly forgotten: (id: string) => void,
+    private readonly limits: Limits = LIMITS.realtime,
+  ) {}
+
+  /** Bytes of audio of items that are not yet transcribed. */
+  get audioBytes(): number {
+    return this.#audioBytes;
+  }
+
+  /** Bytes that the input buffer may hold. */
+  get audioBudget(): number {
+    return this.limits.bufferedAudioBytes - this.#audioBytes;
+  }
+
+  get lastId(): string | null {
+    return this.#order.at(-1) ?? null;
+  }
+
+  get ids(): readonly string[] {
+    return this.#order;
+  }
+
+  get(id: string): ConversationItem | undefined {
+    return this.#entries.get(id)?.item;
+  }
+
+  /** Whether no more item may be pending. */
+  get isFull(): boolean {
+    return this.#pendingItems >= this.limits.pendingItems;
+  }
+
+  /** Whether the budgets hold the item; `bufferedBytes` is what the input buffer holds of the audio's. */
+  admits(item: ConversationItem, bufferedBytes: number): boolean {
+    if (!isPending(item)) return true;
+    const { pendingTextBytes } = this.limits;
+    return (
+      !this.isFull &&
+      this.#pendingTextBytes + textBytesOf(item) <= pendingTextBytes &&
+      (item.untranscribed?.bytes ?? 0) + bufferedBytes <= this.audioBudget
+    );
+  }
+
+  /** Puts it behind `previous`, at the front for null; gives the id before it. Its id must be new. */
+  add(item: ConversationItem, previous: string | null = this.lastId): string | null {
+    const entry = { item, textBytes: 0 };
+    this.#entries.set(item.id, entry);
+    if (previous === this.lastId) this.#order.push(item.id);
+    else this.#order.splice(this.#order.indexOf(previous ?? '') + 1, 0, item.id);
+    this.#count(entry, 1);
+    return previous;
+  }
+
+  /** The item changes, and is counted anew. */
+  change(id: string, change: (item: ConversationItem) => void): void {
+    const entry = this.#entries.get(id);
+    if (!entry) return;
+    this.#count(entry, -1);
+    change(entry.item);
+    this.#count(entry, 1);
+  }
+
+  remove(id: string): void {
+    const entry = this.#entries.get(id);
+    if (!entry) return;
+    this.#count(entry, -1);
+    this.#entries.delete(id);
+    this.#order = this.#order.filter((other) => other !== id);
+  }
+
+  /** User items whose text waits to be spoken, in order. */
+  unspoken(): ConversationItem[] {
+    return this.#order.flatMap((id) => this.get(id) ?? []).filter(({ unspoken }) => unspoken);
+  }
+
+  #count(entry: Entry, sign: 1 | -1): void {
+    const { item } = entry;
+    if (sign === 1) entry.textBytes = textBytesOf(item);
+    if (isPending(item)) {
+      this.#pendingItems += sign;
+      this.#pendingTextBytes += sign * entry.textBytes;
+      this.#audioBytes += sign * (item.untranscribed?.bytes ?? 0);
+    } else if (item.status !== 'in_progress') {
+      this.#finishedTextBytes += sign * entry.textBytes;
+      if (sign === 1) this.#finish(item.id);
+      else this.#finished.delete(item.id);
+    }
+  }
+
+  #finish(id: string): void {
+    this.#finished.add(id);
+    this.#forgetOldest();
+  }
+
+  #forgetOldest(): void {
+    const { finishedItems, finishedTextBytes } = this.limits;
+    for (const id of this.#finished) {
+      if (this.#finished.size <= finishedItems && this.#finishedTextBytes <= finishedTextBytes) return;
+      this.remove(id);
+      this.forgotten(id);
+    }
+  }
+}

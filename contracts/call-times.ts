@@ -1,0 +1,94 @@
+/**
+ * Every time that decides what becomes of a call, in one table: what is waited for, and who acts when nothing came.
+ * Milliseconds. `CALL_ORDER` says which must be over before which, and why. Who closes what for which cause is in
+ * docs/architecture.md "Who closes a call".
+ */
+const SECOND = 1000;
+
+export const CALL_TIMES = {
+  /** Gateway process: the last words and messages are on their way; then the client is sent off. */
+  goodbyeMs: 300,
+  /** Gateway process: a report that a media worker has sent arrives; then a token that brought no client is given back. */
+  reportMs: 1 * SECOND,
+  /** Room worker, leaving: what the agent wrote last is sent; then it disconnects. */
+  roomLastWordsMs: 1 * SECOND,
+  /** Media or room worker: a client that reconnects also sends `leave`; not back by then, it has hung up. */
+  leaveGraceMs: 1.5 * SECOND,
+  /** Room worker, leaving: the server takes the agent out; then the agent is gone all the same. */
+  roomLeaveMs: 2 * SECOND,
+  /** Gateway process: the owner of a call takes a relayed connection; then the client's connection is closed. */
+  relayMs: 2 * SECOND,
+  /** Media worker: a client that was told to leave closes its connection itself, or reports an error; then it is closed. */
+  farewellMs: 3 * SECOND,
+  /** Gateway process: a worker lets go of a call that was ended; then its job is stopped. */
+  releaseMs: 5 * SECOND,
+  /** Client: pings its signalling connection so often. */
+  pingIntervalMs: 5 * SECOND,
+  /** Gateway process: a client that spent its token opens signalling; then the token is given back. */
+  claimMs: 10 * SECOND,
+  /** Client: an answer to a ping comes; then it takes the connection for lost and joins anew. */
+  pingTimeoutMs: 15 * SECOND,
+  /** Media worker: a client without signalling, or told to join anew, returns; then its media is closed, or it has hung up. */
+  reconnectWindowMs: 15 * SECOND,
+  /** Room worker: the server lets the agent in and takes its track; then the call has failed. */
+  roomJoinMs: 15 * SECOND,
+  /** Agent's statechart: a user whose media was lost is connected again; then it has hung up. */
+  goneMs: 20 * SECOND,
+  /** Any process, sweeping: a process is seen again; then its conversations are lost and end as failed. */
+  ownerMs: 45 * SECOND,
+  /** Any process, sweeping: a client that joined at the last moment connects; then the session was not joined. */
+  connectMs: 60 * SECOND,
+  /** Any process, sweeping: the owner ends a call that outlived its longest duration; then the sweep does. */
+  overtimeMs: 60 * SECOND,
+  /** Any process, sweeping: the session's token is used; then it was not joined. */
+  joinWindowMs: 120 * SECOND,
+} as const;
+
+type CallTime = keyof typeof CALL_TIMES;
+
+interface Before {
+  /** Together they are shorter than `than`. */
+  readonly shorter: readonly CallTime[];
+  readonly than: CallTime;
+  readonly why: string;
+}
+
+const before = (shorter: CallTime | readonly CallTime[], than: CallTime, why: string): Before => ({
+  shorter: [shorter].flat(),
+  than,
+  why,
+});
+
+/** From a client that reconnects to the sweep that ends what nobody else has: each gives the one before it its chance. */
+export const CALL_ORDER: readonly Before[] = [
+  before(
+    'reportMs',
+    'leaveGraceMs',
+    'who reconnects before its media was up finds its token, not its session ended',
+  ),
+  before(
+    'leaveGraceMs',
+    'reconnectWindowMs',
+    'who says `leave` is at most as long expected as who says nothing',
+  ),
+  before('reconnectWindowMs', 'goneMs', 'who is told to join anew is not given up on the way'),
+  before('goneMs', 'ownerMs', 'the owner of a call gives its user up before others give up the owner'),
+  before(
+    'goneMs',
+    'connectMs',
+    'the owner decides about a user who was connected, the sweep about one who never was',
+  ),
+  before('pingIntervalMs', 'pingTimeoutMs', 'a ping is answered before its connection is taken for lost'),
+  before('pingTimeoutMs', 'goneMs', 'a client that finds its connection lost comes back in time'),
+  before('relayMs', 'pingTimeoutMs', 'who cannot be relayed is told, and does not find out by itself'),
+  before('claimMs', 'connectMs', 'a token is given back before its session is ended as not joined'),
+  before('claimMs', 'joinWindowMs', 'a token that is given back can still be used'),
+  before('roomJoinMs', 'joinWindowMs', 'the agent is in its room while its user may still come'),
+  before(
+    ['roomLastWordsMs', 'roomLeaveMs'],
+    'releaseMs',
+    'an agent leaves its room before its job is stopped',
+  ),
+  before('farewellMs', 'releaseMs', 'a client closes its connection before the worker is stopped'),
+  before(['goodbyeMs', 'releaseMs'], 'overtimeMs', 'the owner ends its call before the sweep does'),
+];

@@ -1,0 +1,81 @@
+/**
+ * JSON that is kept as it came and passed on as it is. Parsed and written anew it would change: whole numbers beyond
+ * 2^53 are rounded, `1.0` becomes `1`, members whose names are numbers move to the front, of two members of one name
+ * the first is lost.
+ */
+export class RawJson {
+  /** `text` is valid JSON. */
+  constructor(readonly text: string) {}
+}
+
+const isUnwritten = (value: unknown): boolean => value === undefined || typeof value === 'function';
+
+function members(value: object): string {
+  const written = Object.entries(value)
+    .filter(([, member]) => !isUnwritten(member))
+    .map(([name, member]) => `${JSON.stringify(name)}:${stringify(member)}`);
+  return `{${written.join(',')}}`;
+}
+
+/** `JSON.stringify`, but every `RawJson` in the value is written as it is. */
+export function stringify(value: unknown): string {
+  if (value instanceof RawJson) return value.text;
+  if (typeof value !== 'object' || value === null || 'toJSON' in value) return JSON.stringify(value);
+  if (!Array.isArray(value)) return members(value);
+  return `[${value.map((item: unknown) => (isUnwritten(item) ? 'null' : stringify(item))).join(',')}]`;
+}
+
+const BLANKS = new Set([' ', '\t', '\n', '\r']);
+
+function skipBlanks(text: string, from: number): number {
+  let at = from;
+  while (BLANKS.has(text.charAt(at))) at += 1;
+  return at;
+}
+
+/** Behind the quote that ends the string which begins at `from`. */
+function endOfString(text: string, from: number): number {
+  let at = from + 1;
+  while (at < text.length && text.charAt(at) !== '"') at += text.charAt(at) === '\\' ? 2 : 1;
+  return at + 1;
+}
+
+const DEPTH: Readonly<Record<string, number>> = { '{': 1, '[': 1, '}': -1, ']': -1 };
+const BEHIND_SCALAR = /[,\]}\s]/g;
+
+/** Behind the value that begins at `from`. */
+function endOfValue(text: string, from: number): number {
+  const first = text.charAt(from);
+  if (first === '"') return endOfString(text, from);
+  if (first !== '{' && first !== '[') {
+    BEHIND_SCALAR.lastIndex = from;
+    return BEHIND_SCALAR.exec(text)?.index ?? text.length;
+  }
+  let depth = 0;
+  let at = from;
+  do {
+    if (text.charAt(at) === '"') at = endOfString(text, at);
+    else depth += DEPTH[text.charAt(at++)] ?? 0;
+  } while (depth > 0 && at < text.length);
+  return at;
+}
+
+/**
+ * The text of an object's member, as it stands in `text`, which JSON.parse takes. As JSON.parse does it: of several
+ * members of that name the last counts, and a name may be written with escapes. Undefined where there is none.
+ */
+export function memberText(text: string, name: string): string | undefined {
+  let found: string | undefined;
+  let at = skipBlanks(text, 0);
+  if (text.charAt(at) !== '{') return undefined;
+  at = skipBlanks(text, at + 1);
+  while (text.charAt(at) === '"') {
+    const behindName = endOfString(text, at);
+    const value = skipBlanks(text, skipBlanks(text, behindName) + 1);
+    const end = endOfValue(text, value);
+    if (JSON.parse(text.slice(at, behindName)) === name) found = text.slice(value, end);
+    const comma = skipBlanks(text, end);
+    at = skipBlanks(text, comma + 1);
+  }
+  return found;
+}

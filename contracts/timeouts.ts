@@ -1,0 +1,31 @@
+/** Bounded waiting for work that may be slow, silent or gone. The work itself goes on; what it says later is ignored. */
+import type { Clock } from './clock.js';
+
+/** The result of `work`, or undefined where it takes longer than `ms`. Errors: those of `work`, in time. */
+export function waitUpTo<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(ms, () => resolve(undefined));
+    work.finally(cancel).then(resolve, reject);
+  });
+}
+
+/** The result of `work`. Errors: those of `work`, `no answer in … ms`, the signal's reason. */
+export async function withTimeout<T>(
+  clock: Clock,
+  ms: number,
+  work: Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  signal?.throwIfAborted();
+  let giveUp: (error: unknown) => void = () => undefined;
+  const givenUp = new Promise<never>((_, reject) => (giveUp = reject));
+  const cancel = clock.after(ms, () => giveUp(new Error(`no answer in ${ms} ms`)));
+  const aborted = (): void => giveUp(signal?.reason);
+  signal?.addEventListener('abort', aborted, { once: true });
+  try {
+    return await Promise.race([work, givenUp]);
+  } finally {
+    cancel();
+    signal?.removeEventListener('abort', aborted);
+  }
+}

@@ -1,0 +1,193 @@
+/**
+ * A slot lease: the slots of one workspace that this process holds, and the jobs on them (decision 6). A job takes a
+ * slot at once where there is room; else it asks the store for more, or joins a question that is under way, and waits,
+ * bounded.
+ *
+ * Invariants: jobs let in never exceed what is held, and what is held is lowered before the store is told.
+ * One hold at a time runs for a workspace. Without the store, a lease goes on for a grace past its end.
+ */
+import type { Clock } from '../../contracts/clock.js';
+import { errorText, ServiceError } from '../../contracts/errors.js';
+import type { Log } from '../../contracts/log.js';
+import type { SlotLeases } from '../../contracts/ports/identity.js';
+import { waitUpTo, withTimeout } from '../../contracts/timeouts.js';
+
+export interface SlotLeaseParts {
+  readonly leases: SlotLeases;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** A workspace's slots until the store has told them. */
+  readonly defaultLimit: number;
+}
+
+/** Longest wait of a job for the store. */
+const WAIT_MS = 2000;
+/** A store that says nothing for this long is away. */
+const ANSWER_MS = 5000;
+const ASK_AGAIN_MS = 200;
+/** While the store is away, held slots stay valid for this long after the lease has ended. */
+const GRACE_MS = 60_000;
+const SPARE = 4;
+/** More slots are asked for once this part of the lease is used. */
+const NEARLY_ALL = 0.75;
+/** Renewals without a job before the last slots are given back (15 s). */
+const IDLE_RENEWALS = 3;
+const RETRY_AFTER_SECONDS = 1;
+
+export class SlotLease {
+  #used = 0;
+  /** Jobs waiting for an answer of the store. */
+  #waiting = 0;
+  /** Most used or waited for since the last renewal. */
+  #peak = 0;
+  #idleRenewals = 0;
+  #held = 0;
+  #limit: number;
+  /** When the lease ends, on the monotonic clock. */
+  #until = 0;
+  /** No asking for more before this: the last answer was short, or there was none. */
+  #askFrom = 0;
+  /** The store did not answer the last time. */
+  #away = false;
+  #asking: Promise<void> | undefined;
+
+  constructor(
+    readonly workspaceId: string,
+    private readonly parts: SlotLeaseParts,
+  ) {
+    this.#limit = parts.defaultLimit;
+  }
+
+  get used(): number {
+    return this.#used;
+  }
+
+  get held(): number {
+    return this.#held;
+  }
+
+  /** Not used for a while, and all slots are given back: the lease can be forgotten. */
+  get isOver(): boolean {
+    return this.#isIdle && this.#needed === 0 && this.#held === 0 && !this.#asking;
+  }
+
+  /** The result gives the slot back, and may be called twice. Errors: as `LeasedSlots.take`. */
+  async take(): Promise<() => void> {
+    return this.#hasRoom ? this.#occupy() : this.#waitForSlot();
+  }
+
+  /** Extends the lease; what was used since the last renewal decides how much of it. */
+  async renew(): Promise<void> {
+    const busy = this.#peak > 0 || this.#needed > 0;
+    this.#idleRenewals = busy ? 0 : this.#idleRenewals + 1;
+    await this.#hold(() => (this.#isIdle ? this.#needed : this.#comfortable));
+    this.#peak = this.#needed;
+  }
+
+  /** Gives back the slots that no job needs: another process is short of them. */
+  giveBack(): void {
+    if (this.#held <= this.#needed) return;
+    this.#peak = this.#needed;
+    void this.#hold(() => this.#needed);
+  }
+
+  /** Gives all slots back. */
+  async end(): Promise<void> {
+    await this.#asking;
+    await this.#hold(() => 0);
+  }
+
+  get #needed(): number {
+    return this.#used + this.#waiting;
+  }
+
+  /** Slots to hold: those needed, and half as many again to grow into, four at least. */
+  get #comfortable(): number {
+    const need = Math.max(this.#needed, this.#peak);
+    return Math.min(this.#limit, need + Math.max(SPARE, Math.ceil(need / 2)));
+  }
+
+  get #isIdle(): boolean {
+    return this.#idleRenewals >= IDLE_RENEWALS;
+  }
+
+  get #isValid(): boolean {
+    return this.parts.clock.monotonic() < this.#until + (this.#away ? GRACE_MS : 0);
+  }
+
+  get #hasRoom(): boolean {
+    return this.#used < this.#held && this.#isValid;
+  }
+
+  get #mayAsk(): boolean {
+    return this.parts.clock.monotonic() >= this.#askFrom && (this.#held < this.#limit || !this.#isValid);
+  }
+
+  #occupy(): () => void {
+    this.#used++;
+    this.#peak = Math.max(this.#peak, this.#used);
+    if (this.#used >= this.#held * NEARLY_ALL && !this.#asking && this.#mayAsk) void this.#grow();
+    let left = false;
+    return () => {
+      if (left) return;
+      left = true;
+      this.#used--;
+    };
+  }
+
+  /** Asks until there is room, the answer is short, or the time is up. The slot is taken in the same turn. */
+  async #waitForSlot(): Promise<() => void> {
+    const { clock } = this.parts;
+    const deadline = clock.monotonic() + WAIT_MS;
+    this.#waiting++;
+    try {
+      while (!this.#hasRoom) {
+        const left = deadline - clock.monotonic();
+        if (left <= 0 || !(this.#asking || this.#mayAsk)) throw this.#refusal();
+        await waitUpTo(clock, left, this.#grow());
+      }
+      return this.#occupy();
+    } finally {
+      this.#waiting--;
+    }
+  }
+
+  #refusal(): ServiceError {
+    const retryAfter = RETRY_AFTER_SECONDS;
+    if (this.#isValid) return new ServiceError('concurrency_exceeded', { retryAfter });
+    const message = 'The server cannot reach its database, try again';
+    return new ServiceError('overloaded', { message, retryAfter });
+  }
+
+  #grow(): Promise<void> {
+    return this.#hold(() => Math.max(this.#comfortable, this.#held));
+  }
+
+  /** Asks the store, or joins the question that is under way. Never rejects. */
+  #hold(wanted: () => number): Promise<void> {
+    this.#asking ??= this.#holdNow(wanted()).finally(() => {
+      this.#asking = undefined;
+    });
+    return this.#asking;
+  }
+
+  async #holdNow(wanted: number): Promise<void> {
+    const { leases, clock, log } = this.parts;
+    const { workspaceId } = this;
+    const asked = clock.monotonic();
+    this.#held = Math.min(this.#held, wanted);
+    try {
+      const { held, limit } = await withTimeout(clock, ANSWER_MS, leases.hold(workspaceId, wanted));
+      this.#held = held;
+      this.#limit = limit;
+      this.#until = asked + leases.leaseMs;
+      this.#away = false;
+      const short = held < Math.min(wanted, limit);
+      this.#askFrom = short ? clock.monotonic() + ASK_AGAIN_MS : 0;
+    } catch (error) {
+      this.#away = true;
+      this.#askFrom = clock.monotonic() + ASK_AGAIN_MS;
+      log.warn({ workspaceId, reason: errorText(error) }, 'slots could not be leased');
+    }
+  }
+}

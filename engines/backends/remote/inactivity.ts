@@ -1,0 +1,44 @@
+/**
+ * Ends work for somebody who has fallen silent: a time-out that runs only while they are waited for, so that a slow
+ * reader behind us is not taken for them.
+ */
+import type { ServiceError } from '../../../contracts/errors.js';
+
+export class Inactivity {
+  readonly #late = new AbortController();
+  /** Aborted as the work's own signal is, or with the error of what did not come in time. */
+  readonly signal: AbortSignal;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(signal: AbortSignal) {
+    this.signal = AbortSignal.any([signal, this.#late.signal]);
+  }
+
+  /** Starts the time-out: aborts with `error` unless `came` is called within `ms`. */
+  expect(ms: number, error: ServiceError): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#late.abort(error), ms);
+  }
+
+  /** Stops the time-out: data came, or nobody waits for it. */
+  came(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** The same parts, each of which must come within `ms`. Errors: `error`, through the signal. */
+  async *watch<T>(parts: AsyncIterable<T>, ms: number, error: () => ServiceError): AsyncGenerator<T> {
+    const iterator = parts[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        this.expect(ms, error());
+        const step = await iterator.next();
+        this.came();
+        if (step.done) return;
+        yield step.value;
+      }
+    } finally {
+      this.came();
+      await iterator.return?.();
+    }
+  }
+}

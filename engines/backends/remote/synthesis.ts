@@ -1,0 +1,87 @@
+/** Synthesis by a remote service: one request a piece, its audio passed on as it comes. */
+import { ServiceError } from '../../../contracts/errors.js';
+import { LIMITS } from '../../../contracts/limits.js';
+import type { TtsCapabilities, TtsEngine, TtsEvent, TtsRequest } from '../../../contracts/ports/tts.js';
+import { LANGUAGES } from '../../../contracts/languages.js';
+import { hasSound } from '../sound.js';
+import { remoteSamples } from './audio.js';
+import { Inactivity } from './inactivity.js';
+import { ask, partsOf, type RemoteRequest } from './request.js';
+import { type RemoteSettings, remoteVoices } from './settings.js';
+
+export type Abilities = Pick<TtsCapabilities, 'cloning' | 'speakers' | 'styleTags' | 'speedRange'>;
+
+const failed = (message: string): ServiceError => new ServiceError('provider_failed', { message });
+
+/** A page or an error with status 200 would be spoken as noise. */
+const NO_AUDIO = /^\s*(text\/|application\/(json|xml|problem))/i;
+
+function checkType(reply: Response): void {
+  const type = reply.headers.get('content-type') ?? '';
+  if (!NO_AUDIO.test(type)) return;
+  void reply.body?.cancel().catch(() => undefined);
+  throw failed('The speech provider did not answer audio');
+}
+
+/** A service may have nothing to say to signs alone, but not to these. */
+const WORDS = /[\p{L}\p{N}]/u;
+
+/** The same samples. Errors: `provider_failed` where words give none, or more than anybody says so few in. */
+async function* audible(
+  samples: AsyncIterable<Int16Array>,
+  rate: number,
+  text: string,
+): AsyncGenerator<Int16Array> {
+  const most = (LIMITS.remote.pieceAudioMs / 1000) * rate;
+  let heard = 0;
+  for await (const part of samples) {
+    heard += part.length;
+    if (heard > most) throw failed('The speech provider answered too much audio');
+    yield part;
+  }
+  if (heard === 0 && WORDS.test(text)) throw failed('The speech provider answered without audio');
+}
+
+/** An engine over a service; `requestFor` words its requests. Errors of `synthesize`: `provider_failed`. */
+export function remoteSpeech(
+  name: string,
+  settings: RemoteSettings,
+  abilities: Abilities,
+  requestFor: (request: TtsRequest) => RemoteRequest,
+): TtsEngine {
+  const { format, rate, languages, stallMs = LIMITS.remote.stallMs } = settings;
+  /** The bytes of the answer. An answer that stops in the middle is ended, and its connection with it. */
+  async function* answer(request: TtsRequest, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    const { traceContext } = request;
+    const inactivity = new Inactivity(signal);
+    try {
+      inactivity.expect(LIMITS.remote.firstByteMs, new ServiceError('first_byte_timeout'));
+      const reply = await ask(settings, { traceContext, ...requestFor(request) }, inactivity.signal);
+      checkType(reply);
+      yield* inactivity.watch(partsOf(reply, inactivity.signal), stallMs, () =>
+        failed(`The speech provider stopped in the middle for ${stallMs / 1000} s`),
+      );
+    } finally {
+      inactivity.came();
+    }
+  }
+  async function* synthesize(request: TtsRequest, signal: AbortSignal): AsyncGenerator<TtsEvent> {
+    signal.throwIfAborted();
+    if (!hasSound(request.text)) return;
+    for await (const samples of audible(
+      remoteSamples(answer(request, signal), format, rate),
+      rate,
+      request.text,
+    ))
+      yield { kind: 'audio', samples };
+  }
+  const own = {
+    languages: languages ?? LANGUAGES,
+    anyScript: languages === undefined,
+    sampleRate: rate,
+    streaming: true,
+    timing: 'none',
+    speed: true,
+  } as const;
+  return { name, voices: remoteVoices(settings), capabilities: { ...own, ...abilities }, synthesize };
+}

@@ -1,0 +1,103 @@
+/** Recognition by a remote service: long audio in pieces that are cut where it is quietest, one after the other. */
+import { RECOGNITION_RATE } from '../../../contracts/audio.js';
+import { ServiceError } from '../../../contracts/errors.js';
+import type {
+  SttCapabilities,
+  SttEngine,
+  SttPiece,
+  SttWord,
+  VoiceActivity,
+} from '../../../contracts/ports/stt.js';
+import { share, wordsIn } from '../../alignment/transcript-words.js';
+import { createTranscriber, type Transcriber } from '../../long-audio.js';
+import { frames } from '../frames.js';
+import { SpanCutter } from '../span-cutter.js';
+import type { TraceContext } from '../../../contracts/ports/trace.js';
+
+/** A piece of five minutes has 9.6 MB, below what services take. */
+const PIECE_SECONDS = 300;
+export const REPLY_BYTES = 16 * 1024 * 1024;
+const FRAME = RECOGNITION_RATE / 10;
+/** Quieter audio is silence: services are known to hear words in it. */
+const AUDIBLE = 50;
+
+/** Everything counts as speech: the service finds the pauses itself. */
+const unbroken: VoiceActivity = {
+  async *spans(audio, { maxSpanSeconds }, signal) {
+    const cutter = new SpanCutter({
+      maxSpan: maxSpanSeconds * RECOGNITION_RATE,
+      lag: { begin: FRAME, end: 0 },
+    });
+    for await (const frame of frames(audio, FRAME)) {
+      signal.throwIfAborted();
+      const { span } = cutter.push(frame, true);
+      if (span) yield span;
+    }
+    const last = cutter.end();
+    if (last) yield last;
+  },
+};
+
+interface RemoteWord {
+  readonly text?: unknown;
+  readonly word?: unknown;
+  readonly start?: unknown;
+  readonly end?: unknown;
+}
+
+interface RemoteTranscript {
+  readonly text?: unknown;
+  readonly words?: unknown;
+  readonly segments?: unknown;
+}
+
+function spanOf({ text, word, start, end }: RemoteWord): SttWord[] {
+  const said = text ?? word;
+  if (typeof said !== 'string' || typeof start !== 'number' || typeof end !== 'number') return [];
+  return said.trim() === '' ? [] : [{ text: said.trim(), start, end: Math.max(start, end) }];
+}
+
+const spansOf = (list: unknown): SttWord[] =>
+  Array.isArray(list) ? list.flatMap((item) => spanOf((item ?? {}) as RemoteWord)) : [];
+
+/** Words where the service has them, else those of its segments by their length. Errors: `provider_failed`. */
+export function pieceOf(reply: Buffer): SttPiece {
+  let transcript: RemoteTranscript | null;
+  try {
+    transcript = JSON.parse(reply.toString()) as RemoteTranscript | null;
+  } catch (cause) {
+    throw new ServiceError('provider_failed', { message: 'The speech provider did not answer JSON', cause });
+  }
+  const { text, words, segments } = transcript ?? {};
+  if (typeof text !== 'string')
+    throw new ServiceError('provider_failed', { message: 'The speech provider gave no transcript' });
+  const timed = spansOf(words);
+  const shared = spansOf(segments).flatMap((segment) => share(wordsIn(segment.text), segment));
+  const found = timed.length > 0 ? timed : shared;
+  return { text: text.trim(), ...(found.length > 0 && { words: found }) };
+}
+
+export type TranscribePiece = (
+  samples: Int16Array,
+  options: { readonly language?: string; readonly traceContext?: TraceContext },
+  signal: AbortSignal,
+) => Promise<SttPiece>;
+
+/** A transcriber over `transcribe`, which is given a piece of at most PIECE_SECONDS that is not silent. */
+export function remoteTranscriber(
+  name: string,
+  languages: SttCapabilities['languages'],
+  transcribe: TranscribePiece,
+): Transcriber {
+  const engine: SttEngine = {
+    name,
+    capabilities: { languages, maxPieceSeconds: PIECE_SECONDS, words: true },
+    async transcribe(samples, options, signal) {
+      signal.throwIfAborted();
+      return samples.some((sample) => Math.abs(sample) > AUDIBLE)
+        ? transcribe(samples, options, signal)
+        : { text: '' };
+    },
+  };
+  return createTranscriber({ engine, voiceActivity: unbroken });
+}

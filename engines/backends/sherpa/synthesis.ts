@@ -1,0 +1,63 @@
+/**
+ * Synthesis by an operator's model folder on sherpa-onnx. The model runs on a thread of libuv's, one piece at a
+ * time. Invariant: an abort leaves at once; the thread stops after the sentence it is in.
+ */
+import sherpa, { type OfflineTts } from 'sherpa-onnx-node';
+import { ServiceError } from '../../../contracts/errors.js';
+import type { LanguageCode } from '../../../contracts/languages.js';
+import type { TtsEngine, TtsEvent, TtsRequest } from '../../../contracts/ports/tts.js';
+import { EngineScheduler } from '../../scheduling/engine-scheduler.js';
+import { samplesOfFloats } from '../samples.js';
+import { hasSound } from '../sound.js';
+import { ModelFolder } from './folder.js';
+import { describeSherpaTts } from './tts-kinds.js';
+
+const CHUNKS_PER_SECOND = 10;
+
+/** Control characters and lone surrogates are nothing to a model, and its C strings end at a zero. */
+// eslint-disable-next-line no-control-regex
+const UNSPEAKABLE = /[\u0000-\u001f\u007f\p{Cs}]+/gu;
+
+async function generate(
+  tts: OfflineTts,
+  text: string,
+  sid: number,
+  signal: AbortSignal,
+): Promise<Int16Array> {
+  const { samples } = await tts.generateAsync({
+    text: text.replace(UNSPEAKABLE, ' '),
+    sid,
+    speed: 1,
+    enableExternalBuffer: false,
+    onProgress: () => !signal.aborted,
+  });
+  return samplesOfFloats(samples);
+}
+
+/** Loads the model. Throws, for the operator to read, where the folder is not one of a known kind. */
+export async function createSherpaSpeech(
+  path: string,
+  languages?: readonly LanguageCode[],
+): Promise<TtsEngine> {
+  const { description, speakers, model } = describeSherpaTts(new ModelFolder(path), languages);
+  const tts = await sherpa.OfflineTts.createAsync({ model, maxNumSentences: 1 });
+  const { sampleRate } = description.capabilities;
+  if (tts.sampleRate !== sampleRate)
+    throw new Error(`The model in ${path} speaks at ${tts.sampleRate} Hz, but says ${sampleRate}`);
+  const scheduler = new EngineScheduler();
+  const chunk = Math.floor(sampleRate / CHUNKS_PER_SECOND);
+  function* eventsOf(samples: Int16Array): Generator<TtsEvent> {
+    for (let at = 0; at < samples.length; at += chunk)
+      yield { kind: 'audio', samples: samples.slice(at, at + chunk) };
+  }
+  async function* synthesize(request: TtsRequest, signal: AbortSignal): AsyncGenerator<TtsEvent> {
+    signal.throwIfAborted();
+    const speaker = speakers.get(request.voice);
+    if (speaker === undefined) throw new ServiceError('voice_not_found');
+    if (!hasSound(request.text)) return;
+    const place = scheduler.placeOf(request.demand);
+    const samples = await scheduler.run(place, () => generate(tts, request.text, speaker, signal), signal);
+    yield* scheduler.handOut(eventsOf(samples), signal);
+  }
+  return { ...description, synthesize };
+}

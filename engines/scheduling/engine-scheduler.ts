@@ -1,0 +1,122 @@
+/**
+ * The time of one engine, which works on `atOnce` pieces at once, shared out as fair-queue.ts says.
+ *
+ * Invariants: work that has begun is not stopped by an abort, its result is left behind, and the engine is taken until
+ * it has ended; work that has not never begins. Between two pieces the event loop turns, so that whoever asks meanwhile
+ * is weighed too; and what has been spoken is handed out, as far as its reader takes it, before a synchronous engine
+ * holds up the loop again.
+ */
+import { setImmediate } from 'node:timers';
+import { systemClock, type Clock } from '../../contracts/clock.js';
+import { NO_DEMAND, type Demand } from '../../contracts/ports/demand.js';
+import { FairQueue, type Place } from './fair-queue.js';
+
+export interface SchedulerOptions {
+  /** Pieces that the engine works on at once. Default 1. */
+  readonly atOnce?: number;
+  readonly clock?: Pick<Clock, 'monotonic'>;
+}
+
+interface Waiting extends Place {
+  start(): void;
+}
+
+/** Rejects as soon as the signal is aborted, else settles as the work does. */
+async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const settled = new AbortController();
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { signal: settled.signal });
+  });
+  work.catch(() => undefined);
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    settled.abort();
+  }
+}
+
+export class EngineScheduler {
+  readonly #atOnce: number;
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #queue = new FairQueue<Waiting>();
+  #working = 0;
+  #waking = false;
+  #handedOut = false;
+
+  constructor({ atOnce = 1, clock = systemClock }: SchedulerOptions = {}) {
+    this.#atOnce = atOnce;
+    this.#clock = clock;
+  }
+
+  /** The place of work that is asked for now. */
+  placeOf({ workspaceTag, aheadSeconds }: Demand = NO_DEMAND): Place {
+    return { workspaceTag, due: this.#clock.monotonic() + aheadSeconds * 1000 };
+  }
+
+  /** Runs the work once it is next. Errors: the work's, or the reason of an abort. */
+  async run<T>(place: Place, work: () => T | Promise<T>, signal: AbortSignal): Promise<T> {
+    const leave = await this.enter(place, signal);
+    const working = Promise.resolve()
+      .then(() => {
+        signal.throwIfAborted();
+        return work();
+      })
+      .finally(leave);
+    return abortable(working, signal);
+  }
+
+  /** Waits until it is next; the result says that the engine is done with it. Errors: the reason of an abort. */
+  enter({ workspaceTag, due }: Place, signal: AbortSignal): Promise<() => void> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason as Error);
+      const waiting = { workspaceTag, due, start };
+      const withdraw = (): void => {
+        if (this.#queue.withdraw(waiting)) reject(signal.reason as Error);
+      };
+      const leave = (): void => this.#leave();
+      function start(): void {
+        signal.removeEventListener('abort', withdraw);
+        resolve(leave);
+      }
+      signal.addEventListener('abort', withdraw, { once: true });
+      this.#queue.add(waiting);
+      this.#wake();
+    });
+  }
+
+  /** Passes on what has been spoken. Errors: the reason of an abort. */
+  async *handOut<T>(spoken: Iterable<T>, signal: AbortSignal): AsyncGenerator<T> {
+    for (const event of spoken) {
+      signal.throwIfAborted();
+      this.#handedOut = true;
+      yield event;
+    }
+  }
+
+  #leave(): void {
+    this.#working -= 1;
+    this.#wake();
+  }
+
+  #wake(): void {
+    if (this.#waking || this.#queue.size === 0) return;
+    this.#waking = true;
+    setImmediate(() => {
+      this.#waking = false;
+      this.#begin();
+    });
+  }
+
+  #begin(): void {
+    if (this.#handedOut) {
+      this.#handedOut = false;
+      return this.#wake();
+    }
+    while (this.#working < this.#atOnce) {
+      const next = this.#queue.next(this.#clock.monotonic());
+      if (next === undefined) return;
+      this.#working += 1;
+      next.start();
+    }
+  }
+}

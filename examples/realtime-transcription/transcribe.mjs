@@ -1,0 +1,63 @@
+/**
+ * Sends a WAV file (16 bit, mono) as a microphone would, 100 ms at a time, and prints the transcript while it grows.
+ * One connection carries one utterance here; a real client commits whenever its user pauses.
+ */
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import WebSocket from 'ws';
+
+const { GATEWAY = 'http://localhost:8080', KEY } = process.env;
+const HEADER_BYTES = 44;
+const PIECE_MS = 100;
+
+const wav = await readFile(process.argv[2]);
+const rate = wav.readUInt32LE(24);
+const pcm = wav.subarray(HEADER_BYTES);
+const pieceBytes = (rate * 2 * PIECE_MS) / 1000;
+
+const socket = new WebSocket(`${GATEWAY.replace(/^http/, 'ws')}/v1/realtime?intent=transcription`, {
+  headers: { authorization: `Bearer ${KEY}` },
+});
+const send = (event) => socket.send(JSON.stringify(event));
+
+socket.on('open', async () => {
+  send({
+    type: 'session.update',
+    session: { type: 'transcription', audio: { input: { format: { type: 'audio/pcm', rate } } } },
+  });
+  for (let at = 0; at < pcm.length; at += pieceBytes) {
+    send({
+      type: 'input_audio_buffer.append',
+      audio: pcm.subarray(at, at + pieceBytes).toString('base64'),
+    });
+    await sleep(PIECE_MS);
+  }
+  send({ type: 'input_audio_buffer.commit' });
+});
+
+const TRANSCRIPTION = 'conversation.item.input_audio_transcription';
+const HANDLERS = {
+  [`${TRANSCRIPTION}.delta`]: ({ delta }) => process.stdout.write(delta),
+  [`${TRANSCRIPTION}.completed`]: ({ transcript }) => {
+    console.log(`\n${transcript}`);
+    socket.close();
+  },
+  [`${TRANSCRIPTION}.failed`]: ({ error }) => {
+    console.error(error.message);
+    process.exitCode = 1;
+    socket.close();
+  },
+  error: ({ error }) => {
+    console.error(error.message);
+    process.exitCode = 1;
+    socket.close();
+  },
+};
+socket.on('message', (frame) => {
+  const event = JSON.parse(frame);
+  HANDLERS[event.type]?.(event);
+});
+socket.on('error', (error) => {
+  console.error(error.message);
+  process.exitCode = 1;
+});

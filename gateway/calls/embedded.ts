@@ -1,0 +1,128 @@
+/**
+ * Calls of embedded mode: each begins when a client spends the session's token, in the process that the client has
+ * reached, and outlives the client's connections. Whether its client comes at all is decided by actors/claim.ts.
+ */
+import { claim, type ClaimEvent } from '../../actors/claim.js';
+import { run, type Running } from '../../actors/run.js';
+import { CALL_TIMES } from '../../contracts/call-times.js';
+import {
+  IDENTITIES,
+  type JoinableCall,
+  type JoinableCalls,
+  type SignalConnect,
+  type SignalEnd,
+  type SignalLink,
+} from '../../contracts/ports/calls.js';
+import type { JoinTokens } from '../../contracts/ports/join-tokens.js';
+import type { RunningSession } from '../../contracts/ports/sessions.js';
+import { type CallParts, OwnedCall } from './owned-call.js';
+import { CallRegistry } from './registry.js';
+
+export interface EmbeddedParts extends CallParts {
+  readonly calls: JoinableCalls;
+  readonly joinTokens: Pick<JoinTokens, 'issue'>;
+}
+
+class JoinedCall extends OwnedCall {
+  /** Resolves when it is known whether the token goes back, and it has. */
+  settled: Promise<void> = Promise.resolve();
+  #settle = (): void => undefined;
+  readonly #claim: Running<ClaimEvent>;
+
+  constructor(
+    private readonly call: JoinableCall,
+    session: RunningSession,
+    parts: CallParts,
+    /** Ends the call without its session and gives the token back. Never rejects. */
+    giveBack: (call: JoinedCall) => Promise<void>,
+  ) {
+    super(call, session, parts, () => parts.runs.activate(session.record.id));
+    this.#claim = run(claim, undefined, parts.clock, {
+      wait: () => {
+        this.settled = new Promise((resolve) => (this.#settle = resolve));
+      },
+      settled: () => this.#settle(),
+      giveBack: () => void giveBack(this).then(() => this.#claim.send({ type: 'given' })),
+    });
+    void this.over.then(() => this.#claim.send({ type: 'over' }));
+  }
+
+  protected override connected(): void {
+    super.connected();
+    this.#claim.send({ type: 'connected' });
+  }
+
+  /** One connection of the client; a later one replaces it. */
+  connect(how: SignalConnect, link: SignalLink): SignalEnd {
+    const end = this.call.connect(how, link);
+    this.#claim.send({ type: 'opened' });
+    return {
+      receive: (frame) => end.receive(frame),
+      closed: () => {
+        end.closed();
+        this.#claim.send({ type: 'closed' });
+      },
+    };
+  }
+}
+
+/** The calls of this process, as signalling connections find them. */
+export class EmbeddedCalls {
+  readonly #registry: CallRegistry<JoinedCall>;
+
+  constructor(private readonly parts: EmbeddedParts) {
+    this.#registry = new CallRegistry(parts);
+  }
+
+  /** Whether the session's call is here, and not ending. */
+  owns(sessionId: string): boolean {
+    return this.#registry.find(sessionId)?.ending === false;
+  }
+
+  /** Resolves once the token of a client that has just gone is given back, so that it can join again. */
+  settled(sessionId: string): Promise<void> {
+    return this.#registry.find(sessionId)?.settled ?? Promise.resolve();
+  }
+
+  /** Begins the call of a session that has just been joined; nothing where it has begun already. */
+  begin(session: RunningSession): void {
+    if (this.#registry.find(session.record.id)) return;
+    const giveBack = (call: JoinedCall): Promise<void> => this.#giveBack(call);
+    this.#registry.add(new JoinedCall(this.#open(session), session, this.parts, giveBack));
+  }
+
+  #open({ record: { id, agentName }, plan }: RunningSession): JoinableCall {
+    const { calls, clock, joinTokens } = this.parts;
+    const { connectMs, goneMs } = CALL_TIMES;
+    const expiresAt = new Date(clock.now() + connectMs + plan.maxDurationSeconds * 1000 + goneMs);
+    return calls.open({
+      sessionId: id,
+      user: { identity: IDENTITIES.user, name: '' },
+      agent: { identity: IDENTITIES.agent, name: agentName },
+      record: plan.recordAudio,
+      rotatedToken: () =>
+        joinTokens.issue({ sessionId: id, identity: IDENTITIES.user, use: 'rejoin' }, expiresAt),
+    });
+  }
+
+  /** One connection of the session's client. Undefined where its call is not here. */
+  connect(sessionId: string, how: SignalConnect, link: SignalLink): SignalEnd | undefined {
+    return this.owns(sessionId) ? this.#registry.find(sessionId)?.connect(how, link) : undefined;
+  }
+
+  async #giveBack(call: JoinedCall): Promise<void> {
+    const { runs, log } = this.parts;
+    call.closedBy('unclaimed');
+    await runs
+      .unjoin(call.id)
+      .catch((error: unknown) => log.warn({ err: error }, 'a token was not given back'));
+    this.#registry.remove(call);
+  }
+
+  /** Ends what is left after `graceMs`. Resolves when no token is on its way back. */
+  async stop(graceMs: number): Promise<void> {
+    const { all } = this.#registry;
+    await this.#registry.stop(graceMs);
+    await Promise.all(all.map(({ settled }) => settled));
+  }
+}

@@ -1,0 +1,55 @@
+/** Settings of the processes that carry media, as JSON in their environment: media workers, or room workers. */
+import type { RoomNetwork } from '../../media/embedded/room.js';
+import type { Config } from '../config.js';
+import { recordingsFolder } from '../recordings/recordings.js';
+
+interface Carrying {
+  /** Complexity of the Opus encoder, 0 to 10. */
+  readonly complexity: number;
+  /** How voice is told from silence: tones are none to a model of voices. */
+  readonly detector: 'voices' | 'loudness';
+  /** The folder of recordings. */
+  readonly recordings: string;
+}
+
+/** `MEDIA`. */
+export interface MediaSettings extends Carrying, Omit<RoomNetwork, 'port'> {
+  /** UDP, of the first worker; each has one. 0: whichever is free. */
+  readonly basePort: number;
+}
+
+/** `ROOMS`. */
+export interface RoomSettings extends Carrying {
+  /** Rooms at once. */
+  readonly slots: number;
+  /** Rooms after which a process would like to be replaced. */
+  readonly retireAfter: number;
+}
+
+/** Recognisers that hear tones. */
+const hearsTones = ({ sttEngines }: Config): boolean => sttEngines.every((name) => name === 'tone');
+
+const carrying = (config: Config): Carrying => ({
+  complexity: config.mediaOpusComplexity,
+  detector: hearsTones(config) ? 'loudness' : 'voices',
+  recordings: recordingsFolder(config.dataDir),
+});
+
+export function mediaSettings(config: Config): string {
+  const { mediaHost, mediaUdpPort, mediaPublicAddress, iceServers } = config;
+  const settings: MediaSettings = {
+    ...carrying(config),
+    ...(mediaHost !== undefined && { bind: mediaHost }),
+    ...(mediaPublicAddress !== undefined && { publicAddress: mediaPublicAddress }),
+    basePort: mediaUdpPort,
+    clientIceServers: iceServers,
+    iceServers: [],
+  };
+  return JSON.stringify(settings);
+}
+
+export function roomSettings(config: Config): string {
+  const { roomsPerProcess: slots, roomsUntilRestart: retireAfter } = config;
+  const settings: RoomSettings = { ...carrying(config), slots, retireAfter };
+  return JSON.stringify(settings);
+}

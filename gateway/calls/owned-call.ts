@@ -1,0 +1,142 @@
+/** One call that this process owns: its conversation, and what that owes its session. */
+import { PLAYOUT_RATE } from '../../contracts/audio.js';
+import type { Clock } from '../../contracts/clock.js';
+import type { Log } from '../../contracts/log.js';
+import { DEFAULT_SYNTHESIS_MODEL, DEFAULT_TRANSCRIPTION_MODEL } from '../../contracts/models.js';
+import type { Call } from '../../contracts/ports/calls.js';
+import type { ChatModel } from '../../contracts/ports/chat.js';
+import type { Admission, Caller } from '../../contracts/ports/identity.js';
+import type { KnowledgeSearch } from '../../contracts/ports/knowledge.js';
+import type { Outbound } from '../../contracts/ports/outbound.js';
+import type { EndedReason, RunningSession, SessionRuns } from '../../contracts/ports/sessions.js';
+import type { Speech, SpeechOptions, Transcription } from '../../contracts/ports/speech.js';
+import type { ToolCredentials } from '../../contracts/ports/tools.js';
+import type { ClosedBy } from '../conversations/closing.js';
+import { Conversation, type ConversationParts } from '../conversations/conversation.js';
+
+export interface CallParts {
+  readonly runs: SessionRuns;
+  readonly speech: Speech;
+  readonly transcription: Transcription;
+  readonly chat: ChatModel;
+  readonly knowledge: KnowledgeSearch;
+  readonly outbound: Outbound;
+  readonly credentials: ToolCredentials;
+  readonly admission: Pick<Admission, 'use'>;
+  /** How calls are carried, for the log. */
+  readonly carrier: 'embedded' | 'livekit';
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The default voice has several names in configurations, and none here. */
+const DEFAULT_VOICES = new Set(['', 'default']);
+/** Pieces of this length begin soon and still sound whole. */
+const PIECE_CHARACTERS = 200;
+
+const voiceOptions = ({ config }: RunningSession['plan']): SpeechOptions => ({
+  model: DEFAULT_SYNTHESIS_MODEL,
+  voice: DEFAULT_VOICES.has(config.voice.voice_id) ? '' : config.voice.voice_id,
+  language: config.voice.speaking_language,
+  references: [],
+  output: { format: 'pcm', sampleRate: PLAYOUT_RATE },
+  latency: 'low',
+  speed: 1,
+  volume: 0,
+  normalizeLoudness: false,
+  chunkLength: PIECE_CHARACTERS,
+  sampling: {},
+});
+
+export class OwnedCall {
+  readonly id: string;
+  readonly #conversation: Conversation;
+  /** When the user was connected first. */
+  #since: number | undefined;
+  #closedBy: ClosedBy | undefined;
+  /** The turn that was recorded last. */
+  #turns = 0;
+
+  constructor(
+    call: Call,
+    readonly session: RunningSession,
+    private readonly parts: CallParts,
+    /** Makes the session active; false where it has ended meanwhile. */
+    private readonly activate: () => Promise<boolean>,
+  ) {
+    this.id = session.record.id;
+    this.#conversation = new Conversation(call, session, this.#hosted());
+  }
+
+  /** Whether the user was ever connected. */
+  get begun(): boolean {
+    return this.#since !== undefined;
+  }
+
+  /** Nobody joins it any more. */
+  get ending(): boolean {
+    return this.#conversation.ending;
+  }
+
+  /** Resolves when the call has ended and its record is kept. */
+  get over(): Promise<void> {
+    return this.#conversation.over;
+  }
+
+  /** Ends it, if nobody has; its session goes on where no client has claimed it. Idempotent. */
+  closedBy(cause: ClosedBy): void {
+    if (!this.ending) this.#closedBy = cause;
+    this.#conversation.closedBy(cause);
+  }
+
+  /** The user is connected for the first time. */
+  protected connected(): void {
+    this.#since = this.parts.clock.monotonic();
+    this.parts.log.info(this.#who(), 'call started');
+  }
+
+  #hosted(): ConversationParts {
+    const { parts, session, id } = this;
+    const { runs, clock, log, transcription, chat, knowledge, outbound, credentials, speech } = parts;
+    const caller: Caller = { workspaceId: session.record.workspaceId, keyId: 'session' };
+    const { speaking_language: language } = session.plan.config.voice;
+    return {
+      clock,
+      log,
+      voice: {
+        speech,
+        options: voiceOptions(session.plan),
+        caller,
+        substituted: () => log.warn({ session: id }, 'an agent’s voice is gone: the default speaks'),
+      },
+      listening: { transcription, model: DEFAULT_TRANSCRIPTION_MODEL, caller, language },
+      thinking: { chat, knowledge },
+      tools: { outbound, credentials },
+      append: (items) => {
+        this.#turns = Math.max(this.#turns, ...items.map(({ turnId }) => turnId));
+        return runs.append(id, items);
+      },
+      activate: () => {
+        this.connected();
+        return this.activate();
+      },
+      end: (reason) => this.#settle(reason),
+    };
+  }
+
+  async #settle(reason: EndedReason): Promise<void> {
+    const { admission, clock, runs, log } = this.parts;
+    if (this.#since !== undefined) {
+      const ms = Math.round(clock.monotonic() - this.#since);
+      admission.use(this.session.record.workspaceId, 'conversation_ms', ms);
+      log.info({ ...this.#who(), reason, ms, turns: this.#turns }, 'call ended');
+    }
+    if (this.#closedBy !== 'unclaimed') await runs.end(this.id, reason);
+  }
+
+  /** Ids only: logs hold neither who called nor what was said. */
+  #who() {
+    const { id: sessionId, workspaceId, agentId, source } = this.session.record;
+    return { sessionId, workspaceId, agentId, source, transport: this.parts.carrier };
+  }
+}

@@ -1,0 +1,135 @@
+/**
+ * Joining a conversation: LiveKit's signalling on `/rtc/v1` and `/rtc` (docs/contract/transport.md), and the two addresses that its
+ * clients ask when a join was refused. Frames pass through to the call; what is decided here is who may join.
+ */
+import { ServiceError } from '../../contracts/errors.js';
+import { LIMITS } from '../../contracts/limits.js';
+import type { SignalConnect } from '../../contracts/ports/calls.js';
+import type { JoinClaims, JoinTokens } from '../../contracts/ports/join-tokens.js';
+import type { JoinRefusal, SessionRuns } from '../../contracts/ports/sessions.js';
+import { bearerToken } from '../server/auth.js';
+import { nativeError } from '../server/native-error.js';
+import type { Dialect, HttpRequest, Reply, Route, Socket, SocketRoute } from '../server/port.js';
+import type { EmbeddedCalls } from './embedded.js';
+import type { SignalRelay } from './signal-relay.js';
+import { type WebhookParts, webhooks } from './webhooks.js';
+
+export interface MediaParts {
+  readonly joinTokens: JoinTokens;
+  readonly runs: Pick<SessionRuns, 'join' | 'owner' | 'refusal'>;
+  readonly calls: Pick<EmbeddedCalls, 'owns' | 'settled' | 'begin' | 'connect'>;
+  readonly relay: SignalRelay;
+}
+
+const PATHS = { 1: '/rtc/v1', 0: '/rtc' } as const;
+
+const refused = (message: string): ServiceError => new ServiceError('invalid_key', { message });
+
+const REFUSALS: Readonly<Record<JoinRefusal, string>> = {
+  unknown: 'The session does not exist',
+  used: 'The token was used already',
+  expired: 'The token has expired',
+  ended: 'The session has ended',
+};
+
+/** Browsers put it in the query, native clients in a header. Errors: `missing_key`, `invalid_key`. */
+async function claimsOf(request: HttpRequest, { joinTokens }: MediaParts): Promise<JoinClaims> {
+  const token = request.query.get('access_token') ?? bearerToken(request.headers);
+  if (!token) throw new ServiceError('missing_key', { message: 'Missing token' });
+  const claims = await joinTokens.verify(token);
+  if (!claims) throw refused('Invalid token');
+  return claims;
+}
+
+/** The address of the process that owns the call, where it is another one. */
+type Elsewhere = string | undefined;
+
+/** A client that returns is answered with the call's owner; one that joins spends the token, and the call begins here.
+ * Errors: `invalid_key`. */
+async function admit({ sessionId, use }: JoinClaims, parts: MediaParts): Promise<Elsewhere> {
+  const { runs, calls } = parts;
+  await calls.settled(sessionId);
+  if (use === 'rejoin') {
+    if (calls.owns(sessionId)) return undefined;
+    const owner = await runs.owner(sessionId);
+    if (owner !== undefined) return owner;
+  }
+  const joined = await runs.join(sessionId);
+  if ('refused' in joined) throw refused(REFUSALS[joined.refused]);
+  calls.begin(joined);
+  return undefined;
+}
+
+interface Connecting {
+  readonly sessionId: string;
+  readonly how: SignalConnect;
+  readonly elsewhere: Elsewhere;
+}
+
+function open(socket: Socket, { sessionId, how, elsewhere }: Connecting, parts: MediaParts) {
+  const link = {
+    send: (frame: Uint8Array | string) => socket.send(frame),
+    close: () => socket.close('normal'),
+  };
+  const { calls, relay } = parts;
+  const end =
+    elsewhere === undefined
+      ? calls.connect(sessionId, how, link)
+      : relay.connect(elsewhere, sessionId, how, link);
+  if (!end) socket.close('normal');
+  return {
+    message: (data: string | Uint8Array) => end?.receive(data),
+    closed: () => end?.closed(),
+  };
+}
+
+/** A client that packs its join into one parameter speaks `/rtc/v1`, on either path (the Go client uses `/rtc`). */
+const versionOf = (query: URLSearchParams, path: 1 | 0): 1 | 0 => (query.has('join_request') ? 1 : path);
+
+const signalling = (path: 1 | 0, parts: MediaParts): SocketRoute => ({
+  path: PATHS[path],
+  async upgrade(request) {
+    const claims = await claimsOf(request, parts);
+    const elsewhere = await admit(claims, parts);
+    const { query } = request;
+    const from = request.fromPrivateNetwork ? request.clientAddress : '';
+    const how = { version: versionOf(query, path), query, from };
+    const connecting = { sessionId: claims.sessionId, how, elsewhere };
+    return {
+      maxFrameBytes: LIMITS.socket.rtcFrameBytes,
+      // Calls end by their own longest duration (docs/contract/decisions.md 9).
+      connectionMs: null,
+      open: (socket) => open(socket, connecting, parts),
+    };
+  },
+});
+
+/** A client whose join was refused asks here why; it spends nothing. */
+const validation = (version: 1 | 0, parts: MediaParts): Route => ({
+  method: 'GET',
+  path: `${PATHS[version]}/validate`,
+  async handler(request): Promise<Reply> {
+    const { sessionId, use } = await claimsOf(request, parts);
+    await parts.calls.settled(sessionId);
+    const why = await parts.runs.refusal(sessionId);
+    if (why && !(use === 'rejoin' && why === 'used')) throw refused(REFUSALS[why]);
+    return { status: 200, headers: { 'content-type': 'text/plain' }, body: 'success' };
+  },
+});
+
+/** Livekit mode: clients join the cluster, which tells us what becomes of its rooms. */
+export const clusterDialect = (parts: WebhookParts): Dialect => ({
+  name: 'media',
+  prefixes: ['/livekit'],
+  routes: [webhooks(parts)],
+  sockets: [],
+  errorReply: nativeError,
+});
+
+export const mediaDialect = (parts: MediaParts): Dialect => ({
+  name: 'media',
+  prefixes: ['/rtc'],
+  routes: [validation(1, parts), validation(0, parts)],
+  sockets: [signalling(1, parts), signalling(0, parts)],
+  errorReply: nativeError,
+});

@@ -1,0 +1,146 @@
+/**
+ * The frame of the operator's commands (`npm run keys`, `workspaces`, `sessions`). They work on DATABASE_URL, else on the
+ * embedded Postgres of DATA_DIR: the running one where a gateway has it, else one started for the moment.
+ */
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { openDatabase, type Database } from '../../storage/database.js';
+import type { Sql } from '../../storage/sql.js';
+import { runningEmbedded, startEmbedded } from '../../storage/embedded.js';
+import { StorageFailure } from '../../storage/failure.js';
+import { migrate } from '../../storage/migrate.js';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Where lines go; each call is one line without its end. */
+export interface Io {
+  out(line: string): void;
+  err(line: string): void;
+}
+
+/** The exit codes of all commands. */
+export const EXIT = { done: 0, failed: 1, usage: 2 };
+
+/** A command cannot do as it was told; the message is one line for its user. */
+export class Refusal extends Error {}
+
+export interface Invocation {
+  readonly sql: Sql;
+  readonly dataDir: string;
+  /** The first word after the command's name; empty where there is none. */
+  readonly word: string;
+  readonly options: Readonly<Record<string, string | boolean | undefined>>;
+  readonly io: Io;
+}
+
+export interface Command {
+  /** Name → whether it takes a value. */
+  readonly options?: Readonly<Record<string, 'string' | 'boolean'>>;
+  /** Whether these words and options are understood. */
+  fits(words: readonly string[], options: Invocation['options']): boolean;
+  /** Errors: `Refusal`, `StorageFailure`. */
+  run(invocation: Invocation): Promise<void>;
+}
+
+/** A group of commands, such as `npm run keys`. */
+export interface Program {
+  readonly usage: string;
+  /** Name → command. */
+  readonly commands: Readonly<Record<string, Command>>;
+}
+
+/** A name of a key or workspace: some text without control characters. */
+export const isName = (name: string): boolean => name.length <= 120 && /^[^\p{C}]+$/u.test(name);
+
+/** Lines of cells below one another. */
+export function table(rows: readonly string[][]): string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
+  const database = await openDatabase({ url, connections: 1, patienceMs: 0 });
+  try {
+    await migrate(database.sql);
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}
+
+/** Starts embedded Postgres for the moment, and stops it on every way out. */
+async function withOwnPostgres<T>(dataDir: string, work: (database: Database) => Promise<T>): Promise<T> {
+  const embedded = await startEmbedded({ dataDir });
+  const stop = (): void => void embedded.stop().then(() => process.exit(EXIT.failed));
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  try {
+    return await withDatabase(embedded.url, work);
+  } finally {
+    process.off('SIGINT', stop).off('SIGTERM', stop);
+    await embedded.stop();
+  }
+}
+
+function onDatabase<T>(env: Env, dataDir: string, work: (database: Database) => Promise<T>): Promise<T> {
+  const url = env['DATABASE_DIRECT_URL'] || env['DATABASE_URL'] || runningEmbedded(dataDir);
+  return url ? withDatabase(url, work) : withOwnPostgres(dataDir, work);
+}
+
+interface Understood {
+  readonly command: Command;
+  readonly word: string;
+  readonly options: Invocation['options'];
+}
+
+/** Undefined where the words are not understood. */
+function understand(commands: Program['commands'], name: string, args: string[]): Understood | undefined {
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (!command) return undefined;
+  const declared = Object.entries(command.options ?? {}).map(([option, type]) => [option, { type }] as const);
+  try {
+    const { positionals, values } = parseArgs({
+      ...{ args, options: Object.fromEntries(declared), allowPositionals: true, strict: true },
+    });
+    const options = values as Invocation['options'];
+    return command.fits(positionals, options) ? { command, word: positionals[0] ?? '', options } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Runs one command. `argv` are the words after the program's name. Returns the exit code: 0 done, 1 failed,
+ * 2 not understood.
+ */
+export async function runCommand(
+  program: Program,
+  argv: readonly string[],
+  env: Env,
+  io: Io,
+): Promise<number> {
+  const [name = '', ...args] = argv;
+  if (/^(help|-h|--help)$/.test(name)) {
+    io.out(program.usage);
+    return EXIT.done;
+  }
+  const understood = understand(program.commands, name, args);
+  if (!understood) {
+    io.err(program.usage);
+    return EXIT.usage;
+  }
+  const { command, word, options } = understood;
+  const dataDir = resolve(env['DATA_DIR'] || './data');
+  try {
+    await onDatabase(env, dataDir, ({ sql }) => command.run({ sql, dataDir, word, options, io }));
+    return EXIT.done;
+  } catch (error) {
+    if (!(error instanceof StorageFailure || error instanceof Refusal)) throw error;
+    io.err(error.message);
+    return EXIT.failed;
+  }
+}

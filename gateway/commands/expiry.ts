@@ -1,0 +1,20 @@
+/** When a key is to expire, as an operator writes it: a time from now, or a day. */
+const MINUTE_MS = 60_000;
+const UNIT_MS: Readonly<Record<string, number>> = {
+  m: MINUTE_MS,
+  h: 60 * MINUTE_MS,
+  d: 24 * 60 * MINUTE_MS,
+  w: 7 * 24 * 60 * MINUTE_MS,
+};
+const MOST_MS = 100 * 366 * 24 * 60 * MINUTE_MS;
+
+const FROM_NOW = /^(\d{1,9})([mhdw])$/;
+/** A day begins in UTC. */
+const MOMENT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?Z)?$/;
+
+/** `30m`, `12h`, `30d`, `8w`, `2030-01-31`, `2030-01-31T12:00Z`; undefined where it is none of them, or is over. */
+export function expiryOf(text: string, now: number): Date | undefined {
+  const [, count = '', unit = ''] = FROM_NOW.exec(text) ?? [];
+  const at = unit ? now + Number(count) * (UNIT_MS[unit] ?? 0) : MOMENT.test(text) ? Date.parse(text) : NaN;
+  return at > now && at - now <= MOST_MS ? new Date(at) : undefined;
+}

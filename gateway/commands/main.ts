@@ -1,0 +1,31 @@
+/**
+ * The operator's commands as a program: its first word is a group of commands (`keys`, `workspaces`, `sessions`), the
+ * second a command of it.
+ */
+import { realpathSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { EXIT, type Io, type Program, runCommand } from './database-command.js';
+import { keys } from './keys.js';
+import { sessions } from './sessions.js';
+import { workspaces } from './workspaces.js';
+
+const PROGRAMS: Readonly<Record<string, Program>> = { keys, workspaces, sessions };
+
+const output: Io = {
+  out: (line) => void process.stdout.write(`${line}\n`),
+  err: (line) => void process.stderr.write(`${line}\n`),
+};
+
+/** Reads this process's words and environment, and sets its exit code. */
+export async function main(): Promise<void> {
+  const [name = '', ...argv] = process.argv.slice(2);
+  const program = Object.hasOwn(PROGRAMS, name) ? PROGRAMS[name] : undefined;
+  if (program) {
+    process.exitCode = await runCommand(program, argv, process.env, output);
+    return;
+  }
+  output.err(`Groups of commands: ${Object.keys(PROGRAMS).join(', ')}`);
+  process.exitCode = EXIT.usage;
+}
+
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) await main();

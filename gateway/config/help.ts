@@ -1,0 +1,76 @@
+/** The settings as a person reads them: text for a terminal, and a page of documentation. */
+import type { Described } from './setting.js';
+import { SECTIONS, type Section } from './settings.js';
+
+const COLUMNS = 100;
+const INDENT = 2;
+/** Where what is said of a variable begins. */
+const COLUMN = 32;
+
+/** Lines of at most `width` characters; a word that is longer stands alone. */
+function wrap(text: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
+}
+
+const secrecy = ({ secret }: Described): string => (secret ? ' (secret)' : '');
+
+function entry(setting: Described): readonly string[] {
+  const { env, meaning, kind, shown } = setting;
+  const said = [meaning, `${kind}${secrecy(setting)}; default: ${shown}`];
+  const [first = '', ...rest] = said.flatMap((line) => wrap(line, COLUMNS - COLUMN));
+  const name = `${' '.repeat(INDENT)}${env}`;
+  const head = name.length < COLUMN ? [name.padEnd(COLUMN) + first] : [name, ' '.repeat(COLUMN) + first];
+  return [...head, ...rest.map((line) => ' '.repeat(COLUMN) + line)];
+}
+
+const block = ({ title, settings }: Section): readonly string[] => ['', title, ...settings.flatMap(entry)];
+
+/** The text of `npm start -- --help`. */
+export const helpText = (sections: readonly Section[] = SECTIONS): string =>
+  [
+    'Speech gateway',
+    '',
+    'npm start              Sets up what is missing, then serves until SIGTERM or SIGINT.',
+    'npm start -- --help    This text.',
+    '',
+    'Settings are environment variables, or lines NAME=value of a file .env in the working directory.',
+    'Where both say something, the environment wins.',
+    ...sections.flatMap(block),
+    '',
+  ].join('\n');
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('*', '\\*');
+
+const row = (setting: Described): string =>
+  `| \`${setting.env}\` | ${cell(setting.meaning)} | ${cell(setting.kind)}${secrecy(setting)} | ${cell(setting.shown)} |`;
+
+const chapter = ({ title, settings }: Section): readonly string[] => [
+  '',
+  `## ${title}`,
+  '',
+  '| variable | meaning | value | default |',
+  '| --- | --- | --- | --- |',
+  ...settings.map(row),
+];
+
+/** docs/configuration.md. */
+export const helpPage = (sections: readonly Section[] = SECTIONS): string =>
+  [
+    '<!-- Made by npm run generate from gateway/config/settings.ts. -->',
+    '',
+    '# Configuration',
+    '',
+    'Settings are environment variables. They may also stand in a file `.env` in the working directory, a line each',
+    '(`PORT=9000`); where both say something, the environment wins. `npm start -- --help` shows this list, too.',
+    '',
+    'A variable that looks like a misspelt one is named at start. One that means nothing without another, such as',
+    '`LLM_API_KEY` without `LLM_BASE_URL`, stops the start.',
+    ...sections.flatMap(chapter),
+    '',
+  ].join('\n');

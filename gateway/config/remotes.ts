@@ -1,0 +1,42 @@
+/** Remote speech services: one table of variables for each, alike but for their defaults. */
+import type { RemoteFormat } from '../../engines/backends/remote/audio.js';
+import type { RemoteSettings } from '../../engines/backends/remote/settings.js';
+import { address, choice, count, type Env, languages, list, readTable, secret, text } from './setting.js';
+
+type Defaults = Pick<RemoteSettings, 'ttsModel' | 'sttModel' | 'voices' | 'rate'>;
+
+const remote = (prefix: string, service: string, initial: Defaults) => ({
+  url: address(`${prefix}_URL`, `Address of ${service}.`),
+  key: secret(`${prefix}_KEY`, 'Its API key.'),
+  ttsModel: text(`${prefix}_TTS_MODEL`, initial.ttsModel, 'Model that it speaks with.'),
+  sttModel: text(`${prefix}_STT_MODEL`, initial.sttModel, 'Model that it transcribes with.'),
+  voices: list(`${prefix}_VOICES`, initial.voices, 'Its voices, as it names them.'),
+  languages: languages(`${prefix}_LANGUAGES`, 'Languages that it speaks.', { shown: 'all' }),
+  format: choice<RemoteFormat>(`${prefix}_FORMAT`, 'pcm', ['pcm', 'wav'], 'Format that it is asked for.'),
+  rate: count(`${prefix}_RATE`, initial.rate, [8000, 48_000], 'Sample rate in Hz of its answers.'),
+});
+
+export const REMOTES = {
+  openai: remote('REMOTE_OPENAI', 'the engine openai-compatible, with its /v1', {
+    ttsModel: 'tts-1',
+    sttModel: 'whisper-1',
+    voices: ['alloy'],
+    rate: 24_000,
+  }),
+  native: remote('REMOTE_NATIVE', 'the engine native-compatible; a fish-speech server streams wav', {
+    ttsModel: 's2.1-pro',
+    sttModel: 'transcribe-1',
+    voices: ['default'],
+    rate: 44_100,
+  }),
+};
+
+export type RemoteName = keyof typeof REMOTES;
+
+/** Those whose address is told. */
+export type Remotes = Readonly<Partial<Record<RemoteName, RemoteSettings>>>;
+
+export function readRemotes(env: Env): Remotes {
+  const read = Object.entries(REMOTES).map(([name, table]) => [name, readTable(table, env)] as const);
+  return Object.fromEntries(read.filter(([, { url }]) => url !== undefined)) as Remotes;
+}

@@ -1,0 +1,238 @@
+/**
+ * One environment variable as a value: how it is read, and what is said of it in help and documentation. The functions
+ * are the kinds of values that there are; a table of them is a part of the configuration.
+ */
+import { LANGUAGE_CODES, type LanguageCode } from '../../contracts/languages.js';
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** An error in the configuration, in one line that names the variable. */
+export class ConfigError extends Error {}
+
+/** The help text of a variable. */
+export interface Described {
+  readonly env: string;
+  /** One sentence. */
+  readonly meaning: string;
+  /** The values that it takes, in words. */
+  readonly kind: string;
+  /** The default in words, where its value does not say it. */
+  readonly shown: string;
+  /** Its value is never printed. */
+  readonly secret: boolean;
+}
+
+export interface Setting<T> extends Described {
+  readonly initial: T;
+  /** Errors: `ConfigError`. */
+  parse(raw: string): T;
+}
+
+type Details = Partial<Pick<Described, 'shown' | 'secret'>>;
+
+const fail = (env: string, wanted: string): never => {
+  throw new ConfigError(`${env} must be ${wanted}`);
+};
+
+const inWords = (initial: unknown): string => {
+  if (initial === undefined || (Array.isArray(initial) && initial.length === 0)) return 'none';
+  return String(initial).replaceAll(',', ', ');
+};
+
+type Kind<T> = Pick<Setting<T>, 'env' | 'initial' | 'kind' | 'meaning' | 'parse'>;
+
+const setting = <T>(kind: Kind<T>, details: Details = {}): Setting<T> => ({
+  shown: inWords(kind.initial),
+  secret: false,
+  ...kind,
+  ...details,
+});
+
+export function text(env: string, initial: string, meaning: string, details?: Details): Setting<string>;
+export function text(
+  env: string,
+  initial: string | undefined,
+  meaning: string,
+  details?: Details,
+): Setting<string | undefined>;
+export function text<T extends string | undefined>(
+  env: string,
+  initial: T,
+  meaning: string,
+  details?: Details,
+): Setting<T> {
+  return setting({ env, initial, meaning, kind: 'text', parse: (raw) => raw as T }, details);
+}
+
+/** Text that is never shown again. */
+export const secret = (env: string, meaning: string, details?: Details): Setting<string | undefined> =>
+  text(env, undefined, meaning, { ...details, secret: true });
+
+/** A file or folder, against the working directory. */
+export function path(env: string, initial: string, meaning: string, details?: Details): Setting<string>;
+export function path(
+  env: string,
+  initial: string | undefined,
+  meaning: string,
+  details?: Details,
+): Setting<string | undefined>;
+export function path(env: string, initial: string | undefined, meaning: string, details?: Details) {
+  return { ...text(env, initial, meaning, details), kind: 'path' };
+}
+
+type Bounds = readonly [min: number, max: number];
+
+const wholeNumber = ([min, max]: Bounds): string => `a whole number from ${min} to ${max}`;
+
+const parseCount =
+  (env: string, bounds: Bounds) =>
+  (raw: string): number => {
+    const value = Number(raw);
+    const fits = Number.isInteger(value) && value >= bounds[0] && value <= bounds[1];
+    return fits ? value : fail(env, wholeNumber(bounds));
+  };
+
+/** A whole number within bounds, both included. */
+export const count = (
+  env: string,
+  initial: number,
+  bounds: Bounds,
+  meaning: string,
+  details?: Details,
+): Setting<number> =>
+  setting(
+    { env, initial, meaning, kind: `${bounds[0]} to ${bounds[1]}`, parse: parseCount(env, bounds) },
+    details,
+  );
+
+/** A whole number, or no limit at all. */
+export const optionalCount = (env: string, meaning: string, details?: Details): Setting<number | undefined> =>
+  setting(
+    {
+      env,
+      initial: undefined,
+      meaning,
+      kind: 'whole number',
+      parse: parseCount(env, [0, Number.MAX_SAFE_INTEGER]),
+    },
+    details,
+  );
+
+export const choice = <T extends string>(
+  env: string,
+  initial: T,
+  values: readonly T[],
+  meaning: string,
+  details?: Details,
+): Setting<T> =>
+  setting(
+    {
+      env,
+      initial,
+      meaning,
+      kind: values.join(', '),
+      parse: (raw) => values.find((value) => value === raw) ?? fail(env, `one of ${values.join(', ')}`),
+    },
+    details,
+  );
+
+const itemsOf = (raw: string): readonly string[] =>
+  raw
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+
+export const list = (
+  env: string,
+  initial: readonly string[],
+  meaning: string,
+  details?: Details,
+): Setting<readonly string[]> =>
+  setting({ env, initial, meaning, kind: 'comma-separated', parse: itemsOf }, details);
+
+const CODES = 'ISO 639-1 codes, such as en, de, ru';
+
+export const languages = (
+  env: string,
+  meaning: string,
+  details?: Details,
+): Setting<readonly LanguageCode[] | undefined> =>
+  setting<readonly LanguageCode[] | undefined>(
+    {
+      env,
+      initial: undefined,
+      meaning,
+      kind: CODES,
+      parse: (raw) => itemsOf(raw).map((code) => (LANGUAGE_CODES.includes(code) ? code : fail(env, CODES))),
+    },
+    details,
+  );
+
+const addressOf =
+  (pattern: RegExp, words: string) =>
+  (env: string, meaning: string, details?: Details): Setting<string | undefined> =>
+    setting<string | undefined>(
+      {
+        env,
+        initial: undefined,
+        meaning,
+        kind: words,
+        parse: (raw) => (pattern.test(raw) ? raw.replace(/\/+$/, '') : fail(env, `an ${words}`)),
+      },
+      details,
+    );
+
+/** Without the slash at its end. */
+export const address = addressOf(/^https?:\/\/[^/]+/, 'http(s) address');
+export const socketAddress = addressOf(/^wss?:\/\/[^/]+/, 'ws(s) address');
+
+/** Whatever `parse` reads; undefined for what it does not. `wanted` says what it does, `kind` shortly. */
+export const parsed = <T>(
+  env: string,
+  initial: T,
+  { parse, wanted, kind }: { parse(raw: string): T | undefined; wanted: string; kind: string },
+  meaning: string,
+  details?: Details,
+): Setting<T> =>
+  setting({ env, initial, meaning, kind, parse: (raw) => parse(raw) ?? fail(env, wanted) }, details);
+
+/** JSON of a shape that `isShape` knows and `wanted` names. */
+export const json = <T>(
+  env: string,
+  initial: T,
+  wanted: string,
+  isShape: (value: unknown) => value is T,
+  meaning: string,
+  details?: Details,
+): Setting<T> =>
+  setting(
+    {
+      env,
+      initial,
+      meaning,
+      kind: 'JSON',
+      parse(raw) {
+        try {
+          const value: unknown = JSON.parse(raw);
+          if (isShape(value)) return value;
+        } catch {
+          // falls through to the one message
+        }
+        return fail(env, wanted);
+      },
+    },
+    details,
+  );
+
+type Values<Table> = { readonly [Name in keyof Table]: Table[Name] extends Setting<infer T> ? T : never };
+
+export type Table = Readonly<Record<string, Setting<unknown>>>;
+
+/** The values of a table; an empty variable is one that is not set. Errors: `ConfigError`. */
+export const readTable = <T extends Table>(table: T, env: Env): Values<T> =>
+  Object.fromEntries(
+    Object.entries(table).map(([name, { env: variable, initial, parse }]) => {
+      const raw = env[variable];
+      return [name, raw === undefined || raw === '' ? initial : parse(raw)];
+    }),
+  ) as Values<T>;

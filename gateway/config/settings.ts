@@ -1,0 +1,350 @@
+/**
+ * Every variable that the gateway reads: a row each, in sections as help and documentation show them. What a row says
+ * is how the variable is read, too. `npm run generate` writes docs/configuration.md and ops/setup/help.txt from here.
+ */
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { LIMITS } from '../../contracts/limits.js';
+import { SYNTHESIS_MODELS, TRANSCRIPTION_MODELS } from '../../contracts/models.js';
+import { isPlainObject } from '../../contracts/plain-object.js';
+import { defaultVocabulary as words, type Vocabulary } from '../../contracts/vocabulary.js';
+import { ESPEAK_PACKAGES } from '../../engines/backends/espeak/description.js';
+import type { ModelRoutes } from '../../engines/registry.js';
+import { notInstalled } from './installed.js';
+import type { PcmRates } from '../dialects/protocol-a/bases.js';
+import { PCM_RATES } from './pcm-rates.js';
+import { REMOTES } from './remotes.js';
+import {
+  address,
+  choice,
+  count,
+  type Described,
+  json,
+  languages,
+  list,
+  optionalCount,
+  parsed,
+  path,
+  type Setting,
+  secret,
+  socketAddress,
+  type Table,
+  text,
+} from './setting.js';
+
+const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
+
+const ADDRESS = {
+  host: text('HOST', '0.0.0.0', 'Address that the port is bound to.'),
+  port: count('PORT', 8080, [0, 65_535], 'Port of HTTP and WebSockets; 0 takes any free one.'),
+  publicUrl: address('PUBLIC_URL', 'Address that clients reach the gateway by.', {
+    shown: 'from the Host header',
+  }),
+  trustedProxies: list('TRUSTED_PROXIES', [], 'Addresses or CIDRs whose X-Forwarded-* headers count.'),
+  tlsCert: path('TLS_CERT', undefined, 'PEM file of the certificate; goes with TLS_KEY.'),
+  tlsKey: path('TLS_KEY', undefined, 'PEM file of its private key.'),
+  drainAnnounceSeconds: count(
+    'DRAIN_ANNOUNCE_SECONDS',
+    5,
+    [0, 25],
+    'For so long after SIGTERM /health says "draining" to load balancers, where any asks, before the port is closed.',
+  ),
+  httpStack: choice(
+    'HTTP_STACK',
+    'auto',
+    ['auto', 'uws', 'node'],
+    'HTTP by uWebSockets.js or node:http; auto takes the newest uWebSockets.js that loads, else node.',
+  ),
+};
+
+const KEYS = {
+  apiKey: secret('API_KEY', 'A full-access key of your own (A-Z, a-z, 0-9, _ and -).', {
+    shown: 'made at the first start',
+  }),
+  metricsToken: secret(
+    'METRICS_TOKEN',
+    'Bearer token for /metrics from outside private networks, beside keys that may read.',
+  ),
+  secretsKey: secret(
+    'SECRETS_KEY',
+    'Encrypts credentials, 16 characters or more; set it where several machines share a database.',
+    { shown: 'a file in DATA_DIR' },
+  ),
+};
+
+const DATABASE = {
+  dataDir: path('DATA_DIR', './data', 'Folder of the database, the first key, the secret and recordings.'),
+  databaseUrl: secret('DATABASE_URL', 'Address of a Postgres from 14 on.', { shown: 'embedded Postgres' }),
+  databaseDirectUrl: secret(
+    'DATABASE_DIRECT_URL',
+    'Postgres itself, where DATABASE_URL is a pooler such as PgBouncer.',
+  ),
+  databasePrepare: choice(
+    'DATABASE_PREPARE',
+    'auto',
+    ['auto', 'true', 'false'],
+    'Whether statements are prepared by name; auto does, but not through a pooler.',
+  ),
+  recordAudioDefault: choice(
+    'RECORD_AUDIO_DEFAULT',
+    'false',
+    ['true', 'false'],
+    'Whether new agents record their calls unless their configuration says otherwise.',
+  ),
+  sessionDays: count(
+    'SESSION_DAYS',
+    0,
+    [0, 36_500],
+    'Days that ended sessions are kept, with transcripts and recordings; 0 keeps them.',
+  ),
+  recordingDays: count('RECORDING_DAYS', 0, [0, 36_500], 'Days that recordings are kept; 0 keeps them.'),
+};
+
+const ROUTED = new Set<string>([...SYNTHESIS_MODELS, ...TRANSCRIPTION_MODELS, '*']);
+
+const isRoute = ([model, names]: [string, unknown]): boolean =>
+  ROUTED.has(model) && Array.isArray(names) && names.every((name) => typeof name === 'string');
+
+const isRoutes = (value: unknown): value is ModelRoutes =>
+  isPlainObject(value) && Object.entries(value).every(isRoute);
+
+/** English is spoken by flite; the other languages where the optional packages are installed. */
+const DEFAULT_TTS_ENGINES = notInstalled(ESPEAK_PACKAGES).length === 0 ? ['flite', 'espeak'] : ['flite'];
+
+const SPEECH = {
+  ttsEngines: list('TTS_ENGINES', DEFAULT_TTS_ENGINES, 'Engines that speak, in order of preference.', {
+    shown: 'flite, and espeak where it is installed',
+  }),
+  sttEngines: list('STT_ENGINES', ['moonshine'], 'Engines that transcribe, in order of preference.'),
+  modelRoutes: json<ModelRoutes>(
+    'MODEL_ROUTES',
+    {},
+    'a JSON object of model id to a list of engine names',
+    isRoutes,
+    'Engines of each model: {"s1": ["flite"]}; * stands for every model.',
+    { shown: 'every model to every engine' },
+  ),
+  pcmRates: parsed<PcmRates>(
+    'PCM_RATE',
+    new Map(),
+    PCM_RATES,
+    "Rate of protocol A's pcm where a request names none: for all bases, or by base (/v1=24000,/compat/v1=24000).",
+    { shown: '44100' },
+  ),
+  sherpaTts: path('SHERPA_TTS', undefined, 'Model folder that the engine sherpa speaks with.'),
+  sherpaTtsLanguages: languages('SHERPA_TTS_LANGUAGES', 'Languages of that model.', {
+    shown: 'what the model says, else en',
+  }),
+  sherpaStt: path('SHERPA_STT', undefined, 'Model folder that the engine sherpa transcribes with.'),
+  sherpaSttLanguages: languages('SHERPA_STT_LANGUAGES', 'Languages of that model.', {
+    shown: 'what the model says, else en',
+  }),
+  modelsDir: path('MODELS_DIR', resolve(REPOSITORY, '.models'), 'Folder that set-up puts the models in.', {
+    shown: '.models beside package.json',
+  }),
+  ffmpegPath: path(
+    'FFMPEG_PATH',
+    undefined,
+    'Path of ffmpeg, which decodes uploads first where it is found.',
+    {
+      shown: 'ffmpeg on PATH',
+    },
+  ),
+};
+
+export const LANGUAGE_MODEL = {
+  llmUrl: address('LLM_BASE_URL', 'OpenAI-compatible address with its /v1 that agents think with.', {
+    shown: 'none: builtin-dialogue',
+  }),
+  llmKey: secret('LLM_API_KEY', 'Its API key.'),
+  llmModel: text('LLM_MODEL', 'default', 'Its model.'),
+};
+
+/** STUN and TURN servers as clients take them. */
+export interface IceServer {
+  readonly urls: readonly string[];
+  readonly username?: string;
+  readonly credential?: string;
+}
+
+const isIceServer = (server: unknown): server is IceServer => {
+  const { urls } = (server ?? {}) as { urls?: unknown };
+  return Array.isArray(urls) && urls.every((url) => /^(stun|turns?):/.test(String(url)));
+};
+
+const isIceServers = (value: unknown): value is readonly IceServer[] =>
+  Array.isArray(value) && value.every(isIceServer);
+
+const CALLS = {
+  mediaUdpPort: count(
+    'MEDIA_UDP_PORT',
+    7882,
+    [0, 65_535],
+    'UDP port of the first media worker, the next ones behind it; 0 takes any free one.',
+  ),
+  mediaHost: text('MEDIA_HOST', undefined, 'Address that media is bound to.', { shown: 'every address' }),
+  mediaPublicAddress: text(
+    'MEDIA_PUBLIC_ADDRESS',
+    undefined,
+    "Address that clients are told instead of this machine's; set it behind NAT.",
+  ),
+  mediaOpusComplexity: count(
+    'MEDIA_OPUS_COMPLEXITY',
+    5,
+    [0, 10],
+    "Quality of the agents' Opus against processor time.",
+  ),
+  iceServers: json<readonly IceServer[]>(
+    'ICE_SERVERS',
+    [],
+    'a JSON list of {"urls":["stun:…"]}',
+    isIceServers,
+    'STUN and TURN servers for clients: [{"urls": ["turn:relay.example.com"], "username": "…", "credential": "…"}].',
+    { secret: true },
+  ),
+};
+
+/** A LiveKit server or cluster; its three variables go together. */
+export const LIVEKIT = {
+  url: socketAddress('LIVEKIT_URL', 'LiveKit server or cluster that sessions are held on instead of here.'),
+  key: text('LIVEKIT_API_KEY', undefined, 'Its API key.'),
+  secret: secret('LIVEKIT_API_SECRET', 'Its API secret.'),
+};
+
+const LIVEKIT_ROOMS = {
+  roomProcesses: count('LIVEKIT_ROOM_PROCESSES', 2, [1, 64], 'Processes of agents on it.'),
+  roomsPerProcess: count('LIVEKIT_ROOMS_PER_PROCESS', 10, [1, 100], 'Sessions at once in each of them.'),
+  roomsUntilRestart: count(
+    'LIVEKIT_ROOMS_UNTIL_RESTART',
+    100,
+    [1, 1_000_000],
+    'Sessions after which an idle process is replaced.',
+  ),
+};
+
+const LIMITED = {
+  concurrency: count(
+    'CONCURRENCY',
+    LIMITS.workspace.concurrency,
+    [1, 1_000_000],
+    'Running speech jobs of a workspace over all processes (429 beyond).',
+  ),
+  quotaCharacters: optionalCount(
+    'QUOTA_SYNTHESIS_CHARACTERS',
+    'Characters that a workspace may have spoken a month (402 beyond).',
+  ),
+  quotaTranscriptionSeconds: optionalCount(
+    'QUOTA_TRANSCRIPTION_SECONDS',
+    'Seconds that it may have transcribed a month.',
+  ),
+  quotaConversationSeconds: optionalCount(
+    'QUOTA_CONVERSATION_SECONDS',
+    'Seconds that its calls may last a month.',
+  ),
+  publicSessionsPerAddress: count(
+    'PUBLIC_SESSIONS_PER_IP',
+    LIMITS.session.publicPerMinute.ip,
+    [0, 1_000_000],
+    'Sessions a minute that one address may start without a key.',
+  ),
+  publicSessionsPerAgent: count(
+    'PUBLIC_SESSIONS_PER_AGENT',
+    LIMITS.session.publicPerMinute.agent,
+    [0, 1_000_000],
+    'Sessions a minute that may be started of one agent without a key.',
+  ),
+  outboundAllow: list(
+    'OUTBOUND_ALLOW',
+    [],
+    'Private hosts, addresses or networks that tools and webhooks may reach: crm.lan:8443, 10.0.0.0/8.',
+  ),
+};
+
+const OPERATION = {
+  logLevel: choice(
+    'LOG_LEVEL',
+    'info',
+    ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+    'Least level that is logged.',
+  ),
+  workers: count('WORKERS', 1, [1, 64], 'Gateway processes that share the port.'),
+  ttsProcesses: count('TTS_PROCESSES', 1, [1, 64], 'Processes of each engine that speaks.'),
+  sttProcesses: count('STT_PROCESSES', 1, [1, 64], 'Processes of each engine that transcribes.'),
+  encodeProcesses: count('ENCODE_PROCESSES', 1, [1, 64], 'Processes that encode audio.'),
+  mediaProcesses: count('MEDIA_PROCESSES', 1, [1, 64], 'Media workers, which carry calls.'),
+};
+
+/** Read by OpenTelemetry's own packages, of whose variables these are the first. */
+const TRACING: readonly Described[] = [
+  {
+    env: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    meaning: 'OTLP collector over HTTP that spans are sent to; the other standard OTEL_* variables hold too.',
+    kind: 'http(s) address',
+    shown: 'none',
+    secret: false,
+  },
+];
+
+/** The vendor words of the wire (contracts/vocabulary.ts). */
+export const VOCABULARY: Readonly<Record<keyof Vocabulary, Setting<string>>> = {
+  vendor: text('VENDOR', words.vendor, 'Vendor in model ids, option keys and payloads.'),
+  headerPrefix: text('VENDOR_HEADER_PREFIX', words.headerPrefix, 'Prefix of the native-option headers.'),
+  providerName: text('VENDOR_PROVIDER_NAME', words.providerName, 'Name in metadata.provider_name.'),
+  transport: text('VENDOR_TRANSPORT', words.transport, "Name of the calls' transport."),
+  transportUrlField: text(
+    'VENDOR_TRANSPORT_URL_FIELD',
+    words.transportUrlField,
+    "Field of a session with the calls' address.",
+  ),
+  protocolASegment: text(
+    'PROTOCOL_A_SEGMENT',
+    words.protocolASegment,
+    'Vendor of the first protocol in paths.',
+  ),
+  protocolBSegment: text(
+    'PROTOCOL_B_SEGMENT',
+    words.protocolBSegment,
+    'Vendor of the second protocol in paths.',
+  ),
+  protocolBKeyHeader: text('PROTOCOL_B_KEY_HEADER', words.protocolBKeyHeader, 'Header with its API key.'),
+};
+
+/** Those that are read as they are; the others are read in tables of their own. */
+export const SETTINGS = {
+  ...ADDRESS,
+  ...KEYS,
+  ...DATABASE,
+  ...SPEECH,
+  ...LANGUAGE_MODEL,
+  ...CALLS,
+  ...LIVEKIT_ROOMS,
+  ...LIMITED,
+  ...OPERATION,
+};
+
+export interface Section {
+  readonly title: string;
+  readonly settings: readonly Described[];
+}
+
+const section = (title: string, ...tables: readonly Table[]): Section => ({
+  title,
+  settings: tables.flatMap((table) => Object.values(table)),
+});
+
+/** All variables, as a person reads of them. */
+export const SECTIONS: readonly Section[] = [
+  section('Address', ADDRESS),
+  section('Keys', KEYS),
+  section('Data', DATABASE),
+  section('Speech', SPEECH),
+  section('Remote speech: openai-compatible', REMOTES.openai),
+  section('Remote speech: native-compatible', REMOTES.native),
+  section('Language model', LANGUAGE_MODEL),
+  section('Calls', CALLS),
+  section('Calls on LiveKit', LIVEKIT, LIVEKIT_ROOMS),
+  section('Limits', LIMITED),
+  section('Operation', OPERATION),
+  { title: 'Tracing', settings: TRACING },
+  section('Vendor words', VOCABULARY),
+];

@@ -1,0 +1,96 @@
+/**
+ * Warnings of probable mistakes with which the gateway can run: a variable that is nearly one of ours, or begins like
+ * ours; a line of the settings file that nobody reads; an engine that is configured and not used. Values are never
+ * shown.
+ */
+import type { Config } from '../config.js';
+import type { Env } from './setting.js';
+import { SECTIONS, SETTINGS } from './settings.js';
+
+const KNOWN = SECTIONS.flatMap(({ settings }) => settings.map(({ env }) => env));
+
+/** Beginnings of names that no other program's variables have. */
+const PREFIXES = [
+  'LLM_',
+  'REMOTE_OPENAI_',
+  'REMOTE_NATIVE_',
+  'SHERPA_',
+  'MEDIA_',
+  'TTS_',
+  'STT_',
+  'QUOTA_',
+  'PUBLIC_SESSIONS_',
+  'LIVEKIT_',
+  'VENDOR_',
+  'PROTOCOL_A_',
+  'PROTOCOL_B_',
+];
+
+/** Read by the packages that export spans, and by set-up's npm. */
+const OTHERS = /^(OTEL|NODE|npm)_/i;
+
+/** A shorter name resembles too many others. */
+const COMPARED_LENGTH = 5;
+const SECOND_MISTAKE_LENGTH = 10;
+
+/** Letters that are added, left out, changed, or swapped with their neighbour. */
+export function editDistance(a: string, b: string): number {
+  let before: number[] = [];
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const change = (row[j - 1] ?? 0) + Number(a[i - 1] !== b[j - 1]);
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swap = isSwap ? (before[j - 2] ?? 0) + 1 : Infinity;
+      next.push(Math.min(change, swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    [before, row] = [row, next];
+  }
+  return row[b.length] ?? 0;
+}
+
+/** The variable that a name was probably meant to be. */
+function nearest(name: string): string | undefined {
+  const upper = name.toUpperCase();
+  if (upper.length < COMPARED_LENGTH) return undefined;
+  const [best] = KNOWN.filter((known) => known[0] === upper[0])
+    .map((known) => ({ known, distance: editDistance(upper, known) }))
+    .filter(({ distance }) => distance <= (upper.length >= SECOND_MISTAKE_LENGTH ? 2 : 1))
+    .sort((a, b) => a.distance - b.distance);
+  return best?.known;
+}
+
+/** A line for each. `fromFile` are the names that the settings file gave, all of which are meant for us. */
+export function misspeltSettings(env: Env, fromFile: readonly string[]): readonly string[] {
+  const names = Object.keys(env).filter((name) => env[name] && !KNOWN.includes(name) && !OTHERS.test(name));
+  return names.flatMap((name) => {
+    const meant = nearest(name);
+    const isOurs = PREFIXES.some((prefix) => name.startsWith(prefix)) || fromFile.includes(name);
+    if (meant === undefined && !isOurs) return [];
+    return [`${name} is no setting${meant === undefined ? '' : `; did you mean ${meant}?`}`];
+  });
+}
+
+type Engines = 'ttsEngines' | 'sttEngines';
+
+const isNamed = (config: Config, lists: readonly Engines[], engine: string): boolean =>
+  lists.some((list) => config[list].includes(engine));
+
+const REMOTE_LISTS: readonly Engines[] = ['ttsEngines', 'sttEngines'];
+
+/** A line for each address or folder that no engine in use needs. */
+export function unusedSettings(config: Config): readonly string[] {
+  const configured: [variable: string, isSet: boolean, engine: string, lists: readonly Engines[]][] = [
+    ['SHERPA_TTS', config.sherpaTts !== undefined, 'sherpa', ['ttsEngines']],
+    ['SHERPA_STT', config.sherpaStt !== undefined, 'sherpa', ['sttEngines']],
+    ['REMOTE_OPENAI_URL', config.remotes.openai !== undefined, 'openai-compatible', REMOTE_LISTS],
+    ['REMOTE_NATIVE_URL', config.remotes.native !== undefined, 'native-compatible', REMOTE_LISTS],
+  ];
+  return configured
+    .filter(([, isSet, engine, lists]) => isSet && !isNamed(config, lists, engine))
+    .map(
+      ([variable, , engine, lists]) =>
+        `${variable} is set, but ${lists.map((list) => SETTINGS[list].env).join(' or ')} does not name "${engine}"`,
+    );
+}

@@ -1,0 +1,31 @@
+/** Why a conversation ends, and what its client and its session are told (docs/architecture.md "Who closes a call"). */
+import type { EndReason } from '../../actors/agent/events.js';
+import type { EndedReason } from '../../contracts/ports/sessions.js';
+
+/** The causes that close it from outside of its statechart, as the client is told them. */
+export const CLOSED_BY = {
+  /** Its session has ended: by the API, by another process, by the sweep. */
+  session: 'ended_by_api',
+  /** The call ended by itself: the server closed its room. */
+  transport: 'user_hangup',
+  /** The worker that carried it died. */
+  mediaLoss: 'error',
+  /** Its session could not become active. */
+  storage: 'error',
+  /** This process stops. */
+  shutdown: 'error',
+  /** No client came to the token that began it: the session goes on without it. */
+  unclaimed: 'error',
+} as const satisfies Readonly<Record<string, EndReason>>;
+
+export type ClosedBy = keyof typeof CLOSED_BY;
+
+/** The session's `ended_reason` for each. */
+export const SESSION_ENDS: Readonly<Record<EndReason, EndedReason>> = {
+  user_hangup: 'hangup',
+  agent_hangup: 'hangup',
+  gone: 'hangup',
+  conversation_timeout: 'timeout',
+  ended_by_api: 'ended_by_api',
+  error: 'error',
+};

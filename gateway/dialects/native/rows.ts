@@ -1,0 +1,19 @@
+/** A row of the native API's table: its types, and what descriptions of several nouns share. */
+import Type from 'typebox';
+import { failuresAs, SPEECH_FAILURES } from '../../server/openapi-errors.js';
+import type * as routes from '../../server/routes.js';
+import type { Observation } from '../../server/trace-requests.js';
+import type { NativeParts } from './parts.js';
+import { ErrorBody } from './schema.js';
+
+export type Handler = routes.Handler<NativeParts, Observation>;
+export type Row = routes.Row<NativeParts, Observation>;
+
+export const FAILURES = failuresAs(ErrorBody)(...SPEECH_FAILURES);
+
+export const TRACEPARENT = {
+  name: 'traceparent',
+  in: 'header',
+  schema: Type.String(),
+  description: 'W3C trace context; a new trace starts where it is absent or invalid',
+} as const;

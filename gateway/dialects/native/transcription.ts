@@ -1,0 +1,129 @@
+/** Native transcription over HTTP (docs/contract/native.md 4): a file as a form or as MessagePack. */
+import Type from 'typebox';
+import { ServiceError } from '../../../contracts/errors.js';
+import { isLanguage, LANGUAGE_NAMES } from '../../../contracts/languages.js';
+import { LIMITS } from '../../../contracts/limits.js';
+import { DEFAULT_TRANSCRIPTION_MODEL } from '../../../contracts/models.js';
+import type { Transcript } from '../../../contracts/ports/speech.js';
+import { checker, withoutNulls } from '../../../contracts/schemas/check.js';
+import { authenticate } from '../../server/auth.js';
+import { readMsgpack } from '../../server/body.js';
+import { unknownFields, warnOfIgnored } from '../../server/ignored-fields.js';
+import { readMultipart } from '../../server/multipart.js';
+import { BYTES } from '../../server/openapi-audio.js';
+import { answers } from '../../server/openapi-parts.js';
+import type { HttpRequest } from '../../server/port.js';
+import { json } from '../../server/replies.js';
+import { seconds } from '../../server/seconds.js';
+import { readBody, type Readers } from './bodies.js';
+import { FAILURES, type Handler, type Row, TRACEPARENT } from './rows.js';
+import { AsrFields, AsrResult } from './schema.js';
+
+const checkAsr = checker(AsrFields);
+
+interface AsrInput {
+  readonly audio: Uint8Array;
+  readonly language?: string;
+  readonly ignoreTimestamps: boolean;
+  /** Names of what was sent and nobody knows. */
+  readonly ignored: readonly string[];
+}
+
+const ASR_KNOWN = { audio: true, ...AsrFields.properties };
+
+/** `sent` has every field under its name. Errors: `invalid_request`. */
+function asrInput(audio: unknown, fields: unknown, sent: unknown): AsrInput {
+  if (!(audio instanceof Uint8Array)) {
+    throw new ServiceError('invalid_request', { message: 'missing field audio', param: 'audio' });
+  }
+  const checked = checkAsr(withoutNulls(fields));
+  if (!checked.ok) {
+    const [{ message, loc }] = checked.problems;
+    throw new ServiceError('invalid_request', { message, param: loc.join('.') });
+  }
+  const { language, ignore_timestamps: ignore = true } = checked.value;
+  const ignored = unknownFields(sent, ASR_KNOWN);
+  return { audio, ignored, ignoreTimestamps: ignore, ...(language ? { language } : {}) };
+}
+
+/** Multipart values are text; only `true` counts as true. */
+async function asrForm(request: HttpRequest): Promise<AsrInput> {
+  const form = await readMultipart(request, {
+    bodyBytes: LIMITS.body.transcription,
+    fileBytes: LIMITS.transcription.audioBytes,
+  });
+  const language = form.fields.get('language')?.at(-1);
+  const ignore = form.fields.get('ignore_timestamps')?.at(-1);
+  const fields = {
+    language: language === '' ? undefined : language,
+    ignore_timestamps: ignore === undefined ? undefined : ignore === 'true',
+  };
+  const sent = Object.fromEntries([...form.fields, ...form.files]);
+  return asrInput(form.files.get('audio')?.bytes, fields, sent);
+}
+
+async function asrPacked(request: HttpRequest): Promise<AsrInput> {
+  const body = await readMsgpack(request, LIMITS.body.transcription);
+  const { audio } = (body ?? {}) as { readonly audio?: unknown };
+  const input = asrInput(audio, body, body);
+  if (input.audio.length > LIMITS.transcription.audioBytes) throw new ServiceError('audio_too_large');
+  return input;
+}
+
+const READERS: Readers<AsrInput> = {
+  'multipart/form-data': asrForm,
+  'application/msgpack': asrPacked,
+};
+
+/** The hint comes back, never a detection. */
+function languageOf(hint: string | undefined): Record<string, string> {
+  const code = hint?.toLowerCase().split('-')[0];
+  if (code === undefined) return {};
+  return isLanguage(code) ? { language_code: code, language: LANGUAGE_NAMES[code] } : { language_code: code };
+}
+
+/** One segment a word where words were asked for. */
+const resultOf = ({ text, duration, words = [] }: Transcript, language: string | undefined) => ({
+  text,
+  duration: seconds(duration),
+  segments: words.map(({ text, start, end }) => ({ text, start: seconds(start), end: seconds(end) })),
+  ...languageOf(language),
+});
+
+const transcribe: Handler = async (request, { transcription, keys, log }, observation) => {
+  observation.model(DEFAULT_TRANSCRIPTION_MODEL);
+  const caller = await authenticate(request, keys);
+  const input = await readBody(request, READERS);
+  warnOfIgnored(input.ignored, request.generationId, log);
+  const transcript = await transcription.transcribe(
+    {
+      audio: input.audio,
+      model: DEFAULT_TRANSCRIPTION_MODEL,
+      words: !input.ignoreTimestamps,
+      trace: observation,
+      ...(input.language ? { language: input.language } : {}),
+    },
+    caller,
+    request.signal,
+  );
+  return json(200, resultOf(transcript, input.language));
+};
+
+const Body = Type.Object({ audio: BYTES, ...AsrFields.properties });
+
+export const TRANSCRIPTION_ROWS: readonly Row[] = [
+  {
+    method: 'POST',
+    path: '/v1/asr',
+    handler: transcribe,
+    description: {
+      summary: 'Transcribe audio',
+      description: 'wav, mp3, m4a, ogg, webm or flac; recognised by its bytes.',
+      tags: ['speech'],
+      auth: true,
+      parameters: [TRACEPARENT],
+      requestBody: { 'multipart/form-data': Body, 'application/msgpack': Body },
+      responses: { ...answers(200, 'The words', AsrResult), ...FAILURES },
+    },
+  },
+];

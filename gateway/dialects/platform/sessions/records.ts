@@ -1,0 +1,190 @@
+/** Listing, reading, ending and deleting sessions (docs/contract/platform.md 6.7): key first, then the address. Another workspace's session is not found. */
+import { ServiceError } from '../../../../contracts/errors.js';
+import { LIMITS } from '../../../../contracts/limits.js';
+import type { Caller, KeyAuthority } from '../../../../contracts/ports/identity.js';
+import type { Recordings } from '../../../../contracts/ports/recordings.js';
+import { ErrorBody } from '../../../../contracts/schemas/shapes.js';
+import type { SessionDetail, SessionRuns, Sessions } from '../../../../contracts/ports/sessions.js';
+import { answers, queryParameter } from '../../../server/openapi-parts.js';
+import type { HttpRequest } from '../../../server/port.js';
+import { json } from '../../../server/replies.js';
+import type * as routes from '../../../server/routes.js';
+import { notFound } from '../errors.js';
+import { badQuery, Page, pageBody, pageRequest, PAGING } from '../paging.js';
+import { failures, found, idOf } from '../rows.js';
+import { entityOf, rowOf } from './entity.js';
+import { filterOf } from './filter.js';
+import { RecordingEntity, ROW_EXAMPLE, SessionEntity, SessionRow, SessionsRemoved } from './schema.js';
+
+export interface ReadingParts {
+  readonly keys: KeyAuthority;
+  readonly sessions: Sessions;
+  readonly runs: Pick<SessionRuns, 'end'>;
+  readonly recordings: Recordings;
+}
+
+type Handler = routes.Handler<ReadingParts, Caller>;
+
+const LIST = 'sessions';
+
+/** Errors: `not_found`. */
+async function sessionOf(
+  request: HttpRequest,
+  { sessions }: ReadingParts,
+  { workspaceId }: Caller,
+): Promise<SessionDetail> {
+  return found(await sessions.read(idOf(request, 'session_id', 'Session'), workspaceId), 'Session');
+}
+
+const list: Handler = async ({ query }, { sessions }, { workspaceId }) => {
+  const page = pageRequest(query, LIST);
+  return json(200, pageBody(LIST, LIST, await sessions.list(workspaceId, filterOf(query), page), rowOf));
+};
+
+const read: Handler = async (request, parts, caller) =>
+  json(200, entityOf(await sessionOf(request, parts, caller)));
+
+const recording: Handler = async (request, parts, caller) => {
+  const { id } = await sessionOf(request, parts, caller);
+  return json(200, found(await parts.recordings.read(id, request.baseUrl), 'Recording'));
+};
+
+/** An ended session stays as it ended. */
+const end: Handler = async (request, parts, caller) => {
+  const { id } = await sessionOf(request, parts, caller);
+  await parts.runs.end(id, 'ended_by_api');
+  return { status: 204 };
+};
+
+/** Errors: `not_found`, `conflict` while it may still be joined or goes on. */
+const remove: Handler = async (request, { sessions }, { workspaceId }) => {
+  const id = idOf(request, 'session_id', 'Session');
+  const removal = await sessions.remove(id, workspaceId);
+  if (removal === 'unknown') throw notFound('Session');
+  if (removal === 'live')
+    throw new ServiceError('conflict', { message: 'Session has not ended; end it first' });
+  return { status: 204 };
+};
+
+/** No other filter, which would be passed over and delete more than was meant. Errors: `invalid_request`. */
+function endUserOf(query: URLSearchParams): string {
+  const foreign = [...query.keys()].find((name) => name !== 'end_user_id');
+  if (foreign !== undefined) throw badQuery(foreign, `${foreign} is no filter of a deletion`);
+  const [id = '', another] = query.getAll('end_user_id');
+  const { endUserId: most } = LIMITS.session;
+  if (id === '' || id.length > most || id.includes('\0') || another !== undefined)
+    throw badQuery('end_user_id', `end_user_id must be one id of 1 to ${most} characters`);
+  return id;
+}
+
+/** All of an end user's sessions but those that go on; until none is left, or the client has gone. */
+const removeOfUser: Handler = async (request, { sessions }, { workspaceId }) => {
+  const endUserId = endUserOf(request.query);
+  let deleted = 0;
+  while (!request.signal.aborted) {
+    const ids = await sessions.removeSomeOf(endUserId, workspaceId);
+    if (ids.length === 0) break;
+    deleted += ids.length;
+  }
+  return json(200, { deleted, kept: await sessions.countLiveOf(endUserId, workspaceId) });
+};
+
+const TAGS = { tags: ['sessions'], auth: true } as const;
+const SESSIONS = '/v1/agent/sessions';
+const SESSION = `${SESSIONS}/{session_id}`;
+
+const Text = { type: 'string' };
+const DateTime = { type: 'string', format: 'date-time' };
+
+const FILTERS = [
+  queryParameter('agent_id', Text, 'Only sessions of this agent.'),
+  queryParameter('status', Text, 'One or several, separated by commas. Absent: all but `pending`.'),
+  queryParameter('caller_number', Text, 'Only calls from this number.'),
+  queryParameter('end_user_id', Text, 'Only sessions of this end user.'),
+  queryParameter('created_after', DateTime, 'Not before this moment.'),
+  queryParameter('created_before', DateTime, 'Not after this moment.'),
+];
+
+export const SESSION_ROWS: readonly routes.Row<ReadingParts, Caller>[] = [
+  {
+    method: 'GET',
+    path: SESSIONS,
+    handler: list,
+    description: {
+      summary: 'List sessions',
+      description: 'Newest first.',
+      ...TAGS,
+      parameters: [...FILTERS, ...PAGING],
+      responses: { ...answers(200, 'One page', Page(LIST, SessionRow, ROW_EXAMPLE)), ...failures(400) },
+    },
+  },
+  {
+    method: 'GET',
+    path: SESSION,
+    handler: read,
+    description: {
+      summary: 'Read a session',
+      ...TAGS,
+      responses: { ...answers(200, 'The session with its record', SessionEntity), ...failures(404) },
+    },
+  },
+  {
+    method: 'DELETE',
+    path: SESSION,
+    handler: remove,
+    description: {
+      summary: 'Delete a session',
+      description:
+        'With its transcript, analysis, recording and deliveries. Not while it goes on, or may still be joined.',
+      ...TAGS,
+      responses: {
+        ...answers(204, 'Gone'),
+        ...failures(404),
+        ...answers(409, 'The session has not ended', ErrorBody),
+      },
+    },
+  },
+  {
+    method: 'DELETE',
+    path: SESSIONS,
+    handler: removeOfUser,
+    description: {
+      summary: "Delete an end user's sessions",
+      description:
+        'All that were made with this `end_user_id`, but those that go on or may still be joined; these are counted as ' +
+        '`kept`: end them, and ask again. Where the answer does not arrive, ask again as well.',
+      ...TAGS,
+      parameters: [
+        {
+          name: 'end_user_id',
+          in: 'query',
+          required: true,
+          schema: { type: 'string', minLength: 1, maxLength: LIMITS.session.endUserId },
+        },
+      ],
+      responses: { ...answers(200, 'How many', SessionsRemoved), ...failures(400) },
+    },
+  },
+  {
+    method: 'GET',
+    path: `${SESSION}/recording`,
+    handler: recording,
+    description: {
+      summary: "Read a session's recording",
+      ...TAGS,
+      responses: { ...answers(200, 'The recording', RecordingEntity), ...failures(404) },
+    },
+  },
+  {
+    method: 'POST',
+    path: `${SESSION}/end`,
+    handler: end,
+    description: {
+      summary: 'End a session',
+      description:
+        'At once, wherever its conversation runs. The record stays. Ending it again changes nothing.',
+      ...TAGS,
+      responses: { ...answers(204, 'Ended'), ...failures(404) },
+    },
+  },
+];

@@ -1,0 +1,107 @@
+/** `POST …/chat/completions`: text is spoken, audio transcribed, as a stream or whole (docs/contract/protocol-a.md 4). */
+import Type from 'typebox';
+import type { ServiceError } from '../../../../contracts/errors.js';
+import { LIMITS } from '../../../../contracts/limits.js';
+import type { Caller } from '../../../../contracts/ports/identity.js';
+import type { SynthesisRequest, TranscriptionRequest } from '../../../../contracts/ports/speech.js';
+import { readAudioJson } from '../../../server/audio-json.js';
+import { authenticate } from '../../../server/auth.js';
+import type { HttpRequest, Reply } from '../../../server/port.js';
+import { SSE_HEADERS } from '../../../server/sse.js';
+import type { Observation } from '../../../server/trace-requests.js';
+import { streamErrorBody } from '../errors.js';
+import type { ProtocolAParts } from '../parts.js';
+import { FAILURES, type Handler, type Row, TAGS } from '../rows.js';
+import { type Answer, answerOf } from './answer.js';
+import { speechCompletion, transcriptCompletion } from './completion.js';
+import { type ChatEvent, transcriptionEvents, speechEvents } from './events.js';
+import { type ChatRequest, chatRequest } from './request.js';
+import { ChatBody, ChatCompletion } from './schema.js';
+import { chatStream } from './stream.js';
+
+/** For JSON that is written piece by piece. */
+const JSON_HEADERS = { 'content-type': 'application/json' } as const;
+const FAILED = 500;
+
+/** One call: who asks, for what, and what the answer is called. */
+interface Call {
+  readonly request: HttpRequest;
+  readonly caller: Caller;
+  readonly wanted: ChatRequest;
+  readonly answer: Answer;
+  readonly parts: ProtocolAParts;
+  readonly observation: Observation;
+}
+
+/** The stream tells of it and ends well, so that nobody else sees that it failed. */
+function failureOf(error: ServiceError, { request, parts, observation }: Call): object {
+  const { status, code, cause } = error;
+  const { generationId } = request;
+  observation.end(status, 'failed');
+  if (status >= FAILED) parts.log.warn({ generationId, code, err: cause }, 'a chat stream failed');
+  return streamErrorBody(error, parts.vocabulary);
+}
+
+function streamed(events: AsyncIterable<ChatEvent>, call: Call): Reply {
+  const { wanted, answer, request } = call;
+  const form = {
+    speaks: wanted.speak !== undefined,
+    includeUsage: wanted.includeUsage,
+    failure: (error: ServiceError) => failureOf(error, call),
+  };
+  return { status: 200, headers: SSE_HEADERS, body: chatStream(events, answer, form, request.signal) };
+}
+
+function speak(speech: SynthesisRequest, call: Call): Reply {
+  const { request, caller, wanted, answer, parts, observation: trace } = call;
+  const audio = parts.speech.synthesizeTimed({ ...speech, trace }, caller, request.signal);
+  const events = speechEvents(audio, speech.text);
+  if (wanted.stream) return streamed(events, call);
+  return { status: 200, headers: JSON_HEADERS, body: speechCompletion(events, answer) };
+}
+
+async function transcribe(audio: TranscriptionRequest, call: Call): Promise<Reply> {
+  const { request, caller, wanted, answer, parts, observation: trace } = call;
+  const { signal } = request;
+  const asked = { ...audio, trace };
+  if (wanted.stream)
+    return streamed(
+      transcriptionEvents((told) => parts.transcription.transcribe(asked, caller, signal, told)),
+      call,
+    );
+  const transcript = await parts.transcription.transcribe(asked, caller, signal);
+  return { status: 200, headers: JSON_HEADERS, body: transcriptCompletion(transcript, answer) };
+}
+
+const completeChat: Handler = async (request, parts, observation) => {
+  const caller = await authenticate(request, parts.keys);
+  const document = await readAudioJson(request, LIMITS.body.protocolASynthesis);
+  const wanted = await chatRequest({ document, headers: request.headers }, parts.base, parts.vocabulary);
+  const { model } = wanted.speak ?? wanted.transcribe;
+  observation.model(model);
+  const answer = answerOf(request.generationId, `${parts.vocabulary.vendor}/${model}`, parts.clock);
+  const call = { request, caller, wanted, answer, parts, observation };
+  return wanted.speak ? speak(wanted.speak, call) : transcribe(wanted.transcribe, call);
+};
+
+export const CHAT_ROWS: readonly Row[] = [
+  {
+    method: 'POST',
+    path: '/chat/completions',
+    handler: completeChat,
+    description: {
+      summary: 'Speak text or transcribe audio as a chat completion (protocol A)',
+      description:
+        'With the audio modality the last user message is spoken; with input_audio in it, transcribed. This is no language model.',
+      tags: TAGS,
+      requestBody: { 'application/json': ChatBody },
+      responses: {
+        200: {
+          description: 'The completion, or its chunks where `stream` is set',
+          content: { 'application/json': ChatCompletion, 'text/event-stream': Type.String() },
+        },
+        ...FAILURES,
+      },
+    },
+  },
+];

@@ -1,0 +1,26 @@
+/** `limit` and `offset` of a listing: clients ask for page after page until one is not full. */
+import { invalid } from '../../../contracts/schemas/valid.js';
+
+const WHOLE = /^\d{1,9}$/;
+
+/** Undefined where it is absent or empty. Errors: `invalid_request`. */
+function wholeOf(query: URLSearchParams, name: string, least: number): number | undefined {
+  const text = query.get(name);
+  if (!text) return undefined;
+  const value = WHOLE.test(text) ? Number(text) : -1;
+  if (value >= least) return value;
+  throw invalid(`${name} must be a whole number, ${least} or more`, name);
+}
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** Where the next page begins; undefined on the last one. */
+  readonly next: number | undefined;
+}
+
+/** All of them where the query says nothing. Errors: `invalid_request`. */
+export function pageOf<T>(items: readonly T[], query: URLSearchParams): Page<T> {
+  const offset = wholeOf(query, 'offset', 0) ?? 0;
+  const end = offset + (wholeOf(query, 'limit', 1) ?? items.length);
+  return { items: items.slice(offset, end), next: end < items.length ? end : undefined };
+}

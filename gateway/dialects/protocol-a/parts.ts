@@ -1,0 +1,27 @@
+/** The ports that protocol A's routes and sockets work with. */
+import type { Clock } from '../../../contracts/clock.js';
+import type { Log } from '../../../contracts/log.js';
+import type { ClientSecrets } from '../../../contracts/ports/client-secrets.js';
+import type { KeyAuthority } from '../../../contracts/ports/identity.js';
+import type { Speech, Transcription } from '../../../contracts/ports/speech.js';
+import type { VoiceCatalogue } from '../../../contracts/ports/voices.js';
+import type { Vocabulary } from '../../../contracts/vocabulary.js';
+import type { Base, PcmRates } from './bases.js';
+
+export interface ProtocolAParts {
+  readonly speech: Speech;
+  readonly transcription: Transcription;
+  readonly voices: Pick<VoiceCatalogue, 'list' | 'own'>;
+  readonly keys: KeyAuthority;
+  readonly clientSecrets: ClientSecrets;
+  readonly vocabulary: Vocabulary;
+  /** Configured rates of `pcm`. */
+  readonly pcmRates: PcmRates;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The same for the routes below one of the bases. */
+export interface BaseParts extends ProtocolAParts {
+  readonly base: Base;
+}

@@ -1,0 +1,26 @@
+/** A row of protocol A's table: its types, and what descriptions of several nouns share. */
+import Type from 'typebox';
+import { failuresAs, SPEECH_FAILURES } from '../../server/openapi-errors.js';
+import type { RouteDescription } from '../../server/port.js';
+import type * as routes from '../../server/routes.js';
+import type { Observation } from '../../server/trace-requests.js';
+import type { BaseParts } from './parts.js';
+import { ErrorBody } from './schema.js';
+
+export type Handler = routes.Handler<BaseParts, Observation>;
+export type Row = routes.Row<BaseParts, Observation>;
+
+export const failures = failuresAs(ErrorBody);
+/** The failures of a route that speaks or transcribes. */
+export const FAILURES = failures(...SPEECH_FAILURES);
+export const TAGS = ['protocol A'];
+
+export const PAGE: NonNullable<RouteDescription['parameters']> = [
+  { name: 'limit', in: 'query', description: 'At most so many', schema: Type.Integer({ minimum: 1 }) },
+  {
+    name: 'offset',
+    in: 'query',
+    description: 'So many are left out first',
+    schema: Type.Integer({ minimum: 0 }),
+  },
+];

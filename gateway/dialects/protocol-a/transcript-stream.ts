@@ -1,0 +1,37 @@
+/**
+ * A transcription while it comes about: each segment's text as soon as it is known, and the transcript in the end.
+ * The texts add up to the transcript's.
+ */
+import type { Transcript, TranscriptSegment } from '../../../contracts/ports/speech.js';
+
+/** Runs a transcription; `told` is called with each segment. */
+export type Transcribe = (told: (segment: TranscriptSegment) => void) => Promise<Transcript>;
+
+export type TranscriptPart =
+  | { readonly text: string; readonly transcript?: undefined }
+  | { readonly transcript: Transcript; readonly text?: undefined };
+
+/** Errors: those of the transcription. Who leaves must abort it. */
+export async function* partsOf(transcribe: Transcribe): AsyncGenerator<TranscriptPart> {
+  const waiting: string[] = [];
+  let wake = (): void => undefined;
+  const ended = transcribe(({ text }) => {
+    if (text !== '') waiting.push(text);
+    wake();
+  });
+  // Nobody waits for it once the reader has gone.
+  ended.catch(() => undefined);
+  let told = '';
+  for (let transcript: Transcript | undefined; !transcript;) {
+    const more = new Promise<undefined>((resolve) => (wake = () => resolve(undefined)));
+    transcript = waiting.length > 0 ? undefined : await Promise.race([ended, more]);
+    for (const segment of waiting.splice(0)) {
+      const text = told === '' ? segment : ` ${segment}`;
+      told += text;
+      yield { text };
+    }
+  }
+  const transcript = await ended;
+  if (transcript.text.length > told.length) yield { text: transcript.text.slice(told.length) };
+  yield { transcript };
+}

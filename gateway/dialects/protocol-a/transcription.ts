@@ -1,0 +1,51 @@
+/** `POST …/audio/transcriptions` (docs/contract/protocol-a.md 2): the transcript whole, or as events. */
+import Type from 'typebox';
+import { authenticate } from '../../server/auth.js';
+import { warnOfIgnored } from '../../server/ignored-fields.js';
+import type { Transcribe } from './transcript-stream.js';
+import { FAILURES, type Handler, type Row, TAGS } from './rows.js';
+import { TranscriptionBody, TranscriptionForm, TranscriptionResult } from './schema.js';
+import { needsWords, transcriptReply, transcriptStream } from './transcripts.js';
+import { readTranscriptionInput } from './uploads.js';
+
+const transcribe: Handler = async (request, parts, observation) => {
+  const { base, transcription, keys, vocabulary, log } = parts;
+  const caller = await authenticate(request, keys);
+  const input = await readTranscriptionInput(request, vocabulary);
+  warnOfIgnored(input.ignored, request.generationId, log);
+  const { audio, model, language, format } = input;
+  observation.model(model);
+  const hint = language === '' ? {} : { language };
+  const asked = { audio, model, words: needsWords(format), trace: observation, ...hint };
+  const run: Transcribe = (told) => transcription.transcribe(asked, caller, request.signal, told);
+  if (input.stream) return transcriptStream(run);
+  const named = base.groqId ? { groqId: `req_${request.generationId}` } : {};
+  return transcriptReply(await run(() => undefined), { ...input, ...named });
+};
+
+export const TRANSCRIPTION_ROWS: readonly Row[] = [
+  {
+    method: 'POST',
+    path: '/audio/transcriptions',
+    handler: transcribe,
+    description: {
+      summary: 'Transcribe audio (protocol A)',
+      description: 'wav, mp3, m4a, ogg, webm or flac; recognised by its bytes.',
+      tags: TAGS,
+      requestBody: { 'multipart/form-data': TranscriptionForm, 'application/json': TranscriptionBody },
+      responses: {
+        200: {
+          description: 'The transcript in the form that was asked for',
+          content: {
+            'application/json': TranscriptionResult,
+            'text/plain': Type.String(),
+            'application/x-subrip': Type.String(),
+            'text/vtt': Type.String(),
+            'text/event-stream': Type.String(),
+          },
+        },
+        ...FAILURES,
+      },
+    },
+  },
+];

@@ -1,0 +1,38 @@
+/** A row of protocol B's table: its types, and what descriptions of several nouns share. */
+import Type, { type TSchema } from 'typebox';
+import { failuresAs } from '../../server/openapi-errors.js';
+import { answers } from '../../server/openapi-parts.js';
+import type { RouteDescription } from '../../server/port.js';
+import type * as routes from '../../server/routes.js';
+import type { Observation } from '../../server/trace-requests.js';
+import type { ProtocolBParts } from './parts.js';
+import { ErrorBody } from './schema.js';
+
+export type Handler = routes.Handler<ProtocolBParts, Observation>;
+export type Row = routes.Row<ProtocolBParts, Observation>;
+
+export const failures = failuresAs(ErrorBody, { 404: 'No such voice' });
+export const TAGS = ['protocol B'];
+
+type Parameters = NonNullable<RouteDescription['parameters']>;
+
+export const VOICE: Parameters[number] = {
+  name: 'voice_id',
+  in: 'path',
+  required: true,
+  description: 'Empty or `default` selects the default voice',
+  schema: Type.String(),
+};
+
+/** The description of a route that only reads. */
+export const reading = (
+  summary: string,
+  schema: TSchema,
+  statuses: readonly number[],
+  parameters: Parameters = [],
+): RouteDescription => ({
+  summary,
+  tags: TAGS,
+  parameters,
+  responses: { ...answers(200, 'Found', schema), ...failures(...statuses) },
+});

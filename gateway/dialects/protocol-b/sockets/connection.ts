@@ -1,0 +1,192 @@
+/**
+ * The connection below both kinds of speech socket: finds out who calls, reads frames, opens contexts, and ends as the
+ * socket's machine decides (actors/stream-input-socket.ts). A session hands it what arrives, and is handed the frames
+ * that take effect.
+ *
+ * Invariants: frames take effect in their order, also while the first of them is still being authenticated; a
+ * refusal is one error frame and the close.
+ */
+import { type Effects, run, type Running } from '../../../../actors/run.js';
+import type { SocketFault } from '../../../../actors/stream-input.js';
+import {
+  speechSocket,
+  type SpeechSocketEffect,
+  type SpeechSocketEvent,
+} from '../../../../actors/stream-input-socket.js';
+import { ServiceError, toServiceError } from '../../../../contracts/errors.js';
+import { LIMITS } from '../../../../contracts/limits.js';
+import type { Permission } from '../../../../contracts/permissions.js';
+import type { Caller } from '../../../../contracts/ports/identity.js';
+import type { SpeechOptions } from '../../../../contracts/ports/speech.js';
+import type { Socket } from '../../../server/port.js';
+import type { Observation } from '../../../server/trace-requests.js';
+import type { ProtocolBParts } from '../parts.js';
+import { type ClientFrame, readFrame, SpeechFrameFault } from './client-frames.js';
+import { type ContextEvents, type ContextPlan, SpeechContext } from './context.js';
+import { faultOf, OVERFLOW, silence } from './faults.js';
+import { callerOfKey } from './identity.js';
+import { ContextFrames } from './server-frames.js';
+import type { SocketSettings } from './settings.js';
+
+/** Frames that may wait while their sender is authenticated. */
+const MOST_WAITING = 1024;
+const { bufferedTextBytes } = LIMITS.streamInput;
+const OPEN = 101;
+const REFUSED = 400;
+
+/** The settings and the caller that the handshake says, and its observation, which ends with the socket. */
+export interface Handshake {
+  readonly settings: SocketSettings;
+  /** Undefined until the first message says it. */
+  readonly caller: Caller | undefined;
+  /** The permission that its key must have. */
+  readonly permission: Permission;
+  readonly generationId: string;
+  readonly observation: Observation;
+}
+
+export interface ConnectionEvents {
+  /** A frame takes effect. */
+  frame(frame: ClientFrame, caller: Caller): void;
+  /** The client has gone, or the socket is closed. May come twice. */
+  gone(): void;
+}
+
+/** The part of a context's plan that its kind of socket decides. */
+export type ContextForm = Pick<ContextPlan, 'frames' | 'phrases'>;
+
+export class SpeechConnection {
+  readonly #machine: Running<SpeechSocketEvent>;
+  #caller: Caller | undefined;
+  #identifying = false;
+  /** As the machine says. */
+  #takesFrames = false;
+  readonly #waiting: ClientFrame[] = [];
+  #waitingLength = 0;
+  /** HTTP status that the socket's end is worth. */
+  #status = OPEN;
+
+  constructor(
+    readonly socket: Socket,
+    private readonly handshake: Handshake,
+    private readonly parts: ProtocolBParts,
+    private readonly events: ConnectionEvents,
+  ) {
+    const { inactivityMs } = handshake.settings;
+    const input = { inactivityMs, silence: silence(inactivityMs) };
+    this.#machine = run(speechSocket, input, parts.clock, this.#effects);
+    socket.signal.addEventListener('abort', () => this.#gone(), { once: true });
+    if (handshake.caller) this.#identified(handshake.caller);
+  }
+
+  receive(data: string | Uint8Array): void {
+    try {
+      this.#received(readFrame(data, this.parts.vocabulary), data.length);
+    } catch (error) {
+      if (!(error instanceof SpeechFrameFault)) throw error;
+      this.refuse(error.fault);
+    }
+  }
+
+  closed(): void {
+    this.#gone();
+    this.handshake.observation.end(this.#status);
+  }
+
+  /** A new context; undefined where it is refused, and the socket with it. */
+  open(
+    { voiceSettings, schedule }: ClientFrame,
+    caller: Caller,
+    form: ContextForm,
+    events: ContextEvents,
+  ): SpeechContext | undefined {
+    const options = this.options(voiceSettings);
+    if (!options) return undefined;
+    const { settings, generationId, observation: trace } = this.handshake;
+    const plan = { caller, generationId, options, schedule, settings, trace, ...form };
+    const context = new SpeechContext(plan, this.socket, this.parts, events);
+    this.#machine.send({ type: 'opened' });
+    return context;
+  }
+
+  /** All of a synthesis but its text; undefined where the settings are refused, and the socket with them. */
+  options(voiceSettings: unknown): SpeechOptions | undefined {
+    try {
+      return this.handshake.settings.options(voiceSettings);
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      return this.#refuseFor(error);
+    }
+  }
+
+  /** The last context that lived is over. */
+  emptied(): void {
+    this.#machine.send({ type: 'emptied' });
+  }
+
+  /** No frame takes effect any more, and the socket closes after its contexts. */
+  leave(): void {
+    this.#machine.send({ type: 'leave' });
+  }
+
+  /** A synthesis failed with this status, which the socket's end is worth from now on. */
+  failed(status: number): void {
+    this.#status = status;
+  }
+
+  /** Tells the client why, and closes. */
+  refuse(fault: SocketFault): void {
+    if (this.#status === OPEN) this.#status = REFUSED;
+    this.#machine.send({ type: 'fault', fault });
+  }
+
+  #received(frame: ClientFrame, length: number): void {
+    this.#machine.send({ type: 'message' });
+    if (this.#caller) return this.#take(frame, this.#caller);
+    this.#waiting.push(frame);
+    this.#waitingLength += length;
+    if (this.#waitingLength > bufferedTextBytes || this.#waiting.length > MOST_WAITING) this.refuse(OVERFLOW);
+    else if (!this.#identifying) void this.#identify(frame.key);
+  }
+
+  #take(frame: ClientFrame, caller: Caller): void {
+    if (this.#takesFrames) this.events.frame(frame, caller);
+  }
+
+  async #identify(key: string | undefined): Promise<void> {
+    this.#identifying = true;
+    try {
+      this.#identified(await callerOfKey(key, this.handshake, this.parts));
+    } catch (error) {
+      this.#refuseFor(toServiceError(error));
+    }
+  }
+
+  #identified(caller: Caller): void {
+    this.#caller = caller;
+    this.socket.authenticated();
+    this.#machine.send({ type: 'identified' });
+    for (const frame of this.#waiting.splice(0)) this.#take(frame, caller);
+  }
+
+  #refuseFor(error: ServiceError): undefined {
+    this.#status = error.status;
+    this.refuse(faultOf(error));
+  }
+
+  #gone(): void {
+    this.#machine.send({ type: 'gone' });
+    this.events.gone();
+  }
+
+  readonly #effects: Effects<SpeechSocketEffect> = {
+    takeFrames: () => (this.#takesFrames = true),
+    dropFrames: () => (this.#takesFrames = false),
+    refuse: ({ fault }) => this.socket.send(new ContextFrames(undefined).fault(fault)),
+    close: ({ fault }) => closeSocket(this.socket, fault),
+  };
+}
+
+export function closeSocket(socket: Socket, fault: SocketFault | undefined): void {
+  socket.close(fault ? { code: fault.code, reason: fault.message } : 'normal');
+}

@@ -1,0 +1,86 @@
+/**
+ * One socket of `multi-stream-input` (docs/contract/protocol-b.md 3): frames name their context, an empty text keeps it
+ * alive, and contexts and the socket are closed by name. A synthesis that fails ends its own context only.
+ */
+import type { SocketFault } from '../../../../actors/stream-input.js';
+import type { Caller } from '../../../../contracts/ports/identity.js';
+import type { Socket, SocketEvents } from '../../../server/port.js';
+import type { ProtocolBParts } from '../parts.js';
+import type { ClientFrame } from './client-frames.js';
+import { type Handshake, SpeechConnection } from './connection.js';
+import type { SpeechContext } from './context.js';
+import { Contexts } from './contexts.js';
+import { LATE_SETTINGS, TOO_MANY_CONTEXTS } from './faults.js';
+import { ContextFrames } from './server-frames.js';
+
+/** The context of frames that name none. */
+const UNNAMED = 'default';
+
+/** Whether the failure says nothing of the other contexts: no room just now, or an engine that failed. */
+const isItsOwn = (status: number): boolean => status === 429 || status >= 500;
+
+export class MultiStreamInputSession implements SocketEvents {
+  readonly #connection: SpeechConnection;
+  readonly #contexts = new Contexts();
+
+  constructor(socket: Socket, handshake: Handshake, parts: ProtocolBParts) {
+    this.#connection = new SpeechConnection(socket, handshake, parts, {
+      frame: (frame, caller) => this.#take(frame, caller),
+      gone: () => this.#contexts.leaveAll(),
+    });
+  }
+
+  message(data: string | Uint8Array): void {
+    this.#connection.receive(data);
+  }
+
+  closed(): void {
+    this.#connection.closed();
+  }
+
+  #take(frame: ClientFrame, caller: Caller): void {
+    const name = frame.contextId ?? UNNAMED;
+    const known = this.#contexts.find(name);
+    if (known && frame.voiceSettings !== undefined) return this.#connection.refuse(LATE_SETTINGS);
+    // Nothing is opened to be kept alive.
+    const context = known ?? (frame.text ? this.#open(name, frame, caller) : undefined);
+    context?.take(frame);
+    if (frame.flags.has('close_socket')) this.#leave();
+    else if (frame.flags.has('close_context')) this.#contexts.end(name);
+  }
+
+  #open(name: string, frame: ClientFrame, caller: Caller): SpeechContext | undefined {
+    if (this.#contexts.full) return void this.#connection.refuse(TOO_MANY_CONTEXTS);
+    const frames = new ContextFrames(name);
+    const over = (): void => context && this.#over(name, context);
+    const context: SpeechContext | undefined = this.#connection.open(
+      frame,
+      caller,
+      { frames, phrases: true },
+      {
+        idle: () => this.#contexts.end(name),
+        finished: over,
+        refused: (fault, status) => this.#refused(fault, status, frames, over),
+      },
+    );
+    if (context) this.#contexts.add(name, context);
+    return context;
+  }
+
+  #refused(fault: SocketFault, status: number, frames: ContextFrames, over: () => void): void {
+    this.#connection.failed(status);
+    if (!isItsOwn(status)) return this.#connection.refuse(fault);
+    this.#connection.socket.send(frames.fault(fault));
+    over();
+  }
+
+  #over(name: string, context: SpeechContext): void {
+    this.#contexts.remove(name, context);
+    if (this.#contexts.empty) this.#connection.emptied();
+  }
+
+  #leave(): void {
+    this.#connection.leave();
+    this.#contexts.endAll();
+  }
+}

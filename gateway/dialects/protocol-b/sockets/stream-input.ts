@@ -1,0 +1,71 @@
+/**
+ * One socket of `stream-input` (docs/contract/protocol-b.md 3): all of its text is one context, and an empty text its
+ * end. Whatever goes wrong ends the socket.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { Caller } from '../../../../contracts/ports/identity.js';
+import type { Socket, SocketEvents } from '../../../server/port.js';
+import type { ProtocolBParts } from '../parts.js';
+import type { ClientFrame } from './client-frames.js';
+import { type Handshake, SpeechConnection } from './connection.js';
+import type { SpeechContext } from './context.js';
+import { LATE_SETTINGS, silence } from './faults.js';
+import { ContextFrames } from './server-frames.js';
+
+const FORM = { frames: new ContextFrames(undefined), phrases: false };
+
+export class StreamInputSession implements SocketEvents {
+  readonly #connection: SpeechConnection;
+  readonly #silence;
+  #context: SpeechContext | undefined;
+
+  constructor(socket: Socket, handshake: Handshake, parts: ProtocolBParts) {
+    this.#silence = silence(handshake.settings.inactivityMs);
+    this.#connection = new SpeechConnection(socket, handshake, parts, {
+      frame: (frame, caller) => this.#take(frame, caller),
+      gone: () => this.#context?.leave(),
+    });
+  }
+
+  message(data: string | Uint8Array): void {
+    this.#connection.receive(data);
+  }
+
+  closed(): void {
+    this.#connection.closed();
+  }
+
+  #take(frame: ClientFrame, caller: Caller): void {
+    if (this.#context && this.#differs(frame, this.#context)) return this.#connection.refuse(LATE_SETTINGS);
+    this.#context ??= this.#open(frame, caller);
+    this.#context?.take(frame);
+    if (frame.text === '') this.#leave();
+  }
+
+  /** Whether the frame asks for another voice than the context has. Clients repeat their settings. */
+  #differs({ voiceSettings }: ClientFrame, { options }: SpeechContext): boolean {
+    if (voiceSettings === undefined) return false;
+    const wanted = this.#connection.options(voiceSettings);
+    return wanted !== undefined && !isDeepStrictEqual(wanted, options);
+  }
+
+  #open(frame: ClientFrame, caller: Caller): SpeechContext | undefined {
+    const connection = this.#connection;
+    return connection.open(frame, caller, FORM, {
+      idle: () => connection.refuse(this.#silence),
+      finished: () => {
+        this.#context = undefined;
+        connection.emptied();
+      },
+      refused: (fault, status) => {
+        connection.failed(status);
+        connection.refuse(fault);
+      },
+    });
+  }
+
+  #leave(): void {
+    this.#connection.leave();
+    this.#context?.end();
+  }
+}

@@ -1,0 +1,13 @@
+/** The ports that the voice library and the wallet work with. */
+import type { Decode } from '../../../contracts/ports/codec.js';
+import type { KeyAuthority } from '../../../contracts/ports/identity.js';
+import type { VoiceCatalogue } from '../../../contracts/ports/voices.js';
+import type { ReadWallet } from '../../../contracts/ports/wallet.js';
+
+export interface VoicesParts {
+  readonly voices: VoiceCatalogue;
+  readonly wallet: ReadWallet;
+  /** Tells whether reference audio is audio. */
+  readonly decode: Decode;
+  readonly keys: KeyAuthority;
+}

@@ -1,0 +1,14 @@
+/** A row of the tables of voices and wallet: its types, and the failures that it may describe. */
+import type { Caller } from '../../../contracts/ports/identity.js';
+import { failuresAs } from '../../server/openapi-errors.js';
+import type * as routes from '../../server/routes.js';
+import type { VoicesParts } from './parts.js';
+import { ErrorBody } from './schema.js';
+
+export type Handler = routes.Handler<VoicesParts, Caller>;
+export type Row = routes.Row<VoicesParts, Caller>;
+
+export const failures = failuresAs(ErrorBody, {
+  403: 'This voice belongs to an engine and cannot be changed',
+  404: 'No such voice in this workspace',
+});

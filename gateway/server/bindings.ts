@@ -1,0 +1,74 @@
+/**
+ * The native uWebSockets.js: the packages that may hold it, newest first, and the first of them that loads here.
+ * A binary is loaded by its file's name, so that no package's JavaScript runs: one of them imitates the binding in
+ * JavaScript where the binary does not load. docs/http-stacks.md tells which binary is for which Node.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { UWS_ENVIRONMENT, type UwsModule } from './uws.js';
+
+interface BindingPackage {
+  readonly name: string;
+  /** The folder of its binaries. */
+  readonly binaries: string;
+}
+
+/** The first holds what an operator put in its place, too: the author's own build. */
+export const BINDING_PACKAGES: readonly BindingPackage[] = [
+  { name: 'uWebSockets.js', binaries: '.' },
+  { name: 'uWebSockets.js-20.30', binaries: 'binaries' },
+];
+
+export interface Binding {
+  readonly module: UwsModule;
+  /** The version of its package. */
+  readonly version: string;
+}
+
+const require = createRequire(import.meta.url);
+const BINARY = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
+
+/** Its folder; packages that export their JavaScript alone cannot be asked for it. */
+const folderOf = (name: string): string | undefined =>
+  require.resolve
+    .paths(name)
+    ?.map((modules) => path.join(modules, name))
+    .find(existsSync);
+
+const versionIn = (folder: string): string =>
+  (JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as { version: string }).version;
+
+/** Why a binary does not load, in a few words: the dynamic linker's own are a line of paths. */
+function obstacle(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const library = /version `(\w+_[\d.]+)' not found/.exec(message)?.[1];
+  return library === undefined ? (message.split('\n')[0] ?? '') : `needs ${library.replace('_', ' ')}`;
+}
+
+type Attempt = { readonly binding: Binding } | { readonly reason: string };
+
+function attempt({ name, binaries }: BindingPackage): Attempt {
+  const folder = folderOf(name);
+  if (folder === undefined) return { reason: `${name} is not installed` };
+  const version = versionIn(folder);
+  const file = path.join(folder, binaries, BINARY);
+  if (!existsSync(file)) return { reason: `${version} has no ${BINARY}` };
+  try {
+    return { binding: { module: require(file) as UwsModule, version } };
+  } catch (error) {
+    return { reason: `${version} ${obstacle(error)}` };
+  }
+}
+
+/** The newest binding that loads. Throws an Error that says in one line why none does. */
+export function loadBinding(packages = BINDING_PACKAGES): Binding {
+  Object.assign(process.env, UWS_ENVIRONMENT);
+  const reasons: string[] = [];
+  for (const candidate of packages) {
+    const tried = attempt(candidate);
+    if ('binding' in tried) return tried.binding;
+    reasons.push(tried.reason);
+  }
+  throw new Error(`no uWebSockets.js for Node ${process.version} loads here (${reasons.join('; ')})`);
+}

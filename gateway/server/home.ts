@@ -1,0 +1,30 @@
+/**
+ * `/`: leads browsers to the console, and tells everything else what this is, its version, and where its interface is
+ * described.
+ */
+import { readFileSync } from 'node:fs';
+import type { HttpRequest, Reply, Route } from './port.js';
+import { json } from './replies.js';
+
+const PACKAGE = new URL('../../../package.json', import.meta.url);
+
+const versionOf = (): string => (JSON.parse(readFileSync(PACKAGE, 'utf8')) as { version: string }).version;
+
+/** Only browsers name HTML. */
+const isBrowser = ({ headers }: Pick<HttpRequest, 'headers'>): boolean =>
+  /\btext\/html\b/i.test(headers.get('accept') ?? '');
+
+const VARY = { vary: 'Accept', 'cache-control': 'no-cache' };
+
+/** `page` is where browsers go: relative, so that it holds behind a proxy's prefix. */
+export function homeRoute(name: string, page: string): Route {
+  const version = versionOf();
+  const greeting = ({ baseUrl }: HttpRequest): Reply =>
+    json(200, { name, version, docs: `${baseUrl}/docs` }, VARY);
+  return {
+    method: 'GET',
+    path: '/',
+    handler: async (request) =>
+      isBrowser(request) ? { status: 302, headers: { location: page, ...VARY } } : greeting(request),
+  };
+}

@@ -1,0 +1,29 @@
+/** Parts of what /openapi.json says of a route. */
+import type { TSchema } from 'typebox';
+import type { RouteDescription } from './port.js';
+
+/** One status with its JSON; without a schema, a status without a body. */
+export const answers = (
+  status: number,
+  description: string,
+  schema?: TSchema,
+): RouteDescription['responses'] => ({
+  [status]: schema ? { description, content: jsonBody(schema) } : { description },
+});
+
+export const jsonBody = (schema: TSchema): Record<string, TSchema> => ({ 'application/json': schema });
+
+export const queryParameter = (
+  name: string,
+  schema: object,
+  description?: string,
+): NonNullable<RouteDescription['parameters']>[number] => ({
+  name,
+  in: 'query',
+  schema,
+  ...(description === undefined ? {} : { description }),
+});
+
+/** A query parameter for each property of an object's schema. */
+export const queryParameters = (properties: Readonly<Record<string, TSchema>>) =>
+  Object.entries(properties).map(([name, schema]) => queryParameter(name, schema));

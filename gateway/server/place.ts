@@ -1,0 +1,60 @@
+/**
+ * How one request is counted while it is under way. Those whose caller is known have room of their own, which nobody
+ * without a key can take; what waits for its client counts as neither and is bounded apart (waiting-pool.ts).
+ */
+import type { Load, Standing } from './load.js';
+import type { WaitingPool } from './waiting-pool.js';
+
+export interface Waiter {
+  readonly clientAddress: string;
+  /** There is no room for its wait any more. */
+  evict(): void;
+}
+
+export class Place {
+  #standing: Standing = 'unauthenticated';
+  #stopWaiting: (() => void) | undefined;
+  #left = false;
+
+  constructor(
+    private readonly load: Load,
+    private readonly pool: WaitingPool,
+    private readonly waiter: Waiter,
+  ) {
+    load.underWay[this.#standing] += 1;
+  }
+
+  authenticated(): void {
+    if (this.#left) return;
+    const waits = this.#stopWaiting !== undefined;
+    this.#move(() => (this.#standing = 'authenticated'));
+    if (waits) this.goesOn();
+  }
+
+  /** The request waits for its client now. A known caller keeps its room for that, but not once it is `answered`. */
+  waits(answered = false): void {
+    if (this.#left || this.#stopWaiting || (this.#standing === 'authenticated' && !answered)) return;
+    this.load.underWay[this.#standing] -= 1;
+    this.#stopWaiting = this.pool.enter(this.waiter.clientAddress, () => this.waiter.evict());
+  }
+
+  goesOn(): void {
+    if (this.#left || !this.#stopWaiting) return;
+    this.#stopWaiting();
+    this.#stopWaiting = undefined;
+    this.load.underWay[this.#standing] += 1;
+  }
+
+  leave(): void {
+    if (this.#left) return;
+    if (this.#stopWaiting) this.#stopWaiting();
+    else this.load.underWay[this.#standing] -= 1;
+    this.#left = true;
+  }
+
+  #move(change: () => void): void {
+    if (!this.#stopWaiting) this.load.underWay[this.#standing] -= 1;
+    change();
+    if (!this.#stopWaiting) this.load.underWay[this.#standing] += 1;
+  }
+}

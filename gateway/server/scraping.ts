@@ -1,0 +1,34 @@
+/**
+ * Access to `/metrics`: anybody on this machine or a private network; from elsewhere a key that may read, or the
+ * operator's METRICS_TOKEN, as a bearer token.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { ServiceError } from '../../contracts/errors.js';
+import type { KeyAuthority } from '../../contracts/ports/identity.js';
+import { authenticateKey, bearerToken } from './auth.js';
+import type { HttpRequest } from './port.js';
+
+export interface Scraping {
+  /** Absent: no key opens it. */
+  readonly keys?: KeyAuthority | undefined;
+  /** METRICS_TOKEN. */
+  readonly token?: string | undefined;
+  /** The figures, in Prometheus' text format. Default: those of this process. */
+  readonly figures?: (() => Promise<string>) | undefined;
+}
+
+type Request = Pick<HttpRequest, 'headers' | 'permission' | 'fromPrivateNetwork'>;
+
+const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** In a time that tells nothing. */
+const isSame = (a: string, b: string): boolean => timingSafeEqual(digestOf(a), digestOf(b));
+
+/** Errors: those of `authenticateKey`. */
+export async function admitScrape(request: Request, { keys, token }: Scraping): Promise<void> {
+  if (request.fromPrivateNetwork) return;
+  const bearer = bearerToken(request.headers);
+  if (token !== undefined && bearer !== undefined && isSame(bearer, token)) return;
+  if (!keys) throw new ServiceError(bearer === undefined ? 'missing_key' : 'invalid_key');
+  await authenticateKey(bearer, keys, request.permission);
+}

@@ -1,0 +1,97 @@
+/** The children that one gateway works with: how to reach them, whether they live, and whether they have too much to do. */
+import type { Log } from '../../contracts/log.js';
+import { createPool, type Pool } from '../../processes/pool.js';
+import type { Database } from '../../storage/database.js';
+import type { RoleName, RoleSockets } from './roles.js';
+import type { Health } from '../server/health.js';
+import type { Metrics } from '../server/metrics.js';
+
+const HEALTH_MS = 2000;
+/** Jobs that wait in each child of a role before new requests are shed. */
+const SATURATED = 48;
+
+type ChildState = ReturnType<Pool['state']>[number];
+
+/** The metrics that each child is asked for. All gateways of a machine see the same children: `merged` is not a sum. */
+const GAUGES: readonly {
+  readonly name: string;
+  readonly help: string;
+  readonly merged: 'min' | 'max';
+  read(child: ChildState): number;
+}[] = [
+  {
+    name: 'child_connected',
+    help: 'Whether a child process is connected to all gateway processes',
+    merged: 'min',
+    read: ({ connected }) => Number(connected),
+  },
+  {
+    name: 'child_jobs_running',
+    help: 'Jobs that a child process runs',
+    merged: 'max',
+    read: ({ running }) => running,
+  },
+  {
+    name: 'child_jobs_queued',
+    help: 'Jobs that wait in a child process',
+    merged: 'max',
+    read: ({ queued }) => queued,
+  },
+];
+
+export class Children {
+  readonly #pools: ReadonlyMap<RoleName, Pool>;
+  /** Resolves once every child is connected. */
+  readonly ready: Promise<void>;
+
+  constructor(sockets: RoleSockets, log: Log) {
+    const entries = Object.entries(sockets) as [RoleName, readonly string[]][];
+    this.#pools = new Map(entries.map(([role, paths]) => [role, createPool({ sockets: paths, log })]));
+    this.ready = Promise.all([...this.#pools.values()].map((pool) => pool.ready())).then(() => undefined);
+    this.ready.catch(() => undefined);
+  }
+
+  get roles(): readonly RoleName[] {
+    return [...this.#pools.keys()];
+  }
+
+  pool(role: RoleName): Pool {
+    const pool = this.#pools.get(role);
+    if (pool) return pool;
+    throw new Error(`no children run as ${role}`);
+  }
+
+  get saturated(): boolean {
+    return [...this.#pools.values()].some((pool) => pool.state().every(({ queued }) => queued > SATURATED));
+  }
+
+  /** Looks now and again whether the database answers and the children are connected; the result ends it. */
+  watch(health: Health, database: Database): () => void {
+    const look = async (): Promise<void> => {
+      for (const [role, pool] of this.#pools)
+        health.set(
+          role,
+          pool.state().some(({ connected }) => connected),
+        );
+      health.set('database', await database.answers());
+    };
+    for (const pool of this.#pools.values()) pool.ready().then(look, () => undefined);
+    const timer = setInterval(() => void look(), HEALTH_MS);
+    return () => clearInterval(timer);
+  }
+
+  addGauges(metrics: Metrics): void {
+    for (const { name, help, merged, read } of GAUGES)
+      metrics.gauge(name, help, () => this.#rows(read), ['role', 'index'], merged);
+  }
+
+  #rows(read: (child: ChildState) => number) {
+    return [...this.#pools].flatMap(([role, pool]) =>
+      pool.state().map((child, index) => ({ labels: { role, index }, value: read(child) })),
+    );
+  }
+
+  close(): void {
+    for (const pool of this.#pools.values()) pool.close();
+  }
+}

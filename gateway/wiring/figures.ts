@@ -1,0 +1,71 @@
+/**
+ * The figures of all gateway processes of a machine in one scrape (WORKERS): whichever process is asked asks the others
+ * over their Unix sockets, and adds them up. A process that does not answer in time is left out, and
+ * `gateway_processes` says how many there are.
+ */
+import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from 'prom-client';
+import type { Clock } from '../../contracts/clock.js';
+import type { Log } from '../../contracts/log.js';
+import type { JobHandlers } from '../../contracts/ports/jobs.js';
+import { waitUpTo } from '../../contracts/timeouts.js';
+import { createPool, type Pool } from '../../processes/pool.js';
+import type { Metrics } from '../server/metrics.js';
+
+const JOB = 'figures';
+/** Also for a process that is just starting again. */
+const WAIT_MS = 2000;
+
+type Figures = MetricObjectWithValues<MetricValue<string>>[];
+
+export interface SharedFigures {
+  /** The jobs by which this process answers the others. */
+  readonly jobs: JobHandlers;
+  /** The metrics of all processes, in Prometheus' text format. */
+  readonly read: () => Promise<string>;
+  close(): void;
+}
+
+export interface FiguresParts {
+  readonly metrics: Metrics;
+  /** The sockets of the other gateway processes. */
+  readonly peers: readonly string[];
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Jobs cannot be left without being cancelled, so a late one ends by itself. */
+async function ask(pool: Pool): Promise<Figures> {
+  for await (const answer of pool.run(JOB, null, { signal: new AbortController().signal }))
+    return JSON.parse(answer as string) as Figures;
+  throw new Error('a gateway process told no figures');
+}
+
+export function shareFigures({ metrics, peers, clock, log }: FiguresParts): SharedFigures {
+  const { registry } = metrics;
+  metrics.gauge('processes', 'Gateway processes whose figures these are', () => 1);
+  const pools = peers.map((socket) => createPool({ sockets: [socket], log, waitMs: WAIT_MS }));
+
+  const failed = (err: unknown): undefined => {
+    log.warn({ err }, 'a gateway process did not tell its figures');
+  };
+
+  return {
+    jobs: {
+      async *[JOB]() {
+        yield JSON.stringify(await registry.getMetricsAsJSON());
+      },
+    },
+    async read() {
+      if (pools.length === 0) return registry.metrics();
+      const others = await Promise.all(
+        pools.map((pool) => waitUpTo(clock, WAIT_MS, ask(pool).catch(failed))),
+      );
+      const own = await registry.getMetricsAsJSON();
+      const all = [own, ...others.filter((figures) => figures !== undefined)];
+      return AggregatorRegistry.aggregate(all).metrics();
+    },
+    close() {
+      for (const pool of pools) pool.close();
+    },
+  };
+}

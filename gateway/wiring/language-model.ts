@@ -1,0 +1,16 @@
+/** The operator's language model (docs/contract/decisions.md "Language model"); undefined where none is configured. */
+import type { ChatModel } from '../../contracts/ports/chat.js';
+import { createOpenaiChat } from '../../engines/chat/openai-compatible.js';
+import type { Config } from '../config.js';
+
+/** A model that has said nothing for so long has failed. */
+const SILENCE_MS = 30_000;
+
+export function languageModel({
+  llmUrl: url,
+  llmKey: key,
+  llmModel: model,
+}: Pick<Config, 'llmUrl' | 'llmKey' | 'llmModel'>): ChatModel | undefined {
+  if (url === undefined) return undefined;
+  return createOpenaiChat({ url, model, silenceMs: SILENCE_MS, ...(key !== undefined && { key }) });
+}

@@ -1,0 +1,66 @@
+/** The agent platform of one gateway, wired: its stores on the database, the counter of tokens, the way out. */
+import type { Clock } from '../../contracts/clock.js';
+import type { Ids } from '../../contracts/ids.js';
+import { LANGUAGES, type Language } from '../../contracts/languages.js';
+import { DEFAULT_TRANSCRIPTION_MODEL } from '../../contracts/models.js';
+import type { KeyAuthority } from '../../contracts/ports/identity.js';
+import type { Speech } from '../../contracts/ports/speech.js';
+import type { Registry } from '../../engines/registry.js';
+import { initialConfig } from '../../contracts/schemas/agent-config.js';
+import { createTokenCounter } from '../../engines/tokens.js';
+import { createAgents } from '../../storage/agents.js';
+import type { Database } from '../../storage/database.js';
+import { createKnowledge } from '../../storage/knowledge.js';
+import { openSecrets } from '../../storage/secrets.js';
+import { createTools } from '../../storage/tools.js';
+import { createVersions } from '../../storage/versions.js';
+import type { Config } from '../config.js';
+import type { PlatformParts } from '../dialects/platform/parts.js';
+import { createOutbound } from '../outbound/fetch.js';
+
+export interface PlatformOptions {
+  readonly config: Pick<
+    Config,
+    'dataDir' | 'secretsKey' | 'outboundAllow' | 'recordAudioDefault' | 'modelsDir'
+  >;
+  readonly database: Database;
+  readonly keys: KeyAuthority;
+  readonly speech: Pick<Speech, 'checkVoice'>;
+  readonly registry: Registry;
+  readonly ids: Ids;
+  readonly clock: Clock;
+}
+
+/** The languages that the engines of sessions recognise. */
+function languagesOf(registry: Registry): PlatformParts['languages'] {
+  const transcribed = LANGUAGES.filter((code) => registry.transcriberFor(DEFAULT_TRANSCRIPTION_MODEL, code));
+  return { transcribes: (language: Language) => transcribed.includes(language) };
+}
+
+/**
+ * `agents`, `versions` and `knowledge` are the ports of conversations as well (`WebhookSecrets`, `PublishedAgents`,
+ * `KnowledgeSearch`). Errors: `StorageFailure` for the installation's secret, an Error for OUTBOUND_ALLOW.
+ */
+export async function openPlatform(options: PlatformOptions) {
+  const { config, database, keys, speech, registry, ids, clock } = options;
+  const { sql } = database;
+  const outbound = createOutbound({ allow: config.outboundAllow, clock });
+  const { dataDir, secretsKey } = config;
+  const secrets = await openSecrets({ sql, dataDir, secretsKey });
+  const tokens = createTokenCounter({ clock, modelsFolder: config.modelsDir });
+  return {
+    keys,
+    speech,
+    clock,
+    outbound,
+    secrets,
+    tokens,
+    languages: languagesOf(registry),
+    initialConfig: initialConfig(config.recordAudioDefault === 'true'),
+    agents: createAgents({ sql, ids, secrets }),
+    versions: createVersions(sql),
+    tools: createTools({ sql, ids, secrets }),
+    knowledge: createKnowledge({ sql, ids }),
+    stop: (): Promise<void> => tokens.stop(),
+  };
+}

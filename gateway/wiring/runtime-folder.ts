@@ -1,0 +1,74 @@
+/**
+ * The folder of what only lives as long as a gateway: sockets, pid files, uploads while they are decoded. It lies in
+ * DATA_DIR, where it belongs to this installation and user; where its path is too long for a Unix socket, or the disk
+ * takes none, it is a temporary folder of a name that cannot be foreseen, which a file in DATA_DIR remembers, so that
+ * the next start finds what a killed one left.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { isPrivateFolder, privateFolder, writePrivateFile } from '../../processes/private-folder.js';
+import { LONGEST } from '../../processes/socket-path.js';
+import { sweepSockets } from '../../processes/sweep.js';
+
+export interface RuntimeFolder {
+  readonly path: string;
+  /** Removes a temporary one. */
+  stop(): Promise<void>;
+}
+
+/** No socket of ours has a longer name. */
+const LONGEST_NAME = 'signal-4194304.sock';
+const PREFIX = 'speech-gateway-';
+
+/** Some disks (network, virtual machines) take no sockets. */
+const takesSockets = (folder: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const path = join(folder, `probe-${process.pid}.sock`);
+    rmSync(path, { force: true });
+    const server = createServer().once('error', () => resolve(false));
+    server.listen(path, () => server.close(() => resolve(true)));
+  });
+
+const recordOf = (dataDir: string): string => join(dataDir, 'run-folder');
+
+/** The temporary folder that an earlier start made, if it is still ours. */
+function remembered(dataDir: string): string | undefined {
+  try {
+    const path = readFileSync(recordOf(dataDir), 'utf8').trim();
+    const fits = dirname(path) === tmpdir() && basename(path).startsWith(PREFIX);
+    return fits && isPrivateFolder(path) ? path : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function temporary(dataDir: string): RuntimeFolder {
+  let path = remembered(dataDir);
+  if (path === undefined) {
+    path = mkdtempSync(join(tmpdir(), PREFIX));
+    writePrivateFile(recordOf(dataDir), `${path}\n`);
+  }
+  const made = path;
+  const stop = async (): Promise<void> => {
+    await rm(made, { recursive: true, force: true });
+    await rm(recordOf(dataDir), { force: true });
+  };
+  return { path, stop };
+}
+
+async function choose(dataDir: string): Promise<RuntimeFolder> {
+  const near = join(dataDir, 'run');
+  if (Buffer.byteLength(join(near, LONGEST_NAME)) > LONGEST) return temporary(dataDir);
+  privateFolder(near);
+  return (await takesSockets(near)) ? { path: near, stop: () => Promise.resolve() } : temporary(dataDir);
+}
+
+/** DATA_DIR must be there and be ours to write. Errors: one that says which folder is somebody else's. */
+export async function openRuntimeFolder(dataDir: string): Promise<RuntimeFolder> {
+  const folder = await choose(dataDir);
+  await sweepSockets(folder.path, /^(signal|probe)-\d+\.sock$/);
+  return folder;
+}

@@ -1,0 +1,107 @@
+/**
+ * The voice sessions of one gateway, wired: their stores, the limits of requests without a key, the tokens that clients
+ * join with, the analysis of what was said and the delivery of what happened.
+ */
+import type { Clock } from '../../contracts/clock.js';
+import type { Ids } from '../../contracts/ids.js';
+import type { Language } from '../../contracts/languages.js';
+import type { Log } from '../../contracts/log.js';
+import type { Admission } from '../../contracts/ports/identity.js';
+import type { Recordings } from '../../contracts/ports/recordings.js';
+import type { SessionRuns } from '../../contracts/ports/sessions.js';
+import type { SessionTransport } from '../../contracts/ports/transport.js';
+import type { Database } from '../../storage/database.js';
+import { createDeliveryQueue } from '../../storage/deliveries.js';
+import { createPublicLimits } from '../../storage/public-limits.js';
+import { createSessions } from '../../storage/sessions.js';
+import { createAnalysisQueue } from '../../storage/sessions/analyses.js';
+import { createSessionRuns } from '../../storage/sessions/runs.js';
+import type { Config } from '../config.js';
+import { startAnalyses } from '../deliveries/analyses.js';
+import { startDeliveries } from '../deliveries/loop.js';
+import { createRefusalLimit } from '../dialects/platform/sessions/refusal-limit.js';
+import { sessionRoutes } from '../dialects/platform/sessions/index.js';
+import { languageModel } from './language-model.js';
+import type { openPlatform } from './platform.js';
+import type { Route } from '../server/port.js';
+
+export interface SessionOptions {
+  readonly config: Pick<
+    Config,
+    | 'concurrency'
+    | 'sessionDays'
+    | 'publicSessionsPerAddress'
+    | 'publicSessionsPerAgent'
+    | 'vocabulary'
+    | 'llmUrl'
+    | 'llmKey'
+    | 'llmModel'
+  >;
+  readonly database: Database;
+  readonly platform: Awaited<ReturnType<typeof openPlatform>>;
+  readonly admission: Pick<Admission, 'check'>;
+  /** Unique among all live processes. */
+  readonly processId: string;
+  /** Where this process takes signalling frames of its sessions from others. */
+  readonly address: string;
+  readonly recordings: Recordings;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface OpenSessions {
+  readonly runs: SessionRuns;
+  routes(transport: SessionTransport): readonly Route[];
+  stop(): Promise<void>;
+}
+
+export async function openSessions(options: SessionOptions): Promise<OpenSessions> {
+  const { config, database, platform, processId, address, ids, clock, log } = options;
+  const { sql } = database;
+  const { keys, tokens, speech, outbound, languages, agents } = platform;
+  const { vocabulary, publicSessionsPerAddress: perAddress, publicSessionsPerAgent: perAgent } = config;
+  const runs = await createSessionRuns({
+    ...{ database, processId, address, clock, log },
+    sessionDays: config.sessionDays,
+  });
+  const queue = createDeliveryQueue(database);
+  const deliveries = await startDeliveries({
+    queue,
+    outbound,
+    secrets: agents,
+    vocabulary,
+    clock,
+    log,
+  });
+  const analyst = languageModel(config);
+  const analyses = startAnalyses({
+    queue: createAnalysisQueue(sql),
+    ...(analyst && { chat: analyst }),
+    clock,
+    log,
+  });
+  const parts = {
+    keys,
+    agents: platform.versions,
+    sessions: createSessions({ sql, ids, defaultLimit: config.concurrency }),
+    runs,
+    limits: createPublicLimits({ sql, perAddress, perAgent }),
+    refusals: createRefusalLimit(clock),
+    admission: options.admission,
+    tokens,
+    speech,
+    transcribes: (language: Language) => languages.transcribes(language),
+    recordings: options.recordings,
+    vocabulary,
+  };
+  return {
+    runs,
+    routes: (transport) => sessionRoutes({ ...parts, transport }),
+    async stop() {
+      await analyses.stop();
+      await deliveries.stop();
+      await runs.stop();
+    },
+  };
+}

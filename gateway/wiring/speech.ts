@@ -1,0 +1,53 @@
+/** Synthesis and transcription of one gateway, wired: engines in children and at remotes, codecs, the voice library. */
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createDecode } from '../../codecs/decode/decoder.js';
+import { createEncode } from '../../codecs/encode/encoder.js';
+import type { Clock } from '../../contracts/clock.js';
+import type { Ids } from '../../contracts/ids.js';
+import type { Log } from '../../contracts/log.js';
+import type { Admission } from '../../contracts/ports/identity.js';
+import { createSpeech } from '../../engines/synthesize.js';
+import { createTranscription } from '../../engines/transcribe.js';
+import { createVoices } from '../../engines/voices.js';
+import type { Database } from '../../storage/database.js';
+import { createClonedVoices } from '../../storage/voices.js';
+import type { Children } from './children.js';
+import type { Config } from '../config.js';
+import { reachEngines } from './engines.js';
+
+const DECODE_ONCE = fileURLToPath(new URL('../workers/decode-once.js', import.meta.url));
+
+export interface SpeechOptions {
+  readonly config: Config;
+  readonly database: Database;
+  readonly children: Children;
+  /** Holds uploads while they are decoded. */
+  readonly runtimeFolder: string;
+  readonly admission: Admission;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Errors: a clear one for FFMPEG_PATH. */
+export async function openSpeech(options: SpeechOptions) {
+  const { config, database, children, runtimeFolder, admission, ids, clock, log } = options;
+  const decode = createDecode({
+    tempFolder: join(runtimeFolder, 'uploads'),
+    decodeOnce: DECODE_ONCE,
+    ffmpegPath: config.ffmpegPath,
+  });
+  const encode = createEncode(children.pool('encode'));
+  const registry = reachEngines(config, (role) => children.pool(role));
+  const cloned = await createClonedVoices({ database, ids, clock, log });
+  const voices = createVoices(registry.speakers, cloned);
+  return {
+    decode,
+    registry,
+    voices,
+    speech: createSpeech({ registry, voices, admission, encode, clock }),
+    transcription: createTranscription({ registry, admission, decode }),
+    stop: (): void => cloned.stop(),
+  };
+}

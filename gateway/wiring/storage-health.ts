@@ -1,0 +1,53 @@
+/**
+ * The health of storage: room in the data folder, and a database that takes writes. A gateway whose
+ * disk is full answers, so that only this tells load balancers and operators.
+ */
+import { statfs } from 'node:fs/promises';
+import { LIMITS } from '../../contracts/limits.js';
+import type { Database } from '../../storage/database.js';
+import type { Health } from '../server/health.js';
+
+const CHECK = 'storage';
+const LOOK_MS = 2000;
+
+export interface StorageHealthParts {
+  readonly health: Health;
+  readonly database: Pick<Database, 'writes'>;
+  readonly dataDir: string;
+  /** Bytes free for us in a folder; replaced in tests. */
+  readonly freeBytes?: (folder: string) => Promise<number>;
+}
+
+async function freeBytesOf(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}
+
+export interface StorageHealth {
+  /** A write failed for lack of space: not ready until one succeeds. */
+  full(): void;
+  /** Looks at once; otherwise every two seconds. */
+  look(): Promise<void>;
+  stop(): void;
+}
+
+export function watchStorage(parts: StorageHealthParts): StorageHealth {
+  const { health, database, dataDir, freeBytes = freeBytesOf } = parts;
+  let failed = false;
+  const look = async (): Promise<void> => {
+    // A folder that cannot be looked at is another check's to tell.
+    const free = await freeBytes(dataDir).catch(() => Number.POSITIVE_INFINITY);
+    if (failed && (await database.writes())) failed = false;
+    health.set(CHECK, !failed && free >= LIMITS.storage.freeBytes);
+  };
+  const timer = setInterval(() => void look(), LOOK_MS);
+  void look();
+  return {
+    full() {
+      failed = true;
+      health.set(CHECK, false);
+    },
+    look,
+    stop: () => clearInterval(timer),
+  };
+}

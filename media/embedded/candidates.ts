@@ -1,0 +1,79 @@
+/**
+ * To whom ICE checks go because a client says so. A candidate is an address that we send to, so a client could have us
+ * knock at any door: only those are taken that it may be behind itself, few of them, and not too often. One that is left
+ * out costs a client nothing: it sends checks to us as well, and where they come from is found by itself.
+ */
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { TokenBucket } from '../../contracts/token-bucket.js';
+import { LIMITS } from '../../contracts/limits.js';
+import { METADATA_ADDRESSES } from '../../contracts/metadata-addresses.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Range = ReturnType<Address['range']>;
+
+/** `candidate:<foundation> <component> udp <priority> <address> <port> typ <kind> …`, on one line, and no more. */
+const CANDIDATE =
+  /^(?:a=)?candidate:\S{1,32} \d{1,3} udp \d{1,10} (\S{1,64}) (\d{1,5}) typ \w{1,8}(?: [^\r\n]{0,256})?$/i;
+const CANDIDATE_LINES = /^a=candidate:.*(?:\r\n|$)/gm;
+
+const PUBLIC: readonly Range[] = ['unicast'];
+const PRIVATE: readonly Range[] = [...PUBLIC, 'private', 'uniqueLocal', 'carrierGradeNat'];
+
+/** Where a client may say that it is, by where it has come from. */
+const REACH: Readonly<Partial<Record<Range, readonly Range[]>>> = {
+  loopback: [...PRIVATE, 'linkLocal', 'loopback'],
+  linkLocal: [...PRIVATE, 'linkLocal'],
+  private: PRIVATE,
+  uniqueLocal: PRIVATE,
+};
+
+/** Services of the system; no client's media comes from there. */
+const FIRST_PORT = 1024;
+const LAST_PORT = 65_535;
+
+/** Undefined where it is none: names, as browsers hide their addresses behind, are not looked up. */
+const parse = (text: string): Address | undefined => (isIP(text) === 0 ? undefined : ipaddr.process(text));
+
+const METADATA = new Set<string>(METADATA_ADDRESSES.map((text) => ipaddr.parse(text).toString()));
+
+/** `address:port` of a candidate that a client from there may name; undefined for any other. */
+export function destinationOf(candidate: string, from: string): string | undefined {
+  const [, host = '', port = ''] = CANDIDATE.exec(candidate) ?? [];
+  const address = parse(host);
+  if (!address || Number(port) < FIRST_PORT || Number(port) > LAST_PORT) return undefined;
+  const reach = REACH[parse(from)?.range() ?? 'unicast'] ?? PUBLIC;
+  const shown = address.toString();
+  return reach.includes(address.range()) && !METADATA.has(shown) ? `${shown} ${port}` : undefined;
+}
+
+/** Whether a candidate of one connection is taken. */
+export type Admits = (candidate: string) => boolean;
+
+/** Those of one call, over all its connections. */
+export class RemoteCandidates {
+  readonly #rateLimit: TokenBucket;
+  #left: number = LIMITS.ice.perCall;
+
+  /** `now`: milliseconds, monotonic. */
+  constructor(now: () => number) {
+    this.#rateLimit = new TokenBucket(LIMITS.ice.rate, now);
+  }
+
+  /** For a connection of a client that has come from that address; empty where that is not certain. */
+  ofConnection(from: string): Admits {
+    const known = new Set<string>();
+    return (candidate) => {
+      const destination = destinationOf(candidate, from);
+      if (destination === undefined || known.has(destination)) return false;
+      if (known.size >= LIMITS.ice.perConnection || this.#left < 1 || !this.#rateLimit.take()) return false;
+      known.add(destination);
+      this.#left -= 1;
+      return true;
+    };
+  }
+}
+
+/** A description without the candidates that are not taken. */
+export const withAdmitted = (sdp: string, admits: Admits): string =>
+  sdp.replace(CANDIDATE_LINES, (line) => (admits(line.trimEnd()) ? line : ''));

@@ -1,0 +1,73 @@
+/**
+ * The files that are mutated, and the unit tests that are run for it: those nearest by the imports of what is built, where imports
+ * of types are gone.
+ */
+import fs from 'node:fs';
+import path from 'node:path';
+import { sources } from '../setup/build.mjs';
+import { graphOf } from '../setup/import-circles.mjs';
+import { inRoot, ROOT } from '../setup/paths.mjs';
+
+/** Logic without effects. What needs a database has no unit test. */
+const PURE = /^(actors\/|contracts\/|codecs\/formats\.|storage\/(bounded|page)\.)/;
+const FOLDERS = ['actors', 'contracts', 'codecs', 'storage'];
+
+/** A test that imports the file, or imports one that does. */
+const FARTHEST = 2;
+/** More tests cost time and kill little more: those chosen first are the closest to the file. */
+const MOST_TESTS = 4;
+
+const relative = (file) => path.relative(ROOT, file).split(path.sep).join('/');
+const builtFrom = (source) => `dist/${source.replace(/\.ts$/, '.js')}`;
+const isUnitTest = (file) => /^dist\/test\/unit\/.*\.test\.js$/.test(file);
+
+/** The compiled text of a file that holds types only. */
+const EMPTY = /^export \{\};$/m;
+const holdsCode = (file) => !EMPTY.test(fs.readFileSync(inRoot(builtFrom(file)), 'utf8'));
+
+/** The built sources that are mutated and whose path holds one of the parts; all of them where there is no part. */
+export const targetsOf = (parts) =>
+  FOLDERS.flatMap((folder) => sources(folder, /\.ts$/))
+    .map(relative)
+    .filter((file) => PURE.test(file) && holdsCode(file))
+    .filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)));
+
+/** Everything that is built and still has a source, as a graph of imports. */
+export function builtGraph() {
+  const built = sources('dist', /\.js$/)
+    .map(relative)
+    .filter((file) => fs.existsSync(inRoot(file.replace(/^dist\//, '').replace(/\.js$/, '.ts'))));
+  return graphOf(new Map(built.map((file) => [file, fs.readFileSync(inRoot(file), 'utf8')])));
+}
+
+/** How many imports away from `start` each file is that it loads. */
+function distances(graph, start) {
+  const far = new Map([[start, 0]]);
+  for (const [file, distance] of far)
+    for (const target of graph.get(file) ?? []) if (!far.has(target)) far.set(target, distance + 1);
+  return far;
+}
+
+const stem = (file) => path.basename(file).split('.')[0];
+
+/** Where a test stands among those of `source`: by its name, its distance, and how much it loads. Smaller is closer. */
+const rankFor =
+  (source) =>
+  ({ test, far }) => [stem(test) === stem(source) ? 0 : 1, far.get(builtFrom(source)), far.size];
+
+/** A function from a source to its unit tests in the graph, the closest first. */
+export function testsIn(graph) {
+  const tests = [...graph.keys()].filter(isUnitTest).map((test) => ({ test, far: distances(graph, test) }));
+  return (source) => {
+    const rank = rankFor(source);
+    const compare = (a, b) =>
+      rank(a)
+        .map((value, index) => value - rank(b)[index])
+        .find((difference) => difference !== 0) ?? 0;
+    return tests
+      .filter(({ far }) => far.get(builtFrom(source)) <= FARTHEST)
+      .sort(compare)
+      .slice(0, MOST_TESTS)
+      .map(({ test }) => test);
+  };
+}

@@ -1,0 +1,28 @@
+/**
+ * Servers that the test files of a run share (test/fixtures/shared.ts): one Postgres, unless TEST_DATABASE_URL names
+ * one, and one gateway for those that only ask. It ends with the run, however that ends: its standard input does.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { inRoot } from './paths.mjs';
+
+/** Unit tests ask no server. */
+const wantsParts = ({ name }) => /^test\/(contract|acceptance)\//.test(name);
+
+const NONE = { env: {}, stop: async () => {} };
+
+/** `env`: what tells the test files of it. */
+export async function startSharedParts(files) {
+  if (!files.some(wantsParts)) return NONE;
+  const script = inRoot('dist', 'test', 'fixtures', 'shared.js');
+  const child = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const ended = once(child, 'exit');
+  const [line] = await Promise.race([once(createInterface({ input: child.stdout }), 'line'), ended]);
+  if (typeof line !== 'string') throw new Error('what the tests share does not start');
+  const stop = async () => {
+    child.stdin.end();
+    await ended;
+  };
+  return { env: JSON.parse(line), stop };
+}

@@ -1,0 +1,27 @@
+/**
+ * In which order and how many at a time test files run. Calls are paced by the clock and mostly wait, so they have a lane
+ * of their own: half of the places, and they go before the others on the processors. A place without a file of its lane
+ * takes one of the others.
+ */
+
+/** `nice`: what is added to the niceness of a file's processes. */
+export const LANES = { calls: { nice: 0 }, others: { nice: 4 } };
+
+/** `files` (`{ lane }`) for `jobs` places; `drain(run)` resolves when `run(file, lane)` has ended for each. */
+export function createQueue(files, jobs) {
+  const waiting = { calls: [], others: [] };
+  for (const file of files) waiting[file.lane ?? 'others'].push(file);
+  const callPlaces = Math.max(1, Math.floor(jobs / 2));
+
+  async function work(lanes, run) {
+    for (;;) {
+      const lane = lanes.find((name) => waiting[name].length > 0);
+      if (lane === undefined) return;
+      await run(waiting[lane].shift(), LANES[lane]);
+    }
+  }
+  const place = (index) => (index < callPlaces ? ['calls', 'others'] : ['others']);
+  return {
+    drain: (run) => Promise.all(Array.from({ length: jobs }, (_, index) => work(place(index), run))),
+  };
+}

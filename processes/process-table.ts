@@ -1,0 +1,76 @@
+/**
+ * The process table. A process number alone proves nothing, since the kernel gives it to somebody else
+ * later (in a container, soon): a process is its number and the moment that it started.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+
+const LINUX = existsSync('/proc/self/stat');
+const PS_OPTIONS = { encoding: 'utf8', timeout: 5000 } as const;
+
+const readProc = (path: string): string | undefined => {
+  try {
+    return readFileSync(`/proc/${path}`, 'utf8');
+  } catch {
+    return undefined;
+  }
+};
+
+const ps = (pid: number, column: string): string | undefined => {
+  const args = ['-ww', '-o', `${column}=`, '-p', String(pid)];
+  const { stdout } = spawnSync('ps', args, PS_OPTIONS);
+  return stdout?.trim() || undefined;
+};
+
+/** State, parent, and start in ticks since boot: fields 3, 4 and 22 of proc(5) stat, counted after the name. */
+function procStat(pid: number): { state: string; parent: number; started: string } | undefined {
+  const stat = readProc(`${pid}/stat`);
+  if (stat === undefined) return undefined;
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return { state: fields[0] ?? '', parent: Number(fields[1]), started: fields[19] ?? '' };
+}
+
+function linuxStart(pid: number): string | undefined {
+  const stat = procStat(pid);
+  if (!stat || stat.state === 'Z' || stat.state === 'X') return undefined;
+  return `${readProc('sys/kernel/random/boot_id')?.trim() ?? ''}/${stat.started}`;
+}
+
+/** The moment that a living process started, as a text to compare; undefined for a dead one or a zombie. */
+export const startOf = (pid: number): string | undefined => (LINUX ? linuxStart(pid) : ps(pid, 'lstart'));
+
+export const isAlive = (pid: number): boolean => startOf(pid) !== undefined;
+
+/** Command line of a living process. Where only `ps` knows it, arguments are cut at blanks. */
+export function commandLine(pid: number): readonly string[] {
+  if (LINUX) return readProc(`${pid}/cmdline`)?.split('\0').slice(0, -1) ?? [];
+  return ps(pid, 'command')?.split(' ') ?? [];
+}
+
+/** The processes whose command line is like that. */
+export function processesLike(fits: (command: readonly string[]) => boolean): readonly number[] {
+  if (LINUX) {
+    const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
+    return pids.filter((pid) => fits(commandLine(pid)));
+  }
+  const { stdout } = spawnSync('ps', ['-axww', '-o', 'pid=,command='], PS_OPTIONS);
+  const rows = (stdout ?? '').split('\n').map((row) => row.trim().split(' '));
+  return rows.filter(([, ...command]) => fits(command)).map(([pid]) => Number(pid));
+}
+
+/** Parent of a process; undefined for a dead one. */
+export const parentOf = (pid: number): number | undefined =>
+  LINUX ? procStat(pid)?.parent : Number(ps(pid, 'ppid')) || undefined;
+
+/** The user that it acts as (effective); undefined for a dead process. */
+export function userOf(pid: number): number | undefined {
+  const found = LINUX ? /^Uid:\t\d+\t(\d+)/m.exec(readProc(`${pid}/status`) ?? '')?.[1] : ps(pid, 'uid');
+  return found === undefined ? undefined : Number(found);
+}
+
+/** Whether it is a process of ours whose command line has that word; `started` is the moment that it must be of. */
+export const isOurs = (pid: number, word: string, started = startOf(pid)): boolean =>
+  started !== undefined &&
+  startOf(pid) === started &&
+  userOf(pid) === process.geteuid?.() &&
+  commandLine(pid).includes(word);

@@ -1,0 +1,38 @@
+/** How the children of a role are started, watched and ended (supervise.ts). */
+import type { Clock } from '../contracts/clock.js';
+import type { Log } from '../contracts/log.js';
+
+export interface SuperviseOptions {
+  /** Names the children in logs, on command lines and in socket files: lower-case letters, digits, hyphens. */
+  readonly role: string;
+  /** The compiled entry that the children run; it calls `serveAsChild`. */
+  readonly entry: string | URL;
+  readonly count: number;
+  /** Made if need be, for the owner only; refused where it is somebody else's. Keep it short: a socket's path has about 100 bytes. */
+  readonly socketFolder: string;
+  readonly log: Log;
+  /** The children's whole environment. Default: this process's. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** The role's own arguments, as `childPlace().args` gives them. */
+  readonly args?: readonly string[];
+  /** Added to the niceness of the children: 10 lets the gateways go first. */
+  readonly nice?: number;
+  /** Cap of the JavaScript heap. */
+  readonly heapMb?: number;
+  readonly clock?: Clock;
+  /** A child that stayed up for `stableMs` is restarted after `initialMs` again. */
+  readonly restart?: { readonly initialMs: number; readonly maxMs: number; readonly stableMs: number };
+  readonly health?: { readonly everyMs: number; readonly silenceMs: number };
+  /** How long a child may take from its start to its hello. */
+  readonly startMs?: number;
+  /** How long after it was asked to leave a child is killed. */
+  readonly stopMs?: number;
+  /** Takes what a child prints, line by line. Default: the log. */
+  readonly output?: (line: string, from: 'stdout' | 'stderr', child: ChildName) => void;
+}
+
+export interface ChildName {
+  readonly role: string;
+  readonly index: number;
+  readonly pid: number | undefined;
+}

@@ -1,0 +1,27 @@
+/**
+ * Credentials that nobody can need any more. Those of an agent's webhooks and of a tool outlive them for as long as a
+ * published version, a conversation that goes on, or an event that waits to be delivered is signed or called with them.
+ */
+import type { Sql, Transaction } from './sql.js';
+
+/**
+ * Removes orphans of one workspace, or of all. Needs no lock: whoever could come to need one holds its agent or tool.
+ */
+export const dropOrphanSecrets = (sql: Sql | Transaction, workspaceId?: string) => sql`
+  delete from secrets s
+  where (${workspaceId ?? null}::text is null or s.workspace_id = ${workspaceId ?? null}) and case s.kind
+    when 'webhook' then not exists (select from agents a where a.id = s.owner_id)
+      and not exists (
+        select from sessions c where c.workspace_id = s.workspace_id and c.status in ('pending', 'active')
+          and c.agent_id = s.owner_id)
+      and not exists (
+        select from sessions c where c.analysis_due_at is not null and c.agent_id = s.owner_id)
+      and not exists (
+        select from deliveries d where d.workspace_id = s.workspace_id and d.settled_at is null
+          and d.agent_id = s.owner_id)
+    else not exists (select from tools t where t.id = s.owner_id)
+      and not exists (select from agent_versions v where v.tool_ids @> array[s.owner_id])
+      and not exists (
+        select from sessions c where c.workspace_id = s.workspace_id and c.status in ('pending', 'active')
+          and c.plan->'tools' @> jsonb_build_array(jsonb_build_object('toolId', s.owner_id)))
+    end`;

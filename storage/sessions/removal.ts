@@ -1,0 +1,56 @@
+/**
+ * Deleting sessions. Everything that belongs to one (items, deliveries, analysis, the row of its recording) goes with its
+ * row; a recording's files follow (storage/recordings.ts). Conversations, and sessions that can still be joined, stay.
+ * Batches are bounded, so that no statement holds many rows.
+ */
+import { LIMITS } from '../../contracts/limits.js';
+import type { SessionRemoval } from '../../contracts/ports/sessions.js';
+import type { Sql } from '../sql.js';
+
+const { removedAtOnce } = LIMITS.session;
+
+/** Needs the sessions as `s`. One whose time to join has passed is over before anybody says so. */
+const isOver = (sql: Sql) => sql`
+  (s.ended_at is not null or (s.status = 'pending' and s.joined_at is null and s.expires_at <= now()))`;
+
+export async function removeSession(sql: Sql, id: string, workspaceId: string): Promise<SessionRemoval> {
+  const own = sql`s.id = ${id} and s.workspace_id = ${workspaceId}`;
+  const { count } = await sql`delete from sessions s where ${own} and ${isOver(sql)}`;
+  if (count > 0) return 'removed';
+  const [row] = await sql`select from sessions s where ${own}`;
+  return row ? 'live' : 'unknown';
+}
+
+const ofUser = (sql: Sql, endUserId: string, workspaceId: string) => sql`
+  s.workspace_id = ${workspaceId} and s.end_user_id = ${endUserId}`;
+
+/** Removes some of an end user's sessions; their ids, none where none is left. */
+export async function removeSomeOf(sql: Sql, endUserId: string, workspaceId: string): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    delete from sessions where id in (
+      select s.id from sessions s where ${ofUser(sql, endUserId, workspaceId)} and ${isOver(sql)}
+      order by s.id limit ${removedAtOnce} for update)
+    returning id`;
+  return rows.map(({ id }) => id);
+}
+
+export async function countLiveOf(sql: Sql, endUserId: string, workspaceId: string): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from sessions s
+    where ${ofUser(sql, endUserId, workspaceId)} and not ${isOver(sql)}`;
+  return row?.count ?? 0;
+}
+
+/** Batches of one sweep; what is left waits for the next. */
+const BATCHES = 50;
+
+/** Removes what ended more than so many days ago, oldest first. Rows that another process has are left to it. */
+export async function removeExpired(sql: Sql, days: number): Promise<void> {
+  for (let batch = 0; batch < BATCHES; batch += 1) {
+    const { count } = await sql`
+      delete from sessions where id in (
+        select id from sessions where ended_at < now() - ${days}::int * interval '1 day'
+        order by ended_at limit ${removedAtOnce} for update skip locked)`;
+    if (count < removedAtOnce) return;
+  }
+}

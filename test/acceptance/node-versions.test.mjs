@@ -1,0 +1,67 @@
+/**
+ * The versions of Node that the gateway is for, beside the one that runs the tests. On each a whole gateway speaks,
+ * transcribes, opens sockets and holds a call; in the long form the suite of its HTTP stacks passes as well. The binaries
+ * come from npm.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { shortOrLong } from '../../dist/test/fixtures/long.js';
+
+t.setTimeout(1_200_000);
+
+/** Major versions; package.json pins them. */
+const VERSIONS = ['22', '24'];
+
+const SUITE = ['whole-gateway'];
+const LONG_SUITE = [
+  ...SUITE,
+  'native-tts',
+  'edge-body',
+  'edge-guard',
+  'edge-heads',
+  'edge-operation',
+  'edge-replies',
+  'edge-sockets',
+];
+
+const binaryOf = (version) =>
+  fileURLToPath(
+    new URL(`./node_modules/node-${version}-${process.platform}-${process.arch}/bin/node`, import.meta.url),
+  );
+
+async function run(node, name) {
+  const file = fileURLToPath(new URL(`../../dist/test/contract/${name}.test.js`, import.meta.url));
+  const child = spawn(node, ['--enable-source-maps', file], {
+    env: { ...process.env, TAP_TIMEOUT: '300' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+  const [code] = await once(child, 'close');
+  return { code, output };
+}
+
+/** The lines that say what is wrong. */
+const faults = (output) =>
+  output
+    .split('\n')
+    .filter((line) => /not ok|Error/.test(line))
+    .slice(0, 20)
+    .join('\n');
+
+for (const version of VERSIONS) {
+  const node = binaryOf(version);
+  const skip = existsSync(node)
+    ? false
+    : `no Node ${version} binary for ${process.platform}-${process.arch} on npm`;
+  t.test(`Node ${version}`, { skip }, async (t) => {
+    for (const name of shortOrLong(SUITE, LONG_SUITE)) {
+      const { code, output } = await run(node, name);
+      t.equal(code, 0, `${name}\n${code === 0 ? '' : faults(output)}`);
+      t.match(output, /^1\.\.[1-9]/m, `${name} ran its assertions`);
+    }
+  });
+}

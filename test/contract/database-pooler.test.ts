@@ -1,0 +1,122 @@
+/** A gateway's storage behind PgBouncer in transaction mode, as operators of many gateways have it. */
+import { spawn } from 'node:child_process';
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { openDatabase } from '../../storage/database.js';
+import { migrate } from '../../storage/migrate.js';
+import { externalTool, skipReason } from '../fixtures/external.js';
+import { startGateway } from '../fixtures/gateway.js';
+import { folderOf, startPostgres } from '../fixtures/postgres.js';
+import { recordingLog } from '../fixtures/processes-tools.js';
+import { until } from '../fixtures/until.js';
+
+const skip = skipReason('pgbouncer');
+const NOBODY = 65_534;
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  return port;
+}
+
+/** One PgBouncer in front of the server; its address. It does not run as root. */
+async function pooler(t: Pick<Test, 'teardown'>, server: string, mode: string): Promise<string> {
+  const folder = folderOf(t);
+  chmodSync(folder, 0o755);
+  const target = new URL(server);
+  const host = target.searchParams.get('host') ?? target.hostname;
+  const port = await freePort();
+  const file = join(folder, 'pgbouncer.ini');
+  const lines = [
+    ...['[databases]', `* = host=${host} port=${target.port || 5432} user=postgres`],
+    ...[
+      '[pgbouncer]',
+      'listen_addr = 127.0.0.1',
+      `listen_port = ${port}`,
+      'unix_socket_dir =',
+      'auth_type = any',
+    ],
+    ...[`pool_mode = ${mode}`, 'default_pool_size = 3', 'max_client_conn = 100'],
+  ];
+  writeFileSync(file, `${lines.join('\n')}\n`);
+  // The socket of embedded Postgres is for its own user, so PgBouncer is that user, in a namespace where it is not root.
+  const asUser =
+    process.geteuid?.() === 0 ? ['unshare', '--user', `--map-user=${NOBODY}`, `--map-group=${NOBODY}`] : [];
+  const [program = '', ...args] = [...asUser, externalTool('pgbouncer') ?? '', '-q', file];
+  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+  t.teardown(() => child.kill('SIGKILL'));
+  const url = `postgresql://postgres@127.0.0.1:${port}${target.pathname}`;
+  await until('PgBouncer answers', async () => {
+    if (child.exitCode !== null) throw new Error(`PgBouncer ended: ${said}`);
+    const database = await openDatabase({ url, patienceMs: 0 }).catch(() => undefined);
+    await database?.close();
+    return database !== undefined;
+  });
+  return url;
+}
+
+t.test('PgBouncer', { skip }, async (t) => {
+  const postgres = await startPostgres(t);
+  const direct = postgres.url;
+
+  t.test(
+    'in transaction mode, with the direct address: statements, transactions, notifications',
+    async (t) => {
+      const url = await pooler(t, direct, 'transaction');
+      const database = await openDatabase({ url, directUrl: direct });
+      t.teardown(() => database.close());
+      const { sql, events } = database;
+      const more = Array.from({ length: 60 }, (_, index) => sql`select ${index}::int + 1 as next`);
+      t.strictSame(
+        (await Promise.all(more)).map(([row]) => row?.['next'] as number),
+        more.map((_, index) => index + 1),
+      );
+      const [limit] = (await sql.begin((tx) => tx`show statement_timeout`)) as {
+        statement_timeout: string;
+      }[];
+      t.equal(limit?.statement_timeout, '15s');
+      const [outside] = await sql`show statement_timeout`;
+      t.not(outside?.['statement_timeout'], '15s', 'nothing of it is left to whom the session is given next');
+      const heard: string[] = [];
+      await events.listen('voices', { heard: (payload) => heard.push(payload), missed: () => undefined });
+      await Promise.all([1, 2, 3].map((number) => sql.notify('voices', String(number))));
+      await until('all were heard', () => heard.length === 3);
+    },
+  );
+
+  t.test('in session mode the address alone will do, and it says what transaction mode needs', async (t) => {
+    const url = await pooler(t, direct, 'session');
+    const log = recordingLog();
+    const database = await openDatabase({ url, log, connections: 2 });
+    t.teardown(() => database.close());
+    t.strictSame(await migrate(database.sql).then((names) => names.length > 0), true);
+    t.match(log.lines.map(({ message }) => message).join(), /DATABASE_DIRECT_URL/);
+  });
+
+  t.test('a gateway starts, keeps what it is given, and hears of what others do', async (t) => {
+    const url = await pooler(t, direct, 'transaction');
+    const gateway = await startGateway({ DATABASE_URL: url, DATABASE_DIRECT_URL: direct, LOG_LEVEL: 'warn' });
+    t.teardown(() => gateway.stop());
+    const headers = { ...gateway.authorization, 'content-type': 'application/json' };
+    const create = async (name: string): Promise<string> => {
+      const body = JSON.stringify({ name });
+      const response = await fetch(`${gateway.base}/v1/agent/agents`, { method: 'POST', headers, body });
+      t.equal(response.status, 201);
+      return ((await response.json()) as { agent_id: string }).agent_id;
+    };
+    const ids = await Promise.all(Array.from({ length: 30 }, (_, index) => create(`agent ${index}`)));
+    for (const id of ids) {
+      const response = await fetch(`${gateway.base}/v1/agent/agents/${id}`, { headers });
+      t.equal(response.status, 200);
+      await response.arrayBuffer();
+    }
+    t.notMatch(gateway.stderr(), /prepared statement|not listening/);
+  });
+});

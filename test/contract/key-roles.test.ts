@@ -1,0 +1,207 @@
+/**
+ * Keys do what their role allows and nothing else: every route of the gateway has its row in the table of permissions,
+ * and every role is tried on every route over the wire, on both HTTP stacks.
+ */
+import { once } from 'node:events';
+import t, { type Test } from 'tap';
+import { WebSocket } from 'ws';
+import { randomIds } from '../../contracts/ids.js';
+import { allows, type Permission, type Role, ROLES } from '../../contracts/permissions.js';
+import { defaultVocabulary } from '../../contracts/vocabulary.js';
+import { permissionRows, permissionsFor } from '../../gateway/permissions.js';
+import { createKey } from '../../storage/keys.js';
+import { ensureDefaultWorkspace } from '../../storage/workspaces.js';
+import { type Gateway, startGateway } from '../fixtures/gateway.js';
+import { startPostgres } from '../fixtures/postgres.js';
+import { type DeclaredRoute, declaredRoutes } from '../fixtures/routes.js';
+
+const postgres = await startPostgres(t);
+const { sql } = await postgres.migrated();
+const workspaceId = await ensureDefaultWorkspace(sql, randomIds);
+
+const keyOf = async (role: Role, expiresAt: Date | null = null): Promise<string> =>
+  (await createKey(sql, randomIds, { workspaceId, name: role, role, expiresAt })).key;
+
+const KEYS = Object.fromEntries(
+  await Promise.all(ROLES.map(async (role) => [role, await keyOf(role)] as const)),
+) as Record<Role, string>;
+
+const permissionOf = permissionsFor(defaultVocabulary);
+const routes = declaredRoutes();
+
+type Needing = DeclaredRoute & { readonly permission: Permission };
+
+/** `/metrics` asks for no key from here; the other system routes and the cluster's webhook for none at all. */
+const tried: readonly Needing[] = routes
+  .map((route) => ({ ...route, permission: permissionOf(route.method, route.path) ?? 'manage' }))
+  .filter(({ dialect, permission }) => dialect !== 'system' && permission !== 'open');
+
+t.test('every route has its row, and every row its route', (t) => {
+  for (const { method, path } of routes)
+    t.ok(permissionOf(method, path), `gateway/permissions.ts has a row for ${method} ${path}`);
+  const known = new Set(routes.map(({ method, path }) => `${method} ${path}`));
+  const patterns = [...known].map((route) => route.replace(/[^/]+$/, '*'));
+  for (const row of Object.keys(permissionRows(defaultVocabulary)))
+    t.ok(known.has(row) || patterns.includes(row), `${row} is a route`);
+  t.end();
+});
+
+t.test('what a role holds', (t) => {
+  const held = (role: Role) => tried.filter(({ permission }) => allows(role, permission));
+  t.equal(held('full').length, tried.length);
+  const billable = /audio|speech|tts|asr|realtime|chat|sessions$|preview|test$/;
+  for (const { method, path } of held('read'))
+    t.ok(method === 'GET' || !billable.test(path), `a reader does not change anything by ${method} ${path}`);
+  t.ok(held('read').every(({ method }) => method === 'GET'));
+  t.ok(tried.filter(({ method }) => method === 'GET').every(({ permission }) => allows('read', permission)));
+  t.notOk(held('speech').some(({ path }) => path.startsWith('/v1/agent')));
+  t.ok(held('sessions').every(({ path }) => path.startsWith('/v1/agent/sessions')));
+  t.end();
+});
+
+const REFUSED = { message: /role "\w+" may not .* role .*full/ };
+
+/** 403 in each protocol's own words. */
+const SHAPES: Readonly<Record<string, object>> = {
+  'protocol-a': { error: { code: 403, type: 'invalid_request_error', metadata: undefined, ...REFUSED } },
+  'protocol-b': {
+    detail: {
+      type: 'authorization_error',
+      code: 'missing_permissions',
+      status: 'missing_permissions',
+      request_id: /./,
+      ...REFUSED,
+    },
+  },
+};
+const NATIVE_SHAPE = { status: 403, ...REFUSED };
+
+const addressOf = ({ path }: DeclaredRoute): string => path.replaceAll(/\{\w+\??\}/g, 'x1');
+
+async function request(gateway: Gateway, route: Needing, key: string) {
+  const response = await fetch(gateway.base + addressOf(route), {
+    method: route.method,
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    ...(route.method === 'GET' || route.method === 'DELETE' ? {} : { body: '{}' }),
+  });
+  return { status: response.status, body: await response.text() };
+}
+
+/** The status that refuses the upgrade, or the first frame; an empty one where it closes without any. */
+async function connect(gateway: Gateway, route: Needing, key: string): Promise<number | string> {
+  const socket = new WebSocket(gateway.base.replace('http', 'ws') + addressOf(route), {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  try {
+    return await new Promise<number | string>((resolve, reject) => {
+      socket.on('unexpected-response', (_request, { statusCode = 0 }) => resolve(statusCode));
+      socket.on('message', (data: Buffer) => resolve(data.toString()));
+      // Ends what waits for text; what cannot be read is answered.
+      socket.on('open', () => socket.send(route.path.includes('input') ? '{"text":""}' : '{'));
+      socket.on('close', () => resolve(''));
+      socket.on('error', reject);
+    });
+  } finally {
+    socket.on('error', () => undefined).terminate();
+  }
+}
+
+const IN_BAND = /missing_permissions|auth_error/;
+
+async function checkSocket(t: Test, gateway: Gateway, route: Needing, role: Role): Promise<void> {
+  const answer = await connect(gateway, route, KEYS[role]);
+  const name = `${role}: ${route.path}`;
+  if (allows(role, route.permission)) {
+    t.type(answer, 'string', name);
+    t.notMatch(answer, IN_BAND, name);
+  } else if (route.dialect === 'protocol-b') t.match(answer, IN_BAND, name);
+  else t.equal(answer, 403, name);
+}
+
+async function checkRequest(t: Test, gateway: Gateway, route: Needing, role: Role): Promise<void> {
+  const { status, body } = await request(gateway, route, KEYS[role]);
+  const name = `${role}: ${route.method} ${route.path}`;
+  if (allows(role, route.permission)) {
+    t.notOk([401, 403].includes(status) || status >= 500, `${name} is let through: ${status} ${body}`);
+    return;
+  }
+  t.equal(status, 403, name);
+  t.match(JSON.parse(body), SHAPES[route.dialect] ?? NATIVE_SHAPE, name);
+}
+
+for (const stack of ['uws', 'node']) {
+  t.test(`roles on the wire (${stack})`, async (t) => {
+    const gateway = await startGateway({ DATABASE_URL: postgres.url, HTTP_STACK: stack });
+    t.teardown(() => gateway.stop());
+    for (const route of tried) {
+      const check = route.method === 'SOCKET' ? checkSocket : checkRequest;
+      await Promise.all(ROLES.map((role) => check(t, gateway, route, role)));
+    }
+
+    t.test('an expired key is refused, and says so', async (t) => {
+      const key = await keyOf('full', new Date(Date.now() - 1000));
+      const platform = await fetch(`${gateway.base}/v1/agent/agents`, {
+        headers: { authorization: `Bearer ${key}` },
+      });
+      t.equal(platform.status, 401);
+      t.same(await platform.json(), { status: 401, message: 'Token expired' });
+      const b = await fetch(`${gateway.base}/compat/elevenlabs/v1/voices`, {
+        headers: { 'xi-api-key': key },
+      });
+      t.equal(b.status, 401);
+      t.match(await b.json(), { detail: { status: 'invalid_api_key', message: 'Token expired' } });
+    });
+
+    t.test('what a key has issued may do no more than the key, and ends with it', async (t) => {
+      const { id, key } = await createKey(sql, randomIds, { workspaceId, name: 'issuer', role: 'speech' });
+      const authorization = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+      const issue = async (path: string) =>
+        (await (
+          await fetch(gateway.base + path, { method: 'POST', headers: authorization, body: '{}' })
+        ).json()) as Record<string, string>;
+      const secret = (await issue('/compat/v1/realtime/client_secrets'))['value'] ?? '';
+      const [first, second] = await Promise.all(
+        [1, 2].map(() => issue('/compat/elevenlabs/v1/single-use-token/tts_websocket')),
+      );
+      const base = gateway.base.replace('http', 'ws');
+      const realtime = async (): Promise<number> => {
+        const socket = new WebSocket(`${base}/compat/v1/realtime`, {
+          headers: { authorization: `Bearer ${secret}` },
+        });
+        const refused = new Promise<number>((resolve) =>
+          socket.on('unexpected-response', (_request, { statusCode = 0 }) => resolve(statusCode)),
+        );
+        const status = await Promise.race([refused, once(socket, 'open').then(() => 101)]);
+        const closed = status === 101 && once(socket, 'close');
+        socket.on('error', () => undefined).close();
+        await closed;
+        return status;
+      };
+      const spoken = async (token = ''): Promise<string> => {
+        const address = `${base}/compat/elevenlabs/v1/text-to-speech/default/stream-input?single_use_token=${token}`;
+        const socket = new WebSocket(address);
+        socket.on('open', () => socket.send('{"text":""}'));
+        const [data] = (await Promise.race([once(socket, 'message'), once(socket, 'close')])) as [unknown];
+        socket.terminate();
+        return String(data);
+      };
+      t.equal(await realtime(), 101);
+      await sql`update api_keys set role = 'read' where id = ${id}`;
+      t.equal(await realtime(), 403);
+      t.match(await spoken(first?.['token']), /missing_permissions/);
+      await sql`update api_keys set role = 'speech', expires_at = now() - interval '1 second' where id = ${id}`;
+      t.equal(await realtime(), 401);
+      t.match(await spoken(second?.['token']), /invalid_api_key/);
+    });
+
+    t.test('the interface description tells of refused roles', async (t) => {
+      const { paths } = (await (await fetch(`${gateway.base}/openapi.json`)).json()) as {
+        paths: Record<string, Record<string, { responses: Record<string, { description: string }> }>>;
+      };
+      for (const { method, path } of tried.filter((route) => route.method !== 'SOCKET')) {
+        const described = paths[path.replaceAll('?}', '}')]?.[method.toLowerCase()];
+        t.match(described?.responses['403']?.description, /role .*full/, `${method} ${path}`);
+      }
+    });
+  });
+}

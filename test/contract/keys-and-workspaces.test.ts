@@ -1,0 +1,213 @@
+/** Keys with roles and expiry, and workspaces, as an operator handles them beside a gateway that runs. */
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { systemClock } from '../../contracts/clock.js';
+import { randomIds } from '../../contracts/ids.js';
+import { silentLog } from '../../contracts/log.js';
+import { expiryOf } from '../../gateway/commands/expiry.js';
+import { createKey, createKeyAuthority } from '../../storage/keys.js';
+import { operator } from '../fixtures/operator.js';
+import { startPlatform } from '../fixtures/platform.js';
+import { until } from '../fixtures/until.js';
+
+const platform = await startPlatform(t);
+const { gateway, database, workspaceId, call } = platform;
+const { sql } = database;
+const env = { DATABASE_URL: platform.url, DATA_DIR: gateway.dataDir };
+const [keys, workspaces] = [operator('keys', env), operator('workspaces', env)];
+
+const keyIn = (out: string): string => /\bsk_[\w-]{43}/.exec(out)?.[0] ?? '';
+
+t.test('a key is made with its workspace, role and expiry, and listed with them', async (t) => {
+  const made = await keys(
+    'create',
+    'for calls',
+    '--workspace',
+    'Other',
+    '--role',
+    'sessions',
+    '--expires',
+    '30d',
+  );
+  t.equal(made.code, 0, made.err);
+  t.match(made.out, /role sessions, workspace Other, until 20/);
+  const key = keyIn(made.out);
+  t.equal((await call('GET', '/v1/agent/sessions', { key })).status, 200);
+  t.equal((await call('GET', '/v1/agent/agents', { key })).status, 403);
+  const [row] = await sql<{ days: number }[]>`
+    select extract(epoch from expires_at - now())::float8 / 86400 as days from api_keys where name = 'for calls'`;
+  t.ok((row?.days ?? 0) > 29.9 && (row?.days ?? 0) <= 30);
+  await until('its use is noted', async () => {
+    const [used] = await sql`select 1 from api_keys where name = 'for calls' and last_used_at is not null`;
+    return used !== undefined;
+  });
+  const { out } = await keys('list');
+  t.match(out, /ID .*WORKSPACE .*ROLE .*STATE .*EXPIRES .*LAST USED .*NAME/);
+  t.match(out, /Other +sessions +valid +20\S+Z +20\S+Z +20\S+Z +for calls/);
+  t.notMatch(out, key);
+
+  const plain = await keys('create');
+  t.match(plain.out, /role full, workspace Default\./, 'full by default');
+});
+
+t.test('what is not understood is not made', async (t) => {
+  const misuse = [
+    ['create', 'a', '--role', 'owner'],
+    ['create', 'a', '--expires', 'soon'],
+    ['create', 'a', '--expires', '0d'],
+    ['create', 'a', '--expires', '2001-01-01'],
+    ['create', 'a', '--colour', 'red'],
+    ['create', 'a', '--role'],
+    ['list', '--role', 'full'],
+  ];
+  for (const words of misuse) {
+    const { code, err } = await keys(...words);
+    t.equal(code, 2, words.join(' '));
+    t.match(err, 'Usage:');
+  }
+  const unknown = await keys('create', 'a', '--workspace', 'Nowhere');
+  t.match(unknown, { code: 1, out: '', err: /No workspace is named Nowhere/ });
+  t.equal((await sql`select 1 from api_keys where name = 'a'`).length, 0);
+  for (const words of [[], ['create'], ['remove'], ['create', 'a', 'b'], ['create', 'x', '--force']])
+    t.equal((await workspaces(...words)).code, 2, words.join(' '));
+});
+
+t.test('an expiry is a time from now or a day to come', (t) => {
+  const now = Date.parse('2026-01-01T00:00:00Z');
+  const cases: readonly [string, string | undefined][] = [
+    ['30m', '2026-01-01T00:30:00.000Z'],
+    ['12h', '2026-01-01T12:00:00.000Z'],
+    ['30d', '2026-01-31T00:00:00.000Z'],
+    ['8w', '2026-02-26T00:00:00.000Z'],
+    ['2030-01-31', '2030-01-31T00:00:00.000Z'],
+    ['2030-01-31T12:00Z', '2030-01-31T12:00:00.000Z'],
+    ...['', '0d', '-1d', '1.5d', '1y', '2025-12-31', '2026-01-01', '2030-13-01', '999999999w', '30 d'].map(
+      (text): [string, undefined] => [text, undefined],
+    ),
+  ];
+  for (const [text, at] of cases) t.equal(expiryOf(text, now)?.toISOString(), at, text);
+  t.end();
+});
+
+t.test('a key that a process knows ends by the clock, without a look-up', async (t) => {
+  let ahead = 0;
+  const clock = { ...systemClock, now: () => Date.now() + ahead };
+  const authority = await createKeyAuthority({ database, clock, log: silentLog });
+  t.teardown(() => authority.stop());
+  const wanted = { workspaceId, name: 'short', expiresAt: new Date(Date.now() + 30_000) };
+  const { id, key } = await createKey(sql, randomIds, wanted);
+  t.match(await authority.authenticate(key), { keyId: id });
+  ahead = 30_000;
+  await t.rejects(authority.authenticate(key), { code: 'expired_key', status: 401 });
+  ahead = 0;
+  t.match(await authority.authenticate(key), { keyId: id });
+  await sql`update api_keys set expires_at = now() where id = ${id}`;
+  await until('a change of its expiry is announced', () =>
+    authority.authenticate(key).then(
+      () => false,
+      () => true,
+    ),
+  );
+});
+
+t.test('workspaces are made and listed', async (t) => {
+  t.match(await workspaces('create', 'Acme'), { code: 0, out: /Made workspace Acme \(ws_\w+\)/ });
+  t.match(await workspaces('create', 'Acme'), { code: 1, err: /There is a workspace Acme already/ });
+  const { out } = await workspaces('list');
+  t.match(out, /ID .*KEYS .*AGENTS .*SESSIONS .*LIVE .*NAME/);
+  t.match(out, /Default \(default\)/);
+  t.match(out, /ws_\w+ +0 +0 +0 +0 +\S+ +Acme/);
+});
+
+const SECRET_HEADER = { name: 'Authorization', value: 'abc', kind: 'authorization_bearer' };
+
+/** One of everything that a workspace may own. */
+async function fill(key: string, id: string): Promise<{ sessionId: string; recording: string }> {
+  const post = async (path: string, body: object) => (await call('POST', path, { body, key })).body;
+  const tool = await post('/v1/agent/tools', { name: 'Tool', headers: [SECRET_HEADER] });
+  const form = new FormData();
+  form.set('source', new File(['# Hours\n\nOpen at seven.'], 'hours.md'));
+  const { body: source } = await call('POST', '/v1/agent/knowledge-sources', { raw: form, key });
+  const { agent_id: agentId } = await post('/v1/agent/agents', { name: 'Agent' });
+  const config = {
+    tools: { tool_ids: [tool['tool_id']] },
+    knowledge_base: { knowledge_source_ids: [source['knowledge_source_id']] },
+  };
+  const attached = await call('PATCH', `/v1/agent/agents/${String(agentId)}/config`, { body: config, key });
+  if (attached.status !== 200) throw new Error(attached.text);
+  await post(`/v1/agent/agents/${String(agentId)}/publish`, {});
+  const { session_id: sessionId } = await post('/v1/agent/sessions', { agent_id: agentId });
+  await post('/compat/elevenlabs/v1/single-use-token/tts_websocket', {});
+  await post('/compat/v1/realtime/client_secrets', {});
+  const session = String(sessionId);
+  await sql`insert into recordings (session_id, host, started_at) values (${session}, ${hostname()}, now())`;
+  await sql`
+    insert into session_items (session_id, type, turn_id, created_at, content)
+    values (${session}, 'message', 1, now(), '{}')`;
+  await sql`insert into usage values (${id}, 'conversation_ms', '2026-01-01', 1)`;
+  await sql`
+    insert into deliveries (workspace_id, session_id, agent_id, event, url, body)
+    values (${id}, ${session}, ${String(agentId)}, 'call.ended', 'https://a.example', '{}')`;
+  await sql`
+    insert into voices (id, workspace_id, title, visibility) values (${'0'.repeat(32)}, ${id}, 'v', 'private')`;
+  await sql`insert into voice_references values (${'0'.repeat(32)}, 0, '', '')`;
+  const recording = join(gateway.dataDir, 'recordings', session);
+  mkdirSync(recording, { recursive: true });
+  writeFileSync(join(recording, 'agent.ogg'), 'audio');
+  return { sessionId: session, recording };
+}
+
+/** Tables of processes and of clean-up, whose rows come and go. */
+const PASSING = ['session_owners', 'public_limits', 'slot_leases', 'deleted_recordings', 'schema_migrations'];
+
+async function rowsOfAll(): Promise<Record<string, number>> {
+  const tables = await sql<{ name: string }[]>`
+    select tablename as name from pg_tables where schemaname = 'public' order by 1`;
+  const counts = tables
+    .filter(({ name }) => !PASSING.includes(name))
+    .map(async ({ name }): Promise<[string, number]> => {
+      const [row] = await sql<{ count: number }[]>`select count(*)::int as count from ${sql(name)}`;
+      return [name, row?.count ?? 0];
+    });
+  return Object.fromEntries(await Promise.all(counts));
+}
+
+t.test('a workspace is removed with everything in it, and nothing else', async (t) => {
+  await platform.agent();
+  await platform.tool();
+  await workspaces('create', 'Gone');
+  const [{ id } = { id: '' }] = await sql<{ id: string }[]>`select id from workspaces where name = 'Gone'`;
+  const before = await rowsOfAll();
+  const key = keyIn((await keys('create', 'owner', '--workspace', id)).out);
+  const { sessionId, recording } = await fill(key, id);
+  const full = await rowsOfAll();
+  const empty = Object.keys(full).filter((name) => full[name] === before[name]);
+  t.same(empty, ['settings', 'workspaces'], 'every table has a row of it');
+
+  t.match(await workspaces('remove', 'Gone'), { code: 1, err: /Gone has 1 live session: .*--force/ });
+  t.equal((await call('GET', `/v1/agent/sessions/${sessionId}`, { key })).status, 200, 'nothing was touched');
+  t.match(await workspaces('remove', 'Gone', '--force'), { code: 0, out: /Removed workspace Gone/ });
+  t.same(await rowsOfAll(), { ...before, workspaces: (before['workspaces'] ?? 0) - 1 });
+  t.notOk(existsSync(recording), "its recordings' files are gone");
+  await until('its key is refused', async () => {
+    const { status } = await call('GET', '/v1/agent/sessions', { key });
+    return status === 401;
+  });
+  t.match(await workspaces('remove', 'Gone'), { code: 1, err: /No workspace is named Gone/ });
+  t.equal((await call('GET', '/v1/agent/agents')).status, 200, 'the others go on');
+});
+
+t.test('the default workspace stays', async (t) => {
+  t.match(await workspaces('remove', 'Default', '--force'), { code: 1, err: /is the default workspace/ });
+  t.equal((await call('GET', '/v1/agent/agents')).status, 200);
+});
+
+t.test('a deleted session takes its recording along, in the gateway that has the files', async (t) => {
+  const key = keyIn((await keys('create', 'owner', '--workspace', 'Acme')).out);
+  const [{ id } = { id: '' }] = await sql<{ id: string }[]>`select id from workspaces where name = 'Acme'`;
+  const { sessionId, recording } = await fill(key, id);
+  await sql`delete from sessions where id = ${sessionId}`;
+  t.ok(await until('the files are gone', () => !existsSync(recording)));
+});

@@ -1,0 +1,124 @@
+/**
+ * Sessions of an agent that is archived or deleted: conversations go on to their end with all that
+ * they need, and nobody joins one that has not begun.
+ */
+import t from 'tap';
+import { silentLog } from '../../contracts/log.js';
+import { systemClock } from '../../contracts/clock.js';
+import { createSessionRuns } from '../../storage/sessions/runs.js';
+import { removeOld } from '../../storage/sessions/sweep.js';
+import { startPlatform } from '../fixtures/platform.js';
+import { isSignedBy, startReceiver } from '../fixtures/receiver.js';
+import { until } from '../fixtures/until.js';
+
+t.setTimeout(180_000);
+
+const platform = await startPlatform(t, { OUTBOUND_ALLOW: '127.0.0.1' });
+const { call, database } = platform;
+const { sql } = database;
+const SESSIONS = '/v1/agent/sessions';
+const AGENTS = '/v1/agent/agents';
+const runs = await createSessionRuns({
+  database,
+  processId: 'test',
+  address: '',
+  clock: systemClock,
+  log: silentLog,
+});
+t.teardown(() => runs.stop());
+
+const published = async (config: object = {}): Promise<string> => {
+  const id = await platform.agent({ config });
+  await call('POST', `${AGENTS}/${id}/publish`);
+  return id;
+};
+const session = async (agentId: string): Promise<string> =>
+  (await call('POST', SESSIONS, { body: { agent_id: agentId } })).body['session_id'] as string;
+/** One that goes on, at a process that lives. */
+const conversation = async (agentId: string): Promise<string> => {
+  const id = await session(agentId);
+  await runs.join(id);
+  await runs.activate(id);
+  return id;
+};
+const read = async (id: string) => (await call('GET', `${SESSIONS}/${id}`)).body;
+
+const ENDINGS: readonly [what: string, end: (agentId: string) => Promise<number>][] = [
+  [
+    'archived',
+    async (id) => (await call('PATCH', `${AGENTS}/${id}`, { body: { status: 'archived' } })).status,
+  ],
+  ['deleted', async (id) => (await call('DELETE', `${AGENTS}/${id}`)).status],
+];
+
+for (const [what, end] of ENDINGS)
+  t.test(`${what}: its conversations go on, what waits to be joined has ended`, async (t) => {
+    const id = await published();
+    const [waiting, joining, going, preview] = [
+      await session(id),
+      await session(id),
+      await conversation(id),
+      (await call('POST', `${AGENTS}/${id}/preview`)).body['session_id'] as string,
+    ];
+    await runs.join(joining);
+    const other = await session(await published());
+    t.ok([200, 204].includes(await end(id)));
+    for (const gone of [waiting, preview]) {
+      t.match(await read(gone), { status: 'failed', ended_reason: 'ended_by_api', started_at: null });
+      t.equal(await runs.refusal(gone), 'ended');
+      t.match(await runs.join(gone), { refused: 'ended' });
+    }
+    t.match(await read(going), { status: 'active', agent_name: 'Agent' });
+    t.match(await read(joining), { status: 'pending' }, 'somebody is about to be connected');
+    t.ok(await runs.activate(joining));
+    t.match(await read(other), { status: 'pending' }, 'those of other agents wait on');
+    t.ok((await call('POST', SESSIONS, { body: { agent_id: id } })).status >= 400, 'no more are made');
+    for (const ended of [going, joining]) await call('POST', `${SESSIONS}/${ended}/end`);
+    t.match(await read(going), { status: 'completed', ended_reason: 'ended_by_api' });
+  });
+
+t.test('an agent that comes back takes sessions again', async (t) => {
+  const id = await published();
+  for (const status of ['archived', 'active']) await call('PATCH', `${AGENTS}/${id}`, { body: { status } });
+  t.match(await read(await session(id)), { status: 'pending' });
+});
+
+const secretsOf = async (owner: string): Promise<number> =>
+  (await sql`select from secrets where owner_id = ${owner}`).length;
+
+t.test('deliveries are signed, and tools called, with credentials of an agent that is gone', async (t) => {
+  const { url, seen } = await startReceiver(t);
+  const headers = [{ name: 'Authorization', kind: 'authorization_bearer', value: 'Bearer x' }];
+  const tool = await platform.tool({ url, headers });
+  const id = await published({
+    tools: { tool_ids: [tool] },
+    webhooks: { post_call: { url, secret: 'sesame' } },
+  });
+  const going = await conversation(id);
+  t.equal((await call('DELETE', `${AGENTS}/${id}`)).status, 204);
+  t.equal((await call('DELETE', `/v1/agent/tools/${tool}`)).status, 204);
+  await removeOld(sql);
+  t.strictSame([await secretsOf(id), await secretsOf(tool)], [1, 1], 'needed until it has ended');
+  await runs.end(going, 'hangup');
+  await removeOld(sql);
+  t.ok((await secretsOf(id)) === 1 || seen.length === 2, 'needed until the last event is delivered');
+  await until('both events are there', () => seen.length === 2);
+  for (const event of seen) t.ok(isSignedBy('sesame', event));
+  await until('nobody needs them any more', async () => {
+    await removeOld(sql);
+    return (await secretsOf(id)) + (await secretsOf(tool)) === 0;
+  });
+});
+
+t.test('credentials that nobody needs go with their agent and tool at once', async (t) => {
+  const tool = await platform.tool({ headers: [{ name: 'A', kind: 'authorization_basic', value: 'x' }] });
+  const id = await published({
+    tools: { tool_ids: [tool] },
+    webhooks: { post_call: { url: 'https://a.example/', secret: 's' } },
+  });
+  await session(id);
+  await call('DELETE', `${AGENTS}/${id}`);
+  t.equal(await secretsOf(id), 0);
+  await call('DELETE', `/v1/agent/tools/${tool}`);
+  t.equal(await secretsOf(tool), 0);
+});

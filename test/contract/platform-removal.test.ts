@@ -1,0 +1,216 @@
+/**
+ * Sessions are deleted: one, those of an end user, those that are old. Everything that belongs to one goes with it, the
+ * files of its recording on whatever machine holds them.
+ */
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { LIMITS } from '../../contracts/limits.js';
+import { removeOld } from '../../storage/sessions/sweep.js';
+import { startGateway, temporaryFolder, TEST_SECRET } from '../fixtures/gateway.js';
+import { type Json, startPlatform } from '../fixtures/platform.js';
+import { operator } from '../fixtures/operator.js';
+import { until } from '../fixtures/until.js';
+
+t.setTimeout(180_000);
+
+const platform = await startPlatform(t, { CONCURRENCY: '100' });
+const { call, gateway, database, url, otherKey } = platform;
+const { sql } = database;
+const SESSIONS = '/v1/agent/sessions';
+
+const agentId = await platform.agent({ config: { conversation: { record_audio: true } } });
+await call('POST', `/v1/agent/agents/${agentId}/publish`);
+
+const create = async (more: Json = {}): Promise<string> => {
+  const { status, text, body } = await call('POST', SESSIONS, { body: { agent_id: agentId, ...more } });
+  if (status !== 201) throw new Error(`${status} ${text}`);
+  return body['session_id'] as string;
+};
+/** It goes on, at a process that lives. */
+const begin = (id: string) => sql`
+  update sessions set status = 'active', joined_at = now(), started_at = now(),
+    owner_id = (select process_id from session_owners order by seen_at desc limit 1) where id = ${id}`;
+
+const folderOf = (id: string, dataDir = gateway.dataDir): string => join(dataDir, 'recordings', id);
+
+/** Everything that a call leaves behind; its recording in that data folder, of this machine or of another one. */
+async function leave(id: string, dataDir = gateway.dataDir): Promise<void> {
+  const host = dataDir === gateway.dataDir ? hostname() : 'another machine';
+  await sql`
+    insert into session_items (session_id, type, turn_id, created_at, content)
+    values (${id}, 'message', 1, now(), '{"role":"user","content":"private"}')`;
+  await sql`
+    insert into deliveries (workspace_id, session_id, agent_id, event, url, body, outcome, settled_at)
+    values (${platform.workspaceId}, ${id}, ${agentId}, 'call.ended', 'https://a.example/', '{}', 'delivered', now())`;
+  await sql`update sessions set analysis = '{"status":"completed","summary":"private"}' where id = ${id}`;
+  await sql`insert into recordings (session_id, host, started_at) values (${id}, ${host}, now())`;
+  mkdirSync(folderOf(id, dataDir), { recursive: true });
+  writeFileSync(join(folderOf(id, dataDir), 'agent.ogg'), 'private');
+}
+
+async function ended(more: Json = {}, dataDir?: string): Promise<string> {
+  const id = await create(more);
+  await begin(id);
+  await leave(id, dataDir);
+  await call('POST', `${SESSIONS}/${id}/end`);
+  return id;
+}
+
+/** How many rows each table still has of a session. */
+const traces = async (id: string): Promise<Record<string, number>> => {
+  const tables = {
+    sessions: 'id',
+    session_items: 'session_id',
+    deliveries: 'session_id',
+    recordings: 'session_id',
+  };
+  const counts = Object.entries(tables).map(async ([table, column]) => {
+    const rows = await sql`select from ${sql(table)} where ${sql(column)} = ${id}`;
+    return [table, rows.length] as const;
+  });
+  return Object.fromEntries(await Promise.all(counts));
+};
+const NONE = { sessions: 0, session_items: 0, deliveries: 0, recordings: 0 };
+const filesLeft = async (id: string): Promise<boolean> =>
+  (await sql`select from deleted_recordings where session_id = ${id}`).length > 0;
+
+const remove = (id: string, key?: string) =>
+  call('DELETE', `${SESSIONS}/${id}`, key === undefined ? {} : { key });
+const NOT_FOUND = { status: 404, message: 'Session not found' };
+
+t.test('a session goes with its items, analysis, deliveries and audio', async (t) => {
+  const id = await create();
+  t.strictSame(
+    [(await remove(id)).status, (await remove(id)).body],
+    [409, { status: 409, message: 'Session has not ended; end it first' }],
+    'it may still be joined',
+  );
+  await begin(id);
+  await leave(id);
+  t.equal((await remove(id)).status, 409, 'it goes on');
+  t.equal((await call('GET', `${SESSIONS}/${id}`)).status, 200);
+  await call('POST', `${SESSIONS}/${id}/end`);
+  t.strictSame([(await remove(id, otherKey)).status, (await remove(id, otherKey)).body], [404, NOT_FOUND]);
+  t.ok(existsSync(folderOf(id)), "another workspace's is not touched");
+  const answer = await remove(id);
+  t.strictSame([answer.status, answer.text], [204, '']);
+  await until('its files are gone', () => !existsSync(folderOf(id)));
+  t.strictSame(await traces(id), NONE);
+  for (const [method, path] of [
+    ['GET', ''],
+    ['GET', '/recording'],
+    ['POST', '/end'],
+    ['DELETE', ''],
+  ] as const)
+    // prettier-ignore
+    t.strictSame((await call(method, `${SESSIONS}/${id}${path}`)).body, NOT_FOUND, `${method} ${path}`);
+  t.notMatch((await call('GET', `${SESSIONS}?status=pending,active,completed,failed`)).text, id);
+});
+
+t.test('one that nobody can join any more goes before anybody says that it has ended', async (t) => {
+  const [late, connecting] = [await create(), await create()];
+  await sql`update sessions set expires_at = now() - interval '1 second', joined_at = case when id = ${connecting} then now() end
+    where id in (${late}, ${connecting})`;
+  t.equal((await remove(connecting)).status, 409, 'somebody has spent its token');
+  t.ok([204, 404].includes((await remove(late)).status));
+  t.strictSame(await traces(late), NONE);
+});
+
+t.test('what comes after a deletion is lost, and breaks nothing', async (t) => {
+  const id = await ended();
+  await sql`update sessions set analysis_due_at = now() where id = ${id}`;
+  t.equal((await remove(id)).status, 204);
+  t.equal((await remove('sess_unknown')).status, 404);
+  t.equal((await remove('no%00id')).status, 404);
+  t.equal((await call('DELETE', `${SESSIONS}/${id}`, { key: null })).status, 401);
+});
+
+t.test('audio on another machine is removed there', async (t) => {
+  const dataDir = await temporaryFolder();
+  t.teardown(() => rm(dataDir, { recursive: true, force: true }));
+  const id = await ended({}, dataDir);
+  t.equal((await remove(id)).status, 204);
+  t.ok(existsSync(folderOf(id, dataDir)), 'this machine cannot reach it');
+  t.ok(await filesLeft(id), 'but it is remembered');
+  await sql`update deleted_recordings set deleted_at = now() - interval '2 minutes' where session_id = ${id}`;
+  const there = await startGateway({ DATABASE_URL: url, SECRETS_KEY: TEST_SECRET, DATA_DIR: dataDir });
+  t.teardown(() => there.stop());
+  await until('its machine has removed it', () => !existsSync(folderOf(id, dataDir)));
+  await until('nothing is left to do', async () => !(await filesLeft(id)));
+});
+
+t.test("an end user's sessions go, in batches, from two gateways at once", async (t) => {
+  const there = await startGateway({ DATABASE_URL: url, SECRETS_KEY: TEST_SECRET, SESSION_DAYS: '7' });
+  t.teardown(() => there.stop());
+  const user = 'customer/42 ü';
+  const recorded = await ended({ end_user_id: user });
+  const [others, pending, active] = [await ended({ end_user_id: 'customer/42' }), await create({ end_user_id: user }), await create({ end_user_id: user })]; // prettier-ignore
+  await begin(active);
+  const many = 2 * LIMITS.session.removedAtOnce;
+  await sql`
+    insert into sessions (id, workspace_id, agent_id, agent_name, config_hash, source, timezone, metadata, overrides, end_user_id,
+      expires_at, ended_at, status, max_duration_seconds)
+    select w.id || '_' || n, w.id, 'a', 'A', '', 'api_key', 'UTC', '{}', '{}', ${user}, now(), now(), 'completed', 60
+    from generate_series(1, ${many}::int) n, workspaces w`;
+  const listed = await call('GET', `${SESSIONS}?end_user_id=${encodeURIComponent(user)}&page=1&page_size=1`);
+  t.equal(listed.body['total'], many + 2, 'all but the pending one are listed');
+  const ask = (base: string) =>
+    fetch(`${base}${SESSIONS}?end_user_id=${encodeURIComponent(user)}`, { method: 'DELETE', headers: gateway.authorization }).then((response) => response.json() as Promise<{ deleted: number; kept: number }>); // prettier-ignore
+  const answers = await Promise.all([ask(gateway.base), ask(there.base), ask(gateway.base)]);
+  t.equal(
+    answers.reduce((sum, { deleted }) => sum + deleted, 0),
+    many + 1,
+    'each once',
+  );
+  t.strictSame(await ask(there.base), { deleted: 0, kept: 2 });
+  t.strictSame(await traces(recorded), NONE);
+  await until('its audio is gone', () => !existsSync(folderOf(recorded)));
+  for (const id of [others, pending, active]) t.equal((await traces(id))['sessions'], 1);
+  const left =
+    await sql`select from sessions where end_user_id = ${user} and workspace_id <> ${platform.workspaceId}`;
+  t.equal(left.length, many, "another workspace's customer of that name is another one");
+});
+
+t.test('a deletion says whose, and nothing else', async (t) => {
+  const long = 'x'.repeat(LIMITS.session.endUserId);
+  const queries = ['', '?end_user_id=', `?end_user_id=${long}x`, '?end_user_id=a&end_user_id=b', '?end_user_id=a&agent_id=b', '?status=failed', '?end_user_id=%00']; // prettier-ignore
+  for (const query of queries) t.equal((await call('DELETE', SESSIONS + query)).status, 400, query);
+  t.strictSame((await call('DELETE', `${SESSIONS}?end_user_id=${long}`)).body, { deleted: 0, kept: 0 });
+});
+
+t.test('the command deletes them as well, beside a running gateway', async (t) => {
+  const sessions = operator('sessions', { DATABASE_URL: url, DATA_DIR: gateway.dataDir });
+  const [gone, others, waiting] = [await ended({ end_user_id: '-x y' }), await ended({ end_user_id: 'x' }), await create({ end_user_id: '-x y' })]; // prettier-ignore
+  const { code, out } = await sessions('delete', '--end-user-id=-x y', '--workspace', 'Default');
+  t.strictSame([code, out.split('\n').slice(0, 2)], [0, ['Deleted 1 session of -x y.', 'Kept 1 session, not ended yet: try again after the end.']]); // prettier-ignore
+  t.strictSame(await traces(gone), NONE);
+  t.notOk(existsSync(folderOf(gone)));
+  for (const id of [others, waiting]) t.equal((await traces(id))['sessions'], 1);
+  t.match(await sessions('delete', '--end-user-id', 'nobody'), {
+    code: 0,
+    out: /^Deleted 0 sessions of nobody/,
+  });
+  for (const words of [[], ['delete'], ['delete', '--end-user-id', ''], ['delete', 'x'], ['remove']])
+    t.match(await sessions(...words), { code: 2, err: /^Usage: npm run sessions/ });
+  t.match(await sessions('delete', '--end-user-id', 'x', '--workspace', 'Nowhere'), {
+    code: 1,
+    err: /Nowhere/,
+  });
+});
+
+t.test('SESSION_DAYS after its end a session goes', async (t) => {
+  const [old, young, going] = [await ended(), await ended(), await create()];
+  await begin(going);
+  await sql`update sessions set ended_at = now() - interval '8 days' where id = ${old}`;
+  await sql`update sessions set ended_at = now() - interval '6 days' where id = ${young}`;
+  await sql`update sessions set created_at = now() - interval '8 days' where id = ${going}`;
+  await removeOld(sql);
+  t.equal((await traces(old))['sessions'], 1, '0 keeps them');
+  await Promise.all([removeOld(sql, 7), removeOld(sql, 7)]);
+  t.strictSame(await traces(old), NONE);
+  t.ok(await filesLeft(old), 'its audio follows');
+  for (const id of [young, going]) t.equal((await traces(id))['sessions'], 1);
+});

@@ -1,0 +1,139 @@
+/** Lists of many sessions: every filter, alone and with others, out of an index, and the same as plain filtering gives. */
+import t from 'tap';
+import type { PageRequest } from '../../contracts/ports/page.js';
+import type { SessionFilter } from '../../contracts/ports/sessions.js';
+import { listSessions, pageRows, total } from '../../storage/sessions/list.js';
+import { BUSY_WORKSPACE as workspaceId, fillSessions } from '../fixtures/many-sessions.js';
+import { startPostgres } from '../fixtures/postgres.js';
+
+t.setTimeout(240_000);
+
+const MANY = 20_000;
+const postgres = await startPostgres(t);
+const { sql } = await postgres.migrated();
+await fillSessions(sql, MANY);
+
+interface Stored {
+  readonly id: string;
+  readonly position: string;
+  readonly agentId: string;
+  readonly callerNumber: string | null;
+  readonly endUserId: string | null;
+  readonly status: string;
+  readonly createdAt: Date;
+}
+
+/** All that lists may show, newest first. */
+const stored = (): Promise<Stored[]> => sql<Stored[]>`
+  select id, position::text as position, agent_id as "agentId", caller_number as "callerNumber",
+    end_user_id as "endUserId", status, created_at as "createdAt"
+  from sessions where workspace_id = ${workspaceId} and source <> 'dashboard'
+  order by created_at desc, position desc`;
+
+const all = await stored();
+const at = (part: number): Stored => all[Math.floor(all.length * part)]!;
+
+/** The choices for each member of the filter, of which the first is none. */
+const CHOICES: readonly (readonly SessionFilter[])[] = [
+  [{}, { statuses: ['completed'] }, { statuses: ['failed'] }, { statuses: ['pending', 'active'] }],
+  [{}, { agentId: 'agent_0' }, { agentId: 'agent_15' }],
+  [{}, { callerNumber: '+49300' }],
+  [{}, { endUserId: 'user_0' }],
+  [{}, { createdAfter: at(0.6).createdAt }],
+  [{}, { createdBefore: at(0.9).createdAt }, { createdBefore: at(0.4).createdAt }],
+];
+const FILTERS = CHOICES.reduce<readonly SessionFilter[]>(
+  (filters, choices) => filters.flatMap((filter) => choices.map((choice) => ({ ...filter, ...choice }))),
+  [{}],
+);
+
+const PAGE: PageRequest = { size: 30, offset: 0, total: true };
+const PAGES: readonly PageRequest[] = [
+  PAGE,
+  { ...PAGE, after: at(0.2).position },
+  { ...PAGE, after: at(0.8).position },
+  { ...PAGE, offset: 60 },
+];
+
+const passes =
+  ({ statuses, agentId, callerNumber, endUserId, createdAfter, createdBefore }: SessionFilter) =>
+  (row: Stored): boolean =>
+    (statuses ? (statuses as string[]).includes(row.status) : row.status !== 'pending') &&
+    (agentId === undefined || row.agentId === agentId) &&
+    (callerNumber === undefined || row.callerNumber === callerNumber) &&
+    (endUserId === undefined || row.endUserId === endUserId) &&
+    (!createdAfter || row.createdAt >= createdAfter) &&
+    (!createdBefore || row.createdAt <= createdBefore);
+
+const isBehind = ({ createdAt, position }: Stored, cursor: Stored): boolean =>
+  createdAt < cursor.createdAt ||
+  (+createdAt === +cursor.createdAt && BigInt(position) < BigInt(cursor.position));
+
+interface Plan {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Shared Hit Blocks': number;
+  readonly 'Shared Read Blocks': number;
+  readonly Plans?: readonly Plan[];
+}
+
+const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+
+async function explained(statement: ReturnType<typeof pageRows | typeof total>) {
+  const [row] = await sql<{ 'QUERY PLAN': [{ Plan: Plan }] }[]>`
+    explain (analyze, buffers, format json) ${statement as ReturnType<typeof total>}`;
+  const plan = row!['QUERY PLAN'][0].Plan;
+  return {
+    scans: nodesOf(plan).some(
+      (node) => node['Node Type'] === 'Seq Scan' && node['Relation Name'] === 'sessions',
+    ),
+    blocks: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'],
+  };
+}
+
+t.test('no list of sessions scans the table, and none reads much of it', async (t) => {
+  const [size] = await sql<{ blocks: number }[]>`
+    select (pg_relation_size('sessions') / current_setting('block_size')::int)::int as blocks`;
+  const most = size!.blocks / 4;
+  for (const filter of FILTERS) {
+    const what = JSON.stringify(filter);
+    for (const page of PAGES) {
+      const { scans, blocks } = await explained(pageRows(sql, { workspaceId, filter }, page));
+      t.ok(!scans && blocks <= most, `page ${JSON.stringify(page)} of ${what}: ${blocks} blocks`);
+    }
+    const { scans, blocks } = await explained(total(sql, { workspaceId, filter }));
+    t.ok(!scans && blocks <= most, `total of ${what}: ${blocks} of ${size!.blocks} blocks`);
+  }
+});
+
+t.test('every filter and cursor lists what passes it, newest first, and counts it exactly', async (t) => {
+  for (const filter of FILTERS) {
+    const passing = all.filter(passes(filter));
+    for (const page of PAGES) {
+      const cursor = all.find(({ position }) => position === page.after);
+      const rest = (cursor ? passing.filter((row) => isBehind(row, cursor)) : passing).slice(page.offset);
+      const { rows, next, total: count } = await listSessions(sql, { workspaceId, filter }, page);
+      const wanted = rest.slice(0, page.size);
+      const what = `${JSON.stringify(filter)}, ${JSON.stringify(page)}`;
+      t.equal(rows.map(({ id }) => id).join(), wanted.map(({ id }) => id).join(), what);
+      t.equal(next, rest.length > page.size ? wanted.at(-1)!.position : null, what);
+      t.equal(count, passing.length, what);
+    }
+  }
+});
+
+t.test('a cursor stays where it was when its session is deleted', async (t) => {
+  for (const filter of [{}, { createdBefore: at(0.3).createdAt }]) {
+    const list = { workspaceId, filter };
+    const { next } = await listSessions(sql, list, PAGE);
+    const page: PageRequest = { ...PAGE, after: next!, total: false };
+    const before = await listSessions(sql, list, page);
+    await sql`delete from sessions where position = ${next}`;
+    t.same(await listSessions(sql, list, page), before);
+    t.same(
+      (await listSessions(sql, list, { ...page, after: '0' })).rows,
+      [],
+      'nothing is older than the first',
+    );
+  }
+});

@@ -1,0 +1,152 @@
+/** How a gateway leaves, whoever is told: npm, the process, its whole group, everything that it has started. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t, { type Test } from 'tap';
+import { startOf } from '../../processes/process-table.js';
+import { commandOf, familyOf, isAlive, memberOf } from '../fixtures/family.js';
+import { MEDIA, temporaryFolder, TEST_KEY, TONE } from '../fixtures/gateway.js';
+import { until } from '../fixtures/until.js';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const START = join(ROOT, 'ops/setup/start.mjs');
+const MAIN = join(ROOT, 'dist/gateway/main.js');
+
+/** More than the sockets' buffers hold. */
+const MINUTES = 'abcdefghi '.repeat(500);
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly base: string;
+  readonly dataDir: string;
+  printed(): string;
+  readonly exited: Promise<number | string>;
+}
+
+/** In a process group of its own, as a service or a terminal's job is. */
+async function start(t: Test, [file = '', ...args]: readonly string[], more: object = {}): Promise<Started> {
+  const dataDir = await temporaryFolder();
+  const env = { ...process.env, NODE_OPTIONS: '', HOST: '127.0.0.1', PORT: '0', ...MEDIA, ...TONE };
+  const child = spawn(file, args, {
+    cwd: ROOT,
+    detached: true,
+    env: { ...env, API_KEY: TEST_KEY, DATA_DIR: dataDir, LOG_LEVEL: 'warn', ...more },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding('utf8').on('data', (text: string) => (printed += text));
+  const exited = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | string);
+  t.teardown(() => {
+    for (const pid of familyOf(child.pid ?? -1)) if (pid > 1 && isAlive(pid)) process.kill(pid, 'SIGKILL');
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  const base = await until(
+    'the gateway is ready',
+    () => {
+      if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}: ${printed}`);
+      return /address +(http:\S+)/.exec(printed)?.[1];
+    },
+    120_000,
+  );
+  return { child, base, dataDir, printed: () => printed, exited };
+}
+
+const speak = async (base: string) => {
+  const response = await fetch(`${base}/v1/tts`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ text: MINUTES, format: 'pcm', sample_rate: 44_100 }),
+  });
+  if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`);
+  return { length: async () => (await response.arrayBuffer()).byteLength };
+};
+
+const kill = (pid: number, signal: NodeJS.Signals = 'SIGTERM'): void => void process.kill(pid, signal);
+const gatewayOf = ({ child }: Started): number => {
+  const own = child.pid ?? -1;
+  return /gateway\/main\.js|start\.mjs/.test(commandOf(own)) && !/npm|sh -c/.test(commandOf(own))
+    ? own
+    : memberOf(own, 'start.mjs');
+};
+/** Each with the moment of its start: numbers are given again. */
+const membersOf = ({ child }: Started) =>
+  familyOf(child.pid ?? -1).map((pid) => ({ pid, began: startOf(pid) }));
+
+const NODE = [process.execPath, MAIN];
+const NPM = ['npm', 'start'];
+/** npm where the shell of the script stays between the two. */
+const THROUGH_A_SHELL = ['/bin/sh', '-c', `/bin/sh -c '"${process.execPath}" "${START}"; true'; true`];
+const LIKE_NPM = { npm_lifecycle_event: 'start', npm_package_json: join(ROOT, 'package.json') };
+
+const WAYS: Readonly<
+  Record<string, { command: readonly string[]; env?: object; signal(started: Started): void; code?: unknown }>
+> = {
+  'SIGTERM to the process': { command: NODE, signal: (started) => kill(gatewayOf(started)), code: 0 },
+  'SIGTERM to the whole group of a gateway with workers': {
+    command: NODE,
+    env: { WORKERS: '2', PORT: String(20_000 + (process.pid % 10_000)) },
+    signal: ({ child }) => kill(-(child.pid ?? 0)),
+    code: 0,
+  },
+  'SIGTERM to everything, Postgres included, twice': {
+    command: NODE,
+    signal(started) {
+      for (const { pid } of [...membersOf(started), ...membersOf(started)]) if (isAlive(pid)) kill(pid);
+    },
+    code: 0,
+  },
+  'SIGTERM to npm': { command: NPM, signal: ({ child }) => kill(child.pid ?? 0), code: 0 },
+  'SIGINT to the group of npm, as of ctrl-C': {
+    command: NPM,
+    signal: ({ child }) => kill(-(child.pid ?? 0), 'SIGINT'),
+  },
+  'SIGKILL to npm': { command: NPM, signal: ({ child }) => kill(child.pid ?? 0, 'SIGKILL') },
+  'SIGKILL to what started the shell that started it': {
+    command: THROUGH_A_SHELL,
+    env: LIKE_NPM,
+    signal: ({ child }) => kill(child.pid ?? 0, 'SIGKILL'),
+  },
+};
+
+for (const [name, { command, env, signal, code }] of Object.entries(WAYS)) {
+  t.test(`${name}: what is being spoken is whole, and nothing stays behind`, async (t) => {
+    const started = await start(t, command, env);
+    const whole = await (await speak(started.base)).length();
+    const running = await speak(started.base);
+    const family = membersOf(started);
+    t.ok(family.length > 3);
+    signal(started);
+    t.equal(await running.length(), whole);
+    const exit = await started.exited;
+    if (code !== undefined) t.equal(exit, code, started.printed());
+    const left = () => family.filter(({ pid, began }) => startOf(pid) === began);
+    await until(
+      `all have ended: ${left()
+        .map(({ pid }) => commandOf(pid))
+        .join('; ')}`,
+      () => left().length === 0,
+    );
+    t.notMatch(started.printed(), /worker exited/, 'no worker was restarted');
+    t.strictSame(readdirSync(join(started.dataDir, 'run')), ['uploads'], 'no socket and no pid file');
+  });
+}
+
+t.test('who is started by hand outlives the shell', async (t) => {
+  const script = `"${process.execPath}" "${MAIN}" & echo started; wait`;
+  const started = await start(t, ['/bin/sh', '-c', script]);
+  const gateway = memberOf(started.child.pid ?? -1, 'main.js');
+  const family = familyOf(gateway);
+  kill(started.child.pid ?? 0, 'SIGKILL');
+  await started.exited;
+  await until(
+    'it was taken over',
+    () => !readFileSync(`/proc/${gateway}/status`, 'utf8').includes(`PPid:\t${started.child.pid}\n`),
+  );
+  await new Promise((resolve) => setTimeout(resolve, 2500));
+  t.ok((await (await speak(started.base)).length()) > 0);
+  kill(gateway);
+  await until('it has left', () => !family.some(isAlive));
+});

@@ -1,0 +1,88 @@
+/** A gateway that has no room left to write: a clear 503, and not ready, until there is some again. */
+import { rmSync } from 'node:fs';
+import postgres from 'postgres';
+import t from 'tap';
+import { ServiceError, toServiceError } from '../../contracts/errors.js';
+import { LIMITS } from '../../contracts/limits.js';
+import { Health } from '../../gateway/server/health.js';
+import { watchStorage } from '../../gateway/wiring/storage-health.js';
+import { startEmbedded } from '../../storage/embedded.js';
+import { startGateway, temporaryFolder } from '../fixtures/gateway.js';
+import { until } from '../fixtures/until.js';
+
+const FULL = 'The server has no space left to store this, try again later';
+
+void t.test('what the disk and the database say of missing room is 503', async (t) => {
+  const failed = (code: string, more: object = {}) => Object.assign(new Error('no'), { code, ...more });
+  const told = (error: unknown): string => toServiceError(error).code;
+  t.equal(told(failed('ENOSPC')), 'storage_full');
+  t.equal(told(failed('53100', { query: 'insert' })), 'storage_full');
+  t.equal(told(failed('53300', { query: 'insert' })), 'storage_unavailable');
+  t.equal(told(failed('23505', { query: 'insert' })), 'internal');
+  t.equal(new ServiceError('storage_full').status, 503);
+});
+
+void t.test('health tells of a full data folder, and of writes that fail until one succeeds', async (t) => {
+  const health = new Health(['storage']);
+  const state = { free: LIMITS.storage.freeBytes, writes: false };
+  const storage = watchStorage({
+    health,
+    dataDir: '/data',
+    database: { writes: async () => state.writes },
+    freeBytes: async () => state.free,
+  });
+  t.teardown(() => storage.stop());
+  const report = async (): Promise<object> => {
+    await storage.look();
+    return health.report();
+  };
+  t.match(await report(), { status: 'ok', ready: true });
+  state.free -= 1;
+  t.match(await report(), { status: 'degraded', ready: false, checks: { storage: false } });
+  state.free += 1;
+  t.match(await report(), { status: 'ok' });
+  storage.full();
+  t.match(health.report(), { status: 'degraded' });
+  t.match(await report(), { status: 'degraded' });
+  state.writes = true;
+  t.match(await report(), { status: 'ok' });
+});
+
+void t.test('a database without room for a row: 503 with its reason, and back again', async (t) => {
+  const folder = await temporaryFolder();
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const database = await startEmbedded({ dataDir: folder });
+  t.teardown(() => database.stop());
+  const gateway = await startGateway({ DATABASE_URL: database.url });
+  t.teardown(() => gateway.stop());
+  const address = new URL(database.url);
+  const host = address.searchParams.get('host') ?? address.hostname;
+  const { username } = address;
+  const sql = postgres({ host, database: address.pathname.slice(1), username, max: 1 });
+  t.teardown(() => sql.end());
+  await sql.unsafe(`create function no_room() returns trigger language plpgsql as
+    $$ begin raise exception 'could not extend file' using errcode = '53100'; end $$;
+    create trigger no_room before insert on agents execute function no_room()`);
+  const headers = { ...gateway.authorization, 'content-type': 'application/json' };
+  const create = () =>
+    fetch(`${gateway.base}/v1/agent/agents`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ name: 'A' }),
+    });
+  const statusOf = async (): Promise<unknown> => {
+    const response = await fetch(`${gateway.base}/health`);
+    return ((await response.json()) as { status: string }).status;
+  };
+  const seen: unknown[] = [];
+  await until('health tells of it', async () => {
+    const refused = await create();
+    t.equal(refused.status, 503);
+    t.match(await refused.json(), { status: 503, message: FULL });
+    seen.push(await statusOf());
+    return seen.at(-1) === 'degraded';
+  });
+  await sql.unsafe('drop trigger no_room on agents');
+  await until('it is well again', async () => (await statusOf()) === 'ok');
+  t.equal((await create()).status, 201);
+});

@@ -1,0 +1,138 @@
+/** Text that no voice reads, over every way in: refused before the first byte, in band on sockets, never silence. */
+import t from 'tap';
+import { letGo } from '../fixtures/caller.js';
+import { Talks } from '../fixtures/conversation.js';
+import { LiveClient } from '../fixtures/live.js';
+import { BASE, KEY } from '../fixtures/protocol-b.js';
+import { said } from '../fixtures/model.js';
+import { RealtimeClient } from '../fixtures/realtime.js';
+import { SpeechSocketClient } from '../fixtures/speech-socket.js';
+import { until } from '../fixtures/until.js';
+
+t.setTimeout(120_000);
+
+t.teardown(letGo);
+const talks = await Talks.start(t, { TTS_ENGINES: 'flite,espeak' });
+const { gateway, model } = talks;
+
+const UNREAD = ['Привет, мир', 'Hello there, Привет'];
+const SILENT = '😀 …';
+const REASON = /Language not supported: .* Cyrillic/;
+
+const post = (path: string, body: object, headers: Record<string, string> = gateway.authorization) =>
+  fetch(`${gateway.base}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+
+type Ask = (text: string) => Promise<Response>;
+
+const chat =
+  (stream: boolean): Ask =>
+  (text) =>
+    post('/compat/v1/chat/completions', {
+      model: 'svc/s2-pro',
+      stream,
+      modalities: ['text', 'audio'],
+      audio: { voice: 'default', format: 'pcm16' },
+      messages: [{ role: 'user', content: text }],
+    });
+
+const native =
+  (path: string, more: object): Ask =>
+  (text) =>
+    post(path, { text, ...more });
+const protocolB =
+  (path: string): Ask =>
+  (text) =>
+    post(`${BASE}/v1/text-to-speech/default${path}`, { text }, KEY);
+
+const WAYS: Readonly<Record<string, Ask>> = {
+  'native mp3': native('/v1/tts', { format: 'mp3' }),
+  'native wav': native('/v1/tts', { format: 'wav', latency: 'low' }),
+  'native timestamps': native('/v1/tts/stream/with-timestamp', {}),
+  'protocol A': (input) => post('/compat/v1/audio/speech', { model: 'tts-1', input, voice: '' }),
+  chat: chat(false),
+  'chat, streamed': chat(true),
+  'protocol B': protocolB(''),
+  'protocol B, streamed': protocolB('/stream'),
+  'protocol B, timed': protocolB('/with-timestamps'),
+  'protocol B, timed and streamed': protocolB('/stream/with-timestamps'),
+};
+
+for (const [way, ask] of Object.entries(WAYS)) {
+  t.test(`${way}: 400 that says the script, 400 for nothing but symbols`, async (t) => {
+    for (const text of UNREAD) {
+      const response = await ask(text);
+      t.equal(response.status, 400, text);
+      t.match(await response.text(), REASON, text);
+    }
+    const silent = await ask(SILENT);
+    t.equal(silent.status, 400);
+    t.match(await silent.text(), /holds nothing that can be spoken/);
+  });
+}
+
+t.test('a long text is refused for its last word', async (t) => {
+  const text = `${'Words of English. '.repeat(10_000)}Привет.`;
+  for (const way of ['native mp3', 'protocol A', 'protocol B'] as const)
+    t.equal((await WAYS[way]!(text)).status, 400, way);
+});
+
+t.test('the native socket finishes with an error, after what it could speak', async (t) => {
+  const client = await new LiveClient(gateway).opened();
+  client.start({ latency: 'balanced' }).text('Hello there. How are you today? ', 'Привет, мир. ').stop();
+  t.match(await client.finished(), { reason: 'error', message: REASON });
+  t.ok(client.audio.length > 0);
+  client.leave();
+});
+
+t.test('stream-input sends an error frame and closes', async (t) => {
+  const client = await new SpeechSocketClient(gateway).opened();
+  client.send({ text: ' ' }, { text: 'Привет, мир. ', flush: true });
+  await client.ended();
+  t.match(client.errors()[0]?.message, REASON);
+});
+
+t.test('a realtime response fails with an error event', async (t) => {
+  const client = await new RealtimeClient(gateway, { query: '?model=svc/s2-pro' }).opened();
+  await client.next('session.created');
+  client.say('Привет, мир').respond();
+  t.match(await client.error(), { message: REASON });
+  client.leave();
+});
+
+const EXCUSE = 'Sorry, I could not answer that. Please try again.';
+
+t.test('an answer that the voice cannot read is excused aloud, and recorded with its error', async (t) => {
+  const answers: Readonly<Record<string, string>> = {
+    'In Russian?': 'Да, конечно.',
+    'In both?': 'Yes, of course. По-русски тоже.',
+    'And now?': 'Better.',
+  };
+  model.answer((messages) => answers[said(messages)] ?? 'What?');
+  const meeting = await talks.meet();
+  for (const text of ['In Russian?', 'In both?']) {
+    const excused = () =>
+      meeting.caller.shown.filter((shown) => shown.final && shown.text.trim() === EXCUSE).length;
+    const before = excused();
+    meeting.caller.send({ type: 'user.message', text });
+    await until('it is excused', () => excused() > before);
+  }
+  meeting.caller.send({ type: 'user.message', text: 'And now?' });
+  const { caller } = meeting;
+  await until('it goes on', () =>
+    caller.shown.some((shown) => shown.final && shown.text.trim() === 'Better.'),
+  );
+  caller.hangUp();
+  const { items } = await talks.ended(meeting.invite);
+  const errors = items.filter(({ error }) => error !== undefined);
+  t.same(
+    errors.map(({ content, error }) => [content, error]),
+    [
+      [EXCUSE, 'language_unavailable'],
+      [EXCUSE, 'language_unavailable'],
+    ],
+  );
+});

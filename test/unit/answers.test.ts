@@ -1,0 +1,306 @@
+/**
+ * Each machine's table of answers (test/fixtures/answers.ts): every state answers every event on purpose. A new state,
+ * a new event, or a transition that comes, goes or leads elsewhere has to be written down here.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import t from 'tap';
+import type { AnyStateMachine } from 'xstate';
+import { agentMachine } from '../../actors/agent/agent.js';
+import type { AgentEvent } from '../../actors/agent/events.js';
+import { claim, type ClaimEvent } from '../../actors/claim.js';
+import { connection, type ConnectionEvent } from '../../actors/connection.js';
+import { type LiveEvent, nativeLive } from '../../actors/native-live.js';
+import { realtime, type RealtimeEvent } from '../../actors/realtime.js';
+import { type SpeechSocketEvent, speechSocket } from '../../actors/stream-input-socket.js';
+import { streamInput, type StreamInputEvent } from '../../actors/stream-input.js';
+import { type SessionEvent, transcriptionSession } from '../../actors/transcription-session.js';
+import { definedAnswers, eventsOf, type Region, tabledAnswers } from '../fixtures/answers.js';
+
+/** Ids of the machines that have a table. */
+const tabled: string[] = [];
+
+/** `regions` are all states of the machine, each once. */
+function answers<Event extends { readonly type: string }>(
+  name: string,
+  machine: AnyStateMachine,
+  ...regions: readonly Region<Event>[]
+): void {
+  tabled.push(machine.id);
+  t.test(`${name}: every state answers every event on purpose`, async (t) => {
+    t.strictSame(tabledAnswers(regions), definedAnswers(machine, eventsOf(regions)));
+  });
+}
+
+answers<LiveEvent>('live text of the native API', nativeLive, {
+  states: '  unstarted  resting  open       draining ',
+  answers: {
+    start: ' running    running  closed     closed   ',
+    // While it is open, text and flushes go into the job's feed, past the machine.
+    text: '  closed     closed   -          closed   ',
+    flush: ' closed     closed   -          -        ',
+    stop: '  closed     closed   draining   -        ',
+    done: '  -          -        resting|-  resting|-',
+    failed: '-          -        closed|-   closed|- ',
+    fault: ' closed     closed   closed     closed   ',
+    gone: '  closed     closed   closed     closed   ',
+  },
+});
+
+answers<ClaimEvent>('claim of a join token', claim, {
+  states: '     unclaimed   signalling     unheard     givingBack',
+  answers: {
+    opened: '   signalling  stays          signalling  -         ',
+    closed: '   -           unheard|stays  -           -         ',
+    connected: 'claimed     claimed        claimed     -         ',
+    over: '     claimed     claimed        claimed     -         ',
+    given: '    -           -              -           givenBack ',
+  },
+});
+
+answers<SpeechSocketEvent>('speech socket of protocol B', speechSocket, {
+  states: '      unknown  empty     occupied  leaving',
+  answers: {
+    identified: 'taking   -         -         -      ',
+    // Contexts watch over their own silence.
+    message: '   -        empty     -         -      ',
+    opened: '    -        occupied  -         -      ',
+    emptied: '   -        -         empty     closed ',
+    leave: '     -        closed    leaving   -      ',
+    fault: '     closed   closed    closed    closed ',
+    gone: '      closed   closed    closed    closed ',
+  },
+});
+
+answers<StreamInputEvent>('one context of a speech socket', streamInput, {
+  states: '   silent         open      draining',
+  answers: {
+    message: 'silent         open      -       ',
+    // The job that runs reads what was fed.
+    speak: '  closed|open|-  -         -       ',
+    end: '    closed         draining  -       ',
+    done: '   -              closed    closed  ',
+    failed: ' closed         closed    closed  ',
+    gone: '   closed         closed    closed  ',
+  },
+});
+
+answers<SessionEvent>('realtime transcription of protocol B', transcriptionSession, {
+  states: '      idle          guessing      transcribing     ',
+  answers: {
+    // The host tells again that a guess is due when the job has ended.
+    audio: '     guessing      -             -                ',
+    commit: '    transcribing  transcribing  stays            ',
+    refusal: '   stays         stays         stays            ',
+    transcript: '-             -             answered|-       ',
+    failed: '    -             -             closed|answered|-',
+    guessed: '   -             idle|-        -                ',
+    notGuessed: '-             idle|-        -                ',
+    fault: '     closed|stays  closed|stays  closed|stays     ',
+    gone: '      closed        closed        closed           ',
+  },
+});
+
+answers<RealtimeEvent>('realtime session of protocol A', realtime, {
+  states: '               open     settled         changing  silent      responding  ',
+  answers: {
+    update: '             -        changing|stays  -         -           -           ',
+    voiceFound: '         -        -               settled   -           -           ',
+    voiceRefused: '       -        -               settled   -           -           ',
+    commit: '             stays    -               -         -           -           ',
+    create: '             stays    -               -         -           -           ',
+    clear: '              stays    -               -         -           -           ',
+    delete: '             stays    -               -         -           -           ',
+    truncate: '           stays    -               -         -           -           ',
+    respond: '            -        -               -         responding  stays       ',
+    cancel: '             -        -               -         stays       silent|stays',
+    spoken: '             -        -               -         -           silent|-    ',
+    broke: '              -        -               -         -           silent|-    ',
+    transcript: '         stays|-  -               -         -           -           ',
+    transcriptionFailed: 'stays|-  -               -         -           -           ',
+    gone: '               gone     -               -         -           gone        ',
+  },
+});
+
+answers<ConnectionEvent>(
+  'connection of a client to a call',
+  connection,
+  {
+    states: '        open     closing',
+    answers: {
+      join: '        -        -      ',
+      resume: '      -        -      ',
+      unnegotiable: '-        -      ',
+      leave: '       -        -      ',
+      gone: '        -        -      ',
+      mediaUp: '     -        -      ',
+      mediaDown: '   -        -      ',
+      close: '       closing  -      ',
+    },
+  },
+  {
+    states: '        down  up  ',
+    answers: {
+      join: '        -     down',
+      resume: '      -     -   ',
+      unnegotiable: '-     -   ',
+      leave: '       -     -   ',
+      gone: '        -     -   ',
+      mediaUp: '     up|-  -   ',
+      mediaDown: '   -     down',
+      close: '       -     -   ',
+    },
+  },
+  {
+    states: '        absent           joined           rejoining        away           ',
+    answers: {
+      join: '        joined           joined           joined           joined         ',
+      resume: '      stays|rejoining  stays|rejoining  stays|rejoining  stays|rejoining',
+      unnegotiable: '-                rejoining|-      stays|-          -              ',
+      leave: '       -                -                -                -              ',
+      gone: '        -                away|-           away|-           -              ',
+      mediaUp: '     -                -                -                -              ',
+      mediaDown: '   -                -                -                -              ',
+      close: '       -                -                -                -              ',
+    },
+  },
+  {
+    states: '        staying                    leaving                    leavingToRejoin          ',
+    answers: {
+      join: '        -                          staying                    staying                  ',
+      resume: '      -                          staying|-                  staying|-                ',
+      unnegotiable: '-                          -                          -                        ',
+      leave: '       leavingToRejoin|leaving|-  leavingToRejoin|leaving|-  leavingToRejoin|leaving|-',
+      gone: '        -                          -                          -                        ',
+      mediaUp: '     -                          -                          -                        ',
+      mediaDown: '   -                          -                          -                        ',
+      close: '       -                          -                          -                        ',
+    },
+  },
+);
+
+answers<AgentEvent>(
+  'agent',
+  agentMachine,
+  {
+    states: '        waiting  talking  working                               ',
+    answers: {
+      connected: '   talking  -        -                                     ',
+      disconnected: '-        -        -                                     ',
+      left: '        over     over     -                                     ',
+      end: '         over     over     -                                     ',
+      voice: '       -        -        -                                     ',
+      transcript: '  -        -        -                                     ',
+      typed: '       -        -        working                               ',
+      activity: '    -        -        -                                     ',
+      interrupt: '   -        -        working|idle                          ',
+      audible: '     -        -        -                                     ',
+      hangUp: '      -        -        -                                     ',
+      ended: '       -        -        over|working|idle|-                   ',
+      failed: '      -        -        working|idle|excusing+asked|excusing|-',
+      overlap: '     -        -        -                                     ',
+      turnOver: '    -        -        -                                     ',
+      bargeIn: '     -        -        -                                     ',
+      goOn: '        -        -        -                                     ',
+    },
+  },
+  {
+    states: '        up    down',
+    answers: {
+      connected: '   -     up  ',
+      disconnected: 'down  -   ',
+      left: '        -     -   ',
+      end: '         -     -   ',
+      voice: '       -     -   ',
+      transcript: '  -     -   ',
+      typed: '       -     -   ',
+      activity: '    -     -   ',
+      interrupt: '   -     -   ',
+      audible: '     -     -   ',
+      hangUp: '      -     -   ',
+      ended: '       -     -   ',
+      failed: '      -     -   ',
+      overlap: '     -     -   ',
+      turnOver: '    -     -   ',
+      bargeIn: '     -     -   ',
+      goOn: '        -     -   ',
+    },
+  },
+  {
+    states: '        idle       thinking       flowing        paused       ',
+    answers: {
+      connected: '   -          -              -              -            ',
+      disconnected: '-          -              -              -            ',
+      left: '        -          -              -              -            ',
+      end: '         -          -              -              -            ',
+      voice: '       idle       -              -              -            ',
+      transcript: '  -          -              -              -            ',
+      typed: '       working    -              -              -            ',
+      activity: '    idle       -              -              -            ',
+      interrupt: '   -          -              -              -            ',
+      audible: '     -          speaking|-     -              -            ',
+      hangUp: '      -          -              -              -            ',
+      ended: '       -          -              -              -            ',
+      failed: '      -          -              -              -            ',
+      overlap: '     -          idle|stays|-   idle|stays|-   idle|stays|- ',
+      turnOver: '    working|-  working|stays  working|stays  working|stays',
+      bargeIn: '     -          -              paused         -            ',
+      goOn: '        -          -              -              flowing      ',
+    },
+  },
+  {
+    states: '        answering    hangingUp  excusing  none     asked  ',
+    answers: {
+      connected: '   -            -          -         -        -      ',
+      disconnected: '-            -          -         -        -      ',
+      left: '        -            -          -         -        -      ',
+      end: '         -            -          -         -        -      ',
+      voice: '       -            -          -         -        -      ',
+      transcript: '  -            -          -         -        -      ',
+      typed: '       -            -          -         -        -      ',
+      activity: '    -            -          -         -        -      ',
+      interrupt: '   -            -          -         -        -      ',
+      audible: '     -            -          -         -        -      ',
+      hangUp: '      hangingUp|-  -          -         -        -      ',
+      ended: '       -            -          -         -        -      ',
+      failed: '      -            -          -         -        -      ',
+      overlap: '     -            -          -         -        -      ',
+      turnOver: '    -            -          -         asked|-  asked|-',
+      bargeIn: '     -            -          -         -        -      ',
+      goOn: '        -            -          -         -        -      ',
+    },
+  },
+  {
+    states: '        quiet       speaking       brief       complete    open        unfinished  closing',
+    answers: {
+      connected: '   -           -              -           -           -           -           -      ',
+      disconnected: '-           -              -           -           -           -           -      ',
+      left: '        -           -              -           -           -           -           -      ',
+      end: '         -           -              -           -           -           -           -      ',
+      voice: '       speaking|-  endpointing|-  speaking|-  speaking|-  speaking|-  speaking|-  -      ',
+      transcript: '  -           stays|-        stays|-     stays|-     stays|-     stays|-     -      ',
+      typed: '       -           -              -           -           -           -           -      ',
+      activity: '    -           -              -           -           -           -           -      ',
+      interrupt: '   -           -              -           -           -           -           -      ',
+      audible: '     -           -              -           -           -           -           -      ',
+      hangUp: '      -           -              -           -           -           -           -      ',
+      ended: '       -           -              -           -           -           -           -      ',
+      failed: '      -           -              -           -           -           -           -      ',
+      overlap: '     -           -              -           -           -           -           -      ',
+      turnOver: '    -           -              -           -           -           -           quiet  ',
+      bargeIn: '     -           -              -           -           -           -           -      ',
+      goOn: '        -           -              -           -           -           -           -      ',
+    },
+  },
+);
+
+t.test('every machine has its table', async (t) => {
+  const sources = readdirSync('actors', { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.ts'),
+  );
+  const ids = sources.flatMap((file) => {
+    const source = readFileSync(path.join('actors', file), 'utf8');
+    return [...source.matchAll(/createMachine\(\{\s*id: '(\w+)'/g)].map(([, id]) => id);
+  });
+  t.strictSame(ids.sort(), tabled.sort());
+});

@@ -1,0 +1,49 @@
+/** The times of a call: each as the contract has it, and in the order in which they have to pass. */
+import t from 'tap';
+import { CALL_ORDER, CALL_TIMES } from '../../contracts/call-times.js';
+
+t.test('each time is what the contract says', async (t) => {
+  t.strictSame(CALL_TIMES, {
+    goodbyeMs: 300,
+    reportMs: 1000,
+    roomLastWordsMs: 1000,
+    leaveGraceMs: 1500,
+    roomLeaveMs: 2000,
+    relayMs: 2000,
+    farewellMs: 3000,
+    releaseMs: 5000,
+    pingIntervalMs: 5000,
+    claimMs: 10_000,
+    pingTimeoutMs: 15_000,
+    reconnectWindowMs: 15_000,
+    roomJoinMs: 15_000,
+    goneMs: 20_000,
+    ownerMs: 45_000,
+    connectMs: 60_000,
+    overtimeMs: 60_000,
+    joinWindowMs: 120_000,
+  });
+});
+
+t.test('the table is sorted, so that it reads as time passes', async (t) => {
+  const times = Object.values(CALL_TIMES);
+  t.strictSame(
+    times,
+    times.toSorted((a, b) => a - b),
+  );
+});
+
+for (const { shorter, than, why } of CALL_ORDER)
+  t.test(`${shorter.join(' + ')} < ${than}: ${why}`, async (t) => {
+    const sum = shorter.reduce((ms, name) => ms + CALL_TIMES[name], 0);
+    t.ok(sum < CALL_TIMES[than], `${sum} < ${CALL_TIMES[than]}`);
+    t.not(why, '', 'it says why');
+  });
+
+t.test('no time stands outside of the order', async (t) => {
+  const ordered = new Set(CALL_ORDER.flatMap(({ shorter, than }) => [...shorter, than]));
+  t.strictSame(
+    Object.keys(CALL_TIMES).filter((name) => !ordered.has(name as keyof typeof CALL_TIMES)),
+    [],
+  );
+});

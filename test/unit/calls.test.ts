@@ -1,0 +1,297 @@
+/**
+ * The calls that a process owns, without media: the registry, and in embedded mode what becomes of a token whose client
+ * does not come (gateway/calls).
+ */
+import t from 'tap';
+import { silentLog } from '../../contracts/log.js';
+import type { CallEvent, JoinableCall, JoinableOptions, RoomCall } from '../../contracts/ports/calls.js';
+import type { RunningSession, SessionRuns } from '../../contracts/ports/sessions.js';
+import { DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
+import { EmbeddedCalls } from '../../gateway/calls/embedded.js';
+import { LivekitCalls } from '../../gateway/calls/livekit.js';
+import type { CallParts } from '../../gateway/calls/owned-call.js';
+import { CallRegistry } from '../../gateway/calls/registry.js';
+import { AsyncQueue } from '../../media/async-queue.js';
+import { SimulatedClock } from '../fixtures/edge-clock.js';
+
+const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** A session that a client has just joined. */
+const session = (id: string, source = 'api_key'): RunningSession => {
+  const record = { id, source, workspaceId: 'workspace', agentName: 'Ann', expiresAt: new Date(120_000) };
+  const prompt = { ...DEFAULT_CONFIG.prompt, first_message_mode: 'off' };
+  const plan = {
+    ...{
+      config: { ...DEFAULT_CONFIG, prompt },
+      tools: [],
+      knowledge: [],
+      configHash: '',
+      maxDurationSeconds: 600,
+    },
+    ...{ recordAudio: false, toolEvents: false, worldContext: false, timezone: 'UTC' },
+  };
+  return { record, plan } as unknown as RunningSession;
+};
+
+class TestCall {
+  readonly events = new AsyncQueue<CallEvent>();
+  links = 0;
+
+  /** As the port has it. */
+  get port(): JoinableCall & RoomCall {
+    const nothing = (): void => undefined;
+    const given = {
+      play: () => Promise.resolve(),
+      finish: nothing,
+      pause: nothing,
+      resume: nothing,
+      clear: nothing,
+    };
+    return {
+      ...given,
+      ...{ send: nothing, show: nothing, attributes: nothing, ready: Promise.resolve(), events: this.events },
+      end: () => this.events.end(),
+      connect: () => {
+        this.links += 1;
+        return { receive: nothing, closed: () => (this.links -= 1) };
+      },
+    };
+  }
+}
+
+/** A process: its clock, what it says of its sessions, and the calls that it opened, the latest last. */
+class Process {
+  readonly clock = new SimulatedClock();
+  readonly told: string[] = [];
+  readonly opened: TestCall[] = [];
+  /** The store's `unjoin` waits for this; a test that sets it resolves it. */
+  unjoined: Promise<void> = Promise.resolve();
+  ended: (id: string) => void = () => undefined;
+  listening = true;
+
+  readonly #tell =
+    (what: string) =>
+    (id: string): Promise<never> => {
+      this.told.push(`${what} ${id}`);
+      return Promise.resolve(true as never);
+    };
+
+  readonly #runs = {
+    activate: this.#tell('activate'),
+    hold: this.#tell('hold'),
+    join: (id: string) => this.#tell('join')(id).then(() => ({})),
+    unjoin: (id: string) => this.#tell('unjoin')(id).then(() => this.unjoined),
+    append: () => Promise.resolve(),
+    end: (id: string, reason: string) => this.#tell(`end as ${reason}`)(id),
+    onEnded: (listener: (id: string) => void) => {
+      this.ended = listener;
+      return () => (this.listening = false);
+    },
+  } as unknown as SessionRuns;
+
+  readonly parts = {
+    ...{ runs: this.#runs, clock: this.clock, log: silentLog, carrier: 'embedded' },
+    admission: { use: (_: string, kind: string, amount: number) => this.told.push(`use ${kind} ${amount}`) },
+  } as unknown as CallParts;
+
+  open(): JoinableCall & RoomCall {
+    const call = new TestCall();
+    this.opened.push(call);
+    return call.port;
+  }
+
+  /** Lets what is under way happen, and so much time pass. */
+  async pass(ms: number): Promise<void> {
+    await tick();
+    this.clock.advance(ms);
+    await tick();
+  }
+}
+
+class Embedded extends Process {
+  token: JoinableOptions['rotatedToken'] | undefined;
+  readonly calls = new EmbeddedCalls({
+    ...this.parts,
+    calls: {
+      open: (options) => {
+        this.token = options.rotatedToken;
+        return this.open();
+      },
+    },
+    joinTokens: { issue: ({ use }, expiresAt) => Promise.resolve(`${use} until ${expiresAt.getTime()}`) },
+  });
+
+  connect() {
+    const how = { version: 1, query: new URLSearchParams(), from: '' } as const;
+    return this.calls.connect('s', how, { send: () => undefined, close: () => undefined });
+  }
+}
+
+t.test('embedded: a call begins once, and is found until it ends', async (t) => {
+  const process = new Embedded();
+  t.notOk(process.calls.owns('s'));
+  t.equal(process.connect(), undefined, 'nothing to connect to');
+  process.calls.begin(session('s'));
+  process.calls.begin(session('s'));
+  t.equal(process.opened.length, 1);
+  t.ok(process.calls.owns('s'));
+  t.ok(process.connect());
+  t.equal(await process.token?.(), `rejoin until ${60_000 + 600_000 + 20_000}`);
+  process.ended('s');
+  t.notOk(process.calls.owns('s'), 'at once');
+  t.equal(process.connect(), undefined);
+  await process.pass(300);
+  t.strictSame(process.told, ['end as ended_by_api s']);
+});
+
+t.test('embedded: a token whose client opens no signalling for 10 s is given back', async (t) => {
+  const process = new Embedded();
+  process.calls.begin(session('s'));
+  await process.pass(9999);
+  t.ok(process.calls.owns('s'));
+  await process.pass(1);
+  t.notOk(process.calls.owns('s'));
+  t.strictSame(process.told, ['unjoin s']);
+  await process.pass(60_000);
+  t.strictSame(process.told, ['unjoin s'], 'its session is not ended');
+  process.calls.begin(session('s'));
+  t.ok(process.calls.owns('s'), 'it can be joined again');
+});
+
+t.test('embedded: a client that goes before its media is up gets its token back 1 s later', async (t) => {
+  const process = new Embedded();
+  process.calls.begin(session('s'));
+  const [first, second] = [process.connect(), process.connect()];
+  await process.pass(20_000);
+  first?.closed();
+  await process.pass(5000);
+  t.strictSame(process.told, [], 'it has another connection');
+  second?.closed();
+  await process.pass(999);
+  t.strictSame(process.told, []);
+  await process.pass(1);
+  t.strictSame(process.told, ['unjoin s']);
+});
+
+t.test('embedded: who joins meanwhile waits until the token is back', async (t) => {
+  const process = new Embedded();
+  let done = (): void => undefined;
+  process.unjoined = new Promise((resolve) => (done = resolve));
+  process.calls.begin(session('s'));
+  process.connect()?.closed();
+  let settled = false;
+  void process.calls.settled('s').then(() => (settled = true));
+  await process.pass(1000);
+  t.strictSame(process.told, ['unjoin s']);
+  t.notOk(settled);
+  done();
+  await process.pass(0);
+  t.ok(settled);
+  await t.resolves(process.calls.settled('s'), 'nobody waits for nothing');
+});
+
+t.test(
+  'embedded: a client that was connected keeps its call, whatever becomes of its connections',
+  async (t) => {
+    const process = new Embedded();
+    process.calls.begin(session('s'));
+    const end = process.connect();
+    end?.closed();
+    process.opened[0]?.events.push({ kind: 'connected' });
+    await process.pass(15_000);
+    t.ok(process.calls.owns('s'));
+    t.strictSame(process.told, ['activate s']);
+  },
+);
+
+t.test('embedded: time is counted from the first connection on', async (t) => {
+  const process = new Embedded();
+  process.calls.begin(session('s'));
+  process.connect();
+  await process.pass(3000);
+  process.opened[0]?.events.push({ kind: 'connected' });
+  await process.pass(7000);
+  process.opened[0]?.events.push({ kind: 'left' });
+  await process.pass(300);
+  t.strictSame(process.told, ['activate s', 'use conversation_ms 7000', 'end as hangup s']);
+});
+
+t.test(
+  'embedded: a process that stops ends what is left, and waits for tokens on their way back',
+  async (t) => {
+    const process = new Embedded();
+    process.calls.begin(session('s'));
+    process.connect();
+    process.calls.begin(session('gone'));
+    let done = (): void => undefined;
+    process.unjoined = new Promise((resolve) => (done = resolve));
+    await process.pass(10_000);
+    let stopped = false;
+    void process.calls.stop(5000).then(() => (stopped = true));
+    await process.pass(4999);
+    t.strictSame(process.told, ['unjoin gone']);
+    await process.pass(1);
+    await process.pass(300);
+    t.strictSame(process.told, ['unjoin gone', 'end as error s']);
+    t.notOk(stopped);
+    done();
+    await process.pass(0);
+    t.ok(stopped);
+    t.notOk(process.listening);
+  },
+);
+
+t.test(
+  'livekit: a public session waits in a quarter of the places; the arrival spends the token',
+  async (t) => {
+    const process = new Process();
+    const calls = new LivekitCalls({
+      ...process.parts,
+      places: 8,
+      calls: { open: () => process.open(), remove: () => Promise.resolve() },
+    });
+    for (const id of ['a', 'b']) await calls.begin(session(id, 'public'));
+    await t.rejects(calls.begin(session('c', 'public')), { code: 'engine_busy' });
+    await calls.begin(session('k'));
+    t.strictSame(process.told, ['hold a', 'hold b', 'hold k']);
+    process.opened[0]?.events.push({ kind: 'connected' });
+    await process.pass(0);
+    t.strictSame(process.told.slice(3), ['join a', 'activate a']);
+    await calls.begin(session('c', 'public'));
+    const stopping = calls.stop(10_000);
+    await process.pass(300);
+    const ended = process.told.filter((told) => told.startsWith('end')).sort();
+    t.strictSame(
+      ended,
+      ['end as error b', 'end as error c', 'end as error k'],
+      'who has not come is not waited for',
+    );
+    await process.pass(10_000);
+    await process.pass(300);
+    await stopping;
+    t.equal(process.told.at(-1), 'end as error a');
+  },
+);
+
+t.test('registry: a call that is over makes room, and takes nobody else with it', async (t) => {
+  const process = new Process();
+  const registry = new CallRegistry(process.parts);
+  const made = () => {
+    let finish = (): void => undefined;
+    const over = new Promise<void>((resolve) => (finish = resolve));
+    return { id: 's', over, finish, closedBy: () => finish() };
+  };
+  const [first, second] = [made(), made()];
+  registry.add(first);
+  registry.remove(first);
+  registry.add(second);
+  registry.remove(first);
+  first.finish();
+  await tick();
+  t.equal(registry.find('s'), second);
+  process.ended('other');
+  t.strictSame(registry.all, [second]);
+  process.ended('s');
+  await tick();
+  t.equal(registry.find('s'), undefined);
+});

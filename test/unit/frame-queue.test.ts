@@ -1,0 +1,65 @@
+/** Frames of a realtime socket while one of them is looked into: their order, their bounds, and what is forgotten. */
+import { setImmediate as turn } from 'node:timers/promises';
+import t from 'tap';
+import { LIMITS } from '../../contracts/limits.js';
+import { FrameQueue } from '../../gateway/dialects/protocol-a/realtime/frame-queue.js';
+
+/** A queue whose frames that begin with `?` are answered when the test says so. */
+function openQueue() {
+  const taken: string[] = [];
+  const answers: (() => void)[] = [];
+  let refused = 0;
+  const queue = new FrameQueue(
+    (frame) => {
+      taken.push(String(frame).slice(0, 8));
+      return String(frame).startsWith('?') ? new Promise((resolve) => answers.push(resolve)) : undefined;
+    },
+    () => (refused += 1),
+  );
+  const answer = async (): Promise<void> => {
+    answers.shift()?.();
+    await turn();
+  };
+  return { queue, taken, answer, refused: () => refused };
+}
+
+t.test('one frame at a time, in order', async (t) => {
+  const { queue, taken, answer } = openQueue();
+  for (const frame of ['a', '?b', 'c', '?d', 'e']) queue.push(frame);
+  t.strictSame(taken, ['a', '?b']);
+  await answer();
+  t.strictSame(taken, ['a', '?b', 'c', '?d']);
+  queue.push('f');
+  await answer();
+  t.strictSame(taken, ['a', '?b', 'c', '?d', 'e', 'f']);
+  queue.push('g');
+  t.equal(taken.at(-1), 'g', 'nothing waits any more');
+});
+
+t.test('what waits is bounded by count and by size; what is too much is refused', async (t) => {
+  const { waitingFrames, bufferedAudioBytes } = LIMITS.realtime;
+  const many = openQueue();
+  many.queue.push('?');
+  for (let count = 0; count < waitingFrames + 3; count += 1) many.queue.push('x');
+  t.equal(many.refused(), 3);
+  await many.answer();
+  t.equal(many.taken.length, 1 + waitingFrames);
+
+  const large = openQueue();
+  const half = 'x'.repeat(bufferedAudioBytes / 2);
+  large.queue.push('?');
+  for (let count = 0; count < 3; count += 1) large.queue.push(half);
+  t.equal(large.refused(), 1);
+  await large.answer();
+  large.queue.push('?');
+  large.queue.push(half);
+  t.equal(large.refused(), 1, 'what was taken counts no more');
+});
+
+t.test('a queue that is cleared forgets what waits', async (t) => {
+  const { queue, taken, answer } = openQueue();
+  for (const frame of ['?a', 'b', 'c']) queue.push(frame);
+  queue.clear();
+  await answer();
+  t.strictSame(taken, ['?a']);
+});

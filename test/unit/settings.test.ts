@@ -1,0 +1,147 @@
+/** The table of settings: what it says of each variable, and that it is read as it is described. */
+import { execFileSync } from 'node:child_process';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { ConfigError, readConfig } from '../../gateway/config.js';
+import { helpPage, helpText } from '../../gateway/config/help.js';
+import { misspeltSettings, unusedSettings } from '../../gateway/config/suspicions.js';
+import { SECTIONS } from '../../gateway/config/settings.js';
+
+const all = SECTIONS.flatMap(({ settings }) => settings);
+
+/** The message by which a configuration is refused; undefined where it is taken. */
+function refusal(env: Record<string, string>): string | undefined {
+  try {
+    readConfig(env);
+    return undefined;
+  } catch (error) {
+    return error instanceof ConfigError ? error.message : String(error);
+  }
+}
+
+t.test('each variable stands once, with a sentence about it', async (t) => {
+  t.equal(new Set(all.map(({ env }) => env)).size, all.length);
+  for (const { env, meaning, kind, shown } of all) {
+    t.match(env, /^[A-Z][A-Z0-9_]+$/);
+    t.match(meaning, /^\S.*\.$/, env);
+    t.ok(kind !== '' && shown !== '', env);
+  }
+});
+
+t.test('what is a key, a secret or may hold a password is marked as a secret', async (t) => {
+  const secrets = all.filter(({ secret }) => secret).map(({ env }) => env);
+  for (const env of ['API_KEY', 'SECRETS_KEY', 'DATABASE_URL', 'LLM_API_KEY', 'LIVEKIT_API_SECRET'])
+    t.ok(secrets.includes(env), env);
+  const named = all.filter(({ env, secret }) => /_(KEY|SECRET|TOKEN|PASSWORD)$/.test(env) && !secret);
+  t.strictSame(
+    named.map(({ env }) => env),
+    ['TLS_KEY', 'LIVEKIT_API_KEY'],
+    'a path and a public id',
+  );
+});
+
+t.test('help and page name each variable; help fits 100 columns', async (t) => {
+  const [help, page] = [helpText(), helpPage()];
+  for (const { env } of all) {
+    t.match(help, new RegExp(`^  ${env}\\b`, 'm'));
+    t.match(page, `| \`${env}\` |`);
+  }
+  for (const line of help.split('\n')) t.ok(line.length <= 100, line);
+});
+
+t.test('--help is answered without set-up, in any folder', async (t) => {
+  const start = fileURLToPath(new URL('../../../ops/setup/start.mjs', import.meta.url));
+  const help = execFileSync(process.execPath, [start, '--help'], { cwd: t.testdir(), encoding: 'utf8' });
+  t.equal(help, helpText());
+});
+
+t.test('defaults, values and bounds', async (t) => {
+  const { port, dataDir, livekit, remotes, vocabulary, apiKey } = readConfig({ API_KEY: '', PORT: '' });
+  t.strictSame([port, dataDir, livekit, remotes], [8080, resolve('data'), undefined, {}]);
+  t.strictSame([vocabulary.vendor, apiKey], ['svc', undefined], 'an empty variable is one that is not set');
+  t.equal(readConfig({ PUBLIC_URL: 'https://a.example/' }).publicUrl, 'https://a.example');
+  t.strictSame(readConfig({ TRUSTED_PROXIES: ' 10.0.0.1, ,::1' }).trustedProxies, ['10.0.0.1', '::1']);
+  const remote = readConfig({ REMOTE_OPENAI_URL: 'http://a/v1', REMOTE_OPENAI_RATE: '16000' }).remotes.openai;
+  t.match(remote, { url: 'http://a/v1', rate: 16_000, ttsModel: 'tts-1' });
+
+  const wrong: [name: string, value: string, said: string][] = [
+    ['PORT', '65536', 'PORT must be a whole number from 0 to 65535'],
+    ['PORT', '8080x', 'PORT must be'],
+    ['WORKERS', '1.5', 'WORKERS must be a whole number from 1 to 64'],
+    ['HTTP_STACK', 'express', 'HTTP_STACK must be one of auto, uws, node'],
+    ['PUBLIC_URL', 'a.example', 'PUBLIC_URL must be an http(s) address'],
+    ['LIVEKIT_URL', 'wss://a', 'LIVEKIT_URL needs LIVEKIT_API_KEY to be set'],
+    ['MODEL_ROUTES', '[]', 'MODEL_ROUTES must be a JSON object'],
+    ['ICE_SERVERS', '{', 'ICE_SERVERS must be a JSON list'],
+    ['SHERPA_TTS_LANGUAGES', 'xx', 'SHERPA_TTS_LANGUAGES must be'],
+    ['LLM_MODEL', 'a', 'LLM_MODEL needs LLM_BASE_URL to be set'],
+    ['REMOTE_NATIVE_KEY', 'a', 'REMOTE_NATIVE_KEY needs REMOTE_NATIVE_URL to be set'],
+    ['SHERPA_STT_LANGUAGES', 'en', 'SHERPA_STT_LANGUAGES needs SHERPA_STT to be set'],
+    ['TLS_CERT', 'a.pem', 'TLS_CERT needs TLS_KEY to be set'],
+  ];
+  for (const [name, value, said] of wrong) {
+    t.match(refusal({ [name]: value }), said, `${name}=${value}`);
+  }
+});
+
+t.test('what is probably a misspelt variable is named, with the one that was meant', async (t) => {
+  const cases: [name: string, meant: string | undefined][] = [
+    ['LLM_BASEURL', 'LLM_BASE_URL'],
+    ['SHERPA_TSS', 'SHERPA_TTS'],
+    ['DATABASE_URI', 'DATABASE_URL'],
+    ['llm_model', 'LLM_MODEL'],
+    ['TTS_ENGINE', 'TTS_ENGINES'],
+    ['LGO_LEVEL', 'LOG_LEVEL'],
+    ['MEDIA_COLOUR', undefined],
+  ];
+  for (const [name, meant] of cases) {
+    const said = misspeltSettings({ [name]: 'hidden' }, []);
+    t.strictSame(said, [`${name} is no setting${meant === undefined ? '' : `; did you mean ${meant}?`}`]);
+  }
+  t.strictSame(
+    misspeltSettings({ COLOUR: 'red' }, ['COLOUR']),
+    ['COLOUR is no setting'],
+    'a line of the file',
+  );
+});
+
+t.test('variables of ours, and those of others that every machine has, are not suspected', async (t) => {
+  t.strictSame(misspeltSettings(Object.fromEntries(all.map(({ env }) => [env, 'x'])), []), []);
+  const others =
+    'HOME HOSTNAME HOSTTYPE PATH PWD LANG LANGUAGE LOGNAME SHELL TERM USER TMPDIR MAIL EDITOR PAGER DISPLAY TZ CI ' +
+    'PGHOST PGPORT POSTGRES_URL VLLM_API_KEY OPENAI_API_KEY OPENAI_BASE_URL HTTP_PROXY HTTPS_PROXY NO_PROXY NODE_ENV ' +
+    'NODE_OPTIONS npm_config_cache OTEL_SERVICE_NAME KUBERNETES_PORT SSL_CERT_FILE XDG_DATA_DIRS LS_COLORS COLORTERM';
+  const env = Object.fromEntries(others.split(' ').map((name) => [name, 'x']));
+  t.strictSame(misspeltSettings(env, []), []);
+  t.strictSame(misspeltSettings({ LLM_BASEURL: '' }, []), [], 'an empty variable is one that is not set');
+});
+
+t.test('an engine that is configured and not used is named', async (t) => {
+  const unusedOf = (env: Record<string, string>) => unusedSettings(readConfig(env));
+  t.strictSame(unusedOf({}), []);
+  t.strictSame(unusedOf({ SHERPA_TTS: 'a', TTS_ENGINES: 'flite' }), [
+    'SHERPA_TTS is set, but TTS_ENGINES does not name "sherpa"',
+  ]);
+  t.strictSame(unusedOf({ REMOTE_OPENAI_URL: 'http://a' }), [
+    'REMOTE_OPENAI_URL is set, but TTS_ENGINES or STT_ENGINES does not name "openai-compatible"',
+  ]);
+  t.strictSame(unusedOf({ REMOTE_OPENAI_URL: 'http://a', STT_ENGINES: 'openai-compatible' }), []);
+});
+
+interface EnvFile {
+  loadEnvFile(options: { file: string; env: NodeJS.ProcessEnv; parse?: null }): string[];
+}
+
+t.test('settings in a file: the environment wins, a missing file is none', async (t) => {
+  const { loadEnvFile } = (await import(
+    new URL('../../../ops/setup/env-file.mjs', import.meta.url).href
+  )) as EnvFile;
+  const file = `${t.testdir({ '.env': '# a comment\nPORT=9000\nAPI_KEY="a b"\nHOST=\n' })}/.env`;
+  const env: NodeJS.ProcessEnv = { PORT: '7000' };
+  t.strictSame(loadEnvFile({ file, env }).sort(), ['API_KEY', 'HOST', 'PORT']);
+  t.strictSame(env, { PORT: '7000', API_KEY: 'a b', HOST: '' });
+  t.strictSame(loadEnvFile({ file: `${file}.none`, env }), []);
+  t.throws(() => loadEnvFile({ file: t.testdirName, env }), /cannot be read \(EISDIR\)/);
+  t.throws(() => loadEnvFile({ file, env, parse: null }), /needs Node 20\.12 or newer/);
+});
