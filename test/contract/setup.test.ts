@@ -307,7 +307,9 @@ t.test('lock: of several processes only one works at a time, also after one was 
     source(`log('holds'); await wait(60_000);`),
   ]);
   t.teardown(() => killed.kill('SIGKILL'));
-  while (!fs.existsSync(log)) await new Promise((resolve) => setTimeout(resolve, 20));
+  // The file exists before its first line is written.
+  const holds = (): boolean => fs.existsSync(log) && fs.readFileSync(log, 'utf8') === 'holds\n';
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 20));
   killed.kill('SIGKILL');
   await once(killed, 'close');
   t.ok(fs.existsSync(file), 'it left its lock behind');
