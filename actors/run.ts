@@ -24,8 +24,9 @@ export interface Running<Event> {
 }
 
 /**
- * Starts it. Effects happen in the order in which the machine decides them. `failed` takes what one of them throws, where
- * that is to end less than the process.
+ * Starts it. Effects happen in the order in which the machine decides them. What one of them throws goes to `failed`, where
+ * there is one; without it, to who sent the event, once all effects have happened: the library would throw it to nobody,
+ * and that ends the process.
  */
 export function run<Machine extends AnyStateMachine>(
   machine: Machine,
@@ -36,14 +37,40 @@ export function run<Machine extends AnyStateMachine>(
 ): Running<EventFromLogic<Machine>> {
   const actor = createActor<AnyStateMachine>(machine, { input, clock: actorClock(clock) });
   const rows = effects as Readonly<Record<string, (effect: object) => void>>;
+  const owed = new OwedError();
   actor.on('*', (effect) => {
     try {
       rows[effect.type]?.(effect);
     } catch (error) {
-      if (!failed) throw error;
-      failed(error);
+      if (failed) failed(error);
+      else owed.keep(error);
     }
   });
-  actor.start();
-  return { send: (event) => actor.send(event) };
+  owed.during(() => actor.start());
+  return { send: (event) => owed.during(() => actor.send(event)) };
+}
+
+/** What an effect threw, until the outermost of the calls that led to it has ended; of several errors, the first. */
+class OwedError {
+  #depth = 0;
+  #thrown: { readonly error: unknown } | undefined;
+
+  /** Without a sender (a timer of the machine), it is thrown where it stands. */
+  keep(error: unknown): void {
+    if (this.#depth === 0) throw error;
+    this.#thrown ??= { error };
+  }
+
+  during(work: () => void): void {
+    this.#depth += 1;
+    try {
+      work();
+    } finally {
+      this.#depth -= 1;
+    }
+    if (this.#depth > 0 || !this.#thrown) return;
+    const { error } = this.#thrown;
+    this.#thrown = undefined;
+    throw error;
+  }
 }
