@@ -102,21 +102,20 @@ export const AgentConfig = Type.Object({
 });
 export type AgentConfig = Static<typeof AgentConfig>;
 
+/** A row for each property. The result's type is the caller's to say: comparing schemas costs the compiler half a minute. */
+const eachProperty = (properties: TProperties, change: (schema: TSchema, name: string) => TSchema): unknown =>
+  Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, change(schema, name)]));
+
 /** All fields optional and nullable. */
 const leavesOf = <P extends TProperties>(properties: P) =>
-  Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, leaf(schema)])) as {
-    [K in keyof P]: ReturnType<typeof leaf<P[K]>>;
-  };
+  eachProperty(properties, leaf) as { [K in keyof P]: ReturnType<typeof leaf<P[K]>> };
 
 /** All fields optional but the one that is required. */
 const itemOf = <P extends TProperties, K extends keyof P>(properties: P, required: K) =>
   strict(
-    Object.fromEntries(
-      Object.entries(properties).map(([name, schema]) => [
-        name,
-        name === required ? schema : Type.Optional(schema),
-      ]),
-    ) as { [N in keyof P]: N extends K ? P[N] : ReturnType<typeof Type.Optional<P[N]>> },
+    eachProperty(properties, (schema, name) => (name === required ? schema : Type.Optional(schema))) as {
+      [N in keyof P]: N extends K ? P[N] : ReturnType<typeof Type.Optional<P[N]>>;
+    },
   );
 
 const PostCallChange = strict({
