@@ -4,6 +4,7 @@
  */
 import { mkdir, open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { errorText } from '../contracts/errors.js';
 import { LIMITS } from '../contracts/limits.js';
 
 const { trackBytes, waitingBytes } = LIMITS.recording;
@@ -15,8 +16,7 @@ async function create(path: string) {
   return open(path, 'wx', 0o600);
 }
 
-const reasonOf = (error: unknown): string =>
-  (error as NodeJS.ErrnoException).code ?? (error instanceof Error ? error.message : String(error));
+const reasonOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? errorText(error);
 
 export class RecorderFile {
   readonly #handle: ReturnType<typeof create>;

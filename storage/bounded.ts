@@ -1,7 +1,6 @@
 /** Look-ups on the request path in bounded numbers: a flood of keys must not queue for the database. */
-import { ServiceError } from '../contracts/errors.js';
+import { errorText, ServiceError } from '../contracts/errors.js';
 import type { Log } from '../contracts/log.js';
-import { messageOf } from './failure.js';
 
 /** Statements under way. */
 const MOST_AT_ONCE = 256;
@@ -17,7 +16,7 @@ export const unavailable = (cause: unknown): ServiceError =>
 export function boundedWork(noun: string, log: Log): <T>(work: () => Promise<T>) => Promise<T> {
   let running = 0;
   const failed = (cause: unknown): ServiceError => {
-    log.warn({ reason: messageOf(cause) }, `${noun} cannot be looked up`);
+    log.warn({ reason: errorText(cause) }, `${noun} cannot be looked up`);
     return unavailable(cause);
   };
   return async (work) => {

@@ -6,7 +6,7 @@
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '../contracts/clock.js';
-import { ServiceError } from '../contracts/errors.js';
+import { errorText, ServiceError } from '../contracts/errors.js';
 import { LIMITS } from '../contracts/limits.js';
 import type { Log } from '../contracts/log.js';
 import {
@@ -20,7 +20,6 @@ import type { Caller, Identity } from '../contracts/ports/identity.js';
 import { boundedWork } from './bounded.js';
 import type { Database } from './database.js';
 import type { Sql, Transaction } from './sql.js';
-import { messageOf } from './failure.js';
 import { exclusively } from './migrate.js';
 
 const SECRET_BYTES = 32;
@@ -107,7 +106,7 @@ export function createClientSecrets(parts: ClientSecretsParts): ClientSecrets & 
   const bounded = boundedWork('client secrets', log);
 
   const quietly = (work: Promise<unknown>): void => {
-    work.catch((error: unknown) => log.warn({ reason: messageOf(error) }, 'client secrets were not tended'));
+    work.catch((error: unknown) => log.warn({ reason: errorText(error) }, 'client secrets were not tended'));
   };
 
   const stopRenewing = every(clock, RENEW_MS, () => {

@@ -3,13 +3,14 @@
  * address that `startEmbedded` gives. Connections come back by themselves after the server restarts; a
  * query that was under way fails. Passwords never reach a message.
  */
+import { errorText } from '../contracts/errors.js';
 import { setTimeout as pause } from 'node:timers/promises';
 import type postgres from 'postgres';
 import { systemClock } from '../contracts/clock.js';
 import { silentLog, type Log } from '../contracts/log.js';
 import { waitUpTo } from '../contracts/timeouts.js';
 import { createEvents, type Events } from './events.js';
-import { codeOf, messageOf, StorageFailure } from './failure.js';
+import { codeOf, StorageFailure } from './failure.js';
 import connect from './postgres-js.js';
 import type { Sql, Transaction } from './sql.js';
 
@@ -94,7 +95,7 @@ function client(url: string, options: postgres.Options<Record<string, never>>): 
 
 const refusal = (url: string, error: unknown): StorageFailure =>
   new StorageFailure(
-    `Cannot use the database ${shownAddress(url)}, check DATABASE_URL: ${codeOf(error) || 'no answer'}, ${messageOf(error)}`,
+    `Cannot use the database ${shownAddress(url)}, check DATABASE_URL: ${codeOf(error) || 'no answer'}, ${errorText(error)}`,
     { cause: error },
   );
 
@@ -129,7 +130,7 @@ const answers = async (sql: Sql): Promise<boolean> => {
 
 /** A pooler (PgBouncer) takes no parameters of a session: it gives sessions to one client after the other. */
 const isPooler = (error: unknown): boolean =>
-  codeOf(error) === '08P01' && /startup parameter/.test(messageOf(error));
+  codeOf(error) === '08P01' && /startup parameter/.test(errorText(error));
 
 /**
  * The parts of the connections' options that a pooler decides. A statement's limit in time is then set within each

@@ -3,6 +3,7 @@
  * (docs/architecture.md). One supervisor owns a data folder. The server listens on a private Unix socket
  * only, is started again when it dies, and is left to the next start when its owner is killed.
  */
+import { errorText } from '../contracts/errors.js';
 import { realpathSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { silentLog, type Log } from '../contracts/log.js';
@@ -22,7 +23,6 @@ import {
 import { type Holder, type Lock, readHolder, takeLock } from './embedded/lock.js';
 import { clearOrphan, launch, type Launch, type Postmaster } from './embedded/postmaster.js';
 import { isAlive } from '../processes/process-table.js';
-import { messageOf } from './failure.js';
 
 export { prepareDataDir } from './embedded/cluster.js';
 
@@ -64,7 +64,7 @@ async function startAgain(parts: Launch, stopping: AbortSignal): Promise<Postmas
       openSocketFolder(parts);
       return await launch(parts);
     } catch (error) {
-      log.error({ reason: messageOf(error) }, 'embedded Postgres does not start again, trying on');
+      log.error({ reason: errorText(error) }, 'embedded Postgres does not start again, trying on');
     }
   }
 }

@@ -3,9 +3,9 @@
  * said while the connection is away is lost, so each time it is there (again) every listener is told to
  * forget what it knows (`missed`).
  */
+import { errorText } from '../contracts/errors.js';
 import type { Log } from '../contracts/log.js';
 import type { Sql } from './sql.js';
-import { messageOf } from './failure.js';
 
 export type Channel =
   'api_keys' | 'deleted_recordings' | 'deliveries' | 'session_ends' | 'slot_shortage' | 'voices';
@@ -63,7 +63,7 @@ class Announcements implements Events {
       for (const listener of [...this.#listeners.values()].flatMap((set) => [...set])) listener.missed();
     } catch (error) {
       if (this.#stopped) return;
-      this.log.warn({ reason: messageOf(error) }, 'not listening to the database, trying again');
+      this.log.warn({ reason: errorText(error) }, 'not listening to the database, trying again');
       this.#subscribeLater();
     }
   }

@@ -9,5 +9,3 @@ export class StorageFailure extends Error {
 /** The code of a system, connection or Postgres error: `EACCES`, `CONNECT_TIMEOUT`, `28P01`. */
 export const codeOf = (error: unknown): string =>
   typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
-
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -3,12 +3,13 @@
  * else one made at the first start, shown once and kept in `<DATA_DIR>/api-key` for its owner alone.
  * The file is written before the digest is stored, so an interrupted start never loses the key.
  */
+import { errorText } from '../contracts/errors.js';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Ids } from '../contracts/ids.js';
 import type { Sql, Transaction } from './sql.js';
-import { codeOf, messageOf, StorageFailure } from './failure.js';
+import { codeOf, StorageFailure } from './failure.js';
 import { digestOf, isKeyShaped, newKey, storeKey } from './keys.js';
 import { exclusively } from './migrate.js';
 
@@ -37,7 +38,7 @@ function readKeyFile(file: string): string | undefined {
     return isKeyShaped(key) ? key : undefined;
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
-    throw new StorageFailure(`The key file ${file} cannot be read: ${messageOf(error)}`, { cause: error });
+    throw new StorageFailure(`The key file ${file} cannot be read: ${errorText(error)}`, { cause: error });
   }
 }
 
@@ -50,7 +51,7 @@ function writeKeyFile(file: string, dataDir: string, key: string): void {
   } catch (error) {
     rmSync(fresh, { force: true });
     throw new StorageFailure(
-      `The first key cannot be kept in ${file}: ${messageOf(error)}. Set DATA_DIR to another folder, or API_KEY to a key of your own`,
+      `The first key cannot be kept in ${file}: ${errorText(error)}. Set DATA_DIR to another folder, or API_KEY to a key of your own`,
       { cause: error },
     );
   }

@@ -7,13 +7,12 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../contracts/clock.js';
 import type { Ids } from '../contracts/ids.js';
 import type { Log } from '../contracts/log.js';
-import { ServiceError } from '../contracts/errors.js';
+import { errorText, ServiceError } from '../contracts/errors.js';
 import type { Role } from '../contracts/permissions.js';
 import type { Identity, KeyAuthority } from '../contracts/ports/identity.js';
 import { unavailable } from './bounded.js';
 import type { Database } from './database.js';
 import type { Sql, Transaction } from './sql.js';
-import { messageOf } from './failure.js';
 import { type KeyHolder, KnownKeys } from './known-keys.js';
 
 export type KeyOrigin = 'first' | 'environment' | 'command';
@@ -173,7 +172,7 @@ class Authority implements KeyAuthority {
     try {
       return await this.#lookUp(digest);
     } catch (error) {
-      this.parts.log.warn({ reason: messageOf(error) }, 'a key could not be looked up');
+      this.parts.log.warn({ reason: errorText(error) }, 'a key could not be looked up');
       const stale = this.known.stale(digest);
       if (stale) return stale;
       throw unavailable(error);
@@ -198,7 +197,7 @@ class Authority implements KeyAuthority {
   /** Notes the use of a key; the request does not wait for it. */
   #used({ keyId }: KeyHolder): void {
     noteUse(this.parts.database.sql, keyId).catch((error: unknown) =>
-      this.parts.log.debug({ reason: messageOf(error) }, 'the use of a key was not noted'),
+      this.parts.log.debug({ reason: errorText(error) }, 'the use of a key was not noted'),
     );
   }
 }

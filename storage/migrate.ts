@@ -3,11 +3,12 @@
  * `schema_migrations`, all under one advisory lock, so that any number of processes may start at once.
  * A file that was applied is never changed: a different checksum refuses to start.
  */
+import { errorText } from '../contracts/errors.js';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Sql, Transaction } from './sql.js';
-import { messageOf, StorageFailure } from './failure.js';
+import { StorageFailure } from './failure.js';
 
 interface Migration {
   readonly version: number;
@@ -71,7 +72,7 @@ async function apply(tx: Transaction, { version, name, text, checksum }: Migrati
   try {
     await tx.unsafe(text);
   } catch (error) {
-    throw new StorageFailure(`Migration ${version} (${name}) failed: ${messageOf(error)}`, { cause: error });
+    throw new StorageFailure(`Migration ${version} (${name}) failed: ${errorText(error)}`, { cause: error });
   }
   await tx`insert into schema_migrations (version, name, checksum) values (${version}, ${name}, ${checksum})`;
 }

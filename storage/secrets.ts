@@ -3,12 +3,13 @@
  * start for its owner alone. The database keeps a fingerprint of it, so that a start with another secret says so
  * instead of failing at the first call. Sealing is AES-256-GCM with a key of its own and a fresh nonce each time.
  */
+import { errorText } from '../contracts/errors.js';
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Secrets } from '../contracts/ports/secrets.js';
 import type { Sql, Transaction } from './sql.js';
-import { codeOf, messageOf, StorageFailure } from './failure.js';
+import { codeOf, StorageFailure } from './failure.js';
 import { exclusively } from './migrate.js';
 
 const FINGERPRINT = 'secrets_fingerprint';
@@ -51,7 +52,7 @@ function readFile(file: string): string | undefined {
     if (master.length >= SHORTEST) return master;
   } catch (cause) {
     if (codeOf(cause) === 'ENOENT') return undefined;
-    throw new StorageFailure(`The file ${file} cannot be read: ${messageOf(cause)}`, { cause });
+    throw new StorageFailure(`The file ${file} cannot be read: ${errorText(cause)}`, { cause });
   }
   throw new StorageFailure(`The file ${file} is damaged: restore it, or set SECRETS_KEY to what it held`);
 }
@@ -67,7 +68,7 @@ function makeFile(file: string, dataDir: string): string {
   } catch (cause) {
     rmSync(fresh, { force: true });
     throw new StorageFailure(
-      `The secret cannot be kept in ${file}: ${messageOf(cause)}. Set DATA_DIR to another folder, or SECRETS_KEY`,
+      `The secret cannot be kept in ${file}: ${errorText(cause)}. Set DATA_DIR to another folder, or SECRETS_KEY`,
       { cause },
     );
   }

@@ -5,7 +5,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../contracts/clock.js';
-import { ServiceError } from '../contracts/errors.js';
+import { errorText, ServiceError } from '../contracts/errors.js';
 import type { Ids } from '../contracts/ids.js';
 import { LIMITS } from '../contracts/limits.js';
 import type { Log } from '../contracts/log.js';
@@ -19,7 +19,6 @@ import type {
 } from '../contracts/ports/voices.js';
 import type { Database } from './database.js';
 import type { Sql, Transaction } from './sql.js';
-import { messageOf } from './failure.js';
 import { exclusively } from './migrate.js';
 
 const CACHED_BYTES = 128 * 1024 * 1024;
@@ -190,7 +189,7 @@ export async function createClonedVoices(parts: VoicesParts): Promise<ClonedVoic
       const found = await cache.get(id);
       return found.workspaceId === workspaceId ? found.references : undefined;
     } catch (cause) {
-      log.warn({ reason: messageOf(cause) }, 'a voice could not be looked up');
+      log.warn({ reason: errorText(cause) }, 'a voice could not be looked up');
       const message = 'The server cannot look up the voice now, try again';
       throw new ServiceError('overloaded', { message, retryAfter: 1, cause });
     }

@@ -6,6 +6,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { errorText } from '../../contracts/errors.js';
 import { UWS_ENVIRONMENT, type UwsModule } from './uws.js';
 
 interface BindingPackage {
@@ -41,7 +42,7 @@ const versionIn = (folder: string): string =>
 
 /** Why a binary does not load, in a few words: the dynamic linker's own are a line of paths. */
 function obstacle(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorText(error);
   const library = /version `(\w+_[\d.]+)' not found/.exec(message)?.[1];
   return library === undefined ? (message.split('\n')[0] ?? '') : `needs ${library.replace('_', ' ')}`;
 }

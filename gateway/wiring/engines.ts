@@ -19,6 +19,7 @@ import { ModelFolder } from '../../engines/backends/sherpa/folder.js';
 import { describeSherpaStt } from '../../engines/backends/sherpa/stt-kinds.js';
 import { describeSherpaTts } from '../../engines/backends/sherpa/tts-kinds.js';
 import { sttInChild, ttsInChild } from '../../engines/child-engines.js';
+import { errorText } from '../../contracts/errors.js';
 import type { JobRunner } from '../../contracts/ports/jobs.js';
 import type { TtsEngine } from '../../contracts/ports/tts.js';
 import type { Transcriber } from '../../engines/long-audio.js';
@@ -59,7 +60,7 @@ function inFolder<D>(
   try {
     return describe(new ModelFolder(path)).description;
   } catch (error) {
-    throw new ConfigError(`${variable}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new ConfigError(`${variable}: ${errorText(error)}`);
   }
 }
 

@@ -7,7 +7,7 @@ import { builtinModules } from 'node:module';
 import path from 'node:path';
 import ts from 'typescript';
 import { sources } from './build.mjs';
-import { CLOSED, ROOMS } from './import-table.mjs';
+import { CLOSED, HOMES, ROOMS } from './import-table.mjs';
 import { ROOT } from './paths.mjs';
 
 /** The name of the room that holds a path, or undefined. A room of `*` is named by its real folder. */
@@ -66,6 +66,9 @@ function mayImport(target, room, rule) {
   return rule.may.includes('*') && !CLOSED.includes(targetRoom);
 }
 
+const isAtHome = (name, file) =>
+  CLOSED.some((room) => within(file, room)) || within(file, HOMES[name] ?? file);
+
 const withoutEnding = (file) => file.replace(/\.[cm]?[jt]sx?$/, '');
 
 /** Why an import is not allowed, or undefined. */
@@ -82,8 +85,9 @@ function objection(file, room, rule, specifier) {
     const allowed = rule.builtins?.includes(specifier) ?? true;
     return allowed ? undefined : `${room} may not import ${specifier}`;
   }
-  const allowed = rule.packages?.includes(packageOf(specifier)) ?? true;
-  return allowed ? undefined : `${room} may not import the package ${packageOf(specifier)}`;
+  const name = packageOf(specifier);
+  const allowed = (rule.packages?.includes(name) ?? true) && isAtHome(name, file);
+  return allowed ? undefined : `${room} may not import the package ${name}`;
 }
 
 /** The violations of one source, `file` being its path from the root with slashes: a line of text each. */

@@ -10,6 +10,17 @@ const PURE = { builtins: [] };
 /** Nothing but itself and a room that names it may import these. */
 export const CLOSED = ['test', 'bench', 'client'];
 
+/** A package that has one home: only files below it import the package. Tests and benchmarks import what they like. */
+export const HOMES = {
+  xstate: 'actors',
+  postgres: 'storage',
+  'uWebSockets.js': 'gateway/server',
+  'node-datachannel': 'media/embedded',
+  'fluent-ffmpeg': 'codecs/decode',
+  pino: 'gateway/wiring',
+  '@opentelemetry/api': 'gateway/wiring',
+};
+
 export const ROOMS = {
   contracts: {
     holds: 'schemas, ports, errors, limits',

@@ -3,6 +3,7 @@
  * made beside its place and moved there when it is whole, so that an interrupted first start leaves nothing
  * that looks like data.
  */
+import { errorText } from '../../contracts/errors.js';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -19,7 +20,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { codeOf, messageOf, StorageFailure } from '../failure.js';
+import { codeOf, StorageFailure } from '../failure.js';
 import type { Account } from './account.js';
 import type { Binaries } from './binaries.js';
 
@@ -50,7 +51,7 @@ export function writing<T>(dataDir: string, work: () => T): T {
     const reason = WRITE_ERRORS[codeOf(error)];
     if (reason === undefined) throw error;
     throw new StorageFailure(
-      `DATA_DIR ${dataDir} cannot be written: ${reason} (${messageOf(error)}). Set DATA_DIR to another folder`,
+      `DATA_DIR ${dataDir} cannot be written: ${reason} (${errorText(error)}). Set DATA_DIR to another folder`,
       { cause: error },
     );
   }
@@ -116,7 +117,7 @@ async function runInitdb(folder: string, binaries: Binaries, account: Account): 
   child.stderr?.on('data', keep);
   const code = await once(child, 'close').then(
     ([status, signal]) => (status ?? signal) as number | string,
-    (error: unknown) => messageOf(error),
+    (error: unknown) => errorText(error),
   );
   if (code === 0) return;
   const errors = output

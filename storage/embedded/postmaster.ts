@@ -3,13 +3,14 @@
  * shutdown. A server that a killed start left behind is stopped before a new one starts; a pid file whose
  * number now belongs to another program is removed. Called only under the data folder's lock.
  */
+import { errorText } from '../../contracts/errors.js';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../contracts/log.js';
-import { messageOf, StorageFailure } from '../failure.js';
+import { StorageFailure } from '../failure.js';
 import type { Account } from './account.js';
 import type { Binaries } from './binaries.js';
 import { hasSocket, serverEnvironment } from './cluster.js';
@@ -185,7 +186,7 @@ export async function launch(parts: Launch): Promise<Postmaster> {
   let words: string | undefined;
   const exited = once(child, 'close').then(
     ([code, signal]) => (words = lastWords() || `it ended with ${String(code ?? signal)}`),
-    (error: unknown) => (words = messageOf(error)),
+    (error: unknown) => (words = errorText(error)),
   );
   const pid = child.pid ?? -1;
   const stop = async (): Promise<void> => {

@@ -2,10 +2,10 @@
  * The ids of the sessions that this process owns. Tells its listeners when one of them has ended: heard by NOTIFY, or
  * read from the rows where a notification may have been lost.
  */
+import { errorText } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';
 import type { Sql } from '../sql.js';
 import type { Listener } from '../events.js';
-import { messageOf } from '../failure.js';
 
 export class OwnedSessions extends Set<string> implements Listener {
   readonly #listeners = new Set<(id: string) => void>();
@@ -28,7 +28,7 @@ export class OwnedSessions extends Set<string> implements Listener {
 
   missed(): void {
     this.#lookForEnded().catch((error: unknown) =>
-      this.log.warn({ reason: messageOf(error) }, 'could not look for ended sessions'),
+      this.log.warn({ reason: errorText(error) }, 'could not look for ended sessions'),
     );
   }
 

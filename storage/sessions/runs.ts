@@ -3,6 +3,7 @@
  * session has at most one owner: joining is one statement, which spends the token. The owner says that it lives, and
  * hears of the end of its sessions by NOTIFY, or finds it in the rows where that was lost.
  */
+import { errorText } from '../../contracts/errors.js';
 import type { Clock } from '../../contracts/clock.js';
 import { CALL_TIMES } from '../../contracts/call-times.js';
 import type { Log } from '../../contracts/log.js';
@@ -10,7 +11,6 @@ import type { JoinRefusal, SessionPlan, SessionRuns } from '../../contracts/port
 import { repeat } from '../../contracts/repeat.js';
 import type { Database } from '../database.js';
 import type { Sql } from '../sql.js';
-import { messageOf } from '../failure.js';
 import { endSession } from './endings.js';
 import { OwnedSessions } from './owned-sessions.js';
 import { appendItems } from './items.js';
@@ -117,7 +117,7 @@ function startUpkeep(parts: SessionRunsParts): (() => void)[] {
   const { database, processId, address, clock, log, sessionDays } = parts;
   const { sql } = database;
   const every = (ms: number, what: string, work: () => Promise<unknown>) =>
-    repeat(clock, ms, work, (error) => log.warn({ reason: messageOf(error) }, what));
+    repeat(clock, ms, work, (error) => log.warn({ reason: errorText(error) }, what));
   return [
     every(SEEN_MS, 'could not say that this process lives', () => sayThatWeLive(sql, processId, address)),
     every(SWEEP_MS, 'could not sweep sessions', () => endOverdue(sql)),
@@ -161,7 +161,7 @@ export async function createSessionRuns(
     async stop() {
       for (const stop of stops) stop();
       await sql`delete from session_owners where process_id = ${processId}`.catch((error: unknown) =>
-        log.warn({ reason: messageOf(error) }, 'could not say that this process has ended'),
+        log.warn({ reason: errorText(error) }, 'could not say that this process has ended'),
       );
     },
   };
