@@ -18,7 +18,7 @@ export const HOMES = {
   'node-datachannel': 'media/embedded',
   'fluent-ffmpeg': 'codecs/decode',
   pino: 'gateway/wiring',
-  '@opentelemetry/api': 'gateway/wiring',
+  '@opentelemetry/api': 'gateway',
 };
 
 export const ROOMS = {
