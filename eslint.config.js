@@ -6,14 +6,25 @@ import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 const TYPESCRIPT = ['**/*.{ts,tsx}'];
-const TESTS = ['test/**', 'bench/**'];
+const TESTS = ['test/**', 'bench/*.ts', 'bench/test/**'];
 
 const NODE_GLOBALS = Object.fromEntries(
   Object.getOwnPropertyNames(globalThis).map((name) => [name, 'readonly']),
 );
 
 export default tseslint.config(
-  { ignores: ['dist/', 'client/dist/', '.build-*/', '.models/', '.tap/', 'data/', '**/node_modules/'] },
+  {
+    ignores: [
+      'dist/',
+      'client/dist/',
+      'bench/dist/',
+      '.build-*/',
+      '.models/',
+      '.tap/',
+      'data/',
+      '**/node_modules/',
+    ],
+  },
   js.configs.recommended,
   {
     rules: {
@@ -55,7 +66,7 @@ export default tseslint.config(
   },
   {
     // tap runs subtests in order whether or not they are awaited.
-    files: ['test/**/*.ts'],
+    files: ['test/**/*.ts', 'bench/test/**/*.ts'],
     rules: {
       '@typescript-eslint/no-floating-promises': [
         'error',

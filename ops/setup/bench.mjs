@@ -1,30 +1,36 @@
-/** `npm run bench -- [name …]`: set-up, then the benchmarks whose name holds one of the arguments, one by one. */
+/**
+ * `npm run bench -- [name …] [option …]`: set-up, then the load tests of bench/, which start this checkout's gateway
+ * unless told of another. Names of `bench/*.bench.ts` run those, which the load tests do not hold yet.
+ */
 import './node-version.mjs';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { sources } from './build.mjs';
 import { command } from './command.mjs';
-import { SetupError } from './failure.mjs';
-import { inRoot } from './paths.mjs';
+import { inRoot, ROOT } from './paths.mjs';
 import { COMPILED, prepare } from './prepare.mjs';
 
 const SUFFIX = '.bench.ts';
+const SUITE = inRoot('bench', 'dist', 'src', 'main.js');
 
-const names = () => sources('bench', /\.bench\.ts$/).map((file) => path.basename(file, SUFFIX));
+const single = () => sources('bench', /\.bench\.ts$/).map((file) => path.basename(file, SUFFIX));
 
-async function run(name) {
-  const file = inRoot('dist', 'bench', `${name}.bench.js`);
-  const child = spawn(process.execPath, ['--enable-source-maps', file], { stdio: 'inherit' });
+/** Runs a script with the terminal as its own; its exit code. */
+async function run(file, ...args) {
+  const child = spawn(process.execPath, ['--enable-source-maps', file, ...args], { stdio: 'inherit' });
   const [code] = await once(child, 'exit');
-  if (code !== 0) throw new SetupError(`the benchmark ${name} failed`);
+  return code ?? 1;
 }
 
 await command(async () => {
-  const wanted = process.argv.slice(2);
-  const chosen = names().filter((name) => wanted.length === 0 || wanted.some((part) => name.includes(part)));
-  if (chosen.length === 0)
-    throw new SetupError(`no benchmark is called ${wanted.join(' or ') || 'anything'}`);
+  const args = process.argv.slice(2);
+  const chosen = single().filter((name) => args.includes(name));
   await prepare(COMPILED);
-  for (const name of chosen) await run(name);
+  const codes = [];
+  for (const name of chosen)
+    codes.push(await run(inRoot('dist', 'bench', `${name}${SUFFIX.replace('.ts', '.js')}`)));
+  const rest = args.filter((word) => !chosen.includes(word));
+  if (rest.length > 0 || chosen.length === 0) codes.push(await run(SUITE, '--checkout', ROOT, ...rest));
+  process.exitCode = Math.max(...codes);
 });

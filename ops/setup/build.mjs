@@ -13,7 +13,9 @@ import { hasStamp, keyOf, removeStamp, writeStamp } from './stamps.mjs';
 
 const STAMP = inRoot('dist', '.setup');
 const PRODUCT_STAMP = inRoot('dist', '.setup-product');
-const CONFIGS = [inRoot('tsconfig.json'), inRoot('client', 'tsconfig.json')];
+const PRODUCT_CONFIGS = [inRoot('tsconfig.json'), inRoot('client', 'tsconfig.json')];
+/** The bench is a package of its own, which nothing of the product needs. */
+const CONFIGS = [...PRODUCT_CONFIGS, inRoot('bench', 'tsconfig.json')];
 const SOURCE = /\.(ts|tsx|mts|cts|json)$/;
 
 function filesBelow(folder) {
@@ -44,16 +46,18 @@ function sourcesOf(config, wanted) {
   return include.filter(wanted).flatMap((folder) => sources(path.join(below, folder)));
 }
 
-function keyOfSources(wanted) {
-  const states = CONFIGS.flatMap((config) => sourcesOf(config, wanted)).map((file) => {
-    const { size, mtimeMs } = fs.statSync(file);
-    return `${path.relative(ROOT, file)} ${size} ${mtimeMs}`;
-  });
-  return keyOf(...CONFIGS.map((config) => fs.readFileSync(config, 'utf8')), packagesKey(ROOT), ...states);
+function keyOfSources(configs, wanted) {
+  const states = configs
+    .flatMap((config) => sourcesOf(config, wanted))
+    .map((file) => {
+      const { size, mtimeMs } = fs.statSync(file);
+      return `${path.relative(ROOT, file)} ${size} ${mtimeMs}`;
+    });
+  return keyOf(...configs.map((config) => fs.readFileSync(config, 'utf8')), packagesKey(ROOT), ...states);
 }
 
-const buildKey = () => keyOfSources(everything);
-const productKey = () => keyOfSources(product);
+const buildKey = () => keyOfSources(CONFIGS, everything);
+const productKey = () => keyOfSources(PRODUCT_CONFIGS, product);
 
 export const buildReady = () => hasStamp(STAMP, buildKey());
 
@@ -69,7 +73,7 @@ async function compile(what, args, signal) {
 export async function buildProduct({ signal }) {
   const key = productKey();
   removeStamp(PRODUCT_STAMP);
-  const each = CONFIGS.map((config) => {
+  const each = PRODUCT_CONFIGS.map((config) => {
     const files = sourcesOf(config, product).filter((file) => /(?<!\.d)\.ts$/.test(file));
     return compile(
       'a source cannot be read',

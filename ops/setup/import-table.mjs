@@ -8,7 +8,7 @@
 const PURE = { builtins: [] };
 
 /** Nothing but itself and a room that names it may import these. */
-export const CLOSED = ['test', 'bench', 'client'];
+export const CLOSED = ['test', 'bench', 'bench/src', 'bench/test', 'client'];
 
 /** A package that has one home: only files below it import the package. Tests and benchmarks import what they like. */
 export const HOMES = {
@@ -94,4 +94,12 @@ export const ROOMS = {
   'gateway/.': { holds: 'the supervisor, one gateway, their configuration', may: ['*'] },
   test: { holds: 'tests', may: ['*', ...CLOSED] },
   bench: { holds: 'measurements', may: ['*', ...CLOSED] },
+  // A package of its own, which runs without the gateway's sources.
+  'bench/src': {
+    holds: 'the load tests for speech gateways',
+    may: [],
+    // It loads uWebSockets.js where that is installed.
+    computed: ['bench/src/baselines/binding'],
+  },
+  'bench/test': { holds: 'their tests', may: ['bench/src'] },
 };

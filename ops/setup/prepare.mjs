@@ -13,17 +13,17 @@ import { allReady, runSteps } from './steps.mjs';
 export const RUNNING = ['packages', 'models', 'postgres', 'tokens', 'product'];
 
 /** Steps before sources can be linted and formatted. */
-export const LOOKING = ['all packages'];
+export const LOOKING = ['all packages', 'bench'];
 
 /** Steps before benchmarks, and everything else that is compiled, can run. */
-export const COMPILED = ['all packages', 'models', 'postgres', 'tokens', 'build'];
+export const COMPILED = ['all packages', 'models', 'postgres', 'tokens', 'bench', 'build'];
 
 /** Steps before tests can run: the clients that acceptance tests use are a package of their own. */
 export const testing = () =>
   fs.existsSync(inRoot('test', 'acceptance', 'package-lock.json')) ? [...COMPILED, 'acceptance'] : COMPILED;
 
 /** Steps before mutation testing: Stryker is a package of its own. */
-export const MUTATING = ['all packages', 'build', 'mutation'];
+export const MUTATING = ['all packages', 'bench', 'build', 'mutation'];
 
 /** Makes the named steps ready. Throws SetupError. */
 export async function prepare(names = RUNNING, progress = createProgress()) {

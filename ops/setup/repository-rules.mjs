@@ -20,9 +20,9 @@ function lockProblems(folder) {
   ];
 }
 
-/** The lock files: the gateway's, that of the acceptance tests and that of mutation. */
+/** The lock files: the gateway's, and those of the packages beside it. */
 export const checkLocks = () =>
-  [ROOT, inRoot('test', 'acceptance'), inRoot('ops', 'mutation')]
+  [ROOT, inRoot('bench'), inRoot('test', 'acceptance'), inRoot('ops', 'mutation')]
     .filter((folder) => fs.existsSync(path.join(folder, 'package-lock.json')))
     .flatMap(lockProblems);
 

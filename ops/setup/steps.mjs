@@ -26,6 +26,7 @@ const packageSpace = (folder, megabytes, cached) =>
   ].filter(({ folder: written }) => !fs.existsSync(written));
 
 const ACCEPTANCE = inRoot('test', 'acceptance');
+const BENCH = inRoot('bench');
 const MUTATION = inRoot('ops', 'mutation');
 
 /** Whichever of them runs. */
@@ -53,7 +54,14 @@ export const STEPS = {
   postgres: { needs: PACKAGES, ready: () => postgresReady(), run: () => linkPostgres() },
   tokens: { needs: PACKAGES, ready: () => tokensReady(), run: () => writeTokens() },
   product: { needs: PACKAGES, ready: () => productReady(), run: (context) => buildProduct(context) },
-  build: { needs: PACKAGES, ready: () => buildReady(), run: (context) => build(context) },
+  build: { needs: [...PACKAGES, 'bench'], ready: () => buildReady(), run: (context) => build(context) },
+  // What compiles it is the gateway's.
+  bench: {
+    needs: PACKAGES,
+    ready: () => packagesReady(BENCH, []),
+    run: (context) => installPackages(BENCH, context, []),
+    space: () => packageSpace(BENCH, 10, 5),
+  },
   acceptance: {
     needs: PACKAGES,
     ready: () => packagesReady(ACCEPTANCE),

@@ -14,6 +14,11 @@ const compiled = (source) => inRoot('dist', source.replace(/\.ts$/, '.js'));
 const SUITES = [
   { folder: 'test/contract', pattern: /\.test\.ts$/, runs: compiled },
   { folder: 'test/acceptance', pattern: /\.test\.mjs$/, runs: (source) => inRoot(source) },
+  {
+    folder: 'bench/test',
+    pattern: /\.test\.ts$/,
+    runs: (source) => inRoot(source.replace(/^bench\//, 'bench/dist/').replace(/\.ts$/, '.js')),
+  },
   { folder: 'test/unit', pattern: /\.test\.ts$/, runs: compiled },
 ];
 

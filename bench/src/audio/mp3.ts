@@ -1,0 +1,80 @@
+/**
+ * The frames of an MP3 stream, read from their headers and side information without decoding: their lengths, and
+ * whether anything audible is coded in them. An encoder codes silence with no spectral values, or at the least gain.
+ */
+import type { Frame } from './frame.js';
+
+/** kbit/s of layer III by the header's index: MPEG 1, then MPEG 2 and 2.5. */
+const BITRATES = [
+  [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
+  [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
+] as const;
+const RATES = [44_100, 48_000, 32_000] as const;
+/** By the header's version: 2.5, reserved, 2, 1. */
+const RATE_DIVISORS = [4, 0, 2, 1] as const;
+
+interface Header {
+  readonly length: number;
+  readonly rate: number;
+  readonly isMpeg1: boolean;
+  readonly isMono: boolean;
+  /** Bytes before the side information. */
+  readonly side: number;
+}
+
+function headerAt(body: Buffer, at: number): Header | undefined {
+  if (at + 4 > body.length || body.readUInt16BE(at) >> 5 !== 0x7ff) return undefined;
+  const word = body.readUInt32BE(at);
+  const version = (word >> 19) & 3;
+  const layer = (word >> 17) & 3;
+  const isMpeg1 = version === 3;
+  const kbps = BITRATES[isMpeg1 ? 0 : 1][(word >> 12) & 15];
+  const rate = (RATES[(word >> 10) & 3] ?? 0) / (RATE_DIVISORS[version] || Number.NaN);
+  if (layer !== 1 || !kbps || !rate) return undefined;
+  const length = Math.floor(((isMpeg1 ? 144 : 72) * kbps * 1000) / rate) + ((word >> 9) & 1);
+  const hasCheck = ((word >> 16) & 1) === 0;
+  return { length, rate, isMpeg1, isMono: ((word >> 6) & 3) === 3, side: hasCheck ? 6 : 4 };
+}
+
+const bitsAt = (body: Buffer, bit: number, count: number): number => {
+  let value = 0;
+  for (let index = bit; index < bit + count; index += 1)
+    value = (value << 1) | (((body[index >> 3] ?? 0) >> (7 - (index & 7))) & 1);
+  return value;
+};
+
+/** A gain below this is a step of less than a 16-bit sample's. */
+const LEAST_GAIN = 150;
+
+/** ISO 11172-3, 2.4.1.7: each granule and channel has part2_3_length (12 bits), big_values (9), global_gain (8). */
+function isAudible(body: Buffer, at: number, { isMpeg1, isMono, side }: Header): boolean {
+  const channels = isMono ? 1 : 2;
+  const first = isMpeg1 ? 9 + (isMono ? 5 : 3) + 4 * channels : 8 + (isMono ? 1 : 2);
+  const size = isMpeg1 ? 59 : 63;
+  for (let granule = 0; granule < (isMpeg1 ? 2 : 1) * channels; granule += 1) {
+    const bit = (at + side) * 8 + first + granule * size;
+    if (bitsAt(body, bit + 12, 9) > 0 && bitsAt(body, bit + 21, 8) >= LEAST_GAIN) return true;
+  }
+  return false;
+}
+
+function behindTag(body: Buffer): number {
+  if (body.toString('latin1', 0, 3) !== 'ID3' || body.length < 10) return 0;
+  const [a = 0, b = 0, c = 0, d = 0] = body.subarray(6, 10);
+  return 10 + ((a << 21) | (b << 14) | (c << 7) | d);
+}
+
+/** Throws Error where there is anything but frames. The last one may be cut short; it counts for nothing. */
+export function mp3Frames(body: Buffer): Frame[] {
+  const frames: Frame[] = [];
+  for (let at = behindTag(body); at < body.length;) {
+    const header = headerAt(body, at);
+    if (header === undefined) throw new Error('no MP3');
+    const end = at + header.length;
+    if (end > body.length) break;
+    const samples = header.isMpeg1 ? 1152 : 576;
+    frames.push({ end, seconds: samples / header.rate, audible: isAudible(body, at, header) });
+    at = end;
+  }
+  return frames;
+}

@@ -1,0 +1,62 @@
+/** Baselines as servers: processes of their own, so that their CPU is read as the gateway's is. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { Server } from '../servers/server.js';
+
+export interface Baseline extends Server {
+  readonly pid: number;
+  printed(): string;
+}
+
+/** Starts a script of this folder, which prints its port and what it is made of. */
+export async function startBaseline(
+  script: string,
+  what: string,
+  args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Baseline> {
+  const file = fileURLToPath(new URL(`./${script}.js`, import.meta.url));
+  const child = spawn(process.execPath, [file, ...args], {
+    env: { ...process.env, NODE_OPTIONS: '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let printed = '';
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (printed += chunk));
+  const exited = once(child, 'exit');
+  const line = await Promise.race([once(createInterface({ input: child.stdout }), 'line'), exited]);
+  const [port = '', made = ''] = String(line[0]).split(' ');
+  if (!/^\d+$/.test(port)) throw new Error(`the baseline ${script} does not start: ${printed}`);
+  const origin = `http://127.0.0.1:${port}`;
+  return {
+    name: `${what} (${made})`,
+    origin,
+    key: '',
+    openai: origin,
+    isNative: true,
+    pcmRate: 24_000,
+    pid: child.pid ?? -1,
+    printed: () => printed,
+    async stop() {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+/** A bare handler that answers every request with these bytes: the cheapest that there is, or one that streams pieces. */
+export async function startBareHttp(body: Buffer, type: string, piece = 0): Promise<Baseline> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'bench-'));
+  const file = path.join(folder, 'body');
+  await writeFile(file, body);
+  try {
+    const what = piece > 0 ? 'streaming handler of the same bytes' : 'bare handler of the same bytes';
+    return await startBaseline('bare-http', what, [file, type, String(piece)]);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

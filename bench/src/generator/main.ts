@@ -1,0 +1,35 @@
+/** A load generator: a process of its own, so that what it costs is neither the server's nor the report's. */
+import { CLIENTS } from '../clients/index.js';
+import type { Client } from '../clients/client.js';
+import type { FromGenerator, Outcome, Task } from './protocol.js';
+import { runRequests } from './run.js';
+
+/** Kept from load to load, with their connections. */
+const clients = new Map<string, Client>();
+
+function clientOf({ client, params }: Task): Client {
+  const key = JSON.stringify([client, params]);
+  let made = clients.get(key);
+  if (made === undefined) {
+    const make = CLIENTS[client];
+    if (make === undefined) throw new Error(`no client is called ${client}`);
+    clients.set(key, (made = make(params)));
+  }
+  return made;
+}
+
+const tell = (message: FromGenerator): void => void process.send?.(message);
+
+const run = async (task: Task): Promise<Outcome> =>
+  runRequests(clientOf(task), task.load, {
+    deadline: task.deadline,
+    onProgress: (progress) => tell({ progress }),
+  });
+
+process.on('message', (task: Task) => {
+  run(task).then(
+    (outcome) => tell({ outcome }),
+    (error: unknown) => tell({ error: (error as Error).message }),
+  );
+});
+process.on('disconnect', () => process.exit());

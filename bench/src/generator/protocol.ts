@@ -1,0 +1,41 @@
+/** What a load generator is told over IPC, and what it tells. Structured clones, so that typed arrays stay ones. */
+import type { Arrivals } from '../arrivals.js';
+
+/** An open load is due whatever happens; a closed one asks again once it has been answered. */
+export type Load =
+  | { readonly arrivals: Arrivals }
+  | { readonly concurrency: number; readonly seconds: number }
+  | { readonly concurrency: number; readonly requests: number };
+
+export interface Task {
+  /** A row of clients/index.ts, and what it is made with. */
+  readonly client: string;
+  readonly params: unknown;
+  readonly load: Load;
+  /** Milliseconds after which a request has failed. */
+  readonly deadline: number;
+}
+
+/** Times are milliseconds. All arrays have an entry for each request, in the order in which they were due. */
+export interface Outcome {
+  /** When it was due, from the beginning of the load. */
+  readonly due: Float64Array;
+  /** How much later than due it was sent: this side's fault. */
+  readonly lateness: Float64Array;
+  /** By name; NaN where the request failed. Instants count from when the request was due. */
+  readonly readings: Readonly<Record<string, Float64Array>>;
+  /** How many failed, by the reason. */
+  readonly failures: Readonly<Record<string, number>>;
+  /** From the first request to the last answer. */
+  readonly seconds: number;
+  /** The generator's own CPU, in cores, meanwhile. */
+  readonly cpu: number;
+}
+
+export interface Progress {
+  readonly begun: number;
+  readonly ended: number;
+}
+
+export type FromGenerator =
+  { readonly progress: Progress } | { readonly outcome: Outcome } | { readonly error: string };

@@ -1,0 +1,38 @@
+/** What the gateway is held to, by the name of the figure: its value, or its ratio to the baseline of the same run. */
+export interface Limit {
+  readonly of: 'value' | 'ratio';
+  readonly most?: number;
+  readonly least?: number;
+}
+
+const atMost = (most: number): Limit => ({ of: 'value', most });
+const atLeast = (least: number): Limit => ({ of: 'value', least });
+const ratioAtMost = (most: number): Limit => ({ of: 'ratio', most });
+const ratioAtLeast = (least: number): Limit => ({ of: 'ratio', least });
+
+export const LIMITS: Readonly<Record<string, Limit>> = {
+  'speech.failed': atMost(0),
+  'speech.native.failed': atMost(0),
+  'speech.mp3.failed': atMost(0),
+  'speech.cpu': ratioAtMost(1.5),
+  'speech.added.p50': atMost(1),
+  'speech.added.p99': atMost(5),
+  'transcription.failed': atMost(0),
+  'transcription.overhead': ratioAtMost(1.1),
+  'fairness.ttfa': ratioAtMost(2),
+  'fairness.failed': atMost(0),
+  'startup.ready': atMost(5000),
+  'startup.memory': atMost(400),
+  'live.ttfa': ratioAtMost(1.2),
+  'live.failed': atMost(0),
+  'stream-input.failed': atMost(0),
+  'sessions.create': ratioAtLeast(0.7),
+  'sessions.list.p50': atMost(5),
+  'sessions.list.total.p50': atMost(20),
+  'codecs.mp3': ratioAtLeast(0.9),
+  'codecs.opus': ratioAtLeast(0.9),
+  'realtime.append': ratioAtMost(1.15),
+  'realtime.open': ratioAtMost(3),
+  'realtime.idle': atMost(8),
+  'workers.scaling': atLeast(1.8),
+};

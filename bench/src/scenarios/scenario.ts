@@ -1,0 +1,34 @@
+/** A scenario: one file of this folder and a line in index.ts. */
+import type { Phase } from '../measure/phase.js';
+import type { Server } from '../servers/server.js';
+import type { Context } from './context.js';
+
+/** How much load there is in a scenario, for `--slo`. */
+export interface Search<P> {
+  /** Such as `requests/s`. */
+  readonly unit: string;
+  readonly first: number;
+  readonly most: number;
+  /** Makes a server ready, and returns how it is loaded: at least so many requests, within reason. */
+  prepare(
+    context: Context,
+    parameters: P,
+    server: Server,
+  ): Promise<(load: number, requests: number) => Promise<Phase>>;
+}
+
+export interface Scenario<P = unknown> {
+  readonly name: string;
+  readonly title: string;
+  /** It starts a gateway with settings of its own, or looks into its processes: `--url` leaves it out. */
+  readonly isLocal?: boolean;
+  /** Everything that its figures depend on. */
+  readonly parameters: { readonly full: P; readonly quick: P };
+  run(context: Context, parameters: P): Promise<void>;
+  /** Environment of the gateway that a search starts. */
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly search?: Search<P>;
+}
+
+/** Keeps a scenario's parameters typed where it is defined, and lets all lie in one table. */
+export const scenario = <P>(defined: Scenario<P>): Scenario => defined as Scenario;

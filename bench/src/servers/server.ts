@@ -1,0 +1,20 @@
+/** A server under test, or a baseline: where it is, how it is spoken to, and which process it is where that is known. */
+export interface Server {
+  /** How figures name it. */
+  readonly name: string;
+  /** Without a slash at the end. */
+  readonly origin: string;
+  readonly key: string;
+  /** Where `/audio/speech`, `/audio/transcriptions` and `/realtime` are; undefined where nothing speaks OpenAI's dialect. */
+  readonly openai: string | undefined;
+  /** Whether it has `/v1/tts` and `/v1/asr`. */
+  readonly isNative: boolean;
+  /** Hz of its raw PCM by the OpenAI dialect. */
+  readonly pcmRate: number;
+  /** Its first process, on this machine; children are found below it. */
+  readonly pid?: number;
+  stop(): Promise<void>;
+}
+
+export const authorizationOf = ({ key }: Pick<Server, 'key'>): Record<string, string> =>
+  key === '' ? {} : { authorization: `Bearer ${key}` };

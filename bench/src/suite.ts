@@ -1,0 +1,78 @@
+/** Runs scenarios, one by one, and makes the report. */
+import { describeMachine } from './measure/machine.js';
+import type { Options } from './options.js';
+import { type Report, type ScenarioReport, VERSION } from './report/report.js';
+import { Context } from './scenarios/context.js';
+import { searchScenario } from './scenarios/objective-search.js';
+import type { Scenario } from './scenarios/scenario.js';
+
+/** The scenarios whose name is one of the arguments, else those whose name holds one; all where there is none. */
+export function chooseScenarios(all: readonly Scenario[], names: readonly string[]): Scenario[] {
+  const holds = (name: string, part: string): boolean =>
+    all.some((each) => each.name === part) ? name === part : name.includes(part);
+  return all.filter(({ name }) => names.length === 0 || names.some((part) => holds(name, part)));
+}
+
+const skipReason = ({ isLocal, search }: Scenario, { url, objectives }: Options): string | undefined => {
+  if (isLocal && url !== undefined) return 'it needs a gateway of its own, which --url is not';
+  if (objectives.length > 0 && search === undefined) return '--slo: it has no load to search';
+  return undefined;
+};
+
+async function runScenario(
+  scenario: Scenario,
+  options: Options,
+  say: (text: string) => void,
+): Promise<ScenarioReport> {
+  const { name, title } = scenario;
+  const parameters = options.isQuick ? scenario.parameters.quick : scenario.parameters.full;
+  const context = new Context(name, options, say);
+  const begun = performance.now();
+  const skipped = skipReason(scenario, options);
+  let error: string | undefined;
+  try {
+    if (skipped === undefined && options.objectives.length > 0)
+      await searchScenario(context, scenario, parameters);
+    else if (skipped === undefined) await scenario.run(context, parameters);
+  } catch (thrown) {
+    error = thrown instanceof Error ? thrown.message : String(thrown);
+  } finally {
+    await context.close();
+  }
+  const seconds = (performance.now() - begun) / 1000;
+  const { figures, failures, charts } = context;
+  const why = { ...(error === undefined ? {} : { error }), ...(skipped === undefined ? {} : { skipped }) };
+  return { name, title, parameters, seconds, figures, failures, charts, ...why };
+}
+
+/** Addresses and keys are no part of it: two runs of one server may be compared wherever it was. */
+const runOf = ({ url, peers, model, voice, rate, text, pcmRate, objectives, isQuick }: Options) => ({
+  server: url === undefined ? 'started here' : 'given',
+  peers: peers.map(({ name }) => name),
+  model,
+  voice,
+  rate: rate ?? null,
+  text: text ?? null,
+  pcmRate: pcmRate ?? null,
+  objectives: objectives.map(({ text: objective }) => objective),
+  quick: isQuick,
+});
+
+/** `say` shows progress: the scenario's name, and what it does. */
+export async function runSuite(
+  chosen: readonly Scenario[],
+  options: Options,
+  say: (scenario: string, text: string) => void,
+): Promise<Report> {
+  const scenarios: ScenarioReport[] = [];
+  for (const scenario of chosen)
+    scenarios.push(await runScenario(scenario, options, (text) => say(scenario.name, text)));
+  return {
+    version: VERSION,
+    at: new Date().toISOString(),
+    machine: describeMachine(),
+    run: runOf(options),
+    figures: scenarios.flatMap(({ figures }) => figures),
+    scenarios,
+  };
+}

@@ -1,0 +1,81 @@
+/** The generator on a clock of its own: nothing is skipped, and latency counts from when a request was due. */
+import t from 'tap';
+import type { Client } from '../src/clients/client.js';
+import type { Clock } from '../src/generator/pace.js';
+import { runRequests } from '../src/generator/run.js';
+import { doubtsOf, worst } from '../src/measure/doubts.js';
+
+/** Time passes only while somebody sleeps. */
+class TestClock implements Clock {
+  #now = 1000;
+  now = (): number => this.#now;
+  sleep = async (ms: number): Promise<void> => void (this.#now += ms);
+  turn = async (): Promise<void> => void (this.#now += 0.5);
+  block(ms: number): void {
+    this.#now += ms;
+  }
+}
+
+/** Answers after `takes` milliseconds; the request of index `blocks` holds up the generator for 500. */
+function clientOf(clock: TestClock, takes: number, blocks = -1): Client {
+  return {
+    async perform(index) {
+      const instants = { end: clock.now() + takes };
+      if (index === blocks) clock.block(500);
+      return () => ({ instants, values: { index } });
+    },
+    close: async () => {},
+  };
+}
+
+const arrivals = { kind: 'constant', rate: 10, seconds: 2 } as const;
+
+t.test('open arrivals are all sent, on time where nothing holds them up', async (t) => {
+  const clock = new TestClock();
+  const outcome = await runRequests(clientOf(clock, 7), { arrivals }, { deadline: 1000, clock });
+  t.equal(outcome.due.length, 20);
+  t.same(
+    [...outcome.due].map(Math.round),
+    Array.from({ length: 20 }, (_, index) => index * 100),
+  );
+  t.ok([...outcome.lateness].every((late) => late < 1));
+  t.ok([...(outcome.readings['end'] ?? [])].every((latency) => latency >= 7 && latency < 8));
+});
+
+t.test('what waits behind a hold-up counts the wait', async (t) => {
+  const clock = new TestClock();
+  const outcome = await runRequests(clientOf(clock, 7, 4), { arrivals }, { deadline: 1000, clock });
+  t.equal(outcome.due.length, 20);
+  t.ok((outcome.lateness[5] ?? 0) >= 399, 'due at 500, sent at 900');
+  t.ok((outcome.readings['end']?.[5] ?? 0) >= 406);
+});
+
+t.test('a closed load sends as many as it is told, and what throws has failed by its name', async (t) => {
+  const client: Client = {
+    async perform(index) {
+      if (index % 2 === 0) throw Object.assign(new Error('x'), { code: 'ECONNRESET' });
+      return () => ({ instants: { end: 0 } });
+    },
+    close: async () => {},
+  };
+  const outcome = await runRequests(client, { concurrency: 3, requests: 10 }, { deadline: 1000 });
+  t.equal(outcome.due.length, 10);
+  t.same(outcome.failures, { ECONNRESET: 5 });
+  t.equal([...(outcome.readings['end'] ?? [])].filter(Number.isNaN).length, 5);
+});
+
+t.test(
+  'a measurement is doubted where this side was the bottleneck, or others used the machine',
+  async (t) => {
+    const quiet = { generatorCpu: 0.3, lateness: 1, others: 0.02 };
+    t.same(doubtsOf(quiet), []);
+    t.same(doubtsOf({ generatorCpu: 0.3, lateness: Number.NaN, others: Number.NaN }), [], 'what is unknown');
+    t.match(doubtsOf({ ...quiet, generatorCpu: 0.97 }), [/97 % of its core/]);
+    t.match(doubtsOf({ ...quiet, lateness: 55 }), [/55.0 ms late/]);
+    t.match(doubtsOf({ ...quiet, others: 0.5 }), [/50 % of the machine/]);
+    t.same(worst([quiet, { ...quiet, lateness: 9 }, { ...quiet, others: Number.NaN }]), {
+      ...quiet,
+      lateness: 9,
+    });
+  },
+);
