@@ -71,23 +71,29 @@ const isAtHome = (name, file) =>
 
 const withoutEnding = (file) => file.replace(/\.[cm]?[jt]sx?$/, '');
 
+/** Whether a specifier names a file of the checkout. */
+const isFile = (specifier) => /^[./]/.test(specifier);
+
+function fileObjection(file, room, rule, specifier) {
+  const target = withoutEnding(path.posix.join(path.posix.dirname(file), specifier));
+  return mayImport(target, room, rule) ? undefined : `${room} may not import ${target}`;
+}
+
+function packageObjection(file, room, rule, specifier) {
+  const name = packageOf(specifier);
+  const allowed = (rule.packages?.includes(name) ?? true) && isAtHome(name, file);
+  return allowed ? undefined : `${room} may not import the package ${name}`;
+}
+
 /** Why an import is not allowed, or undefined. */
 function objection(file, room, rule, specifier) {
   if (specifier === undefined) {
     const allowed = rule.may.includes('*') || rule.computed?.includes(withoutEnding(file));
     return allowed ? undefined : 'an import with a computed name';
   }
-  if (specifier.startsWith('.') || specifier.startsWith('/')) {
-    const target = withoutEnding(path.posix.join(path.posix.dirname(file), specifier));
-    return mayImport(target, room, rule) ? undefined : `${room} may not import ${target}`;
-  }
-  if (isBuiltin(specifier)) {
-    const allowed = rule.builtins?.includes(specifier) ?? true;
-    return allowed ? undefined : `${room} may not import ${specifier}`;
-  }
-  const name = packageOf(specifier);
-  const allowed = (rule.packages?.includes(name) ?? true) && isAtHome(name, file);
-  return allowed ? undefined : `${room} may not import the package ${name}`;
+  if (isFile(specifier)) return fileObjection(file, room, rule, specifier);
+  if (!isBuiltin(specifier)) return packageObjection(file, room, rule, specifier);
+  return (rule.builtins?.includes(specifier) ?? true) ? undefined : `${room} may not import ${specifier}`;
 }
 
 /** The violations of one source, `file` being its path from the root with slashes: a line of text each. */

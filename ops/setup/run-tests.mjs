@@ -26,6 +26,9 @@ const SHOWN = [
   'stack',
 ];
 
+/** Nothing else runs beside it. */
+const ALONE = { nice: 0 };
+
 const indent = (text) => text.trimEnd().replace(/^/gm, '      ');
 const shown = (value) => (typeof value === 'string' ? value : inspect(value, { depth: 5 }));
 
@@ -72,15 +75,19 @@ function setNice(pid, nice) {
  * The end of the run, however it comes: what never ran has failed, and nothing passed is no success.
  * `done` maps the name of each file to its counts, undefined while it has none.
  */
-function finish(done, countsFile, code) {
+function finish({ done, flaky }, countsFile, code) {
   for (const [name, counts] of done) {
     if (counts) continue;
     console.log(`FAILED ${name}: did not run to its end`);
     done.set(name, { passed: 0, failed: 1, skipped: 0 });
   }
   const counts = sum([...done.values()]);
-  if (counts.failed > 0 || counts.passed === 0) process.exitCode = code || 1;
+  const well = counts.failed === 0 && counts.passed > 0;
+  // tap's code knows nothing of second runs.
+  process.exitCode = well ? (flaky.length > 0 ? 0 : code) : code || 1;
   writeCounts(countsFile, counts);
+  for (const name of flaky)
+    console.log(`flaky: ${name} failed beside others and passed alone; that is a defect too`);
   console.log(`# ${done.size} files, ${counts.skipped} skipped`);
   console.log(countLine(counts));
 }
@@ -96,11 +103,13 @@ function prepareTap(jobs) {
 
 /**
  * Runs `files` (`{ name, file, lane }`), `jobs` at a time in all (test-queue.mjs), `timeout` seconds each at most; `bail`
- * stops at the first that fails. The process ends with the last of them, and with code 0 only if all is well.
+ * stops at the first that fails. Up to `again` failed files run once more, each alone; more than that is no accident. The
+ * process ends with the last of them, and with code 0 only if all is well.
  */
-export async function runTests(files, { jobs, timeout, bail = false, countsFile = COUNTS_FILE }) {
+export async function runTests(files, { jobs, timeout, bail = false, again = 0, countsFile = COUNTS_FILE }) {
   const done = new Map(files.map(({ name }) => [name, undefined]));
-  process.once('exit', (code) => finish(done, countsFile, code));
+  const flaky = [];
+  process.once('exit', (code) => finish({ done, flaky }, countsFile, code));
   prepareTap(jobs);
   const subtests = new Map();
   const begun = new Map();
@@ -123,14 +132,21 @@ export async function runTests(files, { jobs, timeout, bail = false, countsFile 
   const shared = await startSharedParts(files);
   const env = environment(timeout, shared.env);
   const stdio = ['ignore', 'pipe', 'inherit'];
-  await createQueue(files, jobs).drain(async ({ name, file }, { nice }) => {
+  async function run({ name, file }, { nice }) {
     const options = { name, buffered: true, cwd: ROOT, stdio, env, timeout: timeout * 1000 };
     const spawned = t.spawn(process.execPath, ['--enable-source-maps', file], options);
     const { proc } = subtests.get(name) ?? {};
     if (proc) setNice(proc.pid, nice);
     await spawned;
     ended(name);
-  });
+  }
+  await createQueue(files, jobs).drain(run);
+  const failed = files.filter(({ name }) => done.get(name)?.failed > 0);
+  for (const file of failed.length > again ? [] : failed) {
+    console.log(`# once more, alone: ${file.name}`);
+    await run(file, ALONE);
+    if (done.get(file.name).failed === 0) flaky.push(file.name);
+  }
   await shared.stop();
   t.end();
 }

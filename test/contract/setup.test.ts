@@ -1,6 +1,6 @@
 /**
  * Set-up against the world: npm's own client and a registry of the test's own, real processes that want the lock at
- * once, real test files that pass, fail and crash, and the commands themselves.
+ * once, and the commands themselves.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -9,8 +9,8 @@ import fs from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
+import { type Ended, script, SETUP } from '../fixtures/setup-programs.js';
 
 t.setTimeout(240_000);
 t.jobs = 3;
@@ -21,33 +21,6 @@ interface Model {
   readonly integrity: string;
   readonly files: readonly { from: string; to: string; bytes: number; sha256: string }[];
 }
-
-const SETUP = new URL('../../../ops/setup/', import.meta.url);
-const setupFile = (name: string): string => fileURLToPath(new URL(name, SETUP));
-
-interface Ended {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-/** Runs node to its end; a test that ends before takes the process with it. */
-async function node(t: Test, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
-  const child = spawn(process.execPath, args, {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  t.teardown(() => child.kill('SIGKILL'));
-  let out = '';
-  let err = '';
-  child.stdout.on('data', (chunk) => (out += String(chunk)));
-  child.stderr.on('data', (chunk) => (err += String(chunk)));
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, out, err };
-}
-
-const script = (t: Test, source: string, env?: NodeJS.ProcessEnv): Promise<Ended> =>
-  node(t, ['--input-type=module', '-e', source], env);
 
 const digest = (algorithm: string, data: Uint8Array, encoding: 'base64' | 'hex'): string =>
   createHash(algorithm).update(data).digest(encoding);
@@ -342,110 +315,6 @@ t.test('lock: a signal ends the holder and gives the lock back', async (t) => {
   const [code] = (await once(holder, 'close')) as [number];
   t.equal(code, 143);
   t.same(fs.readdirSync(folder), []);
-});
-
-const TAP = JSON.stringify(import.meta.resolve('tap'));
-
-/** Test files: the source, the counts it should give, and the message. */
-const OUTCOMES: Record<string, { source: string; counts: string; code: number; said?: RegExp }> = {
-  passes: {
-    source: `t.test('a', async (t) => { t.ok(1); t.ok(1); }); t.ok(1);`,
-    counts: '3 passed, 0 failed',
-    code: 0,
-  },
-  fails: {
-    source: `t.test('a', async (t) => { t.ok(1); t.equal(1, 2, 'numbers'); });`,
-    counts: '1 passed, 1 failed',
-    code: 1,
-    said: /not ok fails > a > numbers[^]*-2\n\s+\+1/,
-  },
-  throws: {
-    source: `t.test('a', async () => { throw new Error('boom'); });`,
-    counts: '0 passed, 1 failed',
-    code: 1,
-  },
-  skips: {
-    source: `t.ok(1); t.test('b', { skip: 'no ffmpeg' }, async () => {});`,
-    counts: '1 passed, 0 failed',
-    code: 0,
-    said: /skipped b: no ffmpeg/,
-  },
-  isKilled: {
-    source: `t.test('a', async (t) => { t.ok(1); }); t.test('b', async () => { process.kill(process.pid, 'SIGKILL'); });`,
-    counts: '1 passed, 1 failed',
-    code: 1,
-    said: /killed by SIGKILL/,
-  },
-  leavesEarly: {
-    source: `t.test('a', async (t) => { t.ok(1); process.exit(0); });`,
-    counts: '1 passed, 1 failed',
-    code: 1,
-  },
-  leavesWithCode: {
-    source: `t.ok(1); process.on('exit', () => { process.exitCode = 3; });`,
-    counts: '1 passed, 1 failed',
-    code: 1,
-    said: /ended with code 3/,
-  },
-  runsNothing: { source: `process.exit(0);`, counts: '0 passed, 1 failed', code: 1, said: /ran no test/ },
-  cannotBeRead: {
-    source: `this is no JavaScript`,
-    counts: '0 passed, 1 failed',
-    code: 1,
-    said: /ran no test/,
-  },
-  bailsOut: {
-    source: `t.bailout('enough');`,
-    counts: '0 passed, 1 failed',
-    code: 1,
-    said: /bailed out: enough/,
-  },
-};
-
-async function runFiles(
-  t: Test,
-  names: readonly string[],
-  timeout = 60,
-): Promise<Ended & { counts: string }> {
-  const sources = names.map((name) => [
-    `${name}.mjs`,
-    `import t from ${TAP};\n${OUTCOMES[name]?.source ?? ''}\n`,
-  ]);
-  const folder = t.testdir(Object.fromEntries(sources) as Record<string, string>);
-  const countsFile = path.join(folder, 'counts.json');
-  const files = names.map((name) => ({ name, file: path.join(folder, `${name}.mjs`) }));
-  const source = `
-    const { runTests } = await import(${JSON.stringify(new URL('run-tests.mjs', SETUP).href)});
-    runTests(${JSON.stringify(files)}, ${JSON.stringify({ jobs: 2, timeout, countsFile })});`;
-  const ended = await script(t, source);
-  const printed = await node(t, [setupFile('print-counts.mjs'), countsFile]);
-  return { ...ended, counts: printed.out.trim() };
-}
-
-t.test('tests: each way that a file can end is counted, told, and kept in the exit code', async (t) => {
-  for (const [name, { counts, code, said }] of Object.entries(OUTCOMES)) {
-    const ended = await runFiles(t, [name]);
-    t.equal(ended.out.trimEnd().split('\n').at(-1), counts, `${name}: the last line`);
-    t.equal(ended.counts, counts, `${name}: what CI reads`);
-    t.equal(ended.code, code, `${name}: the exit code`);
-    if (said) t.match(ended.out, said);
-  }
-});
-
-t.test('tests: the counts of several files are added up', async (t) => {
-  const { out, code, counts } = await runFiles(t, ['passes', 'fails', 'isKilled', 'skips']);
-  t.equal(counts, '6 passed, 2 failed');
-  t.equal(code, 1);
-  t.match(out, /^ok passes: 3 passed/m);
-  t.match(out, /^FAILED fails: 1 passed, 1 failed/m);
-});
-
-t.test('tests: no matching file, or an unknown option, is a failure', async (t) => {
-  const none = await node(t, [setupFile('test.mjs'), 'there/is/no/such/test']);
-  t.equal(none.code, 1);
-  t.match(none.err, 'setup: no test file matches there/is/no/such/test');
-  t.equal((await node(t, [setupFile('test.mjs'), '--colour'])).code, 1);
-  t.equal((await node(t, [setupFile('test.mjs'), '--jobs=0', 'setup'])).code, 1);
 });
 
 const DONE = JSON.stringify(['all packages', 'models', 'postgres', 'tokens']);

@@ -1,0 +1,127 @@
+/** Test runs themselves: real test files that pass, fail, crash and say nothing, and what the runner makes of them. */
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { type Ended, node, script, SETUP, setupFile } from '../fixtures/setup-programs.js';
+
+t.setTimeout(240_000);
+t.jobs = 3;
+
+const TAP = JSON.stringify(import.meta.resolve('tap'));
+
+/** Test files: the source, the counts it should give, and the message. */
+const OUTCOMES: Record<string, { source: string; counts: string; code: number; said?: RegExp }> = {
+  passes: {
+    source: `t.test('a', async (t) => { t.ok(1); t.ok(1); }); t.ok(1);`,
+    counts: '3 passed, 0 failed',
+    code: 0,
+  },
+  fails: {
+    source: `t.test('a', async (t) => { t.ok(1); t.equal(1, 2, 'numbers'); });`,
+    counts: '1 passed, 1 failed',
+    code: 1,
+    said: /not ok fails > a > numbers[^]*-2\n\s+\+1/,
+  },
+  throws: {
+    source: `t.test('a', async () => { throw new Error('boom'); });`,
+    counts: '0 passed, 1 failed',
+    code: 1,
+  },
+  skips: {
+    source: `t.ok(1); t.test('b', { skip: 'no ffmpeg' }, async () => {});`,
+    counts: '1 passed, 0 failed',
+    code: 0,
+    said: /skipped b: no ffmpeg/,
+  },
+  isKilled: {
+    source: `t.test('a', async (t) => { t.ok(1); }); t.test('b', async () => { process.kill(process.pid, 'SIGKILL'); });`,
+    counts: '1 passed, 1 failed',
+    code: 1,
+    said: /killed by SIGKILL/,
+  },
+  leavesEarly: {
+    source: `t.test('a', async (t) => { t.ok(1); process.exit(0); });`,
+    counts: '1 passed, 1 failed',
+    code: 1,
+  },
+  leavesWithCode: {
+    source: `t.ok(1); process.on('exit', () => { process.exitCode = 3; });`,
+    counts: '1 passed, 1 failed',
+    code: 1,
+    said: /ended with code 3/,
+  },
+  runsNothing: { source: `process.exit(0);`, counts: '0 passed, 1 failed', code: 1, said: /ran no test/ },
+  cannotBeRead: {
+    source: `this is no JavaScript`,
+    counts: '0 passed, 1 failed',
+    code: 1,
+    said: /ran no test/,
+  },
+  bailsOut: {
+    source: `t.bailout('enough');`,
+    counts: '0 passed, 1 failed',
+    code: 1,
+    said: /bailed out: enough/,
+  },
+};
+
+/** Fails where it runs for the first time, beside others so to speak, and passes where it runs again. */
+const FLAKY = `
+  import fs from 'node:fs';
+  const mark = new URL('mark', import.meta.url);
+  t.ok(fs.existsSync(mark), 'not the first time');
+  fs.writeFileSync(mark, '');`;
+
+async function runFiles(t: Test, names: readonly string[], again = 0): Promise<Ended & { counts: string }> {
+  const sources = names.map((name) => [
+    `${name}.mjs`,
+    `import t from ${TAP};\n${OUTCOMES[name]?.source ?? FLAKY}\n`,
+  ]);
+  const folder = t.testdir(Object.fromEntries(sources) as Record<string, string>);
+  const countsFile = path.join(folder, 'counts.json');
+  const files = names.map((name) => ({ name, file: path.join(folder, `${name}.mjs`) }));
+  const source = `
+    const { runTests } = await import(${JSON.stringify(new URL('run-tests.mjs', SETUP).href)});
+    runTests(${JSON.stringify(files)}, ${JSON.stringify({ jobs: 2, timeout: 60, again, countsFile })});`;
+  const ended = await script(t, source);
+  const printed = await node(t, [setupFile('print-counts.mjs'), countsFile]);
+  return { ...ended, counts: printed.out.trim() };
+}
+
+t.test('tests: each way that a file can end is counted, told, and kept in the exit code', async (t) => {
+  for (const [name, { counts, code, said }] of Object.entries(OUTCOMES)) {
+    const ended = await runFiles(t, [name]);
+    t.equal(ended.out.trimEnd().split('\n').at(-1), counts, `${name}: the last line`);
+    t.equal(ended.counts, counts, `${name}: what CI reads`);
+    t.equal(ended.code, code, `${name}: the exit code`);
+    if (said) t.match(ended.out, said);
+  }
+});
+
+t.test('tests: the counts of several files are added up', async (t) => {
+  const { out, code, counts } = await runFiles(t, ['passes', 'fails', 'isKilled', 'skips']);
+  t.equal(counts, '6 passed, 2 failed');
+  t.equal(code, 1);
+  t.match(out, /^ok passes: 3 passed/m);
+  t.match(out, /^FAILED fails: 1 passed, 1 failed/m);
+});
+
+t.test('tests: what failed beside others may pass alone, and is called flaky', async (t) => {
+  const once = await runFiles(t, ['passes', 'flaky']);
+  t.match(once, { code: 1, counts: '3 passed, 1 failed' }, 'only where it was asked for');
+  const twice = await runFiles(t, ['passes', 'flaky'], 1);
+  t.match(twice, { code: 0, counts: '4 passed, 0 failed' });
+  t.match(twice.out, /^FAILED flaky: 0 passed, 1 failed/m, 'its first run is told');
+  t.match(twice.out, /^flaky: flaky failed beside others/m);
+  const fails = await runFiles(t, ['passes', 'fails'], 1);
+  t.match(fails, { code: 1, counts: '4 passed, 1 failed' }, 'what fails alone has failed');
+  const many = await runFiles(t, ['fails', 'throws', 'flaky'], 2);
+  t.match(many, { code: 1, counts: '1 passed, 3 failed' }, 'many failures are no accident');
+});
+
+t.test('tests: no matching file, or an unknown option, is a failure', async (t) => {
+  const none = await node(t, [setupFile('test.mjs'), 'there/is/no/such/test']);
+  t.equal(none.code, 1);
+  t.match(none.err, 'setup: no test file matches there/is/no/such/test');
+  t.equal((await node(t, [setupFile('test.mjs'), '--colour'])).code, 1);
+  t.equal((await node(t, [setupFile('test.mjs'), '--jobs=0', 'setup'])).code, 1);
+});
