@@ -21,6 +21,14 @@ export interface OutputFormat {
   readonly opusBitrate?: number;
 }
 
+/** How loud audio is made. */
+export interface LevelOptions {
+  /** dB, −20 to 20; held to that range */
+  readonly volume: number;
+  /** Brings speech to one loudness before the volume is applied. */
+  readonly normalizeLoudness: boolean;
+}
+
 /** The rate that recognition and voice activity work at, in Hz. */
 export const RECOGNITION_RATE = 16_000;
 

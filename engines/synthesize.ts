@@ -5,7 +5,6 @@
  * back on every way out; a failure leaves the stream by throwing, never by ending it (docs/contract/limits.md).
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createGain } from '../codecs/gain.js';
 import { encoderDelaySeconds } from '../codecs/encoder-delay.js';
 import { progressOf } from '../codecs/progress.js';
 import { ServiceError } from '../contracts/errors.js';
@@ -24,6 +23,7 @@ import type { TtsCapabilities, TtsRequest } from '../contracts/ports/tts.js';
 import type { VoiceLibrary } from '../contracts/ports/voices.js';
 import { scriptsIn, scriptsInLong, type TextScripts } from './language.js';
 import { paceOf, stretchedWord } from './pace.js';
+import { isTurnOver } from './loop-turn.js';
 import { hasSound } from './backends/sound.js';
 import type { Registry } from './registry.js';
 import { Listener } from './scheduling/listener.js';
@@ -119,7 +119,7 @@ async function* speak(selected: SelectedVoice, pieces: Pieces, job: Job): AsyncG
         timeline?.made(event.samples.length);
         listener.receive(event.samples.length / (sampleRate * stretch));
         yield event.samples;
-        await nextTurn();
+        if (isTurnOver()) await nextTurn();
       }
     }
     timeline?.end();
@@ -192,10 +192,12 @@ function render(
 ): AsyncIterable<Uint8Array> {
   const { request, signal } = job;
   request.trace?.engine(selected.engine.name);
-  const pcm = createGain(request)(refuseSilence(speak(selected, pieces, job), request));
+  const pcm = refuseSilence(speak(selected, pieces, job), request);
   const { capabilities } = selected.engine;
-  const { stretch } = paceOf(capabilities, request.speed);
-  return parts.encode(pcm, capabilities.sampleRate, request.output, signal, stretch);
+  const { stretch: speed } = paceOf(capabilities, request.speed);
+  const { output, volume, normalizeLoudness } = request;
+  const level = { volume, normalizeLoudness };
+  return parts.encode(pcm, capabilities.sampleRate, output, signal, { speed, level });
 }
 
 /** The pieces up to and with the first that can be heard. */

@@ -1,12 +1,13 @@
 /**
- * The `Encode` port (contracts/ports/codec.ts), on the gateway's side. PCM and WAV at the engine's own
- * rate and speed pass through here without a copy; everything else is a job of the `encode` child.
+ * The `Encode` port (contracts/ports/codec.ts), on the gateway's side. PCM and WAV at the engine's own rate and speed
+ * pass through here, without a copy where their level stays; everything else is a job of the `encode` child.
  * Invariant: nothing is sent before the first audio exists, so that a failure before it is a proper error.
  */
-import { bytesOf } from '../../contracts/audio.js';
+import { bytesOf, type LevelOptions } from '../../contracts/audio.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { Encode } from '../../contracts/ports/codec.js';
 import type { JobRunner } from '../../contracts/ports/jobs.js';
+import { changesLevel, Level } from '../gain.js';
 import { wavHeader } from '../wav.js';
 import type { EncodeArgs } from './jobs.js';
 
@@ -15,9 +16,10 @@ const PIECE_SAMPLES = 32 * 1024;
 
 /** An encoder that runs its jobs on `runner`. */
 export function createEncode(runner: JobRunner): Encode {
-  return (pcm, rate, output, signal, speed = 1) => {
-    const args = { rate, output, speed };
-    const audio = passes(args) ? passThrough(pcm, signal) : encodeInChild(runner, pcm, args, signal);
+  return (pcm, rate, output, signal, { speed = 1, level: asked } = {}) => {
+    const level = asked && changesLevel(asked) ? asked : undefined;
+    const args = { rate, output, speed, ...(level && { level }) };
+    const audio = passes(args) ? passThrough(pcm, signal, level) : encodeInChild(runner, pcm, args, signal);
     return output.format === 'wav' ? withWavHeader(audio, output.sampleRate) : audio;
   };
 }
@@ -25,10 +27,15 @@ export function createEncode(runner: JobRunner): Encode {
 const passes = ({ rate, output: { format, sampleRate }, speed }: EncodeArgs): boolean =>
   speed === 1 && rate === sampleRate && (format === 'pcm' || format === 'wav');
 
-async function* passThrough(pcm: AsyncIterable<Int16Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+async function* passThrough(
+  pcm: AsyncIterable<Int16Array>,
+  signal: AbortSignal,
+  options: LevelOptions | undefined,
+): AsyncGenerator<Uint8Array> {
+  const level = options && new Level(options);
   for await (const samples of pcm) {
     signal.throwIfAborted();
-    if (samples.length > 0) yield bytesOf(samples);
+    if (samples.length > 0) yield bytesOf(level ? level.apply(samples) : samples);
   }
 }
 

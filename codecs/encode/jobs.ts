@@ -4,8 +4,15 @@
  * child take turns; native memory is freed however the job ends.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { BYTES_PER_SAMPLE, type OutputFormat } from '../../contracts/audio.js';
+import {
+  BYTES_PER_SAMPLE,
+  bytesOf,
+  type LevelOptions,
+  type OutputFormat,
+  samplesOf,
+} from '../../contracts/audio.js';
 import type { JobContext, JobHandlers, JobValue } from '../../contracts/ports/jobs.js';
+import { Level } from '../gain.js';
 import { openSink } from './sinks.js';
 
 export interface EncodeArgs {
@@ -14,6 +21,8 @@ export interface EncodeArgs {
   readonly output: OutputFormat;
   /** Factor by which the audio is made faster, at the same pitch; 1 where absent. */
   readonly speed?: number;
+  /** Absent: as loud as it is. */
+  readonly level?: LevelOptions;
 }
 
 /** About a millisecond of MP3 encoding. */
@@ -23,15 +32,16 @@ export const encodeJobs: JobHandlers = { encode };
 
 /** Input: 16-bit mono PCM as bytes, in chunks of whole samples. Output: encoded bytes; WAV without its header. */
 async function* encode(
-  { rate, output, speed = 1 }: EncodeArgs,
+  { rate, output, speed = 1, level: options }: EncodeArgs,
   input: AsyncIterable<JobValue>,
   { signal }: JobContext,
 ): AsyncGenerator<Uint8Array> {
   const sliceBytes = Math.ceil(rate * SLICE_SECONDS * Math.min(1, speed)) * BYTES_PER_SAMPLE;
+  const level = options && new Level(options);
   const sink = openSink(rate, output, speed);
   try {
     for await (const chunk of input) {
-      for (const slice of slices(bytesOfChunk(chunk), sliceBytes)) {
+      for (const slice of slices(bytesOfChunk(chunk, level), sliceBytes)) {
         if (signal.aborted) return;
         const bytes = sink.push(slice);
         // Behind a value the kernel lets the loop turn.
@@ -47,9 +57,11 @@ async function* encode(
   }
 }
 
-function bytesOfChunk(chunk: JobValue): Buffer {
-  if (chunk instanceof Uint8Array) return Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-  throw new TypeError('encode takes PCM as bytes');
+/** The PCM of an input value, at its level. */
+function bytesOfChunk(chunk: JobValue, level: Level | undefined): Buffer {
+  if (!(chunk instanceof Uint8Array)) throw new TypeError('encode takes PCM as bytes');
+  const pcm = level ? bytesOf(level.apply(samplesOf(chunk))) : chunk;
+  return Buffer.from(pcm.buffer, pcm.byteOffset, pcm.byteLength);
 }
 
 function* slices(bytes: Buffer, size: number): Generator<Buffer> {

@@ -1,17 +1,24 @@
 /** Between PCM and bytes, as the speech pipeline sees it. `codecs/` implements both. */
-import type { OutputFormat } from '../audio.js';
+import type { LevelOptions, OutputFormat } from '../audio.js';
+
+/** What is changed of audio on its way. */
+export interface AudioChanges {
+  /** Factor by which it is made faster, at the same pitch; 1 where absent. */
+  readonly speed?: number;
+  /** Absent: as loud as it is. */
+  readonly level?: LevelOptions;
+}
 
 /**
- * Resamples and encodes while the PCM still arrives. `pcm` yields samples at `rate` Hz. With a `speed` other
- * than 1 the audio is that many times as fast, at the same pitch.
- * Leaving the loop, or an abort, stops the encoder. Errors: `engine_lost`, `engine_failed`.
+ * Levels, resamples and encodes while the PCM still arrives. `pcm` yields samples at `rate` Hz, and never writes to
+ * them again. Leaving the loop, or an abort, stops the encoder. Errors: `engine_lost`, `engine_failed`.
  */
 export type Encode = (
   pcm: AsyncIterable<Int16Array>,
   rate: number,
   output: OutputFormat,
   signal: AbortSignal,
-  speed?: number,
+  changes?: AudioChanges,
 ) => AsyncIterable<Uint8Array>;
 
 /**

@@ -20,7 +20,7 @@ export interface Channel {
   readonly closed: boolean;
   /** The connection went before the reply was whole. */
   onClosed: () => void;
-  /** After `whole`, `begin` or `write` answered false: everything so far has left for the kernel. */
+  /** After `whole`, `begin`, `write` or `finish` answered false: everything so far has left for the kernel. */
   onWritable: () => void;
   /** A reply with its length. False: not all of it has left yet. */
   whole(head: ReplyHead, body: string | Uint8Array): boolean;
@@ -29,7 +29,8 @@ export interface Channel {
   /** Head and first chunk of a streamed reply. False: wait for `onWritable`. */
   begin(head: ReplyHead, chunk: string | Uint8Array): boolean;
   write(chunk: string | Uint8Array): boolean;
-  finish(): void;
+  /** The last chunk, if there is one, and the end. False: not all of it has left yet. */
+  finish(chunk?: string | Uint8Array): boolean;
   /** Ends the connection at once, so that what was sent cannot pass for a whole reply. */
   destroy(): void;
 }

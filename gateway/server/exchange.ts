@@ -15,6 +15,7 @@ import type { Arrival } from './adapter.js';
 import type { Origins } from './client-address.js';
 import { preflightHeaders, isPreflight } from './cors.js';
 import { EdgeRequest } from './edge-request.js';
+import { GatheredWrites } from './gathered-writes.js';
 import type { Metrics, RequestReport } from './metrics.js';
 import type { Place, Waiter } from './place.js';
 import type { Dialect, Reply } from './port.js';
@@ -94,6 +95,7 @@ export class Exchange {
   /** Rejects what is being waited for: the handler, a chunk or the client. */
   #interrupt: ((error: Error) => void) | undefined;
   #wakeWriter: (() => void) | undefined;
+  #writes: GatheredWrites | undefined;
   #cancelDeadline: () => void = () => undefined;
   #evicted = false;
 
@@ -111,7 +113,10 @@ export class Exchange {
   async run(): Promise<void> {
     const { channel } = this.arrival;
     channel.onClosed = () => this.#stop(new ClientLeft('The client has gone'));
-    channel.onWritable = () => this.#wakeWriter?.();
+    channel.onWritable = () => {
+      this.#writes?.writable();
+      this.#wakeWriter?.();
+    };
     this.#awaitFirstByte(LIMITS.http.firstByteMs);
     try {
       const reply = await this.#answer();
@@ -222,10 +227,8 @@ export class Exchange {
     this.#mark(head.status);
     this.edge.metrics.sent(body.length);
     if (!channel.begin(head, body)) await this.#writable();
-    await this.#clientsTurn(
-      () => this.#race(upload?.over(LINGER.bytes, LINGER.ms) ?? Promise.resolve()),
-      true,
-    );
+    const sent = () => this.#race(upload?.over(LINGER.bytes, LINGER.ms) ?? Promise.resolve());
+    await this.#clientsTurn(sent, true);
     channel.finish();
   }
 
@@ -237,21 +240,23 @@ export class Exchange {
 
   async #stream(head: ReturnType<typeof replyHead>, body: AsyncIterable<Chunk>): Promise<void> {
     const iterator = body[Symbol.asyncIterator]();
-    const { channel } = this.arrival;
+    const writes = new GatheredWrites(this.arrival.channel);
+    this.#writes = writes;
     try {
       let step = await this.#race(firstChunk(iterator));
       if (step.done) return await this.#sendWhole(head, '');
       this.#mark(head.status);
       if (isEventStream(head)) this.#cancelDeadline = this.#capConnection();
-      let flowing = channel.begin(head, step.value);
-      for (;;) {
+      for (let flowing = writes.begin(head, step.value); ; flowing = writes.write(step.value)) {
         this.edge.metrics.sent(step.value.length);
         if (!flowing) await this.#writable();
         step = await this.#race(iterator.next());
-        if (step.done) return channel.finish();
-        flowing = step.value.length === 0 || channel.write(step.value);
+        if (step.done) break;
       }
+      while (!writes.flowing) await this.#writable();
+      if (!writes.finish()) await this.#writable();
     } catch (error) {
+      writes.flush();
       abandon(iterator);
       throw error;
     }

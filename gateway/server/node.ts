@@ -67,11 +67,7 @@ class NodeChannel implements Channel {
     if (this.closed) return true;
     const length = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;
     this.#writeHead(head, length);
-    const small = length <= ONE_PIECE_BYTES;
-    if (!small) this.response.once('finish', () => this.#sent());
-    this.closed = small;
-    this.response.end(body);
-    return small;
+    return this.#end(body, length);
   }
 
   bare(head: ReplyHead, length?: number): void {
@@ -91,15 +87,22 @@ class NodeChannel implements Channel {
     return this.closed || this.response.write(chunk);
   }
 
-  finish(): void {
-    if (this.closed) return;
-    this.closed = true;
-    this.response.end();
+  finish(chunk: string | Uint8Array = ''): boolean {
+    return this.closed || this.#end(chunk, chunk.length);
   }
 
   destroy(): void {
     this.closed = true;
     this.response.destroy();
+  }
+
+  /** What is small is taken to have left. */
+  #end(chunk: string | Uint8Array, length: number): boolean {
+    const small = length <= ONE_PIECE_BYTES;
+    if (!small) this.response.once('finish', () => this.#sent());
+    this.closed = small;
+    this.response.end(chunk);
+    return small;
   }
 
   #sent(): void {

@@ -101,14 +101,13 @@ export class UwsChannel implements Channel {
     return this.#advance();
   }
 
-  finish(): void {
-    if (this.closed) return;
-    this.#close();
-    this.response.cork(() => {
-      // Asked to close here, it would write its Connection header into the last chunk; so nothing more is read.
-      if (this.#closes) this.response.pause();
-      this.response.end();
-    });
+  finish(chunk: string | Uint8Array = NOTHING): boolean {
+    if (this.closed) return true;
+    this.#rest = bytesOf(chunk);
+    this.#endsWhenSent = true;
+    if (this.#rest.length > 0) return this.#advance();
+    this.#endStream();
+    return true;
   }
 
   destroy(): void {
@@ -136,6 +135,19 @@ export class UwsChannel implements Channel {
     });
   }
 
+  /** With the rest of the last chunk. */
+  #endStream(): void {
+    if (this.closed) return;
+    const rest = this.#rest;
+    this.#close();
+    this.response.cork(() => {
+      if (rest.length > 0) this.response.write(rest);
+      // Asked to close here, it would write its Connection header into the last chunk; so nothing more is read.
+      if (this.#closes) this.response.pause();
+      this.response.end();
+    });
+  }
+
   #writeHead(head: ReplyHead): void {
     this.response.writeStatus(statusLine(head.status));
     for (const [name, value] of head.headers) this.response.writeHeader(name, value);
@@ -156,7 +168,9 @@ export class UwsChannel implements Channel {
   }
 
   #pump(): void {
-    while (this.#clear && this.#rest.length > 0) this.response.cork(() => this.#writePiece(PIECE_BYTES));
+    const held = this.#endsWhenSent ? PIECE_BYTES : 0;
+    while (this.#clear && this.#rest.length > held) this.response.cork(() => this.#writePiece(PIECE_BYTES));
+    if (this.#clear && this.#endsWhenSent) this.#endStream();
   }
 
   /** The binding keeps all that it is given; one byte tells whether it has let go of what it had. */
@@ -172,9 +186,8 @@ export class UwsChannel implements Channel {
 
   /** In chunks, since the binding's way to send a body of known length by parts stalls under TLS. */
   #large(head: ReplyHead, body: string | Uint8Array): boolean {
-    this.#endsWhenSent = !this.begin(head, body);
-    if (!this.#endsWhenSent) this.finish();
-    return !this.#endsWhenSent;
+    this.#endsWhenSent = true;
+    return this.begin(head, body);
   }
 
   /** While a handler for it is set, the binding sends what it holds only when something is written or corked. */
@@ -186,7 +199,7 @@ export class UwsChannel implements Channel {
     this.#writeProbe();
     if (!this.#clear) this.keepAwake();
     if (this.#rest.length > 0) return true;
-    if (this.#endsWhenSent) this.finish();
+    if (this.#endsWhenSent) this.#endStream();
     this.onWritable();
     return true;
   }

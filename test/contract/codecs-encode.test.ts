@@ -21,7 +21,7 @@ import { FORMATS, resolveOutput } from '../../codecs/formats.js';
 import { createPool } from '../../processes/pool.js';
 import { silentLog } from '../../contracts/log.js';
 import { superviseRole } from '../../processes/supervise.js';
-import { chunked, collect, frequencyOf, tone } from '../fixtures/codecs-audio.js';
+import { chunked, collect, frequencyOf, peakOf, tone } from '../fixtures/codecs-audio.js';
 import { skipReason } from '../fixtures/external.js';
 
 const SECONDS = 1.25;
@@ -192,6 +192,18 @@ t.test('one enormous chunk is encoded like many small ones', async (t) => {
   const small = await collect(encode(chunked(samples, 2400), 24_000, output, signal));
   t.ok(whole.length > 20, 'it comes out in pieces');
   t.ok(Buffer.concat(whole).equals(Buffer.concat(small)));
+});
+
+t.test('an encode child controls the level as the gateway does', async (t) => {
+  const samples = tone(16_000, 0.5, 300, 1000);
+  const output = resolveOutput({ format: 'pcm', sampleRate: 24_000 });
+  const peaks = [0, 6].map(async (volume) => {
+    const level = { volume, normalizeLoudness: false };
+    const bytes = await collect(encode(chunked(samples, 1600), 16_000, output, signal, { level }));
+    return peakOf(samplesOf(Buffer.concat(bytes)));
+  });
+  const [plain = 0, louder = 0] = await Promise.all(peaks);
+  t.ok(Math.abs(louder / plain - 10 ** (6 / 20)) < 0.02, `${plain} becomes ${louder}`);
 });
 
 t.test('a source that fails fails the stream, and the child goes on', async (t) => {

@@ -47,7 +47,7 @@ for (const speed of [0.25, 0.5, 2, 4]) {
         yield* chunked(tone(RATE, 2), 1600);
       }
       let seconds = 0;
-      for await (const bytes of encode(speech(), RATE, output, signal, speed)) {
+      for await (const bytes of encode(speech(), RATE, output, signal, { speed })) {
         seconds = progress(bytes);
         if (seconds > 0) heard();
       }
@@ -58,7 +58,7 @@ for (const speed of [0.25, 0.5, 2, 4]) {
 
 t.test('the engine’s own rate is no short cut around the speed', async (t) => {
   const output = resolveOutput({ format: 'pcm', sampleRate: RATE });
-  const bytes = await collect(encode(chunked(tone(RATE, 2), 1600), RATE, output, signal, 2));
+  const bytes = await collect(encode(chunked(tone(RATE, 2), 1600), RATE, output, signal, { speed: 2 }));
   const samples = samplesOf(Buffer.concat(bytes));
   t.equal(samples.length, RATE);
   t.ok(Math.abs(frequencyOf(samples, RATE) - 440) < 5, 'the pitch stays');
@@ -71,10 +71,12 @@ t.test('an abort in the middle frees the child for the next', async (t) => {
     yield tone(RATE, 1);
     await new Promise<never>(() => undefined);
   }
-  const reading = collect(encode(stalled(), RATE, output, gone.signal, 0.5));
+  const reading = collect(encode(stalled(), RATE, output, gone.signal, { speed: 0.5 }));
   gone.abort(new Error('gone'));
   await t.rejects(reading, { message: 'gone' });
-  t.ok((await collect(encode(chunked(tone(RATE, 1), 1600), RATE, output, signal, 0.5))).length > 0);
+  t.ok(
+    (await collect(encode(chunked(tone(RATE, 1), 1600), RATE, output, signal, { speed: 0.5 }))).length > 0,
+  );
 });
 
 t.test('through a gateway whose engine has one speed, the audio is as long as the speed says', async (t) => {

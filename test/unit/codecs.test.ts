@@ -1,6 +1,6 @@
 /** The formats table, the WAV header, sniffing, gain, and what passes through the gateway unencoded. */
 import t from 'tap';
-import { type AudioFormat, bytesOf } from '../../contracts/audio.js';
+import { type AudioFormat, bytesOf, type LevelOptions } from '../../contracts/audio.js';
 import type { JobRunner } from '../../contracts/ports/jobs.js';
 import { joinSamples } from '../../engines/backends/samples.js';
 import { createEncode } from '../../codecs/encode/encoder.js';
@@ -12,7 +12,7 @@ import {
   resolveOutput,
   snapMp3Bitrate,
 } from '../../codecs/formats.js';
-import { createGain } from '../../codecs/gain.js';
+import { changesLevel, Level } from '../../codecs/gain.js';
 import { sniff } from '../../codecs/decode/sniff.js';
 import { wavHeader } from '../../codecs/wav.js';
 import { chunked, collect, fixture, peakOf, rmsOf, tone, TONE_FILES } from '../fixtures/codecs-audio.js';
@@ -267,12 +267,15 @@ t.test('pass-through stops when the caller has gone, and closes its source', asy
   t.ok(closed);
 });
 
-const levelled = async (
+async function levelled(
   samples: Int16Array,
   volume: number,
   normalizeLoudness: boolean,
-): Promise<Int16Array> =>
-  joinSamples(await collect(createGain({ volume, normalizeLoudness })(chunked(samples, 1600))));
+): Promise<Int16Array> {
+  const level = new Level({ volume, normalizeLoudness });
+  const chunks = await collect(chunked(samples, 1600));
+  return joinSamples(chunks.map((chunk) => level.apply(chunk)));
+}
 
 t.test('volume is in dB, keeps every sample, and never clips', async (t) => {
   const quiet = tone(16_000, 1, 440, 1000);
@@ -297,8 +300,31 @@ t.test('loudness: quiet and loud speech come out alike, silence stays silence', 
   t.equal(peakOf(await levelled(new Int16Array(16_000), 0, true)), 0);
 });
 
-t.test('nothing to change: the stream itself', (t) => {
-  const pcm = chunked(tone(8000, 0.1), 80);
-  t.equal(createGain({ volume: 0, normalizeLoudness: false })(pcm), pcm);
-  t.end();
+t.test('loudness: a peak that comes suddenly is not clipped', async (t) => {
+  const quiet = tone(16_000, 1, 300, 1000);
+  const loud = tone(16_000, 1, 300, 32_767);
+  const both = joinSamples([quiet, loud]);
+  for (const volume of [0, 20]) {
+    const peak = peakOf(await levelled(both, volume, true));
+    t.ok(peak <= 32_400, `${volume} dB: ${peak}`);
+  }
+  const extreme = Int16Array.from({ length: 16_000 }, (_, index) => (index % 200 < 100 ? 32_767 : -32_768));
+  const square = await levelled(extreme, 20, false);
+  t.ok(
+    square.every((sample, index) => Math.sign(sample) === Math.sign(extreme[index]!)),
+    'nothing wraps around',
+  );
+});
+
+t.test('PCM passes through at its level, and as it is where there is nothing to change', async (t) => {
+  const samples = tone(16_000, 0.5, 300, 1000);
+  const signal = new AbortController().signal;
+  const output = { format: 'pcm', sampleRate: 16_000 } as const;
+  const passed = async (level: LevelOptions) =>
+    collect(createEncode(never)(chunked(samples, 1600), 16_000, output, signal, { level }));
+  const neutral = { volume: 0, normalizeLoudness: false };
+  t.notOk(changesLevel(neutral));
+  t.ok((await passed(neutral)).every((chunk) => chunk.buffer === samples.buffer));
+  const louder = Buffer.concat(await passed({ volume: 6, normalizeLoudness: false }));
+  t.same(louder, Buffer.from(bytesOf(await levelled(samples, 6, false))));
 });
