@@ -71,14 +71,18 @@ const headerName = (prefix: string, option: string): string =>
     .join('-');
 
 /** Whether the request carries any header with the prefix, known or not (rule 6). */
-export const hasOptionHeaders = (headers: ReadonlyMap<string, string>, prefix: string): boolean =>
-  [...headers.keys()].some((name) => name.startsWith(prefix.toLowerCase()));
+export function hasOptionHeaders(headers: ReadonlyMap<string, string>, prefix: string): boolean {
+  const start = prefix.toLowerCase();
+  for (const name of headers.keys()) if (name.startsWith(start)) return true;
+  return false;
+}
 
 /**
  * Options out of `X-Svc-<Param>` headers: JSON where it parses, text else; an empty one is absent, names that
  * are no option are ignored. `prefix` as in the vocabulary, header names in lower case. Errors: `invalid_request`.
  */
 export function optionsFromHeaders(headers: ReadonlyMap<string, string>, prefix: string): NativeOptions {
+  if (!hasOptionHeaders(headers, prefix)) return {};
   const found = OPTION_NAMES.flatMap((name) => {
     const text = headers.get(headerName(prefix, name).toLowerCase())?.trim();
     return text ? [[name, headerValue(name, text)] as const] : [];

@@ -57,6 +57,10 @@ export class EdgeRequest implements HttpRequest {
     return this.#abort.signal;
   }
 
+  get isAborted(): boolean {
+    return this.#abortReason !== undefined;
+  }
+
   /** Errors: `unsupported_media_type` where it is compressed. */
   body(limitBytes: number): AsyncIterable<Uint8Array> {
     const encoding = this.headers.get('content-encoding') ?? 'identity';

@@ -194,7 +194,7 @@ export class Exchange {
     const decision = socket && (await this.#race(socket.upgrade(this.#request)));
     if (!decision) throw new Error('A route is neither a handler nor a socket');
     if (!isAccept(decision)) return decision.refuse;
-    if (!this.edge.sockets.admits(decision, this.clientAddress)) this.edge.refuse('overloaded');
+    if (!this.edge.sockets.admits(decision, this)) this.edge.refuse('overloaded');
     this.#status = 101;
     this.#cancelDeadline();
     this.edge.sockets.open(this.arrival, decision, offered, this.#request);

@@ -96,9 +96,9 @@ export class SocketHost {
     return bytes;
   }
 
-  /** Whether there is room for a socket of that address. */
-  admits({ unauthenticated }: SocketAccept, clientAddress: string): boolean {
-    return unauthenticated !== true || this.#unauthenticated.hasRoom(clientAddress);
+  /** Whether there is room for a socket of that client. */
+  admits({ unauthenticated }: SocketAccept, client: Pick<HttpRequest, 'clientAddress'>): boolean {
+    return unauthenticated !== true || this.#unauthenticated.hasRoom(client.clientAddress);
   }
 
   /** Completes the handshake of `arrival`, which must have one. */
@@ -106,10 +106,11 @@ export class SocketHost {
     arrival: Arrival,
     accept: SocketAccept,
     offered: readonly string[],
-    { generationId, clientAddress }: Pick<HttpRequest, 'generationId' | 'clientAddress'>,
+    request: Pick<HttpRequest, 'generationId' | 'clientAddress'>,
   ): void {
+    const { generationId } = request;
     const unauthenticated = accept.unauthenticated === true;
-    const address = unauthenticated ? clientAddress : undefined;
+    const address = unauthenticated ? request.clientAddress : undefined;
     const protocol = offered.find((name) => name === accept.protocol);
     arrival.upgrade?.({
       protocol,

@@ -66,10 +66,11 @@ class UwsWire implements Wire {
 }
 
 interface Upgraded {
-  readonly handshake: Handshake;
-  events?: WireEvents;
+  /** Let go of once the socket is open. */
+  handshake: Handshake | undefined;
+  events: WireEvents | undefined;
   /** Set where the socket closed while it was being opened. */
-  closedWith?: number;
+  closedWith: number | undefined;
 }
 
 /**
@@ -127,7 +128,7 @@ function upgrader(
     // its connection (measured: 1006 within milliseconds, on some connections that have served requests before).
     response.writeStatus(statusLine(101));
     for (const [name, value] of handshake.headers) response.writeHeader(name, value);
-    const user: Upgraded = { handshake };
+    const user: Upgraded = { handshake, events: undefined, closedWith: undefined };
     const key = head.headers.get('sec-websocket-key') ?? '';
     const context = contextFor(handshake);
     if (context) response.upgrade(user, key, handshake.protocol ?? '', '', context);
@@ -144,8 +145,9 @@ const SOCKETS: WebSocketBehavior<Upgraded> = {
   maxBackpressure: 0,
   open(socket) {
     const user = socket.getUserData();
-    user.events = user.handshake.opened(new UwsWire(socket));
-    if (user.closedWith !== undefined) user.events.closed(user.closedWith);
+    user.events = user.handshake?.opened(new UwsWire(socket));
+    user.handshake = undefined;
+    if (user.closedWith !== undefined) user.events?.closed(user.closedWith);
   },
   message(socket, bytes, isBinary) {
     const { events } = socket.getUserData();

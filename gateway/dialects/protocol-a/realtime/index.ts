@@ -55,7 +55,7 @@ function opening(
   };
   // A client that leaves before its socket is open never closes it.
   if (secret) request.signal.addEventListener('abort', () => ended(SWITCHING_PROTOCOLS), { once: true });
-  if (request.signal.aborted) ended(SWITCHING_PROTOCOLS);
+  if (request.isAborted) ended(SWITCHING_PROTOCOLS);
   try {
     const client = clientOf(request, caller, shared.parts, observation);
     observation.model(modelOf(client.settings));
