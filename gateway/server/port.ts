@@ -100,8 +100,6 @@ export interface Socket {
   drained(): Promise<void>;
   /** Idempotent. Queued frames are sent first; a client that does not read is cut after a grace. */
   close(reason: CloseReason | { readonly code: number; readonly reason: string }): void;
-  /** Aborted once the socket is closed from either side. */
-  readonly signal: AbortSignal;
   /** For a socket that was accepted as `unauthenticated`: its client is known by now. */
   authenticated(): void;
 }
@@ -109,6 +107,8 @@ export interface Socket {
 export interface SocketEvents {
   /** The bytes belong to the receiver. */
   message(data: string | Uint8Array): void;
+  /** It begins to close, from either side: nothing more is taken in or out. Called once, before `closed`. */
+  gone?(): void;
   /** Called exactly once. */
   closed(code: number): void;
 }

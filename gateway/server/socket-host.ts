@@ -144,8 +144,8 @@ export class SocketHost {
 
 class Connection implements Socket, WireEvents {
   readonly #egress: EgressQueue;
-  readonly #gone = new AbortController();
   #events: SocketEvents | undefined;
+  #goneTold = false;
   #ending: Ending | undefined;
   #wireEnded = false;
   #isClosed = false;
@@ -165,10 +165,6 @@ class Connection implements Socket, WireEvents {
     this.#egress = new EgressQueue(wire);
   }
 
-  get signal(): AbortSignal {
-    return this.#gone.signal;
-  }
-
   get queuedBytes(): number {
     return this.#isClosed ? 0 : this.#egress.bytes;
   }
@@ -180,6 +176,7 @@ class Connection implements Socket, WireEvents {
     this.#guarded(() => {
       this.#events = this.accept.open(this);
     });
+    if (this.#ending) this.#tellGone();
   }
 
   /** Until `authenticated`, but not for long. `leave` ends its place among those who wait. */
@@ -218,7 +215,7 @@ class Connection implements Socket, WireEvents {
     this.#cancelCap();
     this.#cancelGrace?.();
     this.#cancelGrace = this.around.clock.after(GRACE_MS, () => this.wire.terminate());
-    this.#gone.abort();
+    this.#tellGone();
     this.#endWhenSent();
   }
 
@@ -252,9 +249,15 @@ class Connection implements Socket, WireEvents {
     this.#cancelGrace?.();
     this.#egress.clear();
     this.left();
-    this.#gone.abort();
+    this.#tellGone();
     this.#release();
     this.#guarded(() => this.#events?.closed(this.#ending?.code ?? code));
+  }
+
+  #tellGone(): void {
+    if (!this.#events || this.#goneTold) return;
+    this.#goneTold = true;
+    this.#guarded(() => this.#events?.gone?.());
   }
 
   #release(): void {

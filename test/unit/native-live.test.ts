@@ -56,7 +56,7 @@ const trace = { context: { traceparent: '' }, engine: () => undefined };
 function open() {
   const speech = new ToldSpeech();
   const clock = new SimulatedClock();
-  const gone = new AbortController();
+  let isClosed = false;
   const log: (ServerEvent | { readonly close: unknown })[] = [];
   let readable = true;
   let release = (): void => undefined;
@@ -65,27 +65,29 @@ function open() {
     queuedBytes: 0,
     drained: () => (readable ? Promise.resolve() : new Promise((resolve) => (release = resolve))),
     close(reason) {
-      if (!gone.signal.aborted) log.push({ close: reason });
-      gone.abort();
-      release();
+      if (!isClosed) log.push({ close: reason });
+      end();
     },
-    signal: gone.signal,
     authenticated: () => undefined,
   };
   const parts = { speech: speech.port, clock, log: silentLog } as Partial<NativeParts> as NativeParts;
   const client = { caller: { workspaceId: 'w', keyId: 'k' }, model: 's1', generationId: 'g', trace } as const;
   const ends: number[] = [];
   const session = new LiveSession(socket, client, parts, (status) => void ends.push(status));
+  const end = (): void => {
+    if (!isClosed) session.gone();
+    isClosed = true;
+    release();
+  };
   return {
     speech,
     clock,
     log,
     ends,
     session,
-    send: (event: unknown) => void (gone.signal.aborted || session.message(encode(event))),
+    send: (event: unknown) => void (isClosed || session.message(encode(event))),
     leave() {
-      gone.abort();
-      release();
+      end();
       session.closed();
     },
     read(now: boolean) {

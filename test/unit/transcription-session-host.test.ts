@@ -50,7 +50,7 @@ function openSession(query = '', refused?: SessionFault) {
       }),
   };
   const clock = new SimulatedClock();
-  const gone = new AbortController();
+  let isClosed = false;
   const frames: Record<string, unknown>[] = [];
   const closes: unknown[] = [];
   const socket: Socket = {
@@ -58,10 +58,9 @@ function openSession(query = '', refused?: SessionFault) {
     queuedBytes: 0,
     drained: () => Promise.resolve(),
     close(reason) {
-      if (!gone.signal.aborted) closes.push(reason);
-      gone.abort();
+      if (!isClosed) closes.push(reason);
+      leave();
     },
-    signal: gone.signal,
     authenticated: () => undefined,
   };
   const options = sessionOptions(new URLSearchParams(query), defaultVocabulary);
@@ -75,8 +74,12 @@ function openSession(query = '', refused?: SessionFault) {
     vocabulary: defaultVocabulary,
     log: silentLog,
   });
+  const leave = (): void => {
+    if (!isClosed) session.gone();
+    isClosed = true;
+  };
   const send = (frame: unknown): void => {
-    if (!gone.signal.aborted) session.message(typeof frame === 'string' ? frame : JSON.stringify(frame));
+    if (!isClosed) session.message(typeof frame === 'string' ? frame : JSON.stringify(frame));
   };
   const chunk = (audio: Uint8Array, fields: object = {}): void =>
     send({
@@ -85,7 +88,7 @@ function openSession(query = '', refused?: SessionFault) {
       ...fields,
     });
   const types = (): unknown[] => frames.map(({ message_type }) => message_type);
-  return { jobs, clock, frames, closes, session, send, chunk, types, gone };
+  return { jobs, clock, frames, closes, session, send, chunk, types, leave };
 }
 
 const second = (value = 0): Uint8Array => new Uint8Array(32_000).fill(value);
@@ -219,7 +222,7 @@ t.test('guesses: only with new audio, one at a time, none while a commit is unan
 t.test('whoever leaves, or runs out of time, leaves no job behind', async (t) => {
   const left = openSession();
   left.chunk(second());
-  left.gone.abort();
+  left.leave();
   t.ok(left.jobs[0]?.signal.aborted);
   t.equal(left.clock.pending, 0);
   const late = openSession();

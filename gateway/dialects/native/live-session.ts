@@ -54,7 +54,6 @@ export class LiveSession implements SocketEvents {
   ) {
     this.#since = parts.clock.monotonic();
     this.#machine = run(nativeLive, undefined, parts.clock, this.#effects);
-    socket.signal.addEventListener('abort', () => this.#machine.send({ type: 'gone' }), { once: true });
   }
 
   message(data: string | Uint8Array): void {
@@ -66,8 +65,11 @@ export class LiveSession implements SocketEvents {
     }
   }
 
-  closed(): void {
+  gone(): void {
     this.#machine.send({ type: 'gone' });
+  }
+
+  closed(): void {
     this.ended(this.#status);
   }
 

@@ -98,7 +98,6 @@ export class RealtimeSession implements SocketEvents, SessionState {
     this.events = new ServerEvents(socket, suffix);
     this.conversation = new ConversationItems((item) => audioCache.drop(this.id, item));
     this.#machine = run(realtime, undefined, parts.clock, this.#effects);
-    socket.signal.addEventListener('abort', () => this.decide({ type: 'gone' }), { once: true });
     this.events.send('session.created', sessionFields(this));
   }
 
@@ -131,9 +130,12 @@ export class RealtimeSession implements SocketEvents, SessionState {
     this.#frames.push(frame);
   }
 
+  gone(): void {
+    this.decide({ type: 'gone' });
+  }
+
   closed(): void {
     this.#frames.clear();
-    this.decide({ type: 'gone' });
     for (const item of this.conversation.ids) this.audioCache.drop(this.id, item);
     this.ended();
   }

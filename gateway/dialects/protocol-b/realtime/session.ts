@@ -76,7 +76,6 @@ export class TranscriptionSession implements SocketEvents {
   ) {
     this.#partial = new PartialTranscript(client.options.sampleRate);
     this.#machine = run(transcriptionSession, { tooMany: TOO_MANY_COMMITS }, parts.clock, this.#effects);
-    socket.signal.addEventListener('abort', () => this.#machine.send({ type: 'gone' }), { once: true });
     socket.send(startedFrame(client.generationId, client.options, parts.vocabulary));
   }
 
@@ -90,8 +89,11 @@ export class TranscriptionSession implements SocketEvents {
     }
   }
 
-  closed(): void {
+  gone(): void {
     this.#machine.send({ type: 'gone' });
+  }
+
+  closed(): void {
     this.client.observation.end(this.#status);
   }
 

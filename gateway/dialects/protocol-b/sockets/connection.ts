@@ -48,7 +48,7 @@ export interface Handshake {
 export interface ConnectionEvents {
   /** A frame takes effect. */
   frame(frame: ClientFrame, caller: Caller): void;
-  /** The client has gone, or the socket is closed. May come twice. */
+  /** The client has gone, or the socket is being closed. */
   gone(): void;
 }
 
@@ -75,7 +75,6 @@ export class SpeechConnection {
     const { inactivityMs } = handshake.settings;
     const input = { inactivityMs, silence: silence(inactivityMs) };
     this.#machine = run(speechSocket, input, parts.clock, this.#effects);
-    socket.signal.addEventListener('abort', () => this.#gone(), { once: true });
     if (handshake.caller) this.#identified(handshake.caller);
   }
 
@@ -88,8 +87,12 @@ export class SpeechConnection {
     }
   }
 
+  gone(): void {
+    this.#machine.send({ type: 'gone' });
+    this.events.gone();
+  }
+
   closed(): void {
-    this.#gone();
     this.handshake.observation.end(this.#status);
   }
 
@@ -172,11 +175,6 @@ export class SpeechConnection {
   #refuseFor(error: ServiceError): undefined {
     this.#status = error.status;
     this.refuse(faultOf(error));
-  }
-
-  #gone(): void {
-    this.#machine.send({ type: 'gone' });
-    this.events.gone();
   }
 
   readonly #effects: Effects<SpeechSocketEffect> = {

@@ -34,6 +34,10 @@ export class MultiStreamInputSession implements SocketEvents {
     this.#connection.receive(data);
   }
 
+  gone(): void {
+    this.#connection.gone();
+  }
+
   closed(): void {
     this.#connection.closed();
   }

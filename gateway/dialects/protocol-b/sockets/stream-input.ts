@@ -31,6 +31,10 @@ export class StreamInputSession implements SocketEvents {
     this.#connection.receive(data);
   }
 
+  gone(): void {
+    this.#connection.gone();
+  }
+
   closed(): void {
     this.#connection.closed();
   }
