@@ -17,6 +17,33 @@ export type Effects<Effect extends { readonly type: string }> = {
   readonly [Type in Effect['type']]: (effect: Extract<Effect, { readonly type: Type }>) => void;
 };
 
+/** The same as one table for many hosts, each function given the one that performs. */
+export type HostedEffects<Host, Effect extends { readonly type: string }> = {
+  readonly [Type in Effect['type']]: (host: Host, effect: Extract<Effect, { readonly type: Type }>) => void;
+};
+
+/** Performs an effect. */
+export type Perform<Effect> = (effect: Effect) => void;
+
+type Row = (...parameters: readonly unknown[]) => void;
+
+/** The function of a table for one host. */
+export function performing<Host, Effect extends { readonly type: string }>(
+  effects: HostedEffects<Host, Effect>,
+  host: Host,
+): Perform<Effect> {
+  const rows = effects as Readonly<Record<string, Row>>;
+  return (effect) => rows[effect.type]?.(host, effect);
+}
+
+function performed<Effect extends { readonly type: string }>(
+  effects: Effects<Effect> | Perform<Effect>,
+): Perform<Effect> {
+  if (typeof effects === 'function') return effects;
+  const rows = effects as Readonly<Record<string, Row>>;
+  return (effect) => rows[effect.type]?.(effect);
+}
+
 /** A machine that runs. */
 export interface Running<Event> {
   /** Decides at once, effects included; within an effect, as soon as the present event is done. */
@@ -32,15 +59,15 @@ export function run<Machine extends AnyStateMachine>(
   machine: Machine,
   input: InputFrom<Machine>,
   clock: Clock,
-  effects: Effects<EmittedFrom<Machine>>,
+  effects: Effects<EmittedFrom<Machine>> | Perform<EmittedFrom<Machine>>,
   failed?: (error: unknown) => void,
 ): Running<EventFromLogic<Machine>> {
   const actor = createActor<AnyStateMachine>(machine, { input, clock: actorClock(clock) });
-  const rows = effects as Readonly<Record<string, (effect: object) => void>>;
+  const perform = performed(effects) as Perform<object>;
   const owed = new OwedError();
   actor.on('*', (effect) => {
     try {
-      rows[effect.type]?.(effect);
+      perform(effect);
     } catch (error) {
       if (failed) failed(error);
       else owed.keep(error);
@@ -48,6 +75,30 @@ export function run<Machine extends AnyStateMachine>(
   });
   owed.during(() => actor.start());
   return { send: (event) => owed.during(() => actor.send(event)) };
+}
+
+/**
+ * The same for a machine whose first state does nothing by itself: its first event starts it, so that a socket whose
+ * client says nothing holds no actor. An event of type `last` before any other ends it unstarted: for events that only
+ * undo what others did.
+ */
+export function runOnDemand<Machine extends AnyStateMachine>(
+  machine: Machine,
+  input: InputFrom<Machine>,
+  clock: Clock,
+  effects: () => Effects<EmittedFrom<Machine>> | Perform<EmittedFrom<Machine>>,
+  last: EventFromLogic<Machine>['type'],
+): Running<EventFromLogic<Machine>> {
+  let running: Running<EventFromLogic<Machine>> | undefined;
+  let over = false;
+  return {
+    send(event) {
+      over ||= !running && event.type === last;
+      if (over) return;
+      running ??= run(machine, input, clock, effects());
+      running.send(event);
+    },
+  };
 }
 
 /** What an effect threw, until the outermost of the calls that led to it has ended; of several errors, the first. */

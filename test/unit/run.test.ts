@@ -1,7 +1,7 @@
 /** Running a machine: its effects' order, and who gets what one of them throws. */
 import t from 'tap';
 import { emit, raise, setup } from 'xstate';
-import { run } from '../../actors/run.js';
+import { run, runOnDemand } from '../../actors/run.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 
 type Event = { readonly type: 'break' | 'work' | 'relay' | 'later' };
@@ -64,5 +64,25 @@ t.test('a host with a way for failures gets them there', (t) => {
   clock.advance(100);
   t.same(seen, ['broken', 'worked', 'broken', 'worked']);
   t.match(failures, [{ message: 'out of order' }, { message: 'out of order' }]);
+  t.end();
+});
+
+t.test('a machine on demand starts with its first event, and not for the one that ends it', (t) => {
+  const seen: string[] = [];
+  let made = 0;
+  const effects = () => {
+    made += 1;
+    return { broken: () => seen.push('broken'), worked: () => seen.push('worked'), relayed: () => undefined };
+  };
+  const clock = new SimulatedClock();
+  const used = runOnDemand(machine, undefined, clock, effects, 'break');
+  t.equal(made, 0);
+  used.send({ type: 'work' });
+  used.send({ type: 'break' });
+  t.same([seen, made], [['worked', 'broken', 'worked'], 1]);
+  const unused = runOnDemand(machine, undefined, clock, effects, 'break');
+  unused.send({ type: 'break' });
+  unused.send({ type: 'work' });
+  t.same([seen.length, made], [3, 1], 'nothing follows its end');
   t.end();
 });

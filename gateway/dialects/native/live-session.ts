@@ -6,7 +6,7 @@
  * holds back nothing but its own synthesis.
  */
 import { type LiveEffect, type LiveEvent, nativeLive } from '../../../actors/native-live.js';
-import { type Effects, run, type Running } from '../../../actors/run.js';
+import { type Effects, runOnDemand, type Running } from '../../../actors/run.js';
 import { TextFeed } from '../../../actors/text-feed.js';
 import type { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
@@ -53,7 +53,7 @@ export class LiveSession implements SocketEvents {
     private readonly ended: (status: number) => void,
   ) {
     this.#since = parts.clock.monotonic();
-    this.#machine = run(nativeLive, undefined, parts.clock, this.#effects);
+    this.#machine = runOnDemand(nativeLive, undefined, parts.clock, () => this.#effects(), 'gone');
   }
 
   message(data: string | Uint8Array): void {
@@ -85,17 +85,19 @@ export class LiveSession implements SocketEvents {
     if (!feed.add(text)) this.#machine.send({ type: 'fault', ...TOO_MUCH_TEXT });
   }
 
-  readonly #effects: Effects<LiveEffect> = {
-    begin: ({ job, request }) => this.#begin(job, request),
-    endText: () => this.#endText(),
-    cancel: () => this.#cancel(),
-    finish: (effect) => {
-      this.#openFeed = undefined;
-      const message = effect.reason === 'error' ? effect.message : undefined;
-      this.socket.send(finishFrame(effect.reason, this.#elapsed, message));
-    },
-    close: ({ reason }) => this.socket.close(reason),
-  };
+  #effects(): Effects<LiveEffect> {
+    return {
+      begin: ({ job, request }) => this.#begin(job, request),
+      endText: () => this.#endText(),
+      cancel: () => this.#cancel(),
+      finish: (effect) => {
+        this.#openFeed = undefined;
+        const message = effect.reason === 'error' ? effect.message : undefined;
+        this.socket.send(finishFrame(effect.reason, this.#elapsed, message));
+      },
+      close: ({ reason }) => this.socket.close(reason),
+    };
+  }
 
   #begin(number: number, request: SynthesisRequest): void {
     this.#since = this.parts.clock.monotonic();

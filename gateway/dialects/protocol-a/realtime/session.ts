@@ -5,15 +5,10 @@
  * before its event reaches the machine; one event a frame that is at fault, and the socket stays open; nothing runs
  * or is held any more once the socket is closed.
  */
-import {
-  realtime,
-  type RealtimeEffect,
-  type RealtimeEvent,
-  type ToldError,
-} from '../../../../actors/realtime.js';
+import { realtime, type RealtimeEvent, type ToldError } from '../../../../actors/realtime.js';
 import { InputAudio } from '../../../../actors/realtime-audio.js';
 import { ConversationItems } from '../../../../actors/realtime-items.js';
-import { type Effects, run, type Running } from '../../../../actors/run.js';
+import { performing, runOnDemand, type Running } from '../../../../actors/run.js';
 import { ServiceError, toServiceError } from '../../../../contracts/errors.js';
 import type { Socket, SocketEvents } from '../../../server/port.js';
 import type { ProtocolAParts } from '../parts.js';
@@ -26,16 +21,14 @@ import {
   eventIdOf,
   readFields,
 } from './client-events.js';
+import { EFFECTS, Performers } from './effects.js';
 import { Fault, FAULTS, toldError, toldFault } from './faults.js';
 import { FrameQueue } from './frame-queue.js';
 import { append, clear, commit } from './input-events.js';
-import { ItemChanges } from './item-changes.js';
 import { create, remove, retrieve, truncate } from './item-events.js';
-import { ItemTranscriptions } from './item-transcriptions.js';
 import { ServerEvents } from './server-events.js';
 import { cancel, expiryFrom, respond, sessionFields, update } from './session-events.js';
 import type { Settings } from './settings.js';
-import { Speaking } from './speaking.js';
 import { type Handler, logFailure, type RealtimeClient, type SessionState, suffixOf } from './state.js';
 import { checkVoice } from './voice-check.js';
 
@@ -69,9 +62,6 @@ export class RealtimeSession implements SocketEvents, SessionState {
   readonly conversation: ConversationItems;
   readonly input = new InputAudio();
   settings: Settings;
-  readonly #transcriptions = new ItemTranscriptions(this);
-  readonly #items = new ItemChanges(this, this.#transcriptions);
-  readonly #speaking = new Speaking(this);
   readonly #machine: Running<RealtimeEvent>;
   /** While settings wait for their voice; frames wait with them. Never rejects. */
   #voiceSearch: Promise<void> | undefined;
@@ -97,34 +87,21 @@ export class RealtimeSession implements SocketEvents, SessionState {
     this.settings = client.settings;
     this.events = new ServerEvents(socket, suffix);
     this.conversation = new ConversationItems((item) => audioCache.drop(this.id, item));
-    this.#machine = run(realtime, undefined, parts.clock, this.#effects);
+    const effects = () => performing(EFFECTS, new Performers(this));
+    this.#machine = runOnDemand(realtime, undefined, parts.clock, effects, 'gone');
     this.events.send('session.created', sessionFields(this));
   }
 
   readonly decide = (event: RealtimeEvent): void => this.#machine.send(event);
 
-  readonly #effects: Effects<RealtimeEffect> = {
-    apply: ({ settings }) => {
-      this.settings = settings;
-      this.events.send('session.updated', sessionFields(this));
-    },
-    findVoice: ({ settings, eventId }) => {
-      this.#voiceSearch = this.#findVoice(settings, eventId);
-    },
-    refuseUpdate: ({ error, eventId }) => this.events.error(error, eventId),
-    add: ({ entry, isCommit }) => this.#items.add(entry, isCommit),
-    clear: () => this.#items.clear(),
-    remove: ({ item }) => this.#items.remove(item),
-    truncate: (truncation) => this.#items.truncate(truncation),
-    begin: ({ order }) => this.#speaking.begin(order),
-    stop: () => this.#speaking.stop(),
-    finish: ({ ending }) => this.#speaking.finish(ending),
-    refuse: ({ code, eventId }) => this.events.error(toldFault(new Fault(code)), eventId),
-    transcribe: ({ item }) => this.#transcriptions.begin(item),
-    abandon: ({ item }) => this.#transcriptions.abandon(item),
-    transcribed: ({ item, transcript }) => this.#transcriptions.completed(item, transcript),
-    untranscribed: ({ item, error }) => this.#transcriptions.failed(item, error),
-  };
+  apply(settings: Settings): void {
+    this.settings = settings;
+    this.events.send('session.updated', sessionFields(this));
+  }
+
+  findVoice(settings: Settings, eventId: string | null): void {
+    this.#voiceSearch = this.#searchVoice(settings, eventId);
+  }
 
   message(frame: string | Uint8Array): void {
     this.#frames.push(frame);
@@ -152,7 +129,7 @@ export class RealtimeSession implements SocketEvents, SessionState {
     }
   }
 
-  async #findVoice(settings: Settings, eventId: string | null): Promise<void> {
+  async #searchVoice(settings: Settings, eventId: string | null): Promise<void> {
     const found = await checkVoice(settings, this.client.caller, this.parts).then(
       (): RealtimeEvent => ({ type: 'voiceFound', settings, eventId }),
       (error: unknown): RealtimeEvent => ({ type: 'voiceRefused', error: this.#toldFailure(error), eventId }),
