@@ -19,6 +19,8 @@ export const LIMITS = {
     firstByteMs: 5 * MINUTE,
     connectionMs: 3600 * SECOND,
     drainMs: 30 * SECOND,
+    /** New requests get 503 while the process is behind by more than this, on average. */
+    shedDelayMs: 200,
     /** Slow uploads: at least this many bytes a second, or the connection is cut. */
     uploadBytesPerSecond: 16 * KiB,
     /** Egress queue of one connection whose client does not read. */

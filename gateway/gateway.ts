@@ -169,7 +169,7 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
     dialects: dialectsOf(parts, config, log),
     permissionOf: permissionsFor(config.vocabulary),
     scraping: { keys: identity.keys, token: config.metricsToken, figures: figures.read },
-    load: { saturated: () => children.saturated },
+    load: { thresholds: { loopDelayMs: config.shedDelayMs }, saturated: () => children.saturated },
     storageFull: () => storage.full(),
   }).catch(async (error: unknown) => {
     await letGo();

@@ -49,6 +49,12 @@ const ADDRESS = {
     [0, 25],
     'For so long after SIGTERM /health says "draining" to load balancers, where any asks, before the port is closed.',
   ),
+  shedDelayMs: count(
+    'SHED_DELAY_MS',
+    LIMITS.http.shedDelayMs,
+    [20, 60_000],
+    'New requests get 503 while the process is behind by more than this, in milliseconds on average.',
+  ),
   httpStack: choice(
     'HTTP_STACK',
     'auto',

@@ -5,6 +5,7 @@
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Clock } from '../../contracts/clock.js';
+import { LIMITS } from '../../contracts/limits.js';
 
 /** Whether a request's caller is known: each standing has room of its own (place.ts). */
 export type Standing = 'unauthenticated' | 'authenticated';
@@ -18,7 +19,11 @@ export interface LoadThresholds {
   readonly retryAfterSeconds: number;
 }
 
-export const LOAD: LoadThresholds = { loopDelayMs: 200, inFlight: 2000, retryAfterSeconds: 5 };
+export const LOAD: LoadThresholds = {
+  loopDelayMs: LIMITS.http.shedDelayMs,
+  inFlight: 2000,
+  retryAfterSeconds: 5,
+};
 
 const SAMPLE_MS = 500;
 const RESOLUTION_MS = 10;

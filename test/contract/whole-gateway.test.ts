@@ -78,9 +78,7 @@ t.test('it holds a call', async (t) => {
   });
   await meeting.caller.untilHeard(0);
   talks.model.answer(() => 'Then we shall see you on Tuesday.');
-  await talks.tell(meeting, WORDS);
+  await talks.tell(meeting, WORDS, { heard: /appointment|confirmed|afternoon/i });
   await until('it is answered', () => shownBy(meeting.caller, 'agent').some((text) => /see you/.test(text)));
-  // On a busy machine one sentence may be heard as two.
-  t.match(shownBy(meeting.caller, 'user').join(' '), /appointment|confirmed|afternoon/i);
   meeting.caller.hangUp();
 });
