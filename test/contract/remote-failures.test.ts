@@ -88,10 +88,10 @@ for (const { stack, gateway } of await Promise.all(['uws', 'node'].map(onStack))
 
   t.test(`${stack}: an answer that breaks off is never a truncated 200`, async (t) => {
     remote.answers(breaking);
-    await t.rejects(
-      nativeSpeech().then((response) => response.arrayBuffer()),
-      'the connection is destroyed',
-    );
+    const cut = await nativeSpeech();
+    // Where the end came together with the beginning, nothing has gone out yet.
+    if (cut.status === 502) t.match(await cut.json(), { status: 502 });
+    else await t.rejects(cut.arrayBuffer(), 'the connection is destroyed');
     const lines = await speechB('/stream/with-timestamps?output_format=pcm_16000');
     t.equal(lines.status, 200);
     const said = (await lines.text()).trimEnd().split('\n');
