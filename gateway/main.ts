@@ -16,7 +16,7 @@ import { ensureDefaultWorkspace } from '../storage/workspaces.js';
 import { type Config, ConfigError, readConfig } from './config.js';
 import { misspeltSettings, unusedSettings } from './config/suspicions.js';
 import { engineModels, engineRoles } from './wiring/engines.js';
-import { type Resources, startGateway } from './gateway.js';
+import type { Resources } from './gateway.js';
 import { greeting } from './wiring/greeting.js';
 import { createLog } from './wiring/log.js';
 import { environmentOf, type RoleName, type RoleRow, ROLES, type RoleSockets } from './wiring/roles.js';
@@ -92,9 +92,13 @@ async function superviseChildren(
   return Object.fromEntries(children.map(([role, { sockets }]) => [role, sockets]));
 }
 
+/** The gateway's own code: most of what there is to load, and of no use to a supervisor of workers or a failing start. */
+const loadGateway = () => import('./gateway.js');
+
 /** One gateway here, or several in workers that share the port. Returns the port when they are ready. */
 async function serve(config: Config, resources: Resources, opened: Opened, log: Log): Promise<number> {
   if (config.workers === 1) {
+    const { startGateway } = await loadGateway();
     const gateway = opened.add(await startGateway(config, resources, log));
     await gateway.ready;
     return gateway.port;
@@ -121,6 +125,8 @@ async function start(config: Config, opened: Opened, log: Log): Promise<string> 
   const { path: runtimeFolder } = opened.add(await openRuntimeFolder(dataDir));
   const children = superviseChildren(config, runtimeFolder, opened, log);
   children.catch(() => undefined);
+  // While Postgres and the children start.
+  if (config.workers === 1) loadGateway().catch(() => undefined);
   const databaseUrl = config.databaseUrl ?? opened.add(await startEmbedded({ dataDir, log })).url;
   const firstKey = await prepareDatabase(config.databaseDirectUrl ?? databaseUrl, config, log);
   const port = await serve(config, { databaseUrl, runtimeFolder, sockets: await children }, opened, log);
