@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The command of the suite. */
 import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compareReports, ComparisonRefused, readReport } from './compare.js';
 import { type Options, readOptions, USAGE, UsageError } from './options.js';
@@ -26,7 +27,7 @@ function withCheckout(options: Options): Options {
     throw new UsageError('there is neither --url nor --checkout');
   if (options.checkout !== undefined && !isCheckout(options.checkout))
     throw new UsageError(`no built gateway in ${options.checkout}`);
-  return { ...options, checkout };
+  return { ...options, checkout: checkout && path.resolve(checkout) };
 }
 
 function listed(): string {

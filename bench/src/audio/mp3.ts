@@ -43,18 +43,40 @@ const bitsAt = (body: Buffer, bit: number, count: number): number => {
   return value;
 };
 
-/** A gain below this is a step of less than a 16-bit sample's. */
-const LEAST_GAIN = 150;
+/** The greatest value that a Huffman table codes, without those bits that it takes for greater ones; 4 and 14 are none. */
+const TABLE_MOST = [0, 1, 2, 2, 0, 3, 3, 5, 5, 5, 7, 7, 7, 15, 0, 15] as const;
+/** Those bits, of the tables from 16 on. */
+const MORE_BITS = [1, 2, 3, 4, 6, 8, 10, 13, 4, 5, 6, 7, 8, 9, 11, 13] as const;
 
-/** ISO 11172-3, 2.4.1.7: each granule and channel has part2_3_length (12 bits), big_values (9), global_gain (8). */
+const mostOf = (table: number): number => TABLE_MOST[table] ?? 14 + 2 ** (MORE_BITS[table - 16] ?? 0);
+
+/** 60 dB below full scale. */
+const SILENCE = 0.001;
+/** The gain at which a value of 1 is full scale, and how much gain doubles it. */
+const FULL_SCALE = 210;
+const DOUBLING = 4;
+
+/**
+ * ISO 11172-3, 2.4.1.7: part2_3_length (12 bits), big_values (9), global_gain (8), scalefac_compress (4, in MPEG 2 9),
+ * window_switching_flag (1), then the tables of two regions behind 3 bits, or of three. How great the values are is
+ * told by their tables, to a factor of two.
+ */
+function loudnessAt(body: Buffer, bit: number, isMpeg1: boolean): number {
+  if (bitsAt(body, bit + 12, 9) === 0) return 0;
+  const gain = bitsAt(body, bit + 21, 8);
+  const flag = bit + 29 + (isMpeg1 ? 4 : 9);
+  const isSwitched = bitsAt(body, flag, 1) === 1;
+  const from = flag + (isSwitched ? 4 : 1);
+  const tables = (isSwitched ? [0, 1] : [0, 1, 2]).map((region) => bitsAt(body, from + region * 5, 5));
+  return Math.max(...tables.map(mostOf)) ** (4 / 3) * 2 ** ((gain - FULL_SCALE) / DOUBLING);
+}
+
 function isAudible(body: Buffer, at: number, { isMpeg1, isMono, side }: Header): boolean {
   const channels = isMono ? 1 : 2;
   const first = isMpeg1 ? 9 + (isMono ? 5 : 3) + 4 * channels : 8 + (isMono ? 1 : 2);
   const size = isMpeg1 ? 59 : 63;
-  for (let granule = 0; granule < (isMpeg1 ? 2 : 1) * channels; granule += 1) {
-    const bit = (at + side) * 8 + first + granule * size;
-    if (bitsAt(body, bit + 12, 9) > 0 && bitsAt(body, bit + 21, 8) >= LEAST_GAIN) return true;
-  }
+  for (let granule = 0; granule < (isMpeg1 ? 2 : 1) * channels; granule += 1)
+    if (loudnessAt(body, (at + side) * 8 + first + granule * size, isMpeg1) >= SILENCE) return true;
   return false;
 }
 

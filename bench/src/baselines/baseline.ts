@@ -13,6 +13,15 @@ export interface Baseline extends Server {
   printed(): string;
 }
 
+/** What stands in the first line that is a port and words; libraries print lines of their own. */
+async function addressFrom(stdout: NodeJS.ReadableStream): Promise<readonly string[]> {
+  for await (const line of createInterface({ input: stdout })) {
+    const [, ...found] = /^(\d+) (\S.*)$/.exec(line) ?? [];
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
 /** Starts a script of this folder, which prints its port and what it is made of. */
 export async function startBaseline(
   script: string,
@@ -28,9 +37,8 @@ export async function startBaseline(
   let printed = '';
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => (printed += chunk));
   const exited = once(child, 'exit');
-  const line = await Promise.race([once(createInterface({ input: child.stdout }), 'line'), exited]);
-  const [port = '', made = ''] = String(line[0]).split(' ');
-  if (!/^\d+$/.test(port)) throw new Error(`the baseline ${script} does not start: ${printed}`);
+  const [port, made] = await Promise.race([addressFrom(child.stdout), exited.then((): string[] => [])]);
+  if (port === undefined) throw new Error(`the baseline ${script} does not start: ${printed}`);
   const origin = `http://127.0.0.1:${port}`;
   return {
     name: `${what} (${made})`,

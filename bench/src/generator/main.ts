@@ -1,13 +1,15 @@
 /** A load generator: a process of its own, so that what it costs is neither the server's nor the report's. */
 import { CLIENTS } from '../clients/index.js';
 import type { Client } from '../clients/client.js';
-import type { FromGenerator, Outcome, Task } from './protocol.js';
+import { PROGRAMS } from '../programs/index.js';
+import type { Program } from '../programs/program.js';
+import type { FromGenerator, Outcome, ProgramTask, RequestTask, Task } from './protocol.js';
 import { runRequests } from './run.js';
 
 /** Kept from load to load, with their connections. */
 const clients = new Map<string, Client>();
 
-function clientOf({ client, params }: Task): Client {
+function clientOf({ client, params }: RequestTask): Client {
   const key = JSON.stringify([client, params]);
   let made = clients.get(key);
   if (made === undefined) {
@@ -20,11 +22,25 @@ function clientOf({ client, params }: Task): Client {
 
 const tell = (message: FromGenerator): void => void process.send?.(message);
 
-const run = async (task: Task): Promise<Outcome> =>
-  runRequests(clientOf(task), task.load, {
+const programs = new Map<string, Program>();
+
+function programOf({ program }: ProgramTask): Program {
+  let made = programs.get(program);
+  if (made === undefined) {
+    const make = PROGRAMS[program];
+    if (make === undefined) throw new Error(`no program is called ${program}`);
+    programs.set(program, (made = make()));
+  }
+  return made;
+}
+
+async function run(task: Task): Promise<Outcome> {
+  if ('program' in task) return programOf(task).run(task.params);
+  return runRequests(clientOf(task), task.load, {
     deadline: task.deadline,
     onProgress: (progress) => tell({ progress }),
   });
+}
 
 process.on('message', (task: Task) => {
   run(task).then(

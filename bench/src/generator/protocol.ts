@@ -7,7 +7,7 @@ export type Load =
   | { readonly concurrency: number; readonly seconds: number }
   | { readonly concurrency: number; readonly requests: number };
 
-export interface Task {
+export interface RequestTask {
   /** A row of clients/index.ts, and what it is made with. */
   readonly client: string;
   readonly params: unknown;
@@ -16,11 +16,19 @@ export interface Task {
   readonly deadline: number;
 }
 
+/** Load that is no row of requests, such as sockets that stay: a row of programs/index.ts, which keeps them. */
+export interface ProgramTask {
+  readonly program: string;
+  readonly params: unknown;
+}
+
+export type Task = RequestTask | ProgramTask;
+
 /** Times are milliseconds. All arrays have an entry for each request, in the order in which they were due. */
 export interface Outcome {
   /** When it was due, from the beginning of the load. */
   readonly due: Float64Array;
-  /** How much later than due it was sent: this side's fault. */
+  /** How much later than due it was sent: this side's fault. Empty in a closed load, which has nobody to be late for. */
   readonly lateness: Float64Array;
   /** By name; NaN where the request failed. Instants count from when the request was due. */
   readonly readings: Readonly<Record<string, Float64Array>>;

@@ -90,7 +90,9 @@ export async function runRequests(client: Client, load: Load, options: RunOption
   const seconds = (clock.now() - start) / 1000;
   const { user, system } = process.cpuUsage(cpu);
   clearInterval(timer);
-  return { ...judged(run.attempts, start), seconds, cpu: (user + system) / 1e6 / seconds };
+  const judgement = judged(run.attempts, start);
+  const lateness = 'arrivals' in load ? judgement.lateness : new Float64Array();
+  return { ...judgement, lateness, seconds, cpu: (user + system) / 1e6 / seconds };
 }
 
 function judged(attempts: readonly Attempt[], start: number): Omit<Outcome, 'seconds' | 'cpu'> {

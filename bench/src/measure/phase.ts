@@ -37,14 +37,7 @@ export async function measure(
 ): Promise<Phase> {
   const [others, cost] = [watchOthers(), meter(server)];
   const outcome = await generator.run(task, onProgress);
-  const conditions = conditionsOf(outcome, others());
-  const closed = !('arrivals' in task.load);
-  // A closed load has nobody to be late for.
-  return {
-    outcomes: [outcome],
-    cost: cost(),
-    conditions: closed ? { ...conditions, lateness: Number.NaN } : conditions,
-  };
+  return { outcomes: [outcome], cost: cost(), conditions: conditionsOf(outcome, others()) };
 }
 
 const addCosts = (one: Cost | undefined, other: Cost | undefined): Cost | undefined =>

@@ -51,8 +51,23 @@ export const membersOf = (root: number, words: string): number[] =>
 const ticks = (fields: readonly string[], from: number): number =>
   ((Number(fields[from]) + Number(fields[from + 1])) * 1000) / TICKS_A_SECOND;
 
-/** CPU of one process so far, user and system, in milliseconds; 0 where it has ended. */
-export const cpuOf = (pid: number): number => ticks(statOf(pid) ?? ['', ...Array<string>(12).fill('0')], 11);
+/** Nanoseconds that the threads of a process have run, as the scheduler counts them; undefined where it tells nothing. */
+function scheduled(pid: number): number | undefined {
+  try {
+    return readdirSync(`/proc/${pid}/task`)
+      .map((thread) => Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ')[0]))
+      .reduce((sum, time) => sum + time, 0);
+  } catch {
+    return undefined;
+  }
+}
+
+/** CPU of one process so far, in milliseconds; 0 where it has ended. Ticks are ten of them, the scheduler is exact. */
+export function cpuOf(pid: number): number {
+  const nanoseconds = scheduled(pid);
+  if (nanoseconds !== undefined && nanoseconds > 0) return nanoseconds / 1e6;
+  return ticks(statOf(pid) ?? ['', ...Array<string>(12).fill('0')], 11);
+}
 
 /** CPU of a process, of all below it, and of those of them that have ended, in milliseconds. */
 export const familyCpu = (root: number): number =>

@@ -70,18 +70,22 @@ export class Context {
     return server.pid === undefined ? undefined : this.own(await startBareHttp(body, type, piece));
   }
 
-  /** One load, with its progress shown and its failures kept. */
-  async load(
+  /** One load of requests, with its progress shown and its failures kept. */
+  load(
     server: Server,
     what: string,
     client: string,
     params: unknown,
     load: Load,
-    deadline = DEADLINE_MS,
+    { generator = this.generator, deadline = DEADLINE_MS }: { generator?: Generator; deadline?: number } = {},
   ): Promise<Phase> {
-    const task: Task = { client, params, load, deadline };
+    return this.drive(server, what, generator, { client, params, load, deadline });
+  }
+
+  /** The same of any task of a generator. */
+  async drive(server: Server, what: string, generator: Generator, task: Task): Promise<Phase> {
     this.say(`${what}, ${server.name}`);
-    const phase = await measure(server, this.generator, task, ({ begun, ended }) =>
+    const phase = await measure(server, generator, task, ({ begun, ended }) =>
       this.say(`${what}, ${server.name}: ${begun} sent, ${ended} answered`),
     );
     this.noteFailures(server.name, phase);

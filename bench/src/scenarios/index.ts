@@ -1,5 +1,28 @@
 /** The scenarios, in the order in which they run. */
+import codecs from './codecs.js';
+import engines from './engines.js';
+import fairness from './fairness.js';
+import platform from './platform.js';
+import realtime from './realtime.js';
 import type { Scenario } from './scenario.js';
 import speech from './speech.js';
+import { live, streamInput } from './speech-sockets.js';
+import startup from './startup.js';
+import transcription from './transcription.js';
+import upload from './upload.js';
+import workers from './workers.js';
 
-export const SCENARIOS: readonly Scenario[] = [speech];
+export const SCENARIOS: readonly Scenario[] = [
+  speech,
+  live,
+  streamInput,
+  transcription,
+  upload,
+  realtime,
+  fairness,
+  engines,
+  codecs,
+  platform,
+  workers,
+  startup,
+];

@@ -11,6 +11,8 @@ export interface Wanted {
   readonly dialect: Dialect;
   readonly format: AudioFormat;
   readonly text: string;
+  /** By the native API alone. */
+  readonly latency?: 'low' | 'balanced' | 'normal';
 }
 
 /** The native API is asked for the rate of the engine for tests, so that nothing has to be resampled. */
@@ -21,9 +23,10 @@ export const speaks = (server: Server, dialect: Dialect): boolean =>
 
 const BODIES: { readonly [D in Dialect]: (wanted: Wanted, options: Options) => object } = {
   openai: ({ format, text }, { model, voice }) => ({ model, voice, input: text, response_format: format }),
-  native: ({ format, text }) => ({
+  native: ({ format, text, latency }) => ({
     text,
     format,
+    ...(latency !== undefined && { latency }),
     ...(format === 'mp3' ? {} : { sample_rate: NATIVE_PCM_RATE }),
   }),
 };

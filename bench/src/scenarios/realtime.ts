@@ -1,0 +1,226 @@
+/** Realtime sockets: CPU of appends, commits and opens against sockets that do nothing, and memory of idle ones. */
+import { startBaseline } from '../baselines/baseline.js';
+import type { Generator } from '../generator/generator.js';
+import { latencyFigures } from '../figures.js';
+import { INSPECTABLE, Inspector } from '../measure/inspector.js';
+import { doubtsIn, interleaved, latenciesIn, merged, type Phase, requestsIn } from '../measure/phase.js';
+import type { RealtimeTask } from '../programs/realtime.js';
+import type { SocketAddress } from '../programs/web-socket-frames.js';
+import { percentileChart } from '../report/charts.js';
+import { TONE } from '../servers/checkout.js';
+import { authorizationOf, type Server } from '../servers/server.js';
+import type { Context } from './context.js';
+import { scenario } from './scenario.js';
+
+interface Parameters {
+  readonly appends: readonly { readonly sockets: number; readonly rounds: number }[];
+  readonly seconds: number;
+  /** Rounds with a commit a second a socket, at the most sockets. */
+  readonly commitRounds: number;
+  readonly idle: { readonly few: number; readonly many: number };
+}
+
+const FULL: Parameters = {
+  appends: [
+    { sockets: 100, rounds: 1 },
+    { sockets: 300, rounds: 1 },
+    { sockets: 1000, rounds: 3 },
+  ],
+  seconds: 4,
+  commitRounds: 2,
+  idle: { few: 1000, many: 10_000 },
+};
+
+const QUICK: Parameters = {
+  appends: [{ sockets: 20, rounds: 1 }],
+  seconds: 1,
+  commitRounds: 1,
+  idle: { few: 20, many: 100 },
+};
+
+interface Inspected extends Server {
+  readonly pid: number;
+  printed(): string;
+}
+
+interface Cast {
+  readonly gateway: Inspected;
+  /** Reads and forgets. */
+  readonly sink: Inspected;
+  /** Parses, and decodes base64. */
+  readonly decode: Inspected;
+}
+
+async function castOf(context: Context): Promise<Cast> {
+  const gateway = await context.start({ ...TONE, NODE_OPTIONS: INSPECTABLE });
+  const env = { NODE_OPTIONS: INSPECTABLE };
+  const sink = context.own(await startBaseline('web-socket', 'sink that only reads', ['sink'], env));
+  const decode = context.own(
+    await startBaseline('web-socket', 'sink that parses and decodes', ['decode'], env),
+  );
+  return { gateway, sink, decode };
+}
+
+function addressOf(server: Server): SocketAddress {
+  const { hostname, port, pathname } = new URL(`${server.openai}/realtime`);
+  return {
+    host: hostname,
+    port: Number(port),
+    path: `${pathname}?model=gpt-realtime`,
+    headers: authorizationOf(server),
+  };
+}
+
+/** Sockets of one server, in a generator of their own. */
+class Sockets {
+  readonly #generator: Generator;
+
+  constructor(
+    private readonly context: Context,
+    readonly server: Server,
+  ) {
+    this.#generator = context.anotherGenerator();
+  }
+
+  open(sockets: number): Promise<Phase> {
+    return this.#do(`opening ${sockets} sockets`, { open: { ...addressOf(this.server), sockets } });
+  }
+
+  append(sockets: number, seconds: number, commits: boolean): Promise<Phase> {
+    return this.#do(`${sockets} sockets append${commits ? ' and commit' : ''}`, {
+      append: { seconds, commits },
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#generator.stop();
+  }
+
+  #do(what: string, params: RealtimeTask): Promise<Phase> {
+    return this.context.drive(this.server, what, this.#generator, { program: 'realtime', params });
+  }
+}
+
+/** Microseconds of CPU of each request. */
+const costOf = (phase: Phase): number => ((phase.cost?.process ?? Number.NaN) * 1000) / requestsIn(phase);
+
+async function measureAppends(
+  context: Context,
+  cast: Cast,
+  { sockets, rounds }: Parameters['appends'][number],
+  parameters: Parameters,
+  isMost: boolean,
+) {
+  const [own, sink, decode] = [cast.gateway, cast.sink, cast.decode].map(
+    (server) => new Sockets(context, server),
+  );
+  const all = [own!, decode!, sink!];
+  const opened = new Map<Sockets, Phase>();
+  for (const each of all) opened.set(each, await each.open(sockets));
+  for (const each of all) await each.append(sockets, 1, false);
+  const phases = await interleaved(all, rounds, (each) => each.append(sockets, parameters.seconds, false));
+  const appended = new Map([...phases].map(([each, its]) => [each, merged(its)]));
+  reportAppends(context, isMost ? 'realtime.append' : `realtime.append.${sockets}`, appended, cast);
+  if (isMost) {
+    reportOpens(context, opened.get(own!)!, opened.get(sink!)!, cast);
+    const commits = await interleaved([own!], parameters.commitRounds, (each) =>
+      each.append(sockets, parameters.seconds, true),
+    );
+    reportCommits(context, merged(commits.get(own!)!), appended.get(own!)!);
+  }
+  for (const each of all) await each.close();
+}
+
+function reportAppends(
+  context: Context,
+  name: string,
+  appended: ReadonlyMap<Sockets, Phase>,
+  cast: Cast,
+): void {
+  const phaseOf = (server: Server): Phase => [...appended].find(([each]) => each.server === server)![1];
+  const [own, sink, decode] = [phaseOf(cast.gateway), phaseOf(cast.sink), phaseOf(cast.decode)];
+  const figure = { subject: 'gateway', unit: 'µs', n: requestsIn(own), value: costOf(own) };
+  context.add(
+    {
+      ...figure,
+      name,
+      baseline: { name: cast.decode.name, value: costOf(decode) },
+      doubts: doubtsIn(own, decode),
+    },
+    {
+      ...figure,
+      name: `${name}.least`,
+      baseline: { name: cast.sink.name, value: costOf(sink) },
+      doubts: doubtsIn(own, sink),
+    },
+  );
+}
+
+function reportOpens(context: Context, own: Phase, bare: Phase, { sink }: Cast): void {
+  const common = { subject: 'gateway', n: requestsIn(own), doubts: doubtsIn(own, bare) };
+  const baseline = { name: sink.name, value: costOf(bare) };
+  context.add({ name: 'realtime.open', unit: 'µs', value: costOf(own), baseline, ...common });
+  const against = { name: sink.name, latencies: latenciesIn(bare, 'open') };
+  context.add(...latencyFigures('realtime.opened', latenciesIn(own, 'open'), common, against));
+}
+
+/** What a commit costs is what appends with commits cost more than those without. */
+function reportCommits(context: Context, committed: Phase, appended: Phase): void {
+  const answers = latenciesIn(committed, 'commit');
+  const common = { subject: 'gateway', n: answers.n, doubts: doubtsIn(committed, appended) };
+  const more = (costOf(committed) - costOf(appended)) * requestsIn(committed);
+  context.add(...latencyFigures('realtime.commit', answers, common));
+  context.add({ name: 'realtime.commit.cpu', unit: 'µs', value: more / answers.n, ...common });
+  context.chart(
+    percentileChart('realtime: a commit until it is acknowledged', { gateway: committed }, 'commit'),
+  );
+}
+
+/** KiB a socket, between few and many, after a collection. */
+async function slopeOf(
+  context: Context,
+  server: Inspected,
+  { few, many }: Parameters['idle'],
+): Promise<number> {
+  const sockets = new Sockets(context, server);
+  const inspector = await Inspector.of(server);
+  try {
+    await sockets.open(few);
+    const before = await inspector.resident();
+    await sockets.open(many);
+    return ((await inspector.resident()) - before) / (many - few) / 1024;
+  } finally {
+    inspector.close();
+    await sockets.close();
+  }
+}
+
+async function measureIdle(
+  context: Context,
+  { gateway, sink }: Cast,
+  idle: Parameters['idle'],
+): Promise<void> {
+  const [own, bare] = [await slopeOf(context, gateway, idle), await slopeOf(context, sink, idle)];
+  const common = { subject: 'gateway', unit: 'KiB', n: idle.many };
+  context.add({ ...common, name: 'realtime.idle', value: own - bare });
+  context.add({
+    ...common,
+    name: 'realtime.idle.whole',
+    value: own,
+    baseline: { name: sink.name, value: bare },
+  });
+}
+
+export default scenario<Parameters>({
+  name: 'realtime',
+  title: 'Realtime sockets: CPU of appends, commits and opens; memory of idle sockets',
+  isLocal: true,
+  parameters: { full: FULL, quick: QUICK },
+  async run(context, parameters) {
+    const cast = await castOf(context);
+    const most = parameters.appends.at(-1);
+    for (const load of parameters.appends)
+      await measureAppends(context, cast, load, parameters, load === most);
+    await measureIdle(context, cast, parameters.idle);
+  },
+});
