@@ -97,7 +97,7 @@ export class ServedCall<
     );
     this.#carrier = carry({
       report: (report) => this.#note(report),
-      samples: (samples) => this.#hear(samples),
+      samples: (samples) => this.#receive(samples),
       recorder: () => this.#recorder,
       playout: this.#playout,
       over: () => {
@@ -123,7 +123,7 @@ export class ServedCall<
   }
 
   /** Comes out of callbacks of native libraries: what is thrown there ends the worker. */
-  #hear(samples: Int16Array): void {
+  #receive(samples: Int16Array): void {
     try {
       if (!this.#closed) this.#windows.push(samples);
     } catch (error) {

@@ -105,7 +105,7 @@ export class Microphone {
   }
 
   #conceal(): void {
-    this.#hear(this.#frame.map((sample) => sample * FADE));
+    this.#deliver(this.#frame.map((sample) => sample * FADE));
   }
 
   #take(packet: RtpPacket): void {
@@ -115,10 +115,10 @@ export class Microphone {
     this.taken(packet);
     const samples = this.#decode(packet.payload);
     if (samples.length === 0 || samples.length > MOST_SAMPLES) return;
-    this.#hear(samples);
+    this.#deliver(samples);
   }
 
-  #hear(samples: Int16Array): void {
+  #deliver(samples: Int16Array): void {
     this.#frame = samples;
     this.#early += samples.length;
     this.heard(samples);

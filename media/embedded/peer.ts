@@ -121,7 +121,7 @@ export class Peer {
       this.#tell(() => this.events.candidate(announced(candidate, this.network.publicAddress), mid)),
     );
     connection.onDataChannel((channel) => this.#take(channel));
-    connection.onTrack((track) => this.#hear(track));
+    connection.onTrack((track) => this.#receive(track));
   }
 
   #tell(event: () => void): void {
@@ -139,7 +139,7 @@ export class Peer {
     });
   }
 
-  #hear(track: Track): void {
+  #receive(track: Track): void {
     if (this.#tracks.includes(track)) return;
     forgetClosed(track);
     this.#tracks.push(track);
