@@ -5,7 +5,7 @@
  * the origin that it was stored for. One connection a hop, one deadline for all of it.
  */
 import type { LookupFunction } from 'node:net';
-import { Client, type Dispatcher } from 'undici';
+import type { Client, Dispatcher } from 'undici';
 import type { Clock } from '../../contracts/clock.js';
 import {
   CONNECTION_HEADERS,
@@ -70,8 +70,12 @@ function pinned(addresses: readonly string[]): LookupFunction {
   };
 }
 
-const clientOf = ({ url }: Target, addresses: readonly string[]): Client =>
-  new Client(url.origin, {
+/** Loaded with the first request: a gateway may never make one. */
+const undici = () => import('undici');
+
+async function clientOf({ url }: Target, addresses: readonly string[]): Promise<Client> {
+  const { Client } = await undici();
+  return new Client(url.origin, {
     connect: {
       lookup: pinned(addresses),
       timeout: CONNECT_MS,
@@ -82,6 +86,7 @@ const clientOf = ({ url }: Target, addresses: readonly string[]): Client =>
     headersTimeout: 0,
     bodyTimeout: 0,
   });
+}
 
 interface CallParts {
   readonly allowed: Allowed;
@@ -122,7 +127,7 @@ type Answer = Omit<OutboundReply, 'latencyMs'>;
 
 async function send(hop: Hop, captureBytes: number, parts: CallParts): Promise<Answer> {
   const target = targetOf(hop.url, parts.allowed);
-  const client = clientOf(target, await addressesOf(target, parts));
+  const client = await clientOf(target, await addressesOf(target, parts));
   try {
     parts.signal.throwIfAborted();
     const { statusCode, headers, body } = await client.request({

@@ -17,7 +17,6 @@ import { Edge } from './edge.js';
 import type { Health } from './health.js';
 import { Load, type LoadOptions } from './load.js';
 import type { Metrics } from './metrics.js';
-import { listenNode } from './node.js';
 import type { Dialect } from './port.js';
 import { type PermissionOf, Router } from './router.js';
 import type { Scraping } from './scraping.js';
@@ -169,5 +168,12 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   };
 }
 
-const open = (uws: UwsModule | undefined, options: AdapterOptions & { clock: Clock }): Promise<Adapter> =>
-  uws ? listenUws(uws, options) : listenNode(options);
+/** The stack on node:http is loaded where it is used. */
+async function open(
+  uws: UwsModule | undefined,
+  options: AdapterOptions & { clock: Clock },
+): Promise<Adapter> {
+  if (uws) return listenUws(uws, options);
+  const { listenNode } = await import('./node.js');
+  return listenNode(options);
+}

@@ -72,7 +72,7 @@ t.test('it transcribes in a realtime session', async (t) => {
   client.leave();
 });
 
-t.test('it holds a call', async (t) => {
+t.test('it holds a call', async () => {
   const meeting = await talks.meet({
     prompt: { first_message_mode: 'fixed', first_message: 'Hello there.' },
   });
