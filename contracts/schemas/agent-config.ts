@@ -3,10 +3,10 @@
  * are stored and read, as a client changes them, and what an agent begins with. A new field is a line in LEAVES and
  * one in DEFAULT_CONFIG; rows that lack it read as the default.
  */
-import Type, { type Static, type TProperties, type TSchema } from 'typebox';
 import { LANGUAGES } from '../languages.js';
 import { LIMITS } from '../limits.js';
 import { leaf, Moment, nullable, strict, text, whole } from './shapes.js';
+import { type Static, type TProperties, type TSchema, Type } from './type.js';
 import { HasSecret, readOnly } from './write-only.js';
 
 const { agent, analysis, postCallWebhook: hook } = LIMITS;

@@ -1,8 +1,8 @@
 /** Agents and their versions on the wire (docs/contract/platform.md 6.1; docs/contract/platform.md 6.1 and 6.4). */
-import Type, { type Static } from 'typebox';
 import { LIMITS } from '../limits.js';
 import { CONFIG_EXAMPLE, ConfigChanges, ConfigEntity } from './agent-config.js';
 import { Moment, nullable, strict, text } from './shapes.js';
+import { type Static, Type } from './type.js';
 
 const limits = LIMITS.agent;
 

@@ -2,11 +2,11 @@
  * Validation of anything that comes from outside against a TypeBox schema, with problems that a client
  * can act on. One table turns a schema keyword into a sentence; dialects put the first into their shape.
  */
-import type { Static, TSchema } from 'typebox';
 // Not typebox/compile: that one also loads everything that changes values, half as much code again.
 import { Compile } from 'typebox/schema';
 import { Settings } from 'typebox/system';
 import { isPlainObject } from '../plain-object.js';
+import type { Static, TSchema } from './type.js';
 
 /** Problems of one value that are told; its first eight would hide others behind them. */
 const MAX_PROBLEMS = 100;

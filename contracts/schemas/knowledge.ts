@@ -1,7 +1,7 @@
 /** Knowledge sources on the wire (docs/contract/platform.md 6.1). */
-import Type, { type Static } from 'typebox';
 import { LIMITS } from '../limits.js';
 import { Moment, strict, text } from './shapes.js';
+import { type Static, Type } from './type.js';
 
 const limits = LIMITS.knowledge;
 

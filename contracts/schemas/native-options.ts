@@ -3,12 +3,12 @@
  * mean to the speech port. Text, format and sample rate are not among them: each dialect has its own.
  * How other APIs reach them (rule 4) is in option-sources.ts.
  */
-import Type, { type Static, type TSchema } from 'typebox';
 import { MP3_BITRATES, OPUS_BITRATE_AUTOMATIC, OPUS_BITRATES } from '../audio.js';
 import { ServiceError } from '../errors.js';
 import { LIMITS } from '../limits.js';
 import type { SynthesisRequest } from '../ports/speech.js';
 import type { Latency, ReferenceAudio, Sampling } from '../ports/tts.js';
+import { type Static, type TSchema, Type } from './type.js';
 
 const native = LIMITS.native;
 

@@ -1,5 +1,5 @@
 /** Small schemas that the platform's bodies are made of. An object here refuses unknown fields. */
-import Type, { type Static, type TProperties, type TSchema } from 'typebox';
+import { type Static, type TProperties, type TSchema, Type } from './type.js';
 
 export interface Bounds {
   readonly min: number;

@@ -1,7 +1,7 @@
 /** Tools on the wire (docs/contract/platform.md 6.5; docs/contract/platform.md 6.5). */
-import Type, { type Static } from 'typebox';
 import { LIMITS } from '../limits.js';
 import { leaf, Moment, nullable, strict, text, whole } from './shapes.js';
+import { type Static, Type } from './type.js';
 import { HasSecret, readOnly, secretChange } from './write-only.js';
 
 const limits = LIMITS.tool;

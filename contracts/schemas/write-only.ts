@@ -2,7 +2,7 @@
  * Secrets that are write-only: reads show `has_secret` instead of a value, and what a read shows can be written back
  * (docs/contract/decisions.md 14).
  */
-import Type from 'typebox';
+import { Type } from './type.js';
 
 export const HasSecret = Type.Boolean({
   description: 'As reads show it: beside it null, or nothing, keeps the secret. False removes it.',

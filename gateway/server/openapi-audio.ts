@@ -1,5 +1,5 @@
 /** Audio in /openapi.json, as every dialect sends it. */
-import Type from 'typebox';
+import { Type } from '../../contracts/schemas/type.js';
 
 export const BYTES = Type.String({ format: 'binary' });
 

@@ -1,5 +1,5 @@
 /** Failures in /openapi.json: one sentence a status, in the shape of the dialect that answers. */
-import type { TSchema } from 'typebox';
+import type { TSchema } from '../../contracts/schemas/type.js';
 import type { RouteDescription } from './port.js';
 
 type Sentences = Readonly<Record<number, string>>;

@@ -1,5 +1,5 @@
 /** Parts of what /openapi.json says of a route. */
-import type { TSchema } from 'typebox';
+import type { TSchema } from '../../contracts/schemas/type.js';
 import type { RouteDescription } from './port.js';
 
 /** One status with its JSON; without a schema, a status without a body. */

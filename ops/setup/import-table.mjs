@@ -12,6 +12,7 @@ export const CLOSED = ['test', 'bench', 'bench/src', 'bench/test', 'client'];
 
 /** A package that has one home: only files below it import the package. Tests and benchmarks import what they like. */
 export const HOMES = {
+  typebox: 'contracts/schemas',
   xstate: 'actors',
   postgres: 'storage',
   'uWebSockets.js': 'gateway/server',

@@ -1,5 +1,5 @@
 /** A row of the native API's table: its types, and what descriptions of several nouns share. */
-import Type from 'typebox';
+import { Type } from '../../../contracts/schemas/type.js';
 import { failuresAs, SPEECH_FAILURES } from '../../server/openapi-errors.js';
 import type * as routes from '../../server/routes.js';
 import type { Observation } from '../../server/trace-requests.js';

@@ -2,8 +2,8 @@
  * The native speech API on the wire (docs/contract/native.md). Optional fields may be
  * null, which means absent: clients encode `undefined` as MessagePack nil. Unknown fields are ignored.
  */
-import Type, { type Static, type TSchema } from 'typebox';
 import { NativeOptions } from '../../../contracts/schemas/native-options.js';
+import { type Static, type TSchema, Type } from '../../../contracts/schemas/type.js';
 
 const optional = <S extends TSchema>(schema: S) => Type.Optional(schema);
 

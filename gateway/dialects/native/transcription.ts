@@ -1,11 +1,11 @@
 /** Native transcription over HTTP (docs/contract/native.md 4): a file as a form or as MessagePack. */
-import Type from 'typebox';
 import { ServiceError } from '../../../contracts/errors.js';
 import { isLanguage, LANGUAGE_NAMES } from '../../../contracts/languages.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { DEFAULT_TRANSCRIPTION_MODEL } from '../../../contracts/models.js';
 import type { Transcript } from '../../../contracts/ports/speech.js';
 import { checker, withoutNulls } from '../../../contracts/schemas/check.js';
+import { Type } from '../../../contracts/schemas/type.js';
 import { authenticate } from '../../server/auth.js';
 import { readMsgpack } from '../../server/body.js';
 import { unknownFields, warnOfIgnored } from '../../server/ignored-fields.js';

@@ -2,9 +2,9 @@
  * Bodies of the platform against their schemas: 422 with all problems. Before the schema comes what no database keeps in
  * a text, wherever it stands: NUL and halves of surrogate pairs.
  */
-import type { Static, TSchema } from 'typebox';
 import { isPlainObject } from '../../../contracts/plain-object.js';
 import { checker, type Problem } from '../../../contracts/schemas/check.js';
+import type { Static, TSchema } from '../../../contracts/schemas/type.js';
 import { problem, refuse } from './errors.js';
 
 const UNSTORABLE = /[\0\ud800-\udfff]/u;

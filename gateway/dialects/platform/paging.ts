@@ -2,10 +2,10 @@
  * `?cursor` or `?page`, `page_size`, `include_total`, and what a list answers (docs/contract/platform.md 6.2). A cursor
  * names its list, so that one list's cursor is not taken by another. An empty parameter counts as absent.
  */
-import Type, { type TSchema } from 'typebox';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { Listed, PageRequest } from '../../../contracts/ports/page.js';
+import { type TSchema, Type } from '../../../contracts/schemas/type.js';
 import type { RouteDescription } from '../../server/port.js';
 
 const { size, offset: maxOffset } = LIMITS.page;

@@ -2,8 +2,8 @@
  * `GET /models`: one list that every client's own schema accepts (docs/contract/protocol-a.md 3; rule 13:
  * what is always null, and what is absent).
  */
-import Type from 'typebox';
 import { MODEL_DETAILS, SYNTHESIS_MODELS, TRANSCRIPTION_MODELS } from '../../../contracts/models.js';
+import { Type } from '../../../contracts/schemas/type.js';
 import { answers } from '../../server/openapi-parts.js';
 import { json } from '../../server/replies.js';
 import { pageOf } from './paging.js';

@@ -1,5 +1,5 @@
 /** A row of protocol A's table: its types, and what descriptions of several nouns share. */
-import Type from 'typebox';
+import { Type } from '../../../contracts/schemas/type.js';
 import { failuresAs, SPEECH_FAILURES } from '../../server/openapi-errors.js';
 import type { RouteDescription } from '../../server/port.js';
 import type * as routes from '../../server/routes.js';

@@ -2,8 +2,8 @@
  * Protocol A's bodies (docs/contract/protocol-a.md 1). Null means absent, unknown fields are ignored; what
  * only some bases know is left unchecked here and checked where it counts.
  */
-import Type, { type Static, type TSchema } from 'typebox';
 import { LIMITS } from '../../../contracts/limits.js';
+import { type Static, type TSchema, Type } from '../../../contracts/schemas/type.js';
 
 const optional = <S extends TSchema>(schema: S) => Type.Optional(schema);
 const { min, max } = LIMITS.speed.protocolA;

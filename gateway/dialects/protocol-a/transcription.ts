@@ -1,5 +1,5 @@
 /** `POST …/audio/transcriptions` (docs/contract/protocol-a.md 2): the transcript whole, or as events. */
-import Type from 'typebox';
+import { Type } from '../../../contracts/schemas/type.js';
 import { authenticate } from '../../server/auth.js';
 import { warnOfIgnored } from '../../server/ignored-fields.js';
 import type { Transcribe } from './transcript-stream.js';

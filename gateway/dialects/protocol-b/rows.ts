@@ -1,5 +1,5 @@
 /** A row of protocol B's table: its types, and what descriptions of several nouns share. */
-import Type, { type TSchema } from 'typebox';
+import { type TSchema, Type } from '../../../contracts/schemas/type.js';
 import { failuresAs } from '../../server/openapi-errors.js';
 import { answers } from '../../server/openapi-parts.js';
 import type { RouteDescription } from '../../server/port.js';

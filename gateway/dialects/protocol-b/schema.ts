@@ -2,8 +2,8 @@
  * Protocol B's bodies (docs/contract/protocol-b.md 1). Null means absent, unknown fields are ignored; fields that
  * change nothing are not checked.
  */
-import Type, { type Static, type TSchema } from 'typebox';
 import { LIMITS } from '../../../contracts/limits.js';
+import { type Static, type TSchema, Type } from '../../../contracts/schemas/type.js';
 
 const optional = <S extends TSchema>(schema: S) => Type.Optional(schema);
 const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);

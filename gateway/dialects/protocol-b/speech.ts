@@ -1,6 +1,5 @@
 /** Protocol B's four ways to speak over REST (docs/contract/protocol-b.md 1). */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import Type, { type TSchema } from 'typebox';
 import { FORMATS } from '../../../codecs/formats.js';
 import type { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
@@ -8,6 +7,7 @@ import type { Caller } from '../../../contracts/ports/identity.js';
 import type { SynthesisRequest, TimedAudio } from '../../../contracts/ports/speech.js';
 import { checker, withoutNulls } from '../../../contracts/schemas/check.js';
 import { refuseOptions } from '../../../contracts/schemas/refusals.js';
+import { type TSchema, Type } from '../../../contracts/schemas/type.js';
 import { invalid, valid } from '../../../contracts/schemas/valid.js';
 import { readAudioJson } from '../../server/audio-json.js';
 import { AUDIO_CONTENT } from '../../server/openapi-audio.js';

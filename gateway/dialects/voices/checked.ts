@@ -1,7 +1,7 @@
 /** Validation against a schema, with the first problem as the error. Null members count as absent. */
-import type { Static, TSchema } from 'typebox';
 import { ServiceError } from '../../../contracts/errors.js';
 import { checker, withoutNulls } from '../../../contracts/schemas/check.js';
+import type { Static, TSchema } from '../../../contracts/schemas/type.js';
 
 /** Errors of the result: `invalid_request`. */
 export function checked<S extends TSchema>(schema: S): (value: unknown) => Static<S> {

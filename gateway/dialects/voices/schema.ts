@@ -1,8 +1,8 @@
 /** Bodies and answers of `/model` and `/wallet` (docs/contract/native.md 5): types, validators, OpenAPI. */
-import Type, { type Static } from 'typebox';
 import { LANGUAGES } from '../../../contracts/languages.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { VISIBILITIES } from '../../../contracts/ports/voices.js';
+import { type Static, Type } from '../../../contracts/schemas/type.js';
 
 const limits = LIMITS.voice;
 

@@ -1,7 +1,7 @@
 /** The voice library: `/model` (docs/contract/native.md 5). Key first, then the address, then the body. */
-import Type, { type TSchema } from 'typebox';
 import { ServiceError } from '../../../contracts/errors.js';
 import type { Caller } from '../../../contracts/ports/identity.js';
+import { type TSchema, Type } from '../../../contracts/schemas/type.js';
 import { answers, queryParameters } from '../../server/openapi-parts.js';
 import type { HttpRequest } from '../../server/port.js';
 import { json } from '../../server/replies.js';

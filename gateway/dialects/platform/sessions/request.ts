@@ -2,10 +2,10 @@
  * A session's request as it is worked with: its shape checked, `metadata` as the text that came, a timezone that the
  * browser hints at only where it is one (docs/contract/platform.md 6.6: invalid values are ignored).
  */
-import type { TSchema } from 'typebox';
 import { LIMITS } from '../../../../contracts/limits.js';
 import { isPlainObject } from '../../../../contracts/plain-object.js';
 import { memberText, RawJson } from '../../../../contracts/raw-json.js';
+import type { TSchema } from '../../../../contracts/schemas/type.js';
 import { isTimezone } from '../../../../contracts/timezones.js';
 import type { JsonBody } from '../bodies.js';
 import { checked } from '../checked.js';

@@ -1,9 +1,9 @@
 /** Bodies and answers of `/v1/agent/sessions` (docs/contract/platform.md 6.6 and 6.7). */
-import Type, { type Static } from 'typebox';
 import { LANGUAGES } from '../../../../contracts/languages.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import { SESSION_SOURCES, SESSION_STATUSES } from '../../../../contracts/ports/sessions.js';
 import { leaf, Moment, nullable, strict, text } from '../../../../contracts/schemas/shapes.js';
+import { type Static, Type } from '../../../../contracts/schemas/type.js';
 import type { Vocabulary } from '../../../../contracts/vocabulary.js';
 
 const { agent, session } = LIMITS;

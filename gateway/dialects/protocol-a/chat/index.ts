@@ -1,9 +1,9 @@
 /** `POST …/chat/completions`: text is spoken, audio transcribed, as a stream or whole (docs/contract/protocol-a.md 4). */
-import Type from 'typebox';
 import type { ServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import type { Caller } from '../../../../contracts/ports/identity.js';
 import type { SynthesisRequest, TranscriptionRequest } from '../../../../contracts/ports/speech.js';
+import { Type } from '../../../../contracts/schemas/type.js';
 import { readAudioJson } from '../../../server/audio-json.js';
 import { authenticate } from '../../../server/auth.js';
 import type { HttpRequest, Reply } from '../../../server/port.js';

@@ -2,7 +2,7 @@
  * Chat completions as this service has them (docs/contract/protocol-a.md 4): the request, and both forms of the answer.
  * Null means absent, unknown fields are ignored; of the messages only the last user message is looked into.
  */
-import Type, { type Static, type TSchema } from 'typebox';
+import { type Static, type TSchema, Type } from '../../../../contracts/schemas/type.js';
 import { Provider, VoiceParam } from '../schema.js';
 
 const optional = <S extends TSchema>(schema: S) => Type.Optional(schema);

@@ -2,7 +2,6 @@
  * Conversation items between the wire and the conversation (docs/contract/protocol-a.md 5.3 and 5.4). Only messages:
  * nothing here calls functions or sees images.
  */
-import Type, { type Static } from 'typebox';
 import type { TakenAudio } from '../../../../actors/realtime-audio.js';
 import {
   type ConversationItem,
@@ -13,6 +12,7 @@ import {
 import { decodeBase64 } from '../../../../contracts/base64.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import { checker, withoutNulls } from '../../../../contracts/schemas/check.js';
+import { type Static, Type } from '../../../../contracts/schemas/type.js';
 import { Fault } from './faults.js';
 
 const optional = Type.Optional;

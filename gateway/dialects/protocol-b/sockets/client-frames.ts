@@ -2,13 +2,13 @@
  * Frames that clients of the speech sockets send (docs/contract/protocol-b.md 3): text frames of JSON. Null members
  * count as absent, unknown ones are ignored, booleans follow rule 3. What comes in is bounded before it is parsed.
  */
-import Type, { type Static, type TSchema } from 'typebox';
 import type { SocketFault } from '../../../../actors/stream-input.js';
 import { booleanOf } from '../../../../contracts/coerce.js';
 import { ServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import { checker, withoutNulls } from '../../../../contracts/schemas/check.js';
 import { refuseOptions } from '../../../../contracts/schemas/refusals.js';
+import { type Static, type TSchema, Type } from '../../../../contracts/schemas/type.js';
 import type { Vocabulary } from '../../../../contracts/vocabulary.js';
 import { boundJson } from '../../../server/structure.js';
 import { SPEECH_REFUSALS } from '../refusals.js';
