@@ -6,7 +6,7 @@ import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 const TYPESCRIPT = ['**/*.{ts,tsx}'];
-const TESTS = ['test/**', 'bench/*.ts', 'bench/test/**'];
+const TESTS = ['test/**', 'bench/test/**'];
 
 const NODE_GLOBALS = Object.fromEntries(
   Object.getOwnPropertyNames(globalThis).map((name) => [name, 'readonly']),

@@ -25,6 +25,8 @@ export interface Options {
   readonly rate: number | undefined;
   readonly text: string | undefined;
   readonly objectives: readonly Objective[];
+  /** Length of a soak. */
+  readonly minutes: number | undefined;
   readonly isQuick: boolean;
   readonly isList: boolean;
   readonly isHelp: boolean;
@@ -43,6 +45,7 @@ export const USAGE = `speech-bench [NAME …]: load tests for speech gateways
   --peer NAME=URL[,KEY]    another server, measured in turns with the first; may be given again
   --slo 'ttfa.p95<400ms'   finds the greatest load at which the objectives hold; several with commas
   --rate N                 requests a second of open loads
+  --minutes N              length of soak (2)
   --text TEXT              what is spoken
   --model ID --voice ID    as requests name them (tts-1, alloy)
   --pcm-rate HZ            of raw PCM by the OpenAI dialect, where the server is not started here (24000)
@@ -63,6 +66,7 @@ const DECLARED = {
   peer: { type: 'string', multiple: true },
   slo: { type: 'string' },
   rate: { type: 'string' },
+  minutes: { type: 'string' },
   text: { type: 'string' },
   model: { type: 'string', default: 'tts-1' },
   voice: { type: 'string', default: 'alloy' },
@@ -118,6 +122,7 @@ export function readOptions(args: readonly string[]): Options {
     voice: values.voice,
     pcmRate: positive('pcm-rate', values['pcm-rate']),
     rate: positive('rate', values.rate),
+    minutes: positive('minutes', values.minutes),
     text: values.text,
     objectives: objectivesOf(values.slo),
     isQuick: values.quick,

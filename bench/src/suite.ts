@@ -46,13 +46,14 @@ async function runScenario(
 }
 
 /** Addresses and keys are no part of it: two runs of one server may be compared wherever it was. */
-const runOf = ({ url, peers, model, voice, rate, text, pcmRate, objectives, isQuick }: Options) => ({
+const runOf = ({ url, peers, model, voice, rate, text, minutes, pcmRate, objectives, isQuick }: Options) => ({
   server: url === undefined ? 'started here' : 'given',
   peers: peers.map(({ name }) => name),
   model,
   voice,
   rate: rate ?? null,
   text: text ?? null,
+  minutes: minutes ?? null,
   pcmRate: pcmRate ?? null,
   objectives: objectives.map(({ text: objective }) => objective),
   quick: isQuick,

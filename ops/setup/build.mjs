@@ -34,7 +34,7 @@ export const sources = (folder, pattern = SOURCE) =>
     .sort();
 
 /** Nothing that runs is in them. */
-const NOT_PRODUCT = new Set(['bench', 'test']);
+const NOT_PRODUCT = new Set(['test']);
 
 const everything = () => true;
 const product = (folder) => !NOT_PRODUCT.has(folder);

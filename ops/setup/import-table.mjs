@@ -8,9 +8,9 @@
 const PURE = { builtins: [] };
 
 /** Nothing but itself and a room that names it may import these. */
-export const CLOSED = ['test', 'bench', 'bench/src', 'bench/test', 'client'];
+export const CLOSED = ['test', 'bench/src', 'bench/test', 'client'];
 
-/** A package that has one home: only files below it import the package. Tests and benchmarks import what they like. */
+/** A package that has one home: only files below it import the package. Tests and load tests import what they like. */
 export const HOMES = {
   typebox: 'contracts/schemas',
   xstate: 'actors',
@@ -94,7 +94,6 @@ export const ROOMS = {
   'gateway/workers': { holds: 'the entries of child processes', may: ['*'] },
   'gateway/.': { holds: 'the supervisor, one gateway, their configuration', may: ['*'] },
   test: { holds: 'tests', may: ['*', ...CLOSED] },
-  bench: { holds: 'measurements', may: ['*', ...CLOSED] },
   // A package of its own, which runs without the gateway's sources.
   'bench/src': {
     holds: 'the load tests for speech gateways',

@@ -82,11 +82,11 @@ const CASES: [file: string, source: string, said?: string][] = [
   ['gateway/workers/speech.ts', `import { x } from '../../engines/registry.js';`],
   ['gateway/main.ts', `import { x } from '../storage/x.js'; import y from './dialects/native/speech.js';`],
   ['gateway/main.ts', `import { x } from '../test/fixtures/x.js';`, 'may not import test/fixtures/x'],
-  ['gateway/main.ts', `import { x } from '../bench/measure.js';`, 'may not import bench/measure'],
+  ['gateway/main.ts', `import { x } from '../bench/src/suite.js';`, 'may not import bench/src/suite'],
   ['gateway/main.ts', `import { x } from '../ops/setup/paths.mjs';`, 'may not import ops/setup/paths'],
   ['gateway/elsewhere/a.ts', `export {};`, 'no row of import-table.mjs holds this file'],
-  ['test/unit/a.test.ts', `import { x } from '../../gateway/main.js'; import y from '../../bench/y.js';`],
-  ['bench/a.bench.ts', `import { x } from '../gateway/main.js';`],
+  ['test/unit/a.test.ts', `import { x } from '../../gateway/main.js'; import y from '../../bench/src/y.js';`],
+  ['bench/test/a.test.ts', `import { x } from '../src/x.js';`],
 ];
 
 t.test('each import is held against the row of its room', async (t) => {

@@ -22,9 +22,9 @@ function clientOf({ client, params }: RequestTask): Client {
 
 const tell = (message: FromGenerator): void => void process.send?.(message);
 
-const programs = new Map<string, Program>();
+const programs = new Map<string, Promise<Program>>();
 
-function programOf({ program }: ProgramTask): Program {
+function programOf({ program }: ProgramTask): Promise<Program> {
   let made = programs.get(program);
   if (made === undefined) {
     const make = PROGRAMS[program];
@@ -35,7 +35,7 @@ function programOf({ program }: ProgramTask): Program {
 }
 
 async function run(task: Task): Promise<Outcome> {
-  if ('program' in task) return programOf(task).run(task.params);
+  if ('program' in task) return (await programOf(task)).run(task.params);
   return runRequests(clientOf(task), task.load, {
     deadline: task.deadline,
     onProgress: (progress) => tell({ progress }),

@@ -1,11 +1,15 @@
 /** The scenarios, in the order in which they run. */
 import codecs from './codecs.js';
+import conversation from './conversation.js';
 import engines from './engines.js';
 import fairness from './fairness.js';
+import faults from './faults.js';
+import joins from './joins.js';
 import platform from './platform.js';
 import realtime from './realtime.js';
 import type { Scenario } from './scenario.js';
 import speech from './speech.js';
+import soak from './soak.js';
 import { live, streamInput } from './speech-sockets.js';
 import startup from './startup.js';
 import transcription from './transcription.js';
@@ -22,7 +26,11 @@ export const SCENARIOS: readonly Scenario[] = [
   fairness,
   engines,
   codecs,
+  conversation,
+  joins,
   platform,
   workers,
   startup,
+  faults,
+  soak,
 ];

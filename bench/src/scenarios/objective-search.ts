@@ -80,10 +80,10 @@ async function searchServer(
 
 export async function searchScenario(
   context: Context,
-  { search, environment = {} }: Scenario,
+  { search, environment = () => ({}) }: Scenario,
   parameters: unknown,
 ): Promise<void> {
   if (search === undefined) throw new Error('it has no load to search');
-  const servers = [await context.server(environment), ...(await context.peers())];
+  const servers = [await context.server(await environment(context)), ...(await context.peers())];
   for (const server of servers) await searchServer(context, search, parameters, server);
 }

@@ -1,5 +1,6 @@
 /** A scenario: one file of this folder and a line in index.ts. */
 import type { Phase } from '../measure/phase.js';
+import type { Environment } from '../servers/checkout.js';
 import type { Server } from '../servers/server.js';
 import type { Context } from './context.js';
 
@@ -26,7 +27,7 @@ export interface Scenario<P = unknown> {
   readonly parameters: { readonly full: P; readonly quick: P };
   run(context: Context, parameters: P): Promise<void>;
   /** Environment of the gateway that a search starts. */
-  readonly environment?: Readonly<Record<string, string>>;
+  environment?(context: Context): Environment | Promise<Environment>;
   readonly search?: Search<P>;
 }
 

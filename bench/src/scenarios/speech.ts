@@ -238,7 +238,7 @@ export default scenario<Parameters>({
   name: 'speech',
   title: 'Speech by HTTP: time to first audio, whether playback runs dry, cost of a request',
   parameters: { full: FULL, quick: QUICK },
-  environment: TONE,
+  environment: () => TONE,
   async run(context, parameters) {
     const servers = [await context.server(TONE), ...(await context.peers())];
     for (const variant of parameters.variants) await measureVariant(context, parameters, servers, variant);

@@ -1,0 +1,134 @@
+/** A caller in a session: it sends audio all the time, hears the agent, and is shown transcripts. */
+import { DataPacket, ParticipantInfo_State } from '@livekit/protocol';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Invite } from '../servers/agents.js';
+import { Heard } from './heard.js';
+import { OPUS, Peer, SSRC } from './peer.js';
+import { Signalling, type Told } from './signalling.js';
+import { SILENCE, type Utterance } from './utterance.js';
+
+const JOIN_MS = 20_000;
+const LOOK_MS = 5;
+/** At 48 kHz, which RTP counts Opus in. */
+const TICKS_A_FRAME = 960;
+const RTP_HEADER = 12;
+
+interface Shown {
+  readonly isUser: boolean;
+  text: string;
+  isFinal: boolean;
+}
+
+/** Waits until `probe` gives something; undefined once it has taken too long. */
+export async function waitFor<T>(probe: () => T | undefined | false, ms: number): Promise<T | undefined> {
+  for (const deadline = performance.now() + ms; performance.now() < deadline; await pause(LOOK_MS)) {
+    const found = probe();
+    if (found !== undefined && found !== false) return found;
+  }
+  return undefined;
+}
+
+export class Caller {
+  readonly heard = new Heard();
+  readonly #queue: Buffer[] = [];
+  readonly #shown = new Map<string, Shown>();
+  readonly #header = Buffer.alloc(RTP_HEADER);
+  readonly #peer = new Peer({
+    hear: (bytes) => this.#hear(bytes),
+    receive: (bytes) => this.#receive(bytes),
+  });
+  #signalling: Signalling | undefined;
+  #sid = '';
+  #isActive = false;
+
+  private constructor() {
+    this.#header[0] = 0x80;
+    this.#header[1] = OPUS;
+    this.#header.writeUInt32BE(SSRC, 8);
+  }
+
+  /** Resolves once media flows in both directions. Rejects where that takes too long. */
+  static async join(invite: Invite): Promise<Caller> {
+    const caller = new Caller();
+    await caller.#peer.gather();
+    caller.#signalling = new Signalling(invite, caller.#peer.offer, (message) => caller.#told(message));
+    await caller.#signalling.opened;
+    const isIn = await waitFor(() => caller.#isActive && caller.#peer.isOpen, JOIN_MS);
+    if (isIn) return caller;
+    caller.leave();
+    throw new Error('not connected in time');
+  }
+
+  /** 20 ms of what is to be said, else of silence. */
+  sendFrame(): void {
+    this.#header.writeUInt16BE((this.#header.readUInt16BE(2) + 1) & 0xffff, 2);
+    this.#header.writeUInt32BE((this.#header.readUInt32BE(4) + TICKS_A_FRAME) >>> 0, 4);
+    this.#peer.speak(Buffer.concat([this.#header, this.#queue.shift() ?? SILENCE]));
+  }
+
+  /** Resolves when the last of it has left, with the instants of its first and last sound. */
+  async say({ packets, from, to }: Utterance): Promise<{ readonly from: number; readonly to: number }> {
+    this.#queue.push(...packets);
+    const begun = await waitFor(() => this.#queue.length < packets.length && performance.now(), JOIN_MS);
+    await waitFor(() => this.#queue.length === 0, packets.length * 40 + JOIN_MS);
+    // The last frame has left just now, whatever the beginning did.
+    const end = performance.now();
+    const length = packets.length * 20;
+    return { from: Math.max(begun ?? 0, end - length) + from, to: end - length + to };
+  }
+
+  get #said(): [stream: string, shown: Shown][] {
+    return [...this.#shown].filter(([, { isUser, isFinal }]) => isUser && isFinal);
+  }
+
+  get hasTranscript(): boolean {
+    return this.#said.length > 0;
+  }
+
+  /** What was said by the user, as it was shown since the last call. */
+  takeTranscript(): string {
+    const said = this.#said;
+    for (const [stream] of said) this.#shown.delete(stream);
+    return said.map(([, { text }]) => text).join(' ');
+  }
+
+  leave(): void {
+    this.#signalling?.leave();
+    this.#peer.close();
+  }
+
+  #told(message: Told): void {
+    if (message.case === 'join') this.#sid = message.value.participant?.sid ?? '';
+    if (message.case === 'answer' && this.#peer.accept(message.value.sdp))
+      for (const candidate of this.#peer.candidates) this.#signalling?.trickle(candidate);
+    if (message.case === 'trickle') {
+      const { candidate, sdpMid } = JSON.parse(message.value.candidateInit) as Record<string, string>;
+      if (candidate) this.#peer.addCandidate(candidate, sdpMid ?? '0');
+    }
+    const participants = message.case === 'update' ? message.value.participants : [];
+    if (participants.some(({ sid, state }) => sid === this.#sid && state === ParticipantInfo_State.ACTIVE))
+      this.#isActive = true;
+  }
+
+  #hear(bytes: Buffer): void {
+    if (bytes.length > RTP_HEADER && ((bytes[1] ?? 0) & 0x7f) === OPUS) this.heard.take(bytes);
+  }
+
+  /** Transcripts come as streams of text. */
+  #receive(bytes: Buffer): void {
+    const { value, participantIdentity } = DataPacket.fromBinary(new Uint8Array(bytes));
+    if (value.case === 'streamHeader') {
+      const { streamId, attributes } = value.value;
+      const isFinal = attributes['lk.transcription_final'] === 'true';
+      this.#shown.set(streamId, { isUser: participantIdentity === 'user', text: '', isFinal });
+    }
+    if (value.case === 'streamChunk') {
+      const shown = this.#shown.get(value.value.streamId);
+      if (shown) shown.text += Buffer.from(value.value.content).toString();
+    }
+    if (value.case === 'streamTrailer') {
+      const shown = this.#shown.get(value.value.streamId);
+      if (shown) shown.isFinal ||= value.value.attributes['lk.transcription_final'] === 'true';
+    }
+  }
+}

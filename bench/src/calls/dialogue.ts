@@ -1,0 +1,106 @@
+/** What a caller does in a call, step by step, and how each step is judged by what was heard. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { wordErrorRate } from '../clients/transcription.js';
+import { type Caller, waitFor } from './caller.js';
+import type { Utterance } from './utterance.js';
+
+/** What is said, by the name of its recording. */
+export type Step =
+  /** Something that gets a short answer. */
+  | { readonly say: string }
+  /** Something that gets a long answer; a noise that must not end it; a wish that must. */
+  | { readonly ask: string; readonly disturb?: string; readonly interrupt: string };
+
+export interface Recording {
+  readonly utterance: Utterance;
+  readonly text: string;
+}
+
+/** Milliseconds and shares; undefined where a step does not tell, NaN where it failed. */
+export interface StepVerdict {
+  /** From the caller's last sound to the agent's first, as the caller hears them. */
+  heard?: number;
+  /** From the first sound of the interruption to the agent's last. */
+  silence?: number;
+  /** 1 where a noise ended the agent's turn, else 0. */
+  falseBargeIn?: number;
+  wer?: number;
+  failure?: string;
+}
+
+const ANSWER_MS = 10_000;
+/** Transcripts may come behind the answer. */
+const TRANSCRIPT_MS = 1000;
+/** The agent has ended when nothing was heard of it for so long. */
+const QUIET_MS = 1000;
+const TURN_MS = 60_000;
+/** The agent is let speak for so long before it is disturbed. */
+const LISTEN_MS = 1500;
+const EFFECT_MS = 8000;
+/** A pause of the agent between two words is shorter. */
+const SILENT_MS = 700;
+const AFTER_NOISE_MS = 2500;
+/** What the agent still plays when the caller begins is no talking over. */
+const GRACE_MS = 500;
+
+export class Dialogue {
+  constructor(
+    private readonly caller: Caller,
+    private readonly recordings: Readonly<Record<string, Recording>>,
+  ) {}
+
+  async run(step: Step): Promise<StepVerdict> {
+    await this.#untilQuiet();
+    const verdict = 'say' in step ? await this.#ask(step.say) : await this.#bargeIn(step);
+    await this.#untilQuiet();
+    this.caller.heard.forget();
+    return verdict;
+  }
+
+  #recording(name: string): Recording {
+    const recording = this.recordings[name];
+    if (recording === undefined) throw new Error(`nothing is recorded as ${name}`);
+    return recording;
+  }
+
+  async #untilQuiet(): Promise<void> {
+    await waitFor(() => performance.now() - this.caller.heard.last > QUIET_MS, TURN_MS);
+  }
+
+  /** Says it, and waits for the answer. */
+  async #ask(name: string): Promise<StepVerdict> {
+    const { utterance, text } = this.#recording(name);
+    const { heard } = this.caller;
+    this.caller.takeTranscript();
+    const said = await this.caller.say(utterance);
+    const first = await waitFor(() => heard.firstFrom(said.to), ANSWER_MS);
+    if (heard.audibleBetween(said.from + GRACE_MS, said.to) > 0)
+      return { heard: Number.NaN, failure: 'answered before the end' };
+    if (first === undefined) return { heard: Number.NaN, failure: 'unanswered turn' };
+    await waitFor(() => this.caller.hasTranscript, TRANSCRIPT_MS);
+    return { heard: first - said.to, wer: wordErrorRate(text, this.caller.takeTranscript()) };
+  }
+
+  async #bargeIn({ ask, disturb, interrupt }: Extract<Step, { ask: string }>): Promise<StepVerdict> {
+    const asked = await this.#ask(ask);
+    if (asked.failure !== undefined) return asked;
+    await pause(LISTEN_MS);
+    const disturbed = disturb === undefined ? {} : { falseBargeIn: await this.#disturb(disturb) };
+    // Who has fallen silent cannot be interrupted.
+    if (disturbed.falseBargeIn === 1) return { ...asked, ...disturbed };
+    const { heard } = this.caller;
+    const { from } = await this.caller.say(this.#recording(interrupt).utterance);
+    const end = await waitFor(() => heard.silenceBehind(from, SILENT_MS, performance.now()), EFFECT_MS);
+    const verdict = { ...asked, ...disturbed };
+    if (end === undefined) return { ...verdict, silence: Number.NaN, failure: 'barge-in without effect' };
+    const answer = await waitFor(() => heard.firstFrom(end + SILENT_MS), ANSWER_MS);
+    return { ...verdict, silence: end - from, ...(answer === undefined && { failure: 'unanswered turn' }) };
+  }
+
+  /** 1 where the agent falls silent. */
+  async #disturb(name: string): Promise<number> {
+    const { from } = await this.caller.say(this.#recording(name).utterance);
+    await pause(AFTER_NOISE_MS);
+    return this.caller.heard.silenceBehind(from, QUIET_MS, performance.now()) === undefined ? 0 : 1;
+  }
+}

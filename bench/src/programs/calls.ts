@@ -1,0 +1,147 @@
+/** Callers in concurrent calls: they join, send audio all the time, say what was recorded, and judge what they hear. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { Caller } from '../calls/caller.js';
+import { Dialogue, type Recording, type Step, type StepVerdict } from '../calls/dialogue.js';
+import { encodeUtterance, FRAME_MS } from '../calls/utterance.js';
+import { failureOf } from '../clients/client.js';
+import type { Outcome } from '../generator/protocol.js';
+import type { Invite } from '../servers/agents.js';
+import { NOTHING, type Program, timed } from './program.js';
+
+/** 16-bit mono at the callers' rate, and the words. */
+export interface Recorded {
+  readonly pcm: Uint8Array;
+  readonly text: string;
+}
+
+export type CallsTask =
+  | { readonly join: { readonly invites: readonly Invite[]; readonly atOnce: number } }
+  | {
+      readonly converse: {
+        readonly steps: readonly Step[];
+        readonly rounds: number;
+        readonly recorded: Readonly<Record<string, Recorded>>;
+      };
+    }
+  | { readonly leave: true };
+
+const PACE_MS = 5;
+/** Callers begin one after another within this time, so that they do not speak in chorus. */
+const SPREAD_MS = 4000;
+
+type Readings = 'heard' | 'silence' | 'falseBargeIn' | 'wer';
+
+export class Calls implements Program {
+  readonly #callers: Caller[] = [];
+  readonly #lateness: number[] = [];
+  #next = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  async run(params: unknown): Promise<Outcome> {
+    const task = params as CallsTask;
+    if ('join' in task) return this.#join(task.join);
+    if ('converse' in task) return this.#converse(task.converse);
+    for (const caller of this.#callers.splice(0)) caller.leave();
+    return { ...NOTHING, seconds: 0, cpu: 0 };
+  }
+
+  async #join({ invites, atOnce }: Extract<CallsTask, { join: object }>['join']): Promise<Outcome> {
+    const times: number[] = [];
+    const failures: Record<string, number> = {};
+    const waiting = [...invites];
+    const joinOne = async (invite: Invite): Promise<void> => {
+      const begun = performance.now();
+      try {
+        this.#callers.push(await Caller.join(invite));
+        times.push(performance.now() - begun);
+      } catch (error) {
+        times.push(Number.NaN);
+        const reason = failureOf(error);
+        failures[reason] = (failures[reason] ?? 0) + 1;
+      }
+    };
+    const worker = async (): Promise<void> => {
+      for (let invite = waiting.shift(); invite !== undefined; invite = waiting.shift())
+        await joinOne(invite);
+    };
+    this.#speak();
+    const spent = await timed(() => Promise.all(Array.from({ length: atOnce }, worker)));
+    const { seconds, cpu } = spent;
+    const join = Float64Array.from(times);
+    return { ...NOTHING, due: new Float64Array(times.length), readings: { join }, failures, seconds, cpu };
+  }
+
+  /** A frame each 20 ms from all callers. */
+  #speak(): void {
+    if (this.#timer !== undefined) return;
+    this.#next = performance.now();
+    this.#timer = setInterval(() => {
+      const now = performance.now();
+      if (now >= this.#next) this.#lateness.push(now - this.#next);
+      for (; this.#next <= now; this.#next += FRAME_MS)
+        for (const caller of this.#callers) caller.sendFrame();
+    }, PACE_MS);
+  }
+
+  async #converse({
+    steps,
+    rounds,
+    recorded,
+  }: Extract<CallsTask, { converse: object }>['converse']): Promise<Outcome> {
+    const recordings = recordingsOf(recorded);
+    this.#lateness.splice(0);
+    const before = this.#frames();
+    const verdicts: StepVerdict[] = [];
+    const talk = async (caller: Caller, index: number): Promise<void> => {
+      await pause((SPREAD_MS * index) / this.#callers.length);
+      const dialogue = new Dialogue(caller, recordings);
+      for (let round = 0; round < rounds; round += 1)
+        // Not all do the same at the same time.
+        for (const [place] of steps.entries())
+          verdicts.push(await dialogue.run(steps[(place + index) % steps.length]!));
+    };
+    const { seconds, cpu } = await timed(() => Promise.all(this.#callers.map(talk)));
+    const after = this.#frames();
+    const frames = after.map((count, index) => count - (before[index] ?? 0));
+    return { ...outcomeOf(verdicts, frames), lateness: Float64Array.from(this.#lateness), seconds, cpu };
+  }
+
+  /** Heard, late and lost. */
+  #frames(): number[] {
+    const sum = (of: (caller: Caller) => number): number =>
+      this.#callers.reduce((total, caller) => total + of(caller), 0);
+    return [sum(({ heard }) => heard.total), sum(({ heard }) => heard.late), sum(({ heard }) => heard.lost)];
+  }
+}
+
+const recordingsOf = (recorded: Readonly<Record<string, Recorded>>): Record<string, Recording> =>
+  Object.fromEntries(
+    Object.entries(recorded).map(([name, { pcm, text }]) => [
+      name,
+      { utterance: encodeUtterance(Buffer.from(pcm)), text },
+    ]),
+  );
+
+function outcomeOf(
+  verdicts: readonly StepVerdict[],
+  [heard = 0, late = 0, lost = 0]: readonly number[],
+): Pick<Outcome, 'due' | 'readings' | 'failures'> {
+  const failures: Record<string, number> = {};
+  for (const { failure } of verdicts)
+    if (failure !== undefined) failures[failure] = (failures[failure] ?? 0) + 1;
+  const reading = (name: Readings): Float64Array =>
+    Float64Array.from(verdicts.flatMap((verdict) => verdict[name] ?? []));
+  return {
+    due: new Float64Array(verdicts.length),
+    readings: {
+      heard: reading('heard'),
+      silence: reading('silence'),
+      falseBargeIn: reading('falseBargeIn'),
+      wer: reading('wer'),
+      frames: Float64Array.of(heard),
+      late: Float64Array.of(late),
+      lost: Float64Array.of(lost),
+    },
+    failures,
+  };
+}

@@ -1,0 +1,101 @@
+/** Calls of one agent at a gateway: they are invited, joined, and talk. */
+import type { Step } from '../calls/dialogue.js';
+import type { Generator } from '../generator/generator.js';
+import type { Phase } from '../measure/phase.js';
+import type { CallsTask, Recorded } from '../programs/calls.js';
+import { randomFrom } from '../random.js';
+import { type Invite, makeAgent, makeSession } from '../servers/agents.js';
+import type { Environment } from '../servers/checkout.js';
+import { startModel } from '../servers/model.js';
+import { authorizationOf, type Server } from '../servers/server.js';
+import type { Context } from './context.js';
+
+/** Hz of the callers' microphones. */
+const RATE = 24_000;
+
+/** Settings of a gateway whose agents think with a model that answers at once. */
+export async function callEnvironment(context: Context): Promise<Environment> {
+  const model = context.own(await startModel());
+  return { LLM_BASE_URL: model.url };
+}
+
+/** An agent that waits to be spoken to, and lets itself be interrupted. */
+export const makeListener = (server: Server): Promise<string> =>
+  makeAgent(server, 'Bench', {
+    prompt: { first_message_mode: 'off' },
+    conversation: { eagerness: 'balanced', interruption_sensitivity: 'balanced' },
+  });
+
+/** The server's own voice says it. */
+async function record(server: Server, text: string): Promise<Recorded> {
+  const answer = await fetch(`${server.origin}/v1/tts`, {
+    method: 'POST',
+    headers: { ...authorizationOf(server), 'content-type': 'application/json' },
+    body: JSON.stringify({ text, format: 'pcm', sample_rate: RATE }),
+  });
+  if (!answer.ok) throw new Error(`speech was refused with HTTP ${answer.status}`);
+  return { pcm: new Uint8Array(await answer.arrayBuffer()), text };
+}
+
+const COUGH_MS = 300;
+
+/** A burst of noise that dies away. */
+function cough(): Recorded {
+  const random = randomFrom(1);
+  const count = (RATE * COUGH_MS) / 1000;
+  const samples = Int16Array.from(
+    { length: count },
+    (_, index) => (random() - 0.5) * 24_000 * (1 - index / count),
+  );
+  return { pcm: new Uint8Array(samples.buffer), text: '' };
+}
+
+export async function recordAll(
+  server: Server,
+  texts: Readonly<Record<string, string>>,
+): Promise<Record<string, Recorded>> {
+  const recorded: Record<string, Recorded> = { cough: cough() };
+  for (const [name, text] of Object.entries(texts)) recorded[name] = await record(server, text);
+  return recorded;
+}
+
+/** Callers of one server, in a generator of their own. */
+export class Callers {
+  readonly #generator: Generator;
+
+  constructor(
+    private readonly context: Context,
+    private readonly server: Server,
+    private readonly agent: string,
+  ) {
+    this.#generator = context.anotherGenerator();
+  }
+
+  async join(calls: number, atOnce: number): Promise<Phase> {
+    const invites: Invite[] = [];
+    for (let call = 0; call < calls; call += 1) invites.push(await makeSession(this.server, this.agent));
+    return this.#do(`${calls} callers join`, { join: { invites, atOnce } });
+  }
+
+  converse(
+    what: string,
+    steps: readonly Step[],
+    rounds: number,
+    recorded: Readonly<Record<string, Recorded>>,
+  ): Promise<Phase> {
+    return this.#do(what, { converse: { steps, rounds, recorded } });
+  }
+
+  leave(): Promise<Phase> {
+    return this.#do('callers leave', { leave: true });
+  }
+
+  /** They leave without a word. */
+  stop(): Promise<void> {
+    return this.#generator.stop();
+  }
+
+  #do(what: string, params: CallsTask): Promise<Phase> {
+    return this.context.drive(this.server, what, this.#generator, { program: 'calls', params });
+  }
+}

@@ -1,0 +1,47 @@
+/** A language model that answers at once, so that what is heard is the gateway's doing: an OpenAI-compatible server. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Model {
+  /** With its /v1. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+interface Message {
+  readonly role: string;
+  readonly content: string | null;
+}
+
+/** Who is asked to count speaks for long. */
+const LONG = Array.from({ length: 60 }, (_, index) => `word number ${index + 10}`).join(', ');
+const SHORT = 'At nine in the morning.';
+const answerTo = (said: string): string => (/count/i.test(said) ? LONG : SHORT);
+
+function eventsOf(text: string): string {
+  const chunks = text.split(/(?<= )/).map((content) => ({ choices: [{ delta: { content } }] }));
+  return `${chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')}data: [DONE]\n\n`;
+}
+
+export async function startModel(): Promise<Model> {
+  const server = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (part: string) => (body += part));
+    request.on('end', () => {
+      const { messages } = JSON.parse(body) as { messages: readonly Message[] };
+      const said = messages.findLast(({ role }) => role === 'user')?.content ?? '';
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(eventsOf(answerTo(said)));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

@@ -1,0 +1,76 @@
+/** What a caller hears and says is judged by the audio alone. */
+import t from 'tap';
+import { Heard } from '../src/calls/heard.js';
+import { encodeUtterance, SILENCE } from '../src/calls/utterance.js';
+import { recoveryOf } from '../src/scenarios/faults.js';
+import { slopeOf } from '../src/scenarios/soak.js';
+
+/** 24 kHz samples: half a second of silence, a second of tone, half a second of silence. */
+const speech = encodeUtterance(Buffer.concat([Buffer.alloc(24_000), loud(24_000), Buffer.alloc(24_000)]));
+
+function loud(samples: number): Buffer {
+  const pcm = Buffer.alloc(samples * 2);
+  for (let index = 0; index < samples; index += 1)
+    pcm.writeInt16LE(Math.round(8000 * Math.sin(index / 8)), index * 2);
+  return pcm;
+}
+
+/** An RTP packet of the agent's voice. */
+function packetOf(sequence: number, payload: Buffer): Buffer {
+  const header = Buffer.alloc(12);
+  header.writeUInt16BE(sequence, 2);
+  return Buffer.concat([header, payload]);
+}
+
+t.test('recorded speech knows its first and its last sound', async (t) => {
+  t.equal(speech.packets.length, 100);
+  t.ok(Math.abs(speech.from - 500) < 2);
+  t.ok(Math.abs(speech.to - 1500) < 2);
+});
+
+t.test('an agent is heard when its audio can be, not when packets come', async (t) => {
+  const heard = new Heard();
+  const begun = performance.now();
+  for (let index = 0; index < 20; index += 1) heard.take(packetOf(index, SILENCE));
+  t.equal(heard.firstFrom(begun), undefined);
+  speech.packets.forEach((packet, index) => heard.take(packetOf(20 + index, packet)));
+  const first = heard.firstFrom(begun) ?? Number.NaN;
+  t.ok(first >= begun);
+  t.equal(heard.firstFrom(heard.last + 1), undefined);
+  t.equal(heard.silenceBehind(begun, 700, heard.last + 699), undefined, 'a pause is no silence');
+  t.equal(heard.silenceBehind(begun, 700, heard.last + 700), heard.last);
+  t.ok(heard.audibleBetween(begun, Infinity) >= 900);
+});
+
+t.test('packets that never came are lost; one that came behind its successors is not 65,000', async (t) => {
+  const heard = new Heard();
+  for (const sequence of [65_534, 65_535, 0, 3, 2, 4]) heard.take(packetOf(sequence, SILENCE));
+  t.equal(heard.total, 6);
+  t.equal(heard.lost, 3);
+});
+
+t.test('recovery lasts until the last failed request was due', async (t) => {
+  const outcome = {
+    due: Float64Array.of(0, 1000, 2000, 3000),
+    lateness: new Float64Array(4),
+    readings: { e2e: Float64Array.of(5, Number.NaN, Number.NaN, 5) },
+    failures: { 'cut off': 2 },
+    seconds: 4,
+    cpu: 0,
+  };
+  const conditions = { generatorCpu: 0, lateness: 0, others: 0 };
+  const phase = { outcomes: [outcome], cost: undefined, conditions };
+  t.equal(recoveryOf(phase, 500), 1500);
+  t.equal(recoveryOf(phase, 2500), 0, 'what failed before was not its doing');
+});
+
+t.test('growth is the slope of the best line', async (t) => {
+  t.equal(
+    slopeOf([
+      [0, 1],
+      [1, 3],
+      [2, 5],
+    ]),
+    2,
+  );
+});
