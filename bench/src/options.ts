@@ -45,7 +45,7 @@ export const USAGE = `speech-bench [NAME …]: load tests for speech gateways
   --peer NAME=URL[,KEY]    another server, measured in turns with the first; may be given again
   --slo 'ttfa.p95<400ms'   finds the greatest load at which the objectives hold; several with commas
   --rate N                 requests a second of open loads
-  --minutes N              length of soak (2)
+  --minutes N              length of soak (1)
   --text TEXT              what is spoken
   --model ID --voice ID    as requests name them (tts-1, alloy)
   --pcm-rate HZ            of raw PCM by the OpenAI dialect, where the server is not started here (24000)

@@ -34,8 +34,8 @@ interface Parameters {
 
 const FULL: Parameters = {
   variants: [
-    { prefix: 'conversation', environment: TONE, calls: 40, rounds: 2 },
-    { prefix: 'conversation.speech', environment: {}, calls: 4, rounds: 6 },
+    { prefix: 'conversation', environment: TONE, calls: 40, rounds: 1 },
+    { prefix: 'conversation.speech', environment: {}, calls: 4, rounds: 3 },
   ],
   texts: {
     open: 'What time do you open?',

@@ -28,8 +28,8 @@ interface Parameters {
 const FULL: Parameters = {
   text: 'Good morning.',
   rate: 5,
-  seconds: 14,
-  killAt: 4,
+  seconds: 10,
+  killAt: 3,
   faults: [
     { name: 'synthesis', victim: 'workers/speech.js tts', environment: {} },
     { name: 'encode', victim: 'workers/encode', environment: {} },

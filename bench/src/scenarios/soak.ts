@@ -19,7 +19,7 @@ interface Parameters {
   readonly windows: number;
 }
 
-const FULL: Parameters = { text: 'A second of tones.', rate: 20, minutes: 2, calls: 8, windows: 8 };
+const FULL: Parameters = { text: 'A second of tones.', rate: 20, minutes: 1, calls: 8, windows: 8 };
 const QUICK: Parameters = { ...FULL, minutes: 0.2, calls: 2, windows: 4 };
 
 interface Window {

@@ -30,7 +30,7 @@ const FULL: Parameters = {
   clause: 'Your parcel has left our house,',
   next: ' and ',
   requests: 20,
-  rounds: 5,
+  rounds: 3,
 };
 const QUICK: Parameters = { ...FULL, requests: 3, rounds: 1 };
 const RATE = 16_000;
