@@ -39,6 +39,8 @@ export interface Pool extends JobRunner {
   ready(): Promise<void>;
   /** One row a child, for metrics and health. */
   state(): ChildState[];
+  /** How many jobs wait at the child where the fewest do, as the children last said. Asked at every request. */
+  readonly fewestQueued: number;
   /** Fails all jobs with `engine_lost` and disconnects. Idempotent. */
   close(): void;
 }
@@ -85,6 +87,12 @@ class ChildPool implements Pool {
       pid: link.pid,
       ...link.reported,
     }));
+  }
+
+  get fewestQueued(): number {
+    let fewest = Infinity;
+    for (const { reported } of this.#links) fewest = Math.min(fewest, reported.queued);
+    return fewest;
   }
 
   close(): void {

@@ -62,7 +62,8 @@ export class Children {
   }
 
   get saturated(): boolean {
-    return [...this.#pools.values()].some((pool) => pool.state().every(({ queued }) => queued > SATURATED));
+    for (const { fewestQueued } of this.#pools.values()) if (fewestQueued > SATURATED) return true;
+    return false;
   }
 
   /** Looks now and again whether the database answers and the children are connected; the result ends it. */

@@ -7,6 +7,7 @@ import { ServiceError } from '../../../../contracts/errors.js';
 import { findSynthesisModel, findTranscriptionModel } from '../../../../contracts/models.js';
 import type { Caller } from '../../../../contracts/ports/identity.js';
 import type { RequestTrace } from '../../../../contracts/ports/trace.js';
+import type { NativeOptions } from '../../../../contracts/schemas/native-options.js';
 import { hasOptionHeaders } from '../../../../contracts/schemas/option-sources.js';
 import { authenticateKey, bearerToken, permitted } from '../../../server/auth.js';
 import type { HttpRequest } from '../../../server/port.js';
@@ -88,6 +89,8 @@ function settingsOf(
   return secret ? updated(settings, secret.session, vocabulary) : settings;
 }
 
+const NO_OPTIONS: NativeOptions = {};
+
 /** The client of the session that begins. Errors: `Fault`, `ServiceError`. */
 export function clientOf(
   request: HttpRequest,
@@ -97,12 +100,13 @@ export function clientOf(
 ): RealtimeClient {
   const { headers, generationId } = request;
   const { vocabulary } = parts;
+  const hasOptions = hasOptionHeaders(headers, vocabulary.headerPrefix);
   return {
     caller,
     generationId,
     trace,
-    options: nativeOptions(headers, undefined, {}, vocabulary),
-    hasOptionHeaders: hasOptionHeaders(headers, vocabulary.headerPrefix),
+    options: hasOptions ? nativeOptions(headers, undefined, {}, vocabulary) : NO_OPTIONS,
+    hasOptionHeaders: hasOptions,
     settings: settingsOf(request, secret, parts),
   };
 }
