@@ -27,6 +27,7 @@ export const LIMITS: Readonly<Record<string, Limit>> = {
   'realtime.append': ratioAtMost(1.15),
   'realtime.open': ratioAtMost(3),
   'realtime.idle': atMost(8),
+  'realtime.idle.growth': ratioAtMost(1.1),
   'fairness.ttfa': ratioAtMost(2),
   'fairness.failed': atMost(0),
   'engines.low.ttfa': atMost(200),

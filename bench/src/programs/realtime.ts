@@ -8,9 +8,16 @@ import type { Outcome } from '../generator/protocol.js';
 import { NOTHING, type Program, timed } from './program.js';
 import { openSocket, type SocketAddress, textFrame } from './web-socket-frames.js';
 
+export interface AppendTask {
+  readonly seconds: number;
+  /** Appends a second of each socket. */
+  readonly rate: number;
+  /** Whether each socket commits after a second of audio. */
+  readonly commits: boolean;
+}
+
 export type RealtimeTask =
-  | { readonly open: SocketAddress & { readonly sockets: number } }
-  | { readonly append: { readonly seconds: number; readonly commits: boolean } };
+  { readonly open: SocketAddress & { readonly sockets: number } } | { readonly append: AppendTask };
 
 export const APPENDS_A_SECOND = 50;
 const RATE = 24_000;
@@ -113,15 +120,9 @@ export class RealtimeSockets implements Program {
     }
   }
 
-  async #append({
-    seconds,
-    commits,
-  }: {
-    readonly seconds: number;
-    readonly commits: boolean;
-  }): Promise<Outcome> {
-    const total = seconds * APPENDS_A_SECOND * this.#sockets.length;
-    const { result: lateness, ...spent } = await timed(() => this.#appendAll(total, commits));
+  async #append({ seconds, rate, commits }: AppendTask): Promise<Outcome> {
+    const total = seconds * rate * this.#sockets.length;
+    const { result: lateness, ...spent } = await timed(() => this.#appendAll(total, rate, commits));
     if (!commits) for (const socket of this.#sockets) socket.clear();
     await this.#quiet();
     const unanswered = this.#sockets.filter((socket) => socket.takeUnanswered()).length;
@@ -142,10 +143,10 @@ export class RealtimeSockets implements Program {
   }
 
   /** How late the latest append of each turn of the loop was. */
-  async #appendAll(total: number, commits: boolean): Promise<number[]> {
+  async #appendAll(total: number, rate: number, commits: boolean): Promise<number[]> {
     const lateness: number[] = [];
     const count = this.#sockets.length;
-    const each = 1000 / (APPENDS_A_SECOND * count);
+    const each = 1000 / (rate * count);
     const beginning = performance.now();
     for (let sent = 0; sent < total; await pause(1)) {
       const due = Math.min(total, (performance.now() - beginning) / each);

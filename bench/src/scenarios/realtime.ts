@@ -4,7 +4,7 @@ import type { Generator } from '../generator/generator.js';
 import { latencyFigures } from '../figures.js';
 import { INSPECTABLE, Inspector } from '../measure/inspector.js';
 import { doubtsIn, interleaved, latenciesIn, merged, type Phase, requestsIn } from '../measure/phase.js';
-import type { RealtimeTask } from '../programs/realtime.js';
+import { APPENDS_A_SECOND, type RealtimeTask } from '../programs/realtime.js';
 import type { SocketAddress } from '../programs/web-socket-frames.js';
 import { percentileChart } from '../report/charts.js';
 import { TONE } from '../servers/checkout.js';
@@ -17,7 +17,13 @@ interface Parameters {
   readonly seconds: number;
   /** Rounds with a commit a second a socket, at the most sockets. */
   readonly commitRounds: number;
-  readonly idle: { readonly few: number; readonly many: number };
+  /** `seconds` of one append a second from each of many. */
+  readonly idle: {
+    readonly fewest: number;
+    readonly few: number;
+    readonly many: number;
+    readonly seconds: number;
+  };
 }
 
 const FULL: Parameters = {
@@ -28,14 +34,14 @@ const FULL: Parameters = {
   ],
   seconds: 4,
   commitRounds: 2,
-  idle: { few: 1000, many: 10_000 },
+  idle: { fewest: 100, few: 1000, many: 10_000, seconds: 4 },
 };
 
 const QUICK: Parameters = {
   appends: [{ sockets: 20, rounds: 1 }],
   seconds: 1,
   commitRounds: 1,
-  idle: { few: 20, many: 100 },
+  idle: { fewest: 10, few: 20, many: 100, seconds: 1 },
 };
 
 interface Inspected extends Server {
@@ -86,10 +92,9 @@ class Sockets {
     return this.#do(`opening ${sockets} sockets`, { open: { ...addressOf(this.server), sockets } });
   }
 
-  append(sockets: number, seconds: number, commits: boolean): Promise<Phase> {
-    return this.#do(`${sockets} sockets append${commits ? ' and commit' : ''}`, {
-      append: { seconds, commits },
-    });
+  append(sockets: number, seconds: number, commits: boolean, rate = APPENDS_A_SECOND): Promise<Phase> {
+    const what = `${sockets} sockets append${commits ? ' and commit' : ''}`;
+    return this.#do(what, { append: { seconds, rate, commits } });
   }
 
   close(): Promise<void> {
@@ -176,19 +181,29 @@ function reportCommits(context: Context, committed: Phase, appended: Phase): voi
   );
 }
 
-/** KiB a socket, between few and many, after a collection. */
-async function slopeOf(
+interface Idle {
+  /** KiB a socket, between the fewest and few, and between few and many; after collections. */
+  readonly early: number;
+  readonly late: number;
+  /** One append a second of each of many. */
+  readonly slow: Phase;
+}
+
+async function idleOf(
   context: Context,
   server: Inspected,
-  { few, many }: Parameters['idle'],
-): Promise<number> {
+  { fewest, few, many, seconds }: Parameters['idle'],
+): Promise<Idle> {
   const sockets = new Sockets(context, server);
   const inspector = await Inspector.of(server);
+  const resident = async (count: number): Promise<number> => {
+    await sockets.open(count);
+    return (await inspector.resident()) / 1024;
+  };
   try {
-    await sockets.open(few);
-    const before = await inspector.resident();
-    await sockets.open(many);
-    return ((await inspector.resident()) - before) / (many - few) / 1024;
+    const [first, second, third] = [await resident(fewest), await resident(few), await resident(many)];
+    const slow = await sockets.append(many, seconds, false, 1);
+    return { early: (second - first) / (few - fewest), late: (third - second) / (many - few), slow };
   } finally {
     inspector.close();
     await sockets.close();
@@ -200,15 +215,25 @@ async function measureIdle(
   { gateway, sink }: Cast,
   idle: Parameters['idle'],
 ): Promise<void> {
-  const [own, bare] = [await slopeOf(context, gateway, idle), await slopeOf(context, sink, idle)];
-  const common = { subject: 'gateway', unit: 'KiB', n: idle.many };
-  context.add({ ...common, name: 'realtime.idle', value: own - bare });
-  context.add({
-    ...common,
-    name: 'realtime.idle.whole',
-    value: own,
-    baseline: { name: sink.name, value: bare },
-  });
+  const [own, bare] = [await idleOf(context, gateway, idle), await idleOf(context, sink, idle)];
+  const common = { subject: 'gateway', n: idle.many };
+  const kib = { ...common, unit: 'KiB' };
+  const socket = { name: sink.name, value: bare.late };
+  const before = { name: `the same from ${idle.fewest} to ${idle.few} sockets`, value: own.early };
+  context.add(
+    { ...kib, name: 'realtime.idle', value: own.late - bare.late },
+    { ...kib, name: 'realtime.idle.whole', value: own.late, baseline: socket },
+    { ...kib, name: 'realtime.idle.growth', value: own.late, baseline: before },
+    {
+      ...common,
+      name: 'realtime.append.slow',
+      unit: 'µs',
+      n: requestsIn(own.slow),
+      value: costOf(own.slow),
+      baseline: { name: sink.name, value: costOf(bare.slow) },
+      doubts: doubtsIn(own.slow, bare.slow),
+    },
+  );
 }
 
 export default scenario<Parameters>({
