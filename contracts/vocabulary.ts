@@ -1,5 +1,5 @@
 /**
- * The vendor words of the wire. No other file spells them; each can be changed by configuration,
+ * Vendor names in URLs, headers and models. No other file spells them; each can be changed by configuration,
  * so that a vendor's own SDK can be pointed here (docs/contract/decisions.md "Words").
  */
 export interface Vocabulary {

@@ -291,7 +291,7 @@ const TRACING: readonly Described[] = [
   },
 ];
 
-/** The vendor words of the wire (contracts/vocabulary.ts). */
+/** Vendor names in URLs, headers and models (contracts/vocabulary.ts). */
 export const VOCABULARY: Readonly<Record<keyof Vocabulary, Setting<string>>> = {
   vendor: text('VENDOR', words.vendor, 'Vendor in model ids, option keys and payloads.'),
   headerPrefix: text('VENDOR_HEADER_PREFIX', words.headerPrefix, 'Prefix of the native-option headers.'),
