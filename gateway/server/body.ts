@@ -1,7 +1,7 @@
 /** Whole bodies, read under a limit and parsed: bytes, JSON, MessagePack. Content types are checked first. */
 import { decode } from '@msgpack/msgpack';
 import { ServiceError } from '../../contracts/errors.js';
-import { joinBytes } from './join-bytes.js';
+import { ArrivingBytes, mostBytesOf } from './arriving-bytes.js';
 import type { HttpRequest } from './port.js';
 import { boundJson, boundMsgpack } from './structure.js';
 
@@ -26,14 +26,10 @@ export function expectMediaType(headers: HttpRequest['headers'], fits: (type: st
 }
 
 /** Errors: `payload_too_large`, `request_timeout`. */
-export async function readAll(request: Pick<HttpRequest, 'body'>, limitBytes: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of request.body(limitBytes)) {
-    chunks.push(chunk);
-    length += chunk.length;
-  }
-  return joinBytes(chunks, length);
+export async function readAll(request: Incoming, limitBytes: number): Promise<Uint8Array> {
+  const arriving = new ArrivingBytes(mostBytesOf(request.headers, limitBytes));
+  for await (const chunk of request.body(limitBytes)) arriving.add(chunk);
+  return arriving.whole();
 }
 
 /** Errors: those of `readAll`, `unsupported_media_type`, `malformed_body`. */

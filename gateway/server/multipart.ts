@@ -5,6 +5,7 @@
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
+import { ArrivingBytes, mostBytesOf } from './arriving-bytes.js';
 import { expectMediaType } from './body.js';
 import type { HttpRequest } from './port.js';
 
@@ -63,12 +64,14 @@ class FormParser {
   readonly files = new Map<string, UploadedFile>();
   readonly everyFile = new Map<string, UploadedFile[]>();
   readonly #parser: BusboyInstance;
+  readonly #mostBytes: number;
   #failure: Error | undefined;
   #finished = false;
   #wake: (() => void) | undefined;
 
-  constructor(contentType: string, limits: FormLimits) {
-    this.#parser = createParser(contentType, limits)
+  constructor(headers: HttpRequest['headers'], limits: FormLimits) {
+    this.#mostBytes = Math.min(mostBytesOf(headers, limits.bodyBytes), limits.fileBytes);
+    this.#parser = createParser(headers.get('content-type') ?? '', limits)
       .on('field', (name, value, nameTruncated, valueTruncated) => {
         if (nameTruncated || valueTruncated) this.#fail(tooLarge(name));
         else this.#addField(name, value);
@@ -122,17 +125,17 @@ class FormParser {
     stream: BusboyFileStream,
     about: Pick<UploadedFile, 'filename' | 'contentType'>,
   ): void {
-    const chunks: Buffer[] = [];
+    const bytes = new ArrivingBytes(this.#mostBytes);
     stream.on('error', (error) => this.#fail(malformed('A file ends early', error)));
     stream.on('limit', () =>
       this.#fail(new ServiceError('audio_too_large', isName(name) ? { param: name } : {})),
     );
     stream.on('data', (chunk: Buffer) => {
-      if (!this.#failure) chunks.push(chunk);
+      if (!this.#failure) bytes.add(chunk);
     });
     stream.on('end', () => {
       if (!isName(name)) return this.#fail(malformed('A file has no usable name'));
-      this.#addFile(name, { ...about, filename: about.filename ?? '', bytes: Buffer.concat(chunks) });
+      this.#addFile(name, { ...about, filename: about.filename ?? '', bytes: bytes.whole() });
     });
   }
 
@@ -171,7 +174,7 @@ export async function readMultipart(
   limits: FormLimits,
 ): Promise<Form> {
   expectMediaType(request.headers, (type) => type === 'multipart/form-data');
-  const parser = new FormParser(request.headers.get('content-type') ?? '', limits);
+  const parser = new FormParser(request.headers, limits);
   try {
     for await (const chunk of request.body(limits.bodyBytes)) await parser.feed(chunk);
     return await parser.end();
