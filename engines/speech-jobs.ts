@@ -1,6 +1,6 @@
 /**
  * The jobs of a speech child and what travels in them: one vocabulary for both sides of the socket.
- * Audio comes back as PCM bytes, 100 ms at most a value, so that a cancel or another stream gets in between;
+ * Audio comes back as PCM bytes, 100 ms and then 400 ms a value, so that a cancel or another stream gets in between;
  * it goes there in larger values, because a child takes in much faster than it works.
  */
 import { bytesOf, samplesOf } from '../contracts/audio.js';
@@ -36,16 +36,21 @@ type TtsValue = { readonly a: Uint8Array } | { readonly w: Word };
 const wordToWire = ({ text, start, end }: TimedWord): Word => [text, start, end];
 const wordFromWire = ([text, start, end]: Word): TimedWord => ({ text, start, end });
 
-const CHUNKS_PER_SECOND = 10;
+const FIRST_SECONDS = 0.1;
+const VALUE_SECONDS = 0.4;
 
 /** The values of one event. `rate` in Hz. */
 export function* valuesOfEvent(event: TtsEvent, rate: number): Generator<TtsValue> {
   if (event.kind === 'word') {
     return yield { w: wordToWire(event.word) };
   }
-  const length = Math.floor(rate / CHUNKS_PER_SECOND);
-  for (let at = 0; at < event.samples.length; at += length) {
-    yield { a: bytesOf(event.samples.subarray(at, at + length)) };
+  const length = Math.floor(rate * VALUE_SECONDS);
+  for (
+    let at = 0, end = Math.floor(rate * FIRST_SECONDS);
+    at < event.samples.length;
+    at = end, end += length
+  ) {
+    yield { a: bytesOf(event.samples.subarray(at, end)) };
   }
 }
 

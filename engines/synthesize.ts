@@ -59,6 +59,8 @@ const KIND = 'synthesis_characters';
 
 const isWhole = (request: Request): request is SynthesisRequest => typeof request.text === 'string';
 
+const mustBeHeard = (request: Request): boolean => isWhole(request) && /\S/u.test(request.text);
+
 type Pieces = AsyncGenerator<Piece | Pause>;
 
 /** The engine's options that are the same for every piece of a request. */
@@ -91,7 +93,10 @@ function engineTextFor({ styleTags, speakers }: TtsCapabilities): (text: string)
   return speakers ? (text) => tags.carry(text) : (text) => text;
 }
 
-/** The samples of the whole text, piece by piece, at the engine's rate and not yet stretched. */
+/**
+ * The samples of the whole text, piece by piece, at the engine's rate and not yet stretched. Errors: the engine's;
+ * `nothing_to_say` where a whole text that is not blank has ended without any.
+ */
 async function* speak(selected: SelectedVoice, pieces: Pieces, job: Job): AsyncGenerator<Int16Array> {
   const { engine } = selected;
   const { request, signal, timeline, listener } = job;
@@ -102,6 +107,11 @@ async function* speak(selected: SelectedVoice, pieces: Pieces, job: Job): AsyncG
   const options = engineOptions(selected, job);
   const tag = workspaceTag(job.caller.workspaceId);
   timeline?.open(sampleRate * stretch, options.timing === true);
+  const receive = ({ length }: Int16Array): void => {
+    timeline?.made(length);
+    listener.receive(length / (sampleRate * stretch));
+  };
+  let heard = false;
   // Pushes the speech out of the encoder, which would hold its end until more text comes.
   const silence = new Int16Array(encoderDelaySeconds(request.output, stretch) * stretch * sampleRate);
   for await (const piece of pieces) {
@@ -116,24 +126,16 @@ async function* speak(selected: SelectedVoice, pieces: Pieces, job: Job): AsyncG
     for await (const event of engine.synthesize({ text, ...options, demand }, signal)) {
       if (event.kind === 'word') timeline?.word(stretchedWord(event.word, pace));
       else {
-        timeline?.made(event.samples.length);
-        listener.receive(event.samples.length / (sampleRate * stretch));
+        receive(event.samples);
         yield event.samples;
-        if (isTurnOver()) await nextTurn();
+        // Whoever else has nothing to hear yet comes before what this one can hear later.
+        if (!heard || isTurnOver()) await nextTurn();
+        heard ||= event.samples.length > 0;
       }
     }
     timeline?.end();
   }
-}
-
-/** Passes the samples on. Errors: `nothing_to_say` where a whole text that is not blank has ended without any. */
-async function* refuseSilence(pcm: AsyncIterable<Int16Array>, request: Request): AsyncGenerator<Int16Array> {
-  let heard = false;
-  for await (const samples of pcm) {
-    heard ||= samples.length > 0;
-    yield samples;
-  }
-  if (!heard && isWhole(request) && /\S/u.test(request.text)) throw new ServiceError('nothing_to_say');
+  if (!heard && mustBeHeard(request)) throw new ServiceError('nothing_to_say');
 }
 
 async function* metered(
@@ -192,7 +194,7 @@ function render(
 ): AsyncIterable<Uint8Array> {
   const { request, signal } = job;
   request.trace?.engine(selected.engine.name);
-  const pcm = refuseSilence(speak(selected, pieces, job), request);
+  const pcm = speak(selected, pieces, job);
   const { capabilities } = selected.engine;
   const { stretch: speed } = paceOf(capabilities, request.speed);
   const { output, volume, normalizeLoudness } = request;

@@ -13,10 +13,12 @@ import type { Clock } from '../../contracts/clock.js';
 import { type Channel, connectionHeaders, type ReplyHead } from './adapter.js';
 
 /**
- * Most bytes that are written at once. With a head or a chunk's frame it fits the 16 KiB that the binding gathers in
- * a cork; more than that is mangled under TLS when the client reads slowly (measured).
+ * Most bytes that are written at once, as a piece and with a head. With a chunk's frame or the head they fit the 16 KiB
+ * that the binding gathers in a cork: more goes out in several writes, and is mangled under TLS when the client reads
+ * slowly (measured).
  */
-const PIECE_BYTES = 14 * 1024;
+const PIECE_BYTES = 16 * 1024 - 64;
+const WHOLE_BYTES = 14 * 1024;
 const FIRST_PIECE_BYTES = 4 * 1024;
 /** A second less than the least that the binding's timer takes, so that no client sends just as it closes. */
 const KEEP_ALIVE_SECONDS = 7;
@@ -63,7 +65,7 @@ export class UwsChannel implements Channel {
   whole(head: ReplyHead, body: string | Uint8Array): boolean {
     if (this.closed) return true;
     // In UTF-8 a string may be three times as long.
-    if (body.length * (typeof body === 'string' ? 3 : 1) > PIECE_BYTES) return this.#large(head, body);
+    if (body.length * (typeof body === 'string' ? 3 : 1) > WHOLE_BYTES) return this.#large(head, body);
     this.#end(head, (response) => {
       // Told to close, the binding says so itself, unless the client has said it; Node's client then waits for it.
       if (!head.close || this.connection?.length === 'close'.length) this.#writeConnection(head.close);

@@ -1,0 +1,41 @@
+/** The log: what a line never tells, however it got into it. */
+import t from 'tap';
+import { createLog } from '../../gateway/wiring/log.js';
+
+const SECRETS = [
+  ...['authorization', 'key', 'token', 'secret', 'password'],
+  ...['headers', 'text', 'audio', 'transcript'],
+];
+
+function logged(fields: object): Record<string, unknown> {
+  const lines: string[] = [];
+  createLog('info', { write: (line) => void lines.push(line) }).info(fields, 'said');
+  t.equal(lines.length, 1);
+  return JSON.parse(lines[0] ?? '') as Record<string, unknown>;
+}
+
+t.test('a line never tells keys, transcripts or audio, of its own or of an object in it', (t) => {
+  for (const name of SECRETS) {
+    const fields = { [name]: 'private', request: { [name]: 'private', id: 'a' }, route: '/v1/tts' };
+    t.match(logged(fields), {
+      [name]: '[hidden]',
+      request: { [name]: '[hidden]', id: 'a' },
+      route: '/v1/tts',
+    });
+    t.equal(fields[name], 'private', 'the fields themselves stay');
+  }
+  t.end();
+});
+
+t.test("nor does an error's member, and its cause is told", (t) => {
+  const err = Object.assign(new Error('refused'), { headers: { authorization: 'private' }, status: 401 });
+  const told = logged({ err });
+  t.match(told, {
+    err: { type: 'Error', message: 'refused', status: 401, headers: '[hidden]' },
+    msg: 'said',
+  });
+  t.match(told['err'], { stack: /refused/ });
+  t.match(logged({ err: 'a string' }), { err: 'a string' });
+  t.match(logged({ err: undefined, id: 1 }), { id: 1 });
+  t.end();
+});
