@@ -109,19 +109,21 @@ interface Runnable extends Agent {
   readonly config: unknown;
   readonly configHash: string | null;
   readonly tools: readonly FrozenTool[] | null;
+  readonly knowledge: readonly PinnedSource[];
 }
 
+/** In one statement, since every session begins with it. */
 async function find(sql: Sql, agentId: string, workspaceId?: string): Promise<RunnableAgent | undefined> {
   const [row] = await sql<Runnable[]>`
-    select ${agentColumns(sql)}, v.config, v.config_hash as "configHash", v.tools
+    select ${agentColumns(sql)}, v.config, v.config_hash as "configHash", v.tools, coalesce((
+        select jsonb_agg(jsonb_build_object('sourceId', k.source_id, 'revision', k.revision) order by k.position)
+        from version_knowledge k where k.agent_id = v.agent_id and k.number = v.number
+      ), '[]') as knowledge
     from agents a left join agent_versions v on v.agent_id = a.id and v.number = a.last_version
     where a.id = ${agentId} and (${workspaceId ?? null}::text is null or a.workspace_id = ${workspaceId ?? null})`;
   if (!row) return undefined;
-  const { config, configHash: hash, tools, ...agent } = row;
+  const { config, configHash: hash, tools, knowledge, ...agent } = row;
   if (hash === null) return { agent, version: undefined };
-  const knowledge = await sql<PinnedSource[]>`
-    select source_id as "sourceId", revision from version_knowledge
-    where agent_id = ${agentId} and number = ${agent.lastVersion} order by position`;
   return {
     agent,
     version: {
@@ -129,7 +131,7 @@ async function find(sql: Sql, agentId: string, workspaceId?: string): Promise<Ru
       config: completeConfig(config),
       configHash: hash,
       tools: tools ?? [],
-      knowledge: [...knowledge],
+      knowledge,
     },
   };
 }
