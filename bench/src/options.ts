@@ -1,4 +1,5 @@
 /** The command line of the suite. */
+import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Objective, ObjectiveError, parseObjectives } from './objectives.js';
 
@@ -34,6 +35,8 @@ export interface Options {
   readonly json: string | undefined;
   readonly junit: string | undefined;
   readonly html: string | undefined;
+  /** Folder for the worst turns of calls. */
+  readonly recordings: string | undefined;
 }
 
 export const USAGE = `speech-bench [NAME …]: load tests for speech gateways
@@ -50,6 +53,7 @@ export const USAGE = `speech-bench [NAME …]: load tests for speech gateways
   --model ID --voice ID    as requests name them (tts-1, alloy)
   --pcm-rate HZ            of raw PCM by the OpenAI dialect, where the server is not started here (24000)
   --quick                  small loads: whether everything runs, not how well
+  --recordings DIR         stereo recordings of the worst turns of calls: caller left, agent right
   --json FILE --junit FILE --html FILE
   --compare FILE           holds the figures against an earlier --json; refused where it measured something else
 
@@ -75,6 +79,7 @@ const DECLARED = {
   json: { type: 'string' },
   junit: { type: 'string' },
   html: { type: 'string' },
+  recordings: { type: 'string' },
 } as const;
 
 function peerOf(text: string): Peer {
@@ -132,5 +137,6 @@ export function readOptions(args: readonly string[]): Options {
     json: values.json,
     junit: values.junit,
     html: values.html,
+    recordings: values.recordings && path.resolve(values.recordings),
   };
 }

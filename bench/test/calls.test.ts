@@ -2,6 +2,7 @@
 import t from 'tap';
 import { Heard } from '../src/calls/heard.js';
 import { encodeUtterance, SILENCE } from '../src/calls/utterance.js';
+import { stereoOf } from '../src/calls/worst-turns.js';
 import { recoveryOf } from '../src/scenarios/faults.js';
 import { slopeOf } from '../src/scenarios/soak.js';
 
@@ -47,6 +48,17 @@ t.test('packets that never came are lost; one that came behind its successors is
   for (const sequence of [65_534, 65_535, 0, 3, 2, 4]) heard.take(packetOf(sequence, SILENCE));
   t.equal(heard.total, 6);
   t.equal(heard.lost, 3);
+});
+
+t.test('a recording has the caller on the left and the agent on the right, each at its time', async (t) => {
+  const said = [{ at: 1000, from: 1000, to: 1020, pcm: Buffer.alloc(480 * 2, 1) }];
+  const heard = [1500, 1500].map((at) => ({ at, isAudible: true, pcm: Buffer.alloc(480 * 2, 2) }));
+  const stereo = stereoOf(said, heard);
+  const sample = (index: number, channel: number): number => stereo.readInt16LE((index * 2 + channel) * 2);
+  t.equal(stereo.length, (12_000 + 960) * 4, 'half a second later, and what came in a burst in a row');
+  t.same([sample(0, 0), sample(0, 1)], [0x0101, 0]);
+  t.same([sample(12_000, 0), sample(12_000, 1)], [0, 0x0202]);
+  t.equal(sample(12_959, 1), 0x0202);
 });
 
 t.test('recovery lasts until the last failed request was due', async (t) => {

@@ -5,13 +5,21 @@ import type { Invite } from '../servers/agents.js';
 import { Heard } from './heard.js';
 import { OPUS, Peer, SSRC } from './peer.js';
 import { Signalling, type Told } from './signalling.js';
-import { SILENCE, type Utterance } from './utterance.js';
+import { FRAME_MS, SILENCE, type Utterance } from './utterance.js';
 
 const JOIN_MS = 20_000;
 const LOOK_MS = 5;
 /** At 48 kHz, which RTP counts Opus in. */
 const TICKS_A_FRAME = 960;
 const RTP_HEADER = 12;
+
+/** Something that has been said: when its first packet, its first sound and its last had left. */
+export interface Said {
+  readonly pcm: Buffer;
+  readonly at: number;
+  readonly from: number;
+  readonly to: number;
+}
 
 interface Shown {
   readonly isUser: boolean;
@@ -30,7 +38,7 @@ export async function waitFor<T>(probe: () => T | undefined | false, ms: number)
 
 export class Caller {
   readonly heard = new Heard();
-  readonly #queue: Buffer[] = [];
+  readonly #queue: { readonly packet: Buffer; readonly sent: number[] }[] = [];
   readonly #shown = new Map<string, Shown>();
   readonly #header = Buffer.alloc(RTP_HEADER);
   readonly #peer = new Peer({
@@ -63,18 +71,18 @@ export class Caller {
   sendFrame(): void {
     this.#header.writeUInt16BE((this.#header.readUInt16BE(2) + 1) & 0xffff, 2);
     this.#header.writeUInt32BE((this.#header.readUInt32BE(4) + TICKS_A_FRAME) >>> 0, 4);
-    this.#peer.speak(Buffer.concat([this.#header, this.#queue.shift() ?? SILENCE]));
+    const next = this.#queue.shift();
+    next?.sent.push(performance.now());
+    this.#peer.speak(Buffer.concat([this.#header, next?.packet ?? SILENCE]));
   }
 
-  /** Resolves when the last of it has left, with the instants of its first and last sound. */
-  async say({ packets, from, to }: Utterance): Promise<{ readonly from: number; readonly to: number }> {
-    this.#queue.push(...packets);
-    const begun = await waitFor(() => this.#queue.length < packets.length && performance.now(), JOIN_MS);
-    await waitFor(() => this.#queue.length === 0, packets.length * 40 + JOIN_MS);
-    // The last frame has left just now, whatever the beginning did.
-    const end = performance.now();
-    const length = packets.length * 20;
-    return { from: Math.max(begun ?? 0, end - length) + from, to: end - length + to };
+  /** Resolves when the last of it has left, with the instants at which its first and its last sound had left. */
+  async say({ pcm, packets, from, to }: Utterance): Promise<Said> {
+    const sent: number[] = [];
+    this.#queue.push(...packets.map((packet) => ({ packet, sent })));
+    await waitFor(() => sent.length === packets.length, packets.length * 2 * FRAME_MS + JOIN_MS);
+    const leftAt = (ms: number): number => sent[Math.floor(ms / FRAME_MS)] ?? performance.now();
+    return { pcm, at: leftAt(0), from: leftAt(from), to: leftAt(Math.max(0, to - 1)) };
   }
 
   get #said(): [stream: string, shown: Shown][] {

@@ -1,8 +1,9 @@
 /** What a caller does in a call, step by step, and how each step is judged by what was heard. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { wordErrorRate } from '../clients/transcription.js';
-import { type Caller, waitFor } from './caller.js';
+import { type Caller, type Said, waitFor } from './caller.js';
 import type { Utterance } from './utterance.js';
+import type { WorstTurns } from './worst-turns.js';
 
 /** What is said, by the name of its recording. */
 export type Step =
@@ -44,17 +45,29 @@ const AFTER_NOISE_MS = 2500;
 const GRACE_MS = 500;
 
 export class Dialogue {
+  /** What was said in this step. */
+  readonly #said: Said[] = [];
+
   constructor(
     private readonly caller: Caller,
     private readonly recordings: Readonly<Record<string, Recording>>,
+    /** Where turns are kept that took longest. */
+    private readonly worst: WorstTurns | undefined,
   ) {}
 
   async run(step: Step): Promise<StepVerdict> {
     await this.#untilQuiet();
     const verdict = 'say' in step ? await this.#ask(step.say) : await this.#bargeIn(step);
     await this.#untilQuiet();
+    this.worst?.offer(verdict, this.#said.splice(0), this.caller.heard.frames);
     this.caller.heard.forget();
     return verdict;
+  }
+
+  async #say(utterance: Utterance): Promise<Said> {
+    const said = await this.caller.say(utterance);
+    this.#said.push(said);
+    return said;
   }
 
   #recording(name: string): Recording {
@@ -72,7 +85,7 @@ export class Dialogue {
     const { utterance, text } = this.#recording(name);
     const { heard } = this.caller;
     this.caller.takeTranscript();
-    const said = await this.caller.say(utterance);
+    const said = await this.#say(utterance);
     const first = await waitFor(() => heard.firstFrom(said.to), ANSWER_MS);
     if (heard.audibleBetween(said.from + GRACE_MS, said.to) > 0)
       return { heard: Number.NaN, failure: 'answered before the end' };
@@ -89,7 +102,7 @@ export class Dialogue {
     // Who has fallen silent cannot be interrupted.
     if (disturbed.falseBargeIn === 1) return { ...asked, ...disturbed };
     const { heard } = this.caller;
-    const { from } = await this.caller.say(this.#recording(interrupt).utterance);
+    const { from } = await this.#say(this.#recording(interrupt).utterance);
     const end = await waitFor(() => heard.silenceBehind(from, SILENT_MS, performance.now()), EFFECT_MS);
     const verdict = { ...asked, ...disturbed };
     if (end === undefined) return { ...verdict, silence: Number.NaN, failure: 'barge-in without effect' };
@@ -99,7 +112,7 @@ export class Dialogue {
 
   /** 1 where the agent falls silent. */
   async #disturb(name: string): Promise<number> {
-    const { from } = await this.caller.say(this.#recording(name).utterance);
+    const { from } = await this.#say(this.#recording(name).utterance);
     await pause(AFTER_NOISE_MS);
     return this.caller.heard.silenceBehind(from, QUIET_MS, performance.now()) === undefined ? 0 : 1;
   }

@@ -2,9 +2,11 @@
 import { Decoder } from '@evan/opus';
 import { FRAME_MS, RATE } from './utterance.js';
 
-interface Frame {
+export interface Frame {
   readonly at: number;
   readonly isAudible: boolean;
+  /** 16-bit mono at RATE. */
+  readonly pcm: Uint8Array;
 }
 
 /** RMS of 16-bit samples; less is silence. */
@@ -37,7 +39,8 @@ export class Heard {
     this.#count(bytes.readUInt16BE(2));
     const gap = at - (this.#frames.at(-1)?.at ?? at);
     if (gap > LATE_MS && gap < PAUSE_MS) this.late += 1;
-    this.#frames.push({ at, isAudible: levelOf(this.#decoder.decode(bytes.subarray(12))) > AUDIBLE_RMS });
+    const pcm = Buffer.from(this.#decoder.decode(bytes.subarray(12)));
+    this.#frames.push({ at, pcm, isAudible: levelOf(pcm) > AUDIBLE_RMS });
   }
 
   #count(sequence: number): void {
@@ -72,6 +75,11 @@ export class Heard {
       last = at;
     }
     return now - last >= ms ? last : undefined;
+  }
+
+  /** What was heard since the last time that it was forgotten. */
+  get frames(): readonly Frame[] {
+    return this.#frames;
   }
 
   /** What was heard so far is done with. */

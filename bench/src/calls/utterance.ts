@@ -9,6 +9,8 @@ const FRAME = (RATE * FRAME_MS) / 1000;
 const AUDIBLE = 100;
 
 export interface Utterance {
+  /** 16-bit mono at RATE. */
+  readonly pcm: Buffer;
   /** Of 20 ms each. */
   readonly packets: readonly Buffer[];
   /** Milliseconds from the beginning to the first and to behind the last sample that can be heard. */
@@ -35,7 +37,7 @@ export function encodeUtterance(pcm: Buffer): Utterance {
   let [first, last] = [0, count - 1];
   while (first < count && !isAudible(pcm, first)) first += 1;
   while (last > first && !isAudible(pcm, last)) last -= 1;
-  return { packets, from: (first * 1000) / RATE, to: ((last + 1) * 1000) / RATE };
+  return { pcm, packets, from: (first * 1000) / RATE, to: ((last + 1) * 1000) / RATE };
 }
 
 export const SILENCE: Buffer = encodeUtterance(Buffer.alloc(FRAME * 2)).packets[0]!;

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Caller } from '../calls/caller.js';
 import { Dialogue, type Recording, type Step, type StepVerdict } from '../calls/dialogue.js';
 import { encodeUtterance, FRAME_MS } from '../calls/utterance.js';
+import { WorstTurns } from '../calls/worst-turns.js';
 import { failureOf } from '../clients/client.js';
 import type { Outcome } from '../generator/protocol.js';
 import type { Invite } from '../servers/agents.js';
@@ -21,6 +22,8 @@ export type CallsTask =
         readonly steps: readonly Step[];
         readonly rounds: number;
         readonly recorded: Readonly<Record<string, Recorded>>;
+        /** Where the worst turns are written, and how their files are called; undefined keeps none. */
+        readonly recordings?: { readonly folder: string; readonly name: string } | undefined;
       };
     }
   | { readonly leave: true };
@@ -87,20 +90,23 @@ export class Calls implements Program {
     steps,
     rounds,
     recorded,
+    recordings: wanted,
   }: Extract<CallsTask, { converse: object }>['converse']): Promise<Outcome> {
     const recordings = recordingsOf(recorded);
+    const worst = wanted && new WorstTurns();
     this.#lateness.splice(0);
     const before = this.#frames();
     const verdicts: StepVerdict[] = [];
     const talk = async (caller: Caller, index: number): Promise<void> => {
       await pause((SPREAD_MS * index) / this.#callers.length);
-      const dialogue = new Dialogue(caller, recordings);
+      const dialogue = new Dialogue(caller, recordings, worst);
       for (let round = 0; round < rounds; round += 1)
         // Not all do the same at the same time.
         for (const [place] of steps.entries())
           verdicts.push(await dialogue.run(steps[(place + index) % steps.length]!));
     };
     const { seconds, cpu } = await timed(() => Promise.all(this.#callers.map(talk)));
+    if (wanted) worst?.write(wanted.folder, wanted.name);
     const after = this.#frames();
     const frames = after.map((count, index) => count - (before[index] ?? 0));
     return { ...outcomeOf(verdicts, frames), lateness: Float64Array.from(this.#lateness), seconds, cpu };

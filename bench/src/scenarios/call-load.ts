@@ -83,7 +83,9 @@ export class Callers {
     rounds: number,
     recorded: Readonly<Record<string, Recorded>>,
   ): Promise<Phase> {
-    return this.#do(what, { converse: { steps, rounds, recorded } });
+    const { recordings: folder } = this.context.options;
+    const recordings = folder === undefined ? undefined : { folder, name: what.replace(/\W+/g, '-') };
+    return this.#do(what, { converse: { steps, rounds, recorded, recordings } });
   }
 
   leave(): Promise<Phase> {

@@ -1,5 +1,6 @@
 /** A recording that is uploaded, and what its transcript has to be. */
 import { wavHeader } from '../audio/shape.js';
+import { wavOf } from '../audio/wav.js';
 import type { TranscriptionParams } from '../clients/transcription.js';
 import type { Options } from '../options.js';
 import { authorizationOf, type Server } from '../servers/server.js';
@@ -19,24 +20,6 @@ export async function recordSpeech(server: Server, spoken: string, options: Opti
   const { body } = await recordAnswer(speechOf(server, { dialect, format: 'wav', text: spoken }, options));
   const { from, rate } = wavHeader(body);
   return { audio: wavOf(body.subarray(from), rate), duration: (body.length - from) / 2 / rate, spoken };
-}
-
-/** With its lengths; those of a stream are placeholders. */
-export function wavOf(pcm: Buffer, rate: number): Buffer {
-  const header = Buffer.alloc(44);
-  header.write('RIFF', 0, 'latin1');
-  header.writeUInt32LE(36 + pcm.length, 4);
-  header.write('WAVEfmt ', 8, 'latin1');
-  header.writeUInt32LE(16, 16);
-  header.writeUInt16LE(1, 20);
-  header.writeUInt16LE(1, 22);
-  header.writeUInt32LE(rate, 24);
-  header.writeUInt32LE(rate * 2, 28);
-  header.writeUInt16LE(2, 32);
-  header.writeUInt16LE(16, 34);
-  header.write('data', 36, 'latin1');
-  header.writeUInt32LE(pcm.length, 40);
-  return Buffer.concat([header, pcm]);
 }
 
 const REQUESTS = {

@@ -1,5 +1,6 @@
 /** One large upload: for how long the event loop is held up meanwhile, and how much memory it takes. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { wavOf } from '../audio/wav.js';
 import { median } from '../histogram.js';
 import { doubtsIn, failedIn, merged, type Phase } from '../measure/phase.js';
 import { residentOf, watchResident } from '../measure/watch-memory.js';
@@ -7,7 +8,7 @@ import { type StartedServer, TONE } from '../servers/checkout.js';
 import { readLoop } from '../servers/metrics.js';
 import type { Context } from './context.js';
 import { scenario } from './scenario.js';
-import { transcriptionOf, wavOf } from './transcription-request.js';
+import { transcriptionOf } from './transcription-request.js';
 
 interface Parameters {
   readonly mebibytes: number;
