@@ -44,6 +44,12 @@ const AFTER_NOISE_MS = 2500;
 /** What the agent still plays when the caller begins is no talking over. */
 const GRACE_MS = 500;
 
+/** Milliseconds of the longest wait of a step; Infinity where it failed. */
+function longestOf({ heard = 0, silence = 0 }: StepVerdict): number {
+  const longest = Math.max(heard, silence);
+  return Number.isNaN(longest) ? Infinity : longest;
+}
+
 export class Dialogue {
   /** What was said in this step. */
   readonly #said: Said[] = [];
@@ -59,7 +65,7 @@ export class Dialogue {
     await this.#untilQuiet();
     const verdict = 'say' in step ? await this.#ask(step.say) : await this.#bargeIn(step);
     await this.#untilQuiet();
-    this.worst?.offer(verdict, this.#said.splice(0), this.caller.heard.frames);
+    this.worst?.offer(longestOf(verdict), this.#said.splice(0), this.caller.heard.frames);
     this.caller.heard.forget();
     return verdict;
   }

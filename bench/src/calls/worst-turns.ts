@@ -3,7 +3,6 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { wavOf } from '../audio/wav.js';
 import type { Said } from './caller.js';
-import type { StepVerdict } from './dialogue.js';
 import type { Frame } from './heard.js';
 import { RATE } from './utterance.js';
 
@@ -34,10 +33,8 @@ export function stereoOf(said: readonly Said[], heard: readonly Frame[]): Buffer
 export class WorstTurns {
   #turns: { readonly took: number; readonly audio: Buffer }[] = [];
 
-  /** Kept where it failed, or is among those that took longest. */
-  offer({ heard, silence }: StepVerdict, said: readonly Said[], frames: readonly Frame[]): void {
-    const times = [heard, silence].filter((time) => time !== undefined);
-    const took = times.some(Number.isNaN) ? Infinity : Math.max(...times);
+  /** Kept where it is among those that took longest, in milliseconds; Infinity is one that failed. */
+  offer(took: number, said: readonly Said[], frames: readonly Frame[]): void {
     const least = this.#turns.at(-1)?.took ?? 0;
     if (said.length === 0 || (this.#turns.length >= KEPT && took <= least)) return;
     const turns = [...this.#turns, { took, audio: stereoOf(said, frames) }];
