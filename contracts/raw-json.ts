@@ -6,23 +6,38 @@
 export class RawJson {
   /** `text` is valid JSON. */
   constructor(readonly text: string) {}
+
+  /** Tells `stringify` that one is there, since `JSON.stringify` cannot write it. */
+  toJSON(): null {
+    met = true;
+    return null;
+  }
 }
+
+/** Whether `JSON.stringify` has met one. */
+let met = false;
 
 const isUnwritten = (value: unknown): boolean => value === undefined || typeof value === 'function';
 
 function members(value: object): string {
   const written = Object.entries(value)
     .filter(([, member]) => !isUnwritten(member))
-    .map(([name, member]) => `${JSON.stringify(name)}:${stringify(member)}`);
+    .map(([name, member]) => `${JSON.stringify(name)}:${splice(member)}`);
   return `{${written.join(',')}}`;
 }
 
-/** `JSON.stringify`, but every `RawJson` in the value is written as it is. */
-export function stringify(value: unknown): string {
+function splice(value: unknown): string {
   if (value instanceof RawJson) return value.text;
   if (typeof value !== 'object' || value === null || 'toJSON' in value) return JSON.stringify(value);
   if (!Array.isArray(value)) return members(value);
-  return `[${value.map((item: unknown) => (isUnwritten(item) ? 'null' : stringify(item))).join(',')}]`;
+  return `[${value.map((item: unknown) => (isUnwritten(item) ? 'null' : splice(item))).join(',')}]`;
+}
+
+/** `JSON.stringify`, but every `RawJson` in the value is written as it is; without one, at its price. */
+export function stringify(value: unknown): string {
+  met = false;
+  const written = JSON.stringify(value);
+  return met ? splice(value) : written;
 }
 
 const BLANKS = new Set([' ', '\t', '\n', '\r']);
