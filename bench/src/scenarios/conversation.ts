@@ -135,7 +135,7 @@ export default scenario<Parameters>({
       const recorded = await recordAll(server, texts);
       const agent = await makeListener(server);
       return async (load, requests) => {
-        const calls = Math.round(load);
+        const calls = Math.max(1, Math.round(load));
         const callers = new Callers(context, server, agent);
         await callers.join(calls, 4);
         const rounds = Math.max(1, Math.ceil(requests / (calls * steps.length)));
