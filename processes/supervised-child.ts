@@ -1,7 +1,7 @@
 /** One child of a role over all its restarts. Invariants in supervise.ts. */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { setPriority } from 'node:os';
+import { constants, getPriority, setPriority } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { Backoff } from './backoff.js';
@@ -13,6 +13,9 @@ import { ownerText, pidFileOf } from './sweep.js';
 import { LEAVE } from './supervisor-watch.js';
 
 type Process = ChildProcessByStdio<Writable, Readable, Readable>;
+
+/** A niceness that much above our own, as far as there is one: whoever runs us nicely means our children as well. */
+const behindUs = (nice: number): number => Math.min(getPriority() + nice, constants.priority.PRIORITY_LOW);
 
 export class SupervisedChild {
   readonly #options: Required<SuperviseOptions>;
@@ -88,7 +91,7 @@ export class SupervisedChild {
     const { clock, startMs, restart, nice, log } = this.#options;
     const owner = ownerText(pid, process.pid);
     this.#attempt('write the pid file', () => writePrivateFile(pidFileOf(this.#socket), owner));
-    if (nice !== 0) this.#attempt('set the priority', () => setPriority(pid, nice));
+    if (nice !== 0) this.#attempt('set the priority', () => setPriority(pid, behindUs(nice)));
     this.#stopTimers.push(
       clock.after(restart.stableMs, () => this.#backoff.reset()),
       clock.after(startMs, () => this.#killUnready(child)),

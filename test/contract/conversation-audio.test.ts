@@ -17,10 +17,14 @@ t.teardown(letGo);
 const talks = await Talks.start(t, EMBEDDED);
 const { model } = talks;
 
+/** Half a minute: whoever interrupts it is understood before its end, also by a recogniser that is slow. */
 const STORY =
   'The old lamp stood in the window of the shop for many years. ' +
   'Every evening the owner lit it, and the ships in the harbour could see it from far away. ' +
-  'One winter a storm came, and the sailors found their way home by its light.';
+  'One winter a storm came, and the sailors found their way home by its light. ' +
+  'In spring they brought the owner a barrel of oil, and a picture of the lamp above the waves. ' +
+  'The picture hung beside the door until the shop was sold, and the lamp was carried to the town hall. ' +
+  'There it stands to this day, and once a year somebody fills it and lights it for an evening.';
 const TALE = 'The old lamp stood in the window of the shop for many years.';
 
 /** Asked to begin, the agent tells; all else it answers in a word. */

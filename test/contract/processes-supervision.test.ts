@@ -184,7 +184,7 @@ t.test('workers are niced, ignore SIGINT, and their output reaches the log', asy
   t.teardown(() => workers.stop());
   await workers.ready();
   const [pid] = workers.pids() as [number];
-  t.equal(getPriority(pid), 7);
+  t.equal(getPriority(pid), Math.min(getPriority() + 7, 19), 'behind whoever started it');
   await until('its line is logged', () => log.lines.some(({ message }) => message === 'listening'));
   process.kill(pid, 'SIGINT');
   const pool = createPool({ sockets: workers.sockets, log: silentLog });
