@@ -51,7 +51,7 @@ t.test('a taken port is said with its number, and nothing stays behind', async (
   t.equal(code, 1);
   t.match(
     printed,
-    new RegExp(`^speech gateway: Port ${port} is taken by another process: set PORT .* (ss|lsof) .*\n$`, 'm'),
+    new RegExp(`^speech gateway: Port ${port} is taken by another process: set PORT .* (ss|lsof) .*$`, 'm'),
   );
 });
 
