@@ -1,7 +1,10 @@
 /** Upkeep: work that is done at once and then again and again. */
 import type { Clock } from './clock.js';
 
-/** Runs `work` now, and again `ms` after it has ended. `failed` is called where it rejects; the result ends it all. */
+/**
+ * Runs `work` now, and again `ms` after it has ended. `failed` is called where it rejects; the result ends it all: what
+ * fails behind that, most likely because others have ended too, is told to nobody.
+ */
 export function repeat(
   clock: Clock,
   ms: number,
@@ -11,7 +14,9 @@ export function repeat(
   let stopped = false;
   let cancel = (): void => undefined;
   const next = async (): Promise<void> => {
-    await work().catch(failed);
+    await work().catch((error: unknown) => {
+      if (!stopped) failed(error);
+    });
     if (!stopped) cancel = clock.after(ms, () => void next());
   };
   void next();
