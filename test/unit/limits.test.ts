@@ -260,6 +260,7 @@ const DOCUMENTED = {
   'body: protocol B': size(body.protocolB),
   'body: transcription; its audio': `${size(body.transcription)}; ${size(CONTRACT.transcription.audioBytes)} and ${CONTRACT.transcription.decodedMs / MINUTE} minutes`,
   headers: size(CONTRACT.http.headerBytes),
+  'how far the process is behind, on average': `${CONTRACT.http.shedDelayMs} ms (\`SHED_DELAY_MS\`)`,
   'WebSocket frame': `${size(CONTRACT.socket.frameBytes)}; on \`/rtc\` ${size(CONTRACT.socket.rtcFrameBytes)}`,
   'realtime: text of one item': size(realtime.itemTextBytes),
   'realtime: pending items (text not spoken, audio not transcribed)': number(realtime.pendingItems),
