@@ -26,47 +26,76 @@ export const FAR_AHEAD_MS = 5000;
 /** Workspaces whose last turn is remembered; whoever is forgotten is next sooner, as one that is new. */
 const REMEMBERED = 1024;
 
-/** The one that `better` prefers to all others; the earlier one where it prefers neither. */
-function best<T>(items: Iterable<T>, better: (one: T, other: T) => boolean): T | undefined {
-  let found: T | undefined;
-  for (const item of items) if (found === undefined || better(item, found)) found = item;
-  return found;
+/** What waits of one workspace: what is due first comes first, then what came first. Never empty in the queue. */
+type Line<P extends Place> = [P, ...P[]];
+
+/** Puts it behind all that is due as early. Takes time with the logarithm of the line's length. */
+function insert<P extends Place>(line: Line<P>, place: P): void {
+  let [low, high] = [0, line.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (line[middle]!.due <= place.due) low = middle + 1;
+    else high = middle;
+  }
+  line.splice(low, 0, place);
 }
 
+/** A turn takes time with the number of workspaces that wait, not with that of their jobs. */
 export class FairQueue<P extends Place> {
-  /** In the order in which they came. */
-  readonly #waiting = new Set<P>();
+  readonly #lines = new Map<string, Line<P>>();
   /** The number of each workspace's last turn, the longest ago first. */
   readonly #lastTurns = new Map<string, number>();
   #turns = 0;
+  #size = 0;
 
   get size(): number {
-    return this.#waiting.size;
+    return this.#size;
   }
 
   add(place: P): void {
-    this.#waiting.add(place);
+    this.#size += 1;
+    const line = this.#lines.get(place.workspaceTag);
+    if (line) insert(line, place);
+    else this.#lines.set(place.workspaceTag, [place]);
   }
 
   /** Takes it out; false where it is not in it. */
   withdraw(place: P): boolean {
-    return this.#waiting.delete(place);
+    const line = this.#lines.get(place.workspaceTag);
+    const index = line?.indexOf(place) ?? -1;
+    if (!line || index < 0) return false;
+    this.#take(line, index);
+    return true;
   }
 
   /** Takes out the next one; undefined where nothing waits. `now` in milliseconds, monotonic. */
   next(now: number): P | undefined {
-    const place = this.#next((each) => each.due <= now + FAR_AHEAD_MS) ?? this.#next(() => true);
-    if (place === undefined) return undefined;
-    this.#waiting.delete(place);
+    const line = this.#nextLine(now + FAR_AHEAD_MS) ?? this.#nextLine(Infinity);
+    if (line === undefined) return undefined;
+    const [place] = line;
+    this.#take(line, 0);
     this.#noteTurn(place.workspaceTag);
     return place;
   }
 
-  #next(eligible: (place: P) => boolean): P | undefined {
-    return best([...this.#waiting].filter(eligible), (one, other) => {
-      const [turn, otherTurn] = [this.#lastTurn(one), this.#lastTurn(other)];
-      return turn === otherTurn ? one.due < other.due : turn < otherTurn;
-    });
+  /** Of the workspaces with something that is due until then, the one whose turn it is. */
+  #nextLine(dueUntil: number): Line<P> | undefined {
+    let found: Line<P> | undefined;
+    for (const line of this.#lines.values())
+      if (line[0].due <= dueUntil && (found === undefined || this.#isBefore(line[0], found[0]))) found = line;
+    return found;
+  }
+
+  /** Who waits for a first turn goes by when it is due. */
+  #isBefore(one: P, other: P): boolean {
+    const [turn, otherTurn] = [this.#lastTurn(one), this.#lastTurn(other)];
+    return turn === otherTurn ? one.due < other.due : turn < otherTurn;
+  }
+
+  #take(line: Line<P>, index: number): void {
+    this.#size -= 1;
+    if (line.length === 1) this.#lines.delete(line[0].workspaceTag);
+    else line.splice(index, 1);
   }
 
   #lastTurn({ workspaceTag }: P): number {

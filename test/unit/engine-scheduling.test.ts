@@ -4,6 +4,7 @@ import { EngineScheduler } from '../../engines/scheduling/engine-scheduler.js';
 import { FAR_AHEAD_MS, FairQueue, later, type Place } from '../../engines/scheduling/fair-queue.js';
 import { Listener } from '../../engines/scheduling/listener.js';
 import { workspaceTag } from '../../engines/scheduling/workspace-tag.js';
+import { seeded } from '../fixtures/random.js';
 
 interface Named extends Place {
   readonly name: string;
@@ -83,6 +84,31 @@ t.test('a job ahead of real time waits no longer once its listener comes near', 
   queue.add(place('c1', 200));
   queue.add(place('c2', 300));
   t.same([...order(queue, 60_000 - FAR_AHEAD_MS)], ['c1', 'a', 'b1', 'c2'], 'it has its turn as any');
+  t.end();
+});
+
+t.test('many orders: within a workspace by when it is due, and nothing is lost', (t) => {
+  const random = seeded(3);
+  const queue = new FairQueue<Named>();
+  const there = new Set<Named>();
+  for (let step = 0; step < 5000; step++) {
+    const each = place(`${'abc'[Math.floor(random() * 3)]}${step}`, Math.floor(random() * 50));
+    queue.add(each);
+    there.add(each);
+    if (random() < 0.2) {
+      const left = [...there][Math.floor(random() * there.size)]!;
+      t.ok(queue.withdraw(left) && there.delete(left) && !queue.withdraw(left));
+    }
+    if (random() < 0.7) {
+      const next = queue.next(0)!;
+      const earlier = [...there].filter((one) => one.workspaceTag === next.workspaceTag);
+      t.equal(next, earlier.sort((one, other) => one.due - other.due)[0]);
+      there.delete(next);
+    }
+    if (queue.size !== there.size) t.fail(`${queue.size} wait instead of ${there.size}`);
+  }
+  t.equal([...order(queue)].length, there.size);
+  t.equal(queue.size, 0);
   t.end();
 });
 
