@@ -16,6 +16,7 @@ export default tseslint.config(
   {
     ignores: [
       'dist/',
+      'bundle/',
       'client/dist/',
       'bench/dist/',
       '.build-*/',

@@ -6,6 +6,7 @@
  * texts with `overloaded`, and the next text starts another; a bounded number of texts waits.
  */
 import { Worker } from 'node:worker_threads';
+import { BUILT } from '../contracts/places.js';
 import type { Clock } from '../contracts/clock.js';
 import { ServiceError } from '../contracts/errors.js';
 import { LIMITS } from '../contracts/limits.js';
@@ -23,7 +24,7 @@ export interface CountResult {
   readonly exceeds: boolean;
 }
 
-const THREAD = new URL('./tokens-thread.js', import.meta.url);
+const THREAD = new URL('engines/tokens-thread.js', BUILT);
 /** The vocabulary takes about 50. */
 const HEAP_MB = 192;
 /** A thread that rests costs its vocabulary. */

@@ -4,6 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { BUILT } from '../contracts/places.js';
 import { randomIds } from '../contracts/ids.js';
 import type { Log } from '../contracts/log.js';
 import { RANKS_FILE } from '../engines/o200k.js';
@@ -37,7 +38,7 @@ class Opened {
   }
 }
 
-const worker = (name: string): URL => new URL(`./workers/${name}.js`, import.meta.url);
+const worker = (name: string): URL => new URL(`gateway/workers/${name}.js`, BUILT);
 
 function checkConfig(config: Config): void {
   if (config.workers > 1 && config.port === 0)

@@ -7,6 +7,7 @@ import { errorText } from '../contracts/errors.js';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { CHECKOUT } from '../contracts/places.js';
 import type { Sql, Transaction } from './sql.js';
 import { StorageFailure } from './failure.js';
 
@@ -23,7 +24,7 @@ interface Applied {
   readonly checksum: string;
 }
 
-export const MIGRATIONS = fileURLToPath(new URL('../../storage/migrations/', import.meta.url));
+export const MIGRATIONS = fileURLToPath(new URL('storage/migrations/', CHECKOUT));
 
 const LOCK_WAIT = '5min';
 

@@ -4,6 +4,7 @@
  */
 import { fileURLToPath } from 'node:url';
 import type { Readable } from 'node:stream';
+import { CHECKOUT } from '../../contracts/places.js';
 
 export interface DecoderProcess {
   /** 16-bit mono PCM at 16 kHz, in pieces of any length; ends when the process does. */
@@ -25,8 +26,7 @@ export interface DecoderExit {
 /** Starts a decoder on a file of the container that FFmpeg calls `demuxer`. */
 export type StartDecoder = (file: string, demuxer: string) => DecoderProcess;
 
-/** Lies beside the sources: the same depth from `dist/codecs/decode`. */
-export const LIMITED_SCRIPT = fileURLToPath(new URL('../../../codecs/decode/limited.sh', import.meta.url));
+export const LIMITED_SCRIPT = fileURLToPath(new URL('codecs/decode/limited.sh', CHECKOUT));
 
 const REFUSALS = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM']);
 

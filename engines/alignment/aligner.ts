@@ -6,6 +6,7 @@
  * `engine_failed`, and the next piece starts another.
  */
 import { Worker } from 'node:worker_threads';
+import { BUILT } from '../../contracts/places.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { TimedWord } from '../../contracts/ports/tts.js';
 import type { Align } from './align.js';
@@ -29,7 +30,7 @@ export interface Aligner {
   stop(): Promise<void>;
 }
 
-const THREAD = new URL('./thread.js', import.meta.url);
+const THREAD = new URL('engines/alignment/thread.js', BUILT);
 const HEAP_MB = 64;
 /** Far more than any piece takes behind the others of a child. */
 const PATIENCE_MS = 60_000;

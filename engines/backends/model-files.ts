@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { CHECKOUT } from '../../contracts/places.js';
 
-/** `.models` beside the build. */
-export const defaultModelsFolder = fileURLToPath(new URL('../../../.models/', import.meta.url));
+export const defaultModelsFolder = fileURLToPath(new URL('.models/', CHECKOUT));
 
 /** The path of a model file. Throws where it is missing, naming it and what fetches it. */
 export function modelFile(folder: string, ...names: string[]): string {

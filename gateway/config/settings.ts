@@ -4,6 +4,7 @@
  */
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { CHECKOUT } from '../../contracts/places.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { SYNTHESIS_MODELS, TRANSCRIPTION_MODELS } from '../../contracts/models.js';
 import { isPlainObject } from '../../contracts/plain-object.js';
@@ -32,7 +33,7 @@ import {
   text,
 } from './setting.js';
 
-const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
+const REPOSITORY = fileURLToPath(CHECKOUT);
 
 const ADDRESS = {
   host: text('HOST', '0.0.0.0', 'Address that the port is bound to.'),

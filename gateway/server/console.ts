@@ -9,9 +9,10 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { CHECKOUT } from '../../contracts/places.js';
 import type { Reply, Route } from './port.js';
 
-const CLIENT = fileURLToPath(new URL('../../../client/', import.meta.url));
+const CLIENT = fileURLToPath(new URL('client/', CHECKOUT));
 const LIVEKIT = 'livekit-client';
 
 const HTML = 'text/html; charset=utf-8';

@@ -3,10 +3,11 @@
  * described.
  */
 import { readFileSync } from 'node:fs';
+import { CHECKOUT } from '../../contracts/places.js';
 import type { HttpRequest, Reply, Route } from './port.js';
 import { json } from './replies.js';
 
-const PACKAGE = new URL('../../../package.json', import.meta.url);
+const PACKAGE = new URL('package.json', CHECKOUT);
 
 const versionOf = (): string => (JSON.parse(readFileSync(PACKAGE, 'utf8')) as { version: string }).version;
 

@@ -3,10 +3,11 @@
  * this process, so a signal may come twice, from the group and from npm, or not at all, where npm was killed.
  */
 import { fileURLToPath } from 'node:url';
+import { CHECKOUT } from '../../contracts/places.js';
 import { systemClock } from '../../contracts/clock.js';
 import { watchParents } from '../../processes/parent-watch.js';
 
-const PACKAGE = fileURLToPath(new URL('../../../package.json', import.meta.url));
+const PACKAGE = fileURLToPath(new URL('package.json', CHECKOUT));
 
 /** A SIGINT so long after the first is a person who does not want to wait. */
 const AGAIN_MS = 2000;

@@ -1,6 +1,7 @@
 /** Synthesis and transcription of one gateway, wired: engines in children and at remotes, codecs, the voice library. */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { BUILT } from '../../contracts/places.js';
 import { createDecode } from '../../codecs/decode/decoder.js';
 import { createEncode } from '../../codecs/encode/encoder.js';
 import type { Clock } from '../../contracts/clock.js';
@@ -16,7 +17,7 @@ import type { Children } from './children.js';
 import type { Config } from '../config.js';
 import { reachEngines } from './engines.js';
 
-const DECODE_ONCE = fileURLToPath(new URL('../workers/decode-once.js', import.meta.url));
+const DECODE_ONCE = fileURLToPath(new URL('gateway/workers/decode-once.js', BUILT));
 
 export interface SpeechOptions {
   readonly config: Config;

@@ -1,7 +1,7 @@
 /**
- * TypeScript to dist/, and the session SDK to client/dist/: everything with tsc, whose errors fail the build, or what a
- * start needs, file by file. Whether there is anything to do is told from the names, sizes and times of the sources, a
- * few milliseconds for the whole tree; tsc itself then works incrementally.
+ * TypeScript to JavaScript: everything with tsc to dist/, whose errors fail the build, for tests and tools; and what runs
+ * as the product to bundle/ (bundle.mjs), without looking at types. Whether there is anything to do is told from the names,
+ * sizes and times of the sources, a few milliseconds for the whole tree; tsc itself then works incrementally.
  */
 import fs from 'node:fs';
 import path from 'node:path';
@@ -12,10 +12,11 @@ import { inRoot, ROOT } from './paths.mjs';
 import { hasStamp, keyOf, removeStamp, writeStamp } from './stamps.mjs';
 
 const STAMP = inRoot('dist', '.setup');
-const PRODUCT_STAMP = inRoot('dist', '.setup-product');
+const PRODUCT_STAMP = inRoot('bundle', '.setup');
 const PRODUCT_CONFIGS = [inRoot('tsconfig.json'), inRoot('client', 'tsconfig.json')];
 /** The bench is a package of its own, which nothing of the product needs. */
 const CONFIGS = [...PRODUCT_CONFIGS, inRoot('bench', 'tsconfig.json')];
+const BUNDLER = inRoot('ops', 'setup', 'bundle.mjs');
 const SOURCE = /\.(ts|tsx|mts|cts|json)$/;
 
 function filesBelow(folder) {
@@ -57,31 +58,22 @@ function keyOfSources(configs, wanted) {
 }
 
 const buildKey = () => keyOfSources(CONFIGS, everything);
-const productKey = () => keyOfSources(PRODUCT_CONFIGS, product);
+const productKey = () => keyOf(fs.readFileSync(BUNDLER), keyOfSources(PRODUCT_CONFIGS, product));
 
 export const buildReady = () => hasStamp(STAMP, buildKey());
 
-/** Whether the product is built, by a start or by a whole build. */
-export const productReady = () => hasStamp(PRODUCT_STAMP, productKey()) || buildReady();
+export const productReady = () => hasStamp(PRODUCT_STAMP, productKey());
 
 async function compile(what, args, signal) {
   const { code, output } = await runChild(process.execPath, args, { cwd: ROOT, signal });
   if (code !== 0) throw new SetupError(`build: ${what}\n${output.join('\n')}`);
 }
 
-/** Builds the product without checking its types, as a start needs it. */
+/** Builds what runs as the product. */
 export async function buildProduct({ signal }) {
   const key = productKey();
   removeStamp(PRODUCT_STAMP);
-  const each = PRODUCT_CONFIGS.map((config) => {
-    const files = sourcesOf(config, product).filter((file) => /(?<!\.d)\.ts$/.test(file));
-    return compile(
-      'a source cannot be read',
-      [inRoot('ops', 'setup', 'transpile.mjs'), config, ...files],
-      signal,
-    );
-  });
-  await Promise.all(each);
+  await compile('a source cannot be read', [BUNDLER], signal);
   writeStamp(PRODUCT_STAMP, key);
 }
 

@@ -13,9 +13,9 @@ export async function command(work) {
   }
 }
 
-/** The address of a built entry point, to be imported into this very process, so that signals reach it. */
+/** The address of a built file, to be imported into this very process, so that signals reach it. */
 export function built(...place) {
-  const file = inRoot('dist', ...place);
-  if (!fs.existsSync(file)) throw new SetupError(`${['dist', ...place].join('/')} was not built`);
+  const file = inRoot(...place);
+  if (!fs.existsSync(file)) throw new SetupError(`${place.join('/')} was not built`);
   return pathToFileURL(file).href;
 }

@@ -4,13 +4,15 @@ import { built, command } from './command.mjs';
 import { loadEnvFile } from './env-file.mjs';
 import { prepare } from './prepare.mjs';
 
-/** Runs `main` of a module of dist/gateway, which is told what variables the settings file gave. */
+/** Runs `main` of a module of bundle/gateway, which is told what variables the settings file gave. */
 export async function runEntry(name) {
   const { entry, fromFile } = await command(async () => {
     const names = loadEnvFile();
     await prepare();
-    return { entry: built('gateway', name), fromFile: names };
+    return { entry: built('bundle', 'gateway', name), fromFile: names };
   });
+  // The gateway is in few files: what fails names its source all the same.
+  process.setSourceMapsEnabled(true);
   const { main } = await import(entry);
   await main?.(fromFile);
 }

@@ -6,6 +6,6 @@ import { inRoot } from './paths.mjs';
 export const PAGE = 'docs/keys-and-workspaces.md';
 
 export async function generatePermissions() {
-  const { withPermissionTables } = await import(built('gateway', 'commands', 'permissions-page.js'));
+  const { withPermissionTables } = await import(built('dist', 'gateway', 'commands', 'permissions-page.js'));
   return withPermissionTables(fs.readFileSync(inRoot(PAGE), 'utf8'));
 }

@@ -16,7 +16,7 @@ export const RUNNING = ['packages', 'models', 'postgres', 'tokens', 'product'];
 export const LOOKING = ['all packages', 'bench'];
 
 /** Steps before benchmarks, and everything else that is compiled, can run. */
-export const COMPILED = ['all packages', 'models', 'postgres', 'tokens', 'bench', 'build'];
+export const COMPILED = ['all packages', 'models', 'postgres', 'tokens', 'bench', 'product', 'build'];
 
 /** Steps before tests can run: the clients that acceptance tests use are a package of their own. */
 export const testing = () =>

@@ -131,7 +131,7 @@ function answers(root) {
 }
 
 async function section([title, file, name]) {
-  const { [name]: machine } = await import(built('actors', ...`${file}.js`.split('/')));
+  const { [name]: machine } = await import(built('dist', 'actors', ...`${file}.js`.split('/')));
   return [
     `## ${title}`,
     '',

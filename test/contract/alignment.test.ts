@@ -16,6 +16,7 @@ import { superviseRole } from '../../processes/supervise.js';
 import { joined, silence, streamed, wordsOf } from '../fixtures/engines-listening.js';
 import { sharedGateway } from '../fixtures/gateway.js';
 import { recordingLog, socketFolder } from '../fixtures/processes-tools.js';
+import { productUrl } from '../fixtures/product.js';
 
 // Models on two cores that other tests share.
 t.setTimeout(600_000);
@@ -96,7 +97,7 @@ t.test('a thread that ends fails its pieces, and the next piece has another', as
 
 t.test('the stt child times the words that it recognises', async (t) => {
   const log = recordingLog();
-  const entry = new URL('../../gateway/workers/speech.js', import.meta.url);
+  const entry = productUrl('gateway/workers/speech');
   const supervision = await superviseRole({
     role: 'stt',
     entry,

@@ -33,6 +33,7 @@ import {
   wavFile,
 } from '../fixtures/codecs-audio.js';
 import { skipReason } from '../fixtures/external.js';
+import { productFile } from '../fixtures/product.js';
 import { until } from '../fixtures/until.js';
 
 const RATE = 16_000;
@@ -44,7 +45,7 @@ const skipSystem = skipReason('ffmpeg');
 
 const folder = mkdtempSync(joinPath(tmpdir(), 'decode-'));
 const uploads = joinPath(folder, 'uploads');
-const decodeOnce = fileURLToPath(new URL('../../gateway/workers/decode-once.js', import.meta.url));
+const decodeOnce = productFile('gateway/workers/decode-once');
 const neverAborted = new AbortController().signal;
 
 // An hour is decoded three times, on machines that may be slow.

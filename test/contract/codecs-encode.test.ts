@@ -23,6 +23,7 @@ import { silentLog } from '../../contracts/log.js';
 import { superviseRole } from '../../processes/supervise.js';
 import { chunked, collect, frequencyOf, peakOf, tone } from '../fixtures/codecs-audio.js';
 import { skipReason } from '../fixtures/external.js';
+import { productUrl } from '../fixtures/product.js';
 
 const SECONDS = 1.25;
 const ENGINE_RATES = [16_000, 22_050, 24_000, 44_100];
@@ -34,7 +35,7 @@ const skip = skipReason('ffmpeg', 'ffprobe');
 const folder = mkdtempSync(joinPath(tmpdir(), 'encode-'));
 const children = await superviseRole({
   role: 'encode',
-  entry: new URL('../../gateway/workers/encode.js', import.meta.url),
+  entry: productUrl('gateway/workers/encode'),
   count: 1,
   socketFolder: joinPath(folder, 's'),
   log: silentLog,

@@ -10,11 +10,12 @@ import { createPool } from '../../processes/pool.js';
 import { superviseRole } from '../../processes/supervise.js';
 import { heardBy, joined, silence, spoken, streamed, wordErrors } from '../fixtures/engines-listening.js';
 import { recordingLog, runs, socketFolder, until } from '../fixtures/processes-tools.js';
+import { productUrl } from '../fixtures/product.js';
 
 // Models on two cores that other tests share.
 t.setTimeout(600_000);
 
-const entry = new URL('../../gateway/workers/speech.js', import.meta.url);
+const entry = productUrl('gateway/workers/speech');
 const folder = await socketFolder(t);
 const log = recordingLog();
 

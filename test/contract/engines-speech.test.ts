@@ -23,6 +23,7 @@ import {
   wordErrors,
   wordsOf,
 } from '../fixtures/engines-listening.js';
+import { productUrl } from '../fixtures/product.js';
 
 // Models on two cores that other tests share.
 t.setTimeout(600_000);
@@ -32,7 +33,7 @@ const sentences = JSON.parse(readFileSync(fixture, 'utf8')) as string[];
 const [flite, moonshine] = await Promise.all([createFlite(), createMoonshine()]);
 const silero = createSilero();
 const transcriber = createTranscriber({ engine: moonshine, voiceActivity: silero });
-const decodeOnce = new URL('../../gateway/workers/decode-once.js', import.meta.url);
+const decodeOnce = productUrl('gateway/workers/decode-once');
 const neverAborted = new AbortController().signal;
 
 const MOST_ERRORS = 0.1;

@@ -17,6 +17,7 @@ import { createPool } from '../../processes/pool.js';
 import { superviseRole } from '../../processes/supervise.js';
 import { startGateway } from '../fixtures/gateway.js';
 import { recordingLog, socketFolder } from '../fixtures/processes-tools.js';
+import { productUrl } from '../fixtures/product.js';
 
 // Programs on two cores that other tests share.
 t.setTimeout(300_000);
@@ -38,7 +39,7 @@ const only = installed ? {} : { skip: 'the optional packages are not installed' 
 
 async function espeakChild() {
   const log = recordingLog();
-  const entry = new URL('../../gateway/workers/espeak.js', import.meta.url);
+  const entry = productUrl('gateway/workers/espeak');
   const supervision = await superviseRole({
     role: 'espeak',
     entry,

@@ -2,10 +2,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { familyOf, commandOf, isAlive } from '../fixtures/family.js';
 import { EMBEDDED_POSTGRES, startGateway } from '../fixtures/gateway.js';
+import { productFile } from '../fixtures/product.js';
 import { until } from '../fixtures/until.js';
 
 async function freePort(): Promise<string> {
@@ -55,7 +55,7 @@ t.test(
 );
 
 t.test('a key revoked by the command is refused by every process', async (t) => {
-  const cli = fileURLToPath(new URL('../../gateway/commands/main.js', import.meta.url));
+  const cli = productFile('gateway/commands/main');
   const keys = async (...args: string[]) => {
     const env = { ...process.env, DATA_DIR: gateway.dataDir };
     const child = spawn(process.execPath, [cli, 'keys', ...args], {

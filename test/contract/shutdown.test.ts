@@ -8,11 +8,12 @@ import t, { type Test } from 'tap';
 import { startOf } from '../../processes/process-table.js';
 import { commandOf, familyOf, isAlive, memberOf } from '../fixtures/family.js';
 import { MEDIA, temporaryFolder, TEST_KEY, TONE } from '../fixtures/gateway.js';
+import { productFile } from '../fixtures/product.js';
 import { until } from '../fixtures/until.js';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const START = join(ROOT, 'ops/setup/start.mjs');
-const MAIN = join(ROOT, 'dist/gateway/main.js');
+const MAIN = productFile('gateway/main');
 
 /** More than the sockets' buffers hold. */
 const MINUTES = 'abcdefghi '.repeat(500);

@@ -12,6 +12,7 @@ import { createPool } from '../../processes/pool.js';
 import { superviseRole } from '../../processes/supervise.js';
 import { chunked, collect, frequencyOf, tone } from '../fixtures/codecs-audio.js';
 import { sharedGateway } from '../fixtures/gateway.js';
+import { productUrl } from '../fixtures/product.js';
 
 t.setTimeout(180_000);
 
@@ -19,7 +20,7 @@ const RATE = 16_000;
 const folder = mkdtempSync(join(tmpdir(), 'stretch-'));
 const children = await superviseRole({
   role: 'encode',
-  entry: new URL('../../gateway/workers/encode.js', import.meta.url),
+  entry: productUrl('gateway/workers/encode'),
   count: 1,
   socketFolder: join(folder, 's'),
   log: silentLog,

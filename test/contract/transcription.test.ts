@@ -21,6 +21,7 @@ import { createPool } from '../../processes/pool.js';
 import { superviseRole } from '../../processes/supervise.js';
 import { joined, silence, spoken, wordErrors } from '../fixtures/engines-listening.js';
 import { recordingLog, socketFolder, until } from '../fixtures/processes-tools.js';
+import { productUrl } from '../fixtures/product.js';
 
 t.setTimeout(600_000);
 
@@ -298,7 +299,7 @@ t.test('languages in all their spellings', async (t) => {
 t.test('the embedded engine hears raw audio in its child, and makes its guesses there', async (t) => {
   const folder = await socketFolder(t);
   const log = recordingLog();
-  const entry = new URL('../../gateway/workers/speech.js', import.meta.url);
+  const entry = productUrl('gateway/workers/speech');
   const poolOf = async (role: 'tts' | 'stt') => {
     const supervision = await superviseRole({ role, entry, count: 1, socketFolder: folder, log });
     const pool = createPool({ sockets: supervision.sockets, log });

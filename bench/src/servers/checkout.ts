@@ -20,7 +20,7 @@ export interface StartedServer extends Server {
 
 export type Environment = Readonly<Record<string, string>>;
 
-const MAIN = path.join('dist', 'gateway', 'main.js');
+const MAIN = path.join('bundle', 'gateway', 'main.js');
 const PCM_RATE = 24_000;
 const DEADLINE_MS = 60_000;
 const LOOK_MS = 20;

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-const COMMANDS = path.join('dist', 'gateway', 'commands', 'main.js');
+const COMMANDS = path.join('bundle', 'gateway', 'commands', 'main.js');
 
 /** A key of a new workspace. */
 export async function makeWorkspace(checkout: string, dataDir: string, name: string): Promise<string> {
