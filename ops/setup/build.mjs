@@ -1,7 +1,7 @@
 /**
- * TypeScript to JavaScript: everything with tsc to dist/, whose errors fail the build, for tests and tools; and what runs
- * as the product to bundle/ (bundle.mjs), without looking at types. Whether there is anything to do is told from the names,
- * sizes and times of the sources, a few milliseconds for the whole tree; tsc itself then works incrementally.
+ * TypeScript to JavaScript, without looking at types, which `npm run check` does: what runs as the product to bundle/
+ * (bundle.mjs), and everything file by file to dist/ (transpile.mjs), for tests and tools. Whether there is anything to do is
+ * told from the names, sizes and times of the sources, a few milliseconds for the whole tree.
  */
 import fs from 'node:fs';
 import path from 'node:path';
@@ -13,10 +13,19 @@ import { hasStamp, keyOf, removeStamp, writeStamp } from './stamps.mjs';
 
 const STAMP = inRoot('dist', '.setup');
 const PRODUCT_STAMP = inRoot('bundle', '.setup');
-const PRODUCT_CONFIGS = [inRoot('tsconfig.json'), inRoot('client', 'tsconfig.json')];
+const GATEWAY = inRoot('tsconfig.json');
+const CLIENT = inRoot('client', 'tsconfig.json');
 /** The bench is a package of its own, which nothing of the product needs. */
-const CONFIGS = [...PRODUCT_CONFIGS, inRoot('bench', 'tsconfig.json')];
+const BENCH = inRoot('bench', 'tsconfig.json');
+const PRODUCT_CONFIGS = [GATEWAY, CLIENT];
+const TRANSPILED = [GATEWAY, BENCH];
+const CONFIGS = [GATEWAY, CLIENT, BENCH];
+
 const BUNDLER = inRoot('ops', 'setup', 'bundle.mjs');
+const TRANSPILER = inRoot('ops', 'setup', 'transpile.mjs');
+const TSC = inRoot('node_modules', 'typescript', 'lib', 'tsc.js');
+const UNREADABLE = 'a source cannot be read';
+
 const SOURCE = /\.(ts|tsx|mts|cts|json)$/;
 
 function filesBelow(folder) {
@@ -73,16 +82,33 @@ async function compile(what, args, signal) {
 export async function buildProduct({ signal }) {
   const key = productKey();
   removeStamp(PRODUCT_STAMP);
-  await compile('a source cannot be read', [BUNDLER], signal);
+  await compile(UNREADABLE, [BUNDLER], signal);
   writeStamp(PRODUCT_STAMP, key);
 }
+
+const isCode = (file) => /(?<!\.d)\.ts$/.test(file);
 
 export async function build({ signal }) {
   const key = buildKey();
   removeStamp(STAMP);
-  const tsc = inRoot('node_modules', 'typescript', 'lib', 'tsc.js');
-  for (const config of CONFIGS) await compile('TypeScript found errors', [tsc, '-p', config], signal);
+  const transpile = (config) =>
+    compile(UNREADABLE, [TRANSPILER, config, ...sourcesOf(config, everything).filter(isCode)], signal);
+  // The session SDK comes with its types.
+  await Promise.all([
+    ...TRANSPILED.map(transpile),
+    compile('TypeScript found errors', [TSC, '-p', CLIENT], signal),
+  ]);
   writeStamp(STAMP, key);
+}
+
+/** What tsc says of all types, in lines; none where all is well. */
+export async function checkTypes() {
+  const said = [];
+  for (const config of CONFIGS) {
+    const { code, output } = await runChild(process.execPath, [TSC, '-p', config, '--noEmit'], { cwd: ROOT });
+    if (code !== 0) said.push(...output);
+  }
+  return said;
 }
 
 let building;

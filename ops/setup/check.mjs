@@ -3,7 +3,7 @@
  * each is one line with its time, and any that fails makes the exit code 1.
  */
 import './node-version.mjs';
-import { ensureBuilt } from './build.mjs';
+import { checkTypes, ensureBuilt } from './build.mjs';
 import { runChild } from './children.mjs';
 import { command } from './command.mjs';
 import { SetupError } from './failure.mjs';
@@ -22,12 +22,6 @@ async function tool(script, ...args) {
   return code === 0 ? [] : output;
 }
 
-/** The build is the check of types: it fails on any error, and knows when nothing has changed. */
-async function types() {
-  await ensureBuilt();
-  return [];
-}
-
 /** Some of them are made by what is built. */
 async function generated() {
   await ensureBuilt();
@@ -37,7 +31,7 @@ async function generated() {
 /** Each returns lines of what is wrong, or throws; the slow ones first. */
 const ROWS = {
   lint: () => tool('eslint/bin/eslint.js', '.', '--max-warnings=0'),
-  types,
+  types: () => checkTypes(),
   format: () => tool('prettier/bin/prettier.cjs', '--check', '.', '--log-level=warn'),
   imports: async () => (await import('./import-rule.mjs')).checkImports(),
   circles: async () => (await import('./import-circles.mjs')).checkCircles(),

@@ -54,7 +54,12 @@ export const STEPS = {
   postgres: { needs: PACKAGES, ready: () => postgresReady(), run: () => linkPostgres() },
   tokens: { needs: PACKAGES, ready: () => tokensReady(), run: () => writeTokens() },
   product: { needs: PACKAGES, ready: () => productReady(), run: (context) => buildProduct(context) },
-  build: { needs: [...PACKAGES, 'bench'], ready: () => buildReady(), run: (context) => build(context) },
+  // Both write the session SDK.
+  build: {
+    needs: [...PACKAGES, 'bench', 'product'],
+    ready: () => buildReady(),
+    run: (context) => build(context),
+  },
   // What compiles it is the gateway's.
   bench: {
     needs: PACKAGES,

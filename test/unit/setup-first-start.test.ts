@@ -2,7 +2,7 @@
  * A first start is small, and its failures are told: parts of the lock that are left out, files that are trimmed,
  * a watch over npm's log, room on the disks, and the compiler without types.
  */
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -156,25 +156,33 @@ t.test('disks: too little room is refused with both figures, before anything is 
   checkSpace(needs, { statfs: () => ({ bavail: 0, bsize: 1000, blocks: 0 }) });
 });
 
-t.test('build: without types the compiler writes what tsc writes', async (t) => {
+t.test('build: a source that cannot be read is named, and fails it', async (t) => {
+  const folder = t.testdir({
+    'tsconfig.json': JSON.stringify({ compilerOptions: { rootDir: '.', outDir: 'out' } }),
+    'broken.ts': 'const one = 1;\nconst = 2;\n',
+  });
+  const transpiler = fileURLToPath(setupUrl('transpile.mjs'));
+  const source = path.join(folder, 'broken.ts');
+  const args = [transpiler, path.join(folder, 'tsconfig.json'), source];
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  t.equal(status, 1);
+  t.match(stderr, /broken\.ts:2:6/);
+  t.notOk(fs.existsSync(path.join(folder, 'out')));
+});
+
+t.test('build: every process and thread that the product starts is in its bundle', async (t) => {
   const root = fileURLToPath(setupUrl('../../'));
-  const config = JSON.parse(fs.readFileSync(path.join(root, 'tsconfig.json'), 'utf8')) as {
-    compilerOptions: object;
-  };
-  const outDir = t.testdir();
-  const compilerOptions = { ...config.compilerOptions, rootDir: root, outDir };
-  fs.writeFileSync(path.join(outDir, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
-  const names = ['contracts/errors', 'gateway/main', 'gateway/config/settings', 'actors/text-feed'];
-  const sources = names.map((name) => path.join(root, `${name}.ts`));
-  execFileSync(process.execPath, [
-    fileURLToPath(setupUrl('transpile.mjs')),
-    path.join(outDir, 'tsconfig.json'),
-    ...sources,
-  ]);
-  for (const name of names) {
-    const [byTsc = '', byUs = ''] = [path.join(root, 'dist'), outDir].map((folder) =>
-      fs.readFileSync(path.join(folder, `${name}.js`), 'utf8'),
-    );
-    t.equal(byUs, byTsc, name);
-  }
+  const started = ['codecs', 'engines', 'gateway', 'media', 'processes', 'storage'].flatMap((room) =>
+    fs
+      .readdirSync(path.join(root, room), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => fs.readFileSync(path.join(root, room, name), 'utf8'))
+      .flatMap((text) => [...text.matchAll(/new URL\(['`](.+)['`], BUILT\)/g)].map(([, name = '']) => name)),
+  );
+  const workers = fs.readdirSync(path.join(root, 'gateway', 'workers'));
+  const named = started.flatMap((name) =>
+    name.includes('${') ? workers.map((worker) => `gateway/workers/${worker.replace(/ts$/, 'js')}`) : [name],
+  );
+  t.ok(named.length > workers.length);
+  for (const name of named) t.ok(fs.existsSync(path.join(root, 'bundle', name)), name);
 });
