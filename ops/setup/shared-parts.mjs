@@ -1,6 +1,6 @@
 /**
  * Servers that the test files of a run share (test/fixtures/shared.ts): one Postgres, unless TEST_DATABASE_URL names
- * one, and one gateway for those that only ask. It ends with the run, however that ends: its standard input does.
+ * one, and gateways for those that only ask. It ends with the run, however that ends: its standard input does.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -6,7 +6,7 @@
 import t from 'tap';
 import { client, makeAgent } from '../../dist/test/fixtures/agents.js';
 import { skipReason } from '../../dist/test/fixtures/external.js';
-import { EMBEDDED, startGateway } from '../../dist/test/fixtures/gateway.js';
+import { sharedGateway } from '../../dist/test/fixtures/gateway.js';
 import { until } from '../../dist/test/fixtures/until.js';
 
 const FIRST = 'Hello, this is the lamp shop.';
@@ -22,8 +22,7 @@ const skip = skipReason('chromium');
 
 t.test('a page talks to an agent', { skip, timeout: 280_000 }, async (t) => {
   const { servePage, startBrowser } = await import('./browser.mjs');
-  const gateway = await startGateway({ ...EMBEDDED, MEDIA_UDP_PORT: '0', MEDIA_HOST: '127.0.0.1' });
-  t.teardown(() => gateway.stop());
+  const gateway = await sharedGateway(t, 'speech');
   const site = await servePage();
   t.teardown(() => site.stop());
   const browser = await startBrowser(gateway, { before: 6, text: 'Please show me the map.', after: 6 });

@@ -5,7 +5,7 @@
 import { initializeLogger } from '@livekit/agents';
 import { TTS } from '@livekit/agents-plugin-elevenlabs';
 import t from 'tap';
-import { DEFAULTS, startGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
+import { sharedGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 import { wordErrors } from '../../dist/test/fixtures/engines-listening.js';
 import { wavHeader } from '../../dist/codecs/wav.js';
 import { failureOf, heardBy } from './streams.mjs';
@@ -13,8 +13,7 @@ import { failureOf, heardBy } from './streams.mjs';
 initializeLogger({ pretty: false, level: 'fatal' });
 t.setTimeout(240_000);
 
-const gateway = await startGateway({ ...DEFAULTS, TTS_ENGINES: 'flite', STT_ENGINES: 'moonshine' });
-t.teardown(() => gateway.stop());
+const gateway = await sharedGateway(t, 'speech');
 
 const RATE = 16_000;
 const TEXT = 'Thank you very much for your patience. I hope that you have a wonderful day.';

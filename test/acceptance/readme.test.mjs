@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { skipReason } from '../../dist/test/fixtures/external.js';
-import { DEFAULTS, startGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
+import { sharedGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 
 t.setTimeout(180_000);
 
@@ -15,8 +15,7 @@ const README = await readFile(new URL('../../README.md', import.meta.url), 'utf8
 const PACKAGES = fileURLToPath(new URL('./node_modules', import.meta.url));
 const SPOKEN = 'Hello, thank you for calling. How can I help you today?';
 
-const gateway = await startGateway(DEFAULTS);
-t.teardown(() => gateway.stop());
+const gateway = await sharedGateway(t, 'speech');
 const folder = await mkdtemp(join(tmpdir(), 'readme-'));
 t.teardown(() => rm(folder, { recursive: true, force: true }));
 await symlink(PACKAGES, join(folder, 'node_modules'));

@@ -1,13 +1,12 @@
 /** A gateway's storage behind PgBouncer in transaction mode, as operators of many gateways have it. */
 import { spawn } from 'node:child_process';
-import { createServer } from 'node:net';
-import { once } from 'node:events';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { openDatabase } from '../../storage/database.js';
 import { migrate } from '../../storage/migrate.js';
 import { externalTool, skipReason } from '../fixtures/external.js';
+import { freePort } from '../fixtures/free-port.js';
 import { startGateway } from '../fixtures/gateway.js';
 import { folderOf, startPostgres } from '../fixtures/postgres.js';
 import { recordingLog } from '../fixtures/processes-tools.js';
@@ -15,14 +14,6 @@ import { until } from '../fixtures/until.js';
 
 const skip = skipReason('pgbouncer');
 const NOBODY = 65_534;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  return port;
-}
 
 /** One PgBouncer in front of the server; its address. It does not run as root. */
 async function pooler(t: Pick<Test, 'teardown'>, server: string, mode: string): Promise<string> {

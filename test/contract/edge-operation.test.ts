@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { get as getHttp, type IncomingMessage } from 'node:http';
 import { get as getHttps } from 'node:https';
-import { type AddressInfo, createServer } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import t from 'tap';
@@ -24,21 +23,13 @@ import {
   stacks,
   startEdge,
 } from '../fixtures/edge.js';
+import { freePort } from '../fixtures/free-port.js';
 import { until } from '../fixtures/until.js';
 
 t.setTimeout(180_000);
 
 const [MAJOR = 0, MINOR = 0] = process.versions.node.split('.').map(Number);
 const NODE_SHARES_PORTS = MAJOR > 22 || (MAJOR === 22 && MINOR >= 12);
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
-}
 
 for (const stack of stacks(t.comment)) {
   void t.test(`on ${stack}`, async (t) => {

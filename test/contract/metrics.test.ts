@@ -1,7 +1,5 @@
 /** `/metrics`: who may read it, what it says of several gateway processes, and that docs/metrics.md lists it all. */
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import type { Role } from '../../contracts/permissions.js';
@@ -9,6 +7,7 @@ import { permissionsFor } from '../../gateway/permissions.js';
 import { defaultVocabulary } from '../../contracts/vocabulary.js';
 import { startEdge } from '../fixtures/edge.js';
 import { commandOf, familyOf } from '../fixtures/family.js';
+import { freePort } from '../fixtures/free-port.js';
 import { startGateway } from '../fixtures/gateway.js';
 import { until } from '../fixtures/until.js';
 
@@ -116,19 +115,10 @@ for (const stack of ['uws', 'node'] as const) {
   });
 }
 
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return String(port);
-}
-
 const CLOSE = { connection: 'close' };
 
 t.test('two gateway processes', async (t) => {
-  const gateway = await startGateway({ WORKERS: '2', PORT: await freePort() });
+  const gateway = await startGateway({ WORKERS: '2', PORT: String(await freePort()) });
   t.teardown(() => gateway.stop());
   const scrape = async () => (await fetch(`${gateway.base}/metrics`, { headers: CLOSE })).text();
 

@@ -7,13 +7,13 @@ import { silentLog } from '../../contracts/log.js';
 import { systemClock } from '../../contracts/clock.js';
 import { createSessionRuns } from '../../storage/sessions/runs.js';
 import { removeOld } from '../../storage/sessions/sweep.js';
-import { startPlatform } from '../fixtures/platform.js';
+import { sharedPlatform } from '../fixtures/platform.js';
 import { isSignedBy, startReceiver } from '../fixtures/receiver.js';
 import { until } from '../fixtures/until.js';
 
 t.setTimeout(180_000);
 
-const platform = await startPlatform(t, { OUTBOUND_ALLOW: '127.0.0.1' });
+const platform = await sharedPlatform(t, 'speech');
 const { call, database } = platform;
 const { sql } = database;
 const SESSIONS = '/v1/agent/sessions';

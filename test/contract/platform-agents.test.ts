@@ -3,12 +3,12 @@
  * platform.md 6.2).
  */
 import t from 'tap';
-import { startGateway } from '../fixtures/gateway.js';
-import { type Answer, formOf, type Json, places, startPlatform } from '../fixtures/platform.js';
+import { startGateway, TEST_SECRET } from '../fixtures/gateway.js';
+import { type Answer, formOf, type Json, places, sharedPlatform } from '../fixtures/platform.js';
 
 t.setTimeout(180_000);
 
-const platform = await startPlatform(t);
+const platform = await sharedPlatform(t);
 const { call, otherKey } = platform;
 const AGENTS = '/v1/agent/agents';
 const NOWHERE = 'agent_000000000000000000000000';
@@ -199,7 +199,11 @@ t.test('changes at the same time: none is lost', async (t) => {
 t.test(
   'a gateway that is killed amid writes loses nothing that it acknowledged, and leaves nothing half-written',
   async (t) => {
-    const doomed = await startGateway({ DATABASE_URL: platform.url, LOG_LEVEL: 'silent' });
+    const doomed = await startGateway({
+      DATABASE_URL: platform.url,
+      SECRETS_KEY: TEST_SECRET,
+      LOG_LEVEL: 'silent',
+    });
     t.teardown(() => doomed.stop());
     const { sql } = platform.database;
     const tool = await platform.tool();
@@ -211,7 +215,7 @@ t.test(
       body: string | FormData,
     ): Promise<void> => {
       const headers = {
-        ...doomed.authorization,
+        authorization: `Bearer ${platform.key}`,
         ...(typeof body === 'string' && { 'content-type': 'application/json' }),
       };
       const response = await fetch(doomed.base + path, { method: 'POST', headers, body });

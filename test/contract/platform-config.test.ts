@@ -1,10 +1,10 @@
 /** The configuration of an agent: every bound of the specification's tables, and what lists refer to (6.3). */
 import t from 'tap';
-import { type Json, places, startPlatform } from '../fixtures/platform.js';
+import { type Json, places, sharedPlatform } from '../fixtures/platform.js';
 
 t.setTimeout(180_000);
 
-const platform = await startPlatform(t);
+const platform = await sharedPlatform(t);
 const { call } = platform;
 const AGENTS = '/v1/agent/agents';
 const id = await platform.agent();

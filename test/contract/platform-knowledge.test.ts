@@ -4,11 +4,11 @@ import { randomIds } from '../../contracts/ids.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { createKnowledge } from '../../storage/knowledge.js';
 import { passagesOf, wordsOf } from '../../storage/knowledge-chunks.js';
-import { formOf, type Json, places, startPlatform } from '../fixtures/platform.js';
+import { formOf, type Json, places, sharedPlatform } from '../fixtures/platform.js';
 
 t.setTimeout(180_000);
 
-const platform = await startPlatform(t);
+const platform = await sharedPlatform(t);
 const { call, database, workspaceId } = platform;
 const SOURCES = '/v1/agent/knowledge-sources';
 const knowledge = createKnowledge({ sql: database.sql, ids: randomIds });
@@ -149,7 +149,7 @@ t.test('agents of a source, deletion, other workspaces', async (t) => {
 });
 
 t.test('lists, searched and in pages', async (t) => {
-  await database.sql`delete from knowledge_sources`;
+  await database.sql`delete from knowledge_sources where workspace_id = ${workspaceId}`;
   for (const name of ['Alpha', 'Beta', 'Gamma']) await post({ source: file('x'), name });
   const list = async (query: string) => (await call('GET', `${SOURCES}?${query}`)).body;
   const names = (page: Json) => (page['knowledge_sources'] as Json[]).map(({ name }) => name);

@@ -1,13 +1,13 @@
 /** A caller's `metadata` is kept as the text that came, wherever it is returned (docs/contract/platform.md 6.6). */
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
-import { places, startPlatform } from '../fixtures/platform.js';
+import { places, sharedPlatform } from '../fixtures/platform.js';
 import { isSignedBy, startReceiver } from '../fixtures/receiver.js';
 import { until } from '../fixtures/until.js';
 
 t.setTimeout(180_000);
 
-const platform = await startPlatform(t, { OUTBOUND_ALLOW: '127.0.0.1' });
+const platform = await sharedPlatform(t, 'speech');
 const { call, database } = platform;
 const { url, seen } = await startReceiver(t);
 const SESSIONS = '/v1/agent/sessions';

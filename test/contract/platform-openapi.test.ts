@@ -4,12 +4,12 @@
  */
 import t from 'tap';
 import { Compile } from 'typebox/compile';
-import { formOf, type Json, startPlatform } from '../fixtures/platform.js';
+import { formOf, type Json, sharedPlatform } from '../fixtures/platform.js';
 import { pick, seeded } from '../fixtures/random.js';
 
 t.setTimeout(240_000);
 
-const platform = await startPlatform(t);
+const platform = await sharedPlatform(t);
 const { call } = platform;
 
 interface Content {

@@ -4,11 +4,11 @@
  */
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
-import { type Json, places, startPlatform } from '../fixtures/platform.js';
+import { type Json, places, sharedPlatform } from '../fixtures/platform.js';
 
 t.setTimeout(180_000);
 
-const platform = await startPlatform(t);
+const platform = await sharedPlatform(t);
 
 const { call } = platform;
 const AGENTS = '/v1/agent/agents';
@@ -118,7 +118,7 @@ t.test('unknown paths and methods have the platform’s shape', async (t) => {
 });
 
 t.test('lists: pages, bounds, filters', async (t) => {
-  await platform.database.sql`delete from agents`;
+  await platform.database.sql`delete from agents where workspace_id = ${platform.workspaceId}`;
   const names = Array.from({ length: 7 }, (_, index) => `Agent ${index}`);
   const ids: string[] = [];
   for (const name of names) ids.unshift(await platform.agent({ name }));

@@ -4,20 +4,49 @@
  */
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import t from 'tap';
 import { randomIds } from '../../contracts/ids.js';
 import { CALL_TIMES } from '../../contracts/call-times.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { createKey } from '../../storage/keys.js';
 import { type Body, type CallOptions, client, makeAgent } from '../fixtures/agents.js';
-import { spawnGateway, startGateway, temporaryFolder, TEST_KEY, TONE } from '../fixtures/gateway.js';
-import { SECRETS_KEY, startSessions } from '../fixtures/platform-sessions.js';
+import { freePort } from '../fixtures/free-port.js';
+import { spawnGateway, temporaryFolder, TEST_KEY, TEST_SECRET } from '../fixtures/gateway.js';
+import { startSessions } from '../fixtures/platform-sessions.js';
 import { until } from '../fixtures/until.js';
 
 t.setTimeout(240_000);
 
-const { url, gateway, sql, call, agentId, create, read, endAll } = await startSessions(t);
+const { url, gateway, sql, workspaceId, key, call, agentId, create, read, endAll } = await startSessions(t);
+
+/** A second gateway on the same database, with settings of its own; resolves with calls to it. */
+async function startElsewhere() {
+  const PORT = String(await freePort());
+  const DATA_DIR = await temporaryFolder();
+  const { child } = spawnGateway({
+    DATABASE_URL: url,
+    SECRETS_KEY: TEST_SECRET,
+    API_KEY: TEST_KEY,
+    PORT,
+    DATA_DIR,
+    PUBLIC_URL: 'https://speech.example.com',
+    CONCURRENCY: '4',
+    TTS_ENGINES: 'openai-compatible,tone',
+    STT_ENGINES: 'openai-compatible',
+    REMOTE_OPENAI_URL: 'http://127.0.0.1:9/v1',
+    REMOTE_OPENAI_LANGUAGES: 'en',
+  });
+  t.teardown(async () => {
+    const exited = once(child, 'exit');
+    if (child.exitCode === null && child.kill('SIGTERM')) await exited;
+    await rm(DATA_DIR, { recursive: true, force: true });
+  });
+  const base = `http://127.0.0.1:${PORT}`;
+  const ready = () => fetch(`${base}/health`).then(({ status }) => status === 200).catch(() => false); // prettier-ignore
+  await until('the gateway is ready', ready);
+  return client(base, key);
+}
+const there = await startElsewhere();
 
 t.test('a session is answered with what a client joins by', async (t) => {
   const { status, body } = await create({});
@@ -172,7 +201,7 @@ t.test('errors win in the order of decision 12', async (t) => {
   }
   const bare = await fetch(`${gateway.base}/v1/agent/sessions`, {
     method: 'POST',
-    headers: gateway.authorization,
+    headers: { authorization: `Bearer ${key}` },
     body: '{}',
   });
   t.equal(bare.status, 415);
@@ -204,29 +233,7 @@ t.test("another workspace's agents and sessions are not found", async (t) => {
 });
 
 t.test('PUBLIC_URL is where clients join, whatever host was asked (decision 7)', async (t) => {
-  const holder = createServer().listen(0, '127.0.0.1');
-  await once(holder, 'listening');
-  const { port } = holder.address() as { port: number };
-  holder.close();
-  await once(holder, 'close');
-  const [PORT, DATA_DIR] = [String(port), await temporaryFolder()];
-  const shared = { DATABASE_URL: url, SECRETS_KEY, API_KEY: TEST_KEY };
-  const { child } = spawnGateway({
-    ...shared,
-    ...TONE,
-    PORT,
-    DATA_DIR,
-    PUBLIC_URL: 'https://speech.example.com',
-  });
-  t.teardown(async () => {
-    const exited = once(child, 'exit');
-    if (child.exitCode === null && child.kill('SIGTERM')) await exited;
-    await rm(DATA_DIR, { recursive: true, force: true });
-  });
-  const base = `http://127.0.0.1:${PORT}`;
-  const ready = () => fetch(`${base}/health`).then(({ status }) => status === 200).catch(() => false); // prettier-ignore
-  await until('the gateway is ready', ready);
-  const answer = await client(base)('sessions', { body: { agent_id: agentId } });
+  const answer = await there('sessions', { body: { agent_id: agentId } });
   t.equal(answer.status, 201);
   t.equal(answer.body['media_url'], 'wss://speech.example.com');
 });
@@ -234,16 +241,6 @@ t.test('PUBLIC_URL is where clients join, whatever host was asked (decision 7)',
 t.test(
   'a language that no engine recognises is 409 (decision 10), a voice that does not speak it 422',
   async (t) => {
-    const plain = await startGateway({
-      DATABASE_URL: url,
-      SECRETS_KEY,
-      TTS_ENGINES: 'openai-compatible,tone',
-      STT_ENGINES: 'openai-compatible',
-      REMOTE_OPENAI_URL: 'http://127.0.0.1:9/v1',
-      REMOTE_OPENAI_LANGUAGES: 'en',
-    });
-    t.teardown(() => plain.stop());
-    const there = client(plain.base);
     const body = { agent_id: agentId, overrides: { language: 'ja' } };
     const answer = await there('sessions', { body });
     t.same([answer.status, answer.body['message']], [409, 'No speech recognition for "ja"']);
@@ -274,22 +271,23 @@ t.test(
 );
 
 t.test('live sessions count against the concurrency of the workspace (decision 6)', async (t) => {
-  for (let made = 0; made < 4; made++) t.equal((await create({})).status, 201);
+  const create = () => there('sessions', { body: { agent_id: agentId } });
+  for (let made = 0; made < 4; made++) t.equal((await create()).status, 201);
   // At once: nobody holds these calls, and upkeep ends such sessions.
-  await sql`update sessions set status = 'active', started_at = now() where ended_at is null`;
-  const full = await create({});
+  await sql`update sessions set status = 'active', started_at = now() 
+    where ended_at is null and workspace_id = ${workspaceId}`;
+  const full = await create();
   t.equal(full.status, 429);
   t.ok(Number(full.headers.get('retry-after')) >= 1);
   await endAll();
-  t.equal((await create({})).status, 201);
+  t.equal((await create()).status, 201);
 });
 
 t.test('sessions that wait to be joined are bounded', async (t) => {
-  const [workspace] = await sql`select workspace_id as id from sessions limit 1`;
   const pending = (count: number) => sql`
     insert into sessions (id, workspace_id, agent_id, agent_name, config_hash, source, timezone, metadata, overrides,
       expires_at, max_duration_seconds)
-    select 'many_' || n, ${workspace!['id'] as string}, 'a', 'A', '', 'api_key', 'UTC', '{}', '{}', now() + interval '1 hour', 60
+    select 'many_' || n, ${workspaceId}, 'a', 'A', '', 'api_key', 'UTC', '{}', '{}', now() + interval '1 hour', 60
     from generate_series(1, ${count}::int) n`;
   await pending(LIMITS.session.pending - 1);
   t.equal((await create({})).status, 201);

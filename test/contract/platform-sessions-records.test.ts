@@ -11,14 +11,13 @@ import { systemClock } from '../../contracts/clock.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { createJoinTokens } from '../../gateway/calls/join-tokens.js';
 import { type Body, makeAgent } from '../fixtures/agents.js';
-import { TEST_KEY } from '../fixtures/gateway.js';
 import { startSessions } from '../fixtures/platform-sessions.js';
 import { pick, seeded } from '../fixtures/random.js';
 import { until } from '../fixtures/until.js';
 
 t.setTimeout(240_000);
 
-const { gateway, sql, call, agentId, create, read, endAll } = await startSessions(t);
+const { gateway, sql, key, call, agentId, create, read, endAll } = await startSessions(t);
 
 t.test('lists: newest first, filters, both paging modes', async (t) => {
   const id = await makeAgent(call, { name: 'Listed' });
@@ -247,7 +246,7 @@ t.test('requests out of the description, whole and broken, are answered as it sa
         );
       const answer = await call(`${at}?${query.join('&')}`, {
         method: method.toUpperCase(),
-        key: random() < 0.2 ? null : TEST_KEY,
+        key: random() < 0.2 ? null : key,
         ...(random() < 0.3 && { headers: { origin: 'https://www.example.com' } }),
         ...(operation.requestBody && { body: bodyOf() }),
       });

@@ -3,11 +3,11 @@
  * platform.md 6.5).
  */
 import t from 'tap';
-import { type Json, places, startPlatform } from '../fixtures/platform.js';
+import { type Json, places, sharedPlatform } from '../fixtures/platform.js';
 
 t.setTimeout(180_000);
 
-const platform = await startPlatform(t);
+const platform = await sharedPlatform(t);
 const { call } = platform;
 const TOOLS = '/v1/agent/tools';
 

@@ -4,14 +4,14 @@
  */
 import t from 'tap';
 import { HEADER_KINDS } from '../../contracts/schemas/tools.js';
-import { type Json, places, startPlatform } from '../fixtures/platform.js';
+import { type Json, places, sharedPlatform } from '../fixtures/platform.js';
 import { pick, seeded } from '../fixtures/random.js';
 import { isSignedBy, startReceiver } from '../fixtures/receiver.js';
 import { until } from '../fixtures/until.js';
 
 t.setTimeout(180_000);
 
-const platform = await startPlatform(t, { OUTBOUND_ALLOW: '127.0.0.1' });
+const platform = await sharedPlatform(t, 'speech');
 const { call, database } = platform;
 const { url, seen } = await startReceiver(t);
 t.beforeEach(() => {
@@ -105,7 +105,8 @@ t.test('its credentials are sent all the same', async (t) => {
 
 const randomConfig = (random: () => number): Json => ({
   prompt: { system_prompt: word(random), first_message_mode: pick(random, ['off', 'fixed', 'prompt']) },
-  voice: { voice_id: pick(random, ['', 'default', 'alloy']), speaking_language: pick(random, ['en', 'fr']) },
+  // A language that the engines of every installation speak: it is published.
+  voice: { voice_id: pick(random, ['', 'default', 'alloy']), speaking_language: 'en' },
   conversation: {
     timezone: pick(random, ['', 'Europe/Berlin']),
     record_audio: random() < 0.5,

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { wordsOf } from '../fixtures/engines-listening.js';
-import { DEFAULTS, startGateway } from '../fixtures/gateway.js';
+import { sharedGateway } from '../fixtures/gateway.js';
 import {
   audioOf,
   isMonotonic,
@@ -29,8 +29,7 @@ const BYTES_PER_SECOND = 24_000 * 2;
 const MOST_END_OFF_SECONDS = 0.1;
 const MOST_MEDIAN_OFF_SECONDS = 0.2;
 
-const gateway = await startGateway(DEFAULTS);
-t.teardown(() => gateway.stop());
+const gateway = await sharedGateway(t, 'speech');
 const api = new ProtocolB(gateway);
 
 async function spoken(t: Test, text: string) {

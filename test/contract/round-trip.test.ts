@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { wordErrors, wordsOf } from '../fixtures/engines-listening.js';
 import { externalTool, skipReason } from '../fixtures/external.js';
-import { EMBEDDED, startGateway } from '../fixtures/gateway.js';
+import { sharedGateway } from '../fixtures/gateway.js';
 
 t.setTimeout(300_000);
 
@@ -12,8 +12,7 @@ const SENTENCES = JSON.parse(
   readFileSync(new URL('../../../test/fixtures/engines-sentences.json', import.meta.url), 'utf8'),
 ) as string[];
 
-const gateway = await startGateway(EMBEDDED);
-t.teardown(() => gateway.stop());
+const gateway = await sharedGateway(t, 'speech');
 
 async function spoken(text: string, how: object = {}): Promise<Buffer<ArrayBuffer>> {
   const response = await fetch(`${gateway.base}/v1/tts`, {

@@ -1,27 +1,18 @@
 /** Two gateway processes behind one port, on one database (WORKERS; decisions 6 and 24). */
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { spawn } from 'node:child_process';
 import t from 'tap';
 import { familyOf, commandOf, isAlive } from '../fixtures/family.js';
+import { freePort } from '../fixtures/free-port.js';
 import { EMBEDDED_POSTGRES, startGateway } from '../fixtures/gateway.js';
 import { productFile } from '../fixtures/product.js';
 import { until } from '../fixtures/until.js';
-
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return String(port);
-}
 
 const CONCURRENCY = 6;
 const gateway = await startGateway({
   ...EMBEDDED_POSTGRES,
   WORKERS: '2',
-  PORT: await freePort(),
+  PORT: String(await freePort()),
   CONCURRENCY: String(CONCURRENCY),
 });
 t.teardown(() => gateway.stop());
