@@ -17,13 +17,16 @@ import { until } from '../fixtures/until.js';
 t.setTimeout(280_000);
 
 t.teardown(letGo);
-const postgres = await startPostgres(t);
+const postgres = await startPostgres(t, { migrated: true });
 const shared = { DATABASE_URL: postgres.url };
 const talks = await Talks.start(t, { ...shared, LOG_LEVEL: 'info' });
 const { model } = talks;
 const { sql } = await postgres.open();
 model.answer(() => 'Yes.');
 const agent = await talks.agent();
+/** Another gateway on the same database, which the last test stops. */
+const other = await startGateway({ ...MEDIA, ...shared, LLM_BASE_URL: model.url, LOG_LEVEL: 'warn' });
+t.teardown(() => other.stop());
 
 /** Those that take their time; awaited at the end. */
 const gone = (async () => {
@@ -184,8 +187,6 @@ t.test('hostile signalling: what cannot be read is left out or refused, and hurt
 t.test(
   'a client that returns to another gateway is carried to its conversation; either may end it',
   async (t) => {
-    const other = await startGateway({ ...MEDIA, ...shared, LLM_BASE_URL: model.url, LOG_LEVEL: 'warn' });
-    t.teardown(() => other.stop());
     const { caller, invite } = await talks.meet();
     await until('a token to return with', () => caller.rejoinToken !== '');
     const elsewhere = other.base.replace('http', 'ws');
@@ -234,18 +235,16 @@ t.test('nothing is left at the workers', async () => {
 });
 
 t.test('a gateway that stops takes no call, and lets one that goes on end by itself', async (t) => {
-  const stopping = await startGateway({ ...MEDIA, ...shared, LLM_BASE_URL: model.url, LOG_LEVEL: 'warn' });
-  const call = client(stopping.base);
+  const call = client(other.base);
   const agentId = await makeAgent(call, { config: { prompt: { first_message_mode: 'off' } } });
   const sessions = await Promise.all([1, 2].map(() => call('sessions', { body: { agent_id: agentId } })));
   const [first, second] = sessions.map(({ body }) => body as unknown as Invite) as [Invite, Invite];
   const caller = await Caller.join(first);
-  stopping.kill('SIGTERM');
+  other.kill('SIGTERM');
   await until('new calls are refused', async () => (await joinStatus(second).catch(() => 503)) === 503);
   caller.send({ type: 'user.message', text: 'Are you there?', audio: false });
   await until('it is answered', () => shownBy(caller, 'agent').length > 0);
   caller.hangUp();
-  t.equal(await stopping.exited, 0);
+  t.equal(await other.exited, 0);
   t.match(await talks.ended(first), { status: 'completed', ended_reason: 'hangup' });
-  await stopping.stop();
 });

@@ -138,14 +138,13 @@ t.test('each request is one span at the collector, without its text and its key'
   t.notMatch(sent, new RegExp(`${TEXT}|wombat|${TEST_KEY}`));
 });
 
-t.test('a collector that is not there changes nothing, and does not hold the end up', { skip }, async (t) => {
-  const gateway = await startGateway({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' });
-  t.ok(await speakWith(gateway.base, {}));
-  await gateway.stop();
-  t.equal(await gateway.exited, 0);
-});
+/** A collector that is not there. */
+const NOBODY = skip ? {} : { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };
 
-for (const name of ['openai', 'native'] as const) {
+for (const [name, collector] of [
+  ['openai', NOBODY],
+  ['native', {}],
+] as const) {
   t.test(`trace context goes on to ${name}-compatible remotes`, async (t) => {
     const remote = await receiver(Buffer.alloc(3200, 1));
     const prefix = `REMOTE_${name.toUpperCase()}`;
@@ -154,6 +153,7 @@ for (const name of ['openai', 'native'] as const) {
       STT_ENGINES: `${name}-compatible`,
       [`${prefix}_URL`]: remote.url,
       [`${prefix}_RATE`]: '16000',
+      ...collector,
     });
     t.teardown(() => gateway.stop());
     await speakWith(gateway.base, { traceparent: `00-${TRACE}-${PARENT}-01` });
@@ -176,5 +176,14 @@ for (const name of ['openai', 'native'] as const) {
     t.match(remote.asked.at(-1), { url: /asr|transcriptions/, traceparent: new RegExp(`^00-${TRACE}-`) });
     const line = await until('its line is there', () => /.*"outcome":"done".*/.exec(gateway.stderr())?.[0]);
     t.match(JSON.parse(line), { engine: `${name}-compatible` });
+    if (collector !== NOBODY) return;
+    await t.test(
+      'a collector that is not there changes nothing, and does not hold the end up',
+      { skip },
+      async (t) => {
+        await gateway.stop();
+        t.equal(await gateway.exited, 0);
+      },
+    );
   });
 }

@@ -1,19 +1,28 @@
 /** Errors of protocol A: requests that cannot be served, and those that fail midway (docs/contract/limits.md). */
 import t from 'tap';
+import { randomIds } from '../../contracts/ids.js';
+import { createKey } from '../../storage/keys.js';
 import { memberOf } from '../fixtures/family.js';
-import { startGateway } from '../fixtures/gateway.js';
+import { startPlatform } from '../fixtures/platform.js';
 import { BASES, ENDLESS, type Fields, PLAIN, refusal, sender } from '../fixtures/protocol-a.js';
+import { until } from '../fixtures/until.js';
 
 const SPEECH = { model: 'svc/s2.1-pro', input: 'Hello' };
 const CHAT = { model: 'svc/s2.1-pro', messages: [{ role: 'user', content: 'Hello' }] };
 
+/** One slot, and a workspace without any quota left. */
+const { gateway: narrow, database } = await startPlatform(t, { CONCURRENCY: '1' });
+const workspaceId = randomIds.next('workspace');
+await database.sql`
+  insert into workspaces (id, name, synthesis_characters, transcription_ms) values (${workspaceId}, 'Poor', 0, 0)`;
+const { key } = await createKey(database.sql, randomIds, { workspaceId, name: 'poor' });
+const poor = { base: narrow.base, authorization: { authorization: `Bearer ${key}` } };
+
 t.test("authentication: no key is ours, a wrong key is the provider's", async (t) => {
-  const gateway = await startGateway();
-  t.teardown(() => gateway.stop());
   const paths = ['/audio/speech', '/audio/transcriptions', '/chat/completions', '/realtime/client_secrets'];
   for (const base of BASES) {
     for (const path of paths) {
-      const post = sender(gateway, path);
+      const post = sender(narrow, path);
       const none = await post(SPEECH, { authorization: '' }, base);
       t.equal(none.headers.get('www-authenticate'), 'Bearer');
       t.ok(none.headers.get('x-request-id'));
@@ -30,8 +39,6 @@ t.test("authentication: no key is ours, a wrong key is the provider's", async (t
 });
 
 t.test('429 is a rate_limit_error with Retry-After, on everything that takes a slot', async (t) => {
-  const narrow = await startGateway({ CONCURRENCY: '1' });
-  t.teardown(() => narrow.stop());
   const controller = new AbortController();
   const speak = sender(narrow, '/audio/speech');
   const wav = await speak({ ...SPEECH, response_format: 'wav' });
@@ -55,8 +62,6 @@ t.test('429 is a rate_limit_error with Retry-After, on everything that takes a s
 });
 
 t.test('402 is said by the provider, on everything that speaks or transcribes', async (t) => {
-  const poor = await startGateway({ QUOTA_SYNTHESIS_CHARACTERS: '0', QUOTA_TRANSCRIPTION_SECONDS: '0' });
-  t.teardown(() => poor.stop());
   const data = Buffer.from('RIFF').toString('base64');
   const speaking = { ...CHAT, modalities: ['audio'] };
   const part = { type: 'input_audio', input_audio: { data, format: 'wav' } };
@@ -80,13 +85,13 @@ t.test('402 is said by the provider, on everything that speaks or transcribes', 
 t.test(
   'a stream that fails midway ends the connection; one that cannot begin is 502, not to be repeated',
   async (t) => {
-    const broken = await startGateway();
-    t.teardown(() => broken.stop());
-    const endless = () => sender(broken, '/audio/speech')({ ...SPEECH, input: ENDLESS });
+    const speak = sender(narrow, '/audio/speech');
+    const endless = () => speak({ ...SPEECH, input: ENDLESS });
+    await until('the slot is free', async () => (await speak(SPEECH)).status === 200);
     const response = await endless();
     const reader = response.body?.getReader();
     await reader?.read();
-    process.kill(memberOf(broken.pid, 'workers/encode'), 'SIGKILL');
+    process.kill(memberOf(narrow.pid, 'workers/encode'), 'SIGKILL');
     const toEnd = async () => {
       while (!(await reader?.read())?.done);
     };
