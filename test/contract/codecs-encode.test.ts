@@ -23,6 +23,7 @@ import { silentLog } from '../../contracts/log.js';
 import { superviseRole } from '../../processes/supervise.js';
 import { chunked, collect, frequencyOf, peakOf, tone } from '../fixtures/codecs-audio.js';
 import { skipReason } from '../fixtures/external.js';
+import { shortOrLong } from '../fixtures/long.js';
 import { productUrl } from '../fixtures/product.js';
 
 const SECONDS = 1.25;
@@ -89,8 +90,10 @@ function probe(bytes: Buffer, { format, sampleRate }: OutputFormat): Probe {
 }
 
 t.test('every format and rate decodes independently', { skip }, async (t) => {
-  for (const output of outputs) {
-    for (const rate of ENGINE_RATES) {
+  for (const [index, output] of outputs.entries()) {
+    // Each output, and each rate; all pairs of them in the long form.
+    const rates = shortOrLong([ENGINE_RATES[index % ENGINE_RATES.length]!], ENGINE_RATES);
+    for (const rate of rates) {
       const { codec, samples, ...shape } = probe(await encodeTone(rate, output), output);
       const name = `${output.format} ${output.sampleRate} from ${rate}`;
       t.equal(codec, CODECS[output.format], name);

@@ -1,6 +1,4 @@
 /** Embedded Postgres as supervisors meet it: first and later starts, users, orphans, rivals, broken folders. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import {
   chmodSync,
   chownSync,
@@ -13,94 +11,18 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import t, { type Test } from 'tap';
-import { openDatabase, type Database } from '../../storage/database.js';
+import t from 'tap';
+import { openDatabase } from '../../storage/database.js';
 import { closedFolder } from '../../storage/embedded/account.js';
 import { findBinaries } from '../../storage/embedded/binaries.js';
 import { isAlive } from '../../processes/process-table.js';
 import { runningEmbedded, startEmbedded } from '../../storage/embedded.js';
+import { connect, EMBEDDED, end, noteIn, notesIn, start, supervise } from '../fixtures/embedded-postgres.js';
 import { failureOf, folderOf } from '../fixtures/postgres.js';
 import { until } from '../fixtures/until.js';
 
 const NOBODY = { uid: 65_534, gid: 65_534 };
-const EMBEDDED = new URL('../../storage/embedded.js', import.meta.url).href;
 const isRoot = process.geteuid?.() === 0;
-
-/** Holds an embedded Postgres as a supervisor does, until it is killed; SIGTERM stops it properly. */
-const SUPERVISOR = `
-  const { startEmbedded } = await import(process.env.EMBEDDED);
-  try {
-    const server = await startEmbedded({ dataDir: process.env.DATA_DIR });
-    process.on('SIGTERM', () => server.stop().then(() => process.exit(0)));
-    console.log(JSON.stringify({ url: server.url, pid: server.pid() }));
-  } catch (error) {
-    console.log(JSON.stringify({ error: error.message }));
-  }`;
-
-interface Said {
-  readonly url?: string;
-  readonly pid?: number;
-  readonly error?: string;
-}
-
-interface SupervisorOptions {
-  readonly uid?: number;
-  readonly gid?: number;
-  readonly path?: string;
-}
-
-async function supervise(
-  t: Test,
-  dataDir: string,
-  { path, ...user }: SupervisorOptions = {},
-): Promise<{ child: ChildProcess; said: Said }> {
-  const env = { PATH: path ?? process.env['PATH'], EMBEDDED, DATA_DIR: dataDir };
-  // Without tap's own options: another user may not write into its folder.
-  const command = ['-u', 'NODE_OPTIONS', process.execPath, '--input-type=module', '-e', SUPERVISOR];
-  const child = spawn('/usr/bin/env', command, {
-    ...user,
-    env,
-    cwd: '/',
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  t.teardown(() => end(child, 'SIGTERM'));
-  const [line] = (await once(child.stdout, 'data')) as [Buffer];
-  return { child, said: JSON.parse(line.toString()) as Said };
-}
-
-async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, 'exit');
-  child.kill(signal);
-  await exited;
-}
-
-/** Teardowns run backwards, so the database is closed before its server is stopped. */
-async function connect(t: Test, url = ''): Promise<Database> {
-  const database = await openDatabase({ url });
-  t.teardown(() => database.close());
-  return database;
-}
-
-async function start(t: Test, dataDir: string) {
-  const server = await startEmbedded({ dataDir });
-  t.teardown(() => server.stop());
-  return server;
-}
-
-async function noteIn(url: string | undefined, note: string): Promise<void> {
-  const database = await openDatabase({ url: url ?? '' });
-  await database.sql`create table if not exists notes (note text)`;
-  await database.sql`insert into notes values (${note})`;
-  await database.close();
-}
-
-async function notesIn(url: string | undefined): Promise<string[]> {
-  const database = await openDatabase({ url: url ?? '' });
-  const rows = await database.sql<{ note: string }[]>`select note from notes`;
-  await database.close();
-  return rows.map(({ note }) => note);
-}
 
 /** Made by the first test and used again by most others: a later start costs a tenth of a first one. */
 const shared = join(folderOf(t), 'data');
