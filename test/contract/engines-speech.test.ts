@@ -23,6 +23,7 @@ import {
   wordErrors,
   wordsOf,
 } from '../fixtures/engines-listening.js';
+import { shortOrLong } from '../fixtures/long.js';
 import { productUrl } from '../fixtures/product.js';
 
 // Models on two cores that other tests share.
@@ -52,11 +53,13 @@ t.test('moonshine conforms', async (t) => {
   await sttConformance(t, moonshine, { samples, other, heard: (heard) => wordErrors(wanted, heard) <= 2 });
 });
 
+const UNDERSTOOD = sentences.slice(0, shortOrLong(8, sentences.length));
+
 for (const latency of ['normal', 'low'] as const) {
-  t.test(`twenty sentences of the default voice are understood (${latency} latency)`, async (t) => {
+  t.test(`sentences of the default voice are understood (${latency} latency)`, async (t) => {
     let errors = 0;
     let words = 0;
-    for (const sentence of sentences) {
+    for (const sentence of UNDERSTOOD) {
       errors += wordErrors(sentence, await heardBy(transcriber, await spoken(flite, sentence, latency)));
       words += wordsOf(sentence).length;
     }

@@ -162,7 +162,7 @@ t.test('a mebibyte of anything is cut in linear time', async (t) => {
     return user + system;
   };
   const SIZE = 1024 * 1024;
-  const latencies = ['low', 'normal'] as const;
+  const latencies: readonly Latency[] = ['low', 'normal'];
   for (const [index, unit] of HEAVY.entries()) {
     // In turns; all pairs in the long form.
     for (const latency of shortOrLong([latencies[index % 2]!], latencies)) {
