@@ -55,7 +55,8 @@ function line(kind: Kind, text: string, segment = ''): void {
   const item = (id && document.getElementById(id)) || document.createElement('li');
   Object.assign(item, { id, className: kind, textContent: SPEAKERS[kind] + text });
   if (!item.isConnected) page.lines.append(item);
-  item.scrollIntoView({ block: 'nearest' });
+  if (text === '') item.remove();
+  else item.scrollIntoView({ block: 'nearest' });
 }
 
 /** To screen readers, which lines that still change would keep talking. */

@@ -30,7 +30,8 @@ export class Transcripts {
     for await (const chunk of reader) text += chunk;
     const final = reader.info.attributes?.[ATTRIBUTES.final] === 'true';
     this.events.emit('userTranscript', { segmentId, text, final });
-    if (final) this.events.emit('message', { role: 'user', text });
+    // Nothing remains of what turned out to be noise.
+    if (final && text !== '') this.events.emit('message', { role: 'user', text });
   }
 
   async #agent(segmentId: string, reader: TextReader): Promise<void> {
