@@ -45,7 +45,8 @@ export class Transcripts {
 
   #showUser(segment: string, text: string, final: boolean): void {
     const stream = this.#stream('user', segment, final);
-    stream.add(text);
+    // Nothing is said of what was shown: it was noise.
+    if (text !== '') stream.add(text);
     stream.end();
   }
 

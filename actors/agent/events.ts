@@ -3,7 +3,7 @@ export type EndReason =
   'user_hangup' | 'agent_hangup' | 'conversation_timeout' | 'ended_by_api' | 'gone' | 'error';
 
 /** Why the language model is asked. */
-export type Cause = 'turn' | 'opener' | 'reengage';
+export type Cause = 'turn' | 'opener' | 'reengage' | 'farewell';
 
 export type AgentEvent =
   | { readonly type: 'connected' }
@@ -11,8 +11,9 @@ export type AgentEvent =
   /** The user hangs up. */
   | { readonly type: 'left' }
   | { readonly type: 'end'; readonly reason: EndReason }
-  | { readonly type: 'voice'; readonly active: boolean }
-  /** The turn's text so far. `span` is the number of its last stretch of voice; `final`: to their end. */
+  /** `at`: milliseconds of the host's clock, by which pauses are measured. */
+  | { readonly type: 'voice'; readonly active: boolean; readonly at: number }
+  /** The text of that stretch of voice so far; `final`: to its end, once a stretch. */
   | { readonly type: 'transcript'; readonly span: number; readonly text: string; readonly final: boolean }
   /** A typed message; `aloud`: whether the reply is spoken. */
   | { readonly type: 'typed'; readonly text: string; readonly aloud: boolean }
@@ -20,39 +21,59 @@ export type AgentEvent =
   | { readonly type: 'interrupt' }
   /** The first audio of a job is on its way to the user. */
   | { readonly type: 'audible'; readonly job: number }
+  /** The job has called tools: what it answers cannot be taken back any more. */
+  | { readonly type: 'acted'; readonly job: number }
   /** The model has called the hang-up tool: the call ends with this job. */
   | { readonly type: 'hangUp'; readonly job: number }
   /** Everything of a job has been heard. */
   | { readonly type: 'ended'; readonly job: number }
   | { readonly type: 'failed'; readonly job: number }
+  /** After `lastWords`: the end of a sentence of the job has been heard. */
+  | { readonly type: 'sentenceOver'; readonly job: number }
   /** Ours: what the user says is to be weighed against what the agent does. */
   | { readonly type: 'overlap'; readonly finished: boolean }
   /** Ours: the user's turn is over. */
   | { readonly type: 'turnOver' }
-  /** Ours: the user talks over the agent for so long that it falls silent, before any word is known. */
+  /** Ours: the agent falls silent until more is known: the user talks over it for long, or says what interrupts. */
   | { readonly type: 'bargeIn' }
   /** Ours: what the user said takes nothing from the agent. */
-  | { readonly type: 'goOn' };
+  | { readonly type: 'goOn' }
+  /** Ours: the answer has been heard for so long that the turn is not taken up again. */
+  | { readonly type: 'heard' }
+  /** Ours: the user has been told that the call is about to end. */
+  | { readonly type: 'warned' };
 
 export type AgentEffect =
   /** A stretch of the user's voice begins, with this number: its audio is kept to be transcribed. */
   | { readonly type: 'beginSpan'; readonly span: number }
-  /** Transcribe all of the turn so far to its end, and say it with this span. */
+  /** Transcribe that stretch to its end: one final transcript with its number is owed. */
   | { readonly type: 'transcribe'; readonly span: number }
-  /** The turn is over: the next voice begins another. */
-  | { readonly type: 'closeTurn' }
-  /** The user's words are part of the conversation. */
+  /** The user's words, to be shown: those since the last that were `final`, which takes the place of all before it. */
+  | { readonly type: 'words'; readonly text: string; readonly final: boolean }
+  /**
+   * The user's words are part of the conversation. All words of the turn: until `closeTurn` another message takes the
+   * place of this one.
+   */
   | {
       readonly type: 'message';
       readonly text: string;
+      /** Complete by itself, as are the two below. */
       readonly typed?: true;
       /** The agent finishes what it says first: its answer is asked for by a `reply` of its own. */
       readonly later?: true;
+      /** Agreement while the agent speaks: has no answer of its own. */
+      readonly backchannel?: true;
     }
+  /** The turn's message stays as it is. */
+  | { readonly type: 'closeTurn' }
   | { readonly type: 'reply'; readonly job: number; readonly cause: Cause; readonly aloud: boolean }
   | { readonly type: 'say'; readonly job: number; readonly text: string }
   /** Say that the question could not be answered. */
   | { readonly type: 'excuse'; readonly job: number; readonly aloud: boolean }
+  /** Say that the longest duration is nearly over. */
+  | { readonly type: 'warn'; readonly job: number }
+  /** From now on, tell when a sentence of the agent is over. */
+  | { readonly type: 'lastWords' }
   /** Stop thinking and speaking at once; the record keeps what was heard. */
   | { readonly type: 'cancel'; readonly job: number }
   /** The playout stands still, and goes on from there. */

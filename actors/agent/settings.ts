@@ -13,7 +13,10 @@ export interface AgentSettings {
   readonly eagerness: Eagerness;
   readonly interruptible: boolean;
   readonly sensitivity: Sensitivity;
+  /** Whether the agent breaks a silence. */
   readonly reengage: boolean;
+  /** Whether it may hang up. */
+  readonly hangsUp: boolean;
   readonly maxDurationMs: number;
   /** The user's language: chooses the word lists of endpointing. */
   readonly language: string;

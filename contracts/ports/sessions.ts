@@ -101,6 +101,8 @@ export type SessionItem = { readonly turnId: number; readonly createdAt: Date } 
       readonly content: string;
       /** Why the agent could not answer, where that is what it said: a code of contracts/errors.ts. */
       readonly error?: string;
+      /** Of the user: agreement while the agent spoke, which has no answer of its own. */
+      readonly backchannel?: boolean;
     }
   /** `input` is JSON text, kept whole. */
   | ({ readonly type: 'tool_call'; readonly input: string } & ToolUse)

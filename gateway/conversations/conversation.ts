@@ -17,7 +17,7 @@ import { TokenBucket } from '../../contracts/token-bucket.js';
 import { AGENT_EVENTS, type ClientEvent, encodeEvent, readClientEvent, TOPICS } from './client-events.js';
 import { CLOSED_BY, type ClosedBy, SESSION_ENDS } from './closing.js';
 import { Dialogue } from './dialogue.js';
-import { excuseIn } from './lines.js';
+import { excuseIn, warningIn } from './lines.js';
 import { pause, type RecordParts, RecordWriter } from './record.js';
 import { reply, type ReplyParts, type ReplyText } from './replies.js';
 import { settingsOf } from './settings.js';
@@ -54,6 +54,11 @@ const saying =
   (text) =>
     Promise.resolve(text.write(line));
 
+/** How long the record waits for the transcript of what a user said who has hung up. */
+const LAST_WORDS_MS = 3000;
+
+const endsSentence = (text: string): boolean => /[.!?。！？]["'”’)\]]*\s*$/u.test(text);
+
 /** The job that lives: what is spoken, or only written. */
 interface Job {
   readonly utterance: Utterance;
@@ -81,9 +86,9 @@ export class Conversation {
   /** Why the last job failed. */
   #error: string | undefined;
   /** Messages of the user to an agent that finishes first. */
-  #postponed: { readonly text: string; readonly at: Date }[] = [];
-  /** The partial transcript that the user was shown last. */
-  #guessed = '';
+  #postponed: { readonly text: string; readonly at: Date; readonly backchannel: boolean }[] = [];
+  /** The longest duration is nearly over: the agent's next sentence is its last. */
+  #leaving = false;
   #state = '';
   /** Numbers of the segments that are shown: one a message of the user, one a job of the agent. */
   readonly #segments = { user: 1, agent: 1 };
@@ -111,6 +116,7 @@ export class Conversation {
       clock,
       dialogue: this.#dialogue,
       send: (event) => this.#send(event),
+      acted: () => this.#machine.send({ type: 'acted', job: this.#job?.utterance.job ?? 0 }),
       hangUp: () => this.#machine.send({ type: 'hangUp', job: this.#job?.utterance.job ?? 0 }),
     });
     this.#machine = run(agentMachine, settingsOf(session.plan), clock, this.#effects);
@@ -150,7 +156,7 @@ export class Conversation {
     connected: () => this.#connected(),
     disconnected: () => this.#machine.send({ type: 'disconnected' }),
     left: () => this.#machine.send({ type: 'left' }),
-    speech: ({ active }) => this.#machine.send({ type: 'voice', active }),
+    speech: ({ active }) => this.#machine.send({ type: 'voice', active, at: this.parts.clock.monotonic() }),
     audio: ({ samples }) => this.#transcription.audio(samples),
     played: ({ utterance, ms, ended }) => this.#played(utterance, ms, ended),
     data: ({ topic, payload }) => {
@@ -186,27 +192,30 @@ export class Conversation {
     }
   }
 
+  /** What comes behind the end, of the user's last words, is kept and not answered. */
   readonly #onTranscript: OnTranscript = (span, text, final) => {
-    if (text !== '') {
-      this.#show('user', text, false);
-      this.#guessed = text;
-    }
-    this.#machine.send({ type: 'transcript', span, text, final });
+    if (!this.#ending) this.#machine.send({ type: 'transcript', span, text, final });
+    else if (final && text !== '') this.#dialogue.userApart(text);
   };
 
   readonly #effects: Effects<AgentEffect> = {
     beginSpan: ({ span }) => this.#transcription.begin(span),
     transcribe: ({ span }) => void this.#transcription.transcribe(span),
-    closeTurn: () => {
-      this.#settleGuess(this.#guessed);
-      this.#transcription.close();
+    words: ({ text, final }) => {
+      this.#show('user', text, final);
+      if (final) this.#segments.user += 1;
     },
-    message: ({ text, typed, later }) => {
-      // A user who typed it sees it already.
-      if (!typed) this.#settleGuess(text);
-      this.#postponed.push({ text, at: this.#now() });
-      if (!later) this.#take();
+    message: ({ text, typed = false, later = false, backchannel = false }) => {
+      const at = this.#now();
+      if (later && this.#job) {
+        this.#postponed.push({ text, at, backchannel });
+        return;
+      }
+      this.#take();
+      if (typed || later) this.#dialogue.userApart(text, at, backchannel);
+      else this.#dialogue.user(text, at);
     },
+    closeTurn: () => this.#dialogue.closeTurn(),
     reply: ({ job, cause, aloud }) => {
       this.#take();
       const think: Work['think'] = (text, signal) => reply(cause, this.#thinking, text, signal);
@@ -218,6 +227,11 @@ export class Conversation {
       const line = excuseIn(this.session.plan.config.voice.speaking_language);
       void this.#work({ job, aloud, error: this.#error, think: saying(line) });
     },
+    warn: ({ job }) => {
+      const line = warningIn(this.session.plan.config.voice.speaking_language);
+      void this.#work({ job, aloud: true, think: saying(line) });
+    },
+    lastWords: () => (this.#leaving = true),
     cancel: () => this.#cancel(),
     pause: () => this.call.pause(),
     resume: () => this.call.resume(),
@@ -244,15 +258,8 @@ export class Conversation {
 
   /** The user's messages are part of the conversation from now on. */
   #take(): void {
-    for (const { text, at } of this.#postponed.splice(0)) this.#dialogue.user(text, at);
-  }
-
-  /** Shows the user's words as final, in place of their partial transcript. */
-  #settleGuess(text: string): void {
-    this.#guessed = '';
-    if (text === '') return;
-    this.#show('user', text, true);
-    this.#segments.user += 1;
+    for (const { text, at, backchannel } of this.#postponed.splice(0))
+      this.#dialogue.userApart(text, at, backchannel);
   }
 
   /** Thinks and speaks side by side. Never rejects. */
@@ -317,11 +324,15 @@ export class Conversation {
     const fresh = job.utterance.progress(ms, ended);
     if (fresh !== '') this.#show('agent', fresh, false);
     if (ended) this.#ended(job.utterance);
+    else if (this.#leaving && fresh !== '' && endsSentence(job.utterance.heard))
+      this.#machine.send({ type: 'sentenceOver', job: number });
   }
 
   #ended(utterance: Utterance): void {
     const job = this.#job;
     if (job?.utterance !== utterance) return;
+    // Before its answer, in the record.
+    this.#dialogue.closeTurn();
     this.#finish(job);
     this.#machine.send({ type: 'ended', job: utterance.job });
   }
@@ -330,6 +341,7 @@ export class Conversation {
     this.#job = undefined;
     const said = aloud ? utterance.heard : utterance.written;
     this.#dialogue.agent(utterance.stepsOf(said), error);
+    this.#take();
     if (said.trim() === '') return;
     this.#show('agent', '', true);
     this.#segments.agent += 1;
@@ -345,7 +357,7 @@ export class Conversation {
 
   async #close(reason: EndReason): Promise<void> {
     this.#ending = true;
-    this.#transcription.stop();
+    this.#dialogue.closeTurn();
     this.#cancel();
     this.#take();
     this.#send(AGENT_EVENTS.ended(reason));
@@ -361,6 +373,8 @@ export class Conversation {
 
   /** Never rejects. */
   async #endSession(reason: EndReason): Promise<void> {
+    await Promise.race([this.#transcription.finish(), pause(this.parts.clock, LAST_WORDS_MS)]);
+    this.#transcription.stop();
     await this.#tools.settled();
     await this.#record.written();
     await this.parts

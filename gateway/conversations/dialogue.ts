@@ -1,6 +1,7 @@
 /**
  * The conversation's text, twice: as the language model is told it, and as the session's record keeps it, item by item
- * as it happens (docs/contract/platform.md 6.7). Of the agent only what was heard is in either.
+ * as it happens (docs/contract/platform.md 6.7). Of the agent only what was heard is in either. A message of the user
+ * is kept once its turn is closed: until then the user may go on with it.
  */
 import type { ChatMessage, ToolCall } from '../../contracts/ports/chat.js';
 import type { SessionItem } from '../../contracts/ports/sessions.js';
@@ -54,6 +55,13 @@ function newest(messages: readonly ChatMessage[]): readonly ChatMessage[] {
   return messages.slice(begins < 0 ? messages.findLastIndex(({ role }) => role === 'user') : begins);
 }
 
+/** A message of the user whose turn may be taken up again. */
+interface OpenMessage {
+  readonly said: { readonly role: 'user'; readonly content: string };
+  readonly turnId: number;
+  readonly at: Date;
+}
+
 type Item<Type extends SessionItem['type']> = Omit<
   Extract<SessionItem, { readonly type: Type }>,
   'turnId' | 'createdAt'
@@ -62,6 +70,7 @@ type Item<Type extends SessionItem['type']> = Omit<
 export class Dialogue {
   readonly #said: (ChatMessage | Calls)[] = [];
   #turn = 0;
+  #open: OpenMessage | undefined;
 
   constructor(
     private readonly now: () => Date,
@@ -72,11 +81,34 @@ export class Dialogue {
     return newest(this.#said.flatMap((each) => (each.role === 'calls' ? expand(each) : [each])));
   }
 
-  /** A new turn begins with each message of the user. */
+  /**
+   * The message of the user's turn. While it is open, another takes its place: behind what was heard of the agent
+   * meanwhile, where the model is told it, and with the time of its beginning, where it is kept.
+   */
   user(content: string, at = this.now()): void {
-    this.#turn += 1;
+    const before = this.#open;
+    if (before) this.#said.splice(this.#said.indexOf(before.said), 1);
+    const said = { role: 'user', content } as const;
+    this.#said.push(said);
+    this.#open = { said, turnId: before?.turnId ?? ++this.#turn, at: before?.at ?? at };
+  }
+
+  /** The message stays as it is. */
+  closeTurn(): void {
+    const open = this.#open;
+    this.#open = undefined;
+    if (!open) return;
+    const { said, turnId, at } = open;
+    this.#keep<'message'>({ type: 'message', ...said }, at, turnId);
+  }
+
+  /** A message that is a turn by itself; `backchannel`: agreement while the agent spoke. */
+  userApart(content: string, at = this.now(), backchannel = false): void {
+    this.closeTurn();
     this.#said.push({ role: 'user', content });
-    this.#keep<'message'>({ type: 'message', role: 'user', content }, at);
+    this.#turn += 1;
+    const marked = backchannel ? { backchannel } : {};
+    this.#keep<'message'>({ type: 'message', role: 'user', content, ...marked }, at);
   }
 
   /** The part of a job that was heard, or read where nothing is spoken; `error`: why it is an excuse and no answer. */
@@ -114,7 +146,11 @@ export class Dialogue {
     this.#keep<'tool_result'>({ type: 'tool_result', ...outcome });
   }
 
-  #keep<Type extends SessionItem['type']>(item: Item<Type>, createdAt = this.now()): void {
-    this.keep({ ...item, turnId: this.#turn, createdAt } as unknown as SessionItem);
+  #keep<Type extends SessionItem['type']>(
+    item: Item<Type>,
+    createdAt = this.now(),
+    turnId = this.#turn,
+  ): void {
+    this.keep({ ...item, turnId, createdAt } as unknown as SessionItem);
   }
 }

@@ -11,4 +11,16 @@ const EXCUSES: Readonly<Record<Language, string>> = {
   de: 'Entschuldigung, das konnte ich nicht beantworten. Bitte versuchen Sie es noch einmal.',
 };
 
+/** Said `warnMs` before the longest duration ends (actors/agent/times.ts). */
+const WARNINGS: Readonly<Record<Language, string>> = {
+  en: 'We have about half a minute left on this call.',
+  ja: 'この通話の残り時間は約三十秒です。',
+  zh: '本次通话还剩大约半分钟。',
+  ko: '이 통화는 약 삼십 초 남았습니다.',
+  es: 'Nos queda aproximadamente medio minuto en esta llamada.',
+  fr: 'Il nous reste environ une demi-minute pour cet appel.',
+  de: 'Wir haben noch etwa eine halbe Minute in diesem Gespräch.',
+};
+
 export const excuseIn = (language: Language): string => EXCUSES[language];
+export const warningIn = (language: Language): string => WARNINGS[language];

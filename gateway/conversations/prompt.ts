@@ -22,12 +22,16 @@ const NO_PHONE =
 
 const REENGAGE = 'The user has been silent for a while. Ask briefly whether they are still there.';
 
+const FAREWELL =
+  'The user has not answered for a long while. Say goodbye in one short sentence: the call ends with it.';
+
 /** Why this reply is made, where the user's words do not say it. */
-function occasion(cause: Cause, plan: SessionPlan): ChatMessage[] {
-  if (cause === 'opener')
-    return [system(`Begin the conversation. ${plan.config.prompt.first_message_prompt}`)];
-  return cause === 'reengage' ? [system(REENGAGE)] : [];
-}
+const OCCASIONS: Readonly<Record<Cause, (plan: SessionPlan) => ChatMessage[]>> = {
+  turn: () => [],
+  opener: ({ config }) => [system(`Begin the conversation. ${config.prompt.first_message_prompt}`)],
+  reengage: () => [system(REENGAGE)],
+  farewell: () => [system(FAREWELL)],
+};
 
 /** The messages of one request. `said`: the conversation so far. */
 export function messagesFor(
@@ -43,6 +47,6 @@ export function messagesFor(
     ...(plan.config.conversation.transfer_destinations.length > 0 ? [system(NO_PHONE)] : []),
     ...(plan.worldContext ? [system(worldContext(now, plan.timezone))] : []),
     ...said,
-    ...occasion(cause, plan),
+    ...OCCASIONS[cause](plan),
   ];
 }

@@ -14,6 +14,7 @@ export const settingsOf = (plan: SessionPlan): AgentSettings => ({
   interruptible: plan.config.conversation.interruptible,
   sensitivity: plan.config.conversation.interruption_sensitivity,
   reengage: plan.config.conversation.reengage_enabled,
+  hangsUp: plan.config.tools.system_tools.hang_up_call,
   maxDurationMs: plan.maxDurationSeconds * 1000,
   language: plan.config.voice.speaking_language,
 });

@@ -33,6 +33,8 @@ export interface ToolParts {
   readonly dialogue: Dialogue;
   /** To the client. */
   send(event: object): void;
+  /** A tool runs: what it does cannot be taken back. */
+  acted(): void;
   hangUp(): void;
 }
 
@@ -78,6 +80,7 @@ export class ConversationTools {
 
   /** Runs all calls of a step side by side. Resolves when each has ended. */
   async run(calls: readonly ToolCall[], signal: AbortSignal): Promise<void> {
+    this.parts.acted();
     const running = Promise.all(calls.map((call) => this.#call(call, signal)));
     this.#running.add(running);
     await running.finally(() => this.#running.delete(running));

@@ -1,9 +1,10 @@
 /**
- * The transcript of the user's turn so far. Each stretch of voice is transcribed when it ends, during the endpointing
- * delay behind it, so that the words are there when the turn is over; while it lasts, partial transcripts are guessed.
+ * The transcripts of the user's stretches of voice, of which the agent's machine makes turns. Each is transcribed when it
+ * ends, during the endpointing delay behind it, so that the words are there when the turn is over; while it lasts,
+ * partial transcripts are guessed.
  *
- * Invariants: the turn's text holds its stretches in order; a stretch is transcribed to its end once; guesses
- * run one at a time and never after their stretch has ended.
+ * Invariants: a stretch is transcribed to its end once, and told then, however late; guesses run one at a time and
+ * are never told after their stretch has ended.
  */
 import { bytesOf, RECOGNITION_RATE } from '../../contracts/audio.js';
 import type { TranscriptionModel } from '../../contracts/models.js';
@@ -30,19 +31,17 @@ interface Stretch {
   readonly chunks: Uint8Array[];
   samples: number;
   guessedAt: number;
-  text: string;
-  /** No more audio comes. */
-  ended: boolean;
-  /** The text is no guess any more. */
-  settled: boolean;
 }
 
-/** Takes the turn's transcript so far, up to that stretch; `final`: it changes no more unless another stretch begins. */
+/** Takes the transcript of that stretch so far; `final`: to its end. */
 export type OnTranscript = (span: number, text: string, final: boolean) => void;
 
 export class TurnTranscription {
-  #turn: Stretch[] = [];
+  /** The stretch that lasts. */
+  #present: Stretch | undefined;
   #guessing = false;
+  /** The transcriptions that run. */
+  readonly #owed = new Set<Promise<void>>();
   readonly #stop = new AbortController();
 
   constructor(
@@ -52,44 +51,43 @@ export class TurnTranscription {
 
   /** Voice begins: a new stretch with this number. */
   begin(span: number): void {
-    this.#turn.push({
-      span,
-      chunks: [],
-      samples: 0,
-      guessedAt: 0,
-      text: '',
-      ended: false,
-      settled: false,
-    });
+    this.#present = { span, chunks: [], samples: 0, guessedAt: 0 };
   }
 
   audio(samples: Int16Array): void {
-    const stretch = this.#turn.at(-1);
-    if (!stretch || stretch.ended || stretch.samples > LONGEST) return;
+    const stretch = this.#present;
+    if (!stretch || stretch.samples > LONGEST) return;
     stretch.chunks.push(bytesOf(samples));
     stretch.samples += samples.length;
     const fresh = stretch.samples - stretch.guessedAt;
     if (fresh >= GUESS_EVERY && stretch.samples <= GUESS_WITHIN && !this.#guessing) void this.#guess(stretch);
   }
 
-  /** Transcribes the stretch that has just ended. */
+  /** Transcribes the stretch that has just ended. Resolves when it is told; never rejects. */
   async transcribe(span: number): Promise<void> {
-    const stretch = this.#turn.find((each) => each.span === span);
-    if (!stretch || stretch.ended) return;
-    stretch.ended = true;
-    stretch.text = await this.#textOf(stretch, false).catch((error: unknown) => this.#failed(error));
-    stretch.settled = true;
-    if (!this.#stop.signal.aborted && this.#turn.includes(stretch)) this.#tell();
+    const stretch = this.#present;
+    if (stretch?.span !== span) return;
+    this.#present = undefined;
+    const told = this.#settle(stretch);
+    this.#owed.add(told);
+    await told;
+    this.#owed.delete(told);
   }
 
-  /** The turn is over. */
-  close(): void {
-    this.#turn = [];
+  /** No more audio comes: resolves when everything is transcribed and told. */
+  async finish(): Promise<void> {
+    if (this.#present) void this.transcribe(this.#present.span);
+    await Promise.all(this.#owed);
   }
 
   stop(): void {
     this.#stop.abort();
-    this.close();
+    this.#present = undefined;
+  }
+
+  async #settle(stretch: Stretch): Promise<void> {
+    const text = await this.#textOf(stretch, false).catch((error: unknown) => this.#failed(error));
+    if (!this.#stop.signal.aborted) this.onTranscript(stretch.span, text, true);
   }
 
   async #guess(stretch: Stretch): Promise<void> {
@@ -97,22 +95,12 @@ export class TurnTranscription {
     stretch.guessedAt = stretch.samples;
     try {
       const text = await this.#textOf(stretch, true);
-      if (stretch.ended || !this.#turn.includes(stretch)) return;
-      stretch.text = text;
-      this.#tell();
+      if (this.#present === stretch) this.onTranscript(stretch.span, text, false);
     } catch {
       // A guess is not owed: the engine may be busy.
     } finally {
       this.#guessing = false;
     }
-  }
-
-  #tell(): void {
-    const last = this.#turn.at(-1);
-    if (!last) return;
-    const final = this.#turn.every(({ settled }) => settled);
-    const said = this.#turn.map(({ text }) => text).filter((text) => text !== '');
-    this.onTranscript(last.span, said.join(' '), final);
   }
 
   async #textOf({ chunks }: Stretch, interim: boolean): Promise<string> {

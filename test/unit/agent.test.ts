@@ -3,7 +3,7 @@
  * sensitivity, and what users of voice agents complain of (docs/contract/transport.md).
  */
 import t from 'tap';
-import { TIMES } from '../../actors/agent/agent.js';
+import { REENGAGE_MS, TIMES } from '../../actors/agent/times.js';
 import type { AgentEffect } from '../../actors/agent/events.js';
 import type { Sensitivity } from '../../actors/agent/settings.js';
 import { ENDPOINTING_MS } from '../../actors/agent/turns/endpointing.js';
@@ -36,10 +36,12 @@ t.test('overlap: the user agrees while the agent speaks (backchannel)', async (t
   for (const sensitivity of SENSITIVITIES) {
     const scene = answering(sensitivity).say('mm-hm', 350).pause(8000);
     t.equal(scene.told[1] === `agent: ${LONG}`, expected[sensitivity], sensitivity);
+    const kept = expected[sensitivity] ? 'user (agrees): mm-hm' : 'user: mm-hm';
+    t.equal(scene.told[2], kept, `${sensitivity}: it is kept, and marked where it has no answer`);
     t.equal(
-      scene.told.includes('user: mm-hm'),
-      !expected[sensitivity],
-      `${sensitivity}: no message of its own`,
+      scene.told.length,
+      expected[sensitivity] ? 3 : 4,
+      `${sensitivity}: answered only where it interrupts`,
     );
   }
 });
@@ -88,11 +90,7 @@ t.test('a long pause in the middle of a sentence does not end the turn', async (
 t.test('a turn cut off too early is taken up again before the agent is heard', async (t) => {
   const scene = new Scene({ eagerness: 'eager' }, { thinkMs: 1500 });
   scene.say('Book a table.').pause(900).say('And a taxi for two.').pause(6000);
-  t.same(scene.told, [
-    'user: Book a table.',
-    'user: And a taxi for two.',
-    'agent: one two three four five six',
-  ]);
+  t.same(scene.told, ['user: Book a table. And a taxi for two.', 'agent: one two three four five six']);
 });
 
 t.test('self-correction: the last words count, in one turn', async (t) => {
@@ -133,16 +131,21 @@ t.test('a question that waits for the end of an answer is asked once, whatever c
   t.same(interrupted.told.slice(2), ['user: In a minute.', `agent: ${LONG}`], 'an interruption');
 });
 
-t.test('a sound that goes on without words does not hold the agent for good', async (t) => {
-  const scene = answering('high').say('', 60_000);
-  t.equal(scene.told[1], `agent: ${LONG}`, 'it went on after a breath');
+t.test('a sound without words holds the agent for a minute, and then is noise', async (t) => {
+  const scene = answering('high')
+    .voice(true)
+    .pause(TIMES.noiseMs - 100);
+  t.notOk(scene.agentSpeaks, 'it does not talk over what may be the user');
+  scene.pause(200);
+  t.ok(scene.agentSpeaks, 'it goes on, though the sound does');
+  t.equal(scene.pause(8000).told[1], `agent: ${LONG}`);
 });
 
 t.test('an agent that ends while it is held leaves nothing held', async (t) => {
   const scene = answering('high');
   const effects: string[] = [];
   scene.actor.on('*', ({ type }) => effects.push(type));
-  scene.actor.send({ type: 'voice', active: true });
+  scene.voice(true);
   scene.clock.advance(100);
   t.ok(
     scene.actor.getSnapshot().matches({ talking: { agent: { working: { voice: { speaking: 'paused' } } } } }),
@@ -156,12 +159,11 @@ t.test('an agent does not begin over a user who is speaking', async (t) => {
     const told: string[] = [];
     const scene = new Scene({ sensitivity }, { thinkMs: 60_000 }).say('What time is it?').pause(1500);
     scene.actor.on('*', ({ type }) => told.push(type));
-    scene.actor.send({ type: 'voice', active: true });
+    scene.voice(true);
     scene.actor.send({ type: 'audible', job: 1 });
     return told;
   };
-  t.same(effects('balanced'), ['beginSpan', 'state', 'pause']);
-  t.same(effects('low'), ['beginSpan', 'state']);
+  for (const sensitivity of SENSITIVITIES) t.same(effects(sensitivity), ['beginSpan', 'pause'], sensitivity);
 });
 
 t.test('the client interrupts, whatever the sensitivity', async (t) => {
@@ -214,20 +216,60 @@ t.test('an answer in writing that fails is excused in writing', async (t) => {
 
 t.test('a sound of the user puts the re-engagement off', async (t) => {
   const scene = new Scene({ reengage: true });
-  for (let times = 0; times < 5; times += 1) scene.pause(TIMES.reengageMs - 2000).say('', 400);
+  for (let times = 0; times < 5; times += 1) scene.pause(REENGAGE_MS[0] - 2000).say('', 400);
   t.same(scene.told, []);
 });
 
-t.test('silence: the agent speaks up twice at most, where it may', async (t) => {
-  const lines = (reengage: boolean) => new Scene({ reengage }).pause(6 * TIMES.reengageMs).told.length;
-  t.equal(lines(true), TIMES.reengageAtMost);
-  t.equal(lines(false), 0);
+t.test('silence: the agent speaks up again and again where it may, and never where it may not', async (t) => {
+  const [first, second, third, last] = REENGAGE_MS as [number, number, number, number];
+  const scene = new Scene({ reengage: true, maxDurationMs: 3_600_000 }, { reply: 'There?' });
+  const prompts = (): number => scene.told.length;
+  for (const [times, silence] of [first, second, third, last, last].entries()) {
+    scene.pause(silence - 100);
+    t.equal(prompts(), times, `not before ${silence} ms`);
+    // Thinking and the word itself take half a second.
+    scene.pause(600);
+    t.equal(prompts(), times + 1, `prompt ${times + 1}`);
+  }
+  t.same(new Scene({ reengage: false, hangsUp: true }).pause(200_000).told, []);
+});
+
+/** Enough silence for every prompt, each with the time it takes to say it. */
+const ALL_PROMPTS = REENGAGE_MS.reduce((sum, ms) => sum + ms + 600, 0);
+
+t.test('silence: an agent that may hang up says goodbye in the end', async (t) => {
+  const scene = new Scene({ reengage: true, hangsUp: true }, { reply: 'Hello' }).pause(ALL_PROMPTS);
+  t.same(scene.told, ['agent: Hello', 'agent: Hello', 'agent: Hello', 'agent: Hello', 'end: agent_hangup']);
+});
+
+t.test('silence: whoever answers a prompt begins the silence anew', async (t) => {
+  const scene = new Scene({ reengage: true, hangsUp: true }, { reply: 'Hello' });
+  scene
+    .pause(ALL_PROMPTS - 30_000)
+    .say('I am still looking.')
+    .pause(5000);
+  t.equal(scene.told.at(-2), 'user: I am still looking.');
+  scene.pause(ALL_PROMPTS - 30_000);
+  t.notOk(
+    scene.told.some((line) => line.startsWith('end')),
+    'all prompts are ahead again',
+  );
+});
+
+t.test('silence: a user who speaks before the goodbye is heard stays', async (t) => {
+  const scene = new Scene({ reengage: true, hangsUp: true }, { reply: 'Hello', thinkMs: 3000 });
+  scene
+    .pause(REENGAGE_MS.reduce((sum, ms) => sum + ms, 0) + 3 * 3300 + 1000)
+    .say('I am back.')
+    .pause(20_000);
+  t.same(scene.told.slice(3, 5), ['user: I am back.', 'agent: Hello']);
+  t.notOk(scene.told.includes('end: agent_hangup'));
 });
 
 t.test('activity of the user puts the re-engagement off', async (t) => {
   const scene = new Scene({ reengage: true });
   for (let times = 0; times < 5; times += 1) {
-    scene.pause(TIMES.reengageMs - 1000);
+    scene.pause(REENGAGE_MS[0] - 1000);
     scene.actor.send({ type: 'activity' });
   }
   t.same(scene.told, []);
@@ -248,8 +290,47 @@ t.test('the agent hangs up when its last words have been heard', async (t) => {
 });
 
 t.test('the longest duration ends the call', async (t) => {
-  const scene = new Scene({ maxDurationMs: 60_000 }).pause(60_010);
-  t.same(scene.told, ['end: conversation_timeout']);
+  const scene = new Scene({ maxDurationMs: 40_000 }).pause(40_010);
+  t.same(scene.told, ['end: conversation_timeout'], 'a short one without a warning');
+});
+
+t.test('the longest duration: the user is warned before it ends', async (t) => {
+  const scene = new Scene({ maxDurationMs: 120_000 }).pause(120_000 - TIMES.warnMs - 100);
+  t.same(scene.told, []);
+  t.same(scene.pause(3000).told, ['agent: Half a minute left.']);
+  t.same(scene.pause(TIMES.warnMs).told, ['agent: Half a minute left.', 'end: conversation_timeout'], 'once');
+});
+
+t.test('the longest duration: the warning waits until nobody speaks', async (t) => {
+  const scene = new Scene({ maxDurationMs: 120_000 }).pause(120_000 - TIMES.warnMs - 1000);
+  scene.say('How long may I talk with you today?').pause(8000);
+  t.same(scene.told, [
+    'user: How long may I talk with you today?',
+    'agent: one two three four five six',
+    'agent: Half a minute left.',
+  ]);
+});
+
+t.test('the longest duration: the agent finishes its sentence, and the call ends with it', async (t) => {
+  const scene = new Scene({ maxDurationMs: 60_000 }, { reply: LONG });
+  scene
+    .pause(60_000 - TIMES.lastWordsMs - 3000)
+    .say('Please count.')
+    .pause(10_000);
+  // Sentences of the simulated agent are two words long.
+  t.match(scene.told.at(-2), /^agent: one two( three four)?( five six)?$/);
+  t.equal(scene.told.at(-1), 'end: conversation_timeout');
+  t.ok(scene.clock.now() < 62_000);
+});
+
+t.test('the longest duration is never exceeded, whatever the agent says', async (t) => {
+  const scene = new Scene({ maxDurationMs: 60_000 }, { reply: LONG, msPerWord: 5000 });
+  scene
+    .pause(50_000)
+    .say('Please count slowly.')
+    .pause(60_000 - scene.clock.now() - 10);
+  t.notOk(scene.told.some((line) => line.startsWith('end')));
+  t.equal(scene.pause(20).told.at(-1), 'end: conversation_timeout');
 });
 
 t.test('a first message: none, fixed, or made by the model', async (t) => {

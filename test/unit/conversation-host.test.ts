@@ -164,3 +164,90 @@ t.test('voice before the user is connected is not counted, and a call that ends 
   await hosted.conversation.over;
   t.equal(hosted.activated, 0);
 });
+
+const lastAsked = ({ asked }: Hosted): string[] =>
+  (asked.at(-1) ?? [])
+    .filter(({ role }) => role !== 'system')
+    .map(({ role, content }) => `${role}: ${content}`);
+
+t.test('agreement while the agent speaks is kept, marked, and known to the model', async (t) => {
+  const hosted = joined(t, { hears: ['mm-hm'], lasting: true });
+  hosted.client({ type: 'user.message', text: 'one' });
+  await until('the answer is heard', () => hosted.played > 0);
+  hosted.speak();
+  await until('it is understood', () => hosted.shown.some(({ text }) => text === 'mm-hm'));
+  hosted.finishPlayout();
+  await until('it is kept', () => hosted.items.length >= 3);
+  t.same(hosted.messages, ['user: one', 'assistant: Yes.', 'user: mm-hm']);
+  t.match(hosted.items[2], { backchannel: true });
+  t.equal(hosted.asked.length, 1, 'it has no answer');
+  hosted.client({ type: 'user.message', text: 'two' });
+  await until('another is asked', () => hosted.asked.length === 2);
+  t.same(lastAsked(hosted), ['user: one', 'assistant: Yes.', 'user: mm-hm', 'user: two']);
+});
+
+t.test('agreement that is understood when the agent has finished is kept and marked as well', async (t) => {
+  let understand = (_text: string): void => undefined;
+  const hears = [new Promise<string>((resolve) => (understand = resolve))];
+  const hosted = joined(t, { hears, lasting: true });
+  hosted.client({ type: 'user.message', text: 'one' });
+  await until('the answer is heard', () => hosted.played > 0);
+  hosted.speak();
+  hosted.finishPlayout();
+  await until('the agent has finished', () => hosted.items.length === 2);
+  understand('mm-hm');
+  await until('it is kept', () => hosted.items.length === 3);
+  t.match(hosted.items[2], { content: 'mm-hm', backchannel: true });
+  t.equal(hosted.asked.length, 1, 'it has no answer');
+});
+
+t.test('halves of one sentence are one message; the answer to the first was never said', async (t) => {
+  const never: Answer = async function* (_request, signal) {
+    yield { kind: 'text', text: 'For how many?' };
+    await new Promise((_resolve, reject) =>
+      signal.addEventListener('abort', () => reject(signal.reason as Error)),
+    );
+  };
+  const hosted = joined(t, {
+    hears: ['A table.', 'For four please.'],
+    answer: inTurn(never, saying('Fine.')),
+  });
+  hosted.speak();
+  await until('the first half is answered', () => hosted.asked.length === 1);
+  hosted.speak();
+  await until('both are kept', () => hosted.items.length === 2);
+  t.same(lastAsked(hosted), ['user: A table. For four please.']);
+  t.same(hosted.messages, ['user: A table. For four please.', 'assistant: Fine.']);
+  t.same(
+    hosted.items.map(({ turnId }) => turnId),
+    [1, 1],
+  );
+});
+
+t.test('what the user says before hanging up is kept, though it is understood behind the end', async (t) => {
+  let understand = (_text: string): void => undefined;
+  const hears = [new Promise<string>((resolve) => (understand = resolve))];
+  const hosted = joined(t, { hears });
+  hosted.speak();
+  hosted.happen({ kind: 'left' });
+  await until('the client is told', () => hosted.sent.length === 1);
+  understand('Good bye.');
+  await hosted.over();
+  t.same(hosted.messages, ['user: Good bye.']);
+});
+
+t.test('words that turn out to be none are taken back', async (t) => {
+  let understand = (_text: string): void => undefined;
+  const hears = ['but I also', new Promise<string>((resolve) => (understand = resolve))];
+  const hosted = joined(t, { hears });
+  hosted.happen({ kind: 'speech', active: true });
+  hosted.happen({ kind: 'audio', samples: new Int16Array(16_000) });
+  await until('a guess is shown', () => hosted.shown.length === 1);
+  hosted.happen({ kind: 'speech', active: false });
+  understand('');
+  await until('it is taken back', () => hosted.shown.length === 2);
+  t.match(hosted.shown, [
+    { text: 'but I also', final: false },
+    { text: '', final: true },
+  ]);
+});

@@ -108,7 +108,7 @@ t.test('listening: guesses while it lasts, one at a time, and the words at the e
   t.equal(bytes, 2000 * 16 * 2, 'all of it');
 });
 
-t.test('listening: a turn of several stretches is one text, whole when all are', async (t) => {
+t.test('listening: each stretch is told once, when it is known, however late', async (t) => {
   const { transcriber, asked, transcripts, speak } = listening();
   transcriber.begin(1);
   speak(300);
@@ -116,21 +116,36 @@ t.test('listening: a turn of several stretches is one text, whole when all are',
   transcriber.begin(2);
   speak(300);
   void transcriber.transcribe(2);
+  void transcriber.transcribe(1);
   asked[1]?.answer('for four people.');
   await turn();
   asked[0]?.answer('A table');
   await turn();
   t.same(transcripts, [
-    [2, 'for four people.', false],
-    [2, 'A table for four people.', true],
+    [2, 'for four people.', true],
+    [1, 'A table', true],
   ]);
-  transcriber.close();
-  transcriber.begin(3);
-  speak(100);
-  void transcriber.transcribe(3);
-  asked[2]?.answer('Next.');
+  t.equal(asked.length, 2);
+});
+
+t.test('listening: when no more audio comes, what was said so far is told', async (t) => {
+  const { transcriber, asked, transcripts, speak } = listening();
+  transcriber.begin(1);
+  speak(300);
+  void transcriber.transcribe(1);
+  transcriber.begin(2);
+  speak(300);
+  let finished = false;
+  const finishing = transcriber.finish().then(() => (finished = true));
+  asked[1]?.answer('good bye');
   await turn();
-  t.same(transcripts.at(-1), [3, 'Next.', true], 'the next turn begins anew');
+  t.notOk(finished, 'the first one is owed');
+  asked[0]?.answer('Well,');
+  await finishing;
+  t.same(transcripts, [
+    [2, 'good bye', true],
+    [1, 'Well,', true],
+  ]);
 });
 
 t.test('listening: what cannot be transcribed is nothing said; what is stopped says nothing', async (t) => {
@@ -168,8 +183,10 @@ t.test('the dialogue: every call of a tool is answered behind its call, whatever
     ],
     'Let me see.',
   );
+  dialogue.closeTurn();
   dialogue.called('call_1', 'Weather', 'webhook', '{}');
   dialogue.user('Never mind');
+  dialogue.closeTurn();
   t.same(
     dialogue.messages.map(({ role }) => role),
     ['user', 'assistant', 'tool', 'tool', 'user'],
@@ -198,6 +215,41 @@ t.test('the dialogue: every call of a tool is answered behind its call, whatever
   );
 });
 
+t.test(
+  'the dialogue: a turn that is taken up again is one message, behind what was heard meanwhile',
+  async (t) => {
+    const kept: SessionItem[] = [];
+    let now = 0;
+    const dialogue = new Dialogue(
+      () => new Date(now),
+      (item) => kept.push(item),
+    );
+    dialogue.user('A table.');
+    t.same(kept, [], 'not kept before it stays as it is');
+    now = 500;
+    dialogue.agent([{ text: 'For how', at: new Date(400), calls: undefined }]);
+    dialogue.user('A table. For four.');
+    t.same(dialogue.messages, [
+      { role: 'assistant', content: 'For how' },
+      { role: 'user', content: 'A table. For four.' },
+    ]);
+    dialogue.closeTurn();
+    dialogue.closeTurn();
+    t.match(kept, [
+      { role: 'assistant', turnId: 1 },
+      { role: 'user', content: 'A table. For four.', turnId: 1, createdAt: new Date(0) },
+    ]);
+    t.equal(kept.length, 2);
+    dialogue.user('And a taxi.');
+    dialogue.userApart('okay', new Date(600), true);
+    t.match(kept.slice(2), [
+      { content: 'And a taxi.', turnId: 2 },
+      { content: 'okay', turnId: 3, backchannel: true, createdAt: new Date(600) },
+    ]);
+    t.notOk('backchannel' in (kept[2] ?? {}));
+  },
+);
+
 t.test('the dialogue: of a long one the model is told the end, from a message of the user on', async (t) => {
   const dialogue = new Dialogue(
     () => new Date(0),
@@ -206,6 +258,7 @@ t.test('the dialogue: of a long one the model is told the end, from a message of
   const at = new Date(0);
   for (let turn = 0; turn < 30; turn += 1) {
     dialogue.user(`question ${turn}`);
+    dialogue.closeTurn();
     dialogue.calls([{ id: `call_${turn}`, name: 'find', arguments: '{}' }], '');
     dialogue.agent([{ text: 'x'.repeat(5000), at, calls: undefined }]);
   }

@@ -283,6 +283,19 @@ t.test('transcripts: one stream a reply of the agent, one an update of the user'
   t.match(sent.at(-1)?.value, { value: { attributes: { 'lk.transcription_final': 'true' } } });
 });
 
+t.test('transcripts: what turns out to be noise is taken back by a final one without text', async (t) => {
+  const { made, sent } = messages();
+  made.show({ speaker: 'user', segment: 'user_1', text: 'I', final: false });
+  made.show({ speaker: 'user', segment: 'user_1', text: '', final: true });
+  t.same(
+    sent.slice(3).map(({ value }) => value.case),
+    ['streamHeader', 'streamTrailer'],
+  );
+  t.match(sent[3]?.value.value, {
+    attributes: { 'lk.segment_id': 'user_1', 'lk.transcription_final': 'true' },
+  });
+});
+
 t.test('transcripts: each names the track in which it was heard, where there is one', async (t) => {
   const tracks = (microphone?: string) => {
     const { made, sent } = messages(microphone);

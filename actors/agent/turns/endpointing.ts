@@ -1,58 +1,84 @@
 /**
- * Endpointing: how long a silence ends the user's turn, by `eagerness` and by how complete its transcript is.
+ * Endpointing: how long a silence ends the user's turn, by `eagerness`, by how complete its transcript looks, and by how
+ * this user has paused so far (pace.ts).
  *
  * Constants: people leave 200 ms between turns on average and pause 500 to 1,000 ms inside one while they think
  * (Levinson and Torreira 2015); the voice activity detector has already seen 250 ms of silence when we hear of it.
  */
+import { isLanguage, type Language } from '../../../contracts/languages.js';
 import type { Eagerness } from '../settings.js';
+import { LAST_WORDS } from './last-words.js';
+import { factorOf, type Pace } from './pace.js';
 
-/** `complete`: could end here; `open`: cannot tell; `unfinished`: ends on a word that wants another. */
-export type TurnCompleteness = 'complete' | 'open' | 'unfinished';
+/**
+ * `complete`: a question, an exclamation, a reply of its own; `likely`: a full stop behind a word that can end a
+ * sentence; `open`: cannot tell; `unfinished`: ends on a word that wants another.
+ */
+export type TurnCompleteness = 'complete' | 'likely' | 'open' | 'unfinished';
 
 /** Endpointing delay: milliseconds of silence after the detector's own, longer the less complete a turn is. */
-export const ENDPOINTING_MS: Readonly<Record<Eagerness, Readonly<Record<TurnCompleteness, number>>>> = {
-  eager: { complete: 150, open: 400, unfinished: 900 },
-  balanced: { complete: 350, open: 800, unfinished: 1600 },
-  relaxed: { complete: 800, open: 1600, unfinished: 2600 },
+export type EndpointingDelays = Readonly<Record<TurnCompleteness, number>>;
+
+export const ENDPOINTING_MS: Readonly<Record<Eagerness, EndpointingDelays>> = {
+  eager: { complete: 100, likely: 250, open: 450, unfinished: 900 },
+  balanced: { complete: 250, likely: 550, open: 850, unfinished: 1600 },
+  relaxed: { complete: 800, likely: 1200, open: 1700, unfinished: 2600 },
 };
 
-/** Words that a sentence hardly ends with, and sounds of somebody who is still thinking. */
-const TRAILING: Readonly<Record<string, readonly string[]>> = {
-  en: (
-    'a an the and or but so because if that which who with to of for from in on at by as is are was were am ' +
-    'my your his her our their this these i we it um uh er erm hmm like well'
-  ).split(' '),
-  es: 'el la los las un una y o pero porque si que con de del a al para por en mi tu su es eh este pues'.split(
-    ' ',
-  ),
-  fr: 'le la les un une et ou mais parce si que qui avec de du des à au pour par en mon ma est euh ben donc'.split(
-    ' ',
-  ),
-  de: 'der die das ein eine und oder aber weil wenn dass mit von zu für in an auf mein dein ist äh ähm also'.split(
-    ' ',
-  ),
-  ja: ['が', 'を', 'に', 'は', 'と', 'で', 'の', 'けど', 'から', 'えっと', 'あの'],
-  zh: ['的', '和', '但是', '因为', '如果', '那个', '嗯', '就是'],
-  ko: ['그리고', '하지만', '그래서', '음', '어', '그'],
-};
+/** Japanese and Chinese do not part words by blanks; Korean parts them before its endings. */
+const UNPARTED = new Set<Language>(['ja', 'zh']);
+const ENDINGS = new Set<Language>(['ja', 'zh', 'ko']);
 
-/** Japanese and Chinese do not part words by blanks. */
-const UNPARTED = new Set(['ja', 'zh']);
-const SENTENCE_END = /[.!?。！？]["'”’)\]]*$/u;
+const QUOTES = `["'”’)\\]]*$`;
+const ASKED = new RegExp(`[?？]${QUOTES}`, 'u');
+const EXCLAIMED = new RegExp(`[!！]${QUOTES}`, 'u');
+const STOPPED = new RegExp(`[.。]${QUOTES}`, 'u');
 const TRAILING_OFF = /(\.\.\.|…|[,;:、，—-])$/u;
+/** Numbers are dictated in groups. */
+const DIGITS = /\p{N}$/u;
 
-function endsOnTrailingWord(text: string, language: string): boolean {
-  const words = TRAILING[language] ?? [];
-  const bare = text.toLowerCase().replace(/[\p{P}\s]+$/u, '');
-  if (UNPARTED.has(language)) return words.some((word) => bare.endsWith(word));
-  return words.includes(bare.split(/\s+/).at(-1) ?? '');
+function endsIn(bare: string, language: Language, list: ReadonlySet<string>, endings: ReadonlySet<Language>) {
+  if (endings.has(language)) return [...list].some((word) => bare.endsWith(word));
+  return list.has(bare.split(/\s+/u).at(-1) ?? '');
 }
 
-/** How complete a turn with this transcript is. Recognisers end most pieces with a full stop, so words go first. */
+/** What the last word says, if anything. */
+function lastWord(text: string, language: Language): keyof (typeof LAST_WORDS)[Language] | undefined {
+  const bare = text
+    .toLowerCase()
+    .replace(/[\p{P}\s]+$/u, '')
+    .replace(/['’]/gu, '');
+  const { closing, dangling, doubtful } = LAST_WORDS[language];
+  // Endings first: 「好的」 ends a sentence, and so may 「的」.
+  if (endsIn(bare, language, closing, ENDINGS)) return 'closing';
+  if (endsIn(bare, language, dangling, UNPARTED)) return 'dangling';
+  return endsIn(bare, language, doubtful, UNPARTED) || DIGITS.test(bare) ? 'doubtful' : undefined;
+}
+
+/**
+ * How complete a turn with this transcript is. Recognisers end most pieces with a full stop, whatever they are, so words
+ * go first, and a full stop that is missing says more than one that is there.
+ */
 export function completenessOf(text: string, language: string): TurnCompleteness {
   const trimmed = text.trim();
   if (TRAILING_OFF.test(trimmed)) return 'unfinished';
-  if (/[?？]$/u.test(trimmed)) return 'complete';
-  if (endsOnTrailingWord(trimmed, language)) return 'unfinished';
-  return SENTENCE_END.test(trimmed) ? 'complete' : 'open';
+  const last = isLanguage(language) ? lastWord(trimmed, language) : undefined;
+  if (last === 'dangling') return 'unfinished';
+  if (ASKED.test(trimmed) || last === 'closing') return 'complete';
+  if (last === 'doubtful') return STOPPED.test(trimmed) ? 'open' : 'unfinished';
+  if (EXCLAIMED.test(trimmed)) return 'complete';
+  return STOPPED.test(trimmed) ? 'likely' : 'open';
+}
+
+/** The delays for a user of that pace. */
+export function delaysOf(eagerness: Eagerness, pace: Pace): EndpointingDelays {
+  const factor = factorOf(pace, eagerness);
+  const { complete, likely, open, unfinished } = ENDPOINTING_MS[eagerness];
+  const paced = (ms: number): number => Math.round(ms * factor);
+  return {
+    complete: paced(complete),
+    likely: paced(likely),
+    open: paced(open),
+    unfinished: paced(unfinished),
+  };
 }

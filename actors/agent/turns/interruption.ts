@@ -1,15 +1,16 @@
 /**
- * Barge-in: what the user's voice does to an agent that speaks or is about to. The table of overlap class and
- * `interruption_sensitivity` (the classes of Full-Duplex-Bench 1.5).
+ * Barge-in: what the user's voice does to an agent that speaks. The table of overlap class and
+ * `interruption_sensitivity` (the classes of Full-Duplex-Bench 1.5, and commands).
  *
- * Voice activity and transcripts tell noise (no words), a backchannel (only words of agreement) and speech apart.
- * They cannot tell whom speech is meant for: talking to somebody else, and speech in the background that is loud
- * enough to be transcribed, are `speech` here and treated as an interruption. `low` asks for more words before it
- * yields, which spares the agent a short aside; nothing spares it a long one.
+ * Voice activity and transcripts tell noise (no words), a backchannel (only words of agreement), a command ("stop")
+ * and speech apart. They cannot tell whom speech is meant for: talking to somebody else, and speech in the background
+ * that is loud enough to be transcribed, are `speech` here and treated as an interruption. `low` asks for more words
+ * before it yields, which spares the agent a short aside; nothing spares it a long one.
  */
 import type { Sensitivity } from '../settings.js';
+import { AGREEMENT, COMMANDS, SOFTENERS } from './overlap-words.js';
 
-export type Overlap = 'noise' | 'backchannel' | 'speech';
+export type Overlap = 'noise' | 'backchannel' | 'command' | 'speech';
 
 /** `later`: the agent goes on, and answers when it has finished. */
 export type Verdict = 'ignore' | 'later' | 'interrupt';
@@ -17,47 +18,76 @@ export type Verdict = 'ignore' | 'later' | 'interrupt';
 interface Row {
   /** Milliseconds of voice that pause the agent, before any word is known; null: never. */
   readonly pauseAfterMs: number | null;
-  /** Whole words of `speech` that interrupt at once, while the user still speaks. */
+  /** Whole words of `speech` that hold the agent while the user still speaks, and interrupt in the end. */
   readonly words: number;
   readonly noise: Verdict;
   readonly backchannel: Verdict;
+  readonly command: Verdict;
   /** `speech` of fewer words, once the user has stopped. */
   readonly fewWords: Verdict;
 }
+
+/** Nobody says "stop" and means "go on". */
+const ALWAYS = { noise: 'ignore', command: 'interrupt' } as const;
 
 /**
  * A cough lasts 200 to 350 ms, and the detector hears it 250 ms longer. A pause for one is heard as a hesitation:
  * `balanced` waits until it is longer than that, `low` never pauses.
  */
 export const INTERRUPTION: Readonly<Record<Sensitivity, Row>> = {
-  low: { pauseAfterMs: null, words: 4, noise: 'ignore', backchannel: 'ignore', fewWords: 'later' },
-  balanced: { pauseAfterMs: 600, words: 2, noise: 'ignore', backchannel: 'ignore', fewWords: 'interrupt' },
-  high: { pauseAfterMs: 60, words: 1, noise: 'ignore', backchannel: 'interrupt', fewWords: 'interrupt' },
+  low: { ...ALWAYS, pauseAfterMs: null, words: 4, backchannel: 'ignore', fewWords: 'later' },
+  balanced: { ...ALWAYS, pauseAfterMs: 600, words: 2, backchannel: 'ignore', fewWords: 'interrupt' },
+  high: { ...ALWAYS, pauseAfterMs: 60, words: 1, backchannel: 'interrupt', fewWords: 'interrupt' },
 };
 
 /** Parts Japanese and Chinese too, which have no blanks. */
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
 
-const wordsOf = (text: string): string[] =>
-  [...segmenter.segment(text.toLowerCase().replace(/['’-]/gu, ''))].flatMap(({ segment, isWordLike }) =>
-    isWordLike ? [segment] : [],
-  );
+const plain = (text: string): string => text.toLowerCase().replace(/['’-]/gu, '');
 
-/** Words of somebody who listens. */
-const BACKCHANNELS = new Set(
-  wordsOf(
-    'yeah yes yep yup ok okay right alright sure mhm mm hm hmm mmhm mmhmm uhhuh uh huh aha ah oh i see got it cool great ' +
-      'nice wow exactly true indeed absolutely definitely of course thats that is all youre perfect good ' +
-      'sí si claro vale ya oui ouais daccord bien voilà ja genau klar gut stimmt ach so ' +
-      'うん はい ええ なるほど そう そうですね 嗯 对 好 好的 是 네 예 응 그래요 맞아요',
-  ),
-);
+const wordsOf = (text: string): string[] =>
+  [...segmenter.segment(plain(text))].flatMap(({ segment, isWordLike }) => (isWordLike ? [segment] : []));
+
+const BACKCHANNELS = new Set(wordsOf(AGREEMENT));
 
 /** Longer than this it is not a backchannel, whatever its words. */
 const BACKCHANNEL_WORDS = 4;
 
+/** Without blanks, for Japanese and Chinese have none, and Korean puts them where it likes. */
+const unspaced = (words: readonly string[]): string => words.join('');
+
+const phrasesOf = (phrases: readonly string[]): readonly string[] =>
+  phrases.map((phrase) => unspaced(wordsOf(phrase))).sort((one, other) => other.length - one.length);
+
+const COMMAND_PHRASES = phrasesOf(COMMANDS);
+const SOFTENER_PHRASES = phrasesOf(SOFTENERS);
+
+/** Where words begin and end in their unspaced text: a phrase ends with a word, so that "no" is none of "nothing". */
+function endsOf(words: readonly string[]): ReadonlySet<number> {
+  let end = 0;
+  return new Set(words.map((word) => (end += word.length)));
+}
+
+/** Commands and what people put around them, and nothing else. */
+function isCommand(words: readonly string[]): boolean {
+  const text = unspaced(words);
+  const ends = endsOf(words);
+  let at = 0;
+  let commands = 0;
+  while (at < text.length) {
+    const fits = (phrase: string): boolean => text.startsWith(phrase, at) && ends.has(at + phrase.length);
+    const command = COMMAND_PHRASES.find(fits);
+    const phrase = command ?? SOFTENER_PHRASES.find(fits);
+    if (phrase === undefined) return false;
+    if (command !== undefined) commands += 1;
+    at += phrase.length;
+  }
+  return commands > 0;
+}
+
 function overlapIn(words: readonly string[]): Overlap {
   if (words.length === 0) return 'noise';
+  if (isCommand(words)) return 'command';
   const agrees = words.length <= BACKCHANNEL_WORDS && words.every((word) => BACKCHANNELS.has(word));
   return agrees ? 'backchannel' : 'speech';
 }
@@ -71,11 +101,12 @@ const knownWords = (text: string, finished: boolean): string[] =>
 
 export const overlapOf = (text: string, finished = true): Overlap => overlapIn(knownWords(text, finished));
 
-/** `finished` as above. */
+/** `finished` as above; until then undefined, or that it looks like an interruption. */
 export function verdictOf(text: string, sensitivity: Sensitivity, finished: boolean): Verdict | undefined {
   const row = INTERRUPTION[sensitivity];
   const known = knownWords(text, finished);
   const overlap = overlapIn(known);
+  if (overlap === 'command') return row.command;
   if (overlap === 'speech' && known.length >= row.words) return 'interrupt';
   if (!finished) return undefined;
   return overlap === 'speech' ? row.fewWords : row[overlap];

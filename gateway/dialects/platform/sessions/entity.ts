@@ -32,7 +32,12 @@ const toolOf = ({ callId, toolName, toolSource }: Extract<SessionItem, { callId:
 });
 
 const BODIES: { readonly [T in SessionItem['type']]: (item: Extract<SessionItem, { type: T }>) => object } = {
-  message: ({ role, content, error }) => ({ role, content, ...(error !== undefined && { error }) }),
+  message: ({ role, content, error, backchannel }) => ({
+    role,
+    content,
+    ...(error !== undefined && { error }),
+    ...(backchannel === true && { backchannel }),
+  }),
   tool_call: (item) => ({ ...toolOf(item), input: item.input }),
   tool_result: (item) => ({
     ...toolOf(item),

@@ -152,6 +152,11 @@ const Item = Type.Union([
     role: Type.Enum(['user', 'assistant']),
     content: Type.String(),
     error: Type.Optional(Type.String({ description: 'Why the agent could not answer.' })),
+    backchannel: Type.Optional(
+      Type.Boolean({
+        description: 'Of the user: true for agreement while the agent spoke, which has no answer of its own.',
+      }),
+    ),
     ...HAPPENED,
   }),
   Type.Object({ type: Type.Enum(['tool_call']), ...TOOL, input: Type.String(), ...HAPPENED }),

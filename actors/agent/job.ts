@@ -1,0 +1,125 @@
+/** The agent while a job lives: what it thinks and says, and what the user's words do to it. */
+import { and, or } from 'xstate';
+import { AGREE, ANSWER, ANSWER_TYPED, asks, COUNT_SENTENCE, ends, parts, says } from './parts.js';
+
+/** Another job takes the place of this one. */
+const NEXT = { target: '#working', reenter: true } as const;
+
+/** How a job ends. */
+const ENDINGS = {
+  acted: { guard: 'isCurrent', actions: 'closeTurn' },
+  typed: { ...NEXT, actions: ['cancel', ...ANSWER_TYPED] },
+  interrupt: [
+    { guard: 'isAsked', ...NEXT, actions: ['cancel', 'closeTurn', ...asks('turn')] },
+    { target: '#idle', actions: ['cancel', 'closeTurn'] },
+  ],
+  ended: [
+    { guard: and(['isCurrent', 'isHangingUp']), ...ends('agent_hangup') },
+    { guard: and(['isCurrent', 'isLeaving']), ...ends('conversation_timeout') },
+    { guard: and(['isCurrent', 'isAsked']), ...NEXT, actions: ['closeTurn', ...asks('turn')] },
+    { guard: 'isCurrent', target: '#idle', actions: 'closeTurn' },
+  ],
+  failed: [
+    { guard: and(['isCurrent', 'isExcusing', 'isAsked']), ...NEXT, actions: ['closeTurn', ...asks('turn')] },
+    { guard: and(['isCurrent', 'isExcusing']), target: '#idle', actions: 'closeTurn' },
+    {
+      guard: and(['isCurrent', 'isAsked']),
+      target: ['#excusing', '#asked'],
+      reenter: true,
+      actions: [COUNT_SENTENCE, 'excuse'],
+    },
+    { guard: 'isCurrent', target: '#excusing', reenter: true, actions: [COUNT_SENTENCE, 'excuse'] },
+  ],
+  sentenceOver: {
+    guard: and(['isCurrent', 'isLeaving']),
+    target: '#over',
+    actions: ['cancel', 'flush', { type: 'end', params: 'conversation_timeout' }],
+  },
+} as const;
+
+/** Nothing of the job has been heard yet: the user's words belong to the turn that it answers. */
+const unheard = parts.createStateConfig({
+  initial: 'thinking',
+  entry: { type: 'show', params: 'thinking' },
+  on: {
+    overlap: [
+      { guard: 'belongs', target: '#owing', actions: 'cancel' },
+      { guard: 'isFinished', actions: 'goOn' },
+    ],
+    turnOver: [
+      { guard: 'isAgreement', actions: [...AGREE, 'goOn'] },
+      { guard: 'hasWords', ...NEXT, actions: ['cancel', ...ANSWER] },
+      { actions: 'goOn' },
+    ],
+  },
+  states: {
+    thinking: {
+      on: {
+        audible: [
+          {
+            guard: and(['isCurrent', or(['isVoiced', and(['isEndpointing', 'isOwing'])])]),
+            target: 'held',
+          },
+          { guard: 'isCurrent', target: '#speaking' },
+        ],
+      },
+    },
+    /** It could be heard, but the user makes a sound, or has made one that is not transcribed yet. */
+    held: { entry: 'pause', exit: 'resume', on: { goOn: '#speaking' } },
+  },
+});
+
+const speaking = parts.createStateConfig({
+  id: 'speaking',
+  entry: { type: 'show', params: 'speaking' },
+  initial: 'flowing',
+  on: {
+    overlap: [
+      { guard: and([says('interrupt'), 'isFinished']), target: '#idle', actions: 'cancel' },
+      { guard: says('interrupt'), actions: 'bargeIn' },
+      { guard: 'isFinished', actions: 'goOn' },
+    ],
+    turnOver: [
+      { guard: says('interrupt'), ...NEXT, actions: ['cancel', ...ANSWER] },
+      { guard: and([says('ignore'), 'hasWords']), actions: [...AGREE, 'goOn'] },
+      { actions: ['closeTurn', 'goOn'] },
+    ],
+  },
+  states: {
+    flowing: { on: { bargeIn: 'paused' }, after: { join: { actions: 'noteHeard' } } },
+    /** Until it is known what the user says: a sound that means nothing lets the agent go on at the same frame. */
+    paused: { entry: 'pause', exit: 'resume', on: { goOn: 'flowing' } },
+  },
+});
+
+export const working = parts.createStateConfig({
+  id: 'working',
+  type: 'parallel',
+  on: ENDINGS,
+  states: {
+    voice: { initial: 'unheard', states: { unheard, speaking } },
+    /** The purpose of the job. */
+    task: {
+      initial: 'answering',
+      states: {
+        answering: { on: { hangUp: { guard: 'isCurrent', target: 'hangingUp' } } },
+        /** The call ends with this job. */
+        hangingUp: { id: 'hangingUp' },
+        /** The job says that the one before it has failed. It asks no model, so nothing hangs up. */
+        excusing: { id: 'excusing' },
+      },
+    },
+    /** Whether the user has asked something that is answered when the job has ended. */
+    question: {
+      initial: 'none',
+      on: {
+        turnOver: {
+          guard: and(['isSpeaking', says('later')]),
+          target: '.asked',
+          actions: ['noteUser', 'messageApart'],
+        },
+      },
+      states: { none: {}, asked: { id: 'asked' } },
+    },
+  },
+});

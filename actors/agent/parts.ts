@@ -1,0 +1,243 @@
+/** The times, guards and actions of an agent's machine (agent.ts), which its regions are made of. */
+import { assign, emit, enqueueActions, raise, setup, stateIn } from 'xstate';
+import {
+  belongToTurn,
+  type Context,
+  delayFor,
+  hasWords,
+  isAgreement,
+  newWords,
+  turnCompleteness,
+  turnText,
+  verdictOn,
+} from './context.js';
+import type { AgentEffect, AgentEvent, Cause, EndReason } from './events.js';
+import type { AgentSettings } from './settings.js';
+import { isLastTime, reengageMs, TIMES } from './times.js';
+import type { TurnCompleteness } from './turns/endpointing.js';
+import { INTERRUPTION, overlapOf, type Verdict } from './turns/interruption.js';
+import { afterPause, afterUnbroken } from './turns/pace.js';
+import {
+  begun,
+  bringsWords,
+  guessedText,
+  heard,
+  isOwed,
+  isWhole,
+  owedOf,
+  overlapping,
+} from './turns/stretches.js';
+
+const isFinished = (event: AgentEvent): boolean =>
+  event.type === 'turnOver' || (event.type === 'overlap' && event.finished);
+
+const isOwedTo = ({ stretches }: Context, event: AgentEvent): boolean =>
+  event.type === 'transcript' && isOwed(stretches, event.span);
+
+/** The new words, as they stay. */
+const settledWords = (context: Context) =>
+  ({ type: 'words', text: newWords(context), final: true }) as const satisfies AgentEffect;
+
+const messageApart = (context: Context, backchannel: boolean) =>
+  ({
+    ...{ type: 'message', text: newWords(context), later: true },
+    ...(backchannel && { backchannel }),
+  }) as const satisfies AgentEffect;
+
+/** What remains when the new words have become a message. */
+const withoutWords = ({ stretches }: Context) => ({ stretches: owedOf(stretches), shown: false });
+
+const delays = {
+  maxDuration: ({ context }: { context: Context }) => context.settings.maxDurationMs,
+  warn: ({ context }: { context: Context }) => context.settings.maxDurationMs - TIMES.warnMs,
+  lastWords: ({ context }: { context: Context }) => context.settings.maxDurationMs - TIMES.lastWordsMs,
+  bargeIn: ({ context }: { context: Context }) =>
+    INTERRUPTION[context.settings.sensitivity].pauseAfterMs ?? 0,
+  complete: ({ context }: { context: Context }) => delayFor(context, 'complete'),
+  likely: ({ context }: { context: Context }) => delayFor(context, 'likely') - delayFor(context, 'complete'),
+  open: ({ context }: { context: Context }) => delayFor(context, 'open') - delayFor(context, 'likely'),
+  unfinished: ({ context }: { context: Context }) =>
+    delayFor(context, 'unfinished') - delayFor(context, 'open'),
+  words: TIMES.wordsMs,
+  noise: TIMES.noiseMs,
+  join: TIMES.joinMs,
+  reengage: ({ context }: { context: Context }) => reengageMs(context.reengaged),
+  gone: TIMES.goneMs,
+};
+
+export const parts = setup({
+  types: {} as { context: Context; input: AgentSettings; events: AgentEvent; emitted: AgentEffect },
+  delays,
+  guards: {
+    isCurrent: ({ context, event }) => 'job' in event && event.job === context.job,
+    isActive: ({ event }) => event.type === 'voice' && event.active,
+    isFinished: ({ event }) => isFinished(event),
+    opens: ({ context }, mode: AgentSettings['opening']['mode']) => context.settings.opening.mode === mode,
+
+    isOwed: ({ context, event }) => isOwedTo(context, event),
+    isOwedFinal: ({ context, event }) =>
+      event.type === 'transcript' && event.final && isOwedTo(context, event),
+    /** The transcript has words that are new. */
+    bringsWords: ({ context, event }) => event.type === 'transcript' && bringsWords(context.stretches, event),
+    hasWords: ({ context }) => hasWords(context),
+    /** Every stretch of voice is transcribed. */
+    isWhole: ({ context }) => isWhole(context.stretches),
+    isOwing: ({ context }) => !isWhole(context.stretches),
+    /** Every stretch of voice is transcribed, and the turn is one of these. */
+    isTurn: ({ context }, turns: readonly TurnCompleteness[]) =>
+      isWhole(context.stretches) && turns.includes(turnCompleteness(context)),
+
+    pauses: ({ context }) =>
+      context.settings.interruptible && INTERRUPTION[context.settings.sensitivity].pauseAfterMs !== null,
+    says: ({ context, event }, verdict: Verdict) => verdictOn(context, isFinished(event)) === verdict,
+    /** What was said was agreement while the agent spoke. */
+    isAgreement: ({ context }) => isAgreement(context),
+    belongs: ({ context, event }) => belongToTurn(context, isFinished(event)),
+
+    isSpeaking: stateIn('#speaking'),
+    isHangingUp: stateIn('#hangingUp'),
+    isExcusing: stateIn('#excusing'),
+    isAsked: stateIn('#asked'),
+    isVoiced: stateIn('#voiced'),
+    isEndpointing: stateIn('#endpointing'),
+    isWarningDue: stateIn('#warningDue'),
+    isLeaving: stateIn('#leaving'),
+    isUserQuiet: stateIn({ talking: { user: 'quiet', link: 'up' } }),
+    /** There is time for a warning. */
+    isLong: ({ context }) => context.settings.maxDurationMs >= 2 * TIMES.warnMs,
+    reengages: ({ context }) => context.settings.reengage,
+    givesUp: ({ context: { settings, reengaged } }) =>
+      settings.reengage && settings.hangsUp && isLastTime(reengaged),
+  },
+  actions: {
+    beginSpan: enqueueActions(({ context, enqueue }) => {
+      const span = context.span + 1;
+      enqueue.assign({ span, stretches: begun(context.stretches, span) });
+      enqueue.emit({ type: 'beginSpan', span });
+    }),
+    transcribe: emit(({ context }) => ({ type: 'transcribe' as const, span: context.span })),
+    /** The stretch of voice that ends was all said while the agent spoke. */
+    noteOverlap: assign(({ context: { stretches, span } }) => ({ stretches: overlapping(stretches, span) })),
+    noteWords: enqueueActions(({ context, event, enqueue }) => {
+      if (event.type !== 'transcript') return;
+      const stretches = heard(context.stretches, event);
+      const text = guessedText(stretches);
+      const shown = overlapOf(event.text) !== 'noise';
+      enqueue.assign({ stretches, shown: context.shown || shown });
+      if (shown) enqueue.emit({ type: 'words', text, final: false });
+    }),
+    /** Words that were shown and came to nothing are shown no more. */
+    forgetNoise: enqueueActions(({ context, enqueue }) => {
+      const stretches = owedOf(context.stretches);
+      if (context.shown && stretches.length === 0) {
+        enqueue.assign({ shown: false });
+        enqueue.emit({ type: 'words', text: '', final: true });
+      }
+      enqueue.assign({ stretches });
+    }),
+    noteSilence: assign(({ event }) => (event.type === 'voice' ? { silentAt: event.at } : {})),
+    /** The user goes on with a turn: that was a pause. */
+    notePause: assign(({ context, event }) => {
+      if (event.type !== 'voice' || context.silentAt === undefined) return {};
+      const ms = event.at - context.silentAt;
+      return { paused: true, pace: afterPause(context.pace, context.settings.eagerness, ms) };
+    }),
+    /** The same, where a turn that had its message is taken up again. */
+    notePauseInTurn: enqueueActions(({ context, event, enqueue }) => {
+      if (event.type !== 'voice' || context.silentAt === undefined || context.said === '') return;
+      const ms = event.at - context.silentAt;
+      enqueue.assign({ paused: true, pace: afterPause(context.pace, context.settings.eagerness, ms) });
+    }),
+    weigh: raise({ type: 'overlap', finished: false }),
+    /** The user has stopped: that is all, unless another stretch is not transcribed yet. */
+    weighAll: raise(({ context }) => ({ type: 'overlap' as const, finished: isWhole(context.stretches) })),
+    endTurn: raise({ type: 'turnOver' }),
+
+    /** The turn's words become its message, or take its place. */
+    message: enqueueActions(({ context, enqueue }) => {
+      const text = turnText(context);
+      enqueue.emit(settledWords(context));
+      enqueue.emit({ type: 'message', text });
+      enqueue.assign({ said: text, ...withoutWords(context) });
+    }),
+    /** The new words are a message of their own, which has no answer yet. */
+    messageApart: enqueueActions(({ context, enqueue }) => {
+      enqueue.emit(settledWords(context));
+      enqueue.emit(messageApart(context, verdictOn(context, true) === 'ignore'));
+      enqueue.assign(withoutWords(context));
+    }),
+    read: emit(({ event }) => ({
+      type: 'message' as const,
+      text: event.type === 'typed' ? event.text : '',
+      typed: true as const,
+    })),
+    closeTurn: enqueueActions(({ context, enqueue }) => {
+      if (context.said === '') return;
+      enqueue.emit({ type: 'closeTurn' });
+      const pace = context.paused ? context.pace : afterUnbroken(context.pace);
+      enqueue.assign({ said: '', paused: false, pace });
+    }),
+
+    /** A job for a reply of that cause, or for a fixed sentence. An excuse is made as its answer would have been. */
+    count: assign(({ context, event }, cause: Cause | undefined) => ({
+      job: context.job + 1,
+      cause,
+      aloud: event.type === 'failed' ? context.aloud : event.type !== 'typed' || event.aloud,
+    })),
+    reply: emit(({ context: { job, aloud, cause = 'turn' } }) => ({
+      type: 'reply' as const,
+      job,
+      cause,
+      aloud,
+    })),
+    greet: emit(({ context: { job, settings } }) => ({
+      type: 'say' as const,
+      job,
+      text: settings.opening.mode === 'fixed' ? settings.opening.text : '',
+    })),
+    warn: enqueueActions(({ context, enqueue }) => {
+      enqueue.emit({ type: 'warn', job: context.job });
+      enqueue.raise({ type: 'warned' });
+    }),
+    excuse: emit(({ context: { job, aloud } }) => ({ type: 'excuse' as const, job, aloud })),
+    noteReengaged: assign(({ context }) => ({ reengaged: context.reengaged + 1 })),
+    noteUser: assign({ reengaged: 0 }),
+
+    bargeIn: raise({ type: 'bargeIn' }),
+    goOn: raise({ type: 'goOn' }),
+    noteHeard: raise({ type: 'heard' }),
+    cancel: emit(({ context }) => ({ type: 'cancel' as const, job: context.job })),
+    pause: emit({ type: 'pause' }),
+    resume: emit({ type: 'resume' }),
+    show: emit((_, state: 'listening' | 'thinking' | 'speaking') => ({ type: 'state' as const, state })),
+    lastWords: emit({ type: 'lastWords' }),
+    /** What was heard of the user and is no message yet is one, before the end. */
+    flush: enqueueActions(({ context, enqueue }) => {
+      if (!hasWords(context)) return;
+      enqueue.emit(settledWords(context));
+      if (context.said === '') enqueue.emit(messageApart(context, isAgreement(context)));
+      else enqueue.emit({ type: 'message', text: turnText(context) });
+      enqueue.assign(withoutWords(context));
+    }),
+    end: emit((_, reason: EndReason) => ({ type: 'end' as const, reason })),
+  },
+});
+
+/** The call is over, for that reason. */
+export const ends = (reason: EndReason) =>
+  ({ target: '#over', actions: ['flush', { type: 'end', params: reason }] }) as const;
+
+export const says = (verdict: Verdict) => ({ type: 'says', params: verdict }) as const;
+
+/** Asks the model, for that cause. */
+export const asks = (cause: Cause) => [{ type: 'count', params: cause }, 'reply'] as const;
+
+/** A job that says a fixed sentence. */
+export const COUNT_SENTENCE = { type: 'count', params: undefined } as const;
+
+/** Agreement while the agent spoke: a message of its own, which has no answer. */
+export const AGREE = ['closeTurn', 'noteUser', 'messageApart'] as const;
+
+/** The user's words become a message and get their answer. */
+export const ANSWER = ['noteUser', 'message', ...asks('turn')] as const;
+export const ANSWER_TYPED = ['closeTurn', 'noteUser', 'read', ...asks('turn')] as const;

@@ -1,0 +1,60 @@
+/** Short things that people say to somebody who speaks, in the languages of agents: agreement, and commands. */
+
+/** What somebody says who listens. */
+export const AGREEMENT =
+  'yeah yes yep yup ok okay right alright sure mhm mm hm hmm mmhm mmhmm uhhuh uh huh aha ah oh i see got it cool great ' +
+  'nice wow exactly true indeed absolutely definitely of course thats that is all youre perfect good ' +
+  'sí si claro vale ya oui ouais daccord bien voilà ja genau klar gut stimmt ach so ' +
+  'うん はい ええ なるほど そう そうですね 嗯 对 好 好的 是 네 예 응 그래요 맞아요';
+
+/** Phrases that tell the agent to stop; each is one by itself. */
+export const COMMANDS: readonly string[] = [
+  ...['stop', 'wait', 'no', 'nope', 'hold on', 'hang on', 'halt', 'pause', 'enough', 'quiet', 'be quiet'],
+  ...['shut up', 'excuse me', 'never mind', 'one moment', 'one second', 'just a moment', 'just a second'],
+  ...['para', 'pare', 'alto', 'basta', 'espera', 'espere', 'detente', 'un momento', 'un segundo'],
+  ...['cállate', 'silencio', 'arrête', 'arrêtez', 'attends', 'attendez', 'non', 'un instant', 'un moment'],
+  ...['une seconde', 'une minute', 'taisez vous', 'tais toi', 'stopp', 'warte', 'warten sie', 'nein'],
+  ...['moment', 'moment mal', 'einen moment', 'augenblick', 'einen augenblick', 'aufhören', 'hör auf'],
+  ...['hören sie auf', 'sei still', 'ruhe', '待って', '待った', 'やめて', '止めて', 'とめて', 'ストップ'],
+  ...['いいえ', 'いや', '違う', '違います', 'ちがう', '停', '停下', '停一下', '停止', '等等', '等一下'],
+  ...[
+    '等一等',
+    '等会',
+    '不',
+    '不是',
+    '不对',
+    '不要',
+    '不用',
+    '别说了',
+    '잠깐',
+    '잠깐만',
+    '잠깐만요',
+    '잠시만',
+  ],
+  ...['잠시만요', '멈춰', '멈춰요', '멈추세요', '그만', '그만해', '그만하세요', '기다려', '기다려요'],
+  ...['기다리세요', '아니', '아니요', '아뇨', '스톱'],
+];
+
+/** What people put around a command. */
+export const SOFTENERS: readonly string[] = [
+  ...['please', 'now', 'right now', 'it', 'that', 'there', 'a', 'moment', 'second', 'sec', 'minute', 'for'],
+  ...['just', 'oh', 'ok', 'okay', 'hey', 'sorry', 'talking', 'um', 'uh', 'well', 'por favor', 'ahora', 'ya'],
+  ...['ahí', 'oye', 'perdón', 'eh', 'sil vous plaît', 'sil te plaît', 'maintenant', 'ça', 'pardon', 'euh'],
+  ...['bitte', 'jetzt', 'mal', 'kurz', 'doch', 'entschuldigung', 'äh', 'damit', 'ちょっと', 'ください'],
+  ...[
+    '下さい',
+    'もう',
+    'あの',
+    'それ',
+    '请',
+    '先',
+    '了',
+    '吧',
+    '一下',
+    '喂',
+    '좀',
+    '제발',
+    '주세요',
+    '저기요',
+  ],
+];

@@ -1,0 +1,62 @@
+/**
+ * The user's stretches of voice that are part of no message yet, in the order in which they were spoken, and what was
+ * heard of each. One is owed until its final transcript is there; a final without words is noise.
+ */
+import { overlapOf } from './interruption.js';
+
+export interface Stretch {
+  readonly span: number;
+  readonly text: string;
+  readonly final: boolean;
+  /** All of it was said while the agent spoke, however late its words are known. */
+  readonly overlaps: boolean;
+}
+
+type Transcript = Pick<Stretch, 'span' | 'text' | 'final'>;
+
+export type Stretches = readonly Stretch[];
+
+export const begun = (stretches: Stretches, span: number): Stretches => [
+  ...stretches,
+  { span, text: '', final: false, overlaps: false },
+];
+
+export const overlapping = (stretches: Stretches, span: number): Stretches =>
+  stretches.map((each) => (each.span === span ? { ...each, overlaps: true } : each));
+
+/** With that transcript, where it is owed; a final is taken once. */
+export const heard = (stretches: Stretches, { span, text, final }: Transcript): Stretches =>
+  stretches.map((each) => (each.span === span && !each.final ? { ...each, text, final } : each));
+
+export const isOwed = (stretches: Stretches, span: number): boolean =>
+  stretches.some((each) => each.span === span && !each.final);
+
+/** Without those whose words have become a message, or are none. */
+export const owedOf = (stretches: Stretches): Stretches => stretches.filter(({ final }) => !final);
+
+const hasText = ({ text }: Stretch): boolean => overlapOf(text) !== 'noise';
+
+/** Whether that transcript has words, and no guess has brought the same. */
+export const bringsWords = (stretches: Stretches, { span, text, final }: Transcript): boolean =>
+  overlapOf(text) !== 'noise' &&
+  (final || !stretches.some((each) => each.span === span && each.text === text));
+
+export const isWhole = (stretches: Stretches): boolean => stretches.every(({ final }) => final);
+
+export const joined = (texts: readonly string[]): string =>
+  texts
+    .map((text) => text.trim())
+    .filter((text) => text !== '')
+    .join(' ');
+
+/** Their words so far, guesses too. */
+export const guessedText = (stretches: Stretches): string => joined(stretches.map(({ text }) => text));
+
+const certain = (stretches: Stretches): Stretches => stretches.filter((each) => each.final && hasText(each));
+
+/** The words that are certain; empty where there are none. */
+export const finalText = (stretches: Stretches): string => joined(certain(stretches).map(({ text }) => text));
+
+/** Whether all words that are certain were said while the agent spoke. */
+export const isOverlap = (stretches: Stretches): boolean =>
+  certain(stretches).every(({ overlaps }) => overlaps);

@@ -1,0 +1,398 @@
+/**
+ * Nothing that the user says is lost: scenarios on the simulated clock in which words come late, in halves, while the
+ * agent thinks, or are misheard; and how endpointing follows the user.
+ */
+import t from 'tap';
+import { TIMES } from '../../actors/agent/times.js';
+import type { AgentEffect } from '../../actors/agent/events.js';
+import type { AgentSettings, Sensitivity } from '../../actors/agent/settings.js';
+import { ENDPOINTING_MS } from '../../actors/agent/turns/endpointing.js';
+import { Scene, type SceneOptions } from '../fixtures/scene.js';
+
+const SENSITIVITIES = ['low', 'balanced', 'high'] as const satisfies Sensitivity[];
+const LONG = 'one two three four five six seven eight nine ten eleven twelve';
+
+/** A scene in which the agent has begun a long answer. */
+function answering(settings: Partial<AgentSettings> = {}, options: SceneOptions = {}): Scene {
+  const scene = new Scene(settings, { reply: LONG, ...options });
+  return scene.say('Please count to twelve.').untilAgentSpeaks().pause(1000);
+}
+
+const effectsOf = (scene: Scene): AgentEffect[] => {
+  const effects: AgentEffect[] = [];
+  scene.actor.on('*', (effect) => effects.push(effect));
+  return effects;
+};
+
+const jobOf = (scene: Scene): number => scene.actor.getSnapshot().context.job;
+
+t.test('a short answer while the agent thinks belongs to the turn', async (t) => {
+  const scene = new Scene({}, { thinkMs: 3000 }).say('Let me see.').pause(1500).say('Yes.').pause(8000);
+  t.same(scene.told, ['user: Let me see. Yes.', 'agent: one two three four five six']);
+});
+
+t.test('agreement while the agent thinks reaches the model too', async (t) => {
+  for (const sensitivity of SENSITIVITIES) {
+    const scene = new Scene({ sensitivity }, { thinkMs: 3000 }).say('Call me back.').pause(1500);
+    scene.say('mm-hm', 350).pause(8000);
+    t.equal(scene.told[0], 'user: Call me back. mm-hm', sensitivity);
+    t.equal(scene.told.length, 2, `${sensitivity}: one answer`);
+  }
+});
+
+t.test('agreement while an agent speaks that may not be interrupted is kept, and marked', async (t) => {
+  const scene = answering({ interruptible: false }).say('okay', 400).pause(8000);
+  t.same(scene.told.slice(1), [`agent: ${LONG}`, 'user (agrees): okay']);
+});
+
+t.test('agreement that ends after the agent is an answer', async (t) => {
+  const scene = new Scene({}, { reply: 'Shall I book it' }).say('A table please.').untilAgentSpeaks();
+  scene.pause(1000).say('Yes', 900).pause(4000);
+  t.same(scene.told, [
+    'user: A table please.',
+    'agent: Shall I book it',
+    'user: Yes',
+    'agent: Shall I book it',
+  ]);
+});
+
+/** An agent that finishes a long answer while the user says `words`, which the recogniser takes `hearMs` to understand. */
+function overheard(words: string, sensitivity: Sensitivity, hearMs: number): Scene {
+  const scene = new Scene({ sensitivity }, { reply: LONG, hearMs });
+  scene.actor.send({ type: 'typed', text: 'Count.', aloud: true });
+  return scene.untilAgentSpeaks().pause(2000).say(words, 350).pause(1500);
+}
+
+const LATE = [2500, 8000, TIMES.wordsMs + 5000];
+
+t.test('agreement while the agent speaks stays agreement, however late it is understood', async (t) => {
+  for (const sensitivity of ['low', 'balanced'] as const)
+    for (const hearMs of LATE) {
+      const scene = overheard('mm-hm', sensitivity, hearMs);
+      t.same(scene.told, ['user: Count.', `agent: ${LONG}`], 'the agent has finished');
+      scene.pause(hearMs + 8000);
+      t.same(
+        scene.told.slice(2),
+        ['user (agrees): mm-hm'],
+        `${sensitivity}, ${hearMs} ms: no turn of its own`,
+      );
+    }
+});
+
+t.test('what was said while the agent spoke and is no agreement is answered, however late', async (t) => {
+  for (const sensitivity of ['low', 'balanced'] as const)
+    for (const hearMs of LATE) {
+      const scene = overheard('Stop.', sensitivity, hearMs).pause(hearMs + 8000);
+      t.same(scene.told.slice(2), ['user: Stop.', `agent: ${LONG}`], `${sensitivity}, ${hearMs} ms`);
+    }
+});
+
+t.test('agreement that is understood late takes nothing from the next answer', async (t) => {
+  const scene = overheard('mm-hm', 'balanced', 4000);
+  const effects = effectsOf(scene);
+  scene.actor.send({ type: 'typed', text: 'Again.', aloud: true });
+  scene.pause(12_000);
+  t.notOk(effects.some(({ type }) => type === 'cancel'));
+  t.same(scene.told.slice(2).sort(), [`agent: ${LONG}`, 'user (agrees): mm-hm', 'user: Again.']);
+});
+
+t.test('agreement that is understood late, and then a question: one message', async (t) => {
+  const scene = overheard('mm-hm', 'balanced', 3000).say('And then?').pause(14_000);
+  t.same(scene.told.slice(2), ['user: mm-hm And then?', `agent: ${LONG}`]);
+});
+
+t.test('a misheard guess holds an agent that speaks; it goes on where it stopped', async (t) => {
+  for (const sensitivity of SENSITIVITIES) {
+    const hears = (words: string, final: boolean): string =>
+      final || words !== '' ? words : 'no stop it there';
+    const scene = answering({ sensitivity }, { hears }).say('', 1500);
+    t.notOk(scene.agentSpeaks, `${sensitivity}: held`);
+    t.equal(scene.pause(8000).told[1], `agent: ${LONG}`, sensitivity);
+    t.equal(scene.told.length, 2, `${sensitivity}: noise is no message`);
+  }
+});
+
+t.test('a misheard guess while the agent thinks: the answer is withdrawn, and asked for again', async (t) => {
+  const hears = (words: string, final: boolean): string =>
+    final || words !== '' ? words : 'but I also want';
+  const scene = new Scene({}, { thinkMs: 3000, hears }).say('What time is it?').pause(1200);
+  const effects = effectsOf(scene);
+  scene.say('', 1500).pause(8000);
+  t.match(
+    effects.filter(({ type }) => type === 'cancel' || type === 'reply').map(({ type }) => type),
+    ['cancel', 'reply'],
+  );
+  t.same(scene.told, ['user: What time is it?', 'agent: one two three four five six']);
+});
+
+t.test('what was shown of a misheard guess is taken back', async (t) => {
+  const hears = (words: string, final: boolean): string => (final || words !== '' ? words : 'right');
+  const scene = new Scene({}, { hears });
+  const effects = effectsOf(scene);
+  scene.say('', 700).pause(3000);
+  t.strictSame(
+    effects.filter(({ type }) => type === 'words'),
+    [
+      { type: 'words', text: 'right', final: false },
+      { type: 'words', text: 'right', final: false },
+      { type: 'words', text: '', final: true },
+    ],
+  );
+});
+
+t.test('a transcript that comes late is answered, however late', async (t) => {
+  for (const hearMs of [4600, 8000, TIMES.wordsMs + 5000]) {
+    const scene = new Scene({}, { hearMs }).say('What time is it?').pause(hearMs + 6000);
+    t.same(scene.told, ['user: What time is it?', 'agent: one two three four five six'], `${hearMs} ms`);
+  }
+});
+
+t.test('a late transcript takes its turn up again, in the order in which it was said', async (t) => {
+  const scene = new Scene({}, { thinkMs: 3000 });
+  const { actor } = scene;
+  scene
+    .voice(true)
+    .voice(false)
+    .voice(true)
+    .voice(false)
+    .pause(TIMES.wordsMs + 3000);
+  t.same(scene.told, [], 'the recogniser has brought nothing so far');
+  actor.send({ type: 'transcript', span: 2, text: 'for four people.', final: true });
+  scene.pause(500);
+  t.same(scene.told, []);
+  const late = new Scene({}, { hearMs: 1e9, thinkMs: 3000 });
+  late
+    .voice(true)
+    .voice(false)
+    .voice(true)
+    .voice(false)
+    .pause(TIMES.wordsMs + 3000);
+  late.actor.send({ type: 'transcript', span: 2, text: 'for four people.', final: true });
+  late.pause(500);
+  late.actor.send({ type: 'transcript', span: 1, text: 'A table', final: true });
+  late.pause(8000);
+  t.same(late.told, ['user: for four people. A table', 'agent: one two three four five six'], 'one message');
+});
+
+t.test('halves of one sentence become one message, and the first answer was never said', async (t) => {
+  const scene = new Scene({ eagerness: 'eager' }, { thinkMs: 900 });
+  scene.say('I would like a table.').pause(800).say('For four people tonight.').pause(8000);
+  t.same(scene.told, [
+    'user: I would like a table. For four people tonight.',
+    'agent: one two three four five six',
+  ]);
+});
+
+t.test(
+  'an agent that has just begun when the user goes on: one message, and what was heard is kept',
+  async (t) => {
+    const scene = new Scene({}, { thinkMs: 100, reply: LONG })
+      .say('I would like a table.')
+      .untilAgentSpeaks();
+    scene.pause(350).say('For four people tonight please.').pause(8000);
+    t.match(scene.told[0], /^agent: one two/);
+    t.not(scene.told[0], `agent: ${LONG}`);
+    t.same(scene.told.slice(1), [
+      'user: I would like a table. For four people tonight please.',
+      `agent: ${LONG}`,
+    ]);
+  },
+);
+
+t.test('words about an answer that was heard are a message of their own', async (t) => {
+  const scene = answering().pause(TIMES.joinMs).say('No the other way round please.').pause(8000);
+  t.same(scene.told.slice(2), ['user: No the other way round please.', `agent: ${LONG}`]);
+});
+
+t.test('what a tool has been called for is not taken up again', async (t) => {
+  const scene = new Scene({}, { thinkMs: 3000 }).say('Book a table.').pause(1500);
+  scene.actor.send({ type: 'acted', job: jobOf(scene) });
+  scene.say('And a taxi please.').pause(8000);
+  t.same(scene.told, [
+    'user: Book a table.',
+    'user: And a taxi please.',
+    'agent: one two three four five six',
+  ]);
+});
+
+t.test('a typed message between two halves parts them', async (t) => {
+  const scene = new Scene({}, { thinkMs: 3000 }).say('Book a table.').pause(1500);
+  scene.actor.send({ type: 'typed', text: 'for two', aloud: true });
+  scene.say('In the garden please.').pause(8000);
+  t.same(scene.told.slice(0, 3), ['user: Book a table.', 'user: for two', 'user: In the garden please.']);
+  t.equal(scene.told.length, 4, 'and all have one answer');
+});
+
+t.test('words that are known when the call ends are in the record, answered or not', async (t) => {
+  const scene = new Scene().say('Cancel my order.').pause(500);
+  scene.actor.send({ type: 'left' });
+  t.same(scene.told, ['user: Cancel my order.', 'end: user_hangup']);
+});
+
+t.test('the agent does not go on while the user speaks, though no word is known yet', async (t) => {
+  const scene = answering({ sensitivity: 'high' }, { hearMs: 3000 }).voice(true).pause(5000);
+  t.notOk(scene.agentSpeaks, 'while the voice is active');
+  scene.voice(false).pause(2900);
+  t.notOk(scene.agentSpeaks, 'while the transcript is owed');
+  t.ok(scene.pause(200).agentSpeaks, 'it was noise');
+});
+
+t.test('a transcript that never comes holds the agent for a minute', async (t) => {
+  const scene = new Scene({ sensitivity: 'high' }, { hearMs: 1e9, reply: LONG });
+  scene.actor.send({ type: 'typed', text: 'Please count', aloud: true });
+  scene.untilAgentSpeaks().voice(true).pause(500).voice(false);
+  t.notOk(scene.pause(TIMES.wordsMs).agentSpeaks);
+  t.ok(scene.pause(2500).agentSpeaks);
+});
+
+t.test(
+  'words that are known hold the agent, though what was said before them is not known yet',
+  async (t) => {
+    const scene = new Scene({ sensitivity: 'low' }, { reply: LONG, hearMs: 1e9 });
+    scene.actor.send({ type: 'typed', text: 'Count.', aloud: true });
+    scene.untilAgentSpeaks().pause(1000).voice(true).voice(false).voice(true).voice(false);
+    t.ok(scene.agentSpeaks);
+    scene.actor.send({ type: 'transcript', span: 2, text: 'I want another one now.', final: true });
+    t.notOk(scene.agentSpeaks, 'it does not talk over them');
+    scene.actor.send({ type: 'transcript', span: 1, text: 'No,', final: true });
+    t.equal(scene.pause(3000).told[2], 'user: No, I want another one now.');
+  },
+);
+
+t.test('words that are on their way do not put the hold off', async (t) => {
+  const held = (guesses: readonly string[]): number => {
+    const scene = answering();
+    const began = scene.clock.now();
+    scene.voice(true);
+    for (const guess of guesses) scene.pause(200).guess(guess);
+    scene.pause(2000);
+    return (scene.silences[0] ?? Infinity) - began;
+  };
+  t.equal(held(['yes', 'yes well', 'yes okay']), held([]));
+});
+
+t.test('a guess that brings no new word does not begin the minute anew', async (t) => {
+  const scene = answering({ sensitivity: 'high' }).voice(true);
+  for (let ms = 0; ms < TIMES.noiseMs + 2000; ms += 1000) scene.guess('la la la').pause(1000);
+  t.ok(scene.agentSpeaks, 'it goes on');
+});
+
+t.test('words that are understood as the call ends are behind what they were said to', async (t) => {
+  const scene = answering().voice(true).voice(false);
+  scene.actor.send({ type: 'transcript', span: 2, text: 'okay', final: true });
+  scene.actor.send({ type: 'left' });
+  t.match(scene.told[1], /^agent: one/);
+  t.same(scene.told.slice(2), ['user (agrees): okay', 'end: user_hangup']);
+});
+
+t.test('an answer that is ready while the user makes a sound waits for it to end', async (t) => {
+  for (const sensitivity of SENSITIVITIES) {
+    const scene = new Scene({ sensitivity }, { thinkMs: 1000 }).say('What time is it?').pause(800);
+    scene.voice(true).pause(3000);
+    t.notOk(scene.agentSpeaks, `${sensitivity}: waits`);
+    t.ok(scene.voice(false).pause(500).agentSpeaks, `${sensitivity}: begins`);
+    t.equal(scene.pause(4000).told.length, 2, `${sensitivity}: one answer`);
+  }
+});
+
+t.test('an agent that may not be interrupted does not begin over the user either', async (t) => {
+  const scene = new Scene({ interruptible: false }, { thinkMs: 1000 }).say('What time is it?').pause(800);
+  t.notOk(scene.voice(true).pause(3000).agentSpeaks);
+  t.ok(scene.voice(false).pause(500).agentSpeaks);
+});
+
+t.test('what was said before a sound that does not end is answered', async (t) => {
+  const scene = new Scene()
+    .say('What time is it?')
+    .voice(true)
+    .pause(TIMES.noiseMs + 3000);
+  t.same(scene.told, ['user: What time is it?', 'agent: one two three four five six']);
+});
+
+t.test('a withdrawn answer is asked for again when the sound turns out to be noise', async (t) => {
+  const scene = new Scene({}, { thinkMs: 3000 }).say('What time is it?').pause(1200);
+  scene
+    .voice(true)
+    .guess('but I also want')
+    .pause(TIMES.noiseMs + 8000);
+  t.same(scene.told, ['user: What time is it?', 'agent: one two three four five six']);
+});
+
+t.test('commands interrupt at every sensitivity', async (t) => {
+  for (const sensitivity of SENSITIVITIES)
+    for (const command of ['Stop.', 'Wait.', 'No.', 'Hold on.']) {
+      const scene = answering({ sensitivity }).say(command, 500).pause(6000);
+      t.not(scene.told[1], `agent: ${LONG}`, `${sensitivity}: ${command}`);
+      t.same(scene.told.slice(2), [`user: ${command}`, `agent: ${LONG}`].slice(0, scene.told.length - 2));
+    }
+});
+
+t.test(
+  'commands do not interrupt an agent that may not be interrupted; they are answered later',
+  async (t) => {
+    const scene = answering({ interruptible: false }).say('Stop.', 500).pause(12_000);
+    t.same(scene.told.slice(1, 3), [`agent: ${LONG}`, 'user: Stop.']);
+  },
+);
+
+t.test('commands interrupt in every language of agents', async (t) => {
+  const commands = {
+    ...{ en: 'Hold on a second.', es: 'Espere, por favor.', fr: 'Attendez !', de: 'Moment mal, bitte.' },
+    ...{ ja: 'ちょっと待ってください。', zh: '等一下。', ko: '잠깐만요.' },
+  };
+  for (const [language, command] of Object.entries(commands)) {
+    const scene = answering({ sensitivity: 'low', language }).say(command, 600).pause(1500);
+    t.not(scene.told[1], undefined, language);
+    t.not(scene.told[1], `agent: ${LONG}`, `${language}: ${command}`);
+  }
+});
+
+/** Whether a pause of that length inside of a sentence ends the turn. */
+const isCut = (scene: Scene, ms: number): boolean => {
+  const effects = effectsOf(scene);
+  scene.say('I need a room.').pause(ms);
+  const cut = effects.some(({ type }) => type === 'message');
+  scene.say('On the second floor.').pause(10_000);
+  return cut;
+};
+
+t.test('endpointing waits longer for a user who pauses', async (t) => {
+  for (const eagerness of ['eager', 'balanced', 'relaxed'] as const) {
+    const scene = new Scene({ eagerness }, { thinkMs: 5000 });
+    // With the detector's own silence, and as long as it takes to notice a voice.
+    const ms = 250 + ENDPOINTING_MS[eagerness].likely + 60;
+    t.ok(isCut(scene, ms), `${eagerness}: the first time it is cut`);
+    for (let turn = 0; turn < 4; turn += 1) isCut(scene, ms);
+    t.notOk(isCut(scene, ms), `${eagerness}: later it is not`);
+  }
+});
+
+t.test('endpointing waits less long for a user who never pauses', async (t) => {
+  const delay = (scene: Scene): number => {
+    const end = scene.say('It was a room.').clock.now();
+    const waited = scene.untilAgentSpeaks().clock.now() - end;
+    scene.pause(6000);
+    return waited;
+  };
+  const scene = new Scene();
+  const first = delay(scene);
+  for (let turn = 0; turn < 6; turn += 1) delay(scene);
+  const later = delay(scene);
+  t.ok(later < first, `${later} ms after ${first} ms`);
+  t.ok(later > first - ENDPOINTING_MS.balanced.likely * 0.3, 'within its bound');
+});
+
+t.test('a full stop is weak evidence: a question is answered sooner than a statement', async (t) => {
+  const waited = (text: string): number => {
+    const scene = new Scene().say(text, 1500);
+    const end = scene.clock.now();
+    return scene.untilAgentSpeaks().clock.now() - end;
+  };
+  const [question, statement, open] = [waited('Are you open?'), waited('I am old.'), waited('I want that.')];
+  t.ok(question < statement && statement < open, `${question} < ${statement} < ${open}`);
+});
+
+t.test('digits that are dictated in groups are one turn', async (t) => {
+  const scene = new Scene().say('My number is 4 5 6.').pause(1000).say('7 8 9.').pause(4000);
+  t.equal(scene.told[0], 'user: My number is 4 5 6. 7 8 9.');
+});
