@@ -5,6 +5,7 @@ import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { wavHeader } from '../../codecs/wav.js';
 import { commandOf, familyOf, isAlive, memberOf } from '../fixtures/family.js';
 import {
   EMBEDDED,
@@ -31,6 +32,14 @@ const speak = (gateway: Gateway, body: object, headers: Record<string, string> =
     body: JSON.stringify(body),
   });
 
+const TWO_SECONDS = new Blob([wavHeader(16_000), new Int16Array(2 * 16_000)]);
+
+const transcribe = (gateway: Gateway, audio: Blob) => {
+  const body = new FormData();
+  body.set('audio', audio);
+  return fetch(`${gateway.base}/v1/asr`, { method: 'POST', headers: gateway.authorization, body });
+};
+
 /** Runs a gateway that is expected to give up; what it printed and its exit code. */
 async function failedStart(env: Record<string, string>) {
   const dataDir = await temporaryFolder();
@@ -47,10 +56,12 @@ process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
 const TLS = { TLS_CERT: file('edge-cert.pem'), TLS_KEY: file('edge-key.pem') };
 const MEDIA_UDP_PORT = String(21_000 + (process.pid % 10_000));
 
-/** Two gateways that want the same media port; the second has TLS and a quota. */
+const QUOTAS = { QUOTA_SYNTHESIS_CHARACTERS: '5', QUOTA_TRANSCRIPTION_SECONDS: '1' };
+
+/** Two gateways that want the same media port; the second has TLS and quotas. */
 const gateway = await startGateway({ MEDIA_UDP_PORT });
 t.teardown(() => gateway.stop());
-const second = await startGateway({ MEDIA_UDP_PORT, ...TLS, QUOTA_SYNTHESIS_CHARACTERS: '5' });
+const second = await startGateway({ MEDIA_UDP_PORT, ...TLS, ...QUOTAS });
 t.teardown(() => second.stop());
 
 const gone = (pids: readonly number[]) => until('all processes have ended', () => !pids.some(isAlive));
@@ -203,19 +214,14 @@ t.test('SIGKILL of the encoder costs the stream that it held, nothing else', asy
 t.test('a quota that is used up is 402, for its kind alone', async (t) => {
   const spoken = await speak(second, { text: 'abcdef', format: 'wav' });
   t.equal(spoken.status, 200, 'a job that began before the quota was used up is not cut');
-  const audio = await spoken.arrayBuffer();
+  await spoken.arrayBuffer();
   const refused = await speak(second, { text: 'a' });
   t.equal(refused.status, 402);
   t.match(await refused.json(), { status: 402, message: /credit/ });
-  const form = new FormData();
-  form.set('audio', new Blob([audio]));
-  const heard = await fetch(`${second.base}/v1/asr`, {
-    method: 'POST',
-    headers: second.authorization,
-    body: form,
-  });
-  t.equal(heard.status, 200);
+  const heard = await transcribe(second, TWO_SECONDS);
+  t.equal(heard.status, 200, 'what is transcribed has a quota of its own');
   await heard.arrayBuffer();
+  t.equal((await transcribe(second, TWO_SECONDS)).status, 402);
 });
 
 t.test('TLS by certificate files', async (t) => {
