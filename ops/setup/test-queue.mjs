@@ -8,7 +8,7 @@
  * `nice`: the niceness of a file's processes. Children of a gateway are nicer than it by 10: those of a call, which hear and
  * speak, still go before the others.
  */
-export const LANES = { calls: { nice: 0 }, others: { nice: 19 } };
+export const LANES = { calls: { nice: 0 }, others: { nice: 17 } };
 
 /** `files` (`{ lane }`) for `jobs` places; `drain(run)` resolves when `run(file, lane)` has ended for each. */
 export function createQueue(files, jobs) {

@@ -27,7 +27,7 @@ await command(async () => {
   const files = select(testFiles({ long: values.long }), positionals);
   if (files.length === 0) throw new SetupError(`no test file matches ${positionals.join(' ') || 'anything'}`);
   const jobs = positive('jobs', values.jobs);
-  const timeout = positive('timeout', values.timeout ?? (values.long ? '1800' : '300'));
+  const timeout = positive('timeout', values.timeout ?? (values.long ? '1800' : '600'));
   if (values.grep) process.env.TAP_GREP = values.grep;
   if (values.long) process.env.TEST_LONG = '1';
   await prepare(testing());

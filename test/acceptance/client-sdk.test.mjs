@@ -15,8 +15,6 @@ import { client, makeAgent } from '../../dist/test/fixtures/agents.js';
 import { startGateway, temporaryFolder } from '../../dist/test/fixtures/gateway.js';
 import { until } from '../../dist/test/fixtures/until.js';
 
-t.setTimeout(240_000);
-
 const ORIGIN = 'https://shop.example.com';
 const FIRST = 'Hello, this is the lamp shop.';
 

@@ -11,7 +11,6 @@ import { EMBEDDED, startGateway, TEST_KEY } from '../../dist/test/fixtures/gatew
 import { wordErrors } from '../../dist/test/fixtures/engines-listening.js';
 import { until } from '../../dist/test/fixtures/until.js';
 
-t.setTimeout(600_000);
 initializeLogger({ pretty: false, level: 'silent' });
 
 const SENTENCE = 'The package was delivered to the front door this morning.';

@@ -9,8 +9,6 @@ import { wordErrors } from '../../dist/test/fixtures/engines-listening.js';
 import { wavHeader } from '../../dist/codecs/wav.js';
 import { heardBy } from './streams.mjs';
 
-t.setTimeout(240_000);
-
 const gateway = await startGateway(DEFAULTS);
 t.teardown(() => gateway.stop());
 

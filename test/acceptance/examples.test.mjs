@@ -16,8 +16,6 @@ import { startModel, toolSaid } from '../../dist/test/fixtures/model.js';
 import { until } from '../../dist/test/fixtures/until.js';
 import { startBrowser } from './browser.mjs';
 
-t.setTimeout(240_000);
-
 const TOOL_PORT = '18090';
 const ROOT = new URL('../../', import.meta.url);
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));

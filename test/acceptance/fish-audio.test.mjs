@@ -9,8 +9,6 @@ import { wordErrors } from '../../dist/test/fixtures/engines-listening.js';
 import { failsHoweverItBreaks, startBreakable } from './breaks.mjs';
 import { bytesOf, ENDLESS } from './streams.mjs';
 
-t.setTimeout(180_000);
-
 const breakable = await startBreakable('flite', EMBEDDED);
 const { gateway } = breakable;
 t.teardown(() => breakable.stop());

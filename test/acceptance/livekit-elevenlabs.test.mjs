@@ -11,7 +11,6 @@ import { wavHeader } from '../../dist/codecs/wav.js';
 import { failureOf, heardBy } from './streams.mjs';
 
 initializeLogger({ pretty: false, level: 'fatal' });
-t.setTimeout(240_000);
 
 const gateway = await sharedGateway(t, 'speech');
 

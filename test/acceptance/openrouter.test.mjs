@@ -9,8 +9,6 @@ import { TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 import { failsHoweverItBreaks, startBreakable } from './breaks.mjs';
 import { bytesOf, ENDLESS, failureOf } from './streams.mjs';
 
-t.setTimeout(180_000);
-
 const breakable = await startBreakable();
 const { gateway } = breakable;
 t.teardown(() => breakable.stop());

@@ -9,8 +9,6 @@ import t from 'tap';
 import { skipReason } from '../../dist/test/fixtures/external.js';
 import { sharedGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 
-t.setTimeout(180_000);
-
 const README = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
 const PACKAGES = fileURLToPath(new URL('./node_modules', import.meta.url));
 const SPOKEN = 'Hello, thank you for calling. How can I help you today?';

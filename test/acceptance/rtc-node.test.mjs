@@ -22,8 +22,6 @@ import { EMBEDDED } from '../../dist/test/fixtures/gateway.js';
 import { said, toolSaid } from '../../dist/test/fixtures/model.js';
 import { until } from '../../dist/test/fixtures/until.js';
 
-t.setTimeout(240_000);
-
 const RATE = 24_000;
 const FRAME = RATE / 100;
 const AUDIBLE = 200;

@@ -18,9 +18,6 @@ import { sharedGateway } from '../fixtures/gateway.js';
 import { recordingLog, socketFolder } from '../fixtures/processes-tools.js';
 import { productUrl } from '../fixtures/product.js';
 
-// Models on two cores that other tests share.
-t.setTimeout(600_000);
-
 const fixture = new URL('../../../test/fixtures/engines-sentences.json', import.meta.url);
 const sentences = JSON.parse(readFileSync(fixture, 'utf8')) as string[];
 const flite = await createFlite();

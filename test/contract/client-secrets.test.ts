@@ -13,8 +13,6 @@ import { startPostgres } from '../fixtures/postgres.js';
 import { BASES, type Fields, type Headers, PLAIN, refusal, sender } from '../fixtures/protocol-a.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(300_000);
-
 const gateway = await sharedGateway(t);
 
 const postgres = await startPostgres(t);

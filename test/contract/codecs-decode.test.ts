@@ -48,8 +48,6 @@ const uploads = joinPath(folder, 'uploads');
 const decodeOnce = productFile('gateway/workers/decode-once');
 const neverAborted = new AbortController().signal;
 
-// An hour is decoded three times, on machines that may be slow.
-t.setTimeout(240_000);
 t.teardown(() => rmSync(folder, { recursive: true, force: true }));
 
 /** An executable script in the place of ffmpeg. */

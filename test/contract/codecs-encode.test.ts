@@ -45,8 +45,6 @@ const pool = createPool({ sockets: children.sockets, log: silentLog });
 const encode = createEncode(pool);
 const signal = new AbortController().signal;
 
-// Many runs of ffmpeg, on machines that may be slow.
-t.setTimeout(240_000);
 t.teardown(async () => {
   pool.close();
   await children.stop();

@@ -12,7 +12,6 @@ import { said } from '../fixtures/model.js';
 import { seeded } from '../fixtures/random.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(280_000);
 t.teardown(letGo);
 const talks = await Talks.start(t, EMBEDDED);
 const { model } = talks;

@@ -14,8 +14,6 @@ import { startGateway } from '../fixtures/gateway.js';
 import { startPostgres } from '../fixtures/postgres.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(280_000);
-
 t.teardown(letGo);
 const postgres = await startPostgres(t, { migrated: true });
 const shared = { DATABASE_URL: postgres.url };

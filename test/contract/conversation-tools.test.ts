@@ -11,8 +11,6 @@ import { type Meeting, shownBy, Talks } from '../fixtures/conversation.js';
 import { said, toolSaid } from '../fixtures/model.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(240_000);
-
 let answerTool: (request: IncomingMessage, response: ServerResponse) => void = (_, response) =>
   response.end();
 const toolServer = createServer((request, response) => answerTool(request, response)).listen(0, '127.0.0.1');

@@ -9,8 +9,6 @@ import { talkAndEnd, threadsAndFilesOf } from '../fixtures/endurance.js';
 import { said } from '../fixtures/model.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(240_000);
-
 t.teardown(letGo);
 const talks = await Talks.start(t);
 const { model, call } = talks;

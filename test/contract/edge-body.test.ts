@@ -8,8 +8,6 @@ import { SimulatedClock } from '../fixtures/edge-clock.js';
 import { bodyOf, exchange, get, json, post, RawClient, stacks, startEdge } from '../fixtures/edge.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(180_000);
-
 const MiB = 1024 * 1024;
 const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
 const posting = (path: string, lines: string): string => `POST ${path} HTTP/1.1\r\nHost: a\r\n${lines}\r\n`;

@@ -74,9 +74,6 @@ const HOSTILE: Readonly<Record<string, string>> = {
 const SMUGGLED = 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n';
 const refused = (reply: string): boolean => reply === '' || /^HTTP\/1\.1 (4\d\d|50[15]) /.test(reply);
 
-// The native stack takes 12 s to give up on a head that it cannot end.
-t.setTimeout(180_000);
-
 async function* streamed(): AsyncGenerator<string> {
   yield 'first';
   await new Promise((resolve) => setImmediate(resolve));

@@ -7,8 +7,6 @@ import t from 'tap';
 import { loadBinding } from '../../gateway/server/bindings.js';
 import { bodyOf, get, json, RawClient, stacks, startEdge } from '../fixtures/edge.js';
 
-t.setTimeout(180_000);
-
 const SILENCE = 0;
 
 /** The status on node, on uWebSockets.js of 2025, and on that of 2023. */

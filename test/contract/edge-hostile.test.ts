@@ -18,8 +18,6 @@ import { attack } from '../fixtures/edge-hostile.js';
 import { type EdgeServer, json, post, RawClient, stacks, startEdge } from '../fixtures/edge.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(180_000);
-
 const MiB = 1024 * 1024;
 const ATTACK_MS = 12_000;
 const MEMORY_BYTES = 500 * MiB;

@@ -14,8 +14,6 @@ import { TLS } from '../fixtures/edge-requests.js';
 import { type EdgeServer, get, json, post, stacks, startEdge } from '../fixtures/edge.js';
 import { shortOrLong } from '../fixtures/long.js';
 
-t.setTimeout(240_000);
-
 const KiB = 1024;
 const MiB = 1024 * KiB;
 const SIZES = [KiB, 64 * KiB, MiB, 50 * MiB];

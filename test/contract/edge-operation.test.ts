@@ -26,8 +26,6 @@ import {
 import { freePort } from '../fixtures/free-port.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(180_000);
-
 const [MAJOR = 0, MINOR = 0] = process.versions.node.split('.').map(Number);
 const NODE_SHARES_PORTS = MAJOR > 22 || (MAJOR === 22 && MINOR >= 12);
 

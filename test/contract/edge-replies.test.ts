@@ -19,8 +19,6 @@ import {
 } from '../fixtures/edge.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(180_000);
-
 /** Answers to unknown paths and methods, in the shape of the dialect. */
 async function shapes(t: Test, base: string): Promise<void> {
   const about = async (path: string, init: RequestInit = {}) => {

@@ -10,8 +10,6 @@ import { SimulatedClock } from '../fixtures/edge-clock.js';
 import { get, json, RawClient, stacks, startEdge } from '../fixtures/edge.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(180_000);
-
 const fixture = (name: string): string =>
   fileURLToPath(new URL(`../../../test/fixtures/${name}`, import.meta.url));
 const MiB = 1024 * 1024;

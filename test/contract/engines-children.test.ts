@@ -12,9 +12,6 @@ import { heardBy, joined, silence, spoken, streamed, wordErrors } from '../fixtu
 import { recordingLog, runs, socketFolder, until } from '../fixtures/processes-tools.js';
 import { productUrl } from '../fixtures/product.js';
 
-// Models on two cores that other tests share.
-t.setTimeout(600_000);
-
 const entry = productUrl('gateway/workers/speech');
 const folder = await socketFolder(t);
 const log = recordingLog();

@@ -26,9 +26,6 @@ import {
 import { shortOrLong } from '../fixtures/long.js';
 import { productUrl } from '../fixtures/product.js';
 
-// Models on two cores that other tests share.
-t.setTimeout(600_000);
-
 const fixture = new URL('../../../test/fixtures/engines-sentences.json', import.meta.url);
 const sentences = JSON.parse(readFileSync(fixture, 'utf8')) as string[];
 const [flite, moonshine] = await Promise.all([createFlite(), createMoonshine()]);

@@ -20,9 +20,6 @@ import { shortOrLong } from '../fixtures/long.js';
 import { recordingLog, socketFolder } from '../fixtures/processes-tools.js';
 import { productUrl } from '../fixtures/product.js';
 
-// Programs on two cores that other tests share.
-t.setTimeout(300_000);
-
 interface Snapshot {
   readonly segments: readonly { readonly end: number }[];
   readonly audio_duration: number;

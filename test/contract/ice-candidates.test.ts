@@ -124,8 +124,6 @@ t.test('a description keeps the candidates that are taken', (t) => {
   t.end();
 });
 
-t.setTimeout(240_000);
-
 t.test('over the wire', async (t) => {
   t.teardown(letGo);
   const talks = await Talks.start(t, { TRUSTED_PROXIES: '127.0.0.1' });

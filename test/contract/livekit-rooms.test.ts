@@ -10,9 +10,6 @@ import { type ClusterRoom, loudMs, pitchOf, startCluster, toneOf } from '../fixt
 import { openRoom, roomWorkers, shortFolder, threadsAndFilesOf } from '../fixtures/livekit-rooms.js';
 import { until } from '../fixtures/until.js';
 
-// Real processes start slowly on a busy machine.
-t.setTimeout(240_000);
-
 const cluster = await startCluster(await shortFolder(t));
 t.teardown(() => cluster.close());
 

@@ -12,9 +12,6 @@ import { type FollowedCall, openRoom, roomWorkers } from '../fixtures/livekit-ro
 import { RealUser, startServer, withoutServer } from '../fixtures/livekit-server.js';
 import { until } from '../fixtures/until.js';
 
-// Real processes start slowly on a busy machine.
-t.setTimeout(240_000);
-
 const heardBy = ({ events }: FollowedCall): Int16Array =>
   Int16Array.from(events.flatMap((event) => (event.kind === 'audio' ? [...event.samples] : [])));
 

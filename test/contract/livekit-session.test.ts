@@ -8,9 +8,6 @@ import { shortFolder } from '../fixtures/livekit-rooms.js';
 import { type Invite, messagesOf, Talks } from '../fixtures/conversation.js';
 import { until } from '../fixtures/until.js';
 
-// Real processes start slowly on a busy machine.
-t.setTimeout(240_000);
-
 const cluster = await startCluster(await shortFolder(t));
 t.teardown(() => cluster.close());
 const livekit = ({ server: { url, key, secret } }: Cluster) => ({

@@ -18,9 +18,6 @@ import {
 } from '../fixtures/gateway.js';
 import { until } from '../fixtures/until.js';
 
-// Some thirty processes are started here, one after the other.
-t.setTimeout(600_000);
-
 /** Minutes of tones: more than the sockets' buffers hold, and hours. */
 const MINUTES = 'abcdefghi '.repeat(500);
 const HOURS = 'abcdefghi '.repeat(20_000);

@@ -17,7 +17,6 @@ import { type Meeting, shownBy, Talks } from '../fixtures/conversation.js';
 import { addressOf, Signalling, wrapped } from '../fixtures/signalling.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(240_000);
 t.teardown(letGo);
 const talks = await Talks.start(t);
 const agent = await talks.agent({ prompt: { first_message_mode: 'fixed', first_message: 'Hello there.' } });

@@ -8,8 +8,6 @@ import { memoryOf } from '../fixtures/memory.js';
 import { pick, seeded } from '../fixtures/random.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(300_000);
-
 const SOCKETS = 200;
 const gateway = await startGateway({ CONCURRENCY: String(SOCKETS + 50) });
 t.teardown(() => gateway.stop());

@@ -5,8 +5,6 @@ import { memberOf } from '../fixtures/family.js';
 import { startGateway } from '../fixtures/gateway.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(300_000);
-
 const gateway = await startGateway();
 t.teardown(() => gateway.stop());
 

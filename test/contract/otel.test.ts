@@ -12,8 +12,6 @@ import { startGateway, TEST_KEY } from '../fixtures/gateway.js';
 import { LiveClient } from '../fixtures/live.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(120_000);
-
 const SPEECH = new URL('../../../test/fixtures/codecs/tone.wav', import.meta.url);
 const TEXT = 'wombats never tell';
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';

@@ -11,8 +11,6 @@ import { sharedPlatform } from '../fixtures/platform.js';
 import { isSignedBy, startReceiver } from '../fixtures/receiver.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(180_000);
-
 const platform = await sharedPlatform(t, 'speech');
 const { call, database } = platform;
 const { sql } = database;

@@ -6,8 +6,6 @@ import t from 'tap';
 import { startGateway, TEST_SECRET } from '../fixtures/gateway.js';
 import { type Answer, formOf, type Json, places, sharedPlatform } from '../fixtures/platform.js';
 
-t.setTimeout(180_000);
-
 const platform = await sharedPlatform(t);
 const { call, otherKey } = platform;
 const AGENTS = '/v1/agent/agents';

@@ -19,8 +19,6 @@ import { ensureDefaultWorkspace } from '../../storage/workspaces.js';
 import { startPostgres } from '../fixtures/postgres.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(120_000);
-
 const postgres = await startPostgres(t);
 const database = await postgres.migrated();
 const { sql } = database;

@@ -2,8 +2,6 @@
 import t from 'tap';
 import { type Json, places, sharedPlatform } from '../fixtures/platform.js';
 
-t.setTimeout(180_000);
-
 const platform = await sharedPlatform(t);
 const { call } = platform;
 const AGENTS = '/v1/agent/agents';

@@ -17,8 +17,6 @@ import { startPostgres } from '../fixtures/postgres.js';
 import { type Answer, startReceiver } from '../fixtures/receiver.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(120_000);
-
 const postgres = await startPostgres(t);
 const database = await postgres.migrated();
 const { sql } = database;

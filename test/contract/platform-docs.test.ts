@@ -10,8 +10,6 @@ import type { Route } from '../../gateway/server/port.js';
 import { json, startEdge, stacks } from '../fixtures/edge.js';
 import { externalTool, skipReason } from '../fixtures/external.js';
 
-t.setTimeout(180_000);
-
 const described: Route = {
   method: 'POST',
   path: '/v1/things/{thing_id}',

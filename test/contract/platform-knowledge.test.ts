@@ -6,8 +6,6 @@ import { createKnowledge } from '../../storage/knowledge.js';
 import { passagesOf, wordsOf } from '../../storage/knowledge-chunks.js';
 import { formOf, type Json, places, sharedPlatform } from '../fixtures/platform.js';
 
-t.setTimeout(180_000);
-
 const platform = await sharedPlatform(t);
 const { call, database, workspaceId } = platform;
 const SOURCES = '/v1/agent/knowledge-sources';

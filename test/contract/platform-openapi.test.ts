@@ -7,8 +7,6 @@ import { Compile } from 'typebox/compile';
 import { formOf, type Json, sharedPlatform } from '../fixtures/platform.js';
 import { pick, seeded } from '../fixtures/random.js';
 
-t.setTimeout(240_000);
-
 const platform = await sharedPlatform(t);
 const { call } = platform;
 

@@ -9,8 +9,6 @@ import { startPostgres } from '../fixtures/postgres.js';
 import { patiently } from '../fixtures/patience.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(240_000);
-
 const PER_ADDRESS = 5;
 const PER_AGENT = 12;
 

@@ -14,8 +14,6 @@ import { type Json, startPlatform } from '../fixtures/platform.js';
 import { operator } from '../fixtures/operator.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(180_000);
-
 const platform = await startPlatform(t, { CONCURRENCY: '100' });
 const { call, gateway, database, url, otherKey } = platform;
 const { sql } = database;

@@ -6,8 +6,6 @@ import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
 import { type Json, places, sharedPlatform } from '../fixtures/platform.js';
 
-t.setTimeout(180_000);
-
 const platform = await sharedPlatform(t);
 
 const { call } = platform;

@@ -4,8 +4,6 @@ import { LIMITS } from '../../contracts/limits.js';
 import type { SessionItem } from '../../contracts/ports/sessions.js';
 import { plan, startRuns, URLS } from '../fixtures/session-runs.js';
 
-t.setTimeout(120_000);
-
 const { sql, create, runsOf, read } = await startRuns(t);
 
 t.test('a token is spent once, whoever asks at the same time', async (t) => {

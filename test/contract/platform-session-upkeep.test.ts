@@ -12,8 +12,6 @@ import { endOverdue, removeOld } from '../../storage/sessions/sweep.js';
 import { startRuns } from '../fixtures/session-runs.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(120_000);
-
 const { sql, workspaceId, create, runsOf, read } = await startRuns(t);
 const analyses = createAnalysisQueue(sql);
 

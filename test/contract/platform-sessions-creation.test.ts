@@ -15,8 +15,6 @@ import { spawnGateway, temporaryFolder, TEST_KEY, TEST_SECRET } from '../fixture
 import { startSessions } from '../fixtures/platform-sessions.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(240_000);
-
 const { url, gateway, sql, workspaceId, key, call, agentId, create, read, endAll } = await startSessions(t);
 
 /** A second gateway on the same database, with settings of its own; resolves with calls to it. */

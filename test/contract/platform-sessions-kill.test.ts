@@ -4,8 +4,6 @@ import t from 'tap';
 import { type Answer, type Body, client, makeAgent } from '../fixtures/agents.js';
 import { startGateway, temporaryFolder } from '../fixtures/gateway.js';
 
-t.setTimeout(240_000);
-
 const WRITES = 500;
 const KILL_AFTER = 150;
 

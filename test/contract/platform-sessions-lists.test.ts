@@ -6,8 +6,6 @@ import { listSessions, pageRows, total } from '../../storage/sessions/list.js';
 import { BUSY_WORKSPACE as workspaceId, fillSessions } from '../fixtures/many-sessions.js';
 import { startPostgres } from '../fixtures/postgres.js';
 
-t.setTimeout(240_000);
-
 const MANY = 20_000;
 const postgres = await startPostgres(t);
 const { sql } = await postgres.migrated();

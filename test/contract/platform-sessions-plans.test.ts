@@ -6,8 +6,6 @@ import t from 'tap';
 import { type Body, makeAgent } from '../fixtures/agents.js';
 import { ALL_OVERRIDES, startSessions } from '../fixtures/platform-sessions.js';
 
-t.setTimeout(240_000);
-
 const { sql, call, agentId, create, read, planOf, configOf, endAll } = await startSessions(t);
 
 t.test('overrides need the permission of the agent, field by field', async (t) => {

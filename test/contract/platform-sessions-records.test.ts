@@ -15,8 +15,6 @@ import { startSessions } from '../fixtures/platform-sessions.js';
 import { pick, seeded } from '../fixtures/random.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(240_000);
-
 const { gateway, sql, key, call, agentId, create, read, endAll } = await startSessions(t);
 
 t.test('lists: newest first, filters, both paging modes', async (t) => {

@@ -12,8 +12,6 @@ import { createSecrets, openSecrets } from '../../storage/secrets.js';
 import { type Json, places, startPlatform } from '../fixtures/platform.js';
 import { failureOf, folderOf, startPostgres } from '../fixtures/postgres.js';
 
-t.setTimeout(180_000);
-
 interface Received {
   readonly method: string;
   readonly url: string;

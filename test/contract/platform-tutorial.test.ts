@@ -9,8 +9,6 @@ import { client } from '../fixtures/agents.js';
 import { skipReason } from '../fixtures/external.js';
 import { startGateway, TEST_KEY } from '../fixtures/gateway.js';
 
-t.setTimeout(180_000);
-
 const PAGE = await readFile(new URL('../../../docs/voice-agents.md', import.meta.url), 'utf8');
 const [, section = ''] = /\n## Build an agent\n([\s\S]*?)\n## /.exec(PAGE) ?? [];
 const [, commands = ''] = /```sh\n([\s\S]*?)```/.exec(section) ?? [];

@@ -9,8 +9,6 @@ import { createVersions } from '../../storage/versions.js';
 import { TEST_SECRET } from '../fixtures/gateway.js';
 import { formOf, type Json, places, startPlatform } from '../fixtures/platform.js';
 
-t.setTimeout(180_000);
-
 /** One engine knows English only, another speaks everything and hears nothing; none of them is called. */
 const platform = await startPlatform(t, {
   TTS_ENGINES: 'openai-compatible,tone',

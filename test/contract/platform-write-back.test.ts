@@ -9,8 +9,6 @@ import { pick, seeded } from '../fixtures/random.js';
 import { isSignedBy, startReceiver } from '../fixtures/receiver.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(180_000);
-
 const platform = await sharedPlatform(t, 'speech');
 const { call, database } = platform;
 const { url, seen } = await startReceiver(t);

@@ -19,9 +19,6 @@ import {
   until,
 } from '../fixtures/processes-tools.js';
 
-// Real processes start slowly on a busy machine.
-t.setTimeout(180_000);
-
 t.test('SIGKILL of a child fails its own jobs, costs nobody else, and it comes back', async (t) => {
   const { pool, workers } = await children(t, 2);
   const jobs = ['a', 'b', 'c', 'd'].map((name) => start(pool, 'hold', { name }));

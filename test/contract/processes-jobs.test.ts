@@ -11,9 +11,6 @@ import { createPool } from '../../processes/pool.js';
 import { children, facts, load, start } from '../fixtures/processes-pool.js';
 import { collect, never, seeded, socketFolder, until } from '../fixtures/processes-tools.js';
 
-// Real processes start slowly on a busy machine.
-t.setTimeout(180_000);
-
 t.test('many streams at once come back whole, in order, each to its own reader', async (t) => {
   const { pool } = await children(t, 2);
   const random = seeded(7);

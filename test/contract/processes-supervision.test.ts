@@ -20,9 +20,6 @@ import {
   until,
 } from '../fixtures/processes-tools.js';
 
-// Real processes start slowly on a busy machine.
-t.setTimeout(180_000);
-
 const entry = new URL('../fixtures/processes-child.js', import.meta.url);
 const supervisorEntry = fileURLToPath(new URL('../fixtures/processes-supervisor.js', import.meta.url));
 

@@ -7,8 +7,6 @@ import { memoryOf } from '../fixtures/memory.js';
 import { AGGREGATOR, BASES, ENDLESS, type Fields, PLAIN, refusal, sender } from '../fixtures/protocol-a.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(300_000);
-
 const gateway = await startGateway({ CONCURRENCY: '4' });
 t.teardown(() => gateway.stop());
 

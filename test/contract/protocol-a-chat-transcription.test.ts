@@ -4,8 +4,6 @@ import { chunksOf, completionOf, contentOf, deltasOf, nullsIn } from '../fixture
 import { sharedGateway } from '../fixtures/gateway.js';
 import { BASES, type Fields, type Headers, PLAIN, refusal, sender } from '../fixtures/protocol-a.js';
 
-t.setTimeout(300_000);
-
 const gateway = await sharedGateway(t);
 
 const TEXT = 'Tones carry text, exactly. A second sentence follows.';

@@ -24,8 +24,6 @@ import {
   sender,
 } from '../fixtures/protocol-a.js';
 
-t.setTimeout(300_000);
-
 const gateway = await sharedGateway(t);
 
 const TEXT = 'Tones carry text, exactly. A second sentence follows “them” & ends.';

@@ -19,8 +19,6 @@ import { pick, seeded } from '../fixtures/random.js';
 import type { ServerEvent } from '../fixtures/realtime.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(300_000);
-
 const gateway = await startGateway({ CONCURRENCY: '60' });
 t.teardown(() => gateway.stop());
 

@@ -17,8 +17,6 @@ import {
 } from '../fixtures/protocol-a-realtime.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(300_000);
-
 const gateway = await sharedGateway(t);
 
 const { connect, heard } = realtime(gateway);

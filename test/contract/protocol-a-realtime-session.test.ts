@@ -8,8 +8,6 @@ import { realtime, response, session } from '../fixtures/protocol-a-realtime.js'
 import { type Handshake, RealtimeClient } from '../fixtures/realtime.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(300_000);
-
 const gateway = await sharedGateway(t);
 
 const { connect } = realtime(gateway);

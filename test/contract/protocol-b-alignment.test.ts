@@ -16,8 +16,6 @@ import {
   wordsIn,
 } from '../fixtures/protocol-b.js';
 
-t.setTimeout(300_000);
-
 const SENTENCES = (
   JSON.parse(
     readFileSync(new URL('../../../test/fixtures/engines-sentences.json', import.meta.url), 'utf8'),

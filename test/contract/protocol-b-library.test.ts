@@ -17,8 +17,6 @@ import { startGateway, type Gateway } from '../fixtures/gateway.js';
 import { startPostgres } from '../fixtures/postgres.js';
 import { BASE, detailOf, KEY, ProtocolB } from '../fixtures/protocol-b.js';
 
-t.setTimeout(240_000);
-
 const postgres = await startPostgres(t);
 const SHARED = { DATABASE_URL: postgres.url, SECRETS_KEY: 'a secret that both gateways know 0123456789' };
 const gateway = await startGateway(SHARED);

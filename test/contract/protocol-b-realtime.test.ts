@@ -19,8 +19,6 @@ import { type EdgeServer, stacks, startEdge } from '../fixtures/edge.js';
 import { joined, silence } from '../fixtures/engines-listening.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(300_000);
-
 const PATH = '/compat/elevenlabs/v1/speech-to-text/realtime';
 const KEY = 'a-key';
 const TEXT = 'One, two — three. 日本語!';

@@ -11,8 +11,6 @@ import { at, bytesOf, ENDLESS, PLAIN, TIMED } from '../fixtures/protocol-b-speec
 import { BASE, detailOf, KEY, ProtocolB } from '../fixtures/protocol-b.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(240_000);
-
 const gateway = await startGateway();
 t.teardown(() => gateway.stop());
 const api = new ProtocolB(gateway);

@@ -16,8 +16,6 @@ import {
   wordsIn,
 } from '../fixtures/protocol-b.js';
 
-t.setTimeout(240_000);
-
 const gateway = await sharedGateway(t);
 const api = new ProtocolB(gateway);
 

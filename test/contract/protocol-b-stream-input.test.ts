@@ -8,8 +8,6 @@ import { pick, seeded } from '../fixtures/random.js';
 import { SpeechSocketClient, type SpeechSocketOptions } from '../fixtures/speech-socket.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(300_000);
-
 const gateway = await startGateway({ CONCURRENCY: '300' });
 t.teardown(() => gateway.stop());
 

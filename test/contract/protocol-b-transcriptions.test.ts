@@ -5,8 +5,6 @@ import { sharedGateway, TEST_KEY } from '../fixtures/gateway.js';
 import { BASE, carriesId, detailOf, KEY, ProtocolB, type Query, type Word } from '../fixtures/protocol-b.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(180_000);
-
 const gateway = await sharedGateway(t);
 const api = new ProtocolB(gateway);
 

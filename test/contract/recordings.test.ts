@@ -33,7 +33,6 @@ import { said } from '../fixtures/model.js';
 import { startPostgres } from '../fixtures/postgres.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(240_000);
 t.teardown(letGo);
 
 const RATE = 16_000;

@@ -23,8 +23,6 @@ import { joined, segmentsOf, silence, streamed } from '../fixtures/engines-liste
 import { startGateway, TEST_KEY } from '../fixtures/gateway.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(120_000);
-
 type Answer = (response: ServerResponse, body: Buffer, request: IncomingMessage) => void | Promise<void>;
 
 /** A server whose next answers a test sets; counts what it was asked. */

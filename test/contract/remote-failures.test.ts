@@ -11,8 +11,6 @@ import { startGateway } from '../fixtures/gateway.js';
 import { BASES, type Failure } from '../fixtures/protocol-a.js';
 import { BASE, KEY } from '../fixtures/protocol-b.js';
 
-t.setTimeout(240_000);
-
 type Answer = (response: ServerResponse) => void;
 
 /** A service with our native API; it answers as a test says, and keeps what it was asked. */

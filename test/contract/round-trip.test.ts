@@ -6,8 +6,6 @@ import { wordErrors, wordsOf } from '../fixtures/engines-listening.js';
 import { externalTool, skipReason } from '../fixtures/external.js';
 import { sharedGateway } from '../fixtures/gateway.js';
 
-t.setTimeout(300_000);
-
 const SENTENCES = JSON.parse(
   readFileSync(new URL('../../../test/fixtures/engines-sentences.json', import.meta.url), 'utf8'),
 ) as string[];

@@ -12,7 +12,6 @@ import path from 'node:path';
 import t, { type Test } from 'tap';
 import { type Ended, script, SETUP } from '../fixtures/setup-programs.js';
 
-t.setTimeout(240_000);
 t.jobs = 3;
 
 interface Model {

@@ -20,8 +20,6 @@ import { speakAll, sttConformance, ttsConformance } from '../../engines/conforma
 import { spoken, wordErrors } from '../fixtures/engines-listening.js';
 import { spawnGateway, startGateway, temporaryFolder, TEST_KEY, TONE } from '../fixtures/gateway.js';
 
-t.setTimeout(600_000);
-
 /** A length-delimited field of a protocol buffer. */
 function field(number: number, content: Buffer): Buffer {
   const head: number[] = [number * 8 + 2];

@@ -14,8 +14,6 @@ import { chunked, collect, frequencyOf, tone } from '../fixtures/codecs-audio.js
 import { sharedGateway } from '../fixtures/gateway.js';
 import { productUrl } from '../fixtures/product.js';
 
-t.setTimeout(180_000);
-
 const RATE = 16_000;
 const folder = mkdtempSync(join(tmpdir(), 'stretch-'));
 const children = await superviseRole({

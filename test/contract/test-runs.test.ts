@@ -3,7 +3,6 @@ import path from 'node:path';
 import t, { type Test } from 'tap';
 import { type Ended, node, script, SETUP, setupFile } from '../fixtures/setup-programs.js';
 
-t.setTimeout(240_000);
 t.jobs = 3;
 
 const TAP = JSON.stringify(import.meta.resolve('tap'));

@@ -17,8 +17,6 @@ import { type Gateway, startGateway } from '../fixtures/gateway.js';
 import { LiveClient } from '../fixtures/live.js';
 import { fixture } from '../fixtures/codecs-audio.js';
 
-t.setTimeout(180_000);
-
 type Pairs = readonly (readonly [name: string, value: string])[];
 
 /** A remote engine that speaks and hears at once, and keeps the headers that it was asked with. */

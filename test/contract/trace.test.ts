@@ -11,8 +11,6 @@ import { ENDLESS } from '../fixtures/protocol-a.js';
 import { SpeechSocketClient } from '../fixtures/speech-socket.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(120_000);
-
 const gateway = await startGateway();
 t.teardown(() => gateway.stop());
 

@@ -24,8 +24,6 @@ import { shortOrLong } from '../fixtures/long.js';
 import { recordingLog, socketFolder, until } from '../fixtures/processes-tools.js';
 import { productUrl } from '../fixtures/product.js';
 
-t.setTimeout(600_000);
-
 const RATES = [8000, 11_025, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000];
 const TEXT = 'Raw audio, exactly: 3 Ünïcödé words — 日本語 👍!';
 const neverAborted = new AbortController().signal;

@@ -9,8 +9,6 @@ import { RealtimeClient } from '../fixtures/realtime.js';
 import { SpeechSocketClient } from '../fixtures/speech-socket.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(120_000);
-
 t.teardown(letGo);
 const talks = await Talks.start(t, { TTS_ENGINES: 'flite,espeak' });
 const { gateway, model } = talks;

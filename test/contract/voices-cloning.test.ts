@@ -24,8 +24,6 @@ import {
   startVoices,
 } from '../fixtures/voices.js';
 
-t.setTimeout(180_000);
-
 const { url, gateway, otherKey, list } = await startVoices(t);
 
 /** A service with our own native API: what it is asked for, and a moment of audio as the answer. */

@@ -18,8 +18,6 @@ import {
   TONE_ID,
 } from '../fixtures/voices.js';
 
-t.setTimeout(180_000);
-
 const { gateway, database, workspaceId, otherWorkspace, otherKey, list } = await startVoices(t);
 
 t.test('every route needs a key, and says so in the native shape', async (t) => {

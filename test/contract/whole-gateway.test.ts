@@ -11,7 +11,6 @@ import { LiveClient } from '../fixtures/live.js';
 import { realtime, TRANSCRIPTION } from '../fixtures/protocol-a-realtime.js';
 import { until } from '../fixtures/until.js';
 
-t.setTimeout(240_000);
 t.teardown(letGo);
 
 const WORDS = 'Your appointment is confirmed for Tuesday at three in the afternoon.';

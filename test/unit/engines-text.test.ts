@@ -9,9 +9,6 @@ import { breaksIn } from '../../engines/text-breaks.js';
 import { cutText, pastSpace, pieceEnd, stripTags } from '../../engines/text-pieces.js';
 import { shortOrLong } from '../fixtures/long.js';
 
-// Two cores, many tests at once.
-t.setTimeout(300_000);
-
 const pieces = (text: string, latency: Latency, chunkLength = 300): string[] => [
   ...cutText(text, { latency, chunkLength }),
 ];
