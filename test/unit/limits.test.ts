@@ -322,14 +322,15 @@ t.test('close codes', async (t) => {
 
 t.test('turns: milliseconds of silence, and what an interruption takes', async (t) => {
   t.strictSame(ENDPOINTING_MS, {
-    eager: { complete: 150, open: 400, unfinished: 900 },
-    balanced: { complete: 350, open: 800, unfinished: 1600 },
-    relaxed: { complete: 800, open: 1600, unfinished: 2600 },
+    eager: { complete: 100, likely: 250, open: 450, unfinished: 900 },
+    balanced: { complete: 250, likely: 550, open: 850, unfinished: 1600 },
+    relaxed: { complete: 800, likely: 1200, open: 1700, unfinished: 2600 },
   });
+  const always = { noise: 'ignore', command: 'interrupt' };
   t.strictSame(INTERRUPTION, {
-    low: { pauseAfterMs: null, words: 4, noise: 'ignore', backchannel: 'ignore', fewWords: 'later' },
-    balanced: { pauseAfterMs: 600, words: 2, noise: 'ignore', backchannel: 'ignore', fewWords: 'interrupt' },
-    high: { pauseAfterMs: 60, words: 1, noise: 'ignore', backchannel: 'interrupt', fewWords: 'interrupt' },
+    low: { ...always, pauseAfterMs: null, words: 4, backchannel: 'ignore', fewWords: 'later' },
+    balanced: { ...always, pauseAfterMs: 600, words: 2, backchannel: 'ignore', fewWords: 'interrupt' },
+    high: { ...always, pauseAfterMs: 60, words: 1, backchannel: 'interrupt', fewWords: 'interrupt' },
   });
 });
 
