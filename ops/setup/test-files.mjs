@@ -22,9 +22,9 @@ const SUITES = [
   { folder: 'test/unit', pattern: /\.test\.ts$/, runs: compiled },
 ];
 
-/** Files in which people talk, in real time. */
+/** Files in which people talk, or connections rest, in real time. */
 const CALLS = new RegExp(
-  '^test/(contract/(conversation|ice-candidates|livekit|media-|recordings|unspoken|whole-gateway)|' +
+  '^test/(contract/(conversation|edge-long-answers|ice-candidates|livekit|media-|recordings|unspoken|whole-gateway)|' +
     'acceptance/(browser|client-sdk|examples|node-versions|rtc-node))',
 );
 const laneOf = (name) => (CALLS.test(name) ? 'calls' : 'others');
