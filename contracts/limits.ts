@@ -18,7 +18,10 @@ export const LIMITS = {
     headerBytes: 64 * KiB,
     firstByteMs: 5 * MINUTE,
     connectionMs: 3600 * SECOND,
+    /** What is under way when a process is told to leave; calls have DRAIN_SECONDS. */
     drainMs: 30 * SECOND,
+    /** All of it, calls too, where the process is told again, or by a person who waits. */
+    hurriedDrainMs: 10 * SECOND,
     /** New requests get 503 while the process is behind by more than this, on average. */
     shedDelayMs: 200,
     /** Slow uploads: at least this many bytes a second, or the connection is cut. */

@@ -6,7 +6,6 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { systemClock } from '../contracts/clock.js';
 import { randomIds } from '../contracts/ids.js';
-import { LIMITS } from '../contracts/limits.js';
 import type { Log } from '../contracts/log.js';
 import type { JobHandlers } from '../contracts/ports/jobs.js';
 import { openDatabase } from '../storage/database.js';
@@ -17,6 +16,7 @@ import { platformDialect } from './dialects/platform/index.js';
 import { protocolADialect } from './dialects/protocol-a/index.js';
 import { protocolBDialect } from './dialects/protocol-b/index.js';
 import { voicesDialect } from './dialects/voices/index.js';
+import { Drain } from './wiring/drain.js';
 import { shareFigures } from './wiring/figures.js';
 import { openIdentity } from './wiring/identity.js';
 import { startTracing } from './wiring/tracing.js';
@@ -51,13 +51,14 @@ export interface RunningGateway {
   readonly jobs: JobHandlers;
   /** Resolves once every child is connected. */
   readonly ready: Promise<void>;
-  /** Takes nothing new, lets what runs end (30 s), then lets go of everything. Idempotent. */
+  /** Takes nothing new, lets what runs end (calls DRAIN_SECONDS, all else 30 s), then lets go of all. Idempotent. */
   stop(): Promise<void>;
+  /** What runs has ten seconds from now, once `stop` was called. */
+  hurry(): void;
 }
 
 const clock = systemClock;
 const ids = randomIds;
-const GOODBYE_MS = 2000;
 
 /** All parts, opened in the order in which they need one another; `letGo` closes them in reverse. */
 async function openParts(config: Config, resources: Resources, log: Log) {
@@ -86,7 +87,7 @@ async function openParts(config: Config, resources: Resources, log: Log) {
   });
   const tracing = await startTracing(process.env, log);
   const letGo = async (): Promise<void> => {
-    await transport.stop(0);
+    await transport.stop(Promise.resolve());
     await transport.close();
     await tracing.stop();
     stopRetention();
@@ -176,13 +177,12 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
     throw error;
   });
 
-  const stop = async (): Promise<void> => {
-    // Calls that go on tell their clients goodbye before their sockets are closed.
-    await Promise.all([listening.drain(), transport.stop(LIMITS.http.drainMs - GOODBYE_MS)]);
-    await listening.close();
-    await letGo();
+  const drain = new Drain({ config, listening, transport, clock, letGo });
+  return {
+    port: listening.port,
+    jobs: figures.jobs,
+    ready: children.ready,
+    stop: () => drain.begin(),
+    hurry: () => drain.hurry(),
   };
-  let stopped: Promise<void> | undefined;
-  const { port } = listening;
-  return { port, jobs: figures.jobs, ready: children.ready, stop: () => (stopped ??= stop()) };
 }

@@ -20,6 +20,7 @@ import { engineModels, engineRoles } from './wiring/engines.js';
 import type { Resources } from './gateway.js';
 import { greeting } from './wiring/greeting.js';
 import { createLog } from './wiring/log.js';
+import { HURRIED_LEAVE_MS, leaveMs } from './wiring/drain.js';
 import { environmentOf, type RoleName, type RoleRow, ROLES, type RoleSockets } from './wiring/roles.js';
 import { openRuntimeFolder } from './wiring/runtime-folder.js';
 import { onShutdown } from './wiring/shutdown.js';
@@ -96,13 +97,20 @@ async function superviseChildren(
 /** The gateway's own code: most of what there is to load, and of no use to a supervisor of workers or a failing start. */
 const loadGateway = () => import('./gateway.js');
 
-/** One gateway here, or several in workers that share the port. Returns the port when they are ready. */
-async function serve(config: Config, resources: Resources, opened: Opened, log: Log): Promise<number> {
+/** The gateway, or all of them. */
+interface Serving {
+  readonly port: number;
+  /** It is leaving, and should not take so long. */
+  hurry(): void;
+}
+
+/** One gateway here, or several in workers that share the port. Resolves when they are ready. */
+async function serve(config: Config, resources: Resources, opened: Opened, log: Log): Promise<Serving> {
   if (config.workers === 1) {
     const { startGateway } = await loadGateway();
     const gateway = opened.add(await startGateway(config, resources, log));
     await gateway.ready;
-    return gateway.port;
+    return gateway;
   }
   // It is the gateway itself: it needs all that is configured.
   const env = { ...process.env, GATEWAY_RESOURCES: JSON.stringify(resources) };
@@ -111,15 +119,20 @@ async function serve(config: Config, resources: Resources, opened: Opened, log: 
     entry: worker('gateway'),
     count: config.workers,
     socketFolder: resources.runtimeFolder,
-    stopMs: 40_000,
+    stopMs: leaveMs(config),
     env,
     log,
   });
   await opened.add(gateways).ready();
-  return config.port;
+  return { port: config.port, hurry: () => gateways.hurry(HURRIED_LEAVE_MS) };
 }
 
-async function start(config: Config, opened: Opened, log: Log): Promise<string> {
+/** Returns what is said to the person who started it. */
+async function start(
+  config: Config,
+  opened: Opened,
+  log: Log,
+): Promise<Serving & { readonly greeting: string }> {
   checkConfig(config);
   const { dataDir } = config;
   prepareDataDir(dataDir);
@@ -130,8 +143,9 @@ async function start(config: Config, opened: Opened, log: Log): Promise<string> 
   if (config.workers === 1) loadGateway().catch(() => undefined);
   const databaseUrl = config.databaseUrl ?? opened.add(await startEmbedded({ dataDir, log })).url;
   const firstKey = await prepareDatabase(config.databaseDirectUrl ?? databaseUrl, config, log);
-  const port = await serve(config, { databaseUrl, runtimeFolder, sockets: await children }, opened, log);
-  return greeting({ config, port, firstKey });
+  const serving = await serve(config, { databaseUrl, runtimeFolder, sockets: await children }, opened, log);
+  const { port } = serving;
+  return { port, hurry: () => serving.hurry(), greeting: greeting({ config, port, firstKey }) };
 }
 
 /** Errors that a user can mend are told in one line, all others with their stack. */
@@ -163,10 +177,12 @@ export async function main(fromFile: readonly string[] = []): Promise<void> {
     await opened.stop().catch((error: unknown) => console.error(explain(error)));
     process.exit(code);
   };
-  onShutdown(() => void leave(0));
+  let serving: Awaited<ReturnType<typeof start>> | undefined;
+  onShutdown({ leave: () => void leave(0), hurry: () => serving?.hurry() });
   try {
     const config = configure(fromFile);
-    console.log(await start(config, opened, createLog(config.logLevel)));
+    serving = await start(config, opened, createLog(config.logLevel));
+    console.log(serving.greeting);
   } catch (error) {
     console.error(`speech gateway: ${explain(error)}`);
     await leave(1);

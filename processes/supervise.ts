@@ -23,6 +23,8 @@ export interface Supervision {
   pids(): number[];
   /** Ends all children. Idempotent. */
   stop(): Promise<void>;
+  /** Children that are ending have `ms` left. */
+  hurry(ms: number): void;
 }
 
 const DEFAULTS = {
@@ -88,6 +90,10 @@ class Role implements Supervision {
 
   stop(): Promise<void> {
     return (this.#stopped ??= this.#stop());
+  }
+
+  hurry(ms: number): void {
+    for (const child of this.#children) child.hurry(ms);
   }
 
   async #stop(): Promise<void> {

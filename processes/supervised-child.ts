@@ -10,7 +10,7 @@ import { Link } from './link.js';
 import { writePrivateFile } from './private-folder.js';
 import type { ChildName, SuperviseOptions } from './supervise-options.js';
 import { ownerText, pidFileOf } from './sweep.js';
-import { LEAVE } from './supervisor-watch.js';
+import { HURRY, LEAVE } from './supervisor-watch.js';
 
 type Process = ChildProcessByStdio<Writable, Readable, Readable>;
 
@@ -58,6 +58,14 @@ export class SupervisedChild {
     await this.#terminate(up);
     rmSync(this.#socket, { force: true });
     rmSync(pidFileOf(this.#socket), { force: true });
+  }
+
+  /** One that is ending has `ms` left. */
+  hurry(ms: number): void {
+    const child = this.#process;
+    if (!this.#stopping || child === undefined) return;
+    child.stdin.write(HURRY);
+    this.#killAfter(child, ms);
   }
 
   #start(): void {
@@ -139,8 +147,12 @@ export class SupervisedChild {
     const gone = new Promise<void>((resolve) => (this.#gone = resolve));
     if (up) child.stdin.write(LEAVE);
     else child.kill('SIGKILL');
-    this.#stopTimers.push(this.#options.clock.after(this.#options.stopMs, () => child.kill('SIGKILL')));
+    this.#killAfter(child, this.#options.stopMs);
     await gone;
+  }
+
+  #killAfter(child: Process, ms: number): void {
+    this.#stopTimers.push(this.#options.clock.after(ms, () => child.kill('SIGKILL')));
   }
 
   #clearTimers(): void {

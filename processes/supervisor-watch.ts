@@ -1,6 +1,6 @@
 /**
  * Ends a child process with its supervisor, which holds the other end of the child's standard input. Anything that is
- * written there asks the child to leave, and lets running jobs end for a while; when it closes, for whatever reason
+ * written there asks the child to leave, and lets running jobs end for a while (`HURRY`: for less); when it closes, for whatever reason
  * (SIGKILL too), the child leaves at once. (parent-watch.ts is for a process whose parent knows nothing of this.)
  *
  * SIGTERM and SIGINT are ignored: they reach the whole group (systemd, `timeout`, ctrl-C), and the supervisor, which
@@ -14,12 +14,15 @@ export interface SupervisorWatchOptions {
   readonly graceMs?: number;
   /** Called then; the server waits for it before it closes, at most `graceMs`. */
   beforeLeaving?(): Promise<unknown>;
+  /** Called where the supervisor does not want to wait so long any more. */
+  hurry?(): void;
 }
 
 const DEFAULT_GRACE_MS = 2000;
 
-/** The line that the supervisor writes to ask a child to leave. */
+/** The lines that the supervisor writes: to ask a child to leave, and to hurry one that leaves. */
 export const LEAVE = 'leave\n';
+export const HURRY = 'hurry\n';
 
 /** Leaves with the supervisor, or when the server has retired. Call it as soon as the server listens. */
 export function watchSupervisor(
@@ -30,7 +33,10 @@ export function watchSupervisor(
   const leave = leaving(server, options.beforeLeaving ?? (() => Promise.resolve()));
   void server.retired.then(() => process.exit(0));
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => undefined);
-  process.stdin.on('data', () => leave(graceMs));
+  process.stdin.setEncoding('utf8').on('data', (lines: string) => {
+    leave(graceMs);
+    if (lines.includes(HURRY)) options.hurry?.();
+  });
   for (const event of ['end', 'close', 'error']) process.stdin.on(event, () => leave(0));
   // Writing fails where the supervisor, who reads our output, has gone.
   for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);

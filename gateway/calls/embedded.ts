@@ -69,9 +69,15 @@ class JoinedCall extends OwnedCall {
 /** The calls of this process, as signalling connections find them. */
 export class EmbeddedCalls {
   readonly #registry: CallRegistry<JoinedCall>;
+  #stopping = false;
 
   constructor(private readonly parts: EmbeddedParts) {
     this.#registry = new CallRegistry(parts);
+  }
+
+  /** Whether no call begins here any more. */
+  get stopping(): boolean {
+    return this.#stopping;
   }
 
   /** Whether the session's call is here, and not ending. */
@@ -119,10 +125,11 @@ export class EmbeddedCalls {
     this.#registry.remove(call);
   }
 
-  /** Ends what is left after `graceMs`. Resolves when no token is on its way back. */
-  async stop(graceMs: number): Promise<void> {
+  /** Begins no more, and ends what is left `until` then. Resolves when no token is on its way back. */
+  async stop(until: Promise<unknown>): Promise<void> {
+    this.#stopping = true;
     const { all } = this.#registry;
-    await this.#registry.stop(graceMs);
+    await this.#registry.stop(until);
     await Promise.all(all.map(({ settled }) => settled));
   }
 }

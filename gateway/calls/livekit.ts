@@ -58,9 +58,9 @@ export class LivekitCalls {
     return !('refused' in (await runs.join(id))) && runs.activate(id);
   }
 
-  /** Nobody joins any more: a user who has not come is not waited for. Ends what is left after `graceMs`. */
-  stop(graceMs: number): Promise<void> {
+  /** Nobody joins any more: a user who has not come is not waited for. Ends what is left `until` then. */
+  stop(until: Promise<unknown>): Promise<void> {
     for (const call of this.#waiting) call.closedBy('shutdown');
-    return this.#registry.stop(graceMs);
+    return this.#registry.stop(until);
   }
 }

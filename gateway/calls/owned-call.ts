@@ -12,6 +12,7 @@ import type { EndedReason, RunningSession, SessionRuns } from '../../contracts/p
 import type { Speech, SpeechOptions, Transcription } from '../../contracts/ports/speech.js';
 import type { ToolCredentials } from '../../contracts/ports/tools.js';
 import type { ClosedBy } from '../conversations/closing.js';
+import type { CallMetrics } from './call-metrics.js';
 import { Conversation, type ConversationParts } from '../conversations/conversation.js';
 
 export interface CallParts {
@@ -23,6 +24,7 @@ export interface CallParts {
   readonly outbound: Outbound;
   readonly credentials: ToolCredentials;
   readonly admission: Pick<Admission, 'use'>;
+  readonly metrics: Pick<CallMetrics, 'started' | 'ended'>;
   /** How calls are carried, for the log. */
   readonly carrier: 'embedded' | 'livekit';
   readonly clock: Clock;
@@ -92,6 +94,7 @@ export class OwnedCall {
   /** The user is connected for the first time. */
   protected connected(): void {
     this.#since = this.parts.clock.monotonic();
+    this.parts.metrics.started();
     this.parts.log.info(this.#who(), 'call started');
   }
 
@@ -125,10 +128,11 @@ export class OwnedCall {
   }
 
   async #settle(reason: EndedReason): Promise<void> {
-    const { admission, clock, runs, log } = this.parts;
+    const { admission, clock, runs, metrics, log } = this.parts;
     if (this.#since !== undefined) {
       const ms = Math.round(clock.monotonic() - this.#since);
       admission.use(this.session.record.workspaceId, 'conversation_ms', ms);
+      metrics.ended(reason);
       log.info({ ...this.#who(), reason, ms, turns: this.#turns }, 'call ended');
     }
     if (this.#closedBy !== 'unclaimed') await runs.end(this.id, reason);

@@ -2,13 +2,11 @@
  * The calls that this process owns, by the ids of their sessions. A session that another process has ended is ended here
  * as well; a process that stops ends what is left.
  */
-import type { Clock } from '../../contracts/clock.js';
 import type { SessionRuns } from '../../contracts/ports/sessions.js';
 import type { OwnedCall } from './owned-call.js';
 
 export interface RegistryParts {
   readonly runs: Pick<SessionRuns, 'onEnded'>;
-  readonly clock: Clock;
 }
 
 export class CallRegistry<Owned extends Pick<OwnedCall, 'id' | 'over' | 'closedBy'>> {
@@ -39,13 +37,12 @@ export class CallRegistry<Owned extends Pick<OwnedCall, 'id' | 'over' | 'closedB
     if (this.find(call.id) === call) this.#calls.delete(call.id);
   }
 
-  /** Ends all of them, once they have had `graceMs` to end by themselves. */
-  async stop(graceMs: number): Promise<void> {
-    const stopTimer = this.parts.clock.after(graceMs, () => {
+  /** Ends those that have not ended by themselves `until` then. */
+  async stop(until: Promise<unknown>): Promise<void> {
+    void until.then(() => {
       for (const call of this.all) call.closedBy('shutdown');
     });
-    await Promise.all(this.all.map(({ over }) => over));
-    stopTimer();
+    while (this.#calls.size > 0) await Promise.all(this.all.map(({ over }) => over));
     this.#stopListening();
   }
 }

@@ -17,9 +17,12 @@ import { type WebhookParts, webhooks } from './webhooks.js';
 export interface MediaParts {
   readonly joinTokens: JoinTokens;
   readonly runs: Pick<SessionRuns, 'join' | 'owner' | 'refusal'>;
-  readonly calls: Pick<EmbeddedCalls, 'owns' | 'settled' | 'begin' | 'connect'>;
+  readonly calls: Pick<EmbeddedCalls, 'owns' | 'settled' | 'stopping' | 'begin' | 'connect'>;
   readonly relay: SignalRelay;
 }
+
+/** After so long another process may have taken our place. */
+const AGAIN_SECONDS = 5;
 
 const PATHS = { 1: '/rtc/v1', 0: '/rtc' } as const;
 
@@ -45,7 +48,7 @@ async function claimsOf(request: HttpRequest, { joinTokens }: MediaParts): Promi
 type Elsewhere = string | undefined;
 
 /** A client that returns is answered with the call's owner; one that joins spends the token, and the call begins here.
- * Errors: `invalid_key`. */
+ * Errors: `invalid_key`; `draining` where a call would begin and this process leaves. */
 async function admit({ sessionId, use }: JoinClaims, parts: MediaParts): Promise<Elsewhere> {
   const { runs, calls } = parts;
   await calls.settled(sessionId);
@@ -54,6 +57,7 @@ async function admit({ sessionId, use }: JoinClaims, parts: MediaParts): Promise
     const owner = await runs.owner(sessionId);
     if (owner !== undefined) return owner;
   }
+  if (calls.stopping) throw new ServiceError('draining', { retryAfter: AGAIN_SECONDS });
   const joined = await runs.join(sessionId);
   if ('refused' in joined) throw refused(REFUSALS[joined.refused]);
   calls.begin(joined);
@@ -88,6 +92,7 @@ const versionOf = (query: URLSearchParams, path: 1 | 0): 1 | 0 => (query.has('jo
 
 const signalling = (path: 1 | 0, parts: MediaParts): SocketRoute => ({
   path: PATHS[path],
+  whileDraining: true,
   async upgrade(request) {
     const claims = await claimsOf(request, parts);
     const elsewhere = await admit(claims, parts);
@@ -108,6 +113,7 @@ const signalling = (path: 1 | 0, parts: MediaParts): SocketRoute => ({
 const validation = (version: 1 | 0, parts: MediaParts): Route => ({
   method: 'GET',
   path: `${PATHS[version]}/validate`,
+  whileDraining: true,
   async handler(request): Promise<Reply> {
     const { sessionId, use } = await claimsOf(request, parts);
     await parts.calls.settled(sessionId);

@@ -59,6 +59,7 @@ async function eventOf(request: HttpRequest, { server }: WebhookParts): Promise<
 export const webhooks = (parts: WebhookParts): Route => ({
   method: 'POST',
   path: '/livekit/webhook',
+  whileDraining: true,
   async handler(request): Promise<Reply> {
     const { event, room } = await eventOf(request, parts);
     const handle = Object.hasOwn(HANDLERS, event) && SESSION.test(room) ? HANDLERS[event] : undefined;

@@ -50,6 +50,12 @@ const ADDRESS = {
     [0, 25],
     'For so long after SIGTERM /health says "draining" to load balancers, where any asks, before the port is closed.',
   ),
+  drainSeconds: count(
+    'DRAIN_SECONDS',
+    LIMITS.agent.maxDurationSeconds.max,
+    [0, 86_400],
+    'Calls may go on for so long after SIGTERM. Everything else has 30 seconds, or until calls have ended.',
+  ),
   shedDelayMs: count(
     'SHED_DELAY_MS',
     LIMITS.http.shedDelayMs,

@@ -1,8 +1,9 @@
 /**
  * The state that all requests of one server share, and whether it still takes any: shedding (503 `overloaded`) and
- * draining (503 `draining`), from which the server's own routes are exempt.
+ * draining (503 `draining`). The server's own routes are exempt from both, what serves calls that go on from the latter.
  */
 import type { Clock } from '../../contracts/clock.js';
+import { Deadline } from '../../contracts/deadline.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { Ids } from '../../contracts/ids.js';
 import type { Log } from '../../contracts/log.js';
@@ -15,7 +16,7 @@ import type { Load } from './load.js';
 import type { Metrics, RequestReport } from './metrics.js';
 import type { Dialect } from './port.js';
 import { GENERATION_ID } from './reply-head.js';
-import type { Router } from './router.js';
+import type { Endpoint, Router } from './router.js';
 import { Place, type Waiter } from './place.js';
 import { SocketHost } from './socket-host.js';
 import { WaitingPool } from './waiting-pool.js';
@@ -39,7 +40,10 @@ const MS_A_SECOND = 1000;
 
 export interface Drain {
   readonly announceMs: number;
-  readonly ms: number;
+  /** The port stays open until it resolves: for clients that return to their calls. */
+  readonly calls: Promise<unknown>;
+  /** When requests and sockets are cut. */
+  readonly until: Promise<unknown>;
   stopAccepting(): void;
 }
 
@@ -82,6 +86,13 @@ export class Edge implements ExchangeHost {
     const loopDelay = (): number => this.#load.loopDelayMs / MS_A_SECOND;
     parts.metrics.gauge('loop_delay_seconds', 'Mean delay of the event loop', loopDelay, [], 'max');
     parts.metrics.gauge(
+      'draining',
+      'Whether all gateway processes take no new work',
+      () => Number(this.draining),
+      [],
+      'min',
+    );
+    parts.metrics.gauge(
       'requests_waiting',
       'Requests that wait for their client, of those without a key or answered already',
       () => this.#waiting.size,
@@ -123,27 +134,29 @@ export class Edge implements ExchangeHost {
     this.#settle();
   }
 
-  admit(dialect: Dialect): void {
+  admit(dialect: Dialect, endpoint?: Endpoint): void {
     if (dialect === this.system) return;
-    if (this.draining) return this.refuse('draining');
+    if (this.draining && !endpoint?.whileDraining) return this.refuse('draining');
     if (this.#load.overloaded) this.refuse('overloaded');
   }
 
   /**
    * Refuses new work, for `announceMs` on new connections too, so that a balancer that asks for our health sends none
-   * here any more; where none asks, there is none to wait for. Then calls `stopAccepting`. Lets what is under way end
-   * by itself for `ms` in all, then closes sockets with 1012, then drops the rest.
+   * here any more; where none asks, there is none to wait for. Calls `stopAccepting` once calls are over. Lets what is
+   * under way end by itself `until` then, closes sockets with 1012, then drops the rest.
    */
-  async drain({ announceMs, ms, stopAccepting }: Drain): Promise<void> {
+  async drain({ announceMs, calls, until, stopAccepting }: Drain): Promise<void> {
     this.draining = true;
     this.#health.drain();
     if (announceMs > 0 && this.#health.isWatched)
       await new Promise<void>((resolve) => void this.clock.after(announceMs, resolve));
+    await calls;
     stopAccepting();
-    if (await this.#idleWithin(Math.max(0, ms - announceMs))) return;
+    if (await this.#idleBefore(until)) return;
     this.sockets.closeAll('restart');
-    if (await this.#idleWithin(FORCE_MS)) return;
-    this.dropAll();
+    const forced = new Deadline(this.clock, FORCE_MS);
+    if (!(await this.#idleBefore(forced.passed))) this.dropAll();
+    forced.drop();
   }
 
   dropAll(): void {
@@ -157,14 +170,11 @@ export class Edge implements ExchangeHost {
     throw new ServiceError(code, { retryAfter });
   }
 
-  #idleWithin(ms: number): Promise<boolean> {
+  #idleBefore(until: Promise<unknown>): Promise<boolean> {
     return new Promise((resolve) => {
-      const cancel = this.clock.after(ms, () => resolve(false));
-      this.#idle = () => {
-        cancel();
-        resolve(true);
-      };
+      this.#idle = () => resolve(true);
       this.#settle();
+      void until.then(() => resolve(false));
     });
   }
 

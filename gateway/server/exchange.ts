@@ -74,8 +74,8 @@ export interface ExchangeHost {
   readonly retryAfterSeconds: number;
   /** How the request counts in the server's load, from its arrival on. */
   place(waiter: Waiter): Place;
-  /** Errors: `draining`, `overloaded`; never for the server's own routes. */
-  admit(dialect: Dialect): void;
+  /** Errors: `draining`, `overloaded`; never for the server's own routes. `endpoint`: what answers, if anything. */
+  admit(dialect: Dialect, endpoint?: Endpoint): void;
   /** Errors: always. */
   refuse(code: 'draining' | 'overloaded'): never;
   /** The request tells its client of this error. */
@@ -153,7 +153,7 @@ export class Exchange {
     this.#dialect = match.endpoint ? match.endpoint.dialect : match.dialect;
     if (head.refusal) throw head.refusal;
     if (isPreflight(head.method, head.headers)) return this.#preflight();
-    this.edge.admit(this.#dialect);
+    this.edge.admit(this.#dialect, match.endpoint);
     if (!match.endpoint) return this.#unmatched(match);
     this.#request.params = parametersOf(match.endpoint, match.values);
     this.#request.permission = match.endpoint.permission;

@@ -7,13 +7,14 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import type { Clock } from '../../contracts/clock.js';
+import { Deadline } from '../../contracts/deadline.js';
 import type { Ids } from '../../contracts/ids.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
 import type { Adapter, AdapterOptions } from './adapter.js';
 import { type Binding, loadBinding } from './bindings.js';
 import { Origins } from './client-address.js';
-import { Edge } from './edge.js';
+import { type Drain, Edge } from './edge.js';
 import type { Health } from './health.js';
 import { Load, type LoadOptions } from './load.js';
 import type { Metrics } from './metrics.js';
@@ -59,10 +60,10 @@ export interface Listening {
   readonly port: number;
   readonly stack: Stack;
   /**
-   * Answers 503 `draining`, says so at /health for `announceMs`, then takes no more connections; waits up to `ms` in
-   * all (LIMITS.http.drainMs) for what is under way, then closes sockets with 1012 and drops the rest.
+   * Answers 503 `draining`, says so at /health for `announceMs`; takes no more connections once `calls` are over, and
+   * waits for what is under way, `until` then (LIMITS.http.drainMs from now): closes sockets with 1012, drops the rest.
    */
-  drain(ms?: number): Promise<void>;
+  drain(how?: Partial<Pick<Drain, 'calls' | 'until'>>): Promise<void>;
   /** Drops everything at once. */
   close(): Promise<void>;
 }
@@ -155,9 +156,9 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   return {
     port: adapter.port,
     stack,
-    async drain(ms = LIMITS.http.drainMs) {
+    async drain({ calls = Promise.resolve(), until = new Deadline(clock, LIMITS.http.drainMs).passed } = {}) {
       const { announceMs = 0 } = options;
-      await edge.drain({ announceMs, ms, stopAccepting: () => adapter.stopAccepting() });
+      await edge.drain({ announceMs, calls, until, stopAccepting: () => adapter.stopAccepting() });
     },
     async close() {
       load.stop();

@@ -88,6 +88,8 @@ export interface Route {
   readonly description?: RouteDescription;
   /** True: pages of other origins may not read it. */
   readonly sameOriginOnly?: boolean;
+  /** True: a server that drains answers it still, for calls that go on. The handler refuses what would begin one. */
+  readonly whileDraining?: boolean;
 }
 
 /** One side of an open WebSocket. Sends go through one egress queue, in order. */
@@ -131,6 +133,8 @@ export interface SocketAccept {
 
 export interface SocketRoute {
   readonly path: string;
+  /** As of a `Route`. */
+  readonly whileDraining?: boolean;
   /** Decides on the handshake. A Reply refuses it with that status; a throw is the dialect's error reply. */
   upgrade(request: HttpRequest): Promise<SocketAccept | { readonly refuse: Reply }>;
 }

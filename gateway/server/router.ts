@@ -17,6 +17,8 @@ export interface Endpoint {
   readonly handler?: HttpHandler;
   /** Whether pages of other origins may not read it. */
   readonly sameOriginOnly?: boolean;
+  /** Whether a server that drains answers still. */
+  readonly whileDraining?: boolean;
   readonly socket?: SocketRoute;
 }
 
@@ -103,17 +105,24 @@ export class Router {
 
   #addDialect(dialect: Dialect): void {
     for (const route of dialect.routes) this.#addRoute(dialect, route);
-    for (const socket of dialect.sockets ?? []) this.#add(SOCKET, socket.path, { dialect, socket });
+    for (const socket of dialect.sockets ?? []) this.#addSocket(dialect, socket);
   }
 
-  #addRoute(dialect: Dialect, { method, path, handler, sameOriginOnly = false }: Route): void {
-    this.#add(method, path, { dialect, handler, sameOriginOnly });
+  #addRoute(
+    dialect: Dialect,
+    { method, path, handler, sameOriginOnly = false, whileDraining = false }: Route,
+  ): void {
+    this.#add(method, path, { dialect, handler, sameOriginOnly, whileDraining });
+  }
+
+  #addSocket(dialect: Dialect, socket: SocketRoute): void {
+    this.#add(SOCKET, socket.path, { dialect, socket, whileDraining: socket.whileDraining ?? false });
   }
 
   #add(
     method: string,
     pattern: string,
-    target: Pick<Endpoint, 'dialect' | 'handler' | 'socket' | 'sameOriginOnly'>,
+    target: Omit<Endpoint, 'pattern' | 'parameters' | 'permission'>,
   ): void {
     const segments = pattern.slice(1).split('/');
     const parameters = segments.flatMap((segment) => PARAMETER.exec(segment)?.[1] ?? []);

@@ -4,7 +4,6 @@
  */
 import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
-import type { CallObserver, FrameCounts } from '../../contracts/ports/calls.js';
 import type { Admission } from '../../contracts/ports/identity.js';
 import type { Speech, Transcription } from '../../contracts/ports/speech.js';
 import type { SessionTransport } from '../../contracts/ports/transport.js';
@@ -15,6 +14,7 @@ import { serveJobs } from '../../processes/serve-jobs.js';
 import type { Children } from './children.js';
 import type { Config, LivekitServer } from '../config.js';
 import { clusterDialect, mediaDialect } from '../calls/signalling.js';
+import { CallMetrics } from '../calls/call-metrics.js';
 import { EmbeddedCalls } from '../calls/embedded.js';
 import { LivekitCalls } from '../calls/livekit.js';
 import type { CallParts } from '../calls/owned-call.js';
@@ -45,36 +45,21 @@ export interface TransportOptions {
 export interface OpenTransport extends SessionTransport {
   readonly dialect: Dialect;
   addMetrics(metrics: Metrics): void;
-  /** Takes no new conversations, and ends those that are left after `graceMs`. */
-  stop(graceMs: number): Promise<void>;
+  /** Takes no new conversations, and ends those that are left `until` then. */
+  stop(until: Promise<unknown>): Promise<void>;
   close(): Promise<void>;
 }
 
-/** How well the agents of this process were heard, as far as that is ours. */
-class CallFrames implements CallObserver {
-  readonly #frames = { sent: 0, late: 0, lost: 0 };
-
-  constructor(readonly recorded: CallObserver['recorded']) {}
-
-  readonly counted = ({ sent, late, lost }: FrameCounts): void => {
-    this.#frames.sent += sent;
-    this.#frames.late += late;
-    this.#frames.lost += lost;
-  };
-
-  addMetrics(metrics: Metrics): void {
-    const help = 'Audio frames of 20 ms of agents, in calls that have ended: sent, of them late; lost';
-    const rows = () => Object.entries(this.#frames).map(([kind, value]) => ({ labels: { kind }, value }));
-    metrics.counter('call_frames', help, rows, ['kind']);
-  }
-}
-
 /** The parts that every call works with. */
-function callParts({ config, sessions, platform, ...rest }: TransportOptions): CallParts {
+function callParts(
+  { config, sessions, platform, ...rest }: TransportOptions,
+  metrics: CallMetrics,
+): CallParts {
   const chat = languageModel(config) ?? createBuiltinDialogue();
   rest.log.info({ model: chat.name }, 'agents think with');
   return {
     ...rest,
+    metrics,
     carrier: config.livekit ? 'livekit' : 'embedded',
     chat,
     runs: sessions.runs,
@@ -89,18 +74,18 @@ async function embedded(options: TransportOptions): Promise<OpenTransport> {
   const { runs } = sessions;
   const secret = Buffer.from(platform.secrets.key('join tokens')).toString('hex');
   const joinTokens = createJoinTokens({ id: 'gateway', secret }, clock);
-  const frames = new CallFrames(recordings.began);
-  const media = createEmbeddedCalls(children.pool('media'), frames);
-  const calls = new EmbeddedCalls({ ...callParts(options), calls: media, joinTokens });
+  const metrics = new CallMetrics(recordings.began);
+  const media = createEmbeddedCalls(children.pool('media'), metrics);
+  const calls = new EmbeddedCalls({ ...callParts(options, metrics), calls: media, joinTokens });
   const handlers = relayedSignals(calls);
   const signals = await serveJobs({ socketPath: address, handlers, slots: RELAYED, log });
   return {
     url: undefined,
     joinTokens,
     prepare: () => Promise.resolve(),
-    addMetrics: (metrics) => frames.addMetrics(metrics),
+    addMetrics: (page) => metrics.addTo(page),
     dialect: mediaDialect({ joinTokens, runs, calls, relay: createSignalRelay(log) }),
-    stop: (graceMs) => calls.stop(graceMs),
+    stop: (until) => calls.stop(until),
     close: () => signals.close(0),
   };
 }
@@ -108,19 +93,19 @@ async function embedded(options: TransportOptions): Promise<OpenTransport> {
 function livekit(server: LivekitServer, options: TransportOptions): OpenTransport {
   const { children, sessions, recordings, clock, log } = options;
   const { runs } = sessions;
-  const frames = new CallFrames(recordings.began);
-  const { recorded, counted } = frames;
+  const metrics = new CallMetrics(recordings.began);
+  const { recorded, counted } = metrics;
   const rooms = createRoomCalls({ rooms: children.pool('room'), server, recorded, counted, log });
   const { roomProcesses, roomsPerProcess, workers } = options.config;
   const places = (roomProcesses * roomsPerProcess) / workers;
-  const calls = new LivekitCalls({ ...callParts(options), calls: rooms, places });
+  const calls = new LivekitCalls({ ...callParts(options, metrics), calls: rooms, places });
   return {
     url: server.url,
     joinTokens: createJoinTokens({ id: server.key, secret: server.secret }, clock),
     prepare: (session) => calls.begin(session),
-    addMetrics: (metrics) => frames.addMetrics(metrics),
+    addMetrics: (page) => metrics.addTo(page),
     dialect: clusterDialect({ server, runs, calls: rooms, log }),
-    stop: (graceMs) => calls.stop(graceMs),
+    stop: (until) => calls.stop(until),
     close: () => Promise.resolve(),
   };
 }

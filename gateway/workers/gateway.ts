@@ -3,15 +3,12 @@
  * up, and the others ask for its figures; SIGTERM drains it.
  */
 import { dirname } from 'node:path';
-import { LIMITS } from '../../contracts/limits.js';
 import { childPlace, serveAsChild } from '../../processes/child.js';
 import { socketOf } from '../../processes/socket-path.js';
 import { readConfig } from '../config.js';
 import { type Resources, startGateway } from '../gateway.js';
+import { drainMs, LET_GO_MS } from '../wiring/drain.js';
 import { createLog } from '../wiring/log.js';
-
-/** Behind the drain: what the gateway holds is let go of. */
-const LET_GO_MS = 4000;
 
 const config = readConfig(process.env);
 const resources = JSON.parse(process.env['GATEWAY_RESOURCES'] ?? '') as Resources;
@@ -22,6 +19,7 @@ const peers = Array.from({ length: config.workers }, (_, index) =>
 const gateway = await startGateway(config, { ...resources, peers }, createLog(config.logLevel));
 await serveAsChild({
   ...{ handlers: gateway.jobs, slots: 1, ready: gateway.ready },
-  graceMs: LIMITS.http.drainMs + LET_GO_MS,
+  graceMs: drainMs(config) + LET_GO_MS,
   beforeLeaving: () => gateway.stop(),
+  hurry: () => gateway.hurry(),
 });

@@ -232,17 +232,21 @@ t.test('nothing is left at the workers', async () => {
   await talks.untilNoCalls();
 });
 
-t.test('a gateway that stops takes no call, and lets one that goes on end by itself', async (t) => {
+t.test('a gateway that stops takes no call, and serves one that goes on until its end', async (t) => {
   const call = client(other.base);
   const agentId = await makeAgent(call, { config: { prompt: { first_message_mode: 'off' } } });
   const sessions = await Promise.all([1, 2].map(() => call('sessions', { body: { agent_id: agentId } })));
   const [first, second] = sessions.map(({ body }) => body as unknown as Invite) as [Invite, Invite];
   const caller = await Caller.join(first);
   other.kill('SIGTERM');
-  await until('new calls are refused', async () => (await joinStatus(second).catch(() => 503)) === 503);
+  await until('new calls are refused', async () => (await joinStatus(second)) === 503);
+  t.match(await call('sessions'), { status: 503 }, 'and all else that is not of calls');
+  await caller.rejoin();
   caller.send({ type: 'user.message', text: 'Are you there?', audio: false });
-  await until('it is answered', () => shownBy(caller, 'agent').length > 0);
-  caller.hangUp();
+  await until('its client may return, and is answered', () => shownBy(caller, 'agent').length > 0);
+  const { status } = await call(`sessions/${first.session_id}/end`, { method: 'POST' });
+  t.equal(status, 204);
   t.equal(await other.exited, 0);
-  t.match(await talks.ended(first), { status: 'completed', ended_reason: 'hangup' });
+  t.match(await talks.ended(first), { status: 'completed', ended_reason: 'ended_by_api' });
+  caller.drop();
 });

@@ -196,6 +196,22 @@ for (const stack of stacks(t.comment)) {
       t.equal(await exchange(server.port, ask('/health')), '', 'nobody listens any more');
     });
 
+    await t.test('a drain keeps its port for calls, however long they last', async (t) => {
+      const clock = new SimulatedClock();
+      const call = { ...get('/call', async () => json(200, {})), whileDraining: true };
+      const server = await startEdge(stack, [get('/x', async () => json(200, {})), call], { clock });
+      t.teardown(() => server.close());
+      let over = (): void => undefined;
+      const calls = new Promise<void>((resolve) => (over = resolve));
+      const drain = server.drain({ calls });
+      clock.advance(40 * LIMITS.http.drainMs);
+      t.match(await exchange(server.port, ask('/call')), /^HTTP\/1\.1 200 /);
+      t.match(await exchange(server.port, ask('/x')), /^HTTP\/1\.1 503 [^]*"draining"/);
+      over();
+      await drain;
+      t.equal(await exchange(server.port, ask('/call')), '', 'nobody listens any more');
+    });
+
     await t.test('a drain waits for no balancer where nobody asks for /health', async (t) => {
       const clock = new SimulatedClock();
       const server = await startEdge(stack, [], { clock, announceMs: 5000 });

@@ -2,6 +2,8 @@
 import { once } from 'node:events';
 import { spawn } from 'node:child_process';
 import t from 'tap';
+import { client, makeAgent } from '../fixtures/agents.js';
+import { Caller, letGo, type SessionInvite } from '../fixtures/caller.js';
 import { familyOf, commandOf, isAlive } from '../fixtures/family.js';
 import { freePort } from '../fixtures/free-port.js';
 import { EMBEDDED_POSTGRES, startGateway } from '../fixtures/gateway.js';
@@ -14,6 +16,7 @@ const gateway = await startGateway({
   WORKERS: '2',
   PORT: String(await freePort()),
   CONCURRENCY: String(CONCURRENCY),
+  DRAIN_SECONDS: '3600',
 });
 t.teardown(() => gateway.stop());
 
@@ -87,22 +90,37 @@ t.test('SIGKILL of one gateway leaves the other serving, and it comes back', asy
   await until('two run again', () => gateways().length === 2 && !gateways().includes(before[0] ?? -1));
 });
 
-t.test('SIGTERM lets what runs in each process come to its end (decision 24)', async (t) => {
-  const minutes = 'abcdefghij '.repeat(800);
-  const whole = await until('one runs alone', async () => {
-    const response = await speak(minutes);
-    const { byteLength } = await response.arrayBuffer();
-    return response.status === 200 && byteLength;
-  });
-  // Each process has leased a part of the slots: what it refuses does not run.
-  const running = await until('several run', async () => {
-    const responses = await Promise.all(Array.from({ length: 4 }, () => speak(minutes)));
-    const served = responses.filter(({ status }) => status === 200);
-    if (served.length > 1) return served;
-    await Promise.all(responses.map(async ({ body }) => body?.cancel()));
-    return undefined;
-  });
-  gateway.kill('SIGTERM');
-  for (const response of running) t.equal((await response.arrayBuffer()).byteLength, whole, 'whole');
-  t.equal(await gateway.exited, 0);
-});
+/** A second signal counts as one of its own so long after the first. */
+const AGAIN_MS = 2000;
+
+t.test(
+  'SIGTERM lets what runs in each process come to its end (decision 24); again, it hurries',
+  async (t) => {
+    t.teardown(letGo);
+    const call = client(gateway.base);
+    const agentId = await makeAgent(call, { config: { prompt: { first_message_mode: 'off' } } });
+    const { body: invite } = await call('sessions', { body: { agent_id: agentId } });
+    const caller = await Caller.join(invite as unknown as SessionInvite);
+    const minutes = 'abcdefghij '.repeat(800);
+    const whole = await until('one runs alone', async () => {
+      const response = await speak(minutes);
+      const { byteLength } = await response.arrayBuffer();
+      return response.status === 200 && byteLength;
+    });
+    // Each process has leased a part of the slots: what it refuses does not run.
+    const running = await until('several run', async () => {
+      const responses = await Promise.all(Array.from({ length: 4 }, () => speak(minutes)));
+      const served = responses.filter(({ status }) => status === 200);
+      if (served.length > 1) return served;
+      await Promise.all(responses.map(async ({ body }) => body?.cancel()));
+      return undefined;
+    });
+    gateway.kill('SIGTERM');
+    for (const response of running) t.equal((await response.arrayBuffer()).byteLength, whole, 'whole');
+    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+    t.notOk(caller.ended, 'a call may go on for long');
+    gateway.kill('SIGTERM');
+    t.equal(await gateway.exited, 0);
+    await until('the client of the call is told', () => caller.ended);
+  },
+);

@@ -3,6 +3,7 @@
  * does not come (gateway/calls).
  */
 import t from 'tap';
+import { Deadline } from '../../contracts/deadline.js';
 import { silentLog } from '../../contracts/log.js';
 import type { CallEvent, JoinableCall, JoinableOptions, RoomCall } from '../../contracts/ports/calls.js';
 import type { RunningSession, SessionRuns } from '../../contracts/ports/sessions.js';
@@ -91,6 +92,7 @@ class Process {
 
   readonly parts = {
     ...{ runs: this.#runs, clock: this.clock, log: silentLog, carrier: 'embedded' },
+    metrics: { started: () => undefined, ended: (reason: string) => this.told.push(`count ${reason}`) },
     admission: { use: (_: string, kind: string, amount: number) => this.told.push(`use ${kind} ${amount}`) },
   } as unknown as CallParts;
 
@@ -213,7 +215,7 @@ t.test('embedded: time is counted from the first connection on', async (t) => {
   await process.pass(7000);
   process.opened[0]?.events.push({ kind: 'left' });
   await process.pass(300);
-  t.strictSame(process.told, ['activate s', 'use conversation_ms 7000', 'end as hangup s']);
+  t.strictSame(process.told, ['activate s', 'use conversation_ms 7000', 'count hangup', 'end as hangup s']);
 });
 
 t.test(
@@ -227,7 +229,7 @@ t.test(
     process.unjoined = new Promise((resolve) => (done = resolve));
     await process.pass(10_000);
     let stopped = false;
-    void process.calls.stop(5000).then(() => (stopped = true));
+    void process.calls.stop(new Deadline(process.clock, 5000).passed).then(() => (stopped = true));
     await process.pass(4999);
     t.strictSame(process.told, ['unjoin gone']);
     await process.pass(1);
@@ -258,7 +260,7 @@ t.test(
     await process.pass(0);
     t.strictSame(process.told.slice(3), ['join a', 'activate a']);
     await calls.begin(session('c', 'public'));
-    const stopping = calls.stop(10_000);
+    const stopping = calls.stop(new Deadline(process.clock, 10_000).passed);
     await process.pass(300);
     const ended = process.told.filter((told) => told.startsWith('end')).sort();
     t.strictSame(

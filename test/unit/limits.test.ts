@@ -23,6 +23,7 @@ const CONTRACT = {
     firstByteMs: 5 * MINUTE,
     connectionMs: 3600 * SECOND,
     drainMs: 30 * SECOND,
+    hurriedDrainMs: 10 * SECOND,
     shedDelayMs: 200,
     uploadBytesPerSecond: 16 * KiB,
     egressBytes: 1 * MiB,

@@ -178,6 +178,7 @@ export const SESSION_ROWS: readonly routes.Row<ReadingParts, Caller>[] = [
   {
     method: 'POST',
     path: `${SESSION}/end`,
+    whileDraining: true,
     handler: end,
     description: {
       summary: 'End a session',

@@ -1,0 +1,59 @@
+/** How one gateway leaves, and how long that may take (ops/adr/0027-draining-for-calls.md). */
+import type { Clock } from '../../contracts/clock.js';
+import { Deadline } from '../../contracts/deadline.js';
+import { LIMITS } from '../../contracts/limits.js';
+import type { Config } from '../config.js';
+import type { Listening } from '../server/listen.js';
+import type { OpenTransport } from './transport.js';
+
+/** Behind the drain: sockets are closed, and what the gateway holds is let go of. */
+export const LET_GO_MS = 4000;
+/** What a supervisor waits longer than a worker needs. */
+const MARGIN_MS = 6000;
+
+/** The longest drain, in milliseconds. */
+export const drainMs = ({ drainSeconds }: Pick<Config, 'drainSeconds'>): number =>
+  Math.max(drainSeconds * 1000, LIMITS.http.drainMs);
+
+/** After so long a worker that was asked to leave is killed, where it was asked once and where it was hurried. */
+export const leaveMs = (config: Pick<Config, 'drainSeconds'>): number =>
+  drainMs(config) + LET_GO_MS + MARGIN_MS;
+export const HURRIED_LEAVE_MS = LIMITS.http.hurriedDrainMs + LET_GO_MS + MARGIN_MS;
+
+export interface DrainParts {
+  readonly config: Pick<Config, 'drainSeconds'>;
+  readonly listening: Pick<Listening, 'drain' | 'close'>;
+  readonly transport: Pick<OpenTransport, 'stop'>;
+  readonly clock: Clock;
+  /** Closes everything that the gateway holds. */
+  letGo(): Promise<void>;
+}
+
+export class Drain {
+  #deadlines: readonly Deadline[] = [];
+  #over: Promise<void> | undefined;
+
+  constructor(private readonly parts: DrainParts) {}
+
+  /** Takes nothing new, lets what runs end, then lets go of everything. Idempotent. */
+  begin(): Promise<void> {
+    return (this.#over ??= this.#run());
+  }
+
+  /** What runs has ten seconds from now, once it has begun. */
+  hurry(): void {
+    for (const deadline of this.#deadlines) deadline.bringForward(LIMITS.http.hurriedDrainMs);
+  }
+
+  async #run(): Promise<void> {
+    const { config, listening, transport, clock, letGo } = this.parts;
+    const calls = new Deadline(clock, config.drainSeconds * 1000);
+    const others = new Deadline(clock, LIMITS.http.drainMs);
+    this.#deadlines = [calls, others];
+    // Calls that are ended tell their clients goodbye before their sockets are closed.
+    await listening.drain({ calls: transport.stop(calls.passed), until: others.passed });
+    for (const deadline of this.#deadlines) deadline.drop();
+    await listening.close();
+    await letGo();
+  }
+}
