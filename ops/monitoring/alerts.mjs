@@ -1,0 +1,94 @@
+/**
+ * What an operator is woken or told for. `npm run generate` writes alerts.yaml from here. Thresholds are starting points:
+ * they say that callers notice, not that something is unusual.
+ *
+ * `for`: how long it must hold. `severity`: `page` where callers are hurt now, `ticket` where somebody should look.
+ */
+const served = (status) => `sum by (instance) (rate(gateway_requests_total{status=~"${status}"}[5m]))`;
+const share = (part, whole) => `(${part}) / (${whole} > 0)`;
+
+export const ALERTS = [
+  {
+    name: 'GatewayDown',
+    expr: 'up{job="speech-gateway"} == 0',
+    for: '2m',
+    severity: 'page',
+    summary: 'A gateway does not answer its scrapes',
+  },
+  {
+    name: 'GatewayProcessMissing',
+    expr: 'gateway_processes < max_over_time(gateway_processes[1h])',
+    for: '5m',
+    severity: 'ticket',
+    summary: 'A gateway process of WORKERS is gone and does not come back',
+  },
+  {
+    name: 'GatewayChildDown',
+    expr: 'gateway_child_connected == 0',
+    for: '1m',
+    severity: 'page',
+    summary: 'A child process, {{ $labels.role }}, is not connected',
+  },
+  {
+    name: 'GatewayFails',
+    expr: `${share(served('5..'), served('...'))} > 0.05`,
+    for: '5m',
+    severity: 'page',
+    summary: 'More than one request in twenty is answered 5xx',
+  },
+  {
+    name: 'GatewaySheds',
+    expr: 'sum by (instance) (rate(gateway_shed_requests_total{reason="overloaded"}[5m])) > 0',
+    for: '5m',
+    severity: 'page',
+    summary: 'Requests are refused because the machine is behind: it needs help, or less work',
+  },
+  {
+    name: 'GatewayLoopBehind',
+    expr: 'gateway_loop_delay_seconds > 0.1',
+    for: '5m',
+    severity: 'ticket',
+    summary: 'A gateway process runs a tenth of a second behind, half way to refusing requests',
+  },
+  {
+    name: 'GatewayChildQueue',
+    expr: 'gateway_child_jobs_queued > 16',
+    for: '5m',
+    severity: 'ticket',
+    summary: 'Jobs wait for a child process, {{ $labels.role }}: it is slower than what comes in',
+  },
+  {
+    name: 'GatewayFirstAudioSlow',
+    expr: 'histogram_quantile(0.95, sum by (instance, le) (rate(gateway_first_byte_seconds_bucket{route=~".*(tts|speech).*"}[10m]))) > 2',
+    for: '10m',
+    severity: 'ticket',
+    summary: 'One speech request in twenty waits more than two seconds for its first byte',
+  },
+  {
+    name: 'GatewayVoicesStutter',
+    expr: `${share(
+      'sum by (instance) (rate(gateway_call_frames_total{kind=~"late|lost"}[15m]))',
+      'sum by (instance) (rate(gateway_call_frames_total{kind="sent"}[15m]))',
+    )} > 0.01`,
+    for: '15m',
+    severity: 'ticket',
+    summary: 'More than one in a hundred of the agents’ audio frames left late or not at all',
+  },
+  {
+    name: 'GatewayCallsFail',
+    expr: `${share(
+      'sum by (instance) (rate(gateway_calls_ended_total{reason="error"}[15m]))',
+      'sum by (instance) (rate(gateway_calls_ended_total[15m]))',
+    )} > 0.05`,
+    for: '15m',
+    severity: 'page',
+    summary: 'More than one call in twenty ends with an error',
+  },
+  {
+    name: 'GatewayDrainsLong',
+    expr: 'gateway_draining == 1',
+    for: '70m',
+    severity: 'ticket',
+    summary: 'A gateway has been leaving for more than an hour',
+  },
+];

@@ -1,0 +1,123 @@
+/**
+ * The panels of the Grafana dashboard, in rows. `npm run generate` writes dashboard.json from here.
+ *
+ * A panel: title, unit (Grafana's names), queries (`expr`, `legend`). `$instance` is chosen at the top of the dashboard.
+ */
+const of = (metric, more = '') => `${metric}{instance=~"$instance"${more}}`;
+const rate = (metric, by, more) => `sum by (${by}) (rate(${of(metric, more)}[$__rate_interval]))`;
+const now = (metric, by = 'instance') => ({ expr: `sum by (${by}) (${of(metric)})`, legend: `{{${by}}}` });
+const percentiles = (histogram, more) =>
+  ['0.5', '0.95', '0.99'].map((quantile) => ({
+    expr: `histogram_quantile(${quantile}, ${rate(`${histogram}_bucket`, 'le', more)})`,
+    legend: `p${Number(quantile) * 100}`,
+  }));
+
+const SPEECH = ', route=~".*(tts|speech).*"';
+
+export const ROWS = [
+  {
+    title: 'Requests',
+    panels: [
+      {
+        title: 'Requests by status',
+        unit: 'reqps',
+        queries: [{ expr: rate('gateway_requests_total', 'status'), legend: '{{status}}' }],
+      },
+      {
+        title: 'Refused unheard',
+        unit: 'reqps',
+        queries: [{ expr: rate('gateway_shed_requests_total', 'reason'), legend: '{{reason}}' }],
+      },
+      { title: 'Under way', unit: 'short', queries: [now('gateway_requests_in_flight')] },
+      {
+        title: 'Bytes',
+        unit: 'Bps',
+        queries: [{ expr: rate('gateway_bytes_total', 'direction'), legend: '{{direction}}' }],
+      },
+    ],
+  },
+  {
+    title: 'Speech',
+    panels: [
+      {
+        title: 'Time to the first byte of speech',
+        unit: 's',
+        queries: percentiles('gateway_first_byte_seconds', SPEECH),
+      },
+      {
+        title: 'Time to its end',
+        unit: 's',
+        queries: percentiles('gateway_request_seconds', SPEECH),
+      },
+      { title: 'Jobs admitted', unit: 'short', queries: [now('gateway_speech_jobs_running')] },
+      {
+        title: 'Jobs that wait in child processes',
+        unit: 'short',
+        queries: [now('gateway_child_jobs_queued', 'role')],
+      },
+    ],
+  },
+  {
+    title: 'Calls and sockets',
+    panels: [
+      { title: 'Calls', unit: 'short', queries: [now('gateway_calls')] },
+      {
+        title: 'Calls that ended, a minute',
+        unit: 'short',
+        queries: [{ expr: `60 * ${rate('gateway_calls_ended_total', 'reason')}`, legend: '{{reason}}' }],
+      },
+      {
+        title: 'Audio frames late or lost',
+        unit: 'percentunit',
+        queries: ['late', 'lost'].map((kind) => ({
+          expr: `${rate('gateway_call_frames_total', 'instance', `, kind="${kind}"`)} / ${rate(
+            'gateway_call_frames_total',
+            'instance',
+            ', kind="sent"',
+          )}`,
+          legend: `${kind}, {{instance}}`,
+        })),
+      },
+      {
+        title: 'WebSockets',
+        unit: 'short',
+        queries: [
+          now('gateway_open_sockets'),
+          { ...now('gateway_unauthenticated_sockets'), legend: 'not known yet, {{instance}}' },
+        ],
+      },
+    ],
+  },
+  {
+    title: 'Processes',
+    panels: [
+      {
+        title: 'Event loop behind',
+        unit: 's',
+        queries: [{ expr: of('gateway_loop_delay_seconds'), legend: '{{instance}}' }],
+      },
+      {
+        title: 'Processor of gateway processes',
+        unit: 'percentunit',
+        queries: [{ expr: rate('process_cpu_seconds_total', 'instance'), legend: '{{instance}}' }],
+      },
+      {
+        title: 'Memory of gateway processes',
+        unit: 'bytes',
+        queries: [now('process_resident_memory_bytes')],
+      },
+      {
+        title: 'Gateway processes; children that are not connected; draining',
+        unit: 'short',
+        queries: [
+          { ...now('gateway_processes'), legend: 'processes, {{instance}}' },
+          {
+            expr: `count by (role) (${of('gateway_child_connected')} == 0)`,
+            legend: 'not connected: {{role}}',
+          },
+          { expr: of('gateway_draining'), legend: 'draining, {{instance}}' },
+        ],
+      },
+    ],
+  },
+];

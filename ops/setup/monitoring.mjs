@@ -1,0 +1,112 @@
+/**
+ * The files that monitoring takes as they are: Prometheus' alerts and Grafana's dashboard, made from the tables in
+ * ops/monitoring. Every metric that they name must be one that `/metrics` has.
+ */
+import fs from 'node:fs';
+import { ALERTS } from '../monitoring/alerts.mjs';
+import { ROWS } from '../monitoring/panels.mjs';
+import { SetupError } from './failure.mjs';
+import { inRoot } from './paths.mjs';
+
+export const ALERTS_FILE = 'ops/monitoring/alerts.yaml';
+export const DASHBOARD_FILE = 'ops/monitoring/dashboard.json';
+
+const COLUMNS = 24;
+const PANEL = { width: 6, height: 8 };
+
+/** What docs/metrics.md lists, which a test compares with `/metrics`; histograms by their parts. */
+function knownMetrics() {
+  const page = fs.readFileSync(inRoot('docs/metrics.md'), 'utf8');
+  const rows = [...page.matchAll(/^\| `(gateway_\w+)` \| (\w+) \|/gm)];
+  return new Set(
+    rows.flatMap(([, name, kind]) =>
+      kind === 'histogram' ? ['bucket', 'sum', 'count'].map((part) => `${name}_${part}`) : [name],
+    ),
+  );
+}
+
+/** Throws where an expression names a metric of ours that there is not. */
+function checked(expr, known = knownMetrics()) {
+  const unknown = [...expr.matchAll(/\bgateway_\w+/g)].find(([name]) => !known.has(name));
+  if (unknown)
+    throw new SetupError(`ops/monitoring names ${unknown[0]}, which docs/metrics.md does not list`);
+  return expr;
+}
+
+const rule = ({ name, expr, for: lasting, severity, summary }) =>
+  [
+    `      - alert: ${name}`,
+    `        expr: ${JSON.stringify(checked(expr))}`,
+    `        for: ${lasting}`,
+    `        labels: { severity: ${severity} }`,
+    `        annotations: { summary: ${JSON.stringify(`${summary} ({{ $labels.instance }})`)} }`,
+  ].join('\n');
+
+export const generateAlerts = () =>
+  [
+    '# Made by npm run generate from ops/monitoring/alerts.mjs.',
+    'groups:',
+    '  - name: speech-gateway',
+    '    rules:',
+    ...ALERTS.map(rule),
+    '',
+  ].join('\n');
+
+const datasource = { type: 'prometheus', uid: '${datasource}' };
+
+const target = ({ expr, legend }, index) => ({
+  datasource,
+  expr: checked(expr),
+  legendFormat: legend,
+  refId: String.fromCharCode('A'.charCodeAt(0) + index),
+});
+
+const panelAt =
+  (y) =>
+  ({ title, unit, queries }, index) => ({
+    type: 'timeseries',
+    title,
+    datasource,
+    fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
+    gridPos: { x: (index * PANEL.width) % COLUMNS, y, w: PANEL.width, h: PANEL.height },
+    targets: queries.map(target),
+  });
+
+const rowsOf = ({ title, panels }, index) => {
+  const y = index * (PANEL.height + 1);
+  return [
+    { type: 'row', title, collapsed: false, gridPos: { x: 0, y, w: COLUMNS, h: 1 }, panels: [] },
+    ...panels.map(panelAt(y + 1)),
+  ];
+};
+
+const variable = (name, more) => ({ name, label: name, hide: 0, ...more });
+
+export const generateDashboard = () =>
+  `${JSON.stringify(
+    {
+      uid: 'speech-gateway',
+      title: 'Speech gateway',
+      tags: ['speech-gateway'],
+      timezone: 'browser',
+      schemaVersion: 39,
+      refresh: '30s',
+      time: { from: 'now-1h', to: 'now' },
+      templating: {
+        list: [
+          variable('datasource', { type: 'datasource', query: 'prometheus' }),
+          variable('instance', {
+            type: 'query',
+            datasource,
+            query: { query: 'label_values(gateway_processes, instance)', refId: 'instance' },
+            refresh: 2,
+            multi: true,
+            includeAll: true,
+          }),
+        ],
+      },
+      panels: ROWS.flatMap(rowsOf).map((panel, index) => ({ id: index + 1, ...panel })),
+    },
+    undefined,
+    2,
+  )}\n`;
