@@ -1,0 +1,24 @@
+# syntax=docker/dockerfile:1
+# The gateway with all that it needs to start, for a root that is read-only and a user that is not root.
+#   docker build -t speech-gateway .          --build-arg LIVEKIT=1 for calls on a LiveKit server
+#   docker compose up                         gateway and Postgres (compose.yaml)
+FROM node:24-trixie-slim AS setup
+WORKDIR /srv/speech-gateway
+COPY . .
+# Settings that need more packages than the others; their values do not matter here.
+ARG LIVEKIT= TRACING=
+RUN LIVEKIT_URL="${LIVEKIT:+wss://livekit.invalid}" \
+    OTEL_EXPORTER_OTLP_ENDPOINT="${TRACING:+http://collector.invalid}" \
+    npm run setup
+
+FROM node:24-trixie-slim
+COPY --from=setup /srv/speech-gateway /srv/speech-gateway
+RUN install -d -o node -g node -m 700 /data
+WORKDIR /srv/speech-gateway
+ENV DATA_DIR=/data
+USER node
+VOLUME /data
+EXPOSE 8080/tcp 7882/udp
+STOPSIGNAL SIGTERM
+HEALTHCHECK --start-period=30s CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 8080) + '/health/live').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "ops/setup/start.mjs"]
