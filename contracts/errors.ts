@@ -106,10 +106,11 @@ export class ServiceError extends Error {
 
 /**
  * A database that cannot be reached: the driver's own codes, and of errors of its queries those of sockets and the
- * SQLSTATEs for lost connections (08), too many of them (53300) and a server that stops or starts (57P).
+ * SQLSTATEs for lost connections (08), too many of them (53300), a server that stops or starts (57P), and one that has
+ * become a standby (25006).
  */
 const DRIVER_CODE = /^CONNECT(ION)?_/;
-const QUERY_CODE = /^(E[A-Z]+$|08|53300$|57P)/;
+const QUERY_CODE = /^(E[A-Z]+$|08|25006$|53300$|57P)/;
 
 function isUnreachable(error: unknown): boolean {
   if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return false;

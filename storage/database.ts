@@ -99,12 +99,20 @@ const refusal = (url: string, error: unknown): StorageFailure =>
     { cause: error },
   );
 
-async function firstAnswer(sql: Sql, url: string, patienceMs: number): Promise<number> {
+interface Server {
+  readonly version: number;
+  /** It takes no writes: a standby, which goes on as one until it is promoted, or a database that is set so. */
+  readonly readOnly: boolean;
+}
+
+async function firstAnswer(sql: Sql, url: string, patienceMs: number): Promise<Server> {
   const end = performance.now() + patienceMs;
   for (;;) {
     try {
-      const [row] = await sql`select current_setting('server_version_num')::int as version`;
-      return row?.['version'] as number;
+      const [server] = await sql<[Server]>`
+        select current_setting('server_version_num')::int as version,
+          current_setting('transaction_read_only')::bool as "readOnly"`;
+      return server;
     } catch (error) {
       if (FINAL.test(codeOf(error)) || performance.now() > end) throw refusal(url, error);
       await pause(RETRY_MS);
@@ -113,11 +121,14 @@ async function firstAnswer(sql: Sql, url: string, patienceMs: number): Promise<n
 }
 
 async function checkServer(sql: Sql, url: string, patienceMs: number): Promise<void> {
-  const version = await firstAnswer(sql, url, patienceMs);
-  if (version >= OLDEST.number) return;
-  throw new StorageFailure(
-    `The database ${shownAddress(url)} is Postgres ${Math.floor(version / 10_000)}; DATABASE_URL needs ${OLDEST.name} or later`,
-  );
+  const { version, readOnly } = await firstAnswer(sql, url, patienceMs);
+  const found = `The database ${shownAddress(url)} is`;
+  if (version < OLDEST.number) {
+    const had = Math.floor(version / 10_000);
+    throw new StorageFailure(`${found} Postgres ${had}; DATABASE_URL needs ${OLDEST.name} or later`);
+  }
+  if (readOnly)
+    throw new StorageFailure(`${found} read-only, as standbys are; DATABASE_URL needs the primary`);
 }
 
 const answers = async (sql: Sql): Promise<boolean> => {
@@ -189,7 +200,7 @@ const writes = (sql: Sql): Promise<boolean> =>
 
 /**
  * Connects and checks the server. Errors: `StorageFailure` naming DATABASE_URL where it is malformed,
- * unreachable for `patienceMs` (10 s), refuses us or is too old.
+ * unreachable for `patienceMs` (10 s), refuses us, is too old or takes no writes.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { url, directUrl, log = silentLog } = options;

@@ -18,6 +18,7 @@ void t.test('what the disk and the database say of missing room is 503', async (
   t.equal(told(failed('ENOSPC')), 'storage_full');
   t.equal(told(failed('53100', { query: 'insert' })), 'storage_full');
   t.equal(told(failed('53300', { query: 'insert' })), 'storage_unavailable');
+  t.equal(told(failed('25006', { query: 'insert' })), 'storage_unavailable', 'it has become a standby');
   t.equal(told(failed('23505', { query: 'insert' })), 'internal');
   t.equal(new ServiceError('storage_full').status, 503);
 });

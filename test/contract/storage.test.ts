@@ -78,6 +78,8 @@ t.test('migrations', async (t) => {
 t.test('a database that cannot be used is named without its password', async (t) => {
   const missing = new URL(postgres.url);
   missing.pathname = '/nowhere';
+  const standby = new URL(postgres.url);
+  standby.searchParams.set('default_transaction_read_only', 'on');
   const cases: [string, RegExp][] = [
     ['postgres://me:hunter2@127.0.0.1:1/name', /me@127\.0\.0\.1:1\/name.*DATABASE_URL.*ECONNREFUSED/],
     [
@@ -85,6 +87,7 @@ t.test('a database that cannot be used is named without its password', async (t)
       /\/no\/such\/folder.*DATABASE_URL.*ENOENT/,
     ],
     [missing.href, /DATABASE_URL.*3D000/],
+    [standby.href, /is read-only, as standbys are; DATABASE_URL needs the primary/],
     ['mysql://me:hunter2@127.0.0.1/name', /DATABASE_URL is not a Postgres address/],
     ['me:hunter2', /DATABASE_URL is not a Postgres address/],
   ];
