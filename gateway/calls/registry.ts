@@ -13,7 +13,7 @@ export class CallRegistry<Owned extends Pick<OwnedCall, 'id' | 'over' | 'closedB
   readonly #calls = new Map<string, Owned>();
   readonly #stopListening: () => void;
 
-  constructor(private readonly parts: RegistryParts) {
+  constructor(parts: RegistryParts) {
     this.#stopListening = parts.runs.onEnded((id) => this.find(id)?.closedBy('session'));
   }
 

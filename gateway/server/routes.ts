@@ -10,7 +10,7 @@ import { type Observation, type Observers, traced } from './trace-requests.js';
 /** `parts`: what the dialect works with; `known`: who calls, or the request's observation, as the table is made into routes. */
 export type Handler<Parts, Known> = (request: HttpRequest, parts: Parts, known: Known) => Promise<Reply>;
 
-export interface Row<Parts, Known> extends Pick<Route, 'method' | 'path'> {
+export interface Row<Parts, Known> extends Pick<Route, 'method' | 'path' | 'whileDraining'> {
   readonly handler: Handler<Parts, Known>;
   readonly description: RouteDescription;
 }
