@@ -5,6 +5,7 @@
 import { resolve } from 'node:path';
 import type { Vocabulary } from '../contracts/vocabulary.js';
 import { checkContradictions } from './config/contradictions.js';
+import { modelFolder } from './config/model-folders.js';
 import { strangeBase } from './config/pcm-rates.js';
 import { readRemotes, type Remotes } from './config/remotes.js';
 import { ConfigError, type Env, readTable } from './config/setting.js';
@@ -54,6 +55,8 @@ export function readConfig(env: Env): Config {
   const config = {
     ...settings,
     dataDir: resolve(settings.dataDir),
+    sherpaTts: modelFolder(settings.sherpaTts, settings.modelsDir),
+    sherpaStt: modelFolder(settings.sherpaStt, settings.modelsDir),
     vocabulary,
     remotes: readRemotes(env),
     livekit: readLivekit(env),

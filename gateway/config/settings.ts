@@ -144,11 +144,19 @@ const SPEECH = {
     "Rate of protocol A's pcm where a request names none: for all bases, or by base (/v1=24000,/compat/v1=24000).",
     { shown: '44100' },
   ),
-  sherpaTts: path('SHERPA_TTS', undefined, 'Model folder that the engine sherpa speaks with.'),
+  sherpaTts: path(
+    'SHERPA_TTS',
+    undefined,
+    'Model that the engine sherpa speaks with: a name of npm run models, or a folder.',
+  ),
   sherpaTtsLanguages: languages('SHERPA_TTS_LANGUAGES', 'Languages of that model.', {
     shown: 'what the model says, else en',
   }),
-  sherpaStt: path('SHERPA_STT', undefined, 'Model folder that the engine sherpa transcribes with.'),
+  sherpaStt: path(
+    'SHERPA_STT',
+    undefined,
+    'Model that the engine sherpa transcribes with: a name of npm run models, or a folder.',
+  ),
   sherpaSttLanguages: languages('SHERPA_STT_LANGUAGES', 'Languages of that model.', {
     shown: 'what the model says, else en',
   }),

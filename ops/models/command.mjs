@@ -1,0 +1,92 @@
+/** `npm run models`: lists the catalogue, adds models, removes and verifies them. */
+import '../setup/node-version.mjs';
+import { readArguments } from '../setup/arguments.mjs';
+import { command } from '../setup/command.mjs';
+import { loadEnvFile } from '../setup/env-file.mjs';
+import { SetupError } from '../setup/failure.mjs';
+import { withLock } from '../setup/lock.mjs';
+import { prepare } from '../setup/prepare.mjs';
+import { createProgress } from '../setup/progress.mjs';
+import { CATALOGUE, entryOf } from './catalogue.mjs';
+import { closest } from './closest.mjs';
+import { sourceAt } from './elsewhere.mjs';
+import { install, uninstall } from './install.mjs';
+import { listJson, listText } from './list.mjs';
+import { lockFile, manifestOf, modelDir } from './places.mjs';
+import { faultsOf } from './verify.mjs';
+
+const OPTIONS = {
+  from: { type: 'string' },
+  json: { type: 'boolean', default: false },
+  unchecked: { type: 'boolean', default: false },
+};
+
+const progress = createProgress({ title: 'models' });
+const say = (text) => progress.line(text);
+
+const locked = (work) =>
+  withLock(work, {
+    file: lockFile(),
+    onWait: ({ pid }) => say(`waiting for another command (process ${pid})`),
+  });
+
+/** How a gateway uses the model. */
+const USE = {
+  tts: ({ name }) => `SHERPA_TTS=${name} TTS_ENGINES=sherpa,flite,espeak npm start`,
+  stt: ({ name }) => `SHERPA_STT=${name} STT_ENGINES=sherpa npm start`,
+};
+
+function told(entry, pinned) {
+  for (const address of pinned) say(`its digest was not known before and is pinned now: ${address}`);
+  console.log(`${entry.name} is in ${modelDir(entry.name)}\nUse it: ${USE[entry.task](entry)}`);
+}
+
+async function add(entry, { from, unchecked }) {
+  if (manifestOf(entry.name)) return told(entry, []);
+  const sources = from === undefined ? entry.sources : [sourceAt(from, entry)];
+  await prepare(['packages'], progress);
+  say(`${entry.name} is under ${entry.licence}`);
+  const pinned = await progress.run(entry.name, (note) => install(entry, sources, { note, say, unchecked }));
+  told(entry, pinned);
+}
+
+function remove(entry) {
+  console.log(uninstall(entry) ? `${entry.name} is removed` : `${entry.name} is not in place`);
+}
+
+async function verify(entries) {
+  for (const { name } of entries) {
+    const faults = await faultsOf(name);
+    if (faults === undefined) throw new SetupError(`${name} is not in place`);
+    if (faults.length > 0) process.exitCode = 1;
+    console.log([`${name}: ${faults.length === 0 ? 'as it was added' : 'damaged'}`, ...faults].join('\n  '));
+  }
+}
+
+const inPlace = () => CATALOGUE.filter(({ name }) => manifestOf(name));
+
+/** Each takes its names and the options. */
+const COMMANDS = {
+  list: (_names, { json }) => console.log(json ? listJson() : listText()),
+  add: ([name], options) => locked(() => add(entryOf(wanted(name)), options)),
+  remove: ([name]) => locked(() => remove(entryOf(wanted(name)))),
+  verify: ([name]) => verify(name === undefined ? inPlace() : [entryOf(name)]),
+};
+
+function wanted(name) {
+  if (name !== undefined) return name;
+  throw new SetupError('name a model; npm run models lists them');
+}
+
+await command(async () => {
+  const { values, positionals } = readArguments(OPTIONS);
+  const [verb = 'list', ...names] = positionals;
+  loadEnvFile();
+  const work = Object.hasOwn(COMMANDS, verb) ? COMMANDS[verb] : undefined;
+  if (!work) {
+    const [meant] = closest(verb, Object.keys(COMMANDS));
+    throw new SetupError(`there is no command ${verb}${meant ? `; did you mean ${meant}?` : ''}`);
+  }
+  if (names.length > 1) throw new SetupError('one model at a time');
+  await work(names, values);
+});

@@ -1,0 +1,148 @@
+/**
+ * A model of the catalogue put in place: fetched, unpacked into a temporary folder, held against what its entry promises,
+ * and renamed. So a model is in place whole or not at all. What was fetched is removed once it is; the part of a fetch
+ * that broke off is kept to go on from.
+ */
+import fs from 'node:fs';
+import path from 'node:path';
+import { onInterrupt } from '../setup/children.mjs';
+import { SetupError } from '../setup/failure.mjs';
+import { checkSpace } from '../setup/space.mjs';
+import { addressOf, fetchedBytes, fileNameOf } from './catalogue.mjs';
+import { forget } from './download.mjs';
+import { pin } from './pins.mjs';
+import {
+  catalogueDir,
+  downloadsDir,
+  manifestOf,
+  modelDir,
+  preparedDirs,
+  sweep,
+  temporaryDir,
+  writeManifest,
+} from './places.mjs';
+import { fetchItem } from './sources.mjs';
+import { matches, unpack, writeHashed } from './unpack.mjs';
+
+/** espeak's data alone are 360 files. */
+const MOST_FILES = 5_000;
+/** How much more than its entry says a model may take. */
+const TOLERANCE = 1.5;
+/** How many times its size an archive may unpack to, beyond what is taken of it: weights hardly shrink, texts do. */
+const MOST_SHRUNK = 4;
+
+/** Bytes that a model may have on the disk. */
+const mostBytes = ({ bytes }) => Math.ceil(bytes * TOLERANCE);
+
+const megabytes = (bytes) => Math.ceil(bytes / 1e6);
+
+function checkRoom(entry, source, system) {
+  const wanted = fetchedBytes(source) + entry.bytes;
+  checkSpace([{ folder: catalogueDir(), megabytes: megabytes(wanted) }], system);
+}
+
+/** One fetched item as files of the model. */
+async function layOut({ item, file }, folder, limits, note) {
+  if (item.unpack) {
+    const read = limits.bytes + MOST_SHRUNK * item.bytes;
+    return unpack(file, folder, item, { ...limits, read }, (text) => note(`unpacking, ${text}`));
+  }
+  return [await writeHashed(fs.createReadStream(file), folder, fileNameOf(item), limits.bytes)];
+}
+
+async function layOutAll(fetched, folder, entry, note) {
+  const files = [];
+  let left = mostBytes(entry);
+  for (const one of fetched) {
+    const limits = { files: MOST_FILES - files.length, bytes: left };
+    const added = await layOut(one, folder, limits, note);
+    left -= added.reduce((total, { bytes }) => total + bytes, 0);
+    files.push(...added);
+  }
+  return files;
+}
+
+function checkPromise({ name, needs }, files) {
+  const missing = needs.filter((glob) => !files.some(({ path: file }) => matches(file, [glob])));
+  if (missing.length > 0)
+    throw new SetupError(`what came for ${name} does not hold ${missing.join(', ')}; nothing of it was kept`);
+}
+
+/** Digests that nobody knew before, by address. */
+const newDigests = (fetched) =>
+  Object.fromEntries(
+    fetched.filter(({ isNew }) => isNew).map(({ item, sha256 }) => [addressOf(item), sha256]),
+  );
+
+function putInPlace(folder, name) {
+  fs.chmodSync(folder, 0o755);
+  fs.renameSync(folder, modelDir(name));
+  for (const parent of [modelDir(name), catalogueDir()]) {
+    const handle = fs.openSync(parent, 'r');
+    fs.fsyncSync(handle);
+    fs.closeSync(handle);
+  }
+}
+
+async function make(entry, source, folder, context) {
+  const { note } = context;
+  const fetched = [];
+  const clients = path.join(folder, '.clients');
+  for (const item of source.items) fetched.push(await fetchItem(item, { ...context, folder: clients }));
+  const files = await layOutAll(fetched, folder, entry, note);
+  checkPromise(entry, files);
+  fs.rmSync(clients, { recursive: true, force: true });
+  const downloads = fetched.map(({ item, sha256 }) => ({ from: addressOf(item), sha256 }));
+  const added = new Date().toISOString();
+  const { name, task, languages } = entry;
+  writeManifest(folder, { name, task, languages, added, downloads, files });
+  const digests = newDigests(fetched);
+  if (Object.keys(digests).length > 0) pin(digests);
+  putInPlace(folder, name);
+  for (const { item } of fetched) if (item.url) forget(downloadsDir(), item.url);
+  return Object.keys(digests);
+}
+
+async function fromSource(entry, source, context) {
+  checkRoom(entry, source, context.system);
+  const folder = temporaryDir();
+  const clear = () => fs.rmSync(folder, { recursive: true, force: true });
+  const withdraw = onInterrupt(clear);
+  try {
+    return await make(entry, source, folder, context);
+  } finally {
+    withdraw();
+    clear();
+  }
+}
+
+/**
+ * Adds a model from the first of the sources that gives it. Returns the addresses whose digests were pinned just now.
+ * `context` has `note` and `say` for whoever watches, `unchecked`, `signal`. Throws SetupError with what each source said.
+ */
+export async function install(entry, sources, context) {
+  fs.mkdirSync(catalogueDir(), { recursive: true });
+  sweep();
+  const failures = [];
+  for (const source of sources) {
+    try {
+      return await fromSource(entry, source, context);
+    } catch (error) {
+      if (!(error instanceof SetupError)) throw error;
+      failures.push(error.message);
+      if (failures.length < sources.length) context.say(`${error.message}\n  trying another source`);
+    }
+  }
+  throw new SetupError(failures.join('\n'));
+}
+
+/** Removes a model. False where it was not in place. */
+export function uninstall({ name, sources }) {
+  for (const { items } of sources) for (const { url } of items) if (url) forget(downloadsDir(), url);
+  if (!manifestOf(name)) return false;
+  const folder = temporaryDir();
+  for (const made of [modelDir(name), ...preparedDirs(name)])
+    fs.renameSync(made, path.join(folder, path.basename(made)));
+  fs.rmSync(folder, { recursive: true });
+  return true;
+}

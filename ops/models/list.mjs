@@ -1,0 +1,42 @@
+/** The catalogue for a person, and for programs. */
+import { addressOf, CATALOGUE, fetchedBytes } from './catalogue.mjs';
+import { manifestOf, modelDir } from './places.mjs';
+
+const TITLES = { tts: 'Voices (SHERPA_TTS)', stt: 'Recognisers (SHERPA_STT)' };
+
+const size = (bytes) => `${Math.ceil(bytes / 1e6)} MB`;
+
+const stateOf = ({ name }) => (manifestOf(name) ? 'in place' : 'not added');
+
+const hostOf = (item) => (item.url ? new URL(item.url).host : addressOf(item));
+
+const sourcesOf = ({ sources }) => [...new Set(sources.flatMap(({ items }) => items.map(hostOf)))].join(', ');
+
+const languagesOf = ({ languages }) => (languages === 'any' ? 'about 99 languages' : languages.join(' '));
+
+/** What a person reads of a model. */
+const lines = (entry) => [
+  `  ${entry.name.padEnd(22)} ${entry.title}`,
+  `  ${''.padEnd(22)} ${languagesOf(entry)} · ${size(fetchedBytes(entry.sources[0]))} to fetch, ${size(entry.bytes)} on disk · ${stateOf(entry)}`,
+  `  ${''.padEnd(22)} licence: ${entry.licence}`,
+  `  ${''.padEnd(22)} from ${sourcesOf(entry)}${entry.sources.some(({ verified }) => verified) ? '' : ' (not tried by us)'}`,
+];
+
+export const listText = () =>
+  Object.entries(TITLES)
+    .flatMap(([task, title]) => [
+      title,
+      ...CATALOGUE.filter((entry) => entry.task === task).flatMap((entry) => [...lines(entry), '']),
+    ])
+    .concat('npm run models -- add NAME [--from FILE|FOLDER|URL] [--unchecked] · remove NAME · verify [NAME]')
+    .join('\n');
+
+export const listJson = () =>
+  JSON.stringify(
+    CATALOGUE.map((entry) => {
+      const manifest = manifestOf(entry.name);
+      return { ...entry, inPlace: Boolean(manifest), ...(manifest && { folder: modelDir(entry.name) }) };
+    }),
+    null,
+    2,
+  );

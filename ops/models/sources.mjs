@@ -1,0 +1,87 @@
+/**
+ * The items of a source, brought to this disk: by HTTP, by the client of PyPI, which knows its registry, or from a place
+ * that the operator names. What was brought is held against the catalogue's digest, or the pinned one.
+ */
+import fs from 'node:fs';
+import path from 'node:path';
+import { runChild } from '../setup/children.mjs';
+import { SetupError } from '../setup/failure.mjs';
+import { addressOf, fileNameOf } from './catalogue.mjs';
+import { digestOf } from './digest.mjs';
+import { download, forget } from './download.mjs';
+import { pinOf } from './pins.mjs';
+import { downloadsDir } from './places.mjs';
+
+const percent = (have, total) =>
+  Number.isNaN(total) ? `${Math.round(have / 1e6)} MB` : `${Math.floor((100 * have) / total)} %`;
+
+/** Sizes in the catalogue are near, those of what comes may differ a little. */
+const mostOf = ({ bytes }) => Math.ceil(bytes * 1.25) + 1_000_000;
+
+const byHttp = (item, { note, signal, waitMs }) =>
+  download({
+    url: item.url,
+    folder: downloadsDir(),
+    most: mostOf(item),
+    note: (have, total) => note(`${fileNameOf(item)} ${percent(have, total)}`),
+    signal,
+    waitMs,
+  });
+
+/** The only file that a client has put into `folder`. */
+function onlyFile(folder, what) {
+  const [name] = fs.readdirSync(folder);
+  if (name === undefined) throw new SetupError(`${what}: nothing was fetched`);
+  return path.join(folder, name);
+}
+
+const PIP = ['-m', 'pip', 'download', '--quiet', '--no-deps', '--disable-pip-version-check', '--dest'];
+
+async function byPip({ pypi: name, version }, { folder, signal }) {
+  fs.mkdirSync(folder, { recursive: true });
+  const made = fs.mkdtempSync(path.join(folder, 'pip-'));
+  const what = `${name} ${version}`;
+  try {
+    const args = [...PIP, made, '--only-binary', ':all:', `${name}==${version}`];
+    const { code, output } = await runChild('python3', args, { cwd: made, env: process.env, signal });
+    if (code !== 0) throw new SetupError(`pip fetched no ${what}: ${output.at(-1) ?? `exit code ${code}`}`);
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error;
+    throw new SetupError(`${what} comes from PyPI, and there is no python3 with pip here`, { cause: error });
+  }
+  return onlyFile(made, what);
+}
+
+function bring(item, context) {
+  if (item.local) return item.local;
+  return item.pypi ? byPip(item, context) : byHttp(item, context);
+}
+
+/** Whose word the digest is. */
+function expectedOf(item) {
+  const { sha256 } = item;
+  return sha256 ? { sha256, by: 'the catalogue' } : { sha256: pinOf(addressOf(item)), by: 'the first fetch' };
+}
+
+function mismatch(item, { sha256, by }, found) {
+  return new SetupError(
+    `${addressOf(item)} is not what ${by} says; nothing of it was kept\n  expected ${sha256}\n  found    ${found}\n` +
+      '  --unchecked takes it all the same',
+  );
+}
+
+/**
+ * Brings one item: `{ item, file, sha256, isNew }`, the latter where nobody has told its digest before. Throws SetupError;
+ * a file with another digest is thrown away.
+ */
+export async function fetchItem(item, context) {
+  const file = await bring(item, context);
+  const found = await digestOf(file);
+  const expected = expectedOf(item);
+  const fits = expected.sha256 === undefined || expected.sha256 === found;
+  if (!fits && !context.unchecked) {
+    if (item.url) forget(downloadsDir(), item.url);
+    throw mismatch(item, expected, found);
+  }
+  return { item, file, sha256: found, isNew: expected.sha256 !== found };
+}

@@ -1,0 +1,97 @@
+/** The catalogue's entries, and what `npm run models` says and does with them. */
+import fs from 'node:fs';
+import path from 'node:path';
+import t from 'tap';
+import { LANGUAGE_CODES } from '../../contracts/languages.js';
+import { modelFolder, notAdded } from '../../gateway/config/model-folders.js';
+import { CATALOGUE, type Entry, freshModels, models, placed } from '../fixtures/model-catalogue.js';
+
+t.setTimeout(120_000);
+
+const TASKS = ['tts', 'stt'];
+const KINDS = [undefined, 'tar.bz2', 'tar.gz', 'zip'];
+
+function checkEntry(entry: Entry): void {
+  const { name, task, languages, licence, title, bytes, needs, sources } = entry;
+  t.match(name, /^[a-z0-9][a-z0-9-]*$/);
+  t.ok(TASKS.includes(task), `${name} speaks or transcribes`);
+  t.ok(
+    languages === 'any' || languages.every((code) => LANGUAGE_CODES.includes(code)),
+    `${name}: ${languages}`,
+  );
+  t.ok([title, licence].every(Boolean) && needs.length > 0 && sources.length > 0, `${name} tells all`);
+  for (const { url, pypi, version, unpack, bytes: fetched, sha256 } of sources.flatMap(
+    ({ items }) => items,
+  )) {
+    t.ok(url === undefined ? pypi && version : url.startsWith('https://'), `${name} says where`);
+    t.ok(KINDS.includes(unpack), `${name}: ${unpack}`);
+    t.ok(fetched > 0 && bytes > 0, `${name} has a size`);
+    t.match(sha256 ?? '0'.repeat(64), /^[0-9a-f]{64}$/, `${name}: the digest`);
+  }
+}
+
+t.test('each entry says what the model is and where it is had', async () => {
+  t.equal(new Set(CATALOGUE.map(({ name }) => name)).size, CATALOGUE.length, 'no name twice');
+  CATALOGUE.forEach(checkEntry);
+});
+
+t.test('the list has every model with its licence, for people and for programs', async (t) => {
+  freshModels(t);
+  const [text, json] = await Promise.all([models(t), models(t, 'list', '--json')]);
+  for (const { name, licence } of CATALOGUE) {
+    t.ok(text.out.includes(`  ${name} `), name);
+    t.ok(text.out.includes(licence));
+  }
+  t.strictSame(
+    (JSON.parse(json.out) as { name: string; inPlace: boolean }[]).map(({ name, inPlace }) => [
+      name,
+      inPlace,
+    ]),
+    CATALOGUE.map(({ name }) => [name, false]),
+  );
+});
+
+t.test('what is mistyped is a line that says what was meant', async (t) => {
+  freshModels(t);
+  const lines: [args: string[], line: RegExp][] = [
+    [['add', 'piper-de-torsten'], /no model piper-de-torsten; did you mean piper-de-thorsten\?/],
+    [['add', 'xyzzy-no-such'], /no model xyzzy-no-such; npm run models lists them/],
+    [['ad', 'kokoro-en'], /no command ad; did you mean add\?/],
+    [['remove'], /name a model/],
+    [['add', 'kokoro-en', 'kitten-en'], /one model at a time/],
+    [['add', 'kokoro-en', '--from', '/nowhere/at.tar.bz2'], /there is no \/nowhere/],
+    [['add', 'piper-de-thorsten', '--from', import.meta.dirname], /does not hold .*thorsten-medium\.onnx/],
+    [['verify', 'kokoro-en'], /kokoro-en is not in place/],
+    [['list', '--jsom'], /--jsom/],
+  ];
+  const ended = await Promise.all(lines.map(([args]) => models(t, ...args)));
+  for (const [at, { code, err }] of ended.entries()) {
+    t.match(err, lines[at]![1]);
+    t.equal(code, 1);
+    t.notMatch(err, /\n {4}at /, 'no stack');
+  }
+});
+
+t.test('a model from a folder: added, found by its name, verified, removed', async (t) => {
+  const folder = freshModels(t);
+  const name = 'piper-de-thorsten';
+  const voice = path.join(folder, 'brought');
+  fs.mkdirSync(voice);
+  for (const file of ['de_DE-thorsten-medium.onnx', 'de_DE-thorsten-medium.onnx.json', 'MODEL_CARD'])
+    fs.writeFileSync(path.join(voice, file), file);
+  t.equal(notAdded(modelFolder(name, folder)!, folder), name, 'not there yet');
+  const added = await models(t, 'add', name, '--from', voice);
+  t.match(added, { code: 0, out: /SHERPA_TTS=piper-de-thorsten/, err: /is under data CC0[^]*pinned now/ });
+  const place = path.join(folder, 'catalogue', name);
+  t.equal(modelFolder(name, folder), place);
+  t.equal(notAdded(place, folder), undefined);
+  t.match(await models(t, 'verify'), { code: 0, out: /as it was added/ });
+  fs.appendFileSync(path.join(place, 'MODEL_CARD'), '!');
+  t.match(await models(t, 'verify', name), {
+    code: 1,
+    out: /damaged\n.*MODEL_CARD has 11 bytes instead of 10/,
+  });
+  t.match(await models(t, 'remove', name), { code: 0, out: /is removed/ });
+  t.strictSame(placed(folder), []);
+  t.match(await models(t, 'remove', name), { code: 0, out: /is not in place/ });
+});
