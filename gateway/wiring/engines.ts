@@ -16,6 +16,7 @@ import {
 } from '../../engines/backends/openai-compatible/index.js';
 import type { RemoteSettings } from '../../engines/backends/remote/settings.js';
 import { ModelFolder } from '../../engines/backends/sherpa/folder.js';
+import { openSpeakingFolder } from '../../engines/backends/sherpa/piper.js';
 import { describeSherpaStt } from '../../engines/backends/sherpa/stt-kinds.js';
 import { describeSherpaTts } from '../../engines/backends/sherpa/tts-kinds.js';
 import { sttInChild, ttsInChild } from '../../engines/child-engines.js';
@@ -26,6 +27,7 @@ import type { Transcriber } from '../../engines/long-audio.js';
 import { createRegistry, type Registry } from '../../engines/registry.js';
 import { type Config, ConfigError, type RemoteName } from '../config.js';
 import { notInstalled } from '../config/installed.js';
+import { notAdded } from '../config/model-folders.js';
 import type { RoleName } from './roles.js';
 
 interface EngineRow<Engine> {
@@ -54,20 +56,27 @@ function settingsOf({ remotes }: Config, remote: RemoteName): RemoteSettings {
 function inFolder<D>(
   variable: string,
   path: string | undefined,
-  describe: (folder: ModelFolder) => { readonly description: D },
+  modelsDir: string,
+  describe: (path: string) => { readonly description: D },
 ): D {
-  if (path === undefined) throw new ConfigError(`The engine "sherpa" needs ${variable}, a model folder`);
+  if (path === undefined)
+    throw new ConfigError(`The engine "sherpa" needs ${variable}, a model of "npm run models" or a folder`);
+  const missing = notAdded(path, modelsDir);
+  if (missing !== undefined)
+    throw new ConfigError(`${variable}: ${missing} is not there; npm run models -- add ${missing}`);
   try {
-    return describe(new ModelFolder(path)).description;
+    return describe(path).description;
   } catch (error) {
     throw new ConfigError(`${variable}: ${errorText(error)}`);
   }
 }
 
-const sherpaTts = ({ sherpaTts: path, sherpaTtsLanguages: languages }: Config) =>
-  inFolder('SHERPA_TTS', path, (folder) => describeSherpaTts(folder, languages));
-const sherpaStt = ({ sherpaStt: path, sherpaSttLanguages: languages }: Config) =>
-  inFolder('SHERPA_STT', path, (folder) => describeSherpaStt(folder, languages));
+const sherpaTts = ({ sherpaTts: path, sherpaTtsLanguages: languages, modelsDir }: Config) =>
+  inFolder('SHERPA_TTS', path, modelsDir, (folder) =>
+    describeSherpaTts(openSpeakingFolder(folder, modelsDir), languages),
+  );
+const sherpaStt = ({ sherpaStt: path, sherpaSttLanguages: languages, modelsDir }: Config) =>
+  inFolder('SHERPA_STT', path, modelsDir, (folder) => describeSherpaStt(new ModelFolder(folder), languages));
 
 /** A row of an engine whose address the configuration must tell. */
 const remoteRow = <E>(remote: RemoteName, create: (settings: RemoteSettings) => E): EngineRow<E> => ({

@@ -72,6 +72,7 @@ export const ROLES = {
     nice: BEHIND_GATEWAYS,
     count: (config) => config.ttsProcesses,
     variables: ['SHERPA_TTS', 'SHERPA_TTS_LANGUAGES'],
+    settings: models,
   },
   'sherpa-stt': {
     worker: 'sherpa',

@@ -26,7 +26,11 @@ const config = readConfig(process.env);
 const { signal } = new AbortController();
 
 async function loadSpeech(): Promise<Loaded> {
-  const engine = await createSherpaSpeech(config.sherpaTts ?? '', config.sherpaTtsLanguages);
+  const engine = await createSherpaSpeech(
+    config.sherpaTts ?? '',
+    config.sherpaTtsLanguages,
+    config.modelsDir,
+  );
   const [voice] = engine.voices;
   const [language = 'en'] = voice?.languages ?? [];
   async function sayHello(): Promise<void> {

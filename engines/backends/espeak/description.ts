@@ -40,5 +40,8 @@ const voices: readonly EngineVoice[] = [
 
 export const espeakDescription = { name: 'espeak', capabilities, voices } as const;
 
+/** The program, and its data in one file. */
+export const ESPEAK_DATA_PACKAGE = '@echogarden/espeak-ng-emscripten';
+
 /** GPL-3, so it is optional, and loaded in the espeak child alone. */
-export const ESPEAK_PACKAGES = ['@echogarden/espeak-ng-emscripten', 'kuromoji'] as const;
+export const ESPEAK_PACKAGES = [ESPEAK_DATA_PACKAGE, 'kuromoji'] as const;

@@ -92,3 +92,24 @@ export function onnxMetadata(path: string): ReadonlyMap<string, string> {
     closeSync(file);
   }
 }
+
+function encodedVarint(value: number): Buffer {
+  const bytes: number[] = [];
+  let left = value;
+  for (; left > 0x7f; left = Math.floor(left / 128)) bytes.push((left % 128) + 128);
+  return Buffer.from([...bytes, left]);
+}
+
+const encodedField = (number: number, content: Buffer): Buffer =>
+  Buffer.concat([encodedVarint(number * 8 + WIRE.bytes), encodedVarint(content.length), content]);
+
+/** Properties as bytes that may be appended to an ONNX file: fields of a message may come in any order. */
+export const onnxProperties = (properties: ReadonlyMap<string, string>): Buffer =>
+  Buffer.concat(
+    [...properties].map(([key, value]) =>
+      encodedField(
+        PROPERTIES,
+        Buffer.concat([encodedField(KEY, Buffer.from(key)), encodedField(VALUE, Buffer.from(value))]),
+      ),
+    ),
+  );

@@ -182,7 +182,8 @@ export function describeSherpaStt(folder: ModelFolder, languages?: readonly Lang
   }
   const metadata = kind.types ? folder.metadata(kind.types[0]) : new Map<string, string>();
   const { maxPieceSeconds } = kind;
-  const capabilities = { languages: languages ?? kind.languages(metadata), maxPieceSeconds, words: false };
+  const known = languages ?? folder.toldLanguages ?? kind.languages(metadata);
+  const capabilities = { languages: known, maxPieceSeconds, words: false };
   return {
     description: { name: 'sherpa', capabilities },
     model: kind.model(folder),

@@ -7,9 +7,10 @@ import { ServiceError } from '../../../contracts/errors.js';
 import type { LanguageCode } from '../../../contracts/languages.js';
 import type { TtsEngine, TtsEvent, TtsRequest } from '../../../contracts/ports/tts.js';
 import { EngineScheduler } from '../../scheduling/engine-scheduler.js';
+import { defaultModelsFolder } from '../model-files.js';
 import { samplesOfFloats } from '../samples.js';
 import { hasSound } from '../sound.js';
-import { ModelFolder } from './folder.js';
+import { openSpeakingFolder } from './piper.js';
 import { describeSherpaTts } from './tts-kinds.js';
 
 const CHUNKS_PER_SECOND = 10;
@@ -34,12 +35,18 @@ async function generate(
   return samplesOfFloats(samples);
 }
 
-/** Loads the model. Throws, for the operator to read, where the folder is not one of a known kind. */
+/**
+ * Loads the model; what has to be made of it first is kept below `modelsDir`. Throws, for the operator to read, where the
+ * folder is not one of a known kind.
+ */
 export async function createSherpaSpeech(
   path: string,
   languages?: readonly LanguageCode[],
+  modelsDir = defaultModelsFolder,
 ): Promise<TtsEngine> {
-  const { description, speakers, model } = describeSherpaTts(new ModelFolder(path), languages);
+  const folder = openSpeakingFolder(path, modelsDir);
+  const { description, speakers, model } = describeSherpaTts(folder, languages);
+  await folder.prepare();
   const tts = await sherpa.OfflineTts.createAsync({ model, maxNumSentences: 1 });
   const { sampleRate } = description.capabilities;
   if (tts.sampleRate !== sampleRate)

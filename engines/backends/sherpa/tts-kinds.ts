@@ -149,7 +149,7 @@ export function describeSherpaTts(folder: ModelFolder, languages?: readonly Lang
     );
   }
   const speakers = speakersOf(folder, metadata);
-  const voices = voicesOf(folder, speakers, languages ?? languagesIn(metadata), kind);
+  const voices = voicesOf(folder, speakers, languages ?? folder.toldLanguages ?? languagesIn(metadata), kind);
   if (voices.length === 0)
     throw new Error(`Say in SHERPA_TTS_LANGUAGES what the model in ${folder.path} speaks`);
   const capabilities = {
