@@ -24,6 +24,10 @@ export interface RegistryOptions {
   readonly routes?: ModelRoutes;
 }
 
+/** `sherpa` names the engines of all its models, `sherpa/kokoro-en` one of them. */
+const isNamed = (engine: { readonly name: string }, name: string): boolean =>
+  engine.name === name || engine.name.startsWith(`${name}/`);
+
 const transcribesIn = (transcriber: Transcriber, language: string | undefined): boolean =>
   language === undefined || transcriber.languages === 'any' || transcriber.languages.includes(language);
 
@@ -31,7 +35,7 @@ export function createRegistry({ tts, stt, routes = {} }: RegistryOptions): Regi
   const routed = <E extends { readonly name: string }>(engines: readonly E[], model: keyof ModelRoutes) => {
     const names = routes[model] ?? routes['*'];
     if (!names) return engines;
-    return names.flatMap((name) => engines.filter((engine) => engine.name === name));
+    return names.flatMap((name) => engines.filter((engine) => isNamed(engine, name)));
   };
   return {
     speakers: tts,

@@ -43,8 +43,11 @@ const rowsOf = (engine: TtsEngine): OwnVoice[] =>
     engineVoice: voice.name,
   }));
 
-const withAlloy = ([first, ...rest]: readonly OwnVoice[]): readonly OwnVoice[] =>
-  first ? [{ ...first, aliases: ['alloy'] }, ...rest] : [];
+/** Clients ask for `alloy` where nobody chose a voice, mostly with English text: a voice of English, where there is one. */
+function withAlloy(voices: readonly OwnVoice[]): readonly OwnVoice[] {
+  const alloy = voices.find(({ languages }) => languages.includes('en')) ?? voices[0];
+  return voices.map((voice) => (voice === alloy ? { ...voice, aliases: ['alloy'] } : voice));
+}
 
 function ownVoices(engines: readonly TtsEngine[]) {
   const rows = withAlloy(engines.flatMap(rowsOf));

@@ -4,11 +4,12 @@
  */
 import { resolve } from 'node:path';
 import type { Vocabulary } from '../contracts/vocabulary.js';
+import { SHERPA } from '../engines/backends/sherpa/folder.js';
 import { checkContradictions } from './config/contradictions.js';
-import { modelFolder } from './config/model-folders.js';
+import { modelFolders } from './config/model-folders.js';
 import { strangeBase } from './config/pcm-rates.js';
 import { readRemotes, type Remotes } from './config/remotes.js';
-import { ConfigError, type Env, readTable } from './config/setting.js';
+import { ConfigError, type Described, type Env, readTable } from './config/setting.js';
 import { LIVEKIT, SETTINGS, VOCABULARY } from './config/settings.js';
 import { basesOf } from './dialects/protocol-a/bases.js';
 
@@ -31,12 +32,29 @@ export interface Config extends Settings {
   /** Those whose address is told. */
   readonly remotes: Remotes;
   readonly livekit: LivekitServer | undefined;
+  /** The models of the engines `sherpa`. */
+  readonly models: { readonly tts: readonly string[]; readonly stt: readonly string[] };
 }
 
 /** All of its variables, or none. */
 function readLivekit(env: Env): LivekitServer | undefined {
   const { url, key, secret } = readTable(LIVEKIT, env);
   return url && key && secret ? { url, key, secret } : undefined;
+}
+
+/** What the operator adds goes first, unless the list of engines says otherwise. */
+function readModels({ sherpaTts, sherpaStt, modelsDir, ttsEngines, sttEngines }: Settings, env: Env) {
+  const models = {
+    tts: modelFolders('tts', sherpaTts, modelsDir),
+    stt: modelFolders('stt', sherpaStt, modelsDir),
+  };
+  const withOwn = (setting: Described, engines: readonly string[], own: readonly string[]) =>
+    env[setting.env] || own.length === 0 ? engines : [SHERPA, ...engines];
+  return {
+    models,
+    ttsEngines: withOwn(SETTINGS.ttsEngines, ttsEngines, models.tts),
+    sttEngines: withOwn(SETTINGS.sttEngines, sttEngines, models.stt),
+  };
 }
 
 /** Errors: `ConfigError` for a base that does not exist. */
@@ -55,8 +73,7 @@ export function readConfig(env: Env): Config {
   const config = {
     ...settings,
     dataDir: resolve(settings.dataDir),
-    sherpaTts: modelFolder(settings.sherpaTts, settings.modelsDir),
-    sherpaStt: modelFolder(settings.sherpaStt, settings.modelsDir),
+    ...readModels(settings, env),
     vocabulary,
     remotes: readRemotes(env),
     livekit: readLivekit(env),

@@ -1,20 +1,54 @@
 /**
- * The folder that a setting means: a path, or the name of a model that `npm run models -- add` has put below MODELS_DIR
- * (ops/models/places.mjs lays it out). A folder of that name in the working directory counts where no such model is.
+ * The models that the engines `sherpa` run: those that SHERPA_TTS and SHERPA_STT list, else all that `npm run models -- add`
+ * has put below MODELS_DIR (ops/models/places.mjs lays it out), in the order in which they were added.
  */
-import { existsSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { readJson } from '../../engines/backends/sherpa/folder.js';
+import { pairsIn } from '../../engines/backends/sherpa/piper.js';
+
+type Task = 'tts' | 'stt';
 
 const NAME = /^[a-z0-9][a-z0-9._-]*$/i;
 
-const catalogueFolder = (modelsDir: string): string => join(modelsDir, 'catalogue');
+const catalogueFolder = (modelsDir: string): string => join(resolve(modelsDir), 'catalogue');
 
-export function modelFolder(value: string | undefined, modelsDir: string): string | undefined {
-  if (value === undefined || !NAME.test(value)) return value;
-  const folder = join(catalogueFolder(modelsDir), value);
-  return !existsSync(folder) && existsSync(value) ? value : folder;
+/** A path, or the name of a model that was added; a folder of that name in the working directory, where no such model is. */
+function placeOf(value: string, modelsDir: string): string {
+  if (!NAME.test(value)) return resolve(value);
+  const added = join(catalogueFolder(modelsDir), value);
+  return !existsSync(added) && existsSync(value) ? resolve(value) : added;
 }
 
+/** A folder with several of Piper's pairs holds as many models. */
+function modelsAt(place: string): readonly string[] {
+  const isFolder = statSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
+  const pairs = isFolder ? pairsIn(place) : [];
+  return pairs.length > 1 ? pairs : [place];
+}
+
+interface Manifest {
+  readonly task?: unknown;
+  readonly added?: unknown;
+}
+
+function addedModels(task: Task, modelsDir: string): readonly string[] {
+  const folder = catalogueFolder(modelsDir);
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => NAME.test(name)) : [];
+  const rows = names.flatMap((name) => {
+    const file = join(folder, name, '.model.json');
+    const manifest = (existsSync(file) ? readJson(file) : undefined) as Manifest | undefined;
+    return manifest?.task === task ? [{ place: join(folder, name), added: String(manifest.added) }] : [];
+  });
+  return rows.sort((a, b) => a.added.localeCompare(b.added)).map(({ place }) => place);
+}
+
+/** Folders, or models of Piper's pairs in a folder of several. What is listed need not exist. */
+export const modelFolders = (task: Task, listed: readonly string[], modelsDir: string): readonly string[] =>
+  listed.length > 0
+    ? listed.flatMap((value) => modelsAt(placeOf(value, modelsDir)))
+    : addedModels(task, modelsDir);
+
 /** The name of a model that a setting means and that was not added; undefined for all else. */
-export const notAdded = (folder: string, modelsDir: string): string | undefined =>
-  dirname(folder) === catalogueFolder(modelsDir) && !existsSync(folder) ? basename(folder) : undefined;
+export const notAdded = (place: string, modelsDir: string): string | undefined =>
+  dirname(place) === catalogueFolder(modelsDir) && !existsSync(place) ? basename(place) : undefined;

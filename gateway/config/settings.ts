@@ -126,9 +126,11 @@ const DEFAULT_TTS_ENGINES = notInstalled(ESPEAK_PACKAGES).length === 0 ? ['flite
 
 const SPEECH = {
   ttsEngines: list('TTS_ENGINES', DEFAULT_TTS_ENGINES, 'Engines that speak, in order of preference.', {
-    shown: 'flite, and espeak where it is installed',
+    shown: 'sherpa where it has models, flite, and espeak where it is installed',
   }),
-  sttEngines: list('STT_ENGINES', ['moonshine'], 'Engines that transcribe, in order of preference.'),
+  sttEngines: list('STT_ENGINES', ['moonshine'], 'Engines that transcribe, in order of preference.', {
+    shown: 'sherpa where it has models, moonshine',
+  }),
   modelRoutes: json<ModelRoutes>(
     'MODEL_ROUTES',
     {},
@@ -144,22 +146,30 @@ const SPEECH = {
     "Rate of protocol A's pcm where a request names none: for all bases, or by base (/v1=24000,/compat/v1=24000).",
     { shown: '44100' },
   ),
-  sherpaTts: path(
+  sherpaTts: list(
     'SHERPA_TTS',
-    undefined,
-    'Model that the engine sherpa speaks with: a name of npm run models, or a folder.',
+    [],
+    'Models that the engine sherpa speaks with, in order of preference: names of npm run models, or folders.',
+    { shown: 'those that npm run models has added' },
   ),
-  sherpaTtsLanguages: languages('SHERPA_TTS_LANGUAGES', 'Languages of that model.', {
+  sherpaTtsLanguages: languages('SHERPA_TTS_LANGUAGES', 'Languages of that model, where there is one.', {
     shown: 'what the model says, else en',
   }),
-  sherpaStt: path(
+  sherpaStt: list(
     'SHERPA_STT',
-    undefined,
-    'Model that the engine sherpa transcribes with: a name of npm run models, or a folder.',
+    [],
+    'Models that the engine sherpa transcribes with, in order of preference: names of npm run models, or folders.',
+    { shown: 'those that npm run models has added' },
   ),
-  sherpaSttLanguages: languages('SHERPA_STT_LANGUAGES', 'Languages of that model.', {
+  sherpaSttLanguages: languages('SHERPA_STT_LANGUAGES', 'Languages of that model, where there is one.', {
     shown: 'what the model says, else en',
   }),
+  sherpaMemoryMb: count(
+    'SHERPA_MEMORY_MB',
+    2048,
+    [1, 1_000_000],
+    'Megabytes that the models of a process of sherpa may take, about; the least recently used leave.',
+  ),
   modelsDir: path('MODELS_DIR', resolve(REPOSITORY, '.models'), 'Folder that set-up puts the models in.', {
     shown: '.models beside package.json',
   }),

@@ -82,8 +82,8 @@ const REMOTE_LISTS: readonly Engines[] = ['ttsEngines', 'sttEngines'];
 /** A line for each address or folder that no engine in use needs. */
 export function unusedSettings(config: Config): readonly string[] {
   const configured: [variable: string, isSet: boolean, engine: string, lists: readonly Engines[]][] = [
-    ['SHERPA_TTS', config.sherpaTts !== undefined, 'sherpa', ['ttsEngines']],
-    ['SHERPA_STT', config.sherpaStt !== undefined, 'sherpa', ['sttEngines']],
+    ['SHERPA_TTS', config.sherpaTts.length > 0, 'sherpa', ['ttsEngines']],
+    ['SHERPA_STT', config.sherpaStt.length > 0, 'sherpa', ['sttEngines']],
     ['REMOTE_OPENAI_URL', config.remotes.openai !== undefined, 'openai-compatible', REMOTE_LISTS],
     ['REMOTE_NATIVE_URL', config.remotes.native !== undefined, 'native-compatible', REMOTE_LISTS],
   ];

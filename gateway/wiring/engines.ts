@@ -21,6 +21,7 @@ import { describeSherpaStt } from '../../engines/backends/sherpa/stt-kinds.js';
 import { describeSherpaTts } from '../../engines/backends/sherpa/tts-kinds.js';
 import { sttInChild, ttsInChild } from '../../engines/child-engines.js';
 import { errorText } from '../../contracts/errors.js';
+import type { LanguageCode } from '../../contracts/languages.js';
 import type { JobRunner } from '../../contracts/ports/jobs.js';
 import type { TtsEngine } from '../../contracts/ports/tts.js';
 import type { Transcriber } from '../../engines/long-audio.js';
@@ -37,7 +38,8 @@ interface EngineRow<Engine> {
   readonly models: readonly string[];
   /** Throws `ConfigError` where it cannot run here. */
   check?(config: Config): void;
-  reach(runner: (role: RoleName) => JobRunner, config: Config): Engine;
+  /** One engine, or one a model. */
+  reach(runner: (role: RoleName) => JobRunner, config: Config): Engine | readonly Engine[];
 }
 
 function needPackages(engine: string, packages: readonly string[]): void {
@@ -52,31 +54,57 @@ function settingsOf({ remotes }: Config, remote: RemoteName): RemoteSettings {
   throw new ConfigError(`The engine "${remote}-compatible" needs REMOTE_${remote.toUpperCase()}_URL`);
 }
 
-/** Describes an operator's model folder without loading the model. Errors: `ConfigError`. */
-function inFolder<D>(
-  variable: string,
-  path: string | undefined,
-  modelsDir: string,
-  describe: (path: string) => { readonly description: D },
-): D {
-  if (path === undefined)
-    throw new ConfigError(`The engine "sherpa" needs ${variable}, a model of "npm run models" or a folder`);
-  const missing = notAdded(path, modelsDir);
+interface OwnModels<D> {
+  /** What lists them. */
+  readonly variable: string;
+  readonly places: readonly string[];
+  readonly languages: readonly LanguageCode[] | undefined;
+  readonly modelsDir: string;
+  describe(place: string): { readonly description: D };
+}
+
+/** Describes one of the operator's models without loading it. Errors: `ConfigError`. */
+function describeOwn<D>({ variable, modelsDir, describe }: OwnModels<D>, place: string): D {
+  const missing = notAdded(place, modelsDir);
   if (missing !== undefined)
     throw new ConfigError(`${variable}: ${missing} is not there; npm run models -- add ${missing}`);
   try {
-    return describe(path).description;
+    return describe(place).description;
   } catch (error) {
     throw new ConfigError(`${variable}: ${errorText(error)}`);
   }
 }
 
-const sherpaTts = ({ sherpaTts: path, sherpaTtsLanguages: languages, modelsDir }: Config) =>
-  inFolder('SHERPA_TTS', path, modelsDir, (folder) =>
-    describeSherpaTts(openSpeakingFolder(folder, modelsDir), languages),
-  );
-const sherpaStt = ({ sherpaStt: path, sherpaSttLanguages: languages, modelsDir }: Config) =>
-  inFolder('SHERPA_STT', path, modelsDir, (folder) => describeSherpaStt(new ModelFolder(folder), languages));
+/** The descriptions of the operator's models. Errors: `ConfigError`. */
+function ownModels<D extends { readonly name: string }>(models: OwnModels<D>): readonly D[] {
+  const { variable, places, languages } = models;
+  if (places.length === 0)
+    throw new ConfigError(`The engine "sherpa" needs ${variable}, or a model of "npm run models"`);
+  if (languages && places.length > 1)
+    throw new ConfigError(`${variable}_LANGUAGES is for one model, and there are ${places.length}`);
+  const described = places.map((place) => describeOwn(models, place));
+  const names = described.map(({ name }) => name);
+  const twice = names.find((name, at) => names.indexOf(name) < at);
+  if (twice !== undefined) throw new ConfigError(`${variable} has two models named ${twice}`);
+  return described;
+}
+
+const sherpaTts = ({ models, sherpaTtsLanguages: languages, modelsDir }: Config) =>
+  ownModels({
+    variable: 'SHERPA_TTS',
+    places: models.tts,
+    languages,
+    modelsDir,
+    describe: (place) => describeSherpaTts(openSpeakingFolder(place, modelsDir), languages),
+  });
+const sherpaStt = ({ models, sherpaSttLanguages: languages, modelsDir }: Config) =>
+  ownModels({
+    variable: 'SHERPA_STT',
+    places: models.stt,
+    languages,
+    modelsDir,
+    describe: (place) => describeSherpaStt(new ModelFolder(place), languages),
+  });
 
 /** A row of an engine whose address the configuration must tell. */
 const remoteRow = <E>(remote: RemoteName, create: (settings: RemoteSettings) => E): EngineRow<E> => ({
@@ -97,7 +125,7 @@ const TTS: Readonly<Record<string, EngineRow<TtsEngine>>> = {
     role: 'sherpa-tts',
     models: [],
     check: (config) => void sherpaTts(config),
-    reach: (runner, config) => ttsInChild(runner('sherpa-tts'), sherpaTts(config)),
+    reach: (runner, config) => sherpaTts(config).map((model) => ttsInChild(runner('sherpa-tts'), model)),
   },
   'openai-compatible': remoteRow('openai', createOpenaiSpeech),
   'native-compatible': remoteRow('native', createNativeSpeech),
@@ -119,7 +147,7 @@ const STT: Readonly<Record<string, EngineRow<Transcriber>>> = {
     role: 'sherpa-stt',
     models: ['silero/silero_vad_v6.onnx'],
     check: (config) => void sherpaStt(config),
-    reach: (runner, config) => sttInChild(runner('sherpa-stt'), sherpaStt(config)),
+    reach: (runner, config) => sherpaStt(config).map((model) => sttInChild(runner('sherpa-stt'), model)),
   },
   'openai-compatible': remoteRow('openai', createOpenaiTranscriber),
   'native-compatible': remoteRow('native', createNativeTranscriber),
@@ -154,7 +182,7 @@ export const engineModels = (config: Config): readonly string[] =>
 
 export const reachEngines = (config: Config, runner: (role: RoleName) => JobRunner): Registry =>
   createRegistry({
-    tts: ttsRows(config).map((row) => row.reach(runner, config)),
-    stt: sttRows(config).map((row) => row.reach(runner, config)),
+    tts: ttsRows(config).flatMap((row) => row.reach(runner, config)),
+    stt: sttRows(config).flatMap((row) => row.reach(runner, config)),
     routes: config.modelRoutes,
   });

@@ -66,20 +66,22 @@ export const ROLES = {
     variables: NETWORK,
     settings: (config) => ({ ...models(config), ROOMS: roomSettings(config) }),
   },
-  /** An operator's own models: what they do to their process is nobody else's. */
+  /** An operator's own models: what they do to their process is nobody else's. With one arena they leave memory as they go. */
   'sherpa-tts': {
     worker: 'sherpa',
     nice: BEHIND_GATEWAYS,
     count: (config) => config.ttsProcesses,
-    variables: ['SHERPA_TTS', 'SHERPA_TTS_LANGUAGES'],
-    settings: models,
+    env: ONE_ARENA,
+    variables: ['SHERPA_TTS_LANGUAGES', 'SHERPA_MEMORY_MB'],
+    settings: (config) => ({ ...models(config), SHERPA_TTS: config.models.tts.join(',') }),
   },
   'sherpa-stt': {
     worker: 'sherpa',
     nice: BEHIND_GATEWAYS,
     count: (config) => config.sttProcesses,
-    variables: ['SHERPA_STT', 'SHERPA_STT_LANGUAGES'],
-    settings: models,
+    env: ONE_ARENA,
+    variables: ['SHERPA_STT_LANGUAGES', 'SHERPA_MEMORY_MB'],
+    settings: (config) => ({ ...models(config), SHERPA_STT: config.models.stt.join(',') }),
   },
 } as const satisfies Record<string, RoleRow>;
 

@@ -1,11 +1,14 @@
 /**
- * The children of an operator's own models on sherpa-onnx: role `sherpa-tts` speaks with the folder SHERPA_TTS,
- * role `sherpa-stt` transcribes with SHERPA_STT, beside Silero. Models are loaded before the child takes work and warmed
- * up behind that. Words are aligned for models of English alone: what they are aligned to is English speech.
+ * The children of an operator's own models on sherpa-onnx: role `sherpa-tts` speaks with those of SHERPA_TTS, role
+ * `sherpa-stt` transcribes with those of SHERPA_STT, beside Silero. The first model is loaded before the child is taken for
+ * ready, the others with their first use. Words are aligned for models of English alone: what they are aligned to is
+ * English speech.
  */
 import { RECOGNITION_RATE } from '../../contracts/audio.js';
 import type { SttEngine } from '../../contracts/ports/stt.js';
+import type { TtsEngine } from '../../contracts/ports/tts.js';
 import { createAligner } from '../../engines/alignment/aligner.js';
+import { LoadedModels } from '../../engines/backends/sherpa/loaded-models.js';
 import { createSherpaStt } from '../../engines/backends/sherpa/transcription.js';
 import { createSherpaSpeech } from '../../engines/backends/sherpa/synthesis.js';
 import { createSilero } from '../../engines/backends/silero/index.js';
@@ -19,46 +22,53 @@ const SLOTS = 64;
 
 interface Loaded {
   readonly engines: LoadedEngines;
+  /** Has the first model work. */
   warmUp(): Promise<unknown>;
 }
 
 const config = readConfig(process.env);
 const { signal } = new AbortController();
+const memory = new LoadedModels(config.sherpaMemoryMb * 1e6);
 
-async function loadSpeech(): Promise<Loaded> {
-  const engine = await createSherpaSpeech(
-    config.sherpaTts ?? '',
-    config.sherpaTtsLanguages,
-    config.modelsDir,
-  );
+async function sayHello(engine: TtsEngine): Promise<void> {
   const [voice] = engine.voices;
-  const [language = 'en'] = voice?.languages ?? [];
-  async function sayHello(): Promise<void> {
-    const hello = { text: 'Hello.', voice: voice?.name ?? '', language, speed: 1 };
-    for await (const event of engine.synthesize(hello, signal)) void event;
-  }
-  return { engines: { tts: [engine], stt: [] }, warmUp: sayHello };
+  const hello = { text: 'Hello.', voice: voice?.name ?? '', language: voice?.languages[0] ?? 'en', speed: 1 };
+  for await (const event of engine.synthesize(hello, signal)) void event;
+}
+
+function openSpeech(): Loaded {
+  const { modelsDir, sherpaTtsLanguages: languages } = config;
+  const tts = config.models.tts.map((path) => createSherpaSpeech(path, { modelsDir, languages, memory }));
+  return { engines: { tts, stt: [] }, warmUp: async () => tts[0] && sayHello(tts[0]) };
 }
 
 const hearsOnlyEnglish = ({ capabilities: { languages } }: SttEngine): boolean =>
   languages !== 'any' && languages.every((language) => language === 'en');
 
-async function loadEar(): Promise<Loaded> {
-  const engine = await createSherpaStt(config.sherpaStt ?? '', config.sherpaSttLanguages);
-  const align = hearsOnlyEnglish(engine) ? { align: createAligner().align } : {};
-  const transcriber = createTranscriber({ engine, voiceActivity: createSilero(config.modelsDir), ...align });
+function openEars(): Loaded {
+  const { modelsDir, sherpaSttLanguages: languages } = config;
+  const ears = config.models.stt.map((path) => createSherpaStt(path, { modelsDir, languages, memory }));
+  const aligner = ears.some(hearsOnlyEnglish) ? createAligner() : undefined;
+  const voiceActivity = createSilero(modelsDir);
+  const stt = ears.map((engine) =>
+    createTranscriber({
+      engine,
+      voiceActivity,
+      ...(aligner && hearsOnlyEnglish(engine) ? { align: aligner.align } : {}),
+    }),
+  );
   const hum = Int16Array.from({ length: RECOGNITION_RATE }, (_, at) => Math.round(8000 * Math.sin(at / 12)));
-  return { engines: { tts: [], stt: [transcriber] }, warmUp: () => engine.transcribe(hum, {}, signal) };
+  return { engines: { tts: [], stt }, warmUp: async () => ears[0]?.transcribe(hum, {}, signal) };
 }
 
-const ROLES: Readonly<Record<string, () => Promise<Loaded>>> = {
-  'sherpa-tts': loadSpeech,
-  'sherpa-stt': loadEar,
+const ROLES: Readonly<Record<string, () => Loaded>> = {
+  'sherpa-tts': openSpeech,
+  'sherpa-stt': openEars,
 };
 
 const { role } = childPlace();
-const load = ROLES[role];
-if (!load) throw new Error(`There is no role "${role}" here`);
-const { engines, warmUp } = await load();
-await serveAsChild({ handlers: speechJobs(engines), slots: SLOTS });
+const open = ROLES[role];
+if (!open) throw new Error(`There is no role "${role}" here`);
+const { engines, warmUp } = open();
 await warmUp();
+await serveAsChild({ handlers: speechJobs(engines), slots: SLOTS });

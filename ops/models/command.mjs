@@ -30,15 +30,14 @@ const locked = (work) =>
     onWait: ({ pid }) => say(`waiting for another command (process ${pid})`),
   });
 
-/** How a gateway uses the model. */
-const USE = {
-  tts: ({ name }) => `SHERPA_TTS=${name} TTS_ENGINES=sherpa,flite,espeak npm start`,
-  stt: ({ name }) => `SHERPA_STT=${name} STT_ENGINES=sherpa npm start`,
-};
+/** Variables that say which models a gateway uses, where they are set. */
+const CHOICES = { tts: ['SHERPA_TTS', 'TTS_ENGINES'], stt: ['SHERPA_STT', 'STT_ENGINES'] };
 
-function told(entry, pinned) {
+function told({ name, task }, pinned) {
   for (const address of pinned) say(`its digest was not known before and is pinned now: ${address}`);
-  console.log(`${entry.name} is in ${modelDir(entry.name)}\nUse it: ${USE[entry.task](entry)}`);
+  const set = CHOICES[task].filter((variable) => process.env[variable]);
+  const use = set.length > 0 ? `, where ${set.join(' and ')} name${set.length > 1 ? '' : 's'} it` : '';
+  console.log(`${name} is in ${modelDir(name)}\nThe gateway uses it from its next start on${use}.`);
 }
 
 async function add(entry, { from, unchecked }) {

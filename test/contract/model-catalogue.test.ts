@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
 import { LANGUAGE_CODES } from '../../contracts/languages.js';
-import { modelFolder, notAdded } from '../../gateway/config/model-folders.js';
+import { modelFolders, notAdded } from '../../gateway/config/model-folders.js';
 import { CATALOGUE, type Entry, freshModels, models, placed } from '../fixtures/model-catalogue.js';
 
 t.setTimeout(120_000);
@@ -79,11 +79,19 @@ t.test('a model from a folder: added, found by its name, verified, removed', asy
   fs.mkdirSync(voice);
   for (const file of ['de_DE-thorsten-medium.onnx', 'de_DE-thorsten-medium.onnx.json', 'MODEL_CARD'])
     fs.writeFileSync(path.join(voice, file), file);
-  t.equal(notAdded(modelFolder(name, folder)!, folder), name, 'not there yet');
+  t.strictSame(
+    modelFolders('tts', [name], folder).map((place) => notAdded(place, folder)),
+    [name],
+    'not yet',
+  );
   const added = await models(t, 'add', name, '--from', voice);
-  t.match(added, { code: 0, out: /SHERPA_TTS=piper-de-thorsten/, err: /is under data CC0[^]*pinned now/ });
+  t.match(added, {
+    code: 0,
+    out: /uses it from its next start on\./,
+    err: /is under data CC0[^]*pinned now/,
+  });
   const place = path.join(folder, 'catalogue', name);
-  t.equal(modelFolder(name, folder), place);
+  t.strictSame(modelFolders('tts', [name], folder), [place]);
   t.equal(notAdded(place, folder), undefined);
   t.match(await models(t, 'verify'), { code: 0, out: /as it was added/ });
   fs.appendFileSync(path.join(place, 'MODEL_CARD'), '!');

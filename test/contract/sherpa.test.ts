@@ -3,7 +3,7 @@
  * models. Moonshine's own files serve as an operator's recognition folder. A speaking one comes in no npm package:
  * its tests run where SHERPA_TEST_TTS names a folder.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
@@ -134,7 +134,7 @@ t.test('recognition models: kind and languages from the folder alone', async (t)
 });
 
 t.test("moonshine's files as an operator's folder", async (t) => {
-  const ear = await createSherpaStt(join(defaultModelsFolder, 'moonshine'));
+  const ear = createSherpaStt(join(defaultModelsFolder, 'moonshine'));
   const flite = await createFlite();
   const wanted = 'We are open from nine in the morning until six in the evening.';
   const samples = await spoken(flite, wanted);
@@ -142,32 +142,53 @@ t.test("moonshine's files as an operator's folder", async (t) => {
   await sttConformance(t, ear, { samples, other, heard: (heard) => wordErrors(wanted, heard) <= 2 });
 });
 
-t.test('a gateway hears with an operator folder, and times words', async (t) => {
-  const gateway = await startGateway({
-    TTS_ENGINES: 'flite',
-    STT_ENGINES: 'sherpa',
-    SHERPA_STT: join(defaultModelsFolder, 'moonshine'),
-  });
-  t.teardown(() => gateway.stop());
-  const text = 'Thank you for calling, your order was sent this morning.';
-  const speech = await fetch(`${gateway.base}/v1/tts`, {
-    method: 'POST',
-    headers: { ...gateway.authorization, 'content-type': 'application/json' },
-    body: JSON.stringify({ text, format: 'wav' }),
-  });
-  const form = new FormData();
-  form.append('audio', new Blob([await speech.arrayBuffer()]), 'speech.wav');
-  form.append('ignore_timestamps', 'false');
-  const answer = await fetch(`${gateway.base}/v1/asr`, {
-    method: 'POST',
-    headers: gateway.authorization,
-    body: form,
-  });
-  const heard = (await answer.json()) as { text: string; segments: { start: number; end: number }[] };
-  t.ok(wordErrors(text, heard.text) <= 1, heard.text);
-  t.equal(heard.segments.length, heard.text.split(' ').length);
-  t.ok(heard.segments.every(({ start, end }) => end > start));
-});
+/** Moonshine's files once more, said to be of German. */
+function germanFolder(): string {
+  const { path } = folderOf({ '.model.json': JSON.stringify({ languages: ['de'] }) });
+  const moonshine = join(defaultModelsFolder, 'moonshine');
+  for (const name of readdirSync(moonshine).filter((file) => !file.startsWith('.')))
+    symlinkSync(join(moonshine, name), join(path, name));
+  return path;
+}
+
+t.test(
+  'a gateway hears with several folders by language, within their memory, and times words',
+  async (t) => {
+    const gateway = await startGateway({
+      TTS_ENGINES: 'flite',
+      STT_ENGINES: 'sherpa',
+      SHERPA_STT: `${join(defaultModelsFolder, 'moonshine')},${germanFolder()}`,
+      // For one of them at a time.
+      SHERPA_MEMORY_MB: '60',
+    });
+    t.teardown(() => gateway.stop());
+    const text = 'Thank you for calling, your order was sent this morning.';
+    const speech = await fetch(`${gateway.base}/v1/tts`, {
+      method: 'POST',
+      headers: { ...gateway.authorization, 'content-type': 'application/json' },
+      body: JSON.stringify({ text, format: 'wav' }),
+    });
+    const audio = new Blob([await speech.arrayBuffer()]);
+    async function hear(fields: Readonly<Record<string, string>>) {
+      const form = new FormData();
+      form.append('audio', audio, 'speech.wav');
+      for (const [name, value] of Object.entries(fields)) form.append(name, value);
+      const init = { method: 'POST', headers: gateway.authorization, body: form };
+      const answer = await fetch(`${gateway.base}/v1/asr`, init);
+      const heard = (await answer.json()) as { text: string; segments: { start: number; end: number }[] };
+      return { status: answer.status, ...heard };
+    }
+    const timed = await hear({ ignore_timestamps: 'false' });
+    t.ok(wordErrors(text, timed.text) <= 1, timed.text);
+    t.equal(timed.segments.length, timed.text.split(' ').length);
+    t.ok(timed.segments.every(({ start, end }) => end > start));
+    for (const language of ['de', 'en']) {
+      const { text: heard } = await hear({ language });
+      t.ok(wordErrors(text, heard) <= 1, `${language}: ${heard}`);
+    }
+    t.equal((await hear({ language: 'fr' })).status, 400, 'none of them hears French');
+  },
+);
 
 t.test('a start with a folder that holds no model says so in one line', async (t) => {
   const dataDir = await temporaryFolder();
@@ -189,10 +210,10 @@ const voiceFolder = process.env['SHERPA_TEST_TTS'];
 const skip = voiceFolder ? false : 'SHERPA_TEST_TTS names no model folder';
 
 t.test('a speaking model conforms, and is understood', { skip }, async (t) => {
-  const engine = await createSherpaSpeech(voiceFolder!);
+  const engine = createSherpaSpeech(voiceFolder!);
   const sentence = 'The package was delivered to the front door this morning.';
   await ttsConformance(t, engine, { sentence, varies: true });
-  const ear = await createSherpaStt(join(defaultModelsFolder, 'moonshine'));
+  const ear = createSherpaStt(join(defaultModelsFolder, 'moonshine'));
   const voice = engine.voices[0]?.name ?? '';
   const { samples } = await speakAll(engine, { text: sentence, voice, language: 'en', speed: 1 });
   const step = engine.capabilities.sampleRate / RECOGNITION_RATE;

@@ -52,7 +52,7 @@ t.test('bzip2: blocks and streams follow one another, in whatever chunks they co
 });
 
 t.test('bzip2: what is damaged or ends early is refused', async (t) => {
-  const fault = { constructor: Bzip2Error };
+  const fault = { constructor: Bzip2Error, message: /^/ };
   const whole = await textOf(unpacked([goodBz2]));
   let refused = 0;
   for (const damaged of damages(goodBz2)) {
@@ -82,12 +82,12 @@ t.test('zip: no damage to the archive gives another content', async (t) => {
   for (const damaged of damages(goodZip)) {
     const contents = await read(damaged).catch((error: Error & { code?: string }) => {
       refused += 1;
-      if (!(error instanceof ZipError) && !error.code?.startsWith('Z_')) throw error;
+      if (!error.code?.startsWith('Z_') && !(error instanceof ZipError)) throw error;
       return [];
     });
     t.ok(contents.every((content) => whole.includes(content)));
   }
   t.ok(refused > goodZip.length / 8, 'most fields count');
   for (const length of [0, 10, goodZip.length - 1])
-    await t.rejects(read(goodZip.subarray(0, length)), { constructor: ZipError });
+    await t.rejects(read(goodZip.subarray(0, length)), { constructor: ZipError, message: /^/ });
 });

@@ -41,6 +41,27 @@ const speechOf = (...engines: TtsEngine[]) =>
 const flite = silent(fliteDescription);
 const espeak = silent(espeakDescription);
 
+const german: TtsEngine = {
+  ...flite,
+  name: 'sherpa/thorsten',
+  capabilities: { ...flite.capabilities, languages: ['de'] },
+  voices: [{ name: 'thorsten', title: 'thorsten', languages: ['de'] }],
+};
+
+t.test('alloy is the first voice that speaks English, else the first', async (t) => {
+  t.match(await engineVoices([german, flite]).find('alloy', 'w'), { engine: 'flite' });
+  t.match(await engineVoices([german]).find('alloy', 'w'), { engine: 'sherpa/thorsten' });
+});
+
+t.test('the name of an engine with several models stands for all of them', async (t) => {
+  const routes = { s1: ['sherpa'], '*': ['flite', 'sherpa/thorsten'] };
+  const anna = { ...german, name: 'sherpa/anna' };
+  const registry = createRegistry({ tts: [german, flite, anna], stt: [], routes });
+  const names = (model: 's1' | 's2.1-pro') => registry.speakersFor(model).map(({ name }) => name);
+  t.strictSame(names('s1'), ['sherpa/thorsten', 'sherpa/anna']);
+  t.strictSame(names('s2.1-pro'), ['flite', 'sherpa/thorsten']);
+});
+
 t.test('a voice is checked before there is anything to say', async (t) => {
   const speech = speechOf(flite, espeak);
   const check = (wish: Partial<VoiceWish>) =>

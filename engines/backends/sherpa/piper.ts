@@ -78,6 +78,10 @@ class PiperFolder extends ModelFolder {
     return propertiesOf(this.#voice);
   }
 
+  protected override sizeOf(): number {
+    return statSync(this.#model).size;
+  }
+
   override async prepare(): Promise<void> {
     if (this.places.get(DATA) === espeakDataIn(this.#prepared)) await prepareEspeakData(this.#prepared);
     if (!existsSync(this.#copy)) await makeFolder(this.#copy, (into) => this.#fill(into));
@@ -97,6 +101,10 @@ function piperFolder(model: string, voice: PiperVoice, name: string, modelsDir: 
   throw new Error(`The voice ${model} wants phonemes of "${phonemes}"; only espeak's are made here`);
 }
 
+/** The models of a folder that are published as pairs. */
+export const pairsIn = (path: string): readonly string[] =>
+  new ModelFolder(path).files(MODEL).filter(voiceOf);
+
 /**
  * A speaking model: a folder, or the model of one of Piper's pairs in a folder of several. A pair is a folder like the
  * others. Throws, for the operator to read, where there is none.
@@ -108,9 +116,7 @@ export function openSpeakingFolder(path: string, modelsDir: string): ModelFolder
     throw new Error(`${path} is no voice of Piper's with its ${basename(besideOf(path))} beside it`);
   }
   const folder = new ModelFolder(path);
-  for (const model of folder.files(MODEL)) {
-    const voice = voiceOf(model);
-    if (voice) return piperFolder(model, voice, folder.name, modelsDir);
-  }
-  return folder;
+  const [model] = pairsIn(path);
+  const voice = model === undefined ? undefined : voiceOf(model);
+  return model && voice ? piperFolder(model, voice, folder.name, modelsDir) : folder;
 }

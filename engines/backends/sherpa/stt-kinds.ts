@@ -6,7 +6,7 @@ import type { OfflineModelConfig, OnlineModelConfig } from 'sherpa-onnx-node';
 import type { LanguageCode } from '../../../contracts/languages.js';
 import type { SttCapabilities } from '../../../contracts/ports/stt.js';
 import type { SttDescription } from '../../child-engines.js';
-import type { ModelFolder } from './folder.js';
+import { type ModelFolder, SHERPA } from './folder.js';
 
 type Metadata = ReadonlyMap<string, string>;
 type Languages = SttCapabilities['languages'];
@@ -185,7 +185,7 @@ export function describeSherpaStt(folder: ModelFolder, languages?: readonly Lang
   const known = languages ?? folder.toldLanguages ?? kind.languages(metadata);
   const capabilities = { languages: known, maxPieceSeconds, words: false };
   return {
-    description: { name: 'sherpa', capabilities },
+    description: { name: `${SHERPA}/${folder.name}`, capabilities },
     model: kind.model(folder),
     tokens: folder.file(TOKENS, 'tokens.txt'),
   };

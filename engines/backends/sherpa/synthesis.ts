@@ -1,15 +1,15 @@
 /**
- * Synthesis by an operator's model folder on sherpa-onnx. The model runs on a thread of libuv's, one piece at a
- * time. Invariant: an abort leaves at once; the thread stops after the sentence it is in.
+ * Synthesis by an operator's model folder on sherpa-onnx. The model is loaded with its first use and runs on a thread of
+ * libuv's, one piece at a time. Invariant: an abort leaves at once; the thread stops after the sentence it is in, and the
+ * model is in memory until then.
  */
-import sherpa, { type OfflineTts } from 'sherpa-onnx-node';
+import sherpa, { type OfflineTts, type OfflineTtsConfig } from 'sherpa-onnx-node';
 import { ServiceError } from '../../../contracts/errors.js';
-import type { LanguageCode } from '../../../contracts/languages.js';
 import type { TtsEngine, TtsEvent, TtsRequest } from '../../../contracts/ports/tts.js';
 import { EngineScheduler } from '../../scheduling/engine-scheduler.js';
-import { defaultModelsFolder } from '../model-files.js';
 import { samplesOfFloats } from '../samples.js';
 import { hasSound } from '../sound.js';
+import { type SherpaOptions, withDefaults } from './options.js';
 import { openSpeakingFolder } from './piper.js';
 import { describeSherpaTts } from './tts-kinds.js';
 
@@ -35,22 +35,26 @@ async function generate(
   return samplesOfFloats(samples);
 }
 
+/** The files that a model is opened with. */
+const filesOf = (model: OfflineTtsConfig['model']): readonly string[] =>
+  Object.values(model).flatMap((part) => (typeof part === 'object' ? (Object.values(part) as string[]) : []));
+
 /**
- * Loads the model; what has to be made of it first is kept below `modelsDir`. Throws, for the operator to read, where the
- * folder is not one of a known kind.
+ * An engine of the folder's model; what has to be made of it first is kept below `modelsDir`. Throws, for the operator to
+ * read, where the folder is not one of a known kind.
  */
-export async function createSherpaSpeech(
-  path: string,
-  languages?: readonly LanguageCode[],
-  modelsDir = defaultModelsFolder,
-): Promise<TtsEngine> {
+export function createSherpaSpeech(path: string, options: SherpaOptions = {}): TtsEngine {
+  const { modelsDir, memory, languages } = withDefaults(options);
   const folder = openSpeakingFolder(path, modelsDir);
   const { description, speakers, model } = describeSherpaTts(folder, languages);
-  await folder.prepare();
-  const tts = await sherpa.OfflineTts.createAsync({ model, maxNumSentences: 1 });
   const { sampleRate } = description.capabilities;
-  if (tts.sampleRate !== sampleRate)
+  async function load(): Promise<OfflineTts> {
+    await folder.prepare();
+    const tts = await sherpa.OfflineTts.createAsync({ model, maxNumSentences: 1 });
+    if (tts.sampleRate === sampleRate) return tts;
     throw new Error(`The model in ${path} speaks at ${tts.sampleRate} Hz, but says ${sampleRate}`);
+  }
+  const loadable = { bytes: folder.memoryOf(filesOf(model)), load };
   const scheduler = new EngineScheduler();
   const chunk = Math.floor(sampleRate / CHUNKS_PER_SECOND);
   function* eventsOf(samples: Int16Array): Generator<TtsEvent> {
@@ -62,8 +66,8 @@ export async function createSherpaSpeech(
     const speaker = speakers.get(request.voice);
     if (speaker === undefined) throw new ServiceError('voice_not_found');
     if (!hasSound(request.text)) return;
-    const place = scheduler.placeOf(request.demand);
-    const samples = await scheduler.run(place, () => generate(tts, request.text, speaker, signal), signal);
+    const speak = () => memory.use(loadable, (tts) => generate(tts, request.text, speaker, signal), signal);
+    const samples = await scheduler.run(scheduler.placeOf(request.demand), speak, signal);
     yield* scheduler.handOut(eventsOf(samples), signal);
   }
   return { ...description, synthesize };

@@ -1,18 +1,19 @@
 /**
- * Recognition by an operator's model folder on sherpa-onnx, one piece at a time. Models for whole pieces run on a
- * thread of libuv's; streaming ones have no such call, so the loop turns after each of their chunks.
+ * Recognition by an operator's model folder on sherpa-onnx, one piece at a time. The model is loaded with its first use.
+ * Models for whole pieces run on a thread of libuv's; streaming ones have no such call, so the loop turns after each of
+ * their chunks.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import sherpa, { type OnlineRecognizer } from 'sherpa-onnx-node';
 import { RECOGNITION_RATE } from '../../../contracts/audio.js';
 import { ServiceError } from '../../../contracts/errors.js';
-import type { LanguageCode } from '../../../contracts/languages.js';
 import type { SttEngine, SttPiece } from '../../../contracts/ports/stt.js';
 import { EngineScheduler } from '../../scheduling/engine-scheduler.js';
 import { canHoldSpeech, plausible } from '../moonshine/hallucinations.js';
 import { floatsOf } from '../samples.js';
 import { ModelFolder } from './folder.js';
-import { describeSherpaStt, type SherpaStt } from './stt-kinds.js';
+import { type SherpaOptions, withDefaults } from './options.js';
+import { describeSherpaStt, type SherpaModel, type SherpaStt } from './stt-kinds.js';
 
 type Decode = (samples: Float32Array, signal: AbortSignal) => Promise<string>;
 
@@ -61,10 +62,15 @@ async function load({ model, tokens }: SherpaStt): Promise<Decode> {
 /** Some models write in capitals only; a transcript is not shouted. */
 const spelled = (text: string): string => (/\p{Ll}/u.test(text) ? text : text.toLowerCase());
 
-/** Loads the model. Throws, for the operator to read, where the folder is not one of a known kind. */
-export async function createSherpaStt(path: string, languages?: readonly LanguageCode[]): Promise<SttEngine> {
-  const found = describeSherpaStt(new ModelFolder(path), languages);
-  const decode = await load(found);
+const filesOf = ({ config }: SherpaModel): readonly string[] =>
+  Object.values(config).flatMap((part) => Object.values(part as object) as string[]);
+
+/** An engine of the folder's model. Throws, for the operator to read, where the folder is not one of a known kind. */
+export function createSherpaStt(path: string, options: SherpaOptions = {}): SttEngine {
+  const { memory, languages } = withDefaults(options);
+  const folder = new ModelFolder(path);
+  const found = describeSherpaStt(folder, languages);
+  const loadable = { bytes: folder.memoryOf(filesOf(found.model)), load: () => load(found) };
   const scheduler = new EngineScheduler();
   const longest = found.description.capabilities.maxPieceSeconds * RECOGNITION_RATE;
   return {
@@ -74,7 +80,8 @@ export async function createSherpaStt(path: string, languages?: readonly Languag
       if (samples.length > longest) throw new ServiceError('engine_failed', { message: TOO_LONG });
       if (!canHoldSpeech(samples)) return NOTHING;
       const place = scheduler.placeOf(demand);
-      const text = await scheduler.run(place, () => decode(floatsOf(samples), signal), signal);
+      const hear = () => memory.use(loadable, (decode) => decode(floatsOf(samples), signal), signal);
+      const text = await scheduler.run(place, hear, signal);
       return { text: plausible(spelled(text.trim()), samples.length / RECOGNITION_RATE) };
     },
   };

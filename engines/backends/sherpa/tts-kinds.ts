@@ -6,7 +6,7 @@ import type { OfflineTtsConfig } from 'sherpa-onnx-node';
 import { LANGUAGE_CODES, type LanguageCode } from '../../../contracts/languages.js';
 import type { EngineVoice } from '../../../contracts/ports/tts.js';
 import type { TtsDescription } from '../../child-engines.js';
-import type { ModelFolder } from './folder.js';
+import { type ModelFolder, SHERPA } from './folder.js';
 
 type Metadata = ReadonlyMap<string, string>;
 type ModelConfig = OfflineTtsConfig['model'];
@@ -166,7 +166,7 @@ export function describeSherpaTts(folder: ModelFolder, languages?: readonly Lang
     styleTags: false,
   } as const;
   return {
-    description: { name: 'sherpa', capabilities, voices },
+    description: { name: `${SHERPA}/${folder.name}`, capabilities, voices },
     speakers: new Map(speakers.map((name, sid) => [name, sid])),
     model: { ...kind.config(folder), numThreads: 1, debug: 0, provider: 'cpu' },
   };
