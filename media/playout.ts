@@ -2,8 +2,8 @@
  * The agent's speech, cut into frames of 20 ms: one queue of utterances, in order, with how much of each has left.
  *
  * Invariants: each utterance is reported as ended exactly once, when its last frame has left or it is cleared;
- * frames leave only between `resume` and `pause`; nothing is sent while nothing is said, but for a short tail of
- * silence, so that the other side's loss concealment does not guess.
+ * a `pause` in mid-speech fades it out, and `resume` goes on where the fading began, so that nothing is lost; nothing is
+ * sent while nothing is said, but for a short tail of silence, so that the other side's loss concealment does not guess.
  */
 import { PLAYOUT_RATE, samplesOf } from '../contracts/audio.js';
 
@@ -13,6 +13,13 @@ export const FRAME_SAMPLES = (PLAYOUT_RATE * FRAME_MS) / 1000;
 /** Frames of silence behind speech; frames between two reports. */
 const TAIL_FRAMES = 5;
 const REPORT_FRAMES = 5;
+
+/** Frames in which a pause fades speech out, and in which it comes back. */
+const FADE_FRAMES = { out: 4, in: 2 };
+
+/** Gets louder or softer from sample to sample, between parts of its loudness. */
+const ramped = (samples: Int16Array, from: number, to: number): Int16Array =>
+  samples.map((sample, at) => Math.round(sample * (from + ((to - from) * at) / samples.length)));
 
 const SILENCE = new Int16Array(FRAME_SAMPLES);
 
@@ -36,6 +43,10 @@ export interface Frame {
 export class Playout {
   #queue: Utterance[] = [];
   #paused = false;
+  /** While it is paused: the soft beginning of what `resume` goes on with. */
+  #fading: Int16Array[] = [];
+  /** Frames that have still to come back to their loudness. */
+  #rising = 0;
   #tail = 0;
   #silent = true;
 
@@ -58,24 +69,37 @@ export class Playout {
     utterance.finished = true;
   }
 
+  /** Whether something is being said, or waits to be. */
+  get isBusy(): boolean {
+    return this.#queue.length > 0;
+  }
+
   pause(): void {
+    if (!this.#paused && this.#isSounding) this.#fading = this.#fadedOut();
     this.#paused = true;
   }
 
   resume(): void {
+    if (this.#paused && (this.#queue[0]?.frames ?? 0) > 0) this.#rising = FADE_FRAMES.in;
+    this.#go();
+  }
+
+  #go(): void {
     this.#paused = false;
+    this.#fading = [];
   }
 
   clear(): void {
     const cleared = this.#queue;
     this.#queue = [];
-    this.#paused = false;
+    this.#rising = 0;
+    this.#go();
     for (const { number, frames } of cleared) this.played(number, frames * FRAME_MS, true);
   }
 
   /** The frame to send now; undefined where nothing is sent. Called every FRAME_MS. */
   next(): Frame | undefined {
-    const samples = this.#paused ? undefined : this.#take();
+    const samples = this.#paused ? this.#fading.shift() : this.#takeRising();
     if (samples) this.#tail = TAIL_FRAMES;
     else if (this.#tail-- <= 0) {
       this.#silent = true;
@@ -84,6 +108,35 @@ export class Playout {
     const begins = this.#silent;
     this.#silent = false;
     return { samples: samples ?? SILENCE, begins };
+  }
+
+  /** Speech left with the last frame, and more of it is there. */
+  get #isSounding(): boolean {
+    return this.#tail === TAIL_FRAMES && (this.#queue[0]?.frames ?? 0) > 0;
+  }
+
+  /** The next frames of what is being said, ever softer. They stay where they are. */
+  #fadedOut(): Int16Array[] {
+    const { chunks = [], offset = 0 } = this.#queue[0] ?? {};
+    const ahead = new Int16Array(FADE_FRAMES.out * FRAME_SAMPLES);
+    let filled = -offset;
+    for (const chunk of chunks) {
+      const part = chunk.subarray(Math.max(0, -filled), ahead.length - filled);
+      ahead.set(part, Math.max(0, filled));
+      filled += chunk.length;
+      if (filled >= ahead.length) break;
+    }
+    const soft = ramped(ahead, 1, 0);
+    return Array.from({ length: Math.ceil(Math.min(filled, soft.length) / FRAME_SAMPLES) }, (_, at) =>
+      soft.subarray(at * FRAME_SAMPLES, (at + 1) * FRAME_SAMPLES),
+    );
+  }
+
+  #takeRising(): Int16Array | undefined {
+    const samples = this.#take();
+    if (!samples || this.#rising === 0) return samples;
+    const from = 1 - this.#rising-- / FADE_FRAMES.in;
+    return ramped(samples, from, from + 1 / FADE_FRAMES.in);
   }
 
   #take(): Int16Array | undefined {

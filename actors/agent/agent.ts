@@ -14,6 +14,7 @@
  */
 import { and } from 'xstate';
 import { contextOf } from './context.js';
+import type { Cause } from './events.js';
 import { working } from './job.js';
 import { AGREE, ANSWER, ANSWER_TYPED, asks, COUNT_SENTENCE, ends, parts } from './parts.js';
 import { user } from './user.js';
@@ -39,6 +40,20 @@ const duration = parts.createStateConfig({
     leaving: { id: 'leaving', entry: 'lastWords' },
   },
 });
+
+/** The user has the floor. Asks the model for that cause when the turn is over and has no words. */
+const unlessWords = (cause: Cause) =>
+  parts.createStateConfig({
+    entry: { type: 'show', params: 'listening' },
+    on: {
+      turnOver: [
+        { guard: 'hasWords', target: '#working', actions: ANSWER },
+        { target: '#working', actions: asks(cause) },
+      ],
+      typed: { target: '#working', actions: ANSWER_TYPED },
+      interrupt: { target: '#idle', actions: 'closeTurn' },
+    },
+  });
 
 const agent = parts.createStateConfig({
   initial: 'opening',
@@ -84,18 +99,9 @@ const agent = parts.createStateConfig({
       },
     },
     /** An answer was withdrawn before it was heard: the user seemed to go on. It is asked for when the turn is over. */
-    owing: {
-      id: 'owing',
-      entry: { type: 'show', params: 'listening' },
-      on: {
-        turnOver: [
-          { guard: 'hasWords', target: 'working', actions: ANSWER },
-          { target: 'working', actions: asks('turn') },
-        ],
-        typed: { target: 'working', actions: ANSWER_TYPED },
-        interrupt: { target: 'idle', actions: 'closeTurn' },
-      },
-    },
+    owing: { id: 'owing', ...unlessWords('turn') },
+    /** The agent was broken off by words that seemed certain. If they were none after all, it goes on. */
+    cutOff: { id: 'cutOff', ...unlessWords('continue') },
     working,
   },
 });

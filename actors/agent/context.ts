@@ -5,9 +5,9 @@
 import type { Cause } from './events.js';
 import type { AgentSettings } from './settings.js';
 import { completenessOf, delaysOf, type TurnCompleteness } from './turns/endpointing.js';
-import { overlapOf, type Verdict, verdictOf } from './turns/interruption.js';
+import { INTERRUPTION, interrupts, overlapOf, type Verdict, verdictOf } from './turns/interruption.js';
 import { type Pace, USUAL_PACE } from './turns/pace.js';
-import { finalText, guessedText, isOverlap, joined, type Stretches } from './turns/stretches.js';
+import { finalText, guessedText, isOverlap, joined, stableText, type Stretches } from './turns/stretches.js';
 
 export interface Context {
   readonly settings: AgentSettings;
@@ -58,12 +58,24 @@ export function verdictOn({ settings, stretches }: Context, finished: boolean): 
   return overlap === 'speech' || overlap === 'command' ? 'later' : 'ignore';
 }
 
+/** Whether words that will not change interrupt the agent, though the user may say more. */
+export const interruptsForSure = ({ settings, stretches }: Context): boolean =>
+  settings.interruptible && interrupts(stableText(stretches), settings.sensitivity);
+
+/** Whether the user's voice alone holds the agent. */
+export const holds = ({ settings }: Context): boolean =>
+  settings.interruptible && INTERRUPTION[settings.sensitivity].holds;
+
 /**
  * Whether they were agreement while the agent spoke. It may have finished meanwhile, as transcripts take their time: what
  * was said over it is no turn for that.
  */
 export const isAgreement = (context: Context): boolean =>
   hasWords(context) && isOverlap(context.stretches) && verdictOn(context, true) === 'ignore';
+
+/** Whether the agent finishes what it says before it answers them. */
+export const isAnsweredLater = (context: Context): boolean =>
+  hasWords(context) && !isAgreement(context) && verdictOn(context, true) !== 'interrupt';
 
 /**
  * Whether they are part of the turn that an agent is about to answer, of which nothing has been heard yet: any word is,

@@ -3,7 +3,13 @@ export type EndReason =
   'user_hangup' | 'agent_hangup' | 'conversation_timeout' | 'ended_by_api' | 'gone' | 'error';
 
 /** Why the language model is asked. */
-export type Cause = 'turn' | 'opener' | 'reengage' | 'farewell';
+export type Cause =
+  | 'turn'
+  | 'opener'
+  | 'reengage'
+  | 'farewell'
+  /** The agent was broken off by what turned out to be no words. */
+  | 'continue';
 
 export type AgentEvent =
   | { readonly type: 'connected' }
@@ -21,6 +27,8 @@ export type AgentEvent =
   | { readonly type: 'interrupt' }
   /** The first audio of a job is on its way to the user. */
   | { readonly type: 'audible'; readonly job: number }
+  /** The last of the job's speech, `TIMES.endingMs`, is being heard. */
+  | { readonly type: 'ending'; readonly job: number }
   /** The job has called tools: what it answers cannot be taken back any more. */
   | { readonly type: 'acted'; readonly job: number }
   /** The model has called the hang-up tool: the call ends with this job. */

@@ -76,19 +76,29 @@ const speaking = parts.createStateConfig({
   on: {
     overlap: [
       { guard: and([says('interrupt'), 'isFinished']), target: '#idle', actions: 'cancel' },
+      { guard: and(['interruptsForSure', 'isAsked']), target: '#owing', actions: 'cancel' },
+      { guard: 'interruptsForSure', target: '#cutOff', actions: 'cancel' },
       { guard: says('interrupt'), actions: 'bargeIn' },
       { guard: 'isFinished', actions: 'goOn' },
     ],
     turnOver: [
       { guard: says('interrupt'), ...NEXT, actions: ['cancel', ...ANSWER] },
-      { guard: and([says('ignore'), 'hasWords']), actions: [...AGREE, 'goOn'] },
+      { guard: 'isAgreement', actions: [...AGREE, 'goOn'] },
       { actions: ['closeTurn', 'goOn'] },
     ],
   },
   states: {
-    flowing: { on: { bargeIn: 'paused' }, after: { join: { actions: 'noteHeard' } } },
+    flowing: {
+      initial: 'middle',
+      after: { join: { actions: 'noteHeard' } },
+      states: {
+        middle: { on: { bargeIn: '#paused', ending: { guard: 'isCurrent', target: 'ending' } } },
+        /** Its last words are said, whoever begins meanwhile: what is said now may be the answer. */
+        ending: { id: 'ending' },
+      },
+    },
     /** Until it is known what the user says: a sound that means nothing lets the agent go on at the same frame. */
-    paused: { entry: 'pause', exit: 'resume', on: { goOn: 'flowing' } },
+    paused: { id: 'paused', entry: 'pause', exit: 'resume', on: { goOn: 'flowing' } },
   },
 });
 
@@ -114,7 +124,7 @@ export const working = parts.createStateConfig({
       initial: 'none',
       on: {
         turnOver: {
-          guard: and(['isSpeaking', says('later')]),
+          guard: and(['isSpeaking', 'isAnsweredLater']),
           target: '.asked',
           actions: ['noteUser', 'messageApart'],
         },

@@ -5,6 +5,9 @@ import {
   type Context,
   delayFor,
   hasWords,
+  holds,
+  interruptsForSure,
+  isAnsweredLater,
   isAgreement,
   newWords,
   turnCompleteness,
@@ -15,7 +18,7 @@ import type { AgentEffect, AgentEvent, Cause, EndReason } from './events.js';
 import type { AgentSettings } from './settings.js';
 import { isLastTime, reengageMs, TIMES } from './times.js';
 import type { TurnCompleteness } from './turns/endpointing.js';
-import { INTERRUPTION, overlapOf, type Verdict } from './turns/interruption.js';
+import { overlapOf, type Verdict } from './turns/interruption.js';
 import { afterPause, afterUnbroken } from './turns/pace.js';
 import {
   begun,
@@ -51,8 +54,6 @@ const delays = {
   maxDuration: ({ context }: { context: Context }) => context.settings.maxDurationMs,
   warn: ({ context }: { context: Context }) => context.settings.maxDurationMs - TIMES.warnMs,
   lastWords: ({ context }: { context: Context }) => context.settings.maxDurationMs - TIMES.lastWordsMs,
-  bargeIn: ({ context }: { context: Context }) =>
-    INTERRUPTION[context.settings.sensitivity].pauseAfterMs ?? 0,
   complete: ({ context }: { context: Context }) => delayFor(context, 'complete'),
   likely: ({ context }: { context: Context }) => delayFor(context, 'likely') - delayFor(context, 'complete'),
   open: ({ context }: { context: Context }) => delayFor(context, 'open') - delayFor(context, 'likely'),
@@ -87,14 +88,15 @@ export const parts = setup({
     isTurn: ({ context }, turns: readonly TurnCompleteness[]) =>
       isWhole(context.stretches) && turns.includes(turnCompleteness(context)),
 
-    pauses: ({ context }) =>
-      context.settings.interruptible && INTERRUPTION[context.settings.sensitivity].pauseAfterMs !== null,
     says: ({ context, event }, verdict: Verdict) => verdictOn(context, isFinished(event)) === verdict,
+    interruptsForSure: ({ context }) => interruptsForSure(context),
     /** What was said was agreement while the agent spoke. */
     isAgreement: ({ context }) => isAgreement(context),
+    isAnsweredLater: ({ context }) => isAnsweredLater(context),
     belongs: ({ context, event }) => belongToTurn(context, isFinished(event)),
 
     isSpeaking: stateIn('#speaking'),
+    isEnding: stateIn('#ending'),
     isHangingUp: stateIn('#hangingUp'),
     isExcusing: stateIn('#excusing'),
     isAsked: stateIn('#asked'),
@@ -163,7 +165,7 @@ export const parts = setup({
     /** The new words are a message of their own, which has no answer yet. */
     messageApart: enqueueActions(({ context, enqueue }) => {
       enqueue.emit(settledWords(context));
-      enqueue.emit(messageApart(context, verdictOn(context, true) === 'ignore'));
+      enqueue.emit(messageApart(context, isAgreement(context)));
       enqueue.assign(withoutWords(context));
     }),
     read: emit(({ event }) => ({
@@ -204,6 +206,10 @@ export const parts = setup({
     noteUser: assign({ reengaged: 0 }),
 
     bargeIn: raise({ type: 'bargeIn' }),
+    /** The user's voice begins: the agent falls silent until more is known. */
+    holdAgent: enqueueActions(({ context, enqueue }) => {
+      if (holds(context)) enqueue.raise({ type: 'bargeIn' });
+    }),
     goOn: raise({ type: 'goOn' }),
     noteHeard: raise({ type: 'heard' }),
     cancel: emit(({ context }) => ({ type: 'cancel' as const, job: context.job })),

@@ -32,7 +32,7 @@ export const user = parts.createStateConfig({
         voice: [
           {
             ...SILENCE,
-            guard: and([not('isActive'), 'isSpeaking']),
+            guard: and([not('isActive'), 'isSpeaking', not('isEnding')]),
             actions: ['noteOverlap', ...SILENCE.actions],
           },
           { ...SILENCE, guard: not('isActive') },
@@ -43,6 +43,7 @@ export const user = parts.createStateConfig({
         voiced: {
           id: 'voiced',
           initial: 'speech',
+          entry: 'holdAgent',
           on: {
             transcript: {
               guard: and(['isOwed', 'bringsWords']),
@@ -50,7 +51,6 @@ export const user = parts.createStateConfig({
               actions: ['noteWords', 'weigh'],
             },
           },
-          after: { bargeIn: { guard: 'pauses', actions: 'bargeIn' } },
           /** Each new word begins the minute anew, after which a sound is noise. */
           states: { speech: { after: { noise: '#noise' } } },
         },

@@ -6,6 +6,7 @@
  * job still brings is dropped; the session is ended once, after its last item was written.
  */
 import { agentMachine } from '../../actors/agent/agent.js';
+import { TIMES } from '../../actors/agent/times.js';
 import type { AgentEffect, AgentEvent, EndReason } from '../../actors/agent/events.js';
 import { type Effects, run, type Running } from '../../actors/run.js';
 import { CALL_TIMES } from '../../contracts/call-times.js';
@@ -323,8 +324,9 @@ export class Conversation {
     if (!job || job.utterance.job !== number) return;
     const fresh = job.utterance.progress(ms, ended);
     if (fresh !== '') this.#show('agent', fresh, false);
-    if (ended) this.#ended(job.utterance);
-    else if (this.#leaving && fresh !== '' && endsSentence(job.utterance.heard))
+    if (ended) return this.#ended(job.utterance);
+    if (job.utterance.endsWithin(TIMES.endingMs, ms)) this.#machine.send({ type: 'ending', job: number });
+    if (this.#leaving && fresh !== '' && endsSentence(job.utterance.heard))
       this.#machine.send({ type: 'sentenceOver', job: number });
   }
 

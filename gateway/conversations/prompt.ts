@@ -25,12 +25,16 @@ const REENGAGE = 'The user has been silent for a while. Ask briefly whether they
 const FAREWELL =
   'The user has not answered for a long while. Say goodbye in one short sentence: the call ends with it.';
 
+const CONTINUE =
+  'A noise broke you off. Go on from there in a natural way, without repeating what was heard.';
+
 /** Why this reply is made, where the user's words do not say it. */
 const OCCASIONS: Readonly<Record<Cause, (plan: SessionPlan) => ChatMessage[]>> = {
   turn: () => [],
   opener: ({ config }) => [system(`Begin the conversation. ${config.prompt.first_message_prompt}`)],
   reengage: () => [system(REENGAGE)],
   farewell: () => [system(FAREWELL)],
+  continue: () => [system(CONTINUE)],
 };
 
 /** The messages of one request. `said`: the conversation so far. */

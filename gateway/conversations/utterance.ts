@@ -2,7 +2,7 @@
  * One job of the agent's voice: text goes in as it is thought, speech goes to the call as it is made, and what has been
  * heard comes back in words, in step with the playout.
  */
-import { samplesOf } from '../../contracts/audio.js';
+import { PLAYOUT_RATE, samplesOf } from '../../contracts/audio.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { Call } from '../../contracts/ports/calls.js';
 import type { Caller } from '../../contracts/ports/identity.js';
@@ -44,6 +44,8 @@ export class Utterance implements ReplyText {
   #begins: Date | undefined;
   #shown = '';
   #written = '';
+  /** How long all of its speech is; undefined until that is known. */
+  #wholeMs: number | undefined;
 
   constructor(
     readonly job: number,
@@ -97,19 +99,27 @@ export class Utterance implements ReplyText {
   }
 
   async #speak({ speech, options, caller }: AgentVoice, audible: () => void): Promise<boolean> {
-    let said = false;
+    let samples = 0;
     const request = { ...options, text: this.#feed };
     for await (const { audio, piece } of speech.synthesizeTimed(request, caller, this.signal)) {
       this.#heard.note(piece);
       if (audio.length === 0) continue;
       if (this.signal.aborted) break;
-      const room = this.call.play(this.job, samplesOf(audio));
-      if (!said) audible();
-      said = true;
+      const speech = samplesOf(audio);
+      const room = this.call.play(this.job, speech);
+      if (samples === 0) audible();
+      samples += speech.length;
       await room;
     }
-    if (said && !this.signal.aborted) this.call.finish(this.job);
-    return said;
+    if (samples === 0) return false;
+    this.#wholeMs = (samples * 1000) / PLAYOUT_RATE;
+    if (!this.signal.aborted) this.call.finish(this.job);
+    return true;
+  }
+
+  /** Whether no more than that is left of it after `ms` of playout. */
+  endsWithin(left: number, ms: number): boolean {
+    return this.#wholeMs !== undefined && this.#wholeMs - ms <= left;
   }
 
   /** The text that is newly heard after `ms` of playout; all the rest where it has `ended` by itself. */

@@ -69,11 +69,12 @@ t.test('agreement while the agent speaks stays agreement, however late it is und
   for (const sensitivity of ['low', 'balanced'] as const)
     for (const hearMs of LATE) {
       const scene = overheard('mm-hm', sensitivity, hearMs);
-      t.same(scene.told, ['user: Count.', `agent: ${LONG}`], 'the agent has finished');
+      if (sensitivity === 'low') t.same(scene.told, ['user: Count.', `agent: ${LONG}`], 'it has finished');
+      else t.notOk(scene.agentSpeaks, 'it waits to know');
       scene.pause(hearMs + 8000);
       t.same(
-        scene.told.slice(2),
-        ['user (agrees): mm-hm'],
+        scene.told,
+        ['user: Count.', `agent: ${LONG}`, 'user (agrees): mm-hm'],
         `${sensitivity}, ${hearMs} ms: no turn of its own`,
       );
     }
@@ -88,7 +89,7 @@ t.test('what was said while the agent spoke and is no agreement is answered, how
 });
 
 t.test('agreement that is understood late takes nothing from the next answer', async (t) => {
-  const scene = overheard('mm-hm', 'balanced', 4000);
+  const scene = overheard('mm-hm', 'low', 4000);
   const effects = effectsOf(scene);
   scene.actor.send({ type: 'typed', text: 'Again.', aloud: true });
   scene.pause(12_000);
@@ -103,9 +104,12 @@ t.test('agreement that is understood late, and then a question: one message', as
 
 t.test('a misheard guess holds an agent that speaks; it goes on where it stopped', async (t) => {
   for (const sensitivity of SENSITIVITIES) {
+    const guesses = ['no stop it there'];
     const hears = (words: string, final: boolean): string =>
-      final || words !== '' ? words : 'no stop it there';
-    const scene = answering({ sensitivity }, { hears }).say('', 1500);
+      final || words !== '' ? words : (guesses.shift() ?? words);
+    const scene = answering({ sensitivity }, { hears });
+    guesses.push('no stop it there');
+    scene.say('', 1500);
     t.notOk(scene.agentSpeaks, `${sensitivity}: held`);
     t.equal(scene.pause(8000).told[1], `agent: ${LONG}`, sensitivity);
     t.equal(scene.told.length, 2, `${sensitivity}: noise is no message`);
@@ -190,8 +194,7 @@ t.test(
       .say('I would like a table.')
       .untilAgentSpeaks();
     scene.pause(350).say('For four people tonight please.').pause(8000);
-    t.match(scene.told[0], /^agent: one two/);
-    t.not(scene.told[0], `agent: ${LONG}`);
+    t.equal(scene.told[0], 'agent: one');
     t.same(scene.told.slice(1), [
       'user: I would like a table. For four people tonight please.',
       `agent: ${LONG}`,

@@ -69,7 +69,7 @@ t.test('a cough does not silence the agent', async (t) => {
   for (const sensitivity of SENSITIVITIES) {
     const scene = answering(sensitivity).say('', 280).pause(8000);
     t.equal(scene.told[1], `agent: ${LONG}`, `${sensitivity}: all of it is heard`);
-    t.equal(scene.silences.length, sensitivity === 'high' ? 1 : 0, `${sensitivity}: hesitates`);
+    t.equal(scene.silences.length, sensitivity === 'low' ? 0 : 1, `${sensitivity}: hesitates`);
   }
 });
 
@@ -101,10 +101,9 @@ t.test('self-correction: the last words count, in one turn', async (t) => {
 t.test('double talk: both begin at once, and the user goes first', async (t) => {
   const scene = new Scene({ opening: { mode: 'fixed', text: LONG } }, { thinkMs: 50 });
   scene.say('Hello I want to change my booking.').pause(400);
-  t.match(scene.told[0], /^agent: one/);
-  t.not(scene.told[0], `agent: ${LONG}`);
+  t.notOk(scene.agentSpeaks);
   scene.pause(8000);
-  t.equal(scene.told[1], 'user: Hello I want to change my booking.');
+  t.same(scene.told, ['user: Hello I want to change my booking.', 'agent: one two three four five six']);
 });
 
 t.test('a microphone muted in mid-sentence counts as silence and ends the turn', async (t) => {

@@ -329,9 +329,9 @@ t.test('turns: milliseconds of silence, and what an interruption takes', async (
   });
   const always = { noise: 'ignore', command: 'interrupt' };
   t.strictSame(INTERRUPTION, {
-    low: { ...always, pauseAfterMs: null, words: 4, backchannel: 'ignore', fewWords: 'later' },
-    balanced: { ...always, pauseAfterMs: 600, words: 2, backchannel: 'ignore', fewWords: 'interrupt' },
-    high: { ...always, pauseAfterMs: 60, words: 1, backchannel: 'interrupt', fewWords: 'interrupt' },
+    low: { ...always, holds: false, words: 4, backchannel: 'ignore', fewWords: 'later' },
+    balanced: { ...always, holds: true, words: 2, backchannel: 'ignore', fewWords: 'interrupt' },
+    high: { ...always, holds: true, words: 1, backchannel: 'interrupt', fewWords: 'interrupt' },
   });
 });
 

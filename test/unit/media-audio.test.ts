@@ -52,9 +52,10 @@ t.test('playout: pause keeps what waits, clear drops it and says how much was he
   for (let frame = 0; frame < 7; frame += 1) playout.next();
   t.same(played, [[1, 100, false]], 'reported now and then');
   playout.pause();
-  t.same([playout.next()?.samples[0], playout.next()?.samples[0]], [0, 0]);
+  for (let frame = 0; frame < 100; frame += 1) playout.next();
+  t.equal(playout.next(), undefined);
   playout.resume();
-  t.equal(playout.next()?.samples[0], 1000);
+  playout.next();
   playout.play(2, bytesOf(tone(FRAME_SAMPLES)));
   playout.pause();
   playout.clear();
@@ -64,6 +65,41 @@ t.test('playout: pause keeps what waits, clear drops it and says how much was he
   ]);
   playout.play(3, bytesOf(tone(FRAME_SAMPLES, 3)));
   t.equal(playout.next()?.samples[0], 3, 'what comes after is heard');
+});
+
+/** Speech whose samples say which frame they are of. */
+const counted = (frames: number): Int16Array =>
+  Int16Array.from({ length: frames * FRAME_SAMPLES }, (_, at) => 100 * (1 + Math.floor(at / FRAME_SAMPLES)));
+
+t.test('playout: a pause fades speech out, and it goes on at the same frame', async (t) => {
+  const played: number[] = [];
+  const playout = new Playout((_number, ms) => played.push(ms));
+  // In pieces that fit no frame.
+  for (let from = 0, all = counted(12); from < all.length; from += 700)
+    playout.play(1, bytesOf(all.slice(from, from + 700)));
+  for (let frame = 0; frame < 4; frame += 1) playout.next();
+  playout.pause();
+  const fading = Array.from({ length: 4 }, () => playout.next()?.samples[0] ?? 0);
+  t.same(fading, [500, 450, 350, 200], 'softer and softer: all, three quarters, half, a quarter');
+  t.same([playout.next()?.samples[0], playout.next()?.samples[0]], [0, 0], 'then silence');
+  playout.resume();
+  const [fifth, sixth, seventh] = [playout.next(), playout.next(), playout.next()];
+  t.same([fifth?.samples[0], sixth?.samples[0]], [0, 300], 'it comes back softly');
+  t.ok((fifth?.samples.at(-1) ?? 0) > 245, 'and as the same frame');
+  t.equal(seventh?.samples[0], 700, 'and nothing is left out');
+  t.same(played, [100], 'what was faded out does not count as heard');
+});
+
+t.test('playout: a pause before speech begins lets nothing out', async (t) => {
+  const playout = new Playout(() => undefined);
+  playout.pause();
+  playout.play(1, bytesOf(counted(3)));
+  t.equal(playout.next(), undefined);
+  playout.resume();
+  t.equal(playout.next()?.samples[0], 100, 'and its beginning is as loud as it is');
+  playout.pause();
+  playout.clear();
+  t.equal(playout.next()?.samples[0], 0, 'what is cleared is not faded');
 });
 
 t.test('playout: an utterance without sound is over at once', async (t) => {

@@ -16,8 +16,8 @@ export type Overlap = 'noise' | 'backchannel' | 'command' | 'speech';
 export type Verdict = 'ignore' | 'later' | 'interrupt';
 
 interface Row {
-  /** Milliseconds of voice that pause the agent, before any word is known; null: never. */
-  readonly pauseAfterMs: number | null;
+  /** Whether voice alone holds the agent, before any word is known. */
+  readonly holds: boolean;
   /** Whole words of `speech` that hold the agent while the user still speaks, and interrupt in the end. */
   readonly words: number;
   readonly noise: Verdict;
@@ -31,13 +31,13 @@ interface Row {
 const ALWAYS = { noise: 'ignore', command: 'interrupt' } as const;
 
 /**
- * A cough lasts 200 to 350 ms, and the detector hears it 250 ms longer. A pause for one is heard as a hesitation:
- * `balanced` waits until it is longer than that, `low` never pauses.
+ * Whoever interrupts is not talked over: at `balanced` and `high` the agent falls silent with the first sound, softly, and
+ * goes on where it stopped if that was a cough or agreement. `low` waits for words.
  */
 export const INTERRUPTION: Readonly<Record<Sensitivity, Row>> = {
-  low: { ...ALWAYS, pauseAfterMs: null, words: 4, backchannel: 'ignore', fewWords: 'later' },
-  balanced: { ...ALWAYS, pauseAfterMs: 600, words: 2, backchannel: 'ignore', fewWords: 'interrupt' },
-  high: { ...ALWAYS, pauseAfterMs: 60, words: 1, backchannel: 'interrupt', fewWords: 'interrupt' },
+  low: { ...ALWAYS, holds: false, words: 4, backchannel: 'ignore', fewWords: 'later' },
+  balanced: { ...ALWAYS, holds: true, words: 2, backchannel: 'ignore', fewWords: 'interrupt' },
+  high: { ...ALWAYS, holds: true, words: 1, backchannel: 'interrupt', fewWords: 'interrupt' },
 };
 
 /** Parts Japanese and Chinese too, which have no blanks. */
@@ -45,7 +45,7 @@ const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
 
 const plain = (text: string): string => text.toLowerCase().replace(/['’-]/gu, '');
 
-const wordsOf = (text: string): string[] =>
+export const wordsOf = (text: string): string[] =>
   [...segmenter.segment(plain(text))].flatMap(({ segment, isWordLike }) => (isWordLike ? [segment] : []));
 
 const BACKCHANNELS = new Set(wordsOf(AGREEMENT));
@@ -101,13 +101,23 @@ const knownWords = (text: string, finished: boolean): string[] =>
 
 export const overlapOf = (text: string, finished = true): Overlap => overlapIn(knownWords(text, finished));
 
+/** What whole words do at once, whatever may follow them; undefined where that has to be waited for. */
+function verdictAtOnce(known: readonly string[], row: Row): Verdict | undefined {
+  const overlap = overlapIn(known);
+  if (overlap === 'command') return row.command;
+  return overlap === 'speech' && known.length >= row.words ? 'interrupt' : undefined;
+}
+
+/** Whether words that will not change interrupt, though more may come. */
+export const interrupts = (text: string, sensitivity: Sensitivity): boolean =>
+  verdictAtOnce(wordsOf(text), INTERRUPTION[sensitivity]) === 'interrupt';
+
 /** `finished` as above; until then undefined, or that it looks like an interruption. */
 export function verdictOf(text: string, sensitivity: Sensitivity, finished: boolean): Verdict | undefined {
   const row = INTERRUPTION[sensitivity];
   const known = knownWords(text, finished);
+  const atOnce = verdictAtOnce(known, row);
+  if (atOnce !== undefined || !finished) return atOnce;
   const overlap = overlapIn(known);
-  if (overlap === 'command') return row.command;
-  if (overlap === 'speech' && known.length >= row.words) return 'interrupt';
-  if (!finished) return undefined;
   return overlap === 'speech' ? row.fewWords : row[overlap];
 }

@@ -2,12 +2,14 @@
  * The user's stretches of voice that are part of no message yet, in the order in which they were spoken, and what was
  * heard of each. One is owed until its final transcript is there; a final without words is noise.
  */
-import { overlapOf } from './interruption.js';
+import { overlapOf, wordsOf } from './interruption.js';
 
 export interface Stretch {
   readonly span: number;
   readonly text: string;
   readonly final: boolean;
+  /** The words that will not change: those in which its last two guesses agree. */
+  readonly stable: string;
   /** All of it was said while the agent spoke, however late its words are known. */
   readonly overlaps: boolean;
 }
@@ -18,15 +20,25 @@ export type Stretches = readonly Stretch[];
 
 export const begun = (stretches: Stretches, span: number): Stretches => [
   ...stretches,
-  { span, text: '', final: false, overlaps: false },
+  { span, text: '', final: false, stable: '', overlaps: false },
 ];
 
 export const overlapping = (stretches: Stretches, span: number): Stretches =>
   stretches.map((each) => (each.span === span ? { ...each, overlaps: true } : each));
 
+/** The words with which both begin. */
+function commonWords(one: string, other: string): string {
+  const [words, others] = [wordsOf(one), wordsOf(other)];
+  const differs = words.findIndex((word, at) => word !== others[at]);
+  return words.slice(0, differs < 0 ? words.length : differs).join(' ');
+}
+
 /** With that transcript, where it is owed; a final is taken once. */
 export const heard = (stretches: Stretches, { span, text, final }: Transcript): Stretches =>
-  stretches.map((each) => (each.span === span && !each.final ? { ...each, text, final } : each));
+  stretches.map((each) => {
+    if (each.span !== span || each.final) return each;
+    return { ...each, text, final, stable: final ? text : commonWords(each.text, text) };
+  });
 
 export const isOwed = (stretches: Stretches, span: number): boolean =>
   stretches.some((each) => each.span === span && !each.final);
@@ -51,6 +63,9 @@ export const joined = (texts: readonly string[]): string =>
 
 /** Their words so far, guesses too. */
 export const guessedText = (stretches: Stretches): string => joined(stretches.map(({ text }) => text));
+
+/** Their words so far that will not change. */
+export const stableText = (stretches: Stretches): string => joined(stretches.map(({ stable }) => stable));
 
 const certain = (stretches: Stretches): Stretches => stretches.filter((each) => each.final && hasText(each));
 

@@ -1,0 +1,210 @@
+/**
+ * Barge-in, as scenarios on the simulated clock: the agent is held with the first sound of the user, and goes on where it
+ * stopped, or is broken off by words that will not change.
+ */
+import t from 'tap';
+import type { AgentEffect } from '../../actors/agent/events.js';
+import type { AgentSettings, Sensitivity } from '../../actors/agent/settings.js';
+import { TIMES } from '../../actors/agent/times.js';
+import { Scene, type SceneOptions } from '../fixtures/scene.js';
+
+const SENSITIVITIES = ['low', 'balanced', 'high'] as const satisfies Sensitivity[];
+const HOLDING = ['balanced', 'high'] as const satisfies Sensitivity[];
+const LONG = 'one two three four five six seven eight nine ten eleven twelve';
+
+/** A scene in which the agent has begun a long answer. */
+function answering(settings: Partial<AgentSettings> = {}, options: SceneOptions = {}): Scene {
+  const scene = new Scene(settings, { reply: LONG, ...options });
+  return scene.say('Please count to twelve.').untilAgentSpeaks().pause(1000);
+}
+
+const jobOf = (scene: Scene): number => scene.actor.getSnapshot().context.job;
+const isCancelled = (effects: readonly AgentEffect[]): boolean =>
+  effects.some(({ type }) => type === 'cancel');
+
+const effectsOf = (scene: Scene): AgentEffect[] => {
+  const effects: AgentEffect[] = [];
+  scene.actor.on('*', (effect) => effects.push(effect));
+  return effects;
+};
+
+t.test('the agent is held with the first sound of the user, but at low', async (t) => {
+  for (const sensitivity of SENSITIVITIES) {
+    const scene = answering({ sensitivity }).voice(true);
+    t.equal(scene.agentSpeaks, sensitivity === 'low', sensitivity);
+  }
+});
+
+t.test('a cough, agreement and a word of somebody else: the agent goes on at the same word', async (t) => {
+  for (const [sound, ms] of [
+    ['', 300],
+    ['', 900],
+    ['mm-hm', 350],
+    ['Yeah, okay.', 600],
+  ] as const) {
+    const scene = answering().say(sound, ms);
+    t.notOk(scene.agentSpeaks, `"${sound}", ${ms} ms: held`);
+    t.equal(scene.pause(8000).told[1], `agent: ${LONG}`, 'all of it is heard');
+    t.equal(scene.silences.length, 1, 'after one pause');
+  }
+});
+
+t.test('each cough holds the agent, and none for good', async (t) => {
+  const scene = answering();
+  for (let cough = 0; cough < 3; cough += 1) scene.say('', 250).pause(700);
+  t.equal(scene.silences.length, 3);
+  t.equal(scene.pause(6000).told[1], `agent: ${LONG}`);
+});
+
+t.test('the first message is held and goes on as any other', async (t) => {
+  const scene = new Scene({ opening: { mode: 'fixed', text: LONG } }).pause(1000).say('', 400);
+  t.notOk(scene.agentSpeaks);
+  t.same(scene.pause(8000).told, [`agent: ${LONG}`]);
+});
+
+t.test('words in which two guesses agree break the agent off while the user still speaks', async (t) => {
+  const words: Record<Sensitivity, string> = {
+    low: 'I want another room',
+    balanced: 'another room',
+    high: 'another',
+  };
+  for (const sensitivity of SENSITIVITIES) {
+    const scene = answering({ sensitivity });
+    const effects = effectsOf(scene);
+    scene.voice(true).guess(`${words[sensitivity]} w`);
+    t.notOk(isCancelled(effects), `${sensitivity}: one guess holds it`);
+    t.notOk(scene.agentSpeaks);
+    scene.pause(300).guess(`${words[sensitivity]} with`);
+    t.ok(isCancelled(effects), `${sensitivity}: two guesses`);
+  }
+});
+
+t.test('fewer words than the sensitivity asks for break nothing off before they are final', async (t) => {
+  for (const [sensitivity, few] of [
+    ['low', 'another room please'],
+    ['balanced', 'another'],
+  ] as const) {
+    const scene = answering({ sensitivity });
+    const effects = effectsOf(scene);
+    scene.voice(true).guess(few).pause(300).guess(few).pause(300).guess(few);
+    t.notOk(isCancelled(effects), sensitivity);
+  }
+});
+
+t.test('a command in two guesses breaks the agent off at every sensitivity', async (t) => {
+  for (const sensitivity of SENSITIVITIES)
+    for (const command of ['Stop.', 'Wait.', 'No, no.', 'Hold on.', '等一下']) {
+      const scene = answering({ sensitivity });
+      const effects = effectsOf(scene);
+      scene.voice(true).guess(command).pause(300).guess(command);
+      t.ok(isCancelled(effects), `${sensitivity}: ${command}`);
+    }
+});
+
+t.test('guesses that change, and agreement, break nothing off', async (t) => {
+  for (const guesses of [
+    ['write it there', 'right at the', 'but either way'],
+    ['yeah okay', 'yeah okay', 'yeah okay right'],
+  ]) {
+    const scene = answering();
+    const effects = effectsOf(scene);
+    scene.voice(true);
+    for (const guess of guesses) scene.guess(guess).pause(300);
+    t.notOk(isCancelled(effects), guesses[0]);
+  }
+});
+
+t.test('an interruption is one message and has one answer, and what was heard is kept', async (t) => {
+  for (const sensitivity of SENSITIVITIES) {
+    const scene = answering({ sensitivity }).say('No please start again with seven.').pause(9000);
+    t.match(scene.told[1], /^agent: one two/, sensitivity);
+    t.same(scene.told.slice(2), ['user: No please start again with seven.', `agent: ${LONG}`], sensitivity);
+  }
+});
+
+/** An agent that is broken off by guesses that agree, of a sound that turns out to be none. */
+function brokenOff(settings: Partial<AgentSettings> = {}): { scene: Scene; effects: AgentEffect[] } {
+  const scene = answering(settings);
+  const effects = effectsOf(scene);
+  scene.voice(true).guess('stop it now').pause(300).guess('stop it now').voice(false);
+  return { scene, effects };
+}
+
+t.test('an agent that was broken off by misheard guesses goes on with what it was saying', async (t) => {
+  for (const sensitivity of SENSITIVITIES) {
+    const { scene, effects } = brokenOff({ sensitivity });
+    t.ok(isCancelled(effects));
+    scene.pause(8000);
+    const replies = effects.filter(({ type }) => type === 'reply');
+    t.match(replies, [{ cause: 'continue' }], sensitivity);
+    t.equal(replies.length, 1);
+    t.notOk(
+      scene.told.slice(1).some((line) => line.startsWith('user')),
+      'nothing was said',
+    );
+  }
+});
+
+t.test('an agent that was broken off while a question waits answers that', async (t) => {
+  const scene = answering({ sensitivity: 'low' }).say('In a minute.', 900).pause(700);
+  const effects = effectsOf(scene);
+  scene.voice(true).guess('stop it now').pause(300).guess('stop it now').voice(false).pause(8000);
+  t.match(
+    effects.filter(({ type }) => type === 'reply'),
+    [{ cause: 'turn' }],
+  );
+});
+
+t.test('typing, or an interruption on purpose, ends what was broken off', async (t) => {
+  const typed = brokenOff().scene;
+  typed.actor.send({ type: 'typed', text: 'shorter', aloud: true });
+  t.same(typed.pause(8000).told.slice(2), ['user: shorter', `agent: ${LONG}`]);
+  const { scene, effects } = brokenOff();
+  scene.actor.send({ type: 'interrupt' });
+  scene.pause(8000);
+  t.notOk(effects.some(({ type }) => type === 'reply'));
+});
+
+t.test('a goodbye that is interrupted ends no call', async (t) => {
+  const scene = new Scene({}, { hangsUp: true, reply: LONG }).say('That is all.').untilAgentSpeaks();
+  scene.pause(1000).say('Wait, one more question please.').pause(1000);
+  t.notOk(scene.told.some((line) => line.startsWith('end')));
+});
+
+t.test('an agent that may not be interrupted is neither held nor broken off', async (t) => {
+  const scene = answering({ interruptible: false, sensitivity: 'high' });
+  const effects = effectsOf(scene);
+  scene.voice(true).guess('stop it now').pause(300).guess('stop it now please').pause(300);
+  t.ok(scene.agentSpeaks);
+  t.notOk(isCancelled(effects));
+});
+
+t.test('an answer to the last words of a question does not hold them, and is answered', async (t) => {
+  for (const sensitivity of ['low', 'balanced'] as const) {
+    const scene = new Scene({ sensitivity }, { reply: 'Shall I book it for you now' });
+    const ms = 7 * 300 - TIMES.endingMs + 150;
+    scene.say('A table please.').untilAgentSpeaks().pause(ms).say('Yes.', 300).pause(6000);
+    t.same(scene.silences, [], `${sensitivity}: all of the question is heard`);
+    t.same(
+      scene.told.slice(1),
+      ['agent: Shall I book it for you now', 'user: Yes.', 'agent: Shall I book it for you now'],
+      sensitivity,
+    );
+  }
+});
+
+t.test('a command in the last words breaks them off when it is known', async (t) => {
+  const scene = new Scene({}, { reply: 'I book it for you now', msPerWord: 900 });
+  scene.say('A table please.').untilAgentSpeaks().pause(4600);
+  const effects = effectsOf(scene);
+  scene.voice(true);
+  t.ok(scene.agentSpeaks);
+  scene.guess('no').pause(200).guess('no');
+  t.ok(isCancelled(effects));
+});
+
+t.test('only the last words of the present job are its last words', async (t) => {
+  const scene = answering();
+  scene.actor.send({ type: 'ending', job: jobOf(scene) - 1 });
+  t.notOk(scene.voice(true).agentSpeaks, 'it is held');
+});
