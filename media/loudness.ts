@@ -2,7 +2,8 @@
  * Voice by loudness alone: whatever is clearly louder than silence. It hears tones, which a model of human voices does
  * not; for engines that speak in tones, in tests and benchmarks.
  */
-import { DETECTOR_FRAME, type VoiceDetector } from './vad-windows.js';
+import { DETECTOR_FRAME } from './detector-frame.js';
+import type { VoiceDetector } from './vad-windows.js';
 
 /** Root of the mean square, of 16-bit samples. */
 const LOUD = 600;

@@ -91,9 +91,13 @@ export class ServedCall<
     private readonly parts: ServedParts,
     carry: (call: Heard<OwnReport>) => Carrier<OwnCommand>,
   ) {
-    this.#windows = new VadWindows(parts.detector(), (report) => this.reports.push(report));
     this.#playout = new Playout((utterance, ms, ended) =>
       this.reports.push({ on: 'played', utterance, ms, ended }),
+    );
+    this.#windows = new VadWindows(
+      parts.detector(),
+      (report) => this.reports.push(report),
+      () => !this.#playout.isBusy,
     );
     this.#carrier = carry({
       report: (report) => this.#note(report),

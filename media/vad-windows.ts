@@ -1,8 +1,10 @@
 /**
- * Voice activity of the user, and the audio around it in windows. Time is counted in samples, so what
+ * Voice activity, of the user or in the background, and the audio around it in windows. Time is counted in samples, so what
  * the network leaves out must be filled before it comes here.
  */
 import { bytesOf, RECOGNITION_RATE } from '../contracts/audio.js';
+import { DETECTOR_FRAME } from './detector-frame.js';
+import { LevelGate, type Whose } from './level-gate.js';
 import type { Report } from './wire.js';
 
 /** Tells voice from silence, frame by frame; keeps its own state. */
@@ -13,8 +15,6 @@ export interface VoiceDetector {
   release(): void;
 }
 
-export const DETECTOR_FRAME = 512;
-
 const samplesIn = (ms: number): number => (ms * RECOGNITION_RATE) / 1000;
 
 /** Audio kept before voice is noticed: as long as the detector needs to be sure, and a little more. */
@@ -24,7 +24,9 @@ const WINDOW = samplesIn(200);
 const at = (samples: number): number => Math.round((samples * 1000) / RECOGNITION_RATE);
 
 export class VadWindows {
-  #active = false;
+  readonly #gate: LevelGate;
+  /** Whose voice is heard now. */
+  #whose: Whose | undefined;
   #heard = 0;
   readonly #frame = new Int16Array(DETECTOR_FRAME);
   #filled = 0;
@@ -35,7 +37,10 @@ export class VadWindows {
   constructor(
     private readonly detector: VoiceDetector,
     private readonly report: (report: Report) => void,
-  ) {}
+    agentListens: () => boolean,
+  ) {
+    this.#gate = new LevelGate(agentListens);
+  }
 
   /** Any length, 16 kHz. */
   push(samples: Int16Array): void {
@@ -50,7 +55,7 @@ export class VadWindows {
 
   /** Whatever was being said is over. */
   stop(): void {
-    if (this.#active) this.#end();
+    this.#turn(undefined);
     this.detector.release();
   }
 
@@ -58,11 +63,11 @@ export class VadWindows {
     this.#filled = 0;
     this.#heard += frame.length;
     this.#keep(frame);
-    const active = this.detector.push(frame);
-    if (active && !this.#active) this.#begin();
-    if (this.#active && this.#keptSamples >= WINDOW) this.#flush();
-    if (!active && this.#active) this.#end();
-    if (!this.#active) this.#forget();
+    const whose = this.#gate.push(frame, this.detector.push(frame));
+    if (whose) this.#turn(whose);
+    if (this.#whose && this.#keptSamples >= WINDOW) this.#flush();
+    if (!whose) this.#turn(undefined);
+    if (!whose) this.#forget();
   }
 
   #keep(frame: Int16Array): void {
@@ -74,16 +79,18 @@ export class VadWindows {
     while (this.#keptSamples > BEFORE) this.#keptSamples -= this.#kept.shift()?.length ?? 0;
   }
 
-  #begin(): void {
-    this.#active = true;
-    this.report({ on: 'speech', active: true, at: at(this.#heard) });
+  /** What was in the background and turns out to be the user was it from its beginning: it has no end in between. */
+  #turn(whose: Whose | undefined): void {
+    const before = this.#whose;
+    if (whose === before) return;
+    this.#whose = whose;
+    if (before && !(before === 'background' && whose)) {
+      this.#flush();
+      this.report({ on: 'speech', active: false, at: at(this.#heard) });
+    }
+    if (!whose) return;
+    this.report({ on: 'speech', active: true, background: whose === 'background', at: at(this.#heard) });
     this.#flush();
-  }
-
-  #end(): void {
-    this.#flush();
-    this.#active = false;
-    this.report({ on: 'speech', active: false, at: at(this.#heard) });
   }
 
   #flush(): void {

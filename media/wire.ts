@@ -44,7 +44,13 @@ export type Report =
   | { readonly on: 'connected' | 'disconnected' | 'left' }
   /** The call is kept from that moment on, in milliseconds since 1970. */
   | { readonly on: 'recording'; readonly at: number }
-  | { readonly on: 'speech'; readonly active: boolean; readonly at: number }
+  | {
+      readonly on: 'speech';
+      readonly active: boolean;
+      /** Somebody far quieter than the user. */
+      readonly background?: boolean;
+      readonly at: number;
+    }
   | { readonly on: 'audio'; readonly pcm: Uint8Array; readonly at: number }
   | { readonly on: 'played'; readonly utterance: number; readonly ms: number; readonly ended: boolean }
   | { readonly on: 'data'; readonly topic: string; readonly payload: Uint8Array }

@@ -156,7 +156,7 @@ export abstract class WorkerCall<Own extends { readonly on: string }> implements
         this.#note(report);
         return { kind: 'played', utterance: report.utterance, ms: report.ms, ended: report.ended };
       case 'speech':
-        return { kind: 'speech', active: report.active };
+        return { kind: 'speech', active: report.active, background: report.background ?? false };
       case 'data':
         return { kind: 'data', topic: report.topic, payload: report.payload };
       case 'connected':

@@ -122,6 +122,7 @@ export const agentMachine = parts.createMachine({
     waiting: { on: { connected: 'talking' } },
     talking: {
       type: 'parallel',
+      on: { echo: { actions: 'noteEcho' } },
       after: { maxDuration: ends('conversation_timeout') },
       states: { link, duration, agent, user },
     },

@@ -32,13 +32,15 @@ export interface Context {
   readonly pace: Pace;
   /** Whether the turn had a pause. */
   readonly paused: boolean;
+  /** The agent hears itself: a sound says nothing about the user. */
+  readonly echoes: boolean;
   /** Times in a row that the agent has broken the silence. */
   readonly reengaged: number;
 }
 
 export const contextOf = (settings: AgentSettings): Context => ({
   ...{ settings, job: 0, cause: undefined, aloud: true, span: 0, stretches: [], said: '' },
-  ...{ shown: false, silentAt: undefined, pace: USUAL_PACE, paused: false, reengaged: 0 },
+  ...{ shown: false, silentAt: undefined, pace: USUAL_PACE, paused: false, reengaged: 0, echoes: false },
 });
 
 /** The user's words that are no message yet. */
@@ -63,8 +65,8 @@ export const interruptsForSure = ({ settings, stretches }: Context): boolean =>
   settings.interruptible && interrupts(stableText(stretches), settings.sensitivity);
 
 /** Whether the user's voice alone holds the agent. */
-export const holds = ({ settings }: Context): boolean =>
-  settings.interruptible && INTERRUPTION[settings.sensitivity].holds;
+export const holds = ({ settings, echoes }: Context): boolean =>
+  settings.interruptible && !echoes && INTERRUPTION[settings.sensitivity].holds;
 
 /**
  * Whether they were agreement while the agent spoke. It may have finished meanwhile, as transcripts take their time: what

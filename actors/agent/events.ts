@@ -23,6 +23,8 @@ export type AgentEvent =
   | { readonly type: 'transcript'; readonly span: number; readonly text: string; readonly final: boolean }
   /** A typed message; `aloud`: whether the reply is spoken. */
   | { readonly type: 'typed'; readonly text: string; readonly aloud: boolean }
+  /** The agent's own words have come back through the user's microphone. */
+  | { readonly type: 'echo' }
   | { readonly type: 'activity' }
   | { readonly type: 'interrupt' }
   /** The first audio of a job is on its way to the user. */

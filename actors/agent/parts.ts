@@ -203,6 +203,7 @@ export const parts = setup({
     }),
     excuse: emit(({ context: { job, aloud } }) => ({ type: 'excuse' as const, job, aloud })),
     noteReengaged: assign(({ context }) => ({ reengaged: context.reengaged + 1 })),
+    noteEcho: assign({ echoes: true }),
     noteUser: assign({ reengaged: 0 }),
 
     bargeIn: raise({ type: 'bargeIn' }),

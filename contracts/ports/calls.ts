@@ -51,10 +51,13 @@ export type CallEvent =
   | { readonly kind: 'disconnected' }
   /** The client said that it leaves. */
   | { readonly kind: 'left' }
-  /** Voice activity of the user. A muted or lost microphone counts as silence. */
-  | { readonly kind: 'speech'; readonly active: boolean }
   /**
-   * The user's speech, at 16 kHz, in windows of 100 to 300 ms while voice activity lasts: from shortly before it
+   * Voice activity. A muted or lost microphone counts as silence. `background`: of somebody far quieter than the user; one
+   * that is told to be active again, without it, was the user's from its beginning.
+   */
+  | { readonly kind: 'speech'; readonly active: boolean; readonly background?: boolean }
+  /**
+   * The speech, at 16 kHz, in windows of 100 to 300 ms while voice activity lasts: from shortly before it
    * began until it ended.
    */
   | { readonly kind: 'audio'; readonly samples: Int16Array }

@@ -103,6 +103,9 @@ export type SessionItem = { readonly turnId: number; readonly createdAt: Date } 
       readonly error?: string;
       /** Of the user: agreement while the agent spoke, which has no answer of its own. */
       readonly backchannel?: boolean;
+      /** Not of the user, and not told to the model: somebody far quieter, or the agent's own words that came back. */
+      readonly background?: boolean;
+      readonly echo?: boolean;
     }
   /** `input` is JSON text, kept whole. */
   | ({ readonly type: 'tool_call'; readonly input: string } & ToolUse)

@@ -19,11 +19,12 @@ import { AGENT_EVENTS, type ClientEvent, encodeEvent, readClientEvent, TOPICS } 
 import { CLOSED_BY, type ClosedBy, SESSION_ENDS } from './closing.js';
 import { Dialogue } from './dialogue.js';
 import { excuseIn, warningIn } from './lines.js';
+import { Listening, type ListeningEvents } from './listening.js';
 import { pause, type RecordParts, RecordWriter } from './record.js';
 import { reply, type ReplyParts, type ReplyText } from './replies.js';
 import { settingsOf } from './settings.js';
 import { ConversationTools, type ToolParts } from './tools.js';
-import { type OnTranscript, TurnTranscription, type TurnTranscriptionParts } from './turn-transcription.js';
+import type { TurnTranscriptionParts } from './turn-transcription.js';
 import { Utterance, type AgentVoice } from './utterance.js';
 
 export interface ConversationParts extends RecordParts {
@@ -78,7 +79,7 @@ interface Work {
 
 export class Conversation {
   readonly #machine: Running<AgentEvent>;
-  readonly #transcription: TurnTranscription;
+  readonly #listening: Listening;
   readonly #dialogue: Dialogue;
   readonly #tools: ConversationTools;
   /** The rate at which the client may send what costs something. */
@@ -111,7 +112,8 @@ export class Conversation {
     this.#rateLimit = new TokenBucket(LIMITS.session.clientMessages, () => clock.monotonic());
     this.#record = new RecordWriter(parts);
     this.#dialogue = new Dialogue(this.#now, (item) => this.#record.add(item));
-    this.#transcription = new TurnTranscription({ ...parts.listening, log }, this.#onTranscript);
+    const ahead = (): string => (this.#job?.aloud ? this.#job.utterance.ahead : '');
+    this.#listening = new Listening({ ...parts.listening, log }, clock, ahead, this.#heard);
     this.#tools = new ConversationTools(session.plan, {
       ...parts.tools,
       clock,
@@ -157,8 +159,8 @@ export class Conversation {
     connected: () => this.#connected(),
     disconnected: () => this.#machine.send({ type: 'disconnected' }),
     left: () => this.#machine.send({ type: 'left' }),
-    speech: ({ active }) => this.#machine.send({ type: 'voice', active, at: this.parts.clock.monotonic() }),
-    audio: ({ samples }) => this.#transcription.audio(samples),
+    speech: (event) => this.#listening.speech(event),
+    audio: ({ samples }) => this.#listening.audio(samples),
     played: ({ utterance, ms, ended }) => this.#played(utterance, ms, ended),
     data: ({ topic, payload }) => {
       const event = topic === TOPICS.fromClient ? readClientEvent(payload) : undefined;
@@ -194,14 +196,21 @@ export class Conversation {
   }
 
   /** What comes behind the end, of the user's last words, is kept and not answered. */
-  readonly #onTranscript: OnTranscript = (span, text, final) => {
-    if (!this.#ending) this.#machine.send({ type: 'transcript', span, text, final });
-    else if (final && text !== '') this.#dialogue.userApart(text);
+  readonly #heard: ListeningEvents = {
+    voice: (active, at) => this.#machine.send({ type: 'voice', active, at }),
+    transcript: (span, text, final) => {
+      if (!this.#ending) this.#machine.send({ type: 'transcript', span, text, final });
+      else if (final && text !== '') this.#dialogue.userApart(text);
+    },
+    aside: (text, of) => {
+      this.#dialogue.aside(text, of);
+      if (of === 'echo' && !this.#ending) this.#machine.send({ type: 'echo' });
+    },
   };
 
   readonly #effects: Effects<AgentEffect> = {
-    beginSpan: ({ span }) => this.#transcription.begin(span),
-    transcribe: ({ span }) => void this.#transcription.transcribe(span),
+    beginSpan: ({ span }) => this.#listening.begin(span, this.#state === 'speaking'),
+    transcribe: ({ span }) => this.#listening.transcribe(span),
     words: ({ text, final }) => {
       this.#show('user', text, final);
       if (final) this.#segments.user += 1;
@@ -323,7 +332,10 @@ export class Conversation {
     const job = this.#job;
     if (!job || job.utterance.job !== number) return;
     const fresh = job.utterance.progress(ms, ended);
-    if (fresh !== '') this.#show('agent', fresh, false);
+    if (fresh !== '') {
+      this.#show('agent', fresh, false);
+      this.#listening.agentSaid(fresh);
+    }
     if (ended) return this.#ended(job.utterance);
     if (job.utterance.endsWithin(TIMES.endingMs, ms)) this.#machine.send({ type: 'ending', job: number });
     if (this.#leaving && fresh !== '' && endsSentence(job.utterance.heard))
@@ -375,8 +387,8 @@ export class Conversation {
 
   /** Never rejects. */
   async #endSession(reason: EndReason): Promise<void> {
-    await Promise.race([this.#transcription.finish(), pause(this.parts.clock, LAST_WORDS_MS)]);
-    this.#transcription.stop();
+    await Promise.race([this.#listening.finish(), pause(this.parts.clock, LAST_WORDS_MS)]);
+    this.#listening.stop();
     await this.#tools.settled();
     await this.#record.written();
     await this.parts

@@ -111,6 +111,11 @@ export class Dialogue {
     this.#keep<'message'>({ type: 'message', role: 'user', content, ...marked }, at);
   }
 
+  /** Words that are nobody's turn: they are kept, and the model is not told of them. */
+  aside(content: string, of: 'background' | 'echo'): void {
+    this.#keep<'message'>({ type: 'message', role: 'user', content, [of]: true });
+  }
+
   /** The part of a job that was heard, or read where nothing is spoken; `error`: why it is an excuse and no answer. */
   agent(steps: readonly SpokenStep[], error?: string): void {
     const why = error === undefined ? {} : { error };

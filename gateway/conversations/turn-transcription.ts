@@ -27,14 +27,19 @@ const GUESS_WITHIN = 12 * RECOGNITION_RATE;
 const LONGEST = 300 * RECOGNITION_RATE;
 
 interface Stretch {
-  readonly span: number;
+  /** Undefined in the background. */
+  readonly span: number | undefined;
   readonly chunks: Uint8Array[];
   samples: number;
   guessedAt: number;
 }
 
-/** Takes the transcript of that stretch so far; `final`: to its end. */
-export type OnTranscript = (span: number, text: string, final: boolean) => void;
+export interface OnTranscripts {
+  /** The transcript of that stretch of the user's voice so far; `final`: to its end. */
+  user(span: number, text: string, final: boolean): void;
+  /** What was said in the background, to its end. */
+  background(text: string): void;
+}
 
 export class TurnTranscription {
   /** The stretch that lasts. */
@@ -46,12 +51,29 @@ export class TurnTranscription {
 
   constructor(
     private readonly parts: TurnTranscriptionParts,
-    private readonly onTranscript: OnTranscript,
+    private readonly on: OnTranscripts,
   ) {}
 
-  /** Voice begins: a new stretch with this number. */
+  /** The user's voice begins: a new stretch with this number. What was in the background until now has been its beginning. */
   begin(span: number): void {
-    this.#present = { span, chunks: [], samples: 0, guessedAt: 0 };
+    const { chunks, samples } = this.#inBackground ?? { chunks: [], samples: 0 };
+    this.#present = { span, chunks, samples, guessedAt: 0 };
+  }
+
+  /** A voice in the background begins. Nothing is guessed of it: nobody waits for it. */
+  beginBackground(): void {
+    this.#present = { span: undefined, chunks: [], samples: 0, guessedAt: 0 };
+  }
+
+  /** It has ended; false where there was none. */
+  endBackground(): boolean {
+    if (!this.#inBackground) return false;
+    void this.transcribe(undefined);
+    return true;
+  }
+
+  get #inBackground(): Stretch | undefined {
+    return this.#present?.span === undefined ? this.#present : undefined;
   }
 
   audio(samples: Int16Array): void {
@@ -59,14 +81,19 @@ export class TurnTranscription {
     if (!stretch || stretch.samples > LONGEST) return;
     stretch.chunks.push(bytesOf(samples));
     stretch.samples += samples.length;
-    const fresh = stretch.samples - stretch.guessedAt;
-    if (fresh >= GUESS_EVERY && stretch.samples <= GUESS_WITHIN && !this.#guessing) void this.#guess(stretch);
+    this.#guessWhereDue(stretch);
+  }
+
+  #guessWhereDue(stretch: Stretch): void {
+    const { span, samples, guessedAt } = stretch;
+    if (span === undefined || this.#guessing) return;
+    if (samples - guessedAt >= GUESS_EVERY && samples <= GUESS_WITHIN) void this.#guess(stretch, span);
   }
 
   /** Transcribes the stretch that has just ended. Resolves when it is told; never rejects. */
-  async transcribe(span: number): Promise<void> {
+  async transcribe(span: number | undefined): Promise<void> {
     const stretch = this.#present;
-    if (stretch?.span !== span) return;
+    if (!stretch || stretch.span !== span) return;
     this.#present = undefined;
     const told = this.#settle(stretch);
     this.#owed.add(told);
@@ -87,15 +114,17 @@ export class TurnTranscription {
 
   async #settle(stretch: Stretch): Promise<void> {
     const text = await this.#textOf(stretch, false).catch((error: unknown) => this.#failed(error));
-    if (!this.#stop.signal.aborted) this.onTranscript(stretch.span, text, true);
+    if (this.#stop.signal.aborted) return;
+    if (stretch.span === undefined) this.on.background(text);
+    else this.on.user(stretch.span, text, true);
   }
 
-  async #guess(stretch: Stretch): Promise<void> {
+  async #guess(stretch: Stretch, span: number): Promise<void> {
     this.#guessing = true;
     stretch.guessedAt = stretch.samples;
     try {
       const text = await this.#textOf(stretch, true);
-      if (this.#present === stretch) this.onTranscript(stretch.span, text, false);
+      if (this.#present === stretch) this.on.user(span, text, false);
     } catch {
       // A guess is not owed: the engine may be busy.
     } finally {

@@ -137,6 +137,11 @@ export class Utterance implements ReplyText {
     return this.#shown;
   }
 
+  /** What was written and not heard yet. */
+  get ahead(): string {
+    return this.#written.slice(this.#shown.length);
+  }
+
   /** `text`, which is the beginning of what was written, in the steps in which it was. */
   stepsOf(text: string): readonly SpokenStep[] {
     let from = 0;

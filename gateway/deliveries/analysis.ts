@@ -25,6 +25,13 @@ const skippedAnalysis = (reason: string): SessionAnalysis => ({
 });
 export const failedAnalysis = (error: string): SessionAnalysis => ({ status: 'error', ...NOTHING, error });
 
+/** Neither the user nor the agent has said it: background and echo. */
+const isAside = (item: SessionItem): boolean =>
+  item.type === 'message' && (item.background === true || item.echo === true);
+
+const isOfUser = (item: SessionItem): boolean =>
+  item.type === 'message' && item.role === 'user' && !isAside(item);
+
 /** Why there is nothing to find out, or nobody who could; undefined where there is. */
 export function reasonToSkip(
   { plan, items }: AnalysedSession,
@@ -32,7 +39,7 @@ export function reasonToSkip(
 ): string | undefined {
   const { summary, data_fields: fields, criteria } = plan.config.analysis;
   if (!summary.enabled && fields.length + criteria.length === 0) return 'The agent asks for no analysis';
-  if (!items.some((item) => item.type === 'message' && item.role === 'user')) return 'The user said nothing';
+  if (!items.some(isOfUser)) return 'The user said nothing';
   return chat ? undefined : 'No language model is configured';
 }
 
@@ -48,7 +55,11 @@ const LINES: { readonly [T in SessionItem['type']]: (item: Extract<SessionItem, 
 const lineOf = (item: SessionItem): string => (LINES[item.type] as (item: SessionItem) => string)(item);
 
 const transcriptOf = (items: readonly SessionItem[]): string =>
-  items.map(lineOf).join('\n').slice(-TRANSCRIPT_LENGTH);
+  items
+    .filter((item) => !isAside(item))
+    .map(lineOf)
+    .join('\n')
+    .slice(-TRANSCRIPT_LENGTH);
 
 const languageName = (code: string): string =>
   new Intl.DisplayNames('en', { type: 'language' }).of(code) ?? code;

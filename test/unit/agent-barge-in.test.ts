@@ -9,7 +9,6 @@ import { TIMES } from '../../actors/agent/times.js';
 import { Scene, type SceneOptions } from '../fixtures/scene.js';
 
 const SENSITIVITIES = ['low', 'balanced', 'high'] as const satisfies Sensitivity[];
-const HOLDING = ['balanced', 'high'] as const satisfies Sensitivity[];
 const LONG = 'one two three four five six seven eight nine ten eleven twelve';
 
 /** A scene in which the agent has begun a long answer. */
@@ -110,7 +109,7 @@ t.test('guesses that change, and agreement, break nothing off', async (t) => {
     const effects = effectsOf(scene);
     scene.voice(true);
     for (const guess of guesses) scene.guess(guess).pause(300);
-    t.notOk(isCancelled(effects), guesses[0]);
+    t.notOk(isCancelled(effects), `${guesses[0]}`);
   }
 });
 
@@ -207,4 +206,22 @@ t.test('only the last words of the present job are its last words', async (t) =>
   const scene = answering();
   scene.actor.send({ type: 'ending', job: jobOf(scene) - 1 });
   t.notOk(scene.voice(true).agentSpeaks, 'it is held');
+});
+
+t.test('an agent that hears itself is held by words, and no more by sounds', async (t) => {
+  for (const sensitivity of ['balanced', 'high'] as const) {
+    const scene = answering({ sensitivity });
+    scene.actor.send({ type: 'echo' });
+    scene.voice(true);
+    t.ok(scene.agentSpeaks, sensitivity);
+    scene.guess('I want another room').pause(100);
+    t.notOk(scene.agentSpeaks, `${sensitivity}: words`);
+  }
+});
+
+t.test('an agent that hears itself is interrupted as ever', async (t) => {
+  const scene = answering();
+  scene.actor.send({ type: 'echo' });
+  scene.say('No please start again with seven.').pause(9000);
+  t.same(scene.told.slice(2), ['user: No please start again with seven.', `agent: ${LONG}`]);
 });

@@ -40,6 +40,16 @@ const session = (analysis: Wanted, items: readonly SessionItem[]): AnalysedSessi
   items,
 });
 
+t.test('background and echo are nobody’s words: the analysis does not read them', async (t) => {
+  const asides = [
+    { ...said('user', 'the news'), background: true },
+    { ...said('user', 'hello there'), echo: true },
+  ] as SessionItem[];
+  t.equal(reasonToSkip(session(wanted, asides), {} as ChatModel), 'The user said nothing');
+  const messages = messagesOf(session(wanted, [...asides, said('user', 'Bread please.')]));
+  t.match(messages[1]?.content, /Transcript:\nuser: Bread please\.$/);
+});
+
 t.test('an answer is taken field by field', async (t) => {
   const answer = {
     summary: 'Ada fragt nach Brot.',

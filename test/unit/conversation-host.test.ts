@@ -2,7 +2,7 @@
  * The host of a conversation (gateway/conversations/conversation.ts): what the model is told, what the client is shown
  * and what the record keeps, where answers fail, are broken off, or come with tools.
  */
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
 import { type Answer, Hosted, saying, webhookTool } from '../fixtures/hosted.js';
 import { until } from '../fixtures/until.js';
@@ -199,6 +199,71 @@ t.test('agreement that is understood when the agent has finished is kept and mar
   await until('it is kept', () => hosted.items.length === 3);
   t.match(hosted.items[2], { content: 'mm-hm', backchannel: true });
   t.equal(hosted.asked.length, 1, 'it has no answer');
+});
+
+/** Whoever is heard says something, once the agent speaks. */
+async function overheard(t: Test, answer: string, hears: readonly string[]): Promise<Hosted> {
+  const hosted = joined(t, { answer: saying(answer), hears, lasting: true });
+  hosted.client({ type: 'user.message', text: 'one' });
+  await until('the answer is heard', () => hosted.played > 0);
+  return hosted;
+}
+
+t.test('speech in the background is recorded as such, interrupts nobody and is not told', async (t) => {
+  const hosted = await overheard(t, 'Well, it depends.', ['The weather will be fine.']);
+  hosted.speak(true);
+  const kept = await until('it is kept', () => hosted.items[1]);
+  t.match(kept, { role: 'user', content: 'The weather will be fine.', background: true });
+  t.same(hosted.shown, [], 'nor shown');
+  hosted.finishPlayout();
+  await hosted.type('two', 4);
+  t.same(lastAsked(hosted), ['user: one', 'assistant: Well, it depends.', 'user: two']);
+  t.notOk(hosted.held, 'and the agent was not held');
+});
+
+t.test('a voice in the background without words is not recorded', async (t) => {
+  const hosted = joined(t, { hears: ['', 'Hello?'] });
+  hosted.speak(true);
+  hosted.speak();
+  await until('the user is answered', () => hosted.items.length === 2);
+  t.same(hosted.messages, ['user: Hello?', 'assistant: Yes.']);
+});
+
+t.test('a voice in the background that turns out to be the user’s was it from its beginning', async (t) => {
+  const hosted = joined(t, { hears: ['What time is it?'] });
+  hosted.happen({ kind: 'speech', active: true, background: true });
+  hosted.happen({ kind: 'audio', samples: new Int16Array(4000) });
+  hosted.happen({ kind: 'speech', active: true });
+  hosted.happen({ kind: 'audio', samples: new Int16Array(4000) });
+  hosted.happen({ kind: 'speech', active: false });
+  await until('it is answered', () => hosted.items.length === 2);
+  t.same(hosted.messages, ['user: What time is it?', 'assistant: Yes.']);
+  t.strictSame(hosted.heardSamples, [8000], 'all of it is transcribed');
+});
+
+t.test('echo of the agent is recorded as such, interrupts nobody and is not told', async (t) => {
+  const answer = 'Your table is booked for Tuesday at nine.';
+  const hosted = await overheard(t, answer, ['our table is booked for Tuesday']);
+  hosted.speak();
+  const kept = await until('it is kept', () => hosted.items[1]);
+  t.match(kept, { content: 'our table is booked for Tuesday', echo: true });
+  hosted.finishPlayout();
+  await hosted.type('two', 4);
+  t.same(lastAsked(hosted), ['user: one', `assistant: ${answer}`, 'user: two']);
+});
+
+t.test('what the user says over the agent in other words, or in few of its own, is the user’s', async (t) => {
+  const answer = 'Your table is booked for Tuesday at nine.';
+  for (const words of ['yes, Tuesday', 'Tuesday?', 'no, for Wednesday at nine', 'Stop.']) {
+    const hosted = await overheard(t, answer, [words]);
+    hosted.speak();
+    await until('it is kept', () => hosted.messages.includes(`user: ${words}`));
+    t.notOk(
+      hosted.items.some((item) => 'echo' in item),
+      words,
+    );
+    await hosted.over();
+  }
 });
 
 t.test('halves of one sentence are one message; the answer to the first was never said', async (t) => {

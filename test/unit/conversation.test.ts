@@ -56,6 +56,7 @@ interface Asked {
 function listening() {
   const asked: Asked[] = [];
   const transcripts: [span: number, text: string, final: boolean][] = [];
+  const background: string[] = [];
   const transcription: Transcription = {
     transcribe: (request) =>
       new Promise((resolve, reject) => {
@@ -71,12 +72,16 @@ function listening() {
       language: 'en',
       log: silentLog,
     },
-    (...told) => transcripts.push(told),
+    {
+      user: (...told) => transcripts.push(told),
+      background: (text) => background.push(text),
+    },
   );
   return {
     transcriber,
     asked,
     transcripts,
+    background,
     speak: (ms: number) => transcriber.audio(new Int16Array(16 * ms)),
   };
 }

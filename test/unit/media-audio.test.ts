@@ -1,7 +1,8 @@
 /** The sound of a call without its network: playout, microphone, voice activity, the beat that paces them, RTP. */
 import t from 'tap';
 import { bytesOf, samplesOf } from '../../contracts/audio.js';
-import { DETECTOR_FRAME, VadWindows, type VoiceDetector } from '../../media/vad-windows.js';
+import { DETECTOR_FRAME } from '../../media/detector-frame.js';
+import { VadWindows, type VoiceDetector } from '../../media/vad-windows.js';
 import { Microphone } from '../../media/embedded/microphone.js';
 import { ahead, readRtp, RtpWriter } from '../../media/embedded/rtp.js';
 import { loudnessDetector } from '../../media/loudness.js';
@@ -219,6 +220,8 @@ t.test('microphone: time that the machine let go counts, so that nobody goes unh
   t.equal(heard.length, 500, 'every frame of ten stalls of a second');
 });
 
+const LISTENS = (): boolean => true;
+
 /** Voice activity as the test says, frame by frame. */
 function scripted(active: readonly boolean[]) {
   let released = 0;
@@ -233,7 +236,7 @@ function scripted(active: readonly boolean[]) {
 t.test('ears: voice is reported with the breath before it, in windows, until it ends', async (t) => {
   const reports: Report[] = [];
   const pattern = [...Array<boolean>(30).fill(false), ...Array<boolean>(20).fill(true), false, false];
-  const vad = new VadWindows(scripted(pattern).detector, (report) => reports.push(report));
+  const vad = new VadWindows(scripted(pattern).detector, (report) => reports.push(report), LISTENS);
   // In pieces that fit no frame.
   for (let sent = 0; sent < pattern.length * DETECTOR_FRAME; sent += 320) vad.push(tone(320, 1));
   const speech = reports.filter(({ on }) => on === 'speech');
@@ -252,7 +255,7 @@ t.test('ears: voice is reported with the breath before it, in windows, until it 
 t.test('ears: a call that ends in mid-word ends the voice', async (t) => {
   const reports: Report[] = [];
   const { detector, released } = scripted([true, true, true]);
-  const vad = new VadWindows(detector, (report) => reports.push(report));
+  const vad = new VadWindows(detector, (report) => reports.push(report), LISTENS);
   vad.push(tone(2 * DETECTOR_FRAME));
   vad.stop();
   t.match(reports.at(-1), { on: 'speech', active: false });

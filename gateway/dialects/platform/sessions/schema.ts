@@ -157,6 +157,16 @@ const Item = Type.Union([
         description: 'Of the user: true for agreement while the agent spoke, which has no answer of its own.',
       }),
     ),
+    background: Type.Optional(
+      Type.Boolean({
+        description: 'True for somebody far quieter than the user; the language model is not told of it.',
+      }),
+    ),
+    echo: Type.Optional(
+      Type.Boolean({
+        description: 'True for words of the agent that came back; the language model is not told of them.',
+      }),
+    ),
     ...HAPPENED,
   }),
   Type.Object({ type: Type.Enum(['tool_call']), ...TOOL, input: Type.String(), ...HAPPENED }),

@@ -1,0 +1,68 @@
+/**
+ * Which of the user's transcripts are the agent's own words: holds each against what the agent said while it lasted and
+ * shortly before. A word or two of the agent's count as the user's the first time; if that is all that comes once more, it
+ * is echo, which a voice that is held at once cuts as short.
+ */
+import { type Likeness, likenessOf } from '../../actors/agent/turns/echo.js';
+
+/** Milliseconds before and behind a stretch of voice in which the agent said what may come back in it. */
+const BEFORE_MS = 2500;
+const BEHIND_MS = 700;
+/** A stretch that begins so much later than the agent's last word has no echo. */
+const JUST_BEHIND_MS = 1000;
+/** Words that the playout has not told of yet. */
+const NEXT_WORDS = 8;
+/** Parts of the agent's speech that are remembered: some a second. */
+const MOST_PARTS = 400;
+
+interface Stretch {
+  readonly from: number;
+  until: number;
+  /** It began while the agent spoke, or just behind it. */
+  readonly overlaps: boolean;
+}
+
+export class EchoFilter {
+  #said: { readonly text: string; readonly at: number }[] = [];
+  readonly #stretches = new Map<number, Stretch>();
+  #repetitions = 0;
+
+  /** The agent has been heard to say that. Times are milliseconds of one clock. */
+  said(text: string, at: number): void {
+    this.#said = [...this.#said.slice(1 - MOST_PARTS), { text, at }];
+  }
+
+  /** A stretch of the user's voice begins; `speaking`: the agent speaks. */
+  begins(span: number, at: number, speaking: boolean): void {
+    const overlaps = speaking || (this.#said.at(-1)?.at ?? -Infinity) >= at - JUST_BEHIND_MS;
+    this.#stretches.set(span, { from: at, until: Infinity, overlaps });
+  }
+
+  ends(span: number, at: number): void {
+    const stretch = this.#stretches.get(span);
+    if (stretch) stretch.until = at;
+  }
+
+  /** Whether a transcript of that stretch is echo; `next`: what the agent is about to say. Final ones are given once. */
+  isEcho(span: number, text: string, final: boolean, next: string): boolean {
+    const likeness = this.#likenessOf(span, text, next);
+    const repetitions = this.#repetitions;
+    if (final) this.#forget(span, likeness, text);
+    return likeness === 'echo' || (likeness === 'repetition' && repetitions > 0);
+  }
+
+  #likenessOf(span: number, text: string, next: string): Likeness {
+    const stretch = this.#stretches.get(span);
+    if (!stretch?.overlaps) return 'own';
+    const { from, until } = stretch;
+    const said = this.#said.filter(({ at }) => at >= from - BEFORE_MS && at <= until + BEHIND_MS);
+    const coming = next.trim().split(/\s+/u).slice(0, NEXT_WORDS).join(' ');
+    return likenessOf(text, [...said.map((part) => part.text), coming].join(' '));
+  }
+
+  #forget(span: number, likeness: Likeness, text: string): void {
+    this.#stretches.delete(span);
+    if (likeness === 'repetition') this.#repetitions += 1;
+    else if (text !== '' && likeness === 'own') this.#repetitions = 0;
+  }
+}

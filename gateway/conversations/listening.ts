@@ -1,0 +1,79 @@
+/**
+ * Whose words they are: the user's go to the agent's machine, what somebody says in the background and what comes back of
+ * the agent's own voice are told apart from them.
+ */
+import type { Clock } from '../../contracts/clock.js';
+import type { CallEvent } from '../../contracts/ports/calls.js';
+import { EchoFilter } from './echo.js';
+import { TurnTranscription, type TurnTranscriptionParts } from './turn-transcription.js';
+
+export interface ListeningEvents {
+  /** The user's voice begins or ends; `at` in milliseconds of the clock. */
+  voice(active: boolean, at: number): void;
+  /** What the user said in that stretch of voice so far; `final`: to its end. Empty where it was nothing, or echo. */
+  transcript(span: number, text: string, final: boolean): void;
+  /** Words that are not the user's. */
+  aside(text: string, of: 'background' | 'echo'): void;
+}
+
+export class Listening {
+  readonly #transcription: TurnTranscription;
+  readonly #echo = new EchoFilter();
+
+  /** `ahead`: what the agent is about to say. */
+  constructor(
+    parts: TurnTranscriptionParts,
+    private readonly clock: Pick<Clock, 'monotonic'>,
+    private readonly ahead: () => string,
+    private readonly on: ListeningEvents,
+  ) {
+    this.#transcription = new TurnTranscription(parts, {
+      user: (span, text, final) => this.#understand(span, text, final),
+      background: (text) => {
+        if (text !== '') on.aside(text, 'background');
+      },
+    });
+  }
+
+  speech({ active, background = false }: Extract<CallEvent, { readonly kind: 'speech' }>): void {
+    if (background) return this.#transcription.beginBackground();
+    if (!active && this.#transcription.endBackground()) return;
+    this.on.voice(active, this.clock.monotonic());
+  }
+
+  audio(samples: Int16Array): void {
+    this.#transcription.audio(samples);
+  }
+
+  /** A stretch of the user's voice begins; `overlaps`: the agent speaks. */
+  begin(span: number, overlaps: boolean): void {
+    this.#echo.begins(span, this.clock.monotonic(), overlaps);
+    this.#transcription.begin(span);
+  }
+
+  /** It has ended: its final transcript follows. */
+  transcribe(span: number): void {
+    this.#echo.ends(span, this.clock.monotonic());
+    void this.#transcription.transcribe(span);
+  }
+
+  /** The user has heard that of the agent. */
+  agentSaid(text: string): void {
+    this.#echo.said(text, this.clock.monotonic());
+  }
+
+  #understand(span: number, text: string, final: boolean): void {
+    const isEcho = this.#echo.isEcho(span, text, final, this.ahead());
+    if (isEcho && final) this.on.aside(text, 'echo');
+    this.on.transcript(span, isEcho ? '' : text, final);
+  }
+
+  /** No more audio comes: resolves when everything is transcribed and told. */
+  finish(): Promise<void> {
+    return this.#transcription.finish();
+  }
+
+  stop(): void {
+    this.#transcription.stop();
+  }
+}

@@ -1,0 +1,89 @@
+/** Echo of the agent: which words are told to be its own that come back, and which are the user's. */
+import t from 'tap';
+import { likenessOf } from '../../actors/agent/turns/echo.js';
+import { EchoFilter } from '../../gateway/conversations/echo.js';
+
+const SAID = 'Your table is booked for Tuesday at nine. We look forward to your visit.';
+
+t.test('words that are mostly the agent’s, in its order, are echo', async (t) => {
+  for (const text of [
+    'your table is booked',
+    'Table is booked for Tuesday at nine we look forward.',
+    'our table is booked for Tuesday a nine',
+    'booked for Tuesday',
+  ])
+    t.equal(likenessOf(text, SAID), 'echo', text);
+});
+
+t.test('a word or two of the agent’s are a repetition', async (t) => {
+  for (const text of ['Tuesday?', 'at nine', 'booked']) t.equal(likenessOf(text, SAID), 'repetition', text);
+});
+
+t.test('agreement, commands and new words are the user’s', async (t) => {
+  for (const text of [
+    'yes, Tuesday',
+    'Yes, Tuesday at nine.',
+    'Your table is booked for Tuesday stop',
+    'no, booked for Tuesday at nine',
+    'booked for Tuesday at nine can you make it ten',
+    'I want to cancel the table for Tuesday',
+    'nine at Tuesday for booked',
+    'okay',
+    'Stop.',
+    '',
+    '...',
+  ])
+    t.equal(likenessOf(text, SAID), 'own', text);
+});
+
+t.test('what the agent says of commands and agreement may come back among its words', async (t) => {
+  t.equal(likenessOf('no problem we can wait', 'No problem, we can wait.'), 'echo');
+  t.equal(likenessOf('yes of course you can', 'Yes, of course you can.'), 'echo');
+});
+
+t.test('echo is told in languages without blanks', async (t) => {
+  t.equal(likenessOf('ご予約は火曜日の九時です', 'ご予約は火曜日の九時ですね。お待ちしております。'), 'echo');
+  t.equal(likenessOf('您的桌子订好了', '您的桌子订好了，星期二九点。'), 'echo');
+  t.equal(likenessOf('我想取消预订', '您的桌子订好了，星期二九点。'), 'own');
+});
+
+/** The agent says a word each 300 ms from 0 on. */
+function speaking(): EchoFilter {
+  const filter = new EchoFilter();
+  SAID.split(' ').forEach((word, at) => filter.said(`${word} `, 300 * at));
+  return filter;
+}
+
+const isEcho = (filter: EchoFilter, from: number, until: number, text: string): boolean => {
+  filter.begins(1, from, from < 4200);
+  filter.ends(1, until);
+  return filter.isEcho(1, text, true, '');
+};
+
+t.test('only what the agent says at that time comes back', async (t) => {
+  t.ok(isEcho(speaking(), 600, 2000, 'is booked for Tuesday'), 'while it says that');
+  t.ok(isEcho(speaking(), 4400, 5000, 'look forward to your visit'), 'just behind it');
+  t.notOk(isEcho(speaking(), 600, 1500, 'we look forward to your visit'), 'before it says that');
+  t.notOk(isEcho(speaking(), 4100, 5000, 'your table is booked'), 'long after it has said that');
+  t.notOk(isEcho(speaking(), 6000, 7000, 'look forward to your visit'), 'the user repeats it afterwards');
+});
+
+t.test('what the agent is about to say counts, as the playout tells of it late', async (t) => {
+  const filter = new EchoFilter();
+  filter.begins(1, 0, true);
+  t.ok(filter.isEcho(1, 'Your table is', false, SAID));
+  t.notOk(filter.isEcho(1, 'look forward to your visit', false, SAID), 'but not what is far ahead');
+});
+
+t.test('a repetition is the user’s once, and echo when it is all that comes again', async (t) => {
+  const filter = speaking();
+  t.notOk(isEcho(filter, 600, 1500, 'booked'));
+  t.ok(isEcho(filter, 1500, 2000, 'Tuesday at'));
+  const talking = speaking();
+  t.notOk(isEcho(talking, 600, 1500, 'booked'));
+  t.notOk(isEcho(talking, 1500, 2000, 'what did you say'));
+  t.notOk(
+    isEcho(talking, 1500, 2000, 'Tuesday'),
+    'a user who says something else in between repeats on purpose',
+  );
+});

@@ -1,0 +1,174 @@
+/** The level gate: who is taken for the user, by loudness that is learnt within a call. */
+import t from 'tap';
+import { DETECTOR_FRAME } from '../../media/detector-frame.js';
+import { LevelGate, type Whose } from '../../media/level-gate.js';
+import { VadWindows } from '../../media/vad-windows.js';
+import type { Report } from '../../media/wire.js';
+import { seeded } from '../fixtures/random.js';
+
+const FRAMES_A_SECOND = 16_000 / DETECTOR_FRAME;
+/** Frames that a detector needs to notice a voice, and to be sure of its end. */
+const LATE = { begin: 2, end: 8 };
+
+/** A room with a microphone: noise all the time, and voices in it that get louder and softer as syllables do. */
+class Room {
+  listens = true;
+  readonly whose: (Whose | undefined)[] = [];
+  readonly #gate = new LevelGate(() => this.listens);
+  readonly #random = seeded(3);
+
+  constructor(private readonly noiseDb = -70) {
+    this.quiet(1);
+  }
+
+  #frame(db: number): Int16Array {
+    const amplitude = (level: number): number => 32_768 * 10 ** (level / 20) * Math.sqrt(3);
+    const [voice, noise] = [amplitude(db), amplitude(this.noiseDb)];
+    const sample = (): number => (this.#random() * 2 - 1) * voice + (this.#random() * 2 - 1) * noise;
+    return Int16Array.from({ length: DETECTOR_FRAME }, () => Math.max(-32_768, Math.min(32_767, sample())));
+  }
+
+  #push(db: number, voiced: boolean): Whose | undefined {
+    const whose = this.#gate.push(this.#frame(db), voiced);
+    this.whose.push(whose);
+    return whose;
+  }
+
+  quiet(seconds: number): this {
+    for (let frame = 0; frame < seconds * FRAMES_A_SECOND; frame += 1) this.#push(-120, false);
+    return this;
+  }
+
+  /** Somebody speaks at that level in their loudest moments; how often who was heard. */
+  voice(db: number, seconds: number): Record<Whose, number> {
+    const heard = { user: 0, background: 0 };
+    const frames = Math.round(seconds * FRAMES_A_SECOND);
+    for (let frame = 0; frame < frames; frame += 1) {
+      const whose = this.#push(db - (frame % 12 < 8 ? 0 : 25), frame >= LATE.begin);
+      if (whose) heard[whose] += 1;
+    }
+    for (let frame = 0; frame < LATE.end; frame += 1) this.#push(-120, true);
+    this.quiet(0.5);
+    return heard;
+  }
+
+  /** After three turns of a user at −24 dB. */
+  static known(noiseDb?: number): Room {
+    const room = new Room(noiseDb);
+    for (const db of [-25, -24, -23]) room.voice(db, 1.5);
+    return room;
+  }
+}
+
+t.test('every voice is the user’s until the user has been heard for two seconds', async (t) => {
+  const room = new Room();
+  room.voice(-24, 1);
+  t.equal(room.voice(-45, 0.7).background, 0);
+  t.ok(Room.known().voice(-45, 1).background > 0);
+});
+
+t.test('a voice 15 dB below the user’s is background, one 6 dB below is the user’s', async (t) => {
+  for (const noise of [-70, -50, -42]) {
+    t.equal(Room.known(noise).voice(-39, 2).user, 0, `noise of ${noise} dB`);
+    t.equal(Room.known(noise).voice(-30, 2).background, 0, `noise of ${noise} dB`);
+  }
+});
+
+t.test('one who moves away from the microphone is not heard for some seconds, and then again', async (t) => {
+  const room = Room.known();
+  t.equal(room.voice(-40, 3).user, 0, 'a first sentence');
+  let seconds = 3;
+  for (; seconds < 60 && room.voice(-40, 3).user === 0; seconds += 3);
+  t.ok(seconds < 20, `heard after ${seconds} s of speech`);
+  t.equal(room.voice(-40, 3).background, 0, 'and from then on at once');
+  t.equal(room.voice(-55, 3).user, 0, 'and others are told from there');
+});
+
+t.test(
+  'what is in the background while the agent speaks makes nobody unheard, and nobody heard',
+  async (t) => {
+    const room = Room.known();
+    room.listens = false;
+    for (let remark = 0; remark < 30; remark += 1) t.equal(room.voice(-39, 2).user, 0);
+  },
+);
+
+t.test('remarks of somebody else between the turns of the user do not add up', async (t) => {
+  const room = Room.known();
+  for (let turn = 0; turn < 20; turn += 1) {
+    t.equal(room.voice(-40, 3).user, 0, `remark ${turn}`);
+    t.equal(room.voice(-24, 1.5).background, 0);
+  }
+});
+
+t.test('what the microphone hears while the agent speaks is not learnt', async (t) => {
+  const room = Room.known();
+  room.listens = false;
+  for (let echo = 0; echo < 8; echo += 1) room.voice(-5, 2);
+  room.listens = true;
+  t.equal(room.voice(-24, 1.5).background, 0, 'an echo that is louder than the user');
+});
+
+t.test('a knock or a shout changes little of what is known', async (t) => {
+  const room = Room.known();
+  room.voice(-3, 0.2);
+  room.voice(-6, 1);
+  t.equal(room.voice(-24, 1.5).background, 0);
+});
+
+t.test('a voice in the background that gets as loud as the user is the user’s from then on', async (t) => {
+  const room = Room.known();
+  const before = room.whose.length;
+  room.voice(-42, 0.5);
+  t.same(new Set(room.whose.slice(before)), new Set([undefined, 'background']));
+  const begin = room.whose.length;
+  for (const db of [-42, -24]) room.voice(db, 1);
+  t.ok(room.whose.slice(begin).includes('user'));
+});
+
+t.test('a user who leaves off while somebody else goes on has left off', async (t) => {
+  const reports: Report[] = [];
+  const random = seeded(5);
+  let voiced = false;
+  const detector = { push: () => voiced, release: () => undefined };
+  const vad = new VadWindows(
+    detector,
+    (report) => reports.push(report),
+    () => true,
+  );
+  const hear = (db: number, seconds: number): void => {
+    voiced = db > -90;
+    const amplitude = 32_768 * 10 ** (db / 20) * Math.sqrt(3);
+    for (let frame = 0; frame < seconds * FRAMES_A_SECOND; frame += 1)
+      vad.push(Int16Array.from({ length: DETECTOR_FRAME }, () => (random() * 2 - 1) * amplitude));
+  };
+  for (let turn = 0; turn < 3; turn += 1) {
+    hear(-24, 1.5);
+    hear(-95, 1);
+  }
+  reports.length = 0;
+  hear(-24, 1.5);
+  hear(-42, 3);
+  hear(-95, 1);
+  const told = reports.flatMap((each) => (each.on === 'speech' ? [[each.active, each.background]] : []));
+  t.same(told, [
+    [true, false],
+    [false, undefined],
+    [true, true],
+    [false, undefined],
+  ]);
+  reports.length = 0;
+  hear(-42, 0.6);
+  hear(-24, 1.5);
+  hear(-95, 1);
+  const turned = reports.flatMap((each) => (each.on === 'speech' ? [[each.active, each.background]] : []));
+  t.same(
+    turned,
+    [
+      [true, true],
+      [true, false],
+      [false, undefined],
+    ],
+    'and one who joins in has spoken from the beginning: no end in between',
+  );
+});
