@@ -10,7 +10,7 @@ const ACCENTS = /\p{M}+/gu;
 const OTHERS = /[^a-zA-Z0-9-]+/g;
 
 /** The allowed characters of a tool's name; `tool_` and eight characters of its id where none is left. */
-function bareName({ id, name }: NamedTool): string {
+function bareName({ id, name }: Pick<NamedTool, 'id' | 'name'>): string {
   const plain = name.normalize('NFKD').replace(ACCENTS, '').replace(OTHERS, '_');
   const bare = plain
     .replace(/^[_-]+/, '')
@@ -45,4 +45,21 @@ export function functionNames(tools: readonly NamedTool[]): ReadonlyMap<string, 
     names.set(tool.id, name);
   }
   return names;
+}
+
+/**
+ * The function's name of a server's tool: its own, behind the server's function name where that is taken. It is taken
+ * from then on.
+ */
+export function serversToolName(
+  tool: string,
+  server: { id: string; name: string },
+  taken: Set<string>,
+): string {
+  const own = bareName({ id: server.id, name: tool });
+  const name = taken.has(own)
+    ? free(bareName({ id: server.id, name: `${server.name}_${tool}` }), taken)
+    : own;
+  taken.add(name);
+  return name;
 }

@@ -167,6 +167,7 @@ export const LIMITS = {
     systemPromptLength: 100_000,
     systemPromptTokens: 4000,
     firstMessage: 10_000,
+    filler: 200,
     voiceId: 256,
     maxDurationSeconds: range(60, 3600),
     timezone: 64,
@@ -180,6 +181,8 @@ export const LIMITS = {
     transferDestinations: 50,
     transferLabel: 500,
     transferNumber: range(1, 128),
+    transferAgents: 20,
+    transferDescription: 500,
     versionTitle: 120,
     versionDescription: 2000,
     search: 200,
@@ -213,6 +216,13 @@ export const LIMITS = {
     publicPerMinute: { ip: 10, agent: 60, refused: 120 },
     /** A tool's output in the record, and its error. */
     toolOutputBytes: 256 * KiB,
+    /** Calls of tools that run beside the conversation at once; more fail. */
+    callsBesideSpeech: 8,
+    /** Agents that one call may reach, one from the other, and how often it may be handed over. */
+    agents: 50,
+    transfers: 10,
+    /** Characters of the note for the next agent. */
+    transferNote: 4000,
     /** A text of the prompt with its placeholders rendered. */
     renderedLength: 100_000,
     /** Sessions of one workspace that wait to be joined: with a key, and public ones. */
@@ -247,6 +257,21 @@ export const LIMITS = {
     timeoutSeconds: { ...range(1, 120), default: 30 },
     testCaptureBytes: 64 * KiB,
     mock: { name: 120, statusCode: range(100, 599), contentType: 128, body: 100_000 },
+  },
+  /** MCP servers as sources of tools. Beyond a limit tools are left out, beyond `replyBytes` a request fails. */
+  mcp: {
+    /** Servers of one agent. */
+    servers: 10,
+    /** Tools of all servers in one conversation, and pages of one server's list. */
+    tools: 128,
+    pages: 20,
+    allowedTools: 100,
+    toolName: 128,
+    /** Characters of one tool's JSON Schema. */
+    schemaLength: 16_384,
+    replyBytes: 1 * MiB,
+    /** From the beginning of a call: a server that has not listed its tools by then is left out. */
+    listMs: 5 * SECOND,
   },
   knowledge: {
     sourceBytes: 1_000_000,

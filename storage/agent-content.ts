@@ -4,6 +4,7 @@
  * transaction.
  */
 import { ServiceError } from '../contracts/errors.js';
+import { LIMITS } from '../contracts/limits.js';
 import type { PinnedSource, References } from '../contracts/ports/agents.js';
 import type { AgentConfig } from '../contracts/schemas/agent-config.js';
 import type { Problem } from '../contracts/schemas/check.js';
@@ -68,13 +69,24 @@ export async function missingReferences(
 }
 
 /** Errors: `invalid_request`. */
+function checkServers(tools: readonly FoundTool[]): void {
+  const { servers: most } = LIMITS.mcp;
+  if (tools.filter(({ type }) => type === 'mcp').length <= most) return;
+  const message = `An agent has at most ${most} MCP servers`;
+  throw new ServiceError('invalid_request', { message, param: 'tools.tool_ids' });
+}
+
+/** Errors: `invalid_request`. */
 function checkClientNames(tools: readonly FoundTool[]): void {
   const names = tools.flatMap(({ name, type }) => (type === 'client' ? [name] : []));
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw sameClientName(twice);
 }
 
-/** Errors: `validation_failed` for what does not exist, `invalid_request` for two client tools of one name. */
+/**
+ * Errors: `validation_failed` for what does not exist, `invalid_request` for two client tools of one name, or too many
+ * MCP servers.
+ */
 export async function attach(
   tx: Transaction,
   agent: { readonly id: string; readonly workspaceId: string },
@@ -85,6 +97,7 @@ export async function attach(
   const { problems, foundTools } = await find(tx, agent.workspaceId, { tools, sources }, true);
   if (problems[0]) throw new ServiceError('validation_failed', { message: problems[0].message, problems });
   checkClientNames(foundTools);
+  checkServers(foundTools);
   await tx`delete from agent_tools where agent_id = ${agent.id}`;
   await tx`
     insert into agent_tools (agent_id, tool_id, position)

@@ -15,7 +15,12 @@ import type {
   ToolSummary,
 } from '../contracts/ports/tools.js';
 import { contentDigest } from '../contracts/schemas/agent-merge.js';
-import { headerSlots, type ToolDefinition, type ToolRevision } from '../contracts/schemas/tools.js';
+import {
+  completeTool,
+  headerSlots,
+  type ToolDefinition,
+  type ToolRevision,
+} from '../contracts/schemas/tools.js';
 import { sameClientName } from './agent-content.js';
 import type { Sql, Transaction } from './sql.js';
 import { listed, positionAfter, wantedRows } from './page.js';
@@ -75,7 +80,7 @@ async function list(
 async function read(sql: Sql | Transaction, id: string, workspaceId: string): Promise<Tool | undefined> {
   const [row] = await sql<Tool[]>`
     select ${columns(sql)}, t.definition from tools t where t.id = ${id} and t.workspace_id = ${workspaceId}`;
-  return row;
+  return row && { ...row, definition: completeTool(row.definition) };
 }
 
 const credentialSlots = ({ headers }: ToolDefinition): string[] => {
@@ -192,7 +197,7 @@ export function createTools({ sql, ids, secrets }: ToolsParts): Tools & ToolCred
         const [row] = await tx<{ definition: ToolDefinition }[]>`
           select definition from tools where id = ${id} and workspace_id = ${workspaceId} for no key update`;
         if (!row) return undefined;
-        const revision = revise(row.definition);
+        const revision = revise(completeTool(row.definition));
         await checkNames(tx, id, revision.definition);
         await tx`update tools set ${tx(rowOf(tx, revision))}, updated_at = now() where id = ${id}`;
         await keepSecrets(tx, secrets, { id, workspaceId }, revision);

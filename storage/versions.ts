@@ -15,6 +15,7 @@ import type {
 import type { Listed, PageRequest } from '../contracts/ports/page.js';
 import type { FrozenTool } from '../contracts/ports/tools.js';
 import { completeConfig, configHash } from '../contracts/schemas/agent-merge.js';
+import { completeTool } from '../contracts/schemas/tools.js';
 import { agentColumns } from './agents.js';
 import { draftContent, frozenTools, holdContent } from './agent-content.js';
 import type { Sql, Transaction } from './sql.js';
@@ -105,32 +106,41 @@ const publish: (
     return read(tx, agentId, workspaceId, number);
   }) as Promise<AgentVersion | undefined>;
 
+const completeTools = (frozen: readonly FrozenTool[] | null = []): readonly FrozenTool[] =>
+  (frozen ?? []).map(({ id, definition }) => ({ id, definition: completeTool(definition) }));
+
 interface Runnable extends Agent {
+  readonly number: number | null;
   readonly config: unknown;
   readonly configHash: string | null;
   readonly tools: readonly FrozenTool[] | null;
   readonly knowledge: readonly PinnedSource[];
 }
 
-/** In one statement, since every session begins with it. */
-async function find(sql: Sql, agentId: string, workspaceId?: string): Promise<RunnableAgent | undefined> {
+/** Of a version, or the last. In one statement, since every session begins with it. */
+async function find(
+  sql: Sql,
+  agentId: string,
+  workspaceId?: string,
+  number?: number,
+): Promise<RunnableAgent | undefined> {
   const [row] = await sql<Runnable[]>`
-    select ${agentColumns(sql)}, v.config, v.config_hash as "configHash", v.tools, coalesce((
+    select ${agentColumns(sql)}, v.number, v.config, v.config_hash as "configHash", v.tools, coalesce((
         select jsonb_agg(jsonb_build_object('sourceId', k.source_id, 'revision', k.revision) order by k.position)
         from version_knowledge k where k.agent_id = v.agent_id and k.number = v.number
       ), '[]') as knowledge
-    from agents a left join agent_versions v on v.agent_id = a.id and v.number = a.last_version
+    from agents a left join agent_versions v on v.agent_id = a.id and v.number = coalesce(${number ?? null}::int, a.last_version)
     where a.id = ${agentId} and (${workspaceId ?? null}::text is null or a.workspace_id = ${workspaceId ?? null})`;
   if (!row) return undefined;
-  const { config, configHash: hash, tools, knowledge, ...agent } = row;
-  if (hash === null) return { agent, version: undefined };
+  const { number: found, config, configHash: hash, tools, knowledge, ...agent } = row;
+  if (found === null || hash === null) return { agent, version: undefined };
   return {
     agent,
     version: {
-      number: agent.lastVersion,
+      number: found,
       config: completeConfig(config),
       configHash: hash,
-      tools: tools ?? [],
+      tools: completeTools(tools),
       knowledge,
     },
   };
@@ -146,7 +156,10 @@ async function draft(sql: Sql, agentId: string, workspaceId: string): Promise<Ru
   const [frozen] = await sql<{ tools: readonly FrozenTool[] }[]>`${frozenTools(sql, agentId)}`;
   const { knowledge } = content;
   const hash = configHash({ config, ...content });
-  return { agent, version: { number: 0, config, configHash: hash, tools: frozen?.tools ?? [], knowledge } };
+  return {
+    agent,
+    version: { number: 0, config, configHash: hash, tools: completeTools(frozen?.tools), knowledge },
+  };
 }
 
 export const createVersions = (sql: Sql): AgentVersions & PublishedAgents => ({
@@ -154,5 +167,6 @@ export const createVersions = (sql: Sql): AgentVersions & PublishedAgents => ({
   read: (agentId, workspaceId, number) => read(sql, agentId, workspaceId, number),
   publish: (agentId, workspaceId, about) => publish(sql, agentId, workspaceId, about),
   find: (agentId, workspaceId) => find(sql, agentId, workspaceId),
+  version: (agentId, workspaceId, number) => find(sql, agentId, workspaceId, number),
   draft: (agentId, workspaceId) => draft(sql, agentId, workspaceId),
 });

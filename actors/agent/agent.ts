@@ -41,6 +41,15 @@ const duration = parts.createStateConfig({
   },
 });
 
+/** Whether a tool has answered beside the conversation, and the model has not been asked since. */
+const news = parts.createStateConfig({
+  initial: 'told',
+  states: {
+    told: { on: { news: 'untold' } },
+    untold: { id: 'untold', on: { informed: 'told' } },
+  },
+});
+
 /** The user has the floor. Asks the model for that cause when the turn is over and has no words. */
 const unlessWords = (cause: Cause) =>
   parts.createStateConfig({
@@ -68,11 +77,14 @@ const agent = parts.createStateConfig({
     idle: {
       id: 'idle',
       entry: { type: 'show', params: 'listening' },
-      always: {
-        guard: and(['isWarningDue', 'isUserQuiet']),
-        target: 'working',
-        actions: [COUNT_SENTENCE, 'warn'],
-      },
+      always: [
+        {
+          guard: and(['isWarningDue', 'isUserQuiet']),
+          target: 'working',
+          actions: [COUNT_SENTENCE, 'warn'],
+        },
+        { guard: and(['isUntold', 'isUserQuiet']), target: 'working', actions: asks('news') },
+      ],
       on: {
         turnOver: [
           { guard: 'isAgreement', actions: AGREE },
@@ -124,7 +136,7 @@ export const agentMachine = parts.createMachine({
       type: 'parallel',
       on: { echo: { actions: 'noteEcho' } },
       after: { maxDuration: ends('conversation_timeout') },
-      states: { link, duration, agent, user },
+      states: { link, duration, news, agent, user },
     },
     over: { id: 'over', type: 'final' },
   },

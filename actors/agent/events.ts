@@ -1,4 +1,6 @@
 /** The events of a conversation's machine, and its effects (agent.ts). */
+import type { AgentSettings } from './settings.js';
+
 export type EndReason =
   'user_hangup' | 'agent_hangup' | 'conversation_timeout' | 'ended_by_api' | 'gone' | 'error';
 
@@ -8,6 +10,8 @@ export type Cause =
   | 'opener'
   | 'reengage'
   | 'farewell'
+  | 'news'
+  | 'handover'
   /** The agent was broken off by what turned out to be no words. */
   | 'continue';
 
@@ -33,8 +37,16 @@ export type AgentEvent =
   | { readonly type: 'ending'; readonly job: number }
   /** The job has called tools: what it answers cannot be taken back any more. */
   | { readonly type: 'acted'; readonly job: number }
+  /** All tools that the job has called have answered. */
+  | { readonly type: 'returned'; readonly job: number }
+  /** A tool that ran beside the conversation has answered: the model is to be told. */
+  | { readonly type: 'news' }
+  /** The model is told of all that there is. */
+  | { readonly type: 'informed' }
   /** The model has called the hang-up tool: the call ends with this job. */
   | { readonly type: 'hangUp'; readonly job: number }
+  /** The model has handed the call over: with these settings another agent goes on, once the job has ended. */
+  | { readonly type: 'handedOver'; readonly job: number; readonly settings: AgentSettings }
   /** Everything of a job has been heard. */
   | { readonly type: 'ended'; readonly job: number }
   | { readonly type: 'failed'; readonly job: number }
@@ -82,6 +94,8 @@ export type AgentEffect =
   | { readonly type: 'excuse'; readonly job: number; readonly aloud: boolean }
   /** Say that the longest duration is nearly over. */
   | { readonly type: 'warn'; readonly job: number }
+  /** Tools take long: say a filler within this job, beside its answer. */
+  | { readonly type: 'fill'; readonly job: number }
   /** From now on, tell when a sentence of the agent is over. */
   | { readonly type: 'lastWords' }
   /** Stop thinking and speaking at once; the record keeps what was heard. */

@@ -5,6 +5,8 @@ import { AGREE, ANSWER, ANSWER_TYPED, asks, COUNT_SENTENCE, ends, parts, says } 
 /** Another job takes the place of this one. */
 const NEXT = { target: '#working', reenter: true } as const;
 
+const RETURNED = { returned: { guard: 'isCurrent', target: 'asking' } } as const;
+
 /** How a job ends. */
 const ENDINGS = {
   acted: { guard: 'isCurrent', actions: 'closeTurn' },
@@ -17,6 +19,7 @@ const ENDINGS = {
     { guard: and(['isCurrent', 'isHangingUp']), ...ends('agent_hangup') },
     { guard: and(['isCurrent', 'isLeaving']), ...ends('conversation_timeout') },
     { guard: and(['isCurrent', 'isAsked']), ...NEXT, actions: ['closeTurn', ...asks('turn')] },
+    { guard: and(['isCurrent', 'isHandingOver']), ...NEXT, actions: ['closeTurn', ...asks('handover')] },
     { guard: 'isCurrent', target: '#idle', actions: 'closeTurn' },
   ],
   failed: [
@@ -54,6 +57,7 @@ const unheard = parts.createStateConfig({
   },
   states: {
     thinking: {
+      initial: 'asking',
       on: {
         audible: [
           {
@@ -62,6 +66,20 @@ const unheard = parts.createStateConfig({
           },
           { guard: 'isCurrent', target: '#speaking' },
         ],
+      },
+      states: {
+        asking: {
+          on: { acted: { guard: and(['isCurrent', 'fills']), target: 'running', actions: 'closeTurn' } },
+        },
+        /** Tools run, and nothing was said before them. */
+        running: { on: RETURNED, after: { filler: 'bridging' } },
+        /** They take long: the user is told, as soon as nobody speaks. */
+        bridging: {
+          on: RETURNED,
+          always: { guard: 'isUserQuiet', target: 'bridged', actions: 'fill' },
+        },
+        /** Once in an answer. */
+        bridged: {},
       },
     },
     /** It could be heard, but the user makes a sound, or has made one that is not transcribed yet. */
@@ -112,7 +130,14 @@ export const working = parts.createStateConfig({
     task: {
       initial: 'answering',
       states: {
-        answering: { on: { hangUp: { guard: 'isCurrent', target: 'hangingUp' } } },
+        answering: {
+          on: {
+            hangUp: { guard: 'isCurrent', target: 'hangingUp' },
+            handedOver: { guard: 'isCurrent', target: 'handingOver', actions: 'adopt' },
+          },
+        },
+        /** Another agent goes on behind this job. */
+        handingOver: { id: 'handingOver' },
         /** The call ends with this job. */
         hangingUp: { id: 'hangingUp' },
         /** The job says that the one before it has failed. It asks no model, so nothing hangs up. */

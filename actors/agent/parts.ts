@@ -64,6 +64,7 @@ const delays = {
   join: TIMES.joinMs,
   reengage: ({ context }: { context: Context }) => reengageMs(context.reengaged),
   gone: TIMES.goneMs,
+  filler: TIMES.fillerMs,
 };
 
 export const parts = setup({
@@ -96,17 +97,20 @@ export const parts = setup({
     belongs: ({ context, event }) => belongToTurn(context, isFinished(event)),
 
     isSpeaking: stateIn('#speaking'),
+    isHandingOver: stateIn('#handingOver'),
     isEnding: stateIn('#ending'),
     isHangingUp: stateIn('#hangingUp'),
     isExcusing: stateIn('#excusing'),
     isAsked: stateIn('#asked'),
     isVoiced: stateIn('#voiced'),
     isEndpointing: stateIn('#endpointing'),
+    isUntold: stateIn('#untold'),
     isWarningDue: stateIn('#warningDue'),
     isLeaving: stateIn('#leaving'),
     isUserQuiet: stateIn({ talking: { user: 'quiet', link: 'up' } }),
     /** There is time for a warning. */
     isLong: ({ context }) => context.settings.maxDurationMs >= 2 * TIMES.warnMs,
+    fills: ({ context }) => context.settings.fills && context.aloud,
     reengages: ({ context }) => context.settings.reengage,
     givesUp: ({ context: { settings, reengaged } }) =>
       settings.reengage && settings.hangsUp && isLastTime(reengaged),
@@ -186,12 +190,11 @@ export const parts = setup({
       cause,
       aloud: event.type === 'failed' ? context.aloud : event.type !== 'typed' || event.aloud,
     })),
-    reply: emit(({ context: { job, aloud, cause = 'turn' } }) => ({
-      type: 'reply' as const,
-      job,
-      cause,
-      aloud,
-    })),
+    /** The model is told of everything, the news too. */
+    reply: enqueueActions(({ context: { job, aloud, cause = 'turn' }, enqueue }) => {
+      enqueue.emit({ type: 'reply', job, cause, aloud });
+      enqueue.raise({ type: 'informed' });
+    }),
     greet: emit(({ context: { job, settings } }) => ({
       type: 'say' as const,
       job,
@@ -202,6 +205,9 @@ export const parts = setup({
       enqueue.raise({ type: 'warned' });
     }),
     excuse: emit(({ context: { job, aloud } }) => ({ type: 'excuse' as const, job, aloud })),
+    fill: emit(({ context }) => ({ type: 'fill' as const, job: context.job })),
+    /** Another agent's settings from now on. */
+    adopt: assign(({ event }) => (event.type === 'handedOver' ? { settings: event.settings } : {})),
     noteReengaged: assign(({ context }) => ({ reengaged: context.reengaged + 1 })),
     noteEcho: assign({ echoes: true }),
     noteUser: assign({ reengaged: 0 }),

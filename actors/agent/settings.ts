@@ -17,6 +17,8 @@ export interface AgentSettings {
   readonly reengage: boolean;
   /** Whether it may hang up. */
   readonly hangsUp: boolean;
+  /** Whether it says a filler while tools take long. */
+  readonly fills: boolean;
   readonly maxDurationMs: number;
   /** The user's language: chooses the word lists of endpointing. */
   readonly language: string;

@@ -13,6 +13,8 @@ export const TIMES = {
    * what an answer says. The answer is withdrawn, and the turn taken up again.
    */
   joinMs: 700,
+  /** Tools that take longer are bridged with a filler. */
+  fillerMs: 1 * SECOND,
   /** Whoever speaks this long before the agent ends has understood it, and answers: the agent says its last words. */
   endingMs: 1 * SECOND,
   /** Before the longest duration ends: the user is warned, and the agent's sentence is its last. */

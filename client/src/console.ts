@@ -150,6 +150,7 @@ function follow(talking: AgentSession): void {
   talking.on('agentResponseDelta', ({ segmentId, text }) => line('agent', text, segmentId));
   talking.on('agentResponse', ({ segmentId, text }) => line('agent', text, segmentId));
   talking.on('message', ({ role, text }) => announce(role, text));
+  talking.on('agentChange', ({ agentName }) => line('tool', `now ${agentName}`));
   talking.on('toolCallStarted', ({ toolName, input }) => line('tool', `${toolName} ${input}`));
   talking.on('toolCallCompleted', ({ toolName, output }) => line('tool', `${toolName} → ${output}`));
   talking.on('toolCallFailed', ({ toolName, error }) => line('tool', `${toolName} failed: ${error}`));

@@ -11,7 +11,7 @@ export type EndReason =
 interface ToolCall {
   readonly callId: string;
   readonly toolName: string;
-  /** `client`, `webhook`, `builtin`; an open set. */
+  /** `client`, `webhook`, `mcp`, `builtin`; an open set. */
   readonly source: string;
 }
 
@@ -37,6 +37,8 @@ export interface SessionEvents {
   readonly toolCallStarted: ToolCall & { readonly input: string; readonly inputTruncated: boolean };
   readonly toolCallCompleted: ToolCall & { readonly output: string; readonly outputTruncated: boolean };
   readonly toolCallFailed: ToolCall & { readonly error: string };
+  /** The call was handed over: from here on another agent speaks. */
+  readonly agentChange: { readonly agentId: string; readonly agentName: string };
   /** Beside the rejection of what was called, where something was. */
   readonly error: SessionError;
 }

@@ -28,6 +28,7 @@ export interface AgentEvents {
   'tool.started': ToolNote & { readonly input?: string; readonly inputTruncated?: boolean };
   'tool.completed': ToolNote & { readonly output?: string; readonly outputTruncated?: boolean };
   'tool.failed': ToolNote & { readonly error?: string };
+  'agent.changed': { readonly agentId: string; readonly agentName: string };
   error: { readonly code: string };
   'session.ended': { readonly reason: string };
 }

@@ -223,6 +223,7 @@ export class AgentSession {
       this.#events.emit('toolCallCompleted', { callId, toolName, source, output, outputTruncated }),
     'tool.failed': ({ callId, toolName, toolSource: source, error = '' }) =>
       this.#events.emit('toolCallFailed', { callId, toolName, source, error }),
+    'agent.changed': ({ agentId, agentName }) => this.#events.emit('agentChange', { agentId, agentName }),
     error: ({ code }) => this.#tell(new SessionError(code === 'provider_error' ? code : 'internal_error')),
     'session.ended': ({ reason }) =>
       void (this.#ending ??= END_REASONS.includes(reason) ? (reason as EndReason) : 'agent_hangup'),

@@ -122,6 +122,8 @@ export interface RunnableAgent {
 export interface PublishedAgents {
   /** The agent with its last version. Without a workspace, as for public sessions: whoever owns it. */
   find(agentId: string, workspaceId?: string): Promise<RunnableAgent | undefined>;
+  /** The agent with that version. */
+  version(agentId: string, workspaceId: string, number: number): Promise<RunnableAgent | undefined>;
   /** The agent with its draft, as for previews. */
   draft(agentId: string, workspaceId: string): Promise<RunnableAgent | undefined>;
 }

@@ -14,6 +14,8 @@ export interface OutboundRequest {
   readonly timeoutMs: number;
   /** Bytes of the response body that are kept; what follows is not read. */
   readonly captureBytes: number;
+  /** Told each piece of the body with the answer's headers; true: the rest is not read. */
+  readonly enough?: (piece: Uint8Array, headers: OutboundReply['headers']) => boolean;
   /** How many are followed, 3 unless told. With 0 a redirect is a reply like any other. */
   readonly redirects?: number;
   readonly signal?: AbortSignal;

@@ -35,6 +35,13 @@ export interface PlannedTool {
   readonly definition: ToolDefinition;
 }
 
+/** An agent that a call may be handed over to, with its version of when the session was made. */
+export interface PinnedAgent {
+  readonly agentId: string;
+  readonly name: string;
+  readonly versionNumber: number;
+}
+
 /**
  * The plan that a conversation runs: the published configuration with the session's overrides in it and every
  * placeholder of `config.prompt` rendered. The rendered texts hold the session's variables, so they are forgotten
@@ -51,6 +58,11 @@ export interface SessionPlan {
   /** Whether the agent knows date and time, in the session's timezone. */
   readonly worldContext: boolean;
   readonly timezone: string;
+  /** Absent where nobody can take the call over; the variables are rendered into the prompt of who does, and forgotten as it is. */
+  readonly transfers?: {
+    readonly agents: readonly PinnedAgent[];
+    readonly variables: Readonly<Record<string, string | number | boolean>>;
+  };
 }
 
 export interface NewSession {
@@ -103,6 +115,8 @@ export type SessionItem = { readonly turnId: number; readonly createdAt: Date } 
       readonly error?: string;
       /** Of the user: agreement while the agent spoke, which has no answer of its own. */
       readonly backchannel?: boolean;
+      /** Of the agent: said while tools took long, and no part of its answer. */
+      readonly filler?: boolean;
       /** Not of the user, and not told to the model: somebody far quieter, or the agent's own words that came back. */
       readonly background?: boolean;
       readonly echo?: boolean;

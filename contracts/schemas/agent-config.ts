@@ -43,6 +43,14 @@ const CRITERION = {
   description: text(analysis.description, { default: '' }),
 };
 
+const TRANSFER_AGENT = {
+  agent_id: text(agent.reference),
+  description: text(agent.transferDescription, {
+    default: '',
+    description: 'Written for the model: when to hand the call over to this agent.',
+  }),
+};
+
 const LEAVES = {
   prompt: {
     system_prompt: text(agent.systemPromptLength, {
@@ -68,6 +76,11 @@ const LEAVES = {
   tools: {
     enabled: Type.Boolean(),
     tool_ids: Ids(agent.tools),
+    filler_mode: Type.Enum(['auto', 'fixed', 'off'], {
+      description:
+        'What the agent says while tools take longer than a second: a line in its language, `filler_message`, or nothing.',
+    }),
+    filler_message: text(agent.filler),
   },
   knowledge_base: {
     enabled: Type.Boolean(),
@@ -85,7 +98,11 @@ export const AgentConfig = Type.Object({
     ...LEAVES.conversation,
     transfer_destinations: list(Type.Object(TRANSFER), agent.transferDestinations),
   }),
-  tools: Type.Object({ ...LEAVES.tools, system_tools: Type.Object(SYSTEM_TOOLS) }),
+  tools: Type.Object({
+    ...LEAVES.tools,
+    transfer_agents: list(Type.Object(TRANSFER_AGENT), agent.transferAgents),
+    system_tools: Type.Object(SYSTEM_TOOLS),
+  }),
   webhooks: Type.Object({
     post_call: list(Type.Object({ url: text(hook.url), has_secret: Type.Boolean() }), hook.count),
   }),
@@ -139,7 +156,17 @@ const SECTIONS = {
       transfer_destinations: leaf(list(itemOf(TRANSFER, 'phone_number'), agent.transferDestinations)),
     }),
   ),
-  tools: leaf(strict({ ...leavesOf(LEAVES.tools), system_tools: leaf(strict(leavesOf(SYSTEM_TOOLS))) })),
+  tools: leaf(
+    strict({
+      ...leavesOf(LEAVES.tools),
+      transfer_agents: leaf(
+        list(itemOf(TRANSFER_AGENT, 'agent_id'), agent.transferAgents, {
+          description: 'Agents of the workspace that this one may hand a call over to.',
+        }),
+      ),
+      system_tools: leaf(strict(leavesOf(SYSTEM_TOOLS))),
+    }),
+  ),
   webhooks: leaf(
     strict({
       post_call: leaf(
@@ -197,7 +224,14 @@ export const DEFAULT_CONFIG: AgentConfig = {
     timezone: '',
     transfer_destinations: [],
   },
-  tools: { enabled: true, tool_ids: [], system_tools: { hang_up_call: false } },
+  tools: {
+    enabled: true,
+    tool_ids: [],
+    filler_mode: 'auto',
+    filler_message: '',
+    transfer_agents: [],
+    system_tools: { hang_up_call: false },
+  },
   webhooks: { post_call: [] },
   knowledge_base: { enabled: false, knowledge_source_ids: [] },
   analysis: { summary: { enabled: true, prompt: null, language: 'en' }, data_fields: [], criteria: [] },
@@ -211,6 +245,7 @@ export const initialConfig = (recordsAudio: boolean): AgentConfig => ({
 
 /** Defaults of fields that a client leaves out of list items. */
 export const ITEM_DEFAULTS = {
+  transfer_agents: { description: '' },
   transfer_destinations: { type: 'phone', label: '', mode: 'cold', warm_connect: 'confirm' },
   data_fields: { type: 'text', description: '', enum_options: null },
   criteria: { description: '' },

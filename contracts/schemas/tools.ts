@@ -6,7 +6,7 @@ import { HasSecret, readOnly, secretChange } from './write-only.js';
 
 const limits = LIMITS.tool;
 
-export const TOOL_TYPES = ['webhook', 'client'] as const;
+export const TOOL_TYPES = ['webhook', 'client', 'mcp'] as const;
 export const TOOL_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export const HEADER_KINDS = ['custom', 'authorization_bearer', 'authorization_basic'] as const;
 export type HeaderKind = (typeof HEADER_KINDS)[number];
@@ -66,6 +66,13 @@ const FIELDS = {
     { maxItems: limits.mockResponses, description: 'Kept and returned; calls always go to the address.' },
   ),
   expects_response: Type.Boolean({ description: 'Client tools: whether the agent waits for the result.' }),
+  while_speaking: Type.Boolean({
+    description: 'The agent goes on while the tool runs, and is told the result when it comes.',
+  }),
+  allowed_tools: Type.Array(text(LIMITS.mcp.toolName), {
+    maxItems: LIMITS.mcp.allowedTools,
+    description: 'MCP servers: the tools that agents may call, by the server’s names; empty for all.',
+  }),
 };
 
 const optionalFields = {
@@ -80,6 +87,8 @@ const optionalFields = {
   error_handling: Type.Optional(FIELDS.error_handling),
   mock_responses: Type.Optional(FIELDS.mock_responses),
   expects_response: Type.Optional(FIELDS.expects_response),
+  while_speaking: Type.Optional(FIELDS.while_speaking),
+  allowed_tools: Type.Optional(FIELDS.allowed_tools),
 };
 
 const CREATION_EXAMPLE = {
@@ -94,7 +103,12 @@ const CREATION_EXAMPLE = {
 export const ToolCreation = strict(
   {
     name: FIELDS.name,
-    tool_type: Type.Optional(Type.Enum([...TOOL_TYPES], { default: 'webhook' })),
+    tool_type: Type.Optional(
+      Type.Enum([...TOOL_TYPES], {
+        default: 'webhook',
+        description: '`mcp`: `url` is an MCP server (streamable HTTP), whose tools agents call.',
+      }),
+    ),
     ...optionalFields,
   },
   { examples: [CREATION_EXAMPLE] },
@@ -140,6 +154,8 @@ export const ToolDefinition = Type.Object({
   error_handling: FIELDS.error_handling,
   mock_responses: Type.Array(Type.Object(MOCK), { maxItems: limits.mockResponses }),
   expects_response: FIELDS.expects_response,
+  while_speaking: FIELDS.while_speaking,
+  allowed_tools: FIELDS.allowed_tools,
 });
 export type ToolDefinition = Static<typeof ToolDefinition>;
 export type ToolHeader = ToolDefinition['headers'][number];
@@ -158,7 +174,12 @@ const TOOL_DEFAULTS: Omit<ToolDefinition, 'name'> = {
   error_handling: 'passthrough',
   mock_responses: [],
   expects_response: true,
+  while_speaking: false,
+  allowed_tools: [],
 };
+
+/** A stored tool, with defaults for fields that are newer than it. */
+export const completeTool = (stored: ToolDefinition): ToolDefinition => ({ ...TOOL_DEFAULTS, ...stored });
 
 /** A credential of a tool; null to forget it. */
 export interface HeaderSecret {

@@ -3,10 +3,12 @@ import { PLAYOUT_RATE } from '../../contracts/audio.js';
 import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
 import { DEFAULT_SYNTHESIS_MODEL, DEFAULT_TRANSCRIPTION_MODEL } from '../../contracts/models.js';
+import type { PublishedAgents } from '../../contracts/ports/agents.js';
 import type { Call } from '../../contracts/ports/calls.js';
 import type { ChatModel } from '../../contracts/ports/chat.js';
 import type { Admission, Caller } from '../../contracts/ports/identity.js';
 import type { KnowledgeSearch } from '../../contracts/ports/knowledge.js';
+import type { OpenMcp } from '../../contracts/ports/mcp.js';
 import type { Outbound } from '../../contracts/ports/outbound.js';
 import type { EndedReason, RunningSession, SessionRuns } from '../../contracts/ports/sessions.js';
 import type { Speech, SpeechOptions, Transcription } from '../../contracts/ports/speech.js';
@@ -23,6 +25,8 @@ export interface CallParts {
   readonly knowledge: KnowledgeSearch;
   readonly outbound: Outbound;
   readonly credentials: ToolCredentials;
+  readonly mcp: OpenMcp;
+  readonly agents: Pick<PublishedAgents, 'version'>;
   readonly admission: Pick<Admission, 'use'>;
   readonly metrics: Pick<CallMetrics, 'started' | 'ended'>;
   /** How calls are carried, for the log. */
@@ -100,21 +104,25 @@ export class OwnedCall {
 
   #hosted(): ConversationParts {
     const { parts, session, id } = this;
-    const { runs, clock, log, transcription, chat, knowledge, outbound, credentials, speech } = parts;
+    const { runs, clock, log, transcription, chat, knowledge, outbound, credentials, mcp, agents, speech } =
+      parts;
     const caller: Caller = { workspaceId: session.record.workspaceId, keyId: 'session' };
     const { speaking_language: language } = session.plan.config.voice;
     return {
       clock,
       log,
-      voice: {
-        speech,
-        options: voiceOptions(session.plan),
-        caller,
-        substituted: () => log.warn({ session: id }, 'an agent’s voice is gone: the default speaks'),
+      agent: {
+        agents,
+        voice: (plan) => ({
+          speech,
+          options: voiceOptions(plan),
+          caller,
+          substituted: () => log.warn({ session: id }, 'an agent’s voice is gone: the default speaks'),
+        }),
       },
       listening: { transcription, model: DEFAULT_TRANSCRIPTION_MODEL, caller, language },
       thinking: { chat, knowledge },
-      tools: { outbound, credentials },
+      tools: { outbound, credentials, mcp },
       append: (items) => {
         this.#turns = Math.max(this.#turns, ...items.map(({ turnId }) => turnId));
         return runs.append(id, items);

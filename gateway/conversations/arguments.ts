@@ -8,7 +8,9 @@ const MOST_BYTES = 64 * 1024;
 export type CheckedArguments =
   { readonly values: Readonly<Record<string, unknown>> } | { readonly problem: string };
 
-function parse(text: string): unknown {
+/** The value of JSON text, where nothing stands for no arguments; undefined for what is none, or too long. */
+export function parseArguments(text: string): unknown {
+  if (Buffer.byteLength(text) > MOST_BYTES) return undefined;
   try {
     return JSON.parse(text === '' ? '{}' : text) as unknown;
   } catch {
@@ -29,7 +31,7 @@ export const parametersOf = ({ arguments: declared }: ToolDefinition): object =>
 /** Only what is declared is kept; the problem is told to the model. */
 export function checkArguments(text: string, { arguments: declared }: ToolDefinition): CheckedArguments {
   if (Buffer.byteLength(text) > MOST_BYTES) return { problem: 'The arguments are too long' };
-  const given = parse(text);
+  const given = parseArguments(text);
   if (!isPlainObject(given)) return { problem: 'The arguments must be a JSON object' };
   const missing = declared.filter(({ name }) => given[name] === undefined || given[name] === null);
   if (missing.length > 0) return { problem: `Missing: ${missing.map(({ name }) => name).join(', ')}` };

@@ -26,6 +26,18 @@ export type ClientEvent =
       readonly isError: boolean;
     };
 
+/** A function for each event. */
+export type ClientEventHandlers = {
+  readonly [Type in ClientEvent['type']]: (event: Extract<ClientEvent, { readonly type: Type }>) => void;
+};
+
+/** Events that cost something whenever a client sends them: they are limited in rate. */
+export const RATIONED: ReadonlySet<ClientEvent['type']> = new Set([
+  'user.message',
+  'user.activity',
+  'user.interrupt',
+]);
+
 type Fields = Readonly<Record<string, unknown>>;
 
 const SIMPLE = new Set(['user.activity', 'user.interrupt', 'user.hangup']);
@@ -101,6 +113,7 @@ export const AGENT_EVENTS = {
     params,
     expectsResponse,
   }),
+  agentChanged: (agentId: string, agentName: string) => ({ type: 'agent.changed', agentId, agentName }),
   error: (code: 'provider_error' | 'internal_error') => ({ type: 'error', code }),
   ended: (reason: EndReason) => ({ type: 'session.ended', reason: SESSION_ENDS[reason] }),
 } as const;

@@ -13,25 +13,34 @@ import { CALL_TIMES } from '../../contracts/call-times.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Call, CallEvent } from '../../contracts/ports/calls.js';
-import type { EndedReason, RunningSession } from '../../contracts/ports/sessions.js';
+import type { EndedReason, PinnedAgent, RunningSession } from '../../contracts/ports/sessions.js';
 import { TokenBucket } from '../../contracts/token-bucket.js';
-import { AGENT_EVENTS, type ClientEvent, encodeEvent, readClientEvent, TOPICS } from './client-events.js';
+import { AgentInCharge, type AgentParts } from './agent-in-charge.js';
+import {
+  AGENT_EVENTS,
+  type ClientEvent,
+  type ClientEventHandlers,
+  encodeEvent,
+  RATIONED,
+  readClientEvent,
+  TOPICS,
+} from './client-events.js';
 import { CLOSED_BY, type ClosedBy, SESSION_ENDS } from './closing.js';
 import { Dialogue } from './dialogue.js';
-import { excuseIn, warningIn } from './lines.js';
+import type { Job, Work } from './job.js';
 import { Listening, type ListeningEvents } from './listening.js';
 import { pause, type RecordParts, RecordWriter } from './record.js';
-import { reply, type ReplyParts, type ReplyText } from './replies.js';
+import { reply, type ReplyParts, type ReplyText, saying } from './replies.js';
 import { settingsOf } from './settings.js';
 import { ConversationTools, type ToolParts } from './tools.js';
 import type { TurnTranscriptionParts } from './turn-transcription.js';
-import { Utterance, type AgentVoice } from './utterance.js';
+import { Utterance } from './utterance.js';
 
 export interface ConversationParts extends RecordParts {
-  readonly voice: AgentVoice;
+  readonly agent: AgentParts;
   readonly listening: Omit<TurnTranscriptionParts, 'log'>;
   readonly thinking: Pick<ReplyParts, 'chat' | 'knowledge'>;
-  readonly tools: Pick<ToolParts, 'outbound' | 'credentials'>;
+  readonly tools: Pick<ToolParts, 'outbound' | 'credentials' | 'mcp'>;
   /** The user is connected for the first time; false where the session has ended meanwhile. */
   activate(): Promise<boolean>;
   end(reason: EndedReason): Promise<void>;
@@ -40,45 +49,13 @@ export interface ConversationParts extends RecordParts {
 type Events = {
   readonly [Kind in CallEvent['kind']]: (event: Extract<CallEvent, { readonly kind: Kind }>) => void;
 };
-type FromClient = {
-  readonly [Type in ClientEvent['type']]: (event: Extract<ClientEvent, { readonly type: Type }>) => void;
-};
-
-/** Events that cost something whenever a client sends them: they are limited in rate. */
-const RATIONED: ReadonlySet<ClientEvent['type']> = new Set([
-  'user.message',
-  'user.activity',
-  'user.interrupt',
-]);
-
-const saying =
-  (line: string): Work['think'] =>
-  (text) =>
-    Promise.resolve(text.write(line));
 
 /** How long the record waits for the transcript of what a user said who has hung up. */
 const LAST_WORDS_MS = 3000;
 
-const endsSentence = (text: string): boolean => /[.!?。！？]["'”’)\]]*\s*$/u.test(text);
-
-/** The job that lives: what is spoken, or only written. */
-interface Job {
-  readonly utterance: Utterance;
-  readonly aloud: boolean;
-  /** The code of the failure that this job excuses. */
-  readonly error: string | undefined;
-}
-
-interface Work {
-  readonly job: number;
-  readonly aloud: boolean;
-  readonly error?: string | undefined;
-  /** Resolves when all is written. */
-  think(text: ReplyText, signal: AbortSignal): Promise<void>;
-}
-
 export class Conversation {
   readonly #machine: Running<AgentEvent>;
+  readonly #agent: AgentInCharge;
   readonly #listening: Listening;
   readonly #dialogue: Dialogue;
   readonly #tools: ConversationTools;
@@ -112,15 +89,23 @@ export class Conversation {
     this.#rateLimit = new TokenBucket(LIMITS.session.clientMessages, () => clock.monotonic());
     this.#record = new RecordWriter(parts);
     this.#dialogue = new Dialogue(this.#now, (item) => this.#record.add(item));
+    this.#agent = new AgentInCharge(session, parts.agent);
     const ahead = (): string => (this.#job?.aloud ? this.#job.utterance.ahead : '');
     this.#listening = new Listening({ ...parts.listening, log }, clock, ahead, this.#heard);
     this.#tools = new ConversationTools(session.plan, {
       ...parts.tools,
       clock,
+      log,
       dialogue: this.#dialogue,
       send: (event) => this.#send(event),
-      acted: () => this.#machine.send({ type: 'acted', job: this.#job?.utterance.job ?? 0 }),
+      acted: () => {
+        const job = this.#job?.utterance.job ?? 0;
+        this.#machine.send({ type: 'acted', job });
+        return () => this.#machine.send({ type: 'returned', job });
+      },
+      news: () => this.#machine.send({ type: 'news' }),
       hangUp: () => this.#machine.send({ type: 'hangUp', job: this.#job?.utterance.job ?? 0 }),
+      handOver: (target, signal) => this.#handOver(target, signal),
     });
     this.#machine = run(agentMachine, settingsOf(session.plan), clock, this.#effects);
     this.#followed = this.#follow();
@@ -169,7 +154,7 @@ export class Conversation {
     },
   };
 
-  readonly #fromClient: FromClient = {
+  readonly #fromClient: ClientEventHandlers = {
     'user.message': ({ text, aloud }) => this.#machine.send({ type: 'typed', text, aloud }),
     'user.activity': () => this.#machine.send({ type: 'activity' }),
     'user.interrupt': () => this.#machine.send({ type: 'interrupt' }),
@@ -234,12 +219,11 @@ export class Conversation {
     say: ({ job, text }) => void this.#work({ job, aloud: true, think: saying(text) }),
     excuse: ({ job, aloud }) => {
       this.#send(AGENT_EVENTS.error(this.#error === 'internal' ? 'internal_error' : 'provider_error'));
-      const line = excuseIn(this.session.plan.config.voice.speaking_language);
-      void this.#work({ job, aloud, error: this.#error, think: saying(line) });
+      void this.#work({ job, aloud, error: this.#error, think: saying(this.#agent.lines.excuse) });
     },
-    warn: ({ job }) => {
-      const line = warningIn(this.session.plan.config.voice.speaking_language);
-      void this.#work({ job, aloud: true, think: saying(line) });
+    warn: ({ job }) => void this.#work({ job, aloud: true, think: saying(this.#agent.lines.warning) }),
+    fill: ({ job }) => {
+      if (this.#job?.utterance.job === job) this.#job.utterance.fill(this.#agent.lines.filler);
     },
     lastWords: () => (this.#leaving = true),
     cancel: () => this.#cancel(),
@@ -257,11 +241,25 @@ export class Conversation {
     return {
       ...parts.thinking,
       workspaceId: session.record.workspaceId,
-      plan: session.plan,
+      plan: this.#agent.plan,
       dialogue: this.#dialogue,
       tools: this.#tools,
       now: this.#now,
+      informed: () => this.#machine.send({ type: 'informed' }),
     };
+  }
+
+  /** From here on everything is the other agent's; what is being said is said to its end in the voice that began it. */
+  async #handOver({ agentId, name }: PinnedAgent, signal: AbortSignal): Promise<string | undefined> {
+    const job = this.#job?.utterance.job ?? 0;
+    const refusal = await this.#agent.handOver(agentId, signal);
+    if (refusal !== undefined) return refusal;
+    const { plan, language } = this.#agent;
+    this.#tools.enter(plan);
+    this.#listening.language = language;
+    this.#send(AGENT_EVENTS.agentChanged(agentId, name));
+    this.#machine.send({ type: 'handedOver', job, settings: settingsOf(plan) });
+    return undefined;
   }
 
   readonly #now = (): Date => new Date(this.parts.clock.now());
@@ -304,7 +302,7 @@ export class Conversation {
   }
 
   #speak(utterance: Utterance): Promise<boolean> {
-    return utterance.speak(this.parts.voice, () =>
+    return utterance.speak(this.#agent.voice, () =>
       this.#machine.send({ type: 'audible', job: utterance.job }),
     );
   }
@@ -338,7 +336,7 @@ export class Conversation {
     }
     if (ended) return this.#ended(job.utterance);
     if (job.utterance.endsWithin(TIMES.endingMs, ms)) this.#machine.send({ type: 'ending', job: number });
-    if (this.#leaving && fresh !== '' && endsSentence(job.utterance.heard))
+    if (this.#leaving && fresh !== '' && job.utterance.isBetweenSentences)
       this.#machine.send({ type: 'sentenceOver', job: number });
   }
 

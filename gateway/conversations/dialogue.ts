@@ -33,6 +33,8 @@ export interface SpokenStep {
   readonly at: Date;
   /** The tools that it called behind them. */
   readonly calls: Calls | undefined;
+  /** Said while tools ran: the model is not told that it did. */
+  readonly filler?: true;
 }
 
 /** Most characters of a conversation that a model is told: of a longer one the beginning is left out. */
@@ -119,12 +121,13 @@ export class Dialogue {
   /** The part of a job that was heard, or read where nothing is spoken; `error`: why it is an excuse and no answer. */
   agent(steps: readonly SpokenStep[], error?: string): void {
     const why = error === undefined ? {} : { error };
-    for (const { text, at, calls } of steps) {
+    for (const { text, at, calls, filler } of steps) {
       const content = text.trim();
       if (calls) calls.content = content;
       if (content === '') continue;
-      if (!calls) this.#said.push({ role: 'assistant', content });
-      this.#keep<'message'>({ type: 'message', role: 'assistant', content, ...why }, at);
+      if (!calls && !filler) this.#said.push({ role: 'assistant', content });
+      const marked = filler ? { filler } : why;
+      this.#keep<'message'>({ type: 'message', role: 'assistant', content, ...marked }, at);
     }
   }
 
@@ -139,16 +142,25 @@ export class Dialogue {
     this.#keep<'tool_call'>({ type: 'tool_call', callId, toolName, toolSource, input });
   }
 
-  /** `told`: what the model sees of it, as the answer to its call `modelCallId`. */
-  result(outcome: ToolOutcome, told: string, modelCallId: string): void {
+  /** What the record keeps of a call's end. */
+  outcome(outcome: ToolOutcome): void {
+    this.#keep<'tool_result'>({ type: 'tool_result', ...outcome });
+  }
+
+  /** What the model sees as the answer to its call. */
+  told(content: string, modelCallId: string): void {
     const asked = this.#said.findLast(
       (each): each is Calls =>
         each.role === 'calls' &&
         !each.told.has(modelCallId) &&
         each.calls.some(({ id }) => id === modelCallId),
     );
-    asked?.told.set(modelCallId, told);
-    this.#keep<'tool_result'>({ type: 'tool_result', ...outcome });
+    asked?.told.set(modelCallId, content);
+  }
+
+  /** What the model is told beside what was said. */
+  news(content: string): void {
+    this.#said.push({ role: 'system', content });
   }
 
   #keep<Type extends SessionItem['type']>(

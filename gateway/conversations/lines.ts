@@ -22,5 +22,17 @@ const WARNINGS: Readonly<Record<Language, string>> = {
   de: 'Wir haben noch etwa eine halbe Minute in diesem Gespräch.',
 };
 
+/** Said while tools take long. */
+const FILLERS: Readonly<Record<Language, string>> = {
+  en: 'One moment, please.',
+  ja: '少々お待ちください。',
+  zh: '请稍等一下。',
+  ko: '잠시만 기다려 주세요.',
+  es: 'Un momento, por favor.',
+  fr: 'Un instant, s’il vous plaît.',
+  de: 'Einen Moment, bitte.',
+};
+
 export const excuseIn = (language: Language): string => EXCUSES[language];
 export const warningIn = (language: Language): string => WARNINGS[language];
+export const fillerIn = (language: Language): string => FILLERS[language];

@@ -41,6 +41,11 @@ export class Listening {
     this.on.voice(active, this.clock.monotonic());
   }
 
+  /** The user speaks it from now on. */
+  set language(language: string) {
+    this.#transcription.language = language;
+  }
+
   audio(samples: Int16Array): void {
     this.#transcription.audio(samples);
   }

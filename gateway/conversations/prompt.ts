@@ -25,6 +25,13 @@ const REENGAGE = 'The user has been silent for a while. Ask briefly whether they
 const FAREWELL =
   'The user has not answered for a long while. Say goodbye in one short sentence: the call ends with it.';
 
+const NEWS =
+  'A tool that ran beside the conversation has answered. Tell the user briefly what it means for them.';
+
+const HANDOVER =
+  'You have just taken this call over from another agent, whose note is in its call of transfer_to_agent. ' +
+  'Say in one short sentence who you are, and go on with what the user needs.';
+
 const CONTINUE =
   'A noise broke you off. Go on from there in a natural way, without repeating what was heard.';
 
@@ -34,6 +41,8 @@ const OCCASIONS: Readonly<Record<Cause, (plan: SessionPlan) => ChatMessage[]>> =
   opener: ({ config }) => [system(`Begin the conversation. ${config.prompt.first_message_prompt}`)],
   reengage: () => [system(REENGAGE)],
   farewell: () => [system(FAREWELL)],
+  news: () => [system(NEWS)],
+  handover: () => [system(HANDOVER)],
   continue: () => [system(CONTINUE)],
 };
 

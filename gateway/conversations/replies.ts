@@ -21,6 +21,8 @@ export interface ReplyParts {
   readonly dialogue: Dialogue;
   readonly tools: ConversationTools;
   readonly now: () => Date;
+  /** The model is asked with all that has been said and answered until now. */
+  informed(): void;
 }
 
 /** Takes the text of a reply. */
@@ -29,6 +31,12 @@ export interface ReplyText {
   /** The step's text is whole: its tools run now. */
   called(calls: Calls): void;
 }
+
+/** A line that no model is asked for. */
+export const saying =
+  (line: string) =>
+  (text: ReplyText): Promise<void> =>
+    Promise.resolve(text.write(line));
 
 async function passagesFor({ knowledge, workspaceId, plan, dialogue }: ReplyParts) {
   const asked = dialogue.messages.findLast(({ role }) => role === 'user')?.content;
@@ -47,9 +55,10 @@ export async function reply(
   const { chat, plan, dialogue, tools, now } = parts;
   const passages = cause === 'turn' ? await passagesFor(parts) : [];
   for (let step = 1; step <= MOST_STEPS; step += 1) {
-    const messages = messagesFor(cause, plan, dialogue.messages, now());
     // The last step may only speak.
-    const offered = step < MOST_STEPS ? tools.offered : [];
+    const offered = step < MOST_STEPS ? await tools.offered() : [];
+    const messages = messagesFor(cause, plan, dialogue.messages, now());
+    parts.informed();
     let calls: readonly ToolCall[] = [];
     let said = '';
     for await (const event of chat.chat({ messages, tools: offered, passages }, signal)) {
@@ -62,8 +71,8 @@ export async function reply(
     signal.throwIfAborted();
     if (calls.length === 0) return;
     text.called(dialogue.calls(calls, said));
-    await tools.run(calls, signal);
+    const isOver = await tools.run(calls, signal);
     signal.throwIfAborted();
-    if (tools.hangUp(calls)) return;
+    if (isOver) return;
   }
 }

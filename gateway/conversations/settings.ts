@@ -1,11 +1,18 @@
 /** An agent's behaviour out of its published configuration (docs/contract/platform.md 6.3). */
 import type { AgentSettings, Opening } from '../../actors/agent/settings.js';
 import type { SessionPlan } from '../../contracts/ports/sessions.js';
+import { fillerIn } from './lines.js';
 
 function openingOf({ config: { prompt } }: SessionPlan): Opening {
   const { first_message_mode: mode, first_message: text } = prompt;
   if (mode === 'prompt') return { mode };
   return mode === 'fixed' && text.trim() !== '' ? { mode, text } : { mode: 'off' };
+}
+
+/** What the agent says while tools take long; empty for nothing. */
+export function fillerOf({ tools, voice }: SessionPlan['config']): string {
+  if (tools.filler_mode === 'auto') return fillerIn(voice.speaking_language);
+  return tools.filler_mode === 'fixed' ? tools.filler_message.trim() : '';
 }
 
 export const settingsOf = (plan: SessionPlan): AgentSettings => ({
@@ -15,6 +22,7 @@ export const settingsOf = (plan: SessionPlan): AgentSettings => ({
   sensitivity: plan.config.conversation.interruption_sensitivity,
   reengage: plan.config.conversation.reengage_enabled,
   hangsUp: plan.config.tools.system_tools.hang_up_call,
+  fills: fillerOf(plan.config) !== '',
   maxDurationMs: plan.maxDurationSeconds * 1000,
   language: plan.config.voice.speaking_language,
 });

@@ -1,195 +1,230 @@
 /**
- * Tools in a conversation: webhooks through the outbound guard, client tools over the data channel, and hanging up
- * (docs/contract/platform.md 6.5; docs/contract/platform.md 6.5, 6.9). Every call starts once and ends once, whatever happens.
+ * Tools in a conversation (docs/contract/platform.md 6.5, 6.9): whatever they are and wherever they come from, every call
+ * starts once and ends once, is in the record, and is told to the model and to the client within the same bounds.
  */
 import type { ChatTool, ToolCall } from '../../contracts/ports/chat.js';
-import { type Outbound, OutboundError } from '../../contracts/ports/outbound.js';
-import type { PlannedTool, SessionPlan } from '../../contracts/ports/sessions.js';
-import type { ToolCredentials } from '../../contracts/ports/tools.js';
-import type { Clock } from '../../contracts/clock.js';
+import { McpError } from '../../contracts/ports/mcp.js';
+import { OutboundError } from '../../contracts/ports/outbound.js';
+import type { PinnedAgent, PlannedTool, SessionPlan } from '../../contracts/ports/sessions.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
-import { toolRequest } from '../../contracts/tool-request.js';
-import { checkArguments, parametersOf } from './arguments.js';
+import type { Log } from '../../contracts/log.js';
 import { AGENT_EVENTS, type ToolNote } from './client-events.js';
 import type { Dialogue } from './dialogue.js';
-
-const HANG_UP = 'hang_up_call';
-
-const HANG_UP_TOOL: ChatTool = {
-  name: HANG_UP,
-  description:
-    'Ends the call. Say goodbye first. Use it when the caller wants to end the call or all is done.',
-  parameters: { type: 'object', properties: {}, additionalProperties: false },
-};
+import { type Listed, listServers, type McpParts, serverTools } from './mcp-tools.js';
+import { ClientTools, type EndpointParts, webhookTool } from './owned-tools.js';
+import { reachableFrom } from './reachable.js';
+import { hangUpTool, transferTool } from './system-tools.js';
+import { type ConversationTool, failure, type ToolResult } from './tool.js';
 
 /** Most characters of an output that a model is told. */
 const TOLD = 16_000;
+const OUTPUT_BYTES = LIMITS.session.toolOutputBytes;
+/** Of a call that runs beside the conversation: what the model is told at once, and how much of its arguments later. */
+const STARTED = JSON.stringify({
+  status: 'The tool runs. Go on with the conversation: you are told when it answers.',
+});
+const BUSY = 'Too many tools run already';
+const TOLD_ARGUMENTS = 200;
+const HIDDEN = 'The tool failed';
 
-export interface ToolParts {
-  readonly outbound: Outbound;
-  readonly credentials: ToolCredentials;
-  readonly clock: Clock;
+export interface ToolParts extends EndpointParts, McpParts {
+  readonly log: Log;
   readonly dialogue: Dialogue;
   /** To the client. */
   send(event: object): void;
-  /** A tool runs: what it does cannot be taken back. */
-  acted(): void;
+  /** Tools run: what they do cannot be taken back. The result tells that all of them have answered. */
+  acted(): () => void;
+  /** A tool that ran beside the conversation has answered. */
+  news(): void;
   hangUp(): void;
+  /** Another agent takes over. Why it does not, as a text for the model; undefined where it has. */
+  handOver(target: PinnedAgent, signal: AbortSignal): Promise<string | undefined>;
 }
 
-interface Result {
-  readonly ok: boolean;
-  readonly output: string;
-  readonly truncated?: boolean;
-}
+/** What a failed call says to the model and to the tool's owner. */
+const messageOf = (error: unknown): string =>
+  error instanceof OutboundError || error instanceof ServiceError || error instanceof McpError
+    ? error.message
+    : HIDDEN;
 
-interface Waiting {
-  answer(result: Result): void;
-}
-
-const failure = (output: string): Result => ({ ok: false, output });
-const OUTPUT_BYTES = LIMITS.session.toolOutputBytes;
+/** The same for the log, which holds no words of anybody's server. */
+const kindOf = (error: unknown): string => {
+  if (error instanceof OutboundError) return error.failure;
+  return error instanceof McpError ? 'protocol' : 'internal';
+};
 
 export class ConversationTools {
-  readonly offered: readonly ChatTool[];
-  readonly #byName: ReadonlyMap<string, PlannedTool>;
-  /** An owner's tool of that name goes before ours. */
-  readonly #hangsUp: boolean;
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #tools = new Map<string, ConversationTool>();
+  readonly #client: ClientTools;
+  /** Resolves when the tools of the agent's MCP servers are there. Never rejects. */
+  #listed: Promise<readonly Listed[]> = Promise.resolve([]);
+  /** Of agents that were in charge before, too. */
+  readonly #allListed: Promise<readonly Listed[]>[] = [];
+  #servers: Promise<void> | undefined;
   readonly #running = new Set<Promise<unknown>>();
+  #beside = 0;
+  readonly #over = new AbortController();
   #count = 0;
 
   constructor(
     private readonly plan: SessionPlan,
     private readonly parts: ToolParts,
   ) {
-    const { tools } = plan.config;
-    const planned = tools.enabled ? plan.tools : [];
-    this.#byName = new Map(planned.map((tool) => [tool.functionName, tool]));
-    this.#hangsUp = tools.system_tools.hang_up_call && !this.#byName.has(HANG_UP);
-    this.offered = [
-      ...planned.map(({ functionName, definition }) => ({
-        name: functionName,
-        description: definition.description,
-        parameters: parametersOf(definition),
-      })),
-      ...(this.#hangsUp ? [HANG_UP_TOOL] : []),
-    ];
+    this.#client = new ClientTools(parts.clock, (event) => parts.send(event));
+    this.enter(plan);
   }
 
-  /** Runs all calls of a step side by side. Resolves when each has ended. */
-  async run(calls: readonly ToolCall[], signal: AbortSignal): Promise<void> {
-    this.parts.acted();
+  /** The tools are those of the agent with this plan, from the next step on. */
+  enter(plan: SessionPlan): void {
+    const { tools } = plan.config;
+    this.#tools.clear();
+    const planned = tools.enabled ? plan.tools : [];
+    const isServer = ({ definition }: PlannedTool): boolean => definition.tool_type === 'mcp';
+    for (const tool of planned) if (!isServer(tool)) this.#add(this.#owned(tool));
+    if (tools.system_tools.hang_up_call) this.#add(hangUpTool(() => this.parts.hangUp()));
+    const reachable = reachableFrom(plan);
+    if (reachable.length > 0)
+      this.#add(transferTool(reachable, (target, signal) => this.parts.handOver(target, signal)));
+    this.#listed = listServers(planned.filter(isServer), this.parts, this.#over.signal);
+    this.#allListed.push(this.#listed);
+    this.#servers = undefined;
+  }
+
+  /** What the model may call; the first time, once the MCP servers have listed their tools or their time is up. */
+  async offered(): Promise<readonly ChatTool[]> {
+    await (this.#servers ??= this.#listed.then((listed) => this.#addServers(listed)));
+    return [...this.#tools.values()].map(({ name, description, parameters }) => ({
+      name,
+      description,
+      parameters,
+    }));
+  }
+
+  /** Runs all calls of a step side by side. Resolves when each has ended; true where nothing is said behind them. */
+  async run(calls: readonly ToolCall[], signal: AbortSignal): Promise<boolean> {
+    const endsAnswer = calls.every(({ name }) => this.#tools.get(name)?.endsAnswer);
+    const returned = this.parts.acted();
     const running = Promise.all(calls.map((call) => this.#call(call, signal)));
     this.#running.add(running);
-    await running.finally(() => this.#running.delete(running));
+    const handedOver = await running.finally(() => this.#running.delete(running));
+    returned();
+    return endsAnswer || handedOver.includes(true);
   }
 
-  /** Whether these calls hang up and do nothing else. */
-  hangUp(calls: readonly ToolCall[]): boolean {
-    return this.#hangsUp && calls.every(({ name }) => name === HANG_UP);
-  }
-
-  /** Resolves when every call has ended. */
+  /** The conversation is over. Resolves when every call has ended. */
   async settled(): Promise<void> {
+    this.#over.abort();
     await Promise.all(this.#running);
+    for (const each of (await Promise.all(this.#allListed)).flat()) if ('server' in each) each.server.close();
   }
 
   /** A client tool's result. */
   answered(callId: string, value: unknown, isError: boolean): void {
-    const output = typeof value === 'string' ? value : JSON.stringify(value ?? null);
-    this.#waiting.get(callId)?.answer({ ok: !isError, output });
+    this.#client.answered(callId, value, isError);
   }
 
-  async #call(call: ToolCall, signal: AbortSignal): Promise<void> {
-    const tool = this.#byName.get(call.name);
-    const toolSource = this.hangUp([call]) ? 'builtin' : (tool?.definition.tool_type ?? 'unknown');
-    const note: ToolNote = { callId: `call_${++this.#count}`, toolName: call.name, toolSource };
-    this.parts.dialogue.called(note.callId, note.toolName, toolSource, call.arguments);
-    this.#tell(AGENT_EVENTS.toolStarted(note, call.arguments));
-    const since = this.parts.clock.monotonic();
-    const result = await this.#run(call, tool, note, signal).catch(() => failure('The tool failed'));
-    this.#finish(call, tool, note, result, this.parts.clock.monotonic() - since);
+  #add(tool: ConversationTool): void {
+    if (!this.#tools.has(tool.name)) this.#tools.set(tool.name, tool);
   }
 
-  #run(call: ToolCall, tool: PlannedTool | undefined, note: ToolNote, signal: AbortSignal): Promise<Result> {
-    if (note.toolSource === 'builtin') {
-      this.parts.hangUp();
-      return Promise.resolve({ ok: true, output: 'The call ends' });
-    }
-    if (!tool) return Promise.resolve(failure(`There is no tool ${call.name}`));
-    const checked = checkArguments(call.arguments, tool.definition);
-    if ('problem' in checked) return Promise.resolve(failure(checked.problem));
-    return tool.definition.tool_type === 'client'
-      ? this.#askClient(tool, note, checked.values, signal)
-      : this.#fetch(tool, checked.values, signal);
+  #owned(planned: PlannedTool): ConversationTool {
+    return planned.definition.tool_type === 'client'
+      ? this.#client.tool(planned)
+      : webhookTool(planned, this.parts);
   }
 
-  async #fetch(
-    tool: PlannedTool,
-    values: Readonly<Record<string, unknown>>,
-    signal: AbortSignal,
-  ): Promise<Result> {
-    const { definition, toolId: id } = tool;
-    try {
-      const headers = await this.parts.credentials.headersOf({ id, definition });
-      const request = toolRequest(definition, headers, values);
-      const reply = await this.parts.outbound.fetch({ ...request, captureBytes: OUTPUT_BYTES, signal });
-      const ok = reply.status >= 200 && reply.status < 300;
-      const output = Buffer.from(reply.body).toString();
-      return { ok, output: ok ? output : `HTTP ${reply.status}: ${output}`, truncated: reply.truncated };
-    } catch (error) {
-      if (error instanceof OutboundError || error instanceof ServiceError) return failure(error.message);
-      throw error;
-    }
+  #addServers(listed: readonly Listed[]): void {
+    for (const tool of serverTools(listed, new Set(this.#tools.keys()))) this.#add(tool);
+    for (const each of listed) if ('error' in each) this.#away(each.planned, each.error);
   }
 
-  /** The client has as long as the tool allows; a call that is broken off is answered by nobody. */
-  #askClient(tool: PlannedTool, note: ToolNote, values: object, signal: AbortSignal): Promise<Result> {
-    const { expects_response: expects, timeout_seconds: seconds } = tool.definition;
-    this.parts.send(AGENT_EVENTS.clientToolCall(note.callId, note.toolName, values, expects));
-    if (!expects) return Promise.resolve({ ok: true, output: '' });
-    return new Promise((resolve) => {
-      const answer = (result: Result): void => {
-        stopTimer();
-        signal.removeEventListener('abort', cancelled);
-        this.#waiting.delete(note.callId);
-        resolve(result);
-      };
-      const cancelled = (): void => answer(failure('The call was cancelled'));
-      const late = failure(`The client did not answer within ${seconds} s`);
-      const stopTimer = this.parts.clock.after(seconds * 1000, () => answer(late));
-      this.#waiting.set(note.callId, { answer });
-      if (signal.aborted) cancelled();
-      else signal.addEventListener('abort', cancelled);
+  /** A server without which the call goes on: its owner finds it in the record and in the log. */
+  #away({ toolId, functionName: toolName }: PlannedTool, error: unknown): void {
+    const note: ToolNote = { callId: `call_${++this.#count}`, toolName, toolSource: 'mcp' };
+    this.parts.log.warn({ tool: toolId, reason: kindOf(error) }, 'an MCP server has listed no tools');
+    this.parts.dialogue.called(note.callId, toolName, note.toolSource, '{"method":"tools/list"}');
+    this.parts.dialogue.outcome({
+      ...{ ...note, status: 'failed', output: '', outputTruncated: false },
+      ...{ error: messageOf(error), latencyMs: 0 },
     });
   }
 
-  #finish(call: ToolCall, tool: PlannedTool | undefined, note: ToolNote, result: Result, ms: number): void {
+  /**
+   * Resolves when the call has ended; of one that runs beside the conversation, when it has begun. True where another agent
+   * goes on.
+   */
+  async #call(call: ToolCall, signal: AbortSignal): Promise<boolean> {
+    const tool = this.#tools.get(call.name);
+    const toolSource = tool?.source ?? 'unknown';
+    const note: ToolNote = { callId: `call_${++this.#count}`, toolName: call.name, toolSource };
+    this.parts.dialogue.called(note.callId, note.toolName, toolSource, call.arguments);
+    this.#tell(AGENT_EVENTS.toolStarted(note, call.arguments));
+    if (tool?.besideSpeech) {
+      this.#startBeside(tool, call, note);
+      return false;
+    }
+    const { told, handsOver } = await this.#untilTold(tool, call, note, signal);
+    this.parts.dialogue.told(told, call.id);
+    return handsOver;
+  }
+
+  #startBeside(tool: ConversationTool, call: ToolCall, note: ToolNote): void {
+    const { callsBesideSpeech: most } = LIMITS.session;
+    const isFull = this.#beside >= most;
+    const working = isFull ? { ...tool, run: () => Promise.resolve(failure(BUSY)) } : tool;
+    this.parts.dialogue.told(isFull ? JSON.stringify({ error: BUSY }) : STARTED, call.id);
+    this.#beside += 1;
+    const running = this.#untilTold(working, call, note, this.#over.signal).then(({ told }) => {
+      this.#beside -= 1;
+      this.#running.delete(running);
+      if (isFull || this.#over.signal.aborted) return;
+      this.parts.dialogue.news(
+        `${call.name} (${call.arguments.slice(0, TOLD_ARGUMENTS)}) has answered: ${told}`,
+      );
+      this.parts.news();
+    });
+    this.#running.add(running);
+  }
+
+  /** Runs it, and ends it in the record and for the client. What the model is told. */
+  async #untilTold(tool: ConversationTool | undefined, call: ToolCall, note: ToolNote, signal: AbortSignal) {
+    const since = this.parts.clock.monotonic();
+    const result = await this.#run(tool, call, note, signal);
+    const ms = this.parts.clock.monotonic() - since;
+    const told = this.#finish(tool?.hidesErrors ?? false, note, result, ms);
+    return { told, handsOver: result.handsOver ?? false };
+  }
+
+  async #run(
+    tool: ConversationTool | undefined,
+    call: ToolCall,
+    { callId }: ToolNote,
+    signal: AbortSignal,
+  ): Promise<ToolResult> {
+    if (!tool) return failure(`There is no tool ${call.name}`);
+    try {
+      return await tool.run(call.arguments, { callId, signal });
+    } catch (error) {
+      return failure(messageOf(error));
+    }
+  }
+
+  #finish(hides: boolean, note: ToolNote, result: ToolResult, ms: number): string {
     const { ok, output, truncated = false } = result;
     const cut = output.slice(0, OUTPUT_BYTES);
-    const hidden = !ok && tool?.definition.error_handling === 'hide';
-    const told = ok
-      ? cut.slice(0, TOLD)
-      : JSON.stringify({ error: hidden ? 'The tool failed' : cut.slice(0, TOLD) });
-    this.parts.dialogue.result(
-      {
-        ...note,
-        status: ok ? 'completed' : 'failed',
-        output: ok ? cut : '',
-        outputTruncated: truncated || cut.length < output.length,
-        error: ok ? null : cut,
-        latencyMs: Math.round(ms),
-      },
-      told,
-      call.id,
-    );
-    this.#tell(
-      ok
-        ? AGENT_EVENTS.toolCompleted(note, cut)
-        : AGENT_EVENTS.toolFailed(note, hidden ? 'The tool failed' : cut),
-    );
+    const shown = !ok && hides ? HIDDEN : cut;
+    const told = shown.slice(0, TOLD);
+    this.parts.dialogue.outcome({
+      ...note,
+      status: ok ? 'completed' : 'failed',
+      output: ok ? cut : '',
+      outputTruncated: truncated || cut.length < output.length,
+      error: ok ? null : cut,
+      latencyMs: Math.round(ms),
+    });
+    this.#tell(ok ? AGENT_EVENTS.toolCompleted(note, cut) : AGENT_EVENTS.toolFailed(note, shown));
+    return ok ? told : JSON.stringify({ error: told });
   }
 
   #tell(event: object): void {

@@ -49,10 +49,15 @@ export class TurnTranscription {
   readonly #owed = new Set<Promise<void>>();
   readonly #stop = new AbortController();
 
+  /** Of what is transcribed from now on. */
+  language: string;
+
   constructor(
     private readonly parts: TurnTranscriptionParts,
     private readonly on: OnTranscripts,
-  ) {}
+  ) {
+    this.language = parts.language;
+  }
 
   /** The user's voice begins: a new stretch with this number. What was in the background until now has been its beginning. */
   begin(span: number): void {
@@ -133,9 +138,9 @@ export class TurnTranscription {
   }
 
   async #textOf({ chunks }: Stretch, interim: boolean): Promise<string> {
-    const { transcription, model, caller, language } = this.parts;
+    const { transcription, model, caller } = this.parts;
     const audio: RawAudio = { chunks: [...chunks], sampleRate: RECOGNITION_RATE };
-    const request = { audio, model, language, interim };
+    const request = { audio, model, language: this.language, interim };
     return (await transcription.transcribe(request, caller, this.#stop.signal)).text;
   }
 

@@ -32,7 +32,8 @@ interface Step {
   /** The end of its text, in characters. */
   readonly end: number;
   readonly at: Date;
-  readonly calls: Calls;
+  readonly calls: Calls | undefined;
+  readonly filler?: true;
 }
 
 export class Utterance implements ReplyText {
@@ -71,6 +72,14 @@ export class Utterance implements ReplyText {
   /** Speaks the text so far without waiting for more. */
   called(calls: Calls): void {
     this.#steps.push({ end: this.#written.length, at: this.#begins ?? this.now(), calls });
+    this.#begins = undefined;
+    this.#feed.flush();
+  }
+
+  /** Says a line that is no part of the answer, while its tools run. */
+  fill(line: string): void {
+    this.write(`${line} `);
+    this.#steps.push({ end: this.#written.length, at: this.now(), calls: undefined, filler: true });
     this.#begins = undefined;
     this.#feed.flush();
   }
@@ -137,6 +146,11 @@ export class Utterance implements ReplyText {
     return this.#shown;
   }
 
+  /** Whether the last that was heard ends a sentence. */
+  get isBetweenSentences(): boolean {
+    return /[.!?。！？]["'”’)\]]*\s*$/u.test(this.#shown);
+  }
+
   /** What was written and not heard yet. */
   get ahead(): string {
     return this.#written.slice(this.#shown.length);
@@ -145,10 +159,10 @@ export class Utterance implements ReplyText {
   /** `text`, which is the beginning of what was written, in the steps in which it was. */
   stepsOf(text: string): readonly SpokenStep[] {
     let from = 0;
-    const steps: SpokenStep[] = this.#steps.map(({ end, at, calls }) => {
+    const steps: SpokenStep[] = this.#steps.map(({ end, ...step }) => {
       const part = text.slice(from, end);
       from = end;
-      return { text: part, at, calls };
+      return { text: part, ...step };
     });
     return [...steps, { text: text.slice(from), at: this.#begins ?? this.now(), calls: undefined }];
   }

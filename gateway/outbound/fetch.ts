@@ -101,16 +101,18 @@ const flat = (headers: OutboundRequest['headers']): string[] => [
     : ['accept-encoding', 'identity']),
 ];
 
-/** At most `bytes` of the body; what is behind them is not read. */
+/** At most `bytes` of the body, and until it is `enough`; what is behind them is not read. */
 async function capture(
   body: Dispatcher.ResponseData['body'],
   bytes: number,
+  enough: (piece: Uint8Array) => boolean,
 ): Promise<Pick<OutboundReply, 'body' | 'truncated'>> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {
     chunks.push(chunk.subarray(0, bytes - size));
     size += chunk.length;
+    if (enough(chunk)) break;
     if (size > bytes) return { body: Buffer.concat(chunks), truncated: true };
   }
   return { body: Buffer.concat(chunks), truncated: false };
@@ -125,12 +127,18 @@ const plainHeaders = (headers: Dispatcher.ResponseData['headers']): Record<strin
 
 type Answer = Omit<OutboundReply, 'latencyMs'>;
 
-async function send(hop: Hop, captureBytes: number, parts: CallParts): Promise<Answer> {
+type Kept = Pick<OutboundRequest, 'captureBytes' | 'enough'>;
+
+async function send(hop: Hop, { captureBytes, enough }: Kept, parts: CallParts): Promise<Answer> {
   const target = targetOf(hop.url, parts.allowed);
   const client = await clientOf(target, await addressesOf(target, parts));
   try {
     parts.signal.throwIfAborted();
-    const { statusCode, headers, body } = await client.request({
+    const {
+      statusCode,
+      headers: raw,
+      body,
+    } = await client.request({
       method: hop.method,
       path: `${target.url.pathname}${target.url.search}`,
       headers: flat(hop.headers),
@@ -138,7 +146,9 @@ async function send(hop: Hop, captureBytes: number, parts: CallParts): Promise<A
       signal: parts.signal,
       reset: true,
     });
-    return { status: statusCode, headers: plainHeaders(headers), ...(await capture(body, captureBytes)) };
+    const headers = plainHeaders(raw);
+    const kept = await capture(body, captureBytes, (piece) => enough?.(piece, headers) ?? false);
+    return { status: statusCode, headers, ...kept };
   } finally {
     await client.destroy();
   }
@@ -148,7 +158,7 @@ async function follow(request: OutboundRequest, parts: CallParts): Promise<Answe
   const most = request.redirects ?? REDIRECTS;
   let hop: Hop = request;
   for (let followed = 0; ; followed++) {
-    const answer = await send(hop, request.captureBytes, parts);
+    const answer = await send(hop, request, parts);
     const next = most === 0 ? undefined : nextHop(hop, answer);
     if (!next) return answer;
     if (followed === most) {

@@ -17,6 +17,7 @@ import { createVersions } from '../../storage/versions.js';
 import type { Config } from '../config.js';
 import type { PlatformParts } from '../dialects/platform/parts.js';
 import { createOutbound } from '../outbound/fetch.js';
+import { createMcp } from '../outbound/mcp.js';
 
 export interface PlatformOptions {
   readonly config: Pick<
@@ -53,6 +54,7 @@ export async function openPlatform(options: PlatformOptions) {
     speech,
     clock,
     outbound,
+    mcp: createMcp(outbound),
     secrets,
     tokens,
     languages: languagesOf(registry),

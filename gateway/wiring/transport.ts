@@ -66,6 +66,8 @@ function callParts(
     knowledge: platform.knowledge,
     outbound: platform.outbound,
     credentials: platform.tools,
+    mcp: platform.mcp,
+    agents: platform.versions,
   };
 }
 

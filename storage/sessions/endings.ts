@@ -21,7 +21,7 @@ const update = (tx: Transaction, id: string, reason: EndedReason) => tx<Ended[]>
     ended_reason = ${reason},
     analysis_due_at = case when s.status = 'active' and s.source <> 'dashboard'
       then now() + ${LIMITS.session.lastWordsMs}::int * interval '1 millisecond' end,
-    plan = case when s.status = 'active' and s.source <> 'dashboard' then s.plan #- '{config,prompt}' end
+    plan = case when s.status = 'active' and s.source <> 'dashboard' then s.plan #- '{config,prompt}' #- '{transfers}' end
   where s.id = ${id} and s.ended_at is null
   returning ${columns(tx)}, s.plan`;
 

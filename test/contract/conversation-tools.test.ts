@@ -189,3 +189,60 @@ t.test('a client tool that expects no response does not wait for one', async (t)
   t.match(eventsOf(meeting, 'client_tool.call')[0], { expectsResponse: false });
   meeting.caller.hangUp();
 });
+
+t.test('a tool of an MCP server is called as any other; its secrets are in no log', async (t) => {
+  const asked: (string | undefined)[] = [];
+  const results: Readonly<Record<string, object>> = {
+    initialize: { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: {} },
+    'tools/list': { tools: [{ name: 'Weather', inputSchema: { type: 'object' } }] },
+    'tools/call': { content: [{ type: 'text', text: 'sunny' }] },
+  };
+  answerTool = (request, response) => {
+    asked.push(request.headers.authorization);
+    let body = '';
+    request.setEncoding('utf8').on('data', (part: string) => (body += part));
+    request.on('end', () => {
+      const { id, method } = JSON.parse(body) as { id?: number; method: string };
+      if (id === undefined) return response.writeHead(202).end();
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result: results[method] })}\n\n`);
+    });
+  };
+  model.answer(callsWeather);
+  const headers = [{ name: 'A', kind: 'authorization_bearer', value: 'Bearer very-secret' }];
+  const server = { name: 'crm', tool_type: 'mcp', url: `http://${toolHost}/mcp`, headers };
+  const away = { name: 'erp', tool_type: 'mcp', url: 'http://127.0.0.1:1/mcp', headers };
+  const ids = await Promise.all([server, away].map(toolId).map((id) => id.catch(() => undefined)));
+  t.equal(ids[1], undefined, 'a private address is refused as it is saved');
+  const meeting = await talks.meet({ tools: { tool_ids: [ids[0]] } });
+  meeting.caller.send({ type: 'user.message', text: 'Weather?' });
+  await untilShown(meeting, 'It is sunny.');
+  t.match(eventsOf(meeting, 'tool.completed')[0], { toolSource: 'mcp', output: 'sunny' });
+  const { items } = await hangUp(meeting);
+  t.match(items[1], { tool_name: 'Weather', tool_source: 'mcp', input: '{"city":"Kyōto"}' });
+  t.same([...new Set(asked)], ['Bearer very-secret']);
+  t.notMatch(talks.gateway.stderr(), 'very-secret');
+});
+
+t.test('a hand-over: another agent goes on in the same call, and the client is told', async (t) => {
+  const shop = await talks.agent({
+    prompt: { system_prompt: 'You are the shop.', first_message_mode: 'off' },
+  });
+  model.answer((messages) => {
+    if (messages[0]?.content === 'You are the shop.') return 'Here is the shop.';
+    return { calls: { transfer_to_agent: { agent_id: shop, note: 'wants tea' } } };
+  });
+  const meeting = await talks.meet({
+    tools: { transfer_agents: [{ agent_id: shop, description: 'Sells' }] },
+  });
+  meeting.caller.send({ type: 'user.message', text: 'Tea please' });
+  await untilShown(meeting, 'Here is the shop.');
+  t.match(eventsOf(meeting, 'agent.changed'), [{ agentId: shop }]);
+  const { items } = await hangUp(meeting);
+  t.match(items[2], {
+    tool_name: 'transfer_to_agent',
+    tool_source: 'builtin',
+    status: 'completed',
+    output: /wants tea/,
+  });
+});

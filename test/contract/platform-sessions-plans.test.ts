@@ -3,10 +3,11 @@
  * preview (docs/contract/platform.md 6.6, 6.7).
  */
 import t from 'tap';
+import { createVersions } from '../../storage/versions.js';
 import { type Body, makeAgent } from '../fixtures/agents.js';
 import { ALL_OVERRIDES, startSessions } from '../fixtures/platform-sessions.js';
 
-const { sql, call, agentId, create, read, planOf, configOf, endAll } = await startSessions(t);
+const { sql, workspaceId, call, agentId, create, read, planOf, configOf, endAll } = await startSessions(t);
 
 t.test('overrides need the permission of the agent, field by field', async (t) => {
   const fields: [string, string, string][] = [
@@ -190,5 +191,55 @@ t.test(
     t.equal((await preview({ agent_id: id })).status, 422);
     t.equal((await call(`agents/${id}/preview`, { method: 'POST', key: null })).status, 401);
     t.equal((await call('agents/agent_none/preview', { method: 'POST' })).status, 404);
+  },
+);
+
+const versions = createVersions(sql);
+const transfers = (...ids: readonly string[]) => ({
+  config: { tools: { transfer_agents: ids.map((agent_id) => ({ agent_id, description: 'Orders' })) } },
+});
+
+t.test('hand-overs: all agents that can be reached are pinned with the versions of now', async (t) => {
+  const last = await makeAgent(call);
+  const middle = await makeAgent(call, transfers(last, 'agent_none'));
+  const archived = await makeAgent(call, { change: { status: 'archived' } });
+  const first = await makeAgent(call, transfers(middle, archived));
+  await call(`agents/${last}/config`, { method: 'PATCH', body: transfers(first).config });
+  await call(`agents/${last}/publish`, { method: 'POST' });
+  const made = await create({ agent_id: first, dynamic_variables: { name: 'Ada' } });
+  const plan = await planOf(made);
+  const pinned = plan['transfers'] as {
+    agents: { agentId: string; versionNumber: number }[];
+    variables: object;
+  };
+  t.same(
+    pinned.agents.map(({ agentId, versionNumber }) => [agentId, versionNumber]),
+    [
+      [middle, 1],
+      [last, 2],
+      [first, 1],
+    ],
+  );
+  t.same(pinned.variables, { name: 'Ada' });
+  await call(`agents/${last}/publish`, { method: 'POST' });
+  t.match(await versions.version(last, workspaceId, 2), { agent: { id: last }, version: { number: 2 } });
+  t.match(await versions.version(last, 'ws_other', 2), undefined);
+  await call(`agents/${last}`, { method: 'DELETE' });
+  t.equal(await versions.version(last, workspaceId, 2), undefined, 'nothing of a deleted agent is left');
+});
+
+t.test(
+  'hand-overs: the variables are forgotten with the end, and who reaches nobody keeps none',
+  async (t) => {
+    const other = await makeAgent(call);
+    const handing = await makeAgent(call, transfers(other));
+    const made = await create({ agent_id: handing, dynamic_variables: { name: 'Ada' } });
+    const id = String(made.body['session_id']);
+    await sql`update sessions set status = 'active', started_at = now() where id = ${id}`;
+    await call(`sessions/${id}/end`, { method: 'POST' });
+    const [row] = await sql`select plan::text as plan from sessions where id = ${id}`;
+    t.notMatch(row!['plan'], /Ada/);
+    t.match(row!['plan'], /transfer_agents/, 'the rest is there for the analysis');
+    t.notOk('transfers' in (await planOf(await create({ dynamic_variables: { name: 'Ada' } }))));
   },
 );

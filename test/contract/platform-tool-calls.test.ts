@@ -4,10 +4,11 @@
  */
 import { once } from 'node:events';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
+import { LIMITS } from '../../contracts/limits.js';
 import { createSecrets, openSecrets } from '../../storage/secrets.js';
 import { type Json, places, startPlatform } from '../fixtures/platform.js';
 import { failureOf, folderOf, startPostgres } from '../fixtures/postgres.js';
@@ -27,12 +28,24 @@ const ANSWERS: Readonly<Record<string, { status: number; body: string }>> = {
   '/64k': { status: 200, body: 'x'.repeat(64 * 1024) },
   '/more': { status: 200, body: 'x'.repeat(64 * 1024 + 1) },
 };
+const MCP_RESULTS: Readonly<Record<string, object>> = {
+  initialize: { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: {} },
+  'tools/list': { tools: [{ name: 'find', inputSchema: { type: 'object' } }] },
+};
+function answerMcp(asked: string, response: ServerResponse): void {
+  const { id, method } = JSON.parse(asked) as { id?: number; method: string };
+  const result = MCP_RESULTS[method];
+  if (!result) return void response.writeHead(202).end();
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+}
 const endpoint = createServer((request, response) => {
   const parts: Buffer[] = [];
   request.on('data', (part: Buffer) => parts.push(part));
   request.on('end', () => {
     const { method = '', url = '', headers } = request;
     received.push({ method, url, headers, body: Buffer.concat(parts).toString() });
+    if (url === '/mcp') return void answerMcp(received.at(-1)?.body ?? '', response);
     const { status, body } = ANSWERS[url.split('?')[0] ?? ''] ?? { status: 200, body: '' };
     response.writeHead(status, { 'content-type': 'text/plain', 'x-own': 'yes' }).end(body);
   });
@@ -121,6 +134,39 @@ t.test(
     t.match(request?.headers, { 'x-team': 'red', 'content-type': 'application/json' });
   },
 );
+
+t.test('an MCP server is a tool: sealed credentials, a test that lists its tools', async (t) => {
+  const id = await platform.tool({
+    name: 'crm',
+    tool_type: 'mcp',
+    url: `${ENDPOINT}/mcp`,
+    allowed_tools: ['find'],
+    headers: [{ name: 'Authorization', kind: 'authorization_bearer', value: 'Bearer very-secret' }],
+  });
+  const { body } = await call('GET', `${TOOLS}/${id}`);
+  t.match(body, { tool_type: 'mcp', allowed_tools: ['find'] });
+  t.strictSame((body['headers'] as Json[])[0]?.['value'], null);
+  const sealed = await database.sql`select 1 from secrets where owner_id = ${id}`;
+  t.equal(sealed.length, 1);
+  received.length = 0;
+  const listed = (await call('POST', `${TOOLS}/${id}/test`, { body: {} })).body;
+  t.match(listed, { ok: true, status_code: null, error: null });
+  t.match(JSON.parse(String(listed['response_body'])), { tools: [{ name: 'find' }] });
+  t.ok(received.every(({ headers }) => headers.authorization === 'Bearer very-secret'));
+  const patched = await call('PATCH', `${TOOLS}/${id}`, { body: { url: `${ENDPOINT}/ok` } });
+  t.equal(patched.status, 200);
+  t.match((await call('POST', `${TOOLS}/${id}/test`, { body: {} })).body, {
+    ok: false,
+    error: 'The server did not answer with JSON-RPC',
+  });
+  const servers = await Promise.all(
+    Array.from({ length: LIMITS.mcp.servers + 1 }, () => platform.tool({ tool_type: 'mcp' })),
+  );
+  const many = await call('POST', '/v1/agent/agents', {
+    body: { name: 'A', config: { tools: { tool_ids: servers } } },
+  });
+  t.match(many, { status: 400, body: { message: /at most 10 MCP servers/ } });
+});
 
 t.test('what a test may tell: any status, the first 64 KB, why nothing came', async (t) => {
   const test = async (tool: Json, rest: Json = {}) =>

@@ -241,6 +241,13 @@ t.test('what will not work is told when it is published (decision 10)', async (t
     const id = await platform.agent({ config });
     t.strictSame((await publish(id))['warnings'], warnings, JSON.stringify(config));
   }
+  const [live, draft] = [await platform.agent(), await platform.agent()];
+  await publish(live);
+  const targets = [live, draft, 'agent_none'].map((id) => ({ agent_id: id }));
+  const handing = await platform.agent({ config: { tools: { transfer_agents: targets } } });
+  const takesNone = (id: string) =>
+    `The agent "${id}" takes no calls: it is archived, not published, or not there`;
+  t.strictSame((await publish(handing))['warnings'], [takesNone(draft), takesNone('agent_none')]);
   const older = await platform.agent();
   const conversation = { timezone: 'Mars/Olympus' };
   const analysis = { data_fields: [{ name: 'size', type: 'enum', enum_options: null, description: '' }] };

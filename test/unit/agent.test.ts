@@ -5,7 +5,7 @@
 import t from 'tap';
 import { REENGAGE_MS, TIMES } from '../../actors/agent/times.js';
 import type { AgentEffect } from '../../actors/agent/events.js';
-import type { Sensitivity } from '../../actors/agent/settings.js';
+import type { AgentSettings, Sensitivity } from '../../actors/agent/settings.js';
 import { ENDPOINTING_MS } from '../../actors/agent/turns/endpointing.js';
 import { Scene } from '../fixtures/scene.js';
 
@@ -356,4 +356,80 @@ t.test('eagerness sets how long a silence ends a turn', async (t) => {
   };
   const [eager, balanced, relaxed] = [answered('eager'), answered('balanced'), answered('relaxed')];
   t.ok(eager < balanced && balanced < relaxed, `${eager} < ${balanced} < ${relaxed}`);
+});
+
+t.test('fillers: a tool that takes longer than a second is bridged, and the answer follows', async (t) => {
+  const scene = new Scene({}, { toolsMs: [3000], reply: 'It is sunny' }).say('What is the weather?');
+  scene.untilAgentSpeaks();
+  const { told } = scene.pause(8000);
+  t.same(told, ['user: What is the weather?', 'agent: One moment, It is sunny']);
+});
+
+t.test('fillers: none for tools that are quick, one after the other, or where they are off', async (t) => {
+  const answers = (settings: Partial<AgentSettings>, toolsMs: number[]): string[] =>
+    new Scene(settings, { toolsMs, reply: 'It is sunny' }).say('What is the weather?').pause(20_000).told;
+  const quick = ['user: What is the weather?', 'agent: It is sunny'];
+  t.same(answers({}, [TIMES.fillerMs - 10]), quick);
+  t.same(answers({}, [900, 900, 900]), quick, 'the time of thinking counts for none');
+  t.same(answers({ fills: false }, [5000]), quick);
+});
+
+t.test('fillers: one an answer, however many tools take long', async (t) => {
+  const scene = new Scene({}, { toolsMs: [4000, 4000, 4000], reply: 'It is sunny' });
+  const { told } = scene.say('What is the weather?').pause(30_000);
+  t.same(told, ['user: What is the weather?', 'agent: One moment, It is sunny']);
+});
+
+t.test('fillers: never over the user’s voice, and held where it begins meanwhile', async (t) => {
+  const scene = new Scene({}, { toolsMs: [6000], reply: 'It is sunny' }).say('What is the weather?');
+  scene.pause(1600).voice(true).pause(2000);
+  t.notOk(scene.agentSpeaks, 'the user makes a sound');
+  scene.voice(false).untilAgentSpeaks().pause(10_000);
+  t.same(scene.told, ['user: What is the weather?', 'agent: One moment, It is sunny']);
+});
+
+t.test('fillers: interruptible as an answer is', async (t) => {
+  const scene = new Scene({}, { toolsMs: [9000], reply: 'It is sunny' }).say('What is the weather?');
+  scene.untilAgentSpeaks().pause(350).say('No, stop, never mind that please.').pause(1000);
+  t.match(scene.told.slice(0, 3), [
+    'user: What is the weather?',
+    /^agent: One/,
+    'user: No, stop, never mind that please.',
+  ]);
+  t.notMatch(scene.told[1], /sunny/);
+});
+
+t.test('news of a tool beside the conversation: told as soon as nobody speaks, and once', async (t) => {
+  const scene = new Scene({}, { reply: 'It is sunny' });
+  scene.actor.send({ type: 'news' });
+  t.same(scene.pause(5000).told, ['agent: It is sunny']);
+  scene.voice(true).pause(200).actor.send({ type: 'news' });
+  scene.pause(3000);
+  t.same(scene.told.length, 1, 'not over the user');
+  t.same(scene.voice(false).pause(9000).told, ['agent: It is sunny', 'agent: It is sunny']);
+});
+
+t.test(
+  'news of a tool beside the conversation: an answer that is asked for meanwhile tells of them',
+  async (t) => {
+    const scene = new Scene({}, { reply: 'It is sunny' });
+    scene.say('What is the weather?').actor.send({ type: 'news' });
+    t.same(scene.pause(20_000).told, ['user: What is the weather?', 'agent: It is sunny']);
+  },
+);
+
+t.test(
+  'a hand-over: the next agent speaks when the first has finished, with settings of its own',
+  async (t) => {
+    const scene = new Scene({}, { reply: 'I pass you on', handsOver: { sensitivity: 'low' } });
+    scene.say('Tea please.').pause(9000);
+    t.same(scene.told, ['user: Tea please.', 'agent: I pass you on', 'agent: I pass you on']);
+  },
+);
+
+t.test('a hand-over: who interrupts is answered by the next agent', async (t) => {
+  const scene = new Scene({}, { reply: LONG, handsOver: {} });
+  scene.say('Tea please.').untilAgentSpeaks().pause(900).say('No wait, coffee please.').pause(12_000);
+  t.same(scene.told[2], 'user: No wait, coffee please.');
+  t.equal(scene.causes.join(' '), 'turn turn', 'and does not begin by itself');
 });

@@ -11,9 +11,12 @@ import type { ToolDefinition } from '../../contracts/schemas/tools.js';
 import { checkArguments, parametersOf } from '../../gateway/conversations/arguments.js';
 import { TokenBucket } from '../../contracts/token-bucket.js';
 import { AGENT_EVENTS, encodeEvent, readClientEvent } from '../../gateway/conversations/client-events.js';
+import { LANGUAGES } from '../../contracts/languages.js';
+import { DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
 import { Dialogue } from '../../gateway/conversations/dialogue.js';
 import { HeardText } from '../../gateway/conversations/heard-text.js';
 import { TurnTranscription } from '../../gateway/conversations/turn-transcription.js';
+import { fillerOf } from '../../gateway/conversations/settings.js';
 import { worldContext } from '../../gateway/conversations/prompt.js';
 
 const piece = (text: string, more: Partial<SpokenPiece>): SpokenPiece => ({
@@ -196,7 +199,8 @@ t.test('the dialogue: every call of a tool is answered behind its call, whatever
     dialogue.messages.map(({ role }) => role),
     ['user', 'assistant', 'tool', 'tool', 'user'],
   );
-  dialogue.result(outcome, 'sun', 'b');
+  dialogue.outcome(outcome);
+  dialogue.told('sun', 'b');
   t.equal(dialogue.messages[1]?.content, 'Let me see.', 'the model knows what it has just said');
   t.match(dialogue.messages.slice(2, 4), [
     { callId: 'a', content: /broken off/ },
@@ -217,6 +221,32 @@ t.test('the dialogue: every call of a tool is answered behind its call, whatever
       ['message', 2],
     ],
     'in the order in which it happened, and nothing that was not heard',
+  );
+});
+
+t.test('the dialogue: a filler is kept, marked, and no answer that the model gave', async (t) => {
+  const kept: SessionItem[] = [];
+  const dialogue = new Dialogue(
+    () => new Date(0),
+    (item) => kept.push(item),
+  );
+  const at = new Date(0);
+  dialogue.user('Weather?');
+  const calls = dialogue.calls([{ id: 'a', name: 'Weather', arguments: '{}' }], '');
+  dialogue.closeTurn();
+  dialogue.agent([
+    { text: '', at, calls },
+    { text: 'One moment, please. ', at, calls: undefined, filler: true },
+    { text: 'It is sunny.', at, calls: undefined },
+  ]);
+  t.notMatch(JSON.stringify(dialogue.messages), 'One moment');
+  t.same(
+    kept.map((item) => item.type === 'message' && [item.content, item.filler]),
+    [
+      ['Weather?', undefined],
+      ['One moment, please.', true],
+      ['It is sunny.', undefined],
+    ],
   );
 });
 
@@ -368,4 +398,19 @@ t.test('world context: date and time where the session is', async (t) => {
   const now = new Date('2026-03-01T23:30:00Z');
   t.match(worldContext(now, 'Asia/Tokyo'), /Monday.*2 March 2026.*08:30.*Asia\/Tokyo/);
   t.match(worldContext(now, ''), /Sunday.*1 March 2026.*23:30.*UTC/);
+});
+
+t.test('fillers: a line in each language, the owner’s own, or none', async (t) => {
+  const filler = (tools: Partial<typeof DEFAULT_CONFIG.tools>, language: (typeof LANGUAGES)[number] = 'en') =>
+    fillerOf({
+      ...DEFAULT_CONFIG,
+      tools: { ...DEFAULT_CONFIG.tools, ...tools },
+      voice: { ...DEFAULT_CONFIG.voice, speaking_language: language },
+    });
+  const lines = LANGUAGES.map((language) => filler({}, language));
+  t.equal(new Set(lines).size, LANGUAGES.length);
+  t.equal(lines.indexOf(''), -1);
+  t.equal(filler({ filler_mode: 'off', filler_message: 'Hold on.' }), '');
+  t.equal(filler({ filler_mode: 'fixed', filler_message: ' Hold on. ' }), 'Hold on.');
+  t.equal(filler({ filler_mode: 'fixed' }), '', 'no words are no filler');
 });

@@ -137,6 +137,7 @@ const CONTRACT = {
     systemPromptLength: 100_000,
     systemPromptTokens: 4000,
     firstMessage: 10_000,
+    filler: 200,
     voiceId: 256,
     maxDurationSeconds: range(60, 3600),
     timezone: 64,
@@ -149,6 +150,8 @@ const CONTRACT = {
     transferDestinations: 50,
     transferLabel: 500,
     transferNumber: range(1, 128),
+    transferAgents: 20,
+    transferDescription: 500,
     versionTitle: 120,
     versionDescription: 2000,
     search: 200,
@@ -178,6 +181,10 @@ const CONTRACT = {
     metadataBytes: 16 * KiB,
     publicPerMinute: { ip: 10, agent: 60, refused: 120 },
     toolOutputBytes: 256 * KiB,
+    callsBesideSpeech: 8,
+    agents: 50,
+    transfers: 10,
+    transferNote: 4000,
     renderedLength: 100_000,
     pending: 1000,
     previewSeconds: 600,
@@ -205,6 +212,16 @@ const CONTRACT = {
     timeoutSeconds: { ...range(1, 120), default: 30 },
     testCaptureBytes: 64 * KiB,
     mock: { name: 120, statusCode: range(100, 599), contentType: 128, body: 100_000 },
+  },
+  mcp: {
+    servers: 10,
+    tools: 128,
+    pages: 20,
+    allowedTools: 100,
+    toolName: 128,
+    schemaLength: 16_384,
+    replyBytes: 1 * MiB,
+    listMs: 5 * SECOND,
   },
   knowledge: {
     sourceBytes: 1_000_000,
@@ -241,7 +258,7 @@ const number = (value: number): string => value.toLocaleString('en-US');
 const size = (bytes: number): string => (bytes < MiB ? `${bytes / KiB} KiB` : `${bytes / MiB} MiB`);
 const span = ({ min, max }: { min: number; max: number }): string => `${number(min)} to ${number(max)}`;
 
-const { agent, postCallWebhook, analysis, session, tool, body, realtime, languageModel } = CONTRACT;
+const { agent, postCallWebhook, analysis, session, tool, mcp, body, realtime, languageModel } = CONTRACT;
 const { publicPerMinute: perMinute } = session;
 
 /** The rows of docs/contract/limits.md "Limits": item, limit. */
@@ -249,12 +266,17 @@ const DOCUMENTED = {
   'agent `name`, `description`': `${span(agent.name)}, ${number(agent.description)} characters`,
   '`system_prompt`': `${number(agent.systemPromptLength)} characters and ${number(agent.systemPromptTokens)} tokens`,
   'first messages': `${number(agent.firstMessage)} characters each`,
+  '`filler_message`': `${agent.filler} characters`,
+  '`transfer_agents`': `${agent.transferAgents}; descriptions ${agent.transferDescription} characters`,
+  'agents that a call may reach, hand-overs': `${session.agents}, ${session.transfers}`,
   '`voice_id`': `${agent.voiceId} characters`,
   '`max_duration_seconds`': span(agent.maxDurationSeconds),
   'post-call webhooks': `${postCallWebhook.count}; address ${span(postCallWebhook.url)}, secret ${postCallWebhook.secret} characters`,
   'analysis: data fields, criteria, summary prompt': `${analysis.dataFields}, ${analysis.criteria}, ${number(analysis.summaryPrompt)} characters`,
   'names in the analysis': `\`${analysis.namePattern}\`, descriptions ${analysis.description} characters`,
   'session `name`, `metadata`, dynamic variables': `${session.name} characters, ${size(session.metadataBytes)}, ${session.dynamicVariables}`,
+  'MCP servers of an agent': `${mcp.servers}`,
+  'MCP: tools in a call, listing at its beginning, one answer': `${mcp.tools}, ${mcp.listMs / SECOND} s, ${size(mcp.replyBytes)}`,
   'tool `timeout_seconds`, test capture': `${span(tool.timeoutSeconds)} (${tool.timeoutSeconds.default}), ${size(tool.testCaptureBytes)}`,
   'body: platform': size(body.platform),
   'body: native synthesis, protocol A speech and chat': size(body.nativeSynthesis),

@@ -6,7 +6,7 @@ import { mediaDialect } from '../../gateway/calls/signalling.js';
 import { filterOf } from '../../gateway/dialects/platform/sessions/filter.js';
 import { networkOf } from '../../gateway/server/client-address.js';
 import { admitOrigin } from '../../gateway/dialects/platform/sessions/origin.js';
-import { render, type Variable } from '../../gateway/dialects/platform/sessions/placeholders.js';
+import { render, type Variable } from '../../contracts/placeholders.js';
 
 const variables = new Map<string, Variable>([
   ['name', 'Ada'],

@@ -83,6 +83,22 @@ export async function configProblems(
   ];
 }
 
+/** Agents to hand calls over to that take none. */
+export async function transferWarnings(
+  { tools }: AgentConfig,
+  workspaceId: string,
+  { agents }: Pick<PlatformParts, 'agents'>,
+): Promise<string[]> {
+  const ids = tools.transfer_agents.map(({ agent_id: id }) => id);
+  const found = await Promise.all(ids.map((id) => agents.read(id, workspaceId)));
+  return ids
+    .filter((_, index) => {
+      const agent = found[index];
+      return agent?.status !== 'active' || agent.lastVersion === 0;
+    })
+    .map((id) => `The agent "${id}" takes no calls: it is archived, not published, or not there`);
+}
+
 /** Warnings of what will not work as this agent is configured; it is published all the same. */
 export function warningsOf(
   { voice, conversation, analysis }: AgentConfig,

@@ -4,6 +4,7 @@ import type { Language } from '../../../contracts/languages.js';
 import type { Agents, AgentVersions } from '../../../contracts/ports/agents.js';
 import type { KeyAuthority } from '../../../contracts/ports/identity.js';
 import type { Knowledge } from '../../../contracts/ports/knowledge.js';
+import type { OpenMcp } from '../../../contracts/ports/mcp.js';
 import type { Outbound } from '../../../contracts/ports/outbound.js';
 import type { TokenCounter } from '../../../contracts/ports/tokens.js';
 import type { ToolCredentials, Tools } from '../../../contracts/ports/tools.js';
@@ -18,6 +19,7 @@ export interface PlatformParts {
   readonly knowledge: Knowledge;
   readonly tokens: TokenCounter;
   readonly outbound: Outbound;
+  readonly mcp: OpenMcp;
   /** The configuration that a new agent begins with. */
   readonly initialConfig: AgentConfig;
   readonly speech: VoiceCheck;

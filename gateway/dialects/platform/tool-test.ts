@@ -4,6 +4,7 @@
  */
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
+import { McpError } from '../../../contracts/ports/mcp.js';
 import { OutboundError } from '../../../contracts/ports/outbound.js';
 import {
   newTool,
@@ -13,6 +14,7 @@ import {
   type ToolTestResult as Result,
   UnsavedToolTest,
 } from '../../../contracts/schemas/tools.js';
+import { firstBytes } from '../../../contracts/text.js';
 import { toolRequest } from '../../../contracts/tool-request.js';
 import { answers, jsonBody } from '../../server/openapi-parts.js';
 import { json } from '../../server/replies.js';
@@ -41,22 +43,50 @@ const failed = (error: string, latency: number): Result => ({
 });
 
 function checkCallable({ tool_type: type }: ToolDefinition): void {
-  if (type === 'webhook') return;
+  if (type !== 'client') return;
   throw new ServiceError('invalid_request', {
     message: 'A client tool runs in the client and cannot be tested here',
   });
 }
 
-/** Errors: `invalid_request` where the tool is no webhook, or the values do not fit its URL. */
+type Parts = Pick<PlatformParts, 'outbound' | 'mcp' | 'clock'>;
+
+/** An MCP server is asked for all of its tools, which are the body. */
+async function listServer(
+  { url, timeout_seconds: seconds }: ToolDefinition,
+  headers: Headers,
+  { mcp, clock }: Parts,
+  signal: AbortSignal,
+): Promise<Result> {
+  const since = clock.monotonic();
+  const latency = (): number => Math.round(clock.monotonic() - since);
+  const server = mcp({ url, headers, timeoutMs: seconds * 1000 });
+  try {
+    const tools = JSON.stringify({ tools: await server.list(signal) });
+    const body = firstBytes(tools, LIMITS.tool.testCaptureBytes);
+    const truncated = body.length < tools.length;
+    const shown = { response_headers: {}, response_body: body, response_truncated: truncated };
+    return { ok: true, status_code: null, latency_ms: latency(), ...shown, error: null };
+  } catch (error) {
+    if (error instanceof OutboundError || error instanceof McpError) return failed(error.message, latency());
+    throw error;
+  } finally {
+    server.close();
+  }
+}
+
+/** Errors: `invalid_request` where the tool is a client's, or the values do not fit its URL. */
 async function call(
   tool: ToolDefinition,
   headers: Headers,
   values: Values,
-  { outbound, clock }: Pick<PlatformParts, 'outbound' | 'clock'>,
+  parts: Parts,
   signal: AbortSignal,
 ): Promise<Result> {
   checkCallable(tool);
   if (tool.url === '') return failed('The tool has no URL', 0);
+  if (tool.tool_type === 'mcp') return listServer(tool, headers, parts, signal);
+  const { outbound, clock } = parts;
   const request = toolRequest(tool, headers, values);
   const since = clock.monotonic();
   try {
@@ -110,7 +140,8 @@ export const TOOL_TEST_ROWS: readonly Row[] = [
     handler: testSaved,
     description: {
       summary: 'Test a tool',
-      description: 'Calls the real endpoint with these arguments; mock responses do not intercept it.',
+      description:
+        'Calls the real endpoint with these arguments; mock responses do not intercept it. An MCP server lists its tools.',
       ...TAGS,
       requestBody: jsonBody(ToolTest),
       responses: { ...RESULT, ...bodyFailures(404) },

@@ -6,7 +6,7 @@ import { json } from '../../server/replies.js';
 import { agentIdOf, configEntity } from './agents.js';
 import { readOptionalBody } from './bodies.js';
 import { checked } from './checked.js';
-import { warningsOf } from './config-check.js';
+import { transferWarnings, warningsOf } from './config-check.js';
 import { notFound, refuse } from './errors.js';
 import { Page, pageBody, pageRequest, PAGING } from './paging.js';
 import { bodyFailures, failures, found, type Handler, type Row } from './rows.js';
@@ -31,7 +31,11 @@ const publish: Handler = async (request, parts, { workspaceId }) => {
   const { config } = found(await parts.agents.config(id, workspaceId), 'Agent');
   refuse(await voiceProblems(config.voice, workspaceId, parts.speech, ['voice', 'voice_id']));
   const version = found(await parts.versions.publish(id, workspaceId, about), 'Agent');
-  return json(200, { ...summaryOf(version), warnings: warningsOf(version.config, parts.languages) });
+  const warnings = [
+    ...warningsOf(version.config, parts.languages),
+    ...(await transferWarnings(version.config, workspaceId, parts)),
+  ];
+  return json(200, { ...summaryOf(version), warnings });
 };
 
 const list: Handler = async (request, { versions }, { workspaceId }) => {

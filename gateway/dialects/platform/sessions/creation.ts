@@ -40,6 +40,7 @@ import { planOf } from './plan.js';
 import type { RefusalLimit } from './refusal-limit.js';
 import { previewRequest, sessionRequest, type Wanted } from './request.js';
 import { PreviewRequest, SessionRequest, SessionResponse, WidgetEntity } from './schema.js';
+import { pinnedAgents } from './transfers.js';
 import { permit, sentOverrides, valueProblems } from './values.js';
 
 export interface CreationParts {
@@ -118,7 +119,8 @@ async function start(
   refuse(await valueProblems(wanted, parts.tokens));
   const isPreview = source === 'dashboard';
   const version = publishedOf(runnable);
-  const plan = planOf(version, wanted, isPreview);
+  const reachable = await pinnedAgents(version.config, agent.workspaceId, parts);
+  const plan = planOf(version, wanted, isPreview, reachable);
   const { voice } = plan.config;
   refuse(await voiceProblems(voice, agent.workspaceId, parts.speech, voicePlace(wanted)));
   const { speaking_language: language } = voice;

@@ -32,13 +32,14 @@ const toolOf = ({ callId, toolName, toolSource }: Extract<SessionItem, { callId:
 });
 
 const BODIES: { readonly [T in SessionItem['type']]: (item: Extract<SessionItem, { type: T }>) => object } = {
-  message: ({ role, content, error, backchannel, background, echo }) => ({
+  message: ({ role, content, error, backchannel, background, echo, filler }) => ({
     role,
     content,
     ...(error !== undefined && { error }),
     ...(backchannel === true && { backchannel }),
     ...(background === true && { background }),
     ...(echo === true && { echo }),
+    ...(filler === true && { filler }),
   }),
   tool_call: (item) => ({ ...toolOf(item), input: item.input }),
   tool_result: (item) => ({

@@ -2,13 +2,12 @@
  * The plan of a session, settled once when it is made: the version's configuration, the overrides in it, every
  * placeholder of the prompt rendered, the timezone found (request, agent, browser, UTC).
  */
-import { functionNames } from '../../../../contracts/function-names.js';
+import { plannedTools, renderPrompt } from '../../../../contracts/agent-plan.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import type { RunnableVersion } from '../../../../contracts/ports/agents.js';
-import type { PlannedTool, SessionPlan } from '../../../../contracts/ports/sessions.js';
+import type { PinnedAgent, SessionPlan } from '../../../../contracts/ports/sessions.js';
 import type { AgentConfig } from '../../../../contracts/schemas/agent-config.js';
 import { problem, refuse } from '../errors.js';
-import { render } from './placeholders.js';
 import type { Wanted } from './request.js';
 import { sentOverrides, variablesOf } from './values.js';
 
@@ -23,23 +22,16 @@ function openingOf(prompt: Prompt, overrides: ReturnType<typeof sentOverrides>):
   return prompt;
 }
 
-const TEXTS = ['system_prompt', 'first_message', 'first_message_prompt'] as const;
-
 /** Errors: `validation_failed` where a rendered text is too long. */
-function renderPrompt(prompt: Prompt, wanted: Wanted): Prompt {
-  const variables = variablesOf(wanted);
-  const rendered = TEXTS.map((name) => [name, render(prompt[name], variables)] as const);
-  refuse(
-    rendered
-      .filter(([, text]) => text === undefined)
-      .map(([name]) =>
-        problem(
-          ['dynamic_variables'],
-          `${name} is longer than ${LIMITS.session.renderedLength} characters with its variables`,
-        ),
-      ),
+function promptOf(prompt: Prompt, wanted: Wanted): Prompt {
+  const rendered = renderPrompt(prompt, variablesOf(wanted));
+  if ('prompt' in rendered) return rendered.prompt;
+  const most = LIMITS.session.renderedLength;
+  const problems = rendered.tooLong.map((name) =>
+    problem(['dynamic_variables'], `${name} is longer than ${most} characters with its variables`),
   );
-  return { ...prompt, ...Object.fromEntries(rendered) };
+  refuse(problems);
+  return prompt;
 }
 
 function configOf({ config }: RunnableVersion, wanted: Wanted, isPreview: boolean): AgentConfig {
@@ -48,7 +40,7 @@ function configOf({ config }: RunnableVersion, wanted: Wanted, isPreview: boolea
   const prompt = openingOf({ ...config.prompt, ...(own !== undefined && { system_prompt: own }) }, overrides);
   return {
     ...config,
-    prompt: renderPrompt(prompt, wanted),
+    prompt: promptOf(prompt, wanted),
     voice: {
       voice_id: voice ?? config.voice.voice_id,
       speaking_language:
@@ -62,18 +54,13 @@ function timezoneOf(wanted: Wanted, { conversation }: AgentConfig): string {
   return wanted.timezone ?? (conversation.timezone || (wanted.client_timezone ?? 'UTC'));
 }
 
-function plannedTools({ tools }: RunnableVersion): readonly PlannedTool[] {
-  const named = tools.map(({ id, definition }) => ({
-    id,
-    name: definition.name,
-    client: definition.tool_type === 'client',
-  }));
-  const names = functionNames(named);
-  return tools.map(({ id, definition }) => ({ toolId: id, functionName: names.get(id) ?? id, definition }));
-}
-
 /** Errors: `validation_failed`. */
-export function planOf(version: RunnableVersion, wanted: Wanted, isPreview: boolean): SessionPlan {
+export function planOf(
+  version: RunnableVersion,
+  wanted: Wanted,
+  isPreview: boolean,
+  agents: readonly PinnedAgent[] = [],
+): SessionPlan {
   const config = configOf(version, wanted, isPreview);
   const { max_duration_seconds: longest, record_audio: records } = config.conversation;
   return {
@@ -86,5 +73,6 @@ export function planOf(version: RunnableVersion, wanted: Wanted, isPreview: bool
     toolEvents: wanted.tool_events ?? true,
     worldContext: wanted.world_context ?? true,
     timezone: timezoneOf(wanted, config),
+    ...(agents.length > 0 && { transfers: { agents, variables: variablesOf(wanted) } }),
   };
 }

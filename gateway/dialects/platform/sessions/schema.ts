@@ -167,6 +167,12 @@ const Item = Type.Union([
         description: 'True for words of the agent that came back; the language model is not told of them.',
       }),
     ),
+    filler: Type.Optional(
+      Type.Boolean({
+        description:
+          'Of the agent: true for what it said while tools took long, which is no part of its answer.',
+      }),
+    ),
     ...HAPPENED,
   }),
   Type.Object({ type: Type.Enum(['tool_call']), ...TOOL, input: Type.String(), ...HAPPENED }),

@@ -2,6 +2,7 @@
  * Checks of a session request beyond its schema (docs/contract/platform.md 6.6; docs/contract/decisions.md 12 and
  * 19): which overrides are allowed, and whether the values make sense.
  */
+import type { Variables } from '../../../../contracts/agent-plan.js';
 import { ServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import type { Override } from '../../../../contracts/schemas/agents.js';
@@ -11,7 +12,6 @@ import { isTimezone } from '../../../../contracts/timezones.js';
 import { problem } from '../errors.js';
 import type { Wanted } from './request.js';
 import type { Overrides } from './schema.js';
-import type { Variable } from './placeholders.js';
 
 const { session, agent } = LIMITS;
 
@@ -115,5 +115,5 @@ export async function valueProblems(wanted: Wanted, tokens: TokenCounter): Promi
 }
 
 /** Once `valueProblems` has found none. */
-export const variablesOf = ({ dynamic_variables: variables }: Wanted): ReadonlyMap<string, Variable> =>
-  new Map(Object.entries(variables ?? {}) as [string, Variable][]);
+export const variablesOf = ({ dynamic_variables: variables }: Wanted): Variables =>
+  (variables ?? {}) as Variables;

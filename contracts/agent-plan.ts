@@ -1,0 +1,50 @@
+/** The part of a session's plan that is its agent's: made when the session is, and again for each agent that takes its call over. */
+import { functionNames } from './function-names.js';
+import { render, type Variable } from './placeholders.js';
+import type { RunnableVersion } from './ports/agents.js';
+import type { PlannedTool, SessionPlan } from './ports/sessions.js';
+import type { AgentConfig } from './schemas/agent-config.js';
+
+/** The session's dynamic variables, by their names. */
+export type Variables = Readonly<Record<string, Variable>>;
+
+type Prompt = AgentConfig['prompt'];
+
+const TEXTS = ['system_prompt', 'first_message', 'first_message_prompt'] as const;
+
+/** The prompt with its placeholders rendered, or the texts that are too long with their variables. */
+export function renderPrompt(
+  prompt: Prompt,
+  variables: Variables,
+): { readonly prompt: Prompt } | { readonly tooLong: readonly string[] } {
+  const values = new Map(Object.entries(variables));
+  const rendered = TEXTS.map((name) => [name, render(prompt[name], values)] as const);
+  const tooLong = rendered.flatMap(([name, text]) => (text === undefined ? [name] : []));
+  if (tooLong.length > 0) return { tooLong };
+  return { prompt: { ...prompt, ...Object.fromEntries(rendered) } };
+}
+
+export function plannedTools({ tools }: Pick<RunnableVersion, 'tools'>): readonly PlannedTool[] {
+  const named = tools.map(({ id, definition }) => ({
+    id,
+    name: definition.name,
+    client: definition.tool_type === 'client',
+  }));
+  const names = functionNames(named);
+  return tools.map(({ id, definition }) => ({ toolId: id, functionName: names.get(id) ?? id, definition }));
+}
+
+/**
+ * The plan with which another agent goes on: its configuration, tools and knowledge; what was agreed for the session stays.
+ * Undefined where its prompt is too long with the session's variables.
+ */
+export function takenOver(plan: SessionPlan, version: RunnableVersion): SessionPlan | undefined {
+  const rendered = renderPrompt(version.config.prompt, plan.transfers?.variables ?? {});
+  if ('tooLong' in rendered) return undefined;
+  return {
+    ...plan,
+    config: { ...version.config, prompt: rendered.prompt },
+    tools: plannedTools(version),
+    knowledge: version.knowledge,
+  };
+}

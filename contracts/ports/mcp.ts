@@ -1,0 +1,34 @@
+/** Servers of the Model Context Protocol, as a source of tools (docs/contract/platform.md 6.5; ops/adr/0029-mcp.md). */
+import type { ChatTool } from './chat.js';
+
+export interface McpTarget {
+  readonly url: string;
+  /** The owner's, credentials among them. Those of the protocol itself are ours. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** Of each request. */
+  readonly timeoutMs: number;
+}
+
+/** What a tool answered, as text. */
+export interface McpAnswer {
+  /** False where the tool says that it failed. */
+  readonly ok: boolean;
+  readonly text: string;
+}
+
+/** Its message may be shown to the server's owner and to a language model. */
+export class McpError extends Error {
+  override readonly name = 'McpError';
+}
+
+/** Errors of its methods: `McpError`, `OutboundError`; the signal's reason where it was aborted. */
+export interface McpServer {
+  /** Every tool that it has, within `LIMITS.mcp`, by its own names. */
+  list(signal: AbortSignal): Promise<readonly ChatTool[]>;
+  call(name: string, args: object, signal: AbortSignal): Promise<McpAnswer>;
+  /** Nothing more is asked of it. Never throws. */
+  close(): void;
+}
+
+/** Asks nothing yet. */
+export type OpenMcp = (target: McpTarget) => McpServer;

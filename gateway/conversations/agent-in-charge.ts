@@ -1,0 +1,69 @@
+/**
+ * The agent that talks now: its plan, its voice and its lines. Another one of the same workspace takes its place when the
+ * model hands the call over (docs/contract/platform.md 6.5).
+ */
+import { takenOver } from '../../contracts/agent-plan.js';
+import { LIMITS } from '../../contracts/limits.js';
+import type { PublishedAgents } from '../../contracts/ports/agents.js';
+import type { RunningSession, SessionPlan } from '../../contracts/ports/sessions.js';
+import { excuseIn, warningIn } from './lines.js';
+import { reachableFrom } from './reachable.js';
+import { fillerOf } from './settings.js';
+import type { AgentVoice } from './utterance.js';
+
+export interface AgentParts {
+  readonly agents: Pick<PublishedAgents, 'version'>;
+  /** How an agent with this plan speaks. */
+  voice(plan: SessionPlan): AgentVoice;
+}
+
+export class AgentInCharge {
+  #plan: SessionPlan;
+  #voice: AgentVoice;
+  #transfers = 0;
+
+  constructor(
+    private readonly session: RunningSession,
+    private readonly parts: AgentParts,
+  ) {
+    this.#plan = session.plan;
+    this.#voice = parts.voice(session.plan);
+  }
+
+  get plan(): SessionPlan {
+    return this.#plan;
+  }
+
+  get voice(): AgentVoice {
+    return this.#voice;
+  }
+
+  get language() {
+    return this.#plan.config.voice.speaking_language;
+  }
+
+  get lines() {
+    return {
+      excuse: excuseIn(this.language),
+      warning: warningIn(this.language),
+      filler: fillerOf(this.#plan.config),
+    };
+  }
+
+  /** Another agent takes over. Why it does not, as a text for the model; undefined where it has. */
+  async handOver(agentId: string, signal: AbortSignal): Promise<string | undefined> {
+    const target = reachableFrom(this.#plan).find((agent) => agent.agentId === agentId);
+    if (!target) return 'There is no such agent to transfer to';
+    if (this.#transfers >= LIMITS.session.transfers) return 'The call has been transferred too often already';
+    const { workspaceId } = this.session.record;
+    const found = await this.parts.agents.version(agentId, workspaceId, target.versionNumber);
+    if (!found?.version || found.agent.status === 'archived') return 'This agent takes no calls any more';
+    const plan = takenOver(this.#plan, found.version);
+    if (!plan) return 'This agent cannot take this call';
+    if (signal.aborted) return 'The call was cancelled';
+    this.#transfers += 1;
+    this.#plan = plan;
+    this.#voice = this.parts.voice(plan);
+    return undefined;
+  }
+}

@@ -1,0 +1,20 @@
+/** One job of the agent: a reply, or a fixed sentence. */
+import type { ReplyText } from './replies.js';
+import type { Utterance } from './utterance.js';
+
+/** The job that lives: what is spoken, or only written. */
+export interface Job {
+  readonly utterance: Utterance;
+  readonly aloud: boolean;
+  /** The code of the failure that this job excuses. */
+  readonly error: string | undefined;
+}
+
+/** What a job is to do. */
+export interface Work {
+  readonly job: number;
+  readonly aloud: boolean;
+  readonly error?: string | undefined;
+  /** Resolves when all is written. */
+  think(text: ReplyText, signal: AbortSignal): Promise<void>;
+}

@@ -1,0 +1,103 @@
+/** The tools that an agent's owner has configured one by one: endpoints and functions of the client. */
+import type { Clock } from '../../contracts/clock.js';
+import { LIMITS } from '../../contracts/limits.js';
+import type { Outbound } from '../../contracts/ports/outbound.js';
+import type { PlannedTool } from '../../contracts/ports/sessions.js';
+import type { ToolCredentials } from '../../contracts/ports/tools.js';
+import { toolRequest } from '../../contracts/tool-request.js';
+import { checkArguments, parametersOf } from './arguments.js';
+import { AGENT_EVENTS } from './client-events.js';
+import { type ConversationTool, failure, type ToolResult, type ToolUse } from './tool.js';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** What an agent's owner says of each of its tools. */
+function described(
+  { functionName, definition }: PlannedTool,
+  run: (values: Values, use: ToolUse) => Promise<ToolResult>,
+): Omit<ConversationTool, 'source'> {
+  return {
+    name: functionName,
+    description: definition.description,
+    parameters: parametersOf(definition),
+    hidesErrors: definition.error_handling === 'hide',
+    besideSpeech: definition.while_speaking,
+    run: async (args, use) => {
+      const checked = checkArguments(args, definition);
+      return 'problem' in checked ? failure(checked.problem) : run(checked.values, use);
+    },
+  };
+}
+
+export interface EndpointParts {
+  readonly outbound: Outbound;
+  readonly credentials: ToolCredentials;
+}
+
+/** A webhook tool: one request through the outbound guard. */
+export function webhookTool(
+  planned: PlannedTool,
+  { outbound, credentials }: EndpointParts,
+): ConversationTool {
+  const { toolId: id, definition } = planned;
+  const run = async (values: Values, { signal }: ToolUse): Promise<ToolResult> => {
+    const headers = await credentials.headersOf({ id, definition });
+    const request = toolRequest(definition, headers, values);
+    const captureBytes = LIMITS.session.toolOutputBytes;
+    const reply = await outbound.fetch({ ...request, captureBytes, signal });
+    const ok = reply.status >= 200 && reply.status < 300;
+    const output = Buffer.from(reply.body).toString();
+    return { ok, output: ok ? output : `HTTP ${reply.status}: ${output}`, truncated: reply.truncated };
+  };
+  return { ...described(planned, run), source: 'webhook' };
+}
+
+interface Waiting {
+  answer(result: ToolResult): void;
+}
+
+/** The tools of a client: calls go to it as events, and its answers come back by the call's id. */
+export class ClientTools {
+  readonly #waiting = new Map<string, Waiting>();
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly send: (event: object) => void,
+  ) {}
+
+  tool(planned: PlannedTool): ConversationTool {
+    const run = (values: Values, use: ToolUse): Promise<ToolResult> => this.#ask(planned, values, use);
+    return { ...described(planned, run), source: 'client' };
+  }
+
+  /** A client tool's result. */
+  answered(callId: string, value: unknown, isError: boolean): void {
+    const output = typeof value === 'string' ? value : JSON.stringify(value ?? null);
+    this.#waiting.get(callId)?.answer({ ok: !isError, output });
+  }
+
+  /** The client has as long as the tool allows; a call that is broken off is answered by nobody. */
+  #ask(
+    { functionName, definition }: PlannedTool,
+    values: Values,
+    { callId, signal }: ToolUse,
+  ): Promise<ToolResult> {
+    const { expects_response: expects, timeout_seconds: seconds } = definition;
+    this.send(AGENT_EVENTS.clientToolCall(callId, functionName, values, expects));
+    if (!expects) return Promise.resolve({ ok: true, output: '' });
+    return new Promise((resolve) => {
+      const answer = (result: ToolResult): void => {
+        stopTimer();
+        signal.removeEventListener('abort', cancelled);
+        this.#waiting.delete(callId);
+        resolve(result);
+      };
+      const cancelled = (): void => answer(failure('The call was cancelled'));
+      const late = failure(`The client did not answer within ${seconds} s`);
+      const stopTimer = this.clock.after(seconds * 1000, () => answer(late));
+      this.#waiting.set(callId, { answer });
+      if (signal.aborted) cancelled();
+      else signal.addEventListener('abort', cancelled);
+    });
+  }
+}

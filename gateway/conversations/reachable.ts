@@ -1,0 +1,13 @@
+/** Whom an agent may hand its call over to. */
+import type { PinnedAgent, SessionPlan } from '../../contracts/ports/sessions.js';
+
+/** The agents that this one may hand the call over to, and when, as its owner says. */
+export type Reachable = PinnedAgent & { readonly description: string };
+
+export function reachableFrom({ config, transfers }: SessionPlan): readonly Reachable[] {
+  const pinned = transfers?.agents ?? [];
+  return config.tools.transfer_agents.flatMap(({ agent_id: id, description }) => {
+    const agent = pinned.find(({ agentId }) => agentId === id);
+    return agent ? [{ ...agent, description }] : [];
+  });
+}

@@ -1,0 +1,63 @@
+/** The tools that are ours. An owner's tool of the same name goes before them. */
+import { LIMITS } from '../../contracts/limits.js';
+import { isPlainObject } from '../../contracts/plain-object.js';
+import { parseArguments } from './arguments.js';
+import type { Reachable } from './reachable.js';
+import { type ConversationTool, failure } from './tool.js';
+
+/** The call ends with what is being said. */
+export const hangUpTool = (hangUp: () => void): ConversationTool => ({
+  name: 'hang_up_call',
+  description:
+    'Ends the call. Say goodbye first. Use it when the caller wants to end the call or all is done.',
+  parameters: { type: 'object', properties: {}, additionalProperties: false },
+  source: 'builtin',
+  endsAnswer: true,
+  run: () => {
+    hangUp();
+    return Promise.resolve({ ok: true, output: 'The call ends' });
+  },
+});
+
+const lineOf = ({ agentId, name, description }: Reachable): string =>
+  `${agentId}: ${name}${description === '' ? '' : `. ${description}`}`;
+
+const noteOf = (args: unknown): { readonly id: string; readonly note: string } | undefined => {
+  if (!isPlainObject(args) || typeof args['agent_id'] !== 'string') return undefined;
+  const { agent_id: id, note } = args;
+  return { id, note: typeof note === 'string' ? note.slice(0, LIMITS.session.transferNote) : '' };
+};
+
+/** Another agent goes on in the place of this one. `handOver`: why it does not, as a text for the model. */
+export const transferTool = (
+  reachable: readonly Reachable[],
+  handOver: (target: Reachable, signal: AbortSignal) => Promise<string | undefined>,
+): ConversationTool => ({
+  name: 'transfer_to_agent',
+  description:
+    'Hands this call over to another agent, who speaks with the user from then on. Tell the user so first, in a few words. ' +
+    `The agents:\n${reachable.map(lineOf).join('\n')}`,
+  parameters: {
+    type: 'object',
+    properties: {
+      agent_id: { type: 'string', enum: reachable.map(({ agentId }) => agentId) },
+      note: {
+        type: 'string',
+        description: 'What the next agent should know: what the user wants, and what is done.',
+      },
+    },
+    required: ['agent_id', 'note'],
+    additionalProperties: false,
+  },
+  source: 'builtin',
+  async run(args, { signal }) {
+    const wanted = noteOf(parseArguments(args));
+    const target = reachable.find(({ agentId }) => agentId === wanted?.id);
+    if (!wanted || !target) return failure('There is no such agent to transfer to');
+    const refusal = await handOver(target, signal);
+    if (refusal !== undefined) return failure(refusal);
+    const { agentId, name, versionNumber } = target;
+    const output = { agent_id: agentId, agent_name: name, version_number: versionNumber, note: wanted.note };
+    return { ok: true, output: JSON.stringify(output), handsOver: true };
+  },
+});

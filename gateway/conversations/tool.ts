@@ -1,0 +1,33 @@
+/** A tool as a conversation calls it, wherever it comes from: an endpoint, the client, an MCP server, or ourselves. */
+import type { ChatTool } from '../../contracts/ports/chat.js';
+
+export interface ToolResult {
+  readonly ok: boolean;
+  /** Or why it failed: text for the model. */
+  readonly output: string;
+  readonly truncated?: boolean;
+  /** Another agent goes on: the answer is over, whatever was called beside it. */
+  readonly handsOver?: boolean;
+}
+
+export const failure = (output: string): ToolResult => ({ ok: false, output });
+
+/** One call of a tool. */
+export interface ToolUse {
+  readonly callId: string;
+  /** Aborted when nobody waits for the result any more. */
+  readonly signal: AbortSignal;
+}
+
+/** As the model is told of it, under the name by which it is called. */
+export interface ConversationTool extends ChatTool {
+  readonly source: 'webhook' | 'client' | 'mcp' | 'builtin';
+  /** The model is told that it failed, and not why. */
+  readonly hidesErrors?: boolean;
+  /** The conversation goes on while it runs; the model is told of its answer when it comes. */
+  readonly besideSpeech?: boolean;
+  /** Called alone, it ends the answer: nothing is said behind it. */
+  readonly endsAnswer?: boolean;
+  /** `args`: JSON text as the model wrote it. Errors: a `ServiceError`, `OutboundError` or `McpError` is told. */
+  run(args: string, use: ToolUse): Promise<ToolResult>;
+}

@@ -1,0 +1,42 @@
+/**
+ * The agents that a session's call may be handed over to, from one to the next, each with the version that is published as the
+ * session is made (docs/contract/platform.md 6.5). One that takes no calls is left out.
+ */
+import { LIMITS } from '../../../../contracts/limits.js';
+import type { Language } from '../../../../contracts/languages.js';
+import type { PublishedAgents, RunnableAgent } from '../../../../contracts/ports/agents.js';
+import type { PinnedAgent } from '../../../../contracts/ports/sessions.js';
+import type { AgentConfig } from '../../../../contracts/schemas/agent-config.js';
+
+export interface TransferParts {
+  readonly agents: Pick<PublishedAgents, 'find'>;
+  transcribes(language: Language): boolean;
+}
+
+const targetsOf = ({ tools }: AgentConfig): readonly string[] =>
+  tools.transfer_agents.map(({ agent_id: id }) => id);
+
+function pinned({ agent, version }: RunnableAgent, parts: TransferParts): readonly PinnedAgent[] {
+  if (agent.status !== 'active' || !version) return [];
+  if (!parts.transcribes(version.config.voice.speaking_language)) return [];
+  return [{ agentId: agent.id, name: agent.name, versionNumber: version.number }];
+}
+
+export async function pinnedAgents(
+  config: AgentConfig,
+  workspaceId: string,
+  parts: TransferParts,
+): Promise<readonly PinnedAgent[]> {
+  const found: PinnedAgent[] = [];
+  const seen = new Set<string>();
+  let wanted = targetsOf(config);
+  while (wanted.length > 0 && found.length < LIMITS.session.agents) {
+    for (const id of wanted) seen.add(id);
+    const answers = await Promise.all(wanted.map((id) => parts.agents.find(id, workspaceId)));
+    const agents = answers.filter((agent) => agent !== undefined);
+    found.push(...agents.flatMap((agent) => pinned(agent, parts)));
+    const next = agents.flatMap(({ version }) => (version ? targetsOf(version.config) : []));
+    wanted = [...new Set(next)].filter((id) => !seen.has(id));
+  }
+  return found.slice(0, LIMITS.session.agents);
+}

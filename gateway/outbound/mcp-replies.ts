@@ -1,0 +1,97 @@
+/** What an MCP server sends, read as it comes: JSON-RPC in one JSON document or in a stream of events. */
+import { createParser } from 'eventsource-parser';
+import { LIMITS } from '../../contracts/limits.js';
+import { isPlainObject } from '../../contracts/plain-object.js';
+import type { ChatTool } from '../../contracts/ports/chat.js';
+import { type McpAnswer, McpError } from '../../contracts/ports/mcp.js';
+import type { OutboundReply } from '../../contracts/ports/outbound.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Most characters of a server's own words about an error. */
+const SHOWN = 500;
+
+const EVENT_STREAM = /^\s*text\/event-stream\b/i;
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+const listOf = (value: unknown): readonly Fields[] =>
+  Array.isArray(value) ? value.filter((item) => isPlainObject(item)) : [];
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The answer to one request. A stream may bring notifications before it, and is not read behind it. */
+export class ReplyReader {
+  #answer: Fields | undefined;
+  readonly #decoder = new TextDecoder();
+  readonly #events = createParser({ onEvent: ({ data }) => this.#look(parse(data)) });
+
+  constructor(private readonly id: number) {}
+
+  /** True once the answer is there. */
+  readonly enough = (chunk: Uint8Array, headers: OutboundReply['headers']): boolean => {
+    if (!EVENT_STREAM.test(headers['content-type'] ?? '')) return false;
+    this.#events.feed(this.#decoder.decode(chunk, { stream: true }));
+    return this.#answer !== undefined;
+  };
+
+  /** The result. Errors: `McpError`. */
+  resultOf({ status, headers, body, truncated }: OutboundReply): Fields {
+    if (!EVENT_STREAM.test(headers['content-type'] ?? '')) this.#look(parse(Buffer.from(body).toString()));
+    if (this.#answer) return this.#resultOf(this.#answer);
+    if (status < 200 || status > 299) throw new McpError(`The server answered HTTP ${status}`);
+    throw new McpError(truncated ? 'The answer is too large' : 'The server did not answer with JSON-RPC');
+  }
+
+  #look(message: unknown): void {
+    for (const each of Array.isArray(message) ? message : [message])
+      if (isPlainObject(each) && each['id'] === this.id && !('method' in each)) this.#answer ??= each;
+  }
+
+  #resultOf({ result, error }: Fields): Fields {
+    if (isPlainObject(result)) return result;
+    const why = isPlainObject(error) ? textOf(error['message']).slice(0, SHOWN) : '';
+    throw new McpError(why === '' ? 'The server reported an error' : `The server reported: ${why}`);
+  }
+}
+
+const isUsable = ({ name, inputSchema: schema }: Fields): boolean =>
+  textOf(name) !== '' &&
+  textOf(name).length <= LIMITS.mcp.toolName &&
+  isPlainObject(schema) &&
+  JSON.stringify(schema).length <= LIMITS.mcp.schemaLength;
+
+/** The tools of one page of `tools/list`; what is malformed or too large is left out. */
+export const toolsOf = ({ tools }: Fields): readonly ChatTool[] =>
+  listOf(tools)
+    .filter(isUsable)
+    .map(({ name, description, inputSchema }) => ({
+      name: textOf(name),
+      description: textOf(description).slice(0, LIMITS.tool.description),
+      parameters: inputSchema as object,
+    }));
+
+/** Parts of a tool's result that are no text are named, since nobody could hear them. */
+const PARTS: Readonly<Record<string, (part: Fields) => string>> = {
+  text: ({ text }) => textOf(text),
+  resource: ({ resource }) => (isPlainObject(resource) ? textOf(resource['text'] ?? resource['uri']) : ''),
+  resource_link: ({ uri }) => textOf(uri),
+  image: ({ mimeType }) => `[${textOf(mimeType) || 'image'}]`,
+  audio: ({ mimeType }) => `[${textOf(mimeType) || 'audio'}]`,
+};
+
+/** The result of `tools/call`. */
+export function answerOf({ content, structuredContent: structured, isError }: Fields): McpAnswer {
+  const parts = listOf(content).map((part) => {
+    const type = textOf(part['type']);
+    return Object.hasOwn(PARTS, type) ? (PARTS[type]?.(part) ?? '') : '';
+  });
+  const said = parts.filter((part) => part !== '').join('\n');
+  const text = said === '' && structured !== undefined ? JSON.stringify(structured) : said;
+  return { ok: isError !== true, text };
+}

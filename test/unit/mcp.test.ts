@@ -1,0 +1,244 @@
+/**
+ * The client of MCP servers (gateway/outbound/mcp.ts) against a hostile double behind the real outbound guard: what it sends,
+ * and what it makes of servers that hang, say too much, redirect, forget, or speak something else. The real SDK's server is
+ * in test/acceptance/mcp.test.mjs.
+ */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t from 'tap';
+import { systemClock } from '../../contracts/clock.js';
+import { LIMITS } from '../../contracts/limits.js';
+import type { McpTarget } from '../../contracts/ports/mcp.js';
+import { createOutbound } from '../../gateway/outbound/fetch.js';
+import { createMcp } from '../../gateway/outbound/mcp.js';
+
+interface Asked {
+  readonly method: string;
+  readonly id?: number;
+  readonly params?: { readonly cursor?: string; readonly name?: string; readonly arguments?: unknown };
+  readonly headers: IncomingMessage['headers'];
+}
+
+const asked: Asked[] = [];
+type Answering = (asked: Asked, response: ServerResponse) => void;
+let answering: Answering;
+const server = createServer((request, response) => {
+  let body = '';
+  request.setEncoding('utf8').on('data', (part: string) => (body += part));
+  request.on('end', () => {
+    const message = (body === '' ? { method: request.method } : JSON.parse(body)) as Asked;
+    asked.push({ ...message, headers: request.headers });
+    answering({ ...message, headers: request.headers }, response);
+  });
+}).listen(0, '127.0.0.1');
+await once(server, 'listening');
+t.teardown(() => {
+  server.closeAllConnections();
+  server.close();
+});
+const { port } = server.address() as AddressInfo;
+const URL = `http://127.0.0.1:${port}/mcp`;
+
+const open = createMcp(createOutbound({ allow: [`127.0.0.1:${port}`], clock: systemClock }));
+const never = new AbortController().signal;
+const at = (more: Partial<McpTarget> = {}) => {
+  asked.length = 0;
+  return open({ url: URL, headers: [], timeoutMs: 5000, ...more });
+};
+
+const json = (response: ServerResponse, message: object, headers: object = {}) =>
+  response
+    .writeHead(200, { 'content-type': 'application/json', ...headers })
+    .end(JSON.stringify({ jsonrpc: '2.0', ...message }));
+
+const INITIALIZED = { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: {} };
+const tool = (name: string, more: object = {}) => ({ name, inputSchema: { type: 'object' }, ...more });
+
+/** A server that begins as it should; the rest as the test says. */
+const begins =
+  (rest: Answering, session: object = { 'mcp-session-id': 's-1' }): Answering =>
+  (message, response) => {
+    if (message.method === 'initialize') json(response, { id: message.id, result: INITIALIZED }, session);
+    else if (message.id === undefined) response.writeHead(202).end();
+    else rest(message, response);
+  };
+
+const answers = (result: (asked: Asked) => object): Answering =>
+  begins((message, response) => json(response, { id: message.id, result: result(message) }));
+
+t.test('a handshake once, its version and session from then on, the owner’s headers always', async (t) => {
+  answering = answers(({ method }) =>
+    method === 'tools/list' ? { tools: [tool('look', { description: 'Looks' })] } : { content: [] },
+  );
+  const headers = [
+    ['Authorization', 'Bearer secret'],
+    ['Accept', 'text/html'],
+    ['Mcp-Session-Id', 'mine'],
+  ] as const;
+  const client = at({ headers });
+  const [tools] = await Promise.all([client.list(never), client.call('look', { at: 1 }, never)]);
+  t.strictSame(tools, [{ name: 'look', description: 'Looks', parameters: { type: 'object' } }]);
+  client.close();
+  while (asked.length < 5) await new Promise((resolve) => setTimeout(resolve, 5));
+  t.same(asked.map(({ method }) => method).sort(), [
+    ...['DELETE', 'initialize', 'notifications/initialized', 'tools/call', 'tools/list'],
+  ]);
+  for (const { method, headers: sent } of asked) {
+    t.equal(sent['authorization'], 'Bearer secret', method);
+    const first = method === 'initialize';
+    t.equal(sent['mcp-session-id'], first ? undefined : 's-1', method);
+    t.equal(sent['mcp-protocol-version'], first ? undefined : '2025-06-18', method);
+    if (method !== 'DELETE') t.equal(sent['accept'], 'application/json, text/event-stream', method);
+  }
+});
+
+t.test('a server without sessions is told of none', async (t) => {
+  answering = begins((message, response) => json(response, { id: message.id, result: { tools: [] } }), {});
+  const client = at();
+  t.same(await client.list(never), []);
+  client.close();
+  t.same([asked.at(-1)?.headers['mcp-session-id'], asked.length], [undefined, 3]);
+});
+
+t.test('a stream of events is read up to the answer, past notifications and requests', async (t) => {
+  answering = begins((message, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
+    const event = (data: object) => response.write(`event: message\ndata: ${JSON.stringify(data)}\n\n`);
+    event({ jsonrpc: '2.0', method: 'notifications/progress', params: {} });
+    event({ jsonrpc: '2.0', id: message.id, method: 'ping' });
+    event({ jsonrpc: '2.0', id: 999, result: {} });
+    event({ jsonrpc: '2.0', id: message.id, result: { content: [{ type: 'text', text: 'Grüße, 東京' }] } });
+    // It is left open: nobody waits for its end.
+  });
+  t.same(await at().call('look', {}, never), { ok: true, text: 'Grüße, 東京' });
+});
+
+t.test('pages of a list follow their cursors, and end', async (t) => {
+  answering = answers(({ params }) => {
+    const page = Number(params?.cursor ?? 0);
+    return { tools: [tool(`t${page}`)], nextCursor: `${page + 1}` };
+  });
+  const tools = await at().list(never);
+  t.equal(tools.length, LIMITS.mcp.pages);
+  t.equal(tools.at(-1)?.name, `t${LIMITS.mcp.pages - 1}`);
+  answering = answers(() => ({ tools: Array.from({ length: 1000 }, (_, n) => tool(`t${n}`)) }));
+  t.equal((await at().list(never)).length, LIMITS.mcp.tools);
+});
+
+t.test('tools that are malformed or too large are left out', async (t) => {
+  const large = { type: 'object', description: 'x'.repeat(LIMITS.mcp.schemaLength) };
+  answering = answers(() => ({
+    tools: [
+      ...[null, 7, {}, { name: 'no schema' }, { name: 7, inputSchema: {} }, tool('')],
+      ...[tool('x'.repeat(LIMITS.mcp.toolName + 1)), tool('large', { inputSchema: large })],
+      tool('good', { description: 'd'.repeat(5000) }),
+    ],
+  }));
+  const tools = await at().list(never);
+  t.same(
+    tools.map(({ name, description }) => [name, description.length]),
+    [['good', LIMITS.tool.description]],
+  );
+});
+
+t.test('results as text: what nobody could hear is named', async (t) => {
+  const results: readonly (readonly [object, object])[] = [
+    [
+      {
+        content: [
+          { type: 'text', text: 'a' },
+          { type: 'text', text: 'b' },
+        ],
+      },
+      { ok: true, text: 'a\nb' },
+    ],
+    [
+      { content: [{ type: 'text', text: 'no' }], isError: true },
+      { ok: false, text: 'no' },
+    ],
+    [
+      { content: [], structuredContent: { n: 1 } },
+      { ok: true, text: '{"n":1}' },
+    ],
+    [{ content: [{ type: 'image', mimeType: 'image/png', data: 'AA' }] }, { ok: true, text: '[image/png]' }],
+    [{ content: [{ type: 'resource', resource: { text: 'r' } }] }, { ok: true, text: 'r' }],
+    [{ content: [{ type: 'toString' }, 7, null] }, { ok: true, text: '' }],
+    [{}, { ok: true, text: '' }],
+  ];
+  for (const [result, expected] of results) {
+    answering = answers(() => result);
+    t.same(await at().call('look', {}, never), expected);
+  }
+});
+
+t.test('a session that the server has forgotten is begun anew, once', async (t) => {
+  let forgets = 1;
+  const rest: Answering = (message, response) =>
+    forgets-- > 0
+      ? response.writeHead(404).end()
+      : json(response, { id: message.id, result: { content: [{ type: 'text', text: 'here' }] } });
+  answering = begins(rest);
+  t.match(await at().call('look', {}, never), { text: 'here' });
+  t.equal(asked.filter(({ method }) => method === 'initialize').length, 2);
+  forgets = 9;
+  await t.rejects(at().call('look', {}, never), { name: 'McpError' });
+  t.equal(asked.filter(({ method }) => method === 'tools/call').length, 2);
+});
+
+t.test('a handshake that failed is made anew by the next request', async (t) => {
+  answering = (_, response) => response.writeHead(503).end();
+  const client = at();
+  await t.rejects(client.list(never), { message: 'The server answered HTTP 503' });
+  answering = answers(() => ({ tools: [] }));
+  t.same(await client.list(never), []);
+});
+
+t.test('servers that speak something else, too much, or not at all', async (t) => {
+  const says = async (answer: Answering, message: RegExp, timeoutMs = 5000) => {
+    answering = begins(answer);
+    await t.rejects(at({ timeoutMs }).call('look', {}, never), { message });
+  };
+  await says((_, response) => response.end('<html>'), /did not answer with JSON-RPC/);
+  await says(
+    ({ id }, response) => json(response, { id: `${id}`, result: {} }),
+    /did not answer with JSON-RPC/,
+  );
+  await says((_, response) => response.writeHead(401).end('Bearer secret'), /^The server answered HTTP 401$/);
+  await says(
+    ({ id }, response) => json(response, { id, error: { code: -1, message: 'm'.repeat(9000) } }),
+    /^The server reported: m{500}$/,
+  );
+  await says(({ id }, response) => json(response, { id, error: 'odd' }), /reported an error/);
+  const huge = 'x'.repeat(LIMITS.mcp.replyBytes + 1);
+  await says(({ id }, response) => json(response, { id, result: { huge } }), /too large/);
+  await says((_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.end(`data: ${huge}\n\n`);
+  }, /too large/);
+  await says(() => undefined, /^No response within 1 s$/, 1000);
+  answering = ({ id }, response) =>
+    json(response, { id, result: { ...INITIALIZED, protocolVersion: '1999-01-01' } });
+  await t.rejects(at().list(never), { message: /another version/ });
+});
+
+t.test('a redirect to a private address is refused, and takes no secret with it', async (t) => {
+  answering = (_, response) =>
+    response.writeHead(307, { location: `http://localhost:${port}/elsewhere` }).end();
+  const client = at({ headers: [['Authorization', 'Bearer secret']] });
+  await t.rejects(client.list(never), { name: 'OutboundError', failure: 'refused' });
+  t.equal(asked.length, 1);
+  await t.rejects(open({ url: 'http://10.0.0.1/mcp', headers: [], timeoutMs: 1000 }).list(never), {
+    name: 'OutboundError',
+    failure: 'refused',
+  });
+});
+
+t.test('who leaves waits no longer', async (t) => {
+  answering = () => undefined;
+  const leaving = new AbortController();
+  const listed = at().list(leaving.signal);
+  while (asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  leaving.abort(new Error('gone'));
+  await t.rejects(listed, { message: 'gone' });
+});
