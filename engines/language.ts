@@ -12,6 +12,7 @@ import {
   WRITTEN_IN,
 } from '../contracts/languages.js';
 import type { EngineVoice, TtsCapabilities } from '../contracts/ports/tts.js';
+import { languageByWords } from './language-words.js';
 
 /** A script that no language of the table is written in. */
 const UNKNOWN = 'unknown';
@@ -71,6 +72,17 @@ const isWrittenIn = (scripts: TextScripts, code: LanguageCode): boolean => {
 /** The languages that a text in these scripts may be in, the likeliest first: English for Latin letters alone. */
 export const languagesIn = (scripts: TextScripts): readonly LanguageCode[] =>
   LANGUAGE_CODES.filter((code) => isWrittenIn(scripts, code));
+
+/** The languages that a text may be in, by scripts and words. `sure`: it can hardly be in another than the first. */
+export function likelyLanguages(
+  text: string,
+  scripts: TextScripts,
+): { readonly languages: readonly LanguageCode[]; readonly sure: boolean } {
+  const written = languagesIn(scripts);
+  const told = scripts.size === 0 ? languageByWords(text) : undefined;
+  if (!told) return { languages: written, sure: false };
+  return { languages: [...new Set([told.language, ...written])], sure: told.sure };
+}
 
 /** The likeliest language of a text. */
 export const languageOf = (text: string): LanguageCode => languagesIn(scriptsIn(text))[0] ?? 'en';

@@ -157,8 +157,12 @@ const TEXT_DECIDES = new Set<string>(['voice_language', 'language_unavailable'])
 
 const NO_SCRIPTS: TextScripts = new Set();
 
-const selectFor = ({ registry, voices }: SpeechParts, { request, caller }: Job, scripts: TextScripts) =>
-  selectVoice({ ...request, scripts }, caller, registry, voices);
+const selectFor = (
+  { registry, voices }: SpeechParts,
+  { request, caller }: Job,
+  text: string,
+  scripts: TextScripts,
+) => selectVoice({ ...request, text, scripts }, caller, registry, voices);
 
 const unlessTextDecides = (error: unknown): undefined => {
   if (!(error instanceof ServiceError && TEXT_DECIDES.has(error.code))) throw error;
@@ -166,7 +170,7 @@ const unlessTextDecides = (error: unknown): undefined => {
 
 /** Fails early on errors that the text cannot change: an unknown voice, no engine for the model. */
 const validateVoice = (parts: SpeechParts, job: Job): Promise<undefined> =>
-  selectFor(parts, job, NO_SCRIPTS).then(() => undefined, unlessTextDecides);
+  selectFor(parts, job, '', NO_SCRIPTS).then(() => undefined, unlessTextDecides);
 
 /** Checks a voice before there is a text: for the wished language, or any of the voice's own where none is named. */
 async function checkVoice(
@@ -174,7 +178,12 @@ async function checkVoice(
   wish: VoiceWish,
   caller: Pick<Caller, 'workspaceId'>,
 ) {
-  const checking = selectVoice({ ...wish, scripts: NO_SCRIPTS, references: [] }, caller, registry, voices);
+  const checking = selectVoice(
+    { ...wish, text: '', scripts: NO_SCRIPTS, references: [] },
+    caller,
+    registry,
+    voices,
+  );
   await (wish.language === undefined ? checking.catch(unlessTextDecides) : checking);
 }
 
@@ -226,14 +235,14 @@ async function* renderArriving(parts: SpeechParts, pieces: Pieces, job: Job): As
   const first = await firstOf(pieces);
   const piece = first.findLast((each) => each !== PAUSE);
   if (!piece) return;
-  const selected = await selectFor(parts, job, scriptsIn(piece.text));
+  const selected = await selectFor(parts, job, piece.text, scriptsIn(piece.text));
   yield* render(parts, selected, checked(concatenated(first, pieces), selected, job), job);
 }
 
 async function* run(parts: SpeechParts, job: Job): AsyncGenerator<Uint8Array> {
   const { request, caller, signal } = job;
   const selected = isWhole(request)
-    ? await selectFor(parts, job, await scriptsInLong(request.text))
+    ? await selectFor(parts, job, request.text, await scriptsInLong(request.text))
     : await validateVoice(parts, job);
   const leave = await parts.admission.enter(caller.workspaceId, KIND);
   try {

@@ -10,7 +10,7 @@ import type { Caller } from '../contracts/ports/identity.js';
 import type { SpeechOptions } from '../contracts/ports/speech.js';
 import type { EngineVoice, ReferenceAudio, TtsEngine, TtsRequest } from '../contracts/ports/tts.js';
 import type { SpeakingVoice, VoiceLibrary } from '../contracts/ports/voices.js';
-import { languagesIn, type TextScripts, unreadBy } from './language.js';
+import { likelyLanguages, type TextScripts, unreadBy } from './language.js';
 import type { Registry } from './registry.js';
 
 /** The engine, voice and language that a text is spoken with. */
@@ -34,7 +34,8 @@ type SpeaksLanguages = Pick<EngineVoice, 'languages'>;
 type EngineSelection = Omit<SelectedVoice, 'references'>;
 
 type VoiceRequest = Pick<SpeechOptions, 'model' | 'voice' | 'speakers' | 'language' | 'references'> & {
-  /** The scripts of the text, as far as it is known. */
+  /** The text and its scripts, as far as they are known. */
+  readonly text: string;
   readonly scripts: TextScripts;
 };
 
@@ -43,13 +44,15 @@ interface TextNeeds {
   readonly scripts: TextScripts;
   /** The languages that the text may be in, the likeliest first; only one where the request names it. */
   readonly languages: readonly LanguageCode[];
+  /** It can hardly be in another than the first of them. */
+  readonly sure: boolean;
 }
 
 const named = (scripts: TextScripts): string =>
   scripts.has('unknown') ? 'the script of this text' : `${[...scripts].join(' and ')} script`;
 
 /** `id`: the voice as it was requested. */
-function refusal(id: string, { scripts, languages }: TextNeeds): ServiceError {
+function refusal(id: string, { scripts, languages }: Omit<TextNeeds, 'sure'>): ServiceError {
   const what = scripts.size > 0 ? `read ${named(scripts)}` : `speak "${languages[0] ?? ''}"`;
   const isDefault = DEFAULT_VOICE.has(id);
   const who = isDefault ? 'no configured voice can' : 'this voice cannot';
@@ -69,10 +72,11 @@ function languageBy(
   return languages.find((language) => voice.languages.includes(language));
 }
 
-/** A voice of the likeliest language, of whichever engine; else the first voice that can read the text. */
+/** A voice of the likeliest language, of whichever engine; else, unless that is sure, the first that can read the text. */
 function selectDefault(engines: readonly TtsEngine[], needs: TextNeeds): EngineSelection {
   const voices = engines.flatMap((engine) => engine.voices.map((voice) => ({ engine, voice })));
-  for (const languages of [needs.languages.slice(0, 1), needs.languages.slice(1)]) {
+  const [likeliest, others] = [needs.languages.slice(0, 1), needs.languages.slice(1)];
+  for (const languages of needs.sure ? [likeliest] : [likeliest, others]) {
     for (const { engine, voice } of voices) {
       const language = languageBy(engine, voice, { ...needs, languages });
       if (language !== undefined) return { engine, voice: voice.name, language };
@@ -184,12 +188,12 @@ export async function selectVoice(
   registry: Registry,
   library: VoiceLibrary,
 ): Promise<SelectedVoice> {
-  const { references, scripts, voice: id } = request;
+  const { references, text, scripts, voice: id } = request;
   const available = registry.speakersFor(request.model);
   const engines = references.length > 0 ? available.filter(clones) : available;
   if (references.length > 0 && engines.length === 0) throw new ServiceError('cloning_unavailable');
-  const languages = request.language === undefined ? languagesIn(scripts) : [request.language];
-  const needs = { scripts, languages };
+  const asked = request.language === undefined ? undefined : { languages: [request.language], sure: true };
+  const needs = { scripts, ...(asked ?? likelyLanguages(text, scripts)) };
   if (request.speakers)
     return selectSpeakers(engines, (each) => library.find(each, workspaceId), request.speakers, needs);
   if (DEFAULT_VOICE.has(id)) return { ...selectDefault(engines, needs), references };

@@ -229,6 +229,28 @@ t.test(
   },
 );
 
+t.test('the default voice speaks the language of a text, which its words tell', async (t) => {
+  const spokenBy = async (text: string, more: Partial<SpeechOptions> = {}) => {
+    const { texts, error } = await say([fliteDescription, espeakDescription], text, more);
+    return error ? (error as Partial<ServiceError>).code : texts.findIndex((each) => each !== '');
+  };
+  t.equal(await spokenBy('Your order was sent this morning.'), 0);
+  t.equal(await spokenBy('Ihre Bestellung wurde heute verschickt.'), 1);
+  t.equal(await spokenBy('Zoë Müller lives in São Paulo.'), 0);
+  t.equal(
+    await spokenBy('Vorrei un tavolo per due, grazie.'),
+    'language_unavailable',
+    'nobody speaks Italian',
+  );
+  t.equal(await spokenBy('Un momento, per favore.'), 0, 'too little to refuse it');
+  t.equal(
+    await spokenBy('Vorrei un tavolo per due, grazie.', { language: 'en' }),
+    0,
+    'who says the language, gets it',
+  );
+  t.equal(await spokenBy('Ihre Bestellung wurde heute verschickt.', { voice: voiceId('flite', 'rms') }), 0);
+});
+
 t.test('where nobody speaks English, Latin letters are read by whoever is written in them', async (t) => {
   const german = { ...russian, name: 'de', voices: [{ name: 'eva', title: 'Eva', languages: ['de'] }] };
   t.same((await say([russian, german], 'Guten Tag')).texts, ['', 'Guten Tag']);

@@ -1,0 +1,58 @@
+/** The language of texts in Latin letters: told by common words, and English where nothing speaks against it. */
+import t from 'tap';
+import { languageByWords } from '../../engines/language-words.js';
+import { excuseIn, warningIn } from '../../gateway/conversations/lines.js';
+
+const SENTENCES: Readonly<Record<string, readonly string[]>> = {
+  de: [
+    'Guten Tag, wie geht es Ihnen?',
+    'Einen Moment bitte.',
+    'Danke schön.',
+    'Der Zug fährt um acht Uhr ab.',
+  ],
+  es: ['Hola, ¿cómo está?', 'Gracias por su llamada.', 'Estamos abiertos de nueve a seis.', '¿Qué hora es?'],
+  fr: ['Bonjour, comment allez-vous ?', 'C’est la vie.', 'Nous sommes ouverts.', 'Je ne comprends pas.'],
+  it: ['Buongiorno, come sta?', 'Il suo ordine è stato spedito questa mattina.'],
+  pl: ['Dziękuję za telefon.', 'Proszę chwilę poczekać.'],
+  nl: ['Bedankt voor uw telefoontje.', 'Een ogenblik alstublieft.'],
+  pt: ['Bom dia, como está?', 'Obrigado pela sua chamada.'],
+  tr: ['Merhaba, nasılsınız? Teşekkür ederim.'],
+};
+
+t.test('a sentence tells its language', async (t) => {
+  for (const [language, sentences] of Object.entries(SENTENCES))
+    for (const text of sentences) t.match(languageByWords(text), { language }, text);
+  for (const language of ['de', 'es', 'fr'] as const) {
+    t.match(languageByWords(excuseIn(language)) ?? { language }, { language });
+    t.match(languageByWords(warningIn(language)), { language });
+  }
+});
+
+t.test('names, brands and single foreign words leave a text English', async (t) => {
+  for (const text of [
+    ...[excuseIn('en'), warningIn('en'), '', '4711', 'Yes.', 'Sure, no problem!', 'OK, let’s go.'],
+    ...['Zoë Müller lives in São Paulo.', 'Play La Vie en rose.', 'My name is Jean.', 'Invoice 4711 is due.'],
+    ...['Add two croissants to the cart.', 'What time is it in Berlin?', 'Welcome to Acme Corp.'],
+    ...[
+      'Lorem ipsum dolor sit amet',
+      'We are open from nine until six.',
+      'The agent’s order can’t be changed.',
+    ],
+  ])
+    t.equal(languageByWords(text), undefined, text);
+});
+
+t.test('a language is sure only where much speaks for it', async (t) => {
+  t.match(languageByWords('Wir haben noch etwa eine halbe Minute in diesem Gespräch.'), { sure: true });
+  t.match(languageByWords('Guten Tag'), { language: 'de', sure: false });
+  const danishOrNorwegian = 'Jeg har ikke fået det, og kan du så ikke hjælpe mig med det i dag?';
+  t.match(languageByWords(danishOrNorwegian), { sure: false });
+  t.match(
+    languageByWords('He said: Wir haben noch eine Minute, and he said it more than once to her.'),
+    undefined,
+  );
+});
+
+t.test('only the beginning of a long text is looked at', async (t) => {
+  t.equal(languageByWords(`${'x'.repeat(2000)} ${'ich bin hier und du auch '.repeat(10)}`), undefined);
+});
