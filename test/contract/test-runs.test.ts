@@ -1,6 +1,7 @@
 /** Test runs themselves: real test files that pass, fail, crash and say nothing, and what the runner makes of them. */
 import path from 'node:path';
 import t, { type Test } from 'tap';
+import { shortOrLong } from '../fixtures/long.js';
 import { type Ended, node, script, SETUP, setupFile } from '../fixtures/setup-programs.js';
 
 t.jobs = 3;
@@ -86,13 +87,29 @@ async function runFiles(t: Test, names: readonly string[], again = 0): Promise<E
   return { ...ended, counts: printed.out.trim() };
 }
 
+/** A run of their own in the plain form: a file that passes, and those that a runner could take for one. */
+const ALONE = shortOrLong(
+  ['passes', 'skips', 'leavesEarly', 'leavesWithCode', 'runsNothing'],
+  Object.keys(OUTCOMES),
+);
+
 t.test('tests: each way that a file can end is counted, told, and kept in the exit code', async (t) => {
-  for (const [name, { counts, code, said }] of Object.entries(OUTCOMES)) {
+  for (const name of ALONE) {
+    const { counts, code, said } = OUTCOMES[name]!;
     const ended = await runFiles(t, [name]);
     t.equal(ended.out.trimEnd().split('\n').at(-1), counts, `${name}: the last line`);
     t.equal(ended.counts, counts, `${name}: what CI reads`);
     t.equal(ended.code, code, `${name}: the exit code`);
     if (said) t.match(ended.out, said);
+  }
+});
+
+t.test('tests: each of them is told in a run of all', async (t) => {
+  const { out, code } = await runFiles(t, Object.keys(OUTCOMES));
+  t.equal(code, 1);
+  for (const [name, { counts, code: own, said }] of Object.entries(OUTCOMES)) {
+    t.match(out, `${own === 0 ? 'ok' : 'FAILED'} ${name}: ${counts.replace(', 0 failed', '')}`, name);
+    if (said) t.match(out, said);
   }
 });
 
