@@ -141,6 +141,10 @@ export const LIMITS = {
     stallMs: 15 * SECOND,
     /** Audio of one piece of text, which has `native.chunkLength` characters at most. */
     pieceAudioMs: 10 * MINUTE,
+    /** Of several addresses, one that failed is left out for so long, longer each time. */
+    ejection: { initialMs: SECOND, maxMs: 30 * SECOND },
+    /** And each is asked for its health so often. */
+    healthEveryMs: 2 * SECOND,
   },
   /** The voice library (`/model`). */
   voice: {

@@ -32,7 +32,7 @@ const without = (table: Table, needed: string): Dependence => ({
 
 const DEPENDENCES: readonly Dependence[] = [
   without(LANGUAGE_MODEL, LANGUAGE_MODEL.llmUrl.env),
-  ...Object.values(REMOTES).map((table) => without(table, table.url.env)),
+  ...Object.values(REMOTES).map((table) => without(table, table.urls.env)),
   ...Object.values(LIVEKIT).map(({ env }) => without(LIVEKIT, env)),
   { needed: databaseUrl.env, by: [databaseDirectUrl.env] },
   { needed: tlsCert.env, by: [tlsKey.env] },

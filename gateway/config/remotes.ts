@@ -1,12 +1,12 @@
 /** Remote speech services: one table of variables for each, alike but for their defaults. */
 import type { RemoteFormat } from '../../engines/backends/remote/audio.js';
 import type { RemoteSettings } from '../../engines/backends/remote/settings.js';
-import { address, choice, count, type Env, languages, list, readTable, secret, text } from './setting.js';
+import { addresses, choice, count, type Env, languages, list, readTable, secret, text } from './setting.js';
 
 type Defaults = Pick<RemoteSettings, 'ttsModel' | 'sttModel' | 'voices' | 'rate'>;
 
 const remote = (prefix: string, service: string, initial: Defaults) => ({
-  url: address(`${prefix}_URL`, `Address of ${service}.`),
+  urls: addresses(`${prefix}_URL`, `Address of ${service}; several share the work.`),
   key: secret(`${prefix}_KEY`, 'Its API key.'),
   ttsModel: text(`${prefix}_TTS_MODEL`, initial.ttsModel, 'Model that it speaks with.'),
   sttModel: text(`${prefix}_STT_MODEL`, initial.sttModel, 'Model that it transcribes with.'),
@@ -38,5 +38,5 @@ export type Remotes = Readonly<Partial<Record<RemoteName, RemoteSettings>>>;
 
 export function readRemotes(env: Env): Remotes {
   const read = Object.entries(REMOTES).map(([name, table]) => [name, readTable(table, env)] as const);
-  return Object.fromEntries(read.filter(([, { url }]) => url !== undefined)) as Remotes;
+  return Object.fromEntries(read.filter(([, { urls }]) => urls !== undefined)) as Remotes;
 }

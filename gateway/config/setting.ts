@@ -186,6 +186,27 @@ const addressOf =
 export const address = addressOf(/^https?:\/\/[^/]+/, 'http(s) address');
 export const socketAddress = addressOf(/^wss?:\/\/[^/]+/, 'ws(s) address');
 
+/** One or several that do the same work. */
+export const addresses = (
+  env: string,
+  meaning: string,
+  details?: Details,
+): Setting<readonly string[] | undefined> => {
+  const { parse } = address(env, meaning);
+  const kind = 'http(s) addresses, comma-separated';
+  const each = (raw: string) => itemsOf(raw).flatMap((item) => parse(item) ?? []);
+  return setting<readonly string[] | undefined>(
+    {
+      env,
+      initial: undefined,
+      meaning,
+      kind,
+      parse: (raw) => (each(raw).length > 0 ? each(raw) : undefined),
+    },
+    details,
+  );
+};
+
 /** Whatever `parse` reads; undefined for what it does not. `wanted` says what it does, `kind` shortly. */
 export const parsed = <T>(
   env: string,

@@ -48,7 +48,7 @@ async function service() {
 
 const remote = await service();
 const settings: RemoteSettings = {
-  url: remote.url,
+  urls: [remote.url],
   key: 'operators-own',
   ttsModel: 'm-tts',
   sttModel: 'm-stt',
@@ -159,7 +159,7 @@ t.test(
     const before = remote.asked.length;
     await t.rejects(speakAll(openai, request), { code: 'provider_failed', status: 502 });
     t.equal(remote.asked.length, before + 1, 'a redirect is not followed');
-    const nobody = createOpenaiSpeech({ ...settings, url: 'http://127.0.0.1:1' });
+    const nobody = createOpenaiSpeech({ ...settings, urls: ['http://127.0.0.1:1'] });
     await t.rejects(speakAll(nobody, request), { code: 'provider_failed', status: 502 });
   },
 );
@@ -307,7 +307,7 @@ t.test('transcriptions: a WAV of the audio, words of the answer', async (t) => {
 t.test('another gateway as the remote', async (t) => {
   const other = await startGateway();
   t.teardown(() => other.stop());
-  const there: RemoteSettings = { ...settings, url: other.base, key: TEST_KEY, voices: ['default'] };
+  const there: RemoteSettings = { ...settings, urls: [other.base], key: TEST_KEY, voices: ['default'] };
   for (const format of ['pcm', 'wav'] as const) {
     await t.test(`speech as ${format}`, (t) => {
       const engine = createNativeSpeech({ ...there, format });

@@ -115,6 +115,8 @@ const CONTRACT = {
     firstByteMs: 5 * MINUTE,
     stallMs: 15 * SECOND,
     pieceAudioMs: 10 * MINUTE,
+    ejection: { initialMs: SECOND, maxMs: 30 * SECOND },
+    healthEveryMs: 2 * SECOND,
   },
   voice: {
     title: range(1, 200),
@@ -294,6 +296,8 @@ const DOCUMENTED = {
   'one SSE or WebSocket connection': `${number(CONTRACT.socket.connectionMs / SECOND)} s; not \`/rtc\``,
   'first byte of an answer': `${CONTRACT.http.firstByteMs / MINUTE} minutes`,
   'a remote voice in the middle of an answer': `${CONTRACT.remote.stallMs / SECOND} s without a byte`,
+  'one of several addresses of a remote engine, after a failure': `${CONTRACT.remote.ejection.initialMs / SECOND} s, doubling to ${CONTRACT.remote.ejection.maxMs / SECOND} s; or its \`Retry-After\``,
+  'what is under way when the gateway is told to leave': `${CONTRACT.http.drainMs / SECOND} s, calls \`DRAIN_SECONDS\`; hurried: ${CONTRACT.http.hurriedDrainMs / SECOND} s`,
   'one answer of the language model': `${number(languageModel.answerLength)} characters, ${languageModel.calls} tool calls, ${size(languageModel.streamBytes)} of stream, ${size(languageModel.eventBytes)} without a whole event`,
   'slow uploads': `under ${size(CONTRACT.http.uploadBytesPerSecond)}/s`,
   'jobs at once in a workspace': `${CONTRACT.workspace.concurrency} (\`CONCURRENCY\`)`,

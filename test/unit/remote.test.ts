@@ -127,9 +127,11 @@ t.test('remotes are configured by variables, and named where they are missing', 
     REMOTE_OPENAI_URL: 'http://a/v1/',
     REMOTE_OPENAI_VOICES: 'nova, onyx',
     REMOTE_OPENAI_LANGUAGES: 'de',
-    REMOTE_NATIVE_URL: 'https://b',
+    REMOTE_NATIVE_URL: 'https://b, https://c/',
   });
-  t.equal(config.remotes.openai?.url, 'http://a/v1');
+  t.same(config.remotes.openai?.urls, ['http://a/v1']);
+  t.same(config.remotes.native?.urls, ['https://b', 'https://c']);
+  t.throws(() => readConfig({ REMOTE_NATIVE_URL: 'https://b,c' }), /REMOTE_NATIVE_URL must be an http/);
   t.same(engineRoles(config), new Set(), 'no child runs for them');
   const { speakers } = reachEngines(config, runner);
   t.same(

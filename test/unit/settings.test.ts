@@ -63,7 +63,7 @@ t.test('defaults, values and bounds', async (t) => {
   t.equal(readConfig({ PUBLIC_URL: 'https://a.example/' }).publicUrl, 'https://a.example');
   t.strictSame(readConfig({ TRUSTED_PROXIES: ' 10.0.0.1, ,::1' }).trustedProxies, ['10.0.0.1', '::1']);
   const remote = readConfig({ REMOTE_OPENAI_URL: 'http://a/v1', REMOTE_OPENAI_RATE: '16000' }).remotes.openai;
-  t.match(remote, { url: 'http://a/v1', rate: 16_000, ttsModel: 'tts-1' });
+  t.match(remote, { urls: ['http://a/v1'], rate: 16_000, ttsModel: 'tts-1' });
 
   const wrong: [name: string, value: string, said: string][] = [
     ['PORT', '65536', 'PORT must be a whole number from 0 to 65535'],

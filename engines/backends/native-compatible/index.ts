@@ -9,8 +9,7 @@ import type { ReferenceAudio, TtsEngine, TtsRequest } from '../../../contracts/p
 import type { Transcriber } from '../../long-audio.js';
 import { wavFile } from '../remote/audio.js';
 import { pieceOf, remoteTranscriber, REPLY_BYTES } from '../remote/transcription.js';
-import { ask, bytesOfReply } from '../remote/request.js';
-import type { RemoteSettings } from '../remote/settings.js';
+import { type RemoteSettings, servicesOf } from '../remote/settings.js';
 import { type Abilities, remoteSpeech } from '../remote/synthesis.js';
 
 const NAME = 'native-compatible';
@@ -75,7 +74,12 @@ export const createNativeTranscriber = (settings: RemoteSettings): Transcriber =
       const audio = wavFile(samples);
       const body = encode({ audio, ignore_timestamps: false, ...(language !== undefined && { language }) });
       const headers = { ...HEADERS, model: settings.sttModel };
-      const reply = await ask(settings, { path: '/v1/asr', headers, body, traceContext }, signal);
-      return pieceOf(await bytesOfReply(reply, REPLY_BYTES));
+      return pieceOf(
+        await servicesOf(settings).bytes(
+          { path: '/v1/asr', headers, body, traceContext },
+          REPLY_BYTES,
+          signal,
+        ),
+      );
     },
   );

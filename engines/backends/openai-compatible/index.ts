@@ -6,8 +6,7 @@ import type { TtsEngine } from '../../../contracts/ports/tts.js';
 import type { Transcriber } from '../../long-audio.js';
 import { wavFile } from '../remote/audio.js';
 import { pieceOf, remoteTranscriber, REPLY_BYTES } from '../remote/transcription.js';
-import { ask, bytesOfReply } from '../remote/request.js';
-import type { RemoteSettings } from '../remote/settings.js';
+import { type RemoteSettings, servicesOf } from '../remote/settings.js';
 import { type Abilities, remoteSpeech } from '../remote/synthesis.js';
 
 const NAME = 'openai-compatible';
@@ -46,7 +45,12 @@ export const createOpenaiTranscriber = (settings: RemoteSettings): Transcriber =
     settings.languages ?? 'any',
     async (samples, { language, traceContext }, signal) => {
       const body = formOf(samples, settings.sttModel, language);
-      const reply = await ask(settings, { path: '/audio/transcriptions', body, traceContext }, signal);
-      return pieceOf(await bytesOfReply(reply, REPLY_BYTES));
+      return pieceOf(
+        await servicesOf(settings).bytes(
+          { path: '/audio/transcriptions', body, traceContext },
+          REPLY_BYTES,
+          signal,
+        ),
+      );
     },
   );

@@ -1,5 +1,5 @@
 /**
- * Requests to a remote speech service, an address of the operator's own. Nothing is retried; what the service
+ * Requests to one address of a remote service, the operator's own. Nothing is retried; what the service
  * refuses keeps its status; a body that breaks off fails its reader; an abort ends the request.
  */
 import { ServiceError } from '../../../contracts/errors.js';
@@ -8,7 +8,7 @@ import type { TraceContext } from '../../../contracts/ports/trace.js';
 export interface RemoteAddress {
   /** Without a slash at the end. */
   readonly url: string;
-  readonly key?: string;
+  readonly key?: string | undefined;
 }
 
 export interface RemoteRequest {

@@ -2,9 +2,12 @@
 import { type LanguageCode, LANGUAGES } from '../../../contracts/languages.js';
 import type { EngineVoice } from '../../../contracts/ports/tts.js';
 import type { RemoteFormat } from './audio.js';
-import type { RemoteAddress } from './request.js';
+import { ServicePool } from './service-pool.js';
 
-export interface RemoteSettings extends RemoteAddress {
+export interface RemoteSettings {
+  /** Without a slash at the end; one, or several that do the same work. */
+  readonly urls: readonly string[];
+  readonly key?: string | undefined;
   readonly ttsModel: string;
   readonly sttModel: string;
   /** Names as the service knows them. */
@@ -16,6 +19,15 @@ export interface RemoteSettings extends RemoteAddress {
   /** Format of its audio, and the sample rate in Hz. */
   readonly format: RemoteFormat;
   readonly rate: number;
+}
+
+const pools = new WeakMap<RemoteSettings, ServicePool>();
+
+/** The addresses of these settings, the same however many engines ask them. */
+export function servicesOf(settings: RemoteSettings): ServicePool {
+  const pool = pools.get(settings) ?? new ServicePool(settings.urls, settings.key);
+  pools.set(settings, pool);
+  return pool;
 }
 
 export const remoteVoices = ({ voices, languages = LANGUAGES }: RemoteSettings): readonly EngineVoice[] =>

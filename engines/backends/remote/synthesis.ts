@@ -6,8 +6,9 @@ import { LANGUAGES } from '../../../contracts/languages.js';
 import { hasSound } from '../sound.js';
 import { remoteSamples } from './audio.js';
 import { Inactivity } from './inactivity.js';
-import { ask, partsOf, type RemoteRequest } from './request.js';
-import { type RemoteSettings, remoteVoices } from './settings.js';
+import { partsOf, type RemoteRequest } from './request.js';
+import { type RemoteSettings, remoteVoices, servicesOf } from './settings.js';
+import type { Asked } from './service-pool.js';
 
 export type Abilities = Pick<TtsCapabilities, 'cloning' | 'speakers' | 'styleTags' | 'speedRange'>;
 
@@ -50,19 +51,23 @@ export function remoteSpeech(
   requestFor: (request: TtsRequest) => RemoteRequest,
 ): TtsEngine {
   const { format, rate, languages, stallMs = LIMITS.remote.stallMs } = settings;
+  const services = servicesOf(settings);
   /** The bytes of the answer. An answer that stops in the middle is ended, and its connection with it. */
   async function* answer(request: TtsRequest, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const { traceContext } = request;
     const inactivity = new Inactivity(signal);
+    let asked: Asked | undefined;
     try {
       inactivity.expect(LIMITS.remote.firstByteMs, new ServiceError('first_byte_timeout'));
-      const reply = await ask(settings, { traceContext, ...requestFor(request) }, inactivity.signal);
+      asked = await services.ask({ traceContext, ...requestFor(request) }, inactivity.signal);
+      const { reply } = asked;
       checkType(reply);
       yield* inactivity.watch(partsOf(reply, inactivity.signal), stallMs, () =>
         failed(`The speech provider stopped in the middle for ${stallMs / 1000} s`),
       );
     } finally {
       inactivity.came();
+      asked?.over();
     }
   }
   async function* synthesize(request: TtsRequest, signal: AbortSignal): AsyncGenerator<TtsEvent> {

@@ -1,0 +1,153 @@
+/**
+ * The addresses of one remote speech service, which all do the same work: each request goes to the one with the fewest
+ * requests under way among those that are well.
+ *
+ * Invariants: a request goes to another address only where its connection was never made, so that nothing is done
+ * twice; an address that failed or is too busy is left out for a while, unless there is no other; one that says that
+ * it is not ready (503 at /health), or cannot be reached, is left out until it is. With one address, none of this
+ * happens.
+ */
+import { type Clock, systemClock } from '../../../contracts/clock.js';
+import { LIMITS } from '../../../contracts/limits.js';
+import { ServiceError } from '../../../contracts/errors.js';
+import { Backoff } from '../../../processes/backoff.js';
+import { ask, bytesOfReply, type RemoteRequest } from './request.js';
+
+/** A reply that begins. `over`: it was read, or nobody reads it. */
+export interface Asked {
+  readonly reply: Response;
+  over(): void;
+}
+
+/** The connection was never made: the service knows nothing of the request. */
+const NEVER_ARRIVED = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+/** What says that an address can take no work now, rather than that it does not like the request. */
+const UNABLE = new Set([429, 502, 503, 504]);
+const NOT_READY = 503;
+const MS_A_SECOND = 1000;
+
+/** The code of the socket's error below a failed `fetch`. */
+function codeBelow(error: unknown): string {
+  for (let at = error; at instanceof Error; at = at.cause)
+    if ('code' in at && typeof at.code === 'string' && /^[A-Z_]+$/.test(at.code)) return at.code;
+  return '';
+}
+
+class Member {
+  underWay = 0;
+  /** As of the last look at /health. */
+  ready = true;
+  /** Left out until then. */
+  outUntil = -Infinity;
+  readonly #backoff = new Backoff(LIMITS.remote.ejection);
+
+  constructor(
+    readonly url: string,
+    private readonly clock: Clock,
+  ) {}
+
+  get isOut(): boolean {
+    return !this.ready || this.outUntil > this.clock.monotonic();
+  }
+
+  answered(): void {
+    this.#backoff.reset();
+  }
+
+  failed(error: unknown): void {
+    const { status, retryAfter } = error instanceof ServiceError ? error : {};
+    if (status !== undefined && !UNABLE.has(status)) return this.answered();
+    const ms = retryAfter === undefined ? this.#backoff.next() : retryAfter * MS_A_SECOND;
+    this.outUntil = this.clock.monotonic() + ms;
+  }
+
+  async look(): Promise<void> {
+    const { healthEveryMs: ms } = LIMITS.remote;
+    const address = new URL('/health', this.url);
+    const response = await fetch(address, { signal: AbortSignal.timeout(ms) }).catch(() => undefined);
+    await response?.body?.cancel().catch(() => undefined);
+    this.ready = response !== undefined && response.status !== NOT_READY;
+  }
+}
+
+export class ServicePool {
+  readonly #members: readonly Member[];
+  #watching = false;
+
+  constructor(
+    urls: readonly string[],
+    private readonly key: string | undefined,
+    private readonly clock: Clock = systemClock,
+  ) {
+    this.#members = urls.map((url) => new Member(url, clock));
+  }
+
+  /** Errors: those of `ask`. */
+  async ask(request: RemoteRequest, signal: AbortSignal): Promise<Asked> {
+    this.#watch();
+    const left = new Set(this.#members);
+    for (;;) {
+      const member = bestOf(left);
+      left.delete(member);
+      try {
+        return await this.#askOf(member, request, signal);
+      } catch (error) {
+        if (left.size === 0 || !NEVER_ARRIVED.has(codeBelow(error))) throw error;
+      }
+    }
+  }
+
+  /** The whole body of a reply. Errors: those of `ask` and of `bytesOfReply`. */
+  async bytes(request: RemoteRequest, most: number, signal: AbortSignal): Promise<Buffer> {
+    const { reply, over } = await this.ask(request, signal);
+    try {
+      return await bytesOfReply(reply, most);
+    } finally {
+      over();
+    }
+  }
+
+  async #askOf(member: Member, request: RemoteRequest, signal: AbortSignal): Promise<Asked> {
+    member.underWay += 1;
+    const over = (): void => void (member.underWay -= 1);
+    try {
+      const reply = await ask({ url: member.url, key: this.key }, request, signal);
+      member.answered();
+      return { reply, over };
+    } catch (error) {
+      over();
+      if (!signal.aborted) member.failed(error);
+      throw error;
+    }
+  }
+
+  /** Looks at /health from the first request on. */
+  #watch(): void {
+    if (this.#watching || this.#members.length === 1) return;
+    this.#watching = true;
+    const look = (): void => {
+      void Promise.all(this.#members.map((member) => member.look()));
+      this.clock.after(LIMITS.remote.healthEveryMs, look);
+    };
+    look();
+  }
+}
+
+/** Below zero where `one` is the better choice: it is well, is left out for less long, or is less busy. */
+const compare = (one: Member, other: Member): number =>
+  Number(one.isOut) - Number(other.isOut) ||
+  (one.isOut && one.outUntil - other.outUntil) ||
+  one.underWay - other.underWay;
+
+function bestOf(members: ReadonlySet<Member>): Member {
+  const [best] = [...members].sort(compare);
+  if (best) return best;
+  throw new Error('A service has an address at least');
+}
