@@ -9,6 +9,7 @@ import type { PinnedAgent, PlannedTool, SessionPlan } from '../../contracts/port
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
+import { TOOL_RUNS, toolNews } from '../../contracts/tool-news.js';
 import { AGENT_EVENTS, type ToolNote } from './client-events.js';
 import type { Dialogue } from './dialogue.js';
 import { type Listed, listServers, type McpParts, serverTools } from './mcp-tools.js';
@@ -20,11 +21,8 @@ import { type ConversationTool, failure, type ToolResult } from './tool.js';
 /** Most characters of an output that a model is told. */
 const TOLD = 16_000;
 const OUTPUT_BYTES = LIMITS.session.toolOutputBytes;
-/** Of a call that runs beside the conversation: what the model is told at once, and how much of its arguments later. */
-const STARTED = JSON.stringify({
-  status: 'The tool runs. Go on with the conversation: you are told when it answers.',
-});
 const BUSY = 'Too many tools run already';
+/** Most characters of its arguments that a model is told again when a tool answers later. */
 const TOLD_ARGUMENTS = 200;
 const HIDDEN = 'The tool failed';
 
@@ -173,15 +171,13 @@ export class ConversationTools {
     const { callsBesideSpeech: most } = LIMITS.session;
     const isFull = this.#beside >= most;
     const working = isFull ? { ...tool, run: () => Promise.resolve(failure(BUSY)) } : tool;
-    this.parts.dialogue.told(isFull ? JSON.stringify({ error: BUSY }) : STARTED, call.id);
+    this.parts.dialogue.told(isFull ? JSON.stringify({ error: BUSY }) : TOOL_RUNS, call.id);
     this.#beside += 1;
     const running = this.#untilTold(working, call, note, this.#over.signal).then(({ told }) => {
       this.#beside -= 1;
       this.#running.delete(running);
       if (isFull || this.#over.signal.aborted) return;
-      this.parts.dialogue.news(
-        `${call.name} (${call.arguments.slice(0, TOLD_ARGUMENTS)}) has answered: ${told}`,
-      );
+      this.parts.dialogue.news(toolNews(call.name, call.arguments.slice(0, TOLD_ARGUMENTS), told));
       this.parts.news();
     });
     this.#running.add(running);

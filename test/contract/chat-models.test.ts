@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import type { ChatEvent, ChatMessage, ChatModel, ChatRequest, ChatTool } from '../../contracts/ports/chat.js';
+import { TOOL_RUNS, toolNews } from '../../contracts/tool-news.js';
 import { createBuiltinDialogue } from '../../engines/chat/builtin/index.js';
 import { createOpenaiChat } from '../../engines/chat/openai-compatible.js';
 import { until } from '../fixtures/until.js';
@@ -119,6 +120,36 @@ async function modelAt(t: Test, serve: Serve, silenceMs = 60_000): Promise<ChatM
 const sse = (...chunks: unknown[]): string =>
   chunks.map((chunk) => `data: ${typeof chunk === 'string' ? chunk : JSON.stringify(chunk)}\n\n`).join('');
 const delta = (value: object) => ({ choices: [{ index: 0, delta: value }] });
+
+t.test(
+  'the embedded dialogue and tools that run beside the conversation, or need more than words',
+  async (t) => {
+    const model = createBuiltinDialogue();
+    const called: ChatMessage = {
+      role: 'assistant',
+      content: '',
+      toolCalls: [{ id: 'a', name: 'lookup_order', arguments: '{}' }],
+    };
+    const runs: ChatMessage = { role: 'tool', callId: 'a', content: TOOL_RUNS };
+    const asked = [user('Where is order 7?'), called, runs];
+    t.equal(
+      textOf(await answer(model, { messages: asked })),
+      'I am looking that up, and tell you when I know.',
+    );
+    const told = [...asked, { role: 'assistant', content: 'I am looking.' } as const];
+    const news = system(toolNews('lookup_order', '{}', '{"state":"shipped"}'));
+    const said = textOf(await answer(model, { messages: [...told, news, system('Tell the user.')] }));
+    t.equal(said, 'state: shipped.');
+    const later = [...told, news, { role: 'assistant', content: said } as const, user('Thanks')];
+    t.equal(textOf(await answer(model, { messages: later })), 'You are welcome.', 'once');
+    const transfer = { ...ORDER, name: 'transfer_to_agent', description: 'agent_1: The shop. Orders' };
+    const shop = await answer(model, {
+      messages: [user('Transfer me to the shop agent')],
+      tools: [transfer],
+    });
+    t.notOk(shop.some(({ kind }) => kind === 'calls'));
+  },
+);
 
 t.test('an OpenAI-compatible endpoint', async (t) => {
   t.test('streams text and puts parallel tool calls together', async (t) => {

@@ -4,6 +4,7 @@
  * plainly what it cannot do. It understands English only, and invents nothing.
  */
 import type { ChatEvent, ChatMessage, ChatModel, ChatRequest } from '../../../contracts/ports/chat.js';
+import { readToolNews, TOOL_RUNS } from '../../../contracts/tool-news.js';
 import { answerFrom } from './answers.js';
 import { inWords } from './results.js';
 import { fill, questionFor, type ToolUse, toolFor } from './tool-use.js';
@@ -12,6 +13,8 @@ export const BUILTIN_DIALOGUE = 'builtin-dialogue';
 
 /** The hang-up tool as the conversation host names it. */
 export const HANG_UP = 'hang_up_call';
+/** Not chosen by the words of a sentence: the one ends the call, the other wants an id that no user knows. */
+const NOT_CHOSEN: ReadonlySet<string> = new Set([HANG_UP, 'transfer_to_agent']);
 
 const LINES = {
   greeting: 'Hello. How can I help you?',
@@ -20,6 +23,7 @@ const LINES = {
   thanks: 'You are welcome.',
   unknown: 'I do not know that. I can only tell you what I have been given.',
   toolFailed: 'That did not work, sorry.',
+  toolRuns: 'I am looking that up, and tell you when I know.',
 } as const;
 
 const FAREWELL = /\b(good ?bye|bye|hang up|end (?:the|this) call|that(?:'s| is| will be) all)\b/iu;
@@ -49,7 +53,7 @@ function useOf(request: ChatRequest): ToolUse | undefined {
   if (asked) return fill(asked.tool, said, asked.name);
   const tool = toolFor(
     said[0] ?? '',
-    request.tools.filter(({ name }) => name !== HANG_UP),
+    request.tools.filter(({ name }) => !NOT_CHOSEN.has(name)),
   );
   return tool && fill(tool, said.slice(0, 1));
 }
@@ -61,11 +65,27 @@ function* call(use: ToolUse, step: number): Generator<ChatEvent> {
   yield { kind: 'calls', calls: [made] };
 }
 
+const wordsOf = (result: string): string => {
+  if (result === TOOL_RUNS) return LINES.toolRuns;
+  return /^\s*\{"error"/u.test(result) ? LINES.toolFailed : inWords(result);
+};
+
 /** The newest tool results, if nothing has been said since. */
 function* results(messages: readonly ChatMessage[]): Generator<string> {
   for (const message of [...messages].reverse()) {
     if (message.role !== 'tool') return;
-    yield /^\s*\{"error"/u.test(message.content) ? LINES.toolFailed : inWords(message.content);
+    yield wordsOf(message.content);
+  }
+}
+
+/** What tools have answered beside the conversation since the last reply; the prompt, before all of it, is none. */
+function* news(messages: readonly ChatMessage[]): Generator<string> {
+  const begun = messages.findIndex(({ role }) => role !== 'system');
+  const replied = messages.findLastIndex(({ role, content }) => role === 'assistant' && content !== '');
+  if (begun < 0) return;
+  for (const { role, content } of messages.slice(Math.max(begun, replied + 1))) {
+    const answered = role === 'system' ? readToolNews(content) : undefined;
+    if (answered !== undefined) yield wordsOf(answered);
   }
 }
 
@@ -82,6 +102,8 @@ function* converse(request: ChatRequest): Generator<ChatEvent> {
   const { messages, passages } = request;
   const [...told] = results(messages);
   if (told.length > 0) return yield text(told.reverse().join(' '));
+  const [...late] = news(messages);
+  if (late.length > 0) return yield text(late.join(' '));
   const last = messages.findLast(isUser);
   if (!last) return yield text(LINES.greeting);
   if (messages.at(-1) !== last) return yield text(LINES.stillThere);
