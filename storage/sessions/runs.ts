@@ -9,6 +9,8 @@ import { CALL_TIMES } from '../../contracts/call-times.js';
 import type { Log } from '../../contracts/log.js';
 import type { JoinRefusal, SessionPlan, SessionRuns } from '../../contracts/ports/sessions.js';
 import { repeat } from '../../contracts/repeat.js';
+import { completeConfig } from '../../contracts/schemas/agent-merge.js';
+import { completeTool } from '../../contracts/schemas/tools.js';
 import type { Database } from '../database.js';
 import type { Sql } from '../sql.js';
 import { endSession } from './endings.js';
@@ -51,6 +53,13 @@ async function refusalOf(sql: Sql, id: string): Promise<JoinRefusal | undefined>
   return row ? (row.refused ?? undefined) : 'unknown';
 }
 
+/** The plan of a session that another version of the gateway has made, with defaults for what is newer than it. */
+const completePlan = (plan: SessionPlan): SessionPlan => ({
+  ...plan,
+  config: completeConfig(plan.config),
+  tools: plan.tools.map((tool) => ({ ...tool, definition: completeTool(tool.definition) })),
+});
+
 type Outcome = Awaited<ReturnType<SessionRuns['join']>>;
 
 async function join(sql: Sql, id: string, processId: string): Promise<Outcome> {
@@ -58,7 +67,7 @@ async function join(sql: Sql, id: string, processId: string): Promise<Outcome> {
   // One that is free again by now was not when it was asked for.
   if (!row) return { refused: (await refusalOf(sql, id)) ?? 'used' };
   const { plan, ...rest } = row;
-  return { record: recordOf(rest), plan };
+  return { record: recordOf(rest), plan: completePlan(plan) };
 }
 
 const isOwned = async (sql: Sql, id: string, processId: string): Promise<boolean> =>

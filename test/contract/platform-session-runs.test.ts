@@ -2,6 +2,7 @@
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
 import type { SessionItem } from '../../contracts/ports/sessions.js';
+import { DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
 import { plan, startRuns, URLS } from '../fixtures/session-runs.js';
 
 const { sql, create, runsOf, read } = await startRuns(t);
@@ -21,6 +22,19 @@ t.test('a token is spent once, whoever asks at the same time', async (t) => {
   t.match(joined, [{ record: { id, status: 'pending', agentName: 'Bakery' }, plan }]);
   t.match(await here.owner(id), /^\/tmp\/process-\d+\.sock$/);
   t.equal(await here.owner(id), await there.owner(id));
+});
+
+t.test('a session that an older gateway has made is joined with defaults for what is newer', async (t) => {
+  const runs = await runsOf(t);
+  const id = await create();
+  const tools = [
+    { toolId: 'tool_1', functionName: 'look', definition: { name: 'look', tool_type: 'webhook' } },
+  ];
+  await sql`update sessions set plan = jsonb_set(plan #- '{config,tools}', '{tools}', ${sql.json(tools)}) where id = ${id}`;
+  const joined = await runs.join(id);
+  if (!('plan' in joined)) throw new Error(joined.refused);
+  t.strictSame(joined.plan.config.tools, DEFAULT_CONFIG.tools);
+  t.match(joined.plan.tools[0]?.definition, { name: 'look', while_speaking: false, allowed_tools: [] });
 });
 
 t.test('who may not join is told why', async (t) => {
