@@ -273,7 +273,7 @@ export const LIMITS = {
     toolName: 128,
     /** Characters of one tool's JSON Schema. */
     schemaLength: 16_384,
-    replyBytes: 1 * MiB,
+    replyBytes: 512 * KiB,
     /** From the beginning of a call: a server that has not listed its tools by then is left out. */
     listMs: 5 * SECOND,
   },

@@ -60,11 +60,20 @@ export class ReplyReader {
   }
 }
 
+/** Infinite where it is nested too deeply to be written down. */
+function lengthOf(schema: object): number {
+  try {
+    return JSON.stringify(schema).length;
+  } catch {
+    return Infinity;
+  }
+}
+
 const isUsable = ({ name, inputSchema: schema }: Fields): boolean =>
   textOf(name) !== '' &&
   textOf(name).length <= LIMITS.mcp.toolName &&
   isPlainObject(schema) &&
-  JSON.stringify(schema).length <= LIMITS.mcp.schemaLength;
+  lengthOf(schema) <= LIMITS.mcp.schemaLength;
 
 /** The tools of one page of `tools/list`; what is malformed or too large is left out. */
 export const toolsOf = ({ tools }: Fields): readonly ChatTool[] =>

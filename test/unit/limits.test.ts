@@ -222,7 +222,7 @@ const CONTRACT = {
     allowedTools: 100,
     toolName: 128,
     schemaLength: 16_384,
-    replyBytes: 1 * MiB,
+    replyBytes: 512 * KiB,
     listMs: 5 * SECOND,
   },
   knowledge: {

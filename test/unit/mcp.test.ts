@@ -142,6 +142,22 @@ t.test('tools that are malformed or too large are left out', async (t) => {
   );
 });
 
+t.test('a schema that is nested without end is left out', async (t) => {
+  const deep = 50_000;
+  answering = begins(({ id }, response) => {
+    const schema = `${'{"a":'.repeat(deep)}1${'}'.repeat(deep)}`;
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(
+      `{"jsonrpc":"2.0","id":${id},"result":{"tools":[{"name":"deep","inputSchema":${schema}},` +
+        `{"name":"good","inputSchema":{"type":"object"}}]}}`,
+    );
+  });
+  t.same(
+    (await at().list(never)).map(({ name }) => name),
+    ['good'],
+  );
+});
+
 t.test('results as text: what nobody could hear is named', async (t) => {
   const results: readonly (readonly [object, object])[] = [
     [
