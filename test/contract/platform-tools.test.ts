@@ -24,6 +24,8 @@ const DEFAULTS = {
   error_handling: 'passthrough',
   mock_responses: [],
   expects_response: true,
+  while_speaking: false,
+  allowed_tools: [],
 };
 
 t.test('a tool is created with its defaults, attached to no agent', async (t) => {
