@@ -5,6 +5,7 @@
  *
  * Invariant: the models in memory are within the bound, or there is one alone.
  */
+import { setImmediate as turn } from 'node:timers/promises';
 import v8 from 'node:v8';
 import vm from 'node:vm';
 
@@ -38,6 +39,10 @@ export class LoadedModels {
   /** The least recently used first. */
   readonly #held = new Map<Loadable<unknown>, Held>();
   #waiting: readonly Waiting[] = [];
+  /** Whether a model has left whose memory is not being given back yet. */
+  #left = false;
+  /** When the memory of all that have left is given back. */
+  #released: Promise<void> = Promise.resolve();
 
   constructor(mostBytes = Infinity, collect = collectGarbage) {
     this.#mostBytes = mostBytes;
@@ -85,16 +90,14 @@ export class LoadedModels {
 
   #hasRoom(wanted: Loadable<unknown>): boolean {
     if (this.#held.has(wanted)) return true;
-    const before = this.#held.size;
     const fits = (): boolean => {
       const bytes = [...this.#held.values()].reduce((total, held) => total + held.bytes, 0);
       return this.#held.size === 0 || bytes + wanted.bytes <= this.#mostBytes;
     };
     for (const [model, { users }] of this.#held) {
       if (fits()) break;
-      if (users === 0) this.#held.delete(model);
+      if (users === 0) this.#left = this.#held.delete(model);
     }
-    if (this.#held.size < before) this.#collect();
     return fits();
   }
 
@@ -107,11 +110,20 @@ export class LoadedModels {
   }
 
   #load(wanted: Loadable<unknown>): Held {
-    const model = wanted.load();
+    if (this.#left) this.#released = this.#release();
+    const model = this.#released.then(() => wanted.load());
     const held = { model, bytes: wanted.bytes, users: 0 };
     model.catch(() => {
       if (this.#held.get(wanted) === held) this.#held.delete(wanted);
     });
     return held;
+  }
+
+  /** Whoever used what has left is through by the next turn, and the memory is given back in the one behind. */
+  async #release(): Promise<void> {
+    this.#left = false;
+    await turn();
+    this.#collect();
+    await turn();
   }
 }
