@@ -86,6 +86,7 @@ const deafTranscriber: Transcriber = {
   languages: ['en'],
   async *transcribe(audio) {
     for await (const _samples of audio) continue;
+    yield* [];
   },
 };
 
