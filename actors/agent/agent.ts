@@ -15,8 +15,9 @@
 import { and } from 'xstate';
 import { contextOf } from './context.js';
 import type { Cause } from './events.js';
+import { drafting } from './drafting.js';
 import { working } from './job.js';
-import { AGREE, ANSWER, ANSWER_TYPED, asks, COUNT_SENTENCE, ends, parts } from './parts.js';
+import { AGREE, ANSWER, ANSWER_TYPED, asks, COUNT_SENTENCE, DRAFT, ends, parts } from './parts.js';
 import { user } from './user.js';
 
 const link = parts.createStateConfig({
@@ -50,11 +51,15 @@ const news = parts.createStateConfig({
   },
 });
 
+/** The user's words are all known and may be the whole turn: the model is asked for an answer that nobody hears before that is sure. */
+const DRAFTS = { guard: 'isDraftable', target: '#drafting', actions: DRAFT } as const;
+
 /** The user has the floor. Asks the model for that cause when the turn is over and has no words. */
 const unlessWords = (cause: Cause) =>
   parts.createStateConfig({
     entry: { type: 'show', params: 'listening' },
     on: {
+      overlap: DRAFTS,
       turnOver: [
         { guard: 'hasWords', target: '#working', actions: ANSWER },
         { target: '#working', actions: asks(cause) },
@@ -86,6 +91,7 @@ const agent = parts.createStateConfig({
         { guard: and(['isUntold', 'isUserQuiet']), target: 'working', actions: asks('news') },
       ],
       on: {
+        overlap: DRAFTS,
         turnOver: [
           { guard: 'isAgreement', actions: AGREE },
           { guard: 'hasWords', target: 'working', actions: ANSWER },
@@ -114,6 +120,7 @@ const agent = parts.createStateConfig({
     owing: { id: 'owing', ...unlessWords('turn') },
     /** The agent was broken off by words that seemed certain. If they were none after all, it goes on. */
     cutOff: { id: 'cutOff', ...unlessWords('continue') },
+    drafting,
     working,
   },
 });

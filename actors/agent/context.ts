@@ -90,6 +90,10 @@ export function belongToTurn(context: Context, finished: boolean): boolean {
   return overlap === 'speech' || overlap === 'command';
 }
 
+/** Whether the words so far may be the whole turn. */
+export const isDraftable = (context: Context): boolean =>
+  hasWords(context) && !isAgreement(context) && turnCompleteness(context) !== 'unfinished';
+
 export const turnCompleteness = ({ settings, stretches }: Context): TurnCompleteness =>
   completenessOf(finalText(stretches), settings.language);
 

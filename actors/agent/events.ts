@@ -88,7 +88,16 @@ export type AgentEffect =
     }
   /** The turn's message stays as it is. */
   | { readonly type: 'closeTurn' }
-  | { readonly type: 'reply'; readonly job: number; readonly cause: Cause; readonly aloud: boolean }
+  | {
+      readonly type: 'reply';
+      readonly job: number;
+      readonly cause: Cause;
+      readonly aloud: boolean;
+      /** The words of a turn that may not be over and are no message yet: what is asked must have no effect before `sure`. */
+      readonly draft?: string;
+    }
+  /** The turn that the job is a draft for is over. */
+  | { readonly type: 'sure'; readonly job: number }
   | { readonly type: 'say'; readonly job: number; readonly text: string }
   /** Say that the question could not be answered. */
   | { readonly type: 'excuse'; readonly job: number; readonly aloud: boolean }

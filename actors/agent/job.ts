@@ -93,7 +93,7 @@ const speaking = parts.createStateConfig({
   initial: 'flowing',
   on: {
     overlap: [
-      { guard: and([says('interrupt'), 'isFinished']), target: '#idle', actions: 'cancel' },
+      { guard: and([says('interrupt'), 'isFinished']), target: '#idle', actions: ['cancel', 'weighAll'] },
       { guard: and(['interruptsForSure', 'isAsked']), target: '#owing', actions: 'cancel' },
       { guard: 'interruptsForSure', target: '#cutOff', actions: 'cancel' },
       { guard: says('interrupt'), actions: 'bargeIn' },

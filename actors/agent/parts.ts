@@ -8,6 +8,7 @@ import {
   holds,
   interruptsForSure,
   isAnsweredLater,
+  isDraftable,
   isAgreement,
   newWords,
   turnCompleteness,
@@ -93,6 +94,7 @@ export const parts = setup({
     interruptsForSure: ({ context }) => interruptsForSure(context),
     /** What was said was agreement while the agent spoke. */
     isAgreement: ({ context }) => isAgreement(context),
+    isDraftable: ({ context, event }) => isFinished(event) && isDraftable(context),
     isAnsweredLater: ({ context }) => isAnsweredLater(context),
     belongs: ({ context, event }) => belongToTurn(context, isFinished(event)),
 
@@ -195,6 +197,12 @@ export const parts = setup({
       enqueue.emit({ type: 'reply', job, cause, aloud });
       enqueue.raise({ type: 'informed' });
     }),
+    draft: enqueueActions(({ context, enqueue }) => {
+      const { job } = context;
+      enqueue.emit({ type: 'reply', job, cause: 'turn', aloud: true, draft: turnText(context) });
+      enqueue.raise({ type: 'informed' });
+    }),
+    sure: emit(({ context }) => ({ type: 'sure' as const, job: context.job })),
     greet: emit(({ context: { job, settings } }) => ({
       type: 'say' as const,
       job,
@@ -244,6 +252,9 @@ export const says = (verdict: Verdict) => ({ type: 'says', params: verdict }) as
 
 /** Asks the model, for that cause. */
 export const asks = (cause: Cause) => [{ type: 'count', params: cause }, 'reply'] as const;
+
+/** Asks it for an answer to a turn that may not be over. */
+export const DRAFT = [{ type: 'count', params: 'turn' }, 'draft'] as const;
 
 /** A job that says a fixed sentence. */
 export const COUNT_SENTENCE = { type: 'count', params: undefined } as const;

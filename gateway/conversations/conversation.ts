@@ -211,11 +211,12 @@ export class Conversation {
       else this.#dialogue.user(text, at);
     },
     closeTurn: () => this.#dialogue.closeTurn(),
-    reply: ({ job, cause, aloud }) => {
-      this.#take();
-      const think: Work['think'] = (text, signal) => reply(cause, this.#thinking, text, signal);
+    reply: ({ job, cause, aloud, draft }) => {
+      if (draft === undefined) this.#take();
+      const think: Work['think'] = (text, signal) => reply(cause, { ...this.#thinking, draft }, text, signal);
       void this.#work({ job, aloud, think });
     },
+    sure: () => this.#job?.utterance.makeSure(),
     say: ({ job, text }) => void this.#work({ job, aloud: true, think: saying(text) }),
     excuse: ({ job, aloud }) => {
       this.#send(AGENT_EVENTS.error(this.#error === 'internal' ? 'internal_error' : 'provider_error'));
@@ -298,6 +299,7 @@ export class Conversation {
         this.#show('agent', text, false);
       },
       called: (calls) => utterance.called(calls),
+      sure: utterance.sure,
     };
   }
 

@@ -80,7 +80,14 @@ export class Dialogue {
   ) {}
 
   get messages(): readonly ChatMessage[] {
-    return newest(this.#said.flatMap((each) => (each.role === 'calls' ? expand(each) : [each])));
+    return this.messagesWith();
+  }
+
+  /** With a message that the user's turn may come to: in the place of the one that is open, where there is one. */
+  messagesWith(draft?: string): readonly ChatMessage[] {
+    const kept = draft === undefined ? this.#said : this.#said.filter((each) => each !== this.#open?.said);
+    const drafted = draft === undefined ? [] : [{ role: 'user', content: draft } as const];
+    return newest([...kept, ...drafted].flatMap((each) => (each.role === 'calls' ? expand(each) : [each])));
   }
 
   /**

@@ -23,6 +23,8 @@ export interface ReplyParts {
   readonly now: () => Date;
   /** The model is asked with all that has been said and answered until now. */
   informed(): void;
+  /** The words of a turn that may not be over: no tool runs before that is sure. */
+  readonly draft?: string | undefined;
 }
 
 /** Takes the text of a reply. */
@@ -30,6 +32,8 @@ export interface ReplyText {
   write(text: string): void;
   /** The step's text is whole: its tools run now. */
   called(calls: Calls): void;
+  /** Resolves when the turn that a draft answers is over, or the reply was cancelled. */
+  readonly sure: Promise<void>;
 }
 
 /** A line that no model is asked for. */
@@ -38,8 +42,8 @@ export const saying =
   (text: ReplyText): Promise<void> =>
     Promise.resolve(text.write(line));
 
-async function passagesFor({ knowledge, workspaceId, plan, dialogue }: ReplyParts) {
-  const asked = dialogue.messages.findLast(({ role }) => role === 'user')?.content;
+async function passagesFor({ knowledge, workspaceId, plan, dialogue, draft }: ReplyParts) {
+  const asked = dialogue.messagesWith(draft).findLast(({ role }) => role === 'user')?.content;
   if (asked === undefined || !plan.config.knowledge_base.enabled || plan.knowledge.length === 0) return [];
   const found = await knowledge.search(workspaceId, plan.knowledge, asked, MOST_PASSAGES);
   return found.map(({ source, text }) => ({ source, text }));
@@ -52,12 +56,12 @@ export async function reply(
   text: ReplyText,
   signal: AbortSignal,
 ): Promise<void> {
-  const { chat, plan, dialogue, tools, now } = parts;
+  const { chat, plan, dialogue, tools, now, draft } = parts;
   const passages = cause === 'turn' ? await passagesFor(parts) : [];
   for (let step = 1; step <= MOST_STEPS; step += 1) {
     // The last step may only speak.
     const offered = step < MOST_STEPS ? await tools.offered() : [];
-    const messages = messagesFor(cause, plan, dialogue.messages, now());
+    const messages = messagesFor(cause, plan, dialogue.messagesWith(step === 1 ? draft : undefined), now());
     parts.informed();
     let calls: readonly ToolCall[] = [];
     let said = '';
@@ -70,6 +74,8 @@ export async function reply(
     }
     signal.throwIfAborted();
     if (calls.length === 0) return;
+    if (draft !== undefined) await text.sure;
+    signal.throwIfAborted();
     text.called(dialogue.calls(calls, said));
     const isOver = await tools.run(calls, signal);
     signal.throwIfAborted();

@@ -41,6 +41,9 @@ export class Utterance implements ReplyText {
   readonly #heard = new HeardText();
   readonly #abort = new AbortController();
   readonly #steps: Step[] = [];
+  #settle = (): void => undefined;
+  /** Resolves when the turn that it answers is over, or it was cancelled. */
+  readonly sure = new Promise<void>((resolve) => (this.#settle = resolve));
   /** When the present step said its first word. */
   #begins: Date | undefined;
   #shown = '';
@@ -84,12 +87,19 @@ export class Utterance implements ReplyText {
     this.#feed.flush();
   }
 
+  /** The turn is over: what was written before is said from now on, behind the user's message. */
+  makeSure(): void {
+    if (this.#begins) this.#begins = this.now();
+    this.#settle();
+  }
+
   endText(): void {
     this.#feed.end();
   }
 
   cancel(): void {
     this.#abort.abort(new DOMException('The reply was cancelled', 'AbortError'));
+    this.#settle();
     this.#feed.end();
   }
 

@@ -350,7 +350,7 @@ t.test('a typed message is a turn at once, and silences the agent', async (t) =>
 
 t.test('eagerness sets how long a silence ends a turn', async (t) => {
   const answered = (eagerness: 'eager' | 'balanced' | 'relaxed'): number => {
-    const scene = new Scene({ eagerness }).say('What is your name?');
+    const scene = new Scene({ eagerness }, { thinkMs: 0 }).say('What is your name?');
     const spoken = scene.clock.now();
     return scene.untilAgentSpeaks().clock.now() - spoken;
   };
@@ -382,7 +382,7 @@ t.test('fillers: one an answer, however many tools take long', async (t) => {
 
 t.test('fillers: never over the user’s voice, and held where it begins meanwhile', async (t) => {
   const scene = new Scene({}, { toolsMs: [6000], reply: 'It is sunny' }).say('What is the weather?');
-  scene.pause(1600).voice(true).pause(2000);
+  scene.pause(1200).voice(true).pause(2000);
   t.notOk(scene.agentSpeaks, 'the user makes a sound');
   scene.voice(false).untilAgentSpeaks().pause(10_000);
   t.same(scene.told, ['user: What is the weather?', 'agent: One moment, It is sunny']);

@@ -319,6 +319,41 @@ t.test('halves of one sentence are one message; the answer to the first was neve
   );
 });
 
+t.test('an answer is drafted while it is weighed whether the user has finished', async (t) => {
+  const hosted = joined(t, { hears: ['What time is it?'] });
+  hosted.speak();
+  await until('the model is asked', () => hosted.asked.length === 1);
+  t.same(lastAsked(hosted), ['user: What time is it?']);
+  t.same(hosted.items, [], 'nothing is in the record before the turn is over');
+  await until('it is answered', () => hosted.items.length === 2);
+  t.same(hosted.messages, ['user: What time is it?', 'assistant: Yes.']);
+  t.equal(hosted.asked.length, 1, 'the model was asked once');
+});
+
+t.test(
+  'no tool runs for a draft before the turn is over, and none for one that is thrown away',
+  async (t) => {
+    const calling: Answer = async function* () {
+      yield { kind: 'calls', calls: [{ id: 'a', name: 'book', arguments: '{}' }] };
+    };
+    const hosted = joined(t, {
+      ...{ hears: ['Book a room.', 'For two people.'], tools: [webhookTool('book')] },
+      answer: inTurn(calling, calling, saying('Done.')),
+    });
+    hosted.speak();
+    await until('the first draft is made', () => hosted.asked.length === 1);
+    hosted.speak();
+    await until('the second draft is made', () => hosted.asked.length === 2);
+    t.same(hosted.items, [], 'no tool has been called');
+    await until('all is kept', () => hosted.items.length === 4);
+    t.same(
+      hosted.messages,
+      ['user: Book a room. For two people.', 'tool_call', 'tool_result', 'assistant: Done.'],
+      'one call, for all of the turn',
+    );
+  },
+);
+
 t.test('what the user says before hanging up is kept, though it is understood behind the end', async (t) => {
   let understand = (_text: string): void => undefined;
   const hears = [new Promise<string>((resolve) => (understand = resolve))];

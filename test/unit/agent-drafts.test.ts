@@ -1,0 +1,121 @@
+/**
+ * Drafts, as scenarios on the simulated clock: the answer is made while it is weighed whether the user has finished, and
+ * nobody hears it before that is sure.
+ */
+import t from 'tap';
+import type { AgentEffect } from '../../actors/agent/events.js';
+import { Scene, type SceneOptions } from '../fixtures/scene.js';
+
+const ANSWER = 'one two three four five six';
+
+function watched(options: SceneOptions = {}): { scene: Scene; types: () => string[] } {
+  const scene = new Scene({}, options);
+  const effects: AgentEffect[] = [];
+  scene.actor.on('*', (effect) => effects.push(effect));
+  const isOfJob = ({ type }: AgentEffect): boolean =>
+    ['reply', 'sure', 'cancel', 'message', 'excuse', 'pause', 'resume'].includes(type);
+  return { scene, types: () => effects.filter(isOfJob).map(({ type }) => type) };
+}
+
+/** How long the user waits for an answer that takes so long to be made. */
+function waited(thinkMs: number): number {
+  const scene = new Scene({}, { thinkMs }).say('I would like a room.');
+  const spoken = scene.clock.now();
+  return scene.untilAgentSpeaks().clock.now() - spoken;
+}
+
+t.test('the silence that ends a turn and the time that an answer takes pass side by side', async (t) => {
+  const [none, half, long] = [waited(0), waited(300), waited(2000)];
+  t.equal(half, none, 'what is made meanwhile costs nothing');
+  t.ok(long < none + 2000, `${long} ms with ${none} ms of silence`);
+});
+
+t.test('a draft that is ready is heard when the turn is over, and not before', async (t) => {
+  const { scene, types } = watched({ thinkMs: 0 });
+  scene.say('I would like a room.').pause(500);
+  t.same(types(), ['reply', 'pause'], 'it is ready');
+  t.notOk(scene.agentSpeaks);
+  t.same(scene.told, [], 'and nothing is in the record');
+  scene.pause(8000);
+  t.same(types(), ['reply', 'pause', 'resume', 'message', 'sure']);
+  t.same(scene.told, ['user: I would like a room.', `agent: ${ANSWER}`]);
+});
+
+t.test('a user who goes on is answered once, to all of it, and nothing of the draft is heard', async (t) => {
+  for (const thinkMs of [0, 3000]) {
+    const { scene, types } = watched({ thinkMs });
+    scene.say('I would like a room.').pause(450);
+    scene.say('For two people please.').pause(9000);
+    t.same(
+      types().filter((type) => type !== 'pause' && type !== 'resume'),
+      ['reply', 'cancel', 'reply', 'message', 'sure'],
+    );
+    t.same(scene.told, ['user: I would like a room. For two people please.', `agent: ${ANSWER}`]);
+  }
+});
+
+t.test('a sound in the silence throws the draft away, and the turn is answered all the same', async (t) => {
+  const { scene } = watched();
+  scene.say('I would like a room.').pause(450).say('', 200).pause(8000);
+  t.same(scene.told, ['user: I would like a room.', `agent: ${ANSWER}`]);
+});
+
+t.test('an unfinished sentence is not drafted an answer to', async (t) => {
+  const { scene, types } = watched();
+  scene.say('I would like a room for the').pause(1000);
+  t.same(types(), []);
+});
+
+t.test('what interrupts the agent is drafted an answer to as well', async (t) => {
+  const { scene, types } = watched({ reply: 'one two three four five six seven eight nine ten' });
+  scene.say('Please count.').untilAgentSpeaks().pause(1000);
+  const before = types().length;
+  scene.say('No, please count backwards.').pause(420);
+  t.match(types().slice(before), ['pause', 'resume', 'cancel', 'reply'], 'before the turn is over');
+  t.equal(scene.pause(9000).told.at(-2), 'user: No, please count backwards.');
+});
+
+t.test('agreement is drafted no answer to', async (t) => {
+  const { scene, types } = watched({ reply: 'one two three four five six seven eight nine ten' });
+  scene.say('Please count.').untilAgentSpeaks().pause(1000).say('mm-hm', 350).pause(8000);
+  t.equal(types().filter((type) => type === 'reply').length, 1);
+});
+
+t.test('a draft that fails is excused when the turn is over, and the model is not asked twice', async (t) => {
+  const { scene, types } = watched({ fails: true, thinkMs: 0 });
+  scene.say('I would like a room.').pause(6000);
+  t.same(scene.told, ['user: I would like a room.', 'agent: Sorry, I could not answer.']);
+  t.equal(types().filter((type) => type === 'reply').length, 1);
+});
+
+t.test('a draft that failed is forgotten when the user goes on', async (t) => {
+  const { scene } = watched({ fails: true, thinkMs: 0 });
+  scene.say('I would like a room.').pause(450).say('For two please.').pause(6000);
+  t.same(scene.told, ['user: I would like a room. For two please.', 'agent: Sorry, I could not answer.']);
+});
+
+t.test('typing and interrupting throw a draft away', async (t) => {
+  for (const thinkMs of [0, 3000]) {
+    const { scene } = watched({ thinkMs });
+    scene.say('I would like a room.').pause(450);
+    scene.actor.send({ type: 'typed', text: 'Two rooms', aloud: true });
+    const { told } = scene.pause(9000);
+    t.same(told.filter((line) => line.startsWith('user')).sort(), [
+      'user: I would like a room.',
+      'user: Two rooms',
+    ]);
+    t.equal(told.at(-1), `agent: ${ANSWER}`);
+    const interrupted = watched({ thinkMs });
+    interrupted.scene.say('I would like a room.').pause(450);
+    interrupted.scene.actor.send({ type: 'interrupt' });
+    t.ok(interrupted.types().includes('cancel'));
+    t.same(interrupted.scene.pause(9000).told, ['user: I would like a room.', `agent: ${ANSWER}`]);
+  }
+});
+
+t.test('a call that ends while an answer is drafted has the words in its record', async (t) => {
+  const { scene } = watched({ thinkMs: 0 });
+  scene.say('Cancel my order.').pause(450);
+  scene.actor.send({ type: 'left' });
+  t.same(scene.told, ['user: Cancel my order.', 'end: user_hangup']);
+});
