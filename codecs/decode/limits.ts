@@ -28,14 +28,19 @@ export const decodeLimits = (processes: number): DecodeLimits => ({
   queue: 64,
 });
 
+const MiB_IN_KIB = 1024;
+
+/** What V8 reserves for compiled code. Up to Node 22 it does not count as data, from 23 on it does, used or not. */
+const CODE_RANGE_KIB = Number(process.versions.node.split('.')[0]) > 22 ? 512 * MiB_IN_KIB : 0;
+
 /** Limits of one process. An hour of the slowest codec takes half of the time; ffmpeg takes 60 MB, node-av 82 MB. */
 export const PROCESS_LIMITS = {
   cpuSeconds: 120,
   openFiles: 64,
   /** Address space of ffmpeg, in KiB. */
-  addressSpaceKiB: 1024 * 1024,
+  addressSpaceKiB: 1024 * MiB_IN_KIB,
   /** Data segment of node, in KiB: V8 reserves address space that it never uses, so that cannot be capped. */
-  dataKiB: 512 * 1024,
+  dataKiB: 512 * MiB_IN_KIB + CODE_RANGE_KIB,
   /** JavaScript heap of node, in MB. */
   heapMb: 64,
   /** Added niceness: speech in progress goes first. */
