@@ -22,6 +22,8 @@ export const LIMITS = {
     drainMs: 30 * SECOND,
     /** All of it, calls too, where the process is told again, or by a person who waits. */
     hurriedDrainMs: 10 * SECOND,
+    /** `Retry-After` of what is refused meanwhile: another process may have taken our place by then. */
+    drainRetrySeconds: 5,
     /** New requests get 503 while the process is behind by more than this, on average. */
     shedDelayMs: 200,
     /** Slow uploads: at least this many bytes a second, or the connection is cut. */

@@ -12,6 +12,7 @@ export interface RegistryParts {
 export class CallRegistry<Owned extends Pick<OwnedCall, 'id' | 'over' | 'closedBy'>> {
   readonly #calls = new Map<string, Owned>();
   readonly #stopListening: () => void;
+  #closing = false;
 
   constructor(parts: RegistryParts) {
     this.#stopListening = parts.runs.onEnded((id) => this.find(id)?.closedBy('session'));
@@ -30,6 +31,7 @@ export class CallRegistry<Owned extends Pick<OwnedCall, 'id' | 'over' | 'closedB
   add(call: Owned): void {
     this.#calls.set(call.id, call);
     void call.over.then(() => this.remove(call));
+    if (this.#closing) call.closedBy('shutdown');
   }
 
   /** Nothing where its session has another one by now. */
@@ -37,9 +39,10 @@ export class CallRegistry<Owned extends Pick<OwnedCall, 'id' | 'over' | 'closedB
     if (this.find(call.id) === call) this.#calls.delete(call.id);
   }
 
-  /** Ends those that have not ended by themselves `until` then. */
+  /** Ends those that have not ended by themselves `until` then, and from then on what is added. */
   async stop(until: Promise<unknown>): Promise<void> {
     void until.then(() => {
+      this.#closing = true;
       for (const call of this.all) call.closedBy('shutdown');
     });
     while (this.#calls.size > 0) await Promise.all(this.all.map(({ over }) => over));

@@ -21,9 +21,6 @@ export interface MediaParts {
   readonly relay: SignalRelay;
 }
 
-/** After so long another process may have taken our place. */
-const AGAIN_SECONDS = 5;
-
 const PATHS = { 1: '/rtc/v1', 0: '/rtc' } as const;
 
 const refused = (message: string): ServiceError => new ServiceError('invalid_key', { message });
@@ -57,7 +54,7 @@ async function admit({ sessionId, use }: JoinClaims, parts: MediaParts): Promise
     const owner = await runs.owner(sessionId);
     if (owner !== undefined) return owner;
   }
-  if (calls.stopping) throw new ServiceError('draining', { retryAfter: AGAIN_SECONDS });
+  if (calls.stopping) throw new ServiceError('draining', { retryAfter: LIMITS.http.drainRetrySeconds });
   const joined = await runs.join(sessionId);
   if ('refused' in joined) throw refused(REFUSALS[joined.refused]);
   calls.begin(joined);

@@ -47,8 +47,6 @@ export interface Drain {
   stopAccepting(): void;
 }
 
-/** Seconds after which a client may find another process in our place. */
-const DRAIN_RETRY_SECONDS = 5;
 /** The end of a drain, in which clients may answer their close frames. */
 const FORCE_MS = 2000;
 
@@ -165,7 +163,7 @@ export class Edge implements ExchangeHost {
   }
 
   refuse(code: 'draining' | 'overloaded'): never {
-    const retryAfter = code === 'draining' ? DRAIN_RETRY_SECONDS : this.retryAfterSeconds;
+    const retryAfter = code === 'draining' ? LIMITS.http.drainRetrySeconds : this.retryAfterSeconds;
     this.metrics.shed(code);
     throw new ServiceError(code, { retryAfter });
   }

@@ -139,6 +139,19 @@ t.test('nodes: one that says at /health that it is not ready gets no work until 
   });
 });
 
+t.test('nodes: one that is too busy is asked before one that is not ready', async (t) => {
+  const [drains, busy] = [await node(t), await node(t, says(429, { 'retry-after': '9' }))];
+  drains.health = says(503);
+  const { done } = poolOf(drains.url, busy.url);
+  await until('both are left out', async () => {
+    await done().catch(() => undefined);
+    return busy.asked > 1;
+  });
+  const before = drains.asked;
+  await t.rejects(done(), { code: 'provider_failed', status: 429 });
+  t.equal(drains.asked, before);
+});
+
 t.test('nodes: of those that are all left out, the one whose time comes first is asked', async (t) => {
   const [one, two] = [
     await node(t, says(429, { 'retry-after': '9' })),

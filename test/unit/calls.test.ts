@@ -275,6 +275,28 @@ t.test(
   },
 );
 
+t.test('registry: what comes when calls were ended already is ended as well', async (t) => {
+  const registry = new CallRegistry(new Process().parts);
+  const causes: string[] = [];
+  const made = (id: string) => {
+    let finish = (): void => undefined;
+    const over = new Promise<void>((resolve) => (finish = resolve));
+    const closedBy = (cause: string): void => {
+      causes.push(`${id} ${cause}`);
+      finish();
+    };
+    return { id, over, closedBy };
+  };
+  registry.add(made('early'));
+  const stopping = registry.stop(Promise.resolve());
+  await tick();
+  registry.add(made('late'));
+  await stopping;
+  await tick();
+  t.strictSame(causes, ['early shutdown', 'late shutdown']);
+  t.strictSame(registry.all, []);
+});
+
 t.test('registry: a call that is over makes room, and takes nobody else with it', async (t) => {
   const process = new Process();
   const registry = new CallRegistry(process.parts);

@@ -24,6 +24,7 @@ const CONTRACT = {
     connectionMs: 3600 * SECOND,
     drainMs: 30 * SECOND,
     hurriedDrainMs: 10 * SECOND,
+    drainRetrySeconds: 5,
     shedDelayMs: 200,
     uploadBytesPerSecond: 16 * KiB,
     egressBytes: 1 * MiB,

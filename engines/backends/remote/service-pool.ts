@@ -140,9 +140,10 @@ export class ServicePool {
   }
 }
 
-/** Below zero where `one` is the better choice: it is well, is left out for less long, or is less busy. */
+/** Below zero where `one` is the better choice: it is well, is ready, is left out for less long, or is less busy. */
 const compare = (one: Member, other: Member): number =>
   Number(one.isOut) - Number(other.isOut) ||
+  Number(other.ready) - Number(one.ready) ||
   (one.isOut && one.outUntil - other.outUntil) ||
   one.underWay - other.underWay;
 
