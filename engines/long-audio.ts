@@ -3,6 +3,7 @@
  * transcribed as it ends. Streaming both ways; what is held is the piece at work.
  */
 import { RECOGNITION_RATE } from '../contracts/audio.js';
+import type { LanguageCode } from '../contracts/languages.js';
 import type { TranscriptSegment } from '../contracts/ports/speech.js';
 import type {
   SpeechSpan,
@@ -36,6 +37,8 @@ export interface TranscribeOptions {
 }
 
 export interface TimedSegment extends TranscriptSegment {
+  /** The language that was heard, where the engine tells. */
+  readonly language?: LanguageCode;
   /** Present where words were asked for, and engine or alignment know them. */
   readonly words?: readonly TimedWord[];
 }
@@ -101,11 +104,12 @@ export async function* transcribeStream(
   for await (const span of voiceActivity.spans(audio, { maxSpanSeconds: maxPieceSeconds }, signal)) {
     const piece = await engine.transcribe(span.samples, { ...hint, demand: next }, signal);
     next = following(demand);
-    const { text } = piece;
+    const { text, language: heard } = piece;
     if (text === '') continue;
     const start = span.start / RECOGNITION_RATE;
     const end = start + span.samples.length / RECOGNITION_RATE;
-    yield { text, start, end, ...(words && (await wordsOf(span, piece, align, signal))) };
+    const told = heard !== undefined && { language: heard };
+    yield { text, start, end, ...told, ...(words && (await wordsOf(span, piece, align, signal))) };
   }
 }
 

@@ -4,6 +4,7 @@
  * it goes there in larger values, because a child takes in much faster than it works.
  */
 import { bytesOf, samplesOf } from '../contracts/audio.js';
+import type { LanguageCode } from '../contracts/languages.js';
 import type { Demand } from '../contracts/ports/demand.js';
 import type { JobValue } from '../contracts/ports/jobs.js';
 import type { TimedWord, TtsEvent, TtsRequest } from '../contracts/ports/tts.js';
@@ -30,7 +31,7 @@ export interface TranscribeArgs {
 }
 
 type Word = readonly [text: string, start: number, end: number];
-type Segment = readonly [...Word, words?: readonly Word[]];
+type Segment = readonly [...Word, words?: readonly Word[] | null, language?: LanguageCode];
 type TtsValue = { readonly a: Uint8Array } | { readonly w: Word };
 
 const wordToWire = ({ text, start, end }: TimedWord): Word => [text, start, end];
@@ -61,13 +62,16 @@ export function eventOfValue(value: JobValue): TtsEvent {
 }
 
 export function valueOfSegment(segment: TimedSegment): Segment {
-  const { text, start, end, words } = segment;
-  return words ? [text, start, end, words.map(wordToWire)] : [text, start, end];
+  const { text, start, end, words, language } = segment;
+  const timed = words?.map(wordToWire);
+  if (language !== undefined) return [text, start, end, timed ?? null, language];
+  return timed ? [text, start, end, timed] : [text, start, end];
 }
 
 export function segmentOfValue(value: JobValue): TimedSegment {
-  const [text, start, end, words] = value as Segment;
-  return { text, start, end, ...(words && { words: words.map(wordFromWire) }) };
+  const [text, start, end, words, language] = value as Segment;
+  const timed = words && { words: words.map(wordFromWire) };
+  return { text, start, end, ...timed, ...(language !== undefined && { language }) };
 }
 
 /** Longest PCM value that goes to a child, in samples: two seconds at the rate of recognition. */

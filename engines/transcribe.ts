@@ -7,6 +7,7 @@
  */
 import { RECOGNITION_RATE } from '../contracts/audio.js';
 import { ServiceError } from '../contracts/errors.js';
+import type { LanguageCode } from '../contracts/languages.js';
 import type { Decode } from '../contracts/ports/codec.js';
 import type { Admission, Caller } from '../contracts/ports/identity.js';
 import type {
@@ -61,6 +62,15 @@ const textOf = (segments: readonly TranscriptSegment[]): string =>
     .map(({ text }) => text)
     .filter((text) => text !== '')
     .join(' ');
+
+/** The language that was heard for longest. */
+function languageOf(segments: readonly TimedSegment[]): { readonly language?: LanguageCode } {
+  const seconds = new Map<LanguageCode, number>();
+  for (const { language, start, end } of segments)
+    if (language !== undefined) seconds.set(language, (seconds.get(language) ?? 0) + end - start);
+  const [longest] = [...seconds].sort(([, one], [, other]) => other - one);
+  return longest ? { language: longest[0] } : {};
+}
 
 /** An engine that cannot time words leaves only their length to go by. */
 const wordsOf = (segment: TimedSegment): readonly TimedWord[] =>
@@ -121,6 +131,7 @@ export function createTranscription({ registry, admission, decode }: Transcripti
         return {
           text: textOf(found),
           duration,
+          ...languageOf(found),
           segments: found.map(withoutWords),
           ...(words && { words: found.flatMap(wordsOf) }),
         };

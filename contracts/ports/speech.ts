@@ -142,6 +142,8 @@ export interface Transcript {
   readonly text: string;
   /** Seconds of decoded audio. */
   readonly duration: number;
+  /** The language that was heard in most of it, where the engine tells. */
+  readonly language?: LanguageCode;
   readonly segments: readonly TranscriptSegment[];
   /** Present where words were asked for. */
   readonly words?: readonly TimedWord[];

@@ -20,6 +20,8 @@ export interface SttWord {
 
 export interface SttPiece {
   readonly text: string;
+  /** The language that was heard, where the engine tells. */
+  readonly language?: LanguageCode;
   /** Present where the engine has `words`. */
   readonly words?: readonly SttWord[];
 }

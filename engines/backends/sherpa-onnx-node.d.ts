@@ -30,6 +30,7 @@ declare module 'sherpa-onnx-node' {
       | { encoder: string; mergedDecoder: string }
       | { preprocessor: string; encoder: string; uncachedDecoder: string; cachedDecoder: string };
     whisper?: { encoder: string; decoder: string; language: string; task: 'transcribe' };
+    canary?: { encoder: string; decoder: string; srcLang: string; tgtLang: string; usePnc: 0 | 1 };
     senseVoice?: OneFile & { language: string; useInverseTextNormalization: 0 | 1 };
     transducer?: Transducer;
     paraformer?: OneFile;
@@ -43,7 +44,10 @@ declare module 'sherpa-onnx-node' {
   }
   export interface OfflineRecognizer {
     createStream(): OfflineStream;
-    decodeAsync(stream: OfflineStream): Promise<{ text: string }>;
+    /** Takes effect with the next piece. */
+    setConfig(config: OfflineRecognizerConfig): void;
+    /** `lang`: what was heard, empty where the model does not tell. */
+    decodeAsync(stream: OfflineStream): Promise<{ text: string; lang?: string }>;
   }
 
   export interface OnlineStream extends OfflineStream {

@@ -18,6 +18,7 @@ import { describeSherpaStt } from '../../engines/backends/sherpa/stt-kinds.js';
 import { describeSherpaTts } from '../../engines/backends/sherpa/tts-kinds.js';
 import { speakAll, sttConformance, ttsConformance } from '../../engines/conformance.js';
 import { spoken, wordErrors } from '../fixtures/engines-listening.js';
+import { writeWhisper } from '../fixtures/small-recognisers.js';
 import { spawnGateway, startGateway, temporaryFolder, TEST_KEY, TONE } from '../fixtures/gateway.js';
 
 /** A length-delimited field of a protocol buffer. */
@@ -122,6 +123,13 @@ t.test('recognition models: kind and languages from the folder alone', async (t)
     'tiny-tokens.txt': '',
   });
   t.strictSame(kindOf(whisper({ is_multilingual: '1' })), ['whisper', false, 'any']);
+  const codes = { is_multilingual: '1', all_language_codes: 'en,no,jw' };
+  t.strictSame(kindOf(whisper(codes)), ['whisper', false, ['en', 'no', 'jw', 'nb', 'jv']]);
+  const canary = {
+    'encoder.int8.onnx': model({ model_type: 'EncDecMultiTaskModel' }),
+    'decoder.int8.onnx': '',
+  };
+  t.strictSame(kindOf(canary), ['canary', false, ['en', 'es', 'de', 'fr']]);
   t.strictSame(kindOf(whisper({ is_multilingual: '0' })), ['whisper', false, ['en']]);
   t.strictSame(kindOf({ 'model.onnx': model({ model_type: 'paraformer' }) }).slice(0, 2), [
     'paraformer',
@@ -151,13 +159,20 @@ function germanFolder(): string {
   return path;
 }
 
+/** A Whisper that writes which language it was told, said to know French and Japanese. */
+function toldFolder(): string {
+  const { path } = folderOf({ '.model.json': JSON.stringify({ languages: ['fr', 'ja'] }) });
+  writeWhisper(path);
+  return path;
+}
+
 t.test(
   'a gateway hears with several folders by language, within their memory, and times words',
   async (t) => {
     const gateway = await startGateway({
       TTS_ENGINES: 'flite',
       STT_ENGINES: 'sherpa',
-      SHERPA_STT: `${join(defaultModelsFolder, 'moonshine')},${germanFolder()}`,
+      SHERPA_STT: [toldFolder(), join(defaultModelsFolder, 'moonshine'), germanFolder()].join(','),
       // For one of them at a time.
       SHERPA_MEMORY_MB: '60',
     });
@@ -175,10 +190,16 @@ t.test(
       for (const [name, value] of Object.entries(fields)) form.append(name, value);
       const init = { method: 'POST', headers: gateway.authorization, body: form };
       const answer = await fetch(`${gateway.base}/v1/asr`, init);
-      const heard = (await answer.json()) as { text: string; segments: { start: number; end: number }[] };
+      const heard = (await answer.json()) as {
+        text: string;
+        segments: { start: number; end: number }[];
+        language_code?: string;
+        language?: string;
+      };
       return { status: answer.status, ...heard };
     }
-    const timed = await hear({ ignore_timestamps: 'false' });
+    const timed = await hear({ ignore_timestamps: 'false', language: 'en-GB' });
+    t.match(timed, { language_code: 'en', language: 'English' });
     t.ok(wordErrors(text, timed.text) <= 1, timed.text);
     t.equal(timed.segments.length, timed.text.split(' ').length);
     t.ok(timed.segments.every(({ start, end }) => end > start));
@@ -186,7 +207,11 @@ t.test(
       const { text: heard } = await hear({ language });
       t.ok(wordErrors(text, heard) <= 1, `${language}: ${heard}`);
     }
-    t.equal((await hear({ language: 'fr' })).status, 400, 'none of them hears French');
+    const french = { text: /^bonjour/, language_code: 'fr', language: 'French' };
+    t.match(await hear({ language: 'fr' }), french, 'the hint reaches the model');
+    const found = { text: /^konnichiwa/, language_code: 'ja', language: 'Japanese' };
+    t.match(await hear({}), found, 'without a hint the language is found, and told');
+    t.equal((await hear({ language: 'es' })).status, 400, 'none of them hears Spanish');
   },
 );
 

@@ -83,6 +83,9 @@ t.test('words are those of the service, else those of its segments', async (t) =
     { text: 'bb', start: 2, end: 3 },
   ]);
   t.same(piece({ text: 'x', words: 'no' }), { text: 'x' });
+  t.same(piece({ text: 'x', language: 'german' }), { text: 'x', language: 'de' }, 'a language in English');
+  t.same(piece({ text: 'x', language_code: 'ja', language: '' }), { text: 'x', language: 'ja' });
+  t.same(piece({ text: 'x', language: 'gibberish' }), { text: 'x' });
   for (const wrong of [null, [], 7, { text: 5 }, {}])
     t.throws(() => piece(wrong), { code: 'provider_failed' });
   t.throws(() => pieceOf(Buffer.from('<html>')), { code: 'provider_failed' });

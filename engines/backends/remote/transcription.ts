@@ -1,6 +1,7 @@
 /** Recognition by a remote service: long audio in pieces that are cut where it is quietest, one after the other. */
 import { RECOGNITION_RATE } from '../../../contracts/audio.js';
 import { ServiceError } from '../../../contracts/errors.js';
+import { LANGUAGE_CODES } from '../../../contracts/languages.js';
 import type {
   SttCapabilities,
   SttEngine,
@@ -47,6 +48,8 @@ interface RemoteWord {
 
 interface RemoteTranscript {
   readonly text?: unknown;
+  readonly language?: unknown;
+  readonly language_code?: unknown;
   readonly words?: unknown;
   readonly segments?: unknown;
 }
@@ -59,6 +62,16 @@ function spanOf({ text, word, start, end }: RemoteWord): SttWord[] {
 
 const spansOf = (list: unknown): SttWord[] =>
   Array.isArray(list) ? list.flatMap((item) => spanOf((item ?? {}) as RemoteWord)) : [];
+
+const NAMES = new Intl.DisplayNames('en', { type: 'language' });
+const CODES = new Map(LANGUAGE_CODES.flatMap((code) => [[code, code], [NAMES.of(code)?.toLowerCase(), code]])); // prettier-ignore
+
+/** The language that a service heard, which some write as a code and some in English. */
+function languageIn({ language_code: code, language: name }: RemoteTranscript) {
+  const heard = [code, name].map((said) => typeof said === 'string' && CODES.get(said.toLowerCase()));
+  const language = heard.find((found) => typeof found === 'string');
+  return language === undefined ? {} : { language };
+}
 
 /** Words where the service has them, else those of its segments by their length. Errors: `provider_failed`. */
 export function pieceOf(reply: Buffer): SttPiece {
@@ -74,7 +87,7 @@ export function pieceOf(reply: Buffer): SttPiece {
   const timed = spansOf(words);
   const shared = spansOf(segments).flatMap((segment) => share(wordsIn(segment.text), segment));
   const found = timed.length > 0 ? timed : shared;
-  return { text: text.trim(), ...(found.length > 0 && { words: found }) };
+  return { text: text.trim(), ...languageIn(transcript ?? {}), ...(found.length > 0 && { words: found }) };
 }
 
 export type TranscribePiece = (

@@ -1,6 +1,6 @@
 /**
  * The kinds of recognition models that sherpa-onnx runs, as a table: how a folder is known to hold one, how it is
- * opened, how long a piece may be and which languages it transcribes. A new kind is a row.
+ * opened, how long a piece may be, which languages it transcribes and how it is told one. A new kind is a row.
  */
 import type { OfflineModelConfig, OnlineModelConfig } from 'sherpa-onnx-node';
 import type { LanguageCode } from '../../../contracts/languages.js';
@@ -10,12 +10,24 @@ import { type ModelFolder, SHERPA } from './folder.js';
 
 type Metadata = ReadonlyMap<string, string>;
 type Languages = SttCapabilities['languages'];
+export type OfflineConfig = Omit<OfflineModelConfig, 'tokens' | 'numThreads' | 'debug'>;
+
+/** How a model that knows several languages is told which one it hears. */
+export interface LanguageHint {
+  /** The model's code of each language that it can be told: the runtime ends the process at any other. */
+  readonly codes: ReadonlyMap<LanguageCode, string>;
+  /** Whether an opened model takes another language; else it is opened anew for each. */
+  readonly changes: boolean;
+  config(code: string): OfflineConfig;
+}
 
 /** Whole pieces at once, or a streaming model that is given a piece bit by bit. */
 export type SherpaModel =
   | {
       readonly streaming: false;
-      readonly config: Omit<OfflineModelConfig, 'tokens' | 'numThreads' | 'debug'>;
+      readonly config: OfflineConfig;
+      /** Absent: the model knows one language, or takes no hint. */
+      readonly hint?: LanguageHint;
     }
   | { readonly streaming: true; readonly config: Omit<OnlineModelConfig, 'tokens' | 'numThreads' | 'debug'> };
 
@@ -27,7 +39,7 @@ interface Kind {
   readonly files: readonly RegExp[];
   readonly maxPieceSeconds: number;
   languages(metadata: Metadata): Languages;
-  model(folder: ModelFolder): SherpaModel;
+  model(folder: ModelFolder, metadata: Metadata): SherpaModel;
 }
 
 export interface SherpaStt {
@@ -43,10 +55,29 @@ const ANY = /\.onnx$/;
 const TOKENS = /(^|-)tokens\.txt$/;
 
 const english = (): Languages => ['en'];
-const offline = (config: (SherpaModel & { streaming: false })['config']): SherpaModel => ({
-  streaming: false,
-  config,
-});
+const offline = (config: OfflineConfig): SherpaModel => ({ streaming: false, config });
+/** A model of several languages: opened without a language, and told one by a hint. */
+const told = (
+  codes: ReadonlyMap<LanguageCode, string>,
+  changes: boolean,
+  config: (code: string) => OfflineConfig,
+): SherpaModel => ({ streaming: false, config: config(''), hint: { codes, changes, config } });
+
+/** Languages that Whisper calls otherwise than we do. */
+const WHISPER_NAMES: Readonly<Record<string, LanguageCode>> = { no: 'nb', jw: 'jv' };
+
+/** Whisper's codes, as the model says them; none of one that knows English alone. */
+function whisperCodes(metadata: Metadata): ReadonlyMap<LanguageCode, string> {
+  const codes = metadata.get('all_language_codes')?.split(',').filter(Boolean) ?? [];
+  const renamed = codes.flatMap((code) =>
+    WHISPER_NAMES[code] ? [[WHISPER_NAMES[code], code] as const] : [],
+  );
+  return new Map([...codes.map((code) => [code, code] as const), ...renamed]);
+}
+
+const sameCodes = (codes: readonly LanguageCode[]) => new Map(codes.map((code) => [code, code]));
+const SENSE_VOICE = sameCodes(['zh', 'en', 'ja', 'ko', 'yue']);
+const CANARY = sameCodes(['en', 'es', 'de', 'fr']);
 
 const one = (folder: ModelFolder, pattern = ANY): { readonly model: string } => ({
   model: folder.file(pattern, 'model (*.onnx)'),
@@ -61,7 +92,7 @@ const transducer = (folder: ModelFolder) => ({
 const ctc = (
   name: string,
   type: RegExp,
-  config: (folder: ModelFolder) => (SherpaModel & { streaming: false })['config'],
+  config: (folder: ModelFolder) => OfflineConfig,
   languages: (metadata: Metadata) => Languages = english,
 ): Kind => ({
   name,
@@ -126,24 +157,52 @@ const KINDS: readonly Kind[] = [
     types: [ENCODER, /^whisper/],
     files: [ENCODER, DECODER],
     maxPieceSeconds: 28,
-    languages: (metadata) => (metadata.get('is_multilingual') === '0' ? ['en'] : 'any'),
-    model: (folder) =>
-      offline({
+    languages: (metadata) => {
+      const codes = [...whisperCodes(metadata).keys()];
+      if (metadata.get('is_multilingual') === '0') return ['en'];
+      return codes.length > 0 ? codes : 'any';
+    },
+    // Without a language it finds it by itself.
+    model: (folder, metadata) =>
+      told(whisperCodes(metadata), true, (language) => ({
         whisper: {
           encoder: folder.file(ENCODER, 'encoder'),
           decoder: folder.file(DECODER, 'decoder'),
-          // Empty: it finds the language by itself.
-          language: '',
+          language,
           task: 'transcribe',
         },
-      }),
+      })),
   },
-  ctc(
-    'sense-voice',
-    /^sense_voice/,
-    (folder) => ({ senseVoice: { ...one(folder), language: '', useInverseTextNormalization: 1 } }),
-    () => ['zh', 'en', 'ja', 'ko'],
-  ),
+  {
+    name: 'canary',
+    types: [ENCODER, /^EncDecMultiTask/],
+    files: [ENCODER, DECODER],
+    maxPieceSeconds: 20,
+    languages: () => [...CANARY.keys()],
+    // Without a language it takes everything for English.
+    model: (folder) =>
+      told(CANARY, true, (language) => ({
+        canary: {
+          encoder: folder.file(ENCODER, 'encoder'),
+          decoder: folder.file(DECODER, 'decoder'),
+          srcLang: language,
+          tgtLang: language,
+          usePnc: 1,
+        },
+      })),
+  },
+  {
+    name: 'sense-voice',
+    types: [ANY, /^sense_voice/],
+    files: [ANY],
+    maxPieceSeconds: 20,
+    languages: () => [...SENSE_VOICE.keys()],
+    // Without a language it finds it by itself.
+    model: (folder) =>
+      told(SENSE_VOICE, false, (language) => ({
+        senseVoice: { ...one(folder), language, useInverseTextNormalization: 1 },
+      })),
+  },
   ctc(
     'paraformer',
     /^paraformer/,
@@ -165,7 +224,7 @@ function fits(folder: ModelFolder, { types, files, model }: Kind): boolean {
   if (!types) return true;
   const metadata = folder.metadata(types[0]);
   if (!types[1].test(metadata.get('model_type') ?? '')) return false;
-  return !model(folder).streaming || streams(metadata);
+  return !model(folder, metadata).streaming || streams(metadata);
 }
 
 /**
@@ -186,7 +245,7 @@ export function describeSherpaStt(folder: ModelFolder, languages?: readonly Lang
   const capabilities = { languages: known, maxPieceSeconds, words: false };
   return {
     description: { name: `${SHERPA}/${folder.name}`, capabilities },
-    model: kind.model(folder),
+    model: kind.model(folder, metadata),
     tokens: folder.file(TOKENS, 'tokens.txt'),
   };
 }

@@ -7,15 +7,19 @@ import { setImmediate as turn } from 'node:timers/promises';
 import sherpa, { type OnlineRecognizer } from 'sherpa-onnx-node';
 import { RECOGNITION_RATE } from '../../../contracts/audio.js';
 import { ServiceError } from '../../../contracts/errors.js';
+import { LANGUAGE_CODES, type LanguageCode } from '../../../contracts/languages.js';
 import type { SttEngine, SttPiece } from '../../../contracts/ports/stt.js';
 import { EngineScheduler } from '../../scheduling/engine-scheduler.js';
 import { canHoldSpeech, plausible } from '../moonshine/hallucinations.js';
 import { floatsOf } from '../samples.js';
 import { ModelFolder } from './folder.js';
+import type { Loadable } from './loaded-models.js';
 import { type SherpaOptions, withDefaults } from './options.js';
 import { describeSherpaStt, type SherpaModel, type SherpaStt } from './stt-kinds.js';
 
-type Decode = (samples: Float32Array, signal: AbortSignal) => Promise<string>;
+/** One piece; `language`: the model's own code of what is spoken, undefined where nobody told. */
+type Decode = (samples: Float32Array, language: string | undefined, signal: AbortSignal) => Promise<Heard>;
+type Heard = Pick<SttPiece, 'text' | 'language'>;
 
 const FEATURES = { sampleRate: RECOGNITION_RATE, featureDim: 80 };
 const NOTHING: SttPiece = { text: '' };
@@ -29,7 +33,7 @@ async function decodeInChunks(
   recognizer: OnlineRecognizer,
   samples: Float32Array,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<Heard> {
   const stream = recognizer.createStream();
   stream.acceptWaveform({ samples, sampleRate: RECOGNITION_RATE });
   const tail = new Float32Array(TAIL_SECONDS * RECOGNITION_RATE);
@@ -40,23 +44,43 @@ async function decodeInChunks(
     recognizer.decode(stream);
     await turn();
   }
-  return recognizer.getResult(stream).text;
+  return { text: recognizer.getResult(stream).text };
 }
 
-async function load({ model, tokens }: SherpaStt): Promise<Decode> {
-  const own = { featConfig: FEATURES };
-  if (model.streaming) {
-    const modelConfig = { ...model.config, tokens, ...opened };
-    const recognizer = new sherpa.OnlineRecognizer({ ...own, modelConfig, enableEndpoint: false });
-    return (samples, signal) => decodeInChunks(recognizer, samples, signal);
-  }
-  const modelConfig = { ...model.config, tokens, ...opened };
-  const recognizer = await sherpa.OfflineRecognizer.createAsync({ ...own, modelConfig });
-  return async (samples) => {
+/** The language in what models write, `de` or `<|de|>`; none where it is no language. */
+function languageIn(written: string | undefined): { readonly language?: LanguageCode } {
+  const code = written?.replace(/[<|>]/g, '') ?? '';
+  return LANGUAGE_CODES.includes(code) ? { language: code } : {};
+}
+
+type Offline = SherpaModel & { streaming: false };
+
+/** Opens a model for whole pieces in a language, which it is told again where another one is spoken. */
+async function loadOffline({ config, hint }: Offline, tokens: string, first: string): Promise<Decode> {
+  const configIn = (language: string) => {
+    const model = language === '' ? config : (hint?.config(language) ?? config);
+    return { featConfig: FEATURES, modelConfig: { ...model, tokens, ...opened } };
+  };
+  const recognizer = await sherpa.OfflineRecognizer.createAsync(configIn(first));
+  let current = first;
+  return async (samples, language = '') => {
+    if (hint?.changes && language !== current) recognizer.setConfig(configIn((current = language)));
     const stream = recognizer.createStream();
     stream.acceptWaveform({ samples, sampleRate: RECOGNITION_RATE });
-    return (await recognizer.decodeAsync(stream)).text;
+    const { text, lang } = await recognizer.decodeAsync(stream);
+    return { text, ...languageIn(lang) };
   };
+}
+
+async function load({ model, tokens }: SherpaStt, language: string): Promise<Decode> {
+  if (!model.streaming) return loadOffline(model, tokens, language);
+  const modelConfig = { ...model.config, tokens, ...opened };
+  const recognizer = new sherpa.OnlineRecognizer({
+    featConfig: FEATURES,
+    modelConfig,
+    enableEndpoint: false,
+  });
+  return (samples, _language, signal) => decodeInChunks(recognizer, samples, signal);
 }
 
 /** Some models write in capitals only; a transcript is not shouted. */
@@ -65,24 +89,39 @@ const spelled = (text: string): string => (/\p{Ll}/u.test(text) ? text : text.to
 const filesOf = ({ config }: SherpaModel): readonly string[] =>
   Object.values(config).flatMap((part) => Object.values(part as object) as string[]);
 
+/** The model in memory: one for all languages, or one for each where it cannot be told another. */
+function loadablesOf(found: SherpaStt, bytes: number): (language: string | undefined) => Loadable<Decode> {
+  const several = !found.model.streaming && found.model.hint?.changes === false;
+  const loadables = new Map<string, Loadable<Decode>>();
+  return (language = '') => {
+    const key = several ? language : '';
+    const loadable = loadables.get(key) ?? { bytes, load: () => load(found, key) };
+    loadables.set(key, loadable);
+    return loadable;
+  };
+}
+
 /** An engine of the folder's model. Throws, for the operator to read, where the folder is not one of a known kind. */
 export function createSherpaStt(path: string, options: SherpaOptions = {}): SttEngine {
   const { memory, languages } = withDefaults(options);
   const folder = new ModelFolder(path);
   const found = describeSherpaStt(folder, languages);
-  const loadable = { bytes: folder.memoryOf(filesOf(found.model)), load: () => load(found) };
+  const loadableFor = loadablesOf(found, folder.memoryOf(filesOf(found.model)));
+  const codes = found.model.streaming ? undefined : found.model.hint?.codes;
   const scheduler = new EngineScheduler();
   const longest = found.description.capabilities.maxPieceSeconds * RECOGNITION_RATE;
   return {
     ...found.description,
-    async transcribe(samples, { demand }, signal): Promise<SttPiece> {
+    async transcribe(samples, { demand, language }, signal): Promise<SttPiece> {
       signal.throwIfAborted();
       if (samples.length > longest) throw new ServiceError('engine_failed', { message: TOO_LONG });
       if (!canHoldSpeech(samples)) return NOTHING;
       const place = scheduler.placeOf(demand);
-      const hear = () => memory.use(loadable, (decode) => decode(floatsOf(samples), signal), signal);
-      const text = await scheduler.run(place, hear, signal);
-      return { text: plausible(spelled(text.trim()), samples.length / RECOGNITION_RATE) };
+      const code = codes?.get(language ?? '');
+      const hear = () =>
+        memory.use(loadableFor(code), (decode) => decode(floatsOf(samples), code, signal), signal);
+      const { text, ...heard } = await scheduler.run(place, hear, signal);
+      return { text: plausible(spelled(text.trim()), samples.length / RECOGNITION_RATE), ...heard };
     },
   };
 }

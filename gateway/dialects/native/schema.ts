@@ -34,8 +34,12 @@ export const AsrResult = Type.Object({
       end: Type.Number({ description: 'seconds' }),
     }),
   ),
-  language_code: optional(Type.String()),
-  language: optional(Type.String()),
+  language_code: optional(
+    Type.String({
+      description: 'ISO 639-1: as the request said, else as it was heard, where the engine tells',
+    }),
+  ),
+  language: optional(Type.String({ description: 'Its name in English' })),
 });
 
 const TimedSegment = Type.Object({

@@ -75,19 +75,19 @@ const READERS: Readers<AsrInput> = {
   'application/msgpack': asrPacked,
 };
 
-/** The hint comes back, never a detection. */
-function languageOf(hint: string | undefined): Record<string, string> {
-  const code = hint?.toLowerCase().split('-')[0];
+/** The language that was asked for, else the one that was heard, where the engine tells. */
+function languageOf(hint: string | undefined, heard: string | undefined): Record<string, string> {
+  const code = hint?.toLowerCase().split(/[-_]/u)[0] ?? heard;
   if (code === undefined) return {};
   return isLanguage(code) ? { language_code: code, language: LANGUAGE_NAMES[code] } : { language_code: code };
 }
 
 /** One segment a word where words were asked for. */
-const resultOf = ({ text, duration, words = [] }: Transcript, language: string | undefined) => ({
+const resultOf = ({ text, duration, words = [], language: heard }: Transcript, hint: string | undefined) => ({
   text,
   duration: seconds(duration),
   segments: words.map(({ text, start, end }) => ({ text, start: seconds(start), end: seconds(end) })),
-  ...languageOf(language),
+  ...languageOf(hint, heard),
 });
 
 const transcribe: Handler = async (request, { transcription, keys, log }, observation) => {
