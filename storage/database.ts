@@ -146,9 +146,13 @@ const isPooler = (error: unknown): boolean =>
 /**
  * The parts of the connections' options that a pooler decides. A statement's limit in time is then set within each
  * transaction; for single statements it is the pooler's (`query_timeout`) or the role's.
+ *
+ * Behind a pooler a connection has one statement under way: PgBouncer 1.18, as Debian 12 has it, gives the server's
+ * session away at the end of the first, and the answer to what was sent behind it is lost: its caller waits for ever.
  */
 const sessionOptions = (pooled: boolean, prepare: boolean | undefined) => ({
   prepare: prepare ?? !pooled,
+  ...(pooled ? { max_pipeline: 0 } : {}),
   connection: {
     application_name: 'speech-gateway',
     ...(pooled ? {} : { statement_timeout: STATEMENT_MS }),

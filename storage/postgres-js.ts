@@ -9,7 +9,9 @@
  *   connection is used for next (#1155);
  * - a connection that comes back remembers the statement that it was lost with, its error and what waited behind it:
  *   answers go to the wrong statement, one waits for ever, and an innocent one fails with the old error;
- * - the types that a new connection asks for first fail where nobody can catch it.
+ * - the types that a new connection asks for first fail where nobody can catch it, and where a pooler answers them with
+ *   an error and a close, as PgBouncer does while its server is away, the statement behind them waits for ever;
+ * - a connection that may have no second statement under way (`max_pipeline: 0`) cannot begin a transaction.
  *
  * No release mends these. Each edit below must fit the published text exactly once, or loading fails: the
  * package is pinned, and a new version is looked at before it is taken.
@@ -44,7 +46,7 @@ const CONNECTION: readonly Edit[] = [
     chunk = nextWriteTimer = null
     socket.removeListener('data', data)`,
   },
-  // A connection that comes back begins anew. An error and a close may both come, and a statement between them.
+  // A connection that comes back begins anew, and what it was opened for fails with what it was told. An error and a close may both come, and a statement between them.
   {
     from: 'async function closed(hadError) {',
     to: `function forget() {
@@ -60,7 +62,9 @@ const CONNECTION: readonly Edit[] = [
   {
     from: `if (initial)
       return reconnect()`,
-    to: `if (initial) {
+    to: `if (initial && errorResponse)
+      errored(errorResponse)
+    if (initial) {
       forget()
       return reconnect()
     }`,
@@ -69,6 +73,13 @@ const CONNECTION: readonly Edit[] = [
     from: 'closedTime = performance.now()',
     to: `forget()
     closedTime = performance.now()`,
+  },
+  // A transaction takes its connection, whether or not more may be sent on it.
+  {
+    from: `&& sent.length < max_pipeline
+        && (!q.options.onexecute || q.options.onexecute(connection))`,
+    to: `&& (!q.options.onexecute || q.options.onexecute(connection))
+        && sent.length < max_pipeline`,
   },
   // The statement that the connection was opened for is told; this one is nobody's.
   { from: 'return fetchArrayTypes()', to: 'return fetchArrayTypes().catch(noop)' },

@@ -1,6 +1,7 @@
 /** A gateway's storage behind PgBouncer in transaction mode, as operators of many gateways have it. */
 import { spawn } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { openDatabase } from '../../storage/database.js';
@@ -14,6 +15,14 @@ import { until } from '../fixtures/until.js';
 
 const skip = skipReason('pgbouncer');
 const NOBODY = 65_534;
+
+const accepts = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(true);
+    }).on('error', () => resolve(false));
+  });
 
 /** One PgBouncer in front of the server; its address. It does not run as root. */
 async function pooler(t: Pick<Test, 'teardown'>, server: string, mode: string): Promise<string> {
@@ -33,6 +42,7 @@ async function pooler(t: Pick<Test, 'teardown'>, server: string, mode: string): 
       'auth_type = any',
     ],
     ...[`pool_mode = ${mode}`, 'default_pool_size = 3', 'max_client_conn = 100'],
+    ...['query_wait_timeout = 2', 'server_login_retry = 1'],
   ];
   writeFileSync(file, `${lines.join('\n')}\n`);
   // The socket of embedded Postgres is for its own user, so PgBouncer is that user, in a namespace where it is not root.
@@ -44,11 +54,9 @@ async function pooler(t: Pick<Test, 'teardown'>, server: string, mode: string): 
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
   t.teardown(() => child.kill('SIGKILL'));
   const url = `postgresql://postgres@127.0.0.1:${port}${target.pathname}`;
-  await until('PgBouncer answers', async () => {
+  await until('PgBouncer listens', () => {
     if (child.exitCode !== null) throw new Error(`PgBouncer ended: ${said}`);
-    const database = await openDatabase({ url, patienceMs: 0 }).catch(() => undefined);
-    await database?.close();
-    return database !== undefined;
+    return accepts(port);
   });
   return url;
 }
@@ -81,6 +89,31 @@ t.test('PgBouncer', { skip }, async (t) => {
       await until('all were heard', () => heard.length === 3);
     },
   );
+
+  t.test(
+    'in transaction mode many statements of all kinds, at once on few connections, are all answered',
+    async (t) => {
+      const url = await pooler(t, direct, 'transaction');
+      const { sql, close } = await openDatabase({ url, directUrl: direct });
+      t.teardown(() => close());
+      const kinds = [
+        () => sql`select 1 as one`,
+        (number: number) => sql`select ${number}::int + 1 as next`,
+        (number: number) => sql.begin((tx) => tx`select ${number}::int as same`),
+      ];
+      for (let round = 0; round < 50; round++) {
+        const all = Array.from({ length: 30 }, (_, number) => kinds[number % kinds.length]?.(number));
+        await Promise.all(all);
+      }
+      t.pass('none waits');
+    },
+  );
+
+  t.test('while the server is away, statements fail and do not wait', async (t) => {
+    const away = `postgresql://postgres@127.0.0.1:${await freePort()}/postgres`;
+    const url = await pooler(t, away, 'transaction');
+    await t.rejects(openDatabase({ url, directUrl: direct, patienceMs: 0 }), { name: 'StorageFailure' });
+  });
 
   t.test('in session mode the address alone will do, and it says what transaction mode needs', async (t) => {
     const url = await pooler(t, direct, 'session');
