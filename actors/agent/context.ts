@@ -4,6 +4,7 @@
  */
 import type { Cause } from './events.js';
 import type { AgentSettings } from './settings.js';
+import { detected, type EndOfTurn } from './turns/detectors.js';
 import { completenessOf, delaysOf, type TurnCompleteness } from './turns/endpointing.js';
 import { INTERRUPTION, interrupts, overlapOf, type Verdict, verdictOf } from './turns/interruption.js';
 import { type Pace, USUAL_PACE } from './turns/pace.js';
@@ -27,6 +28,8 @@ export interface Context {
   readonly said: string;
   /** Whether words are shown that are no message yet. */
   readonly shown: boolean;
+  /** That the turn was over at the last silence, by its sound; undefined where that is not known. */
+  readonly probability: number | undefined;
   /** When the user fell silent, and how this user pauses. */
   readonly silentAt: number | undefined;
   readonly pace: Pace;
@@ -40,7 +43,8 @@ export interface Context {
 
 export const contextOf = (settings: AgentSettings): Context => ({
   ...{ settings, job: 0, cause: undefined, aloud: true, span: 0, stretches: [], said: '' },
-  ...{ shown: false, silentAt: undefined, pace: USUAL_PACE, paused: false, reengaged: 0, echoes: false },
+  ...{ shown: false, probability: undefined, silentAt: undefined, pace: USUAL_PACE, paused: false },
+  ...{ reengaged: 0, echoes: false },
 });
 
 /** The user's words that are no message yet. */
@@ -94,8 +98,17 @@ export function belongToTurn(context: Context, finished: boolean): boolean {
 export const isDraftable = (context: Context): boolean =>
   hasWords(context) && !isAgreement(context) && turnCompleteness(context) !== 'unfinished';
 
-export const turnCompleteness = ({ settings, stretches }: Context): TurnCompleteness =>
-  completenessOf(finalText(stretches), settings.language);
+export const turnCompleteness = ({ settings, stretches, probability }: Context): TurnCompleteness =>
+  detected(settings.detector, completenessOf(finalText(stretches), settings.language), probability);
 
 export const delayFor = ({ settings, pace }: Context, turn: TurnCompleteness): number =>
   delaysOf(settings.eagerness, pace)[turn];
+
+export function endOfTurn(context: Context): EndOfTurn {
+  const { settings, probability } = context;
+  const completeness = turnCompleteness(context);
+  const delayMs = delayFor(context, completeness);
+  if (settings.detector === 'tables' || probability === undefined)
+    return { detector: 'tables', completeness, delayMs };
+  return { detector: settings.detector, probability, completeness, delayMs };
+}

@@ -1,5 +1,6 @@
 /** The events of a conversation's machine, and its effects (agent.ts). */
 import type { AgentSettings } from './settings.js';
+import type { EndOfTurn } from './turns/detectors.js';
 
 export type EndReason =
   'user_hangup' | 'agent_hangup' | 'conversation_timeout' | 'ended_by_api' | 'gone' | 'error';
@@ -25,6 +26,11 @@ export type AgentEvent =
   | { readonly type: 'voice'; readonly active: boolean; readonly at: number }
   /** The text of that stretch of voice so far; `final`: to its end, once a stretch. */
   | { readonly type: 'transcript'; readonly span: number; readonly text: string; readonly final: boolean }
+  /**
+   * Whether the turn is over, by how that stretch of voice sounded to its end: 0 to 1, undefined where nobody can tell.
+   * Only of agents with such a detector.
+   */
+  | { readonly type: 'sounded'; readonly span: number; readonly probability: number | undefined }
   /** A typed message; `aloud`: whether the reply is spoken. */
   | { readonly type: 'typed'; readonly text: string; readonly aloud: boolean }
   /** The agent's own words have come back through the user's microphone. */
@@ -68,10 +74,15 @@ export type AgentEvent =
 export type AgentEffect =
   /** A stretch of the user's voice begins, with this number: its audio is kept to be transcribed. */
   | { readonly type: 'beginSpan'; readonly span: number }
-  /** Transcribe that stretch to its end: one final transcript with its number is owed. */
+  /**
+   * Transcribe that stretch to its end: one final transcript with its number is owed. And listen whether the turn is
+   * over: a `sounded` with its number is of use until the next stretch.
+   */
   | { readonly type: 'transcribe'; readonly span: number }
   /** The user's words, to be shown: those since the last that were `final`, which takes the place of all before it. */
   | { readonly type: 'words'; readonly text: string; readonly final: boolean }
+  /** The user's turn is over, and has words: its message follows. */
+  | ({ readonly type: 'endOfTurn' } & EndOfTurn)
   /**
    * The user's words are part of the conversation. All words of the turn: until `closeTurn` another message takes the
    * place of this one.

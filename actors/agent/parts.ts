@@ -4,6 +4,7 @@ import {
   belongToTurn,
   type Context,
   delayFor,
+  endOfTurn,
   hasWords,
   holds,
   interruptsForSure,
@@ -61,6 +62,7 @@ const delays = {
   unfinished: ({ context }: { context: Context }) =>
     delayFor(context, 'unfinished') - delayFor(context, 'open'),
   words: TIMES.wordsMs,
+  sound: TIMES.soundMs,
   noise: TIMES.noiseMs,
   join: TIMES.joinMs,
   reengage: ({ context }: { context: Context }) => reengageMs(context.reengaged),
@@ -90,6 +92,11 @@ export const parts = setup({
     isTurn: ({ context }, turns: readonly TurnCompleteness[]) =>
       isWhole(context.stretches) && turns.includes(turnCompleteness(context)),
 
+    /** Nobody listens to how the user sounds. */
+    isByWords: ({ context }) => context.settings.detector === 'tables',
+    /** It is known of how the last stretch sounded, or will not be. */
+    isOfSpan: ({ context, event }) => event.type === 'sounded' && event.span === context.span,
+
     says: ({ context, event }, verdict: Verdict) => verdictOn(context, isFinished(event)) === verdict,
     interruptsForSure: ({ context }) => interruptsForSure(context),
     /** What was said was agreement while the agent spoke. */
@@ -106,6 +113,7 @@ export const parts = setup({
     isAsked: stateIn('#asked'),
     isVoiced: stateIn('#voiced'),
     isEndpointing: stateIn('#endpointing'),
+    isWeighed: stateIn('#weighed'),
     isUntold: stateIn('#untold'),
     isWarningDue: stateIn('#warningDue'),
     isLeaving: stateIn('#leaving'),
@@ -120,7 +128,7 @@ export const parts = setup({
   actions: {
     beginSpan: enqueueActions(({ context, enqueue }) => {
       const span = context.span + 1;
-      enqueue.assign({ span, stretches: begun(context.stretches, span) });
+      enqueue.assign({ span, stretches: begun(context.stretches, span), probability: undefined });
       enqueue.emit({ type: 'beginSpan', span });
     }),
     transcribe: emit(({ context }) => ({ type: 'transcribe' as const, span: context.span })),
@@ -143,6 +151,7 @@ export const parts = setup({
       }
       enqueue.assign({ stretches });
     }),
+    noteSound: assign(({ event }) => (event.type === 'sounded' ? { probability: event.probability } : {})),
     noteSilence: assign(({ event }) => (event.type === 'voice' ? { silentAt: event.at } : {})),
     /** The user goes on with a turn: that was a pause. */
     notePause: assign(({ context, event }) => {
@@ -160,6 +169,10 @@ export const parts = setup({
     /** The user has stopped: that is all, unless another stretch is not transcribed yet. */
     weighAll: raise(({ context }) => ({ type: 'overlap' as const, finished: isWhole(context.stretches) })),
     endTurn: raise({ type: 'turnOver' }),
+    /** Before its message. */
+    tellEnd: enqueueActions(({ context, enqueue }) => {
+      if (hasWords(context)) enqueue.emit({ type: 'endOfTurn', ...endOfTurn(context) });
+    }),
 
     /** The turn's words become its message, or take its place. */
     message: enqueueActions(({ context, enqueue }) => {

@@ -1,4 +1,6 @@
 /** An agent's settings: the parts of a published configuration that its machine reads (spec `conversation`). */
+import type { Detector } from './turns/detectors.js';
+
 export type Eagerness = 'relaxed' | 'balanced' | 'eager';
 export type Sensitivity = 'low' | 'balanced' | 'high';
 
@@ -11,6 +13,8 @@ export type Opening =
 export interface AgentSettings {
   readonly opening: Opening;
   readonly eagerness: Eagerness;
+  /** Who says that the user's turn is over. */
+  readonly detector: Detector;
   readonly interruptible: boolean;
   readonly sensitivity: Sensitivity;
   /** Whether the agent breaks a silence. */

@@ -8,6 +8,8 @@ export const TIMES = {
   noiseMs: 60 * SECOND,
   /** A transcript that is owed is waited for so long; one that comes later still is taken. */
   wordsMs: 60 * SECOND,
+  /** How the user sounded is waited for so long behind the voice; what is known later counts while the silence lasts. */
+  soundMs: 250,
   /**
    * Voice that begins before the answer has been heard for so long goes on with the sentence: nobody reacts sooner to
    * what an answer says. The answer is withdrawn, and the turn taken up again.

@@ -3,13 +3,40 @@ import { and, not } from 'xstate';
 import { parts } from './parts.js';
 import type { TurnCompleteness } from './turns/endpointing.js';
 
-const isTurn = (...turns: readonly TurnCompleteness[]) => ({ type: 'isTurn', params: turns }) as const;
-
 /** A silence that is long enough for these turns ends one of them. */
-const closes = (...turns: readonly TurnCompleteness[]) => ({ guard: isTurn(...turns), target: '#closing' });
+const closes = (...turns: readonly TurnCompleteness[]) => ({
+  guard: and(['isWeighed', { type: 'isTurn', params: turns }]),
+  target: '#closing',
+});
 
 /** The user falls silent. */
 const SILENCE = { target: 'endpointing', actions: ['noteSilence', 'transcribe'] } as const;
+
+/** How long it has lasted. A state is named after the turn for which it is long enough. */
+const silence = parts.createStateConfig({
+  initial: 'brief',
+  states: {
+    brief: { after: { complete: 'complete' } },
+    complete: { always: closes('complete'), after: { likely: 'likely' } },
+    likely: { always: closes('complete', 'likely'), after: { open: 'open' } },
+    open: { always: closes('complete', 'likely', 'open'), after: { unfinished: 'unfinished' } },
+    /** All silence has passed; the last words may not be known yet. */
+    unfinished: {
+      always: { guard: 'isWhole', target: '#closing' },
+      after: { words: '#closing' },
+    },
+  },
+});
+
+/** Whether the user sounded as if all was said: waited for in vain for a moment only. */
+const sound = parts.createStateConfig({
+  initial: 'heard',
+  on: { sounded: { guard: 'isOfSpan', target: '.weighed', actions: ['noteSound', 'weighAll'] } },
+  states: {
+    heard: { always: { guard: 'isByWords', target: 'weighed' }, after: { sound: 'weighed' } },
+    weighed: { id: 'weighed' },
+  },
+});
 
 export const user = parts.createStateConfig({
   initial: 'quiet',
@@ -72,30 +99,20 @@ export const user = parts.createStateConfig({
         },
       },
     },
-    /** Silence: a pause, or the end of the turn. A state is named after the turn for which it is long enough. */
+    /** Silence: a pause, or the end of the turn. */
     endpointing: {
       id: 'endpointing',
-      initial: 'brief',
+      type: 'parallel',
       on: {
         voice: { guard: 'isActive', target: 'speaking', actions: ['notePause', 'beginSpan'] },
         transcript: { guard: 'isOwedFinal', actions: ['noteWords', 'weighAll'] },
       },
-      states: {
-        brief: { after: { complete: 'complete' } },
-        complete: { always: closes('complete'), after: { likely: 'likely' } },
-        likely: { always: closes('complete', 'likely'), after: { open: 'open' } },
-        open: { always: closes('complete', 'likely', 'open'), after: { unfinished: 'unfinished' } },
-        /** All silence has passed; the last words may not be known yet. */
-        unfinished: {
-          always: { guard: 'isWhole', target: '#closing' },
-          after: { words: '#closing' },
-        },
-      },
+      states: { silence, sound },
     },
     /** The agent's side decides what becomes of the words before they are forgotten. */
     closing: {
       id: 'closing',
-      entry: 'endTurn',
+      entry: ['tellEnd', 'endTurn'],
       on: { turnOver: 'quiet' },
     },
   },

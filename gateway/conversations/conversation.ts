@@ -107,7 +107,7 @@ export class Conversation {
       hangUp: () => this.#machine.send({ type: 'hangUp', job: this.#job?.utterance.job ?? 0 }),
       handOver: (target, signal) => this.#handOver(target, signal),
     });
-    this.#machine = run(agentMachine, settingsOf(session.plan), clock, this.#effects);
+    this.#machine = run(agentMachine, settingsOf(session.plan, 'tables'), clock, this.#effects);
     this.#followed = this.#follow();
   }
 
@@ -210,6 +210,7 @@ export class Conversation {
       if (typed || later) this.#dialogue.userApart(text, at, backchannel);
       else this.#dialogue.user(text, at);
     },
+    endOfTurn: () => undefined,
     closeTurn: () => this.#dialogue.closeTurn(),
     reply: ({ job, cause, aloud, draft }) => {
       if (draft === undefined) this.#take();
@@ -259,7 +260,7 @@ export class Conversation {
     this.#tools.enter(plan);
     this.#listening.language = language;
     this.#send(AGENT_EVENTS.agentChanged(agentId, name));
-    this.#machine.send({ type: 'handedOver', job, settings: settingsOf(plan) });
+    this.#machine.send({ type: 'handedOver', job, settings: settingsOf(plan, 'tables') });
     return undefined;
   }
 

@@ -1,5 +1,6 @@
 /** An agent's behaviour out of its published configuration (docs/contract/platform.md 6.3). */
 import type { AgentSettings, Opening } from '../../actors/agent/settings.js';
+import type { Detector } from '../../actors/agent/turns/detectors.js';
 import type { SessionPlan } from '../../contracts/ports/sessions.js';
 import { fillerIn } from './lines.js';
 
@@ -15,8 +16,9 @@ export function fillerOf({ tools, voice }: SessionPlan['config']): string {
   return tools.filler_mode === 'fixed' ? tools.filler_message.trim() : '';
 }
 
-export const settingsOf = (plan: SessionPlan): AgentSettings => ({
+export const settingsOf = (plan: SessionPlan, detector: Detector): AgentSettings => ({
   opening: openingOf(plan),
+  detector,
   eagerness: plan.config.conversation.eagerness,
   interruptible: plan.config.conversation.interruptible,
   sensitivity: plan.config.conversation.interruption_sensitivity,

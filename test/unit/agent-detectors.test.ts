@@ -1,0 +1,185 @@
+/**
+ * Who says that a turn is over (actors/agent/turns/detectors.ts): scenarios on the simulated clock in which a model hears
+ * that the user has finished, or goes on; hears it late, or not at all.
+ */
+import t from 'tap';
+import type { AgentEffect } from '../../actors/agent/events.js';
+import type { AgentSettings } from '../../actors/agent/settings.js';
+import { TIMES } from '../../actors/agent/times.js';
+import { detected, type Detector, SURE } from '../../actors/agent/turns/detectors.js';
+import {
+  completenessOf,
+  ENDPOINTING_MS,
+  type TurnCompleteness,
+} from '../../actors/agent/turns/endpointing.js';
+import { Scene, type SceneOptions } from '../fixtures/scene.js';
+
+type EndOfTurn = Extract<AgentEffect, { readonly type: 'endOfTurn' }>;
+
+/** Milliseconds of silence, beside those that the detector of voice takes, and what the machine says of the end. */
+interface Ended extends Omit<EndOfTurn, 'type'> {
+  readonly ms: number;
+}
+
+/** The user says it all, and waits for the turn to be over. */
+function end(text: string, settings: Partial<AgentSettings>, options: SceneOptions): Ended {
+  const scene = new Scene(settings, options);
+  let ended: Ended | undefined;
+  let silentAt = 0;
+  scene.actor.on('transcribe', () => (silentAt = scene.clock.now()));
+  scene.actor.on('endOfTurn', ({ type: _, ...said }) => {
+    ended = { ...said, ms: scene.clock.now() - silentAt };
+  });
+  scene.say(text, 1500);
+  for (let waited = 0; ended === undefined && waited < 5000; waited += 5) scene.pause(5);
+  if (ended === undefined) throw new Error('the turn never ends');
+  return ended;
+}
+
+const sounding = (probability: number | undefined, ms?: number): SceneOptions => ({
+  sounds: () => ({ probability, ...(ms !== undefined && { ms }) }),
+});
+
+const EAGERNESS = ['eager', 'balanced', 'relaxed'] as const;
+const OPEN = 'I would like to go';
+const LIKELY = 'I would like to go.';
+const ASKED = 'What time is it?';
+const UNFINISHED = 'I would like to go to the';
+
+t.test('a model that is sure of the end shortens the silence, within what eagerness allows', async (t) => {
+  for (const eagerness of EAGERNESS) {
+    const { complete, likely } = ENDPOINTING_MS[eagerness];
+    t.match(end(OPEN, { eagerness, detector: 'both' }, sounding(0.97)), {
+      completeness: 'likely',
+      delayMs: likely,
+    });
+    const quick = end(LIKELY, { eagerness, detector: 'both' }, sounding(0.97));
+    t.match(quick, { detector: 'both', probability: 0.97, completeness: 'complete', delayMs: complete });
+    t.ok(quick.ms >= complete && quick.ms < likely, `${eagerness}: ${quick.ms} ms`);
+  }
+});
+
+t.test('a model that is sure that the user goes on lengthens it, to the bound of eagerness', async (t) => {
+  for (const eagerness of EAGERNESS) {
+    const { open, unfinished } = ENDPOINTING_MS[eagerness];
+    const waited = end(LIKELY, { eagerness, detector: 'both' }, sounding(0.03));
+    t.match(waited, { detector: 'both', probability: 0.03, completeness: 'unfinished', delayMs: unfinished });
+    t.ok(waited.ms >= unfinished && waited.ms < unfinished + 10, `${eagerness}: ${waited.ms} ms`);
+    t.match(end(ASKED, { eagerness, detector: 'both' }, sounding(0.03)), {
+      completeness: 'open',
+      delayMs: open,
+    });
+  }
+});
+
+t.test('words that want another are waited for, however they sounded', async (t) => {
+  const { unfinished } = ENDPOINTING_MS.balanced;
+  t.match(end(UNFINISHED, { detector: 'both' }, sounding(1)), {
+    completeness: 'unfinished',
+    delayMs: unfinished,
+  });
+  t.match(end(UNFINISHED, { detector: 'audio' }, sounding(1)), { completeness: 'complete' });
+});
+
+t.test('the model alone looks at no word', async (t) => {
+  const completeness = (text: string, probability: number) =>
+    end(text, { detector: 'audio' }, sounding(probability)).completeness;
+  for (const text of [OPEN, LIKELY, ASKED, UNFINISHED]) {
+    t.equal(completeness(text, SURE.over), 'complete', text);
+    t.equal(completeness(text, 0.5), 'open', text);
+    t.equal(completeness(text, SURE.goesOn), 'unfinished', text);
+  }
+});
+
+t.test('a model that is not sure changes nothing beside the tables', async (t) => {
+  for (const text of [OPEN, LIKELY, ASKED, UNFINISHED])
+    t.match(end(text, { detector: 'both' }, sounding(0.5)), {
+      detector: 'both',
+      completeness: completenessOf(text, 'en'),
+    });
+});
+
+t.test('the tables alone wait for no model, and hear none', async (t) => {
+  for (const options of [{}, sounding(0.01), sounding(0.99)]) {
+    const ended = end(ASKED, { detector: 'tables' }, options);
+    t.strictSame(ended, { detector: 'tables', completeness: 'complete', delayMs: 250, ms: 250 });
+  }
+});
+
+t.test('a model that says nothing is waited for TIMES.soundMs; then the tables decide', async (t) => {
+  for (const detector of ['audio', 'both'] as const) {
+    const silent = end(ASKED, { detector, eagerness: 'eager' }, {});
+    t.match(silent, { detector: 'tables', completeness: 'complete' });
+    t.notOk('probability' in silent);
+    t.equal(silent.ms, TIMES.soundMs, 'longer than the delay of an eager agent');
+    t.equal(end(LIKELY, { detector }, {}).ms, ENDPOINTING_MS.balanced.likely, 'no longer than wanted');
+  }
+});
+
+t.test('a model that has failed says so at once: nothing is waited for', async (t) => {
+  const failed = end(ASKED, { detector: 'both', eagerness: 'eager' }, sounding(undefined, 50));
+  t.match(failed, { detector: 'tables', completeness: 'complete' });
+  t.ok(failed.ms < TIMES.soundMs, `${failed.ms} ms`);
+});
+
+t.test('a late answer counts while the silence lasts', async (t) => {
+  const late = end(OPEN, { detector: 'both' }, sounding(1, 600));
+  t.match(late, { detector: 'both', completeness: 'likely' });
+  t.equal(late.ms, 600, 'it was long enough already');
+});
+
+t.test('an answer that is known before the words does not end a turn whose words are not', async (t) => {
+  const ended = end(LIKELY, { detector: 'both' }, { ...sounding(1, 20), hearMs: 700 });
+  t.equal(ended.ms, 700);
+});
+
+t.test('a user who goes on: what was heard of the first half counts no more', async (t) => {
+  const scene = new Scene(
+    { detector: 'both' },
+    { sounds: (words) => ({ probability: words === '' ? 1 : 0.5, ms: 200 }) },
+  );
+  const ends: EndOfTurn[] = [];
+  scene.actor.on('endOfTurn', (effect) => ends.push(effect));
+  scene.say('I need a room.').pause(150 + 250);
+  scene.voice(true);
+  scene.actor.send({ type: 'sounded', span: 1, probability: 1 });
+  scene.pause(500).voice(false);
+  scene.actor.send({ type: 'sounded', span: 1, probability: 1 });
+  scene.pause(10_000);
+  t.same(scene.told[0], 'user: I need a room.');
+  t.equal(ends.length, 1, 'one turn');
+  t.not(ends[0]?.probability, 0.5, 'nothing is known of the first half');
+});
+
+t.test('each end of a turn with words is told once, before its message; noise is none', async (t) => {
+  const scene = new Scene({ detector: 'both' }, sounding(0.9));
+  const effects: string[] = [];
+  scene.actor.on('*', ({ type }) => effects.push(type));
+  scene.say('What time is it?').untilAgentSpeaks().pause(8000).say('', 600).pause(4000);
+  t.equal(effects.filter((type) => type === 'endOfTurn').length, 1);
+  t.ok(effects.indexOf('endOfTurn') < effects.indexOf('message'));
+});
+
+t.test('an answer is drafted as soon as the model is sure enough of the end', async (t) => {
+  const drafts = (probability: number): number => {
+    const scene = new Scene({ detector: 'audio' }, { ...sounding(probability, 400), hearMs: 100 });
+    let drafted = 0;
+    scene.actor.on('reply', ({ draft }) => (drafted += draft === undefined ? 0 : 1));
+    scene.say(UNFINISHED, 1500).pause(250 + 405);
+    return drafted;
+  };
+  t.equal(drafts(0.01), 0);
+  t.equal(drafts(0.5), 1, 'words that looked unfinished, and did not sound so');
+});
+
+t.test('each detector makes one of four kinds of turns of words and sound', async (t) => {
+  const words: TurnCompleteness[] = ['complete', 'likely', 'open', 'unfinished'];
+  const row = (detector: Detector, probability: number | undefined) =>
+    words.map((look) => detected(detector, look, probability));
+  for (const detector of ['tables', 'audio', 'both'] as const) t.same(row(detector, undefined), words);
+  t.same(row('tables', 1), words);
+  t.same(row('both', SURE.over), ['complete', 'complete', 'likely', 'unfinished']);
+  t.same(row('both', SURE.goesOn), ['open', 'unfinished', 'unfinished', 'unfinished']);
+  t.same(row('both', SURE.over - 0.01), words);
+  t.same(row('both', SURE.goesOn + 0.01), words);
+});
