@@ -307,6 +307,14 @@ export const LIMITS = {
     urlMs: 60 * MINUTE,
     /** After the end of its session, a recording is being finished for so long. */
     settleMs: 10 * SECOND,
+    /** Part of a multipart upload: the least that S3 takes of any but the last. */
+    partBytes: 5 * MiB,
+    /** What a part does not hold yet is put into the bucket so often, in a piece of its own. */
+    pieceMs: 15 * SECOND,
+    /** Recordings that a process uploads at once. */
+    uploads: 4,
+    /** A machine that has not worked on a recording for so long is dead: another finishes it with what is there. */
+    absentMs: 5 * MINUTE,
   },
   /** Addresses that clients name and that are sent ICE checks, four or so each. */
   ice: {

@@ -22,8 +22,7 @@ import { openIdentity } from './wiring/identity.js';
 import { startTracing } from './wiring/tracing.js';
 import { permissionsFor } from './permissions.js';
 import { openPlatform } from './wiring/platform.js';
-import { startRetention } from './recordings/recording-retention.js';
-import { createRecordings } from './recordings/recordings.js';
+import { openRecordings } from './wiring/recordings.js';
 import type { RoleSockets } from './wiring/roles.js';
 import { Health } from './server/health.js';
 import { listen } from './server/listen.js';
@@ -77,8 +76,8 @@ async function openParts(config: Config, resources: Resources, log: Log) {
   const voiced = await openSpeech({ ...common, children, admission, runtimeFolder });
   const platform = await openPlatform({ ...common, ...voiced, keys });
   const address = join(runtimeFolder, `signal-${process.pid}.sock`);
-  const recordings = createRecordings({ ...common, sql: database.sql, secrets: platform.secrets });
-  const stopRetention = await startRetention({ ...common, ...database });
+  const recorded = await openRecordings({ ...common, secrets: platform.secrets });
+  const { recordings } = recorded;
   const sessions = await openSessions({ ...common, platform, admission, address, recordings });
   const transport = await openTransport({
     ...common,
@@ -90,7 +89,7 @@ async function openParts(config: Config, resources: Resources, log: Log) {
     await transport.stop(Promise.resolve());
     await transport.close();
     await tracing.stop();
-    stopRetention();
+    await recorded.stop();
     await sessions.stop();
     await platform.stop();
     voiced.stop();

@@ -143,6 +143,9 @@ async function start(
   if (config.workers === 1) loadGateway().catch(() => undefined);
   const databaseUrl = config.databaseUrl ?? opened.add(await startEmbedded({ dataDir, log })).url;
   const firstKey = await prepareDatabase(config.databaseDirectUrl ?? databaseUrl, config, log);
+  // Loaded where it is wanted: the library of buckets is a second of a start.
+  if (config.recordingsUrl !== undefined)
+    await (await import('./wiring/recordings.js')).checkRecordings(config, log);
   const serving = await serve(config, { databaseUrl, runtimeFolder, sockets: await children }, opened, log);
   const { port } = serving;
   return { port, hurry: () => serving.hurry(), greeting: greeting({ config, port, firstKey }) };

@@ -1,5 +1,5 @@
 /**
- * Rows of recorded sessions: since when, and on which machine; the audio is in files
+ * Rows of recorded sessions: since when, on which machine, and in which bucket; the audio is in files
  * (gateway/recordings/recordings.ts).
  */
 import type { Sql } from './sql.js';
@@ -7,26 +7,38 @@ import type { Sql } from './sql.js';
 export interface RecordingRow {
   readonly host: string;
   readonly startedAt: Date;
+  /** The bucket that it belongs into, `s3://bucket/prefix`; null where it stays with its machine. */
+  readonly store: string | null;
+  /** Whether all of it is in the bucket. */
+  readonly kept: boolean;
+  /** Why it never will be. */
+  readonly failure: string | null;
   /** Milliseconds since the session's end, on the database's clock; null while it goes on. */
   readonly sinceEndMs: number | null;
 }
 
 /** A call that begins anew is recorded anew. One whose session is gone leaves files that are to be removed. */
-export async function recordingBegan(sql: Sql, sessionId: string, host: string, at: Date): Promise<void> {
+export async function recordingBegan(
+  sql: Sql,
+  sessionId: string,
+  { host, store, at }: { readonly host: string; readonly store: string | null; readonly at: Date },
+): Promise<void> {
   await sql`
     with session as (select id from sessions where id = ${sessionId} for key share),
     gone as (
-      insert into deleted_recordings (session_id, host) select ${sessionId}, ${host}
-      where not exists (select from session) on conflict do nothing
+      insert into deleted_recordings (session_id, host)
+      select ${sessionId}, place from unnest(array[${host}, ${store}]::text[]) place
+      where place is not null and not exists (select from session) on conflict do nothing
     )
-    insert into recordings (session_id, host, started_at) select id, ${host}, ${at} from session
-    on conflict (session_id) do update set host = excluded.host, started_at = excluded.started_at`;
+    insert into recordings (session_id, host, store, started_at) select id, ${host}, ${store}, ${at} from session
+    on conflict (session_id) do update set host = excluded.host, store = excluded.store,
+      started_at = excluded.started_at, kept_at = null, failure = null, claimed_by = null, claimed_until = null`;
 }
 
 /** Undefined where the session was never recorded. */
 export async function readRecording(sql: Sql, sessionId: string): Promise<RecordingRow | undefined> {
   const [row] = await sql<RecordingRow[]>`
-    select r.host, r.started_at as "startedAt",
+    select r.host, r.started_at as "startedAt", r.store, r.failure, r.kept_at is not null as kept,
       (extract(epoch from now() - s.ended_at) * 1000)::float8 as "sinceEndMs"
     from recordings r join sessions s on s.id = r.session_id
     where r.session_id = ${sessionId}`;
@@ -55,6 +67,9 @@ export async function deletedRecordings(sql: Sql, host: string): Promise<readonl
   return rows.map(({ id }) => id);
 }
 
+/** How the place of a bucket begins, which no machine's name does. */
+export const BUCKET = 's3://';
+
 /** Deleted recordings of all other machines, from the one behind `after` on; none where there are no more. */
 export async function deletedElsewhere(
   sql: Sql,
@@ -63,7 +78,7 @@ export async function deletedElsewhere(
 ): Promise<readonly { readonly id: string; readonly host: string }[]> {
   return sql<{ id: string; host: string }[]>`
     select session_id as id, host from deleted_recordings
-    where host <> ${host} and session_id > ${after} and deleted_at < now() - interval '1 minute'
+    where host <> ${host} and not starts_with(host, ${BUCKET}) and session_id > ${after} and deleted_at < now() - interval '1 minute'
     order by session_id limit ${AT_ONCE}`;
 }
 
@@ -74,7 +89,7 @@ export async function deletedFilesRemoved(sql: Sql, host: string, sessionId: str
     where host = ${host} and session_id = ${sessionId} and deleted_at < now() - interval '1 minute'`;
 }
 
-/** Machines that have files of deleted recordings. */
+/** Machines and buckets that have files of deleted recordings. */
 export async function hostsOfDeleted(sql: Sql): Promise<readonly string[]> {
   const rows = await sql<{ host: string }[]>`select distinct host from deleted_recordings order by host`;
   return rows.map(({ host }) => host);

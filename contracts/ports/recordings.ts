@@ -26,6 +26,8 @@ export interface RecordingFile {
   readonly bytes: number;
   /** From that byte up to, and without, another; the file is closed when the reader leaves. */
   read(from: number, to: number): AsyncIterable<Uint8Array>;
+  /** Where clients are sent for it instead, for a while. */
+  readonly address?: string;
 }
 
 export interface Recordings {

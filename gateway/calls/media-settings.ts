@@ -1,7 +1,7 @@
 /** Settings of the processes that carry media, as JSON in their environment: media workers, or room workers. */
 import type { RoomNetwork } from '../../media/embedded/room.js';
 import type { Config } from '../config.js';
-import { recordingsFolder } from '../recordings/recordings.js';
+import { recordingsFolder } from '../recordings/folder-store.js';
 
 interface Carrying {
   /** Complexity of the Opus encoder, 0 to 10. */

@@ -9,6 +9,7 @@ import type { Sql } from '../../storage/sql.js';
 import { runningEmbedded, startEmbedded } from '../../storage/embedded.js';
 import { StorageFailure } from '../../storage/failure.js';
 import { migrate } from '../../storage/migrate.js';
+import { BUCKET } from '../../storage/recordings.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -62,6 +63,10 @@ export function table(rows: readonly string[][]): string[] {
       .trimEnd(),
   );
 }
+
+/** Who removes files of deleted recordings there: a machine, or a bucket. */
+export const removerOf = (place: string): string =>
+  place.startsWith(BUCKET) ? `A gateway that uses ${place}` : `The gateway on ${place}`;
 
 async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
   const database = await openDatabase({ url, connections: 1, patienceMs: 0 });

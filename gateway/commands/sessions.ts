@@ -4,7 +4,7 @@ import { LIMITS } from '../../contracts/limits.js';
 import type { Sql } from '../../storage/sql.js';
 import { countLiveOf, removeSomeOf } from '../../storage/sessions/removal.js';
 import { ensureDefaultWorkspace, findWorkspace } from '../../storage/workspaces.js';
-import { type Command, type Program } from './database-command.js';
+import { type Command, type Program, removerOf } from './database-command.js';
 import { removeDeletedRecordings } from '../recordings/recording-retention.js';
 
 const USAGE = `Usage: npm run sessions -- <command>
@@ -34,7 +34,7 @@ const remove: Command = {
     const kept = await countLiveOf(sql, endUserId, workspaceId);
     if (kept > 0) io.out(`Kept ${counted(kept)}, not ended yet: try again after the end.`);
     for (const host of await removeDeletedRecordings({ sql, dataDir }))
-      io.out(`The gateway on ${host} removes the recordings that it holds.`);
+      io.out(`${removerOf(host)} removes the recordings that it holds.`);
   },
 };
 

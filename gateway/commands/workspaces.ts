@@ -7,7 +7,7 @@ import {
   removeWorkspace,
   type WorkspaceRow,
 } from '../../storage/workspaces.js';
-import { type Command, isName, type Program, table } from './database-command.js';
+import { type Command, isName, type Program, removerOf, table } from './database-command.js';
 import { removeDeletedRecordings } from '../recordings/recording-retention.js';
 
 const USAGE = `Usage: npm run workspaces -- <command>
@@ -56,7 +56,7 @@ const remove: Command = {
     const { id, name } = await removeWorkspace(sql, word, options['force'] === true);
     const elsewhere = await removeDeletedRecordings({ sql, dataDir });
     io.out(`Removed workspace ${name} (${id}) and everything in it.`);
-    for (const host of elsewhere) io.out(`The gateway on ${host} removes the recordings that it holds.`);
+    for (const host of elsewhere) io.out(`${removerOf(host)} removes the recordings that it holds.`);
   },
 };
 

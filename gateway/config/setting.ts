@@ -182,6 +182,12 @@ const addressOf =
       details,
     );
 
+/** A bucket, and where in it; without the slash at its end. */
+export const bucketAddress = addressOf(
+  /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[\w!.*'()/-]*)?$/,
+  'address such as s3://bucket/prefix',
+);
+
 /** Without the slash at its end. */
 export const address = addressOf(/^https?:\/\/[^/]+/, 'http(s) address');
 export const socketAddress = addressOf(/^wss?:\/\/[^/]+/, 'ws(s) address');

@@ -17,6 +17,7 @@ import { PCM_RATES } from './pcm-rates.js';
 import { REMOTES } from './remotes.js';
 import {
   address,
+  bucketAddress,
   choice,
   count,
   type Described,
@@ -111,6 +112,23 @@ const DATABASE = {
     'Days that ended sessions are kept, with transcripts and recordings; 0 keeps them.',
   ),
   recordingDays: count('RECORDING_DAYS', 0, [0, 36_500], 'Days that recordings are kept; 0 keeps them.'),
+  recordingsUrl: bucketAddress(
+    'RECORDINGS_URL',
+    'Bucket that recordings are put into; region, endpoint and credentials by the AWS_* variables.',
+    { shown: 'recordings in DATA_DIR' },
+  ),
+  recordingsSpoolMb: count(
+    'RECORDINGS_SPOOL_MB',
+    4096,
+    [1, 1_000_000],
+    'Megabytes of recordings that may wait in DATA_DIR for their bucket, for each gateway process.',
+  ),
+  recordingsRedirect: choice(
+    'RECORDINGS_REDIRECT',
+    'false',
+    ['true', 'false'],
+    'Whether downloads are sent to the bucket, which clients must reach, rather than read through the gateway.',
+  ),
 };
 
 const ROUTED = new Set<string>([...SYNTHESIS_MODELS, ...TRANSCRIPTION_MODELS, '*']);

@@ -20,14 +20,15 @@ const PREFIXES = [
   'STT_',
   'QUOTA_',
   'PUBLIC_SESSIONS_',
+  'RECORDINGS_',
   'LIVEKIT_',
   'VENDOR_',
   'PROTOCOL_A_',
   'PROTOCOL_B_',
 ];
 
-/** Read by the packages that export spans, and by set-up's npm. */
-const OTHERS = /^(OTEL|NODE|npm)_/i;
+/** Read by the packages that export spans and reach buckets, and by set-up's npm. */
+const OTHERS = /^(OTEL|AWS|NODE|npm)_/i;
 
 /** A shorter name resembles too many others. */
 const COMPARED_LENGTH = 5;

@@ -1,7 +1,8 @@
 /**
  * Files of recordings go when they are RECORDING_DAYS old, and at once when their session or workspace is deleted:
- * removed by a gateway of the machine that has them. It is told by its host name; every ten minutes it also looks for
- * files in its data folder that were made under another name, as a container has one anew each time.
+ * removed by a gateway of the machine that has them, or from the bucket by any. A machine is told by its host name; every
+ * ten minutes it also looks for files in its data folder that were made under another name, as a container has one anew
+ * each time.
  */
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -20,7 +21,9 @@ import {
   hostsOfDeleted,
 } from '../../storage/recordings.js';
 import type { Config } from '../config.js';
-import { recordingsFolder } from './recordings.js';
+import type { Bucket } from './bucket.js';
+import { recordingsFolder } from './folder-store.js';
+import { removeDeletedObjects } from './uploads.js';
 
 export interface RetentionParts {
   readonly config: Pick<Config, 'dataDir' | 'recordingDays'>;
@@ -29,6 +32,7 @@ export interface RetentionParts {
   readonly log: Log;
   /** The name of this machine. */
   readonly host?: string;
+  readonly bucket?: Bucket | undefined;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -86,6 +90,7 @@ async function tend(parts: RetentionParts): Promise<void> {
   if (config.recordingDays > 0) await removeOldRecordings(parts);
   await removeDeletedRecordings({ sql, dataDir, host });
   await removeRenamed(sql, dataDir, host);
+  if (parts.bucket) await removeDeletedObjects(sql, parts.bucket);
 }
 
 /** One run at a time; however often it is asked for meanwhile, one more follows. */
@@ -110,12 +115,13 @@ function coalesced(work: () => Promise<unknown>): () => void {
 export async function startRetention(
   parts: RetentionParts & { readonly events: Events },
 ): Promise<() => void> {
-  const { log, clock, sql, events, host = hostname() } = parts;
+  const { log, clock, sql, events, bucket, host = hostname() } = parts;
   const { dataDir } = parts.config;
   const failed = (err: unknown): void => log.warn({ err }, 'recordings were not removed');
   const deleted = coalesced(() => removeDeletedRecordings({ sql, dataDir, host }).catch(failed));
+  const gone = coalesced(async () => bucket && removeDeletedObjects(sql, bucket).catch(failed));
   const leave = await events.listen('deleted_recordings', {
-    heard: (whose) => whose === host && deleted(),
+    heard: (whose) => (whose === bucket?.url ? gone() : whose === host && deleted()),
     // Deletions that were announced meanwhile are found by the next round.
     missed: () => undefined,
   });

@@ -1,16 +1,14 @@
 /**
  * Recordings of calls: files below `DATA_DIR/recordings/<session>`, which media workers write and all gateways of the
- * machine read (docs/contract/platform.md 6.7 `recording`; docs/contract/decisions.md 23).
+ * machine read, or objects in a bucket, once all of them is there (docs/contract/platform.md 6.7 `recording`;
+ * docs/contract/decisions.md 23).
  *
  * A track's state is read off its file: it was ended, it still grows, or whoever wrote it was stopped; then what it
  * holds can be heard, and it has failed. Files of another machine cannot be reached: the track says whose they are. An
  * address is `<session>.<role>.<expiry>.<signature>`, and leads to a file that does not change any more.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
 import type { Clock } from '../../contracts/clock.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
@@ -22,14 +20,24 @@ import type {
   RecordingTrack,
 } from '../../contracts/ports/recordings.js';
 import type { Secrets } from '../../contracts/ports/secrets.js';
-import { type LastPage, lastPage, OPUS_RATE, TAIL_BYTES } from '../../media/ogg.js';
-import { RECORDED, type RecordedRole } from '../../media/recorder.js';
+import { type LastPage, OPUS_RATE } from '../../media/ogg.js';
+import type { RecordedRole } from '../../media/recorder.js';
 import type { Sql } from '../../storage/sql.js';
 import { readRecording, recordingBegan, type RecordingRow } from '../../storage/recordings.js';
 import type { Config } from '../config.js';
+import { createFolderStore } from './folder-store.js';
+import type { RecordingStore, Track } from './store.js';
+
+/** The bucket that recordings are put into. */
+export interface BucketPlace {
+  /** `s3://bucket/prefix`. */
+  readonly url: string;
+  readonly store: RecordingStore;
+}
 
 export interface RecordingParts {
   readonly config: Pick<Config, 'dataDir'>;
+  readonly bucket?: BucketPlace | undefined;
   readonly sql: Sql;
   readonly secrets: Pick<Secrets, 'key'>;
   readonly clock: Clock;
@@ -47,29 +55,6 @@ const { urlMs, settleMs } = LIMITS.recording;
 const TOKEN = /^([\w-]{1,128})\.(agent|user)\.(\d{1,12})\.([\w-]{43})$/;
 const PATH = '/v1/agent/recordings';
 
-export const recordingsFolder = (dataDir: string): string => join(dataDir, 'recordings');
-
-/** Undefined where there is no such file. Errors: where it cannot be read. */
-async function endOf(path: string): Promise<LastPage | undefined> {
-  const file = await open(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-  });
-  if (!file) return undefined;
-  try {
-    const { size } = await file.stat();
-    const tail = Buffer.alloc(Math.min(size, TAIL_BYTES));
-    const { bytesRead } = await file.read(tail, 0, tail.length, size - tail.length);
-    return lastPage(tail.subarray(0, bytesRead)) ?? { samples: 0, ended: false };
-  } finally {
-    await file.close();
-  }
-}
-
-/** Opened by the first read. */
-async function* pieces(path: string, from: number, to: number): AsyncGenerator<Uint8Array> {
-  if (from < to) yield* createReadStream(path, { start: from, end: to - 1 }) as AsyncIterable<Buffer>;
-}
-
 const ABSENT = {
   url: null,
   expires_at: null,
@@ -83,12 +68,14 @@ const ABSENT = {
 const FAILURES = {
   interrupted: () => 'The recording ends before the call did',
   missing: () => 'The recording was not kept',
-  elsewhere: (host: string) => `The recording lies on the machine "${host}": ask a gateway there`,
+  elsewhere: ({ host }: RecordingRow) => `The recording lies on the machine "${host}": ask a gateway there`,
+  other_bucket: () => 'The recording lies in a bucket that this gateway does not use',
+  not_uploaded: ({ failure }: RecordingRow) => `The recording was not uploaded: ${failure}`,
 } as const;
 
-const failure = (code: keyof typeof FAILURES, host: string) => ({
+const failure = (code: keyof typeof FAILURES, row: RecordingRow) => ({
   status: 'failed' as const,
-  error: FAILURES[code](host),
+  error: FAILURES[code](row),
   error_code: code,
 });
 
@@ -137,47 +124,88 @@ class Addresses {
   }
 }
 
-export function createRecordings(parts: RecordingParts): HeldRecordings {
-  const { config, sql, secrets, clock, log, host = hostname() } = parts;
-  const addresses = new Addresses(secrets.key('recording urls'), clock);
-  const fileOf = (sessionId: string, role: RecordedRole): string =>
-    join(recordingsFolder(config.dataDir), sessionId, RECORDED[role]);
+/** How far a track goes, as far as it can be known. */
+type Found =
+  | { readonly state: 'growing' }
+  | { readonly state: 'lost'; readonly code: keyof typeof FAILURES }
+  | { readonly state: 'there'; readonly end: LastPage };
 
-  async function trackOf(id: string, role: RecordedRole, row: RecordingRow, baseUrl: string) {
-    const track = { role, ...ABSENT, started_at: row.startedAt.toISOString() };
-    const end = await endOf(fileOf(id, role));
-    const settled = row.sinceEndMs !== null && row.sinceEndMs > settleMs;
-    if (!end?.ended && !settled) return { ...track, status: 'active' as const };
-    if (!end) return { ...track, ...failure(row.host === host ? 'missing' : 'elsewhere', row.host) };
-    const known = { ...track, ...length(row.startedAt, end), ...addresses.sign(id, role, baseUrl) };
-    return end.ended
-      ? { ...known, status: 'complete' as const }
-      : { ...known, ...failure('interrupted', row.host) };
+const GROWING: Found = { state: 'growing' };
+const lost = (code: keyof typeof FAILURES): Found => ({ state: 'lost', code });
+
+/** What is known of the tracks of recordings, and where they are to be had. */
+class Tracks {
+  readonly #folder: RecordingStore;
+
+  constructor(
+    dataDir: string,
+    private readonly host: string,
+    private readonly bucket: BucketPlace | undefined,
+    private readonly addresses: Addresses,
+  ) {
+    this.#folder = createFolderStore(dataDir);
   }
 
+  /** Undefined where it lies in another bucket. */
+  storeOf({ store }: RecordingRow): RecordingStore | undefined {
+    if (store === null) return this.#folder;
+    return store === this.bucket?.url ? this.bucket.store : undefined;
+  }
+
+  async #inFolder(track: Track, row: RecordingRow): Promise<Found> {
+    const end = await this.#folder.end(track);
+    const settled = row.sinceEndMs !== null && row.sinceEndMs > settleMs;
+    if (!end?.ended && !settled) return GROWING;
+    return end ? { state: 'there', end } : lost(row.host === this.host ? 'missing' : 'elsewhere');
+  }
+
+  async #inBucket(track: Track, row: RecordingRow): Promise<Found> {
+    if (row.failure !== null) return lost('not_uploaded');
+    if (!row.kept) return GROWING;
+    const store = this.storeOf(row);
+    if (!store) return lost('other_bucket');
+    const end = await store.end(track);
+    return end ? { state: 'there', end } : lost('missing');
+  }
+
+  async read(sessionId: string, role: RecordedRole, row: RecordingRow, baseUrl: string) {
+    const { startedAt } = row;
+    const known = { role, ...ABSENT, started_at: startedAt.toISOString() };
+    const place = { sessionId, role, startedAt };
+    const found = await (row.store === null ? this.#inFolder(place, row) : this.#inBucket(place, row));
+    if (found.state === 'growing') return { ...known, status: 'active' as const };
+    if (found.state === 'lost') return { ...known, ...failure(found.code, row) };
+    const address = this.addresses.sign(sessionId, role, baseUrl);
+    const there = { ...known, ...length(startedAt, found.end), ...address };
+    return found.end.ended
+      ? { ...there, status: 'complete' as const }
+      : { ...there, ...failure('interrupted', row) };
+  }
+}
+
+export function createRecordings(parts: RecordingParts): HeldRecordings {
+  const { config, bucket, sql, secrets, clock, log, host = hostname() } = parts;
+  const addresses = new Addresses(secrets.key('recording urls'), clock);
+  const all = new Tracks(config.dataDir, host, bucket, addresses);
   return {
     began(sessionId, at) {
-      recordingBegan(sql, sessionId, host, at).catch((error: unknown) =>
+      const store = bucket?.url ?? null;
+      recordingBegan(sql, sessionId, { host, store, at }).catch((error: unknown) =>
         log.error({ err: error }, 'a recording is not listed'),
       );
     },
     async read(sessionId, baseUrl) {
       const row = await readRecording(sql, sessionId);
       if (!row) return undefined;
-      const tracks = (['agent', 'user'] as const).map((role) => trackOf(sessionId, role, row, baseUrl));
+      const tracks = (['agent', 'user'] as const).map((role) => all.read(sessionId, role, row, baseUrl));
       return wholeOf(sessionId, await Promise.all(tracks));
     },
     async open(token): Promise<RecordingFile | undefined> {
       const { sessionId, role } = addresses.read(token) ?? {};
       if (sessionId === undefined || role === undefined) return undefined;
       // A deleted recording is not played any more, wherever its files still are.
-      if (!(await readRecording(sql, sessionId))) return undefined;
-      const path = fileOf(sessionId, role);
-      const size = await stat(path).then(
-        (file) => file.size,
-        () => undefined,
-      );
-      return size === undefined ? undefined : { bytes: size, read: (from, to) => pieces(path, from, to) };
+      const row = await readRecording(sql, sessionId);
+      return row && all.storeOf(row)?.open({ sessionId, role, startedAt: row.startedAt });
     },
   };
 }

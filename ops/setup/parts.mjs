@@ -8,8 +8,13 @@ export const KINDS = { dev: 'dev', extras: 'peer' };
 
 export const EVERYTHING = Object.keys(KINDS);
 
-/** The variables that need the extras: rtc-node for LiveKit, OpenTelemetry's exporter for tracing. */
-const EXTRA_VARIABLES = ['LIVEKIT_URL', 'OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'];
+/** The variables that need the extras: rtc-node for LiveKit, the client of S3, OpenTelemetry's exporter for tracing. */
+const EXTRA_VARIABLES = [
+  'LIVEKIT_URL',
+  'RECORDINGS_URL',
+  'OTEL_EXPORTER_OTLP_ENDPOINT',
+  'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+];
 
 /** The parts that a gateway with these settings needs. */
 export const partsToRun = (env = process.env) =>

@@ -3,34 +3,22 @@
  * dies (docs/contract/platform.md 6.7). Judged by ffmpeg.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import t, { type Test } from 'tap';
-import { randomIds } from '../../contracts/ids.js';
-import { silentLog } from '../../contracts/log.js';
-import type { Recording, RecordingTrack } from '../../contracts/ports/recordings.js';
-import { DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
-import { RawJson } from '../../contracts/raw-json.js';
+import t from 'tap';
+import type { Recording } from '../../contracts/ports/recordings.js';
 import {
   removeDeletedRecordings,
   removeOldRecordings,
   removeRenamed,
 } from '../../gateway/recordings/recording-retention.js';
-import { createRecordings } from '../../gateway/recordings/recordings.js';
-import { OggOpusWriter } from '../../media/ogg.js';
-import { silence } from '../../media/ogg-packets.js';
-import { createSecrets } from '../../storage/secrets.js';
-import { createSessions } from '../../storage/sessions.js';
-import { ensureDefaultWorkspace } from '../../storage/workspaces.js';
 import { AUDIBLE, letGo } from '../fixtures/caller.js';
 import { rmsOf } from '../fixtures/codecs-audio.js';
 import { type Invite, Talks } from '../fixtures/conversation.js';
-import { SimulatedClock } from '../fixtures/edge-clock.js';
 import { externalTool, skipReason } from '../fixtures/external.js';
 import { memberOf } from '../fixtures/family.js';
 import { said } from '../fixtures/model.js';
-import { startPostgres } from '../fixtures/postgres.js';
+import { machines, trackOf, writeTrack } from '../fixtures/recorded.js';
 import { until } from '../fixtures/until.js';
 
 t.teardown(letGo);
@@ -59,9 +47,6 @@ function soundsIn(samples: Int16Array): [number, number][] {
   }
   return spans;
 }
-
-const trackOf = ({ tracks }: Recording, role: string): RecordingTrack =>
-  tracks.find((track) => track.role === role)!;
 
 const statesOf = ({ tracks }: Recording) => tracks.map(({ role, status, error }) => [role, status, error]);
 /** Each track's address, and its error where it has none. */
@@ -214,59 +199,6 @@ t.test('on one gateway', async (t) => {
     t.ok(duration_ms! > 0 && soundsIn(samples).length > 0, 'it can be heard up to there');
   });
 });
-
-/** Gateways on one database, each with a data folder of its own, where `host` says so. */
-async function machines(t: Pick<Test, 'teardown'>) {
-  const { sql } = await (await startPostgres(t)).migrated();
-  const workspaceId = await ensureDefaultWorkspace(sql, randomIds);
-  const sessions = createSessions({ sql, ids: randomIds, defaultLimit: 10 });
-  const folder = mkdtempSync(join(tmpdir(), 'rec-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  const clock = new SimulatedClock();
-  clock.advance(1_800_000_000_000);
-  const on = (host: string) => {
-    const config = { dataDir: join(folder, host) };
-    const secrets = createSecrets('the secret of one installation');
-    return createRecordings({ config, sql, secrets, clock, log: silentLog, host });
-  };
-  return {
-    sql,
-    clock,
-    on,
-    dataDir: (host: string): string => join(folder, host),
-    async session(): Promise<string> {
-      const record = await sessions.create({
-        ...{ workspaceId, agentId: 'agent_1', agentName: 'Bakery', versionNumber: 1, source: 'api_key' },
-        ...{ name: null, endUserId: null, metadata: new RawJson('{}'), overrides: {} },
-        plan: {
-          ...{ config: { ...DEFAULT_CONFIG, webhooks: { post_call: [] } }, tools: [], knowledge: [] },
-          ...{ configHash: '', maxDurationSeconds: 600, recordAudio: true, toolEvents: true },
-          ...{ worldContext: true, timezone: 'UTC' },
-        },
-      });
-      return record.id;
-    },
-    end: (id: string, secondsAgo: number) => sql`
-      update sessions set status = 'completed', ended_at = now() - ${secondsAgo}::int * interval '1 second'
-      where id = ${id}`,
-  };
-}
-
-/** An hour of silence, or the beginning of one. */
-function writeTrack(dataDir: string, id: string, role: string, seconds: number, ends = true): Buffer {
-  const writer = new OggOpusWriter(1);
-  const pages = [writer.head()];
-  for (const { packet, samples } of silence(seconds * 48_000)) {
-    const page = writer.add(packet, samples);
-    if (page) pages.push(page);
-  }
-  if (ends) pages.push(writer.end());
-  const folder = join(dataDir, 'recordings', id);
-  mkdirSync(folder, { recursive: true });
-  const bytes = Buffer.concat(pages);
-  writeFileSync(join(folder, `${role}.ogg`), bytes);
-  return bytes;
-}
 
 t.test('on several machines, and later', async (t) => {
   const { sql, clock, on, dataDir, session, end } = await machines(t);

@@ -246,6 +246,10 @@ const CONTRACT = {
     waitingBytes: 1 * MiB,
     urlMs: 60 * MINUTE,
     settleMs: 10 * SECOND,
+    partBytes: 5 * MiB,
+    pieceMs: 15 * SECOND,
+    uploads: 4,
+    absentMs: 5 * MINUTE,
   },
   ice: {
     perConnection: 16,

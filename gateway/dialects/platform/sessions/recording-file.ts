@@ -40,12 +40,19 @@ function reply(file: RecordingFile, part: Part | undefined): Reply {
   };
 }
 
+/** Addresses of a bucket are signed for reading, and for nothing else. */
+const sentTo = (location: string): Reply => ({
+  status: 307,
+  headers: { location, 'cache-control': 'private, no-store' },
+});
+
 interface RecordingFileParts {
   readonly recordings: Pick<Recordings, 'open'>;
 }
 
-const download: Handler<RecordingFileParts, void> = async ({ params, headers }, { recordings }) => {
+const download: Handler<RecordingFileParts, void> = async ({ params, headers, method }, { recordings }) => {
   const file = found(await recordings.open(params['token'] ?? ''), 'Recording');
+  if (file.address !== undefined && method === 'GET') return sentTo(file.address);
   return reply(file, partOf(headers.get('range') ?? '', file.bytes));
 };
 
@@ -67,6 +74,7 @@ export const RECORDING_FILE_ROWS: readonly Row<RecordingFileParts, void>[] = [
       responses: {
         200: { description: 'The audio', content: audio },
         206: { description: 'A part of it', content: audio },
+        307: { description: 'It is to be had at the address in `location`, where the gateway is set up so' },
         ...FAILURES,
       },
     },

@@ -1,0 +1,44 @@
+/** Recordings as files below `DATA_DIR/recordings/<session>`, which media workers write. */
+import { createReadStream } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { LastPage } from '../../media/ogg.js';
+import { RECORDED, type RecordedRole } from '../../media/recorder.js';
+import { endIn, type RecordingStore, TAIL_BYTES } from './store.js';
+
+export const recordingsFolder = (dataDir: string): string => join(dataDir, 'recordings');
+
+export const fileOf = (dataDir: string, sessionId: string, role: RecordedRole): string =>
+  join(recordingsFolder(dataDir), sessionId, RECORDED[role]);
+
+const absent = (error: NodeJS.ErrnoException): undefined => {
+  if (error.code !== 'ENOENT') throw error;
+};
+
+/** Undefined where there is no such file. Errors: where it cannot be read. */
+export async function endOfFile(path: string): Promise<LastPage | undefined> {
+  const file = await open(path).catch(absent);
+  if (!file) return undefined;
+  try {
+    const { size } = await file.stat();
+    const tail = Buffer.alloc(Math.min(size, TAIL_BYTES));
+    const { bytesRead } = await file.read(tail, 0, tail.length, size - tail.length);
+    return endIn(tail.subarray(0, bytesRead));
+  } finally {
+    await file.close();
+  }
+}
+
+/** Opened by the first read. */
+export async function* piecesOfFile(path: string, from: number, to: number): AsyncGenerator<Uint8Array> {
+  if (from < to) yield* createReadStream(path, { start: from, end: to - 1 }) as AsyncIterable<Buffer>;
+}
+
+export const createFolderStore = (dataDir: string): RecordingStore => ({
+  end: ({ sessionId, role }) => endOfFile(fileOf(dataDir, sessionId, role)),
+  async open({ sessionId, role }) {
+    const path = fileOf(dataDir, sessionId, role);
+    const file = await stat(path).catch(() => undefined);
+    return file && { bytes: file.size, read: (from, to) => piecesOfFile(path, from, to) };
+  },
+});

@@ -1,0 +1,227 @@
+/**
+ * Puts recordings into the bucket while their calls go on: a process of the machine claims them, and uploads what has
+ * come since, a few at a time. A bucket that is away is asked again, ever less often, while the files wait in the data
+ * folder; what does not fit there is given up, oldest first. The call itself never waits for any of it.
+ */
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '../../contracts/clock.js';
+import { LIMITS } from '../../contracts/limits.js';
+import type { Log } from '../../contracts/log.js';
+import { repeat } from '../../contracts/repeat.js';
+import { waitUpTo } from '../../contracts/timeouts.js';
+import { RECORDED, type RecordedRole } from '../../media/recorder.js';
+import type { Sql } from '../../storage/sql.js';
+import {
+  type Claimant,
+  claimDeleted,
+  claimUploads,
+  releaseUploads,
+  settledOf,
+  settleUpload,
+  type Upload,
+} from '../../storage/recording-uploads.js';
+import { deletedFilesRemoved } from '../../storage/recordings.js';
+import type { Bucket } from './bucket.js';
+import { emptyBucket, keyOf } from './bucket-store.js';
+import { endOfFile, fileOf, recordingsFolder } from './folder-store.js';
+import { bucketError } from './s3.js';
+import { TrackUpload } from './track-upload.js';
+
+export interface UploadParts {
+  readonly bucket: Bucket;
+  readonly sql: Sql;
+  readonly dataDir: string;
+  readonly host: string;
+  readonly processId: string;
+  /** Bytes that may wait for the bucket. */
+  readonly spoolBytes: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const { pieceMs, settleMs, uploads: AT_ONCE, absentMs } = LIMITS.recording;
+const LEASE_MS = 60_000;
+const RENEW_MS = 10_000;
+const TIDY_MS = 10 * 60_000;
+/** Between two attempts at one recording: doubled with each failure. */
+const RETRY_MS = { first: 1000, most: 60_000 };
+/** A stopping process finishes what it can in that time; the rest waits for the next. */
+const FINISH_MS = 10_000;
+/** A file of a renamed machine is that of the call if it was made when the call began. */
+const SAME_START_MS = 60_000;
+const ROLES = Object.keys(RECORDED) as readonly RecordedRole[];
+
+const idOf = ({ sessionId, startedAt }: Upload): string => `${sessionId} ${startedAt.getTime()}`;
+
+/** A few at a time. `work` never rejects. */
+async function fewAtOnce<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const left = [...items];
+  const next = async (): Promise<void> => {
+    for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, next));
+}
+
+interface Attempts {
+  readonly count: number;
+  /** Not before that moment of the clock. */
+  readonly notBefore: number;
+}
+
+export class RecordingUploads {
+  readonly #claimant: Claimant;
+  #claimed: readonly Upload[] = [];
+  #working = Promise.resolve();
+  readonly #tracks = new Map<string, TrackUpload>();
+  readonly #failed = new Map<string, Attempts>();
+
+  constructor(private readonly parts: UploadParts) {
+    const { bucket, host, processId } = parts;
+    this.#claimant = { store: bucket.url, host, processId };
+  }
+
+  /** What this process works on from now on. */
+  async claim(): Promise<void> {
+    this.#claimed = await claimUploads(this.parts.sql, this.#claimant, { leaseMs: LEASE_MS, absentMs });
+    const ids = new Set(this.#claimed.map(idOf));
+    for (const key of this.#tracks.keys()) if (!ids.has(key.replace(/ \w+$/, ''))) this.#tracks.delete(key);
+    for (const id of this.#failed.keys()) if (!ids.has(id)) this.#failed.delete(id);
+  }
+
+  /** One round over all of them, behind the one that goes on; never rejects. */
+  work(): Promise<void> {
+    return (this.#working = this.#working.then(() => this.#round()));
+  }
+
+  async #round(): Promise<void> {
+    await fewAtOnce(this.#claimed, (upload) => this.#advance(upload));
+    await this.#keepWithinBound();
+  }
+
+  async #advance(upload: Upload): Promise<void> {
+    const id = idOf(upload);
+    const { count = 0, notBefore = 0 } = this.#failed.get(id) ?? {};
+    const { clock, log } = this.parts;
+    if (clock.now() < notBefore || !this.#claimed.some((other) => idOf(other) === id)) return;
+    try {
+      const ended = await Promise.all(ROLES.map((role) => this.#advanceTrack(upload, role)));
+      if (ended.every(Boolean)) await this.#settle(upload, null);
+      this.#failed.delete(id);
+    } catch (error) {
+      const waitMs = Math.min(RETRY_MS.first * 2 ** count, RETRY_MS.most);
+      this.#failed.set(id, { count: count + 1, notBefore: clock.now() + waitMs });
+      for (const role of ROLES) this.#tracks.delete(`${id} ${role}`);
+      const reason = bucketError(error);
+      log.warn(
+        { session_id: upload.sessionId, reason, attempts: count + 1 },
+        'a recording waits for its bucket',
+      );
+    }
+  }
+
+  /** Whether that side is in the bucket as a whole. */
+  async #advanceTrack(upload: Upload, role: RecordedRole): Promise<boolean> {
+    const file = await this.#fileOf(upload, role);
+    const end = file === undefined ? undefined : await endOfFile(file);
+    const settled = upload.sinceEndMs !== null && upload.sinceEndMs > settleMs;
+    const over = settled || end?.ended === true;
+    const name = `${idOf(upload)} ${role}`;
+    const key = keyOf({ ...upload, role });
+    const track = this.#tracks.get(name) ?? new TrackUpload(this.parts.bucket, key, file);
+    this.#tracks.set(name, track);
+    await track.advance(over);
+    return over;
+  }
+
+  /** The machine's own file of that call. */
+  async #fileOf({ sessionId, host, startedAt }: Upload, role: RecordedRole): Promise<string | undefined> {
+    const file = fileOf(this.parts.dataDir, sessionId, role);
+    if (host === this.parts.host) return file;
+    const made = await stat(file).then(
+      ({ birthtimeMs }) => birthtimeMs,
+      () => NaN,
+    );
+    return Math.abs(made - startedAt.getTime()) < SAME_START_MS ? file : undefined;
+  }
+
+  async #settle(upload: Upload, failure: string | null): Promise<void> {
+    const { sql, dataDir } = this.parts;
+    this.#claimed = this.#claimed.filter((other) => other !== upload);
+    if (!(await settleUpload(sql, this.#claimant, upload, failure))) return;
+    await rm(join(recordingsFolder(dataDir), upload.sessionId), { recursive: true, force: true });
+  }
+
+  async #keepWithinBound(): Promise<void> {
+    const { spoolBytes, log } = this.parts;
+    const sizes = await Promise.all(this.#claimed.map((upload) => this.#bytesOf(upload)));
+    let waiting = sizes.reduce((sum, bytes) => sum + bytes, 0);
+    for (const [index, upload] of [...this.#claimed.entries()]) {
+      if (waiting <= spoolBytes) return;
+      waiting -= sizes[index] ?? 0;
+      log.error({ session_id: upload.sessionId }, 'a recording is given up: too much waits for the bucket');
+      await this.#settle(upload, 'too much waited for the bucket').catch((error: unknown) =>
+        log.warn({ err: error }, 'a recording could not be given up'),
+      );
+    }
+  }
+
+  async #bytesOf({ sessionId }: Upload): Promise<number> {
+    const sizes = ROLES.map((role) =>
+      stat(fileOf(this.parts.dataDir, sessionId, role)).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    );
+    return (await Promise.all(sizes)).reduce((sum, bytes) => sum + bytes, 0);
+  }
+
+  /** Files that another machine has finished, or a process did not live to remove. */
+  async removeSettled(): Promise<void> {
+    const folder = recordingsFolder(this.parts.dataDir);
+    const names = await readdir(folder).catch(() => []);
+    for (const id of await settledOf(this.parts.sql, names))
+      await rm(join(folder, id), { recursive: true, force: true });
+  }
+
+  async release(): Promise<void> {
+    this.#claimed = [];
+    await releaseUploads(this.parts.sql, this.#claimant);
+  }
+}
+
+/** Objects of deleted recordings. Errors: the first one, once all have been tried. */
+export async function removeDeletedObjects(sql: Sql, bucket: Bucket): Promise<void> {
+  const failures: unknown[] = [];
+  for (let ids; (ids = await claimDeleted(sql, bucket.url)).length > 0;)
+    await fewAtOnce(ids, (id) =>
+      emptyBucket(bucket, id)
+        .then(() => deletedFilesRemoved(sql, bucket.url, id))
+        .catch((error: unknown) => void failures.push(error)),
+    );
+  if (failures.length > 0) throw failures[0] as Error;
+}
+
+export interface RunningUploads {
+  /** Finishes what it can in a few seconds; others go on with the rest. */
+  stop(): Promise<void>;
+}
+
+export function startUploads(parts: UploadParts): RunningUploads {
+  const { clock, log } = parts;
+  const uploads = new RecordingUploads(parts);
+  const failed = (error: unknown): void => log.warn({ err: error }, 'recordings are not uploaded');
+  const stops = [
+    repeat(clock, RENEW_MS, () => uploads.claim(), failed),
+    repeat(clock, pieceMs, () => uploads.work(), failed),
+    repeat(clock, TIDY_MS, () => uploads.removeSettled(), failed),
+  ];
+  return {
+    async stop() {
+      for (const stop of stops) stop();
+      const last = uploads.claim().then(() => uploads.work());
+      await waitUpTo(clock, FINISH_MS, last.catch(failed));
+      await uploads.release().catch(failed);
+    },
+  };
+}

@@ -1,0 +1,73 @@
+/**
+ * Recordings of one gateway, wired: in the data folder, or put into a bucket from there (RECORDINGS_URL), and when they
+ * go.
+ */
+import { hostname } from 'node:os';
+import type { Clock } from '../../contracts/clock.js';
+import { LIMITS } from '../../contracts/limits.js';
+import type { Log } from '../../contracts/log.js';
+import type { Secrets } from '../../contracts/ports/secrets.js';
+import type { Database } from '../../storage/database.js';
+import type { Config } from '../config.js';
+import { createBucketStore } from '../recordings/bucket-store.js';
+import { startRetention } from '../recordings/recording-retention.js';
+import { createRecordings, type HeldRecordings } from '../recordings/recordings.js';
+import { checkBucket, openS3 } from '../recordings/s3.js';
+import { startUploads } from '../recordings/uploads.js';
+
+export interface RecordingOptions {
+  readonly config: Pick<
+    Config,
+    'dataDir' | 'recordingDays' | 'recordingsUrl' | 'recordingsSpoolMb' | 'recordingsRedirect'
+  >;
+  readonly database: Database;
+  readonly secrets: Pick<Secrets, 'key'>;
+  /** Unique among all live processes. */
+  readonly processId: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const MB = 1_000_000;
+
+/** The bucket of RECORDINGS_URL. Errors: where its library is not installed. */
+const openBucket = async ({ recordingsUrl: url }: Pick<Config, 'recordingsUrl'>) =>
+  url === undefined ? undefined : openS3(url, process.env);
+
+/** Errors: in one line, where recordings cannot be put there and somebody has to mend it. */
+export async function checkRecordings(config: Pick<Config, 'recordingsUrl'>, log: Log): Promise<void> {
+  const bucket = await openBucket(config);
+  if (!bucket) return;
+  const wrong = await checkBucket(bucket);
+  bucket.close();
+  if (wrong?.fatal) throw new Error(`RECORDINGS_URL (${bucket.url}): ${wrong.reason}`);
+  if (wrong) log.warn({ reason: wrong.reason }, 'the bucket of recordings is away: they wait in DATA_DIR');
+}
+
+export interface OpenRecordings {
+  readonly recordings: HeldRecordings;
+  stop(): Promise<void>;
+}
+
+export async function openRecordings(options: RecordingOptions): Promise<OpenRecordings> {
+  const { config, database, processId, clock, log } = options;
+  const { sql, events } = database;
+  const { dataDir, recordingsRedirect, recordingsSpoolMb } = config;
+  const host = hostname();
+  const bucket = await openBucket(config);
+  const redirectFor = recordingsRedirect === 'true' ? LIMITS.recording.urlMs / 1000 : undefined;
+  const place = bucket && { url: bucket.url, store: createBucketStore(bucket, redirectFor) };
+  const common = { ...options, sql, host };
+  const recordings = createRecordings({ ...common, bucket: place });
+  const stopRetention = await startRetention({ ...common, events, bucket });
+  const spoolBytes = recordingsSpoolMb * MB;
+  const uploads = bucket && startUploads({ bucket, sql, dataDir, host, processId, spoolBytes, clock, log });
+  return {
+    recordings,
+    async stop() {
+      stopRetention();
+      await uploads?.stop();
+      bucket?.close();
+    },
+  };
+}

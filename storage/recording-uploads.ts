@@ -1,0 +1,91 @@
+/**
+ * Recordings on their way into a bucket: rows that one process at a time works on (gateway/recordings/uploads.ts). A claim
+ * ends by itself, so that a process that dies holds nothing up.
+ */
+import type { Sql } from './sql.js';
+
+export interface Upload {
+  readonly sessionId: string;
+  /** The machine that has its files. */
+  readonly host: string;
+  /** Tells the call's recordings apart: one that begins anew is recorded anew. */
+  readonly startedAt: Date;
+  /** Milliseconds since the session's end, on the database's clock; null while it goes on. */
+  readonly sinceEndMs: number | null;
+}
+
+export interface Claimant {
+  /** `s3://bucket/prefix`. */
+  readonly store: string;
+  readonly host: string;
+  readonly processId: string;
+}
+
+const AT_ONCE = 1000;
+
+/**
+ * Takes, or keeps, uploads: those of this machine which nobody works on, and those of ended sessions whose machine has not
+ * worked on them for `absentMs`. The oldest first.
+ */
+export async function claimUploads(
+  sql: Sql,
+  { store, host, processId }: Claimant,
+  { leaseMs, absentMs }: { readonly leaseMs: number; readonly absentMs: number },
+): Promise<readonly Upload[]> {
+  const ms = (count: number) => sql`${count}::int * interval '1 millisecond'`;
+  const rows = await sql<Upload[]>`
+    with mine as (
+      select r.session_id, s.ended_at from recordings r join sessions s on s.id = r.session_id
+      where r.store = ${store} and r.kept_at is null and r.failure is null and (
+        r.claimed_by = ${processId}
+        or (r.host = ${host} and coalesce(r.claimed_until, '-infinity') < now())
+        or (s.ended_at < now() - ${ms(absentMs)}
+          and coalesce(r.claimed_until, r.started_at) < now() - ${ms(absentMs)}))
+      order by r.started_at limit ${AT_ONCE} for update of r skip locked)
+    update recordings r set claimed_by = ${processId}, claimed_until = now() + ${ms(leaseMs)}
+    from mine where r.session_id = mine.session_id
+    returning r.session_id as "sessionId", r.host, r.started_at as "startedAt",
+      (extract(epoch from now() - mine.ended_at) * 1000)::float8 as "sinceEndMs"`;
+  return [...rows].sort((one, other) => one.startedAt.getTime() - other.startedAt.getTime());
+}
+
+/** Another process may take what this one has. */
+export async function releaseUploads(sql: Sql, { processId }: Claimant): Promise<void> {
+  await sql`
+    update recordings set claimed_by = null, claimed_until = null
+    where claimed_by = ${processId} and kept_at is null and failure is null`;
+}
+
+/** All of it is in the bucket, or (`failure`) never will be. False where another process has it now. */
+export async function settleUpload(
+  sql: Sql,
+  { processId }: Claimant,
+  { sessionId, startedAt }: Upload,
+  failure: string | null = null,
+): Promise<boolean> {
+  const { count } = await sql`
+    update recordings set failure = ${failure},
+      kept_at = case when ${failure}::text is null then now() end, claimed_by = null, claimed_until = null
+    where session_id = ${sessionId} and started_at = ${startedAt} and claimed_by = ${processId}`;
+  return count > 0;
+}
+
+/** Those of the sessions whose files a machine need not keep: they are in the bucket, or given up. */
+export async function settledOf(sql: Sql, sessionIds: readonly string[]): Promise<readonly string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select session_id as id from recordings where session_id = any(${sessionIds as string[]}::text[])
+      and store is not null and (kept_at is not null or failure is not null)`;
+  return rows.map(({ id }) => id);
+}
+
+/** Deleted recordings in the bucket, for this process alone for a minute. */
+export async function claimDeleted(sql: Sql, store: string): Promise<readonly string[]> {
+  const rows = await sql<{ id: string }[]>`
+    update deleted_recordings set claimed_until = now() + interval '1 minute'
+    where host = ${store} and session_id in (
+      select session_id from deleted_recordings
+      where host = ${store} and coalesce(claimed_until, '-infinity') < now()
+      order by deleted_at limit 100 for update skip locked)
+    returning session_id as id`;
+  return rows.map(({ id }) => id);
+}
