@@ -1,8 +1,8 @@
 /**
- * Samples of any rate to the rate of recognition: a windowed-sinc filter in polyphase form, streaming. Plain
+ * Samples of any rate to another, that of recognition as a rule: a windowed-sinc filter in polyphase form, streaming. Plain
  * arithmetic, 1 to 3 ms a second of audio, so that it runs beside any engine, in a child or in the gateway.
  *
- * Invariants: the output has ceil(samples × 16,000 / rate) samples, however the input is cut, and no delay;
+ * Invariants: the output has ceil(samples × target / rate) samples, however the input is cut, and no delay;
  * nothing above either rate's half is left in it.
  */
 import { RECOGNITION_RATE } from '../contracts/audio.js';
@@ -32,11 +32,11 @@ function kernel(x: number): number {
   return x === 0 ? window : (window * Math.sin(Math.PI * x)) / (Math.PI * x);
 }
 
-function makeFilter(rate: number): Filter {
-  const common = divisor(RECOGNITION_RATE, rate);
-  const phases = RECOGNITION_RATE / common;
+function makeFilter(rate: number, target: number): Filter {
+  const common = divisor(target, rate);
+  const phases = target / common;
   /** Zero crossings an input sample. */
-  const density = ROLL_OFF * Math.min(1, RECOGNITION_RATE / rate);
+  const density = ROLL_OFF * Math.min(1, target / rate);
   const half = Math.ceil(CROSSINGS / density);
   const taps = 2 * half;
   const step = rate / common;
@@ -49,20 +49,21 @@ function makeFilter(rate: number): Filter {
   return { phases, step, taps, coefficients };
 }
 
-const filters = new Map<number, Filter>();
+const filters = new Map<string, Filter>();
 
-function filterFor(rate: number): Filter {
-  const known = filters.get(rate);
+function filterFor(rate: number, target: number): Filter {
+  const key = `${rate}/${target}`;
+  const known = filters.get(key);
   if (known) return known;
   if (filters.size >= KEPT_FILTERS) filters.clear();
-  const made = makeFilter(rate);
-  filters.set(rate, made);
+  const made = makeFilter(rate, target);
+  filters.set(key, made);
   return made;
 }
 
 const toSample = (value: number): number => Math.max(-32_768, Math.min(32_767, Math.round(value)));
 
-/** One stream. `rate` in Hz, a whole number. */
+/** One stream. Rates in Hz, whole numbers. */
 export class Resampling {
   readonly #filter: Filter;
   /** Input that later output needs, with silence in front of the first sample. */
@@ -72,8 +73,8 @@ export class Resampling {
   #from: number;
   #taken = 0;
 
-  constructor(rate: number) {
-    this.#filter = filterFor(rate);
+  constructor(rate: number, target: number = RECOGNITION_RATE) {
+    this.#filter = filterFor(rate, target);
     const before = this.#filter.taps / 2 - 1;
     this.#held = new Int16Array(before);
     this.#from = -before;
@@ -125,13 +126,20 @@ export class Resampling {
   }
 }
 
-/** The stream at the rate of recognition; as it is where it has that. */
-export async function* atRecognitionRate(
+/** The stream at another rate; as it is where it has that. */
+export async function* atRate(
   audio: AsyncIterable<Int16Array>,
   rate: number,
+  target: number,
 ): AsyncGenerator<Int16Array> {
-  if (rate === RECOGNITION_RATE) return yield* audio;
-  const resampling = new Resampling(rate);
+  if (rate === target) return yield* audio;
+  const resampling = new Resampling(rate, target);
   for await (const samples of audio) yield resampling.push(samples);
   yield resampling.finish();
 }
+
+/** The stream at the rate of recognition; as it is where it has that. */
+export const atRecognitionRate = (
+  audio: AsyncIterable<Int16Array>,
+  rate: number,
+): AsyncGenerator<Int16Array> => atRate(audio, rate, RECOGNITION_RATE);

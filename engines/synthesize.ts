@@ -4,34 +4,29 @@
  * Invariants: nothing is synthesised ahead of the reader beyond the kernel's credit; the slot is given
  * back on every way out; a failure leaves the stream by throwing, never by ending it (docs/contract/limits.md).
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { encoderDelaySeconds } from '../codecs/encoder-delay.js';
 import { progressOf } from '../codecs/progress.js';
 import { ServiceError } from '../contracts/errors.js';
 import { systemClock, type Clock } from '../contracts/clock.js';
 import type { Encode } from '../contracts/ports/codec.js';
 import type { Admission, Caller } from '../contracts/ports/identity.js';
-import type {
-  StreamingSynthesisRequest,
-  Speech,
-  SynthesisRequest,
-  TextPart,
-  TimedAudio,
-  VoiceWish,
-} from '../contracts/ports/speech.js';
-import type { TtsCapabilities, TtsRequest } from '../contracts/ports/tts.js';
+import type { Speech, TextPart, TimedAudio, VoiceWish } from '../contracts/ports/speech.js';
 import type { VoiceLibrary } from '../contracts/ports/voices.js';
+import { CompositeVoice, type SpokenPart } from './composite-voice.js';
 import { scriptsIn, scriptsInLong, type TextScripts } from './language.js';
-import { paceOf, stretchedWord } from './pace.js';
-import { isTurnOver } from './loop-turn.js';
+import { paceOf } from './pace.js';
 import { hasSound } from './backends/sound.js';
 import type { Registry } from './registry.js';
 import { Listener } from './scheduling/listener.js';
-import { workspaceTag } from './scheduling/workspace-tag.js';
-import { SpeakerTags, stripTags } from './style-tags.js';
+import { isWhole, type Job, type Parts, type Request, speak } from './speaking.js';
 import { PAUSE, type Pause, type Piece, piecesOf } from './text-source.js';
 import { Timeline } from './timeline.js';
-import { checkScripts, type SelectedVoice, selectVoice } from './voice-selection.js';
+import {
+  checkScripts,
+  defaultVoices,
+  isComposite,
+  type SelectedVoice,
+  selectVoice,
+} from './voice-selection.js';
 
 export interface SpeechParts {
   readonly registry: Registry;
@@ -41,102 +36,10 @@ export interface SpeechParts {
   readonly clock?: Clock;
 }
 
-type Request = SynthesisRequest | StreamingSynthesisRequest;
-
-/** One request while it is synthesised. */
-interface Job {
-  readonly request: Request;
-  readonly caller: Caller;
-  readonly signal: AbortSignal;
-  /** Tells how urgent the next piece is. */
-  readonly listener: Listener;
-  /** Notes when which piece and word is spoken; absent where the client wants no times. */
-  readonly timeline?: Timeline;
-}
-
 const NO_AUDIO = new Uint8Array(0);
 const KIND = 'synthesis_characters';
 
-const isWhole = (request: Request): request is SynthesisRequest => typeof request.text === 'string';
-
-const mustBeHeard = (request: Request): boolean => isWhole(request) && /\S/u.test(request.text);
-
 type Pieces = AsyncGenerator<Piece | Pause>;
-
-/** The engine's options that are the same for every piece of a request. */
-function engineOptions(
-  { engine, voice, speakers, language, references }: SelectedVoice,
-  { request: { speed, sampling, normalize, latency, chunkLength, trace }, timeline }: Job,
-): Omit<TtsRequest, 'text'> {
-  const { own } = paceOf(engine.capabilities, speed);
-  const timing = timeline !== undefined && engine.capabilities.timing === 'word';
-  const traced = trace && { traceContext: trace.context };
-  return {
-    voice,
-    language,
-    speed: own,
-    timing,
-    sampling,
-    references,
-    latency,
-    chunkLength,
-    ...(speakers && { speakers }),
-    ...(normalize !== undefined && { normalize }),
-    ...traced,
-  };
-}
-
-/** Turns a piece into the engine's text: style tags are removed where the engine does not know them. */
-function engineTextFor({ styleTags, speakers }: TtsCapabilities): (text: string) => string {
-  if (!styleTags) return stripTags;
-  const tags = new SpeakerTags();
-  return speakers ? (text) => tags.carry(text) : (text) => text;
-}
-
-/**
- * The samples of the whole text, piece by piece, at the engine's rate and not yet stretched. Errors: the engine's;
- * `nothing_to_say` where a whole text that is not blank has ended without any.
- */
-async function* speak(selected: SelectedVoice, pieces: Pieces, job: Job): AsyncGenerator<Int16Array> {
-  const { engine } = selected;
-  const { request, signal, timeline, listener } = job;
-  const { sampleRate } = engine.capabilities;
-  const engineText = engineTextFor(engine.capabilities);
-  const pace = paceOf(engine.capabilities, request.speed);
-  const { stretch } = pace;
-  const options = engineOptions(selected, job);
-  const tag = workspaceTag(job.caller.workspaceId);
-  timeline?.open(sampleRate * stretch, options.timing === true);
-  const receive = ({ length }: Int16Array): void => {
-    timeline?.made(length);
-    listener.receive(length / (sampleRate * stretch));
-  };
-  let heard = false;
-  // Pushes the speech out of the encoder, which would hold its end until more text comes.
-  const silence = new Int16Array(encoderDelaySeconds(request.output, stretch) * stretch * sampleRate);
-  for await (const piece of pieces) {
-    if (piece === PAUSE) {
-      timeline?.paused(silence.length);
-      yield silence;
-      continue;
-    }
-    timeline?.begin(piece);
-    const text = engineText(piece.text);
-    const demand = { workspaceTag: tag, aheadSeconds: listener.aheadSeconds };
-    for await (const event of engine.synthesize({ text, ...options, demand }, signal)) {
-      if (event.kind === 'word') timeline?.word(stretchedWord(event.word, pace));
-      else {
-        receive(event.samples);
-        yield event.samples;
-        // Whoever else has nothing to hear yet comes before what this one can hear later.
-        if (!heard || isTurnOver()) await nextTurn();
-        heard ||= event.samples.length > 0;
-      }
-    }
-    timeline?.end();
-  }
-  if (!heard && mustBeHeard(request)) throw new ServiceError('nothing_to_say');
-}
 
 async function* metered(
   parts: AsyncIterable<TextPart>,
@@ -197,23 +100,23 @@ function meter({ admission }: SpeechParts, { request, caller }: Job): Request {
 
 function render(
   parts: SpeechParts,
-  selected: SelectedVoice,
-  pieces: Pieces,
+  first: SelectedVoice,
+  spoken: Parts,
   job: Job,
 ): AsyncIterable<Uint8Array> {
   const { request, signal } = job;
-  request.trace?.engine(selected.engine.name);
-  const pcm = speak(selected, pieces, job);
-  const { capabilities } = selected.engine;
+  request.trace?.engine(first.engine.name);
+  const pcm = speak(first, spoken, job);
+  const { capabilities } = first.engine;
   const { stretch: speed } = paceOf(capabilities, request.speed);
   const { output, volume, normalizeLoudness } = request;
   const level = { volume, normalizeLoudness };
   return parts.encode(pcm, capabilities.sampleRate, output, signal, { speed, level });
 }
 
-/** The pieces up to and with the first that can be heard. */
-async function firstOf(pieces: Pieces): Promise<(Piece | Pause)[]> {
-  const first: (Piece | Pause)[] = [];
+/** What comes up to and with the first that can be heard. */
+async function firstOf<P extends Piece>(pieces: AsyncGenerator<P | Pause>): Promise<(P | Pause)[]> {
+  const first: (P | Pause)[] = [];
   for (;;) {
     const { done, value } = await pieces.next();
     if (done) return first;
@@ -222,32 +125,84 @@ async function firstOf(pieces: Pieces): Promise<(Piece | Pause)[]> {
   }
 }
 
-/** Passes the pieces on, each checked before it is spoken. Errors: those of `checkScripts`. */
-async function* checked(pieces: Pieces, selected: SelectedVoice, { request }: Job): Pieces {
-  for await (const piece of pieces) {
-    if (piece !== PAUSE) checkScripts(selected, scriptsIn(piece.text), request.voice);
-    yield piece;
+/** Speaks parts of which the first that can be heard says at which rate; `silent` does where there is none. */
+async function* renderParts(
+  parts: SpeechParts,
+  spoken: Parts,
+  silent: (() => SelectedVoice) | undefined,
+  job: Job,
+): AsyncGenerator<Uint8Array> {
+  const first = await firstOf(spoken);
+  const selected = first.findLast((each) => each !== PAUSE)?.selected ?? silent?.();
+  if (selected) yield* render(parts, selected, concatenated(first, spoken), job);
+}
+
+/** How the pieces of a request are divided among those who speak them. */
+interface Division {
+  partsOf(pieces: Pieces): Parts;
+  /** Who speaks a whole text without any piece; absent for one that arrives. */
+  readonly silent?: () => SelectedVoice;
+}
+
+async function* spokenBy(selected: SelectedVoice, pieces: AsyncIterable<Piece | Pause>): Parts {
+  for await (const piece of pieces) yield piece === PAUSE ? piece : { ...piece, selected };
+}
+
+/** A text that arrives for one voice: the first piece that can be heard decides its language, all are checked. */
+async function* arrivingFor(parts: SpeechParts, pieces: Pieces, job: Job): Parts {
+  const first = await firstOf(pieces);
+  const opening = first.findLast((each) => each !== PAUSE);
+  if (!opening) return;
+  const selected = await selectFor(parts, job, opening.text, scriptsIn(opening.text));
+  for await (const part of spokenBy(selected, concatenated(first, pieces))) {
+    if (part !== PAUSE) checkScripts(selected, scriptsIn(part.text), job.request.voice);
+    yield part;
   }
 }
 
-/** A text that arrives while it is spoken: the first piece that can be heard decides the voice. */
-async function* renderArriving(parts: SpeechParts, pieces: Pieces, job: Job): AsyncGenerator<Uint8Array> {
+/** What cannot be heard is left to whoever speaks first. */
+async function* compositeParts(voice: CompositeVoice, pieces: Pieces): Parts {
   const first = await firstOf(pieces);
-  const piece = first.findLast((each) => each !== PAUSE);
-  if (!piece) return;
-  const selected = await selectFor(parts, job, piece.text, scriptsIn(piece.text));
-  yield* render(parts, selected, checked(concatenated(first, pieces), selected, job), job);
+  const opening = first.findLast((each) => each !== PAUSE);
+  if (!opening) return;
+  const led = [...voice.partsOf(opening)];
+  const [{ selected }] = led as [SpokenPart];
+  for (const each of first) {
+    if (each === opening) yield* led;
+    else yield each === PAUSE ? each : { ...each, selected };
+  }
+  for await (const piece of pieces) {
+    if (piece === PAUSE) yield piece;
+    else yield* voice.partsOf(piece);
+  }
+}
+
+async function compositeDivision({ registry }: SpeechParts, { request }: Job): Promise<Division> {
+  const { text, likelyLanguage } = request;
+  const whole = typeof text === 'string' ? { text, scripts: await scriptsInLong(text) } : undefined;
+  const voice = new CompositeVoice(defaultVoices(request, registry), likelyLanguage, whole);
+  await voice.check();
+  const partsOf = (pieces: Pieces): Parts => compositeParts(voice, pieces);
+  return whole ? { partsOf, silent: () => voice.voiceOf(whole.text) } : { partsOf };
+}
+
+/** Refuses what cannot be spoken, as far as that is known before the text has come. */
+async function divisionOf(parts: SpeechParts, job: Job): Promise<Division> {
+  const { request } = job;
+  if (isComposite(request)) return compositeDivision(parts, job);
+  if (!isWhole(request)) {
+    await validateVoice(parts, job);
+    return { partsOf: (pieces) => arrivingFor(parts, pieces, job) };
+  }
+  const selected = await selectFor(parts, job, request.text, await scriptsInLong(request.text));
+  return { partsOf: (pieces) => spokenBy(selected, pieces), silent: () => selected };
 }
 
 async function* run(parts: SpeechParts, job: Job): AsyncGenerator<Uint8Array> {
-  const { request, caller, signal } = job;
-  const selected = isWhole(request)
-    ? await selectFor(parts, job, request.text, await scriptsInLong(request.text))
-    : await validateVoice(parts, job);
-  const leave = await parts.admission.enter(caller.workspaceId, KIND);
+  const { partsOf, silent } = await divisionOf(parts, job);
+  const leave = await parts.admission.enter(job.caller.workspaceId, KIND);
   try {
-    const pieces = piecesOf(meter(parts, job), signal);
-    yield* selected ? render(parts, selected, pieces, job) : renderArriving(parts, pieces, job);
+    yield* renderParts(parts, partsOf(piecesOf(meter(parts, job), job.signal)), silent, job);
   } finally {
     leave();
   }

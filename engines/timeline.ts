@@ -19,6 +19,8 @@ interface Track {
   readonly offset: number;
   length: number;
   readonly words: TimedWord[];
+  /** Whether its engine tells the times of words. */
+  readonly hasWords: boolean;
   complete: boolean;
   /** Whether it has been shown as complete. */
   told: boolean;
@@ -30,6 +32,7 @@ const SILENT_TRACK: Track = {
   offset: 0,
   length: 0,
   words: [],
+  hasWords: false,
   complete: true,
   told: false,
 };
@@ -39,21 +42,17 @@ export class Timeline {
   #begun = 0;
   #samples = 0;
   #rate = 1;
-  #hasWords = false;
 
-  /**
-   * Before the first piece: how many of the engine's samples are heard in a second, and whether it tells the times of
-   * words.
-   */
-  open(rate: number, hasWords: boolean): void {
+  /** Before the first piece: how many of the samples are heard in a second. */
+  open(rate: number): void {
     this.#rate = rate;
-    this.#hasWords = hasWords;
   }
 
-  begin(piece: Piece): void {
-    const offset = this.#samples;
-    const track = { index: this.#begun++, piece, offset, length: 0, words: [], complete: false, told: false };
-    this.#tracks.push(track);
+  /** `hasWords`: whether the times of its words will be told. */
+  begin({ text, at }: Piece, hasWords: boolean): void {
+    const [index, offset] = [this.#begun++, this.#samples];
+    const track = { index, piece: { text, at }, offset, length: 0, words: [], hasWords };
+    this.#tracks.push({ ...track, complete: false, told: false });
   }
 
   word(word: TimedWord): void {
@@ -101,7 +100,7 @@ export class Timeline {
   #endOf = ({ offset, length }: Track): number => (offset + length) / this.#rate;
 
   #show(track: Track): SpokenPiece {
-    const { index, piece, offset, length, words, complete } = track;
+    const { index, piece, offset, length, words, hasWords, complete } = track;
     track.told = complete;
     return {
       index,
@@ -109,7 +108,7 @@ export class Timeline {
       offset: offset / this.#rate,
       duration: length / this.#rate,
       complete,
-      words: this.#hasWords ? [...words] : undefined,
+      words: hasWords ? [...words] : undefined,
     };
   }
 }

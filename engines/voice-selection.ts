@@ -33,14 +33,17 @@ type SpeaksLanguages = Pick<EngineVoice, 'languages'>;
 /** Without reference audio, which the request adds. */
 type EngineSelection = Omit<SelectedVoice, 'references'>;
 
-type VoiceRequest = Pick<SpeechOptions, 'model' | 'voice' | 'speakers' | 'language' | 'references'> & {
+type VoiceRequest = Pick<
+  SpeechOptions,
+  'model' | 'voice' | 'speakers' | 'language' | 'likelyLanguage' | 'references'
+> & {
   /** The text and its scripts, as far as they are known. */
   readonly text: string;
   readonly scripts: TextScripts;
 };
 
 /** The properties of the text that a voice has to fit. */
-interface TextNeeds {
+export interface TextNeeds {
   readonly scripts: TextScripts;
   /** The languages that the text may be in, the likeliest first; only one where the request names it. */
   readonly languages: readonly LanguageCode[];
@@ -192,7 +195,8 @@ export async function selectVoice(
   const available = registry.speakersFor(request.model);
   const engines = references.length > 0 ? available.filter(clones) : available;
   if (references.length > 0 && engines.length === 0) throw new ServiceError('cloning_unavailable');
-  const asked = request.language === undefined ? undefined : { languages: [request.language], sure: true };
+  const language = request.language ?? request.likelyLanguage;
+  const asked = language === undefined ? undefined : { languages: [language], sure: true };
   const needs = { scripts, ...(asked ?? likelyLanguages(text, scripts)) };
   if (request.speakers)
     return selectSpeakers(engines, (each) => library.find(each, workspaceId), request.speakers, needs);
@@ -204,6 +208,21 @@ export async function selectVoice(
   throw new ServiceError('invalid_request', {
     message: 'Reference audio cannot be joined with a cloned voice',
   });
+}
+
+/** Whether the default voice speaks a text of any language. */
+export const isComposite = ({ voice, speakers, language }: Omit<VoiceRequest, 'text' | 'scripts'>): boolean =>
+  DEFAULT_VOICE.has(voice) && !speakers && language === undefined;
+
+/** The voices of the default voice; they throw `language_unavailable`. Errors: `cloning_unavailable`. */
+export function defaultVoices(
+  { model, references }: Pick<VoiceRequest, 'model' | 'references'>,
+  registry: Registry,
+): (needs: TextNeeds) => SelectedVoice {
+  const available = registry.speakersFor(model);
+  const engines = references.length > 0 ? available.filter(clones) : available;
+  if (references.length > 0 && engines.length === 0) throw new ServiceError('cloning_unavailable');
+  return (needs) => ({ ...selectDefault(engines, needs), references });
 }
 
 /**

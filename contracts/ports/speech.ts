@@ -16,7 +16,13 @@ export interface SpeechOptions {
   readonly voice: string;
   /** Ids of several voices, of the text's speaker tags in order; `voice` is empty then. */
   readonly speakers?: readonly string[];
+  /** The language of all of the text. */
   readonly language?: LanguageCode;
+  /**
+   * The language of what tells no other: a named voice speaks all of the text in it, the default voice speaks sentences
+   * of other languages as what they are.
+   */
+  readonly likelyLanguage?: LanguageCode;
   readonly references: readonly ReferenceAudio[];
   readonly output: OutputFormat;
   readonly latency: Latency;
@@ -45,7 +51,7 @@ export type TextPart = { readonly kind: 'text'; readonly text: string } | { read
 
 /**
  * A request whose text still arrives. Complete pieces are spoken as `latency` says, a flush and the end complete
- * the rest. The first piece decides the language, the slot is held from the first `next()` to the end.
+ * the rest. The slot is held from the first `next()` to the end.
  */
 export interface StreamingSynthesisRequest extends SpeechOptions {
   readonly text: AsyncIterable<TextPart>;

@@ -43,7 +43,7 @@ const PIECE_CHARACTERS = 200;
 const voiceOptions = ({ config }: RunningSession['plan']): SpeechOptions => ({
   model: DEFAULT_SYNTHESIS_MODEL,
   voice: DEFAULT_VOICES.has(config.voice.voice_id) ? '' : config.voice.voice_id,
-  language: config.voice.speaking_language,
+  likelyLanguage: config.voice.speaking_language,
   references: [],
   output: { format: 'pcm', sampleRate: PLAYOUT_RATE },
   latency: 'low',

@@ -77,6 +77,21 @@ for (const [way, ask] of Object.entries(WAYS)) {
   });
 }
 
+t.test('text that changes its language is spoken in one answer, over every way in', async (t) => {
+  const mixed = 'This is said in English. これは日本語です。';
+  for (const [way, ask] of Object.entries(WAYS)) {
+    const response = await ask(mixed);
+    t.equal(response.status, 200, way);
+    t.ok((await response.arrayBuffer()).byteLength > 10_000, way);
+  }
+  const seconds = async (text: string) => {
+    const response = await post('/v1/tts', { text, format: 'pcm', sample_rate: 16_000 });
+    return (await response.arrayBuffer()).byteLength / 32_000;
+  };
+  const apart = (await seconds('This is said in English.')) + (await seconds('これは日本語です。'));
+  t.ok(Math.abs((await seconds(mixed)) - apart) < 0.1, 'each by its own engine, at its own pace');
+});
+
 t.test('a long text is refused for its last word', async (t) => {
   const text = `${'Words of English. '.repeat(10_000)}Привет.`;
   for (const way of ['native mp3', 'protocol A', 'protocol B'] as const)
@@ -104,6 +119,22 @@ t.test('a realtime response fails with an error event', async (t) => {
   client.say('Привет, мир').respond();
   t.match(await client.error(), { message: REASON });
   client.leave();
+});
+
+t.test('an agent that cannot speak the answer says so in its own language', async (t) => {
+  model.answer(() => 'Да, конечно.');
+  const meeting = await talks.meet({ voice: { voice_id: 'default', speaking_language: 'de' } });
+  meeting.caller.send({ type: 'user.message', text: 'Auf Russisch?' });
+  const excuse = /^Entschuldigung, das konnte ich nicht beantworten/;
+  await until('it is excused', () =>
+    meeting.caller.shown.some((shown) => shown.final && excuse.test(shown.text.trim())),
+  );
+  meeting.caller.hangUp();
+  const { items } = await talks.ended(meeting.invite);
+  t.match(
+    items.find(({ error }) => error !== undefined),
+    { content: excuse, error: 'language_unavailable' },
+  );
 });
 
 const EXCUSE = 'Sorry, I could not answer that. Please try again.';

@@ -1,0 +1,155 @@
+/**
+ * The default voice is one for each language: a text is spoken sentence by sentence by whoever speaks its language. A
+ * sentence in Latin letters changes the voice where its words can hardly be of another language and somebody speaks it,
+ * or where it stands among other scripts and is no mere name.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ServiceError } from '../contracts/errors.js';
+import { type LanguageCode, scriptsOf } from '../contracts/languages.js';
+import { hasSound } from './backends/sound.js';
+import { languageByWords } from './language-words.js';
+import { languagesIn, likelyLanguages, scriptsIn, type TextScripts } from './language.js';
+import { breaksIn } from './text-breaks.js';
+import { pastSpace } from './text-pieces.js';
+import type { Piece } from './text-source.js';
+import type { SelectedVoice, TextNeeds } from './voice-selection.js';
+
+/** A piece, or as much of it as one voice speaks. */
+export interface SpokenPart extends Piece {
+  readonly selected: SelectedVoice;
+}
+
+/** The voice for such a text. Throws `language_unavailable`. */
+export type VoiceFor = (needs: TextNeeds) => SelectedVoice;
+
+export interface WholeText {
+  readonly text: string;
+  readonly scripts: TextScripts;
+}
+
+const LATIN_ALONE: TextScripts = new Set();
+/** Fewer words in Latin letters among another script are a name. */
+const SENTENCE_WORDS = 3;
+/** Characters that are looked at in one turn of the event loop. */
+const SLICE = 64 * 1024;
+
+const isLatin = (language: LanguageCode): boolean => scriptsOf(language).some((script) => script === 'Latin');
+const isShort = (sentence: string): boolean => (sentence.match(/\p{L}+/gu)?.length ?? 0) < SENTENCE_WORDS;
+const fits = (language: LanguageCode, scripts: TextScripts): boolean =>
+  languagesIn(scripts).includes(language);
+const isSame = (one: SelectedVoice | undefined, other: SelectedVoice): boolean =>
+  one?.engine === other.engine && one.voice === other.voice && one.language === other.language;
+
+function* sentencesOf(text: string): Generator<{ readonly sentence: string; readonly end: number }> {
+  let start = 0;
+  for (const { end, kind } of breaksIn(text, 0, text.length, true)) {
+    if (kind !== 'sentence') continue;
+    yield { sentence: text.slice(start, end), end };
+    start = end;
+  }
+  if (start < text.length) yield { sentence: text.slice(start), end: text.length };
+}
+
+export class CompositeVoice {
+  readonly #voiceFor: VoiceFor;
+  /** The language of what tells no other. */
+  readonly #likely: LanguageCode | undefined;
+  readonly #whole: WholeText | undefined;
+  /** Where the language of Latin letters is looked for, in a text that arrives. */
+  #context = '';
+  #latin: SelectedVoice | undefined;
+  #last: SelectedVoice | undefined;
+
+  constructor(voiceFor: VoiceFor, likely?: LanguageCode, whole?: WholeText) {
+    this.#voiceFor = voiceFor;
+    this.#likely = likely;
+    this.#whole = whole;
+  }
+
+  /** The piece in parts of one voice each, in order. Throws `language_unavailable`. */
+  *partsOf({ text, at }: Piece): Generator<SpokenPart> {
+    this.#context = text;
+    let from = 0;
+    let until = 0;
+    let speaking: SelectedVoice | undefined;
+    const part = (selected: SelectedVoice): SpokenPart => {
+      const start = pastSpace(text, from);
+      return { text: text.slice(start, until).trimEnd(), at: at + start, selected };
+    };
+    for (const { sentence, end } of sentencesOf(text)) {
+      const selected = hasSound(sentence) ? this.voiceOf(sentence) : speaking;
+      if (selected && speaking && !isSame(speaking, selected)) {
+        yield part(speaking);
+        from = until;
+      }
+      speaking = selected ?? speaking;
+      until = end;
+    }
+    yield part(speaking ?? this.#last ?? this.voiceOf(text));
+  }
+
+  /** Whoever speaks the sentence, behind those before. Throws `language_unavailable`. */
+  voiceOf(sentence: string): SelectedVoice {
+    const scripts = scriptsIn(sentence);
+    this.#last = scripts.size > 0 ? this.#ofScripts(scripts) : this.#ofWords(sentence);
+    return this.#last;
+  }
+
+  /** Refuses a whole text if any sentence cannot be spoken. Throws `language_unavailable`. */
+  async check(): Promise<void> {
+    if (!this.#whole) return;
+    const { text, scripts } = this.#whole;
+    const other = new CompositeVoice(this.#voiceFor, this.#likely, this.#whole);
+    if (scripts.size === 0) return void other.#ofWords(text);
+    let turned = 0;
+    for (const { sentence, end } of sentencesOf(text)) {
+      if (end > turned + SLICE) {
+        turned = end;
+        await nextTurn();
+      }
+      if (hasSound(sentence)) other.voiceOf(sentence);
+    }
+  }
+
+  /** Han alone is Japanese among kana, so what the whole text or the sentence before is in goes first. */
+  #ofScripts(scripts: TextScripts): SelectedVoice {
+    const around = [this.#likely, ...languagesIn(this.#whole?.scripts ?? LATIN_ALONE), this.#last?.language];
+    const known = around.filter((language) => language !== undefined && fits(language, scripts));
+    const languages = [...new Set([...(known as LanguageCode[]), ...languagesIn(scripts)])];
+    return this.#voiceFor({ scripts, languages, sure: false });
+  }
+
+  #ofWords(sentence: string): SelectedVoice {
+    const before = this.#last?.language ?? this.#likely;
+    if (before !== undefined && !isLatin(before) && isShort(sentence))
+      return this.#last ?? this.#voiceFor({ scripts: LATIN_ALONE, languages: [before], sure: true });
+    const told = languageByWords(sentence);
+    const known = told?.sure && this.#tried({ scripts: LATIN_ALONE, languages: [told.language], sure: true });
+    if (known) return known;
+    this.#latin ??= this.#tried(this.#latinNeeds(sentence));
+    return this.#latin ?? this.#last ?? this.#voiceFor(this.#wholeNeeds(sentence));
+  }
+
+  #latinNeeds(sentence: string): TextNeeds {
+    const { languages, sure } = likelyLanguages(
+      this.#whole?.text ?? (this.#context || sentence),
+      LATIN_ALONE,
+    );
+    const likely = this.#likely !== undefined && isLatin(this.#likely) && !sure ? [this.#likely] : [];
+    return { scripts: LATIN_ALONE, languages: [...new Set([...likely, ...languages])], sure };
+  }
+
+  #wholeNeeds(sentence: string): TextNeeds {
+    const { text, scripts } = this.#whole ?? { text: sentence, scripts: LATIN_ALONE };
+    return { scripts, ...likelyLanguages(text, scripts) };
+  }
+
+  #tried(needs: TextNeeds): SelectedVoice | undefined {
+    try {
+      return this.#voiceFor(needs);
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === 'language_unavailable') return undefined;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,148 @@
+/**
+ * One request while it is spoken: its parts, each with the voice that speaks it, become samples at one rate and pace. The
+ * first part's engine says both; what another one makes is resampled, and asked for at the pace that is missing.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { encoderDelaySeconds } from '../codecs/encoder-delay.js';
+import { ServiceError } from '../contracts/errors.js';
+import type { Caller } from '../contracts/ports/identity.js';
+import type { StreamingSynthesisRequest, SynthesisRequest } from '../contracts/ports/speech.js';
+import type { Demand } from '../contracts/ports/demand.js';
+import type { TtsCapabilities, TtsRequest } from '../contracts/ports/tts.js';
+import type { SpokenPart } from './composite-voice.js';
+import { isTurnOver } from './loop-turn.js';
+import { type Pace, paceOf, stretchedWord } from './pace.js';
+import { Resampling } from './resampling.js';
+import type { Listener } from './scheduling/listener.js';
+import { workspaceTag as tagOf } from './scheduling/workspace-tag.js';
+import { SpeakerTags, stripTags } from './style-tags.js';
+import { PAUSE, type Pause } from './text-source.js';
+import type { Timeline } from './timeline.js';
+import type { SelectedVoice } from './voice-selection.js';
+
+export type Request = SynthesisRequest | StreamingSynthesisRequest;
+
+/** One request while it is synthesised. */
+export interface Job {
+  readonly request: Request;
+  readonly caller: Caller;
+  readonly signal: AbortSignal;
+  /** Tells how urgent the next piece is. */
+  readonly listener: Listener;
+  /** Notes when which piece and word is spoken; absent where the client wants no times. */
+  readonly timeline?: Timeline;
+}
+
+export type Parts = AsyncGenerator<SpokenPart | Pause>;
+
+export const isWhole = (request: Request): request is SynthesisRequest => typeof request.text === 'string';
+
+const mustBeHeard = (request: Request): boolean => isWhole(request) && /\S/u.test(request.text);
+
+/** Turns a piece into the engine's text: style tags are removed where the engine does not know them. */
+function engineTextFor({ styleTags, speakers }: TtsCapabilities): (text: string) => string {
+  if (!styleTags) return stripTags;
+  const tags = new SpeakerTags();
+  return speakers ? (text) => tags.carry(text) : (text) => text;
+}
+
+/** A voice at the pace of the request: what its engine is asked for besides the text. */
+interface Mouth {
+  readonly selected: SelectedVoice;
+  readonly options: Omit<TtsRequest, 'text'>;
+  readonly workspaceTag: Demand['workspaceTag'];
+  engineText(text: string): string;
+}
+
+function mouthOf(selected: SelectedVoice, stretch: number, { request, caller, timeline }: Job): Mouth {
+  const { engine, voice, speakers, language, references } = selected;
+  const { sampling, normalize, latency, chunkLength, trace, speed } = request;
+  const { capabilities } = engine;
+  const { own } = paceOf(capabilities, speed / stretch);
+  const timing = timeline !== undefined && capabilities.timing === 'word';
+  const options = {
+    ...{ voice, language, speed: own, timing, sampling, references, latency, chunkLength },
+    ...(speakers && { speakers }),
+    ...(normalize !== undefined && { normalize }),
+    ...(trace && { traceContext: trace.context }),
+  };
+  const workspaceTag = tagOf(caller.workspaceId);
+  return { selected, options, workspaceTag, engineText: engineTextFor(capabilities) };
+}
+
+/** The voices of a job, each made once. */
+class Mouths {
+  readonly #known: Mouth[] = [];
+
+  constructor(
+    private readonly stretch: number,
+    private readonly job: Job,
+  ) {}
+
+  of(selected: SelectedVoice): Mouth {
+    const known = this.#known.find(
+      ({ selected: { engine, voice, language } }) =>
+        engine === selected.engine && voice === selected.voice && language === selected.language,
+    );
+    if (known) return known;
+    const mouth = mouthOf(selected, this.stretch, this.job);
+    this.#known.push(mouth);
+    return mouth;
+  }
+}
+
+/** The samples of a part, at `rate`. Errors: the engine's. */
+async function* partSamples(
+  { text }: SpokenPart,
+  { selected, options, workspaceTag, engineText }: Mouth,
+  { rate, pace }: { readonly rate: number; readonly pace: Pace },
+  { signal, timeline, listener }: Job,
+): AsyncGenerator<Int16Array> {
+  const { engine } = selected;
+  const { sampleRate } = engine.capabilities;
+  const resampling = sampleRate === rate ? undefined : new Resampling(sampleRate, rate);
+  const demand = { workspaceTag, aheadSeconds: listener.aheadSeconds };
+  for await (const event of engine.synthesize({ ...options, text: engineText(text), demand }, signal)) {
+    if (event.kind === 'word') timeline?.word(stretchedWord(event.word, pace));
+    else yield resampling ? resampling.push(event.samples) : event.samples;
+  }
+  if (resampling) yield resampling.finish();
+}
+
+/**
+ * The samples of the whole text, part by part, at the first one's rate and not yet stretched. Errors: the engines';
+ * `nothing_to_say` where a whole text that is not blank has ended without any.
+ */
+export async function* speak(first: SelectedVoice, parts: Parts, job: Job): AsyncGenerator<Int16Array> {
+  const { request, timeline, listener } = job;
+  const { capabilities } = first.engine;
+  const pace = paceOf(capabilities, request.speed);
+  const { sampleRate: rate } = capabilities;
+  const mouths = new Mouths(pace.stretch, job);
+  timeline?.open(rate * pace.stretch);
+  const receive = ({ length }: Int16Array): void => {
+    timeline?.made(length);
+    listener.receive(length / (rate * pace.stretch));
+  };
+  let heard = false;
+  // Pushes the speech out of the encoder, which would hold its end until more text comes.
+  const silence = new Int16Array(encoderDelaySeconds(request.output, pace.stretch) * pace.stretch * rate);
+  for await (const part of parts) {
+    if (part === PAUSE) {
+      timeline?.paused(silence.length);
+      yield silence;
+      continue;
+    }
+    const mouth = mouths.of(part.selected);
+    timeline?.begin(part, mouth.options.timing === true);
+    for await (const samples of partSamples(part, mouth, { rate, pace }, job)) {
+      receive(samples);
+      yield samples;
+      // Whoever else has nothing to hear yet comes before what this one can hear later.
+      if (!heard || isTurnOver()) await nextTurn();
+      heard ||= samples.length > 0;
+    }
+    timeline?.end();
+  }
+  if (!heard && mustBeHeard(request)) throw new ServiceError('nothing_to_say');
+}
