@@ -2,7 +2,18 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 
 export type IdKind =
-  'generation' | 'workspace' | 'key' | 'job' | 'voice' | 'agent' | 'tool' | 'knowledge' | 'session';
+  | 'generation'
+  | 'workspace'
+  | 'key'
+  | 'job'
+  | 'voice'
+  | 'agent'
+  | 'tool'
+  | 'knowledge'
+  | 'session'
+  | 'scenario'
+  | 'suite'
+  | 'testRun';
 
 export interface Ids {
   /** A new unique id of that kind; its shape is the kind's row below. */
@@ -36,6 +47,9 @@ const SHAPES: Record<IdKind, () => string> = {
   tool: () => `tool_${randomHex(12)}`,
   knowledge: () => `ks_${randomHex(12)}`,
   session: () => `sess_${randomHex(12)}`,
+  scenario: () => `scn_${randomHex(12)}`,
+  suite: () => `suite_${randomHex(12)}`,
+  testRun: () => `run_${randomHex(12)}`,
 };
 
 export const randomIds: Ids = { next: (kind) => SHAPES[kind]() };

@@ -279,6 +279,42 @@ export const LIMITS = {
     /** From the beginning of a call: a server that has not listed its tools by then is left out. */
     listMs: 5 * SECOND,
   },
+  /** Tests of agents (`/v1/agent/tests`). */
+  agentTest: {
+    name: range(1, 120),
+    /** Of one agent. */
+    scenarios: 500,
+    suites: 50,
+    /** Scenarios of one suite, and of one run. */
+    perRun: 100,
+    /** The simulated user of a scenario. */
+    lines: range(1, 50),
+    line: range(1, 1000),
+    persona: 2000,
+    goal: range(1, 2000),
+    mocks: 50,
+    mockOutput: 16_000,
+    mockArguments: 20,
+    checks: 30,
+    /** What an answer must contain, a pattern, and a sentence to be judged. */
+    text: range(1, 500),
+    pattern: range(1, 200),
+    /** Steps of a pattern, and characters of one answer that it is held against: it costs their product at most. */
+    patternSteps: 250,
+    patternText: 4000,
+    criterion: range(1, 500),
+    turns: { ...range(1, 50), default: 20 },
+    seconds: { ...range(5, 600), default: 120 },
+    /** Runs of one workspace that are not over; more are refused. */
+    openRuns: 20,
+    /** Runs of one agent that are kept: the oldest go. */
+    keptRuns: 100,
+    /** Scenarios that are played at once: by one process, and of one workspace in all processes. */
+    atOnce: { process: 4, workspace: 4 },
+    /** A scenario whose process has not said for so long that it plays it goes to another, `attempts` in all. */
+    leaseMs: 30 * SECOND,
+    attempts: 2,
+  },
   knowledge: {
     sourceBytes: 1_000_000,
     name: range(1, 120),

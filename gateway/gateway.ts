@@ -29,6 +29,7 @@ import { listen } from './server/listen.js';
 import { Metrics } from './server/metrics.js';
 import type { Dialect } from './server/port.js';
 import { tracedDialect } from './server/trace-requests.js';
+import { openAgentTests } from './wiring/agent-tests.js';
 import { openSessions } from './wiring/sessions.js';
 import { openSpeech } from './wiring/speech.js';
 import { watchStorage } from './wiring/storage-health.js';
@@ -84,10 +85,12 @@ async function openParts(config: Config, resources: Resources, log: Log) {
     ...voiced,
     ...{ children, sessions, platform, admission, recordings, address },
   });
+  const tests = openAgentTests({ ...common, platform });
   const tracing = await startTracing(process.env, log);
   const letGo = async (): Promise<void> => {
     await transport.stop(Promise.resolve());
     await transport.close();
+    await tests.stop();
     await tracing.stop();
     await recorded.stop();
     await sessions.stop();
@@ -97,14 +100,14 @@ async function openParts(config: Config, resources: Resources, log: Log) {
     children.close();
     await database.close();
   };
-  return { database, children, identity, voiced, platform, sessions, transport, letGo };
+  return { database, children, identity, voiced, platform, sessions, tests, transport, letGo };
 }
 
 export type Parts = Awaited<ReturnType<typeof openParts>>;
 
 /** A new protocol is one line here, and its rows in permissions.ts. */
 export function dialectsOf(
-  { identity, voiced, platform, sessions, transport }: Parts,
+  { identity, voiced, platform, sessions, tests, transport }: Parts,
   config: Config,
   log: Log,
 ) {
@@ -115,7 +118,7 @@ export function dialectsOf(
     protocolADialect({ ...common, pcmRates }),
     protocolBDialect(common),
     tracedDialect(voicesDialect(common), common),
-    tracedDialect(platformDialect(platform, sessions.routes(transport)), common),
+    tracedDialect(platformDialect(platform, [...sessions.routes(transport), ...tests.routes()]), common),
     transport.dialect,
   ];
   return dialects;

@@ -111,6 +111,27 @@ const SESSIONS: Rows = {
   'GET /v1/agent/recordings/{token}': 'open',
 };
 
+/** Tests of agents: what was said in them is a record, and whoever may hold sessions may hold tests. */
+const TESTS: Rows = {
+  'GET /v1/agent/tests/scenarios': 'records',
+  'POST /v1/agent/tests/scenarios': 'manage',
+  'GET /v1/agent/tests/scenarios/{scenario_id}': 'records',
+  'PATCH /v1/agent/tests/scenarios/{scenario_id}': 'manage',
+  'DELETE /v1/agent/tests/scenarios/{scenario_id}': 'manage',
+  'GET /v1/agent/tests/suites': 'records',
+  'POST /v1/agent/tests/suites': 'manage',
+  'GET /v1/agent/tests/suites/{suite_id}': 'records',
+  'PATCH /v1/agent/tests/suites/{suite_id}': 'manage',
+  'DELETE /v1/agent/tests/suites/{suite_id}': 'manage',
+  'GET /v1/agent/tests/runs': 'records',
+  'POST /v1/agent/tests/runs': 'sessions',
+  'GET /v1/agent/tests/runs/compare': 'records',
+  'GET /v1/agent/tests/runs/{run_id}': 'records',
+  'GET /v1/agent/tests/runs/{run_id}/results/{scenario_id}': 'records',
+  'POST /v1/agent/tests/runs/{run_id}/cancel': 'sessions',
+  'DELETE /v1/agent/tests/runs/{run_id}': 'manage',
+};
+
 /** By the session's own token, or the cluster's signature. */
 const MEDIA: Rows = {
   'SOCKET /rtc': 'open',
@@ -150,6 +171,7 @@ export const permissionRows = (vocabulary: Vocabulary): Rows => ({
   ...below(baseOf(vocabulary), PROTOCOL_B),
   ...PLATFORM,
   ...SESSIONS,
+  ...TESTS,
   ...MEDIA,
   ...SYSTEM,
 });

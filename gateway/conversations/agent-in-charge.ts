@@ -5,11 +5,17 @@
 import { takenOver } from '../../contracts/agent-plan.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { PublishedAgents } from '../../contracts/ports/agents.js';
-import type { RunningSession, SessionPlan } from '../../contracts/ports/sessions.js';
+import type { SessionPlan, SessionRecord } from '../../contracts/ports/sessions.js';
 import { excuseIn, warningIn } from './lines.js';
 import { reachableFrom } from './reachable.js';
 import { fillerOf } from './settings.js';
 import type { AgentVoice } from './utterance.js';
+
+/** What a conversation knows of its session: one of a test has no record. */
+export interface HostedSession {
+  readonly record: Pick<SessionRecord, 'workspaceId'>;
+  readonly plan: SessionPlan;
+}
 
 export interface AgentParts {
   readonly agents: Pick<PublishedAgents, 'version'>;
@@ -23,7 +29,7 @@ export class AgentInCharge {
   #transfers = 0;
 
   constructor(
-    private readonly session: RunningSession,
+    private readonly session: HostedSession,
     private readonly parts: AgentParts,
   ) {
     this.#plan = session.plan;

@@ -13,9 +13,9 @@ import { CALL_TIMES } from '../../contracts/call-times.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Call, CallEvent } from '../../contracts/ports/calls.js';
-import type { EndedReason, PinnedAgent, RunningSession } from '../../contracts/ports/sessions.js';
+import type { EndedReason, PinnedAgent } from '../../contracts/ports/sessions.js';
 import { TokenBucket } from '../../contracts/token-bucket.js';
-import { AgentInCharge, type AgentParts } from './agent-in-charge.js';
+import { AgentInCharge, type AgentParts, type HostedSession } from './agent-in-charge.js';
 import {
   AGENT_EVENTS,
   type ClientEvent,
@@ -40,7 +40,7 @@ export interface ConversationParts extends RecordParts {
   readonly agent: AgentParts;
   readonly listening: Omit<TurnTranscriptionParts, 'log'>;
   readonly thinking: Pick<ReplyParts, 'chat' | 'knowledge'>;
-  readonly tools: Pick<ToolParts, 'outbound' | 'credentials' | 'mcp'>;
+  readonly tools: Pick<ToolParts, 'outbound' | 'credentials' | 'mcp' | 'standIn'>;
   /** The user is connected for the first time; false where the session has ended meanwhile. */
   activate(): Promise<boolean>;
   end(reason: EndedReason): Promise<void>;
@@ -81,7 +81,7 @@ export class Conversation {
 
   constructor(
     private readonly call: Call,
-    private readonly session: RunningSession,
+    private readonly session: HostedSession,
     private readonly parts: ConversationParts,
   ) {
     const { clock, log } = parts;

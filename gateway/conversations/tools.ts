@@ -38,6 +38,8 @@ export interface ToolParts extends EndpointParts, McpParts {
   hangUp(): void;
   /** Another agent takes over. Why it does not, as a text for the model; undefined where it has. */
   handOver(target: PinnedAgent, signal: AbortSignal): Promise<string | undefined>;
+  /** In tests of agents: what is called in the place of a tool. */
+  standIn?(tool: ConversationTool): ConversationTool;
 }
 
 /** What a failed call says to the model and to the tool's owner. */
@@ -123,7 +125,7 @@ export class ConversationTools {
   }
 
   #add(tool: ConversationTool): void {
-    if (!this.#tools.has(tool.name)) this.#tools.set(tool.name, tool);
+    if (!this.#tools.has(tool.name)) this.#tools.set(tool.name, this.parts.standIn?.(tool) ?? tool);
   }
 
   #owned(planned: PlannedTool): ConversationTool {

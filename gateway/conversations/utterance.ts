@@ -14,7 +14,7 @@ import type { ReplyText } from './replies.js';
 
 /** How the agent speaks: the speech port, its options, and who pays. */
 export interface AgentVoice {
-  readonly speech: Speech;
+  readonly speech: Pick<Speech, 'synthesizeTimed'>;
   /** PCM at PLAYOUT_RATE. */
   readonly options: SpeechOptions;
   readonly caller: Caller;

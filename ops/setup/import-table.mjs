@@ -77,6 +77,10 @@ export const ROOMS = {
     holds: 'webhooks and the analysis after a call',
     may: ['contracts', 'actors', 'gateway/outbound'],
   },
+  'gateway/agent-tests': {
+    holds: 'tests of agents: a simulated user, mocks, checks',
+    may: ['contracts', 'gateway/conversations', 'gateway/deliveries', 'media/async-queue'],
+  },
   'gateway/outbound': { holds: 'guarded requests to other servers', may: ['contracts'] },
   'gateway/recordings': {
     holds: 'files of recorded calls, and when they go',

@@ -6,6 +6,7 @@
 import { CALL_TIMES } from '../../contracts/call-times.js';
 import type { EndedReason } from '../../contracts/ports/sessions.js';
 import type { Sql } from '../sql.js';
+import { removeOldRuns } from '../agent-tests/runs.js';
 import { dropOrphanSecrets } from '../orphans.js';
 import { endSession } from './endings.js';
 import { removeExpired } from './removal.js';
@@ -51,9 +52,12 @@ export async function endOverdue(sql: Sql): Promise<number> {
   return ended;
 }
 
-/** `sessionDays` after its end a session goes, with all that belongs to it; 0 keeps them. */
+/** `sessionDays` after its end a session goes, with all that belongs to it, and a run of tests; 0 keeps them. */
 export async function removeOld(sql: Sql, sessionDays = 0): Promise<void> {
-  if (sessionDays > 0) await removeExpired(sql, sessionDays);
+  if (sessionDays > 0) {
+    await removeExpired(sql, sessionDays);
+    await removeOldRuns(sql, sessionDays);
+  }
   await dropOrphanSecrets(sql);
   await sql`delete from deleted_recordings where deleted_at < now() - interval '90 days'`;
   await sql`delete from public_limits where minute < now() - interval '2 minutes'`;

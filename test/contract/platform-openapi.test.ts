@@ -24,7 +24,7 @@ const { paths } = (await call('GET', '/openapi.json')).body as {
   paths: Record<string, Record<string, Operation>>;
 };
 const operations = Object.entries(paths)
-  .filter(([path]) => /^\/v1\/agent\/(agents|tools|knowledge-sources)/.test(path) && !/(preview|widget)$/.test(path))
+  .filter(([path]) => /^\/v1\/agent\/(agents|tools|knowledge-sources|tests)/.test(path) && !/(preview|widget)$/.test(path))
   .flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation }))); // prettier-ignore
 
 t.test('every route is described, with its errors and examples', async (t) => {
@@ -32,6 +32,9 @@ t.test('every route is described, with its errors and examples', async (t) => {
   t.strictSame(described, [
     'DELETE /agents/{agent_id}',
     'DELETE /knowledge-sources/{source_id}',
+    'DELETE /tests/runs/{run_id}',
+    'DELETE /tests/scenarios/{scenario_id}',
+    'DELETE /tests/suites/{suite_id}',
     'DELETE /tools/{tool_id}',
     'GET /agents',
     'GET /agents/{agent_id}',
@@ -41,16 +44,30 @@ t.test('every route is described, with its errors and examples', async (t) => {
     'GET /knowledge-sources',
     'GET /knowledge-sources/{source_id}',
     'GET /knowledge-sources/{source_id}/agents',
+    'GET /tests/runs',
+    'GET /tests/runs/compare',
+    'GET /tests/runs/{run_id}',
+    'GET /tests/runs/{run_id}/results/{scenario_id}',
+    'GET /tests/scenarios',
+    'GET /tests/scenarios/{scenario_id}',
+    'GET /tests/suites',
+    'GET /tests/suites/{suite_id}',
     'GET /tools',
     'GET /tools/{tool_id}',
     'GET /tools/{tool_id}/agents',
     'PATCH /agents/{agent_id}',
     'PATCH /agents/{agent_id}/config',
     'PATCH /knowledge-sources/{source_id}',
+    'PATCH /tests/scenarios/{scenario_id}',
+    'PATCH /tests/suites/{suite_id}',
     'PATCH /tools/{tool_id}',
     'POST /agents',
     'POST /agents/{agent_id}/publish',
     'POST /knowledge-sources',
+    'POST /tests/runs',
+    'POST /tests/runs/{run_id}/cancel',
+    'POST /tests/scenarios',
+    'POST /tests/suites',
     'POST /tools',
     'POST /tools/test',
     'POST /tools/{tool_id}/test',

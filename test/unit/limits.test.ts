@@ -226,6 +226,32 @@ const CONTRACT = {
     replyBytes: 512 * KiB,
     listMs: 5 * SECOND,
   },
+  agentTest: {
+    name: range(1, 120),
+    scenarios: 500,
+    suites: 50,
+    perRun: 100,
+    lines: range(1, 50),
+    line: range(1, 1000),
+    persona: 2000,
+    goal: range(1, 2000),
+    mocks: 50,
+    mockOutput: 16_000,
+    mockArguments: 20,
+    checks: 30,
+    text: range(1, 500),
+    pattern: range(1, 200),
+    patternSteps: 250,
+    patternText: 4000,
+    criterion: range(1, 500),
+    turns: { ...range(1, 50), default: 20 },
+    seconds: { ...range(5, 600), default: 120 },
+    openRuns: 20,
+    keptRuns: 100,
+    atOnce: { process: 4, workspace: 4 },
+    leaseMs: 30 * SECOND,
+    attempts: 2,
+  },
   knowledge: {
     sourceBytes: 1_000_000,
     name: range(1, 120),
@@ -265,7 +291,8 @@ const number = (value: number): string => value.toLocaleString('en-US');
 const size = (bytes: number): string => (bytes < MiB ? `${bytes / KiB} KiB` : `${bytes / MiB} MiB`);
 const span = ({ min, max }: { min: number; max: number }): string => `${number(min)} to ${number(max)}`;
 
-const { agent, postCallWebhook, analysis, session, tool, mcp, body, realtime, languageModel } = CONTRACT;
+const { agent, postCallWebhook, analysis, session, tool, mcp, body, realtime, languageModel, agentTest } =
+  CONTRACT;
 const { publicPerMinute: perMinute } = session;
 
 /** The rows of docs/contract/limits.md "Limits": item, limit. */
@@ -285,6 +312,13 @@ const DOCUMENTED = {
   'MCP servers of an agent': `${mcp.servers}`,
   'MCP: tools in a call, listing at its beginning, one answer': `${mcp.tools}, ${mcp.listMs / SECOND} s, ${size(mcp.replyBytes)}`,
   'tool `timeout_seconds`, test capture': `${span(tool.timeoutSeconds)} (${tool.timeoutSeconds.default}), ${size(tool.testCaptureBytes)}`,
+  'tests: scenarios and suites of an agent, scenarios of a run': `${agentTest.scenarios}, ${agentTest.suites}, ${agentTest.perRun}`,
+  'tests: scripted lines, checks, mocks of a scenario': `${agentTest.lines.max}, ${agentTest.checks}, ${agentTest.mocks}`,
+  'tests: `max_turns`, `max_seconds`': `${span(agentTest.turns)} (${agentTest.turns.default}), ${span(agentTest.seconds)} (${agentTest.seconds.default})`,
+  'tests: a pattern, and how much of an answer it sees': `${agentTest.pattern.max} characters and ${agentTest.patternSteps} steps, ${number(agentTest.patternText)} characters`,
+  'tests: runs of a workspace that are not over': `${agentTest.openRuns}`,
+  'tests: runs of an agent that are kept': `${agentTest.keptRuns}`,
+  'tests: scenarios played at once': `${agentTest.atOnce.process} a process, ${agentTest.atOnce.workspace} a workspace`,
   'body: platform': size(body.platform),
   'body: native synthesis, protocol A speech and chat': size(body.nativeSynthesis),
   'body: protocol B': size(body.protocolB),

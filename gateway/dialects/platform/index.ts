@@ -1,6 +1,6 @@
 /**
  * The agent platform under `/v1/agent` (docs/contract/platform.md): agents, versions, tools, knowledge
- * sources, and sessions. Each file holds the handlers and descriptions of one noun.
+ * sources, sessions, and tests. Each file holds the handlers and descriptions of one noun.
  */
 import type { Dialect, Route } from '../../server/port.js';
 import { keyedRoutes } from '../../server/routes.js';
@@ -14,10 +14,10 @@ import { VERSION_ROWS } from './versions.js';
 
 const ROWS = [...AGENT_ROWS, ...VERSION_ROWS, ...TOOL_ROWS, ...TOOL_TEST_ROWS, ...KNOWLEDGE_ROWS];
 
-/** `sessions` are the routes of sessions, which take callers without a key as well. */
-export const platformDialect = (parts: PlatformParts, sessions: readonly Route[] = []): Dialect => ({
+/** `more` are the routes of sessions, which take callers without a key as well, and of tests: their parts are opened later. */
+export const platformDialect = (parts: PlatformParts, more: readonly Route[] = []): Dialect => ({
   name: 'platform',
   prefixes: ['/v1/agent'],
-  routes: [...keyedRoutes(ROWS, parts), ...sessions],
+  routes: [...keyedRoutes(ROWS, parts), ...more],
   errorReply: platformError,
 });

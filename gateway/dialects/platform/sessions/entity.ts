@@ -52,7 +52,7 @@ const BODIES: { readonly [T in SessionItem['type']]: (item: Extract<SessionItem,
   }),
 };
 
-const itemOf = (item: SessionItem): object => ({
+export const itemOf = (item: SessionItem): object => ({
   type: item.type,
   ...(BODIES[item.type] as (item: SessionItem) => object)(item),
   turn_id: item.turnId,

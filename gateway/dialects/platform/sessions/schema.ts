@@ -8,7 +8,7 @@ import type { Vocabulary } from '../../../../contracts/vocabulary.js';
 
 const { agent, session } = LIMITS;
 
-const Overrides = strict(
+export const Overrides = strict(
   {
     first_message: leaf(
       text(agent.firstMessage, { description: 'Spoken as it is, whatever the first-message mode.' }),

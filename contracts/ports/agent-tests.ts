@@ -1,0 +1,182 @@
+/**
+ * Tests of agents (docs/contract/platform.md 6.12): scenarios, suites of them, and runs. A run holds everything that it
+ * needs from the moment in which it is made; each of its scenarios is a row, which one process at a time plays.
+ */
+import type { Check, EndedBy, ScenarioDefinition } from '../schemas/agent-tests.js';
+import type { Listed, PageRequest } from './page.js';
+import type { SessionItem, SessionPlan } from './sessions.js';
+
+export interface Scenario {
+  readonly id: string;
+  readonly agentId: string;
+  readonly name: string;
+  readonly definition: ScenarioDefinition;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export interface NewScenario {
+  readonly agentId: string;
+  readonly name: string;
+  readonly definition: ScenarioDefinition;
+}
+
+export interface TestFilter {
+  readonly agentId?: string;
+}
+
+/** Every method sees what belongs to the workspace only. */
+export interface Scenarios {
+  list(workspaceId: string, filter: TestFilter, page: PageRequest): Promise<Listed<Scenario>>;
+  read(id: string, workspaceId: string): Promise<Scenario | undefined>;
+  /** Undefined where there is no such agent. Errors: `conflict` where the agent has as many as it may. */
+  create(scenario: NewScenario, workspaceId: string): Promise<Scenario | undefined>;
+  change(
+    id: string,
+    workspaceId: string,
+    revise: (current: Scenario) => Pick<NewScenario, 'name' | 'definition'>,
+  ): Promise<Scenario | undefined>;
+  /** It leaves its suites as well; results that it has had stay. */
+  remove(id: string, workspaceId: string): Promise<boolean>;
+  /** Those of an agent that are asked for, in that order, or all, the oldest first; unknown ones are left out. */
+  of(agentId: string, workspaceId: string, ids?: readonly string[]): Promise<readonly Scenario[]>;
+}
+
+export interface Suite {
+  readonly id: string;
+  readonly agentId: string;
+  readonly name: string;
+  readonly scenarioIds: readonly string[];
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export type NewSuite = Pick<Suite, 'agentId' | 'name' | 'scenarioIds'>;
+
+/** Errors of changes: `conflict` for a name that another suite of the agent has, or one suite too many. */
+export interface Suites {
+  list(workspaceId: string, filter: TestFilter, page: PageRequest): Promise<Listed<Suite>>;
+  read(id: string, workspaceId: string): Promise<Suite | undefined>;
+  create(suite: NewSuite, workspaceId: string): Promise<Suite | undefined>;
+  change(
+    id: string,
+    workspaceId: string,
+    change: Partial<Pick<Suite, 'name' | 'scenarioIds'>>,
+  ): Promise<Suite | undefined>;
+  remove(id: string, workspaceId: string): Promise<boolean>;
+}
+
+export const TEST_STATUSES = ['queued', 'running', 'passed', 'failed', 'error', 'cancelled'] as const;
+/** `error`: it could not be found out. */
+export type TestStatus = (typeof TEST_STATUSES)[number];
+
+export const isOver = (status: TestStatus): boolean => status !== 'queued' && status !== 'running';
+
+export interface CheckResult {
+  readonly name: string;
+  readonly type: Check['type'] | 'limit';
+  readonly passed: boolean;
+  /** What speaks for that. */
+  readonly evidence: string;
+}
+
+export interface TestUsage {
+  /** Requests to the language model: as the agent, as the user, as the judge. */
+  readonly agentRequests: number;
+  readonly userRequests: number;
+  readonly judgeRequests: number;
+  readonly toolCalls: number;
+  readonly turns: number;
+}
+
+/** How a scenario went. */
+export interface TestOutcome {
+  readonly status: 'passed' | 'failed' | 'error' | 'cancelled';
+  /** Why nothing was found out. */
+  readonly error: string | null;
+  readonly endedBy: EndedBy | null;
+  readonly checks: readonly CheckResult[];
+  readonly usage: TestUsage | null;
+  readonly items: readonly SessionItem[];
+}
+
+export interface TestResult {
+  readonly scenarioId: string;
+  readonly scenarioName: string;
+  readonly status: TestStatus;
+  readonly startedAt: Date | null;
+  readonly endedAt: Date | null;
+  /** Null until it is over, and where it was cancelled before it began. Without the items where results are listed. */
+  readonly outcome: Omit<TestOutcome, 'items'> | null;
+}
+
+export interface TestResultDetail extends TestResult {
+  readonly runId: string;
+  readonly definition: ScenarioDefinition;
+  readonly items: readonly SessionItem[];
+}
+
+export interface TestRun {
+  readonly id: string;
+  readonly agentId: string;
+  readonly agentName: string;
+  readonly suiteId: string | null;
+  readonly suiteName: string | null;
+  /** Null for the draft. */
+  readonly versionNumber: number | null;
+  readonly configHash: string;
+  readonly status: TestStatus;
+  /** Scenarios by their status. */
+  readonly counts: Readonly<Partial<Record<TestStatus, number>>>;
+  readonly createdAt: Date;
+  readonly startedAt: Date | null;
+  readonly endedAt: Date | null;
+}
+
+export interface TestRunDetail extends TestRun {
+  readonly results: readonly TestResult[];
+}
+
+export interface NewTestRun {
+  readonly agentId: string;
+  readonly agentName: string;
+  readonly suite: Pick<Suite, 'id' | 'name'> | undefined;
+  readonly versionNumber: number | null;
+  readonly configHash: string;
+  readonly scenarios: readonly { readonly scenario: Scenario; readonly plan: SessionPlan }[];
+}
+
+export type RunRemoval = 'removed' | 'open' | 'unknown';
+
+export interface TestRuns {
+  /** The oldest that are over go, beyond `LIMITS.agentTest.keptRuns`. Errors: `conflict` with too many open ones. */
+  create(run: NewTestRun, workspaceId: string): Promise<TestRunDetail>;
+  list(workspaceId: string, filter: TestFilter, page: PageRequest): Promise<Listed<TestRun>>;
+  read(id: string, workspaceId: string): Promise<TestRunDetail | undefined>;
+  result(id: string, scenarioId: string, workspaceId: string): Promise<TestResultDetail | undefined>;
+  /** What is not over is cancelled; a run that is over stays as it is. */
+  cancel(id: string, workspaceId: string): Promise<TestRunDetail | undefined>;
+  remove(id: string, workspaceId: string): Promise<RunRemoval>;
+}
+
+/** One scenario of a run, as the process sees it that plays it. */
+export interface QueuedTest {
+  readonly runId: string;
+  readonly place: number;
+  readonly workspaceId: string;
+  /** Counts who has taken it; a result of an earlier one is dropped. */
+  readonly attempt: number;
+  readonly definition: ScenarioDefinition;
+  readonly plan: SessionPlan;
+}
+
+export interface TestQueue {
+  /** One that waits, or whose process has died; undefined where there is none that may begin. */
+  take(leaseMs: number): Promise<QueuedTest | undefined>;
+  /** False where it is not ours any more: cancelled, or taken by another process. */
+  renew(test: QueuedTest, leaseMs: number): Promise<boolean>;
+  /** The run is over with its last scenario. */
+  finish(test: QueuedTest, outcome: TestOutcome): Promise<void>;
+  /** Gives it back: this process stops. It counts as not taken. */
+  release(test: QueuedTest): Promise<void>;
+}

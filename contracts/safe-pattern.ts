@@ -1,0 +1,235 @@
+/**
+ * Regular expressions that a client writes, in time that no client can stretch: the product of the pattern's steps and the
+ * text's length. They are run side by side (Thompson's construction), so there are neither backreferences nor looks ahead
+ * or behind. Case does not matter.
+ */
+import { LIMITS } from './limits.js';
+
+const { patternSteps: MOST_STEPS } = LIMITS.agentTest;
+const MOST_REPEATS = 100;
+
+/** What one step of a pattern does; numbers are steps to go on with. */
+type Step =
+  | { readonly kind: 'character'; fits(character: string): boolean }
+  | { readonly kind: 'either'; one: number; other: number }
+  | { readonly kind: 'at'; holds(before: string, after: string): boolean }
+  | { readonly kind: 'end' };
+
+/** Its message names what is wrong with the pattern. */
+export class PatternError extends Error {
+  override readonly name = 'PatternError';
+}
+
+const isWord = (character: string): boolean => /^[\p{L}\p{N}_]$/u.test(character);
+
+const PLACES: Readonly<Record<string, (before: string, after: string) => boolean>> = {
+  '^': (before) => before === '',
+  $: (_, after) => after === '',
+  '\\b': (before, after) => isWord(before) !== isWord(after),
+  '\\B': (before, after) => isWord(before) === isWord(after),
+};
+
+/** A class, an escape or a dot, of one character: the language's own expressions cannot run away on that. */
+function classOf(source: string): (character: string) => boolean {
+  try {
+    const pattern = new RegExp(`^${source}$`, 'isu');
+    return (character) => pattern.test(character);
+  } catch {
+    throw new PatternError(`${source} is no class of characters`);
+  }
+}
+
+const isSame =
+  (wanted: string) =>
+  (character: string): boolean =>
+    character === wanted || character.toLowerCase() === wanted.toLowerCase();
+
+/** A part of a pattern that can be written several times: adds its steps, which go on behind them. */
+type Part = (steps: Step[]) => void;
+
+const add = (steps: Step[], step: Step): void => {
+  if (steps.length >= MOST_STEPS) throw new PatternError('it is too long');
+  steps.push(step);
+};
+
+const inTurn =
+  (parts: readonly Part[]): Part =>
+  (steps) =>
+    parts.forEach((part) => part(steps));
+
+const alternatives =
+  ([first = inTurn([]), ...rest]: readonly Part[]): Part =>
+  (steps) => {
+    if (rest.length === 0) return first(steps);
+    const fork: Step = { kind: 'either', one: steps.length + 1, other: 0 };
+    add(steps, fork);
+    first(steps);
+    const skip: Step = { kind: 'either', one: 0, other: 0 };
+    add(steps, skip);
+    fork.other = steps.length;
+    alternatives(rest)(steps);
+    skip.one = skip.other = steps.length;
+  };
+
+const optional =
+  (part: Part): Part =>
+  (steps) => {
+    const fork: Step = { kind: 'either', one: steps.length + 1, other: 0 };
+    add(steps, fork);
+    part(steps);
+    fork.other = steps.length;
+  };
+
+const anyTimes =
+  (part: Part): Part =>
+  (steps) => {
+    const begin = steps.length;
+    const fork: Step = { kind: 'either', one: begin + 1, other: 0 };
+    add(steps, fork);
+    part(steps);
+    add(steps, { kind: 'either', one: begin, other: begin });
+    fork.other = steps.length;
+  };
+
+const repeated = (part: Part, min: number, max: number): Part =>
+  inTurn([
+    ...Array.from({ length: min }, () => part),
+    ...(max === Infinity ? [anyTimes(part)] : Array.from({ length: max - min }, () => optional(part))),
+  ]);
+
+const COUNT = /^\{(\d{1,3})(,?)(\d{0,3})\}/;
+const MARKS: Readonly<Record<string, readonly [number, number]>> = {
+  '*': [0, Infinity],
+  '+': [1, Infinity],
+  '?': [0, 1],
+};
+/** One class in brackets, or one escape. */
+const CLASS = /^\[(?:[^\]\\]|\\.)*\]/su;
+const ESCAPE = /^\\(?:[pP]\{[^}]*\}|u\{[^}]*\}|.)/su;
+
+class Parser {
+  constructor(private rest: string) {}
+
+  whole(): Part {
+    const part = this.#either();
+    if (this.rest !== '') throw new PatternError('a bracket is closed that was not opened');
+    return part;
+  }
+
+  #take(text: string): boolean {
+    if (!this.rest.startsWith(text)) return false;
+    this.rest = this.rest.slice(text.length);
+    return true;
+  }
+
+  #matched(pattern: RegExp): string | undefined {
+    const found = pattern.exec(this.rest)?.[0];
+    if (found !== undefined) this.rest = this.rest.slice(found.length);
+    return found;
+  }
+
+  #either(): Part {
+    const branches: Part[] = [];
+    do branches.push(this.#sequence());
+    while (this.#take('|'));
+    return alternatives(branches);
+  }
+
+  #sequence(): Part {
+    const parts: Part[] = [];
+    while (this.rest !== '' && !/^[|)]/.test(this.rest)) parts.push(this.#counted(this.#atom()));
+    return inTurn(parts);
+  }
+
+  #atom(): Part {
+    if (this.#take('(')) return this.#group();
+    const place = Object.keys(PLACES).find((mark) => this.#take(mark));
+    const holds = place === undefined ? undefined : PLACES[place];
+    if (holds) return (steps) => add(steps, { kind: 'at', holds });
+    const fits = this.#character();
+    return (steps) => add(steps, { kind: 'character', fits });
+  }
+
+  #group(): Part {
+    this.#take('?:');
+    if (this.rest.startsWith('?')) throw new PatternError('(? is not supported');
+    const part = this.#either();
+    if (!this.#take(')')) throw new PatternError('a bracket is not closed');
+    return part;
+  }
+
+  #character(): (character: string) => boolean {
+    if (this.#take('.')) return () => true;
+    if (/^\\[1-9k]/.test(this.rest)) throw new PatternError('backreferences are not supported');
+    const source = this.#matched(CLASS) ?? this.#matched(ESCAPE);
+    if (source !== undefined) return classOf(source);
+    const [character = ''] = this.rest;
+    if ('[*+?{\\'.includes(character)) throw new PatternError(`${character} stands where it means nothing`);
+    this.rest = this.rest.slice(character.length);
+    return isSame(character);
+  }
+
+  #counted(part: Part): Part {
+    const bounds = this.#bounds();
+    if (!bounds) return part;
+    this.#take('?');
+    const [min, max] = bounds;
+    if (min > max || min > MOST_REPEATS || (max !== Infinity && max > MOST_REPEATS))
+      throw new PatternError(`a count is at most ${MOST_REPEATS}`);
+    return repeated(part, min, max);
+  }
+
+  #bounds(): readonly [number, number] | undefined {
+    const mark = MARKS[this.rest.charAt(0)];
+    if (mark) {
+      this.rest = this.rest.slice(1);
+      return mark;
+    }
+    const [whole = '', min = '', comma = '', max = ''] = COUNT.exec(this.rest) ?? [];
+    if (whole === '') return undefined;
+    this.rest = this.rest.slice(whole.length);
+    if (comma === '') return [Number(min), Number(min)];
+    return [Number(min), max === '' ? Infinity : Number(max)];
+  }
+}
+
+/** The steps that are reached from one without a character; each once. */
+function reach(steps: readonly Step[], from: number, around: readonly [string, string], into: Set<number>) {
+  const open = [from];
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    if (into.has(at)) continue;
+    into.add(at);
+    const step = steps[at];
+    if (step?.kind === 'either') open.push(step.one, step.other);
+    else if (step?.kind === 'at' && step.holds(...around)) open.push(at + 1);
+  }
+}
+
+/** Whether it is found anywhere in a text. */
+export type SafePattern = (text: string) => boolean;
+
+/** Errors: `PatternError`. */
+export function safePattern(source: string): SafePattern {
+  const steps: Step[] = [];
+  new Parser(source).whole()(steps);
+  add(steps, { kind: 'end' });
+  const last = steps.length - 1;
+  return (text) => {
+    const characters = [...text];
+    let now = new Set<number>();
+    for (let at = 0; at <= characters.length; at += 1) {
+      const [before, character, after] = [characters[at - 1], characters[at], characters[at + 1]];
+      reach(steps, 0, [before ?? '', character ?? ''], now);
+      if (now.has(last)) return true;
+      if (character === undefined) return false;
+      const next = new Set<number>();
+      for (const place of now) {
+        const step = steps[place];
+        if (step?.kind === 'character' && step.fits(character))
+          reach(steps, place + 1, [character, after ?? ''], next);
+      }
+      now = next;
+    }
+    return false;
+  };
+}

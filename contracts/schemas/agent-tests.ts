@@ -1,0 +1,303 @@
+/** Tests of agents on the wire: scenarios and suites (docs/contract/platform.md 6.12). */
+import { LANGUAGES } from '../languages.js';
+import { LIMITS } from '../limits.js';
+import { leaf, Moment, strict, text, whole } from './shapes.js';
+import { type Static, Type } from './type.js';
+
+const limits = LIMITS.agentTest;
+const { tool: toolLimits, session } = LIMITS;
+
+/** How a scenario is played. */
+export const TEST_MODES = ['text'] as const;
+
+export const CHECK_TYPES = [
+  'contains',
+  'not_contains',
+  'matches',
+  'not_matches',
+  'tool_called',
+  'tool_not_called',
+  'ended_by',
+  'language',
+  'turns',
+  'judged',
+] as const;
+export type CheckType = (typeof CHECK_TYPES)[number];
+
+/** Who or what ended a conversation. */
+export const ENDED_BY = ['agent', 'user', 'turn_limit', 'time_limit'] as const;
+export type EndedBy = (typeof ENDED_BY)[number];
+
+const Value = Type.Unsafe<string | number | boolean>({
+  type: ['string', 'number', 'boolean'],
+  maxLength: limits.text.max,
+});
+const Values = Type.Record(Type.String(), Value, {
+  maxProperties: limits.mockArguments,
+  description: 'Arguments that must have these values; others may have any.',
+});
+const ToolName = text(toolLimits.name, {
+  description:
+    'The function name by which the model calls it, or the name from which that was made: `Look up an order` is `Look_up_an_order`.',
+});
+
+export const Check = strict({
+  type: Type.Enum([...CHECK_TYPES]),
+  name: Type.Optional(text(limits.name, { description: 'Shown in results; made from the check if absent.' })),
+  text: Type.Optional(
+    text(limits.text, { description: '`contains`, `not_contains`; case does not matter.' }),
+  ),
+  pattern: Type.Optional(
+    text(limits.pattern, {
+      description:
+        '`matches`, `not_matches`: a regular expression without backreferences and look-arounds; case does not matter.',
+    }),
+  ),
+  tool: Type.Optional(ToolName),
+  arguments: Type.Optional(Values),
+  times: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1000,
+      description: '`tool_called`: exactly; absent: at least once.',
+    }),
+  ),
+  by: Type.Optional(Type.Enum([...ENDED_BY])),
+  language: Type.Optional(Type.Enum([...LANGUAGES])),
+  at_least: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.turns.max })),
+  at_most: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.turns.max })),
+  criterion: Type.Optional(
+    text(limits.criterion, {
+      description: '`judged`: a sentence that the language model finds true or false.',
+    }),
+  ),
+});
+export type Check = Static<typeof Check>;
+
+type Field = Exclude<keyof Check, 'type' | 'name'>;
+
+/** The fields of each type of check: those that it needs, and those that it may have. */
+export const CHECK_FIELDS: Readonly<
+  Record<CheckType, { readonly needs: readonly Field[]; readonly may: readonly Field[] }>
+> = {
+  contains: { needs: ['text'], may: [] },
+  not_contains: { needs: ['text'], may: [] },
+  matches: { needs: ['pattern'], may: [] },
+  not_matches: { needs: ['pattern'], may: [] },
+  tool_called: { needs: ['tool'], may: ['arguments', 'times'] },
+  tool_not_called: { needs: ['tool'], may: ['arguments'] },
+  ended_by: { needs: ['by'], may: [] },
+  language: { needs: ['language'], may: [] },
+  turns: { needs: [], may: ['at_least', 'at_most'] },
+  judged: { needs: ['criterion'], may: [] },
+};
+
+const User = strict(
+  {
+    lines: Type.Optional(
+      Type.Array(text(limits.line), {
+        minItems: limits.lines.min,
+        maxItems: limits.lines.max,
+        description: 'What the user says, turn by turn; then the user hangs up. Not together with `goal`.',
+      }),
+    ),
+    goal: Type.Optional(
+      text(limits.goal, {
+        description:
+          'What the user wants. The configured language model plays the user, until it is reached.',
+      }),
+    ),
+    persona: Type.Optional(text(limits.persona, { description: 'Who the user is; beside `goal`.' })),
+  },
+  { description: 'The simulated user: either `lines` or a `goal`.' },
+);
+
+export const ToolMock = strict({
+  tool: ToolName,
+  arguments: Type.Optional(Values),
+  output: text(limits.mockOutput, { description: 'What the tool answers.' }),
+  fails: Type.Optional(Type.Boolean({ default: false, description: 'Whether that is a failure.' })),
+  server: Type.Optional(
+    text(toolLimits.name, {
+      description: 'The name of the MCP server that offers this tool; its real tools are not listed then.',
+    }),
+  ),
+  description: Type.Optional(text(toolLimits.description, { description: 'Of an MCP tool, for the model.' })),
+});
+export type ToolMock = Static<typeof ToolMock>;
+
+/** The same that sessions take; the rest is checked as theirs is. */
+const SESSION_FIELDS = {
+  overrides: leaf(
+    Type.Record(Type.String(), Type.String(), {
+      maxProperties: 5,
+      description: 'As a session’s: the agent says which it allows.',
+    }),
+  ),
+  dynamic_variables: leaf(
+    Type.Record(Type.String(), Type.Unknown(), {
+      maxProperties: session.dynamicVariables,
+      description: 'As a session’s.',
+    }),
+  ),
+};
+
+const FIELDS = {
+  mode: Type.Optional(
+    Type.Enum([...TEST_MODES], { default: 'text', description: '`text`: the agent without media.' }),
+  ),
+  ...SESSION_FIELDS,
+  tool_mocks: Type.Optional(
+    Type.Array(ToolMock, {
+      maxItems: limits.mocks,
+      description: 'Answers given in the place of tools: the first that fits a call.',
+    }),
+  ),
+  unmocked_tools: Type.Optional(
+    Type.Enum(['fail', 'call'], {
+      default: 'fail',
+      description: 'What becomes of calls that no mock fits: they fail, or the real tool is called.',
+    }),
+  ),
+  max_turns: Type.Optional(whole(limits.turns, { default: limits.turns.default })),
+  max_seconds: Type.Optional(whole(limits.seconds, { default: limits.seconds.default })),
+};
+
+const Checks = Type.Array(Check, { maxItems: limits.checks, description: 'All must hold.' });
+
+const SCENARIO_EXAMPLE = {
+  agent_id: 'agent_5f0c8a1b2c3d4e5f60718293',
+  name: 'Asks where the order is',
+  user: { lines: ['Hello, where is my order A-17?', 'Thank you, bye.'] },
+  tool_mocks: [{ tool: 'Look up an order', arguments: { order_id: 'A-17' }, output: '{"status":"shipped"}' }],
+  checks: [
+    { type: 'tool_called', tool: 'Look up an order', arguments: { order_id: 'A-17' } },
+    { type: 'contains', text: 'shipped' },
+  ],
+};
+
+export const ScenarioCreation = strict(
+  {
+    agent_id: text({ min: 1, max: session.agentId }),
+    name: text(limits.name),
+    user: User,
+    ...FIELDS,
+    checks: Type.Optional(Checks),
+  },
+  { examples: [SCENARIO_EXAMPLE] },
+);
+export type ScenarioCreation = Static<typeof ScenarioCreation>;
+
+export const ScenarioChange = strict(
+  {
+    name: Type.Optional(text(limits.name)),
+    user: Type.Optional(User),
+    ...FIELDS,
+    checks: Type.Optional(Checks),
+  },
+  { examples: [{ max_turns: 10 }] },
+);
+export type ScenarioChange = Static<typeof ScenarioChange>;
+
+/** What a scenario is, complete: everything but its name and its agent. */
+export interface ScenarioDefinition {
+  readonly mode: (typeof TEST_MODES)[number];
+  readonly user: Static<typeof User>;
+  readonly overrides: Readonly<Record<string, string>>;
+  readonly dynamic_variables: Readonly<Record<string, unknown>>;
+  readonly tool_mocks: readonly ToolMock[];
+  readonly unmocked_tools: 'fail' | 'call';
+  readonly max_turns: number;
+  readonly max_seconds: number;
+  readonly checks: readonly Check[];
+}
+
+const DEFAULTS: Omit<ScenarioDefinition, 'user'> = {
+  mode: 'text',
+  overrides: {},
+  dynamic_variables: {},
+  tool_mocks: [],
+  unmocked_tools: 'fail',
+  max_turns: limits.turns.default,
+  max_seconds: limits.seconds.default,
+  checks: [],
+};
+
+/** A scenario after a change; lists are replaced, null is the default. */
+export function reviseScenario(
+  current: ScenarioDefinition | undefined,
+  { name: _name, agent_id: _agent, ...wanted }: ScenarioChange & { readonly agent_id?: string },
+): ScenarioDefinition {
+  const fields = Object.entries(wanted).map(([field, value]) => [
+    field,
+    value === null ? DEFAULTS[field as keyof typeof DEFAULTS] : value,
+  ]);
+  return {
+    ...DEFAULTS,
+    user: {},
+    ...current,
+    ...(Object.fromEntries(fields) as Partial<ScenarioDefinition>),
+  };
+}
+
+const IDENTITY = {
+  scenario_id: Type.String(),
+  agent_id: Type.String(),
+  name: Type.String(),
+};
+const TIMES = { created_at: Moment, updated_at: Moment };
+const TIMES_EXAMPLE = { created_at: '2026-01-01T12:00:00.000Z', updated_at: '2026-01-01T12:00:00.000Z' };
+
+export const ScenarioEntity = Type.Object(
+  {
+    ...IDENTITY,
+    mode: Type.Enum([...TEST_MODES]),
+    user: User,
+    overrides: Type.Record(Type.String(), Type.String()),
+    dynamic_variables: Type.Record(Type.String(), Type.Unknown()),
+    tool_mocks: Type.Array(ToolMock),
+    unmocked_tools: Type.Enum(['fail', 'call']),
+    max_turns: Type.Integer(),
+    max_seconds: Type.Integer(),
+    checks: Type.Array(Check),
+    ...TIMES,
+  },
+  {
+    examples: [
+      { scenario_id: 'scn_5f0c8a1b2c3d4e5f60718293', ...DEFAULTS, ...SCENARIO_EXAMPLE, ...TIMES_EXAMPLE },
+    ],
+  },
+);
+
+const ScenarioIds = Type.Array(text({ min: 1, max: session.agentId }), {
+  minItems: 1,
+  maxItems: limits.perRun,
+  description: 'Scenarios of this agent, in the order in which they are shown.',
+});
+
+const SUITE_EXAMPLE = {
+  agent_id: 'agent_5f0c8a1b2c3d4e5f60718293',
+  name: 'Before a release',
+  scenario_ids: ['scn_5f0c8a1b2c3d4e5f60718293'],
+};
+
+export const SuiteCreation = strict(
+  { agent_id: text({ min: 1, max: session.agentId }), name: text(limits.name), scenario_ids: ScenarioIds },
+  { examples: [SUITE_EXAMPLE] },
+);
+
+export const SuiteChange = strict(
+  { name: Type.Optional(text(limits.name)), scenario_ids: Type.Optional(ScenarioIds) },
+  { examples: [{ name: 'Nightly' }] },
+);
+
+export const SuiteEntity = Type.Object(
+  {
+    suite_id: Type.String(),
+    agent_id: Type.String(),
+    name: Type.String(),
+    scenario_ids: Type.Array(Type.String()),
+    ...TIMES,
+  },
+  { examples: [{ suite_id: 'suite_5f0c8a1b2c3d4e5f60718293', ...SUITE_EXAMPLE, ...TIMES_EXAMPLE }] },
+);

@@ -1,0 +1,29 @@
+/** Tools and their arguments as tests name them: by the function's name or the tool's, with the values that matter. */
+import { functionNames } from '../../contracts/function-names.js';
+import { isPlainObject } from '../../contracts/plain-object.js';
+
+export type WantedArguments = Readonly<Record<string, string | number | boolean>>;
+
+/** The function's name that a tool of this name has. */
+const functionOf = (name: string): string => functionNames([{ id: '', name }]).get('') ?? name;
+
+/** Whether the model calls the tool that a test names so by that function name. */
+export const isTool = (named: string, functionName: string): boolean =>
+  named === functionName || functionOf(named) === functionName;
+
+/** The arguments in a call's JSON text; none where it is no object. */
+export function argumentsIn(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text === '' ? '{}' : text);
+    return isPlainObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Whether every wanted value is there; models write numbers as text, and the reverse. */
+export const fits = (given: Readonly<Record<string, unknown>>, wanted: WantedArguments = {}): boolean =>
+  Object.entries(wanted).every(([name, value]) => {
+    const found = Object.hasOwn(given, name) ? given[name] : undefined;
+    return found !== undefined && typeof found !== 'object' && String(found) === String(value);
+  });

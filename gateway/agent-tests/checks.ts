@@ -1,0 +1,132 @@
+/** The rules of a scenario against what happened: each passes or not, and says by what. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { LIMITS } from '../../contracts/limits.js';
+import type { CheckResult } from '../../contracts/ports/agent-tests.js';
+import type { SessionItem } from '../../contracts/ports/sessions.js';
+import { safePattern } from '../../contracts/safe-pattern.js';
+import type { Check, CheckType, EndedBy } from '../../contracts/schemas/agent-tests.js';
+import { argumentsIn, fits, isTool } from './arguments.js';
+
+/** What happened. */
+export interface Happened {
+  readonly items: readonly SessionItem[];
+  readonly endedBy: EndedBy;
+}
+
+/** The languages that a text may be in, the likeliest first; `sure`: it can hardly be another than the first. */
+export type LanguagesOf = (text: string) => { readonly languages: readonly string[]; readonly sure: boolean };
+
+type Verdict = Pick<CheckResult, 'passed' | 'evidence'>;
+type Rule = (check: Check, happened: Happened, languagesOf: LanguagesOf) => Verdict | Promise<Verdict>;
+type Spoken = Extract<SessionItem, { type: 'message' }>;
+
+const EVIDENCE = 300;
+
+/** What the agent said, answer by answer; a filler is no answer. */
+export const answersOf = (items: readonly SessionItem[]): readonly string[] =>
+  items
+    .filter((item): item is Spoken => item.type === 'message' && item.role === 'assistant' && !item.filler)
+    .map(({ content }) => content);
+
+export const turnsOf = (items: readonly SessionItem[]): number =>
+  items.filter((item) => item.type === 'message' && item.role === 'user').length;
+
+const quoted = (text: string): string => `“${text.slice(0, EVIDENCE)}”`;
+
+/** Passes where an answer was found as it is `wanted`. */
+const found = (answer: string | undefined, wanted: boolean): Verdict => ({
+  passed: (answer !== undefined) === wanted,
+  evidence: answer === undefined ? 'No answer has it' : quoted(answer),
+});
+
+const contains =
+  (wanted: boolean): Rule =>
+  ({ text = '' }, { items }) => {
+    const part = text.toLowerCase();
+    return found(
+      answersOf(items).find((answer) => answer.toLowerCase().includes(part)),
+      wanted,
+    );
+  };
+
+const matches =
+  (wanted: boolean): Rule =>
+  async ({ pattern = '' }, { items }) => {
+    const isIn = safePattern(pattern);
+    for (const answer of answersOf(items)) {
+      if (isIn(answer.slice(0, LIMITS.agentTest.patternText))) return found(answer, wanted);
+      await nextTurn();
+    }
+    return found(undefined, wanted);
+  };
+
+/** The calls of a tool, as the model wrote their arguments. */
+const callsOf = (items: readonly SessionItem[], tool: string): readonly string[] =>
+  items.flatMap((item) =>
+    item.type === 'tool_call' && isTool(tool, item.toolName) ? [item.input || '{}'] : [],
+  );
+
+const called =
+  (judge: (count: number, check: Check) => boolean): Rule =>
+  (check, { items }) => {
+    const calls = callsOf(items, check.tool ?? '');
+    const fitting = calls.filter((input) => fits(argumentsIn(input), check.arguments));
+    const shown = calls.length === 0 ? 'It was not called' : `Called with ${calls.join(', ')}`;
+    return { passed: judge(fitting.length, check), evidence: shown.slice(0, EVIDENCE) };
+  };
+
+const language: Rule = ({ language: wanted = '' }, { items }, languagesOf) => {
+  const { languages, sure } = languagesOf(answersOf(items).join(' '));
+  const passed = sure ? languages[0] === wanted : languages.includes(wanted);
+  const likely = languages.slice(0, sure ? 1 : 5).join(', ');
+  return {
+    passed,
+    evidence: `${sure ? 'It is' : 'It may be'} ${likely === '' ? 'no known language' : likely}`,
+  };
+};
+
+/** Those that need no model. */
+const RULES: Readonly<Record<Exclude<CheckType, 'judged'>, Rule>> = {
+  contains: contains(true),
+  not_contains: contains(false),
+  matches: matches(true),
+  not_matches: matches(false),
+  tool_called: called((count, { times }) => (times === undefined ? count > 0 : count === times)),
+  tool_not_called: called((count) => count === 0),
+  ended_by: ({ by }, { endedBy }) => ({ passed: by === endedBy, evidence: `Ended by ${endedBy}` }),
+  language,
+  turns({ at_least: least = 0, at_most: most = Infinity }, { items }) {
+    const turns = turnsOf(items);
+    return { passed: turns >= least && turns <= most, evidence: `${turns} turns of the user` };
+  },
+};
+
+const argumentsShown = ({ arguments: wanted }: Check): string =>
+  wanted && Object.keys(wanted).length > 0 ? ` with ${JSON.stringify(wanted)}` : '';
+
+const TITLES: Readonly<Record<CheckType, (check: Check) => string>> = {
+  contains: ({ text = '' }) => `says ${quoted(text)}`,
+  not_contains: ({ text = '' }) => `does not say ${quoted(text)}`,
+  matches: ({ pattern = '' }) => `matches ${pattern}`,
+  not_matches: ({ pattern = '' }) => `does not match ${pattern}`,
+  tool_called: (check) => `calls ${check.tool ?? ''}${argumentsShown(check)}`,
+  tool_not_called: (check) => `does not call ${check.tool ?? ''}${argumentsShown(check)}`,
+  ended_by: ({ by = '' }) => `ended by ${by}`,
+  language: ({ language: wanted = '' }) => `speaks ${wanted}`,
+  turns: ({ at_least: least = 0, at_most: most }) =>
+    most === undefined ? `at least ${least} turns` : `${least} to ${most} turns`,
+  judged: ({ criterion = '' }) => criterion,
+};
+
+/** The name that its results have. */
+export const titleOf = (check: Check): string => check.name ?? TITLES[check.type](check);
+
+/** The result of a check that needs no model. */
+export async function ruled(
+  check: Check & { readonly type: Exclude<CheckType, 'judged'> },
+  happened: Happened,
+  languagesOf: LanguagesOf,
+): Promise<CheckResult> {
+  const verdict = await RULES[check.type](check, happened, languagesOf);
+  return { name: titleOf(check), type: check.type, ...verdict };
+}

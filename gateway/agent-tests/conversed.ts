@@ -1,0 +1,139 @@
+/**
+ * One conversation of the real agent with a simulated user, without media: the host and the statechart of every call
+ * (gateway/conversations), with a silent voice and mocks of its tools.
+ */
+import type { Clock } from '../../contracts/clock.js';
+import type { Log } from '../../contracts/log.js';
+import { DEFAULT_TRANSCRIPTION_MODEL } from '../../contracts/models.js';
+import type { PublishedAgents } from '../../contracts/ports/agents.js';
+import type { QueuedTest } from '../../contracts/ports/agent-tests.js';
+import type { ChatModel } from '../../contracts/ports/chat.js';
+import type { Caller } from '../../contracts/ports/identity.js';
+import type { KnowledgeSearch } from '../../contracts/ports/knowledge.js';
+import type { OpenMcp } from '../../contracts/ports/mcp.js';
+import type { Outbound } from '../../contracts/ports/outbound.js';
+import type { SessionItem } from '../../contracts/ports/sessions.js';
+import type { Transcription } from '../../contracts/ports/speech.js';
+import type { ToolCredentials } from '../../contracts/ports/tools.js';
+import type { EndedBy } from '../../contracts/schemas/agent-tests.js';
+import { Conversation, type ConversationParts } from '../conversations/conversation.js';
+import { SILENT_OPTIONS, SILENT_VOICE } from './silent-voice.js';
+import type { SimulatedUser } from './simulated-user.js';
+import { mcpFor, standInFor } from './stand-ins.js';
+import { TextCall } from './text-call.js';
+
+export interface AgentParts {
+  /** What agents think with. */
+  readonly chat: ChatModel;
+  readonly knowledge: KnowledgeSearch;
+  readonly outbound: Outbound;
+  readonly credentials: ToolCredentials;
+  readonly mcp: OpenMcp;
+  readonly agents: Pick<PublishedAgents, 'version'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface Conversed {
+  /** In the order in which they happened. */
+  readonly items: readonly SessionItem[];
+  readonly endedBy: EndedBy;
+}
+
+/** Nothing is heard in text. */
+const DEAF: Transcription = {
+  transcribe: () => Promise.resolve({ text: '', duration: 0, segments: [] }),
+};
+
+/**
+ * Without media a whole conversation passes within milliseconds. Every moment that is asked for is later than the one before, so
+ * that the transcript has everything in its order.
+ */
+function ticking(clock: Clock): Clock {
+  let last = 0;
+  return { ...clock, now: () => (last = Math.max(clock.now(), last + 1)) };
+}
+
+const inOrder = (items: readonly SessionItem[]): readonly SessionItem[] =>
+  [...items].sort((one, other) => one.createdAt.getTime() - other.createdAt.getTime());
+
+function hosted({ plan, workspaceId, definition }: QueuedTest, parts: AgentParts, items: SessionItem[]) {
+  const { log, agents, chat, knowledge, outbound, credentials, mcp } = parts;
+  const caller: Caller = { workspaceId, keyId: 'test' };
+  const voice = { speech: SILENT_VOICE, options: SILENT_OPTIONS, caller, substituted: () => undefined };
+  const { speaking_language: language } = plan.config.voice;
+  return {
+    clock: ticking(parts.clock),
+    log,
+    agent: { agents, voice: () => voice },
+    listening: { transcription: DEAF, model: DEFAULT_TRANSCRIPTION_MODEL, caller, language },
+    thinking: { chat, knowledge },
+    tools: {
+      outbound,
+      credentials,
+      mcp: mcpFor(definition, plan, mcp),
+      standIn: standInFor(definition),
+    },
+    append: (added) => {
+      items.push(...added);
+      return Promise.resolve();
+    },
+    activate: () => Promise.resolve(true),
+    end: () => Promise.resolve(),
+  } satisfies ConversationParts;
+}
+
+/** Speaks in turn with the agent; why the user's side ended it, undefined where the agent did. */
+async function talk(
+  call: TextCall,
+  user: SimulatedUser,
+  { items, most }: { readonly items: readonly SessionItem[]; readonly most: number },
+  signal: AbortSignal,
+): Promise<EndedBy | undefined> {
+  for (let turns = 0; await call.untilListening(); turns += 1) {
+    const line = await call.thinking(user.next(inOrder(items), signal));
+    if (line === undefined || turns === most) {
+      call.hangUp();
+      return line === undefined ? 'user' : 'turn_limit';
+    }
+    await call.say(line);
+  }
+  return undefined;
+}
+
+const late = new Error('the scenario took too long');
+
+/** Errors: those of the user's model; the signal's reason. */
+export async function converse(
+  test: QueuedTest,
+  user: SimulatedUser,
+  parts: AgentParts,
+  signal: AbortSignal,
+): Promise<Conversed> {
+  const { plan, workspaceId, definition } = test;
+  const items: SessionItem[] = [];
+  const call = new TextCall(parts.clock);
+  const session = { record: { workspaceId }, plan };
+  const conversation = new Conversation(call, session, hosted(test, parts, items));
+  const limit = new AbortController();
+  const stopTimer = parts.clock.after(definition.max_seconds * 1000, () => limit.abort(late));
+  const either = AbortSignal.any([limit.signal, signal]);
+  const stop = (): void => conversation.closedBy('session');
+  either.addEventListener('abort', stop);
+  try {
+    if (either.aborted) stop();
+    const said = { items, most: definition.max_turns };
+    const ended = await talk(call, user, said, either).catch((error: unknown) => {
+      if (!limit.signal.aborted) throw error;
+      return undefined;
+    });
+    await conversation.over;
+    signal.throwIfAborted();
+    const agents = call.ended === 'agent_hangup' ? 'agent' : 'time_limit';
+    return { items: inOrder(items), endedBy: limit.signal.aborted ? 'time_limit' : (ended ?? agents) };
+  } finally {
+    stopTimer();
+    stop();
+    await conversation.over;
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * Plays what waits in the queue of tests, a few scenarios at a time. While one is played its row is renewed: a row that is
+ * not ours any more was cancelled, or taken from a process that seemed dead.
+ */
+import { LIMITS } from '../../contracts/limits.js';
+import type { QueuedTest, TestQueue } from '../../contracts/ports/agent-tests.js';
+import { play, type PlayParts } from './play.js';
+
+export interface AgentTestsParts extends PlayParts {
+  readonly queue: TestQueue;
+}
+
+const LOOK_MS = 500;
+const { leaseMs: LEASE_MS, atOnce } = LIMITS.agentTest;
+/** Three chances to say that we live. */
+const RENEW_MS = LEASE_MS / 4;
+
+const stopped = new Error('this process stops');
+const taken = new Error('the scenario was cancelled');
+
+class AgentTests {
+  readonly #end = new AbortController();
+  readonly #running = new Set<Promise<void>>();
+  #cancel = (): void => undefined;
+  #looking = Promise.resolve();
+
+  constructor(private readonly parts: AgentTestsParts) {
+    this.#look();
+  }
+
+  /** Takes nothing more, and gives back what it plays. */
+  async stop(): Promise<void> {
+    this.#end.abort(stopped);
+    this.#cancel();
+    await this.#looking;
+    await Promise.all(this.#running);
+  }
+
+  get #stopping(): boolean {
+    return this.#end.signal.aborted;
+  }
+
+  #look(): void {
+    const { clock, log } = this.parts;
+    this.#looking = this.#takeDue()
+      .catch((error: unknown) => log.warn({ err: error }, 'the queue of tests could not be read'))
+      .finally(() => {
+        if (!this.#stopping) this.#cancel = clock.after(LOOK_MS, () => this.#look());
+      });
+  }
+
+  async #takeDue(): Promise<void> {
+    while (this.#running.size < atOnce.process && !this.#stopping) {
+      const test = await this.parts.queue.take(LEASE_MS);
+      if (!test) return;
+      this.#begin(test);
+    }
+  }
+
+  #begin(test: QueuedTest): void {
+    const playing = this.#play(test)
+      .catch((error: unknown) =>
+        this.parts.log.warn({ err: error, run: test.runId }, 'the result of a scenario was not kept'),
+      )
+      .finally(() => this.#running.delete(playing));
+    this.#running.add(playing);
+  }
+
+  async #play(test: QueuedTest): Promise<void> {
+    const { queue } = this.parts;
+    const mine = new AbortController();
+    const stopRenewing = this.#renew(test, mine);
+    const signal = AbortSignal.any([this.#end.signal, mine.signal]);
+    try {
+      await queue.finish(test, await play(test, this.parts, signal));
+    } catch (error) {
+      if (this.#stopping) return await queue.release(test);
+      if (error !== taken) throw error;
+    } finally {
+      stopRenewing();
+    }
+  }
+
+  /** Until it is stopped. What the database does not take is tried again while the lease lasts. */
+  #renew(test: QueuedTest, mine: AbortController): () => void {
+    const { queue, clock, log } = this.parts;
+    let stop = (): void => undefined;
+    let over = false;
+    const renew = async (): Promise<void> => {
+      const ours = await queue.renew(test, LEASE_MS).catch((error: unknown) => {
+        log.warn({ err: error, run: test.runId }, 'a scenario could not be renewed');
+        return true;
+      });
+      if (!ours) mine.abort(taken);
+      else if (!over) stop = clock.after(RENEW_MS, () => void renew());
+    };
+    stop = clock.after(RENEW_MS, () => void renew());
+    return () => {
+      over = true;
+      stop();
+    };
+  }
+}
+
+export const startAgentTests = (parts: AgentTestsParts): { stop(): Promise<void> } => new AgentTests(parts);

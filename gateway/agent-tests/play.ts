@@ -1,0 +1,133 @@
+/** Plays one scenario of a run: the conversation, then its checks. What could not be found out is an error, not a failure. */
+import { ServiceError } from '../../contracts/errors.js';
+import type { CheckResult, QueuedTest, TestOutcome, TestUsage } from '../../contracts/ports/agent-tests.js';
+import type { ChatModel } from '../../contracts/ports/chat.js';
+import type { SessionItem } from '../../contracts/ports/sessions.js';
+import type { Check } from '../../contracts/schemas/agent-tests.js';
+import { type LanguagesOf, ruled, turnsOf } from './checks.js';
+import { type AgentParts, converse, type Conversed } from './conversed.js';
+import { judged, JudgeError } from './judge.js';
+import { simulatedUser } from './simulated-user.js';
+
+export interface PlayParts extends AgentParts {
+  /** The configured language model, which plays the user and judges; absent where there is none. */
+  readonly model?: ChatModel;
+  readonly languagesOf: LanguagesOf;
+}
+
+/** How long judging may take. */
+const JUDGE_MS = 120_000;
+const NO_MODEL = 'No language model is configured';
+
+/** Its message says why nothing was found out. */
+class PlayError extends Error {
+  override readonly name = 'PlayError';
+}
+
+/** Requests to the models. */
+class Requests {
+  agentRequests = 0;
+  userRequests = 0;
+  judgeRequests = 0;
+
+  /** The model, with its requests counted. */
+  counted(chat: ChatModel, as: 'agentRequests' | 'userRequests' | 'judgeRequests'): ChatModel {
+    return {
+      name: chat.name,
+      chat: (request, signal) => {
+        this[as] += 1;
+        return chat.chat(request, signal);
+      },
+    };
+  }
+}
+
+/** A model that there is not: whoever needs it cannot go on. */
+const ABSENT: ChatModel = {
+  name: 'none',
+  chat: () => {
+    throw new PlayError(NO_MODEL);
+  },
+};
+
+type JudgedCheck = Check & { readonly type: 'judged' };
+type RuledCheck = Check & { readonly type: Exclude<Check['type'], 'judged'> };
+
+const isJudged = (check: Check): check is JudgedCheck => check.type === 'judged';
+const isRuled = (check: Check): check is RuledCheck => !isJudged(check);
+
+/** A scenario that takes longer than it may has failed. */
+const limitChecks = ({ endedBy }: Conversed, seconds: number): readonly CheckResult[] =>
+  endedBy === 'time_limit'
+    ? [{ name: 'ends in time', type: 'limit', passed: false, evidence: `It took longer than ${seconds} s` }]
+    : [];
+
+async function checksOf(
+  { definition, plan }: QueuedTest,
+  conversed: Conversed,
+  judge: ChatModel,
+  { languagesOf, clock }: PlayParts,
+  signal: AbortSignal,
+): Promise<readonly CheckResult[]> {
+  const { checks, max_seconds: seconds } = definition;
+  const late = new AbortController();
+  const stop = clock.after(JUDGE_MS, () => late.abort(new JudgeError('The language model took too long')));
+  const either = AbortSignal.any([signal, late.signal]);
+  try {
+    const judging = checks.filter(isJudged);
+    const verdicts = [...(await judged(judging, plan, conversed.items, judge, either))];
+    const results: CheckResult[] = [];
+    for (const check of checks) {
+      const verdict = isRuled(check) ? await ruled(check, conversed, languagesOf) : verdicts.shift();
+      if (verdict) results.push(verdict);
+    }
+    return [...limitChecks(conversed, seconds), ...results];
+  } finally {
+    stop();
+  }
+}
+
+const usageOf = (requests: Requests, items: readonly SessionItem[]): TestUsage => ({
+  agentRequests: requests.agentRequests,
+  userRequests: requests.userRequests,
+  judgeRequests: requests.judgeRequests,
+  toolCalls: items.filter(({ type }) => type === 'tool_call').length,
+  turns: turnsOf(items),
+});
+
+/** The code of the failure that the agent has excused, where its model failed. */
+const failureOf = (items: readonly SessionItem[]): string | undefined =>
+  items.flatMap((item) => (item.type === 'message' && item.error !== undefined ? [item.error] : []))[0];
+
+/** Whatever is not told apart is no fault of the agent's, nor of the test's: the log has it. */
+function messageOf(error: unknown): string {
+  if (error instanceof PlayError || error instanceof JudgeError) return error.message;
+  return error instanceof ServiceError
+    ? 'The language model failed as the user'
+    : 'The scenario could not be played';
+}
+
+/** Errors: the signal's reason where it was aborted, and no other. */
+export async function play(test: QueuedTest, parts: PlayParts, signal: AbortSignal): Promise<TestOutcome> {
+  const requests = new Requests();
+  const model = parts.model ?? ABSENT;
+  const user = simulatedUser(test.definition.user, requests.counted(model, 'userRequests'));
+  const agent = { ...parts, chat: requests.counted(parts.chat, 'agentRequests') };
+  let conversed: Conversed | undefined;
+  const outcome = (status: TestOutcome['status'], error: string | null, checks: readonly CheckResult[]) => {
+    const { items = [], endedBy = null } = conversed ?? {};
+    return { status, error, endedBy, checks, usage: usageOf(requests, items), items };
+  };
+  try {
+    conversed = await converse(test, user, agent, signal);
+    const failure = failureOf(conversed.items);
+    if (failure !== undefined) return outcome('error', `The agent could not answer: ${failure}`, []);
+    const judge = requests.counted(model, 'judgeRequests');
+    const checks = await checksOf(test, conversed, judge, parts, signal);
+    return outcome(checks.every(({ passed }) => passed) ? 'passed' : 'failed', null, checks);
+  } catch (error) {
+    signal.throwIfAborted();
+    parts.log.warn({ err: error, run: test.runId }, 'a scenario could not be played');
+    return outcome('error', messageOf(error), []);
+  }
+}

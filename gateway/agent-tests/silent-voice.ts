@@ -1,0 +1,39 @@
+/** The agent's voice in tests by text: what is to be said is "spoken" as it is written, a frame of silence a part. */
+import { PLAYOUT_RATE } from '../../contracts/audio.js';
+import { DEFAULT_SYNTHESIS_MODEL } from '../../contracts/models.js';
+import type { Speech, SpeechOptions } from '../../contracts/ports/speech.js';
+
+const FRAME_SECONDS = 0.02;
+const FRAME = new Uint8Array(2 * PLAYOUT_RATE * FRAME_SECONDS);
+/** A real voice has nothing to say of emoji. */
+const SPOKEN = /[\p{L}\p{N}]/u;
+
+export const SILENT_VOICE: Pick<Speech, 'synthesizeTimed'> = {
+  async *synthesizeTimed({ text }) {
+    const parts = typeof text === 'string' ? [{ kind: 'text', text } as const] : text;
+    let [waiting, at, index] = ['', 0, 0];
+    for await (const part of parts) {
+      if (part.kind === 'text') waiting += part.text;
+      if (part.kind === 'flush' || !SPOKEN.test(waiting)) continue;
+      const offset = index * FRAME_SECONDS;
+      const timing = { offset, duration: FRAME_SECONDS, complete: true, words: undefined };
+      yield { audio: FRAME, piece: { index, text: waiting, at, ...timing }, end: offset + FRAME_SECONDS };
+      at += waiting.length;
+      index += 1;
+      waiting = '';
+    }
+  },
+};
+
+export const SILENT_OPTIONS: SpeechOptions = {
+  model: DEFAULT_SYNTHESIS_MODEL,
+  voice: '',
+  references: [],
+  output: { format: 'pcm', sampleRate: PLAYOUT_RATE },
+  latency: 'low',
+  speed: 1,
+  volume: 0,
+  normalizeLoudness: false,
+  chunkLength: 200,
+  sampling: {},
+};

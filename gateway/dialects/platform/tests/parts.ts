@@ -1,0 +1,37 @@
+/** The ports that the routes of tests work with, and the types of their rows. */
+import type { Language } from '../../../../contracts/languages.js';
+import type { PublishedAgents } from '../../../../contracts/ports/agents.js';
+import type { Scenarios, Suites, TestFilter, TestRuns } from '../../../../contracts/ports/agent-tests.js';
+import type { Caller, KeyAuthority } from '../../../../contracts/ports/identity.js';
+import type { TokenCounter } from '../../../../contracts/ports/tokens.js';
+import { LIMITS } from '../../../../contracts/limits.js';
+import { queryParameter } from '../../../server/openapi-parts.js';
+import type * as routes from '../../../server/routes.js';
+import { textOf } from '../paging.js';
+
+export interface TestParts {
+  readonly keys: KeyAuthority;
+  readonly agents: PublishedAgents;
+  readonly tokens: TokenCounter;
+  /** Whether a configured engine can recognise the language. */
+  transcribes(language: Language): boolean;
+  readonly scenarios: Scenarios;
+  readonly suites: Suites;
+  readonly runs: TestRuns;
+  /** Whether a language model is configured. */
+  readonly hasModel: boolean;
+}
+
+export type Handler = routes.Handler<TestParts, Caller>;
+export type Row = routes.Row<TestParts, Caller>;
+
+export const TAGS = { tags: ['tests'], auth: true } as const;
+export const TESTS = '/v1/agent/tests';
+
+/** Errors: `invalid_request`. */
+export function agentFilter(query: URLSearchParams): TestFilter {
+  const agentId = textOf(query, 'agent_id', LIMITS.agent.reference);
+  return agentId === undefined ? {} : { agentId };
+}
+
+export const AGENT_FILTER = queryParameter('agent_id', { type: 'string' }, 'Only of this agent.');

@@ -1,0 +1,98 @@
+/** The routes of runs, and what `/openapi.json` says of them. */
+import { answers, jsonBody, queryParameter } from '../../../server/openapi-parts.js';
+import { Page, PAGING } from '../paging.js';
+import { bodyFailures, failures } from '../rows.js';
+import { AGENT_FILTER, type Row, TAGS, TESTS } from './parts.js';
+import { Comparison, ResultEntity, RunCreation, RunEntity, RunRow } from './run-schema.js';
+import { cancel, compare, create, list, LIST, read, remove, result } from './runs.js';
+
+const RUNS = `${TESTS}/runs`;
+const RUN = `${RUNS}/{run_id}`;
+const Id = { type: 'string' };
+
+export const RUN_ROWS: readonly Row[] = [
+  {
+    method: 'GET',
+    path: RUNS,
+    handler: list,
+    description: {
+      summary: 'List runs',
+      description: 'Newest first.',
+      ...TAGS,
+      parameters: [AGENT_FILTER, ...PAGING],
+      responses: { ...answers(200, 'One page', Page(LIST, RunRow)), ...failures(400) },
+    },
+  },
+  {
+    method: 'POST',
+    path: RUNS,
+    handler: create,
+    description: {
+      summary: 'Start a run',
+      description:
+        'Plays scenarios against the draft or a version, as they are now. Overrides that the agent does not allow are 400. 409 ' +
+        'where there is nothing to play, a scenario needs a language model and none is configured, or too many runs are not over.',
+      ...TAGS,
+      requestBody: jsonBody(RunCreation),
+      responses: { ...answers(201, 'The run, queued', RunEntity), ...bodyFailures(404, 409) },
+    },
+  },
+  {
+    method: 'GET',
+    path: `${RUNS}/compare`,
+    handler: compare,
+    description: {
+      summary: 'Compare two runs',
+      description: 'Of one agent, scenario by scenario.',
+      ...TAGS,
+      parameters: [
+        { ...queryParameter('base', Id, 'The id of a run.'), required: true },
+        { ...queryParameter('other', Id, 'The id of another one.'), required: true },
+      ],
+      responses: { ...answers(200, 'What changed', Comparison), ...failures(400, 404) },
+    },
+  },
+  {
+    method: 'GET',
+    path: RUN,
+    handler: read,
+    description: {
+      summary: 'Read a run',
+      ...TAGS,
+      responses: { ...answers(200, 'The run with its results', RunEntity), ...failures(404) },
+    },
+  },
+  {
+    method: 'GET',
+    path: `${RUN}/results/{scenario_id}`,
+    handler: result,
+    description: {
+      summary: 'Read a result',
+      description: 'With the transcript and the tool calls.',
+      ...TAGS,
+      responses: { ...answers(200, 'The result', ResultEntity), ...failures(404) },
+    },
+  },
+  {
+    method: 'POST',
+    path: `${RUN}/cancel`,
+    handler: cancel,
+    description: {
+      summary: 'Cancel a run',
+      description: 'What is not over ends as `cancelled`. A run that is over stays as it is.',
+      ...TAGS,
+      responses: { ...answers(200, 'The run', RunEntity), ...failures(404) },
+    },
+  },
+  {
+    method: 'DELETE',
+    path: RUN,
+    handler: remove,
+    description: {
+      summary: 'Delete a run',
+      description: 'With its transcripts. Not while it is not over.',
+      ...TAGS,
+      responses: { ...answers(204, 'Gone'), ...failures(404, 409) },
+    },
+  },
+];

@@ -1,0 +1,133 @@
+/** Scenarios (docs/contract/platform.md 6.12). */
+import type { Scenario } from '../../../../contracts/ports/agent-tests.js';
+import {
+  reviseScenario,
+  ScenarioChange,
+  ScenarioCreation,
+  ScenarioEntity,
+} from '../../../../contracts/schemas/agent-tests.js';
+import { answers, jsonBody } from '../../../server/openapi-parts.js';
+import { json } from '../../../server/replies.js';
+import { readBody } from '../bodies.js';
+import { checked } from '../checked.js';
+import { Page, pageBody, pageRequest, PAGING } from '../paging.js';
+import { bodyFailures, failures, found, gone, idOf } from '../rows.js';
+import { AGENT_FILTER, agentFilter, type Handler, type Row, TAGS, TESTS } from './parts.js';
+import { checkScenario } from './scenario-check.js';
+
+const WHAT = 'Scenario';
+const LIST = 'scenarios';
+
+const checkCreation = checked(ScenarioCreation);
+const checkChange = checked(ScenarioChange);
+
+const scenarioIdOf = (request: Parameters<Handler>[0]): string => idOf(request, 'scenario_id', WHAT);
+
+const entityOf = ({ id, agentId, name, definition, createdAt, updatedAt }: Scenario): object => ({
+  scenario_id: id,
+  agent_id: agentId,
+  name,
+  ...definition,
+  created_at: createdAt.toISOString(),
+  updated_at: updatedAt.toISOString(),
+});
+
+const list: Handler = async ({ query }, { scenarios }, { workspaceId }) => {
+  const listed = await scenarios.list(workspaceId, agentFilter(query), pageRequest(query, LIST));
+  return json(200, pageBody(LIST, LIST, listed, entityOf));
+};
+
+const create: Handler = async (request, { scenarios, tokens }, { workspaceId }) => {
+  const wanted = checkCreation(await readBody(request));
+  const definition = reviseScenario(undefined, wanted);
+  await checkScenario(definition, tokens);
+  const { agent_id: agentId, name } = wanted;
+  return json(
+    201,
+    entityOf(found(await scenarios.create({ agentId, name, definition }, workspaceId), 'Agent')),
+  );
+};
+
+const read: Handler = async (request, { scenarios }, { workspaceId }) =>
+  json(200, entityOf(found(await scenarios.read(scenarioIdOf(request), workspaceId), WHAT)));
+
+const change: Handler = async (request, { scenarios, tokens }, { workspaceId }) => {
+  const id = scenarioIdOf(request);
+  const wanted = checkChange(await readBody(request));
+  const current = found(await scenarios.read(id, workspaceId), WHAT);
+  // Counting tokens takes time: nothing is held meanwhile.
+  await checkScenario(reviseScenario(current.definition, wanted), tokens);
+  const changed = await scenarios.change(id, workspaceId, ({ name, definition }) => ({
+    name: wanted.name ?? name,
+    definition: reviseScenario(definition, wanted),
+  }));
+  return json(200, entityOf(found(changed, WHAT)));
+};
+
+const remove: Handler = async (request, { scenarios }, { workspaceId }) =>
+  gone(await scenarios.remove(scenarioIdOf(request), workspaceId), WHAT);
+
+const SCENARIOS = `${TESTS}/scenarios`;
+const SCENARIO = `${SCENARIOS}/{scenario_id}`;
+
+export const SCENARIO_ROWS: readonly Row[] = [
+  {
+    method: 'GET',
+    path: SCENARIOS,
+    handler: list,
+    description: {
+      summary: 'List scenarios',
+      description: 'Newest first.',
+      ...TAGS,
+      parameters: [AGENT_FILTER, ...PAGING],
+      responses: { ...answers(200, 'One page', Page(LIST, ScenarioEntity)), ...failures(400) },
+    },
+  },
+  {
+    method: 'POST',
+    path: SCENARIOS,
+    handler: create,
+    description: {
+      summary: 'Create a scenario',
+      description:
+        'A conversation that a simulated user has with the agent, and what must hold of it. 409 with as many as an agent may have.',
+      ...TAGS,
+      requestBody: jsonBody(ScenarioCreation),
+      responses: { ...answers(201, 'The scenario', ScenarioEntity), ...bodyFailures(404, 409) },
+    },
+  },
+  {
+    method: 'GET',
+    path: SCENARIO,
+    handler: read,
+    description: {
+      summary: 'Read a scenario',
+      ...TAGS,
+      responses: { ...answers(200, 'The scenario', ScenarioEntity), ...failures(404) },
+    },
+  },
+  {
+    method: 'PATCH',
+    path: SCENARIO,
+    handler: change,
+    description: {
+      summary: 'Change a scenario',
+      description:
+        'What is absent stays, lists are replaced, null is the default. Runs that there are keep what they had.',
+      ...TAGS,
+      requestBody: jsonBody(ScenarioChange),
+      responses: { ...answers(200, 'The scenario', ScenarioEntity), ...bodyFailures(404) },
+    },
+  },
+  {
+    method: 'DELETE',
+    path: SCENARIO,
+    handler: remove,
+    description: {
+      summary: 'Delete a scenario',
+      description: 'It leaves its suites as well. Results of runs stay.',
+      ...TAGS,
+      responses: { ...answers(204, 'Gone'), ...failures(404) },
+    },
+  },
+];

@@ -1,0 +1,138 @@
+/** Suites: named lists of an agent's scenarios (docs/contract/platform.md 6.12). */
+import type { Suite } from '../../../../contracts/ports/agent-tests.js';
+import { SuiteChange, SuiteCreation, SuiteEntity } from '../../../../contracts/schemas/agent-tests.js';
+import { answers, jsonBody } from '../../../server/openapi-parts.js';
+import { json } from '../../../server/replies.js';
+import { readBody } from '../bodies.js';
+import { checked } from '../checked.js';
+import { problem, refuse } from '../errors.js';
+import { Page, pageBody, pageRequest, PAGING } from '../paging.js';
+import { bodyFailures, failures, found, gone, idOf } from '../rows.js';
+import { AGENT_FILTER, agentFilter, type Handler, type Row, TAGS, type TestParts, TESTS } from './parts.js';
+
+const WHAT = 'Suite';
+const LIST = 'suites';
+
+const checkCreation = checked(SuiteCreation);
+const checkChange = checked(SuiteChange);
+
+const suiteIdOf = (request: Parameters<Handler>[0]): string => idOf(request, 'suite_id', WHAT);
+
+const entityOf = ({ id, agentId, name, scenarioIds, createdAt, updatedAt }: Suite): object => ({
+  suite_id: id,
+  agent_id: agentId,
+  name,
+  scenario_ids: scenarioIds,
+  created_at: createdAt.toISOString(),
+  updated_at: updatedAt.toISOString(),
+});
+
+/** The agent's scenarios with these ids. Errors: `validation_failed` for those that it does not have, or that come twice. */
+export async function knownScenarios(
+  ids: readonly string[],
+  agentId: string,
+  workspaceId: string,
+  { scenarios }: Pick<TestParts, 'scenarios'>,
+) {
+  const known = await scenarios.of(agentId, workspaceId, ids);
+  const has = new Set(known.map(({ id }) => id));
+  refuse(
+    ids.flatMap((id, index) => {
+      const loc = ['scenario_ids', index];
+      if (!has.has(id)) return [problem(loc, `${loc.join('.')} is no scenario of this agent`, 'reference')];
+      return ids.indexOf(id) === index ? [] : [problem(loc, `${loc.join('.')} must be unique`, 'unique')];
+    }),
+  );
+  return known;
+}
+
+const list: Handler = async ({ query }, { suites }, { workspaceId }) => {
+  const listed = await suites.list(workspaceId, agentFilter(query), pageRequest(query, LIST));
+  return json(200, pageBody(LIST, LIST, listed, entityOf));
+};
+
+const create: Handler = async (request, parts, { workspaceId }) => {
+  const { agent_id: agentId, name, scenario_ids: scenarioIds } = checkCreation(await readBody(request));
+  found(await parts.agents.find(agentId, workspaceId), 'Agent');
+  await knownScenarios(scenarioIds, agentId, workspaceId, parts);
+  const suite = await parts.suites.create({ agentId, name, scenarioIds }, workspaceId);
+  return json(201, entityOf(found(suite, 'Agent')));
+};
+
+const read: Handler = async (request, { suites }, { workspaceId }) =>
+  json(200, entityOf(found(await suites.read(suiteIdOf(request), workspaceId), WHAT)));
+
+const change: Handler = async (request, parts, { workspaceId }) => {
+  const id = suiteIdOf(request);
+  const { name, scenario_ids: scenarioIds } = checkChange(await readBody(request));
+  const { agentId } = found(await parts.suites.read(id, workspaceId), WHAT);
+  if (scenarioIds) await knownScenarios(scenarioIds, agentId, workspaceId, parts);
+  const wanted = { ...(name !== undefined && { name }), ...(scenarioIds && { scenarioIds }) };
+  return json(200, entityOf(found(await parts.suites.change(id, workspaceId, wanted), WHAT)));
+};
+
+const remove: Handler = async (request, { suites }, { workspaceId }) =>
+  gone(await suites.remove(suiteIdOf(request), workspaceId), WHAT);
+
+const SUITES = `${TESTS}/suites`;
+const SUITE = `${SUITES}/{suite_id}`;
+
+export const SUITE_ROWS: readonly Row[] = [
+  {
+    method: 'GET',
+    path: SUITES,
+    handler: list,
+    description: {
+      summary: 'List suites',
+      description: 'Newest first.',
+      ...TAGS,
+      parameters: [AGENT_FILTER, ...PAGING],
+      responses: { ...answers(200, 'One page', Page(LIST, SuiteEntity)), ...failures(400) },
+    },
+  },
+  {
+    method: 'POST',
+    path: SUITES,
+    handler: create,
+    description: {
+      summary: 'Create a suite',
+      description: 'Its name is its own among the suites of the agent (409).',
+      ...TAGS,
+      requestBody: jsonBody(SuiteCreation),
+      responses: { ...answers(201, 'The suite', SuiteEntity), ...bodyFailures(404, 409) },
+    },
+  },
+  {
+    method: 'GET',
+    path: SUITE,
+    handler: read,
+    description: {
+      summary: 'Read a suite',
+      ...TAGS,
+      responses: { ...answers(200, 'The suite', SuiteEntity), ...failures(404) },
+    },
+  },
+  {
+    method: 'PATCH',
+    path: SUITE,
+    handler: change,
+    description: {
+      summary: 'Change a suite',
+      description: 'What is absent stays; the list is replaced.',
+      ...TAGS,
+      requestBody: jsonBody(SuiteChange),
+      responses: { ...answers(200, 'The suite', SuiteEntity), ...bodyFailures(404, 409) },
+    },
+  },
+  {
+    method: 'DELETE',
+    path: SUITE,
+    handler: remove,
+    description: {
+      summary: 'Delete a suite',
+      description: 'Its scenarios and its runs stay.',
+      ...TAGS,
+      responses: { ...answers(204, 'Gone'), ...failures(404) },
+    },
+  },
+];

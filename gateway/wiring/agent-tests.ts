@@ -1,0 +1,61 @@
+/** Tests of agents at one gateway, wired: their stores, and the loop that plays what waits. */
+import type { Clock } from '../../contracts/clock.js';
+import type { Ids } from '../../contracts/ids.js';
+import type { Log } from '../../contracts/log.js';
+import { createBuiltinDialogue } from '../../engines/chat/builtin/index.js';
+import { likelyLanguages, scriptsIn } from '../../engines/language.js';
+import { createTestQueue } from '../../storage/agent-tests/queue.js';
+import { createTestRuns } from '../../storage/agent-tests/runs.js';
+import { createScenarios } from '../../storage/agent-tests/scenarios.js';
+import { createSuites } from '../../storage/agent-tests/suites.js';
+import type { Database } from '../../storage/database.js';
+import { startAgentTests } from '../agent-tests/loop.js';
+import type { Config } from '../config.js';
+import { testRoutes } from '../dialects/platform/tests/index.js';
+import type { Route } from '../server/port.js';
+import { languageModel } from './language-model.js';
+import type { openPlatform } from './platform.js';
+
+export interface AgentTestOptions {
+  readonly config: Pick<Config, 'llmUrl' | 'llmKey' | 'llmModel'>;
+  readonly database: Pick<Database, 'sql'>;
+  readonly platform: Awaited<ReturnType<typeof openPlatform>>;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface OpenAgentTests {
+  routes(): readonly Route[];
+  stop(): Promise<void>;
+}
+
+export function openAgentTests(options: AgentTestOptions): OpenAgentTests {
+  const { config, database, platform, ids, clock, log } = options;
+  const { sql } = database;
+  const model = languageModel(config);
+  const loop = startAgentTests({
+    queue: createTestQueue(sql),
+    chat: model ?? createBuiltinDialogue(),
+    ...(model && { model }),
+    knowledge: platform.knowledge,
+    outbound: platform.outbound,
+    credentials: platform.tools,
+    mcp: platform.mcp,
+    agents: platform.versions,
+    languagesOf: (text) => likelyLanguages(text, scriptsIn(text)),
+    clock,
+    log,
+  });
+  const parts = {
+    keys: platform.keys,
+    agents: platform.versions,
+    tokens: platform.tokens,
+    transcribes: platform.languages.transcribes,
+    scenarios: createScenarios({ sql, ids }),
+    suites: createSuites({ sql, ids }),
+    runs: createTestRuns({ sql, ids }),
+    hasModel: model !== undefined,
+  };
+  return { routes: () => testRoutes(parts), stop: () => loop.stop() };
+}

@@ -1,0 +1,89 @@
+/**
+ * The queue of scenarios to be played (contracts/ports/agent-tests.ts `TestQueue`): SKIP LOCKED gives each row to one process
+ * at a time. A process that dies with one loses it when its lease ends; the row's count of attempts tells whose result
+ * counts. One that calls real tools is not played twice: what it did cannot be taken back.
+ */
+import { LIMITS } from '../../contracts/limits.js';
+import type { QueuedTest, TestOutcome, TestQueue } from '../../contracts/ports/agent-tests.js';
+import type { Sql, Transaction } from '../sql.js';
+
+const { atOnce, attempts: MOST_ATTEMPTS } = LIMITS.agentTest;
+
+const GIVEN_UP: TestOutcome = {
+  status: 'error',
+  error: 'The gateway stopped while the scenario was played',
+  ...{ endedBy: null, checks: [], usage: null, items: [] },
+};
+
+const takeNext = (sql: Sql, leaseMs: number) => sql<QueuedTest[]>`
+  update agent_test_results t set status = 'running', attempts = t.attempts + 1,
+    started_at = coalesce(t.started_at, now()), taken_until = now() + ${leaseMs}::int * interval '1 millisecond'
+  where (t.run_id, t.place) = (
+    select q.run_id, q.place from agent_test_results q
+    where (q.status = 'queued' or q.status = 'running' and q.taken_until <= now())
+      and ${atOnce.workspace} > (
+        select count(*) from agent_test_results w
+        where w.workspace_id = q.workspace_id and w.status = 'running' and w.taken_until > now())
+    order by q.position limit 1 for update skip locked)
+  returning t.run_id as "runId", t.place, t.workspace_id as "workspaceId", t.attempts as attempt, t.definition, t.plan`;
+
+/** So many times a scenario may begin. */
+const mostAttempts = ({ definition }: QueuedTest): number =>
+  definition.unmocked_tools === 'call' ? 1 : MOST_ATTEMPTS;
+
+/** In two statements: whoever ends or cancels a run holds it before its scenarios. */
+async function take(sql: Sql, leaseMs: number): Promise<QueuedTest | undefined> {
+  const [test] = await takeNext(sql, leaseMs);
+  if (test)
+    await sql`
+      update agent_test_runs set status = 'running', started_at = now()
+      where id = ${test.runId} and status = 'queued'`;
+  return test;
+}
+
+/** The row, as long as it is this process's. */
+const own = (sql: Sql | Transaction, { runId, place, attempt }: QueuedTest) => sql`
+  run_id = ${runId} and place = ${place} and status = 'running' and attempts = ${attempt}`;
+
+/** Ends the run where none of its scenarios is left. The worst of them is the run's status. */
+const endRun = (tx: Transaction, runId: string) => tx`
+  update agent_test_runs r set ended_at = now(), status = case
+    when t.errors > 0 then 'error' when t.failures > 0 then 'failed' else 'passed' end
+  from (
+    select count(*) filter (where status in ('queued', 'running')) as open,
+      count(*) filter (where status = 'error') as errors, count(*) filter (where status = 'failed') as failures
+    from agent_test_results where run_id = ${runId}) as t
+  where r.id = ${runId} and r.ended_at is null and t.open = 0`;
+
+const finish = (sql: Sql, test: QueuedTest, { items, ...outcome }: TestOutcome): Promise<void> =>
+  sql.begin(async (tx) => {
+    // Held first: of two last scenarios that end at once, the second sees the first.
+    await tx`select from agent_test_runs where id = ${test.runId} for no key update`;
+    await tx`
+      update agent_test_results set status = ${outcome.status}, outcome = ${JSON.stringify(outcome)},
+        items = ${JSON.stringify(items)}, plan = null, taken_until = null, ended_at = now()
+      where ${own(tx, test)}`;
+    await endRun(tx, test.runId);
+  }) as Promise<unknown> as Promise<void>;
+
+export const createTestQueue = (sql: Sql): TestQueue => ({
+  async take(leaseMs) {
+    for (;;) {
+      const test = await take(sql, leaseMs);
+      if (!test || test.attempt <= mostAttempts(test)) return test;
+      await finish(sql, test, GIVEN_UP);
+    }
+  },
+  async renew(test, leaseMs) {
+    const { count } = await sql`
+      update agent_test_results set taken_until = now() + ${leaseMs}::int * interval '1 millisecond'
+      where ${own(sql, test)}`;
+    return count > 0;
+  },
+  finish: (test, outcome) => finish(sql, test, outcome),
+  async release(test) {
+    await sql`
+      update agent_test_results set status = 'queued', attempts = attempts - 1, taken_until = null
+      where ${own(sql, test)}`;
+  },
+});

@@ -1,0 +1,179 @@
+/**
+ * The queue of tests in the database (storage/agent-tests): who may play what, what becomes of a process that dies, and what
+ * is kept. No gateway takes anything meanwhile.
+ */
+import t from 'tap';
+import { randomIds } from '../../contracts/ids.js';
+import { LIMITS } from '../../contracts/limits.js';
+import type { NewTestRun, QueuedTest, TestOutcome } from '../../contracts/ports/agent-tests.js';
+import type { SessionPlan } from '../../contracts/ports/sessions.js';
+import { reviseScenario, type ScenarioDefinition } from '../../contracts/schemas/agent-tests.js';
+import { createTestQueue } from '../../storage/agent-tests/queue.js';
+import { createTestRuns } from '../../storage/agent-tests/runs.js';
+import { removeOld } from '../../storage/sessions/sweep.js';
+import { startPostgres } from '../fixtures/postgres.js';
+
+const { agentTest: limits } = LIMITS;
+const postgres = await startPostgres(t);
+const { sql } = await postgres.migrated();
+const runs = createTestRuns({ sql, ids: randomIds });
+const queue = createTestQueue(sql);
+const LEASE = 60_000;
+
+const plan = { config: {}, tools: [] } as unknown as SessionPlan;
+const PASSED: TestOutcome = {
+  ...{ status: 'passed', error: null, endedBy: 'user', checks: [], usage: null, items: [] },
+};
+const FAILED: TestOutcome = { ...PASSED, status: 'failed' };
+
+/** A workspace of its own with one agent. */
+async function workspace(): Promise<{ workspaceId: string; agentId: string }> {
+  const [workspaceId, agentId] = [randomIds.next('workspace'), randomIds.next('agent')];
+  await sql`insert into workspaces (id, name) values (${workspaceId}, 'Own')`;
+  await sql`insert into agents (id, workspace_id, name, description, config) values (${agentId}, ${workspaceId}, 'A', '', '{}')`;
+  return { workspaceId, agentId };
+}
+
+const runOf = (agentId: string, count: number, more: Partial<ScenarioDefinition> = {}): NewTestRun => ({
+  ...{ agentId, agentName: 'A', suite: undefined, versionNumber: null, configHash: '' },
+  scenarios: Array.from({ length: count }, (_, index) => ({
+    plan,
+    scenario: {
+      ...{ id: `scn_${index}`, agentId, name: `${index}`, createdAt: new Date(), updatedAt: new Date() },
+      definition: { ...reviseScenario(undefined, { user: { lines: ['a'] } }), ...more },
+    },
+  })),
+});
+
+/** Everything that may begin now. */
+async function takeAll(): Promise<QueuedTest[]> {
+  const taken: QueuedTest[] = [];
+  for (let test; (test = await queue.take(LEASE));) taken.push(test);
+  return taken;
+}
+
+/** As if the process that plays it had died long ago. */
+const expire = () =>
+  sql`update agent_test_results set taken_until = now() - interval '1 second' where status = 'running'`;
+
+t.afterEach(async () => {
+  await sql`delete from agent_test_runs`;
+});
+
+t.test(
+  'each scenario is taken by one process, so many of a workspace at once, and the last ends the run',
+  async (t) => {
+    const { workspaceId, agentId } = await workspace();
+    const { id } = await runs.create(runOf(agentId, limits.atOnce.workspace + 1), workspaceId);
+    const first = await takeAll();
+    t.equal(first.length, limits.atOnce.workspace);
+    t.same(new Set(first.map(({ place }) => place)).size, first.length);
+    const other = await workspace();
+    await runs.create(runOf(other.agentId, 1), other.workspaceId);
+    t.match(await takeAll(), [{ workspaceId: other.workspaceId }], 'another workspace does not wait');
+    t.match(await runs.read(id, workspaceId), { status: 'running', counts: { running: 4, queued: 1 } });
+    await queue.finish(first[0]!, FAILED);
+    const [last] = await takeAll();
+    for (const test of [...first.slice(1), last!]) await queue.finish(test, PASSED);
+    const over = await runs.read(id, workspaceId);
+    t.match(over, { status: 'failed', counts: { failed: 1, passed: 4 } });
+    t.ok(over?.endedAt);
+    t.match(await sql`select count(plan)::int as plans from agent_test_results where run_id = ${id}`, [
+      { plans: 0 },
+    ]);
+  },
+);
+
+t.test(
+  'whoever dies with a scenario loses it to another process, once; its own result is dropped',
+  async (t) => {
+    const { workspaceId, agentId } = await workspace();
+    const { id } = await runs.create(runOf(agentId, 1), workspaceId);
+    const [dead] = await takeAll();
+    t.same(await takeAll(), [], 'while its lease lasts it is nobody else’s');
+    t.ok(await queue.renew(dead!, LEASE));
+    await expire();
+    const [second] = await takeAll();
+    t.match(second, { runId: id, attempt: limits.attempts });
+    t.notOk(await queue.renew(dead!, LEASE));
+    await queue.finish(dead!, PASSED);
+    t.match(await runs.read(id, workspaceId), { status: 'running' });
+    await expire();
+    t.same(await takeAll(), []);
+    t.match(await runs.read(id, workspaceId), {
+      status: 'error',
+      results: [{ status: 'error', outcome: { error: 'The gateway stopped while the scenario was played' } }],
+    });
+  },
+);
+
+t.test('one that calls real tools is not played twice', async (t) => {
+  const { workspaceId, agentId } = await workspace();
+  const { id } = await runs.create(runOf(agentId, 1, { unmocked_tools: 'call' }), workspaceId);
+  await takeAll();
+  await expire();
+  t.same(await takeAll(), []);
+  t.match(await runs.read(id, workspaceId), { status: 'error' });
+});
+
+t.test('what a process gives back as it stops counts as not taken', async (t) => {
+  const { workspaceId, agentId } = await workspace();
+  await runs.create(runOf(agentId, 1, { unmocked_tools: 'call' }), workspaceId);
+  for (let round = 0; round < 3; round += 1) {
+    const [test] = await takeAll();
+    t.match(test, { attempt: 1 });
+    await queue.release(test!);
+  }
+});
+
+t.test('a cancelled run is over at once: nothing of it is ours or begins', async (t) => {
+  const { workspaceId, agentId } = await workspace();
+  const { id } = await runs.create(runOf(agentId, limits.atOnce.workspace + 1), workspaceId);
+  const [test] = await takeAll();
+  t.match(await runs.cancel(id, workspaceId), { status: 'cancelled', counts: { cancelled: 5 } });
+  t.notOk(await queue.renew(test!, LEASE));
+  await queue.finish(test!, PASSED);
+  t.same(await takeAll(), []);
+  t.match(await runs.read(id, workspaceId), { status: 'cancelled', counts: { cancelled: 5 } });
+});
+
+t.test('a workspace has so many runs that are not over', async (t) => {
+  const { workspaceId, agentId } = await workspace();
+  for (let run = 0; run < limits.openRuns; run += 1) await runs.create(runOf(agentId, 1), workspaceId);
+  await t.rejects(runs.create(runOf(agentId, 1), workspaceId), {
+    code: 'conflict',
+    message: /20 runs are not over/,
+  });
+  const [oldest] = await sql<{ id: string }[]>`select id from agent_test_runs order by position limit 1`;
+  await runs.cancel(oldest!.id, workspaceId);
+  await t.resolves(runs.create(runOf(agentId, 1), workspaceId), 'once one is over');
+});
+
+t.test('so many runs of an agent are kept: the oldest that are over go', async (t) => {
+  const { workspaceId, agentId } = await workspace();
+  const ended = (count: number) => sql`
+    insert into agent_test_runs (id, workspace_id, agent_id, agent_name, config_hash, status, ended_at)
+    select ${agentId} || i, ${workspaceId}, ${agentId}, 'A', '', 'passed', now() from generate_series(1, ${count}::int) as i`;
+  await ended(limits.keptRuns);
+  await runs.create(runOf(agentId, 1), workspaceId);
+  const kept = await sql<
+    { id: string }[]
+  >`select id from agent_test_runs where agent_id = ${agentId} order by position`;
+  t.equal(kept.length, limits.keptRuns);
+  t.equal(kept[0]?.id, `${agentId}2`);
+});
+
+t.test('SESSION_DAYS: old runs go as old sessions do; an agent takes its tests with it', async (t) => {
+  const { workspaceId, agentId } = await workspace();
+  const old = await runs.create(runOf(agentId, 1), workspaceId);
+  await runs.cancel(old.id, workspaceId);
+  await sql`update agent_test_runs set ended_at = now() - interval '8 days'`;
+  const open = await runs.create(runOf(agentId, 1), workspaceId);
+  await removeOld(sql);
+  t.ok(await runs.read(old.id, workspaceId), 'kept where nothing is configured');
+  await removeOld(sql, 7);
+  t.equal(await runs.read(old.id, workspaceId), undefined);
+  t.ok(await runs.read(open.id, workspaceId));
+  await sql`delete from agents where id = ${agentId}`;
+  t.equal(await runs.read(open.id, workspaceId), undefined);
+});

@@ -1,0 +1,448 @@
+/**
+ * Tests of agents without a gateway: the patterns, rules and mocks of a scenario, its simulated user, and whole scenarios
+ * played with a model that the test plays (gateway/agent-tests).
+ */
+import t, { type Test } from 'tap';
+import { type Clock, systemClock } from '../../contracts/clock.js';
+import { ServiceError } from '../../contracts/errors.js';
+import { LIMITS } from '../../contracts/limits.js';
+import { silentLog } from '../../contracts/log.js';
+import type { QueuedTest, TestOutcome, TestQueue } from '../../contracts/ports/agent-tests.js';
+import type { ChatEvent, ChatModel, ChatRequest } from '../../contracts/ports/chat.js';
+import type { PlannedTool, SessionItem, SessionPlan } from '../../contracts/ports/sessions.js';
+import { PatternError, safePattern } from '../../contracts/safe-pattern.js';
+import { type AgentConfig, DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
+import { type Check, reviseScenario, type ScenarioDefinition } from '../../contracts/schemas/agent-tests.js';
+import { likelyLanguages, scriptsIn } from '../../engines/language.js';
+import { ruled, titleOf } from '../../gateway/agent-tests/checks.js';
+import { startAgentTests } from '../../gateway/agent-tests/loop.js';
+import { play, type PlayParts } from '../../gateway/agent-tests/play.js';
+import { webhookTool } from '../fixtures/hosted.js';
+import { until } from '../fixtures/until.js';
+
+const { agentTest: limits } = LIMITS;
+
+// The clock's timers keep nothing alive.
+const keepAlive = setInterval(() => undefined, 2 ** 30);
+t.teardown(() => clearInterval(keepAlive));
+
+t.test('patterns find what regular expressions find', async (t) => {
+  const found: readonly (readonly [string, string])[] = [
+    ['shipped', 'It was SHIPPED today.'],
+    ['^it .* today\\.$', 'It was shipped today.'],
+    ['(ship|deliver)(ped|ed)?', 'delivered'],
+    ['\\d{2,3}', 'number 123'],
+    ['[a-f]+\\b', 'cafe noir'],
+    ['a?b*c+', 'xxc'],
+    ['\\p{Lu}{2}', 'ab'],
+    ['(?:na){3}', 'bananana'],
+    ['(a*)*b', 'b'],
+    ['ä|ö', 'SCHÖN'],
+    ['', 'anything'],
+  ];
+  for (const [pattern, text] of found) t.ok(safePattern(pattern)(text), `${pattern} in ${text}`);
+  const absent: readonly (readonly [string, string])[] = [
+    ['^shipped', 'It was shipped'],
+    ['\\bship\\b', 'shipped'],
+    ['\\d{4}', 'number 123'],
+    ['[^a-z ]', 'only letters'],
+    ['(ship|deliver)ment', 'shipped'],
+  ];
+  for (const [pattern, text] of absent) t.notOk(safePattern(pattern)(text), `${pattern} in ${text}`);
+});
+
+t.test('patterns that make no sense, look around, refer back or grow too long are refused', async (t) => {
+  for (const pattern of ['(a', 'a)', '[a', '*a', '(?=a)', '(?<=a)', '(a)\\1', 'a{2,1}', 'a{101}', '\\'])
+    t.throws(() => safePattern(pattern), PatternError, pattern);
+  t.throws(() => safePattern('((a{50}){50}){50}'), PatternError, 'beyond its steps');
+  t.doesNotThrow(() => safePattern('a'.repeat(limits.patternSteps - 1)));
+  t.throws(() => safePattern('a'.repeat(limits.patternSteps)), PatternError);
+});
+
+t.test('a pattern costs its steps times the text, whatever it is', async (t) => {
+  // Backtracking would take 2^4000 steps for it.
+  t.notOk(safePattern('^(a+)+$')(`${'a'.repeat(limits.patternText - 1)}!`));
+});
+
+const at = new Date(0);
+const said = (role: 'user' | 'assistant', content: string, more: object = {}): SessionItem => ({
+  ...{ type: 'message', role, content, turnId: 1, createdAt: at },
+  ...more,
+});
+const toolCall = (toolName: string, input: object): SessionItem => ({
+  ...{ type: 'tool_call', callId: 'c', toolName, toolSource: 'webhook', input: JSON.stringify(input) },
+  ...{ turnId: 1, createdAt: at },
+});
+
+const ITEMS = [
+  said('user', 'Where is it?'),
+  toolCall('Look_up_an_order', { order_id: 'A-17', count: 2 }),
+  said('assistant', 'One moment, please.', { filler: true }),
+  said('assistant', 'It was shipped today.'),
+];
+
+const languagesOf = (text: string) => likelyLanguages(text, scriptsIn(text));
+
+const holds = async (check: Check, items: readonly SessionItem[] = ITEMS) =>
+  (await ruled(check as never, { items, endedBy: 'agent' }, languagesOf)).passed;
+
+t.test('rules: each holds and fails where it should', async (t) => {
+  const tool = 'Look up an order';
+  const rows: readonly (readonly [Check, boolean])[] = [
+    [{ type: 'contains', text: 'SHIPPED' }, true],
+    [{ type: 'contains', text: 'Where is' }, false],
+    [{ type: 'contains', text: 'One moment' }, false],
+    [{ type: 'not_contains', text: 'delivered' }, true],
+    [{ type: 'not_contains', text: 'shipped' }, false],
+    [{ type: 'matches', pattern: 'ship\\w+ today' }, true],
+    [{ type: 'matches', pattern: '^today' }, false],
+    [{ type: 'not_matches', pattern: '\\d' }, true],
+    [{ type: 'tool_called', tool }, true],
+    [{ type: 'tool_called', tool: 'Look_up_an_order', arguments: { order_id: 'A-17', count: '2' } }, true],
+    [{ type: 'tool_called', tool, arguments: { order_id: 'A-18' } }, false],
+    [{ type: 'tool_called', tool, times: 1 }, true],
+    [{ type: 'tool_called', tool, times: 2 }, false],
+    [{ type: 'tool_not_called', tool: 'Refund' }, true],
+    [{ type: 'tool_not_called', tool }, false],
+    [{ type: 'tool_not_called', tool, arguments: { order_id: 'B' } }, true],
+    [{ type: 'ended_by', by: 'agent' }, true],
+    [{ type: 'ended_by', by: 'user' }, false],
+    [{ type: 'language', language: 'en' }, true],
+    [{ type: 'language', language: 'ja' }, false],
+    [{ type: 'turns', at_least: 1, at_most: 1 }, true],
+    [{ type: 'turns', at_least: 2 }, false],
+    [{ type: 'turns', at_most: 0 }, false],
+  ];
+  for (const [check, expected] of rows) t.equal(await holds(check), expected, titleOf(check));
+  const german = [said('assistant', 'Guten Tag, ich habe das für Sie gefunden und es ist heute da.')];
+  t.ok(await holds({ type: 'language', language: 'de' }, german));
+  t.notOk(await holds({ type: 'language', language: 'fr' }, german));
+});
+
+t.test('only so much of an answer is held against a pattern', async (t) => {
+  const long = `${'a'.repeat(limits.patternText)}b`;
+  t.notOk(await holds({ type: 'matches', pattern: 'b' }, [said('assistant', long)]));
+  t.ok(await holds({ type: 'matches', pattern: 'b' }, [said('assistant', long.slice(1))]));
+});
+
+type Answer = (request: ChatRequest) => readonly ChatEvent[];
+
+const says = (text: string): readonly ChatEvent[] => [{ kind: 'text', text }];
+const calls = (name: string, args: object): readonly ChatEvent[] => [
+  { kind: 'calls', calls: [{ id: 'a', name, arguments: JSON.stringify(args) }] },
+];
+
+const chat = (answer: Answer): ChatModel => ({
+  name: 'test',
+  async *chat(request) {
+    yield* answer(request);
+  },
+});
+
+const lastOf = ({ messages }: ChatRequest): string => messages.at(-1)?.content ?? '';
+
+interface Scene {
+  readonly definition?: Partial<ScenarioDefinition>;
+  readonly config?: Partial<AgentConfig>;
+  readonly tools?: readonly PlannedTool[];
+  readonly agent?: Answer;
+  readonly model?: Answer;
+  readonly parts?: Partial<PlayParts>;
+}
+
+function queued({ definition = {}, config = {}, tools = [] }: Scene): QueuedTest {
+  const plan: SessionPlan = {
+    config: {
+      ...DEFAULT_CONFIG,
+      prompt: { ...DEFAULT_CONFIG.prompt, first_message_mode: 'off' },
+      tools: { ...DEFAULT_CONFIG.tools, enabled: true },
+      ...config,
+    },
+    ...{
+      tools,
+      knowledge: [],
+      configHash: '',
+      maxDurationSeconds: 600,
+      recordAudio: false,
+      toolEvents: true,
+    },
+    ...{ worldContext: false, timezone: 'UTC' },
+  };
+  const whole = reviseScenario(undefined, { user: { lines: ['Hello'] }, ...(definition as object) });
+  return { runId: 'run', place: 0, workspaceId: 'ws', attempt: 1, definition: whole, plan };
+}
+
+const partsOf = ({ agent = () => says('Yes.'), model, parts = {} }: Scene): PlayParts => ({
+  chat: chat(agent),
+  ...(model && { model: chat(model) }),
+  knowledge: { search: () => Promise.resolve([]) },
+  outbound: { fetch: () => Promise.reject(new Error('nothing may be reached')) } as never,
+  credentials: { headersOf: () => Promise.resolve([]) },
+  mcp: () => {
+    throw new Error('no server may be reached');
+  },
+  agents: { version: () => Promise.resolve(undefined) },
+  languagesOf,
+  clock: systemClock,
+  log: silentLog,
+  ...parts,
+});
+
+const played = (scene: Scene, signal = new AbortController().signal): Promise<TestOutcome> =>
+  play(queued(scene), partsOf(scene), signal);
+
+const transcript = ({ items }: TestOutcome): string[] =>
+  items.map((item) => (item.type === 'message' ? `${item.role}: ${item.content}` : item.type));
+
+t.test('a scenario: the agent opens, the lines are answered one by one, the user hangs up', async (t) => {
+  const outcome = await played({
+    config: { prompt: { ...DEFAULT_CONFIG.prompt, first_message_mode: 'fixed', first_message: 'Hi there!' } },
+    definition: {
+      user: { lines: ['one', 'two'] },
+      checks: [
+        { type: 'ended_by', by: 'user' },
+        { type: 'turns', at_least: 2, at_most: 2 },
+      ],
+    },
+    agent: (request) => says(`You said ${lastOf(request)}.`),
+  });
+  t.same(transcript(outcome), [
+    ...['assistant: Hi there!', 'user: one', 'assistant: You said one.'],
+    ...['user: two', 'assistant: You said two.'],
+  ]);
+  t.match(outcome, { status: 'passed', error: null, endedBy: 'user' });
+  t.match(outcome.usage, { agentRequests: 2, userRequests: 0, judgeRequests: 0, turns: 2, toolCalls: 0 });
+});
+
+t.test('a check that does not hold fails the scenario, and says why', async (t) => {
+  const { status, checks } = await played({ definition: { checks: [{ type: 'contains', text: 'No' }] } });
+  t.equal(status, 'failed');
+  t.same(checks, [{ name: 'says “No”', type: 'contains', passed: false, evidence: 'No answer has it' }]);
+});
+
+/** Looks an order up, and tells what it was told. */
+const looking: Answer = (request) =>
+  request.messages.at(-1)?.role === 'tool'
+    ? says(`It says ${lastOf(request)}`)
+    : calls('look', { id: lastOf(request) });
+
+const mocked = (definition: Partial<ScenarioDefinition>, tool = webhookTool('look')): Promise<TestOutcome> =>
+  played({ agent: looking, tools: [tool], definition: { user: { lines: ['A', 'B'] }, ...definition } });
+
+t.test('mocks answer in the place of tools: the first that fits', async (t) => {
+  const outcome = await mocked({
+    tool_mocks: [
+      { tool: 'look', arguments: { id: 'A' }, output: 'shipped' },
+      { tool: 'look', output: 'unknown', fails: true },
+    ],
+  });
+  const answers = transcript(outcome).filter((line) => line.startsWith('assistant'));
+  t.same(answers, ['assistant: It says shipped', 'assistant: It says {"error":"unknown"}']);
+  t.equal(outcome.usage?.toolCalls, 2);
+});
+
+t.test('a call that no mock fits fails, and nothing is reached', async (t) => {
+  const outcome = await mocked({ tool_mocks: [{ tool: 'look', arguments: { id: 'C' }, output: 'x' }] });
+  const results = outcome.items.filter((item) => item.type === 'tool_result');
+  t.match(results, [
+    { status: 'failed', error: /No mock/ },
+    { status: 'failed', error: /No mock/ },
+  ]);
+});
+
+t.test('where the test asks for it, the real tool is called; a client’s never', async (t) => {
+  let reached = 0;
+  const fetch = () => {
+    reached += 1;
+    return Promise.resolve({ status: 200, body: Buffer.from('real'), truncated: false });
+  };
+  const real = { outbound: { fetch } as never };
+  const scene = { agent: looking, definition: { unmocked_tools: 'call' as const }, parts: real };
+  const outcome = await played({ ...scene, tools: [webhookTool('look')] });
+  t.match(transcript(outcome).at(-1), 'It says real');
+  t.equal(reached, 1);
+  const client = webhookTool('look');
+  const tools = [{ ...client, definition: { ...client.definition, tool_type: 'client' as const } }];
+  t.match(transcript(await played({ ...scene, tools })).at(-1), 'No mock');
+});
+
+t.test('the tools of an MCP server are those that mocks name', async (t) => {
+  const crm = webhookTool('crm');
+  const server = { ...crm, definition: { ...crm.definition, tool_type: 'mcp' as const, allowed_tools: [] } };
+  const offered: string[][] = [];
+  const outcome = await mocked(
+    { tool_mocks: [{ tool: 'look', server: 'crm', output: 'found' }] },
+    server as PlannedTool,
+  );
+  t.match(transcript(outcome).at(-1), 'It says found');
+  await played({
+    tools: [server as PlannedTool],
+    agent: ({ tools }) => {
+      offered.push(tools.map(({ name }) => name));
+      return says('Yes.');
+    },
+  });
+  t.same(offered, [[]], 'none where there is no mock');
+});
+
+t.test('our own tools work: an agent that hangs up ends the scenario', async (t) => {
+  const config = {
+    tools: { ...DEFAULT_CONFIG.tools, enabled: true, system_tools: { hang_up_call: true } },
+  };
+  const agent: Answer = () => [{ kind: 'text', text: 'Good bye.' }, ...calls('hang_up_call', {})];
+  const outcome = await played({ config, agent, definition: { user: { lines: ['Bye', 'Still there?'] } } });
+  t.match(outcome, { status: 'passed', endedBy: 'agent', usage: { turns: 1 } });
+});
+
+t.test('the limits of a scenario: turns end it, seconds fail it', async (t) => {
+  const turns = await played({ definition: { user: { lines: ['1', '2', '3'] }, max_turns: 2 } });
+  t.match(turns, { status: 'passed', endedBy: 'turn_limit', usage: { turns: 2 } });
+  const never = { ...chat(() => []), chat: (_: ChatRequest, signal: AbortSignal) => endless(signal) };
+  const slow = await played({ definition: { max_seconds: 0.05 }, parts: { chat: never } });
+  t.match(slow, { status: 'failed', endedBy: 'time_limit', checks: [{ type: 'limit', passed: false }] });
+});
+
+async function* endless(signal: AbortSignal): AsyncGenerator<ChatEvent> {
+  await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+  yield { kind: 'text', text: '' };
+}
+
+t.test('a persona is played by the model, until it hangs up', async (t) => {
+  const asked: ChatRequest[] = [];
+  const lines = ['I want tea.', 'Green. Thank you, bye. [hang up]'];
+  const outcome = await played({
+    definition: { user: { persona: 'Ada, in a hurry', goal: 'Order green tea' } },
+    agent: (request) => says(`${lastOf(request)} Which?`),
+    model: (request) => {
+      asked.push(request);
+      return says(lines[asked.length - 1] ?? '');
+    },
+  });
+  t.same(transcript(outcome), [
+    ...['user: I want tea.', 'assistant: I want tea. Which?'],
+    ...['user: Green. Thank you, bye.', 'assistant: Green. Thank you, bye. Which?'],
+  ]);
+  t.match(outcome, { status: 'passed', endedBy: 'user', usage: { userRequests: 2 } });
+  t.match(asked[0]?.messages[0]?.content, /Ada, in a hurry[\s\S]*Order green tea/);
+  t.same(
+    asked[1]?.messages.slice(1).map(({ role }) => role),
+    ['user', 'assistant', 'user'],
+    'it hears the agent as the other side',
+  );
+});
+
+t.test('judged checks are asked of the model in one request, as an analysis is', async (t) => {
+  const model: Answer = () =>
+    says(
+      '{"criteria": [{"name": "criterion_2", "result": "failure", "rationale": "It was rude."},' +
+        '{"name": "criterion_1", "result": "success", "rationale": "It greeted."}]}',
+    );
+  const checks: Check[] = [
+    { type: 'judged', criterion: 'It greets.' },
+    { type: 'contains', text: 'Yes' },
+    { type: 'judged', name: 'manners', criterion: 'It is polite.' },
+  ];
+  const outcome = await played({ definition: { checks }, model });
+  t.match(outcome, { status: 'failed', usage: { judgeRequests: 1 } });
+  t.match(outcome.checks, [
+    { name: 'It greets.', passed: true, evidence: 'It greeted.' },
+    { type: 'contains', passed: true },
+    { name: 'manners', passed: false, evidence: 'It was rude.' },
+  ]);
+});
+
+t.test('what cannot be found out is an error, not a failure', async (t) => {
+  const broken: Answer = () => {
+    throw new ServiceError('provider_failed');
+  };
+  t.match(await played({ agent: broken }), {
+    status: 'error',
+    error: 'The agent could not answer: provider_failed',
+  });
+  const goal = { user: { goal: 'tea' } };
+  t.match(await played({ definition: goal, model: broken }), {
+    status: 'error',
+    error: /language model failed/,
+  });
+  t.match(await played({ definition: goal }), { status: 'error', error: /No language model/ });
+  const checks: Check[] = [{ type: 'judged', criterion: 'It greets.' }];
+  const nonsense = await played({ definition: { checks }, model: () => says('hm') });
+  t.match(nonsense, { status: 'error', error: /did not answer as asked/ });
+  t.equal(nonsense.items.length, 2, 'the transcript is there all the same');
+});
+
+/** A queue of one scenario that lives in memory. */
+function memoryQueue(test: QueuedTest) {
+  const state = { ours: true, taken: 0, finished: [] as TestOutcome[], released: 0 };
+  const queue: TestQueue = {
+    take: () => Promise.resolve(state.taken++ === 0 ? test : undefined),
+    renew: () => Promise.resolve(state.ours),
+    finish: (_, outcome) => Promise.resolve(void state.finished.push(outcome)),
+    release: () => Promise.resolve(void (state.released += 1)),
+  };
+  return { queue, state };
+}
+
+const stuck = { ...chat(() => []), chat: (_: ChatRequest, signal: AbortSignal) => endless(signal) };
+
+function started(t: Pick<Test, 'teardown'>, scene: Scene) {
+  const { queue, state } = memoryQueue(queued(scene));
+  const loop = startAgentTests({ ...partsOf(scene), queue });
+  t.teardown(() => loop.stop());
+  return { loop, state };
+}
+
+t.test('the loop plays what waits, and keeps its outcome', async (t) => {
+  const { state } = started(t, {});
+  const [outcome] = await until('it is finished', () => state.finished.length > 0 && state.finished);
+  t.match(outcome, { status: 'passed' });
+});
+
+t.test('a process that stops gives back what it plays', async (t) => {
+  const { loop, state } = started(t, { parts: { chat: stuck } });
+  await until('it is taken', () => state.taken > 0);
+  await loop.stop();
+  t.match(state, { released: 1, finished: [] });
+});
+
+/** Minutes pass in milliseconds. */
+const fast: Clock = { ...systemClock, after: (ms, task) => systemClock.after(ms / 1000, task) };
+
+t.test('a scenario that is not ours any more is broken off, and nothing of it is kept', async (t) => {
+  let asked = false;
+  let aborted = false;
+  const waits: ChatModel = {
+    name: 'test',
+    async *chat(_, signal) {
+      asked = true;
+      signal.addEventListener('abort', () => (aborted = true));
+      yield* endless(signal);
+    },
+  };
+  const { loop, state } = started(t, {
+    definition: { max_seconds: 600_000 },
+    parts: { chat: waits, clock: fast },
+  });
+  await until('the agent is asked', () => asked);
+  state.ours = false;
+  await until('it is broken off', () => aborted);
+  await loop.stop();
+  t.match(state, { released: 0, finished: [] });
+});
+
+t.test('a user that thinks for long is not asked whether it is still there', async (t) => {
+  const slow: ChatModel = {
+    name: 'test',
+    async *chat() {
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      yield { kind: 'text', text: '[hang up]' };
+    },
+  };
+  const conversation = { ...DEFAULT_CONFIG.conversation, reengage_enabled: true };
+  const outcome = await played({
+    config: { conversation },
+    definition: { user: { goal: 'tea' }, max_seconds: 600_000 },
+    parts: { model: slow, clock: fast },
+  });
+  t.match(outcome, { status: 'passed', usage: { agentRequests: 0 } });
+});
