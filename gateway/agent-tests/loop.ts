@@ -74,8 +74,9 @@ class AgentTests {
     try {
       await queue.finish(test, await play(test, this.parts, signal));
     } catch (error) {
-      if (this.#stopping) return await queue.release(test);
-      if (error !== taken) throw error;
+      if (error === taken) return;
+      if (!this.#stopping) throw error;
+      await queue.release(test);
     } finally {
       stopRenewing();
     }
