@@ -7,7 +7,14 @@ import { createParser } from 'eventsource-parser';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { ChatEvent, ChatMessage, ChatModel, ChatRequest, ToolCall } from '../../contracts/ports/chat.js';
-import { ask, partsOf, type RemoteAddress } from '../backends/remote/request.js';
+import {
+  ask,
+  discard,
+  headerOf,
+  partsOf,
+  type RemoteAddress,
+  type RemoteReply,
+} from '../backends/remote/request.js';
 
 export interface ChatSettings extends RemoteAddress {
   readonly model: string;
@@ -102,13 +109,13 @@ class Calls {
 }
 
 /** The data of each event of a stream. Errors: `provider_failed` where it breaks off, or is longer than it may be. */
-async function* eventsOf(response: Response, signal: AbortSignal): AsyncGenerator<string> {
+async function* eventsOf(reply: RemoteReply, signal: AbortSignal): AsyncGenerator<string> {
   let events: string[] = [];
   const parser = createParser({ onEvent: ({ data }) => void events.push(data) });
   const decoder = new TextDecoder();
   let total = 0;
   let sinceEvent = 0;
-  for await (const part of partsOf(response, signal)) {
+  for await (const part of partsOf(reply, signal)) {
     total += part.length;
     sinceEvent += part.length;
     if (total > MOST.streamBytes || sinceEvent > MOST.eventBytes) throw failed(TOO_MUCH);
@@ -122,10 +129,10 @@ async function* eventsOf(response: Response, signal: AbortSignal): AsyncGenerato
 const EVENT_STREAM = /^\s*text\/event-stream\b/i;
 
 /** A page or a whole document in the place of a stream; a type that is not told is looked at as it comes. */
-function checkType(response: Response): void {
-  const type = response.headers.get('content-type') ?? '';
+function checkType(reply: RemoteReply): void {
+  const type = headerOf(reply, 'content-type');
   if (type === '' || EVENT_STREAM.test(type)) return;
-  void response.body?.cancel().catch(() => undefined);
+  discard(reply);
   throw failed('The language model did not answer an event stream');
 }
 
@@ -188,9 +195,9 @@ export const createOpenaiChat = (settings: ChatSettings): ChatModel => ({
     try {
       const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
       const body = bodyOf(request, settings.model);
-      const response = await ask(settings, { path: '/chat/completions', headers, body }, both);
-      checkType(response);
-      for await (const data of eventsOf(response, both)) {
+      const reply = await ask(settings, { path: '/chat/completions', headers, body }, both);
+      checkType(reply);
+      for await (const data of eventsOf(reply, both)) {
         inTime();
         if (data === '[DONE]') break;
         const text = answer.take(data);

@@ -22,7 +22,7 @@ function lockProblems(folder) {
 
 /** The lock files: the gateway's, and those of the packages beside it. */
 export const checkLocks = () =>
-  [ROOT, inRoot('bench'), inRoot('test', 'acceptance'), inRoot('ops', 'mutation')]
+  [ROOT, inRoot('bench'), inRoot('bench', 'peers'), inRoot('test', 'acceptance'), inRoot('ops', 'mutation')]
     .filter((folder) => fs.existsSync(path.join(folder, 'package-lock.json')))
     .flatMap(lockProblems);
 

@@ -6,6 +6,7 @@ import fairness from './fairness.js';
 import faults from './faults.js';
 import joins from './joins.js';
 import platform from './platform.js';
+import proxied from './proxied.js';
 import realtime from './realtime.js';
 import type { Scenario } from './scenario.js';
 import speech from './speech.js';
@@ -18,6 +19,7 @@ import workers from './workers.js';
 
 export const SCENARIOS: readonly Scenario[] = [
   speech,
+  proxied,
   live,
   streamInput,
   transcription,

@@ -5,6 +5,8 @@ export interface Server {
   /** Without a slash at the end. */
   readonly origin: string;
   readonly key: string;
+  /** What it must be told with every request besides the key. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Where `/audio/speech`, `/audio/transcriptions` and `/realtime` are; undefined where nothing speaks OpenAI's dialect. */
   readonly openai: string | undefined;
   /** Whether it has `/v1/tts` and `/v1/asr`. */
@@ -16,5 +18,10 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-export const authorizationOf = ({ key }: Pick<Server, 'key'>): Record<string, string> =>
-  key === '' ? {} : { authorization: `Bearer ${key}` };
+export const authorizationOf = ({
+  key,
+  headers,
+}: Pick<Server, 'key' | 'headers'>): Record<string, string> => ({
+  ...headers,
+  ...(key === '' ? {} : { authorization: `Bearer ${key}` }),
+});

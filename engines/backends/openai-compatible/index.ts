@@ -2,6 +2,7 @@
  * Remote engines with the widely spoken REST API: `/audio/speech` and `/audio/transcriptions` below the base
  * address (which ends in `/v1` as a rule). They run in the gateway's process: nothing here computes.
  */
+import type { FormData } from 'undici';
 import type { TtsEngine } from '../../../contracts/ports/tts.js';
 import type { Transcriber } from '../../long-audio.js';
 import { wavFile } from '../remote/audio.js';
@@ -27,7 +28,8 @@ export const createOpenaiSpeech = (settings: RemoteSettings): TtsEngine =>
     }),
   }));
 
-function formOf(samples: Int16Array, model: string, language: string | undefined): FormData {
+async function formOf(samples: Int16Array, model: string, language: string | undefined): Promise<FormData> {
+  const { FormData } = await import('undici');
   const form = new FormData();
   form.append('file', new Blob([new Uint8Array(wavFile(samples))], { type: 'audio/wav' }), 'audio.wav');
   form.append('model', model);
@@ -44,7 +46,7 @@ export const createOpenaiTranscriber = (settings: RemoteSettings): Transcriber =
     NAME,
     settings.languages ?? 'any',
     async (samples, { language, traceContext }, signal) => {
-      const body = formOf(samples, settings.sttModel, language);
+      const body = await formOf(samples, settings.sttModel, language);
       return pieceOf(
         await servicesOf(settings).bytes(
           { path: '/audio/transcriptions', body, traceContext },

@@ -15,9 +15,9 @@ export class Inactivity {
   }
 
   /** Starts the time-out: aborts with `error` unless `came` is called within `ms`. */
-  expect(ms: number, error: ServiceError): void {
+  expect(ms: number, error: () => ServiceError): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#late.abort(error), ms);
+    this.#timer = setTimeout(() => this.#late.abort(error()), ms);
   }
 
   /** Stops the time-out: data came, or nobody waits for it. */
@@ -30,7 +30,7 @@ export class Inactivity {
     const iterator = parts[Symbol.asyncIterator]();
     try {
       for (;;) {
-        this.expect(ms, error());
+        this.expect(ms, error);
         const step = await iterator.next();
         this.came();
         if (step.done) return;

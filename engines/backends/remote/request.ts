@@ -2,6 +2,7 @@
  * Requests to one address of a remote service, the operator's own. Nothing is retried; what the service
  * refuses keeps its status; a body that breaks off fails its reader; an abort ends the request.
  */
+import type { Agent, FormData } from 'undici';
 import { ServiceError } from '../../../contracts/errors.js';
 import type { TraceContext } from '../../../contracts/ports/trace.js';
 
@@ -18,6 +19,20 @@ export interface RemoteRequest {
   readonly traceContext?: TraceContext | undefined;
 }
 
+/** A reply that has begun: its body is read to its end, or destroyed. */
+export type RemoteReply = Awaited<ReturnType<Agent['request']>>;
+
+let loaded: Promise<Agent> | undefined;
+
+/**
+ * Not `fetch`: its streams and headers of the web cost more than the request itself. Loaded with the first request: a
+ * gateway may never make one. How long a service may take is the caller's to say, by the signal.
+ */
+const connections = (): Promise<Agent> =>
+  (loaded ??= import('undici').then(({ Agent }) => new Agent({ headersTimeout: 0, bodyTimeout: 0 })));
+
+const ALWAYS = { accept: '*/*', 'user-agent': 'speech-gateway' };
+
 /** Statuses by which a service refuses the request as such: its message is passed on to the client. */
 const TELLING = new Set([400, 413, 415, 422]);
 const MESSAGE_LENGTH = 300;
@@ -30,11 +45,11 @@ const TOO_MANY_REQUESTS = 429;
 const broken = (cause: unknown): ServiceError => new ServiceError('provider_failed', { cause });
 
 /** The whole body of a reply. Errors: `provider_failed` where it is longer than `most` bytes or breaks off. */
-export async function bytesOfReply(response: Response, most: number): Promise<Buffer> {
+export async function bytesOfReply({ body }: RemoteReply, most: number): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let length = 0;
   try {
-    for await (const part of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    for await (const part of body as AsyncIterable<Uint8Array>) {
       length += part.length;
       if (length > most) throw new RangeError('the reply is too long');
       parts.push(part);
@@ -63,20 +78,21 @@ function sentenceIn(body: Buffer): string | undefined {
 }
 
 /** Seconds, where they are known or must be told. */
-function retryAfterOf({ status, headers }: Response): number | undefined {
-  const said = Number(headers.get('retry-after') ?? Number.NaN);
+function retryAfterOf({ statusCode, headers }: RemoteReply): number | undefined {
+  const said = Number(headers['retry-after'] ?? Number.NaN);
   if (said > 0 && said <= RETRY_SECONDS) return said;
-  return status === TOO_MANY_REQUESTS ? RETRY_DEFAULT_SECONDS : undefined;
+  return statusCode === TOO_MANY_REQUESTS ? RETRY_DEFAULT_SECONDS : undefined;
 }
 
-async function refusalOf(response: Response): Promise<ServiceError> {
-  const body = await bytesOfReply(response, ERROR_BYTES).catch(() => Buffer.alloc(0));
-  const said = TELLING.has(response.status) ? sentenceIn(body)?.slice(0, MESSAGE_LENGTH) : undefined;
-  const retryAfter = retryAfterOf(response);
+async function refusalOf(reply: RemoteReply): Promise<ServiceError> {
+  const { statusCode: status } = reply;
+  const body = await bytesOfReply(reply, ERROR_BYTES).catch(() => Buffer.alloc(0));
+  const said = TELLING.has(status) ? sentenceIn(body)?.slice(0, MESSAGE_LENGTH) : undefined;
+  const retryAfter = retryAfterOf(reply);
   return new ServiceError('provider_failed', {
     // A redirect is not followed: the key is for this address.
-    status: response.status >= 400 ? response.status : 502,
-    message: said ?? `The speech provider answered ${response.status}`,
+    status: status >= 400 ? status : 502,
+    message: said ?? `The speech provider answered ${status}`,
     ...(retryAfter !== undefined && { retryAfter }),
   });
 }
@@ -89,31 +105,35 @@ export async function ask(
   { url, key }: RemoteAddress,
   request: RemoteRequest,
   signal: AbortSignal,
-): Promise<Response> {
+): Promise<RemoteReply> {
   const authorization = key === undefined ? {} : { authorization: `Bearer ${key}` };
-  const headers = {
-    ...authorization,
-    ...request.traceContext,
-    ...request.headers,
-  };
-  const init = { method: 'POST', headers, signal, redirect: 'manual' } as const;
-  let response: Response;
+  const headers = { ...ALWAYS, ...authorization, ...request.traceContext, ...request.headers };
+  const { origin, pathname, search } = new URL(url + request.path);
+  const path = pathname + search;
+  const agent = await connections();
+  let reply: RemoteReply;
   try {
-    response = await fetch(url + request.path, { ...init, body: request.body as string | FormData });
+    reply = await agent.request({ origin, path, method: 'POST', headers, signal, body: request.body });
   } catch (error) {
     signal.throwIfAborted();
     throw broken(error);
   }
-  if (response.ok) return response;
-  throw await refusalOf(response);
+  if (reply.statusCode >= 200 && reply.statusCode < 300) return reply;
+  throw await refusalOf(reply);
 }
 
 /** The body as it comes. Errors: `provider_failed` where it breaks off. */
-export async function* partsOf(response: Response, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+export async function* partsOf({ body }: RemoteReply, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
-    for await (const part of (response.body ?? []) as AsyncIterable<Uint8Array>) yield part;
+    for await (const part of body as AsyncIterable<Uint8Array>) yield part;
   } catch (error) {
     signal.throwIfAborted();
     throw broken(error);
   }
 }
+
+/** The value of a header; empty where there is none. */
+export const headerOf = ({ headers }: RemoteReply, name: string): string => String(headers[name] ?? '');
+
+/** Ends a reply whose body nobody wants. */
+export const discard = ({ body }: RemoteReply): void => void body.on('error', () => undefined).destroy();

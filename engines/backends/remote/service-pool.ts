@@ -11,11 +11,11 @@ import { type Clock, systemClock } from '../../../contracts/clock.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { Backoff } from '../../../processes/backoff.js';
-import { ask, bytesOfReply, type RemoteRequest } from './request.js';
+import { ask, bytesOfReply, type RemoteReply, type RemoteRequest } from './request.js';
 
 /** A reply that begins. `over`: it was read, or nobody reads it. */
 export interface Asked {
-  readonly reply: Response;
+  readonly reply: RemoteReply;
   over(): void;
 }
 
@@ -33,7 +33,7 @@ const UNABLE = new Set([429, 502, 503, 504]);
 const NOT_READY = 503;
 const MS_A_SECOND = 1000;
 
-/** The code of the socket's error below a failed `fetch`. */
+/** The code of the socket's error below a failed request. */
 function codeBelow(error: unknown): string {
   for (let at = error; at instanceof Error; at = at.cause)
     if ('code' in at && typeof at.code === 'string' && /^[A-Z_]+$/.test(at.code)) return at.code;

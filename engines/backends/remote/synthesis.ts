@@ -6,7 +6,7 @@ import { LANGUAGES } from '../../../contracts/languages.js';
 import { hasSound } from '../sound.js';
 import { remoteSamples } from './audio.js';
 import { Inactivity } from './inactivity.js';
-import { partsOf, type RemoteRequest } from './request.js';
+import { discard, headerOf, partsOf, type RemoteReply, type RemoteRequest } from './request.js';
 import { type RemoteSettings, remoteVoices, servicesOf } from './settings.js';
 import type { Asked } from './service-pool.js';
 
@@ -17,10 +17,9 @@ const failed = (message: string): ServiceError => new ServiceError('provider_fai
 /** A page or an error with status 200 would be spoken as noise. */
 const NO_AUDIO = /^\s*(text\/|application\/(json|xml|problem))/i;
 
-function checkType(reply: Response): void {
-  const type = reply.headers.get('content-type') ?? '';
-  if (!NO_AUDIO.test(type)) return;
-  void reply.body?.cancel().catch(() => undefined);
+function checkType(reply: RemoteReply): void {
+  if (!NO_AUDIO.test(headerOf(reply, 'content-type'))) return;
+  discard(reply);
   throw failed('The speech provider did not answer audio');
 }
 
@@ -58,7 +57,7 @@ export function remoteSpeech(
     const inactivity = new Inactivity(signal);
     let asked: Asked | undefined;
     try {
-      inactivity.expect(LIMITS.remote.firstByteMs, new ServiceError('first_byte_timeout'));
+      inactivity.expect(LIMITS.remote.firstByteMs, () => new ServiceError('first_byte_timeout'));
       asked = await services.ask({ traceContext, ...requestFor(request) }, inactivity.signal);
       const { reply } = asked;
       checkType(reply);
