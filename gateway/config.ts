@@ -3,14 +3,16 @@
  * A value that does not parse stops the start with a line that names it.
  */
 import { resolve } from 'node:path';
+import type { Detector } from '../contracts/ports/turns.js';
 import type { Vocabulary } from '../contracts/vocabulary.js';
 import { SHERPA } from '../engines/backends/sherpa/folder.js';
 import { checkContradictions } from './config/contradictions.js';
-import { modelFolders } from './config/model-folders.js';
+import { modelFolders, turnModelFolder } from './config/model-folders.js';
 import { strangeBase } from './config/pcm-rates.js';
 import { readRemotes, type Remotes } from './config/remotes.js';
 import { ConfigError, type Described, type Env, readTable } from './config/setting.js';
-import { LIVEKIT, SETTINGS, VOCABULARY } from './config/settings.js';
+import { LIVEKIT, SETTINGS } from './config/settings.js';
+import { VOCABULARY } from './config/vendor-words.js';
 import { basesOf } from './dialects/protocol-a/bases.js';
 
 export { ConfigError } from './config/setting.js';
@@ -27,6 +29,11 @@ export interface LivekitServer {
   readonly secret: string;
 }
 
+export interface TurnModelPlace {
+  readonly detector: Exclude<Detector, 'tables'>;
+  readonly folder: string;
+}
+
 export interface Config extends Settings {
   readonly vocabulary: Vocabulary;
   /** Those whose address is told. */
@@ -34,6 +41,8 @@ export interface Config extends Settings {
   readonly livekit: LivekitServer | undefined;
   /** The models of the engines `sherpa`. */
   readonly models: { readonly tts: readonly string[]; readonly stt: readonly string[] };
+  /** The model that hears ends of turns, and what it decides; undefined where nobody listens. */
+  readonly turns: TurnModelPlace | undefined;
 }
 
 /** All of its variables, or none. */
@@ -57,6 +66,14 @@ function readModels({ sherpaTts, sherpaStt, modelsDir, ttsEngines, sttEngines }:
   };
 }
 
+/** Errors: `ConfigError` for a model that is wanted and was not added. */
+function readTurns({ turnDetector, modelsDir }: Settings): TurnModelPlace | undefined {
+  const folder = turnModelFolder(modelsDir);
+  if (turnDetector === 'tables' || (turnDetector === 'auto' && folder === undefined)) return undefined;
+  if (folder !== undefined) return { detector: turnDetector === 'auto' ? 'both' : turnDetector, folder };
+  throw new ConfigError(`TURN_DETECTOR=${turnDetector} needs a model: npm run models -- add smart-turn-v3`);
+}
+
 /** Errors: `ConfigError` for a base that does not exist. */
 function checkPcmRates({ pcmRates, vocabulary }: Config): void {
   const bases = basesOf(vocabulary);
@@ -74,6 +91,7 @@ export function readConfig(env: Env): Config {
     ...settings,
     dataDir: resolve(settings.dataDir),
     ...readModels(settings, env),
+    turns: readTurns(settings),
     vocabulary,
     remotes: readRemotes(env),
     livekit: readLivekit(env),

@@ -152,7 +152,7 @@ function edgeOf({
 export async function startGateway(config: Config, resources: Resources, log: Log): Promise<RunningGateway> {
   const parts = await openParts(config, resources, log);
   const { children, transport, identity } = parts;
-  const health = new Health(['database', 'storage', ...children.roles]);
+  const health = new Health(['database', 'storage', ...children.needed]);
   const metrics = new Metrics();
   children.addGauges(metrics);
   identity.addGauges(metrics);

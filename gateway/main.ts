@@ -75,6 +75,7 @@ async function superviseChildren(
 ): Promise<RoleSockets> {
   const carrier = config.livekit ? 'room' : 'media';
   const roles = new Set<RoleName>(['encode', carrier, ...engineRoles(config)]);
+  if (config.turns) roles.add('turns');
   const started = [...roles].map(async (role): Promise<[RoleName, Supervision]> => {
     const row: RoleRow = ROLES[role];
     const { nice } = row;

@@ -13,7 +13,11 @@ export class CallMetrics implements CallObserver {
   readonly #ends: Counts = {};
   readonly #frames = { sent: 0, late: 0, lost: 0 };
 
-  constructor(readonly recorded: CallObserver['recorded']) {}
+  /** `heard`: how often the model of ends of turns was asked, by what came of it; it counts on. */
+  constructor(
+    readonly recorded: CallObserver['recorded'],
+    private readonly heard: Counts = {},
+  ) {}
 
   readonly counted = ({ sent, late, lost }: FrameCounts): void => {
     this.#frames.sent += sent;
@@ -39,5 +43,7 @@ export class CallMetrics implements CallObserver {
     ]);
     const help = 'Audio frames of 20 ms of agents, in calls that have ended: sent, of them late; lost';
     metrics.counter('call_frames', help, rowsBy('kind', this.#frames), ['kind']);
+    const answers = 'Times that the model of ends of turns was asked, by what came of it';
+    metrics.counter('turn_model_answers', answers, rowsBy('result', this.heard), ['result']);
   }
 }

@@ -13,6 +13,7 @@ import type { Outbound } from '../../contracts/ports/outbound.js';
 import type { EndedReason, RunningSession, SessionRuns } from '../../contracts/ports/sessions.js';
 import type { Speech, SpeechOptions, Transcription } from '../../contracts/ports/speech.js';
 import type { ToolCredentials } from '../../contracts/ports/tools.js';
+import type { TurnListening } from '../../contracts/ports/turns.js';
 import type { ClosedBy } from '../conversations/closing.js';
 import type { CallMetrics } from './call-metrics.js';
 import { Conversation, type ConversationParts } from '../conversations/conversation.js';
@@ -21,6 +22,8 @@ export interface CallParts {
   readonly runs: SessionRuns;
   readonly speech: Speech;
   readonly transcription: Transcription;
+  /** Where a model hears ends of turns. */
+  readonly turns: TurnListening | undefined;
   readonly chat: ChatModel;
   readonly knowledge: KnowledgeSearch;
   readonly outbound: Outbound;
@@ -120,7 +123,7 @@ export class OwnedCall {
           substituted: () => log.warn({ session: id }, 'an agent’s voice is gone: the default speaks'),
         }),
       },
-      listening: { transcription, model: DEFAULT_TRANSCRIPTION_MODEL, caller, language },
+      listening: { transcription, model: DEFAULT_TRANSCRIPTION_MODEL, caller, language, turns: parts.turns },
       thinking: { chat, knowledge },
       tools: { outbound, credentials, mcp },
       append: (items) => {

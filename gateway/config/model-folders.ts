@@ -1,13 +1,14 @@
 /**
- * The models that the engines `sherpa` run: those that SHERPA_TTS and SHERPA_STT list, else all that `npm run models -- add`
+ * The models that an operator has added. Those that the engines `sherpa` run: those that SHERPA_TTS and SHERPA_STT list, else all that `npm run models -- add`
  * has put below MODELS_DIR (ops/models/places.mjs lays it out), in the order in which they were added.
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { readJson } from '../../engines/backends/sherpa/folder.js';
 import { pairsIn } from '../../engines/backends/sherpa/piper.js';
+import { hasSmartTurn } from '../../engines/turns/smart-turn.js';
 
-type Task = 'tts' | 'stt';
+type Task = 'tts' | 'stt' | 'turns';
 
 const NAME = /^[a-z0-9][a-z0-9._-]*$/i;
 
@@ -48,6 +49,10 @@ export const modelFolders = (task: Task, listed: readonly string[], modelsDir: s
   listed.length > 0
     ? listed.flatMap((value) => modelsAt(placeOf(value, modelsDir)))
     : addedModels(task, modelsDir);
+
+/** The model that hears ends of turns, where one was added. */
+export const turnModelFolder = (modelsDir: string): string | undefined =>
+  addedModels('turns', modelsDir).find(hasSmartTurn);
 
 /** The name of a model that a setting means and that was not added; undefined for all else. */
 export const notAdded = (place: string, modelsDir: string): string | undefined =>

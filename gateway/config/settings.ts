@@ -8,13 +8,13 @@ import { CHECKOUT } from '../../contracts/places.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { SYNTHESIS_MODELS, TRANSCRIPTION_MODELS } from '../../contracts/models.js';
 import { isPlainObject } from '../../contracts/plain-object.js';
-import { defaultVocabulary as words, type Vocabulary } from '../../contracts/vocabulary.js';
 import { ESPEAK_PACKAGES } from '../../engines/backends/espeak/description.js';
 import type { ModelRoutes } from '../../engines/registry.js';
 import { notInstalled } from './installed.js';
 import type { PcmRates } from '../dialects/protocol-a/bases.js';
 import { PCM_RATES } from './pcm-rates.js';
 import { REMOTES } from './remotes.js';
+import { VOCABULARY } from './vendor-words.js';
 import {
   address,
   bucketAddress,
@@ -27,7 +27,6 @@ import {
   optionalCount,
   parsed,
   path,
-  type Setting,
   secret,
   socketAddress,
   type Table,
@@ -188,6 +187,12 @@ const SPEECH = {
     [1, 1_000_000],
     'Megabytes that the models of a process of sherpa may take, about; the least recently used leave.',
   ),
+  turnDetector: choice(
+    'TURN_DETECTOR',
+    'auto',
+    ['auto', 'tables', 'audio', 'both'],
+    "What ends a user's turn: words and pauses, the model that listens, or both; auto takes both where it was added.",
+  ),
   modelsDir: path('MODELS_DIR', resolve(REPOSITORY, '.models'), 'Folder that set-up puts the models in.', {
     shown: '.models beside package.json',
   }),
@@ -333,30 +338,6 @@ const TRACING: readonly Described[] = [
     secret: false,
   },
 ];
-
-/** Vendor names in URLs, headers and models (contracts/vocabulary.ts). */
-export const VOCABULARY: Readonly<Record<keyof Vocabulary, Setting<string>>> = {
-  vendor: text('VENDOR', words.vendor, 'Vendor in model ids, option keys and payloads.'),
-  headerPrefix: text('VENDOR_HEADER_PREFIX', words.headerPrefix, 'Prefix of the native-option headers.'),
-  providerName: text('VENDOR_PROVIDER_NAME', words.providerName, 'Name in metadata.provider_name.'),
-  transport: text('VENDOR_TRANSPORT', words.transport, "Name of the calls' transport."),
-  transportUrlField: text(
-    'VENDOR_TRANSPORT_URL_FIELD',
-    words.transportUrlField,
-    "Field of a session with the calls' address.",
-  ),
-  protocolASegment: text(
-    'PROTOCOL_A_SEGMENT',
-    words.protocolASegment,
-    'Vendor of the first protocol in paths.',
-  ),
-  protocolBSegment: text(
-    'PROTOCOL_B_SEGMENT',
-    words.protocolBSegment,
-    'Vendor of the second protocol in paths.',
-  ),
-  protocolBKeyHeader: text('PROTOCOL_B_KEY_HEADER', words.protocolBKeyHeader, 'Header with its API key.'),
-};
 
 /** Those that are read as they are; the others are read in tables of their own. */
 export const SETTINGS = {

@@ -2,13 +2,15 @@
  * The agent that talks now: its plan, its voice and its lines. Another one of the same workspace takes its place when the
  * model hands the call over (docs/contract/platform.md 6.5).
  */
+import type { AgentSettings } from '../../actors/agent/settings.js';
 import { takenOver } from '../../contracts/agent-plan.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { PublishedAgents } from '../../contracts/ports/agents.js';
 import type { SessionPlan, SessionRecord } from '../../contracts/ports/sessions.js';
+import type { Detector } from '../../contracts/ports/turns.js';
 import { excuseIn, warningIn } from './lines.js';
 import { reachableFrom } from './reachable.js';
-import { fillerOf } from './settings.js';
+import { fillerOf, settingsOf } from './settings.js';
 import type { AgentVoice } from './utterance.js';
 
 /** What a conversation knows of its session: one of a test has no record. */
@@ -31,6 +33,7 @@ export class AgentInCharge {
   constructor(
     private readonly session: HostedSession,
     private readonly parts: AgentParts,
+    private readonly detector: Detector = 'tables',
   ) {
     this.#plan = session.plan;
     this.#voice = parts.voice(session.plan);
@@ -42,6 +45,10 @@ export class AgentInCharge {
 
   get voice(): AgentVoice {
     return this.#voice;
+  }
+
+  get settings(): AgentSettings {
+    return settingsOf(this.#plan, this.detector);
   }
 
   get language() {

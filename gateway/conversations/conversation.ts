@@ -28,17 +28,15 @@ import {
 import { CLOSED_BY, type ClosedBy, SESSION_ENDS } from './closing.js';
 import { Dialogue } from './dialogue.js';
 import type { Job, Work } from './job.js';
-import { Listening, type ListeningEvents } from './listening.js';
+import { Listening, type ListeningEvents, type ListeningParts } from './listening.js';
 import { pause, type RecordParts, RecordWriter } from './record.js';
 import { reply, type ReplyParts, type ReplyText, saying } from './replies.js';
-import { settingsOf } from './settings.js';
 import { ConversationTools, type ToolParts } from './tools.js';
-import type { TurnTranscriptionParts } from './turn-transcription.js';
 import { Utterance } from './utterance.js';
 
 export interface ConversationParts extends RecordParts {
   readonly agent: AgentParts;
-  readonly listening: Omit<TurnTranscriptionParts, 'log'>;
+  readonly listening: Omit<ListeningParts, 'log'>;
   readonly thinking: Pick<ReplyParts, 'chat' | 'knowledge'>;
   readonly tools: Pick<ToolParts, 'outbound' | 'credentials' | 'mcp' | 'standIn'>;
   /** The user is connected for the first time; false where the session has ended meanwhile. */
@@ -89,7 +87,7 @@ export class Conversation {
     this.#rateLimit = new TokenBucket(LIMITS.session.clientMessages, () => clock.monotonic());
     this.#record = new RecordWriter(parts);
     this.#dialogue = new Dialogue(this.#now, (item) => this.#record.add(item));
-    this.#agent = new AgentInCharge(session, parts.agent);
+    this.#agent = new AgentInCharge(session, parts.agent, parts.listening.turns?.detector);
     const ahead = (): string => (this.#job?.aloud ? this.#job.utterance.ahead : '');
     this.#listening = new Listening({ ...parts.listening, log }, clock, ahead, this.#heard);
     this.#tools = new ConversationTools(session.plan, {
@@ -107,7 +105,7 @@ export class Conversation {
       hangUp: () => this.#machine.send({ type: 'hangUp', job: this.#job?.utterance.job ?? 0 }),
       handOver: (target, signal) => this.#handOver(target, signal),
     });
-    this.#machine = run(agentMachine, settingsOf(session.plan, 'tables'), clock, this.#effects);
+    this.#machine = run(agentMachine, this.#agent.settings, clock, this.#effects);
     this.#followed = this.#follow();
   }
 
@@ -187,6 +185,7 @@ export class Conversation {
       if (!this.#ending) this.#machine.send({ type: 'transcript', span, text, final });
       else if (final && text !== '') this.#dialogue.userApart(text);
     },
+    sounded: (span, probability) => this.#machine.send({ type: 'sounded', span, probability }),
     aside: (text, of) => {
       this.#dialogue.aside(text, of);
       if (of === 'echo' && !this.#ending) this.#machine.send({ type: 'echo' });
@@ -211,7 +210,10 @@ export class Conversation {
       else this.#dialogue.user(text, at);
     },
     endOfTurn: () => undefined,
-    closeTurn: () => this.#dialogue.closeTurn(),
+    closeTurn: () => {
+      this.#dialogue.closeTurn();
+      this.#listening.turnOver();
+    },
     reply: ({ job, cause, aloud, draft }) => {
       if (draft === undefined) this.#take();
       const think: Work['think'] = (text, signal) => reply(cause, { ...this.#thinking, draft }, text, signal);
@@ -239,10 +241,9 @@ export class Conversation {
   };
 
   get #thinking(): ReplyParts {
-    const { session, parts } = this;
     return {
-      ...parts.thinking,
-      workspaceId: session.record.workspaceId,
+      ...this.parts.thinking,
+      workspaceId: this.session.record.workspaceId,
       plan: this.#agent.plan,
       dialogue: this.#dialogue,
       tools: this.#tools,
@@ -256,11 +257,11 @@ export class Conversation {
     const job = this.#job?.utterance.job ?? 0;
     const refusal = await this.#agent.handOver(agentId, signal);
     if (refusal !== undefined) return refusal;
-    const { plan, language } = this.#agent;
+    const { plan, language, settings } = this.#agent;
     this.#tools.enter(plan);
     this.#listening.language = language;
     this.#send(AGENT_EVENTS.agentChanged(agentId, name));
-    this.#machine.send({ type: 'handedOver', job, settings: settingsOf(plan, 'tables') });
+    this.#machine.send({ type: 'handedOver', job, settings });
     return undefined;
   }
 

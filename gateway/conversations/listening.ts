@@ -4,14 +4,23 @@
  */
 import type { Clock } from '../../contracts/clock.js';
 import type { CallEvent } from '../../contracts/ports/calls.js';
+import type { TurnListening } from '../../contracts/ports/turns.js';
 import { EchoFilter } from './echo.js';
+import { TurnSound } from './turn-sound.js';
 import { TurnTranscription, type TurnTranscriptionParts } from './turn-transcription.js';
+
+export interface ListeningParts extends TurnTranscriptionParts {
+  /** Who hears whether the user's turn is over, where anybody does. */
+  readonly turns?: TurnListening | undefined;
+}
 
 export interface ListeningEvents {
   /** The user's voice begins or ends; `at` in milliseconds of the clock. */
   voice(active: boolean, at: number): void;
   /** What the user said in that stretch of voice so far; `final`: to its end. Empty where it was nothing, or echo. */
   transcript(span: number, text: string, final: boolean): void;
+  /** How probable it is that the turn was over with that stretch of voice; undefined where nobody can tell. */
+  sounded(span: number, probability: number | undefined): void;
   /** Words that are not the user's. */
   aside(text: string, of: 'background' | 'echo'): void;
 }
@@ -19,10 +28,11 @@ export interface ListeningEvents {
 export class Listening {
   readonly #transcription: TurnTranscription;
   readonly #echo = new EchoFilter();
+  readonly #sound: TurnSound | undefined;
 
   /** `ahead`: what the agent is about to say. */
   constructor(
-    parts: TurnTranscriptionParts,
+    parts: ListeningParts,
     private readonly clock: Pick<Clock, 'monotonic'>,
     private readonly ahead: () => string,
     private readonly on: ListeningEvents,
@@ -33,6 +43,7 @@ export class Listening {
         if (text !== '') on.aside(text, 'background');
       },
     });
+    this.#sound = parts.turns && new TurnSound(parts.turns.model, (...told) => on.sounded(...told));
   }
 
   speech({ active, background = false }: Extract<CallEvent, { readonly kind: 'speech' }>): void {
@@ -53,13 +64,20 @@ export class Listening {
   /** A stretch of the user's voice begins; `overlaps`: the agent speaks. */
   begin(span: number, overlaps: boolean): void {
     this.#echo.begins(span, this.clock.monotonic(), overlaps);
+    this.#sound?.goesOn();
     this.#transcription.begin(span);
   }
 
   /** It has ended: its final transcript follows. */
   transcribe(span: number): void {
     this.#echo.ends(span, this.clock.monotonic());
+    void this.#sound?.ended(span, this.#transcription.heard);
     void this.#transcription.transcribe(span);
+  }
+
+  /** The user's turn is over: what follows is another. */
+  turnOver(): void {
+    this.#sound?.turnOver();
   }
 
   /** The user has heard that of the agent. */
@@ -79,6 +97,7 @@ export class Listening {
   }
 
   stop(): void {
+    this.#sound?.goesOn();
     this.#transcription.stop();
   }
 }

@@ -1,7 +1,7 @@
 /** An agent's behaviour out of its published configuration (docs/contract/platform.md 6.3). */
 import type { AgentSettings, Opening } from '../../actors/agent/settings.js';
-import type { Detector } from '../../actors/agent/turns/detectors.js';
 import type { SessionPlan } from '../../contracts/ports/sessions.js';
+import type { Detector } from '../../contracts/ports/turns.js';
 import { fillerIn } from './lines.js';
 
 function openingOf({ config: { prompt } }: SessionPlan): Opening {

@@ -81,6 +81,11 @@ export class TurnTranscription {
     return this.#present?.span === undefined ? this.#present : undefined;
   }
 
+  /** What has been heard of the stretch that lasts. */
+  get heard(): readonly Uint8Array[] {
+    return this.#present?.chunks ?? [];
+  }
+
   audio(samples: Int16Array): void {
     const stretch = this.#present;
     if (!stretch || stretch.samples > LONGEST) return;

@@ -2,7 +2,7 @@
 import type { Log } from '../../contracts/log.js';
 import { createPool, type Pool } from '../../processes/pool.js';
 import type { Database } from '../../storage/database.js';
-import type { RoleName, RoleSockets } from './roles.js';
+import { type RoleName, type RoleRow, ROLES, type RoleSockets } from './roles.js';
 import type { Health } from '../server/health.js';
 import type { Metrics } from '../server/metrics.js';
 
@@ -39,6 +39,8 @@ const GAUGES: readonly {
   },
 ];
 
+const isSpared = (role: RoleName): boolean => (ROLES[role] as RoleRow).spared === true;
+
 export class Children {
   readonly #pools: ReadonlyMap<RoleName, Pool>;
   /** Resolves once every child is connected. */
@@ -51,8 +53,9 @@ export class Children {
     this.ready.catch(() => undefined);
   }
 
-  get roles(): readonly RoleName[] {
-    return [...this.#pools.keys()];
+  /** Those without which the gateway is not ready. */
+  get needed(): readonly RoleName[] {
+    return [...this.#pools.keys()].filter((role) => !isSpared(role));
   }
 
   pool(role: RoleName): Pool {
@@ -69,10 +72,12 @@ export class Children {
   /** Looks now and again whether the database answers and the children are connected; the result ends it. */
   watch(health: Health, database: Database): () => void {
     const look = async (): Promise<void> => {
-      for (const [role, pool] of this.#pools)
+      for (const role of this.needed)
         health.set(
           role,
-          pool.state().some(({ connected }) => connected),
+          this.pool(role)
+            .state()
+            .some(({ connected }) => connected),
         );
       health.set('database', await database.answers());
     };

@@ -14,6 +14,8 @@ export interface RoleRow {
   readonly env?: Readonly<Record<string, string>>;
   /** The operator's variables that it gets, besides those of `EVERYWHERE`. */
   readonly variables?: readonly string[];
+  /** Whatever it does is made do without: `/health` does not look at it. */
+  readonly spared?: true;
   /** Settings of the configuration that it gets, as variables. */
   settings?(config: Config): Env;
 }
@@ -55,6 +57,15 @@ export const ROLES = {
     count: (config) => config.sttProcesses,
     env: ONE_ARENA,
     settings: models,
+  },
+  /** The model that hears ends of turns. */
+  turns: {
+    worker: 'turns',
+    nice: BEHIND_GATEWAYS,
+    count: () => 1,
+    env: ONE_ARENA,
+    spared: true,
+    settings: ({ turns }) => ({ TURN_MODEL: turns?.folder }),
   },
   /** Calls are paced by the clock: they wait for nobody. */
   media: {

@@ -10,6 +10,7 @@ import type { Log } from '../../contracts/log.js';
 import type { Admission } from '../../contracts/ports/identity.js';
 import { createSpeech } from '../../engines/synthesize.js';
 import { createTranscription } from '../../engines/transcribe.js';
+import { TurnModelInChild } from '../../engines/turns/model-in-child.js';
 import { createVoices } from '../../engines/voices.js';
 import type { Database } from '../../storage/database.js';
 import { createClonedVoices } from '../../storage/voices.js';
@@ -31,6 +32,12 @@ export interface SpeechOptions {
   readonly log: Log;
 }
 
+/** The model that hears ends of turns, where one was added. */
+function openTurns({ config: { turns }, children, clock, log }: SpeechOptions) {
+  if (!turns) return undefined;
+  return { detector: turns.detector, model: new TurnModelInChild(children.pool('turns'), clock, log) };
+}
+
 /** Errors: a clear one for FFMPEG_PATH. */
 export async function openSpeech(options: SpeechOptions) {
   const { config, database, children, runtimeFolder, admission, ids, clock, log } = options;
@@ -47,6 +54,7 @@ export async function openSpeech(options: SpeechOptions) {
     decode,
     registry,
     voices,
+    turns: openTurns(options),
     speech: createSpeech({ registry, voices, admission, encode, clock }),
     transcription: createTranscription({ registry, admission, decode }),
     stop: (): void => cloned.stop(),

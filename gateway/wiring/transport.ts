@@ -7,7 +7,9 @@ import type { Log } from '../../contracts/log.js';
 import type { Admission } from '../../contracts/ports/identity.js';
 import type { Speech, Transcription } from '../../contracts/ports/speech.js';
 import type { SessionTransport } from '../../contracts/ports/transport.js';
+import type { TurnListening } from '../../contracts/ports/turns.js';
 import { createBuiltinDialogue } from '../../engines/chat/builtin/index.js';
+import type { TurnModelInChild } from '../../engines/turns/model-in-child.js';
 import { createEmbeddedCalls } from '../../media/embedded/calls.js';
 import { createRoomCalls } from '../../media/livekit/calls.js';
 import { serveJobs } from '../../processes/serve-jobs.js';
@@ -34,6 +36,8 @@ export interface TransportOptions {
   readonly platform: Awaited<ReturnType<typeof openPlatform>>;
   readonly speech: Speech;
   readonly transcription: Transcription;
+  readonly turns:
+    { readonly detector: TurnListening['detector']; readonly model: TurnModelInChild } | undefined;
   readonly recordings: Pick<HeldRecordings, 'began'>;
   readonly admission: Pick<Admission, 'use'>;
   /** Where this process takes signalling frames of its sessions from others. */
@@ -76,7 +80,7 @@ async function embedded(options: TransportOptions): Promise<OpenTransport> {
   const { runs } = sessions;
   const secret = Buffer.from(platform.secrets.key('join tokens')).toString('hex');
   const joinTokens = createJoinTokens({ id: 'gateway', secret }, clock);
-  const metrics = new CallMetrics(recordings.began);
+  const metrics = new CallMetrics(recordings.began, options.turns?.model.answers);
   const media = createEmbeddedCalls(children.pool('media'), metrics);
   const calls = new EmbeddedCalls({ ...callParts(options, metrics), calls: media, joinTokens });
   const handlers = relayedSignals(calls);
@@ -95,7 +99,7 @@ async function embedded(options: TransportOptions): Promise<OpenTransport> {
 function livekit(server: LivekitServer, options: TransportOptions): OpenTransport {
   const { children, sessions, recordings, clock, log } = options;
   const { runs } = sessions;
-  const metrics = new CallMetrics(recordings.began);
+  const metrics = new CallMetrics(recordings.began, options.turns?.model.answers);
   const { recorded, counted } = metrics;
   const rooms = createRoomCalls({ rooms: children.pool('room'), server, recorded, counted, log });
   const { roomProcesses, roomsPerProcess, workers } = options.config;

@@ -11,13 +11,16 @@ const FOLDER = new URL('./', import.meta.url);
 
 const readEntries = (name) => JSON.parse(fs.readFileSync(new URL(name, FOLDER), 'utf8'));
 
+/** What models do. */
+const TASKS = ['tts', 'stt', 'turns'];
+
 /** All entries, those that speak first. */
 export const CATALOGUE = fs
   .readdirSync(FOLDER)
   .filter((name) => name.endsWith('.json'))
   .sort()
   .flatMap(readEntries)
-  .sort((one, other) => other.task.localeCompare(one.task));
+  .sort((one, other) => TASKS.indexOf(one.task) - TASKS.indexOf(other.task));
 
 const known = (catalogue) => catalogue.map(({ name }) => name);
 
@@ -35,7 +38,8 @@ export const fileNameOf = ({ as, url = '' }) =>
   as ?? decodeURIComponent(new URL(url).pathname.split('/').at(-1));
 
 /** What an item is known by in messages and among the pins. */
-export const addressOf = ({ url, pypi, version }) => url ?? `pypi:${pypi}==${version}`;
+export const addressOf = ({ url, pypi, npm, version }) =>
+  url ?? (pypi ? `pypi:${pypi}==${version}` : `npm:${npm}@${version}`);
 
 const add = (total, { bytes }) => total + bytes;
 

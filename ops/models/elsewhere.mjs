@@ -49,7 +49,8 @@ function withFile(place, { name, sources }) {
 
 /** The item with its place for an address: the digest and the pin stay those of the item. */
 function relocated({ place, ...item }) {
-  if (isAddress(place)) return { ...item, pypi: undefined, url: place, as: item.as ?? nameOf(item) };
+  if (isAddress(place))
+    return { ...item, pypi: undefined, npm: undefined, url: place, as: item.as ?? nameOf(item) };
   return { ...item, local: path.resolve(place), url: item.url ?? pathToFileURL(place).href };
 }
 

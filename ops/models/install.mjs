@@ -41,11 +41,16 @@ function checkRoom(entry, source, system) {
   checkSpace([{ folder: catalogueDir(), megabytes: megabytes(wanted) }], system);
 }
 
+/** What an archive has for several machines is taken for this one. */
+const forHere = (root) => root?.replace('{platform}', process.platform).replace('{arch}', process.arch);
+
 /** One fetched item as files of the model. */
 async function layOut({ item, file }, folder, limits, note) {
   if (item.unpack) {
     const read = limits.bytes + MOST_SHRUNK * item.bytes;
-    return unpack(file, folder, item, { ...limits, read }, (text) => note(`unpacking, ${text}`));
+    return unpack(file, folder, { ...item, root: forHere(item.root) }, { ...limits, read }, (text) =>
+      note(`unpacking, ${text}`),
+    );
   }
   return [await writeHashed(fs.createReadStream(file), folder, fileNameOf(item), limits.bytes)];
 }

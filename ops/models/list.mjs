@@ -2,7 +2,11 @@
 import { addressOf, CATALOGUE, fetchedBytes } from './catalogue.mjs';
 import { manifestOf, modelDir } from './places.mjs';
 
-const TITLES = { tts: 'Voices (SHERPA_TTS)', stt: 'Recognisers (SHERPA_STT)' };
+const TITLES = {
+  tts: 'Voices (SHERPA_TTS)',
+  stt: 'Recognisers (SHERPA_STT)',
+  turns: 'Ends of turns (TURN_DETECTOR)',
+};
 
 const size = (bytes) => `${Math.ceil(bytes / 1e6)} MB`;
 

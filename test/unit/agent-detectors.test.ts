@@ -6,12 +6,13 @@ import t from 'tap';
 import type { AgentEffect } from '../../actors/agent/events.js';
 import type { AgentSettings } from '../../actors/agent/settings.js';
 import { TIMES } from '../../actors/agent/times.js';
-import { detected, type Detector, SURE } from '../../actors/agent/turns/detectors.js';
+import { detected, SURE } from '../../actors/agent/turns/detectors.js';
 import {
   completenessOf,
   ENDPOINTING_MS,
   type TurnCompleteness,
 } from '../../actors/agent/turns/endpointing.js';
+import type { Detector } from '../../contracts/ports/turns.js';
 import { Scene, type SceneOptions } from '../fixtures/scene.js';
 
 type EndOfTurn = Extract<AgentEffect, { readonly type: 'endOfTurn' }>;

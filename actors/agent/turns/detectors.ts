@@ -3,9 +3,8 @@
  * model that listens to how the last words sounded, or both. Each makes one of the four kinds of turns of the words and
  * of the model's probability, and so picks one of the four delays: `eagerness` and the user's pauses bound it in any case.
  */
+import type { Detector } from '../../../contracts/ports/turns.js';
 import type { TurnCompleteness } from './endpointing.js';
-
-export type Detector = 'tables' | 'audio' | 'both';
 
 /** Whether the user sounded as if all was said. */
 type Sound = 'over' | 'unsure' | 'goesOn';

@@ -1,0 +1,70 @@
+/**
+ * The `turns` child as it runs, and smart-turn in it. The model comes in no npm package: its tests run where
+ * TURN_TEST_MODEL names a folder as `npm run models -- add smart-turn-v3` makes it.
+ */
+import t, { type Test } from 'tap';
+import { bytesOf, RECOGNITION_RATE } from '../../contracts/audio.js';
+import { systemClock } from '../../contracts/clock.js';
+import { silentLog } from '../../contracts/log.js';
+import { BUILT } from '../../contracts/places.js';
+import type { TtsEngine } from '../../contracts/ports/tts.js';
+import { createFlite } from '../../engines/backends/flite/index.js';
+import { speakAll } from '../../engines/conformance.js';
+import { TurnModelInChild } from '../../engines/turns/model-in-child.js';
+import { createPool } from '../../processes/pool.js';
+import { superviseRole } from '../../processes/supervise.js';
+import { joined, silence } from '../fixtures/engines-listening.js';
+import { socketFolder } from '../fixtures/processes-tools.js';
+import { until } from '../fixtures/until.js';
+
+const FOREVER = new AbortController().signal;
+
+/** A child with the model of that folder. */
+async function started(t: Test, folder: string) {
+  const workers = await superviseRole({
+    ...{ role: 'turns', count: 1, socketFolder: await socketFolder(t), log: silentLog },
+    entry: new URL('gateway/workers/turns.js', BUILT),
+    env: { PATH: process.env['PATH'], TURN_MODEL: folder },
+  });
+  const pool = createPool({ sockets: workers.sockets, log: silentLog });
+  t.teardown(async () => {
+    pool.close();
+    await workers.stop();
+  });
+  await pool.ready();
+  const warnings: string[] = [];
+  const log = { ...silentLog, warn: (_: object, message: string) => void warnings.push(message) };
+  return { model: new TurnModelInChild(pool, systemClock, log), workers, warnings };
+}
+
+t.test('a child whose model cannot be loaded lives, and says that nothing is known', async (t) => {
+  const { model, workers, warnings } = await started(t, t.testdir());
+  const [pid] = workers.pids();
+  model.prepare();
+  await until('it has failed', () => model.answers.failed === 1);
+  t.equal(await model.probability([new Uint8Array(3200)], FOREVER), undefined);
+  t.equal(warnings.length, 1);
+  t.same(workers.pids(), [pid]);
+});
+
+const folder = process.env['TURN_TEST_MODEL'];
+const skip = folder ? false : 'TURN_TEST_MODEL names no model folder';
+
+/** So many words of a sentence, or all of them, and the silence by which their end is noticed. */
+async function said(voice: TtsEngine, text: string, words?: number): Promise<Uint8Array> {
+  const request = { text, voice: voice.voices[0]?.name ?? '', language: 'en', speed: 1, timing: true };
+  const speech = await speakAll(voice, request);
+  const seconds = words === undefined ? Infinity : (speech.words[words - 1]?.end ?? 0);
+  return bytesOf(joined(speech.samples.subarray(0, seconds * RECOGNITION_RATE), silence(0.25)));
+}
+
+t.test('smart-turn tells a sentence that ends from one that goes on', { skip }, async (t) => {
+  const { model } = await started(t, folder!);
+  const voice = await createFlite();
+  const heard = (audio: Uint8Array) => until('it is known', () => model.probability([audio], FOREVER));
+  const ended = await heard(await said(voice, 'What time is it?'));
+  const text = 'I would like to go to the station tomorrow morning.';
+  const goesOn = await heard(await said(voice, text, 'I would like to go'.split(' ').length));
+  t.ok(ended > 0.5, `it ends: ${ended}`);
+  t.ok(goesOn < 0.5, `it goes on: ${goesOn}`);
+});
