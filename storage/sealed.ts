@@ -57,3 +57,23 @@ export async function openSecretsOf(
     return sealed && secrets.open(sealed, contextOf(owner, digest));
   });
 }
+
+/** Seals what is there anew. Nobody writes a secret meanwhile. Returns how many there were. */
+export async function resealAll(tx: Transaction, secrets: Secrets): Promise<number> {
+  await tx`lock table secrets in exclusive mode`;
+  let count = 0;
+  for (let after = { kind: '', id: '', slot: '' }; ;) {
+    const rows = await tx<(SecretOwner & { slot: string; sealed: Buffer })[]>`
+      select kind, owner_id as id, slot, sealed from secrets
+      where (kind, owner_id, slot) > (${after.kind}, ${after.id}, ${after.slot}) order by kind, owner_id, slot limit 500`;
+    const last = rows.at(-1);
+    if (!last) return count;
+    for (const { kind, id, slot, sealed } of rows) {
+      const context = contextOf({ kind, id }, slot);
+      const anew = secrets.seal(secrets.open(sealed, context), context);
+      await tx`update secrets set sealed = ${anew} where kind = ${kind} and owner_id = ${id} and slot = ${slot}`;
+    }
+    count += rows.length;
+    after = last;
+  }
+}

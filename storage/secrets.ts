@@ -8,6 +8,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Secrets } from '../contracts/ports/secrets.js';
+import { resealAll } from './sealed.js';
 import type { Sql, Transaction } from './sql.js';
 import { codeOf, StorageFailure } from './failure.js';
 import { exclusively } from './migrate.js';
@@ -23,9 +24,17 @@ const ALGORITHM = 'aes-256-gcm';
 const derive = (master: string, purpose: string): Uint8Array =>
   new Uint8Array(hkdfSync('sha256', master, 'speech-gateway', purpose, BYTES));
 
-/** The secrets behind one master. */
-export function createSecrets(master: string): Secrets {
+/** The secrets behind one master. What another one sealed is opened as well, where `previous` names it. */
+export function createSecrets(master: string, previous?: string): Secrets {
+  const older = previous === undefined ? undefined : createSecrets(previous);
   const sealing = derive(master, 'seal');
+  const open = (sealed: Uint8Array, context: string): string => {
+    const nonce = sealed.subarray(0, NONCE);
+    const decipher = createDecipheriv(ALGORITHM, sealing, nonce, { authTagLength: TAG })
+      .setAAD(Buffer.from(context))
+      .setAuthTag(sealed.subarray(NONCE, NONCE + TAG));
+    return Buffer.concat([decipher.update(sealed.subarray(NONCE + TAG)), decipher.final()]).toString('utf8');
+  };
   return {
     seal(plain, context) {
       const nonce = randomBytes(NONCE);
@@ -34,13 +43,12 @@ export function createSecrets(master: string): Secrets {
       return Buffer.concat([nonce, cipher.getAuthTag(), ...sealed]);
     },
     open(sealed, context) {
-      const nonce = sealed.subarray(0, NONCE);
-      const decipher = createDecipheriv(ALGORITHM, sealing, nonce, { authTagLength: TAG })
-        .setAAD(Buffer.from(context))
-        .setAuthTag(sealed.subarray(NONCE, NONCE + TAG));
-      return Buffer.concat([decipher.update(sealed.subarray(NONCE + TAG)), decipher.final()]).toString(
-        'utf8',
-      );
+      try {
+        return open(sealed, context);
+      } catch (error) {
+        if (!older) throw error;
+        return older.open(sealed, context);
+      }
     },
     key: (purpose) => derive(master, `key ${purpose}`),
   };
@@ -89,18 +97,45 @@ export interface SecretsParts {
   readonly dataDir: string;
   /** SECRETS_KEY; empty counts as unset. */
   readonly secretsKey?: string | undefined;
+  /** SECRETS_KEY_PREVIOUS: the one that the database may still be used with. */
+  readonly previous?: string | undefined;
 }
 
+const fileOf = (dataDir: string): string => join(dataDir, 'secrets-key');
+
+const fingerprintOf = (master: string): string => Buffer.from(derive(master, 'fingerprint')).toString('hex');
+
 function masterOf(
-  { dataDir, secretsKey = '' }: SecretsParts,
+  { dataDir, secretsKey = '' }: Pick<SecretsParts, 'dataDir' | 'secretsKey'>,
   known: boolean,
 ): { master: string; source: string } {
   if (secretsKey !== '') return { master: secretsKey, source: 'SECRETS_KEY' };
-  const file = join(dataDir, 'secrets-key');
+  const file = fileOf(dataDir);
   const kept = readFile(file);
   if (kept !== undefined) return { master: kept, source: file };
   if (known) throw mismatch(`A new ${file}`);
   return { master: makeFile(file, dataDir), source: file };
+}
+
+function checkLength(name: string, { length } = ''): void {
+  if (length > 0 && (length < SHORTEST || length > LONGEST))
+    throw new StorageFailure(`${name} must have ${SHORTEST} to ${LONGEST} characters`);
+}
+
+const keepFingerprint = (tx: Transaction, master: string) => tx`
+  insert into settings (name, value) values (${FINGERPRINT}, ${fingerprintOf(master)})
+  on conflict (name) do update set value = excluded.value`;
+
+const nextOf = (file: string): string => `${file}.next`;
+
+/** The secret that is to follow the one in the file: made, or left by a run that was cut off. */
+function makeNext(file: string): string {
+  const next = nextOf(file);
+  const left = readFile(next);
+  if (left !== undefined) return left;
+  const master = randomBytes(BYTES).toString('base64url');
+  writeFileSync(next, `${master}\n`, { mode: 0o600, flag: 'wx', flush: true });
+  return master;
 }
 
 /**
@@ -108,16 +143,45 @@ function masterOf(
  * Errors: `StorageFailure` where SECRETS_KEY is too short, the file cannot be used, or the database knows another.
  */
 export async function openSecrets(parts: SecretsParts): Promise<Secrets> {
-  const { length } = parts.secretsKey ?? '';
-  if (length > 0 && (length < SHORTEST || length > LONGEST))
-    throw new StorageFailure(`SECRETS_KEY must have ${SHORTEST} to ${LONGEST} characters`);
+  checkLength('SECRETS_KEY', parts.secretsKey);
+  checkLength('SECRETS_KEY_PREVIOUS', parts.previous);
+  const previous = parts.previous || undefined;
   return exclusively(parts.sql, FINGERPRINT, async (tx) => {
     const known = await storedFingerprint(tx);
     const { master, source } = masterOf(parts, known !== undefined);
-    const fingerprint = Buffer.from(derive(master, 'fingerprint')).toString('hex');
-    if (known === undefined)
-      await tx`insert into settings (name, value) values (${FINGERPRINT}, ${fingerprint})`;
-    else if (known !== fingerprint) throw mismatch(source);
-    return createSecrets(master);
+    const accepted = [master, ...(previous === undefined ? [] : [previous])].map(fingerprintOf);
+    if (known === undefined) await keepFingerprint(tx, master);
+    else if (!accepted.includes(known)) throw mismatch(source);
+    return createSecrets(master, previous);
   });
+}
+
+/**
+ * Seals everything anew. `next`: the new secret, where it is SECRETS_KEY; else one is made, and takes the place of the
+ * file in DATA_DIR. Returns how many secrets there were. Errors: `StorageFailure` where `previous` is not the one in use,
+ * or the file cannot be written; then nothing has changed.
+ */
+export async function rotateSecrets({
+  sql,
+  dataDir,
+  secretsKey = '',
+  previous = '',
+}: SecretsParts): Promise<number> {
+  checkLength('SECRETS_KEY', secretsKey);
+  const file = fileOf(dataDir);
+  const inFile = secretsKey === '';
+  const next = inFile ? makeNext(file) : secretsKey;
+  const count = await exclusively(sql, FINGERPRINT, async (tx) => {
+    const known = await storedFingerprint(tx);
+    // A run that was cut off after its transaction has left the new file only.
+    if (known === fingerprintOf(next)) return 0;
+    const old = inFile ? readFile(file) : previous || readFile(file);
+    if (old === undefined || old === '' || known !== fingerprintOf(old))
+      throw mismatch(inFile || previous === '' ? file : 'SECRETS_KEY_PREVIOUS');
+    const resealed = await resealAll(tx, createSecrets(next, old));
+    await keepFingerprint(tx, next);
+    return resealed;
+  });
+  if (inFile) renameSync(nextOf(file), file);
+  return count;
 }

@@ -70,6 +70,6 @@ export const createSessions = (parts: SessionParts): Sessions => ({
   list: (workspaceId, filter, page) => listSessions(parts.sql, { workspaceId, filter }, page),
   read: (id, workspaceId) => read(parts.sql, id, workspaceId),
   remove: (id, workspaceId) => removeSession(parts.sql, id, workspaceId),
-  removeSomeOf: (endUserId, workspaceId) => removeSomeOf(parts.sql, endUserId, workspaceId),
-  countLiveOf: (endUserId, workspaceId) => countLiveOf(parts.sql, endUserId, workspaceId),
+  removeSomeOf: (endUserId, workspaceId) => removeSomeOf(parts.sql, { endUserId }, workspaceId),
+  countLiveOf: (endUserId, workspaceId) => countLiveOf(parts.sql, { endUserId }, workspaceId),
 });

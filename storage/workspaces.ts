@@ -83,6 +83,43 @@ const liveSessions = (sql: Sql | Transaction, id: string) =>
     { id: string }[]
   >`select id from sessions where workspace_id = ${id} and status in ('pending', 'active')`;
 
+/** Limits of one workspace; null takes the installation's. */
+export interface WorkspaceLimits {
+  /** Jobs at once. */
+  readonly concurrency: number | null;
+  /** The others are quotas a month. */
+  readonly synthesisCharacters: number | null;
+  readonly transcriptionMs: number | null;
+  readonly conversationMs: number | null;
+}
+
+/** Sets those that are given; all of them as they are then. Errors: `StorageFailure` for an unknown workspace. */
+export async function limitWorkspace(
+  sql: Sql,
+  nameOrId: string,
+  limits: Partial<WorkspaceLimits>,
+): Promise<Workspace & WorkspaceLimits> {
+  const { id } = await findWorkspace(sql, nameOrId);
+  const column = (name: keyof WorkspaceLimits) =>
+    limits[name] === undefined ? sql`${sql(COLUMNS[name])}` : sql`${limits[name]}`;
+  const [row] = await sql<(Workspace & WorkspaceLimits)[]>`
+    update workspaces set concurrency = ${column('concurrency')},
+      synthesis_characters = ${column('synthesisCharacters')},
+      transcription_ms = ${column('transcriptionMs')}, conversation_ms = ${column('conversationMs')}
+    where id = ${id}
+    returning id, name, concurrency, synthesis_characters::float8 as "synthesisCharacters",
+      transcription_ms::float8 as "transcriptionMs", conversation_ms::float8 as "conversationMs"`;
+  if (!row) throw new StorageFailure(`No workspace is named ${nameOrId}: see npm run workspaces -- list`);
+  return row;
+}
+
+const COLUMNS: Readonly<Record<keyof WorkspaceLimits, string>> = {
+  concurrency: 'concurrency',
+  synthesisCharacters: 'synthesis_characters',
+  transcriptionMs: 'transcription_ms',
+  conversationMs: 'conversation_ms',
+};
+
 /** Closes a workspace: nothing new may begin in it, running sessions are ended, and their owners are given a moment. */
 async function endEverything(sql: Sql, id: string): Promise<void> {
   await sql`update api_keys set revoked_at = now() where workspace_id = ${id} and revoked_at is null`;

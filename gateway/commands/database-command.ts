@@ -1,5 +1,5 @@
 /**
- * The frame of the operator's commands (`npm run keys`, `workspaces`, `sessions`). They work on DATABASE_URL, else on the
+ * The frame of the operator's commands (`npm run keys`, `workspaces`, `sessions`, `secrets`). They work on DATABASE_URL, else on the
  * embedded Postgres of DATA_DIR: the running one where a gateway has it, else one started for the moment.
  */
 import { resolve } from 'node:path';
@@ -28,6 +28,7 @@ export class Refusal extends Error {}
 export interface Invocation {
   readonly sql: Sql;
   readonly dataDir: string;
+  readonly env: Env;
   /** The first word after the command's name; empty where there is none. */
   readonly word: string;
   readonly options: Readonly<Record<string, string | boolean | undefined>>;
@@ -141,7 +142,7 @@ export async function runCommand(
   const { command, word, options } = understood;
   const dataDir = resolve(env['DATA_DIR'] || './data');
   try {
-    await onDatabase(env, dataDir, ({ sql }) => command.run({ sql, dataDir, word, options, io }));
+    await onDatabase(env, dataDir, ({ sql }) => command.run({ sql, dataDir, env, word, options, io }));
     return EXIT.done;
   } catch (error) {
     if (!(error instanceof StorageFailure || error instanceof Refusal)) throw error;

@@ -1,15 +1,16 @@
 /**
- * The operator's commands as a program: its first word is a group of commands (`keys`, `workspaces`, `sessions`), the
+ * The operator's commands as a program: its first word is a group of commands (`keys`, `workspaces`, `sessions`, `secrets`), the
  * second a command of it.
  */
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { EXIT, type Io, type Program, runCommand } from './database-command.js';
 import { keys } from './keys.js';
+import { secrets } from './secrets.js';
 import { sessions } from './sessions.js';
 import { workspaces } from './workspaces.js';
 
-const PROGRAMS: Readonly<Record<string, Program>> = { keys, workspaces, sessions };
+const PROGRAMS: Readonly<Record<string, Program>> = { keys, workspaces, sessions, secrets };
 
 const output: Io = {
   out: (line) => void process.stdout.write(`${line}\n`),

@@ -1,17 +1,58 @@
-/** `npm run sessions`: deletes what is kept of an end user's calls (docs/voice-agents.md). */
+/** `npm run sessions`: shows and deletes what is kept of a person's calls (docs/operate/personal-data.md). */
 import { randomIds } from '../../contracts/ids.js';
-import { LIMITS } from '../../contracts/limits.js';
 import type { Sql } from '../../storage/sql.js';
-import { countLiveOf, removeSomeOf } from '../../storage/sessions/removal.js';
+import {
+  countLiveOf,
+  removeSomeOf,
+  type Traces,
+  tracesOf,
+  type Whose,
+} from '../../storage/sessions/removal.js';
 import { ensureDefaultWorkspace, findWorkspace } from '../../storage/workspaces.js';
-import { type Command, type Program, removerOf } from './database-command.js';
+import { type Command, type Invocation, type Program, removerOf, table } from './database-command.js';
 import { removeDeletedRecordings } from '../recordings/recording-retention.js';
 
-const USAGE = `Usage: npm run sessions -- <command>
-  delete --end-user-id <id> [--workspace <name or id>]
-                                deletes the sessions that were made with this end_user_id, for good: transcripts,
-                                analyses, recordings, deliveries. Those that have not ended stay.
+const USAGE = `Usage: npm run sessions -- <command> <whose> [--workspace <name or id>]
+  list                          shows what is kept of somebody
+  delete                        deletes it, for good: transcripts, analyses, recordings, deliveries. Sessions that have
+                                not ended stay.
+Whose, one of them:
+      --end-user-id <id>        sessions that were made with this end_user_id
+      --caller-number <number>  calls from this number
+      --metadata <name>=<value> sessions whose metadata says so
+      --session-id <id>         this session
 It works on DATABASE_URL, else on the embedded database in DATA_DIR (./data).`;
+
+type Options = Invocation['options'];
+
+const MEMBER = /^([^=]+)=(.*)$/s;
+
+/** Option → whom it means; undefined where it means nobody. */
+const SELECTORS: Readonly<Record<string, (value: string) => Whose | undefined>> = {
+  'end-user-id': (endUserId) => ({ endUserId }),
+  'caller-number': (callerNumber) => ({ callerNumber }),
+  'session-id': (sessionId) => ({ sessionId }),
+  metadata(member) {
+    const [, name, value] = MEMBER.exec(member) ?? [];
+    return name === undefined || value === undefined ? undefined : { metadata: [name, value] };
+  },
+};
+
+/** The one that is given. Undefined where none is, or several are. */
+function whoseOf(options: Options): Whose | undefined {
+  const given = Object.keys(SELECTORS).filter((name) => options[name] !== undefined);
+  const [name = ''] = given;
+  const value = String(options[name] ?? '');
+  const storable = value !== '' && !value.includes('\0');
+  return given.length === 1 && storable ? SELECTORS[name]?.(value) : undefined;
+}
+
+const inWords = (options: Options): string =>
+  String(
+    Object.keys(SELECTORS)
+      .map((name) => options[name])
+      .find((value) => value !== undefined),
+  );
 
 async function workspaceOf(sql: Sql, nameOrId: unknown): Promise<string> {
   const initial = await ensureDefaultWorkspace(sql, randomIds);
@@ -20,22 +61,46 @@ async function workspaceOf(sql: Sql, nameOrId: unknown): Promise<string> {
 
 const counted = (count: number): string => `${count} session${count === 1 ? '' : 's'}`;
 
-const remove: Command = {
-  options: { 'end-user-id': 'string', workspace: 'string' },
-  fits(words, { 'end-user-id': id }) {
-    return words.length === 0 && typeof id === 'string' && id !== '' && id.length <= LIMITS.session.endUserId;
-  },
-  async run({ sql, dataDir, options, io }) {
-    const endUserId = String(options['end-user-id']);
-    const workspaceId = await workspaceOf(sql, options['workspace']);
-    let deleted = 0;
-    for (let ids; (ids = await removeSomeOf(sql, endUserId, workspaceId)).length > 0;) deleted += ids.length;
-    io.out(`Deleted ${counted(deleted)} of ${endUserId}.`);
-    const kept = await countLiveOf(sql, endUserId, workspaceId);
-    if (kept > 0) io.out(`Kept ${counted(kept)}, not ended yet: try again after the end.`);
-    for (const host of await removeDeletedRecordings({ sql, dataDir }))
-      io.out(`${removerOf(host)} removes the recordings that it holds.`);
-  },
+/** A command about somebody. */
+function about(run: (whose: Whose, workspaceId: string, invocation: Invocation) => Promise<void>): Command {
+  return {
+    options: {
+      ...Object.fromEntries(Object.keys(SELECTORS).map((name) => [name, 'string'] as const)),
+      workspace: 'string',
+    },
+    fits: (words, options) => words.length === 0 && whoseOf(options) !== undefined,
+    async run(invocation) {
+      const { sql, options } = invocation;
+      const whose = whoseOf(options);
+      if (whose) await run(whose, await workspaceOf(sql, options['workspace']), invocation);
+    },
+  };
+}
+
+const remove = about(async (whose, workspaceId, { sql, dataDir, options, io }) => {
+  let deleted = 0;
+  for (let ids; (ids = await removeSomeOf(sql, whose, workspaceId)).length > 0;) deleted += ids.length;
+  io.out(`Deleted ${counted(deleted)} of ${inWords(options)}.`);
+  const kept = await countLiveOf(sql, whose, workspaceId);
+  if (kept > 0) io.out(`Kept ${counted(kept)}, not ended yet: try again after the end.`);
+  for (const host of await removeDeletedRecordings({ sql, dataDir }))
+    io.out(`${removerOf(host)} removes the recordings that it holds.`);
+});
+
+/** Heading → cell. */
+const COLUMNS: Readonly<Record<string, (row: Traces) => string>> = {
+  ID: ({ id }) => id,
+  CREATED: ({ createdAt }) => `${createdAt.toISOString().slice(0, 16)}Z`,
+  STATUS: ({ status }) => status,
+  ITEMS: ({ items }) => String(items),
+  RECORDED: ({ recorded }) => (recorded ? 'yes' : 'no'),
 };
 
-export const sessions: Program = { usage: USAGE, commands: { delete: remove } };
+const list = about(async (whose, workspaceId, { sql, options, io }) => {
+  const rows = await tracesOf(sql, whose, workspaceId);
+  if (rows.length === 0) return io.out(`Nothing is kept of ${inWords(options)}.`);
+  const cells = rows.map((row) => Object.values(COLUMNS).map((cell) => cell(row)));
+  for (const line of table([Object.keys(COLUMNS), ...cells])) io.out(line);
+});
+
+export const sessions: Program = { usage: USAGE, commands: { list, delete: remove } };

@@ -1,10 +1,12 @@
-/** `npm run workspaces`: makes, lists and removes workspaces (docs/keys-and-workspaces.md). */
+/** `npm run workspaces`: makes, lists, limits and removes workspaces (docs/keys-and-workspaces.md). */
 import { randomIds } from '../../contracts/ids.js';
 import {
   createWorkspace,
   ensureDefaultWorkspace,
+  limitWorkspace,
   listWorkspaces,
   removeWorkspace,
+  type WorkspaceLimits,
   type WorkspaceRow,
 } from '../../storage/workspaces.js';
 import { type Command, isName, type Program, removerOf, table } from './database-command.js';
@@ -13,6 +15,11 @@ import { removeDeletedRecordings } from '../recordings/recording-retention.js';
 const USAGE = `Usage: npm run workspaces -- <command>
   create <name>                 makes a workspace; npm run keys -- create --workspace <name> makes a key for it
   list                          shows all workspaces
+  limits <name or id> [options] shows its limits, and sets those that are named; "default" takes the settings' again
+      --concurrency <n>             speech jobs at once (CONCURRENCY)
+      --characters <n>              characters spoken a month (QUOTA_SYNTHESIS_CHARACTERS)
+      --transcription-seconds <n>   seconds transcribed a month (QUOTA_TRANSCRIPTION_SECONDS)
+      --conversation-seconds <n>    seconds of calls a month (QUOTA_CONVERSATION_SECONDS)
   remove <name or id> [--force] deletes a workspace and everything in it: keys, agents, tools, knowledge, voices,
                                 sessions, recordings, usage. With live sessions it refuses; --force ends them.
 It works on DATABASE_URL, else on the embedded database in DATA_DIR (./data).`;
@@ -49,6 +56,43 @@ const list: Command = {
   },
 };
 
+interface Limit {
+  readonly option: string;
+  /** What it is counted in, by how many of its own. */
+  readonly each: number;
+  readonly words: string;
+}
+
+const LIMITED: Readonly<Record<keyof WorkspaceLimits, Limit>> = {
+  concurrency: { option: 'concurrency', each: 1, words: 'speech jobs at once' },
+  synthesisCharacters: { option: 'characters', each: 1, words: 'characters spoken a month' },
+  transcriptionMs: { option: 'transcription-seconds', each: 1000, words: 'seconds transcribed a month' },
+  conversationMs: { option: 'conversation-seconds', each: 1000, words: 'seconds of calls a month' },
+};
+const LIMIT_ROWS = Object.entries(LIMITED) as [keyof WorkspaceLimits, Limit][];
+
+/** A whole number or "default"; undefined where it is neither. */
+const limitOf = (text: string, each: number): number | null | undefined =>
+  text === 'default' ? null : /^\d{1,9}$/.test(text) ? Number(text) * each : undefined;
+
+const limits: Command = {
+  options: Object.fromEntries(LIMIT_ROWS.map(([, { option }]) => [option, 'string'] as const)),
+  fits: (words, options) =>
+    isOneName(words) &&
+    LIMIT_ROWS.every(
+      ([, { option, each }]) =>
+        options[option] === undefined || limitOf(String(options[option]), each) !== undefined,
+    ),
+  async run({ sql, word, options, io }) {
+    const given = LIMIT_ROWS.filter(([, { option }]) => options[option] !== undefined);
+    const wanted = given.map(([name, { option, each }]) => [name, limitOf(String(options[option]), each)]);
+    const now = await limitWorkspace(sql, word, Object.fromEntries(wanted) as Partial<WorkspaceLimits>);
+    io.out(`Limits of ${now.name} (${now.id}):`);
+    for (const [name, { each, words }] of LIMIT_ROWS)
+      io.out(`  ${words}: ${now[name] === null ? 'default' : now[name] / each}`);
+  },
+};
+
 const remove: Command = {
   options: { force: 'boolean' },
   fits: isOneName,
@@ -60,4 +104,4 @@ const remove: Command = {
   },
 };
 
-export const workspaces: Program = { usage: USAGE, commands: { create, list, remove } };
+export const workspaces: Program = { usage: USAGE, commands: { create, list, limits, remove } };

@@ -13,11 +13,11 @@ import type { ModelRoutes } from '../../engines/registry.js';
 import { notInstalled } from './installed.js';
 import type { PcmRates } from '../dialects/protocol-a/bases.js';
 import { PCM_RATES } from './pcm-rates.js';
+import { RECORDINGS } from './recordings.js';
 import { REMOTES } from './remotes.js';
 import { VOCABULARY } from './vendor-words.js';
 import {
   address,
-  bucketAddress,
   choice,
   count,
   type Described,
@@ -83,6 +83,10 @@ const KEYS = {
     'Encrypts credentials, 16 characters or more; set it where several machines share a database.',
     { shown: 'a file in DATA_DIR' },
   ),
+  secretsKeyPrevious: secret(
+    'SECRETS_KEY_PREVIOUS',
+    'The one before, while npm run secrets -- rotate has not run: what it sealed is opened as well.',
+  ),
 };
 
 const DATABASE = {
@@ -98,36 +102,7 @@ const DATABASE = {
     ['auto', 'true', 'false'],
     'Whether statements are prepared by name; auto does, but not through a pooler.',
   ),
-  recordAudioDefault: choice(
-    'RECORD_AUDIO_DEFAULT',
-    'false',
-    ['true', 'false'],
-    'Whether new agents record their calls unless their configuration says otherwise.',
-  ),
-  sessionDays: count(
-    'SESSION_DAYS',
-    0,
-    [0, 36_500],
-    'Days that ended sessions are kept, with transcripts and recordings; 0 keeps them.',
-  ),
-  recordingDays: count('RECORDING_DAYS', 0, [0, 36_500], 'Days that recordings are kept; 0 keeps them.'),
-  recordingsUrl: bucketAddress(
-    'RECORDINGS_URL',
-    'Bucket that recordings are put into; region, endpoint and credentials by the AWS_* variables.',
-    { shown: 'recordings in DATA_DIR' },
-  ),
-  recordingsSpoolMb: count(
-    'RECORDINGS_SPOOL_MB',
-    4096,
-    [1, 1_000_000],
-    'Megabytes of recordings that may wait in DATA_DIR for their bucket, for each gateway process.',
-  ),
-  recordingsRedirect: choice(
-    'RECORDINGS_REDIRECT',
-    'false',
-    ['true', 'false'],
-    'Whether downloads are sent to the bucket, which clients must reach, rather than read through the gateway.',
-  ),
+  ...RECORDINGS,
 };
 
 const ROUTED = new Set<string>([...SYNTHESIS_MODELS, ...TRANSCRIPTION_MODELS, '*']);

@@ -22,7 +22,7 @@ import { createMcp } from '../outbound/mcp.js';
 export interface PlatformOptions {
   readonly config: Pick<
     Config,
-    'dataDir' | 'secretsKey' | 'outboundAllow' | 'recordAudioDefault' | 'modelsDir'
+    'dataDir' | 'secretsKey' | 'secretsKeyPrevious' | 'outboundAllow' | 'recordAudioDefault' | 'modelsDir'
   >;
   readonly database: Database;
   readonly keys: KeyAuthority;
@@ -46,8 +46,8 @@ export async function openPlatform(options: PlatformOptions) {
   const { config, database, keys, speech, registry, ids, clock } = options;
   const { sql } = database;
   const outbound = createOutbound({ allow: config.outboundAllow, clock });
-  const { dataDir, secretsKey } = config;
-  const secrets = await openSecrets({ sql, dataDir, secretsKey });
+  const { dataDir, secretsKey, secretsKeyPrevious: previous } = config;
+  const secrets = await openSecrets({ sql, dataDir, secretsKey, previous });
   const tokens = createTokenCounter({ clock, modelsFolder: config.modelsDir });
   return {
     keys,

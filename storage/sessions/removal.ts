@@ -21,25 +21,57 @@ export async function removeSession(sql: Sql, id: string, workspaceId: string): 
   return row ? 'live' : 'unknown';
 }
 
-const ofUser = (sql: Sql, endUserId: string, workspaceId: string) => sql`
-  s.workspace_id = ${workspaceId} and s.end_user_id = ${endUserId}`;
+/** Whose sessions: one column, or one member of their metadata. */
+export type Whose =
+  | { readonly endUserId: string }
+  | { readonly callerNumber: string }
+  | { readonly sessionId: string }
+  | { readonly metadata: readonly [name: string, value: string] };
 
-/** Removes some of an end user's sessions; their ids, none where none is left. */
-export async function removeSomeOf(sql: Sql, endUserId: string, workspaceId: string): Promise<string[]> {
+/** Metadata is text; what is no object any more has no members. */
+function condition(sql: Sql, whose: Whose) {
+  if ('endUserId' in whose) return sql`s.end_user_id = ${whose.endUserId}`;
+  if ('callerNumber' in whose) return sql`s.caller_number = ${whose.callerNumber}`;
+  if ('sessionId' in whose) return sql`s.id = ${whose.sessionId}`;
+  const [name, value] = whose.metadata;
+  return sql`s.metadata::jsonb ->> ${name}::text = ${value}`;
+}
+
+const belonging = (sql: Sql, whose: Whose, workspaceId: string) => sql`
+  s.workspace_id = ${workspaceId} and ${condition(sql, whose)}`;
+
+/** Removes some of somebody's sessions; their ids, none where none is left. */
+export async function removeSomeOf(sql: Sql, whose: Whose, workspaceId: string): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     delete from sessions where id in (
-      select s.id from sessions s where ${ofUser(sql, endUserId, workspaceId)} and ${isOver(sql)}
+      select s.id from sessions s where ${belonging(sql, whose, workspaceId)} and ${isOver(sql)}
       order by s.id limit ${removedAtOnce} for update)
     returning id`;
   return rows.map(({ id }) => id);
 }
 
-export async function countLiveOf(sql: Sql, endUserId: string, workspaceId: string): Promise<number> {
+export async function countLiveOf(sql: Sql, whose: Whose, workspaceId: string): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count from sessions s
-    where ${ofUser(sql, endUserId, workspaceId)} and not ${isOver(sql)}`;
+    where ${belonging(sql, whose, workspaceId)} and not ${isOver(sql)}`;
   return row?.count ?? 0;
 }
+
+export interface Traces {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly status: string;
+  /** Messages, tool calls and their results. */
+  readonly items: number;
+  readonly recorded: boolean;
+}
+
+/** What is kept of somebody, the newest first; a thousand sessions at most. */
+export const tracesOf = (sql: Sql, whose: Whose, workspaceId: string): Promise<Traces[]> => sql<Traces[]>`
+  select s.id, s.created_at as "createdAt", s.status,
+    (select count(*)::int from session_items i where i.session_id = s.id) as items,
+    exists (select from recordings r where r.session_id = s.id) as recorded
+  from sessions s where ${belonging(sql, whose, workspaceId)} order by s.position desc limit 1000`;
 
 /** Batches of one sweep; what is left waits for the next. */
 const BATCHES = 50;

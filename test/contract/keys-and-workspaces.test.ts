@@ -121,6 +121,33 @@ t.test('workspaces are made and listed', async (t) => {
   t.match(out, /ws_\w+ +0 +0 +0 +0 +\S+ +Acme/);
 });
 
+t.test('a workspace has limits of its own where it is given some', async (t) => {
+  await workspaces('create', 'Limited');
+  const shown = async (...options: string[]): Promise<readonly string[]> => {
+    const { code, out } = await workspaces('limits', 'Limited', ...options);
+    t.equal(code, 0);
+    return out.trim().split('\n').slice(1).map((line) => line.replace(/.*: /, '')); // prettier-ignore
+  };
+  t.strictSame(await shown(), ['default', 'default', 'default', 'default']);
+  const given = ['--concurrency', '3', '--characters', '1000', '--conversation-seconds', '0'];
+  t.strictSame(await shown(...given), ['3', '1000', 'default', '0']);
+  t.strictSame(await shown('--characters', 'default', '--transcription-seconds', '60'), [
+    '3',
+    'default',
+    '60',
+    '0',
+  ]);
+  const [row] = await sql`select transcription_ms::int as ms from workspaces where name = 'Limited'`;
+  t.equal(row!['ms'], 60_000);
+  const key = (await keys('create', 'k', '--workspace', 'Limited')).out.trim().split('\n').at(-1)!;
+  await workspaces('limits', 'Limited', '--characters', '0');
+  const refused = await call('POST', '/v1/tts', { key, body: { text: 'Hello there.' } });
+  t.match(refused, { status: 402 }, 'and they hold in a running gateway');
+  t.match(await workspaces('limits', 'Nowhere'), { code: 1, err: /No workspace is named Nowhere/ });
+  t.match(await workspaces('limits', 'Limited', '--characters', 'many'), { code: 2, err: /^Usage/ });
+  await workspaces('remove', 'Limited');
+});
+
 const SECRET_HEADER = { name: 'Authorization', value: 'abc', kind: 'authorization_bearer' };
 
 /** One of everything that a workspace may own. */

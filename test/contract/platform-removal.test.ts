@@ -199,6 +199,34 @@ t.test('the command deletes them as well, beside a running gateway', async (t) =
   });
 });
 
+t.test('whoever is meant by number, metadata or session is shown first, and deleted', async (t) => {
+  const sessions = operator('sessions', { DATABASE_URL: url, DATA_DIR: gateway.dataDir });
+  const [called, customer, other] = [
+    await ended(),
+    await ended({ metadata: { customer: 42, 'a=b': 'c' } }),
+    await ended({ metadata: { customer: 'forty-two' } }),
+  ];
+  await sql`update sessions set caller_number = '+4930123' where id = ${called}`;
+  const cases: readonly (readonly [option: string, value: string, id: string])[] = [
+    ['--caller-number', '+4930123', called],
+    ['--metadata', 'customer=42', customer],
+    ['--session-id', other, other],
+  ];
+  for (const [option, value, id] of cases) {
+    const shown = await sessions('list', option, value);
+    t.match(shown, { code: 0, out: new RegExp(`^ID .*RECORDED\\n${id} .* completed .* 1 +yes\\n$`) }, option);
+    t.match(await sessions('delete', option, value), { code: 0, out: /^Deleted 1 session of / });
+    t.strictSame(await traces(id), NONE);
+    t.match(await sessions('list', option, value), { code: 0, out: /^Nothing is kept of / });
+  }
+  for (const words of [
+    ['--metadata', 'customer'],
+    ['--caller-number', '1', '--session-id', 'x'],
+    ['--metadata', '=x'],
+  ])
+    t.match(await sessions('delete', ...words), { code: 2, err: /^Usage: / }, 'one of them, and whole');
+});
+
 t.test('SESSION_DAYS after its end a session goes', async (t) => {
   const [old, young, going] = [await ended(), await ended(), await create()];
   await begin(going);

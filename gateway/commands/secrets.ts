@@ -1,0 +1,25 @@
+/** `npm run secrets`: the secret that seals credentials is replaced (docs/operate/secrets.md). */
+import { rotateSecrets } from '../../storage/secrets.js';
+import type { Command, Program } from './database-command.js';
+
+const USAGE = `Usage: npm run secrets -- <command>
+  rotate                   seals all credentials of tools and webhooks anew. With SECRETS_KEY set: with that, where
+                           SECRETS_KEY_PREVIOUS, or else DATA_DIR/secrets-key, is the one in use. Without: with a new
+                           secret, which takes the place of DATA_DIR/secrets-key; restart the gateway then.
+It works on DATABASE_URL, else on the embedded database in DATA_DIR (./data).`;
+
+const rotate: Command = {
+  fits: (words) => words.length === 0,
+  async run({ sql, dataDir, env, io }) {
+    const { SECRETS_KEY: secretsKey, SECRETS_KEY_PREVIOUS: previous } = env;
+    const count = await rotateSecrets({ sql, dataDir, secretsKey, previous });
+    io.out(`Sealed ${count} secret${count === 1 ? '' : 's'} anew.`);
+    io.out(
+      secretsKey
+        ? 'SECRETS_KEY_PREVIOUS is not needed any more.'
+        : `The new secret is in ${dataDir}/secrets-key: restart the gateway, and back the file up.`,
+    );
+  },
+};
+
+export const secrets: Program = { usage: USAGE, commands: { rotate } };

@@ -1,0 +1,79 @@
+/** The secret that seals credentials is replaced: `npm run secrets -- rotate`, and SECRETS_KEY_PREVIOUS before it. */
+import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { randomIds } from '../../contracts/ids.js';
+import { keepSecret, openSecretsOf } from '../../storage/sealed.js';
+import { openSecrets } from '../../storage/secrets.js';
+import { ensureDefaultWorkspace } from '../../storage/workspaces.js';
+import { operator } from '../fixtures/operator.js';
+import { startPostgres } from '../fixtures/postgres.js';
+
+const postgres = await startPostgres(t, { migrated: true });
+const { sql } = await postgres.migrated();
+const workspaceId = await ensureDefaultWorkspace(sql, randomIds);
+const dataDir = mkdtempSync(join(tmpdir(), 'secrets-'));
+t.teardown(() => rmSync(dataDir, { recursive: true, force: true }));
+const file = join(dataDir, 'secrets-key');
+const rotate = (env: Record<string, string> = {}) =>
+  operator('secrets', { DATABASE_URL: postgres.url, DATA_DIR: dataDir, ...env })('rotate');
+
+const OWNERS = Array.from({ length: 3 }, (_, index) => ({ kind: 'tool', id: `tool_${index}` }) as const);
+type Opened = Awaited<ReturnType<typeof openSecrets>>;
+const keep = async (secrets: Opened): Promise<void> => {
+  for (const owner of OWNERS)
+    await sql.begin((tx) =>
+      keepSecret(tx, secrets, { ...owner, workspaceId }, 'header', `sesame of ${owner.id}`),
+    );
+};
+const read = async (secrets: Opened) =>
+  Promise.all(OWNERS.map(async (owner) => (await openSecretsOf(sql, secrets, owner, ['header']))[0]));
+const ALL = OWNERS.map(({ id }) => `sesame of ${id}`);
+
+t.test('the secret in DATA_DIR gives way to a new one', async (t) => {
+  await keep(await openSecrets({ sql, dataDir }));
+  const before = readFileSync(file, 'utf8');
+  t.match(await rotate(), { code: 0, out: /^Sealed 3 secrets anew\.\nThe new secret is in .*secrets-key/ });
+  t.not(readFileSync(file, 'utf8'), before);
+  t.equal(statSync(file).mode & 0o777, 0o600);
+  t.strictSame(await read(await openSecrets({ sql, dataDir })), ALL);
+  writeFileSync(`${file}.old`, before);
+  await t.rejects(openSecrets({ sql, dataDir, secretsKey: before.trim() }), /is not the secret/);
+});
+
+t.test('a run that was cut off before the file was replaced is finished by the next', async (t) => {
+  const old = readFileSync(file, 'utf8');
+  await rotate();
+  renameSync(file, `${file}.next`);
+  writeFileSync(file, old);
+  await t.rejects(openSecrets({ sql, dataDir }), /is not the secret/);
+  t.match(await rotate(), { code: 0, out: /^Sealed 0 secrets anew/ });
+  t.strictSame(await read(await openSecrets({ sql, dataDir })), ALL);
+});
+
+t.test('SECRETS_KEY takes over from the file, and another from that', async (t) => {
+  const first = 'the first key of several machines';
+  const second = 'the second key of several machines';
+  t.match(await rotate({ SECRETS_KEY: first }), { code: 0, out: /^Sealed 3/ });
+  t.strictSame(await read(await openSecrets({ sql, dataDir, secretsKey: first })), ALL);
+
+  const both = { sql, dataDir, secretsKey: second, previous: first };
+  const early = await openSecrets(both);
+  t.strictSame(await read(early), ALL, 'gateways open what the previous one sealed');
+  const [owner] = OWNERS;
+  await sql.begin((tx) => keepSecret(tx, early, { ...owner!, workspaceId }, 'header', ALL[0]!));
+  const late = await openSecrets({ sql, dataDir, secretsKey: first });
+  t.ok(late, 'and those with the previous one still start');
+  t.match(await rotate({ SECRETS_KEY: second, SECRETS_KEY_PREVIOUS: first }), { code: 0, out: /^Sealed 3/ });
+  t.strictSame(await read(await openSecrets({ sql, dataDir, secretsKey: second })), ALL);
+  await t.rejects(openSecrets({ sql, dataDir, secretsKey: first }), /is not the secret/);
+});
+
+t.test('where the previous one is not the one in use, nothing changes', async (t) => {
+  const before = await sql`select sealed from secrets order by owner_id`;
+  const wrong = { SECRETS_KEY: 'x'.repeat(20), SECRETS_KEY_PREVIOUS: 'y'.repeat(20) };
+  t.match(await rotate(wrong), { code: 1, err: /^SECRETS_KEY_PREVIOUS is not the secret/ });
+  t.match(await rotate({ SECRETS_KEY: 'short' }), { code: 1, err: /16 to 4096 characters/ });
+  t.strictSame(await sql`select sealed from secrets order by owner_id`, before);
+});
