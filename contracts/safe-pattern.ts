@@ -33,16 +33,28 @@ const PLACES: Readonly<Record<string, (before: string, after: string) => boolean
 function classOf(source: string): (character: string) => boolean {
   try {
     const pattern = new RegExp(`^${source}$`, 'isu');
-    return (character) => pattern.test(character);
+    return remembered((character) => pattern.test(character));
   } catch {
     throw new PatternError(`${source} is no class of characters`);
   }
 }
 
-const isSame =
-  (wanted: string) =>
-  (character: string): boolean =>
-    character === wanted || character.toLowerCase() === wanted.toLowerCase();
+/** Texts have few different characters. */
+function remembered(fits: (character: string) => boolean): (character: string) => boolean {
+  const known = new Map<string, boolean>();
+  return (character) => {
+    const before = known.get(character);
+    if (before !== undefined) return before;
+    const answer = fits(character);
+    known.set(character, answer);
+    return answer;
+  };
+}
+
+function isSame(wanted: string): (character: string) => boolean {
+  const cases = [wanted, wanted.toLowerCase(), wanted.toUpperCase()];
+  return (character) => cases.includes(character);
+}
 
 /** A part of a pattern that can be written several times: adds its steps, which go on behind them. */
 type Part = (steps: Step[]) => void;
@@ -193,43 +205,70 @@ class Parser {
   }
 }
 
-/** The steps that are reached from one without a character; each once. */
-function reach(steps: readonly Step[], from: number, around: readonly [string, string], into: Set<number>) {
-  const open = [from];
-  for (let at = open.pop(); at !== undefined; at = open.pop()) {
-    if (into.has(at)) continue;
-    into.add(at);
-    const step = steps[at];
-    if (step?.kind === 'either') open.push(step.one, step.other);
-    else if (step?.kind === 'at' && step.holds(...around)) open.push(at + 1);
+/** The steps that are reached at one place of the text, each once. */
+class Reached {
+  readonly places: number[] = [];
+  readonly #marks: Uint8Array;
+  readonly #open: number[] = [];
+
+  constructor(private readonly steps: readonly Step[]) {
+    this.#marks = new Uint8Array(steps.length);
+  }
+
+  has(place: number): boolean {
+    return this.#marks[place] === 1;
+  }
+
+  /** With all that is reached from there without a character. */
+  add(from: number, before: string, after: string): void {
+    const open = this.#open;
+    open.push(from);
+    for (let at = open.pop(); at !== undefined; at = open.pop()) {
+      if (this.#marks[at] === 1) continue;
+      this.#marks[at] = 1;
+      this.places.push(at);
+      const step = this.steps[at];
+      if (step?.kind === 'either') open.push(step.one, step.other);
+      else if (step?.kind === 'at' && step.holds(before, after)) open.push(at + 1);
+    }
+  }
+
+  clear(): this {
+    this.places.length = 0;
+    this.#marks.fill(0);
+    return this;
   }
 }
 
-/** Whether it is found anywhere in a text. */
-export type SafePattern = (text: string) => boolean;
+/** Characters between two pauses of a search. */
+const PAUSE_EVERY = 32;
+
+/** Whether it is found anywhere in a text. A long search pauses now and then: whoever runs it lets others work meanwhile. */
+export type SafePattern = (text: string) => Generator<undefined, boolean>;
+
+function* search(steps: readonly Step[], text: string): Generator<undefined, boolean> {
+  const characters = [...text];
+  const last = steps.length - 1;
+  let [now, next] = [new Reached(steps), new Reached(steps)];
+  for (let at = 0; at <= characters.length; at += 1) {
+    const character = characters[at] ?? '';
+    now.add(0, characters[at - 1] ?? '', character);
+    if (now.has(last)) return true;
+    for (const place of now.places) {
+      const step = steps[place];
+      if (step?.kind === 'character' && character !== '' && step.fits(character))
+        next.add(place + 1, character, characters[at + 1] ?? '');
+    }
+    [now, next] = [next, now.clear()];
+    if (at % PAUSE_EVERY === PAUSE_EVERY - 1) yield;
+  }
+  return false;
+}
 
 /** Errors: `PatternError`. */
 export function safePattern(source: string): SafePattern {
   const steps: Step[] = [];
   new Parser(source).whole()(steps);
   add(steps, { kind: 'end' });
-  const last = steps.length - 1;
-  return (text) => {
-    const characters = [...text];
-    let now = new Set<number>();
-    for (let at = 0; at <= characters.length; at += 1) {
-      const [before, character, after] = [characters[at - 1], characters[at], characters[at + 1]];
-      reach(steps, 0, [before ?? '', character ?? ''], now);
-      if (now.has(last)) return true;
-      if (character === undefined) return false;
-      const next = new Set<number>();
-      for (const place of now) {
-        const step = steps[place];
-        if (step?.kind === 'character' && step.fits(character))
-          reach(steps, place + 1, [character, after ?? ''], next);
-      }
-      now = next;
-    }
-    return false;
-  };
+  return (text) => search(steps, text);
 }

@@ -184,7 +184,10 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
     port: listening.port,
     jobs: figures.jobs,
     ready: children.ready,
-    stop: () => drain.begin(),
+    stop() {
+      void parts.tests.stop();
+      return drain.begin();
+    },
     hurry: () => drain.hurry(),
   };
 }

@@ -28,7 +28,7 @@ class AgentTests {
     this.#look();
   }
 
-  /** Takes nothing more, and gives back what it plays. */
+  /** Takes nothing more, and gives back what it plays. Never rejects; idempotent. */
   async stop(): Promise<void> {
     this.#end.abort(stopped);
     this.#cancel();

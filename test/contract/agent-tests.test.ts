@@ -96,6 +96,7 @@ t.test('a scenario that makes no sense is refused, with everything that is wrong
   const agentId = await plain.agent();
   const many = (count: number, item: unknown): unknown[] => Array.from({ length: count }, () => item);
   const check = { type: 'contains', text: 'a' };
+  const wide = Object.fromEntries(many(limits.mockArguments + 1, 1).map((_, index) => [`a${index}`, 1]));
   const refused: readonly (readonly [Json, string])[] = [
     [{ user: {} }, 'user'],
     [{ user: { lines: ['a'], goal: 'b' } }, 'user'],
@@ -107,6 +108,7 @@ t.test('a scenario that makes no sense is refused, with everything that is wrong
     [{ name: '' }, 'name'],
     [{ checks: [{ type: 'contains' }] }, 'checks.0.text'],
     [{ checks: [{ ...check, tool: 'x' }] }, 'checks.0.tool'],
+    [{ checks: [{ ...check, text: 'a'.repeat(limits.text.max + 1) }] }, 'checks.0.text'],
     [{ checks: [{ type: 'matches', pattern: '(a' }] }, 'checks.0.pattern'],
     [{ checks: [{ type: 'matches', pattern: 'a'.repeat(limits.pattern.max + 1) }] }, 'checks.0.pattern'],
     [{ checks: [{ type: 'matches', pattern: '((a{50}){50}){50}' }] }, 'checks.0.pattern'],
@@ -114,6 +116,7 @@ t.test('a scenario that makes no sense is refused, with everything that is wrong
     [{ checks: many(limits.checks + 1, check) }, 'checks'],
     [{ tool_mocks: many(limits.mocks + 1, { tool: 'a', output: '' }) }, 'tool_mocks'],
     [{ tool_mocks: [{ tool: 'a', output: 'a'.repeat(limits.mockOutput + 1) }] }, 'tool_mocks.0.output'],
+    [{ tool_mocks: [{ tool: 'a', output: '', arguments: wide }] }, 'tool_mocks.0.arguments'],
     [{ max_turns: limits.turns.max + 1 }, 'max_turns'],
     [{ max_seconds: limits.seconds.min - 1 }, 'max_seconds'],
     [{ max_seconds: limits.seconds.max + 1 }, 'max_seconds'],

@@ -26,6 +26,15 @@ const { agentTest: limits } = LIMITS;
 const keepAlive = setInterval(() => undefined, 2 ** 30);
 t.teardown(() => clearInterval(keepAlive));
 
+/** What a search finds. */
+function isFound(pattern: string, text: string): boolean {
+  const search = safePattern(pattern)(text);
+  for (;;) {
+    const { done, value } = search.next();
+    if (done) return value;
+  }
+}
+
 t.test('patterns find what regular expressions find', async (t) => {
   const found: readonly (readonly [string, string])[] = [
     ['shipped', 'It was SHIPPED today.'],
@@ -40,7 +49,7 @@ t.test('patterns find what regular expressions find', async (t) => {
     ['ä|ö', 'SCHÖN'],
     ['', 'anything'],
   ];
-  for (const [pattern, text] of found) t.ok(safePattern(pattern)(text), `${pattern} in ${text}`);
+  for (const [pattern, text] of found) t.ok(isFound(pattern, text), `${pattern} in ${text}`);
   const absent: readonly (readonly [string, string])[] = [
     ['^shipped', 'It was shipped'],
     ['\\bship\\b', 'shipped'],
@@ -48,7 +57,7 @@ t.test('patterns find what regular expressions find', async (t) => {
     ['[^a-z ]', 'only letters'],
     ['(ship|deliver)ment', 'shipped'],
   ];
-  for (const [pattern, text] of absent) t.notOk(safePattern(pattern)(text), `${pattern} in ${text}`);
+  for (const [pattern, text] of absent) t.notOk(isFound(pattern, text), `${pattern} in ${text}`);
 });
 
 t.test('patterns that make no sense, look around, refer back or grow too long are refused', async (t) => {
@@ -61,7 +70,7 @@ t.test('patterns that make no sense, look around, refer back or grow too long ar
 
 t.test('a pattern costs its steps times the text, whatever it is', async (t) => {
   // Backtracking would take 2^4000 steps for it.
-  t.notOk(safePattern('^(a+)+$')(`${'a'.repeat(limits.patternText - 1)}!`));
+  t.notOk(isFound('^(a+)+$', `${'a'.repeat(limits.patternText - 1)}!`));
 });
 
 const at = new Date(0);
@@ -371,6 +380,12 @@ t.test('what cannot be found out is an error, not a failure', async (t) => {
   t.equal(nonsense.items.length, 2, 'the transcript is there all the same');
 });
 
+/** A clock whose timers run so many times as fast. */
+const fast = (times: number): Clock => ({
+  ...systemClock,
+  after: (ms, task) => systemClock.after(ms / times, task),
+});
+
 /** A queue of one scenario that lives in memory. */
 function memoryQueue(test: QueuedTest) {
   const state = { ours: true, taken: 0, finished: [] as TestOutcome[], released: 0 };
@@ -398,17 +413,28 @@ t.test('the loop plays what waits, and keeps its outcome', async (t) => {
   t.match(outcome, { status: 'passed' });
 });
 
+t.test('a process plays so many scenarios at once', async (t) => {
+  const test = queued({});
+  let taken = 0;
+  const queue: TestQueue = {
+    take: () => Promise.resolve({ ...test, place: taken++ }),
+    renew: () => Promise.resolve(true),
+    finish: () => Promise.resolve(),
+    release: () => Promise.resolve(),
+  };
+  const loop = startAgentTests({ ...partsOf({ parts: { chat: stuck, clock: fast(1000) } }), queue });
+  t.teardown(() => loop.stop());
+  await until('it has taken some', () => taken >= limits.atOnce.process);
+  // It would have looked for more a hundred times.
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  t.equal(taken, limits.atOnce.process);
+});
+
 t.test('a process that stops gives back what it plays', async (t) => {
   const { loop, state } = started(t, { parts: { chat: stuck } });
   await until('it is taken', () => state.taken > 0);
   await loop.stop();
   t.match(state, { released: 1, finished: [] });
-});
-
-/** A clock whose timers run so many times as fast. */
-const fast = (times: number): Clock => ({
-  ...systemClock,
-  after: (ms, task) => systemClock.after(ms / times, task),
 });
 
 t.test('a scenario that is not ours any more is broken off, and nothing of it is kept', async (t) => {
