@@ -150,6 +150,20 @@ t.test('a workspace has limits of its own where it is given some', async (t) => 
 
 const SECRET_HEADER = { name: 'Authorization', value: 'abc', kind: 'authorization_bearer' };
 
+/** Tests of an agent, and a run of them that is over. */
+async function fillTests(workspace: string, agent: string): Promise<void> {
+  const owner = { workspace_id: workspace, agent_id: agent, name: 'Tests' };
+  await sql`insert into agent_test_scenarios ${sql({ id: 'scen_1', ...owner, definition: '{}' })}`;
+  await sql`insert into agent_test_suites ${sql({ id: 'suite_1', ...owner })}`;
+  await sql`insert into agent_test_suite_scenarios values ('suite_1', 'scen_1', 0)`;
+  await sql`
+    insert into agent_test_runs (id, workspace_id, agent_id, agent_name, config_hash, status, ended_at)
+    values ('run_1', ${workspace}, ${agent}, 'Agent', '', 'passed', now())`;
+  await sql`
+    insert into agent_test_results (run_id, place, workspace_id, scenario_id, scenario_name, definition, status)
+    values ('run_1', 0, ${workspace}, 'scen_1', 'Tests', '{}', 'passed')`;
+}
+
 /** One of everything that a workspace may own. */
 async function fill(key: string, id: string): Promise<{ sessionId: string; recording: string }> {
   const post = async (path: string, body: object) => (await call('POST', path, { body, key })).body;
@@ -180,6 +194,7 @@ async function fill(key: string, id: string): Promise<{ sessionId: string; recor
   await sql`
     insert into voices (id, workspace_id, title, visibility) values (${'0'.repeat(32)}, ${id}, 'v', 'private')`;
   await sql`insert into voice_references values (${'0'.repeat(32)}, 0, '', '')`;
+  await fillTests(id, String(agentId));
   const recording = join(gateway.dataDir, 'recordings', session);
   mkdirSync(recording, { recursive: true });
   writeFileSync(join(recording, 'agent.ogg'), 'audio');
