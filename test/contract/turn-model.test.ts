@@ -2,43 +2,19 @@
  * The `turns` child as it runs, and smart-turn in it. The model comes in no npm package: its tests run where
  * TURN_TEST_MODEL names a folder as `npm run models -- add smart-turn-v3` makes it.
  */
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { bytesOf, RECOGNITION_RATE } from '../../contracts/audio.js';
-import { systemClock } from '../../contracts/clock.js';
-import { silentLog } from '../../contracts/log.js';
-import { BUILT } from '../../contracts/places.js';
 import type { TtsEngine } from '../../contracts/ports/tts.js';
 import { createFlite } from '../../engines/backends/flite/index.js';
 import { speakAll } from '../../engines/conformance.js';
-import { TurnModelInChild } from '../../engines/turns/model-in-child.js';
-import { createPool } from '../../processes/pool.js';
-import { superviseRole } from '../../processes/supervise.js';
 import { joined, silence } from '../fixtures/engines-listening.js';
-import { socketFolder } from '../fixtures/processes-tools.js';
+import { startedTurnModel } from '../fixtures/turn-model.js';
 import { until } from '../fixtures/until.js';
 
 const FOREVER = new AbortController().signal;
 
-/** A child with the model of that folder. */
-async function started(t: Test, folder: string) {
-  const workers = await superviseRole({
-    ...{ role: 'turns', count: 1, socketFolder: await socketFolder(t), log: silentLog },
-    entry: new URL('gateway/workers/turns.js', BUILT),
-    env: { PATH: process.env['PATH'], TURN_MODEL: folder },
-  });
-  const pool = createPool({ sockets: workers.sockets, log: silentLog });
-  t.teardown(async () => {
-    pool.close();
-    await workers.stop();
-  });
-  await pool.ready();
-  const warnings: string[] = [];
-  const log = { ...silentLog, warn: (_: object, message: string) => void warnings.push(message) };
-  return { model: new TurnModelInChild(pool, systemClock, log), workers, warnings };
-}
-
 t.test('a child whose model cannot be loaded lives, and says that nothing is known', async (t) => {
-  const { model, workers, warnings } = await started(t, t.testdir());
+  const { model, workers, warnings } = await startedTurnModel(t, t.testdir());
   const [pid] = workers.pids();
   model.prepare();
   await until('it has failed', () => model.answers.failed === 1);
@@ -59,7 +35,7 @@ async function said(voice: TtsEngine, text: string, words?: number): Promise<Uin
 }
 
 t.test('smart-turn tells a sentence that ends from one that goes on', { skip }, async (t) => {
-  const { model } = await started(t, folder!);
+  const { model } = await startedTurnModel(t, folder!);
   const voice = await createFlite();
   const heard = (audio: Uint8Array) => until('it is known', () => model.probability([audio], FOREVER));
   const ended = await heard(await said(voice, 'What time is it?'));

@@ -50,10 +50,7 @@ const UNFINISHED = 'I would like to go to the';
 t.test('a model that is sure of the end shortens the silence, within what eagerness allows', async (t) => {
   for (const eagerness of EAGERNESS) {
     const { complete, likely } = ENDPOINTING_MS[eagerness];
-    t.match(end(OPEN, { eagerness, detector: 'both' }, sounding(0.97)), {
-      completeness: 'likely',
-      delayMs: likely,
-    });
+    t.match(end(OPEN, { eagerness, detector: 'both' }, sounding(0.97)), { delayMs: complete });
     const quick = end(LIKELY, { eagerness, detector: 'both' }, sounding(0.97));
     t.match(quick, { detector: 'both', probability: 0.97, completeness: 'complete', delayMs: complete });
     t.ok(quick.ms >= complete && quick.ms < likely, `${eagerness}: ${quick.ms} ms`);
@@ -125,7 +122,7 @@ t.test('a model that has failed says so at once: nothing is waited for', async (
 
 t.test('a late answer counts while the silence lasts', async (t) => {
   const late = end(OPEN, { detector: 'both' }, sounding(1, 600));
-  t.match(late, { detector: 'both', completeness: 'likely' });
+  t.match(late, { detector: 'both', completeness: 'complete' });
   t.equal(late.ms, 600, 'it was long enough already');
 });
 
@@ -179,7 +176,7 @@ t.test('each detector makes one of four kinds of turns of words and sound', asyn
     words.map((look) => detected(detector, look, probability));
   for (const detector of ['tables', 'audio', 'both'] as const) t.same(row(detector, undefined), words);
   t.same(row('tables', 1), words);
-  t.same(row('both', SURE.over), ['complete', 'complete', 'likely', 'unfinished']);
+  t.same(row('both', SURE.over), ['complete', 'complete', 'complete', 'unfinished']);
   t.same(row('both', SURE.goesOn), ['open', 'unfinished', 'unfinished', 'unfinished']);
   t.same(row('both', SURE.over - 0.01), words);
   t.same(row('both', SURE.goesOn + 0.01), words);

@@ -20,9 +20,9 @@ const BY_SOUND: Readonly<Record<Exclude<Detector, 'tables'>, BySound>> = {
   audio: { over: alone('complete'), unsure: alone('open'), goesOn: alone('unfinished') },
   both: {
     /** Words that want another are waited for, however they sounded. */
-    over: { complete: 'complete', likely: 'complete', open: 'likely', unfinished: 'unfinished' },
+    over: { ...alone('complete'), unfinished: 'unfinished' },
     unsure: { complete: 'complete', likely: 'likely', open: 'open', unfinished: 'unfinished' },
-    goesOn: { complete: 'open', likely: 'unfinished', open: 'unfinished', unfinished: 'unfinished' },
+    goesOn: { ...alone('unfinished'), complete: 'open' },
   },
 };
 
