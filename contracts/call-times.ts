@@ -10,6 +10,8 @@ export const CALL_TIMES = {
   goodbyeMs: 300,
   /** Gateway process: a report that a media worker has sent arrives; then a token that brought no client is given back. */
   reportMs: 1 * SECOND,
+  /** Gateway process: says so often that it lives. */
+  heartbeatMs: 1 * SECOND,
   /** Room worker, leaving: what the agent wrote last is sent; then it disconnects. */
   roomLastWordsMs: 1 * SECOND,
   /** Media or room worker: a client that reconnects also sends `leave`; not back by then, it has hung up. */
@@ -20,12 +22,21 @@ export const CALL_TIMES = {
   relayMs: 2 * SECOND,
   /** Media worker: a client that was told to leave closes its connection itself, or reports an error; then it is closed. */
   farewellMs: 3 * SECOND,
+  /** Gateway process: its word that it lives is taken; then it does nothing more for its calls (where it has peers). */
+  silentMs: 4 * SECOND,
+  /** Gateway process: a client that returns waits for its call's owner, or until it may be taken over; then it is told to come again. */
+  takeoverMs: 4 * SECOND,
+  /** Gateway process: another one says that it lives; then its calls may be taken over. */
+  leaseMs: 5 * SECOND,
   /** Gateway process: a worker lets go of a call that was ended; then its job is stopped. */
   releaseMs: 5 * SECOND,
   /** Client: pings its signalling connection so often. */
   pingIntervalMs: 5 * SECOND,
   /** Gateway process: a client that spent its token opens signalling; then the token is given back. */
   claimMs: 10 * SECOND,
+  /** As `silentMs` and `leaseMs`, of a process that was alone when it said last that it lived. */
+  aloneSilentMs: 12 * SECOND,
+  aloneLeaseMs: 15 * SECOND,
   /** Client: an answer to a ping comes; then it takes the connection for lost and joins anew. */
   pingTimeoutMs: 15 * SECOND,
   /** Media worker: a client without signalling, or told to join anew, returns; then its media is closed, or it has hung up. */
@@ -34,8 +45,8 @@ export const CALL_TIMES = {
   roomJoinMs: 15 * SECOND,
   /** Agent's statechart: a user whose media was lost is connected again; then it has hung up. */
   goneMs: 20 * SECOND,
-  /** Any process, sweeping: a process is seen again; then its conversations are lost and end as failed. */
-  ownerMs: 45 * SECOND,
+  /** Any process, sweeping: the client of a call whose process has died returns; then its session ends as failed. */
+  returnMs: 30 * SECOND,
   /** Any process, sweeping: a client that joined at the last moment connects; then the session was not joined. */
   connectMs: 60 * SECOND,
   /** Any process, sweeping: the owner ends a call that outlived its longest duration; then the sweep does. */
@@ -72,7 +83,12 @@ export const CALL_ORDER: readonly Before[] = [
     'who says `leave` is at most as long expected as who says nothing',
   ),
   before('reconnectWindowMs', 'goneMs', 'who is told to join anew is not given up on the way'),
-  before('goneMs', 'ownerMs', 'the owner of a call gives its user up before others give up the owner'),
+  before(['heartbeatMs', 'heartbeatMs'], 'silentMs', 'one heartbeat that fails silences nobody'),
+  before('silentMs', 'leaseMs', 'who may be taken over has fallen silent'),
+  before('aloneSilentMs', 'aloneLeaseMs', 'who may be taken over has fallen silent'),
+  before('leaseMs', 'goneMs', 'a client whose node has died is not given up before another may take its call over'),
+  before(['aloneLeaseMs', 'takeoverMs'], 'returnMs', 'a lost call can be taken over before it is ended'),
+  before('goneMs', 'returnMs', 'who was lost with his node has as long to return as one who lost his network'),
   before(
     'goneMs',
     'connectMs',

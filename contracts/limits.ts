@@ -174,6 +174,7 @@ export const LIMITS = {
     systemPromptTokens: 4000,
     firstMessage: 10_000,
     filler: 200,
+    recovery: 200,
     voiceId: 256,
     maxDurationSeconds: range(60, 3600),
     timezone: 64,
@@ -334,6 +335,17 @@ export const LIMITS = {
     bodyBytes: 64 * KiB,
     /** Valid at once. */
     perWorkspace: 10_000,
+  },
+  /** Gateway processes among themselves. */
+  node: {
+    /** Between the clocks of two machines, and the longest life of a signature. */
+    clockMs: 30 * SECOND,
+    /** Signatures that are remembered meanwhile, so that none counts twice; more requests are refused. */
+    nonces: 10_000,
+    /** Frames of one client that wait to be carried. */
+    waitingBytes: 2 * MiB,
+    /** Nodes with room that are asked to take one call. */
+    tries: 3,
   },
   recording: {
     /** File of one side of a call: an hour at Opus's highest rate. */

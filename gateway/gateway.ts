@@ -9,6 +9,7 @@ import { randomIds } from '../contracts/ids.js';
 import type { Log } from '../contracts/log.js';
 import type { JobHandlers } from '../contracts/ports/jobs.js';
 import { openDatabase } from '../storage/database.js';
+import { OwnNode } from '../storage/nodes.js';
 import { Children } from './wiring/children.js';
 import type { Config } from './config.js';
 import { nativeDialect } from './dialects/native/index.js';
@@ -19,6 +20,7 @@ import { voicesDialect } from './dialects/voices/index.js';
 import { Drain } from './wiring/drain.js';
 import { shareFigures } from './wiring/figures.js';
 import { openIdentity } from './wiring/identity.js';
+import { addNodeMetrics, nodeUrl, VERSION } from './wiring/nodes.js';
 import { startTracing } from './wiring/tracing.js';
 import { permissionsFor } from './permissions.js';
 import { openPlatform } from './wiring/platform.js';
@@ -40,6 +42,8 @@ export interface Resources {
   readonly databaseUrl: string;
   /** The folder of sockets, pid files and uploads: its path is short, and it is ours alone. */
   readonly runtimeFolder: string;
+  /** A name that all gateway processes of this supervisor share, and no other has. */
+  readonly installation: string;
   readonly sockets: RoleSockets;
   /** The sockets of the other gateway processes of this machine (WORKERS). */
   readonly peers?: readonly string[];
@@ -62,7 +66,7 @@ const ids = randomIds;
 
 /** All parts, opened in the order in which they need one another; `letGo` closes them in reverse. */
 async function openParts(config: Config, resources: Resources, log: Log) {
-  const { databaseUrl, runtimeFolder, sockets } = resources;
+  const { databaseUrl, runtimeFolder, installation, sockets } = resources;
   const database = await openDatabase({
     url: databaseUrl,
     directUrl: config.databaseDirectUrl,
@@ -70,20 +74,21 @@ async function openParts(config: Config, resources: Resources, log: Log) {
     log,
   });
   const processId = randomUUID();
-  const common = { config, database, processId, ids, clock, log };
+  const address = join(runtimeFolder, `signal-${process.pid}.sock`);
+  const common = { config, database, processId, installation, ids, clock, log };
+  const node = await OwnNode.open({ ...common, sql: database.sql, address, version: VERSION });
   const children = new Children(sockets, log);
   const identity = await openIdentity(common);
   const { keys, admission } = identity;
   const voiced = await openSpeech({ ...common, children, admission, runtimeFolder });
   const platform = await openPlatform({ ...common, ...voiced, keys });
-  const address = join(runtimeFolder, `signal-${process.pid}.sock`);
   const recorded = await openRecordings({ ...common, secrets: platform.secrets });
   const { recordings } = recorded;
-  const sessions = await openSessions({ ...common, platform, admission, address, recordings });
+  const sessions = await openSessions({ ...common, platform, admission, recordings });
   const transport = await openTransport({
     ...common,
     ...voiced,
-    ...{ children, sessions, platform, admission, recordings, address },
+    ...{ children, sessions, platform, admission, recordings, address, node },
   });
   const tests = openAgentTests({ ...common, platform });
   const tracing = await startTracing(process.env, log);
@@ -94,13 +99,14 @@ async function openParts(config: Config, resources: Resources, log: Log) {
     await tracing.stop();
     await recorded.stop();
     await sessions.stop();
+    await node.stop();
     await platform.stop();
     voiced.stop();
     await identity.stop();
     children.close();
     await database.close();
   };
-  return { database, children, identity, voiced, platform, sessions, tests, transport, letGo };
+  return { database, node, children, identity, voiced, platform, sessions, tests, transport, letGo };
 }
 
 export type Parts = Awaited<ReturnType<typeof openParts>>;
@@ -119,7 +125,7 @@ export function dialectsOf(
     protocolBDialect(common),
     tracedDialect(voicesDialect(common), common),
     tracedDialect(platformDialect(platform, [...sessions.routes(transport), ...tests.routes()]), common),
-    transport.dialect,
+    ...transport.dialects,
   ];
   return dialects;
 }
@@ -157,6 +163,7 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
   children.addGauges(metrics);
   identity.addGauges(metrics);
   transport.addMetrics(metrics);
+  addNodeMetrics(metrics, parts.node, transport.figures().places);
   const figures = shareFigures({ metrics, peers: resources.peers ?? [], clock, log });
   const stopWatching = children.watch(health, parts.database);
   const storage = watchStorage({ health, database: parts.database, dataDir: config.dataDir });
@@ -179,6 +186,7 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
     throw error;
   });
 
+  parts.node.serve(nodeUrl(config, listening.port), transport.figures);
   const drain = new Drain({ config, listening, transport, clock, letGo });
   return {
     port: listening.port,

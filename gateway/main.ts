@@ -2,6 +2,7 @@
  * The supervisor: owns the database of the installation, the children and the port; with WORKERS=1 it is the
  * gateway as well. A start either ends ready, or says in one line why not and leaves nothing behind.
  */
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { BUILT } from '../contracts/places.js';
@@ -147,7 +148,8 @@ async function start(
   // Loaded where it is wanted: the library of buckets is a second of a start.
   if (config.recordingsUrl !== undefined)
     await (await import('./wiring/recordings.js')).checkRecordings(config, log);
-  const serving = await serve(config, { databaseUrl, runtimeFolder, sockets: await children }, opened, log);
+  const resources = { databaseUrl, runtimeFolder, installation: randomUUID(), sockets: await children };
+  const serving = await serve(config, resources, opened, log);
   const { port } = serving;
   return { port, hurry: () => serving.hurry(), greeting: greeting({ config, port, firstKey }) };
 }

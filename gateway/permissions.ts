@@ -141,6 +141,12 @@ const MEDIA: Rows = {
   'POST /livekit/webhook': 'open',
 };
 
+/** For who operates the gateways, and by the signature of one of them. */
+const NODES: Rows = {
+  'GET /nodes': 'manage',
+  'SOCKET /nodes/signal': 'open',
+};
+
 const SYSTEM: Rows = {
   'GET /': 'open',
   'GET /health': 'open',
@@ -173,6 +179,7 @@ export const permissionRows = (vocabulary: Vocabulary): Rows => ({
   ...SESSIONS,
   ...TESTS,
   ...MEDIA,
+  ...NODES,
   ...SYSTEM,
 });
 

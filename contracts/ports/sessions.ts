@@ -189,6 +189,23 @@ export interface Sessions {
 export interface RunningSession {
   readonly record: SessionRecord;
   readonly plan: SessionPlan;
+  /** What was said until its owner died, where another process goes on with it. */
+  readonly said?: readonly SessionItem[];
+  /** The plan of the agent that has the call, where that is another one by then. */
+  readonly inCharge?: SessionPlan;
+}
+
+/** The process that holds a conversation. */
+export interface CallOwner {
+  readonly nodeId: string;
+  /** The same for all processes of one supervisor; null of an older version. */
+  readonly installation: string | null;
+  /** Its Unix socket for signalling, within its machine. */
+  readonly address: string;
+  /** Where other nodes reach it. */
+  readonly url: string | null;
+  /** False where it has not said in time that it lives: who has its client may take the conversation over. */
+  readonly alive: boolean;
 }
 
 export type JoinRefusal = 'unknown' | 'used' | 'expired' | 'ended';
@@ -197,24 +214,41 @@ export type JoinRefusal = 'unknown' | 'used' | 'expired' | 'ended';
 export interface SessionRuns {
   /** Spends the session's token and makes this process its owner. At most one call of all processes gets it. */
   join(id: string): Promise<RunningSession | { readonly refused: JoinRefusal }>;
+  /**
+   * Makes this process the owner of a session that was joined and whose owner has died, with all that was said. At most one
+   * process gets it; `owner` lives, or got it first.
+   */
+  takeOver(
+    id: string,
+  ): Promise<RunningSession | { readonly refused: JoinRefusal } | { readonly owner: CallOwner }>;
+  /** Whether it goes on, and this process is its owner. */
+  owns(id: string): Promise<boolean>;
+  /** Whether it was joined, goes on, and has no owner that lives. */
+  isLost(id: string): Promise<boolean>;
   /** Why it cannot be joined; undefined where it can. Spends nothing. */
   refusal(id: string): Promise<JoinRefusal | undefined>;
   /** Makes this process the owner of a pending session without spending its token. */
   hold(id: string): Promise<void>;
-  /** Gives the token back: the client has gone before it got a token of its own to return with. */
+  /**
+   * Lets go of it. Before it was active, its token is given back: the client has gone before it got a token of its own to
+   * return with. An active one is lost, until its client returns to any process.
+   */
   unjoin(id: string): Promise<void>;
   /** The user is connected. False where the session has ended meanwhile. */
   activate(id: string): Promise<boolean>;
+  /** What a process adds that is not its owner any more is dropped. */
   append(id: string, items: readonly SessionItem[]): Promise<void>;
   /**
    * Ends a session that is pending or active, in one transaction with the deliveries that its end causes. False where
    * it has ended already, by whatever process. The owner hears of it by `onEnded`.
    */
   end(id: string, reason: EndedReason): Promise<boolean>;
+  /** The same, by its owner: false also where it is another process's by now. */
+  finish(id: string, reason: EndedReason): Promise<boolean>;
   /** Whether there was such a session, and it is over. */
   hasEnded(id: string): Promise<boolean>;
-  /** Where a live session's owner takes signalling frames; undefined where nobody holds it. */
-  owner(id: string): Promise<string | undefined>;
+  /** The owner of a session that goes on; undefined where nobody holds it. */
+  owner(id: string): Promise<CallOwner | undefined>;
   /** Called with each session of this process that has ended, also by itself. The result ends it. */
   onEnded(listener: (id: string) => void): () => void;
 }

@@ -72,6 +72,11 @@ const LEAVES = {
     reengage_enabled: Type.Boolean(),
     record_audio: Type.Boolean(),
     timezone: text(agent.timezone, { description: 'IANA name; empty for none.' }),
+    recovery_mode: Type.Enum(['auto', 'fixed', 'off'], {
+      description:
+        'What the agent says when a call goes on after its machine was lost: a line in its language, `recovery_message`, or nothing.',
+    }),
+    recovery_message: text(agent.recovery),
   },
   tools: {
     enabled: Type.Boolean(),
@@ -222,6 +227,8 @@ export const DEFAULT_CONFIG: AgentConfig = {
     reengage_enabled: false,
     record_audio: false,
     timezone: '',
+    recovery_mode: 'auto',
+    recovery_message: '',
     transfer_destinations: [],
   },
   tools: {

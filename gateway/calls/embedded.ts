@@ -15,12 +15,15 @@ import {
 } from '../../contracts/ports/calls.js';
 import type { JoinTokens } from '../../contracts/ports/join-tokens.js';
 import type { RunningSession } from '../../contracts/ports/sessions.js';
+import type { ClosedBy } from '../conversations/closing.js';
 import { type CallParts, OwnedCall } from './owned-call.js';
 import { CallRegistry } from './registry.js';
 
 export interface EmbeddedParts extends CallParts {
   readonly calls: JoinableCalls;
   readonly joinTokens: Pick<JoinTokens, 'issue'>;
+  /** Calls that this process takes at most; absent: any number. */
+  readonly places?: number | undefined;
 }
 
 class JoinedCall extends OwnedCall {
@@ -28,6 +31,7 @@ class JoinedCall extends OwnedCall {
   settled: Promise<void> = Promise.resolve();
   #settle = (): void => undefined;
   readonly #claim: Running<ClaimEvent>;
+  readonly #links = new Set<SignalLink>();
 
   constructor(
     private readonly call: JoinableCall,
@@ -36,7 +40,8 @@ class JoinedCall extends OwnedCall {
     /** Ends the call without its session and gives the token back. Never rejects. */
     giveBack: (call: JoinedCall) => Promise<void>,
   ) {
-    super(call, session, parts, () => parts.runs.activate(session.record.id));
+    const { id, status } = session.record;
+    super(call, session, parts, () => (status === 'active' ? parts.runs.owns(id) : parts.runs.activate(id)));
     this.#claim = run(claim, undefined, parts.clock, {
       wait: () => {
         this.settled = new Promise((resolve) => (this.#settle = resolve));
@@ -52,13 +57,21 @@ class JoinedCall extends OwnedCall {
     this.#claim.send({ type: 'connected' });
   }
 
+  /** A client whose call others may have taken over is not sent off: it finds its connection gone, and comes to them. */
+  override closedBy(cause: ClosedBy): void {
+    if (cause === 'lost') for (const link of this.#links) link.close();
+    super.closedBy(cause);
+  }
+
   /** One connection of the client; a later one replaces it. */
   connect(how: SignalConnect, link: SignalLink): SignalEnd {
     const end = this.call.connect(how, link);
+    this.#links.add(link);
     this.#claim.send({ type: 'opened' });
     return {
       receive: (frame) => end.receive(frame),
       closed: () => {
+        this.#links.delete(link);
         end.closed();
         this.#claim.send({ type: 'closed' });
       },
@@ -73,6 +86,17 @@ export class EmbeddedCalls {
 
   constructor(private readonly parts: EmbeddedParts) {
     this.#registry = new CallRegistry(parts);
+  }
+
+  /** Whether another call may begin here. */
+  get hasRoom(): boolean {
+    const { places } = this.parts;
+    return places === undefined || this.size < places;
+  }
+
+  /** Calls that are not over. */
+  get size(): number {
+    return this.#registry.all.length;
   }
 
   /** Whether no call begins here any more. */
@@ -90,14 +114,18 @@ export class EmbeddedCalls {
     return this.#registry.find(sessionId)?.settled ?? Promise.resolve();
   }
 
-  /** Begins the call of a session that has just been joined; nothing where it has begun already. */
+  /**
+   * Begins the call of a session that has just been joined, or goes on with one whose owner has died; nothing where it has
+   * begun already.
+   */
   begin(session: RunningSession): void {
     if (this.#registry.find(session.record.id)) return;
     const giveBack = (call: JoinedCall): Promise<void> => this.#giveBack(call);
     this.#registry.add(new JoinedCall(this.#open(session), session, this.parts, giveBack));
   }
 
-  #open({ record: { id, agentName }, plan }: RunningSession): JoinableCall {
+  /** What a node that died has recorded stays as it is: a call is not recorded over it. */
+  #open({ record: { id, agentName }, plan, said }: RunningSession): JoinableCall {
     const { calls, clock, joinTokens } = this.parts;
     const { connectMs, goneMs } = CALL_TIMES;
     const expiresAt = new Date(clock.now() + connectMs + plan.maxDurationSeconds * 1000 + goneMs);
@@ -105,7 +133,7 @@ export class EmbeddedCalls {
       sessionId: id,
       user: { identity: IDENTITIES.user, name: '' },
       agent: { identity: IDENTITIES.agent, name: agentName },
-      record: plan.recordAudio,
+      record: plan.recordAudio && said === undefined,
       rotatedToken: () =>
         joinTokens.issue({ sessionId: id, identity: IDENTITIES.user, use: 'rejoin' }, expiresAt),
     });

@@ -20,9 +20,19 @@ const AGAIN_SECONDS = 5;
 
 export class LivekitCalls {
   readonly #registry: CallRegistry<OwnedCall>;
+  #stopping = false;
 
   constructor(private readonly parts: LivekitParts) {
     this.#registry = new CallRegistry(parts);
+  }
+
+  /** Calls that are not over. */
+  get size(): number {
+    return this.#registry.all.length;
+  }
+
+  get stopping(): boolean {
+    return this.#stopping;
   }
 
   /** Resolves when the agent waits in its room. Errors: those of `RoomCall.ready`. */
@@ -60,6 +70,7 @@ export class LivekitCalls {
 
   /** Nobody joins any more: a user who has not come is not waited for. Ends what is left `until` then. */
   stop(until: Promise<unknown>): Promise<void> {
+    this.#stopping = true;
     for (const call of this.#waiting) call.closedBy('shutdown');
     return this.#registry.stop(until);
   }

@@ -9,6 +9,7 @@ import type { ChatModel } from '../../contracts/ports/chat.js';
 import type { Admission, Caller } from '../../contracts/ports/identity.js';
 import type { KnowledgeSearch } from '../../contracts/ports/knowledge.js';
 import type { OpenMcp } from '../../contracts/ports/mcp.js';
+import type { Held } from '../../contracts/ports/nodes.js';
 import type { Outbound } from '../../contracts/ports/outbound.js';
 import type { EndedReason, RunningSession, SessionRuns } from '../../contracts/ports/sessions.js';
 import type { Speech, SpeechOptions, Transcription } from '../../contracts/ports/speech.js';
@@ -16,6 +17,7 @@ import type { ToolCredentials } from '../../contracts/ports/tools.js';
 import type { TurnListening } from '../../contracts/ports/turns.js';
 import type { ClosedBy } from '../conversations/closing.js';
 import type { CallMetrics } from './call-metrics.js';
+import { FencedCall } from './fenced-call.js';
 import { Conversation, type ConversationParts } from '../conversations/conversation.js';
 
 export interface CallParts {
@@ -31,6 +33,8 @@ export interface CallParts {
   readonly mcp: OpenMcp;
   readonly agents: Pick<PublishedAgents, 'version'>;
   readonly admission: Pick<Admission, 'use'>;
+  /** This process's right to act for its calls. */
+  readonly held: Held;
   readonly metrics: Pick<CallMetrics, 'started' | 'ended'>;
   /** How calls are carried, for the log. */
   readonly carrier: 'embedded' | 'livekit';
@@ -74,7 +78,7 @@ export class OwnedCall {
     private readonly activate: () => Promise<boolean>,
   ) {
     this.id = session.record.id;
-    this.#conversation = new Conversation(call, session, this.#hosted());
+    this.#conversation = new Conversation(new FencedCall(call, parts.held), session, this.#hosted());
   }
 
   /** Whether the user was ever connected. */
@@ -100,7 +104,11 @@ export class OwnedCall {
 
   /** The user is connected for the first time. */
   protected connected(): void {
-    this.#since = this.parts.clock.monotonic();
+    const { clock } = this.parts;
+    const { startedAt } = this.session.record;
+    // Nobody has counted the time of a call whose owner died.
+    const before = this.session.said && startedAt ? Math.max(0, clock.now() - startedAt.getTime()) : 0;
+    this.#since = clock.monotonic() - before;
     this.parts.metrics.started();
     this.parts.log.info(this.#who(), 'call started');
   }
@@ -110,7 +118,7 @@ export class OwnedCall {
     const { runs, clock, log, transcription, chat, knowledge, outbound, credentials, mcp, agents, speech } =
       parts;
     const caller: Caller = { workspaceId: session.record.workspaceId, keyId: 'session' };
-    const { speaking_language: language } = session.plan.config.voice;
+    const { speaking_language: language } = (session.inCharge ?? session.plan).config.voice;
     return {
       clock,
       log,
@@ -140,13 +148,15 @@ export class OwnedCall {
 
   async #settle(reason: EndedReason): Promise<void> {
     const { admission, clock, runs, metrics, log } = this.parts;
-    if (this.#since !== undefined) {
+    const isLeft = this.#closedBy === 'unclaimed' || this.#closedBy === 'lost';
+    if (this.#since !== undefined && isLeft) metrics.ended(reason);
+    else if (this.#since !== undefined) {
       const ms = Math.round(clock.monotonic() - this.#since);
       admission.use(this.session.record.workspaceId, 'conversation_ms', ms);
       metrics.ended(reason);
       log.info({ ...this.#who(), reason, ms, turns: this.#turns }, 'call ended');
     }
-    if (this.#closedBy !== 'unclaimed') await runs.end(this.id, reason);
+    if (!isLeft) await runs.finish(this.id, reason);
   }
 
   /** Ids only: logs hold neither who called nor what was said. */

@@ -1,21 +1,28 @@
 /**
  * The calls that this process owns, by the ids of their sessions. A session that another process has ended is ended here
- * as well; a process that stops ends what is left.
+ * as well, and all are let go of where the process was taken for dead; a process that stops ends what is left.
  */
+import type { Held } from '../../contracts/ports/nodes.js';
 import type { SessionRuns } from '../../contracts/ports/sessions.js';
 import type { OwnedCall } from './owned-call.js';
 
 export interface RegistryParts {
   readonly runs: Pick<SessionRuns, 'onEnded'>;
+  readonly held: Pick<Held, 'onChange'>;
 }
 
 export class CallRegistry<Owned extends Pick<OwnedCall, 'id' | 'over' | 'closedBy'>> {
   readonly #calls = new Map<string, Owned>();
-  readonly #stopListening: () => void;
+  readonly #stops: readonly (() => void)[];
   #closing = false;
 
   constructor(parts: RegistryParts) {
-    this.#stopListening = parts.runs.onEnded((id) => this.find(id)?.closedBy('session'));
+    this.#stops = [
+      parts.runs.onEnded((id) => this.find(id)?.closedBy('session')),
+      parts.held.onChange((state) => {
+        if (state === 'lost') for (const call of this.all) call.closedBy('lost');
+      }),
+    ];
   }
 
   find(id: string): Owned | undefined {
@@ -46,6 +53,6 @@ export class CallRegistry<Owned extends Pick<OwnedCall, 'id' | 'over' | 'closedB
       for (const call of this.all) call.closedBy('shutdown');
     });
     while (this.#calls.size > 0) await Promise.all(this.all.map(({ over }) => over));
-    this.#stopListening();
+    for (const stop of this.#stops) stop();
   }
 }

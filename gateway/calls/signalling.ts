@@ -4,33 +4,21 @@
  */
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
-import type { SignalConnect } from '../../contracts/ports/calls.js';
 import type { JoinClaims, JoinTokens } from '../../contracts/ports/join-tokens.js';
-import type { JoinRefusal, SessionRuns } from '../../contracts/ports/sessions.js';
+import type { SessionRuns } from '../../contracts/ports/sessions.js';
 import { bearerToken } from '../server/auth.js';
 import { nativeError } from '../server/native-error.js';
 import type { Dialect, HttpRequest, Reply, Route, Socket, SocketRoute } from '../server/port.js';
-import type { EmbeddedCalls } from './embedded.js';
-import type { SignalRelay } from './signal-relay.js';
+import { join, type JoiningParts, refused, REFUSALS } from './joining.js';
+import type { Connect } from './node-relay.js';
 import { type WebhookParts, webhooks } from './webhooks.js';
 
-export interface MediaParts {
+export interface MediaParts extends JoiningParts {
   readonly joinTokens: JoinTokens;
-  readonly runs: Pick<SessionRuns, 'join' | 'owner' | 'refusal'>;
-  readonly calls: Pick<EmbeddedCalls, 'owns' | 'settled' | 'stopping' | 'begin' | 'connect'>;
-  readonly relay: SignalRelay;
+  readonly runs: JoiningParts['runs'] & Pick<SessionRuns, 'refusal' | 'isLost'>;
 }
 
 const PATHS = { 1: '/rtc/v1', 0: '/rtc' } as const;
-
-const refused = (message: string): ServiceError => new ServiceError('invalid_key', { message });
-
-const REFUSALS: Readonly<Record<JoinRefusal, string>> = {
-  unknown: 'The session does not exist',
-  used: 'The token was used already',
-  expired: 'The token has expired',
-  ended: 'The session has ended',
-};
 
 /** Browsers put it in the query, native clients in a header. Errors: `missing_key`, `invalid_key`. */
 async function claimsOf(request: HttpRequest, { joinTokens }: MediaParts): Promise<JoinClaims> {
@@ -41,42 +29,11 @@ async function claimsOf(request: HttpRequest, { joinTokens }: MediaParts): Promi
   return claims;
 }
 
-/** The address of the process that owns the call, where it is another one. */
-type Elsewhere = string | undefined;
-
-/** A client that returns is answered with the call's owner; one that joins spends the token, and the call begins here.
- * Errors: `invalid_key`; `draining` where a call would begin and this process leaves. */
-async function admit({ sessionId, use }: JoinClaims, parts: MediaParts): Promise<Elsewhere> {
-  const { runs, calls } = parts;
-  await calls.settled(sessionId);
-  if (use === 'rejoin') {
-    if (calls.owns(sessionId)) return undefined;
-    const owner = await runs.owner(sessionId);
-    if (owner !== undefined) return owner;
-  }
-  if (calls.stopping) throw new ServiceError('draining', { retryAfter: LIMITS.http.drainRetrySeconds });
-  const joined = await runs.join(sessionId);
-  if ('refused' in joined) throw refused(REFUSALS[joined.refused]);
-  calls.begin(joined);
-  return undefined;
-}
-
-interface Connecting {
-  readonly sessionId: string;
-  readonly how: SignalConnect;
-  readonly elsewhere: Elsewhere;
-}
-
-function open(socket: Socket, { sessionId, how, elsewhere }: Connecting, parts: MediaParts) {
-  const link = {
+function open(socket: Socket, connect: Connect) {
+  const end = connect({
     send: (frame: Uint8Array | string) => socket.send(frame),
     close: () => socket.close('normal'),
-  };
-  const { calls, relay } = parts;
-  const end =
-    elsewhere === undefined
-      ? calls.connect(sessionId, how, link)
-      : relay.connect(elsewhere, sessionId, how, link);
+  });
   if (!end) socket.close('normal');
   return {
     message: (data: string | Uint8Array) => end?.receive(data),
@@ -91,17 +48,16 @@ const signalling = (path: 1 | 0, parts: MediaParts): SocketRoute => ({
   path: PATHS[path],
   whileDraining: true,
   async upgrade(request) {
-    const claims = await claimsOf(request, parts);
-    const elsewhere = await admit(claims, parts);
+    const { sessionId, use } = await claimsOf(request, parts);
     const { query } = request;
     const from = request.fromPrivateNetwork ? request.clientAddress : '';
     const how = { version: versionOf(query, path), query, from };
-    const connecting = { sessionId: claims.sessionId, how, elsewhere };
+    const connect = await join({ sessionId, use, how }, parts);
     return {
       maxFrameBytes: LIMITS.socket.rtcFrameBytes,
       // Calls end by their own longest duration (docs/contract/decisions.md 9).
       connectionMs: null,
-      open: (socket) => open(socket, connecting, parts),
+      open: (socket) => open(socket, connect),
     };
   },
 });
@@ -115,7 +71,8 @@ const validation = (version: 1 | 0, parts: MediaParts): Route => ({
     const { sessionId, use } = await claimsOf(request, parts);
     await parts.calls.settled(sessionId);
     const why = await parts.runs.refusal(sessionId);
-    if (why && !(use === 'rejoin' && why === 'used')) throw refused(REFUSALS[why]);
+    const mayReturn = why === 'used' && (use === 'rejoin' || (await parts.runs.isLost(sessionId)));
+    if (why && !mayReturn) throw refused(REFUSALS[why]);
     return { status: 200, headers: { 'content-type': 'text/plain' }, body: 'success' };
   },
 });

@@ -223,6 +223,14 @@ const CALLS = {
     [0, 10],
     "Quality of the agents' Opus against processor time.",
   ),
+  callPlaces: optionalCount(
+    'CALL_PLACES',
+    'Calls that a gateway process takes; more go to another node, or get 503 where none has room.',
+    { shown: 'any number' },
+  ),
+  nodeUrl: address('NODE_URL', 'Address that the other gateways of the database reach this one by.', {
+    shown: "HOST, or the machine's first address, with PORT",
+  }),
   iceServers: json<readonly IceServer[]>(
     'ICE_SERVERS',
     [],

@@ -35,8 +35,8 @@ export class AgentInCharge {
     private readonly parts: AgentParts,
     private readonly detector: Detector = 'tables',
   ) {
-    this.#plan = session.plan;
-    this.#voice = parts.voice(session.plan);
+    this.#plan = session.inCharge ?? session.plan;
+    this.#voice = parts.voice(this.#plan);
   }
 
   get plan(): SessionPlan {

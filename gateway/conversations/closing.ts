@@ -14,6 +14,8 @@ export const CLOSED_BY = {
   storage: 'error',
   /** This process stops. */
   shutdown: 'error',
+  /** This process was taken for dead, and another may have the call by now: the session goes on without it. */
+  lost: 'error',
   /** No client came to the token that began it: the session goes on without it. */
   unclaimed: 'error',
 } as const satisfies Readonly<Record<string, EndReason>>;
@@ -29,3 +31,6 @@ export const SESSION_ENDS: Readonly<Record<EndReason, EndedReason>> = {
   ended_by_api: 'ended_by_api',
   error: 'error',
 };
+
+/** How long the record waits for the transcript of what a user said who has hung up. */
+export const LAST_WORDS_MS = 3000;

@@ -25,12 +25,13 @@ import {
   readClientEvent,
   TOPICS,
 } from './client-events.js';
-import { CLOSED_BY, type ClosedBy, SESSION_ENDS } from './closing.js';
+import { CLOSED_BY, type ClosedBy, LAST_WORDS_MS, SESSION_ENDS } from './closing.js';
 import { Dialogue } from './dialogue.js';
 import type { Job, Work } from './job.js';
 import { Listening, type ListeningEvents, type ListeningParts } from './listening.js';
 import { pause, type RecordParts, RecordWriter } from './record.js';
 import { reply, type ReplyParts, type ReplyText, saying } from './replies.js';
+import { beginningOf, before, firstSegments } from './recovery.js';
 import { ConversationTools, type ToolParts } from './tools.js';
 import { Utterance } from './utterance.js';
 
@@ -47,9 +48,6 @@ export interface ConversationParts extends RecordParts {
 type Events = {
   readonly [Kind in CallEvent['kind']]: (event: Extract<CallEvent, { readonly kind: Kind }>) => void;
 };
-
-/** How long the record waits for the transcript of what a user said who has hung up. */
-const LAST_WORDS_MS = 3000;
 
 export class Conversation {
   readonly #machine: Running<AgentEvent>;
@@ -68,7 +66,7 @@ export class Conversation {
   #leaving = false;
   #state = '';
   /** Numbers of the segments that are shown: one a message of the user, one a job of the agent. */
-  readonly #segments = { user: 1, agent: 1 };
+  readonly #segments: ReturnType<typeof firstSegments>;
   #activated = false;
   #ending = false;
   readonly #record: RecordWriter;
@@ -86,11 +84,12 @@ export class Conversation {
     this.#over = new Promise((resolve) => (this.#settle = resolve));
     this.#rateLimit = new TokenBucket(LIMITS.session.clientMessages, () => clock.monotonic());
     this.#record = new RecordWriter(parts);
-    this.#dialogue = new Dialogue(this.#now, (item) => this.#record.add(item));
+    this.#segments = firstSegments(session, this.#now());
+    this.#dialogue = new Dialogue(this.#now, (item) => this.#record.add(item), before(session.said));
     this.#agent = new AgentInCharge(session, parts.agent, parts.listening.turns?.detector);
     const ahead = (): string => (this.#job?.aloud ? this.#job.utterance.ahead : '');
     this.#listening = new Listening({ ...parts.listening, log }, clock, ahead, this.#heard);
-    this.#tools = new ConversationTools(session.plan, {
+    this.#tools = new ConversationTools(this.#agent.plan, {
       ...parts.tools,
       clock,
       log,
@@ -105,7 +104,8 @@ export class Conversation {
       hangUp: () => this.#machine.send({ type: 'hangUp', job: this.#job?.utterance.job ?? 0 }),
       handOver: (target, signal) => this.#handOver(target, signal),
     });
-    this.#machine = run(agentMachine, this.#agent.settings, clock, this.#effects);
+    const beginning = beginningOf(session, this.#agent.settings, this.#now());
+    this.#machine = run(agentMachine, beginning, clock, this.#effects);
     this.#followed = this.#follow();
   }
 

@@ -57,6 +57,13 @@ function newest(messages: readonly ChatMessage[]): readonly ChatMessage[] {
   return messages.slice(begins < 0 ? messages.findLastIndex(({ role }) => role === 'user') : begins);
 }
 
+/** A conversation that goes on in another process. */
+export interface Before {
+  readonly told: readonly (ChatMessage | Calls)[];
+  readonly turns: number;
+  readonly calls: number;
+}
+
 /** A message of the user whose turn may be taken up again. */
 interface OpenMessage {
   readonly said: { readonly role: 'user'; readonly content: string };
@@ -70,14 +77,21 @@ type Item<Type extends SessionItem['type']> = Omit<
 >;
 
 export class Dialogue {
-  readonly #said: (ChatMessage | Calls)[] = [];
-  #turn = 0;
+  readonly #said: (ChatMessage | Calls)[];
+  #turn: number;
+  #calls: number;
   #open: OpenMessage | undefined;
 
   constructor(
     private readonly now: () => Date,
     private readonly keep: (item: SessionItem) => void,
-  ) {}
+    /** What the model is told of before, and how many turns and calls of tools there were. */
+    before: Before = { told: [], turns: 0, calls: 0 },
+  ) {
+    this.#calls = before.calls;
+    this.#said = [...before.told];
+    this.#turn = before.turns;
+  }
 
   get messages(): readonly ChatMessage[] {
     return this.messagesWith();
@@ -143,6 +157,11 @@ export class Dialogue {
     const step: Calls = { role: 'calls', content: content.trim(), calls, told: new Map() };
     this.#said.push(step);
     return step;
+  }
+
+  /** None that the record has. */
+  nextCallId(): string {
+    return `call_${++this.#calls}`;
   }
 
   called(callId: string, toolName: string, toolSource: string, input: string): void {

@@ -33,6 +33,18 @@ const FILLERS: Readonly<Record<Language, string>> = {
   de: 'Einen Moment, bitte.',
 };
 
+/** Said when the call goes on after its node was lost. */
+const RECOVERIES: Readonly<Record<Language, string>> = {
+  en: 'Sorry, I lost you for a moment.',
+  ja: 'すみません、少しの間つながらなくなっていました。',
+  zh: '抱歉，刚才断线了一会儿。',
+  ko: '죄송합니다, 잠시 연결이 끊겼습니다.',
+  es: 'Perdone, he perdido la conexión un momento.',
+  fr: "Excusez-moi, je vous ai perdu un instant.",
+  de: 'Entschuldigung, ich habe Sie einen Moment lang verloren.',
+};
+
 export const excuseIn = (language: Language): string => EXCUSES[language];
 export const warningIn = (language: Language): string => WARNINGS[language];
+export const recoveryIn = (language: Language): string => RECOVERIES[language];
 export const fillerIn = (language: Language): string => FILLERS[language];

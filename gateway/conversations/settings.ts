@@ -2,7 +2,7 @@
 import type { AgentSettings, Opening } from '../../actors/agent/settings.js';
 import type { SessionPlan } from '../../contracts/ports/sessions.js';
 import type { Detector } from '../../contracts/ports/turns.js';
-import { fillerIn } from './lines.js';
+import { fillerIn, recoveryIn } from './lines.js';
 
 function openingOf({ config: { prompt } }: SessionPlan): Opening {
   const { first_message_mode: mode, first_message: text } = prompt;
@@ -14,6 +14,13 @@ function openingOf({ config: { prompt } }: SessionPlan): Opening {
 export function fillerOf({ tools, voice }: SessionPlan['config']): string {
   if (tools.filler_mode === 'auto') return fillerIn(voice.speaking_language);
   return tools.filler_mode === 'fixed' ? tools.filler_message.trim() : '';
+}
+
+/** What the agent says when the call goes on after its node was lost; empty for nothing. */
+export function recoveryOf({ conversation, voice }: SessionPlan['config']): string {
+  const { recovery_mode: mode, recovery_message: text } = conversation;
+  if (mode === 'auto') return recoveryIn(voice.speaking_language);
+  return mode === 'fixed' ? text.trim() : '';
 }
 
 export const settingsOf = (plan: SessionPlan, detector: Detector): AgentSettings => ({

@@ -28,12 +28,14 @@ const noteOf = (args: unknown): { readonly id: string; readonly note: string } |
   return { id, note: typeof note === 'string' ? note.slice(0, LIMITS.session.transferNote) : '' };
 };
 
+export const TRANSFER = 'transfer_to_agent';
+
 /** Another agent goes on in the place of this one. `handOver`: why it does not, as a text for the model. */
 export const transferTool = (
   reachable: readonly Reachable[],
   handOver: (target: Reachable, signal: AbortSignal) => Promise<string | undefined>,
 ): ConversationTool => ({
-  name: 'transfer_to_agent',
+  name: TRANSFER,
   description:
     'Hands this call over to another agent, who speaks with the user from then on. Tell the user so first, in a few words. ' +
     `The agents:\n${reachable.map(lineOf).join('\n')}`,

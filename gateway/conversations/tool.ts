@@ -19,6 +19,9 @@ export interface ToolUse {
   readonly signal: AbortSignal;
 }
 
+/** Most characters of an output that a model is told. */
+export const TOLD = 16_000;
+
 /** As the model is told of it, under the name by which it is called. */
 export interface ConversationTool extends ChatTool {
   readonly source: 'webhook' | 'client' | 'mcp' | 'builtin';

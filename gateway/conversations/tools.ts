@@ -16,10 +16,8 @@ import { type Listed, listServers, type McpParts, serverTools } from './mcp-tool
 import { ClientTools, type EndpointParts, webhookTool } from './owned-tools.js';
 import { reachableFrom } from './reachable.js';
 import { hangUpTool, transferTool } from './system-tools.js';
-import { type ConversationTool, failure, type ToolResult } from './tool.js';
+import { type ConversationTool, failure, TOLD, type ToolResult } from './tool.js';
 
-/** Most characters of an output that a model is told. */
-const TOLD = 16_000;
 const OUTPUT_BYTES = LIMITS.session.toolOutputBytes;
 const BUSY = 'Too many tools run already';
 /** Most characters of its arguments that a model is told again when a tool answers later. */
@@ -65,7 +63,6 @@ export class ConversationTools {
   readonly #running = new Set<Promise<unknown>>();
   #beside = 0;
   readonly #over = new AbortController();
-  #count = 0;
 
   constructor(
     private readonly plan: SessionPlan,
@@ -141,7 +138,7 @@ export class ConversationTools {
 
   /** A server without which the call goes on: its owner finds it in the record and in the log. */
   #away({ toolId, functionName: toolName }: PlannedTool, error: unknown): void {
-    const note: ToolNote = { callId: `call_${++this.#count}`, toolName, toolSource: 'mcp' };
+    const note: ToolNote = { callId: this.parts.dialogue.nextCallId(), toolName, toolSource: 'mcp' };
     this.parts.log.warn({ tool: toolId, reason: kindOf(error) }, 'an MCP server has listed no tools');
     this.parts.dialogue.called(note.callId, toolName, note.toolSource, '{"method":"tools/list"}');
     this.parts.dialogue.outcome({
@@ -157,7 +154,7 @@ export class ConversationTools {
   async #call(call: ToolCall, signal: AbortSignal): Promise<boolean> {
     const tool = this.#tools.get(call.name);
     const toolSource = tool?.source ?? 'unknown';
-    const note: ToolNote = { callId: `call_${++this.#count}`, toolName: call.name, toolSource };
+    const note: ToolNote = { callId: this.parts.dialogue.nextCallId(), toolName: call.name, toolSource };
     this.parts.dialogue.called(note.callId, note.toolName, toolSource, call.arguments);
     this.#tell(AGENT_EVENTS.toolStarted(note, call.arguments));
     if (tool?.besideSpeech) {

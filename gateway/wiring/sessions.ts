@@ -42,8 +42,6 @@ export interface SessionOptions {
   readonly admission: Pick<Admission, 'check'>;
   /** Unique among all live processes. */
   readonly processId: string;
-  /** Where this process takes signalling frames of its sessions from others. */
-  readonly address: string;
   readonly recordings: Recordings;
   readonly ids: Ids;
   readonly clock: Clock;
@@ -57,12 +55,12 @@ export interface OpenSessions {
 }
 
 export async function openSessions(options: SessionOptions): Promise<OpenSessions> {
-  const { config, database, platform, processId, address, ids, clock, log } = options;
+  const { config, database, platform, processId, ids, clock, log } = options;
   const { sql } = database;
   const { keys, tokens, speech, outbound, languages, agents } = platform;
   const { vocabulary, publicSessionsPerAddress: perAddress, publicSessionsPerAgent: perAgent } = config;
   const runs = await createSessionRuns({
-    ...{ database, processId, address, clock, log },
+    ...{ database, processId, clock, log },
     sessionDays: config.sessionDays,
   });
   const queue = createDeliveryQueue(database);
@@ -101,7 +99,7 @@ export async function openSessions(options: SessionOptions): Promise<OpenSession
     async stop() {
       await analyses.stop();
       await deliveries.stop();
-      await runs.stop();
+      runs.stop();
     },
   };
 }

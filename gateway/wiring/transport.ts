@@ -6,6 +6,7 @@ import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
 import type { Admission } from '../../contracts/ports/identity.js';
 import type { Speech, Transcription } from '../../contracts/ports/speech.js';
+import type { NodeFigures } from '../../contracts/ports/nodes.js';
 import type { SessionTransport } from '../../contracts/ports/transport.js';
 import type { TurnListening } from '../../contracts/ports/turns.js';
 import { createBuiltinDialogue } from '../../engines/chat/builtin/index.js';
@@ -13,6 +14,7 @@ import type { TurnModelInChild } from '../../engines/turns/model-in-child.js';
 import { createEmbeddedCalls } from '../../media/embedded/calls.js';
 import { createRoomCalls } from '../../media/livekit/calls.js';
 import { serveJobs } from '../../processes/serve-jobs.js';
+import type { OwnNode } from '../../storage/nodes.js';
 import type { Children } from './children.js';
 import type { Config, LivekitServer } from '../config.js';
 import { clusterDialect, mediaDialect } from '../calls/signalling.js';
@@ -27,6 +29,9 @@ import type { HeldRecordings } from '../recordings/recordings.js';
 import type { Metrics } from '../server/metrics.js';
 import type { Dialect } from '../server/port.js';
 import type { OpenSessions } from './sessions.js';
+import { RelayGate } from '../calls/node-claims.js';
+import { createNodeRelay } from '../calls/node-relay.js';
+import { nodesDialect } from '../calls/nodes.js';
 import { createSignalRelay, RELAYED, relayedSignals } from '../calls/signal-relay.js';
 
 export interface TransportOptions {
@@ -40,14 +45,19 @@ export interface TransportOptions {
     { readonly detector: TurnListening['detector']; readonly model: TurnModelInChild } | undefined;
   readonly recordings: Pick<HeldRecordings, 'began'>;
   readonly admission: Pick<Admission, 'use'>;
-  /** Where this process takes signalling frames of its sessions from others. */
+  /** Where this process takes signalling frames of its sessions from others of its installation. */
   readonly address: string;
+  readonly processId: string;
+  readonly installation: string;
+  readonly node: Pick<OwnNode, 'held' | 'list'>;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 export interface OpenTransport extends SessionTransport {
-  readonly dialect: Dialect;
+  readonly dialects: readonly Dialect[];
+  /** What this process tells other nodes. */
+  figures(): NodeFigures;
   addMetrics(metrics: Metrics): void;
   /** Takes no new conversations, and ends those that are left `until` then. */
   stop(until: Promise<unknown>): Promise<void>;
@@ -63,6 +73,7 @@ function callParts(
   rest.log.info({ model: chat.name }, 'agents think with');
   return {
     ...rest,
+    held: rest.node.held,
     metrics,
     carrier: config.livekit ? 'livekit' : 'embedded',
     chat,
@@ -76,41 +87,57 @@ function callParts(
 }
 
 async function embedded(options: TransportOptions): Promise<OpenTransport> {
-  const { children, sessions, platform, recordings, address, clock, log } = options;
+  const { config, children, sessions, platform, recordings, address, node, installation, clock, log } = options;
   const { runs } = sessions;
+  const { callPlaces: places } = config;
   const secret = Buffer.from(platform.secrets.key('join tokens')).toString('hex');
   const joinTokens = createJoinTokens({ id: 'gateway', secret }, clock);
   const metrics = new CallMetrics(recordings.began, options.turns?.model.answers);
   const media = createEmbeddedCalls(children.pool('media'), metrics);
-  const calls = new EmbeddedCalls({ ...callParts(options, metrics), calls: media, joinTokens });
+  const calls = new EmbeddedCalls({ ...callParts(options, metrics), calls: media, joinTokens, places });
   const handlers = relayedSignals(calls);
   const signals = await serveJobs({ socketPath: address, handlers, slots: RELAYED, log });
+  const key = platform.secrets.key('signalling between nodes');
+  const near = createSignalRelay(log);
+  const joining = {
+    ...{ nodeId: options.processId, runs, calls, held: node.held, agents: platform.versions, clock, log },
+    relay: createNodeRelay({ key, installation, nodes: node, near, clock, log }),
+  };
+  const relayed = { ...joining, gate: new RelayGate({ key, installation, clock }), installation, near };
   return {
     url: undefined,
     joinTokens,
     prepare: () => Promise.resolve(),
     addMetrics: (page) => metrics.addTo(page),
-    dialect: mediaDialect({ joinTokens, runs, calls, relay: createSignalRelay(log) }),
+    figures: () => ({ calls: calls.size, places: places ?? null, draining: calls.stopping }),
+    dialects: [
+      mediaDialect({ ...joining, runs, joinTokens }),
+      nodesDialect({ keys: platform.keys, nodes: node, relayed }),
+    ],
     stop: (until) => calls.stop(until),
     close: () => signals.close(0),
   };
 }
 
 function livekit(server: LivekitServer, options: TransportOptions): OpenTransport {
-  const { children, sessions, recordings, clock, log } = options;
+  const { children, sessions, platform, recordings, node: nodes, clock, log } = options;
   const { runs } = sessions;
   const metrics = new CallMetrics(recordings.began, options.turns?.model.answers);
   const { recorded, counted } = metrics;
   const rooms = createRoomCalls({ rooms: children.pool('room'), server, recorded, counted, log });
   const { roomProcesses, roomsPerProcess, workers } = options.config;
-  const places = (roomProcesses * roomsPerProcess) / workers;
+  const places = Math.max(1, Math.floor((roomProcesses * roomsPerProcess) / workers));
   const calls = new LivekitCalls({ ...callParts(options, metrics), calls: rooms, places });
   return {
     url: server.url,
     joinTokens: createJoinTokens({ id: server.key, secret: server.secret }, clock),
     prepare: (session) => calls.begin(session),
     addMetrics: (page) => metrics.addTo(page),
-    dialect: clusterDialect({ server, runs, calls: rooms, log }),
+    figures: () => ({ calls: calls.size, places, draining: calls.stopping }),
+    dialects: [
+      clusterDialect({ server, runs, calls: rooms, log }),
+      nodesDialect({ keys: platform.keys, nodes }),
+    ],
     stop: (until) => calls.stop(until),
     close: () => Promise.resolve(),
   };

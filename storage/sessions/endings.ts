@@ -13,8 +13,16 @@ interface Ended extends Row {
   readonly plan: Omit<SessionPlan, 'prompt'> | null;
 }
 
+/** Whose it must be still: that process's, or nobody's any more, for its end to be this one. Default: anybody's. */
+type Only = { readonly ownerId: string } | 'lost' | undefined;
+
+function conditionOf(tx: Transaction, only: Only) {
+  if (only === undefined) return tx`true`;
+  return only === 'lost' ? tx`s.lost_at is not null` : tx`s.owner_id = ${only.ownerId}`;
+}
+
 /** A pending session fails whatever the reason; only conversations are analysed, and no previews. */
-const update = (tx: Transaction, id: string, reason: EndedReason) => tx<Ended[]>`
+const update = (tx: Transaction, id: string, reason: EndedReason, only: Only) => tx<Ended[]>`
   update sessions s set
     status = case when s.status = 'pending' then 'failed' else ${ENDED_REASONS[reason]} end,
     ended_at = date_trunc('milliseconds', clock_timestamp()),
@@ -22,7 +30,7 @@ const update = (tx: Transaction, id: string, reason: EndedReason) => tx<Ended[]>
     analysis_due_at = case when s.status = 'active' and s.source <> 'dashboard'
       then now() + ${LIMITS.session.lastWordsMs}::int * interval '1 millisecond' end,
     plan = case when s.status = 'active' and s.source <> 'dashboard' then s.plan #- '{config,prompt}' #- '{transfers}' end
-  where s.id = ${id} and s.ended_at is null
+  where s.id = ${id} and s.ended_at is null and ${conditionOf(tx, only)}
   returning ${columns(tx)}, s.plan`;
 
 /**
@@ -34,10 +42,10 @@ export const endPendingOf = (tx: Transaction, agentId: string, workspaceId: stri
     ended_reason = 'ended_by_api', plan = null
   where workspace_id = ${workspaceId} and agent_id = ${agentId} and status = 'pending' and joined_at is null`;
 
-/** False where it has ended already. */
-export const endSession = (sql: Sql, id: string, reason: EndedReason): Promise<boolean> =>
+/** False where it has ended already, or is not (`only`) as it was thought to be. */
+export const endSession = (sql: Sql, id: string, reason: EndedReason, only?: Only): Promise<boolean> =>
   sql.begin(async (tx) => {
-    const [row] = await update(tx, id, reason);
+    const [row] = await update(tx, id, reason, only);
     if (!row) return false;
     const urls = row.plan?.config.webhooks.post_call.map(({ url }) => url) ?? [];
     const record = recordOf(row);

@@ -3,7 +3,6 @@ import { LIMITS } from '../../contracts/limits.js';
 import type { SessionItem } from '../../contracts/ports/sessions.js';
 import { firstBytes } from '../../contracts/text.js';
 import type { Sql } from '../sql.js';
-import { codeOf } from '../failure.js';
 
 const cut = (text: string): string => firstBytes(text, LIMITS.session.toolOutputBytes);
 
@@ -19,20 +18,28 @@ function kept(item: SessionItem): SessionItem {
   };
 }
 
-/** Postgres: there is no such row to refer to. */
-const FOREIGN_KEY = '23503';
+interface Owned {
+  readonly id: string;
+  readonly ownerId: string;
+}
 
-/** One statement. The last words of a session that has been deleted go with it. */
-export async function appendItems(sql: Sql, sessionId: string, items: readonly SessionItem[]): Promise<void> {
+/**
+ * One statement. The last words of a session that has been deleted go with it, and those of one that another process has
+ * taken over: it knows only what was there when it did.
+ */
+export async function appendItems(
+  sql: Sql,
+  { id, ownerId }: Owned,
+  items: readonly SessionItem[],
+): Promise<void> {
   const rows = items.map(kept).map(({ type, turnId, createdAt, ...content }) => ({
-    session_id: sessionId,
-    type,
-    turn_id: turnId,
-    created_at: createdAt,
-    content: JSON.stringify(content),
+    ...{ type, turn_id: turnId, created_at: createdAt.toISOString(), content: JSON.stringify(content) },
   }));
   if (rows.length === 0) return;
-  await sql`insert into session_items ${sql(rows)}`.catch((error: unknown) => {
-    if (codeOf(error) !== FOREIGN_KEY) throw error;
-  });
+  await sql`
+    with owned as (select id from sessions where id = ${id} and owner_id = ${ownerId} for share)
+    insert into session_items (session_id, type, turn_id, created_at, content)
+    select owned.id, i.type, i.turn_id, i.created_at, i.content
+    from owned, json_to_recordset(${JSON.stringify(rows)}::text::json)
+      as i(type text, turn_id integer, created_at timestamptz, content text)`;
 }

@@ -7,37 +7,37 @@ import { errorText } from '../../contracts/errors.js';
 import type { Clock } from '../../contracts/clock.js';
 import { CALL_TIMES } from '../../contracts/call-times.js';
 import type { Log } from '../../contracts/log.js';
-import type { JoinRefusal, SessionPlan, SessionRuns } from '../../contracts/ports/sessions.js';
+import type {
+  CallOwner,
+  JoinRefusal,
+  RunningSession,
+  SessionPlan,
+  SessionRuns,
+} from '../../contracts/ports/sessions.js';
 import { repeat } from '../../contracts/repeat.js';
 import { completeConfig } from '../../contracts/schemas/agent-merge.js';
 import { completeTool } from '../../contracts/schemas/tools.js';
 import type { Database } from '../database.js';
 import type { Sql } from '../sql.js';
 import { endSession } from './endings.js';
+import { dropStale, isAlive } from '../nodes.js';
 import { OwnedSessions } from './owned-sessions.js';
 import { appendItems } from './items.js';
-import { columns, recordOf, type Row } from './rows.js';
+import { columns, itemsOf, recordOf, type Row } from './rows.js';
 import { endOverdue, removeOld } from './sweep.js';
 
 export interface SessionRunsParts {
   readonly database: Pick<Database, 'sql' | 'events'>;
   /** Unique among all live processes. */
   readonly processId: string;
-  /** Where this process takes signalling frames of its sessions from others. */
-  readonly address: string;
   readonly clock: Clock;
   readonly log: Log;
   /** How long sessions are kept after their end; 0, which is the default: for good. */
   readonly sessionDays?: number;
 }
 
-const SEEN_MS = CALL_TIMES.ownerMs / 3;
 const SWEEP_MS = 5000;
 const CLEAN_MS = 60_000;
-
-const sayThatWeLive = (sql: Sql, processId: string, address: string) => sql`
-  insert into session_owners (process_id, address) values (${processId}, ${address})
-  on conflict (process_id) do update set seen_at = now()`;
 
 const spend = (sql: Sql, id: string, processId: string) => sql<(Row & { plan: SessionPlan })[]>`
   update sessions s set joined_at = now(), owner_id = ${processId}
@@ -60,14 +60,47 @@ const completePlan = (plan: SessionPlan): SessionPlan => ({
   tools: plan.tools.map((tool) => ({ ...tool, definition: completeTool(tool.definition) })),
 });
 
-type Outcome = Awaited<ReturnType<SessionRuns['join']>>;
+const sessionOf = ({ plan, ...row }: Row & { readonly plan: SessionPlan }): RunningSession => ({
+  record: recordOf(row),
+  plan: completePlan(plan),
+});
 
-async function join(sql: Sql, id: string, processId: string): Promise<Outcome> {
+type Outcome = Awaited<ReturnType<SessionRuns['takeOver']>>;
+
+async function join(sql: Sql, id: string, processId: string): Promise<Exclude<Outcome, { owner: CallOwner }>> {
   const [row] = await spend(sql, id, processId);
   // One that is free again by now was not when it was asked for.
-  if (!row) return { refused: (await refusalOf(sql, id)) ?? 'used' };
-  const { plan, ...rest } = row;
-  return { record: recordOf(rest), plan: completePlan(plan) };
+  return row ? sessionOf(row) : { refused: (await refusalOf(sql, id)) ?? 'used' };
+}
+
+/** One that was joined and has no owner among the living: of several who see that, the first changes what the others saw. */
+const inherit = (sql: Sql, id: string, processId: string) => sql<(Row & { plan: SessionPlan })[]>`
+  with seen as (select id, owner_id from sessions where id = ${id})
+  update sessions s set owner_id = ${processId}, lost_at = null from seen
+  where s.id = seen.id and s.owner_id is not distinct from seen.owner_id
+    and s.ended_at is null and s.joined_at is not null
+    and (s.status = 'active' or s.expires_at + ${CALL_TIMES.connectMs}::int * interval '1 millisecond' > now())
+    and not exists (select from session_owners o where o.process_id = seen.owner_id)
+  returning ${columns(sql)}, s.plan`;
+
+async function takeOver(sql: Sql, id: string, processId: string): Promise<Outcome> {
+  const owner = await ownerOf(sql, id);
+  if (owner?.alive) return { owner };
+  if (owner) await dropStale(sql, owner.nodeId);
+  const [row] = await inherit(sql, id, processId);
+  if (!row) {
+    const other = await ownerOf(sql, id);
+    return other ? { owner: other } : { refused: (await refusalOf(sql, id)) ?? 'used' };
+  }
+  const session = sessionOf(row);
+  return session.record.status === 'active' ? { ...session, said: await itemsOf(sql, id) } : session;
+}
+
+async function isLost(sql: Sql, id: string): Promise<boolean> {
+  const [row] = await sql`
+    select from sessions s where s.id = ${id} and s.ended_at is null and s.joined_at is not null
+      and not exists (select from session_owners o where o.process_id = s.owner_id and ${isAlive(sql)})`;
+  return row !== undefined;
 }
 
 const isOwned = async (sql: Sql, id: string, processId: string): Promise<boolean> =>
@@ -78,17 +111,17 @@ const isOwned = async (sql: Sql, id: string, processId: string): Promise<boolean
  * Joins a session that is noted as ours beforehand, so that an end right behind the join is not missed. Where the join
  * is refused the note is removed, unless another call of this process has won the session meanwhile.
  */
-async function joinOwned(
+async function joinOwned<Joined extends Outcome>(
   owned: OwnedSessions,
   id: string,
-  joining: () => Promise<Outcome>,
+  joining: () => Promise<Joined>,
   isOurs: () => Promise<boolean>,
-): Promise<Outcome> {
+): Promise<Joined> {
   owned.add(id);
   let keeps = false;
   try {
     const outcome = await joining();
-    keeps = !('refused' in outcome) || (await isOurs());
+    keeps = 'record' in outcome || (await isOurs());
     return outcome;
   } finally {
     if (!keeps) owned.delete(id);
@@ -98,9 +131,12 @@ async function joinOwned(
 const own = (sql: Sql, id: string, processId: string) => sql`
   update sessions set owner_id = ${processId} where id = ${id} and status = 'pending'`;
 
+/** One that has begun is lost, as if its owner had died; of any other the token goes back. */
 const disown = (sql: Sql, id: string, processId: string) => sql`
-  update sessions set joined_at = null, owner_id = null
-  where id = ${id} and owner_id = ${processId} and status = 'pending'`;
+  update sessions set owner_id = null,
+    joined_at = case when status = 'pending' then null else joined_at end,
+    lost_at = case when status = 'active' then now() end
+  where id = ${id} and owner_id = ${processId} and ended_at is null`;
 
 async function activate(sql: Sql, id: string, processId: string): Promise<boolean> {
   const { count } = await sql`
@@ -114,34 +150,34 @@ async function hasEnded(sql: Sql, id: string): Promise<boolean> {
   return row !== undefined;
 }
 
-async function ownerOf(sql: Sql, id: string): Promise<string | undefined> {
-  const [row] = await sql<{ address: string }[]>`
-    select o.address from sessions s join session_owners o on o.process_id = s.owner_id
+async function ownerOf(sql: Sql, id: string): Promise<CallOwner | undefined> {
+  const [row] = await sql<CallOwner[]>`
+    select o.process_id as "nodeId", o.installation, o.address, o.url, ${isAlive(sql)} as alive
+    from sessions s join session_owners o on o.process_id = s.owner_id
     where s.id = ${id} and s.ended_at is null`;
-  return row?.address;
+  return row;
 }
 
 /** The upkeep that a process repeats for as long as it runs; failures are logged and tried again. */
 function startUpkeep(parts: SessionRunsParts): (() => void)[] {
-  const { database, processId, address, clock, log, sessionDays } = parts;
+  const { database, clock, log, sessionDays } = parts;
   const { sql } = database;
   const every = (ms: number, what: string, work: () => Promise<unknown>) =>
     repeat(clock, ms, work, (error) => log.warn({ reason: errorText(error) }, what));
   return [
-    every(SEEN_MS, 'could not say that this process lives', () => sayThatWeLive(sql, processId, address)),
     every(SWEEP_MS, 'could not sweep sessions', () => endOverdue(sql)),
     every(CLEAN_MS, 'could not remove old rows', () => removeOld(sql, sessionDays)),
   ];
 }
 
-/** The runs of one process. `stop` ends its work; sessions that it still owns fail once it is missed. */
+/** The runs of one process, which is a node (../nodes.ts). `stop` ends its work. */
 export async function createSessionRuns(
   parts: SessionRunsParts,
-): Promise<SessionRuns & { stop(): Promise<void> }> {
-  const { database, processId, address, log } = parts;
+): Promise<SessionRuns & { stop(): void }> {
+  const { database, processId, log } = parts;
   const { sql, events } = database;
   const owned = new OwnedSessions(sql, log);
-  await sayThatWeLive(sql, processId, address);
+  const owns = (id: string): Promise<boolean> => isOwned(sql, id, processId);
   const stops = [...startUpkeep(parts), await events.listen('session_ends', owned)];
 
   return {
@@ -150,8 +186,17 @@ export async function createSessionRuns(
         owned,
         id,
         () => join(sql, id, processId),
-        () => isOwned(sql, id, processId),
+        () => owns(id),
       ),
+    takeOver: (id) =>
+      joinOwned(
+        owned,
+        id,
+        () => takeOver(sql, id, processId),
+        () => owns(id),
+      ),
+    owns,
+    isLost: (id) => isLost(sql, id),
     refusal: (id) => refusalOf(sql, id),
     async hold(id) {
       owned.add(id);
@@ -162,16 +207,14 @@ export async function createSessionRuns(
       owned.delete(id);
     },
     activate: (id) => activate(sql, id, processId),
-    append: (id, items) => appendItems(sql, id, items),
+    append: (id, items) => appendItems(sql, { id, ownerId: processId }, items),
     end: (id, reason) => endSession(sql, id, reason),
+    finish: (id, reason) => endSession(sql, id, reason, { ownerId: processId }),
     hasEnded: (id) => hasEnded(sql, id),
     owner: (id) => ownerOf(sql, id),
     onEnded: (listener) => owned.onEnded(listener),
-    async stop() {
+    stop() {
       for (const stop of stops) stop();
-      await sql`delete from session_owners where process_id = ${processId}`.catch((error: unknown) =>
-        log.warn({ reason: errorText(error) }, 'could not say that this process has ended'),
-      );
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
  * Ends and removes what is overdue: sessions that nobody joined, or whose client never connected; conversations whose
- * process has died or that outlived their longest duration; and rows that nobody needs any more. Every process
+ * process has died and that no other has taken over, or that outlived their longest duration; and rows that nobody needs any more. Every process
  * sweeps; an end that two of them want happens once.
  */
 import { CALL_TIMES } from '../../contracts/call-times.js';
@@ -13,19 +13,18 @@ import { removeExpired } from './removal.js';
 
 const AT_ONCE = 100;
 
-const { connectMs, overtimeMs, ownerMs } = CALL_TIMES;
+const { connectMs, overtimeMs, returnMs } = CALL_TIMES;
 
 const overdue = (sql: Sql) => sql<{ id: string; reason: EndedReason }[]>`
   select s.id, case
     when s.status = 'pending' then 'not_joined'
-    when o.process_id is null then 'error'
+    when s.lost_at is not null then 'error'
     else 'timeout' end as reason
-  from sessions s left join session_owners o
-    on o.process_id = s.owner_id and o.seen_at > now() - ${ownerMs}::int * interval '1 millisecond'
+  from sessions s
   where s.status in ('pending', 'active') and case s.status
     when 'pending' then s.expires_at + case when s.joined_at is null then interval '0'
       else ${connectMs}::int * interval '1 millisecond' end <= now()
-    else o.process_id is null
+    else s.lost_at + ${returnMs}::int * interval '1 millisecond' <= now()
       or s.started_at + s.max_duration_seconds * interval '1 second'
         + ${overtimeMs}::int * interval '1 millisecond' <= now() end
   limit ${AT_ONCE}`;
@@ -37,7 +36,7 @@ export async function endOverdue(sql: Sql): Promise<number> {
   const ends = (await overdue(sql)).map(
     ({ id, reason }) =>
       () =>
-        endSession(sql, id, reason),
+        endSession(sql, id, reason, reason === 'error' ? 'lost' : undefined),
   );
   let ended = 0;
   let failure: unknown;
@@ -61,6 +60,5 @@ export async function removeOld(sql: Sql, sessionDays = 0): Promise<void> {
   await dropOrphanSecrets(sql);
   await sql`delete from deleted_recordings where deleted_at < now() - interval '90 days'`;
   await sql`delete from public_limits where minute < now() - interval '2 minutes'`;
-  await sql`delete from session_owners where seen_at < now() - interval '1 day'`;
   await sql`delete from deliveries where settled_at < now() - interval '7 days'`;
 }

@@ -3,12 +3,10 @@
  * they need, and nobody joins one that has not begun.
  */
 import t from 'tap';
-import { silentLog } from '../../contracts/log.js';
-import { systemClock } from '../../contracts/clock.js';
-import { createSessionRuns } from '../../storage/sessions/runs.js';
 import { removeOld } from '../../storage/sessions/sweep.js';
 import { sharedPlatform } from '../fixtures/platform.js';
 import { isSignedBy, startReceiver } from '../fixtures/receiver.js';
+import { runsOn } from '../fixtures/session-runs.js';
 import { until } from '../fixtures/until.js';
 
 const platform = await sharedPlatform(t, 'speech');
@@ -16,14 +14,7 @@ const { call, database } = platform;
 const { sql } = database;
 const SESSIONS = '/v1/agent/sessions';
 const AGENTS = '/v1/agent/agents';
-const runs = await createSessionRuns({
-  database,
-  processId: 'test',
-  address: '',
-  clock: systemClock,
-  log: silentLog,
-});
-t.teardown(() => runs.stop());
+const runs = await runsOn(t, database, 'test');
 
 const published = async (config: object = {}): Promise<string> => {
   const id = await platform.agent({ config });

@@ -14,9 +14,9 @@ import { createOpenaiChat } from '../../engines/chat/openai-compatible.js';
 import { startAnalyses } from '../../gateway/deliveries/analyses.js';
 import { createSessions } from '../../storage/sessions.js';
 import { createAnalysisQueue } from '../../storage/sessions/analyses.js';
-import { createSessionRuns } from '../../storage/sessions/runs.js';
 import { ensureDefaultWorkspace } from '../../storage/workspaces.js';
 import { startPostgres } from '../fixtures/postgres.js';
+import { runsOn } from '../fixtures/session-runs.js';
 import { until } from '../fixtures/until.js';
 
 const postgres = await startPostgres(t);
@@ -24,14 +24,7 @@ const database = await postgres.migrated();
 const { sql } = database;
 const workspaceId = await ensureDefaultWorkspace(sql, randomIds);
 const sessions = createSessions({ sql, ids: randomIds, defaultLimit: 100 });
-const runs = await createSessionRuns({
-  database,
-  processId: 'one',
-  address: '',
-  clock: systemClock,
-  log: silentLog,
-});
-t.teardown(() => runs.stop());
+const runs = await runsOn(t, database, 'one');
 
 const planOf = (analysis: AgentConfig['analysis']): SessionPlan => ({
   config: {

@@ -152,6 +152,8 @@ t.test('an agent begins with the platform’s defaults', async (t) => {
       reengage_enabled: false,
       record_audio: false,
       timezone: '',
+      recovery_mode: 'auto',
+      recovery_message: '',
       transfer_destinations: [],
     },
     tools: {

@@ -20,8 +20,8 @@ t.test('a token is spent once, whoever asks at the same time', async (t) => {
     Array(19).fill({ refused: 'used' }),
   );
   t.match(joined, [{ record: { id, status: 'pending', agentName: 'Bakery' }, plan }]);
-  t.match(await here.owner(id), /^\/tmp\/process-\d+\.sock$/);
-  t.equal(await here.owner(id), await there.owner(id));
+  t.match(await here.owner(id), { address: /^\/tmp\/process-\d+\.sock$/, alive: true });
+  t.strictSame(await here.owner(id), await there.owner(id));
 });
 
 t.test('a session that an older gateway has made is joined with defaults for what is newer', async (t) => {
@@ -57,12 +57,13 @@ t.test('a token comes back where its client has gone before it was connected', a
   t.same(await there.join(id), { refused: 'used' }, 'only its owner gives it back');
   await here.unjoin(id);
   t.ok('plan' in (await there.join(id)));
-  t.equal(await there.owner(id), there.address);
+  t.match(await there.owner(id), { nodeId: there.processId, address: there.address });
   t.equal(await here.activate(id), false, 'the former owner has no say');
   t.equal(await there.activate(id), true);
   t.equal(await there.activate(id), false);
   await there.unjoin(id);
   t.same(await here.join(id), { refused: 'used' }, 'a call that has begun keeps its token spent');
+  t.ok('said' in (await here.takeOver(id)), 'and goes on with whoever has its client');
 });
 
 t.test('the record is read in the order in which it happened', async (t) => {
@@ -100,6 +101,7 @@ t.test('the record is read in the order in which it happened', async (t) => {
 t.test("a tool's output and error are kept up to their bound, its input whole", async (t) => {
   const runs = await runsOf(t);
   const id = await create();
+  await runs.join(id);
   const most = LIMITS.session.toolOutputBytes;
   const tool = { callId: 'c', toolName: 'n', toolSource: 'client', turnId: 1, createdAt: new Date() };
   const result = {

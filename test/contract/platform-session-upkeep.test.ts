@@ -5,9 +5,11 @@
 import t from 'tap';
 import { CALL_TIMES } from '../../contracts/call-times.js';
 import { LIMITS } from '../../contracts/limits.js';
+import { stateOf } from '../../contracts/ports/nodes.js';
 import type { SessionAnalysis } from '../../contracts/ports/sessions.js';
 import { DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
 import { createAnalysisQueue } from '../../storage/sessions/analyses.js';
+import { dropDead } from '../../storage/nodes.js';
 import { endOverdue, removeOld } from '../../storage/sessions/sweep.js';
 import { startRuns } from '../fixtures/session-runs.js';
 import { until } from '../fixtures/until.js';
@@ -60,7 +62,8 @@ t.test('time ends what nobody joined, connected or ended', async (t) => {
   for (const id of [talking, endless]) await runs.activate(id);
   await overdue(talking, 'started_at', 600_000);
   await overdue(endless, 'started_at', 661_000);
-  await sql`update sessions set status = 'active', started_at = now(), owner_id = 'gone' where id = ${orphan}`;
+  await sql`update sessions set status = 'active', started_at = now(), owner_id = 'gone',
+    lost_at = now() - ${CALL_TIMES.returnMs}::int * interval '1 millisecond' where id = ${orphan}`;
   await endOverdue(sql);
   const states = await Promise.all([fresh, late, connecting, lost, talking, endless, orphan].map(read));
   t.same(states.map(({ status, endedReason }) => [status, endedReason]), [
@@ -75,23 +78,100 @@ t.test('time ends what nobody joined, connected or ended', async (t) => {
   );
 });
 
-t.test('a process that is not seen any more has lost its conversations', async (t) => {
+/** A session of a process that was seen last so long ago. */
+async function held(seenMs: number): Promise<string> {
+  const id = await create();
+  await sql`insert into session_owners (process_id, address, lease_ms, seen_at)
+    values (${id}, '', ${CALL_TIMES.leaseMs}, now() - ${seenMs}::int * interval '1 millisecond')`;
+  await sql`update sessions set status = 'active', joined_at = now(), started_at = now(), owner_id = ${id} where id = ${id}`;
+  return id;
+}
+
+const rowsOf = async (node: string): Promise<number> =>
+  (await sql`select from session_owners where process_id = ${node}`).length;
+
+t.test('a call whose process has died waits for its client, then its session ends as failed', async (t) => {
+  const { leaseMs, returnMs } = CALL_TIMES;
+  const [alive, dead, longDead] = [await held(0), await held(leaseMs + 11_000), await held(returnMs)];
+  await dropDead(sql);
+  await endOverdue(sql);
+  t.equal((await read(alive)).status, 'active');
+  t.equal((await read(dead)).status, 'active', 'its client may return');
+  t.match(await read(longDead), { status: 'failed', endedReason: 'error' });
+  t.strictSame(
+    await Promise.all([alive, dead, longDead].map(rowsOf)),
+    [1, 0, 0],
+    'rows of dead processes are gone',
+  );
+  await sql`delete from session_owners where process_id = ${alive}`;
+  await dropDead(sql);
+  await endOverdue(sql);
+  t.equal((await read(alive)).status, 'active', 'also where a process of an older version has left');
+});
+
+t.test('a call is taken over once its process is taken for dead, by one other', async (t) => {
+  const [here, there] = [await runsOf(t), await runsOf(t)];
+  const { leaseMs } = CALL_TIMES;
+  const living = await held(leaseMs - 2000);
+  t.match(await here.takeOver(living), { owner: { nodeId: living, alive: true } });
+  t.notOk(await here.isLost(living));
+  const lost = await held(leaseMs);
+  t.ok(await here.isLost(lost));
+  const said = { type: 'message', role: 'user', content: 'hi', turnId: 1, createdAt: new Date() } as const;
+  await sql`insert into session_items (session_id, type, turn_id, created_at, content)
+    values (${lost}, 'message', 1, '2026-01-01', ${JSON.stringify({ role: 'user', content: 'before' })})`;
+  const outcomes = await Promise.all(
+    Array.from({ length: 10 }, (_, index) => (index % 2 ? here : there).takeOver(lost)),
+  );
+  const taken = outcomes.filter((outcome) => 'record' in outcome);
+  t.match(taken, [{ record: { id: lost, status: 'active' }, said: [{ content: 'before' }] }]);
+  t.equal(taken.length, 1);
+  const owner = (await here.owner(lost))?.nodeId;
+  t.equal(outcomes.filter((outcome) => 'owner' in outcome && outcome.owner.nodeId === owner).length, 9);
+  t.equal(await rowsOf(lost), 0, 'the dead one is no node any more');
+  const [mine, other] = owner === here.processId ? [here, there] : [there, here];
+  t.ok(await mine.owns(lost));
+  t.equal(await other.finish(lost, 'hangup'), false, 'who is not its owner does not end it');
+  await other.append(lost, [said]);
+  await mine.append(lost, [{ ...said, content: 'after' }]);
+  t.match((await read(lost)).items, [{ content: 'before' }, { content: 'after' }]);
+  t.equal((await read(lost)).items.length, 2, 'and adds nothing');
+  await endOverdue(sql);
+  t.equal((await read(lost)).status, 'active');
+  t.equal(await mine.finish(lost, 'hangup'), true);
+});
+
+t.test('a process that was taken for dead lets go of its calls before it is a node again', async (t) => {
   const here = await runsOf(t);
   const id = await create();
   await here.join(id);
   await here.activate(id);
-  await endOverdue(sql);
-  t.equal((await read(id)).status, 'active');
-  await sql`update session_owners set seen_at = now() - ${CALL_TIMES.ownerMs}::int * interval '1 millisecond'
-    where process_id = ${here.processId}`;
-  await endOverdue(sql);
-  t.match(await read(id), { status: 'failed', endedReason: 'error' });
+  const states: string[] = [];
+  here.node.held.onChange((state) => states.push(state));
+  await sql`delete from session_owners where process_id = ${here.processId}`;
+  await until('it knows', () => states.length >= 2);
+  t.strictSame(states, ['lost', 'held']);
+  t.notOk(await here.owns(id));
+  t.ok(await here.isLost(id));
+  t.equal(await rowsOf(here.processId), 1);
+});
+
+t.test('nodes are listed with what they have room for', async (t) => {
+  const here = await runsOf(t);
+  here.node.serve('http://10.0.0.1:8080', () => ({ calls: 3, places: 3, draining: false }));
+  const own = () => here.node.list().then((all) => all.find(({ id }) => id === here.processId));
+  await until('it has said so', async () => (await own())?.url ?? undefined);
+  const listed = (await own())!;
+  t.match(listed, { url: 'http://10.0.0.1:8080', calls: 3, places: 3, version: '1', alive: true });
+  t.equal(stateOf(listed), 'full');
+  t.equal(stateOf({ ...listed, calls: 2 }), 'up');
+  t.equal(stateOf({ ...listed, draining: true }), 'draining');
+  t.equal(stateOf({ ...listed, alive: false, draining: true }), 'silent');
 });
 
 t.test('rows that nobody needs go', async (t) => {
   await sql`insert into public_limits (kind, subject, minute, taken) values
     ('agent', 'old', date_trunc('minute', now()) - interval '5 minutes', 1), ('agent', 'new', date_trunc('minute', now()), 1)`;
-  await sql`insert into session_owners (process_id, address, seen_at) values ('old', '', now() - interval '2 days')`;
   const id = await create();
   await sql`insert into deliveries (workspace_id, session_id, agent_id, event, url, body, outcome, settled_at)
     values (${workspaceId}, ${id}, 'a', 'call.ended', 'old', '', 'delivered', now() - interval '8 days'),
@@ -101,7 +181,6 @@ t.test('rows that nobody needs go', async (t) => {
     (await sql`select subject from public_limits`).map(({ subject }) => subject as string),
     ['new'],
   );
-  t.equal((await sql`select 1 from session_owners where process_id = 'old'`).length, 0);
   t.same(
     (await sql`select url from deliveries where session_id = ${id}`).map(({ url }) => url as string),
     ['new'],

@@ -6,6 +6,7 @@ import t from 'tap';
 import { Deadline } from '../../contracts/deadline.js';
 import { silentLog } from '../../contracts/log.js';
 import type { CallEvent, JoinableCall, JoinableOptions, RoomCall } from '../../contracts/ports/calls.js';
+import type { TenureState } from '../../contracts/ports/nodes.js';
 import type { RunningSession, SessionRuns } from '../../contracts/ports/sessions.js';
 import { DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
 import { EmbeddedCalls } from '../../gateway/calls/embedded.js';
@@ -69,6 +70,8 @@ class Process {
   unjoined: Promise<void> = Promise.resolve();
   ended: (id: string) => void = () => undefined;
   listening = true;
+  /** Of the right to act for its calls. */
+  change: (state: TenureState) => void = () => undefined;
 
   readonly #tell =
     (what: string) =>
@@ -83,7 +86,8 @@ class Process {
     join: (id: string) => this.#tell('join')(id).then(() => ({})),
     unjoin: (id: string) => this.#tell('unjoin')(id).then(() => this.unjoined),
     append: () => Promise.resolve(),
-    end: (id: string, reason: string) => this.#tell(`end as ${reason}`)(id),
+    finish: (id: string, reason: string) => this.#tell(`end as ${reason}`)(id),
+    owns: this.#tell('own'),
     onEnded: (listener: (id: string) => void) => {
       this.ended = listener;
       return () => (this.listening = false);
@@ -92,6 +96,17 @@ class Process {
 
   readonly parts = {
     ...{ runs: this.#runs, clock: this.clock, log: silentLog, carrier: 'embedded' },
+    held: {
+      holds: true,
+      onChange: (listener: (state: TenureState) => void) => {
+        const before = this.change;
+        this.change = (state) => {
+          before(state);
+          listener(state);
+        };
+        return () => undefined;
+      },
+    },
     metrics: { started: () => undefined, ended: (reason: string) => this.told.push(`count ${reason}`) },
     admission: { use: (_: string, kind: string, amount: number) => this.told.push(`use ${kind} ${amount}`) },
   } as unknown as CallParts;

@@ -1,5 +1,7 @@
 /** Session requests, without a gateway: placeholders, origins, addresses, filters, timezones; its socket. */
 import t from 'tap';
+import { systemClock } from '../../contracts/clock.js';
+import { silentLog } from '../../contracts/log.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { isTimezone } from '../../contracts/timezones.js';
 import { mediaDialect } from '../../gateway/calls/signalling.js';
@@ -113,9 +115,10 @@ t.test('a call has no cap of 3600 s on its sockets, and small frames (decisions 
     joinTokens: {
       verify: () => Promise.resolve({ sessionId: 'sess_1', identity: 'user', use: 'join' }),
     } as never,
-    runs: { join: () => Promise.resolve({}) } as never,
-    calls: { settled: () => Promise.resolve(), begin: () => undefined } as never,
+    runs: { join: () => Promise.resolve({ record: {} }) } as never,
+    calls: { settled: () => Promise.resolve(), begin: () => undefined, hasRoom: true } as never,
     relay: {} as never,
+    ...{ nodeId: '', agents: {} as never, held: { holds: true }, clock: systemClock, log: silentLog },
   });
   t.same(sockets.map(({ path }) => path), ['/rtc/v1', '/rtc']); // prettier-ignore
   const request = { query: new URLSearchParams({ access_token: 'x' }), headers: new Map() } as never;

@@ -1,0 +1,52 @@
+/**
+ * Nodes: gateway processes that share a database, on one machine or on several (ops/adr/0033-nodes.md). A node owns the
+ * calls that began on it for as long as it says that it lives.
+ */
+export interface NodeRecord {
+  readonly id: string;
+  /** Processes of one supervisor share it, and reach one another by Unix sockets. */
+  readonly installation: string | null;
+  /** Where other nodes reach it; null of one that is starting, or of an older version. */
+  readonly url: string | null;
+  /** Calls that it takes at most; null for any number. */
+  readonly places: number | null;
+  readonly calls: number;
+  readonly draining: boolean;
+  readonly version: string;
+  readonly startedAt: Date;
+  readonly seenAt: Date;
+  /** False where it has not said in time that it lives: its calls may be taken over. */
+  readonly alive: boolean;
+}
+
+export const NODE_STATES = ['up', 'full', 'draining', 'silent'] as const;
+export type NodeState = (typeof NODE_STATES)[number];
+
+export function stateOf({ alive, draining, places, calls }: NodeRecord): NodeState {
+  if (!alive) return 'silent';
+  if (draining) return 'draining';
+  return places !== null && calls >= places ? 'full' : 'up';
+}
+
+/** What a node says of itself with each heartbeat. */
+export interface NodeFigures {
+  readonly calls: number;
+  readonly places: number | null;
+  readonly draining: boolean;
+}
+
+export interface Nodes {
+  /** All of them, the oldest first. */
+  list(): Promise<readonly NodeRecord[]>;
+}
+
+/** `silent`: others may soon take the node's calls over, so it does nothing for them; `lost`: they may have done so. */
+export type TenureState = 'held' | 'silent' | 'lost';
+
+/** A node's right to act for the calls that it owns. */
+export interface Held {
+  /** By the clock, at this very moment. */
+  readonly holds: boolean;
+  /** Called with each change. The result ends it. */
+  onChange(listener: (state: TenureState) => void): () => void;
+}

@@ -1,0 +1,119 @@
+/**
+ * Where a client's connection leads: to the call that it has here, to the node that owns it, or to a new life of the call
+ * where its owner has died (docs/contract/transport.md; ops/adr/0033-nodes.md).
+ */
+import { CALL_TIMES } from '../../contracts/call-times.js';
+import type { Clock } from '../../contracts/clock.js';
+import { ServiceError } from '../../contracts/errors.js';
+import { LIMITS } from '../../contracts/limits.js';
+import type { Log } from '../../contracts/log.js';
+import type { PublishedAgents } from '../../contracts/ports/agents.js';
+import type { JoinClaims } from '../../contracts/ports/join-tokens.js';
+import type { Held } from '../../contracts/ports/nodes.js';
+import type { CallOwner, JoinRefusal, SessionRuns } from '../../contracts/ports/sessions.js';
+import { withAgentInCharge } from '../conversations/recovery.js';
+import type { EmbeddedCalls } from './embedded.js';
+import type { Connect, NodeRelay, RelayRequest } from './node-relay.js';
+
+export interface JoiningParts {
+  readonly nodeId: string;
+  readonly runs: Pick<SessionRuns, 'join' | 'takeOver' | 'owner'>;
+  readonly calls: Pick<EmbeddedCalls, 'owns' | 'settled' | 'stopping' | 'hasRoom' | 'begin' | 'connect'>;
+  readonly agents: Pick<PublishedAgents, 'version'>;
+  readonly relay: NodeRelay;
+  readonly held: Pick<Held, 'holds'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export const refused = (message: string): ServiceError => new ServiceError('invalid_key', { message });
+
+export const REFUSALS: Readonly<Record<JoinRefusal, string>> = {
+  unknown: 'The session does not exist',
+  used: 'The token was used already',
+  expired: 'The token has expired',
+  ended: 'The session has ended',
+};
+
+/** How often the owner is looked for while a client waits. */
+const LOOK_MS = 200;
+
+type Joins = Pick<JoinClaims, 'sessionId' | 'use'>;
+
+const again = (): ServiceError =>
+  new ServiceError('overloaded', { message: 'The call cannot go on yet, try again', retryAfter: 1 });
+
+function checkRoom({ calls }: JoiningParts): void {
+  if (calls.stopping) throw new ServiceError('draining', { retryAfter: LIMITS.http.drainRetrySeconds });
+  if (calls.hasRoom) return;
+  throw new ServiceError('overloaded', {
+    message: 'This node has no place for another call, try again later',
+    retryAfter: LIMITS.http.drainRetrySeconds,
+  });
+}
+
+/** The call goes on or begins here, unless somebody who lives has it, whom it gives. Errors: `invalid_key`, 503. */
+async function enter({ sessionId, use }: Joins, parts: JoiningParts): Promise<CallOwner | undefined> {
+  const { runs, calls, held } = parts;
+  checkRoom(parts);
+  if (!held.holds) throw again();
+  const joined = await runs.join(sessionId);
+  const entered = 'refused' in joined && joined.refused === 'used' ? await runs.takeOver(sessionId) : joined;
+  if ('owner' in entered && use === 'rejoin') return entered.owner;
+  if (!('record' in entered)) throw refused(REFUSALS['refused' in entered ? entered.refused : 'used']);
+  calls.begin(await withAgentInCharge(entered, parts.agents));
+  return undefined;
+}
+
+/** Whether the call is here now, for a connection that another node has relayed. Errors: as of `enter`, and 503. */
+export async function enterHere(joins: Joins, parts: JoiningParts): Promise<void> {
+  const { calls } = parts;
+  await calls.settled(joins.sessionId);
+  if (joins.use === 'rejoin' && calls.owns(joins.sessionId)) return;
+  if (await enter(joins, parts)) throw again();
+}
+
+/** Undefined where the owner cannot be reached just now. */
+async function toOwner(
+  owner: CallOwner,
+  request: RelayRequest,
+  { nodeId, relay, log }: JoiningParts,
+): Promise<Connect | undefined> {
+  // Its call is ending here.
+  if (owner.nodeId === nodeId) return undefined;
+  try {
+    return await relay.toOwner(owner, request);
+  } catch (error) {
+    log.warn({ err: error, node: owner.nodeId }, 'the owner of a call could not be reached');
+    return undefined;
+  }
+}
+
+/** The way into the call now; undefined where its owner lives and cannot be reached. */
+async function attempt(request: RelayRequest, parts: JoiningParts): Promise<Connect | undefined> {
+  const { runs, calls, relay } = parts;
+  const { sessionId, use, how } = request;
+  const here: Connect = (link) => calls.connect(sessionId, how, link);
+  await calls.settled(sessionId);
+  if (use === 'rejoin' && calls.owns(sessionId)) return here;
+  const known = use === 'rejoin' ? await runs.owner(sessionId) : undefined;
+  if (known?.alive) return toOwner(known, request, parts);
+  if (calls.stopping || !calls.hasRoom) return relay.toRoom(request);
+  const owner = await enter(request, parts);
+  return owner ? toOwner(owner, request, parts) : here;
+}
+
+/**
+ * The way into the call. A client whose call's owner does not answer waits until it does or may be taken over. Errors:
+ * `invalid_key`; 503 with `Retry-After` where no node has room, or the wait was in vain.
+ */
+export async function join(request: RelayRequest, parts: JoiningParts): Promise<Connect> {
+  const { clock } = parts;
+  const end = clock.monotonic() + CALL_TIMES.takeoverMs;
+  for (;;) {
+    const connect = await attempt(request, parts);
+    if (connect) return connect;
+    if (clock.monotonic() >= end) throw again();
+    await new Promise<void>((resolve) => void clock.after(LOOK_MS, resolve));
+  }
+}

@@ -1,0 +1,169 @@
+/**
+ * The way to calls that other nodes own, and to nodes that have room for one (ops/adr/0033-nodes.md): by the owner's Unix
+ * socket within an installation, else by a WebSocket to its address. A connection that was relayed is never relayed to
+ * another machine again.
+ */
+import { WebSocket } from 'ws';
+import { CALL_TIMES } from '../../contracts/call-times.js';
+import type { Clock } from '../../contracts/clock.js';
+import { ServiceError } from '../../contracts/errors.js';
+import { LIMITS } from '../../contracts/limits.js';
+import type { Log } from '../../contracts/log.js';
+import type { SignalConnect, SignalEnd, SignalLink } from '../../contracts/ports/calls.js';
+import type { JoinClaims } from '../../contracts/ports/join-tokens.js';
+import { type NodeRecord, type Nodes, stateOf } from '../../contracts/ports/nodes.js';
+import type { CallOwner } from '../../contracts/ports/sessions.js';
+import { digestOf, type RelayClaims, signed } from './node-claims.js';
+import type { SignalRelay } from './signal-relay.js';
+
+/** Where nodes take one another's connections. */
+export const RELAY_PATH = '/nodes/signal';
+
+/** The client's end of a connection that is open, wherever it leads. Undefined where the call has just ended. */
+export type Connect = (link: SignalLink) => SignalEnd | undefined;
+
+export interface RelayRequest extends Pick<JoinClaims, 'sessionId' | 'use'> {
+  readonly how: SignalConnect;
+}
+
+export interface NodeRelay {
+  /** Errors: `transport_failed` where the owner does not answer or has it no more. */
+  toOwner(owner: CallOwner, request: RelayRequest): Promise<Connect>;
+  /** To the node with the fewest calls. Errors: `overloaded` where none has room; `invalid_key` where it may not join. */
+  toRoom(request: RelayRequest): Promise<Connect>;
+}
+
+export interface RelayParts {
+  readonly key: Uint8Array;
+  readonly installation: string;
+  readonly nodes: Nodes;
+  /** Within this installation. */
+  readonly near: SignalRelay;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The first frame of a relayed connection. */
+export interface Introduction extends Omit<SignalConnect, 'query'> {
+  readonly query: string;
+}
+
+const { relayMs, pingIntervalMs } = CALL_TIMES;
+const { waitingBytes, tries: MOST_TRIES } = LIMITS.node;
+
+/** The client's token is for the node that it has reached. */
+function introduce({ version, query, from }: SignalConnect): string {
+  const rest = new URLSearchParams(query);
+  rest.delete('access_token');
+  return JSON.stringify({ version, query: rest.toString(), from } satisfies Introduction);
+}
+
+/** What the other node refused is refused here. */
+function refusalOf(status: number, retryAfter: string | undefined): ServiceError {
+  if (status === 401) return new ServiceError('invalid_key');
+  if (status === 503) return new ServiceError('overloaded', { retryAfter: Number(retryAfter) || 1 });
+  return new ServiceError('transport_failed', { message: `The node of the call answered ${status}` });
+}
+
+/** Resolves when it is open. Errors: `refusalOf`; `transport_failed` where nobody answers in time. */
+function opened(socket: WebSocket): Promise<void> {
+  return new Promise((resolve, reject) => {
+    socket.once('open', resolve);
+    socket.once('unexpected-response', (request, response) => {
+      request.destroy();
+      reject(refusalOf(response.statusCode ?? 0, response.headers['retry-after']));
+    });
+    socket.on('error', (cause) =>
+      reject(new ServiceError('transport_failed', { message: 'The node of the call does not answer', cause })),
+    );
+  });
+}
+
+/** Ends a connection whose other side has stopped without a word. */
+function watch(socket: WebSocket): void {
+  let answered = true;
+  socket.on('pong', () => (answered = true));
+  const timer = setInterval(() => {
+    if (!answered) return socket.terminate();
+    answered = false;
+    socket.ping();
+  }, pingIntervalMs);
+  timer.unref();
+  socket.once('close', () => clearInterval(timer));
+}
+
+/** Frames pass unread, both ways; a side that does not keep up loses the connection, not the call. */
+function carry(socket: WebSocket, link: SignalLink): SignalEnd {
+  socket.on('message', (frame: Buffer, isBinary) => link.send(isBinary ? frame : frame.toString()));
+  socket.once('close', () => link.close());
+  if (socket.readyState !== WebSocket.OPEN) link.close();
+  return {
+    receive(frame) {
+      if (socket.bufferedAmount + frame.length > waitingBytes) socket.terminate();
+      else socket.send(frame);
+    },
+    closed: () => socket.close(),
+  };
+}
+
+export function createNodeRelay(parts: RelayParts): NodeRelay {
+  const { key, installation, nodes, near, clock, log } = parts;
+
+  async function far(url: string, asked: Omit<RelayClaims, 'digest'>, how: SignalConnect): Promise<Connect> {
+    const first = introduce(how);
+    const { to, wants, sessionId, use } = asked;
+    const claims = { to, wants, sessionId, use, digest: digestOf(first) };
+    const socket = new WebSocket(`${url.replace(/^http/, 'ws')}${RELAY_PATH}`, {
+      headers: { authorization: signed(key, claims, clock) },
+      handshakeTimeout: relayMs,
+      perMessageDeflate: false,
+      maxPayload: waitingBytes,
+    });
+    await opened(socket);
+    socket.send(first);
+    // Nothing is read before there is somebody to read it to; a client that has gone meanwhile never comes.
+    socket.pause();
+    const giveUp = clock.after(relayMs, () => socket.terminate());
+    watch(socket);
+    return (link) => {
+      giveUp();
+      const end = carry(socket, link);
+      socket.resume();
+      return end;
+    };
+  }
+
+  const hasRoom = (node: NodeRecord): node is NodeRecord & { readonly url: string } =>
+    node.url !== null && node.installation !== null && stateOf(node) === 'up' && node.installation !== installation;
+
+  async function roomy(): Promise<readonly (NodeRecord & { readonly url: string })[]> {
+    const known = await nodes.list();
+    return known
+      .filter(hasRoom)
+      .sort((a, b) => a.calls - b.calls)
+      .slice(0, MOST_TRIES);
+  }
+
+  return {
+    async toOwner(owner, { sessionId, use, how }) {
+      const { url, installation: to } = owner;
+      if (to === null || url === null || to === installation)
+        return (link) => near.connect(owner.address, sessionId, how, link);
+      return far(url, { to, wants: 'owner', sessionId, use }, how);
+    },
+    async toRoom({ sessionId, use, how }) {
+      for (const { id, url, installation: to } of await roomy()) {
+        try {
+          return await far(url, { to: to ?? '', wants: 'room', sessionId, use }, how);
+        } catch (error) {
+          if (error instanceof ServiceError && error.code === 'invalid_key') throw error;
+          log.warn({ err: error, node: id }, 'a node did not take a call');
+        }
+      }
+      throw new ServiceError('overloaded', {
+        message: 'No node has a place for this call, try again later',
+        retryAfter: LIMITS.http.drainRetrySeconds,
+      });
+    },
+  };
+}

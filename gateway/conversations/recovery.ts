@@ -1,0 +1,85 @@
+/**
+ * A conversation that goes on in another process, because the one that held it has died (ops/adr/0033-nodes.md): what it
+ * knows again, out of the session's record.
+ */
+import type { AgentSettings } from '../../actors/agent/settings.js';
+import { isPlainObject } from '../../contracts/plain-object.js';
+import type { PublishedAgents } from '../../contracts/ports/agents.js';
+import type { ChatMessage } from '../../contracts/ports/chat.js';
+import type { RunningSession, SessionItem } from '../../contracts/ports/sessions.js';
+import { AgentInCharge, type AgentParts } from './agent-in-charge.js';
+import { parseArguments } from './arguments.js';
+import type { Before, Calls } from './dialogue.js';
+import { recoveryOf } from './settings.js';
+import { TRANSFER } from './system-tools.js';
+import { TOLD } from './tool.js';
+
+type Result = Extract<SessionItem, { readonly type: 'tool_result' }>;
+
+/** Whom the call was handed over to, one after the other. */
+const transfersOf = (items: readonly SessionItem[]): readonly string[] =>
+  items.flatMap((item) => {
+    if (item.type !== 'tool_result' || item.toolName !== TRANSFER || item.status !== 'completed') return [];
+    const output = item.toolSource === 'builtin' ? parseArguments(item.output) : undefined;
+    return isPlainObject(output) && typeof output['agent_id'] === 'string' ? [output['agent_id']] : [];
+  });
+
+/** With the agent that the call was handed over to before its process died; the first one, where nobody else had it. */
+export async function withAgentInCharge(
+  session: RunningSession,
+  agents: Pick<PublishedAgents, 'version'>,
+): Promise<RunningSession> {
+  const targets = transfersOf(session.said ?? []);
+  if (targets.length === 0) return session;
+  const silent = (): ReturnType<AgentParts['voice']> => undefined as never;
+  const agent = new AgentInCharge(session, { agents, voice: silent });
+  const { signal } = new AbortController();
+  for (const target of targets) await agent.handOver(target, signal);
+  return { ...session, inCharge: agent.plan };
+}
+
+/** How the agent of that session begins: it greets, or says that it is back and has the time that is left. */
+export function beginningOf(session: RunningSession, settings: AgentSettings, now: Date): AgentSettings {
+  const { record, plan, inCharge = plan, said } = session;
+  if (!said) return settings;
+  const text = recoveryOf(inCharge.config);
+  const passed = record.startedAt ? now.getTime() - record.startedAt.getTime() : 0;
+  return {
+    ...settings,
+    opening: text === '' ? { mode: 'off' } : { mode: 'fixed', text },
+    maxDurationMs: Math.max(0, settings.maxDurationMs - passed),
+  };
+}
+
+/** Numbers of segments that the client's screen has not had: there are fewer than ten a second. */
+export function firstSegments({ record: { startedAt }, said }: RunningSession, now: Date) {
+  const first = said && startedAt ? 1 + Math.max(0, Math.ceil((now.getTime() - startedAt.getTime()) / 100)) : 1;
+  return { user: first, agent: first };
+}
+
+const answerOf = ({ status, output, error }: Result): string =>
+  status === 'completed' ? output : JSON.stringify({ error });
+
+/** What the dialogue was, by its record. */
+export const before = (items: readonly SessionItem[] = []): Before => ({
+  told: toldOf(items),
+  turns: items.reduce((most, { turnId }) => Math.max(most, turnId), 0),
+  calls: items.filter(({ type }) => type === 'tool_call').length,
+});
+
+function toldOf(items: readonly SessionItem[]): readonly (ChatMessage | Calls)[] {
+  const told: (ChatMessage | Calls)[] = [];
+  const byCall = new Map<string, Calls>();
+  for (const item of items) {
+    if (item.type === 'message') {
+      const { role, content, filler, background, echo } = item;
+      if (!filler && !background && !echo) told.push({ role, content });
+    } else if (item.type === 'tool_call') {
+      const { callId: id, toolName: name, input } = item;
+      const step: Calls = { role: 'calls', content: '', calls: [{ id, name, arguments: input }], told: new Map() };
+      byCall.set(id, step);
+      told.push(step);
+    } else byCall.get(item.callId)?.told.set(item.callId, answerOf(item).slice(0, TOLD));
+  }
+  return told;
+}

@@ -1,0 +1,47 @@
+/** This process as a node among those that share its database, wired. */
+import { readFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
+import { CHECKOUT } from '../../contracts/places.js';
+import { NODE_STATES, stateOf } from '../../contracts/ports/nodes.js';
+import type { OwnNode } from '../../storage/nodes.js';
+import type { Config } from '../config.js';
+import type { Metrics } from '../server/metrics.js';
+
+export const VERSION = (
+  JSON.parse(readFileSync(new URL('package.json', CHECKOUT), 'utf8')) as { readonly version: string }
+).version;
+
+const ANY = new Set(['0.0.0.0', '::', '']);
+
+/** The machine's first address that others may reach. */
+const ownAddress = (): string =>
+  Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .find(({ internal, family }) => !internal && family === 'IPv4')?.address ?? '127.0.0.1';
+
+/** Where other nodes reach this one. */
+export function nodeUrl(
+  { nodeUrl: told, host, tlsCert }: Pick<Config, 'nodeUrl' | 'host' | 'tlsCert'>,
+  port: number,
+): string {
+  if (told !== undefined) return told.replace(/\/+$/, '');
+  const name = ANY.has(host) ? ownAddress() : host;
+  return `${tlsCert === undefined ? 'http' : 'https'}://${name.includes(':') ? `[${name}]` : name}:${port}`;
+}
+
+export function addNodeMetrics(metrics: Metrics, node: Pick<OwnNode, 'known'>, places: number | null): void {
+  metrics.gauge(
+    'nodes',
+    'Gateway processes that share the database, by state',
+    () =>
+      NODE_STATES.map((state) => ({
+        labels: { state },
+        value: node.known.filter((each) => stateOf(each) === state).length,
+      })),
+    ['state'],
+    'max',
+  );
+  metrics.gauge('call_places', 'Calls that gateway processes take at most, where that is set', () =>
+    places === null ? [] : [{ labels: {}, value: places }],
+  );
+}

@@ -1,0 +1,173 @@
+/**
+ * This process as a node among others: its row, which it renews as long as it lives, and the rows of all. Times are the
+ * database's; how long its own word holds, it counts for itself (contracts/tenure.ts).
+ *
+ * Invariants: a row is deleted only once its lease has run out, and by then its process has fallen silent; deleting it is
+ * what makes its calls lost, in the same statement; a process whose row is gone lets go of all its calls before it is a
+ * node again.
+ */
+import { CALL_TIMES } from '../contracts/call-times.js';
+import type { Clock } from '../contracts/clock.js';
+import { errorText } from '../contracts/errors.js';
+import type { Log } from '../contracts/log.js';
+import type { Held, NodeFigures, NodeRecord, Nodes } from '../contracts/ports/nodes.js';
+import { repeat } from '../contracts/repeat.js';
+import { Tenure } from '../contracts/tenure.js';
+import { waitUpTo } from '../contracts/timeouts.js';
+import type { Sql, Transaction } from './sql.js';
+
+export interface NodeParts {
+  readonly sql: Sql;
+  /** Unique among all live processes. */
+  readonly processId: string;
+  /** Where this process takes signalling frames of its sessions from others of its installation. */
+  readonly address: string;
+  /** The same for all processes of one supervisor. */
+  readonly installation: string;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const LOOK_MS = 5000;
+/** A row whose lease has run out is left for so long to whoever has a client that returns. */
+const UNCLAIMED_MS = 10_000;
+const { heartbeatMs, leaseMs, silentMs, aloneLeaseMs, aloneSilentMs } = CALL_TIMES;
+const ALONE: NodeFigures = { calls: 0, places: null, draining: false };
+
+/** Whether the row `o` has been renewed in time; `more`: milliseconds beyond its lease. */
+export const isAlive = (sql: Sql | Transaction, more = 0) =>
+  sql`o.seen_at > now() - (o.lease_ms + ${more}::int) * interval '1 millisecond'`;
+
+/** Calls of a node whose row has just been deleted are lost from that moment on at which it was seen last. */
+const loseCalls = (sql: Sql | Transaction) => sql`
+  update sessions s set lost_at = dead.seen_at from dead
+  where s.owner_id = dead.process_id and s.status in ('pending', 'active') and s.lost_at is null`;
+
+/** Declares one node dead, where its lease has run out. */
+export async function dropStale(sql: Sql, processId: string): Promise<void> {
+  await sql`
+    with dead as (
+      delete from session_owners o where o.process_id = ${processId} and not (${isAlive(sql)})
+      returning o.process_id, o.seen_at
+    ) ${loseCalls(sql)}`;
+}
+
+/** Declares those dead that have been away for long, and marks the calls of any that left without a word. */
+export async function dropDead(sql: Sql): Promise<void> {
+  await sql`
+    with dead as (
+      delete from session_owners o where not (${isAlive(sql, UNCLAIMED_MS)}) returning o.process_id, o.seen_at
+    ) ${loseCalls(sql)}`;
+  await sql`
+    update sessions s set lost_at = now()
+    where s.status = 'active' and s.lost_at is null
+      and not exists (select from session_owners o where o.process_id = s.owner_id)`;
+}
+
+const list = (sql: Sql) => sql<NodeRecord[]>`
+  select o.process_id as id, o.installation, o.url, o.places, o.calls, o.draining, o.version,
+    o.started_at as "startedAt", o.seen_at as "seenAt", ${isAlive(sql)} as alive
+  from session_owners o order by o.started_at, o.process_id`;
+
+export class OwnNode implements Nodes {
+  readonly #tenure: Tenure;
+  #stops: readonly (() => void)[] = [];
+  #url: string | null = null;
+  #figures = (): NodeFigures => ALONE;
+  #known: readonly NodeRecord[] = [];
+
+  private constructor(private readonly parts: NodeParts) {
+    this.#tenure = new Tenure(parts.clock);
+  }
+
+  #start(): void {
+    const { clock, log, sql } = this.parts;
+    const every = (ms: number, what: string, work: () => Promise<unknown>) =>
+      repeat(clock, ms, work, (error) => log.warn({ reason: errorText(error) }, what));
+    this.#stops = [
+      every(heartbeatMs, 'could not say that this process lives', () => this.#beat()),
+      every(LOOK_MS, 'could not look for other nodes', async () => {
+        await dropDead(sql);
+        this.#known = await this.list();
+      }),
+    ];
+  }
+
+  /** Resolves once it is among the others. Errors: the database's. */
+  static async open(parts: NodeParts): Promise<OwnNode> {
+    const node = new OwnNode(parts);
+    await node.#enter();
+    node.#start();
+    return node;
+  }
+
+  get held(): Held {
+    return this.#tenure;
+  }
+
+  /** All nodes, as they were some seconds ago. */
+  get known(): readonly NodeRecord[] {
+    return this.#known;
+  }
+
+  /** From now on others find it there, and with these figures. */
+  serve(url: string, figures: () => NodeFigures): void {
+    this.#url = url;
+    this.#figures = figures;
+  }
+
+  list(): Promise<readonly NodeRecord[]> {
+    return list(this.parts.sql);
+  }
+
+  /** Its sessions are lost from now on. Never rejects. */
+  async stop(): Promise<void> {
+    for (const stop of this.#stops) stop();
+    this.#tenure.stop();
+    const { sql, processId, log } = this.parts;
+    await sql`delete from session_owners where process_id = ${processId}`.catch((error: unknown) =>
+      log.warn({ reason: errorText(error) }, 'could not say that this process has ended'),
+    );
+  }
+
+  /** What it owned before, others may have taken by now: it owns nothing. */
+  async #enter(): Promise<void> {
+    const { sql, processId, address, installation, version, clock } = this.parts;
+    const sentAt = clock.monotonic();
+    await sql.begin(async (tx) => {
+      await tx`
+        update sessions set owner_id = null, lost_at = coalesce(lost_at, now())
+        where owner_id = ${processId} and status in ('pending', 'active')`;
+      await tx`
+        insert into session_owners (process_id, address, installation, version, lease_ms)
+        values (${processId}, ${address}, ${installation}, ${version}, ${leaseMs})
+        on conflict (process_id) do update set seen_at = now(), lease_ms = excluded.lease_ms`;
+    });
+    this.#tenure.renew(sentAt, silentMs);
+  }
+
+  async #beat(): Promise<void> {
+    const { clock } = this.parts;
+    const sentAt = clock.monotonic();
+    const answer = await waitUpTo(clock, leaseMs, this.#renew());
+    if (answer === undefined) throw new Error(`no answer in ${leaseMs} ms`);
+    const [renewed] = answer;
+    if (renewed) return this.#tenure.renew(sentAt, renewed.alone ? aloneSilentMs : silentMs);
+    this.parts.log.error({}, 'this process was taken for dead: it lets go of its calls');
+    this.#tenure.lose();
+    await this.#enter();
+  }
+
+  #renew() {
+    const { sql, processId } = this.parts;
+    const { calls, places, draining } = this.#figures();
+    return sql<{ alone: boolean }[]>`
+      with peers as (select from session_owners o where o.process_id <> ${processId} and ${isAlive(sql)} limit 1)
+      update session_owners set seen_at = now(), url = ${this.#url}, calls = ${calls}, places = ${places},
+        draining = ${draining},
+        lease_ms = case when exists (select from peers) then ${leaseMs}::int else ${aloneLeaseMs}::int end
+      where process_id = ${processId}
+      returning not exists (select from peers) as alone`;
+  }
+}

@@ -1,0 +1,120 @@
+/** How long a node may act for its calls, and what becomes of them when it may not (contracts/tenure.ts). */
+import t from 'tap';
+import type { Call, TranscriptText } from '../../contracts/ports/calls.js';
+import { Tenure } from '../../contracts/tenure.js';
+import { FencedCall } from '../../gateway/calls/fenced-call.js';
+import { SimulatedClock } from '../fixtures/edge-clock.js';
+
+/** A clock whose timers do not run: a process that stands still. */
+class Stopped extends SimulatedClock {
+  ahead = 0;
+  override monotonic(): number {
+    return super.monotonic() + this.ahead;
+  }
+}
+
+const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+function tenure() {
+  const clock = new Stopped();
+  const held = new Tenure(clock);
+  const states: string[] = [];
+  held.onChange((state) => states.push(state));
+  return { clock, held, states };
+}
+
+t.test('a node acts for its calls for so long after it asked for its last renewal', async (t) => {
+  const { clock, held, states } = tenure();
+  t.notOk(held.holds, 'not before the first');
+  clock.advance(500);
+  held.renew(0, 4000);
+  t.ok(held.holds);
+  clock.advance(3499);
+  t.ok(held.holds);
+  clock.advance(1);
+  t.notOk(held.holds);
+  t.strictSame(states, ['held', 'silent']);
+  held.renew(0, 4000);
+  t.notOk(held.holds, 'an answer that came too late renews nothing');
+  held.renew(clock.monotonic(), 4000);
+  clock.advance(3000);
+  held.renew(clock.monotonic(), 4000);
+  clock.advance(3000);
+  t.ok(held.holds);
+  held.lose();
+  t.notOk(held.holds);
+  t.strictSame(states, ['held', 'silent', 'held', 'lost']);
+  held.stop();
+  t.equal(clock.pending, 0);
+});
+
+t.test('a process that stood still knows it before any timer has told it', async (t) => {
+  const { clock, held, states } = tenure();
+  held.renew(0, 4000);
+  clock.ahead = 5000;
+  t.notOk(held.holds);
+  t.strictSame(states, ['held', 'silent']);
+  held.stop();
+});
+
+/** A call that notes what it is told. */
+function call() {
+  const told: string[] = [];
+  const note =
+    (what: string) =>
+    (...args: readonly unknown[]): void =>
+      void told.push([what, ...args.filter((arg) => typeof arg !== 'object')].join(' '));
+  const port = {
+    ...{ finish: note('finish'), pause: note('pause'), resume: note('resume'), clear: note('clear') },
+    ...{ send: note('send'), attributes: note('attributes'), end: note('end') },
+    show: ({ text }: TranscriptText) => note('show')(text),
+    play: (utterance: number) => Promise.resolve(note('play')(utterance)),
+    events: (async function* () {})(),
+  } as unknown as Call;
+  return { told, port };
+}
+
+const SOUND = new Int16Array(480);
+
+t.test('the agent stands still while its node may not act, and goes on from there', async (t) => {
+  const { clock, held } = tenure();
+  held.renew(0, 4000);
+  const { told, port } = call();
+  const fenced = new FencedCall(port, held);
+  await fenced.play(1, SOUND);
+  clock.ahead = 4000;
+  let played = false;
+  void fenced.play(1, SOUND).then(() => (played = true));
+  fenced.send('topic', new Uint8Array());
+  await tick();
+  t.notOk(played, 'who makes more of it waits');
+  t.strictSame(told.splice(0), ['play 1', 'pause'], 'nothing leaves, at once');
+  held.renew(clock.monotonic(), 4000);
+  await tick();
+  t.ok(played);
+  t.strictSame(told.splice(0), ['send topic', 'resume', 'play 1']);
+  fenced.pause();
+  clock.ahead += 4000;
+  t.notOk(held.holds);
+  fenced.resume();
+  fenced.pause();
+  held.renew(clock.monotonic(), 4000);
+  t.strictSame(told.splice(0), ['pause', 'pause', 'pause'], 'one whose user has the floor stays paused');
+  held.stop();
+});
+
+t.test('the agent of a call that is lost says nothing more, not even goodbye', async (t) => {
+  const { clock, held } = tenure();
+  held.renew(0, 4000);
+  const { told, port } = call();
+  const fenced = new FencedCall(port, held);
+  held.lose();
+  const making = fenced.play(1, SOUND);
+  fenced.show({ speaker: 'agent', segment: '', text: 'x', final: true });
+  fenced.end();
+  held.renew(clock.monotonic(), 4000);
+  fenced.attributes({});
+  t.strictSame(told, ['pause', 'end']);
+  await making;
+  held.stop();
+});
