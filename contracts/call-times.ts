@@ -86,9 +86,17 @@ export const CALL_ORDER: readonly Before[] = [
   before(['heartbeatMs', 'heartbeatMs'], 'silentMs', 'one heartbeat that fails silences nobody'),
   before('silentMs', 'leaseMs', 'who may be taken over has fallen silent'),
   before('aloneSilentMs', 'aloneLeaseMs', 'who may be taken over has fallen silent'),
-  before('leaseMs', 'goneMs', 'a client whose node has died is not given up before another may take its call over'),
+  before(
+    'leaseMs',
+    'goneMs',
+    'a client whose node has died is not given up before another may take its call over',
+  ),
   before(['aloneLeaseMs', 'takeoverMs'], 'returnMs', 'a lost call can be taken over before it is ended'),
-  before('goneMs', 'returnMs', 'who was lost with his node has as long to return as one who lost his network'),
+  before(
+    'goneMs',
+    'returnMs',
+    'who was lost with his node has as long to return as one who lost his network',
+  ),
   before(
     'goneMs',
     'connectMs',

@@ -20,7 +20,7 @@ export const PERMISSIONS = {
   catalogue: { roles: ['speech', 'read'], what: 'read voices, models and what is left of the quota' },
   sessions: { roles: ['sessions'], what: 'create and end sessions, start and cancel runs of tests' },
   records: { roles: ['sessions', 'read'], what: 'read sessions, their recordings, and tests' },
-  read: { roles: ['read'], what: 'read agents, versions, tools, knowledge sources and metrics' },
+  read: { roles: ['read'], what: 'read agents, versions, tools, knowledge sources, metrics and nodes' },
   manage: { roles: [], what: 'change anything else' },
 } as const satisfies Record<string, PermissionRow>;
 

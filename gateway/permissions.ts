@@ -143,7 +143,7 @@ const MEDIA: Rows = {
 
 /** For who operates the gateways, and by the signature of one of them. */
 const NODES: Rows = {
-  'GET /nodes': 'manage',
+  'GET /nodes': 'read',
   'SOCKET /nodes/signal': 'open',
 };
 

@@ -74,7 +74,9 @@ function opened(socket: WebSocket): Promise<void> {
       reject(refusalOf(response.statusCode ?? 0, response.headers['retry-after']));
     });
     socket.on('error', (cause) =>
-      reject(new ServiceError('transport_failed', { message: 'The node of the call does not answer', cause })),
+      reject(
+        new ServiceError('transport_failed', { message: 'The node of the call does not answer', cause }),
+      ),
     );
   });
 }
@@ -106,64 +108,72 @@ function carry(socket: WebSocket, link: SignalLink): SignalEnd {
   };
 }
 
-export function createNodeRelay(parts: RelayParts): NodeRelay {
-  const { key, installation, nodes, near, clock, log } = parts;
+type Asked = Omit<RelayClaims, 'digest'>;
 
-  async function far(url: string, asked: Omit<RelayClaims, 'digest'>, how: SignalConnect): Promise<Connect> {
-    const first = introduce(how);
-    const { to, wants, sessionId, use } = asked;
-    const claims = { to, wants, sessionId, use, digest: digestOf(first) };
-    const socket = new WebSocket(`${url.replace(/^http/, 'ws')}${RELAY_PATH}`, {
-      headers: { authorization: signed(key, claims, clock) },
-      handshakeTimeout: relayMs,
-      perMessageDeflate: false,
-      maxPayload: waitingBytes,
-    });
-    await opened(socket);
-    socket.send(first);
-    // Nothing is read before there is somebody to read it to; a client that has gone meanwhile never comes.
-    socket.pause();
-    const giveUp = clock.after(relayMs, () => socket.terminate());
-    watch(socket);
-    return (link) => {
-      giveUp();
-      const end = carry(socket, link);
-      socket.resume();
-      return end;
-    };
-  }
-
-  const hasRoom = (node: NodeRecord): node is NodeRecord & { readonly url: string } =>
-    node.url !== null && node.installation !== null && stateOf(node) === 'up' && node.installation !== installation;
-
-  async function roomy(): Promise<readonly (NodeRecord & { readonly url: string })[]> {
-    const known = await nodes.list();
-    return known
-      .filter(hasRoom)
-      .sort((a, b) => a.calls - b.calls)
-      .slice(0, MOST_TRIES);
-  }
-
-  return {
-    async toOwner(owner, { sessionId, use, how }) {
-      const { url, installation: to } = owner;
-      if (to === null || url === null || to === installation)
-        return (link) => near.connect(owner.address, sessionId, how, link);
-      return far(url, { to, wants: 'owner', sessionId, use }, how);
-    },
-    async toRoom({ sessionId, use, how }) {
-      for (const { id, url, installation: to } of await roomy()) {
-        try {
-          return await far(url, { to: to ?? '', wants: 'room', sessionId, use }, how);
-        } catch (error) {
-          if (error instanceof ServiceError && error.code === 'invalid_key') throw error;
-          log.warn({ err: error, node: id }, 'a node did not take a call');
-        }
-      }
-      throw new ServiceError('overloaded', {
-        message: 'No node has a place for this call, try again later',
-        retryAfter: LIMITS.http.drainRetrySeconds,
-      });
-    },
+/** Resolves when the other node has let the client in. Errors: those of `opened`. */
+async function far(url: string, asked: Asked, how: SignalConnect, parts: RelayParts): Promise<Connect> {
+  const { key, clock } = parts;
+  const first = introduce(how);
+  const socket = new WebSocket(`${url.replace(/^http/, 'ws')}${RELAY_PATH}`, {
+    headers: { authorization: signed(key, { ...asked, digest: digestOf(first) }, clock) },
+    handshakeTimeout: relayMs,
+    perMessageDeflate: false,
+    maxPayload: waitingBytes,
+  });
+  await opened(socket);
+  socket.send(first);
+  // Nothing is read before there is somebody to read it to; a client that has gone meanwhile never comes.
+  socket.pause();
+  const giveUp = clock.after(relayMs, () => socket.terminate());
+  watch(socket);
+  return (link) => {
+    giveUp();
+    const end = carry(socket, link);
+    socket.resume();
+    return end;
   };
 }
+
+interface Roomy extends NodeRecord {
+  readonly url: string;
+  readonly installation: string;
+}
+
+/** Nodes of other installations that have room, those with the fewest calls first. */
+async function roomy({ nodes, installation }: RelayParts): Promise<readonly Roomy[]> {
+  const hasRoom = (node: NodeRecord): node is Roomy =>
+    node.url !== null &&
+    node.installation !== null &&
+    node.installation !== installation &&
+    stateOf(node) === 'up';
+  const known = await nodes.list();
+  return known
+    .filter(hasRoom)
+    .sort((a, b) => a.calls - b.calls)
+    .slice(0, MOST_TRIES);
+}
+
+const noRoom = (): ServiceError =>
+  new ServiceError('overloaded', {
+    message: 'No node has a place for this call, try again later',
+    retryAfter: LIMITS.http.drainRetrySeconds,
+  });
+
+export const createNodeRelay = (parts: RelayParts): NodeRelay => ({
+  async toOwner({ address, url, installation: to }, { sessionId, use, how }) {
+    const isNear = to === null || url === null || to === parts.installation;
+    if (isNear) return (link) => parts.near.connect(address, sessionId, how, link);
+    return far(url, { to, wants: 'owner', sessionId, use }, how, parts);
+  },
+  async toRoom({ sessionId, use, how }) {
+    for (const { id, url, installation: to } of await roomy(parts)) {
+      try {
+        return await far(url, { to, wants: 'room', sessionId, use }, how, parts);
+      } catch (error) {
+        if (error instanceof ServiceError && error.code === 'invalid_key') throw error;
+        parts.log.warn({ err: error, node: id }, 'a node did not take a call');
+      }
+    }
+    throw noRoom();
+  },
+});

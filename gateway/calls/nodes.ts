@@ -64,7 +64,9 @@ const ROWS: readonly Row<NodeParts, Caller>[] = [
     description: {
       summary: 'Gateway processes that share the database',
       tags: ['Operation'],
-      responses: { 200: { description: 'All of them, the oldest first', content: { 'application/json': NodeList } } },
+      responses: {
+        200: { description: 'All of them, the oldest first', content: { 'application/json': NodeList } },
+      },
     },
   },
 ];
@@ -117,7 +119,10 @@ class RelayedSocket implements SocketEvents {
     this.#giveUp();
     const how = introducedBy(frame, this.claims);
     const { socket } = this;
-    const link = { send: (each: Uint8Array | string) => socket.send(each), close: () => socket.close('normal') };
+    const link = {
+      send: (each: Uint8Array | string) => socket.send(each),
+      close: () => socket.close('normal'),
+    };
     this.#end = how && this.connect(how, link);
     if (!this.#end) socket.close('normal');
   }

@@ -40,7 +40,7 @@ const RECOVERIES: Readonly<Record<Language, string>> = {
   zh: '抱歉，刚才断线了一会儿。',
   ko: '죄송합니다, 잠시 연결이 끊겼습니다.',
   es: 'Perdone, he perdido la conexión un momento.',
-  fr: "Excusez-moi, je vous ai perdu un instant.",
+  fr: 'Excusez-moi, je vous ai perdu un instant.',
   de: 'Entschuldigung, ich habe Sie einen Moment lang verloren.',
 };
 

@@ -53,7 +53,8 @@ export function beginningOf(session: RunningSession, settings: AgentSettings, no
 
 /** Numbers of segments that the client's screen has not had: there are fewer than ten a second. */
 export function firstSegments({ record: { startedAt }, said }: RunningSession, now: Date) {
-  const first = said && startedAt ? 1 + Math.max(0, Math.ceil((now.getTime() - startedAt.getTime()) / 100)) : 1;
+  const first =
+    said && startedAt ? 1 + Math.max(0, Math.ceil((now.getTime() - startedAt.getTime()) / 100)) : 1;
   return { user: first, agent: first };
 }
 
@@ -76,7 +77,12 @@ function toldOf(items: readonly SessionItem[]): readonly (ChatMessage | Calls)[]
       if (!filler && !background && !echo) told.push({ role, content });
     } else if (item.type === 'tool_call') {
       const { callId: id, toolName: name, input } = item;
-      const step: Calls = { role: 'calls', content: '', calls: [{ id, name, arguments: input }], told: new Map() };
+      const step: Calls = {
+        role: 'calls',
+        content: '',
+        calls: [{ id, name, arguments: input }],
+        told: new Map(),
+      };
       byCall.set(id, step);
       told.push(step);
     } else byCall.get(item.callId)?.told.set(item.callId, answerOf(item).slice(0, TOLD));

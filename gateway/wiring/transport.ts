@@ -87,7 +87,8 @@ function callParts(
 }
 
 async function embedded(options: TransportOptions): Promise<OpenTransport> {
-  const { config, children, sessions, platform, recordings, address, node, installation, clock, log } = options;
+  const { config, children, sessions, platform, recordings, address, node, installation, clock, log } =
+    options;
   const { runs } = sessions;
   const { callPlaces: places } = config;
   const secret = Buffer.from(platform.secrets.key('join tokens')).toString('hex');

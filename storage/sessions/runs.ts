@@ -67,7 +67,11 @@ const sessionOf = ({ plan, ...row }: Row & { readonly plan: SessionPlan }): Runn
 
 type Outcome = Awaited<ReturnType<SessionRuns['takeOver']>>;
 
-async function join(sql: Sql, id: string, processId: string): Promise<Exclude<Outcome, { owner: CallOwner }>> {
+async function join(
+  sql: Sql,
+  id: string,
+  processId: string,
+): Promise<Exclude<Outcome, { owner: CallOwner }>> {
   const [row] = await spend(sql, id, processId);
   // One that is free again by now was not when it was asked for.
   return row ? sessionOf(row) : { refused: (await refusalOf(sql, id)) ?? 'used' };
@@ -171,9 +175,7 @@ function startUpkeep(parts: SessionRunsParts): (() => void)[] {
 }
 
 /** The runs of one process, which is a node (../nodes.ts). `stop` ends its work. */
-export async function createSessionRuns(
-  parts: SessionRunsParts,
-): Promise<SessionRuns & { stop(): void }> {
+export async function createSessionRuns(parts: SessionRunsParts): Promise<SessionRuns & { stop(): void }> {
   const { database, processId, log } = parts;
   const { sql, events } = database;
   const owned = new OwnedSessions(sql, log);

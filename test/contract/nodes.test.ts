@@ -9,7 +9,7 @@ import { digestOf, type RelayClaims, signed } from '../../gateway/calls/node-cla
 import { createSecrets } from '../../storage/secrets.js';
 import { client } from '../fixtures/agents.js';
 import { Caller, letGo } from '../fixtures/caller.js';
-import { type Invite, MEDIA, messagesOf, shownBy, Talks } from '../fixtures/conversation.js';
+import { type Invite, MEDIA, type Meeting, messagesOf, shownBy, Talks } from '../fixtures/conversation.js';
 import { type Gateway, startGateway, TEST_SECRET } from '../fixtures/gateway.js';
 import { startPostgres } from '../fixtures/postgres.js';
 import { addressOf } from '../fixtures/signalling.js';
@@ -22,7 +22,13 @@ const shared = { DATABASE_URL: postgres.url };
 const talks = await Talks.start(t, { ...shared, CALL_PLACES: '1' });
 const { model, gateway: first } = talks;
 model.answer(() => 'Yes.');
-const second = await startGateway({ ...MEDIA, ...shared, LLM_BASE_URL: model.url, LOG_LEVEL: 'warn', CALL_PLACES: '2' });
+const second = await startGateway({
+  ...MEDIA,
+  ...shared,
+  LLM_BASE_URL: model.url,
+  LOG_LEVEL: 'warn',
+  CALL_PLACES: '2',
+});
 t.teardown(() => second.stop());
 
 const SORRY = 'Sorry, I lost you for a moment.';
@@ -51,7 +57,10 @@ async function ownerOf({ session_id: id }: Invite): Promise<string | undefined> 
 }
 
 /** What a handshake is answered: 101, or the status of the refusal and its `Retry-After`. */
-function handshake(address: string, headers: Record<string, string> = {}): Promise<[number, string | undefined]> {
+function handshake(
+  address: string,
+  headers: Record<string, string> = {},
+): Promise<[number, string | undefined]> {
   const socket = new WebSocket(address, { headers });
   return new Promise((resolve, reject) => {
     socket.once('unexpected-response', (_, response) => {
@@ -63,6 +72,17 @@ function handshake(address: string, headers: Record<string, string> = {}): Promi
       resolve([101, undefined]);
     });
     socket.once('error', reject);
+  });
+}
+
+/** A caller whose call is at the first node: what has just ended there may take its place for a moment. */
+async function meetAtFirst(config: object = {}): Promise<Meeting> {
+  return until('a call begins at the first node', async () => {
+    const meeting = await talks.meet({ ...config });
+    if ((await ownerOf(meeting.invite)) === first.base) return meeting;
+    meeting.caller.hangUp();
+    await talks.ended(meeting.invite);
+    return undefined;
   });
 }
 
@@ -84,31 +104,39 @@ t.test('nodes know of one another, and tell who operates them', async (t) => {
   });
 });
 
-t.test('a full node gives a call to one with room; where none has any, it is 503 with Retry-After', async (t) => {
-  const agent = await talks.agent();
-  const invites: Invite[] = [];
-  for (let count = 0; count < 4; count++) invites.push(await talks.session(agent));
-  const callers: Caller[] = [];
-  for (const invite of invites.slice(0, 3)) {
-    callers.push(await Caller.join(invite));
-    const calls = callers.length;
-    await until('both say what they have', async () => {
-      const listed = await nodes();
-      return listed.reduce((sum, node) => sum + node.calls, 0) === calls;
-    });
-  }
-  t.strictSame(await Promise.all(invites.map(ownerOf)), [first.base, second.base, second.base, undefined]);
-  t.strictSame((await nodes()).map(({ state }) => state), ['full', 'full']);
-  t.strictSame(await handshake(addressOf(invites[3]!)), [503, '5']);
-  for (const caller of callers) caller.hangUp();
-  for (const invite of invites.slice(0, 3)) t.match(await talks.ended(invite), { ended_reason: 'hangup' });
-  await until('there is room', async () => (await nodes()).every(({ state, calls }) => state === 'up' && calls === 0));
-  t.equal((await handshake(addressOf(invites[3]!)))[0], 101, 'its token was not spent');
-  await client(second.base)(`sessions/${invites[3]!.session_id}/end`, { method: 'POST' });
-});
+t.test(
+  'a full node gives a call to one with room; where none has any, it is 503 with Retry-After',
+  async (t) => {
+    const agent = await talks.agent();
+    const invites: Invite[] = [];
+    for (let count = 0; count < 4; count++) invites.push(await talks.session(agent));
+    const callers: Caller[] = [];
+    for (const invite of invites.slice(0, 3)) {
+      callers.push(await Caller.join(invite));
+      const calls = callers.length;
+      await until('both say what they have', async () => {
+        const listed = await nodes();
+        return listed.reduce((sum, node) => sum + node.calls, 0) === calls;
+      });
+    }
+    t.strictSame(await Promise.all(invites.map(ownerOf)), [first.base, second.base, second.base, undefined]);
+    t.strictSame(
+      (await nodes()).map(({ state }) => state),
+      ['full', 'full'],
+    );
+    t.strictSame(await handshake(addressOf(invites[3]!)), [503, '5']);
+    for (const caller of callers) caller.hangUp();
+    for (const invite of invites.slice(0, 3)) t.match(await talks.ended(invite), { ended_reason: 'hangup' });
+    await until('there is room', async () =>
+      (await nodes()).every(({ state, calls }) => state === 'up' && calls === 0),
+    );
+    t.equal((await handshake(addressOf(invites[3]!)))[0], 101, 'its token was not spent');
+    await client(second.base)(`sessions/${invites[3]!.session_id}/end`, { method: 'POST' });
+  },
+);
 
 t.test('a client that reaches another node than its call’s is carried there', async (t) => {
-  const meeting = await talks.meet();
+  const meeting = await meetAtFirst();
   const { caller, invite } = meeting;
   await caller.resume(socketOf(second));
   await talks.tell(meeting, 'hello there');
@@ -118,34 +146,35 @@ t.test('a client that reaches another node than its call’s is carried there', 
   t.match(await talks.ended(invite), { ended_reason: 'hangup' });
 });
 
-t.test('relayed requests are for nodes only: none that is forged, late, replayed or sent in circles', async (t) => {
-  await until('the first has room', async () => (await nodeOf(first))?.state === 'up');
-  const { invite, caller } = await talks.meet();
-  const key = createSecrets(TEST_SECRET).key('signalling between nodes');
-  const [{ installation: to }] = await sql<[{ installation: string }]>`
+t.test(
+  'relayed requests are for nodes only: none that is forged, late, replayed or sent in circles',
+  async (t) => {
+    const { invite, caller } = await meetAtFirst();
+    const key = createSecrets(TEST_SECRET).key('signalling between nodes');
+    const [{ installation: to }] = await sql<[{ installation: string }]>`
     select installation from session_owners where url = ${second.base}`;
-  const claims: RelayClaims = {
-    ...{ to, wants: 'owner', sessionId: invite.session_id, use: 'rejoin', digest: digestOf('{}') },
-  };
-  const ask = async (authorization: string): Promise<number> =>
-    (await handshake(`${socketOf(second)}/nodes/signal`, { authorization }))[0];
-  const now = systemClock.now();
-  t.equal(await ask('Node x.y'), 403, 'forged');
-  t.equal(await ask(signed(key, claims, { now: () => now - 60_000 })), 403, 'late');
-  t.equal(await ask(signed(key, { ...claims, to: 'elsewhere' }, systemClock)), 403, 'meant for another');
-  const good = signed(key, claims, systemClock);
-  t.equal(await ask(good), 409, 'the call is another node’s, and a relayed client is not relayed again');
-  t.equal(await ask(good), 403, 'replayed');
-  t.equal(await ownerOf(invite), first.base);
-  caller.hangUp();
-  await talks.ended(invite);
-});
+    const claims: RelayClaims = {
+      ...{ to, wants: 'owner', sessionId: invite.session_id, use: 'rejoin', digest: digestOf('{}') },
+    };
+    const ask = async (authorization: string): Promise<number> =>
+      (await handshake(`${socketOf(second)}/nodes/signal`, { authorization }))[0];
+    const now = systemClock.now();
+    t.equal(await ask('Node x.y'), 403, 'forged');
+    t.equal(await ask(signed(key, claims, { now: () => now - 60_000 })), 403, 'late');
+    t.equal(await ask(signed(key, { ...claims, to: 'elsewhere' }, systemClock)), 403, 'meant for another');
+    const good = signed(key, claims, systemClock);
+    t.equal(await ask(good), 409, 'the call is another node’s, and a relayed client is not relayed again');
+    t.equal(await ask(good), 403, 'replayed');
+    t.equal(await ownerOf(invite), first.base);
+    caller.hangUp();
+    await talks.ended(invite);
+  },
+);
 
 const HELLO = { prompt: { first_message_mode: 'fixed', first_message: 'Good day.' } };
 
 t.test('a node that stood still falls silent: its call is another’s by then (SIGSTOP)', async (t) => {
-  await until('the first has room', async () => (await nodeOf(first))?.state === 'up');
-  const meeting = await talks.meet(HELLO);
+  const meeting = await meetAtFirst(HELLO);
   const { caller, invite } = meeting;
   await until('the agent greets', () => shownBy(caller, 'agent').includes('Good day.'));
   await talks.tell(meeting, 'hello there');
@@ -158,8 +187,11 @@ t.test('a node that stood still falls silent: its call is another’s by then (S
   await until('it knows that it was taken for dead', () => first.stderr().includes('taken for dead'));
   await until('it is a node without calls', async () => (await nodeOf(first))?.calls === 0);
   const since = performance.now();
-  await talks.tell({ ...meeting, record: meeting.record }, 'once again');
-  await until('the agent answers', () => shownBy(caller, 'agent').filter((text) => text === 'Yes.').length === 2);
+  await talks.tell(meeting, 'once again');
+  await until(
+    'the agent answers',
+    () => shownBy(caller, 'agent').filter((text) => text === 'Yes.').length === 2,
+  );
   t.ok(caller.audible(since).length > 0);
   const other = client(second.base);
   const { body } = await other(`sessions/${invite.session_id}`);
@@ -176,21 +208,19 @@ t.test('a node that stood still falls silent: its call is another’s by then (S
 });
 
 t.test('a call goes on at another node when its own is killed (SIGKILL), and ends once', async (t) => {
-  const agent = await talks.agent({
+  const { caller, invite } = await meetAtFirst({
     ...HELLO,
-    conversation: { eagerness: 'eager', recovery_mode: 'fixed', recovery_message: 'Here again.' },
+    conversation: { recovery_mode: 'fixed', recovery_message: 'Here again.' },
     webhooks: { post_call: [{ url: 'https://hooks.example.com/' }] },
   });
-  const invite = await talks.session(agent);
-  const caller = await Caller.join(invite);
   await until('the greeting is kept', async () => messagesOf(await talks.record(invite)).length === 1);
-  t.equal(await ownerOf(invite), first.base);
   first.kill('SIGKILL');
   await first.exited;
   await returns(caller, second);
   await until('the agent is back', () => shownBy(caller, 'agent').includes('Here again.'));
   const call = client(second.base);
-  const read = async () => (await call(`sessions/${invite.session_id}`)).body as unknown as ReturnType<Talks['record']>;
+  const read = async () =>
+    (await call(`sessions/${invite.session_id}`)).body as unknown as ReturnType<Talks['record']>;
   await until('the dead one is no node any more', async () => (await nodes()).length === 1);
   caller.hangUp();
   const record = await until('it has ended', async () => {
@@ -199,6 +229,7 @@ t.test('a call goes on at another node when its own is killed (SIGKILL), and end
   });
   t.equal(record.ended_reason, 'hangup');
   t.strictSame(messagesOf(record), ['assistant: Good day.', 'assistant: Here again.']);
-  const told = await sql`select from deliveries where session_id = ${invite.session_id} and event = 'call.ended'`;
+  const told =
+    await sql`select from deliveries where session_id = ${invite.session_id} and event = 'call.ended'`;
   t.equal(told.length, 1);
 });

@@ -48,10 +48,19 @@ t.test('forged requests are refused', async (t) => {
     `Node ${other}.${signature}`,
     signed(randomBytes(32), CLAIMS, clock),
   ];
-  for (const header of forged) t.equal(refusal(() => door.admit(header)), '403 Nodes only', String(header));
+  for (const header of forged)
+    t.equal(
+      refusal(() => door.admit(header)),
+      '403 Nodes only',
+      String(header),
+    );
   const empty = Buffer.from('[]').toString('base64url');
   const ours = createHmac('sha256', key).update(empty).digest('base64url');
-  t.match(refusal(() => door.admit(`Node ${empty}.${ours}`)), '403', 'of another version');
+  t.match(
+    refusal(() => door.admit(`Node ${empty}.${ours}`)),
+    '403',
+    'of another version',
+  );
   t.ok(door.admit(good), 'and the real one is not used up by them');
 });
 
@@ -59,31 +68,52 @@ t.test('replayed requests are refused, as long as they would count', async (t) =
   const { clock, gate: door } = gate();
   const header = signed(key, CLAIMS, clock);
   door.admit(header);
-  t.equal(refusal(() => door.admit(header)), '403 Used already');
+  t.equal(
+    refusal(() => door.admit(header)),
+    '403 Used already',
+  );
   clock.advance(LIMITS.node.clockMs);
-  t.equal(refusal(() => door.admit(header)), '403 Used already');
+  t.equal(
+    refusal(() => door.admit(header)),
+    '403 Used already',
+  );
   clock.advance(1);
-  t.match(refusal(() => door.admit(header)), '403 Signed too long ago');
+  t.match(
+    refusal(() => door.admit(header)),
+    '403 Signed too long ago',
+  );
 });
 
 t.test('late requests, and those of a clock that is ahead, are refused', async (t) => {
   const { clock, gate: door } = gate();
   const header = signed(key, CLAIMS, clock);
   const early = signed(key, CLAIMS, { now: () => clock.now() + LIMITS.node.clockMs + 1 });
-  t.match(refusal(() => door.admit(early)), '403 Signed too long ago');
+  t.match(
+    refusal(() => door.admit(early)),
+    '403 Signed too long ago',
+  );
   clock.advance(LIMITS.node.clockMs + 1);
-  t.match(refusal(() => door.admit(header)), '403 Signed too long ago');
+  t.match(
+    refusal(() => door.admit(header)),
+    '403 Signed too long ago',
+  );
 });
 
 t.test('a request to another installation is refused', async (t) => {
   const { clock, gate: door } = gate();
-  t.match(refusal(() => door.admit(signed(key, { ...CLAIMS, to: 'there' }, clock))), '403 Meant for another');
+  t.match(
+    refusal(() => door.admit(signed(key, { ...CLAIMS, to: 'there' }, clock))),
+    '403 Meant for another',
+  );
 });
 
 t.test('numbers that are remembered are bounded, and those of the past are forgotten', async (t) => {
   const { clock, gate: door } = gate();
   for (let count = 0; count < LIMITS.node.nonces; count++) door.admit(signed(key, CLAIMS, clock));
-  t.match(refusal(() => door.admit(signed(key, CLAIMS, clock))), '503');
+  t.match(
+    refusal(() => door.admit(signed(key, CLAIMS, clock))),
+    '503',
+  );
   clock.advance(LIMITS.node.clockMs + 1);
   t.ok(door.admit(signed(key, CLAIMS, clock)));
 });
