@@ -8,6 +8,7 @@ import type { Caller, KeyAuthority } from '../../contracts/ports/identity.js';
 import { NODE_STATES, type NodeRecord, type Nodes, stateOf } from '../../contracts/ports/nodes.js';
 import { Type } from '../../contracts/schemas/type.js';
 import { nativeError } from '../server/native-error.js';
+import { failuresAs } from '../server/openapi-errors.js';
 import type { Dialect, HttpRequest, Socket, SocketEvents, SocketRoute } from '../server/port.js';
 import { json } from '../server/replies.js';
 import { keyedRoutes, type Row } from '../server/routes.js';
@@ -55,6 +56,8 @@ const shown = (node: NodeRecord) => ({
   seen_at: node.seenAt.toISOString(),
 });
 
+const failures = failuresAs(Type.Object({ status: Type.Integer(), message: Type.String() }));
+
 const ROWS: readonly Row<NodeParts, Caller>[] = [
   {
     method: 'GET',
@@ -66,6 +69,7 @@ const ROWS: readonly Row<NodeParts, Caller>[] = [
       tags: ['Operation'],
       responses: {
         200: { description: 'All of them, the oldest first', content: { 'application/json': NodeList } },
+        ...failures(401),
       },
     },
   },
