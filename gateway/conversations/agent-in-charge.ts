@@ -6,7 +6,7 @@ import type { AgentSettings } from '../../actors/agent/settings.js';
 import { takenOver } from '../../contracts/agent-plan.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { PublishedAgents } from '../../contracts/ports/agents.js';
-import type { SessionPlan, SessionRecord } from '../../contracts/ports/sessions.js';
+import type { RunningSession, SessionPlan, SessionRecord } from '../../contracts/ports/sessions.js';
 import type { Detector } from '../../contracts/ports/turns.js';
 import { excuseIn, warningIn } from './lines.js';
 import { reachableFrom } from './reachable.js';
@@ -14,9 +14,8 @@ import { fillerOf, settingsOf } from './settings.js';
 import type { AgentVoice } from './utterance.js';
 
 /** What a conversation knows of its session: one of a test has no record. */
-export interface HostedSession {
-  readonly record: Pick<SessionRecord, 'workspaceId'>;
-  readonly plan: SessionPlan;
+export interface HostedSession extends Omit<RunningSession, 'record'> {
+  readonly record: Pick<SessionRecord, 'workspaceId'> & Partial<Pick<SessionRecord, 'startedAt'>>;
 }
 
 export interface AgentParts {

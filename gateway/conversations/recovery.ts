@@ -7,7 +7,7 @@ import { isPlainObject } from '../../contracts/plain-object.js';
 import type { PublishedAgents } from '../../contracts/ports/agents.js';
 import type { ChatMessage } from '../../contracts/ports/chat.js';
 import type { RunningSession, SessionItem } from '../../contracts/ports/sessions.js';
-import { AgentInCharge, type AgentParts } from './agent-in-charge.js';
+import { AgentInCharge, type AgentParts, type HostedSession } from './agent-in-charge.js';
 import { parseArguments } from './arguments.js';
 import type { Before, Calls } from './dialogue.js';
 import { recoveryOf } from './settings.js';
@@ -39,7 +39,7 @@ export async function withAgentInCharge(
 }
 
 /** How the agent of that session begins: it greets, or says that it is back and has the time that is left. */
-export function beginningOf(session: RunningSession, settings: AgentSettings, now: Date): AgentSettings {
+export function beginningOf(session: HostedSession, settings: AgentSettings, now: Date): AgentSettings {
   const { record, plan, inCharge = plan, said } = session;
   if (!said) return settings;
   const text = recoveryOf(inCharge.config);
@@ -52,7 +52,7 @@ export function beginningOf(session: RunningSession, settings: AgentSettings, no
 }
 
 /** Numbers of segments that the client's screen has not had: there are fewer than ten a second. */
-export function firstSegments({ record: { startedAt }, said }: RunningSession, now: Date) {
+export function firstSegments({ record: { startedAt }, said }: HostedSession, now: Date) {
   const first =
     said && startedAt ? 1 + Math.max(0, Math.ceil((now.getTime() - startedAt.getTime()) / 100)) : 1;
   return { user: first, agent: first };

@@ -232,26 +232,32 @@ t.test('nothing is left at the workers', async () => {
   await talks.untilNoCalls();
 });
 
-t.test('a gateway that stops gives calls to another, and serves one that goes on until its end', async (t) => {
-  const call = client(other.base);
-  const agentId = await makeAgent(call, { config: { prompt: { first_message_mode: 'off' } } });
-  const sessions = await Promise.all([1, 2].map(() => call('sessions', { body: { agent_id: agentId } })));
-  const [first, second] = sessions.map(({ body }) => body as unknown as Invite) as [Invite, Invite];
-  const caller = await Caller.join(first);
-  other.kill('SIGTERM');
-  await until('others know', async () => (await sql`select from session_owners where draining`).length === 1);
-  const elsewhere = await Caller.join(second);
-  const [owner] = await sql`
+t.test(
+  'a gateway that stops gives calls to another, and serves one that goes on until its end',
+  async (t) => {
+    const call = client(other.base);
+    const agentId = await makeAgent(call, { config: { prompt: { first_message_mode: 'off' } } });
+    const sessions = await Promise.all([1, 2].map(() => call('sessions', { body: { agent_id: agentId } })));
+    const [first, second] = sessions.map(({ body }) => body as unknown as Invite) as [Invite, Invite];
+    const caller = await Caller.join(first);
+    other.kill('SIGTERM');
+    await until(
+      'others know',
+      async () => (await sql`select from session_owners where draining`).length === 1,
+    );
+    const elsewhere = await Caller.join(second);
+    const [owner] = await sql`
     select o.draining from sessions s join session_owners o on o.process_id = s.owner_id where s.id = ${second.session_id}`;
-  t.strictSame(owner, { draining: false });
-  elsewhere.hangUp();
-  t.match(await call('sessions'), { status: 503 }, 'and all else that is not of calls');
-  await caller.rejoin();
-  caller.send({ type: 'user.message', text: 'Are you there?', audio: false });
-  await until('its client may return, and is answered', () => shownBy(caller, 'agent').length > 0);
-  const { status } = await call(`sessions/${first.session_id}/end`, { method: 'POST' });
-  t.equal(status, 204);
-  t.equal(await other.exited, 0);
-  t.match(await talks.ended(first), { status: 'completed', ended_reason: 'ended_by_api' });
-  caller.drop();
-});
+    t.strictSame(owner, { draining: false });
+    elsewhere.hangUp();
+    t.match(await call('sessions'), { status: 503 }, 'and all else that is not of calls');
+    await caller.rejoin();
+    caller.send({ type: 'user.message', text: 'Are you there?', audio: false });
+    await until('its client may return, and is answered', () => shownBy(caller, 'agent').length > 0);
+    const { status } = await call(`sessions/${first.session_id}/end`, { method: 'POST' });
+    t.equal(status, 204);
+    t.equal(await other.exited, 0);
+    t.match(await talks.ended(first), { status: 'completed', ended_reason: 'ended_by_api' });
+    caller.drop();
+  },
+);
