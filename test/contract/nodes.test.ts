@@ -178,7 +178,9 @@ t.test('a node that stood still falls silent: its call is another’s by then (S
   const { caller, invite } = meeting;
   await until('the agent greets', () => shownBy(caller, 'agent').includes('Good day.'));
   await talks.tell(meeting, 'hello there');
-  await until('the agent answers', () => shownBy(caller, 'agent').includes('Yes.'));
+  await until('the answer is kept', async () =>
+    messagesOf(await talks.record(invite)).includes('assistant: Yes.'),
+  );
   first.kill('SIGSTOP');
   await returns(caller, second);
   await until('the agent is back', () => shownBy(caller, 'agent').includes(SORRY));
@@ -196,6 +198,7 @@ t.test('a node that stood still falls silent: its call is another’s by then (S
   const other = client(second.base);
   const { body } = await other(`sessions/${invite.session_id}`);
   t.equal(body['status'], 'active');
+  await until('it is kept', async () => messagesOf(await talks.record(invite)).length >= 6);
   caller.hangUp();
   const record = await talks.ended(invite);
   const said = messagesOf(record);
