@@ -12,11 +12,14 @@ import type { OpenMcp } from '../../contracts/ports/mcp.js';
 import type { Outbound } from '../../contracts/ports/outbound.js';
 import type { EndedReason, RunningSession, SessionRuns } from '../../contracts/ports/sessions.js';
 import type { Speech, SpeechOptions, Transcription } from '../../contracts/ports/speech.js';
+import type { TokenCounter } from '../../contracts/ports/tokens.js';
 import type { ToolCredentials } from '../../contracts/ports/tools.js';
 import type { TurnListening } from '../../contracts/ports/turns.js';
 import type { ClosedBy } from '../conversations/closing.js';
 import type { CallMetrics } from './call-metrics.js';
-import { Conversation, type ConversationParts } from '../conversations/conversation.js';
+import { CallTrace } from './call-trace.js';
+import { Conversation } from '../conversations/conversation.js';
+import type { ConversationParts } from '../conversations/conversation-parts.js';
 
 export interface CallParts {
   readonly runs: SessionRuns;
@@ -25,13 +28,14 @@ export interface CallParts {
   /** Where a model hears ends of turns. */
   readonly turns: TurnListening | undefined;
   readonly chat: ChatModel;
+  readonly tokens: Pick<TokenCounter, 'count'>;
   readonly knowledge: KnowledgeSearch;
   readonly outbound: Outbound;
   readonly credentials: ToolCredentials;
   readonly mcp: OpenMcp;
   readonly agents: Pick<PublishedAgents, 'version'>;
   readonly admission: Pick<Admission, 'use'>;
-  readonly metrics: Pick<CallMetrics, 'started' | 'ended'>;
+  readonly metrics: Pick<CallMetrics, 'started' | 'ended' | 'turn'>;
   /** How calls are carried, for the log. */
   readonly carrier: 'embedded' | 'livekit';
   readonly clock: Clock;
@@ -63,6 +67,7 @@ export class OwnedCall {
   /** When the user was connected first. */
   #since: number | undefined;
   #closedBy: ClosedBy | undefined;
+  #trace: CallTrace | undefined;
   /** The turn that was recorded last. */
   #turns = 0;
 
@@ -100,7 +105,9 @@ export class OwnedCall {
 
   /** The user is connected for the first time. */
   protected connected(): void {
-    this.#since = this.parts.clock.monotonic();
+    const { clock } = this.parts;
+    this.#since = clock.monotonic();
+    this.#trace = new CallTrace(this.id, this.session.record.agentId, new Date(clock.now()));
     this.parts.metrics.started();
     this.parts.log.info(this.#who(), 'call started');
   }
@@ -124,11 +131,16 @@ export class OwnedCall {
         }),
       },
       listening: { transcription, model: DEFAULT_TRANSCRIPTION_MODEL, caller, language, turns: parts.turns },
-      thinking: { chat, knowledge },
+      thinking: { chat, knowledge, tokens: parts.tokens },
       tools: { outbound, credentials, mcp },
       append: (items) => {
         this.#turns = Math.max(this.#turns, ...items.map(({ turnId }) => turnId));
         return runs.append(id, items);
+      },
+      keepTurn: (turn) => runs.keepTurn(id, turn),
+      turnOver: (turn) => {
+        parts.metrics.turn(turn);
+        this.#trace?.turn(turn);
       },
       activate: () => {
         this.connected();
@@ -144,6 +156,7 @@ export class OwnedCall {
       const ms = Math.round(clock.monotonic() - this.#since);
       admission.use(this.session.record.workspaceId, 'conversation_ms', ms);
       metrics.ended(reason);
+      this.#trace?.end(reason, new Date(clock.now()));
       log.info({ ...this.#who(), reason, ms, turns: this.#turns }, 'call ended');
     }
     if (this.#closedBy !== 'unclaimed') await runs.end(this.id, reason);

@@ -3,7 +3,7 @@ import { LIMITS } from '../../contracts/limits.js';
 import type { SessionItem } from '../../contracts/ports/sessions.js';
 import { firstBytes } from '../../contracts/text.js';
 import type { Sql } from '../sql.js';
-import { codeOf } from '../failure.js';
+import { isForeignKey } from '../failure.js';
 
 const cut = (text: string): string => firstBytes(text, LIMITS.session.toolOutputBytes);
 
@@ -19,9 +19,6 @@ function kept(item: SessionItem): SessionItem {
   };
 }
 
-/** Postgres: there is no such row to refer to. */
-const FOREIGN_KEY = '23503';
-
 /** One statement. The last words of a session that has been deleted go with it. */
 export async function appendItems(sql: Sql, sessionId: string, items: readonly SessionItem[]): Promise<void> {
   const rows = items.map(kept).map(({ type, turnId, createdAt, ...content }) => ({
@@ -33,6 +30,6 @@ export async function appendItems(sql: Sql, sessionId: string, items: readonly S
   }));
   if (rows.length === 0) return;
   await sql`insert into session_items ${sql(rows)}`.catch((error: unknown) => {
-    if (codeOf(error) !== FOREIGN_KEY) throw error;
+    if (!isForeignKey(error)) throw error;
   });
 }

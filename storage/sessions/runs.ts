@@ -18,6 +18,7 @@ import { OwnedSessions } from './owned-sessions.js';
 import { appendItems } from './items.js';
 import { columns, recordOf, type Row } from './rows.js';
 import { endOverdue, removeOld } from './sweep.js';
+import { keepTurn } from './turns.js';
 
 export interface SessionRunsParts {
   readonly database: Pick<Database, 'sql' | 'events'>;
@@ -163,6 +164,7 @@ export async function createSessionRuns(
     },
     activate: (id) => activate(sql, id, processId),
     append: (id, items) => appendItems(sql, id, items),
+    keepTurn: (id, turn) => keepTurn(sql, id, turn),
     end: (id, reason) => endSession(sql, id, reason),
     hasEnded: (id) => hasEnded(sql, id),
     owner: (id) => ownerOf(sql, id),

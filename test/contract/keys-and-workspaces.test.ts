@@ -7,9 +7,11 @@ import { systemClock } from '../../contracts/clock.js';
 import { randomIds } from '../../contracts/ids.js';
 import { silentLog } from '../../contracts/log.js';
 import { expiryOf } from '../../gateway/commands/expiry.js';
+import { keepTurn } from '../../storage/sessions/turns.js';
 import { createKey, createKeyAuthority } from '../../storage/keys.js';
 import { operator } from '../fixtures/operator.js';
 import { startPlatform } from '../fixtures/platform.js';
+import { TURN } from '../fixtures/turns.js';
 import { until } from '../fixtures/until.js';
 
 const platform = await startPlatform(t);
@@ -187,6 +189,7 @@ async function fill(key: string, id: string): Promise<{ sessionId: string; recor
   await sql`
     insert into session_items (session_id, type, turn_id, created_at, content)
     values (${session}, 'message', 1, now(), '{}')`;
+  await keepTurn(sql, session, TURN);
   await sql`insert into usage values (${id}, 'conversation_ms', '2026-01-01', 1)`;
   await sql`
     insert into deliveries (workspace_id, session_id, agent_id, event, url, body)

@@ -7,11 +7,13 @@ import { rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import { keepTurn } from '../../storage/sessions/turns.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { removeOld } from '../../storage/sessions/sweep.js';
 import { startGateway, temporaryFolder, TEST_SECRET } from '../fixtures/gateway.js';
 import { type Json, startPlatform } from '../fixtures/platform.js';
 import { operator } from '../fixtures/operator.js';
+import { TURN } from '../fixtures/turns.js';
 import { until } from '../fixtures/until.js';
 
 const platform = await startPlatform(t, { CONCURRENCY: '100' });
@@ -40,6 +42,7 @@ async function leave(id: string, dataDir = gateway.dataDir): Promise<void> {
   await sql`
     insert into session_items (session_id, type, turn_id, created_at, content)
     values (${id}, 'message', 1, now(), '{"role":"user","content":"private"}')`;
+  await keepTurn(sql, id, TURN);
   await sql`
     insert into deliveries (workspace_id, session_id, agent_id, event, url, body, outcome, settled_at)
     values (${platform.workspaceId}, ${id}, ${agentId}, 'call.ended', 'https://a.example/', '{}', 'delivered', now())`;
@@ -62,6 +65,7 @@ const traces = async (id: string): Promise<Record<string, number>> => {
   const tables = {
     sessions: 'id',
     session_items: 'session_id',
+    session_turns: 'session_id',
     deliveries: 'session_id',
     recordings: 'session_id',
   };
@@ -71,7 +75,7 @@ const traces = async (id: string): Promise<Record<string, number>> => {
   });
   return Object.fromEntries(await Promise.all(counts));
 };
-const NONE = { sessions: 0, session_items: 0, deliveries: 0, recordings: 0 };
+const NONE = { sessions: 0, session_items: 0, session_turns: 0, deliveries: 0, recordings: 0 };
 const filesLeft = async (id: string): Promise<boolean> =>
   (await sql`select from deleted_recordings where session_id = ${id}`).length > 0;
 
