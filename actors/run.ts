@@ -36,7 +36,8 @@ export function performing<Host, Effect extends { readonly type: string }>(
   return (effect) => rows[effect.type]?.(host, effect);
 }
 
-function performed<Effect extends { readonly type: string }>(
+/** The functions of a table as one. */
+export function performed<Effect extends { readonly type: string }>(
   effects: Effects<Effect> | Perform<Effect>,
 ): Perform<Effect> {
   if (typeof effects === 'function') return effects;

@@ -239,6 +239,8 @@ export const LIMITS = {
     clientMessages: { burst: 10, perSecond: 2 },
     /** After the end, until when the last words are in the record. */
     lastWordsMs: 2 * SECOND,
+    /** Turns in a post-call event; of more the last. */
+    deliveredTurns: 200,
     /** Attempts at the analysis of an ended conversation. */
     analysisAttempts: 3,
     /** A filter's phone number. */

@@ -1,7 +1,9 @@
-/** Bodies of post-call events (docs/contract/platform.md 6.8). No transcript is in them. */
+/** Bodies of post-call events (docs/contract/platform.md 6.8). No transcript is in them, and no words of a turn. */
+import { LIMITS } from './limits.js';
 import type { DeliveryEvent } from './ports/deliveries.js';
 import { stringify } from './raw-json.js';
 import type { SessionAnalysis, SessionRecord } from './ports/sessions.js';
+import { type CallReport, turnBody, usageReport } from './turn-report.js';
 
 const sessionOf = (record: SessionRecord): object => ({
   id: record.id,
@@ -18,15 +20,27 @@ const sessionOf = (record: SessionRecord): object => ({
   config_hash: record.configHash,
 });
 
-const body = (event: DeliveryEvent, record: SessionRecord, more: object): string =>
-  stringify({ event, session: sessionOf(record), ...more });
+/** Of very many turns the last. */
+const reportOf = (report: CallReport): object => ({
+  turns: report.turns.slice(-LIMITS.session.deliveredTurns).map(turnBody),
+  turns_total: report.turns.length,
+  ...usageReport(report),
+});
+
+const body = (event: DeliveryEvent, record: SessionRecord, report: CallReport, more: object): string =>
+  stringify({ event, session: sessionOf(record), ...more, ...reportOf(report) });
 
 /** `ended_reason` is an open set: hangup, timeout, ended_by_api, error. */
-export const endedBody = (record: SessionRecord): string =>
-  body('call.ended', record, { ended_reason: record.endedReason });
+export const endedBody = (record: SessionRecord, report: CallReport): string =>
+  body('call.ended', record, report, { ended_reason: record.endedReason });
 
-export const analyzedBody = (record: SessionRecord, analysis: SessionAnalysis, finishedAt: Date): string =>
-  body('call.analyzed', record, {
+export const analyzedBody = (
+  record: SessionRecord,
+  report: CallReport,
+  analysis: SessionAnalysis,
+  finishedAt: Date,
+): string =>
+  body('call.analyzed', record, report, {
     analysis: {
       status: analysis.status,
       summary: analysis.summary,

@@ -8,6 +8,6 @@ const port = parentPort;
 const counter = createCounter(workerData as string);
 
 port.on('message', ({ id, text, limit }: CountTask) => {
-  const result: CountResult = { id, exceeds: counter.count(text, limit) > limit };
+  const result: CountResult = { id, count: counter.count(text, limit) };
   port.postMessage(result);
 });

@@ -21,7 +21,8 @@ export interface CountTask {
 
 export interface CountResult {
   readonly id: number;
-  readonly exceeds: boolean;
+  /** Beyond the limit it is not counted to the end. */
+  readonly count: number;
 }
 
 const THREAD = new URL('engines/tokens-thread.js', BUILT);
@@ -52,7 +53,11 @@ export class ThreadedCounter implements TokenCounter {
     const bytes = Buffer.byteLength(text);
     if (bytes <= limit) return false;
     if (bytes > limit * LONGEST_TOKEN) return true;
-    return this.#ask(text, limit);
+    return (await this.#ask(text, limit)) > limit;
+  }
+
+  async count(text: string): Promise<number> {
+    return text === '' ? 0 : this.#ask(text, Infinity);
   }
 
   /** Ends the thread. Idempotent. */
@@ -63,7 +68,7 @@ export class ThreadedCounter implements TokenCounter {
     await stopped?.terminate();
   }
 
-  #ask(text: string, limit: number): Promise<boolean> {
+  #ask(text: string, limit: number): Promise<number> {
     if (this.#waiting.size >= LIMITS.tokenQueue) return Promise.reject(overloaded());
     this.#cancelRest();
     const worker = (this.#worker ??= this.#start());
@@ -73,7 +78,7 @@ export class ThreadedCounter implements TokenCounter {
       this.#waiting.set(task.id, (result) => {
         this.#waiting.delete(task.id);
         if (this.#waiting.size === 0) this.#rest();
-        if (result) resolve(result.exceeds);
+        if (result) resolve(result.count);
         else reject(overloaded());
       });
       worker.postMessage(task);

@@ -4,6 +4,7 @@
  */
 import { ServiceError } from '../contracts/errors.js';
 import type { Ids } from '../contracts/ids.js';
+import type { Prices } from '../contracts/prices.js';
 import { CALL_TIMES } from '../contracts/call-times.js';
 import { LIMITS } from '../contracts/limits.js';
 import {
@@ -17,12 +18,15 @@ import type { Sql } from './sql.js';
 import { listSessions } from './sessions/list.js';
 import { countLiveOf, removeSession, removeSomeOf } from './sessions/removal.js';
 import { columns, itemsOf, recordOf, type Row } from './sessions/rows.js';
+import { pricesOf, turnsOf } from './sessions/turns.js';
 
 export interface SessionParts {
   readonly sql: Sql;
   readonly ids: Ids;
   /** Live conversations of a workspace that sets no limit of its own. */
   readonly defaultLimit: number;
+  /** Of the sessions that are made from now on. */
+  readonly prices?: Prices | undefined;
 }
 
 /** Seconds after which another session may have ended. */
@@ -31,7 +35,10 @@ const RETRY_SECONDS = 5;
 const tooMany = (): ServiceError => new ServiceError('concurrency_exceeded', { retryAfter: RETRY_SECONDS });
 
 /** Visitors who do not join take no place from sessions with a key. */
-async function insert({ sql, ids, defaultLimit }: SessionParts, session: NewSession): Promise<SessionRecord> {
+async function insert(
+  { sql, ids, defaultLimit, prices }: SessionParts,
+  session: NewSession,
+): Promise<SessionRecord> {
   const { plan, workspaceId } = session;
   const [row] = await sql<Row[]>`
     with live as (
@@ -41,10 +48,11 @@ async function insert({ sql, ids, defaultLimit }: SessionParts, session: NewSess
     ), s as (
       insert into sessions (
         id, workspace_id, agent_id, agent_name, version_number, config_hash, source, name, end_user_id, timezone,
-        metadata, overrides, plan, max_duration_seconds, created_at, expires_at)
+        metadata, overrides, plan, prices, max_duration_seconds, created_at, expires_at)
       select ${ids.next('session')}, w.id, ${session.agentId}, ${session.agentName}, ${session.versionNumber},
         ${plan.configHash}, ${session.source}, ${session.name}, ${session.endUserId}, ${plan.timezone},
         ${session.metadata.text}, ${JSON.stringify(session.overrides)}, ${sql.json(plan as never)},
+        ${prices ? JSON.stringify(prices) : null},
         ${plan.maxDurationSeconds}, date_trunc('milliseconds', now()),
         date_trunc('milliseconds', now()) + ${CALL_TIMES.joinWindowMs}::int * interval '1 millisecond'
       from workspaces w, live
@@ -58,11 +66,12 @@ async function insert({ sql, ids, defaultLimit }: SessionParts, session: NewSess
 }
 
 async function read(sql: Sql, id: string, workspaceId: string): Promise<SessionDetail | undefined> {
-  const [row] = await sql<(Row & { analysis: string | null })[]>`
-    select ${columns(sql)}, s.analysis from sessions s where s.id = ${id} and s.workspace_id = ${workspaceId}`;
+  const [row] = await sql<(Row & { analysis: string | null; prices: string | null })[]>`
+    select ${columns(sql)}, s.analysis, s.prices from sessions s where s.id = ${id} and s.workspace_id = ${workspaceId}`;
   if (!row) return undefined;
   const analysis = row.analysis === null ? null : (JSON.parse(row.analysis) as SessionAnalysis);
-  return { ...recordOf(row), items: await itemsOf(sql, id), analysis };
+  const [items, turns] = [await itemsOf(sql, id), await turnsOf(sql, id)];
+  return { ...recordOf(row), items, turns, prices: pricesOf(row.prices), analysis };
 }
 
 export const createSessions = (parts: SessionParts): Sessions => ({

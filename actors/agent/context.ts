@@ -96,7 +96,10 @@ export function belongToTurn(context: Context, finished: boolean): boolean {
 
 /** Whether the words so far may be the whole turn. */
 export const isDraftable = (context: Context): boolean =>
-  hasWords(context) && !isAgreement(context) && turnCompleteness(context) !== 'unfinished';
+  context.settings.drafts &&
+  hasWords(context) &&
+  !isAgreement(context) &&
+  turnCompleteness(context) !== 'unfinished';
 
 export const turnCompleteness = ({ settings, stretches, probability }: Context): TurnCompleteness =>
   detected(settings.detector, completenessOf(finalText(stretches), settings.language), probability);

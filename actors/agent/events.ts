@@ -16,6 +16,12 @@ export type Cause =
   /** The agent was broken off by what turned out to be no words. */
   | 'continue';
 
+/**
+ * What broke a job off, for the record of its turn. `voice`: of a draft, which a sound throws away; `message`: a typed one;
+ * `client`: its `interrupt`; `timeout`: the longest duration.
+ */
+export type BrokenOffBy = 'words' | 'command' | 'message' | 'client' | 'voice' | 'timeout';
+
 export type AgentEvent =
   | { readonly type: 'connected' }
   | { readonly type: 'disconnected' }
@@ -119,9 +125,10 @@ export type AgentEffect =
   /** From now on, tell when a sentence of the agent is over. */
   | { readonly type: 'lastWords' }
   /** Stop thinking and speaking at once; the record keeps what was heard. */
-  | { readonly type: 'cancel'; readonly job: number }
+  | { readonly type: 'cancel'; readonly job: number; readonly by: BrokenOffBy }
   /** The playout stands still, and goes on from there. */
   | { readonly type: 'pause' }
-  | { readonly type: 'resume' }
+  /** `goesOn`: nothing but the pause has happened. */
+  | { readonly type: 'resume'; readonly goesOn: boolean }
   | { readonly type: 'state'; readonly state: 'listening' | 'thinking' | 'speaking' }
   | { readonly type: 'end'; readonly reason: EndReason };

@@ -19,6 +19,7 @@ import {
 import type { AgentEffect, AgentEvent, Cause, EndReason } from './events.js';
 import type { AgentSettings } from './settings.js';
 import { isLastTime, reengageMs, TIMES } from './times.js';
+import { brokenOffBy } from './turns/broken-off.js';
 import type { TurnCompleteness } from './turns/endpointing.js';
 import { overlapOf, type Verdict } from './turns/interruption.js';
 import { afterPause, afterUnbroken } from './turns/pace.js';
@@ -240,9 +241,12 @@ export const parts = setup({
     }),
     goOn: raise({ type: 'goOn' }),
     noteHeard: raise({ type: 'heard' }),
-    cancel: emit(({ context }) => ({ type: 'cancel' as const, job: context.job })),
+    cancel: emit(({ context, event }) => ({
+      ...{ type: 'cancel' as const, job: context.job },
+      by: brokenOffBy(context, event),
+    })),
     pause: emit({ type: 'pause' }),
-    resume: emit({ type: 'resume' }),
+    resume: emit(({ event }) => ({ type: 'resume' as const, goesOn: event.type === 'goOn' })),
     show: emit((_, state: 'listening' | 'thinking' | 'speaking') => ({ type: 'state' as const, state })),
     lastWords: emit({ type: 'lastWords' }),
     /** What was heard of the user and is no message yet is one, before the end. */

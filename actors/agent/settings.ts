@@ -13,6 +13,8 @@ export type Opening =
 export interface AgentSettings {
   readonly opening: Opening;
   readonly eagerness: Eagerness;
+  /** Whether an answer is drafted before the turn is over. */
+  readonly drafts: boolean;
   /** Who says that the user's turn is over. */
   readonly detector: Detector;
   readonly interruptible: boolean;

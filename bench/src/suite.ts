@@ -6,11 +6,13 @@ import { Context } from './scenarios/context.js';
 import { searchScenario } from './scenarios/objective-search.js';
 import type { Scenario } from './scenarios/scenario.js';
 
-/** The scenarios whose name is one of the arguments, else those whose name holds one; all where there is none. */
+/** The scenarios whose name is one of the arguments, else those whose name holds one; without any all but those only by name. */
 export function chooseScenarios(all: readonly Scenario[], names: readonly string[]): Scenario[] {
   const holds = (name: string, part: string): boolean =>
     all.some((each) => each.name === part) ? name === part : name.includes(part);
-  return all.filter(({ name }) => names.length === 0 || names.some((part) => holds(name, part)));
+  return all.filter(({ name, onlyByName = false }) =>
+    names.length === 0 ? !onlyByName : names.some((part) => holds(name, part)),
+  );
 }
 
 const skipReason = ({ isLocal, search }: Scenario, { url, objectives }: Options): string | undefined => {

@@ -37,6 +37,21 @@ export interface SessionEvents {
   readonly toolCallStarted: ToolCall & { readonly input: string; readonly inputTruncated: boolean };
   readonly toolCallCompleted: ToolCall & { readonly output: string; readonly outputTruncated: boolean };
   readonly toolCallFailed: ToolCall & { readonly error: string };
+  /** An answer of the agent is over: why it took as long as it did, in ms. */
+  readonly turnCompleted: {
+    /** Counts the turns of the session, from 1. */
+    readonly number: number;
+    /** That of its items in the record. */
+    readonly turnId: number;
+    /** `turn`, `typed`, `opener` …; an open set. */
+    readonly cause: string;
+    /** From the end of the user's voice to the first audio; null where nothing was heard. */
+    readonly latencyMs: number | null;
+    /** Its parts by name (`silence`, `endpointing`, `model` …), which add up to it. */
+    readonly latency: Readonly<Record<string, number>> | null;
+    /** `words`, `command`, `hang_up` …, an open set; null where it was not interrupted. */
+    readonly interruptedBy: string | null;
+  };
   /** The call was handed over: from here on another agent speaks. */
   readonly agentChange: { readonly agentId: string; readonly agentName: string };
   /** Beside the rejection of what was called, where something was. */

@@ -28,6 +28,14 @@ export interface AgentEvents {
   'tool.started': ToolNote & { readonly input?: string; readonly inputTruncated?: boolean };
   'tool.completed': ToolNote & { readonly output?: string; readonly outputTruncated?: boolean };
   'tool.failed': ToolNote & { readonly error?: string };
+  'turn.completed': {
+    readonly number: number;
+    readonly turnId: number;
+    readonly cause: string;
+    readonly latencyMs: number | null;
+    readonly latency: Readonly<Record<string, number>> | null;
+    readonly interruptedBy: string | null;
+  };
   'agent.changed': { readonly agentId: string; readonly agentName: string };
   error: { readonly code: string };
   'session.ended': { readonly reason: string };

@@ -223,6 +223,8 @@ export class AgentSession {
       this.#events.emit('toolCallCompleted', { callId, toolName, source, output, outputTruncated }),
     'tool.failed': ({ callId, toolName, toolSource: source, error = '' }) =>
       this.#events.emit('toolCallFailed', { callId, toolName, source, error }),
+    'turn.completed': ({ number, turnId, cause, latencyMs, latency, interruptedBy }) =>
+      this.#events.emit('turnCompleted', { number, turnId, cause, latencyMs, latency, interruptedBy }),
     'agent.changed': ({ agentId, agentName }) => this.#events.emit('agentChange', { agentId, agentName }),
     error: ({ code }) => this.#tell(new SessionError(code === 'provider_error' ? code : 'internal_error')),
     'session.ended': ({ reason }) =>

@@ -32,11 +32,18 @@ export interface ChatRequest {
 export type ChatEvent =
   | { readonly kind: 'text'; readonly text: string }
   /** Whole calls, once the model has written them. */
-  | { readonly kind: 'calls'; readonly calls: readonly ToolCall[] };
+  | { readonly kind: 'calls'; readonly calls: readonly ToolCall[] }
+  /** What the request has cost, as the model tells it, at the end; of some models never. */
+  | {
+      readonly kind: 'usage';
+      readonly tokens: { readonly inputTokens: number; readonly outputTokens: number };
+    };
 
 export interface ChatModel {
   /** Shown in logs and records: `builtin-dialogue` says what it is. */
   readonly name: string;
+  /** False for one that is no language model: nothing is counted. */
+  readonly hasTokens?: boolean;
   /**
    * Errors: `provider_failed` (with the model's status; also for an answer that is empty, too long or no stream),
    * `first_byte_timeout`. Never retried after the request was

@@ -3,9 +3,11 @@
  * 13). A session is made `pending` with everything that its conversation will need, is joined once by its token,
  * becomes `active` when the user is connected, and ends exactly once, whoever ends it and in whichever process.
  */
+import type { Prices } from '../prices.js';
 import type { RawJson } from '../raw-json.js';
 import type { AgentConfig } from '../schemas/agent-config.js';
 import type { ToolDefinition } from '../schemas/tools.js';
+import type { Turn } from '../turns.js';
 import type { Listed, PageRequest } from './page.js';
 
 export const SESSION_STATUSES = ['pending', 'active', 'completed', 'failed'] as const;
@@ -154,6 +156,10 @@ export interface SessionAnalysis {
 }
 
 export interface SessionDetail extends SessionRecord {
+  /** Those that were heard or are over, in order. */
+  readonly turns: readonly Turn[];
+  /** Of when it was made; null where there were none. */
+  readonly prices: Prices | null;
   /** In the order in which they happened. */
   readonly items: readonly SessionItem[];
   readonly analysis: SessionAnalysis | null;
@@ -191,6 +197,8 @@ export interface RunningSession {
   readonly plan: SessionPlan;
   /** What was said until its owner died, where another process goes on with it. */
   readonly said?: readonly SessionItem[];
+  /** The number of the last turn that was kept until then. */
+  readonly lastTurn?: number;
   /** The plan of the agent that has the call, where that is another one by then. */
   readonly inCharge?: SessionPlan;
 }
@@ -238,6 +246,8 @@ export interface SessionRuns {
   activate(id: string): Promise<boolean>;
   /** What a process adds that is not its owner any more is dropped. */
   append(id: string, items: readonly SessionItem[]): Promise<void>;
+  /** In the place of what was kept of that turn before. */
+  keepTurn(id: string, turn: Turn): Promise<void>;
   /**
    * Ends a session that is pending or active, in one transaction with the deliveries that its end causes. False where
    * it has ended already, by whatever process. The owner hears of it by `onEnded`.

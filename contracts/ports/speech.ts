@@ -33,7 +33,7 @@ export interface SpeechOptions {
   readonly normalizeLoudness: boolean;
   /** Longest text, in characters, that goes to an engine in one piece. */
   readonly chunkLength: number;
-  /** Whether numbers and abbreviations are written out, where the engine leaves the choice; absent: as it likes. */
+  /** Whether numbers and abbreviations are written out; absent: yes, where the gateway does so. */
   readonly normalize?: boolean;
   readonly sampling: Sampling;
   readonly trace?: RequestTrace;

@@ -5,4 +5,6 @@ export interface TokenCounter {
    * Errors: `overloaded`.
    */
   exceeds(text: string, limit: number): Promise<boolean>;
+  /** How many tokens it has; as above. */
+  count(text: string): Promise<number>;
 }

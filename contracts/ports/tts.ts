@@ -57,12 +57,9 @@ export interface TtsRequest {
   /** Whether word events are wanted; engines with `timing: 'word'` yield them only then. */
   readonly timing?: boolean;
   readonly sampling?: Sampling;
-  /**
-   * For engines that are services of their own, as the client asked. Whether numbers and abbreviations are written
-   * out before they are spoken: engines that always do so themselves take no notice.
-   */
+  /** Whether numbers and abbreviations are written out before they are spoken, as the client asked; absent: yes. */
   readonly normalize?: boolean;
-  /** As the client asked; the text has been cut by it already. */
+  /** For engines that are services of their own, as the client asked; the text has been cut by it already. */
   readonly latency?: Latency;
   readonly chunkLength?: number;
   readonly references?: readonly ReferenceAudio[];

@@ -67,6 +67,10 @@ const LEAVES = {
   conversation: {
     max_duration_seconds: whole(agent.maxDurationSeconds),
     eagerness: Type.Enum(['relaxed', 'balanced', 'eager']),
+    drafts: Type.Boolean({
+      description:
+        'Whether answers are drafted while the silence behind the words is weighed: sooner, and some tokens for nothing.',
+    }),
     interruptible: Type.Boolean(),
     interruption_sensitivity: Type.Enum(['low', 'balanced', 'high']),
     reengage_enabled: Type.Boolean(),
@@ -222,6 +226,7 @@ export const DEFAULT_CONFIG: AgentConfig = {
   conversation: {
     max_duration_seconds: 1800,
     eagerness: 'balanced',
+    drafts: true,
     interruptible: true,
     interruption_sensitivity: 'balanced',
     reengage_enabled: false,

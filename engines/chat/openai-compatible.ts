@@ -20,6 +20,8 @@ export interface ChatSettings extends RemoteAddress {
   readonly model: string;
   /** Longest wait for the first event of an answer, and between two events, in milliseconds. */
   readonly silenceMs: number;
+  /** Whether it is asked how many tokens it used; what it tells unasked is taken, too. */
+  readonly asksUsage?: boolean;
 }
 
 const MOST = LIMITS.languageModel;
@@ -51,10 +53,11 @@ function withPassages({ messages, passages }: ChatRequest): readonly ChatMessage
   return [...messages.slice(0, at), { role: 'system', content }, ...messages.slice(at)];
 }
 
-const bodyOf = (request: ChatRequest, model: string): string =>
+const bodyOf = (request: ChatRequest, { model, asksUsage = false }: ChatSettings): string =>
   JSON.stringify({
     model,
     stream: true,
+    ...(asksUsage && { stream_options: { include_usage: true } }),
     messages: withPassages(request).map(toWireMessage),
     ...(request.tools.length > 0 && {
       tools: request.tools.map((tool) => ({ type: 'function', function: tool })),
@@ -73,8 +76,14 @@ interface WireDelta {
   readonly tool_calls?: unknown;
 }
 
+interface WireUsage {
+  readonly prompt_tokens?: unknown;
+  readonly completion_tokens?: unknown;
+}
+
 interface WireChunk {
   readonly error?: unknown;
+  readonly usage?: WireUsage | null;
   readonly choices?: readonly ({ readonly delta?: WireDelta | null } | null)[] | null;
 }
 
@@ -147,20 +156,32 @@ function chunkOf(data: string): WireChunk {
   return chunk ?? {};
 }
 
-const deltaOf = (data: string): WireDelta => {
-  const { choices } = chunkOf(data);
-  return (Array.isArray(choices) ? (choices as WireChunk['choices'])?.[0]?.delta : undefined) ?? {};
-};
+const deltaOf = ({ choices }: WireChunk): WireDelta =>
+  (Array.isArray(choices) ? (choices as WireChunk['choices'])?.[0]?.delta : undefined) ?? {};
+
+type Tokens = Extract<ChatEvent, { readonly kind: 'usage' }>['tokens'];
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+
+/** Undefined where it is none that can be counted on. */
+function tokensOf({ usage }: WireChunk): Tokens | undefined {
+  const { prompt_tokens: inputTokens, completion_tokens: outputTokens } = usage ?? {};
+  return isCount(inputTokens) && isCount(outputTokens) ? { inputTokens, outputTokens } : undefined;
+}
 
 /** One answer as it streams in: its length is bounded, and it must not be empty. */
 class Answer {
   readonly #calls = new Calls();
   #length = 0;
   #spoke = false;
+  /** As they were told last: some servers tell them with every event. */
+  tokens: Tokens | undefined;
 
   /** The text in an event. Errors: `provider_failed` where the answer is longer than one may be. */
   take(data: string): string {
-    const { content, tool_calls: pieces } = deltaOf(data);
+    const chunk = chunkOf(data);
+    this.tokens = tokensOf(chunk) ?? this.tokens;
+    const { content, tool_calls: pieces } = deltaOf(chunk);
     for (const piece of Array.isArray(pieces) ? (pieces as (WireCall | null)[]) : [])
       this.#length += this.#calls.add(piece);
     const text = textOf(content);
@@ -194,7 +215,7 @@ export const createOpenaiChat = (settings: ChatSettings): ChatModel => ({
     const answer = new Answer();
     try {
       const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
-      const body = bodyOf(request, settings.model);
+      const body = bodyOf(request, settings);
       const reply = await ask(settings, { path: '/chat/completions', headers, body }, both);
       checkType(reply);
       for await (const data of eventsOf(reply, both)) {
@@ -204,6 +225,7 @@ export const createOpenaiChat = (settings: ChatSettings): ChatModel => ({
         if (text !== '') yield { kind: 'text', text };
         inTime = abortAfter(settings.silenceMs, late);
       }
+      if (answer.tokens) yield { kind: 'usage', tokens: answer.tokens };
       const calls = answer.end();
       if (calls.length > 0) yield { kind: 'calls', calls };
     } finally {

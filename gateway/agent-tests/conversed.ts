@@ -16,7 +16,8 @@ import type { SessionItem } from '../../contracts/ports/sessions.js';
 import type { Transcription } from '../../contracts/ports/speech.js';
 import type { ToolCredentials } from '../../contracts/ports/tools.js';
 import type { EndedBy } from '../../contracts/schemas/agent-tests.js';
-import { Conversation, type ConversationParts } from '../conversations/conversation.js';
+import { Conversation } from '../conversations/conversation.js';
+import type { ConversationParts } from '../conversations/conversation-parts.js';
 import { SILENT_OPTIONS, SILENT_VOICE } from './silent-voice.js';
 import type { SimulatedUser } from './simulated-user.js';
 import { mcpFor, standInFor } from './stand-ins.js';
@@ -45,6 +46,9 @@ const DEAF: Transcription = {
   transcribe: () => Promise.resolve({ text: '', duration: 0, segments: [] }),
 };
 
+/** What a test has used is told nowhere. */
+const UNCOUNTED = { count: () => Promise.resolve(0) };
+
 /**
  * Without media a whole conversation passes within milliseconds. Every moment that is asked for is later than the one before, so
  * that the transcript has everything in its order.
@@ -67,7 +71,7 @@ function hosted({ plan, workspaceId, definition }: QueuedTest, parts: AgentParts
     log,
     agent: { agents, voice: () => voice },
     listening: { transcription: DEAF, model: DEFAULT_TRANSCRIPTION_MODEL, caller, language },
-    thinking: { chat, knowledge },
+    thinking: { chat, knowledge, tokens: UNCOUNTED },
     tools: {
       outbound,
       credentials,
@@ -78,6 +82,8 @@ function hosted({ plan, workspaceId, definition }: QueuedTest, parts: AgentParts
       items.push(...added);
       return Promise.resolve();
     },
+    keepTurn: () => Promise.resolve(),
+    turnOver: () => undefined,
     activate: () => Promise.resolve(true),
     end: () => Promise.resolve(),
   } satisfies ConversationParts;

@@ -1,6 +1,7 @@
 /** What `/metrics` tells of the calls of this process: how many there are, how they ended, how well agents were heard. */
 import type { CallObserver, FrameCounts } from '../../contracts/ports/calls.js';
 import type { EndedReason } from '../../contracts/ports/sessions.js';
+import { LATENCY_PARTS, type Turn } from '../../contracts/turns.js';
 import type { Metrics } from '../server/metrics.js';
 
 type Counts = Record<string, number>;
@@ -8,10 +9,24 @@ type Counts = Record<string, number>;
 const rowsBy = (label: string, counts: Counts) => () =>
   Object.entries(counts).map(([name, value]) => ({ labels: { [label]: name }, value }));
 
+type Observe = ReturnType<Metrics['histogram']>;
+
+interface Observers {
+  readonly latency: Observe;
+  readonly part: Observe;
+  readonly bargeIn: Observe;
+}
+
+const NOTHING: Observe = () => undefined;
+const UNOBSERVED: Observers = { latency: NOTHING, part: NOTHING, bargeIn: NOTHING };
+
 export class CallMetrics implements CallObserver {
   #now = 0;
   readonly #ends: Counts = {};
   readonly #frames = { sent: 0, late: 0, lost: 0 };
+  readonly #interruptions: Counts = {};
+  #falseInterruptions = 0;
+  #observe: Observers = UNOBSERVED;
 
   /** `heard`: how often the model of ends of turns was asked, by what came of it; it counts on. */
   constructor(
@@ -36,7 +51,34 @@ export class CallMetrics implements CallObserver {
     this.#ends[reason] = (this.#ends[reason] ?? 0) + 1;
   }
 
+  /** A turn is over. What the agent says of its own has no latency that anybody waits for. */
+  turn({ cause, playedMs, parts, interrupted, resumed }: Turn): void {
+    if (playedMs !== null && (cause === 'turn' || cause === 'typed')) {
+      this.#observe.latency(playedMs / 1000);
+      for (const part of LATENCY_PARTS) this.#observe.part((parts?.[part] ?? 0) / 1000, { part });
+    }
+    this.#falseInterruptions += resumed + (cause === 'continue' ? 1 : 0);
+    if (!interrupted) return;
+    this.#interruptions[interrupted.by] = (this.#interruptions[interrupted.by] ?? 0) + 1;
+    if (interrupted.silenceMs !== null) this.#observe.bargeIn(interrupted.silenceMs / 1000);
+  }
+
   addTo(metrics: Metrics): void {
+    this.#observe = {
+      latency: metrics.histogram(
+        'turn_seconds',
+        'Time from the end of a user’s turn to the first audio of its answer',
+      ),
+      part: metrics.histogram('turn_part_seconds', 'The parts of that time, which add up to it', ['part']),
+      bargeIn: metrics.histogram(
+        'barge_in_seconds',
+        'Time from the voice that interrupts an agent to its silence',
+      ),
+    };
+    const causes = 'Answers that were broken off, by cause';
+    metrics.counter('interruptions', causes, rowsBy('by', this.#interruptions), ['by']);
+    const mistaken = 'Times that an agent fell silent for what was nothing, and went on';
+    metrics.counter('false_interruptions', mistaken, () => this.#falseInterruptions);
     metrics.gauge('calls', 'Calls that go on: their user has been connected', () => this.#now);
     metrics.counter('calls_ended', 'Calls that have ended, by reason', rowsBy('reason', this.#ends), [
       'reason',

@@ -13,12 +13,15 @@ import type { Held } from '../../contracts/ports/nodes.js';
 import type { Outbound } from '../../contracts/ports/outbound.js';
 import type { EndedReason, RunningSession, SessionRuns } from '../../contracts/ports/sessions.js';
 import type { Speech, SpeechOptions, Transcription } from '../../contracts/ports/speech.js';
+import type { TokenCounter } from '../../contracts/ports/tokens.js';
 import type { ToolCredentials } from '../../contracts/ports/tools.js';
 import type { TurnListening } from '../../contracts/ports/turns.js';
 import type { ClosedBy } from '../conversations/closing.js';
 import type { CallMetrics } from './call-metrics.js';
+import { CallTrace } from './call-trace.js';
 import { FencedCall } from './fenced-call.js';
-import { Conversation, type ConversationParts } from '../conversations/conversation.js';
+import { Conversation } from '../conversations/conversation.js';
+import type { ConversationParts } from '../conversations/conversation-parts.js';
 
 export interface CallParts {
   readonly runs: SessionRuns;
@@ -27,6 +30,7 @@ export interface CallParts {
   /** Where a model hears ends of turns. */
   readonly turns: TurnListening | undefined;
   readonly chat: ChatModel;
+  readonly tokens: Pick<TokenCounter, 'count'>;
   readonly knowledge: KnowledgeSearch;
   readonly outbound: Outbound;
   readonly credentials: ToolCredentials;
@@ -35,7 +39,7 @@ export interface CallParts {
   readonly admission: Pick<Admission, 'use'>;
   /** This process's right to act for its calls. */
   readonly held: Held;
-  readonly metrics: Pick<CallMetrics, 'started' | 'ended'>;
+  readonly metrics: Pick<CallMetrics, 'started' | 'ended' | 'turn'>;
   /** How calls are carried, for the log. */
   readonly carrier: 'embedded' | 'livekit';
   readonly clock: Clock;
@@ -67,6 +71,7 @@ export class OwnedCall {
   /** When the user was connected first. */
   #since: number | undefined;
   #closedBy: ClosedBy | undefined;
+  #trace: CallTrace | undefined;
   /** The turn that was recorded last. */
   #turns = 0;
 
@@ -109,6 +114,7 @@ export class OwnedCall {
     // Nobody has counted the time of a call whose owner died.
     const before = this.session.said && startedAt ? Math.max(0, clock.now() - startedAt.getTime()) : 0;
     this.#since = clock.monotonic() - before;
+    this.#trace = new CallTrace(this.id, this.session.record.agentId, new Date(clock.now()));
     this.parts.metrics.started();
     this.parts.log.info(this.#who(), 'call started');
   }
@@ -132,11 +138,16 @@ export class OwnedCall {
         }),
       },
       listening: { transcription, model: DEFAULT_TRANSCRIPTION_MODEL, caller, language, turns: parts.turns },
-      thinking: { chat, knowledge },
+      thinking: { chat, knowledge, tokens: parts.tokens },
       tools: { outbound, credentials, mcp },
       append: (items) => {
         this.#turns = Math.max(this.#turns, ...items.map(({ turnId }) => turnId));
         return runs.append(id, items);
+      },
+      keepTurn: (turn) => runs.keepTurn(id, turn),
+      turnOver: (turn) => {
+        parts.metrics.turn(turn);
+        this.#trace?.turn(turn);
       },
       activate: () => {
         this.connected();
@@ -154,6 +165,7 @@ export class OwnedCall {
       const ms = Math.round(clock.monotonic() - this.#since);
       admission.use(this.session.record.workspaceId, 'conversation_ms', ms);
       metrics.ended(reason);
+      this.#trace?.end(reason, new Date(clock.now()));
       log.info({ ...this.#who(), reason, ms, turns: this.#turns }, 'call ended');
     }
     if (!isLeft) await runs.finish(this.id, reason);

@@ -2,9 +2,10 @@
  * Variables that mean nothing without another one. A configuration that says such a thing does not do what its author
  * believes, so it stops the start.
  */
+import { LANGUAGE_MODEL } from './language-model.js';
 import { REMOTES } from './remotes.js';
 import { ConfigError, type Env, type Table } from './setting.js';
-import { LANGUAGE_MODEL, LIVEKIT, SETTINGS } from './settings.js';
+import { LIVEKIT, SETTINGS } from './settings.js';
 
 interface Dependence {
   readonly needed: string;

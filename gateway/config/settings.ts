@@ -12,7 +12,9 @@ import { ESPEAK_PACKAGES } from '../../engines/backends/espeak/description.js';
 import type { ModelRoutes } from '../../engines/registry.js';
 import { notInstalled } from './installed.js';
 import type { PcmRates } from '../dialects/protocol-a/bases.js';
+import { LANGUAGE_MODEL } from './language-model.js';
 import { PCM_RATES } from './pcm-rates.js';
+import { PRICES } from './prices.js';
 import { RECORDINGS } from './recordings.js';
 import { REMOTES } from './remotes.js';
 import { VOCABULARY } from './vendor-words.js';
@@ -181,14 +183,6 @@ const SPEECH = {
   ),
 };
 
-export const LANGUAGE_MODEL = {
-  llmUrl: address('LLM_BASE_URL', 'OpenAI-compatible address with its /v1 that agents think with.', {
-    shown: 'none: builtin-dialogue',
-  }),
-  llmKey: secret('LLM_API_KEY', 'Its API key.'),
-  llmModel: text('LLM_MODEL', 'default', 'Its model.'),
-};
-
 /** STUN and TURN servers as clients take them. */
 export interface IceServer {
   readonly urls: readonly string[];
@@ -332,6 +326,7 @@ export const SETTINGS = {
   ...CALLS,
   ...LIVEKIT_ROOMS,
   ...LIMITED,
+  ...PRICES,
   ...OPERATION,
 };
 
@@ -357,6 +352,7 @@ export const SECTIONS: readonly Section[] = [
   section('Calls', CALLS),
   section('Calls on LiveKit', LIVEKIT, LIVEKIT_ROOMS),
   section('Limits', LIMITED),
+  section('Prices', PRICES),
   section('Operation', OPERATION),
   { title: 'Tracing', settings: TRACING },
   section('Vendor words', VOCABULARY),

@@ -5,6 +5,7 @@
 import type { EndReason } from '../../actors/agent/events.js';
 import { isPlainObject } from '../../contracts/plain-object.js';
 import { firstBytes } from '../../contracts/text.js';
+import type { Turn } from '../../contracts/turns.js';
 
 export const TOPICS = { toClient: 'agent-event', fromClient: 'client-event' } as const;
 
@@ -112,6 +113,13 @@ export const AGENT_EVENTS = {
     toolName,
     params,
     expectsResponse,
+  }),
+  /** Numbers only: the words have been shown as they came. */
+  turnCompleted: (turn: Turn) => ({
+    type: 'turn.completed',
+    ...{ number: turn.number, turnId: turn.turnId, cause: turn.cause },
+    ...{ latencyMs: turn.playedMs, latency: turn.parts },
+    interruptedBy: turn.interrupted?.by ?? null,
   }),
   agentChanged: (agentId: string, agentName: string) => ({ type: 'agent.changed', agentId, agentName }),
   error: (code: 'provider_error' | 'internal_error') => ({ type: 'error', code }),

@@ -8,14 +8,14 @@
 import { agentMachine } from '../../actors/agent/agent.js';
 import { TIMES } from '../../actors/agent/times.js';
 import type { AgentEffect, AgentEvent, EndReason } from '../../actors/agent/events.js';
-import { type Effects, run, type Running } from '../../actors/run.js';
+import { type Effects, performed, run, type Running } from '../../actors/run.js';
 import { CALL_TIMES } from '../../contracts/call-times.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { Call, CallEvent } from '../../contracts/ports/calls.js';
-import type { EndedReason, PinnedAgent } from '../../contracts/ports/sessions.js';
+import type { PinnedAgent } from '../../contracts/ports/sessions.js';
 import { TokenBucket } from '../../contracts/token-bucket.js';
-import { AgentInCharge, type AgentParts, type HostedSession } from './agent-in-charge.js';
+import { AgentInCharge, type HostedSession } from './agent-in-charge.js';
 import {
   AGENT_EVENTS,
   type ClientEvent,
@@ -25,25 +25,19 @@ import {
   readClientEvent,
   TOPICS,
 } from './client-events.js';
+import { Captions } from './captions.js';
 import { CLOSED_BY, type ClosedBy, LAST_WORDS_MS, SESSION_ENDS } from './closing.js';
+import type { ConversationParts } from './conversation-parts.js';
 import { Dialogue } from './dialogue.js';
 import type { Job, Work } from './job.js';
-import { Listening, type ListeningEvents, type ListeningParts } from './listening.js';
-import { pause, type RecordParts, RecordWriter } from './record.js';
-import { reply, type ReplyParts, type ReplyText, saying } from './replies.js';
+import { Listening, type ListeningEvents } from './listening.js';
+import { ChatMeter } from './metered-chat.js';
+import { pause, RecordWriter } from './record.js';
 import { beginningOf, before, firstSegments } from './recovery.js';
-import { ConversationTools, type ToolParts } from './tools.js';
+import { reply, type ReplyParts, type ReplyText, saying } from './replies.js';
+import { ConversationTools } from './tools.js';
+import { TurnRecord } from './turns/turn-record.js';
 import { Utterance } from './utterance.js';
-
-export interface ConversationParts extends RecordParts {
-  readonly agent: AgentParts;
-  readonly listening: Omit<ListeningParts, 'log'>;
-  readonly thinking: Pick<ReplyParts, 'chat' | 'knowledge'>;
-  readonly tools: Pick<ToolParts, 'outbound' | 'credentials' | 'mcp' | 'standIn'>;
-  /** The user is connected for the first time; false where the session has ended meanwhile. */
-  activate(): Promise<boolean>;
-  end(reason: EndedReason): Promise<void>;
-}
 
 type Events = {
   readonly [Kind in CallEvent['kind']]: (event: Extract<CallEvent, { readonly kind: Kind }>) => void;
@@ -60,16 +54,15 @@ export class Conversation {
   #job: Job | undefined;
   /** Why the last job failed. */
   #error: string | undefined;
-  /** Messages of the user to an agent that finishes first. */
-  #postponed: { readonly text: string; readonly at: Date; readonly backchannel: boolean }[] = [];
   /** The longest duration is nearly over: the agent's next sentence is its last. */
   #leaving = false;
   #state = '';
-  /** Numbers of the segments that are shown: one a message of the user, one a job of the agent. */
-  readonly #segments: ReturnType<typeof firstSegments>;
   #activated = false;
   #ending = false;
   readonly #record: RecordWriter;
+  readonly #turns: TurnRecord;
+  readonly #meter: ChatMeter;
+  readonly #captions: Captions;
   readonly #over: Promise<void>;
   /** Resolves when the call has brought its last event. Never rejects. */
   readonly #followed: Promise<void>;
@@ -84,16 +77,31 @@ export class Conversation {
     this.#over = new Promise((resolve) => (this.#settle = resolve));
     this.#rateLimit = new TokenBucket(LIMITS.session.clientMessages, () => clock.monotonic());
     this.#record = new RecordWriter(parts);
-    this.#segments = firstSegments(session, this.#now());
     this.#dialogue = new Dialogue(this.#now, (item) => this.#record.add(item), before(session.said));
+    this.#turns = new TurnRecord({
+      clock,
+      last: session.lastTurn,
+      turnId: () => this.#dialogue.turn,
+      keep: (turn) => this.#record.keep(turn),
+      over: (turn) => {
+        this.#send(AGENT_EVENTS.turnCompleted(turn));
+        parts.turnOver(turn);
+      },
+    });
+    this.#captions = new Captions(call, firstSegments(session, this.#now()));
     this.#agent = new AgentInCharge(session, parts.agent, parts.listening.turns?.detector);
     const ahead = (): string => (this.#job?.aloud ? this.#job.utterance.ahead : '');
-    this.#listening = new Listening({ ...parts.listening, log }, clock, ahead, this.#heard);
+    this.#meter = new ChatMeter({ ...parts.thinking, note: this.#turns.note });
+    const recognised = (recognisedMs: number): void =>
+      this.#turns.note({ type: 'used', usage: { recognisedMs } });
+    this.#listening = new Listening({ ...parts.listening, log, recognised }, clock, ahead, this.#heard);
     this.#tools = new ConversationTools(this.#agent.plan, {
       ...parts.tools,
       clock,
       log,
       dialogue: this.#dialogue,
+      note: this.#turns.note,
+      job: () => this.#job?.utterance.job ?? 0,
       send: (event) => this.#send(event),
       acted: () => {
         const job = this.#job?.utterance.job ?? 0;
@@ -104,8 +112,9 @@ export class Conversation {
       hangUp: () => this.#machine.send({ type: 'hangUp', job: this.#job?.utterance.job ?? 0 }),
       handOver: (target, signal) => this.#handOver(target, signal),
     });
+    const perform = this.#turns.performing(performed(this.#effects));
     const beginning = beginningOf(session, this.#agent.settings, this.#now());
-    this.#machine = run(agentMachine, beginning, clock, this.#effects);
+    this.#machine = this.#turns.noting(run(agentMachine, beginning, clock, perform));
     this.#followed = this.#follow();
   }
 
@@ -195,28 +204,21 @@ export class Conversation {
   readonly #effects: Effects<AgentEffect> = {
     beginSpan: ({ span }) => this.#listening.begin(span, this.#state === 'speaking'),
     transcribe: ({ span }) => this.#listening.transcribe(span),
-    words: ({ text, final }) => {
-      this.#show('user', text, final);
-      if (final) this.#segments.user += 1;
-    },
-    message: ({ text, typed = false, later = false, backchannel = false }) => {
-      const at = this.#now();
-      if (later && this.#job) {
-        this.#postponed.push({ text, at, backchannel });
-        return;
-      }
-      this.#take();
-      if (typed || later) this.#dialogue.userApart(text, at, backchannel);
-      else this.#dialogue.user(text, at);
-    },
     endOfTurn: () => undefined,
+    words: ({ text, final }) => this.#captions.show('user', text, final),
+    message: ({ text, typed = false, later = false, backchannel = false }) => {
+      if (later && this.#job) return this.#dialogue.postpone(text, backchannel);
+      this.#dialogue.take();
+      if (typed || later) this.#dialogue.userApart(text, this.#now(), backchannel);
+      else this.#dialogue.user(text);
+    },
     closeTurn: () => {
       this.#dialogue.closeTurn();
       this.#listening.turnOver();
     },
     reply: ({ job, cause, aloud, draft }) => {
-      if (draft === undefined) this.#take();
-      const think: Work['think'] = (text, signal) => reply(cause, { ...this.#thinking, draft }, text, signal);
+      if (draft === undefined) this.#dialogue.take();
+      const think: Work['think'] = (text, signal) => reply(cause, this.#thinking(job, draft), text, signal);
       void this.#work({ job, aloud, think });
     },
     sure: () => this.#job?.utterance.makeSure(),
@@ -240,15 +242,17 @@ export class Conversation {
     end: ({ reason }) => void this.#close(reason),
   };
 
-  get #thinking(): ReplyParts {
+  #thinking(job: number, draft: string | undefined): ReplyParts {
     return {
-      ...this.parts.thinking,
+      ask: (request, signal) => this.#meter.ask(job, request, signal),
+      knowledge: this.parts.thinking.knowledge,
       workspaceId: this.session.record.workspaceId,
       plan: this.#agent.plan,
       dialogue: this.#dialogue,
       tools: this.#tools,
       now: this.#now,
       informed: () => this.#machine.send({ type: 'informed' }),
+      draft,
     };
   }
 
@@ -267,15 +271,9 @@ export class Conversation {
 
   readonly #now = (): Date => new Date(this.parts.clock.now());
 
-  /** The user's messages are part of the conversation from now on. */
-  #take(): void {
-    for (const { text, at, backchannel } of this.#postponed.splice(0))
-      this.#dialogue.userApart(text, at, backchannel);
-  }
-
   /** Thinks and speaks side by side. Never rejects. */
   async #work({ job, aloud, error: excused, think }: Work): Promise<void> {
-    const utterance = new Utterance(job, this.call, this.#now);
+    const utterance = new Utterance(job, this.call, this.#now, this.#turns.note);
     this.#job = { utterance, aloud, error: excused };
     try {
       const speaking = aloud ? this.#speak(utterance) : Promise.resolve(false);
@@ -298,7 +296,7 @@ export class Conversation {
     return {
       write: (text) => {
         utterance.write(text);
-        this.#show('agent', text, false);
+        this.#captions.show('agent', text);
       },
       called: (calls) => utterance.called(calls),
       sure: utterance.sure,
@@ -318,6 +316,7 @@ export class Conversation {
     this.parts.log.warn({ code, err: error }, 'an agent could not answer');
     this.#cancel();
     this.#error = code;
+    this.#turns.note({ type: 'refused', job: utterance.job, code });
     this.#machine.send({ type: 'failed', job: utterance.job });
   }
 
@@ -332,10 +331,12 @@ export class Conversation {
 
   #played(number: number, ms: number, ended: boolean): void {
     const job = this.#job;
-    if (!job || job.utterance.job !== number) return;
+    const isNow = job?.utterance.job === number;
+    this.#turns.note({ type: 'played', job: number, ms, complete: ended && isNow });
+    if (!job || !isNow) return;
     const fresh = job.utterance.progress(ms, ended);
     if (fresh !== '') {
-      this.#show('agent', fresh, false);
+      this.#captions.show('agent', fresh);
       this.#listening.agentSaid(fresh);
     }
     if (ended) return this.#ended(job.utterance);
@@ -357,14 +358,8 @@ export class Conversation {
     this.#job = undefined;
     const said = aloud ? utterance.heard : utterance.written;
     this.#dialogue.agent(utterance.stepsOf(said), error);
-    this.#take();
-    if (said.trim() === '') return;
-    this.#show('agent', '', true);
-    this.#segments.agent += 1;
-  }
-
-  #show(speaker: 'user' | 'agent', text: string, final: boolean): void {
-    this.call.show({ speaker, segment: `${speaker}_${this.#segments[speaker]}`, text, final });
+    this.#dialogue.take();
+    if (said.trim() !== '') this.#captions.show('agent', '', true);
   }
 
   #send(event: object): void {
@@ -375,7 +370,7 @@ export class Conversation {
     this.#ending = true;
     this.#dialogue.closeTurn();
     this.#cancel();
-    this.#take();
+    this.#dialogue.take();
     this.#send(AGENT_EVENTS.ended(reason));
     await Promise.all([this.#sayGoodbye(), this.#endSession(reason)]);
     await this.#followed;
@@ -391,7 +386,8 @@ export class Conversation {
   async #endSession(reason: EndReason): Promise<void> {
     await Promise.race([this.#listening.finish(), pause(this.parts.clock, LAST_WORDS_MS)]);
     this.#listening.stop();
-    await this.#tools.settled();
+    await Promise.all([this.#tools.settled(), this.#meter.settled()]);
+    this.#turns.close();
     await this.#record.written();
     await this.parts
       .end(SESSION_ENDS[reason])

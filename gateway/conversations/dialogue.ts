@@ -81,6 +81,8 @@ export class Dialogue {
   #turn: number;
   #calls: number;
   #open: OpenMessage | undefined;
+  /** Messages of the user to an agent that finishes first. */
+  #postponed: { readonly content: string; readonly at: Date; readonly backchannel: boolean }[] = [];
 
   constructor(
     private readonly now: () => Date,
@@ -91,6 +93,11 @@ export class Dialogue {
     this.#calls = before.calls;
     this.#said = [...before.told];
     this.#turn = before.turns;
+  }
+
+  /** The number of the newest turn. */
+  get turn(): number {
+    return this.#turn;
   }
 
   get messages(): readonly ChatMessage[] {
@@ -132,6 +139,17 @@ export class Dialogue {
     this.#turn += 1;
     const marked = backchannel ? { backchannel } : {};
     this.#keep<'message'>({ type: 'message', role: 'user', content, ...marked }, at);
+  }
+
+  /** The same for one that is part of the conversation when the agent has finished. */
+  postpone(content: string, backchannel: boolean): void {
+    this.#postponed.push({ content, at: this.now(), backchannel });
+  }
+
+  /** What was postponed is part of it from now on. */
+  take(): void {
+    for (const { content, at, backchannel } of this.#postponed.splice(0))
+      this.userApart(content, at, backchannel);
   }
 
   /** Words that are nobody's turn: they are kept, and the model is not told of them. */

@@ -5,12 +5,15 @@
 import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
 import type { SessionItem } from '../../contracts/ports/sessions.js';
+import type { Turn } from '../../contracts/turns.js';
 
 export interface RecordParts {
   readonly clock: Clock;
   readonly log: Log;
   /** Writes items in order; resolves when they are kept. */
   append(items: readonly SessionItem[]): Promise<void>;
+  /** Writes a turn in the place of what was written of it before. */
+  keepTurn(turn: Turn): Promise<void>;
 }
 
 /** When a write that failed is tried again. */
@@ -30,18 +33,26 @@ export class RecordWriter {
   }
 
   add(item: SessionItem): void {
-    this.#writing = this.#writing.then(() => this.#write(item));
+    this.#after(() => this.parts.append([item]));
   }
 
-  /** Resolves when all items so far are kept, or given up. */
+  keep(turn: Turn): void {
+    this.#after(() => this.parts.keepTurn(turn));
+  }
+
+  /** Resolves when all so far are kept, or given up. */
   written(): Promise<void> {
     return this.#writing;
   }
 
-  async #write(item: SessionItem): Promise<void> {
+  #after(write: () => Promise<void>): void {
+    this.#writing = this.#writing.then(() => this.#write(write));
+  }
+
+  async #write(write: () => Promise<void>): Promise<void> {
     for (const again of [...AGAIN_MS, undefined]) {
       try {
-        return await this.parts.append([item]);
+        return await write();
       } catch (error) {
         this.parts.log.error({ err: error, again }, 'a session item was not kept');
         if (again !== undefined) await pause(this.parts.clock, again);

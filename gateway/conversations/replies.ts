@@ -3,7 +3,7 @@
  * most MOST_STEPS steps (docs/contract/decisions.md "Language model", decision 11: nothing is asked twice).
  */
 import type { Cause } from '../../actors/agent/events.js';
-import type { ChatModel, ToolCall } from '../../contracts/ports/chat.js';
+import type { ChatEvent, ChatRequest, ToolCall } from '../../contracts/ports/chat.js';
 import type { KnowledgeSearch } from '../../contracts/ports/knowledge.js';
 import type { SessionPlan } from '../../contracts/ports/sessions.js';
 import type { Calls, Dialogue } from './dialogue.js';
@@ -14,7 +14,8 @@ export const MOST_STEPS = 5;
 const MOST_PASSAGES = 5;
 
 export interface ReplyParts {
-  readonly chat: ChatModel;
+  /** Asks the language model. */
+  ask(request: ChatRequest, signal: AbortSignal): AsyncIterable<ChatEvent>;
   readonly knowledge: KnowledgeSearch;
   readonly workspaceId: string;
   readonly plan: SessionPlan;
@@ -56,7 +57,7 @@ export async function reply(
   text: ReplyText,
   signal: AbortSignal,
 ): Promise<void> {
-  const { chat, plan, dialogue, tools, now, draft } = parts;
+  const { plan, dialogue, tools, now, draft } = parts;
   const passages = cause === 'turn' ? await passagesFor(parts) : [];
   for (let step = 1; step <= MOST_STEPS; step += 1) {
     // The last step may only speak.
@@ -65,9 +66,9 @@ export async function reply(
     parts.informed();
     let calls: readonly ToolCall[] = [];
     let said = '';
-    for await (const event of chat.chat({ messages, tools: offered, passages }, signal)) {
+    for await (const event of parts.ask({ messages, tools: offered, passages }, signal)) {
       if (event.kind === 'calls') calls = event.calls;
-      else {
+      if (event.kind === 'text') {
         text.write(event.text);
         said += event.text;
       }

@@ -27,6 +27,7 @@ export const settingsOf = (plan: SessionPlan, detector: Detector): AgentSettings
   opening: openingOf(plan),
   detector,
   eagerness: plan.config.conversation.eagerness,
+  drafts: plan.config.conversation.drafts,
   interruptible: plan.config.conversation.interruptible,
   sensitivity: plan.config.conversation.interruption_sensitivity,
   reengage: plan.config.conversation.reengage_enabled,

@@ -15,6 +15,7 @@ import type { Dialogue } from './dialogue.js';
 import { type Listed, listServers, type McpParts, serverTools } from './mcp-tools.js';
 import { ClientTools, type EndpointParts, webhookTool } from './owned-tools.js';
 import { reachableFrom } from './reachable.js';
+import type { NoteTurn } from './turns/turn-events.js';
 import { hangUpTool, transferTool } from './system-tools.js';
 import { type ConversationTool, failure, TOLD, type ToolResult } from './tool.js';
 
@@ -27,6 +28,9 @@ const HIDDEN = 'The tool failed';
 export interface ToolParts extends EndpointParts, McpParts {
   readonly log: Log;
   readonly dialogue: Dialogue;
+  readonly note: NoteTurn;
+  /** The job that lives. */
+  job(): number;
   /** To the client. */
   send(event: object): void;
   /** Tools run: what they do cannot be taken back. The result tells that all of them have answered. */
@@ -156,6 +160,7 @@ export class ConversationTools {
     const toolSource = tool?.source ?? 'unknown';
     const note: ToolNote = { callId: this.parts.dialogue.nextCallId(), toolName: call.name, toolSource };
     this.parts.dialogue.called(note.callId, note.toolName, toolSource, call.arguments);
+    this.parts.note({ type: 'toolStarted', job: this.parts.job(), ...note });
     this.#tell(AGENT_EVENTS.toolStarted(note, call.arguments));
     if (tool?.besideSpeech) {
       this.#startBeside(tool, call, note);
@@ -218,6 +223,7 @@ export class ConversationTools {
       error: ok ? null : cut,
       latencyMs: Math.round(ms),
     });
+    this.parts.note({ type: 'toolEnded', callId: note.callId, failed: !ok });
     this.#tell(ok ? AGENT_EVENTS.toolCompleted(note, cut) : AGENT_EVENTS.toolFailed(note, shown));
     return ok ? told : JSON.stringify({ error: told });
   }

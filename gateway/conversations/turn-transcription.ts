@@ -17,6 +17,8 @@ export interface TurnTranscriptionParts {
   readonly model: TranscriptionModel;
   readonly caller: Caller;
   readonly language: string;
+  /** Of so much audio the final transcript was made, in ms. */
+  recognised(ms: number): void;
   readonly log: Log;
 }
 
@@ -146,7 +148,9 @@ export class TurnTranscription {
     const { transcription, model, caller } = this.parts;
     const audio: RawAudio = { chunks: [...chunks], sampleRate: RECOGNITION_RATE };
     const request = { audio, model, language: this.language, interim };
-    return (await transcription.transcribe(request, caller, this.#stop.signal)).text;
+    const { text, duration } = await transcription.transcribe(request, caller, this.#stop.signal);
+    if (!interim) this.parts.recognised(Math.round(duration * 1000));
+    return text;
   }
 
   /** Voice that cannot be transcribed counts as nothing said. */

@@ -11,6 +11,7 @@ import { TextFeed } from '../../actors/text-feed.js';
 import type { Calls, SpokenStep } from './dialogue.js';
 import { HeardText } from './heard-text.js';
 import type { ReplyText } from './replies.js';
+import type { NoteTurn } from './turns/turn-events.js';
 
 /** How the agent speaks: the speech port, its options, and who pays. */
 export interface AgentVoice {
@@ -55,6 +56,7 @@ export class Utterance implements ReplyText {
     readonly job: number,
     private readonly call: Call,
     private readonly now: () => Date,
+    private readonly note: NoteTurn,
   ) {}
 
   get signal(): AbortSignal {
@@ -119,9 +121,12 @@ export class Utterance implements ReplyText {
 
   async #speak({ speech, options, caller }: AgentVoice, audible: () => void): Promise<boolean> {
     let samples = 0;
+    let pieces = 0;
     const request = { ...options, text: this.#feed };
     for await (const { audio, piece } of speech.synthesizeTimed(request, caller, this.signal)) {
       this.#heard.note(piece);
+      if (piece.index >= pieces) this.#count(piece.text);
+      pieces = piece.index + 1;
       if (audio.length === 0) continue;
       if (this.signal.aborted) break;
       const speech = samplesOf(audio);
@@ -134,6 +139,10 @@ export class Utterance implements ReplyText {
     this.#wholeMs = (samples * 1000) / PLAYOUT_RATE;
     if (!this.signal.aborted) this.call.finish(this.job);
     return true;
+  }
+
+  #count({ length: characters }: string): void {
+    this.note({ type: 'used', job: this.job, usage: { characters } });
   }
 
   /** Whether no more than that is left of it after `ms` of playout. */

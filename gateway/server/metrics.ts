@@ -105,6 +105,18 @@ export class Metrics {
     });
   }
 
+  /** Adds the histogram `gateway_<name>`, in seconds; the result takes a value. */
+  histogram(
+    name: string,
+    help: string,
+    labelNames: readonly string[] = [],
+  ): (seconds: number, labels?: Labels) => void {
+    const registers = [this.registry];
+    const more = { labelNames: [...labelNames], buckets: SECONDS, registers };
+    const histogram = new Histogram({ name: PREFIX + name, help, ...more });
+    return (seconds, labels = {}) => histogram.observe({ ...labels }, seconds);
+  }
+
   finished(report: RequestReport): void {
     this.#requests.inc({ route: report.route, method: report.method, status: report.status });
     if (report.firstByte !== undefined) this.#firstByte.observe({ route: report.route }, report.firstByte);

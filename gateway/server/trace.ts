@@ -17,6 +17,7 @@ import {
   SpanStatusCode,
   trace,
   TraceFlags,
+  type Tracer,
 } from '@opentelemetry/api';
 import { randomHex } from '../../contracts/ids.js';
 import type { RequestTrace, TraceContext } from '../../contracts/ports/trace.js';
@@ -27,6 +28,9 @@ import { parseTracestate } from './trace-state.js';
 export type Outcome = 'done' | 'failed' | 'left' | 'drained';
 
 const TRACER = 'speech-gateway';
+
+export const tracer = (): Tracer => trace.getTracer(TRACER);
+
 const TRACEPARENT = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/;
 const UNKNOWN_VERSION = 'ff';
 const LATEST_VERSION = '00';
@@ -84,9 +88,7 @@ export class Trace implements RequestTrace {
       'speech.generation_id': request.generationId,
     };
     const options = { kind: SpanKind.SERVER, attributes };
-    this.#span = trace
-      .getTracer(TRACER)
-      .startSpan(`${request.method} ${route}`, options, contextOf(remote, tracestate));
+    this.#span = tracer().startSpan(`${request.method} ${route}`, options, contextOf(remote, tracestate));
     const own = this.#span.spanContext();
     // Without an SDK, a span has the context of its parent.
     const isRecorded = isSpanContextValid(own) && own.spanId !== remote?.spanId;

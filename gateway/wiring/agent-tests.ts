@@ -17,7 +17,7 @@ import { languageModel } from './language-model.js';
 import type { openPlatform } from './platform.js';
 
 export interface AgentTestOptions {
-  readonly config: Pick<Config, 'llmUrl' | 'llmKey' | 'llmModel'>;
+  readonly config: Pick<Config, 'llmUrl' | 'llmKey' | 'llmModel' | 'llmUsage'>;
   readonly database: Pick<Database, 'sql'>;
   readonly platform: Awaited<ReturnType<typeof openPlatform>>;
   readonly ids: Ids;

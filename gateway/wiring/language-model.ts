@@ -10,7 +10,15 @@ export function languageModel({
   llmUrl: url,
   llmKey: key,
   llmModel: model,
-}: Pick<Config, 'llmUrl' | 'llmKey' | 'llmModel'>): ChatModel | undefined {
+  llmUsage,
+}: Pick<Config, 'llmUrl' | 'llmKey' | 'llmModel' | 'llmUsage'>): ChatModel | undefined {
   if (url === undefined) return undefined;
-  return createOpenaiChat({ url, model, silenceMs: SILENCE_MS, ...(key !== undefined && { key }) });
+  const asksUsage = llmUsage === 'true';
+  return createOpenaiChat({
+    url,
+    model,
+    asksUsage,
+    silenceMs: SILENCE_MS,
+    ...(key !== undefined && { key }),
+  });
 }

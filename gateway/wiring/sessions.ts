@@ -30,12 +30,14 @@ export interface SessionOptions {
     Config,
     | 'concurrency'
     | 'sessionDays'
+    | 'prices'
     | 'publicSessionsPerAddress'
     | 'publicSessionsPerAgent'
     | 'vocabulary'
     | 'llmUrl'
     | 'llmKey'
     | 'llmModel'
+    | 'llmUsage'
   >;
   readonly database: Database;
   readonly platform: Awaited<ReturnType<typeof openPlatform>>;
@@ -82,7 +84,7 @@ export async function openSessions(options: SessionOptions): Promise<OpenSession
   const parts = {
     keys,
     agents: platform.versions,
-    sessions: createSessions({ sql, ids, defaultLimit: config.concurrency }),
+    sessions: createSessions({ sql, ids, defaultLimit: config.concurrency, prices: config.prices }),
     runs,
     limits: createPublicLimits({ sql, perAddress, perAgent }),
     refusals: createRefusalLimit(clock),

@@ -77,6 +77,7 @@ function callParts(
     metrics,
     carrier: config.livekit ? 'livekit' : 'embedded',
     chat,
+    tokens: platform.tokens,
     runs: sessions.runs,
     knowledge: platform.knowledge,
     outbound: platform.outbound,

@@ -89,6 +89,42 @@ export const ROWS = [
     ],
   },
   {
+    title: 'Turns of calls',
+    panels: [
+      {
+        title: 'End of the user’s turn to the first audio',
+        unit: 's',
+        queries: percentiles('gateway_turn_seconds'),
+      },
+      {
+        title: 'Where that time goes, on average',
+        unit: 's',
+        queries: [
+          {
+            expr: `${rate('gateway_turn_part_seconds_sum', 'part')} / ${rate('gateway_turn_part_seconds_count', 'part')}`,
+            legend: '{{part}}',
+          },
+        ],
+      },
+      {
+        title: 'Interruption to silence',
+        unit: 's',
+        queries: percentiles('gateway_barge_in_seconds'),
+      },
+      {
+        title: 'Interruptions, a minute',
+        unit: 'short',
+        queries: [
+          { expr: `60 * ${rate('gateway_interruptions_total', 'by')}`, legend: '{{by}}' },
+          {
+            expr: `60 * ${rate('gateway_false_interruptions_total', 'instance')}`,
+            legend: 'false, {{instance}}',
+          },
+        ],
+      },
+    ],
+  },
+  {
     title: 'Processes',
     panels: [
       {

@@ -9,6 +9,7 @@ import { analyzedBody } from '../../contracts/post-call.js';
 import type { Sql } from '../sql.js';
 import { addDeliveries } from '../deliveries.js';
 import { columns, itemsOf, recordOf, type Row } from './rows.js';
+import { reportOf } from './turns.js';
 
 type Planned = Row & { readonly plan: SessionPlan };
 
@@ -31,16 +32,18 @@ const takeNext = (sql: Sql, leaseMs: number) => sql<(Planned & { attempts: numbe
 
 const finish = (sql: Sql, id: string, analysis: SessionAnalysis): Promise<void> =>
   sql.begin(async (tx) => {
-    const [row] = await tx<(Planned & { finishedAt: Date })[]>`
+    const [row] = await tx<(Planned & { finishedAt: Date; prices: string | null })[]>`
       with before as (select id, plan from sessions where id = ${id} and analysis_due_at is not null for update)
       update sessions s set analysis = ${JSON.stringify(analysis)}, analysis_due_at = null, plan = null
       from before where s.id = before.id
-      returning ${columns(tx)}, before.plan, date_trunc('milliseconds', now()) as "finishedAt"`;
+      returning ${columns(tx)}, before.plan, s.prices, date_trunc('milliseconds', now()) as "finishedAt"`;
     if (!row) return;
     const record = recordOf(row);
     const urls = row.plan.config.webhooks.post_call.map(({ url }) => url);
-    const body = analyzedBody(record, analysis, row.finishedAt);
-    if (urls.length > 0) await addDeliveries(tx, { record, event: 'call.analyzed', urls, body });
+    if (urls.length === 0) return;
+    const report = await reportOf(tx, record, row.prices);
+    const body = analyzedBody(record, report, analysis, row.finishedAt);
+    await addDeliveries(tx, { record, event: 'call.analyzed', urls, body });
   }) as Promise<void>;
 
 export const createAnalysisQueue = (sql: Sql): AnalysisQueue => ({

@@ -8,9 +8,11 @@ import { endedBody } from '../../contracts/post-call.js';
 import type { Sql, Transaction } from '../sql.js';
 import { addDeliveries } from '../deliveries.js';
 import { columns, recordOf, type Row } from './rows.js';
+import { reportOf } from './turns.js';
 
 interface Ended extends Row {
   readonly plan: Omit<SessionPlan, 'prompt'> | null;
+  readonly prices: string | null;
 }
 
 /** Whose it must be still: that process's, or nobody's any more, for its end to be this one. Default: anybody's. */
@@ -31,7 +33,7 @@ const update = (tx: Transaction, id: string, reason: EndedReason, only: Only) =>
       then now() + ${LIMITS.session.lastWordsMs}::int * interval '1 millisecond' end,
     plan = case when s.status = 'active' and s.source <> 'dashboard' then s.plan #- '{config,prompt}' #- '{transfers}' end
   where s.id = ${id} and s.ended_at is null and ${conditionOf(tx, only)}
-  returning ${columns(tx)}, s.plan`;
+  returning ${columns(tx)}, s.plan, s.prices`;
 
 /**
  * Sessions of an agent that wait to be joined, once it is archived or gone: nobody can join them any more. Its
@@ -49,7 +51,8 @@ export const endSession = (sql: Sql, id: string, reason: EndedReason, only?: Onl
     if (!row) return false;
     const urls = row.plan?.config.webhooks.post_call.map(({ url }) => url) ?? [];
     const record = recordOf(row);
-    if (urls.length > 0)
-      await addDeliveries(tx, { record, event: 'call.ended', urls, body: endedBody(record) });
+    if (urls.length === 0) return true;
+    const body = endedBody(record, await reportOf(tx, record, row.prices));
+    await addDeliveries(tx, { record, event: 'call.ended', urls, body });
     return true;
   }) as Promise<boolean>;

@@ -3,6 +3,7 @@ import { LIMITS } from '../../contracts/limits.js';
 import type { SessionItem } from '../../contracts/ports/sessions.js';
 import { firstBytes } from '../../contracts/text.js';
 import type { Sql } from '../sql.js';
+import type { Owned } from './owned.js';
 
 const cut = (text: string): string => firstBytes(text, LIMITS.session.toolOutputBytes);
 
@@ -16,11 +17,6 @@ function kept(item: SessionItem): SessionItem {
     error,
     outputTruncated: item.outputTruncated || output.length < item.output.length,
   };
-}
-
-interface Owned {
-  readonly id: string;
-  readonly ownerId: string;
 }
 
 /**

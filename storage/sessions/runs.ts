@@ -25,6 +25,7 @@ import { OwnedSessions } from './owned-sessions.js';
 import { appendItems } from './items.js';
 import { columns, itemsOf, recordOf, type Row } from './rows.js';
 import { endOverdue, removeOld } from './sweep.js';
+import { keepTurn, lastTurn } from './turns.js';
 
 export interface SessionRunsParts {
   readonly database: Pick<Database, 'sql' | 'events'>;
@@ -97,7 +98,8 @@ async function takeOver(sql: Sql, id: string, processId: string): Promise<Outcom
     return other ? { owner: other } : { refused: (await refusalOf(sql, id)) ?? 'used' };
   }
   const session = sessionOf(row);
-  return session.record.status === 'active' ? { ...session, said: await itemsOf(sql, id) } : session;
+  if (session.record.status !== 'active') return session;
+  return { ...session, said: await itemsOf(sql, id), lastTurn: await lastTurn(sql, id) };
 }
 
 async function isLost(sql: Sql, id: string): Promise<boolean> {
@@ -210,6 +212,7 @@ export async function createSessionRuns(parts: SessionRunsParts): Promise<Sessio
     },
     activate: (id) => activate(sql, id, processId),
     append: (id, items) => appendItems(sql, { id, ownerId: processId }, items),
+    keepTurn: (id, turn) => keepTurn(sql, { id, ownerId: processId }, turn),
     end: (id, reason) => endSession(sql, id, reason),
     finish: (id, reason) => endSession(sql, id, reason, { ownerId: processId }),
     hasEnded: (id) => hasEnded(sql, id),

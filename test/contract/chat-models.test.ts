@@ -104,7 +104,7 @@ t.test('the embedded dialogue', async (t) => {
 
 type Serve = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
-async function modelAt(t: Test, serve: Serve, silenceMs = 60_000): Promise<ChatModel> {
+async function modelAt(t: Test, serve: Serve, silenceMs = 60_000, asksUsage = false): Promise<ChatModel> {
   const server = createServer((request, response) => {
     let body = '';
     request.setEncoding('utf8').on('data', (part: string) => (body += part));
@@ -114,7 +114,13 @@ async function modelAt(t: Test, serve: Serve, silenceMs = 60_000): Promise<ChatM
   t.teardown(() => void server.closeAllConnections());
   t.teardown(() => void server.close());
   const { port } = server.address() as AddressInfo;
-  return createOpenaiChat({ url: `http://127.0.0.1:${port}/v1`, key: 'secret', model: 'm', silenceMs });
+  return createOpenaiChat({
+    url: `http://127.0.0.1:${port}/v1`,
+    key: 'secret',
+    model: 'm',
+    silenceMs,
+    asksUsage,
+  });
 }
 
 const sse = (...chunks: unknown[]): string =>
@@ -194,6 +200,23 @@ t.test('an OpenAI-compatible endpoint', async (t) => {
       ],
       tools: [{ type: 'function', function: { name: 'lookup_order' } }],
     });
+  });
+
+  t.test('its tokens are asked for where that is wanted, and taken where they are told', async (t) => {
+    const bodies: unknown[] = [];
+    const usage = { prompt_tokens: 12, completion_tokens: 3 };
+    const serve: Serve = (_request, response, body) => {
+      bodies.push(JSON.parse(body));
+      response.end(sse(delta({ content: 'Hi.' }), JSON.stringify({ choices: [], usage }), '[DONE]'));
+    };
+    const asking = await modelAt(t, serve, 60_000, true);
+    t.same(await answer(asking, { messages: [user('U')] }), [
+      { kind: 'text', text: 'Hi.' },
+      { kind: 'usage', tokens: { inputTokens: 12, outputTokens: 3 } },
+    ]);
+    await answer(await modelAt(t, serve), { messages: [user('U')] });
+    t.match(bodies, [{ stream: true, stream_options: { include_usage: true } }, { stream: true }]);
+    t.notOk('stream_options' in (bodies[1] as object));
   });
 
   t.test('a refusal keeps its status and is not tried again (decision 11)', async (t) => {

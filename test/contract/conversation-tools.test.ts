@@ -118,7 +118,7 @@ t.test('tool_events:false keeps tools off the client, and errors can be hidden f
   const meeting = await talks.meet({ tools: { tool_ids: [tool] } }, { tool_events: false });
   meeting.caller.send({ type: 'user.message', text: 'Weather?' });
   await untilShown(meeting, 'No idea.');
-  t.same(meeting.caller.events, []);
+  t.notOk(meeting.caller.events.some(({ type }) => String(type).includes('tool')));
   t.notMatch(JSON.stringify(model.asked), 'stack trace');
   const result = (await hangUp(meeting)).items.find(({ type }) => type === 'tool_result');
   t.match(result, { status: 'failed', error: 'HTTP 500: stack trace of the shop' }, 'the owner may know');

@@ -187,6 +187,9 @@ async function fill(key: string, id: string): Promise<{ sessionId: string; recor
   await sql`
     insert into session_items (session_id, type, turn_id, created_at, content)
     values (${session}, 'message', 1, now(), '{}')`;
+  await sql`
+    insert into session_turns (session_id, number, turn_id, at, content)
+    values (${session}, 1, 1, now(), '{}')`;
   await sql`insert into usage values (${id}, 'conversation_ms', '2026-01-01', 1)`;
   await sql`
     insert into deliveries (workspace_id, session_id, agent_id, event, url, body)

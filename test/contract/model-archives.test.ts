@@ -123,3 +123,31 @@ t.test('a damaged archive is refused', async (t) => {
   await refuses(t, await entryFor(t, broken(goodZip), 'zip'), /was refused/);
   await refuses(t, await entryFor(t, Buffer.from('no archive at all'), 'tar.bz2'), /was refused/);
 });
+
+t.test('of an archive for several machines, what is for this one is taken', async (t) => {
+  const models = freshModels(t);
+  const here = `${process.platform}/${process.arch}`;
+  const files: TarFile[] = [
+    [`lib/${here}/model.onnx`, 'ours'],
+    ['lib/plan9/mips/model.onnx', 'theirs'],
+  ];
+  await add(await entryFor(t, tarGz(files), 'tar.gz', { root: 'lib/{platform}/{arch}' }));
+  const placed = path.join(models, 'catalogue', 'tried');
+  t.equal(fs.readFileSync(path.join(placed, 'model.onnx'), 'utf8'), 'ours');
+});
+
+t.test('files of an npm package are taken by npm’s client, which runs none of its scripts', async (t) => {
+  const models = freshModels(t);
+  const folder = path.join(models, 'package');
+  fs.mkdirSync(folder);
+  const scripts = { prepack: 'exit 1', postinstall: 'exit 1' };
+  fs.writeFileSync(
+    path.join(folder, 'package.json'),
+    JSON.stringify({ name: 'tried', version: '1.0.0', scripts }),
+  );
+  fs.writeFileSync(path.join(folder, 'model.onnx'), 'weights');
+  const item = { npm: 'tried', version: `file:${folder}`, unpack: 'tar.gz', root: 'package', bytes: 1000 };
+  await add(entryOf([{ ...item, only: ['*.onnx'] }]));
+  const files = fs.readdirSync(path.join(models, 'catalogue', 'tried'));
+  t.same(files.sort(), ['.model.json', 'model.onnx']);
+});

@@ -2,85 +2,18 @@
  * Spans to a collector, where OTEL_EXPORTER_OTLP_ENDPOINT names one (docs/contract/native.md 6): a real OTLP receiver
  * takes what a whole gateway sends, and trace context goes on to remote engines.
  */
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { notInstalled } from '../../gateway/config/installed.js';
 import { startGateway, TEST_KEY } from '../fixtures/gateway.js';
 import { LiveClient } from '../fixtures/live.js';
+import { attributesOf, fields, nameOf, receiver, spansIn } from '../fixtures/otlp.js';
 import { until } from '../fixtures/until.js';
 
 const SPEECH = new URL('../../../test/fixtures/codecs/tone.wav', import.meta.url);
 const TEXT = 'wombats never tell';
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = '00f067aa0ba902b7';
-
-interface Asked {
-  readonly url: string;
-  readonly type: string | undefined;
-  readonly traceparent: string | undefined;
-  readonly body: Buffer;
-}
-
-/** A server that keeps what it is asked, and answers each with `answer`. */
-async function receiver(answer: Buffer): Promise<{ url: string; asked: Asked[] }> {
-  const asked: Asked[] = [];
-  const server = createServer((request, response) => {
-    const parts: Buffer[] = [];
-    request.on('data', (part: Buffer) => parts.push(part));
-    request.on('end', () => {
-      const { traceparent, 'content-type': type } = request.headers;
-      const told = typeof traceparent === 'string' ? traceparent : undefined;
-      asked.push({ url: request.url ?? '', type, traceparent: told, body: Buffer.concat(parts) });
-      response.end(answer);
-    });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
-}
-
-/** The length-delimited fields of that number in a protocol buffer; others are passed over. */
-function fields(message: Buffer, wanted: number): Buffer[] {
-  const found: Buffer[] = [];
-  const varint = (): number => {
-    let value = 0;
-    for (let shift = 0; ; shift += 7) {
-      const byte = message[at++] ?? 0;
-      value += (byte & 0x7f) * 2 ** shift;
-      if (byte < 0x80) return value;
-    }
-  };
-  let at = 0;
-  while (at < message.length) {
-    const tag = varint();
-    const wire = tag % 8;
-    if (wire === 0) varint();
-    else if (wire === 1) at += 8;
-    else if (wire === 5) at += 4;
-    else {
-      const length = varint();
-      if (Math.floor(tag / 8) === wanted) found.push(message.subarray(at, at + length));
-      at += length;
-    }
-  }
-  return found;
-}
-
-/** The spans of an export request: resource spans, scope spans, spans. */
-const spansIn = ({ body }: Asked): Buffer[] =>
-  fields(body, 1).flatMap((resource) => fields(resource, 2).flatMap((scope) => fields(scope, 2)));
-
-const nameOf = (span: Buffer): string => String(fields(span, 5)[0]);
-const attributesOf = (span: Buffer): Record<string, string> =>
-  Object.fromEntries(
-    fields(span, 9).map((pair) => [String(fields(pair, 1)[0]), String(fields(fields(pair, 2)[0]!, 1)[0])]),
-  );
 
 const speakWith = async (base: string, headers: Record<string, string>): Promise<string | null> => {
   const response = await fetch(`${base}/v1/tts`, {
@@ -96,7 +29,7 @@ const missing = notInstalled(['@opentelemetry/sdk-trace-base', '@opentelemetry/e
 const skip = missing.length > 0 ? `not installed: ${missing.join(', ')}` : false;
 
 t.test('each request is one span at the collector, without its text and its key', { skip }, async (t) => {
-  const collector = await receiver(Buffer.alloc(0));
+  const collector = await receiver(t, Buffer.alloc(0));
   const gateway = await startGateway({
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment=test',
@@ -144,7 +77,7 @@ for (const [name, collector] of [
   ['native', {}],
 ] as const) {
   t.test(`trace context goes on to ${name}-compatible remotes`, async (t) => {
-    const remote = await receiver(Buffer.alloc(3200, 1));
+    const remote = await receiver(t, Buffer.alloc(3200, 1));
     const prefix = `REMOTE_${name.toUpperCase()}`;
     const gateway = await startGateway({
       TTS_ENGINES: `${name}-compatible`,

@@ -49,6 +49,7 @@ const LEAVES: Readonly<Record<string, Leaf>> = {
   'voice.speaking_language': { ...choice(LANGUAGES), bad: ['pt', 'en-US', 'xx', 5] },
   'conversation.max_duration_seconds': { good: [60, 3600], bad: [59, 3601, 60.5, '60'] },
   'conversation.eagerness': choice(['relaxed', 'balanced', 'eager']),
+  'conversation.drafts': flag,
   'conversation.interruptible': flag,
   'conversation.interruption_sensitivity': choice(['low', 'balanced', 'high']),
   'conversation.reengage_enabled': flag,
@@ -147,6 +148,7 @@ t.test('an agent begins with the platform’s defaults', async (t) => {
     conversation: {
       max_duration_seconds: 1800,
       eagerness: 'balanced',
+      drafts: true,
       interruptible: true,
       interruption_sensitivity: 'balanced',
       reengage_enabled: false,

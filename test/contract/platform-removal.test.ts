@@ -41,6 +41,9 @@ async function leave(id: string, dataDir = gateway.dataDir): Promise<void> {
     insert into session_items (session_id, type, turn_id, created_at, content)
     values (${id}, 'message', 1, now(), '{"role":"user","content":"private"}')`;
   await sql`
+    insert into session_turns (session_id, number, turn_id, at, content)
+    values (${id}, 1, 1, now(), '{}')`;
+  await sql`
     insert into deliveries (workspace_id, session_id, agent_id, event, url, body, outcome, settled_at)
     values (${platform.workspaceId}, ${id}, ${agentId}, 'call.ended', 'https://a.example/', '{}', 'delivered', now())`;
   await sql`update sessions set analysis = '{"status":"completed","summary":"private"}' where id = ${id}`;
@@ -62,6 +65,7 @@ const traces = async (id: string): Promise<Record<string, number>> => {
   const tables = {
     sessions: 'id',
     session_items: 'session_id',
+    session_turns: 'session_id',
     deliveries: 'session_id',
     recordings: 'session_id',
   };
@@ -71,7 +75,7 @@ const traces = async (id: string): Promise<Record<string, number>> => {
   });
   return Object.fromEntries(await Promise.all(counts));
 };
-const NONE = { sessions: 0, session_items: 0, deliveries: 0, recordings: 0 };
+const NONE = { sessions: 0, session_items: 0, session_turns: 0, deliveries: 0, recordings: 0 };
 const filesLeft = async (id: string): Promise<boolean> =>
   (await sql`select from deleted_recordings where session_id = ${id}`).length > 0;
 

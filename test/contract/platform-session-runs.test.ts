@@ -4,6 +4,7 @@ import { LIMITS } from '../../contracts/limits.js';
 import type { SessionItem } from '../../contracts/ports/sessions.js';
 import { DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
 import { plan, startRuns, URLS } from '../fixtures/session-runs.js';
+import { TURN } from '../fixtures/turns.js';
 
 const { sql, create, runsOf, read } = await startRuns(t);
 
@@ -159,9 +160,41 @@ t.test('a session ends once, and its end is one with what it causes', async (t) 
       config_hash: 'sha256:00',
     },
     ended_reason: 'hangup',
+    turns: [],
+    turns_total: 0,
+    usage: {
+      ...{ input_tokens: 0, output_tokens: 0, tokens_estimated: false, characters: 0 },
+      ...{ recognised_seconds: 0, call_seconds: durationSeconds },
+    },
+    cost: null,
   });
   t.match(rows[0]!.body, /"metadata":\{"b":1,"a":2\}/, 'metadata in its own order');
   t.equal(rows[0]!.body, rows[1]!.body);
+});
+
+t.test('a turn is kept in the place of what was kept of it before, and goes with its session', async (t) => {
+  const runs = await runsOf(t);
+  const id = await create();
+  await runs.join(id);
+  await runs.activate(id);
+  await runs.keepTurn(id, { ...TURN, complete: false });
+  await runs.keepTurn(id, { ...TURN, number: 2 });
+  await runs.keepTurn(id, TURN);
+  t.same((await read(id)).turns, [TURN, { ...TURN, number: 2 }]);
+  for (let number = 3; number <= LIMITS.session.deliveredTurns + 2; number += 1)
+    await runs.keepTurn(id, { ...TURN, number });
+  await runs.end(id, 'hangup');
+  const [row] = await sql<{ body: string }[]>`select body from deliveries where session_id = ${id}`;
+  const { turns, turns_total: total } = JSON.parse(row!.body) as {
+    turns: { number: number }[];
+    turns_total: number;
+  };
+  t.same([turns.length, total], [LIMITS.session.deliveredTurns, LIMITS.session.deliveredTurns + 2]);
+  t.equal(turns[0]?.number, 3, 'the last of them');
+  t.notMatch(row!.body, /private/);
+  await sql`delete from sessions where id = ${id}`;
+  await runs.keepTurn(id, TURN);
+  t.equal((await sql`select from session_turns where session_id = ${id}`).length, 0, 'nothing comes back');
 });
 
 t.test('each reason has its status, and only conversations have events (decision 13)', async (t) => {

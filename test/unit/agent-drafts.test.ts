@@ -60,6 +60,15 @@ t.test('a sound in the silence throws the draft away, and the turn is answered a
   t.same(scene.told, ['user: I would like a room.', `agent: ${ANSWER}`]);
 });
 
+t.test('an agent that makes no drafts is asked when the turn is over', async (t) => {
+  const scene = new Scene({ drafts: false });
+  const asked: boolean[] = [];
+  scene.actor.on('reply', ({ draft }) => asked.push(draft !== undefined));
+  scene.say('I would like a room.').pause(8000);
+  t.same(asked, [false]);
+  t.same(scene.told, ['user: I would like a room.', `agent: ${ANSWER}`]);
+});
+
 t.test('an unfinished sentence is not drafted an answer to', async (t) => {
   const { scene, types } = watched();
   scene.say('I would like a room for the').pause(1000);

@@ -74,6 +74,7 @@ function listening() {
       caller: { workspaceId: 'w', keyId: 'k' },
       language: 'en',
       log: silentLog,
+      recognised: () => undefined,
     },
     {
       user: (...told) => transcripts.push(told),

@@ -203,7 +203,7 @@ const SPOKEN: readonly (readonly [string, string])[] = [
   ['Tom & Ann <b>bold</b>', 'Tom and Ann b bold /b'],
   ['café naïve straße', 'cafe naive strasse'],
   ['don’t “quote” me — please…', "don't quote me, please..."],
-  ['€5 and 20°', 'euros 5 and 20 degrees'],
+  ['€5 and 20°', 'five euros and 20 degrees'],
   ['日本語 👍 только', ''],
   ['... !?', ''],
 ];

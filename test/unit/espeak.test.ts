@@ -18,7 +18,7 @@ t.test('words stand as they are, silent marks end the pause before them', async 
   );
   for (const silent of ['', ' ', '...', '—', '()', '。！？'])
     t.equal(spoken(silent), '', JSON.stringify(silent));
-  t.equal(spoken('5 % & 7 €'), '5 % & 7 €', 'signs have a sound');
+  t.equal(spoken('5 % & 7 +'), '5 % & 7 +', 'signs have a sound');
 });
 
 t.test('markup, entities and phoneme brackets are no commands', async (t) => {

@@ -37,6 +37,16 @@ t.test('counts what the tokenizer itself counts', async (t) => {
     t.equal(counter.count(text), stock.encode(text).length, name);
 });
 
+t.test('a text is counted off this thread, to its end', async (t) => {
+  const counting = createTokenCounter({ clock: systemClock });
+  t.teardown(() => counting.stop());
+  t.same(await Promise.all(['', 'hello', TEXTS['prose']!].map((text) => counting.count(text))), [
+    0,
+    1,
+    counter.count(TEXTS['prose']!),
+  ]);
+});
+
 t.test('agrees on random texts of all sorts of characters', async (t) => {
   const random = seeded(7);
   const signs = [...'abcdefXYZ019 \n\t.,\'"{}-_éßñжд你好こん한글🎉ا\u0301'];

@@ -1,220 +1,351 @@
-/** Turns: how complete a transcript looks, and what the user's voice does to an agent that speaks (actors/agent/turns). */
+/** The rows that explain turns, as scenarios on the simulated clock: when everything was, and what broke answers off. */
 import t from 'tap';
-import { completenessOf, delaysOf, ENDPOINTING_MS } from '../../actors/agent/turns/endpointing.js';
-import { overlapOf, verdictOf } from '../../actors/agent/turns/interruption.js';
-import { afterPause, afterUnbroken, PACE_BOUNDS, USUAL_PACE } from '../../actors/agent/turns/pace.js';
+import type { AgentSettings } from '../../actors/agent/settings.js';
+import { TIMES } from '../../actors/agent/times.js';
+import { LATENCY_PARTS, type LatencyParts, type Turn } from '../../contracts/turns.js';
+import { Walk } from '../fixtures/agent-walk.js';
+import { shortOrLong } from '../fixtures/long.js';
+import { TurnScene } from '../fixtures/turn-scene.js';
+import { TurnLog } from '../../gateway/conversations/turns/turn-log.js';
+import type { TurnEvent } from '../../gateway/conversations/turns/turn-events.js';
+import { NOTICED_MS } from '../../gateway/conversations/turns/turn-row.js';
 
-t.test('what a transcript looks like decides how long the silence must be', async (t) => {
-  const looks: [string, string, string][] = [
-    ['What time is it?', 'en', 'complete'],
-    ['Yes.', 'en', 'complete'],
-    ['A table for two please', 'en', 'complete'],
-    ['I would like to go.', 'en', 'likely'],
-    ['I would like to go', 'en', 'open'],
-    ['I would like to', 'en', 'unfinished'],
-    ['I would like the.', 'en', 'unfinished'],
-    ['My number is, um.', 'en', 'unfinished'],
-    ['Well...', 'en', 'unfinished'],
-    ['Tomorrow', 'en', 'open'],
-    ['Ich möchte und', 'de', 'unfinished'],
-    ['明日は', 'ja', 'unfinished'],
-    ['明日行きます。', 'ja', 'complete'],
-    ['明日行きます', 'ja', 'complete'],
-    ['그리고', 'ko', 'unfinished'],
-    [' Tomorrow. ', 'en', 'likely'],
-    ['', 'en', 'open'],
-    ['TO', 'en', 'unfinished'],
-    ['I would like  the.  !', 'en', 'unfinished'],
-    ['To go? Tomorrow', 'en', 'open'],
-    ['Go. Tomorrow', 'en', 'open'],
-    ['the', 'xx', 'open'],
-    ['the.', 'xx', 'likely'],
-    ['un', 'en', 'open'],
-  ];
-  for (const [text, language, look] of looks) t.equal(completenessOf(text, language), look, text);
+/** A good 3 s, and half a minute more than a client may be gone. */
+const LONG = 'one two three four five six seven eight nine ten eleven twelve';
+const VERY_LONG = Array(200).fill('word').join(' ');
+
+const sumOf = (parts: LatencyParts): number => LATENCY_PARTS.reduce((sum, part) => sum + parts[part], 0);
+
+/** A log that is told what happens at which moment. */
+function logged(...story: readonly (readonly [at: number, event: TurnEvent])[]) {
+  const kept = new Map<number, Turn>();
+  const phases: string[] = [];
+  const log = new TurnLog(
+    1_000_000,
+    () => 7,
+    (turn, phase) => {
+      kept.set(turn.number, turn);
+      phases.push(`${turn.number} ${phase}`);
+    },
+  );
+  for (const [at, event] of story) log.note(event, at);
+  return { log, phases, rows: () => [...kept.values()], row: () => kept.get(1)! };
+}
+
+const voice = (active: boolean, at: number): TurnEvent => ({ type: 'voice', active, at });
+const final = (text: string): TurnEvent => ({ type: 'transcript', span: 1, text, final: true });
+const said = (text: string): TurnEvent => ({ type: 'message', text });
+const reply: TurnEvent = { type: 'reply', job: 1, cause: 'turn', aloud: true };
+const played = (ms: number, complete = false): TurnEvent => ({ type: 'played', job: 1, ms, complete });
+
+/** A turn from 0 to the first audio, each step of it a round number; voice activity notices its end after 256 ms. */
+const STORY: readonly (readonly [number, TurnEvent])[] = [
+  [0, voice(true, 0)],
+  [600, { type: 'transcript', span: 1, text: 'Two', final: false }],
+  [1000 + NOTICED_MS, voice(false, 1000 + NOTICED_MS)],
+  [1700, final('Two rooms.')],
+  [1800, { type: 'endOfTurn', detector: 'both', probability: 0.9, completeness: 'likely', delayMs: 400 }],
+  [1800, said('Two rooms.')],
+  [1800, reply],
+  [1810, { type: 'modelAsked', job: 1 }],
+  [2000, { type: 'modelBegan', job: 1 }],
+  [2150, { type: 'audible', job: 1 }],
+  [2400, played(200)],
+];
+
+t.test('a turn says when each step of it was, and where its time went', async (t) => {
+  const { row } = logged(...STORY);
+  t.match(row(), {
+    ...{ number: 1, turnId: 7, cause: 'turn', words: 'Two rooms.' },
+    at: new Date(1_001_000),
+    endOfTurn: { detector: 'both', probability: 0.9, completeness: 'likely', delayMs: 400 },
+    ...{ firstTranscriptMs: -400, lastTranscriptMs: 700, decidedMs: 800 },
+    requests: [{ askedMs: 810, firstTokenMs: 1000, endedMs: null }],
+    // 200 ms had left when it was told.
+    ...{ firstAudioMs: 1150, playedMs: 1200, heardMs: 200, complete: false, endedMs: null },
+    ...{ interrupted: null, error: null, drafted: false, reopened: 0, held: 0, resumed: 0 },
+  });
+  t.same(row().parts, {
+    ...{ silence: NOTICED_MS, endpointing: 400, recognition: 800 - NOTICED_MS - 400 },
+    ...{ waiting: 10, model: 190, tools: 0, voice: 150, transport: 50 },
+  });
+  t.equal(sumOf(row().parts!), row().playedMs);
 });
 
-t.test('words go before punctuation, which recognisers put behind everything', async (t) => {
-  for (const text of ['Which one is the?', 'I want the!', 'My.'])
-    t.equal(completenessOf(text, 'en'), 'unfinished', text);
-  t.equal(completenessOf('What is it for?', 'en'), 'complete', 'a question may end with a preposition');
+t.test('a call that dies in the middle of a turn has left its row, from when it was heard', async (t) => {
+  const { phases, row } = logged(...STORY);
+  t.same(phases, ['1 began']);
+  t.equal(row().playedMs, 1200);
+});
+
+t.test('a turn with two tools: each has its time, and the wait for them is theirs', async (t) => {
+  const { row, log } = logged(
+    ...STORY.slice(0, 8),
+    [2000, { type: 'modelBegan', job: 1 }],
+    [2000, { type: 'modelEnded', job: 1 }],
+    [2000, { type: 'acted', job: 1 }],
+    [2000, { type: 'toolStarted', job: 1, callId: 'a', toolName: 'look_up' }],
+    [2000, { type: 'toolStarted', job: 1, callId: 'b', toolName: 'book' }],
+    [2300, { type: 'toolEnded', callId: 'a', failed: false }],
+    [2500, { type: 'toolEnded', callId: 'b', failed: true }],
+    [2500, { type: 'returned', job: 1 }],
+    [2520, { type: 'modelAsked', job: 1 }],
+    [2700, { type: 'modelBegan', job: 1 }],
+    [2800, { type: 'audible', job: 1 }],
+    [2900, played(100)],
+    [5000, { type: 'modelEnded', job: 1 }],
+    [5000, played(2100, true)],
+    [5000, { type: 'ended', job: 1 }],
+  );
+  log.close(6000);
+  t.same(row().tools, [
+    { callId: 'a', toolName: 'look_up', startedMs: 1000, endedMs: 1300, failed: false },
+    { callId: 'b', toolName: 'book', startedMs: 1000, endedMs: 1500, failed: true },
+  ]);
+  t.same(
+    row().requests.map(({ askedMs, firstTokenMs }) => [askedMs, firstTokenMs]),
+    [
+      [810, 1000],
+      [1520, 1700],
+    ],
+  );
+  t.match(row().parts, { waiting: 30, model: 370, tools: 500, voice: 100, transport: 0 });
+  t.equal(sumOf(row().parts!), row().playedMs);
+  t.match(row(), { complete: true, heardMs: 2100, endedMs: 4000 });
+});
+
+t.test('a tool that answers beside the conversation changes the row that it began in', async (t) => {
+  const { row, log, phases } = logged(
+    ...STORY,
+    [2500, { type: 'toolStarted', job: 1, callId: 'a', toolName: 'slow' }],
+    [3000, { type: 'closeTurn' }],
+    [3000, { type: 'ended', job: 1 }],
+  );
+  t.same(row().tools[0], { callId: 'a', toolName: 'slow', startedMs: 1500, endedMs: null, failed: false });
+  log.note({ type: 'toolEnded', callId: 'a', failed: false }, 9000);
+  t.equal(row().tools[0]?.endedMs, 8000);
+  t.same(phases, ['1 began', '1 over', '1 changed']);
+});
+
+t.test('what is used is in one row: its own, the next, or at the end the last', async (t) => {
+  const { rows, row, log } = logged(
+    [0, { type: 'used', usage: { recognisedMs: 500 } }],
+    ...STORY,
+    [2100, { type: 'used', job: 1, usage: { inputTokens: 90, outputTokens: 9, tokensEstimated: true } }],
+    [2100, { type: 'used', job: 1, usage: { characters: 40 } }],
+    [3000, { type: 'closeTurn' }],
+    [3000, { type: 'ended', job: 1 }],
+    [3100, { type: 'used', job: 1, usage: { characters: 2 } }],
+    [4000, { type: 'used', usage: { recognisedMs: 700 } }],
+  );
+  t.equal(row().usage.recognisedMs, 500);
+  log.close(5000);
+  t.equal(rows().length, 1);
+  t.same(row().usage, {
+    ...{ inputTokens: 90, outputTokens: 9, tokensEstimated: true, characters: 42, recognisedMs: 1200 },
+  });
+});
+
+t.test('an answer that fails says why, and its excuse is part of the turn', async (t) => {
+  const { row, log } = logged(
+    ...STORY.slice(0, 8),
+    [2000, { type: 'refused', job: 1, code: 'provider_failed' }],
+    [2000, { type: 'failed', job: 1 }],
+    [2000, { type: 'excuse', job: 2, aloud: true }],
+    [2100, { type: 'audible', job: 2 }],
+    [2200, { type: 'played', job: 2, ms: 100, complete: false }],
+  );
+  log.close(5000);
+  t.match(row(), {
+    error: 'provider_failed',
+    playedMs: 1100,
+    requests: [{ askedMs: 810, firstTokenMs: null }],
+  });
+  t.match(row().parts, { waiting: 10, model: 190, voice: 100, transport: 0 });
 });
 
 t.test(
-  'a full stop makes a turn likely to be over, a question or an exclamation mark complete',
+  'with the machine: the parts of a spoken turn add up, and an answer that is heard is complete',
   async (t) => {
-    const ends = {
-      '.': 'likely',
-      '。': 'likely',
-      '?': 'complete',
-      '？': 'complete',
-      '!': 'complete',
-      '！': 'complete',
-    };
-    for (const [mark, look] of Object.entries(ends))
-      for (const quote of ['', '"', "'", '”', '’', ')', ']', ')"'])
-        t.equal(completenessOf(`I go${mark}${quote}`, 'en'), look, `${mark}${quote}`);
+    const scene = new TurnScene({}, { thinkMs: 2000 });
+    scene.say('I would like a room.').pause(9000);
+    const [turn, ...more] = scene.turns;
+    t.same(more, []);
+    t.match(turn, { cause: 'turn', words: 'I would like a room.', complete: true, drafted: true });
+    t.match(turn!.endOfTurn, { detector: 'tables', probability: null, completeness: 'likely' });
+    t.equal(sumOf(turn!.parts!), turn!.playedMs);
+    t.equal(turn!.parts!.endpointing, turn!.endOfTurn!.delayMs);
+    t.ok(turn!.requests[0]!.askedMs < turn!.decidedMs!, 'the model was asked while the silence was weighed');
+    t.ok(turn!.parts!.model < 2000, 'which is not waited for');
   },
 );
 
-t.test('dots, commas and dashes at the end tell that more comes', async (t) => {
-  for (const end of ['...', '…', ',', ';', ':', '、', '，', '—', '-'])
-    t.equal(completenessOf(`Tomorrow${end}`, 'en'), 'unfinished', end);
+t.test('a late transcript is a matter of recognition', async (t) => {
+  const scene = new TurnScene({}, { hearMs: 3000 });
+  scene.say('I would like a room.').pause(9000);
+  const [turn] = scene.turns;
+  t.ok(turn!.parts!.recognition > 1500, `${turn!.parts!.recognition} ms`);
+  t.equal(sumOf(turn!.parts!), turn!.playedMs);
 });
 
-/** Of each list one that is first, one in the middle and one that is last, or all of them. */
-const LAST = {
-  en: {
-    dangling: ['a', 'the', 'my', 'um', 'into'],
-    doubtful: ['it', 'for', 'well', 'ten'],
-    closing: ['please', 'okay'],
-  },
-  es: {
-    dangling: ['el', 'porque', 'cuyo'],
-    doubtful: ['la', 'pues', 'nueve'],
-    closing: ['gracias', 'favor'],
-  },
-  fr: { dangling: ['le', 'à'], doubtful: ['la', 'donc', 'neuf'], closing: ['merci', 'plaît'] },
-  de: { dangling: ['und', 'für', 'öh'], doubtful: ['die', 'also', 'neun'], closing: ['danke', 'genau'] },
-  ja: {
-    dangling: ['を', 'が', 'は', 'に', 'と', 'で', 'えっと', 'あの'],
-    doubtful: ['の', 'けど', 'から'],
-    closing: ['はい'],
-  },
-  zh: {
-    dangling: ['和', '但是', '因为', '如果', '那个'],
-    doubtful: ['的', '嗯', '就是'],
-    closing: ['谢谢', '好的'],
-  },
-  ko: {
-    dangling: ['그리고', '하지만', '음', '그'],
-    doubtful: ['네', '구'],
-    closing: ['감사합니다', '주세요'],
-  },
-};
-
-for (const [language, { dangling, doubtful, closing }] of Object.entries(LAST))
-  t.test(`the last word says more than the full stop behind it: ${language}`, async (t) => {
-    const isParted = language !== 'ja' && language !== 'zh';
-    const sentence = (word: string, end: string): string =>
-      isParted ? `Xx ${word}${end}` : `明日${word}${end}`;
-    const stop = isParted ? '.' : '。';
-    const look = (word: string, end: string): string => completenessOf(sentence(word, end), language);
-    for (const word of dangling) t.equal(look(word, stop), 'unfinished', word);
-    for (const word of doubtful) {
-      t.equal(look(word, stop), 'open', word);
-      t.equal(look(word, ''), 'unfinished', `${word} without a full stop`);
-    }
-    for (const word of closing) t.equal(look(word, ''), 'complete', word);
-    if (isParted)
-      for (const word of [...dangling, ...doubtful])
-        t.equal(completenessOf(`Xx${word}.`, language), 'likely', `part of a word: ${word}`);
-  });
-
-t.test('digits are dictated in groups: the end stays open', async (t) => {
-  t.equal(completenessOf('It is 4 5 6.', 'en'), 'open');
-  t.equal(completenessOf('It is 4 5 6', 'en'), 'unfinished');
-  t.equal(completenessOf('Is it 456?', 'en'), 'complete');
+t.test('drafts: one that is used, one that is thrown away', async (t) => {
+  const used = new TurnScene();
+  used.say('I would like a room.').pause(6000);
+  t.match(used.turns, [{ drafted: true, draftsDiscarded: 0 }]);
+  const thrown = new TurnScene();
+  thrown.say('I would like a room.').pause(450);
+  thrown.say('For two people please.').pause(6000);
+  t.match(thrown.turns, [{ words: 'I would like a room. For two people please.', draftsDiscarded: 1 }]);
 });
 
-t.test('the pace of a user stretches or shortens every delay, between bounds', async (t) => {
-  for (const eagerness of ['eager', 'balanced', 'relaxed'] as const) {
-    const { usualMs, least, most } = PACE_BOUNDS[eagerness];
-    t.same(delaysOf(eagerness, USUAL_PACE), ENDPOINTING_MS[eagerness], 'as in the table at first');
-    const paceAfter = (times: number, pause: (pace: number) => number): number =>
-      Array.from({ length: times }).reduce<number>(pause, USUAL_PACE);
-    const slow = paceAfter(20, (pace) => afterPause(pace, eagerness, 60_000));
-    const quick = paceAfter(60, afterUnbroken);
-    const scaled = (part: number) => Math.round(ENDPOINTING_MS[eagerness].open * part);
-    t.equal(delaysOf(eagerness, slow).open, scaled(most));
-    t.equal(delaysOf(eagerness, quick).open, scaled(least));
-    t.equal(afterPause(USUAL_PACE, eagerness, usualMs), USUAL_PACE, 'the usual pause changes nothing');
-    t.ok(
-      afterPause(USUAL_PACE, eagerness, 2 * usualMs) - 1 > 1 - afterPause(USUAL_PACE, eagerness, 0),
-      'longer is learnt faster',
+t.test('a turn that the user takes up again is one row, which says so', async (t) => {
+  const scene = new TurnScene({}, { thinkMs: 1500 });
+  scene.say('I would like a room.').pause(1200);
+  scene.say('For two people please.').pause(9000);
+  const { turns } = scene;
+  t.match(turns, [{ words: 'I would like a room. For two people please.', reopened: 1, complete: true }]);
+  t.same([turns.length, turns[0]?.interrupted], [1, null]);
+  t.equal(sumOf(turns[0]!.parts!), turns[0]!.playedMs);
+});
+
+/** The agent is a good second into an answer. */
+function speaking(settings: Partial<AgentSettings> = {}, answer = LONG): TurnScene {
+  const scene = new TurnScene(settings, { reply: answer });
+  scene.say('Please count.').untilAgentSpeaks().pause(1200);
+  return scene;
+}
+
+t.test('what interrupts: each cause, and how long the agent went on', async (t) => {
+  const causes: Readonly<Record<string, (scene: TurnScene) => unknown>> = {
+    words: (scene) => scene.say('No, I would like to go there.').pause(4000),
+    command: (scene) => scene.say('Stop.', 500).pause(4000),
+    message: (scene) => scene.actor.send({ type: 'typed', text: 'Stop', aloud: true }),
+    client: (scene) => scene.actor.send({ type: 'interrupt' }),
+    hang_up: (scene) => scene.actor.send({ type: 'left' }),
+    gone: (scene) => {
+      scene.actor.send({ type: 'disconnected' });
+      scene.pause(TIMES.goneMs);
+    },
+    api: (scene) => scene.actor.send({ type: 'end', reason: 'ended_by_api' }),
+    error: (scene) => scene.actor.send({ type: 'end', reason: 'error' }),
+  };
+  for (const [by, happens] of Object.entries(causes)) {
+    const scene = speaking({}, VERY_LONG);
+    happens(scene);
+    const [counted] = scene.turns;
+    t.match(counted, { interrupted: { by, mistaken: false }, complete: false }, by);
+    t.ok(counted!.heardMs >= 1000, by);
+  }
+  const held = speaking().say('No, I would like to go there.').pause(4000) as TurnScene;
+  t.equal(held.turns[0]?.interrupted?.silenceMs, 0, 'held with the voice');
+  const low = speaking({ sensitivity: 'low' }).say('No, I would like to go there.').pause(4000) as TurnScene;
+  t.ok((low.turns[0]?.interrupted?.silenceMs ?? 0) > 300, 'words are waited for');
+});
+
+t.test('the longest duration breaks an answer off', async (t) => {
+  const scene = new TurnScene({ maxDurationMs: 20_000 }, { reply: VERY_LONG });
+  scene.say('Please count.').pause(30_000);
+  t.match(scene.turns, [{ interrupted: { by: 'timeout' } }]);
+});
+
+t.test('a cough holds the agent, which goes on: held and resumed, and nothing is interrupted', async (t) => {
+  const scene = speaking();
+  scene.say('', 300).pause(9000);
+  t.match(scene.turns, [{ held: 1, resumed: 1, interrupted: null, complete: true }]);
+});
+
+t.test('agreement is no turn', async (t) => {
+  const scene = speaking();
+  scene.say('mm-hm', 350).pause(9000);
+  t.match(scene.turns, [{ words: 'Please count.', interrupted: null }]);
+  t.equal(scene.turns.length, 1);
+});
+
+t.test(
+  'an answer that was broken off by what was no words: that is said of it, and the agent goes on',
+  async (t) => {
+    const scene = new TurnScene(
+      {},
+      { reply: LONG, hears: (words, isFinal) => (isFinal && words.startsWith('no') ? '' : words) },
     );
-  }
-});
+    scene.say('Please count.').untilAgentSpeaks().pause(1200);
+    scene.say('no not that one', 1500).pause(9000);
+    const [counted, goesOn] = scene.turns;
+    t.match(counted?.interrupted, { mistaken: true });
+    t.match(goesOn, { cause: 'continue', words: '', complete: true });
+  },
+);
 
-t.test('overlap classes and what each sensitivity makes of them', async (t) => {
-  t.equal(overlapOf('...'), 'noise');
-  t.equal(overlapOf('Uh-huh.'), 'backchannel');
-  t.equal(overlapOf('Yeah, okay.'), 'backchannel');
-  t.equal(overlapOf('Yeah, but no.'), 'speech');
-  t.equal(verdictOf('tomorrow', 'low', true), 'later');
-  t.equal(verdictOf('tomorrow', 'balanced', false), undefined);
-  t.equal(verdictOf('tomorrow', 'balanced', true), 'interrupt');
-  t.equal(verdictOf('stop', 'high', false), undefined, 'half a word may be any word');
-  t.equal(verdictOf('stop that', 'high', false), 'interrupt');
-  t.equal(verdictOf('yeah wr', 'high', false), undefined);
-  t.equal(overlapOf('なるほど、そうですね。'), 'backchannel');
-  t.equal(
-    verdictOf('予約を変更したいんですけど', 'low', false),
-    'interrupt',
-    'words without blanks count as well',
+t.test(
+  'what is said over an agent that may not be interrupted waits, and has a row of its own',
+  async (t) => {
+    const scene = speaking({ interruptible: false });
+    scene.say('And then backwards please.').pause(12_000);
+    const [first, second, ...more] = scene.turns;
+    t.same(more, []);
+    t.match(first, { words: 'Please count.', complete: true, interrupted: null });
+    t.match(second, { words: 'And then backwards please.', complete: true });
+    t.ok(second!.parts!.waiting > 0, 'for the agent');
+    t.equal(sumOf(second!.parts!), second!.playedMs);
+  },
+);
+
+t.test('what the agent says of its own, and what is typed, are rows as well', async (t) => {
+  const { log, rows } = logged(
+    [0, { type: 'say', job: 1, text: 'Welcome.' }],
+    [100, { type: 'audible', job: 1 }],
+    [150, played(50)],
+    [1000, played(900, true)],
+    [1000, { type: 'ended', job: 1 }],
+    [2000, { type: 'message', text: 'Hello', typed: true }],
+    [2000, { type: 'reply', job: 2, cause: 'turn', aloud: false }],
+    [2500, { type: 'ended', job: 2 }],
+    [9000, { type: 'reply', job: 3, cause: 'reengage', aloud: true }],
   );
+  log.close(9500);
+  t.match(rows(), [
+    { cause: 'opener', words: '', playedMs: 100, complete: true, endOfTurn: null },
+    { cause: 'typed', words: 'Hello', playedMs: null, parts: null, endedMs: 500 },
+    { cause: 'reengage', words: '', playedMs: null },
+  ]);
 });
 
-t.test('words of agreement in every language are a backchannel', async (t) => {
-  const agreement = ["That's it.", 'Got it', 'great', 'Of course', "You're good", 'sí claro', 'voilà'];
-  for (const text of [
-    ...agreement,
-    'ach so',
-    'genau',
-    'うん',
-    'はい',
-    '对',
-    '好的',
-    '네',
-    '맞아요',
-    'Mm-hm.',
-  ])
-    t.equal(overlapOf(text), 'backchannel', text);
-});
-
-t.test('the last word of somebody who still speaks does not count', async (t) => {
-  t.equal(overlapOf('yes stop', false), 'backchannel');
-  t.equal(overlapOf('yes stop'), 'speech');
-  t.equal(overlapOf('stop', false), 'noise');
-});
-
-t.test('as many words interrupt at once as the sensitivity wants, fewer only at the end', async (t) => {
-  const enough: [sensitivity: 'low' | 'balanced' | 'high', words: number, atEnd: string][] = [
-    ['low', 4, 'later'],
-    ['balanced', 2, 'interrupt'],
-    ['high', 1, 'interrupt'],
-  ];
-  for (const [sensitivity, words, atEnd] of enough) {
-    const said = (count: number): string => Array.from({ length: count }, () => 'rooms').join(' ');
-    t.equal(verdictOf(`${said(words)} and`, sensitivity, false), 'interrupt', sensitivity);
-    t.equal(verdictOf(said(words), sensitivity, false), undefined, 'the last one may be half a word');
-    t.equal(verdictOf(said(words), sensitivity, true), 'interrupt');
-    if (words > 1) t.equal(verdictOf(said(words - 1), sensitivity, true), atEnd);
-  }
-});
-
-t.test('agreement interrupts only an agent of high sensitivity, once it has ended; noise none', async (t) => {
-  for (const sensitivity of ['low', 'balanced', 'high'] as const) {
-    t.equal(verdictOf('yes', sensitivity, true), sensitivity === 'high' ? 'interrupt' : 'ignore');
-    t.equal(verdictOf('yes right', sensitivity, false), undefined);
-    t.equal(verdictOf('', sensitivity, true), 'ignore');
-  }
-});
-
-t.test('a command is one by itself, with what people put around it, and interrupts at once', async (t) => {
-  for (const text of [
-    'Stop.',
-    'No, no.',
-    'Wait a second, please.',
-    'Oh, hold on.',
-    'Arrêtez, s’il vous plaît !',
-    '等一下，别说了',
-  ])
-    t.equal(overlapOf(text), 'command', text);
-  for (const text of ['Nothing', 'Stop the music', 'no idea', 'non-stop'])
-    t.not(overlapOf(text), 'command', text);
-  for (const sensitivity of ['low', 'balanced', 'high'] as const) {
-    t.equal(verdictOf('stop', sensitivity, true), 'interrupt', sensitivity);
-    t.equal(verdictOf('stop it now', sensitivity, false), 'interrupt', `${sensitivity}: while it lasts`);
-  }
-});
+t.test(
+  'in any order of events: rows are over once, parts add up, and every message is in a row',
+  async (t) => {
+    const broken: string[] = [];
+    for (let seed = 1; seed <= shortOrLong(25, 5000); seed += 1) {
+      const over = new Set<number>();
+      const kept = new Map<number, Turn>();
+      let heard = 0;
+      const log = new TurnLog(
+        0,
+        () => 0,
+        (turn, phase) => {
+          kept.set(turn.number, turn);
+          if (phase === 'over' && over.has(turn.number)) broken.push(`seed ${seed}: twice over`);
+          if (phase === 'over') over.add(turn.number);
+          if (turn.parts && sumOf(turn.parts) !== turn.playedMs) broken.push(`seed ${seed}: ${turn.number}`);
+          if (turn.parts && Object.values(turn.parts).some((ms) => ms < 0))
+            broken.push(`seed ${seed}: below 0`);
+        },
+      );
+      const messages: string[] = [];
+      let at = 0;
+      new Walk(seed, (event, now) => {
+        at = now;
+        if (event.type === 'message' && !event.backchannel) messages.push(event.text);
+        log.note(event, now);
+        if (event.type === 'audible')
+          log.note({ type: 'played', job: event.job, ms: (heard += 1), complete: false }, now + 1);
+      }).run(60);
+      log.close(at);
+      const words = [...kept.values()].map((turn) => turn.words).join(' ');
+      for (const text of messages)
+        if (!text.split(' ').every((word) => words.includes(word)))
+          broken.push(`seed ${seed}: lost "${text}"`);
+      if (over.size !== kept.size) broken.push(`seed ${seed}: not over`);
+    }
+    t.same(broken.slice(0, 3), []);
+  },
+);

@@ -15,6 +15,7 @@ import { live, streamInput } from './speech-sockets.js';
 import startup from './startup.js';
 import transcription from './transcription.js';
 import upload from './upload.js';
+import voices from './voices.js';
 import workers from './workers.js';
 
 export const SCENARIOS: readonly Scenario[] = [
@@ -27,6 +28,7 @@ export const SCENARIOS: readonly Scenario[] = [
   realtime,
   fairness,
   engines,
+  voices,
   codecs,
   conversation,
   joins,

@@ -23,6 +23,8 @@ export interface Scenario<P = unknown> {
   readonly title: string;
   /** It starts a gateway with settings of its own, or looks into its processes: `--url` leaves it out. */
   readonly isLocal?: boolean;
+  /** It takes long and gives no figure that every run needs: left out where no scenario is named. */
+  readonly onlyByName?: boolean;
   /** Everything that its figures depend on. */
   readonly parameters: { readonly full: P; readonly quick: P };
   run(context: Context, parameters: P): Promise<void>;

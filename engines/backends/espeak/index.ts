@@ -26,8 +26,9 @@ interface Spoken {
 const SILENT: Spoken = { chunks: [], words: [], samples: 0 };
 
 async function speak(program: EspeakProgram, piece: string, request: TtsRequest): Promise<Spoken> {
-  const { voice, speed } = request;
-  const units = voice === 'ja' && isJapanese(piece) ? await japaneseUnits(piece) : unitsOf(piece);
+  const { voice, speed, language, normalize } = request;
+  const inJapanese = voice === 'ja' && isJapanese(piece);
+  const units = inJapanese ? await japaneseUnits(piece) : unitsOf(piece, language, normalize);
   if (units.length === 0) return SILENT;
   const spoken = spokenText(units);
   const { chunks, events } = program(spoken.text, { voice, speed });

@@ -2,7 +2,9 @@
  * Text as eSpeak can say it, made of units that know their words: what it would read as markup, entities or
  * phonemes is taken out, and every character of what is spoken belongs to one word of the source.
  */
+import type { LanguageCode } from '../../../contracts/languages.js';
 import { wordPlaces } from '../../alignment/transcript-words.js';
+import { spokenForms } from '../../normalisation/index.js';
 import { hasSound } from '../sound.js';
 
 export interface Unit {
@@ -37,14 +39,19 @@ function withoutSilent(units: readonly Unit[]): Unit[] {
 export const unitsFrom = (words: readonly Unit[]): Unit[] =>
   withoutSilent(words.map((word) => ({ ...word, spoken: spokenForm(word.spoken) })));
 
-export const unitsOf = (text: string): Unit[] =>
-  unitsFrom(
-    wordPlaces(text).map(({ text: word, at }) => ({
+/** `normalize`: whether numbers and abbreviations are written out. */
+export function unitsOf(text: string, language: LanguageCode = 'en', normalize = true): Unit[] {
+  const places = wordPlaces(text);
+  const words = places.map(({ text: word }) => word);
+  const said = normalize ? spokenForms(words, language) : words;
+  return unitsFrom(
+    places.map(({ text: word, at }, index) => ({
       text: word,
-      spoken: word,
+      spoken: said[index] ?? word,
       glued: at > 0 && !/\s/u.test(text[at - 1]!),
     })),
   );
+}
 
 export interface SpokenText {
   readonly text: string;

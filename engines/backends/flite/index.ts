@@ -31,9 +31,9 @@ function speak(
   { program, lexicon }: Voicebox,
   run: string,
   settings: VoiceSettings,
-  timing: boolean,
+  { timing = false, normalize }: TtsRequest,
 ): Spoken {
-  const words = spokenWords(run);
+  const words = spokenWords(run, normalize);
   const text = spokenText(words);
   if (text === '') return { samples: new Int16Array(0), words: [] };
   const { samples, phones } = program(text, settings);
@@ -75,7 +75,7 @@ export async function createFlite(): Promise<TtsEngine> {
     let offset = 0;
     for (const run of runsOf(request.text, speed)) {
       const place = later(first, offset / FLITE_RATE);
-      const work = (): Spoken => speak(voicebox, run, settings, request.timing ?? false);
+      const work = (): Spoken => speak(voicebox, run, settings, request);
       const spoken = await scheduler.run(place, work, signal);
       yield* scheduler.handOut(eventsOf(behind(spoken, offset)), signal);
       offset += spoken.samples.length;

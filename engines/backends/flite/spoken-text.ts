@@ -2,6 +2,8 @@
  * Text as Flite can say it: each word of the source in plain ASCII, symbols as words, markup gone.
  * Other scripts, emoji and control characters have no sound in Flite's English and become nothing.
  */
+import { spokenForms } from '../../normalisation/index.js';
+
 export interface SpokenWord {
   /** As it stands in the source. */
   readonly text: string;
@@ -34,12 +36,17 @@ function spokenForm(word: string): string {
   return /[a-z0-9$%]/iu.test(plain) ? plain.replace(LONG_WORD, '$& ') : plain.replace(/[^,.;:!?]/gu, '');
 }
 
-/** The words of a text that white space divides; those that only hold marks end the pause before them. */
-export const spokenWords = (text: string): SpokenWord[] =>
-  text
-    .split(/\s+/u)
-    .map((word) => ({ text: word, spoken: spokenForm(word) }))
+/**
+ * The words of a text that white space divides; those that only hold marks end the pause before them. `normalize`: whether
+ * numbers and abbreviations are written out.
+ */
+export function spokenWords(text: string, normalize = true): SpokenWord[] {
+  const words = text.split(/\s+/u);
+  const said = normalize ? spokenForms(words, 'en') : words;
+  return words
+    .map((word, at) => ({ text: word, spoken: spokenForm(said[at] ?? word) }))
     .filter(({ spoken }) => spoken !== '');
+}
 
 export const isSounding = ({ spoken }: SpokenWord): boolean => /[a-z0-9$%]/iu.test(spoken);
 

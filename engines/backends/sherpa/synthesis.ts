@@ -6,6 +6,7 @@
 import sherpa, { type OfflineTts, type OfflineTtsConfig } from 'sherpa-onnx-node';
 import { ServiceError } from '../../../contracts/errors.js';
 import type { TtsEngine, TtsEvent, TtsRequest } from '../../../contracts/ports/tts.js';
+import { spokenText } from '../../normalisation/index.js';
 import { EngineScheduler } from '../../scheduling/engine-scheduler.js';
 import { samplesOfFloats } from '../samples.js';
 import { hasSound } from '../sound.js';
@@ -66,7 +67,9 @@ export function createSherpaSpeech(path: string, options: SherpaOptions = {}): T
     const speaker = speakers.get(request.voice);
     if (speaker === undefined) throw new ServiceError('voice_not_found');
     if (!hasSound(request.text)) return;
-    const speak = () => memory.use(loadable, (tts) => generate(tts, request.text, speaker, signal), signal);
+    const { text, language, normalize = true } = request;
+    const said = normalize ? spokenText(text, language) : text;
+    const speak = () => memory.use(loadable, (tts) => generate(tts, said, speaker, signal), signal);
     const samples = await scheduler.run(scheduler.placeOf(request.demand), speak, signal);
     yield* scheduler.handOut(eventsOf(samples), signal);
   }

@@ -123,6 +123,7 @@ function* converse(request: ChatRequest): Generator<ChatEvent> {
 
 export const createBuiltinDialogue = (): ChatModel => ({
   name: BUILTIN_DIALOGUE,
+  hasTokens: false,
   async *chat(request, signal): AsyncGenerator<ChatEvent> {
     signal.throwIfAborted();
     yield* converse(request);

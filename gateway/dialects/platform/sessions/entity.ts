@@ -5,6 +5,7 @@ import type {
   SessionItem,
   SessionRecord,
 } from '../../../../contracts/ports/sessions.js';
+import { turnBody, usageReport } from '../../../../contracts/turn-report.js';
 
 const moment = (date: Date | null): string | null => date?.toISOString() ?? null;
 
@@ -74,5 +75,7 @@ export const entityOf = (session: SessionDetail): object => ({
   overrides: session.overrides,
   ended_reason: session.endedReason,
   items: session.items.map(itemOf),
+  turns: session.turns.map((turn) => ({ ...turnBody(turn), words: turn.words })),
+  ...usageReport(session),
   analysis: session.analysis && analysisOf(session.analysis),
 });

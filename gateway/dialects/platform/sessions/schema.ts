@@ -5,6 +5,7 @@ import { SESSION_SOURCES, SESSION_STATUSES } from '../../../../contracts/ports/s
 import { leaf, Moment, nullable, strict, text } from '../../../../contracts/schemas/shapes.js';
 import { type Static, Type } from '../../../../contracts/schemas/type.js';
 import type { Vocabulary } from '../../../../contracts/vocabulary.js';
+import { CostEntity, REPORT_EXAMPLE, TurnEntity, UsageEntity } from './turn-schema.js';
 
 const { agent, session } = LIMITS;
 
@@ -221,6 +222,9 @@ export const SessionEntity = Type.Object(
       Type.String({ description: 'hangup, timeout, ended_by_api, error, not_joined …' }),
     ),
     items: Type.Array(Item),
+    turns: Type.Array(TurnEntity),
+    usage: UsageEntity,
+    cost: nullable(CostEntity),
     analysis: nullable(Analysis),
   },
   {
@@ -240,6 +244,7 @@ export const SessionEntity = Type.Object(
             created_at: '2026-01-01T12:00:04.000Z',
           },
         ],
+        ...REPORT_EXAMPLE,
         analysis: null,
       },
     ],

@@ -1,0 +1,15 @@
+/** What broke a job of the agent off, as its machine knows it: for the record of the turn, nothing is decided by it. */
+import type { Context } from '../context.js';
+import type { AgentEvent, BrokenOffBy } from '../events.js';
+import { overlapOf } from './interruption.js';
+import { guessedText } from './stretches.js';
+
+const BY: Readonly<Partial<Record<AgentEvent['type'], BrokenOffBy>>> = {
+  typed: 'message',
+  interrupt: 'client',
+  voice: 'voice',
+  sentenceOver: 'timeout',
+};
+
+export const brokenOffBy = ({ stretches }: Context, { type }: AgentEvent): BrokenOffBy =>
+  BY[type] ?? (overlapOf(guessedText(stretches)) === 'command' ? 'command' : 'words');

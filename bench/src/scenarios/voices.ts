@@ -1,0 +1,107 @@
+/**
+ * How well the default engines' voices are understood: the words that the default recogniser gets wrong of fifty sentences,
+ * a voice after the other, and the first one's in other formats. Takes minutes, so it runs only where it is named.
+ */
+import { wordErrorRate } from '../clients/transcription.js';
+import { authorizationOf, type Server } from '../servers/server.js';
+import type { Context } from './context.js';
+import { scenario } from './scenario.js';
+import { SENTENCES } from './sentences.js';
+
+interface Format {
+  readonly format: 'wav' | 'mp3';
+  readonly sample_rate: number;
+}
+
+interface Parameters {
+  readonly sentences: number;
+  /** The first is that of the comparison of voices, the others of one of them. */
+  readonly formats: readonly Format[];
+}
+
+const FORMATS: Parameters['formats'] = [
+  { format: 'wav', sample_rate: 16_000 },
+  { format: 'wav', sample_rate: 8000 },
+  { format: 'wav', sample_rate: 24_000 },
+  { format: 'mp3', sample_rate: 44_100 },
+];
+
+interface Voice {
+  readonly _id: string;
+  readonly title: string;
+}
+
+/** The answer. Throws Error where the gateway refuses. */
+async function ask(server: Server, path: string, init: RequestInit = {}): Promise<Response> {
+  const headers = { ...authorizationOf(server), ...(init.headers as Record<string, string>) };
+  const answer = await fetch(server.origin + path, { ...init, headers });
+  if (!answer.ok) throw new Error(`${path} was refused with HTTP ${answer.status}`);
+  return answer;
+}
+
+async function voicesOf(server: Server): Promise<readonly Voice[]> {
+  const answer = await ask(server, '/model?language=en&page_size=100');
+  return ((await answer.json()) as { readonly items: readonly Voice[] }).items;
+}
+
+async function speech(server: Server, voice: Voice, format: Format, text: string): Promise<Blob> {
+  const body = JSON.stringify({ text, reference_id: voice._id, ...format });
+  const headers = { 'content-type': 'application/json' };
+  return new Blob([await (await ask(server, '/v1/tts', { method: 'POST', headers, body })).arrayBuffer()]);
+}
+
+async function heardIn(server: Server, audio: Blob): Promise<string> {
+  const body = new FormData();
+  body.append('audio', audio, 'speech');
+  const answer = await ask(server, '/v1/asr', { method: 'POST', body });
+  return ((await answer.json()) as { readonly text: string }).text;
+}
+
+async function measureErrors(
+  context: Context,
+  server: Server,
+  { what, voice, format }: { readonly what: string; readonly voice: Voice; readonly format: Format },
+  sentences: readonly string[],
+): Promise<void> {
+  let [wrong, words] = [0, 0];
+  for (const [at, sentence] of sentences.entries()) {
+    context.say(`${what}: sentence ${at + 1} of ${sentences.length}`);
+    const heard = await heardIn(server, await speech(server, voice, format, sentence));
+    const count = sentence.split(' ').length;
+    wrong += wordErrorRate(sentence, heard) * count;
+    words += count;
+  }
+  const value = (100 * wrong) / words;
+  context.add({ name: `voices.${what}.errors`, unit: '% of words', value, n: words, subject: 'gateway' });
+}
+
+const nameOf = ({ title }: Voice): string =>
+  title
+    .toLowerCase()
+    .replace(/[^a-z]+/gu, '-')
+    .replace(/-$/u, '');
+
+export default scenario<Parameters>({
+  name: 'voices',
+  title: 'How well the voices are understood, and what formats cost',
+  isLocal: true,
+  onlyByName: true,
+  parameters: {
+    full: { sentences: SENTENCES.length, formats: FORMATS },
+    quick: { sentences: 2, formats: FORMATS },
+  },
+  async run(context, { sentences: count, formats }) {
+    const server = await context.start({});
+    const sentences = SENTENCES.slice(0, count);
+    const voices = await voicesOf(server);
+    const [plain, ...others] = formats;
+    const [first] = voices;
+    if (!plain || !first) throw new Error('there is no voice of English');
+    for (const voice of voices)
+      await measureErrors(context, server, { what: nameOf(voice), voice, format: plain }, sentences);
+    for (const format of others) {
+      const what = `${nameOf(first)}-${format.format}-${format.sample_rate}`;
+      await measureErrors(context, server, { what, voice: first, format }, sentences);
+    }
+  },
+});

@@ -1,0 +1,77 @@
+/** Turns, usage and cost of a session, as its record and its post-call events show them (docs/contract/platform.md 6.7). */
+import { costOf, type Prices } from './prices.js';
+import { LATENCY_PARTS, type Turn, type Usage, usageOf } from './turns.js';
+
+export interface CallReport {
+  readonly turns: readonly Turn[];
+  /** Null where the operator has named none. */
+  readonly prices: Prices | null;
+  /** Length of the conversation in whole seconds; null until it has ended. */
+  readonly durationSeconds: number | null;
+}
+
+const seconds = (ms: number): number => ms / 1000;
+
+export const usageBody = ({
+  inputTokens,
+  outputTokens,
+  tokensEstimated,
+  characters,
+  recognisedMs,
+}: Usage) => ({
+  input_tokens: inputTokens,
+  output_tokens: outputTokens,
+  tokens_estimated: tokensEstimated,
+  characters,
+  recognised_seconds: seconds(recognisedMs),
+});
+
+const latencyBody = ({ parts }: Turn): object | null =>
+  parts && Object.fromEntries(LATENCY_PARTS.map((part) => [`${part}_ms`, parts[part]]));
+
+/** What happened when, without a word of anybody's. */
+export const turnBody = (turn: Turn): object => ({
+  number: turn.number,
+  turn_id: turn.turnId,
+  cause: turn.cause,
+  at: turn.at.toISOString(),
+  latency_ms: turn.playedMs,
+  latency: latencyBody(turn),
+  end_of_turn: turn.endOfTurn && {
+    detector: turn.endOfTurn.detector,
+    probability: turn.endOfTurn.probability,
+    completeness: turn.endOfTurn.completeness,
+    delay_ms: turn.endOfTurn.delayMs,
+  },
+  reopened: turn.reopened,
+  first_transcript_ms: turn.firstTranscriptMs,
+  last_transcript_ms: turn.lastTranscriptMs,
+  decided_ms: turn.decidedMs,
+  draft: { used: turn.drafted, discarded: turn.draftsDiscarded },
+  model_requests: turn.requests.map(({ askedMs, firstTokenMs, endedMs }) => ({
+    ...{ asked_ms: askedMs, first_token_ms: firstTokenMs, ended_ms: endedMs },
+  })),
+  tools: turn.tools.map(({ callId, toolName, startedMs, endedMs, failed }) => ({
+    ...{ call_id: callId, tool_name: toolName, started_ms: startedMs, ended_ms: endedMs, failed },
+  })),
+  first_audio_ms: turn.firstAudioMs,
+  ended_ms: turn.endedMs,
+  heard_ms: turn.heardMs,
+  complete: turn.complete,
+  held: turn.held,
+  resumed: turn.resumed,
+  interrupted: turn.interrupted && {
+    by: turn.interrupted.by,
+    silence_ms: turn.interrupted.silenceMs,
+    mistaken: turn.interrupted.mistaken,
+  },
+  error: turn.error,
+  usage: usageBody(turn.usage),
+});
+
+/** What the call has used and cost; the cost is null until it has ended. */
+export function usageReport({ turns, prices, durationSeconds }: CallReport): object {
+  const usage = usageOf(turns);
+  const cost = prices && durationSeconds !== null ? costOf(usage, durationSeconds * 1000, prices) : null;
+  return { usage: { ...usageBody(usage), call_seconds: durationSeconds }, cost };
+}

@@ -1,0 +1,145 @@
+/**
+ * The turns of a conversation, as its record explains them: one row for each answer of the agent, with what led to it, when
+ * each step of it was done and what it used. Moments are whole milliseconds after `at`, negative before it.
+ */
+
+/** Why the agent spoke, or was to: a turn of the user, spoken or typed, or something of its own. */
+export const TURN_CAUSES = [
+  'turn',
+  'typed',
+  'opener',
+  'reengage',
+  'farewell',
+  'news',
+  'handover',
+  'continue',
+  'warning',
+] as const;
+export type TurnCause = (typeof TURN_CAUSES)[number];
+
+/**
+ * What broke an answer off. The user: words, a command to stop, a typed message, the client's `user.interrupt`. Or the end
+ * of the call: the user hung up or is gone, the longest duration, the API, a failure.
+ */
+export const INTERRUPTIONS = [
+  'words',
+  'command',
+  'message',
+  'client',
+  'hang_up',
+  'gone',
+  'timeout',
+  'api',
+  'error',
+] as const;
+export type InterruptedBy = (typeof INTERRUPTIONS)[number];
+
+/** The parts of a turn's latency, in the order in which they pass. Their sum is the latency. */
+export const LATENCY_PARTS = [
+  'silence',
+  'endpointing',
+  'recognition',
+  'waiting',
+  'model',
+  'tools',
+  'voice',
+  'transport',
+] as const;
+export type LatencyPart = (typeof LATENCY_PARTS)[number];
+export type LatencyParts = Readonly<Record<LatencyPart, number>>;
+
+/** What a call uses of its engines; all counts are whole. */
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Whether some of the tokens were counted here, as the language model has not told them. */
+  readonly tokensEstimated: boolean;
+  /** Characters that were synthesised. */
+  readonly characters: number;
+  /** Audio that was transcribed, in ms, without guesses. */
+  readonly recognisedMs: number;
+}
+
+export const NO_USAGE: Usage = {
+  ...{ inputTokens: 0, outputTokens: 0, tokensEstimated: false, characters: 0, recognisedMs: 0 },
+};
+
+export const addUsage = (one: Usage, other: Usage): Usage => ({
+  inputTokens: one.inputTokens + other.inputTokens,
+  outputTokens: one.outputTokens + other.outputTokens,
+  tokensEstimated: one.tokensEstimated || other.tokensEstimated,
+  characters: one.characters + other.characters,
+  recognisedMs: one.recognisedMs + other.recognisedMs,
+});
+
+export const usageOf = (turns: readonly Pick<Turn, 'usage'>[]): Usage =>
+  turns.reduce((sum, { usage }) => addUsage(sum, usage), NO_USAGE);
+
+export interface ModelRequest {
+  readonly askedMs: number;
+  /** Null where it gave none. */
+  readonly firstTokenMs: number | null;
+  readonly endedMs: number | null;
+}
+
+export interface TurnTool {
+  readonly callId: string;
+  readonly toolName: string;
+  readonly startedMs: number;
+  /** Null while it runs, or where its end is not known. */
+  readonly endedMs: number | null;
+  readonly failed: boolean;
+}
+
+export interface Turn {
+  /** Counts the rows of a session, from 1. */
+  readonly number: number;
+  /** That of its items. */
+  readonly turnId: number;
+  readonly cause: TurnCause;
+  /** The end of the user's voice; of other causes than `turn`, when the agent was caused to speak. */
+  readonly at: Date;
+  /** The user's words; empty where the agent spoke of its own. */
+  readonly words: string;
+  /** Why the turn was taken to be over; null where that was not for a silence to say. */
+  readonly endOfTurn: {
+    readonly detector: string;
+    /** Null where the detector gives none. */
+    readonly probability: number | null;
+    readonly completeness: string;
+    readonly delayMs: number;
+  } | null;
+  /** How often the user went on with it after it had seemed to be over. */
+  readonly reopened: number;
+  readonly firstTranscriptMs: number | null;
+  readonly lastTranscriptMs: number | null;
+  /** When it was over; of other causes 0. */
+  readonly decidedMs: number | null;
+  readonly requests: readonly ModelRequest[];
+  readonly tools: readonly TurnTool[];
+  readonly firstAudioMs: number | null;
+  /** When the first audio left for the user: the turn's latency. */
+  readonly playedMs: number | null;
+  readonly parts: LatencyParts | null;
+  /** When the answer was over, however it ended. */
+  readonly endedMs: number | null;
+  /** How much of the answer was heard, and whether that was all of it. */
+  readonly heardMs: number;
+  readonly complete: boolean;
+  /** How often the agent fell silent in it for a sound of the user's, and went on at the same frame. */
+  readonly held: number;
+  readonly resumed: number;
+  readonly interrupted: {
+    readonly by: InterruptedBy;
+    /** From the user's voice, or message, to the agent's silence; null where nothing was to be heard. */
+    readonly silenceMs: number | null;
+    /** It was nothing after all, and the agent was asked to go on. */
+    readonly mistaken: boolean;
+  } | null;
+  /** Whether the answer was drafted before the turn was over; and drafts that were thrown away before it. */
+  readonly drafted: boolean;
+  readonly draftsDiscarded: number;
+  /** Why it could not be answered: a code of contracts/errors.ts. */
+  readonly error: string | null;
+  readonly usage: Usage;
+}

@@ -1,0 +1,234 @@
+/**
+ * Text as it is said: amounts of money, dates, times, ranges, units and abbreviations in words, for engines that read them
+ * wrongly. What they read well, plain numbers above all, stays. Each word keeps its place, so that the times of words are
+ * told for the text as it was sent.
+ */
+import type { LanguageCode } from '../../contracts/languages.js';
+import { ENGLISH } from './english.js';
+import { FRENCH, GERMAN, SPANISH } from './german-spanish-french.js';
+import type { Grammar, Spoken } from './grammar.js';
+
+const GRAMMARS: Readonly<Record<LanguageCode, Grammar>> = {
+  en: ENGLISH,
+  de: GERMAN,
+  es: SPANISH,
+  fr: FRENCH,
+};
+
+/** A word between the marks around it. */
+const AROUND = /^(["'“‘(¿¡[]*)(.*?)([,;:!?)"'”’\]]*|\.["'”’)\]]*)$/su;
+const NUMBER = /^\d+(?:[.,]\d+)*$/u;
+const DATE = /^(\d{1,4})([/.-])(\d{1,2})\2(\d{1,4})$/u;
+const TIME = /^(\d{1,2})[:h](\d\d)$/u;
+/** Longer ones are years, or numbers of telephones. */
+const RANGE = /^(\d{1,2}|[12]\d{3})[-–](\d{1,2}|[12]\d{3})$/u;
+/** Longer numbers are told digit by digit, or are no numbers. */
+const MOST_DIGITS = 15;
+
+/** A word, those beside it, and its language. */
+interface Place {
+  readonly word: string;
+  readonly before: string;
+  readonly next: string;
+  readonly grammar: Grammar;
+}
+
+type Rule = (place: Place) => Spoken | undefined;
+
+const DIGITS = {
+  '.': /^(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?$/u,
+  ',': /^(\d{1,3}(?:\.\d{3})+|\d+)(?:,(\d+))?$/u,
+} as const;
+
+/** Digits with a full stop before decimals; undefined for what is no number of this language. */
+function digitsOf(written: string, { decimalMark }: Grammar): string | undefined {
+  const [, whole = '', decimals] = DIGITS[decimalMark].exec(written) ?? [];
+  if (whole === '' || written.length > MOST_DIGITS) return undefined;
+  return whole.replace(/[.,]/gu, '') + (decimals === undefined ? '' : `.${decimals}`);
+}
+
+/** The word of a unit in the number that stands before it. */
+const counted = (digits: string, [one, several]: readonly [string, string, ...unknown[]]): string =>
+  Number(digits) === 1 ? one : several;
+
+/** A whole amount and its hundredths: `["twelve dollars", "fifty cents"]`. */
+function amount(digits: string, sign: string, grammar: Grammar): readonly [string, string?] | undefined {
+  const names = grammar.currencies[sign];
+  if (!names) return undefined;
+  const [whole = '', decimals = ''] = digits.split('.');
+  const [, , cent, cents] = names;
+  if (decimals.length !== 2 || cent === undefined || cents === undefined)
+    return [`${grammar.cardinal(digits)} ${counted(digits, names)}`];
+  const main = `${grammar.cardinal(whole)} ${counted(whole, names)}`;
+  const rest = Number(decimals);
+  return rest === 0 ? [main] : [main, `${grammar.cardinal(String(rest))} ${rest === 1 ? cent : cents}`];
+}
+
+const joined = ([main, rest]: readonly [string, string?], { and }: Grammar): string =>
+  rest === undefined ? main : `${main} ${and} ${rest}`.replace(/\s+/gu, ' ');
+
+const SIGN_FIRST = /^(\p{Sc}|[A-Z]{3})(\d[\d.,]*)$/u;
+const SIGN_GREAT = /^(\p{Sc})(\d[\d.,]*)(\p{L}{1,2})$/u;
+const SIGN_LAST = /^(\d[\d.,]*)(\p{Sc})$/u;
+
+/** An amount before a word such as million, which is said before the currency. */
+function great(digits: string, sign: string, { next, grammar }: Place): Spoken | undefined {
+  const following = parted(next);
+  const named = following.word.length > 2 && grammar.magnitudes[following.word.toLowerCase()];
+  const [, several] = grammar.currencies[sign] ?? [];
+  if (!named || several === undefined) return undefined;
+  return { said: grammar.cardinal(digits), next: `${named} ${several}${following.behind}` };
+}
+
+/** `$12.50`, `12,50€`, `$5 million` */
+const money: Rule = (place) => {
+  const { word, grammar } = place;
+  const [, first, before = ''] = SIGN_FIRST.exec(word) ?? [];
+  const [, behind = '', last] = SIGN_LAST.exec(word) ?? [];
+  const sign = first ?? last ?? '';
+  const digits = digitsOf(before + behind, grammar);
+  if (digits === undefined) return undefined;
+  const said = amount(digits, sign, grammar);
+  return great(digits, sign, place) ?? (said && { said: joined(said, grammar) });
+};
+
+/** `$1.2bn` */
+const greatMoney: Rule = ({ word, grammar }) => {
+  const [, sign = '', number = '', letters = ''] = SIGN_GREAT.exec(word) ?? [];
+  const digits = digitsOf(number, grammar);
+  const magnitude = grammar.magnitudes[letters.toLowerCase()];
+  const [, several] = grammar.currencies[sign] ?? [];
+  if (digits === undefined || magnitude === undefined || several === undefined) return undefined;
+  return { said: `${grammar.cardinal(digits)} ${magnitude} ${several}` };
+};
+
+/** `20 EUR`, `12,50 €` */
+const moneyInTwo: Rule = ({ word, next, grammar }) => {
+  const { word: sign, behind } = parted(next);
+  const digits = digitsOf(word, grammar);
+  const said = digits === undefined ? undefined : amount(digits, sign, grammar);
+  if (!said || digits === undefined) return undefined;
+  const [main, rest] = said;
+  if (rest !== undefined) return { said: main, next: `${grammar.and} ${rest}`.trim() + behind };
+  const name = counted(digits, grammar.currencies[sign] ?? ['', '']);
+  return { said: main.slice(0, -name.length - 1), next: name + behind };
+};
+
+/** `USD 20`: the name goes where it is said. */
+const nameFirst: Rule = ({ word, next, grammar }) => {
+  const following = parted(next);
+  const digits = digitsOf(following.word, grammar);
+  const names = grammar.currencies[word];
+  if (digits === undefined || !names) return undefined;
+  return { said: grammar.cardinal(digits), next: counted(digits, names) + following.behind };
+};
+
+const isDate = (day: number, month: number): boolean => day >= 1 && day <= 31 && month >= 1 && month <= 12;
+
+const date: Rule = ({ word, before, grammar }) => {
+  const [, first = '', mark = '', second = '', third = ''] = DATE.exec(word) ?? [];
+  const numbers = [first, second, third].map(Number) as [number, number, number];
+  if (first.length === 4 && mark === '-') {
+    const [year, month, day] = numbers;
+    return isDate(day, month) ? { said: grammar.date(day, month, year, before) } : undefined;
+  }
+  if (third.length !== 4 || !grammar.dateMark.test(mark)) return undefined;
+  const [one, two, year] = numbers;
+  const monthFirst = grammar.order === 'month' && one <= 12;
+  const [day, month] = monthFirst ? [two, one] : [one, two];
+  return isDate(day, month) ? { said: grammar.date(day, month, year, before) } : undefined;
+};
+
+const time: Rule = ({ word, next, grammar }) => {
+  const [, hour, minute] = TIME.exec(word) ?? [];
+  if (Number(hour) > 24 || Number(minute) > 59 || hour === undefined) return undefined;
+  return grammar.time(Number(hour), Number(minute), next);
+};
+
+const range: Rule = ({ word, grammar }) => {
+  const [, from, to] = RANGE.exec(word) ?? [];
+  if (from === undefined || to === undefined) return undefined;
+  const rises = Number(to) > Number(from.slice(-to.length));
+  return rises ? { said: grammar.range(from, to) } : undefined;
+};
+
+const UNIT = /^(\d[\d.,]*)(°?\p{L}{1,2})$/u;
+
+/** `5 km`, `16GB` */
+const unit: Rule = ({ word, next, grammar }) => {
+  const [, number = '', own = ''] = UNIT.exec(word) ?? [];
+  const attached = grammar.units[own];
+  const ownDigits = digitsOf(number, grammar);
+  if (attached && ownDigits !== undefined) return { said: `${number} ${counted(ownDigits, attached)}` };
+  const digits = digitsOf(word, grammar);
+  const following = parted(next);
+  const names = grammar.units[following.word] ?? grammar.units[`${following.word}.`];
+  if (digits === undefined || !names || following.word === 'x') return undefined;
+  return { said: word, next: counted(digits, names) + following.behind };
+};
+
+const own: Rule = ({ word, grammar }) => {
+  const said = grammar.other?.(word);
+  return said === undefined ? undefined : { said };
+};
+
+const RULES: readonly Rule[] = [money, greatMoney, moneyInTwo, nameFirst, date, time, range, unit, own];
+
+/** What stands before and behind a word. */
+function parted(whole: string): { readonly ahead: string; readonly word: string; readonly behind: string } {
+  const [, ahead = '', word = '', behind = ''] = AROUND.exec(whole) ?? [];
+  return { ahead, word, behind };
+}
+
+/** `e.g.`, `No. 5`; the full stop is its own, but ends the sentence as well where it is the last. */
+function abbreviation(whole: string, next: string, isLast: boolean, grammar: Grammar): string | undefined {
+  const [, ahead = '', word = '', behind = ''] = /^(["'“‘(]*)(.*?)([,;:!?)"'”’]*)$/su.exec(whole) ?? [];
+  const key = word.toLowerCase();
+  const said = grammar.abbreviations[key] ?? (NUMBER.test(parted(next).word) || RANGE.test(parted(next).word) ? grammar.beforeNumbers[key] : undefined); // prettier-ignore
+  if (said === undefined) return undefined;
+  const spelled = /^\p{Lu}/u.test(word) ? said.charAt(0).toUpperCase() + said.slice(1) : said;
+  return ahead + spelled + (isLast && behind === '' && word.endsWith('.') ? '.' : behind);
+}
+
+const WRITTEN = /[\d.@°]|\p{Sc}|^(?:Mme|Mlle|Dr)$/u;
+
+/** How each of the words is said, in the same order; as it is where there is nothing to change. */
+export function spokenForms(words: readonly string[], language: LanguageCode): readonly string[] {
+  const grammar = GRAMMARS[language];
+  if (!grammar) return words;
+  const said = [...words];
+  for (const [at, whole] of words.entries()) {
+    if (said[at] !== whole || !(WRITTEN.test(whole) || grammar.currencies[whole])) continue;
+    const next = words[at + 1] ?? '';
+    const short = abbreviation(whole, next, at === words.length - 1, grammar);
+    if (short !== undefined) {
+      said[at] = short;
+      continue;
+    }
+    const { ahead, word, behind } = parted(whole);
+    const place = { word, before: words[at - 1] ?? '', next: behind === '' ? next : '', grammar };
+    const found = firstOf(place);
+    if (!found) continue;
+    said[at] = ahead + found.said + behind;
+    if (found.next !== undefined) said[at + 1] = found.next;
+  }
+  return said;
+}
+
+function firstOf(place: Place): Spoken | undefined {
+  for (const rule of RULES) {
+    const found = rule(place);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** The text with its words as they are said. */
+export function spokenText(text: string, language: LanguageCode): string {
+  const parts = text.split(/(\s+)/u);
+  const said = spokenForms(
+    parts.filter((_, at) => at % 2 === 0),
+    language,
+  );
+  return parts.map((part, at) => (at % 2 === 0 ? said[at / 2] : part)).join('');
+}

@@ -1,0 +1,14 @@
+/** What calls cost, as the operator says. */
+import { isPrices, type Prices } from '../../contracts/prices.js';
+import { json } from './setting.js';
+
+export const PRICES = {
+  prices: json<Prices | undefined>(
+    'PRICES',
+    undefined,
+    'a JSON object of a currency and prices: input_tokens, output_tokens, characters, recognition_minute, call_minute',
+    (value): value is Prices => isPrices(value),
+    'Prices, for the cost of each call: {"currency": "EUR", "input_tokens": 0.4, "output_tokens": 1.6} (a million), ' +
+      '"characters" (a thousand), "recognition_minute", "call_minute".',
+  ),
+};

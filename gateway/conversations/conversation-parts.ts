@@ -1,0 +1,21 @@
+/** What a conversation works with, of its call and of its session. */
+import type { EndedReason } from '../../contracts/ports/sessions.js';
+import type { Turn } from '../../contracts/turns.js';
+import type { AgentParts } from './agent-in-charge.js';
+import type { ListeningParts } from './listening.js';
+import type { ChatMeterParts } from './metered-chat.js';
+import type { RecordParts } from './record.js';
+import type { ReplyParts } from './replies.js';
+import type { ToolParts } from './tools.js';
+
+export interface ConversationParts extends RecordParts {
+  readonly agent: AgentParts;
+  readonly listening: Omit<ListeningParts, 'log' | 'recognised'>;
+  readonly thinking: Pick<ReplyParts, 'knowledge'> & Pick<ChatMeterParts, 'chat' | 'tokens'>;
+  readonly tools: Pick<ToolParts, 'outbound' | 'credentials' | 'mcp' | 'standIn'>;
+  /** The user is connected for the first time; false where the session has ended meanwhile. */
+  activate(): Promise<boolean>;
+  /** A turn is over, and explained. */
+  turnOver(turn: Turn): void;
+  end(reason: EndedReason): Promise<void>;
+}

@@ -1,0 +1,73 @@
+/**
+ * The language model as a conversation asks it: when it is asked, begins and ends is noted, and what it uses. What it does not
+ * tell of its tokens, or was not let to, is counted here.
+ */
+import type { ChatEvent, ChatModel, ChatRequest } from '../../contracts/ports/chat.js';
+import type { TokenCounter } from '../../contracts/ports/tokens.js';
+import type { Usage } from '../../contracts/turns.js';
+import type { NoteTurn } from './turns/turn-events.js';
+
+export interface ChatMeterParts {
+  readonly chat: ChatModel;
+  readonly tokens: Pick<TokenCounter, 'count'>;
+  readonly note: NoteTurn;
+}
+
+/** Characters of a token, about, where nobody has the time to count. */
+const CHARACTERS_A_TOKEN = 4;
+
+const textOf = ({ messages, tools, passages }: ChatRequest): string =>
+  [
+    ...messages.map(({ content }) => content),
+    ...passages.map(({ text }) => text),
+    ...(tools.length > 0 ? [JSON.stringify(tools)] : []),
+  ].join('\n');
+
+export class ChatMeter {
+  readonly #counting = new Set<Promise<void>>();
+
+  constructor(private readonly parts: ChatMeterParts) {}
+
+  /** Of that job: the events of `chat`, without the usage. */
+  async *ask(job: number, request: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatEvent> {
+    const { chat, note } = this.parts;
+    let usage: Extract<ChatEvent, { readonly kind: 'usage' }> | undefined;
+    let answer = '';
+    note({ type: 'modelAsked', job });
+    try {
+      for await (const event of chat.chat(request, signal)) {
+        if (event.kind === 'usage') {
+          usage = event;
+          continue;
+        }
+        note({ type: 'modelBegan', job });
+        answer += event.kind === 'text' ? event.text : JSON.stringify(event.calls);
+        yield event;
+      }
+    } finally {
+      note({ type: 'modelEnded', job });
+      if (usage) note({ type: 'used', job, usage: usage.tokens });
+      else if (chat.hasTokens !== false) this.#estimate(job, textOf(request), answer);
+    }
+  }
+
+  /** Resolves when everything is counted. Never rejects. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#counting);
+  }
+
+  #estimate(job: number, asked: string, answer: string): void {
+    const counting = Promise.all([this.#count(asked), this.#count(answer)]).then(
+      ([inputTokens, outputTokens]) => {
+        const usage: Partial<Usage> = { inputTokens, outputTokens, tokensEstimated: true };
+        this.parts.note({ type: 'used', job, usage });
+        this.#counting.delete(counting);
+      },
+    );
+    this.#counting.add(counting);
+  }
+
+  #count(text: string): Promise<number> {
+    return this.parts.tokens.count(text).catch(() => Math.ceil(text.length / CHARACTERS_A_TOKEN));
+  }
+}

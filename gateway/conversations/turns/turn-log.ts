@@ -1,0 +1,406 @@
+/**
+ * Makes a row of each turn of a conversation out of what its machine and its host tell (contracts/turns.ts). Pure: times come
+ * with the events.
+ *
+ * Invariants: every message of the user but agreement, and every job of the agent, is part of one row; a row is over once; what
+ * is known later than that changes it; what was used is in exactly one row, in the last one where nothing follows.
+ */
+import type { Cause, EndReason } from '../../../actors/agent/events.js';
+import { joined } from '../../../actors/agent/turns/stretches.js';
+import {
+  addUsage,
+  type InterruptedBy,
+  NO_USAGE,
+  type TurnCause,
+  type Usage,
+} from '../../../contracts/turns.js';
+import type { TellTurn, TurnEvent, TurnPhase } from './turn-events.js';
+import { Answer, type Hearing, TurnRow } from './turn-row.js';
+
+/** What the end of a call breaks off; undefined where the agent has ended it. */
+const BY_END: Readonly<Record<EndReason, InterruptedBy | undefined>> = {
+  user_hangup: 'hang_up',
+  gone: 'gone',
+  agent_hangup: undefined,
+  conversation_timeout: 'timeout',
+  ended_by_api: 'api',
+  error: 'error',
+};
+
+/** Rows that late news may still change. */
+const RECENT = 16;
+
+type Of<Type extends TurnEvent['type']> = Extract<TurnEvent, { readonly type: Type }>;
+type Handlers = { readonly [Type in TurnEvent['type']]?: (event: Of<Type>, at: number) => void };
+
+export class TurnLog {
+  #hearing: Hearing = {};
+  #number: number;
+  /** The row whose answer lives, or is awaited. */
+  #current: TurnRow | undefined;
+  /** Of what is answered when the agent has finished. */
+  #later: TurnRow | undefined;
+  readonly #drafts = new Map<number, Answer>();
+  #draftsDiscarded = 0;
+  readonly #recent: TurnRow[] = [];
+  /** Used, and part of no row yet. */
+  #spare: Usage = NO_USAGE;
+  #paused = false;
+  #refusal: string | null = null;
+
+  /**
+   * `epoch`: what added to its times makes them times of day. `turnId`: of the messages as they are kept now.
+   * `last`: the number of the row before the first.
+   */
+  constructor(
+    private readonly epoch: number,
+    private readonly turnId: () => number,
+    private readonly tell: TellTurn,
+    last = 0,
+  ) {
+    this.#number = last;
+  }
+
+  note(event: TurnEvent, at: number): void {
+    (this.#handlers[event.type] as ((event: TurnEvent, at: number) => void) | undefined)?.(
+      event,
+      Math.round(at),
+    );
+  }
+
+  /** Nothing follows. */
+  close(at: number): void {
+    for (const draft of this.#drafts.keys()) this.#discard(draft);
+    for (const row of [this.#current, this.#later]) if (row) this.#over(row, Math.round(at));
+    const last = this.#recent.at(-1);
+    if (!last || this.#spare === NO_USAGE) return;
+    this.#spend(last);
+    this.#changed(last);
+  }
+
+  readonly #handlers: Handlers = {
+    voice: ({ active }, at) => {
+      this.#hearing.active = active;
+      this.#hearing[active ? 'voiceAt' : 'silentAt'] = at;
+    },
+    transcript: (event, at) => this.#heard(event, at),
+    endOfTurn: (decision) => (this.#hearing.decision = decision),
+    message: (message, at) => this.#message(message, at),
+    closeTurn: (_event, at) => {
+      const row = this.#current;
+      if (!row) return;
+      row.closed = true;
+      if (row.ended !== undefined) this.#over(row, at);
+    },
+    reply: ({ job, cause, draft }, at) => {
+      const answer = this.#answer(job, draft !== undefined);
+      answer.timeline.enter('waiting', at);
+      if (draft === undefined) this.#answers(this.#rowFor(cause, at), answer);
+      else this.#drafts.set(job, answer);
+    },
+    say: ({ job }, at) => this.#sentence('opener', job, at),
+    warn: ({ job }, at) => this.#sentence('warning', job, at),
+    excuse: ({ job }, at) => this.#excuse(job, at),
+    fill: ({ job }, at) => this.#find(job)?.timeline.enter('voice', at),
+    sure: ({ job }) => {
+      const draft = this.#drafts.get(job);
+      this.#drafts.delete(job);
+      if (this.#current && draft) this.#answers(this.#current, draft);
+    },
+    cancel: (event, at) => this.#cancelled(event, at),
+    pause: (_event, at) => this.#pause(at),
+    resume: ({ goesOn }, at) => this.#resume(goesOn, at),
+    audible: ({ job }, at) => {
+      const answer = this.#find(job);
+      if (!answer || answer.audible !== undefined) return;
+      answer.audible = at;
+      answer.timeline.enter('transport', at);
+    },
+    acted: ({ job }, at) => this.#enter(job, 'tools', at),
+    returned: ({ job }, at) => this.#enter(job, 'waiting', at),
+    ended: ({ job }, at) => this.#jobOver(job, at),
+    failed: ({ job }, at) => {
+      if (this.#find(job)?.isExcuse) this.#jobOver(job, at);
+    },
+    end: ({ reason }, at) => this.#end(reason, at),
+
+    modelAsked: ({ job }, at) => {
+      this.#find(job)?.requests.push({ asked: at });
+      this.#enter(job, 'model', at);
+    },
+    modelBegan: ({ job }, at) => {
+      const request = this.#find(job)?.requests.at(-1);
+      if (!request || request.firstToken !== undefined) return;
+      request.firstToken = at;
+      this.#enter(job, 'voice', at);
+    },
+    modelEnded: ({ job }, at) => {
+      const request = this.#find(job)?.requests.at(-1);
+      if (request) request.ended = at;
+    },
+    played: (event, at) => this.#played(event, at),
+    toolStarted: ({ job, callId, toolName }, at) =>
+      void this.#find(job)?.tools.push({ callId, toolName, started: at, failed: false }),
+    toolEnded: (event, at) => this.#toolEnded(event, at),
+    used: ({ job, usage }) => this.#used(job, { ...NO_USAGE, ...usage }),
+    refused: ({ code }) => (this.#refusal = code),
+  };
+
+  #heard({ text, final }: Of<'transcript'>, at: number): void {
+    if (text !== '') this.#hearing.firstTranscript ??= at;
+    if (!final) return;
+    if (text !== '') this.#hearing.lastTranscript = at;
+    // What was guessed has been nothing.
+    else if (this.#hearing.lastTranscript === undefined) this.#hearing.firstTranscript = undefined;
+  }
+
+  /** What was heard goes to one message. */
+  #takeHearing(): Hearing {
+    const { voiceAt, silentAt, active } = this.#hearing;
+    const taken = this.#hearing;
+    this.#hearing = {
+      ...(voiceAt !== undefined && { voiceAt }),
+      ...(silentAt !== undefined && { silentAt }),
+      ...(active !== undefined && { active }),
+    };
+    return taken;
+  }
+
+  #message({ text, typed, later, backchannel }: Of<'message'>, at: number): void {
+    if (typed) {
+      this.#begin('typed', at).words = text;
+      return;
+    }
+    const hearing = this.#takeHearing();
+    if (backchannel) return;
+    const row = later ? (this.#later ??= this.#row('turn', at)) : this.#rowOfMessage(at);
+    if (later) row.earlier = joined([row.earlier, text]);
+    row.hears(later ? '' : text, hearing, at);
+    row.closed = later === true;
+    row.turnId = this.turnId();
+  }
+
+  #rowOfMessage(at: number): TurnRow {
+    const open = this.#current;
+    if (open && !open.closed) {
+      open.reopened += 1;
+      open.withdraw();
+      this.#discount(open);
+      return open;
+    }
+    return this.#begin('turn', at, this.#takeLater());
+  }
+
+  #takeLater(): TurnRow | undefined {
+    const later = this.#later;
+    this.#later = undefined;
+    return later;
+  }
+
+  /** A new row, or that one, is the current one; the one before it is over. */
+  #begin(cause: TurnCause, at: number, row = this.#row(cause, at)): TurnRow {
+    if (this.#current) this.#over(this.#current, at);
+    this.#current = row;
+    row.turnId = this.turnId();
+    return row;
+  }
+
+  #row(cause: TurnCause, at: number): TurnRow {
+    const row = new TurnRow((this.#number += 1), cause, at);
+    this.#recent.push(row);
+    if (this.#recent.length > RECENT) this.#recent.shift();
+    this.#discount(row);
+    return row;
+  }
+
+  /** Drafts that came to nothing, and what has been used since the last row. */
+  #discount(row: TurnRow): void {
+    row.draftsDiscarded += this.#draftsDiscarded;
+    this.#draftsDiscarded = 0;
+    this.#spend(row);
+  }
+
+  #spend(row: TurnRow): void {
+    row.usage = addUsage(row.usage, this.#spare);
+    this.#spare = NO_USAGE;
+  }
+
+  /** The row that a reply answers. */
+  #rowFor(cause: Cause, at: number): TurnRow {
+    if (cause === 'continue') this.#mistaken();
+    if (cause !== 'turn') return this.#begin(cause, at);
+    const open = this.#current;
+    // An answer that was withdrawn is asked for again.
+    if (open && (!open.answer || open.ended !== undefined)) return open;
+    return this.#begin('turn', at, this.#takeLater());
+  }
+
+  /** What broke the agent off has been no words. */
+  #mistaken(): void {
+    const row = this.#recent.findLast(({ interrupted }) => interrupted !== null);
+    if (!row?.interrupted) return;
+    row.interrupted = { ...row.interrupted, mistaken: true };
+    this.#changed(row);
+  }
+
+  /** A new job: a draft that nobody has asked for until now has come to nothing. */
+  #answer(job: number, drafted: boolean): Answer {
+    this.#paused = false;
+    for (const draft of this.#drafts.keys()) this.#discard(draft);
+    return new Answer(job, drafted);
+  }
+
+  #answers(row: TurnRow, answer: Answer): void {
+    row.withdraw();
+    row.answer = answer;
+    row.turnId = this.turnId();
+  }
+
+  #sentence(cause: TurnCause, job: number, at: number): void {
+    const answer = this.#answer(job, false);
+    answer.timeline.enter('voice', at);
+    this.#answers(this.#begin(cause, at), answer);
+  }
+
+  /** In the place of the answer that has failed, which may have been a draft. */
+  #excuse(job: number, at: number): void {
+    const [failed] = this.#drafts.values();
+    this.#drafts.clear();
+    const row = this.#current ?? this.#begin('turn', at);
+    const answer = row.answer ?? failed ?? this.#answer(job, false);
+    answer.job = job;
+    answer.isExcuse = true;
+    answer.timeline.enter('voice', at);
+    row.answer = answer;
+    row.error = this.#refusal;
+  }
+
+  #find(job: number): Answer | undefined {
+    return this.#drafts.get(job) ?? this.#recent.findLast(({ answer }) => answer?.job === job)?.answer;
+  }
+
+  /** What is done once something can be heard costs no time. */
+  #enter(job: number, activity: 'waiting' | 'model' | 'tools' | 'voice', at: number): void {
+    const answer = this.#find(job);
+    if (answer && answer.audible === undefined) answer.timeline.enter(activity, at);
+  }
+
+  #pause(at: number): void {
+    const answer = this.#alive;
+    this.#paused = true;
+    if (!answer) return;
+    if (answer.played === undefined) return answer.timeline.enter('waiting', at);
+    answer.held += 1;
+    answer.heldAfter = this.#sinceVoice(answer, at);
+  }
+
+  #resume(goesOn: boolean, at: number): void {
+    const answer = this.#alive;
+    const wasPaused = this.#paused;
+    this.#paused = false;
+    if (!answer || !wasPaused) return;
+    if (answer.played === undefined) {
+      if (answer.audible !== undefined) answer.timeline.enter('transport', at);
+    } else if (goesOn) {
+      answer.resumed += 1;
+      answer.heldAfter = undefined;
+    }
+  }
+
+  /** The answer that is made or heard. */
+  get #alive(): Answer | undefined {
+    return [...this.#drafts.values()].at(-1) ?? this.#current?.answer;
+  }
+
+  /** From the user's voice, where it began while the agent was heard. */
+  #sinceVoice({ played = 0 }: Answer, at: number): number {
+    return at - Math.max(played, Math.min(at, this.#hearing.voiceAt ?? at));
+  }
+
+  #discard(job: number): boolean {
+    const draft = this.#drafts.get(job);
+    if (!draft) return false;
+    this.#drafts.delete(job);
+    this.#draftsDiscarded += 1;
+    this.#spare = addUsage(this.#spare, draft.usage);
+    return true;
+  }
+
+  #cancelled({ job, by }: Of<'cancel'>, at: number): void {
+    if (this.#discard(job)) return;
+    const row = this.#current;
+    if (row?.answer?.job !== job) return;
+    const isDirect = by === 'message' || by === 'client' || by === 'timeout';
+    this.#interrupted(row, by === 'voice' ? 'words' : by, isDirect ? 0 : undefined, at);
+    this.#jobOver(job, at);
+  }
+
+  /** `silenceMs`: where nothing has to be known before the agent falls silent. */
+  #interrupted(row: TurnRow, by: InterruptedBy, silenceMs: number | undefined, at: number): void {
+    const { answer } = row;
+    const isHeard = answer?.played !== undefined;
+    const after = answer ? (silenceMs ?? answer.heldAfter ?? this.#sinceVoice(answer, at)) : null;
+    row.interrupted = { by, silenceMs: isHeard ? after : null, mistaken: false };
+  }
+
+  /** Of a turn that may be taken up again, its next message or its end decides. */
+  #jobOver(job: number, at: number): void {
+    const row = this.#current;
+    if (row?.answer?.job !== job) return;
+    if (row.closed) return this.#over(row, at);
+    row.ended = at;
+  }
+
+  #end(reason: EndReason, at: number): void {
+    const by = BY_END[reason];
+    for (const row of [this.#current, this.#later])
+      if (row && row.ended === undefined && by !== undefined) this.#interrupted(row, by, 0, at);
+  }
+
+  #over(row: TurnRow, at: number): void {
+    if (this.#current === row) this.#current = undefined;
+    if (this.#later === row) this.#later = undefined;
+    if (row.over) return;
+    row.over = true;
+    row.ended ??= at;
+    this.#tell(row, 'over');
+  }
+
+  #played({ job, ms, complete }: Of<'played'>, at: number): void {
+    const row = this.#recent.findLast(({ answer }) => answer?.job === job);
+    const answer = row?.answer;
+    if (!row || !answer || ms < answer.heardMs) return;
+    const begins = answer.played === undefined && ms > 0;
+    if (begins) answer.played = Math.max(at - Math.round(ms), answer.audible ?? 0);
+    answer.heardMs = Math.round(ms);
+    answer.complete = complete;
+    if (row.over) this.#changed(row);
+    else if (begins) this.#tell(row, 'began');
+  }
+
+  #toolEnded({ callId, failed }: Of<'toolEnded'>, at: number): void {
+    for (const row of this.#recent) {
+      const tool = row.answer?.tools.find((each) => each.callId === callId);
+      if (!tool) continue;
+      tool.ended = at;
+      tool.failed = failed;
+      this.#changed(row);
+    }
+  }
+
+  #used(job: number | undefined, usage: Usage): void {
+    const row = this.#recent.findLast(({ answer }) => answer?.job === job);
+    const answer = job === undefined ? undefined : this.#find(job);
+    if (answer) answer.usage = addUsage(answer.usage, usage);
+    else this.#spare = addUsage(this.#spare, usage);
+    if (answer && row) this.#changed(row);
+  }
+
+  #changed(row: TurnRow): void {
+    if (row.over) this.#tell(row, 'changed');
+  }
+
+  #tell(row: TurnRow, phase: TurnPhase): void {
+    this.tell(row.toTurn(this.epoch), phase);
+  }
+}

@@ -1,0 +1,62 @@
+/** The turns of one conversation, on their way from its machine and its host to its record, its client and its operator. */
+import type { AgentEffect, AgentEvent } from '../../../actors/agent/events.js';
+import type { Perform, Running } from '../../../actors/run.js';
+import type { Clock } from '../../../contracts/clock.js';
+import type { Turn } from '../../../contracts/turns.js';
+import type { NoteTurn, TellTurn } from './turn-events.js';
+import { TurnLog } from './turn-log.js';
+
+export interface TurnRecordParts {
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  /** The number of the last row, where another process began the conversation. */
+  readonly last: number | undefined;
+  /** That of the messages as they are kept now. */
+  turnId(): number;
+  /** A row is new, or has changed. */
+  keep(turn: Turn): void;
+  /** A turn is over; told once. */
+  over(turn: Turn): void;
+}
+
+export class TurnRecord {
+  readonly #log: TurnLog;
+
+  constructor(private readonly parts: TurnRecordParts) {
+    const { clock, last, turnId, keep, over } = parts;
+    const epoch = clock.now() - Math.round(clock.monotonic());
+    const tell: TellTurn = (turn, phase) => {
+      keep(turn);
+      if (phase === 'over') over(turn);
+    };
+    this.#log = new TurnLog(epoch, turnId, tell, last);
+  }
+
+  readonly note: NoteTurn = (note) => this.#log.note(note, this.#at);
+
+  /** The same effects, noted once they are performed: what a message is called is known then. */
+  performing(perform: Perform<AgentEffect>): Perform<AgentEffect> {
+    return (effect) => {
+      perform(effect);
+      this.#log.note(effect, this.#at);
+    };
+  }
+
+  /** The same machine, whose events are noted before it decides. */
+  noting(machine: Running<AgentEvent>): Running<AgentEvent> {
+    return {
+      send: (event) => {
+        this.#log.note(event, this.#at);
+        machine.send(event);
+      },
+    };
+  }
+
+  /** Nothing follows. */
+  close(): void {
+    this.#log.close(this.#at);
+  }
+
+  get #at(): number {
+    return this.parts.clock.monotonic();
+  }
+}

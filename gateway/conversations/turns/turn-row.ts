@@ -1,0 +1,165 @@
+/** One turn while it comes about, and as the record keeps it. Times are whole milliseconds of one clock. */
+import type { EndOfTurn } from '../../../actors/agent/turns/detectors.js';
+import { joined } from '../../../actors/agent/turns/stretches.js';
+import {
+  addUsage,
+  NO_USAGE,
+  type Turn,
+  type TurnCause,
+  type TurnTool,
+  type Usage,
+} from '../../../contracts/turns.js';
+import { AnswerTimeline, latencyParts } from './latency.js';
+
+/** What is known of the user's words behind the last message. */
+export interface Hearing {
+  /** When the voice began and ended for the last time; `noticed`: as voice activity says. */
+  voiceAt?: number;
+  silentAt?: number;
+  active?: boolean;
+  firstTranscript?: number | undefined;
+  lastTranscript?: number | undefined;
+  decision?: EndOfTurn;
+}
+
+interface Request {
+  readonly asked: number;
+  firstToken?: number;
+  ended?: number;
+}
+
+type Tool = Pick<TurnTool, 'callId' | 'toolName'> & {
+  readonly started: number;
+  ended?: number;
+  failed: boolean;
+};
+
+/** The answer to a turn, or a draft of one: a job of the agent, or an excuse in its place. */
+export class Answer {
+  readonly timeline = new AnswerTimeline();
+  readonly requests: Request[] = [];
+  readonly tools: Tool[] = [];
+  usage: Usage = NO_USAGE;
+  audible: number | undefined;
+  played: number | undefined;
+  heardMs = 0;
+  complete = false;
+  held = 0;
+  resumed = 0;
+  /** How long the agent went on when it was held last: from the voice to its silence. */
+  heldAfter: number | undefined;
+  isExcuse = false;
+
+  constructor(
+    public job: number,
+    readonly drafted = false,
+  ) {}
+}
+
+const NO_ANSWER: Readonly<Answer> = new Answer(0);
+
+const reasonOf = ({ detector, probability, completeness, delayMs }: EndOfTurn) => ({
+  ...{ detector, completeness, delayMs, probability: probability ?? null },
+});
+
+/** Silence that voice activity has heard when it tells that the voice has ended. */
+export const NOTICED_MS = 256;
+
+export class TurnRow {
+  turnId = 0;
+  words = '';
+  /** What was said while the agent finished the answer before. */
+  earlier = '';
+  reopened = 0;
+  answer: Answer | undefined;
+  /** The message stays as it is. */
+  closed: boolean;
+  over = false;
+  ended: number | undefined;
+  error: string | null = null;
+  draftsDiscarded = 0;
+  interrupted: Turn['interrupted'] = null;
+  usage: Usage = NO_USAGE;
+  #from: number;
+  #noticed: number;
+  #decided: number;
+  #hearing: Hearing = {};
+
+  /** Of the user's voice by `hears`; all others begin at that moment. */
+  constructor(
+    readonly number: number,
+    readonly cause: TurnCause,
+    at: number,
+  ) {
+    this.#from = this.#noticed = this.#decided = at;
+    this.closed = cause !== 'turn';
+  }
+
+  /** The user's words are known, and the turn is over, for now. */
+  hears(words: string, hearing: Hearing, at: number): void {
+    const { firstTranscript } = this.#hearing;
+    this.words = joined([this.earlier, words]);
+    this.#decided = at;
+    this.#noticed = hearing.active ? at : (hearing.silentAt ?? at);
+    this.#from = hearing.active ? at : this.#noticed - NOTICED_MS;
+    this.#hearing = { ...hearing, firstTranscript: firstTranscript ?? hearing.firstTranscript };
+  }
+
+  /** The user went on, or the answer was asked for anew: nothing of what there was has been heard. */
+  withdraw(): void {
+    if (this.answer) this.usage = addUsage(this.usage, this.answer.usage);
+    this.answer = undefined;
+    this.ended = undefined;
+    this.interrupted = null;
+  }
+
+  toTurn(epoch: number): Turn {
+    const { number, turnId, cause, words, reopened, interrupted, error, draftsDiscarded } = this;
+    const { decision, firstTranscript, lastTranscript } = this.#hearing;
+    const { answer = NO_ANSWER } = this;
+    const { heardMs, complete, held, resumed, drafted } = answer;
+    return {
+      ...{ number, turnId, cause, words, reopened, interrupted, error, draftsDiscarded },
+      ...{ heardMs, complete, held, resumed, drafted },
+      at: new Date(epoch + this.#from),
+      endOfTurn: decision ? reasonOf(decision) : null,
+      firstTranscriptMs: this.#after(firstTranscript),
+      lastTranscriptMs: this.#after(lastTranscript),
+      decidedMs: this.#after(this.#decided),
+      requests: answer.requests.map(({ asked, firstToken, ended }) => ({
+        askedMs: asked - this.#from,
+        firstTokenMs: this.#after(firstToken),
+        endedMs: this.#after(ended),
+      })),
+      tools: answer.tools.map(({ callId, toolName, started, ended, failed }) => ({
+        ...{ callId, toolName, failed },
+        startedMs: started - this.#from,
+        endedMs: this.#after(ended),
+      })),
+      firstAudioMs: this.#after(answer.audible),
+      playedMs: this.#after(this.#playedAt),
+      parts: this.#parts,
+      endedMs: this.#after(this.ended),
+      usage: addUsage(this.usage, answer.usage),
+    };
+  }
+
+  #after(at: number | undefined): number | null {
+    return at === undefined ? null : at - this.#from;
+  }
+
+  /** No audio leaves before the turn is over. */
+  get #playedAt(): number | undefined {
+    const played = this.answer?.played;
+    return played === undefined ? undefined : Math.max(played, this.#decided);
+  }
+
+  get #parts(): Turn['parts'] {
+    const played = this.#playedAt;
+    if (played === undefined || !this.answer) return null;
+    const { timeline } = this.answer;
+    const delayMs = this.#hearing.decision?.delayMs ?? 0;
+    const [from, noticed, decided] = [this.#from, this.#noticed, this.#decided];
+    return latencyParts({ from, noticed, delayMs, decided, timeline, played });
+  }
+}

@@ -1,0 +1,127 @@
+/** Turns, usage and cost in the record of a session, as contracts/turn-report.ts writes them. */
+import { INTERRUPTIONS, LATENCY_PARTS, TURN_CAUSES } from '../../../../contracts/turns.js';
+import { nullable } from '../../../../contracts/schemas/shapes.js';
+import { type TSchema, Type } from '../../../../contracts/schemas/type.js';
+
+const Count = Type.Integer({ minimum: 0 });
+/** Milliseconds after the turn's `at`, negative before it. */
+const After = (description: string): TSchema => nullable(Type.Integer({ description }));
+const Ms = Type.Integer();
+
+export const TURN_USAGE = {
+  input_tokens: Count,
+  output_tokens: Count,
+  tokens_estimated: Type.Boolean({
+    description: 'Whether some were counted here (o200k_base), as the language model has not told them.',
+  }),
+  characters: Type.Integer({ minimum: 0, description: 'Synthesised.' }),
+  recognised_seconds: Type.Number({ minimum: 0, description: 'Of audio that was transcribed.' }),
+};
+
+const Latency = Type.Object(Object.fromEntries(LATENCY_PARTS.map((part) => [`${part}_ms`, Ms])), {
+  description: 'The parts of `latency_ms`, in the order in which they pass; they add up to it.',
+});
+
+const EndOfTurn = Type.Object(
+  {
+    detector: Type.String({ description: 'tables, audio or both.' }),
+    probability: nullable(
+      Type.Number({ description: 'That the turn was over, where the detector gives one.' }),
+    ),
+    completeness: Type.String({ description: 'complete, likely, open or unfinished.' }),
+    delay_ms: Ms,
+  },
+  {
+    description:
+      'Which detector has decided, what for it took the turn, and the silence that it wanted for that.',
+  },
+);
+
+export const TurnEntity = Type.Object(
+  {
+    number: Type.Integer({ minimum: 1 }),
+    turn_id: Type.Integer({ description: 'That of its items.' }),
+    cause: Type.Enum([...TURN_CAUSES], { description: 'Why the agent spoke.' }),
+    at: Type.String({
+      format: 'date-time',
+      description:
+        "End of the user's voice, or what caused the agent to speak; all `_ms` of moments count from here.",
+    }),
+    words: Type.String({ description: "The user's; empty where the agent spoke of its own." }),
+    latency_ms: After('When the first audio left for the user.'),
+    latency: nullable(Latency),
+    end_of_turn: nullable(EndOfTurn),
+    reopened: Type.Integer({
+      minimum: 0,
+      description: 'How often the user went on after it had seemed to be over.',
+    }),
+    first_transcript_ms: After('The first guess with words.'),
+    last_transcript_ms: After('The last final transcript.'),
+    decided_ms: After('When the turn was over.'),
+    draft: Type.Object(
+      { used: Type.Boolean(), discarded: Count },
+      { description: 'Answers that were asked for while the silence was weighed.' },
+    ),
+    model_requests: Type.Array(
+      Type.Object({ asked_ms: Ms, first_token_ms: nullable(Ms), ended_ms: nullable(Ms) }),
+    ),
+    tools: Type.Array(
+      Type.Object({
+        call_id: Type.String(),
+        tool_name: Type.String(),
+        started_ms: Ms,
+        ended_ms: nullable(Ms),
+        failed: Type.Boolean(),
+      }),
+    ),
+    first_audio_ms: After('The first audio was synthesised.'),
+    ended_ms: After('The answer was over, however it ended; null while it goes on.'),
+    heard_ms: Type.Integer({ minimum: 0, description: 'Until where the answer was heard.' }),
+    complete: Type.Boolean({ description: 'Whether that was all of it.' }),
+    held: Type.Integer({
+      minimum: 0,
+      description: 'How often the agent fell silent for a sound of the user.',
+    }),
+    resumed: Type.Integer({ minimum: 0, description: 'And went on at the same frame.' }),
+    interrupted: nullable(
+      Type.Object({
+        by: Type.Enum([...INTERRUPTIONS]),
+        silence_ms: nullable(
+          Type.Integer({ description: "From the user's voice or message to the agent's silence." }),
+        ),
+        mistaken: Type.Boolean({
+          description: 'It was nothing after all, and the agent was asked to go on.',
+        }),
+      }),
+    ),
+    error: nullable(Type.String({ description: 'Why it could not be answered.' })),
+    usage: Type.Object(TURN_USAGE),
+  },
+  { description: 'Of a turn from when it is heard; more of it is written when it is over.' },
+);
+
+export const UsageEntity = Type.Object({
+  ...TURN_USAGE,
+  call_seconds: nullable(Type.Integer({ description: 'Null until the call has ended.' })),
+});
+
+export const CostEntity = Type.Object(
+  {
+    currency: Type.String(),
+    total: Type.Number(),
+    input_tokens: Type.Number(),
+    output_tokens: Type.Number(),
+    characters: Type.Number(),
+    recognition_minute: Type.Number(),
+    call_minute: Type.Number(),
+  },
+  {
+    description: 'By the `PRICES` of when the session was made; null without, and until the call has ended.',
+  },
+);
+
+const NOTHING_USED = {
+  ...{ input_tokens: 0, output_tokens: 0, tokens_estimated: false, characters: 0, recognised_seconds: 0 },
+};
+
+export const REPORT_EXAMPLE = { turns: [], usage: { ...NOTHING_USED, call_seconds: 184 }, cost: null };

@@ -1,0 +1,49 @@
+/** The turns of a conversation in the database: a row each, written when it is heard and again when more is known of it. */
+import type { Prices } from '../../contracts/prices.js';
+import type { SessionRecord } from '../../contracts/ports/sessions.js';
+import type { CallReport } from '../../contracts/turn-report.js';
+import type { Turn } from '../../contracts/turns.js';
+import type { Sql, Transaction } from '../sql.js';
+import type { Owned } from './owned.js';
+
+/**
+ * One statement. What is known late of a session that has been deleted goes with it, and so does what a process knows
+ * of one that another has taken over.
+ */
+export async function keepTurn(sql: Sql, { id, ownerId }: Owned, turn: Turn): Promise<void> {
+  const { number, turnId, at, ...content } = turn;
+  await sql`
+    with owned as (select id from sessions where id = ${id} and owner_id = ${ownerId} for share)
+    insert into session_turns (session_id, number, turn_id, at, content)
+    select owned.id, ${number}::int, ${turnId}::int, ${at}::timestamptz, ${JSON.stringify(content)} from owned
+    on conflict (session_id, number) do update set
+      turn_id = excluded.turn_id, at = excluded.at, content = excluded.content`;
+}
+
+type Row = Pick<Turn, 'number' | 'turnId' | 'at'> & { readonly content: string };
+
+export async function turnsOf(sql: Sql | Transaction, sessionId: string): Promise<readonly Turn[]> {
+  const rows = await sql<Row[]>`
+    select number, turn_id as "turnId", at, content from session_turns
+    where session_id = ${sessionId} order by number`;
+  return rows.map(({ content, ...row }) => ({ ...row, ...(JSON.parse(content) as object) }) as Turn);
+}
+
+/** The number of the last one; 0 where there is none. */
+export async function lastTurn(sql: Sql, sessionId: string): Promise<number> {
+  const [row] = await sql<[{ number: number | null }]>`
+    select max(number) as number from session_turns where session_id = ${sessionId}`;
+  return row.number ?? 0;
+}
+
+export const pricesOf = (prices: string | null): Prices | null =>
+  prices === null ? null : (JSON.parse(prices) as Prices);
+
+/** What is told of a session that has ended. */
+export async function reportOf(
+  tx: Transaction,
+  { id, durationSeconds }: SessionRecord,
+  prices: string | null,
+): Promise<CallReport> {
+  return { turns: await turnsOf(tx, id), prices: pricesOf(prices), durationSeconds };
+}

@@ -1,0 +1,74 @@
+/** The language model as it is metered: its own tokens, else counted ones, whatever becomes of the answer. */
+import t from 'tap';
+import type { ChatEvent, ChatModel } from '../../contracts/ports/chat.js';
+import { ChatMeter } from '../../gateway/conversations/metered-chat.js';
+import type { TurnNote } from '../../gateway/conversations/turns/turn-events.js';
+
+const REQUEST = { messages: [{ role: 'user', content: 'four' }], tools: [], passages: [] } as const;
+const TEXT = { kind: 'text', text: 'answer' } as const;
+const TOLD = { kind: 'usage', tokens: { inputTokens: 90, outputTokens: 9 } } as const;
+
+interface Options {
+  readonly hasTokens?: boolean;
+  readonly count?: (text: string) => Promise<number>;
+}
+
+function metered(events: readonly (ChatEvent | Error)[], { hasTokens = true, count }: Options = {}) {
+  const chat: ChatModel = {
+    ...{ name: 'test', hasTokens },
+    async *chat() {
+      for (const event of events) {
+        if (event instanceof Error) throw event;
+        yield event;
+      }
+    },
+  };
+  const notes: TurnNote[] = [];
+  const tokens = { count: count ?? (async (text: string) => text.length) };
+  const meter = new ChatMeter({ chat, tokens, note: (note) => notes.push(note) });
+  const heard: ChatEvent[] = [];
+  const ask = async (): Promise<void> => {
+    for await (const event of meter.ask(3, REQUEST, new AbortController().signal)) heard.push(event);
+  };
+  const usages = () => notes.flatMap((note) => (note.type === 'used' ? [note.usage] : []));
+  return { ask, meter, notes, heard, usages };
+}
+
+t.test('what the model tells is taken, and goes no further', async (t) => {
+  const { ask, notes, heard } = metered([TEXT, TEXT, TOLD]);
+  await ask();
+  t.same(heard, [TEXT, TEXT]);
+  t.same(notes[0], { type: 'modelAsked', job: 3 });
+  t.same(notes.slice(-2), [
+    { type: 'modelEnded', job: 3 },
+    { type: 'used', job: 3, usage: { inputTokens: 90, outputTokens: 9 } },
+  ]);
+});
+
+t.test('what it does not tell is counted, and marked so; the answer does not wait', async (t) => {
+  const { ask, meter, usages } = metered([TEXT]);
+  await ask();
+  await meter.settled();
+  t.same(usages(), [{ inputTokens: 4, outputTokens: 6, tokensEstimated: true }]);
+});
+
+t.test('an answer that fails has cost what was asked', async (t) => {
+  const { ask, meter, usages } = metered([TEXT, new Error('away')]);
+  await t.rejects(ask(), { message: 'away' });
+  await meter.settled();
+  t.same(usages(), [{ inputTokens: 4, outputTokens: 6, tokensEstimated: true }]);
+});
+
+t.test('where nobody can count, by its length', async (t) => {
+  const { ask, meter, usages } = metered([TEXT], { count: () => Promise.reject(new Error('busy')) });
+  await ask();
+  await meter.settled();
+  t.same(usages(), [{ inputTokens: 1, outputTokens: 2, tokensEstimated: true }]);
+});
+
+t.test('what is no language model has no tokens', async (t) => {
+  const { ask, meter, usages } = metered([TEXT], { hasTokens: false });
+  await ask();
+  await meter.settled();
+  t.same(usages(), []);
+});
