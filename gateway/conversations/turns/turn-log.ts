@@ -35,7 +35,6 @@ type Handlers = { readonly [Type in TurnEvent['type']]?: (event: Of<Type>, at: n
 
 export class TurnLog {
   #hearing: Hearing = {};
-  #number: number;
   /** The row whose answer lives, or is awaited. */
   #current: TurnRow | undefined;
   /** Of what is answered when the agent has finished. */
@@ -48,18 +47,13 @@ export class TurnLog {
   #paused = false;
   #refusal: string | null = null;
 
-  /**
-   * `epoch`: what added to its times makes them times of day. `turnId`: of the messages as they are kept now.
-   * `last`: the number of the row before the first.
-   */
+  /** `epoch` makes its times those of day; `turnId`: of messages as they are kept now; `last` row before its first. */
   constructor(
     private readonly epoch: number,
     private readonly turnId: () => number,
     private readonly tell: TellTurn,
-    last = 0,
-  ) {
-    this.#number = last;
-  }
+    private last = 0,
+  ) {}
 
   note(event: TurnEvent, at: number): void {
     (this.#handlers[event.type] as ((event: TurnEvent, at: number) => void) | undefined)?.(
@@ -206,7 +200,7 @@ export class TurnLog {
   }
 
   #row(cause: TurnCause, at: number): TurnRow {
-    const row = new TurnRow((this.#number += 1), cause, at);
+    const row = new TurnRow((this.last += 1), cause, at);
     this.#recent.push(row);
     if (this.#recent.length > RECENT) this.#recent.shift();
     this.#discount(row);
