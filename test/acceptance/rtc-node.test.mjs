@@ -144,7 +144,8 @@ t.test('a conversation with rtc-node', async (t) => {
   await client.say(await talks.speech('What is the weather today?'));
   await until('the long answer is heard', () => client.heard.length > heardBefore + 250);
   t.same(asked, ['/Rome']);
-  t.match(client.events, [{ type: 'tool.started' }, { type: 'tool.completed', output: 'sunny' }]);
+  const ofTools = client.events.filter(({ type }) => type.startsWith('tool.'));
+  t.match(ofTools, [{ type: 'tool.started' }, { type: 'tool.completed', output: 'sunny' }]);
 
   await client.say(await talks.speech('Stop, please wait a moment.'));
   await until('it waits', () => finals('agent').at(-1)?.text.startsWith('Of course'));
