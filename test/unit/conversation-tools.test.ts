@@ -1,0 +1,162 @@
+/** Tools that run beside the conversation, and calls that are handed over to another agent. */
+import t from 'tap';
+import { LIMITS } from '../../contracts/limits.js';
+import type { RunnableAgent } from '../../contracts/ports/agents.js';
+import type { ChatRequest } from '../../contracts/ports/chat.js';
+import { type AgentConfig, DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
+import { type Answer, inTurn, joined, saying, webhookTool } from '../fixtures/hosted.js';
+import { until } from '../fixtures/until.js';
+
+/** A tool that runs beside the conversation, until the test lets it answer. */
+function beside() {
+  const answers: ((text: string) => void)[] = [];
+  const tool = webhookTool('look');
+  return {
+    answers,
+    tools: [{ ...tool, definition: { ...tool.definition, while_speaking: true } }],
+    toolSays: () => new Promise<string>((resolve) => void answers.push(resolve)),
+  };
+}
+
+const callsLook = (times = 1): Answer =>
+  async function* () {
+    const calls = Array.from({ length: times }, (_, id) => ({ id: `${id}`, name: 'look', arguments: '{}' }));
+    yield { kind: 'calls', calls };
+  };
+
+t.test('a tool beside speech: the agent goes on, and tells of the result when it comes', async (t) => {
+  const { answers, ...options } = beside();
+  const answer = inTurn(callsLook(), saying('I look.'), saying('Yes?'), saying('It is 42.'));
+  const hosted = joined(t, { ...options, answer });
+  await hosted.type('What is it?', 3);
+  t.same(hosted.messages, ['user: What is it?', 'tool_call', 'assistant: I look.']);
+  t.match(hosted.asked[1]?.at(-1), { role: 'tool', content: /The tool runs/ });
+  await hosted.type('Are you there?', 5);
+  answers[0]?.('42');
+  await until('the result is told', () => hosted.items.length === 7);
+  t.same(hosted.messages.slice(5), ['tool_result', 'assistant: It is 42.']);
+  t.match(hosted.asked[3]?.slice(-2), [
+    { role: 'system', content: /look \(\{\}\) has answered: 42/ },
+    { role: 'system', content: /ran beside the conversation/ },
+  ]);
+  t.same(
+    hosted.sent.map(({ type }) => type),
+    ['tool.started', 'tool.completed'],
+  );
+});
+
+t.test('a tool beside speech: no interruption ends it, the end of the call does', async (t) => {
+  const { answers, ...options } = beside();
+  const hosted = joined(t, { ...options, answer: inTurn(callsLook(), saying('I look.')) });
+  await hosted.type('What is it?', 3);
+  hosted.client({ type: 'user.interrupt' });
+  await hosted.type('Well?', 5);
+  t.notOk(hosted.items.some(({ type }) => type === 'tool_result'));
+  hosted.happen({ kind: 'left' });
+  await until('the client is told of the end', () =>
+    hosted.sent.some(({ type }) => type === 'session.ended'),
+  );
+  answers[0]?.('42');
+  await hosted.over();
+  t.equal(hosted.items.filter(({ type }) => type === 'tool_result').length, 1);
+});
+
+t.test('tools beside speech: so many at once, and more fail at once', async (t) => {
+  const { callsBesideSpeech: most } = LIMITS.session;
+  const { answers, ...options } = beside();
+  const hosted = joined(t, { ...options, answer: inTurn(callsLook(most + 1), saying('I look.')) });
+  await hosted.type('What is it?', most + 4);
+  t.equal(answers.length, most);
+  const told = hosted.asked[1]?.filter(({ role }) => role === 'tool').map(({ content }) => content) ?? [];
+  t.equal(told.filter((content) => /Too many tools run already/.test(content)).length, 1);
+  t.equal(hosted.items.filter(({ type }) => type === 'tool_result').length, 1);
+  for (const answer of answers) answer('42');
+});
+
+/** A published agent that goes on after a hand-over. */
+const published = (id: string, config: Partial<AgentConfig> = {}, status: 'active' | 'archived' = 'active') =>
+  ({
+    agent: { id, name: `Agent ${id}`, status },
+    version: {
+      number: 1,
+      config: { ...DEFAULT_CONFIG, ...config },
+      ...{ configHash: '', tools: [], knowledge: [] },
+    },
+  }) as unknown as RunnableAgent;
+
+const transferTo = (id: string): Answer =>
+  async function* () {
+    const args = JSON.stringify({ agent_id: id, note: 'wants tea' });
+    yield { kind: 'text', text: 'I pass you on.' };
+    yield { kind: 'calls', calls: [{ id: 'a', name: 'transfer_to_agent', arguments: args }] };
+  };
+
+t.test('a hand-over: another agent goes on with its own prompt, voice and tools, and the note', async (t) => {
+  const next = published('shop', {
+    prompt: { ...DEFAULT_CONFIG.prompt, system_prompt: 'You run the shop of {{caller}}.' },
+    voice: { voice_id: 'v2', speaking_language: 'de' },
+    tools: { ...DEFAULT_CONFIG.tools, system_tools: { hang_up_call: true } },
+  });
+  const requests: ChatRequest[] = [];
+  const answers = inTurn(transferTo('shop'), saying('Here is the shop.'));
+  const answer: Answer = (request, signal) => {
+    requests.push(request);
+    return answers(request, signal);
+  };
+  const hosted = joined(t, { answer, agents: { shop: next } });
+  await hosted.type('Tea please', 5);
+  t.same(hosted.messages, [
+    ...['user: Tea please', 'tool_call', 'tool_result', 'assistant: I pass you on.'],
+    'assistant: Here is the shop.',
+  ]);
+  t.match(hosted.items[2], { toolName: 'transfer_to_agent', toolSource: 'builtin', status: 'completed' });
+  const output = hosted.items[2]?.type === 'tool_result' ? hosted.items[2].output : '';
+  t.same(JSON.parse(output), {
+    ...{ agent_id: 'shop', agent_name: 'Agent shop', version_number: 1, note: 'wants tea' },
+  });
+  t.match(
+    hosted.sent.find(({ type }) => type === 'agent.changed'),
+    { agentId: 'shop', agentName: 'Agent shop' },
+  );
+  t.same(hosted.voices, ['default', 'v2']);
+  t.same(
+    requests.map(({ tools }) => tools.map(({ name }) => name)),
+    [['transfer_to_agent'], ['hang_up_call']],
+  );
+  t.equal(requests[1]?.messages[0]?.content, 'You run the shop of Ada.');
+  t.match(requests[1]?.messages[1]?.content, /Speak German/);
+  t.match(requests[1]?.messages.at(-1)?.content, /taken this call over/);
+  t.match(JSON.stringify(requests[1]?.messages), /wants tea/);
+});
+
+t.test('a hand-over to an agent that is gone, archived or unknown fails, and the call goes on', async (t) => {
+  const agents = { gone: undefined, old: published('old', {}, 'archived') };
+  for (const id of ['gone', 'old', 'nobody']) {
+    const hosted = joined(t, { answer: inTurn(transferTo(id), saying('I cannot.')), agents });
+    await hosted.type('Tea please', 5);
+    t.match(hosted.items[2], { status: 'failed', error: /no calls any more|no such agent/ }, id);
+    t.equal(hosted.messages.at(-1), 'assistant: I cannot.');
+    t.same(hosted.voices, ['default']);
+  }
+});
+
+t.test('hand-overs: so many a call', async (t) => {
+  const { transfers: most } = LIMITS.session;
+  const tools = {
+    ...DEFAULT_CONFIG.tools,
+    transfer_agents: [
+      { agent_id: 'a', description: '' },
+      { agent_id: 'b', description: '' },
+    ],
+  };
+  let asked = 0;
+  const answer: Answer = (request, signal) =>
+    (asked++ > most ? saying('I stay.') : transferTo(asked % 2 === 0 ? 'a' : 'b'))(request, signal);
+  const agents = { a: published('a', { tools }), b: published('b', { tools }) };
+  const hosted = joined(t, { answer, agents });
+  hosted.client({ type: 'user.message', text: 'Go' });
+  await until('it stays', () => hosted.messages.at(-1) === 'assistant: I stay.');
+  t.equal(hosted.sent.filter(({ type }) => type === 'agent.changed').length, most);
+  const failed = hosted.items.filter((item) => item.type === 'tool_result' && item.status === 'failed');
+  t.match(failed, [{ error: /too often/ }]);
+});
