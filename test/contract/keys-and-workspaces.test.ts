@@ -11,6 +11,7 @@ import { createKey, createKeyAuthority } from '../../storage/keys.js';
 import { operator } from '../fixtures/operator.js';
 import { startPlatform } from '../fixtures/platform.js';
 import { until } from '../fixtures/until.js';
+import { insertTurn } from '../fixtures/turns.js';
 
 const platform = await startPlatform(t);
 const { gateway, database, workspaceId, call } = platform;
@@ -187,9 +188,7 @@ async function fill(key: string, id: string): Promise<{ sessionId: string; recor
   await sql`
     insert into session_items (session_id, type, turn_id, created_at, content)
     values (${session}, 'message', 1, now(), '{}')`;
-  await sql`
-    insert into session_turns (session_id, number, turn_id, at, content)
-    values (${session}, 1, 1, now(), '{}')`;
+  await insertTurn(sql, session);
   await sql`insert into usage values (${id}, 'conversation_ms', '2026-01-01', 1)`;
   await sql`
     insert into deliveries (workspace_id, session_id, agent_id, event, url, body)

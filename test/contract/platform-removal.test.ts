@@ -13,6 +13,7 @@ import { startGateway, temporaryFolder, TEST_SECRET } from '../fixtures/gateway.
 import { type Json, startPlatform } from '../fixtures/platform.js';
 import { operator } from '../fixtures/operator.js';
 import { until } from '../fixtures/until.js';
+import { insertTurn } from '../fixtures/turns.js';
 
 const platform = await startPlatform(t, { CONCURRENCY: '100' });
 const { call, gateway, database, url, otherKey } = platform;
@@ -40,9 +41,7 @@ async function leave(id: string, dataDir = gateway.dataDir): Promise<void> {
   await sql`
     insert into session_items (session_id, type, turn_id, created_at, content)
     values (${id}, 'message', 1, now(), '{"role":"user","content":"private"}')`;
-  await sql`
-    insert into session_turns (session_id, number, turn_id, at, content)
-    values (${id}, 1, 1, now(), '{}')`;
+  await insertTurn(sql, id);
   await sql`
     insert into deliveries (workspace_id, session_id, agent_id, event, url, body, outcome, settled_at)
     values (${platform.workspaceId}, ${id}, ${agentId}, 'call.ended', 'https://a.example/', '{}', 'delivered', now())`;
