@@ -105,8 +105,7 @@ export class RecordingUploads {
     const { clock, log } = this.parts;
     if (clock.now() < notBefore || !this.#claimed.some((other) => idOf(other) === id)) return;
     try {
-      const ended = await Promise.all(ROLES.map((role) => this.#advanceTrack(upload, role)));
-      if (ended.every(Boolean)) await this.#settle(upload, null);
+      if (await this.#advanceTracks(upload)) await this.#settle(upload, null);
       this.#failed.delete(id);
     } catch (error) {
       const waitMs = Math.min(RETRY_MS.first * 2 ** count, RETRY_MS.most);
@@ -118,6 +117,17 @@ export class RecordingUploads {
         'a recording waits for its bucket',
       );
     }
+  }
+
+  /**
+   * Whether both sides are in the bucket as a whole. A side that fails waits for the other one: the next attempt must
+   * not run beside what is left of this one.
+   */
+  async #advanceTracks(upload: Upload): Promise<boolean> {
+    const sides = await Promise.allSettled(ROLES.map((role) => this.#advanceTrack(upload, role)));
+    const failed = sides.find((side) => side.status === 'rejected');
+    if (failed) throw failed.reason;
+    return sides.every((side) => side.status === 'fulfilled' && side.value);
   }
 
   /** Whether that side is in the bucket as a whole. */
