@@ -70,7 +70,7 @@ t.test('recovery lasts until the last failed request was due', async (t) => {
     seconds: 4,
     cpu: 0,
   };
-  const conditions = { generatorCpu: 0, lateness: 0, others: 0 };
+  const conditions = { generatorCpu: 0, lateness: 0, others: 0, stolen: 0 };
   const phase = { outcomes: [outcome], cost: undefined, conditions };
   t.equal(recoveryOf(phase, 500), 1500);
   t.equal(recoveryOf(phase, 2500), 0, 'what failed before was not its doing');

@@ -67,12 +67,18 @@ t.test('a closed load sends as many as it is told, and what throws has failed by
 t.test(
   'a measurement is doubted where this side was the bottleneck, or others used the machine',
   async (t) => {
-    const quiet = { generatorCpu: 0.3, lateness: 1, others: 0.02 };
+    const quiet = { generatorCpu: 0.3, lateness: 1, others: 0.02, stolen: 0.01 };
     t.same(doubtsOf(quiet), []);
-    t.same(doubtsOf({ generatorCpu: 0.3, lateness: Number.NaN, others: Number.NaN }), [], 'what is unknown');
+    const [lateness, others, stolen] = [Number.NaN, Number.NaN, Number.NaN];
+    t.same(doubtsOf({ generatorCpu: 0.3, lateness, others, stolen }), [], 'what is unknown');
     t.match(doubtsOf({ ...quiet, generatorCpu: 0.97 }), [/97 % of its core/]);
     t.match(doubtsOf({ ...quiet, lateness: 55 }), [/55.0 ms late/]);
     t.match(doubtsOf({ ...quiet, others: 0.5 }), [/50 % of the machine/]);
+    t.match(
+      doubtsOf({ ...quiet, stolen: 0.2 }),
+      [/host .* kept 20 % of it/],
+      'neighbours of a virtual machine',
+    );
     t.same(worst([quiet, { ...quiet, lateness: 9 }, { ...quiet, others: Number.NaN }]), {
       ...quiet,
       lateness: 9,

@@ -15,7 +15,11 @@ function phaseOf(values: readonly number[]): Phase {
     seconds: 1,
     cpu: 0,
   };
-  return { outcomes: [outcome], cost: undefined, conditions: { generatorCpu: 0, lateness: 0, others: 0 } };
+  return {
+    outcomes: [outcome],
+    cost: undefined,
+    conditions: { generatorCpu: 0, lateness: 0, others: 0, stolen: 0 },
+  };
 }
 
 t.test('objectives are read in the field’s terms', async (t) => {

@@ -19,10 +19,19 @@ export const describeMachine = (): Machine => ({
   node: process.version,
 });
 
+/** Shares of the machine, NaN where they are unknown. */
+export interface Elsewhere {
+  /** What processes used that are not the suite's. */
+  readonly others: number;
+  /** What a virtual machine was not given by its host. */
+  readonly stolen: number;
+}
+
 interface Instant {
   /** Milliseconds of CPU, of all cores together: spent by anybody, and there in all. */
   readonly spent: number;
   readonly total: number;
+  readonly stolen: number;
   /** Spent by this process, what it has started and what they have. */
   readonly ours: number;
 }
@@ -33,19 +42,22 @@ function look(): Instant | undefined {
     const [, ...fields] = readFileSync('/proc/stat', 'latin1').split('\n')[0]!.trim().split(/\s+/);
     const times = fields.slice(0, 8).map((ticks) => Number(ticks) * 10);
     const total = times.reduce((sum, time) => sum + time, 0);
-    return { total, spent: total - (times[3] ?? 0) - (times[4] ?? 0), ours: familyCpu(process.pid) };
+    const [, , , idle = 0, waiting = 0, , , stolen = 0] = times;
+    return { total, stolen, spent: total - idle - waiting - stolen, ours: familyCpu(process.pid) };
   } catch {
     return undefined;
   }
 }
 
-/** Watches from now on. What it returns tells the share of the machine that others have used since; NaN elsewhere than on Linux. */
-export function watchOthers(): () => number {
+/** Watches from now on. What it returns tells what has gone elsewhere since; unknown elsewhere than on Linux. */
+export function watchMachine(): () => Elsewhere {
   const before = look();
   return () => {
     const after = look();
-    if (before === undefined || after === undefined || after.total === before.total) return Number.NaN;
+    if (before === undefined || after === undefined || after.total === before.total)
+      return { others: Number.NaN, stolen: Number.NaN };
+    const total = after.total - before.total;
     const others = after.spent - before.spent - (after.ours - before.ours);
-    return Math.max(0, others / (after.total - before.total));
+    return { others: Math.max(0, others / total), stolen: (after.stolen - before.stolen) / total };
   };
 }

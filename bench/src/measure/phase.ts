@@ -5,7 +5,7 @@ import type { Latencies } from '../histogram.js';
 import { latenciesOf } from '../histogram.js';
 import type { Server } from '../servers/server.js';
 import { type Conditions, conditionsOf, doubtsOf, worst } from './doubts.js';
-import { watchOthers } from './machine.js';
+import { watchMachine } from './machine.js';
 import { cpuOf, familyCpu } from './processes.js';
 
 /** Milliseconds of CPU: of the server's first process, and of all of them. */
@@ -35,9 +35,9 @@ export async function measure(
   task: Task,
   onProgress?: (progress: Progress) => void,
 ): Promise<Phase> {
-  const [others, cost] = [watchOthers(), meter(server)];
+  const [elsewhere, cost] = [watchMachine(), meter(server)];
   const outcome = await generator.run(task, onProgress);
-  return { outcomes: [outcome], cost: cost(), conditions: conditionsOf(outcome, others()) };
+  return { outcomes: [outcome], cost: cost(), conditions: conditionsOf(outcome, elsewhere()) };
 }
 
 const addCosts = (one: Cost | undefined, other: Cost | undefined): Cost | undefined =>

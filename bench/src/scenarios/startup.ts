@@ -3,7 +3,7 @@ import { median } from '../histogram.js';
 import { startBareHttp } from '../baselines/baseline.js';
 import { familyMemory } from '../measure/processes.js';
 import { doubtsOf } from '../measure/doubts.js';
-import { watchOthers } from '../measure/machine.js';
+import { watchMachine } from '../measure/machine.js';
 import { scenario } from './scenario.js';
 import type { Context } from './context.js';
 import { recordAnswer, speechOf } from './speech-request.js';
@@ -47,12 +47,12 @@ export default scenario<Parameters>({
   isLocal: true,
   parameters: { full: { rounds: 5 }, quick: { rounds: 1 } },
   async run(context, { rounds }) {
-    const others = watchOthers();
+    const elsewhere = watchMachine();
     const measured: Round[] = [];
     for (let round = 0; round < rounds; round += 1) measured.push(await measureOnce(context));
     const of = (pick: (round: Round) => number): number => median(measured.map(pick));
     const common = { subject: 'gateway', n: rounds };
-    const doubts = doubtsOf({ generatorCpu: Number.NaN, lateness: Number.NaN, others: others() });
+    const doubts = doubtsOf({ generatorCpu: Number.NaN, lateness: Number.NaN, ...elsewhere() });
     const baseline = { name: 'a bare server’s start', value: of(({ bare }) => bare) };
     context.add(
       { ...common, name: 'startup.ready', unit: 'ms', value: of(({ ready }) => ready), baseline, doubts },
