@@ -121,7 +121,11 @@ t.test('a call on a gateway, whose bucket is away for a while', { skip, timeout:
   });
   t.match(recording, { status: 'complete', error: null });
   t.equal(inBucket().filter((name) => /^\w+-(agent|user)\.ogg$/.test(name)).length, 2);
-  t.notOk(existsSync(join(gateway.dataDir, 'recordings', id)), 'nothing is left in the data folder');
+  // The recording is complete a moment before its files are gone.
+  await until(
+    'nothing is left in the data folder',
+    () => !existsSync(join(gateway.dataDir, 'recordings', id)),
+  );
   for (const role of ['agent', 'user']) {
     const { url } = trackOf(recording, role);
     const whole = await fetch(url!);
