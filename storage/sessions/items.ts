@@ -21,7 +21,8 @@ function kept(item: SessionItem): SessionItem {
 
 /**
  * One statement. The last words of a session that has been deleted go with it, and those of one that another process has
- * taken over: it knows only what was there when it did.
+ * taken over: it knows only what was there when it did. What is there already is not written again: whoever lost the
+ * connection does not know whether the statement was run, and asks once more.
  */
 export async function appendItems(
   sql: Sql,
@@ -37,5 +38,9 @@ export async function appendItems(
     insert into session_items (session_id, type, turn_id, created_at, content)
     select owned.id, i.type, i.turn_id, i.created_at, i.content
     from owned, json_to_recordset(${JSON.stringify(rows)}::text::json)
-      as i(type text, turn_id integer, created_at timestamptz, content text)`;
+      as i(type text, turn_id integer, created_at timestamptz, content text)
+    where not exists (
+      select from session_items k
+      where k.session_id = owned.id and k.turn_id = i.turn_id and k.created_at = i.created_at
+        and k.type = i.type and k.content = i.content)`;
 }
