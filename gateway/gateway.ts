@@ -76,7 +76,7 @@ async function openParts(config: Config, resources: Resources, log: Log) {
   const processId = randomUUID();
   const address = join(runtimeFolder, `signal-${process.pid}.sock`);
   const common = { config, database, processId, installation, ids, clock, log };
-  const node = await OwnNode.open({ ...common, sql: database.sql, address, version: VERSION });
+  const node = await OwnNode.open({ ...common, sql: database.urgent, address, version: VERSION });
   const children = new Children(sockets, log);
   const identity = await openIdentity(common);
   const { keys, admission } = identity;
@@ -106,7 +106,10 @@ async function openParts(config: Config, resources: Resources, log: Log) {
     children.close();
     await database.close();
   };
-  return { database, node, children, identity, voiced, platform, sessions, tests, transport, letGo };
+  return {
+    ...{ database, node, children, identity, voiced, platform },
+    ...{ recorded, sessions, tests, transport, letGo },
+  };
 }
 
 export type Parts = Awaited<ReturnType<typeof openParts>>;
@@ -162,6 +165,7 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
   const metrics = new Metrics();
   children.addGauges(metrics);
   identity.addGauges(metrics);
+  parts.recorded.addGauges(metrics);
   transport.addMetrics(metrics);
   addNodeMetrics(metrics, parts.node, transport.figures().places);
   const figures = shareFigures({ metrics, peers: resources.peers ?? [], clock, log });

@@ -16,6 +16,8 @@ import type { Sql, Transaction } from './sql.js';
 
 export interface Database {
   readonly sql: Sql;
+  /** One connection for what must not wait behind all else: a process that cannot say that it lives falls silent. */
+  readonly urgent: Sql;
   readonly events: Events;
   /** Whether the database answers now; at most five seconds. */
   answers(): Promise<boolean>;
@@ -35,7 +37,7 @@ export interface DatabaseAddress {
 
 export interface DatabaseOptions extends DatabaseAddress {
   readonly log?: Log;
-  /** Connections of the pool; one more listens. */
+  /** Connections of the pool; one more listens, and one is for what is urgent. */
   readonly connections?: number;
   /** How long an unreachable database is waited for, as at the start of a whole machine. */
   readonly patienceMs?: number;
@@ -173,16 +175,20 @@ function limited(sql: Sql): Sql {
 
 interface Connected {
   readonly sql: Sql;
+  readonly urgent: Sql;
   readonly pooled: boolean;
 }
 
 /** Connects as to a server, and where that turns out to be a pooler, as to one. */
 async function reach(options: DatabaseOptions, pooled: boolean): Promise<Connected> {
-  const { url, prepare, connections: max = CONNECTIONS, patienceMs = PATIENCE_MS } = options;
-  const sql = client(url, { max, idle_timeout: IDLE_SECONDS, ...sessionOptions(pooled, prepare) });
+  const { url, prepare, connections = CONNECTIONS, patienceMs = PATIENCE_MS } = options;
+  const pool = (max: number): Sql =>
+    client(url, { max, idle_timeout: IDLE_SECONDS, ...sessionOptions(pooled, prepare) });
+  const bounded = pooled ? limited : (sql: Sql) => sql;
+  const sql = pool(connections);
   try {
     await checkServer(sql, url, patienceMs);
-    return { sql: pooled ? limited(sql) : sql, pooled };
+    return { sql: bounded(sql), urgent: bounded(pool(1)), pooled };
   } catch (error) {
     await sql.end({ timeout: 0 });
     if (!pooled && isPooler((error as Error).cause)) return reach(options, true);
@@ -208,7 +214,7 @@ const writes = (sql: Sql): Promise<boolean> =>
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { url, directUrl, log = silentLog } = options;
-  const { sql, pooled } = await reach(options, directUrl !== undefined);
+  const { sql, urgent, pooled } = await reach(options, directUrl !== undefined);
   if (pooled && directUrl === undefined)
     log.warn(
       {},
@@ -220,12 +226,13 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   );
   return {
     sql,
+    urgent,
     events,
     answers: () => answers(sql),
     writes: () => writes(sql),
     async close() {
       await events.stop();
-      await sql.end({ timeout: CLOSE_SECONDS });
+      await Promise.all([sql, urgent].map((pool) => pool.end({ timeout: CLOSE_SECONDS })));
     },
   };
 }

@@ -6,6 +6,7 @@
 import type { Delivery, DeliveryEvent, DeliveryQueue } from '../contracts/ports/deliveries.js';
 import type { SessionRecord } from '../contracts/ports/sessions.js';
 import type { Database } from './database.js';
+import { repeatable } from './once-more.js';
 import type { Sql, Transaction } from './sql.js';
 
 export interface NewDeliveries {
@@ -54,10 +55,10 @@ export const createDeliveryQueue = ({ sql, events }: Pick<Database, 'sql' | 'eve
         where id = ${id} and settled_at is null`;
       return;
     }
-    await sql`
+    await repeatable(sql`
       update deliveries set attempts = attempts + 1, taken_until = null, note = ${note}, outcome = ${outcome.kind},
         settled_at = now()
-      where id = ${id} and settled_at is null`;
+      where id = ${id} and settled_at is null`);
   },
   onDue: (listener) => events.listen('deliveries', { heard: listener, missed: listener }),
 });

@@ -14,6 +14,7 @@ import { unavailable } from './bounded.js';
 import type { Database } from './database.js';
 import type { Sql, Transaction } from './sql.js';
 import { type KeyHolder, KnownKeys } from './known-keys.js';
+import { repeatable } from './once-more.js';
 
 export type KeyOrigin = 'first' | 'environment' | 'command';
 
@@ -109,7 +110,7 @@ export async function revokeKey(sql: Sql, idOrPrefix: string): Promise<Revocatio
   if (found.length > 1 && row.id !== idOrPrefix)
     return { outcome: 'ambiguous', ids: found.map(({ id }) => id) };
   if (row.revoked) return { outcome: 'already', id: row.id };
-  await sql`update api_keys set revoked_at = now() where id = ${row.id} and revoked_at is null`;
+  await repeatable(sql`update api_keys set revoked_at = now() where id = ${row.id} and revoked_at is null`);
   return { outcome: 'revoked', id: row.id };
 }
 
@@ -125,9 +126,10 @@ async function find(sql: Sql, digest: string): Promise<KeyHolder | undefined> {
 }
 
 /** At most once a minute, whichever process says so. */
-const noteUse = (sql: Sql, keyId: string) => sql`
+const noteUse = (sql: Sql, keyId: string) =>
+  repeatable(sql`
   update api_keys set last_used_at = now()
-  where id = ${keyId} and (last_used_at is null or last_used_at < now() - interval '1 minute')`;
+  where id = ${keyId} and (last_used_at is null or last_used_at < now() - interval '1 minute')`);
 
 /** A database that does not answer at all must not hold a request for a TCP time-out. */
 function bounded<T>(clock: Clock, work: Promise<T>): Promise<T> {

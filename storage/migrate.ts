@@ -2,6 +2,10 @@
  * Migrations: `storage/migrations/NNNN-name.sql` in order, each in its own transaction with its row in
  * `schema_migrations`, all under one advisory lock, so that any number of processes may start at once.
  * A file that was applied is never changed: a different checksum refuses to start.
+ *
+ * While an upgrade goes on, and after one that is taken back, the version before runs on the newer schema: a migration
+ * may only add (CONTRIBUTING.md). One that takes away says the newest migration that code must know to run behind it, in
+ * a line `-- needs NNNN`.
  */
 import { errorText } from '../contracts/errors.js';
 import { createHash } from 'node:crypto';
@@ -16,13 +20,11 @@ interface Migration {
   readonly name: string;
   readonly text: string;
   readonly checksum: string;
+  /** The newest migration that code must know, to run on the schema behind this one. */
+  readonly needs: number;
 }
 
-interface Applied {
-  readonly version: number;
-  readonly name: string;
-  readonly checksum: string;
-}
+type Applied = Omit<Migration, 'text'>;
 
 export const MIGRATIONS = fileURLToPath(new URL('storage/migrations/', CHECKOUT));
 
@@ -35,7 +37,8 @@ function readMigration(folder: string, file: string): Migration {
   const [, version, name] = /^(\d{4})-([a-z0-9-]+)\.sql$/.exec(file) ?? [];
   if (name === undefined) throw new StorageFailure(`storage/migrations/${file} is not named NNNN-name.sql`);
   const text = readFileSync(`${folder}/${file}`, 'utf8');
-  return { version: Number(version), name, text, checksum: checksumOf(text) };
+  const [, needs = 0] = /^-- needs (\d{4})$/m.exec(text) ?? [];
+  return { version: Number(version), name, text, checksum: checksumOf(text), needs: Number(needs) };
 }
 
 /** Ordered by number; numbers may be left out, but none stands for two. */
@@ -56,11 +59,13 @@ export const exclusively = <T>(sql: Sql, name: string, work: (tx: Transaction) =
   }) as Promise<T>;
 
 function check(applied: readonly Applied[], migrations: readonly Migration[]): void {
+  const newest = migrations.at(-1)?.version ?? 0;
   for (const row of applied) {
     const file = migrations.find(({ version }) => version === row.version);
+    if (!file && row.version > newest && row.needs <= newest) continue;
     if (!file)
       throw new StorageFailure(
-        `The database has migration ${row.version} (${row.name}), which this version does not know: start the newer version, or set another DATABASE_URL`,
+        `The database has migration ${row.version} (${row.name}), which this version does not know and cannot run with: start the newer version, or set another DATABASE_URL`,
       );
     if (file.checksum !== row.checksum)
       throw new StorageFailure(
@@ -69,13 +74,16 @@ function check(applied: readonly Applied[], migrations: readonly Migration[]): v
   }
 }
 
-async function apply(tx: Transaction, { version, name, text, checksum }: Migration): Promise<void> {
+async function apply(tx: Transaction, migration: Migration): Promise<void> {
+  const { version, name, text, checksum, needs } = migration;
   try {
     await tx.unsafe(text);
   } catch (error) {
     throw new StorageFailure(`Migration ${version} (${name}) failed: ${errorText(error)}`, { cause: error });
   }
-  await tx`insert into schema_migrations (version, name, checksum) values (${version}, ${name}, ${checksum})`;
+  await tx`
+    insert into schema_migrations (version, name, checksum, needs)
+    values (${version}, ${name}, ${checksum}, ${needs})`;
 }
 
 /** Applies the first migration that is missing; undefined where none is. */
@@ -87,9 +95,9 @@ const applyNext = (sql: Sql, migrations: readonly Migration[]): Promise<string |
       checksum text not null,
       applied_at timestamptz not null default now()
     )`;
-    const applied = await tx<
-      Applied[]
-    >`select version, name, checksum from schema_migrations order by version`;
+    await tx`alter table schema_migrations add column if not exists needs integer not null default 0`;
+    const applied = await tx<Applied[]>`
+      select version, name, checksum, needs from schema_migrations order by version`;
     check(applied, migrations);
     const done = new Set(applied.map(({ version }) => version));
     const next = migrations.find(({ version }) => !done.has(version));
@@ -99,7 +107,7 @@ const applyNext = (sql: Sql, migrations: readonly Migration[]): Promise<string |
 
 /**
  * Brings the database up to date. Returns the names of what it applied itself. Errors: `StorageFailure`
- * where a migration fails, was changed, or is unknown to this version.
+ * where a migration fails, was changed, or is unknown to this version and says that it needs a newer one.
  */
 export async function migrate(sql: Sql, folder = MIGRATIONS): Promise<readonly string[]> {
   const migrations = readMigrations(folder);

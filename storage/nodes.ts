@@ -14,6 +14,7 @@ import type { Held, NodeFigures, NodeRecord, Nodes } from '../contracts/ports/no
 import { repeat } from '../contracts/repeat.js';
 import { Tenure } from '../contracts/tenure.js';
 import { waitUpTo } from '../contracts/timeouts.js';
+import { repeatable } from './once-more.js';
 import type { Sql, Transaction } from './sql.js';
 
 export interface NodeParts {
@@ -46,11 +47,11 @@ const loseCalls = (sql: Sql | Transaction) => sql`
 
 /** Declares one node dead, where its lease has run out. */
 export async function dropStale(sql: Sql, processId: string): Promise<void> {
-  await sql`
+  await repeatable(sql`
     with dead as (
       delete from session_owners o where o.process_id = ${processId} and not (${isAlive(sql)})
       returning o.process_id, o.seen_at
-    ) ${loseCalls(sql)}`;
+    ) ${loseCalls(sql)}`);
 }
 
 /** Declares those dead that have been away for long, and marks the calls of any that left without a word. */
@@ -126,7 +127,8 @@ export class OwnNode implements Nodes {
     for (const stop of this.#stops) stop();
     this.#tenure.stop();
     const { sql, processId, log } = this.parts;
-    await sql`delete from session_owners where process_id = ${processId}`.catch((error: unknown) =>
+    const end = repeatable(sql`delete from session_owners where process_id = ${processId}`);
+    await end.catch((error: unknown) =>
       log.warn({ reason: errorText(error) }, 'could not say that this process has ended'),
     );
   }
@@ -162,12 +164,12 @@ export class OwnNode implements Nodes {
   #renew() {
     const { sql, processId } = this.parts;
     const { calls, places, draining } = this.#figures();
-    return sql<{ alone: boolean }[]>`
+    return repeatable(sql<{ alone: boolean }[]>`
       with peers as (select from session_owners o where o.process_id <> ${processId} and ${isAlive(sql)} limit 1)
       update session_owners set seen_at = now(), url = ${this.#url}, calls = ${calls}, places = ${places},
         draining = ${draining},
         lease_ms = case when exists (select from peers) then ${leaseMs}::int else ${aloneLeaseMs}::int end
       where process_id = ${processId}
-      returning not exists (select from peers) as alone`;
+      returning not exists (select from peers) as alone`);
   }
 }

@@ -13,6 +13,8 @@
  *   an error and a close, as PgBouncer does while its server is away, the statement behind them waits for ever;
  * - a connection that may have no second statement under way (`max_pipeline: 0`) cannot begin a transaction.
  *
+ * One edit adds what the package has not: statements that may be sent twice are, where their connection died (once-more.ts).
+ *
  * No release mends these. Each edit below must fit the published text exactly once, or loading fails: the
  * package is pinned, and a new version is looked at before it is taken.
  */
@@ -21,6 +23,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { compileFunction } from 'node:vm';
 import type postgres from 'postgres';
+import { onceMore } from './once-more.js';
 
 interface Edit {
   readonly from: string;
@@ -109,6 +112,14 @@ const POOL: readonly Edit[] = [
         if (lost) return q.reject(lost)
         c.queue === full`,
   },
+  // What the pool is given, a transaction's `begin` too, but nothing that is asked within one.
+  {
+    from: `function handler(query) {
+    if (ending)`,
+    to: `function handler(query) {
+    require('./once-more.js')(query, handler)
+    if (ending)`,
+  },
 ];
 
 function mended(file: string, edits: readonly Edit[]): string {
@@ -137,7 +148,8 @@ function load(file: string, edits: readonly Edit[], given: Readonly<Record<strin
 function loadMended(): typeof postgres {
   const entry = createRequire(import.meta.url).resolve('postgres');
   const connection = load(join(dirname(entry), 'connection.js'), CONNECTION);
-  return load(entry, POOL, { './connection.js': connection }) as typeof postgres;
+  const given = { './connection.js': connection, './once-more.js': onceMore };
+  return load(entry, POOL, given) as typeof postgres;
 }
 
 export default loadMended();

@@ -2,6 +2,7 @@
  * Recordings on their way into a bucket: rows that one process at a time works on (gateway/recordings/uploads.ts). A claim
  * ends by itself, so that a process that dies holds nothing up.
  */
+import { repeatable } from './once-more.js';
 import type { Sql } from './sql.js';
 
 export interface Upload {
@@ -51,9 +52,9 @@ export async function claimUploads(
 
 /** Another process may take what this one has. */
 export async function releaseUploads(sql: Sql, { processId }: Claimant): Promise<void> {
-  await sql`
+  await repeatable(sql`
     update recordings set claimed_by = null, claimed_until = null
-    where claimed_by = ${processId} and kept_at is null and failure is null`;
+    where claimed_by = ${processId} and kept_at is null and failure is null`);
 }
 
 /** All of it is in the bucket, or (`failure`) never will be. False where another process has it now. */

@@ -2,6 +2,7 @@
  * Rows of recorded sessions: since when, on which machine, and in which bucket; the audio is in files
  * (gateway/recordings/recordings.ts).
  */
+import { repeatable } from './once-more.js';
 import type { Sql } from './sql.js';
 
 export interface RecordingRow {
@@ -23,7 +24,7 @@ export async function recordingBegan(
   sessionId: string,
   { host, store, at }: { readonly host: string; readonly store: string | null; readonly at: Date },
 ): Promise<void> {
-  await sql`
+  await repeatable(sql`
     with session as (select id from sessions where id = ${sessionId} for key share),
     gone as (
       insert into deleted_recordings (session_id, host)
@@ -32,7 +33,7 @@ export async function recordingBegan(
     )
     insert into recordings (session_id, host, store, started_at) select id, ${host}, ${store}, ${at} from session
     on conflict (session_id) do update set host = excluded.host, store = excluded.store,
-      started_at = excluded.started_at, kept_at = null, failure = null, claimed_by = null, claimed_until = null`;
+      started_at = excluded.started_at, kept_at = null, failure = null, claimed_by = null, claimed_until = null`);
 }
 
 /** Undefined where the session was never recorded. */
@@ -84,9 +85,9 @@ export async function deletedElsewhere(
 
 /** The files are gone. Who was about to write one when it was deleted has done so within the minute. */
 export async function deletedFilesRemoved(sql: Sql, host: string, sessionId: string): Promise<void> {
-  await sql`
+  await repeatable(sql`
     delete from deleted_recordings
-    where host = ${host} and session_id = ${sessionId} and deleted_at < now() - interval '1 minute'`;
+    where host = ${host} and session_id = ${sessionId} and deleted_at < now() - interval '1 minute'`);
 }
 
 /** Machines and buckets that have files of deleted recordings. */

@@ -20,6 +20,7 @@ import type {
 import type { Database } from './database.js';
 import type { Sql, Transaction } from './sql.js';
 import { exclusively } from './migrate.js';
+import { repeatable } from './once-more.js';
 
 const CACHED_BYTES = 128 * 1024 * 1024;
 /** Bytes that a cache entry costs besides its audio. */
@@ -92,14 +93,14 @@ const create = (sql: Sql, voice: NewVoice & { id: string; workspaceId: string })
 
 async function change(sql: Sql, id: string, workspaceId: string, changes: VoiceChanges): Promise<boolean> {
   const { title = null, description = null, tags = null, visibility = null } = changes;
-  const { count } = await sql`
+  const { count } = await repeatable(sql`
     update voices set
       title = coalesce(${title}, title),
       description = coalesce(${description}, description),
       tags = coalesce(${tags as string[] | null}::text[], tags),
       visibility = coalesce(${visibility}, visibility),
       updated_at = now()
-    where id = ${id} and workspace_id = ${workspaceId}`;
+    where id = ${id} and workspace_id = ${workspaceId}`);
   return count === 1;
 }
 

@@ -73,6 +73,8 @@ export class RecordingUploads {
   readonly #claimant: Claimant;
   #claimed: readonly Upload[] = [];
   #working = Promise.resolve();
+  /** Bytes of their files, at the end of the last round. */
+  waitingBytes = 0;
   readonly #tracks = new Map<string, TrackUpload>();
   readonly #failed = new Map<string, Attempts>();
 
@@ -166,9 +168,11 @@ export class RecordingUploads {
     const { spoolBytes, log } = this.parts;
     const sizes = await Promise.all(this.#claimed.map((upload) => this.#bytesOf(upload)));
     let waiting = sizes.reduce((sum, bytes) => sum + bytes, 0);
+    this.waitingBytes = waiting;
     for (const [index, upload] of [...this.#claimed.entries()]) {
       if (waiting <= spoolBytes) return;
       waiting -= sizes[index] ?? 0;
+      this.waitingBytes = waiting;
       log.error({ session_id: upload.sessionId }, 'a recording is given up: too much waits for the bucket');
       await this.#settle(upload, 'too much waited for the bucket').catch((error: unknown) =>
         log.warn({ err: error }, 'a recording could not be given up'),
@@ -213,6 +217,8 @@ export async function removeDeletedObjects(sql: Sql, bucket: Bucket): Promise<vo
 }
 
 export interface RunningUploads {
+  /** Bytes of recordings that are not in the bucket as a whole, as they were some seconds ago. */
+  waitingBytes(): number;
   /** Finishes what it can in a few seconds; others go on with the rest. */
   stop(): Promise<void>;
 }
@@ -227,6 +233,7 @@ export function startUploads(parts: UploadParts): RunningUploads {
     repeat(clock, TIDY_MS, () => uploads.removeSettled(), failed),
   ];
   return {
+    waitingBytes: () => uploads.waitingBytes,
     async stop() {
       for (const stop of stops) stop();
       const last = uploads.claim().then(() => uploads.work());

@@ -14,6 +14,7 @@ import { startRetention } from '../recordings/recording-retention.js';
 import { createRecordings, type HeldRecordings } from '../recordings/recordings.js';
 import { checkBucket, openS3 } from '../recordings/s3.js';
 import { startUploads } from '../recordings/uploads.js';
+import type { Metrics } from '../server/metrics.js';
 
 export interface RecordingOptions {
   readonly config: Pick<
@@ -46,6 +47,7 @@ export async function checkRecordings(config: Pick<Config, 'recordingsUrl'>, log
 
 export interface OpenRecordings {
   readonly recordings: HeldRecordings;
+  addGauges(metrics: Metrics): void;
   stop(): Promise<void>;
 }
 
@@ -64,6 +66,13 @@ export async function openRecordings(options: RecordingOptions): Promise<OpenRec
   const uploads = bucket && startUploads({ bucket, sql, dataDir, host, processId, spoolBytes, clock, log });
   return {
     recordings,
+    addGauges(metrics) {
+      metrics.gauge(
+        'recordings_waiting_bytes',
+        'Bytes of recordings that are not in their bucket as a whole, where there is one',
+        () => (uploads ? [{ labels: {}, value: uploads.waitingBytes() }] : []),
+      );
+    },
     async stop() {
       stopRetention();
       await uploads?.stop();

@@ -2,6 +2,7 @@
 import { LIMITS } from '../../contracts/limits.js';
 import type { SessionItem } from '../../contracts/ports/sessions.js';
 import { firstBytes } from '../../contracts/text.js';
+import { repeatable } from '../once-more.js';
 import type { Sql } from '../sql.js';
 import type { Owned } from './owned.js';
 
@@ -33,7 +34,7 @@ export async function appendItems(
     ...{ type, turn_id: turnId, created_at: createdAt.toISOString(), content: JSON.stringify(content) },
   }));
   if (rows.length === 0) return;
-  await sql`
+  await repeatable(sql`
     with owned as (select id from sessions where id = ${id} and owner_id = ${ownerId} for share)
     insert into session_items (session_id, type, turn_id, created_at, content)
     select owned.id, i.type, i.turn_id, i.created_at, i.content
@@ -42,5 +43,5 @@ export async function appendItems(
     where not exists (
       select from session_items k
       where k.session_id = owned.id and k.turn_id = i.turn_id and k.created_at = i.created_at
-        and k.type = i.type and k.content = i.content)`;
+        and k.type = i.type and k.content = i.content)`);
 }

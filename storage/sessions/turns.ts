@@ -3,6 +3,7 @@ import type { Prices } from '../../contracts/prices.js';
 import type { SessionRecord } from '../../contracts/ports/sessions.js';
 import type { CallReport } from '../../contracts/turn-report.js';
 import type { Turn } from '../../contracts/turns.js';
+import { repeatable } from '../once-more.js';
 import type { Sql, Transaction } from '../sql.js';
 import type { Owned } from './owned.js';
 
@@ -12,12 +13,12 @@ import type { Owned } from './owned.js';
  */
 export async function keepTurn(sql: Sql, { id, ownerId }: Owned, turn: Turn): Promise<void> {
   const { number, turnId, at, ...content } = turn;
-  await sql`
+  await repeatable(sql`
     with owned as (select id from sessions where id = ${id} and owner_id = ${ownerId} for share)
     insert into session_turns (session_id, number, turn_id, at, content)
     select owned.id, ${number}::int, ${turnId}::int, ${at}::timestamptz, ${JSON.stringify(content)} from owned
     on conflict (session_id, number) do update set
-      turn_id = excluded.turn_id, at = excluded.at, content = excluded.content`;
+      turn_id = excluded.turn_id, at = excluded.at, content = excluded.content`);
 }
 
 type Row = Pick<Turn, 'number' | 'turnId' | 'at'> & { readonly content: string };

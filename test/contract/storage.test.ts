@@ -60,16 +60,43 @@ t.test('migrations', async (t) => {
     t.same(await migrate(database.sql, files), ['second']);
   });
 
-  t.test('a database of a newer version, and two files of one number, refuse to start', async (t) => {
+  t.test('an older version runs on a newer schema, unless that says that it needs a newer one', async (t) => {
+    const { database, files, write } = await ownMigrations(t);
+    const newer = [
+      ['0003-third.sql', 'create table three ();'],
+      ['0004-fourth.sql', '-- needs 0002\ndrop table three;'],
+      ['0005-fifth.sql', '-- needs 0003\ndrop table two;'],
+    ] as const;
+    /** As a newer version with that many more migrations would have left it. */
+    const upgradedBy = async (count: number): Promise<void> => {
+      for (const [file, text] of newer.slice(0, count)) write(file, text);
+      await migrate(database.sql, files);
+      for (const [file] of newer.slice(0, count)) rmSync(join(files, file));
+    };
+    write('0002-second.sql', 'create table two ();');
+    await upgradedBy(1);
+    t.same(await migrate(database.sql, files), []);
+    await upgradedBy(2);
+    t.same(await migrate(database.sql, files), [], 'it knows 2');
+    await upgradedBy(3);
+    t.match(
+      await failureOf(() => migrate(database.sql, files)),
+      /migration 5 \(fifth\), which this version does not know/,
+    );
+  });
+
+  t.test('a migration of another branch, and two files of one number, refuse to start', async (t) => {
     const { database, files, write } = await ownMigrations(t);
     write('0001-first.sql', 'create table one ();');
     write('0002-second.sql', 'create table two ();');
+    write('0003-third.sql', 'create table three ();');
     await migrate(database.sql, files);
     rmSync(join(files, '0002-second.sql'));
     t.match(
       await failureOf(() => migrate(database.sql, files)),
       /migration 2 \(second\), which this version does not know/,
     );
+    rmSync(join(files, '0003-third.sql'));
     copyFileSync(join(files, '0001-first.sql'), join(files, '0001-third.sql'));
     t.match(await failureOf(() => migrate(database.sql, files)), /two files with the number of third/);
   });

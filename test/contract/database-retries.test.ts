@@ -1,0 +1,103 @@
+/** A statement whose connection dies is sent once more where that does nothing twice (storage/once-more.ts). */
+import t from 'tap';
+import { systemClock } from '../../contracts/clock.js';
+import { silentLog } from '../../contracts/log.js';
+import { openDatabase } from '../../storage/database.js';
+import { repeatable } from '../../storage/once-more.js';
+import { createSessionRuns } from '../../storage/sessions/runs.js';
+import { startPostgres } from '../fixtures/postgres.js';
+import { startRelay } from '../fixtures/postgres-relay.js';
+import { plan, startRuns } from '../fixtures/session-runs.js';
+
+const postgres = await startPostgres(t);
+const direct = (await postgres.open()).sql;
+await direct`create table notes (id integer, at timestamptz, content jsonb)`;
+await direct`create sequence asked`;
+
+/** One connection, which has been used. */
+async function overRelay(t: Parameters<typeof startRelay>[0]) {
+  const relay = await startRelay(t, postgres.url);
+  const database = await openDatabase({ url: relay.url, connections: 1 });
+  t.teardown(() => database.close());
+  await database.sql`select 1`;
+  await direct`truncate notes`;
+  return { relay, database, sql: database.sql };
+}
+
+const kept = async (): Promise<unknown[]> => [
+  ...(await direct`select id, at, content from notes order by id`),
+];
+const CLOSED = { code: 'CONNECTION_CLOSED' };
+
+t.test('a read whose answer was lost is asked again', async (t) => {
+  const { relay, sql } = await overRelay(t);
+  await direct`alter sequence asked restart`;
+  relay.cutAtAnswer();
+  const [row] = await sql`select nextval('asked')::int as times`;
+  t.equal(row?.['times'], 2);
+});
+
+t.test('a write may have been done: it fails, and is done once at most', async (t) => {
+  const { relay, sql } = await overRelay(t);
+  relay.cutAtAnswer();
+  await t.rejects(sql`insert into notes (id) values (1)`, CLOSED);
+  t.match(await kept(), [{ id: 1 }]);
+});
+
+t.test('a write that says that it may run twice does, with its arguments as they were given', async (t) => {
+  const { relay, sql } = await overRelay(t);
+  const [at, content] = [new Date(0), { text: '"quoted"' }];
+  const write = () =>
+    repeatable(sql`
+      insert into notes (id, at, content) select ${1}::int, ${at}, ${sql.json(content)}
+      where not exists (select from notes where id = 1)`);
+  // What the statement is made of is told first.
+  relay.cutAtAnswer(1);
+  t.equal((await write()).count, 0);
+  t.strictSame(await kept(), [{ id: 1, at, content }]);
+});
+
+t.test('a transaction begins again where its begin was lost, and never once it has begun', async (t) => {
+  const { relay, sql } = await overRelay(t);
+  relay.cutAtAnswer();
+  await sql.begin((tx) => tx`insert into notes (id) values (1)`);
+  t.match(await kept(), [{ id: 1 }]);
+  const within = sql.begin(async (tx) => {
+    await tx`insert into notes (id) values (2)`;
+    relay.cutAtAnswer();
+    await tx`select 1`;
+  });
+  await t.rejects(within, CLOSED);
+  t.match(await kept(), [{ id: 1 }]);
+});
+
+t.test('it is asked once more only: where no connection is to be had it fails', async (t) => {
+  const { relay, sql } = await overRelay(t);
+  await relay.away();
+  await t.rejects(sql`select 1`, { code: 'ECONNREFUSED' });
+  await relay.open();
+  t.strictSame([...(await sql`select 1 as one`)], [{ one: 1 }]);
+});
+
+t.test('an item of a conversation whose answer was lost is in its record once', async (t) => {
+  const { url, sql, create, read } = await startRuns(t);
+  const relay = await startRelay(t, url);
+  const database = await openDatabase({ url: relay.url, connections: 1 });
+  t.teardown(() => database.close());
+  const runs = await createSessionRuns({ database, processId: 'here', clock: systemClock, log: silentLog });
+  t.teardown(() => runs.stop());
+  const id = await create();
+  t.match(await runs.join(id), { plan });
+  const hello = {
+    type: 'message',
+    role: 'user',
+    content: 'Hello',
+    turnId: 1,
+    createdAt: new Date(),
+  } as const;
+  // What the statement is made of is told first.
+  relay.cutAtAnswer(1);
+  await runs.append(id, [hello]);
+  t.match((await read(id)).items, [hello]);
+  t.equal((await sql`select from session_items`).length, 1);
+});
