@@ -18,6 +18,7 @@ export default tseslint.config(
       'dist/',
       'bundle/',
       'client/dist/',
+      'client/console/dist/',
       'bench/dist/',
       '.build-*/',
       '.models/',

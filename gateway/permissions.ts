@@ -18,6 +18,8 @@ const NATIVE: Rows = {
   'POST /v1/tts/stream/with-timestamp': 'speech',
   'SOCKET /v1/tts/live': 'speech',
   'POST /v1/asr': 'speech',
+  // Of the key itself, whatever its role.
+  'GET /v1/key': 'open',
 };
 
 const VOICES: Rows = {

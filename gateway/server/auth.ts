@@ -32,6 +32,17 @@ export function permitted({ role, ...caller }: Identity, permission: Permission)
 }
 
 /**
+ * Who holds a key, whatever it may do. Errors: `missing_key` where `key` is undefined or empty, `invalid_key` where it is
+ * malformed or unknown, `expired_key`.
+ */
+export async function identify(key: string | undefined, authority: KeyAuthority): Promise<Identity> {
+  if (!key) throw new ServiceError('missing_key');
+  const identity = KEY.test(key) ? await authority.authenticate(key) : undefined;
+  if (!identity) throw new ServiceError('invalid_key');
+  return identity;
+}
+
+/**
  * The caller behind a key that holds the permission. Errors: `missing_key` where `key` is undefined or empty,
  * `invalid_key` where it is malformed or unknown, `expired_key`, `role_forbidden`.
  */
@@ -40,10 +51,7 @@ export async function authenticateKey(
   authority: KeyAuthority,
   permission: Permission,
 ): Promise<Caller> {
-  if (!key) throw new ServiceError('missing_key');
-  const identity = KEY.test(key) ? await authority.authenticate(key) : undefined;
-  if (!identity) throw new ServiceError('invalid_key');
-  return permitted(identity, permission);
+  return permitted(await identify(key, authority), permission);
 }
 
 /** The caller behind the request's bearer token. Errors: those of `authenticateKey`. */

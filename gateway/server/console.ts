@@ -1,78 +1,63 @@
 /**
- * `/console`: a page on which an account owner talks to his agents, built on the session SDK. Page and scripts come from
- * `client/`, LiveKit's from its package; the page's policy lets it load nothing from elsewhere, and talk HTTP to us
- * alone. Calls may be on another host, so it may open sockets anywhere.
+ * `/console`: the console's page and files as set-up has built them (ops/setup/console-build.mjs). The page's policy lets
+ * it load nothing from elsewhere and run nothing that stands in the page itself; it talks HTTP to us alone. Calls may be
+ * on another host, so it may open sockets anywhere.
  */
-import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CHECKOUT } from '../../contracts/places.js';
-import type { Reply, Route } from './port.js';
+import type { HttpRequest, Reply, Route } from './port.js';
 
-const CLIENT = fileURLToPath(new URL('client/', CHECKOUT));
-const LIVEKIT = 'livekit-client';
+const BUILT = fileURLToPath(new URL('client/console/dist/', CHECKOUT));
+const PAGE = 'index.html';
 
-const HTML = 'text/html; charset=utf-8';
-const CSS = 'text/css; charset=utf-8';
-const SCRIPT = 'text/javascript; charset=utf-8';
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+};
 
-/** The one script in the page itself: which file `livekit-client` is. */
-const IMPORT_MAP = /<script type="importmap">(.*?)<\/script>/s;
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "media-src 'self' blob:",
+  "connect-src 'self' ws: wss:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
 
-function policyOf(page: string): string {
-  const map = IMPORT_MAP.exec(page)?.[1] ?? '';
-  const hash = createHash('sha256').update(map).digest('base64');
-  return [
-    "default-src 'none'",
-    `script-src 'self' 'sha256-${hash}'`,
-    "style-src 'self'",
-    'img-src data:',
-    "connect-src 'self' ws: wss:",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
-}
+/** Names of files hold a hash of what is in them; the page's does not. */
+const KEPT = { 'cache-control': 'public, max-age=31536000, immutable' };
+const FRESH = { 'cache-control': 'no-cache', 'content-security-policy': POLICY };
 
-const reply = (type: string, body: string | Uint8Array, more: Readonly<Record<string, string>>): Reply => ({
-  status: 200,
-  headers: {
-    'content-type': type,
+const takesGzip = ({ headers }: Pick<HttpRequest, 'headers'>): boolean =>
+  /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|\s|$))/i.test(headers.get('accept-encoding') ?? '');
+
+/** Read once: a console that is built while this gateway runs has other names, which only the next one knows. */
+function route(path: string, name: string): Route {
+  const plain = readFileSync(join(BUILT, name));
+  const zipped = readFileSync(join(BUILT, `${name}.gz`));
+  const headers = {
+    'content-type': TYPES[extname(name)] ?? 'application/octet-stream',
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
-    ...more,
-  },
-  body,
-});
-
-const fileRoute = (name: string, type: string, file: string): Route => ({
-  method: 'GET',
-  path: `/console/${name}`,
-  handler: async () => reply(type, await readFile(file), { 'cache-control': 'no-cache' }),
-});
-
-/** The browser's build of the package, beside what Node would load. */
-function livekitFile(): string {
-  const found = createRequire(join(CLIENT, 'package.json')).resolve(LIVEKIT);
-  return join(dirname(found), `${LIVEKIT}.esm.mjs`);
+    vary: 'Accept-Encoding',
+    ...(name === PAGE ? FRESH : KEPT),
+  };
+  const small: Reply = { status: 200, headers: { ...headers, 'content-encoding': 'gzip' }, body: zipped };
+  const large: Reply = { status: 200, headers, body: plain };
+  return { method: 'GET', path, handler: async (request) => (takesGzip(request) ? small : large) };
 }
 
-/** None where the client is not built or its package is not there. */
+/** None where the console is not built. */
 export function consoleRoutes(): readonly Route[] {
   try {
-    const built = join(CLIENT, 'dist');
-    const scripts = readdirSync(built).filter((name) => name.endsWith('.js'));
-    const page = readFileSync(join(CLIENT, 'console', 'index.html'), 'utf8');
-    const headers = { 'cache-control': 'no-cache', 'content-security-policy': policyOf(page) };
-    return [
-      { method: 'GET', path: '/console', handler: async () => reply(HTML, page, headers) },
-      fileRoute('console.css', CSS, join(CLIENT, 'console', 'console.css')),
-      fileRoute(`${LIVEKIT}.js`, SCRIPT, livekitFile()),
-      ...scripts.map((name) => fileRoute(name, SCRIPT, join(built, name))),
-    ];
+    const files = readdirSync(BUILT).filter((name) => name !== PAGE && TYPES[extname(name)] !== undefined);
+    return [route('/console', PAGE), ...files.map((name) => route(`/console/${name}`, name))];
   } catch {
     return [];
   }

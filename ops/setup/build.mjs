@@ -15,18 +15,20 @@ const STAMP = inRoot('dist', '.setup');
 const PRODUCT_STAMP = inRoot('bundle', '.setup');
 const GATEWAY = inRoot('tsconfig.json');
 const CLIENT = inRoot('client', 'tsconfig.json');
+const CONSOLE = inRoot('client', 'console', 'tsconfig.json');
 /** The bench is a package of its own, which nothing of the product needs. */
 const BENCH = inRoot('bench', 'tsconfig.json');
-const PRODUCT_CONFIGS = [GATEWAY, CLIENT];
+const PRODUCT_CONFIGS = [GATEWAY, CLIENT, CONSOLE];
 const TRANSPILED = [GATEWAY, BENCH];
-const CONFIGS = [GATEWAY, CLIENT, BENCH];
+const CONFIGS = [GATEWAY, CLIENT, CONSOLE, BENCH];
 
 const BUNDLER = inRoot('ops', 'setup', 'bundle.mjs');
+const BUILDERS = [BUNDLER, inRoot('ops', 'setup', 'console-build.mjs')];
 const TRANSPILER = inRoot('ops', 'setup', 'transpile.mjs');
 const TSC = inRoot('node_modules', 'typescript', 'lib', 'tsc.js');
 const UNREADABLE = 'a source cannot be read';
 
-const SOURCE = /\.(ts|tsx|mts|cts|json)$/;
+const SOURCE = /\.(ts|tsx|mts|cts|json|css|html)$/;
 
 function filesBelow(folder) {
   const entries = fs.existsSync(folder) ? fs.readdirSync(folder, { withFileTypes: true }) : [];
@@ -67,7 +69,8 @@ function keyOfSources(configs, wanted) {
 }
 
 const buildKey = () => keyOfSources(CONFIGS, everything);
-const productKey = () => keyOf(fs.readFileSync(BUNDLER), keyOfSources(PRODUCT_CONFIGS, product));
+const productKey = () =>
+  keyOf(...BUILDERS.map((file) => fs.readFileSync(file)), keyOfSources(PRODUCT_CONFIGS, product));
 
 export const buildReady = () => hasStamp(STAMP, buildKey());
 

@@ -9,6 +9,7 @@ import fs from 'node:fs';
 import { build } from 'esbuild';
 import { inRoot, ROOT } from './paths.mjs';
 import { sources } from './build.mjs';
+import { buildConsole } from './console-build.mjs';
 
 /** What a process or a thread begins with. */
 const ENTRIES = [
@@ -57,7 +58,7 @@ const transpileClient = () =>
   build({ ...COMMON, entryPoints: sources('client/src', /(?<!\.d)\.ts$/), outdir: inRoot('client', 'dist') });
 
 try {
-  await Promise.all([bundleGateway(), transpileClient()]);
+  await Promise.all([bundleGateway(), transpileClient(), buildConsole()]);
 } catch (error) {
   // esbuild has said what it is.
   console.error(error.message);

@@ -63,7 +63,7 @@ function everySource() {
   const names = [...folders]
     .flatMap((folder) => sources(folder, SOURCE))
     .map((file) => path.relative(ROOT, file).split(path.sep).join('/'))
-    .filter((name) => !name.startsWith('client/dist/'));
+    .filter((name) => !/^client\/(console\/)?dist\//.test(name));
   return new Map(names.map((name) => [name, fs.readFileSync(inRoot(name), 'utf8')]));
 }
 

@@ -6,8 +6,9 @@
 import t from 'tap';
 import { client, makeAgent } from '../../dist/test/fixtures/agents.js';
 import { skipReason } from '../../dist/test/fixtures/external.js';
-import { startGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
+import { startGateway } from '../../dist/test/fixtures/gateway.js';
 import { until } from '../../dist/test/fixtures/until.js';
+import { HOSTILE, madeOfTexts, signIn, violations } from './console.mjs';
 
 const skip = skipReason('chromium');
 
@@ -22,37 +23,41 @@ t.test('an owner talks to an agent on the console', { skip, timeout: 180_000 }, 
   const config = { prompt: { ...prompt, first_message: 'Hello from the draft.' } };
   await makeAgent(call, { name: 'Lamp shop', published: false, config });
   // The list is told by the hundred, and the first one is the last.
-  for (let count = 0; count < 100; count += 1) await call('agents', { body: { name: `Shop ${count}` } });
+  for (let count = 0; count < 100; count += 1)
+    await call('agents', { body: { name: HOSTILE[count] ?? `Shop ${count}` } });
 
-  const { page, complaints } = await browser.open(`${gateway.base}/console`, 'Talk to an agent');
+  const { page, complaints } = await browser.open(`${gateway.base}/console`, 'Sign in · Speech gateway');
   page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
   const button = (name) => page.getByRole('button', { name, exact: true });
-  const said = (text) => page.locator('#lines li', { hasText: text }).waitFor({ timeout: 60_000 });
-  const state = () => page.locator('#state').textContent();
+  const said = (text) => page.locator('.lines li', { hasText: text }).first().waitFor({ timeout: 60_000 });
+  const told = (text) => page.getByRole('alert').filter({ hasText: text }).waitFor();
+  const state = () => page.locator('output').textContent();
   const focus = () => page.evaluate(() => document.activeElement.textContent);
   const sessions = async () => (await call('sessions')).body.sessions.length;
-  const errors = () => page.locator('#lines .error').count();
+  const errors = () => page.locator('.lines .error').count();
+  const well = async (what) => t.strictSame(await violations(page), [], `assistive technology reads ${what}`);
 
-  await page.getByLabel('API key').fill('wrong');
-  await button('Show agents').click();
-  await said(/token|key/i);
+  await well('the sign-in');
+  await signIn(page, 'wrong');
+  await told(/token|key/i);
   t.ok(complaints.length > 0, 'the browser notes the refusal');
   complaints.length = 0;
-  await page.getByLabel('API key').fill(TEST_KEY);
   await page.route('**/v1/agent/agents?*', (route) => route.fulfill({ body: '<h1>Welcome</h1>' }), {
     times: 1,
   });
-  await button('Show agents').click();
-  await said('The gateway answers 200, and not as it should');
+  await signIn(page);
+  await page.getByRole('link', { name: 'Talk', exact: true }).click();
+  await told('The gateway answers 200, and not as it should');
+  await button('Try again').click();
 
-  await button('Show agents').click();
-  await page.locator('#agent').selectOption('Lamp shop');
-  t.equal(await errors(), 0, 'what was wrong before is gone');
+  await page.getByLabel('Agent', { exact: true }).selectOption('Lamp shop');
+  t.equal(await page.getByRole('alert').count(), 0, 'what was wrong before is gone');
+  await well('the choice of an agent');
   await button('Talk').click();
   await said('no published version');
   t.strictSame([await state(), await focus()], ['', 'Talk']);
   complaints.length = 0;
-  await page.getByLabel('its draft').check();
+  await page.getByLabel('Its draft').check();
 
   await page.evaluate(() => {
     navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('No', 'NotAllowedError'));
@@ -83,10 +88,17 @@ t.test('an owner talks to an agent on the console', { skip, timeout: 180_000 }, 
   t.equal(await focus(), 'Hang up', 'a volume that cannot be measured ends nothing');
 
   await page.getByLabel('Write').fill('When does the shop open on weekdays?');
-  await page.getByLabel('answer in writing').check();
+  await page.getByLabel('Answer in writing').check();
   await button('Send').click();
   await said('You: When does the shop open on weekdays?');
   await said('Agent: The shop opens at nine on weekdays.');
+  for (const text of HOSTILE) {
+    await page.getByLabel('Write').fill(text);
+    await button('Send').click();
+    await said(`You: ${text}`);
+  }
+  t.strictSame(await madeOfTexts(page), [], 'text stays text');
+  await well('a call');
   await button('Mute').click();
   await button('Unmute').click();
   await button('Mute').waitFor();

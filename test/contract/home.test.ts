@@ -1,5 +1,6 @@
-/** `/`: browsers are led to the console, everything else reads what this is. */
+/** `/`: browsers are led to the console, everything else reads what this is. What the console's files are sent as. */
 import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { stacks, startEdge } from '../fixtures/edge.js';
 
@@ -28,5 +29,43 @@ for (const stack of stacks((line) => t.comment(line))) {
     }
     t.equal((await home('*/*', 'HEAD')).status, 200);
     t.equal((await home('*/*', 'POST')).status, 405);
+  });
+
+  t.test(`the console's files, ${stack}`, async (t) => {
+    const server = await startEdge(stack, []);
+    t.teardown(() => server.close());
+    const read = async (path: string, encoding = 'gzip') => {
+      const response = await fetch(`${server.base}/${path}`, { headers: { 'accept-encoding': encoding } });
+      t.equal(response.status, 200, path);
+      return { headers: response.headers, text: await response.text() };
+    };
+    const page = await read('console');
+    const policy = page.headers.get('content-security-policy') ?? '';
+    t.match(policy, /^default-src 'none'/);
+    t.notMatch(policy, /unsafe|\*/);
+    t.notMatch(
+      page.text,
+      /<style|style=|<script>|\son\w+=/,
+      'the page itself holds neither scripts nor styles',
+    );
+    t.equal(page.headers.get('cache-control'), 'no-cache');
+
+    const first = [...page.text.matchAll(/(?:href|src)="(console\/[^"]+)"/g)].map(([, path]) => path ?? '');
+    t.equal(first.length, 2, 'a script and its styles');
+    let weight = page.text.length;
+    for (const path of first) {
+      const file = await read(path);
+      weight += gzipSync(file.text).length;
+      t.match(path, /-[A-Z0-9]{8}\.(js|css)$/, 'its name holds a hash of what is in it');
+      t.match(file.headers.get('cache-control'), /immutable/);
+      t.equal(file.headers.get('content-encoding'), 'gzip');
+      for (const none of ['identity', 'gzip;q=0', 'gzip; q=0.0, identity']) {
+        const plain = await read(path, none);
+        t.equal(plain.headers.get('content-encoding'), null, none);
+        t.equal(plain.text, file.text);
+      }
+    }
+    t.ok(weight < 150_000, `what the first view loads is small: ${weight} bytes compressed`);
+    t.equal((await fetch(`${server.base}/console/other.js`)).status, 404);
   });
 }

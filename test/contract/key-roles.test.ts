@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
 import { randomIds } from '../../contracts/ids.js';
-import { allows, type Permission, type Role, ROLES } from '../../contracts/permissions.js';
+import { allows, type Permission, PERMISSIONS, type Role, ROLES } from '../../contracts/permissions.js';
 import { defaultVocabulary } from '../../contracts/vocabulary.js';
 import { permissionRows, permissionsFor } from '../../gateway/permissions.js';
 import { createKey } from '../../storage/keys.js';
@@ -137,6 +137,21 @@ for (const stack of ['uws', 'node']) {
       const check = route.method === 'SOCKET' ? checkSocket : checkRequest;
       await Promise.all(ROLES.map((role) => check(t, gateway, route, role)));
     }
+
+    t.test('/v1/key tells any key what it may do, and others nothing', async (t) => {
+      const ask = (key: string) =>
+        fetch(`${gateway.base}/v1/key`, { headers: { authorization: `Bearer ${key}` } });
+      for (const role of ROLES) {
+        const answer = await ask(KEYS[role]);
+        t.equal(answer.headers.get('cache-control'), 'no-store');
+        const permissions = Object.keys(PERMISSIONS).filter((name) => allows(role, name as Permission));
+        const said = { key_id: /^key_/, workspace_id: workspaceId, role, permissions };
+        t.match(await answer.json(), said, role);
+      }
+      t.equal((await ask('sk_unknown')).status, 401);
+      t.equal((await ask(await keyOf('full', new Date(Date.now() - 1000)))).status, 401);
+      t.equal((await fetch(`${gateway.base}/v1/key`)).status, 401);
+    });
 
     t.test('an expired key is refused, and says so', async (t) => {
       const key = await keyOf('full', new Date(Date.now() - 1000));

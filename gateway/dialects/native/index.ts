@@ -2,6 +2,7 @@
 import type { Dialect } from '../../server/port.js';
 import { nativeError } from '../../server/native-error.js';
 import { tracedRoutes } from '../../server/routes.js';
+import { keyRoute } from './key.js';
 import { liveSocket } from './live.js';
 import type { NativeParts } from './parts.js';
 import { SPEECH_ROWS } from './speech.js';
@@ -10,7 +11,7 @@ import { TRANSCRIPTION_ROWS } from './transcription.js';
 export const nativeDialect = (parts: NativeParts): Dialect => ({
   name: 'native',
   prefixes: ['/v1'],
-  routes: tracedRoutes([...SPEECH_ROWS, ...TRANSCRIPTION_ROWS], parts),
+  routes: [...tracedRoutes([...SPEECH_ROWS, ...TRANSCRIPTION_ROWS], parts), keyRoute(parts.keys)],
   sockets: [liveSocket(parts)],
   errorReply: nativeError,
 });

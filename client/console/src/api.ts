@@ -1,0 +1,111 @@
+/** Requests to the gateway that has served the page, with the key of the tab. */
+import { texts } from './texts.js';
+
+interface Problem {
+  readonly loc: readonly (string | number)[];
+  readonly msg: string;
+}
+
+/** What the gateway refuses, or why it cannot be asked. `message` is the gateway's, `advice` what to do about it. */
+export class Refusal extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly problems: readonly Problem[] = [],
+    readonly retryAfter?: number,
+  ) {
+    super(message);
+  }
+
+  get advice(): string {
+    const { advice } = texts;
+    if (this.status === 429 && this.retryAfter) return advice.waitSeconds(this.retryAfter);
+    return advice.byStatus[this.status] ?? (this.status >= 500 ? advice.server : '');
+  }
+}
+
+const KEY = 'console.key';
+
+export const key = {
+  read: (): string => sessionStorage.getItem(KEY) ?? '',
+  keep: (text: string): void => sessionStorage.setItem(KEY, text),
+  forget: (): void => sessionStorage.removeItem(KEY),
+};
+
+/** Relative to the page, so that it holds behind a proxy's prefix. */
+export const addressOf = (path: string): URL => new URL(path, document.baseURI);
+
+const authorization = (): Record<string, string> => ({ authorization: `Bearer ${key.read()}` });
+
+interface Asked {
+  readonly method?: string;
+  readonly body?: object;
+  readonly signal?: AbortSignal | undefined;
+}
+
+type Said = { readonly message?: string; readonly errors?: readonly Problem[] } | undefined;
+
+export async function refusalOf(response: Response): Promise<Refusal> {
+  const said = (await response.json().catch(() => undefined)) as Said;
+  const wait = Number(response.headers.get('retry-after') ?? NaN);
+  const message = said?.message ?? texts.errors.unexpected(response.status);
+  return new Refusal(response.status, message, said?.errors, Number.isFinite(wait) ? wait : undefined);
+}
+
+/** The response as it begins. Errors: Refusal; what aborted the signal. */
+export async function request(path: string, { method, body, signal }: Asked = {}): Promise<Response> {
+  const isForm = body instanceof FormData;
+  const response = await fetch(addressOf(path), {
+    method: method ?? (body ? 'POST' : 'GET'),
+    headers: { ...authorization(), ...(body && !isForm && { 'content-type': 'application/json' }) },
+    ...(body && { body: isForm ? body : JSON.stringify(body) }),
+    ...(signal && { signal }),
+  }).catch((error: unknown) => {
+    if (signal?.aborted) throw error;
+    throw new Refusal(0, texts.errors.unreachable);
+  });
+  if (!response.ok) throw await refusalOf(response);
+  return response;
+}
+
+/** The answer's JSON; undefined where there is none. Errors: those of `request`. */
+export async function ask<Answer>(path: string, asked: Asked = {}): Promise<Answer> {
+  const response = await request(path, asked);
+  if (response.status === 204) return undefined as Answer;
+  const answer = (await response.json().catch(() => undefined)) as Answer | undefined;
+  if (answer === undefined || answer === null) throw new Refusal(0, texts.errors.unexpected(response.status));
+  return answer;
+}
+
+/** Sends a form and tells how much of it has left. Errors: as `request`. */
+export function upload<Answer>(
+  path: string,
+  form: FormData,
+  {
+    method = 'POST',
+    signal,
+    progress,
+  }: { method?: string; signal?: AbortSignal; progress?: (part: number) => void },
+): Promise<Answer> {
+  const sending = new XMLHttpRequest();
+  sending.open(method, addressOf(path));
+  for (const [name, value] of Object.entries(authorization())) sending.setRequestHeader(name, value);
+  sending.upload.onprogress = ({ loaded, total }) => progress?.(total ? loaded / total : 0);
+  const answered = new Promise<Answer>((resolve, reject) => {
+    sending.onerror = () => reject(new Refusal(0, texts.errors.unreachable));
+    sending.onabort = () =>
+      reject((signal?.reason as Error | undefined) ?? new Refusal(0, texts.errors.unreachable));
+    sending.onload = () => {
+      const headers = { 'retry-after': sending.getResponseHeader('retry-after') ?? '' };
+      const response = new Response(sending.responseText, { status: sending.status, headers });
+      if (response.ok) response.json().then((value) => resolve(value as Answer), reject);
+      else refusalOf(response).then(reject, reject);
+    };
+  });
+  signal?.addEventListener('abort', () => sending.abort(), { once: true });
+  sending.send(form);
+  return answered;
+}
+
+export const isAbort = (error: unknown): boolean =>
+  error instanceof DOMException && error.name === 'AbortError';

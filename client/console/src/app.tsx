@@ -1,0 +1,104 @@
+/** The frame: who has signed in, where one can go, and the view that the address names. */
+import type { ComponentType } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { type Account, AccountContext, type Permission, readAccount } from './account.js';
+import { key, Refusal } from './api.js';
+import { useLoad } from './hooks.js';
+import { Failure, Loading } from './parts/basics.js';
+import { ThemeSwitch } from './parts/theme.js';
+import { linkTo, useAddress } from './router.js';
+import { texts } from './texts.js';
+import { SignIn } from './views/sign-in.js';
+import { Start } from './views/start.js';
+import { Talk } from './views/talk.js';
+
+interface View {
+  /** The first segment of the address. */
+  readonly name: keyof typeof texts.views;
+  readonly path: readonly string[];
+  readonly needs: Permission;
+  readonly view: ComponentType;
+}
+
+const VIEWS: readonly View[] = [
+  { name: 'start', path: [], needs: 'open', view: Start },
+  { name: 'talk', path: ['talk'], needs: 'sessions', view: Talk },
+];
+
+const Links = ({ views, current }: { readonly views: readonly View[]; readonly current: View }) => (
+  <nav aria-label={texts.name}>
+    <ul>
+      {views.map((view) => (
+        <li key={view.name}>
+          <a href={linkTo(view.path)} aria-current={view === current ? 'page' : undefined}>
+            {texts.views[view.name]}
+          </a>
+        </li>
+      ))}
+      <li>
+        <a href="docs">{texts.views.api}</a>
+      </li>
+    </ul>
+  </nav>
+);
+
+function Frame({ account, signOut }: { readonly account: Account; readonly signOut: () => void }) {
+  const { path } = useAddress();
+  const content = useRef<HTMLElement>(null);
+  const views = VIEWS.filter(({ needs }) => account.permissions.includes(needs));
+  const current = views.find((view) => view.path[0] === path[0]) ?? (VIEWS[0] as View);
+  const Shown = current.view;
+  useEffect(() => {
+    document.title = `${texts.views[current.name]} · ${texts.name}`;
+  }, [current]);
+  return (
+    <div class="frame">
+      <button class="button skip" type="button" onClick={() => content.current?.focus()}>
+        {texts.skip}
+      </button>
+      <header class="side">
+        <a class="brand" href={linkTo([])}>
+          {texts.name}
+        </a>
+        <Links views={views} current={current} />
+        <div class="foot">
+          <span class="soft">{texts.signIn.role(account.role)}</span>
+          <ThemeSwitch />
+          <button class="button plain" type="button" onClick={signOut}>
+            {texts.signIn.out}
+          </button>
+        </div>
+      </header>
+      <main ref={content} tabIndex={-1}>
+        <Shown />
+      </main>
+    </div>
+  );
+}
+
+/** A key that was kept is asked about again: it may have ended. */
+function SignedIn({ signOut }: { readonly signOut: () => void }) {
+  const { data, error, reload } = useLoad(readAccount, []);
+  const refused = error instanceof Refusal && error.status === 401;
+  useEffect(() => {
+    if (refused) signOut();
+  }, [refused]);
+  if (data)
+    return (
+      <AccountContext.Provider value={data}>
+        <Frame account={data} signOut={signOut} />
+      </AccountContext.Provider>
+    );
+  return (
+    <main class="gate">{error === undefined ? <Loading /> : <Failure error={error} retry={reload} />}</main>
+  );
+}
+
+export function App() {
+  const [signedIn, setSignedIn] = useState(key.read() !== '');
+  const signOut = () => {
+    key.forget();
+    setSignedIn(false);
+  };
+  return signedIn ? <SignedIn signOut={signOut} /> : <SignIn done={() => setSignedIn(true)} />;
+}

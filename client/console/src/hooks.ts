@@ -1,0 +1,90 @@
+/** What views do over and over: load, act, remember. */
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { isAbort } from './api.js';
+
+export interface Loaded<T> {
+  readonly data: T | undefined;
+  readonly error: unknown;
+  readonly busy: boolean;
+  readonly reload: () => void;
+}
+
+/** Loads again whenever `on` changes; what is no longer wanted is cancelled. The old data stay until there are new. */
+export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, on: readonly unknown[]): Loaded<T> {
+  const [state, setState] = useState<{ data?: T; error?: unknown; busy: boolean }>({ busy: true });
+  const [round, setRound] = useState(0);
+  useEffect(() => {
+    const abort = new AbortController();
+    setState(({ data }) => ({ ...(data !== undefined && { data }), busy: true }));
+    load(abort.signal).then(
+      (data) => !abort.signal.aborted && setState({ data, busy: false }),
+      (error: unknown) => {
+        if (!abort.signal.aborted)
+          setState(({ data }) => ({ ...(data !== undefined && { data }), error, busy: false }));
+      },
+    );
+    return () => abort.abort();
+  }, [...on, round]);
+  const reload = useCallback(() => setRound((count) => count + 1), []);
+  return { data: state.data, error: state.error, busy: state.busy, reload };
+}
+
+export interface Action<Args extends unknown[]> {
+  readonly run: (...args: Args) => Promise<void>;
+  readonly cancel: () => void;
+  readonly busy: boolean;
+  readonly error: unknown;
+}
+
+/** Something that the user starts and may cancel; one at a time, and over when the view is. */
+export function useAction<Args extends unknown[]>(
+  act: (signal: AbortSignal, ...args: Args) => Promise<void>,
+): Action<Args> {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const current = useRef<AbortController | undefined>(undefined);
+  useEffect(() => () => current.current?.abort(), []);
+  const run = async (...args: Args): Promise<void> => {
+    current.current?.abort();
+    const abort = (current.current = new AbortController());
+    setError(undefined);
+    setBusy(true);
+    try {
+      await act(abort.signal, ...args);
+    } catch (failure) {
+      if (!abort.signal.aborted && !isAbort(failure)) setError(failure);
+    } finally {
+      if (current.current === abort) setBusy(false);
+    }
+  };
+  const cancel = () => {
+    current.current?.abort();
+    setBusy(false);
+  };
+  return { run, cancel, busy, error };
+}
+
+/** A value that a reload of the tab does not lose. */
+export function useKept(name: string, initial: string): [string, (value: string) => void] {
+  const place = `console.kept.${name}`;
+  const [value, setValue] = useState(() => sessionStorage.getItem(place) ?? initial);
+  const keep = (next: string): void => {
+    sessionStorage.setItem(place, next);
+    setValue(next);
+  };
+  return [value, keep];
+}
+
+/** Calls back on each frame while `active`. */
+export function useFrames(active: boolean, frame: () => void): void {
+  const latest = useRef(frame);
+  latest.current = frame;
+  useEffect(() => {
+    if (!active) return;
+    let id = requestAnimationFrame(function next() {
+      latest.current();
+      id = requestAnimationFrame(next);
+    });
+    return () => cancelAnimationFrame(id);
+  }, [active]);
+}

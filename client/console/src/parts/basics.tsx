@@ -1,0 +1,116 @@
+/** Small parts that all views share. */
+import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
+import { Refusal } from '../api.js';
+import { texts } from '../texts.js';
+
+type Children = { readonly children?: ComponentChildren };
+
+export const Page = ({
+  title,
+  intro,
+  children,
+}: Children & { readonly title: string; readonly intro?: string }) => (
+  <div class="stack">
+    <header class="stack tight">
+      <h1>{title}</h1>
+      {intro && <p class="soft">{intro}</p>}
+    </header>
+    {children}
+  </div>
+);
+
+/** `children` is given the attributes that tie the control to its help. */
+export function Field({
+  label,
+  help,
+  children,
+}: {
+  readonly label: string;
+  readonly help?: string;
+  readonly children: (tied: {
+    readonly id: string;
+    readonly 'aria-describedby'?: string;
+  }) => ComponentChildren;
+}) {
+  const id = useId();
+  const described = help ? { 'aria-describedby': `${id}-help` } : {};
+  return (
+    <div class="field">
+      <label class="label" for={id}>
+        {label}
+      </label>
+      {children({ id, ...described })}
+      {help && (
+        <p class="help" id={`${id}-help`}>
+          {help}
+        </p>
+      )}
+    </div>
+  );
+}
+
+export const Check = ({
+  label,
+  checked,
+  onChange,
+}: {
+  readonly label: string;
+  readonly checked: boolean;
+  readonly onChange: (checked: boolean) => void;
+}) => (
+  <label class="row">
+    <input
+      type="checkbox"
+      checked={checked}
+      onChange={({ currentTarget }) => onChange(currentTarget.checked)}
+    />
+    {label}
+  </label>
+);
+
+const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : texts.errors.unknown);
+
+/** What has failed, what to do about it, and another try where one makes sense. */
+export function Failure({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
+  if (error === undefined) return null;
+  const refusal = error instanceof Refusal ? error : undefined;
+  return (
+    <div class="notice bad stack tight" role="alert">
+      <p>{wordsOf(error)}</p>
+      {refusal?.problems.map(({ loc, msg }) => (
+        <p class="mono" key={`${loc.join('.')} ${msg}`}>
+          {loc.join('.')}: {msg}
+        </p>
+      ))}
+      {refusal?.advice && <p class="soft">{refusal.advice}</p>}
+      {retry && (
+        <div>
+          <button class="button" type="button" onClick={retry}>
+            {texts.again}
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+export const Empty = ({ title, children }: Children & { readonly title: string }) => (
+  <div class="empty">
+    <p>{title}</p>
+    {children}
+  </div>
+);
+
+export const Loading = () => (
+  <p class="soft" role="status">
+    {texts.working}
+  </p>
+);
+
+/** What may be wider than the page, such as a table; a keyboard's user gets to it. */
+export const Scroll = ({ label, children }: Children & { readonly label: string }) => (
+  <div class="scroll" role="region" aria-label={label} tabIndex={0}>
+    {children}
+  </div>
+);

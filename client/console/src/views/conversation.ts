@@ -1,0 +1,93 @@
+/** What is known of a conversation while it goes on: the session's events, put together as the view shows them. */
+import { useRef, useState } from 'preact/hooks';
+import type { SessionEvents } from '../../../src/events.js';
+import type { SessionRequest } from '../../../src/place.js';
+import { AgentSession } from '../../../src/session.js';
+import { texts } from '../texts.js';
+
+export type Speaker = keyof typeof texts.talk.speakers;
+
+export interface Line {
+  readonly id: string;
+  readonly speaker: Speaker;
+  readonly text: string;
+}
+
+export type Turn = SessionEvents['turnCompleted'];
+
+export interface Conversation {
+  readonly session: AgentSession | undefined;
+  readonly status: SessionEvents['statusChange']['status'];
+  readonly mode: SessionEvents['modeChange']['mode'];
+  readonly lines: readonly Line[];
+  readonly turns: readonly Turn[];
+  /** For screen readers, which lines that still change would keep talking. */
+  readonly aloud: string;
+  readonly over: string;
+}
+
+const NOTHING: Conversation = {
+  session: undefined,
+  status: 'disconnected',
+  mode: 'listening',
+  lines: [],
+  turns: [],
+  aloud: '',
+  over: '',
+};
+
+/** The lines with this one in the place of what it had said before; one without words is taken back. */
+export function withLine(lines: readonly Line[], line: Line): readonly Line[] {
+  const known = lines.some(({ id }) => id === line.id);
+  if (line.text === '') return lines.filter(({ id }) => id !== line.id);
+  return known ? lines.map((old) => (old.id === line.id ? line : old)) : [...lines, line];
+}
+
+type Change = (before: Conversation) => Partial<Conversation>;
+
+let counted = 0;
+
+function follow(session: AgentSession, change: (to: Change) => void): void {
+  const { talk } = texts;
+  const line = (speaker: Speaker, text: string, id = `line-${(counted += 1)}`) =>
+    change(({ lines }) => ({ lines: withLine(lines, { id, speaker, text }) }));
+  session.on('statusChange', ({ status }) => change(() => ({ status })));
+  session.on('modeChange', ({ mode }) => change(() => ({ mode })));
+  session.on('userTranscript', ({ segmentId, text }) => line('user', text, segmentId));
+  session.on('agentResponseDelta', ({ segmentId, text }) => line('agent', text, segmentId));
+  session.on('agentResponse', ({ segmentId, text }) => line('agent', text, segmentId));
+  session.on('message', ({ role, text }) => change(() => ({ aloud: talk.speakers[role] + text })));
+  session.on('agentChange', ({ agentName }) => line('tool', talk.handedOver(agentName)));
+  session.on('toolCallStarted', ({ toolName, input }) => line('tool', talk.toolStarted(toolName, input)));
+  session.on('toolCallCompleted', ({ toolName, output }) =>
+    line('tool', talk.toolCompleted(toolName, output)),
+  );
+  session.on('toolCallFailed', ({ toolName, error }) => line('tool', talk.toolFailed(toolName, error)));
+  session.on('turnCompleted', (turn) => change(({ turns }) => ({ turns: [...turns, turn] })));
+  session.on('error', ({ message }) => {
+    line('error', message);
+    change(() => ({ aloud: message }));
+  });
+  session.on('disconnect', ({ reason }) => change(() => ({ over: talk.over(reason) })));
+}
+
+/** One conversation at a time; a new one begins with nothing of the one before. */
+export function useConversation() {
+  const [state, setState] = useState(NOTHING);
+  const current = useRef<AgentSession | undefined>(undefined);
+  const change = (to: Change): void => setState((before) => ({ ...before, ...to(before) }));
+  const start = (request: SessionRequest): void => {
+    const session = (current.current = new AgentSession({ session: request }));
+    setState({ ...NOTHING, session });
+    follow(session, (to) => current.current === session && change(to));
+    // Failures are told by `error`.
+    session.start().catch(() => undefined);
+  };
+  const write = async (text: string, audio: boolean): Promise<void> => {
+    await current.current?.sendText(text, { audio });
+    change(({ lines }) => ({
+      lines: withLine(lines, { id: `line-${(counted += 1)}`, speaker: 'user', text }),
+    }));
+  };
+  return { state, start, write, end: () => void current.current?.end() };
+}

@@ -1,0 +1,53 @@
+/** A key, tried before it is kept. */
+import { useEffect, useState } from 'preact/hooks';
+import { readAccount } from '../account.js';
+import { key } from '../api.js';
+import { useAction } from '../hooks.js';
+import { Failure, Field } from '../parts/basics.js';
+import { texts } from '../texts.js';
+
+export function SignIn({ done }: { readonly done: () => void }) {
+  const [text, setText] = useState('');
+  useEffect(() => {
+    document.title = `${texts.signIn.title} · ${texts.name}`;
+  }, []);
+  const trial = useAction(async (signal) => {
+    key.keep(text.trim());
+    try {
+      await readAccount(signal);
+      done();
+    } catch (error) {
+      key.forget();
+      throw error;
+    }
+  });
+  const submit = (event: Event) => {
+    event.preventDefault();
+    void trial.run();
+  };
+  return (
+    <main class="gate stack">
+      <h1>{texts.name}</h1>
+      <form class="stack" onSubmit={submit}>
+        <Field label={texts.signIn.key} help={texts.signIn.help}>
+          {(tied) => (
+            <input
+              {...tied}
+              type="password"
+              autocomplete="off"
+              required
+              value={text}
+              onInput={({ currentTarget }) => setText(currentTarget.value)}
+            />
+          )}
+        </Field>
+        <div>
+          <button class="button primary" disabled={trial.busy}>
+            {texts.signIn.submit}
+          </button>
+        </div>
+        <Failure error={trial.error} />
+      </form>
+    </main>
+  );
+}

@@ -1,0 +1,123 @@
+/** What a user does during a call: begin, end, mute, interrupt, write; and how loud both sides are. */
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useAction, useFrames } from '../hooks.js';
+import { Check, Failure, Field } from '../parts/basics.js';
+import { texts } from '../texts.js';
+import type { Conversation } from './conversation.js';
+
+const { talk } = texts;
+
+/** An element that is disabled loses the focus, and with it a keyboard's user his place: the other button is given it. */
+function useFocusKept(idle: boolean, begun: boolean) {
+  const first = useRef<HTMLButtonElement>(null);
+  const last = useRef<HTMLButtonElement>(null);
+  useLayoutEffect(() => {
+    const held = document.activeElement;
+    const lost = !held || held === document.body || held.matches(':disabled');
+    if (begun && lost) (idle ? first : last).current?.focus();
+  }, [idle]);
+  return { first, last };
+}
+
+type Pressed = { readonly label: string; readonly disabled: boolean; readonly onClick: () => void };
+
+const Press = ({ label, ...rest }: Pressed) => (
+  <button class="button" type="button" {...rest}>
+    {label}
+  </button>
+);
+
+/** A session may be given up as soon as it is there; muting and interrupting are for calls that have begun. */
+export function CallControls({
+  state: { session, status, mode, over },
+  ready,
+  start,
+  end,
+}: {
+  readonly state: Conversation;
+  readonly ready: boolean;
+  readonly start: () => void;
+  readonly end: () => void;
+}) {
+  const idle = status === 'disconnected';
+  const talking = status === 'connected';
+  const [muted, setMuted] = useState(false);
+  const { first, last } = useFocusKept(idle, session !== undefined);
+  useEffect(() => setMuted(false), [session]);
+  const mute = () =>
+    void session?.setMuted(!session.muted).then(
+      () => setMuted(session.muted),
+      () => undefined,
+    );
+  return (
+    <div class="stack tight">
+      <div class="row">
+        <button ref={first} class="button primary" type="button" disabled={!idle || !ready} onClick={start}>
+          {talk.start}
+        </button>
+        <button ref={last} class="button" type="button" disabled={idle} onClick={end}>
+          {talk.hangUp}
+        </button>
+        <Press label={muted ? talk.unmute : talk.mute} disabled={!talking} onClick={mute} />
+        <Press label={talk.interrupt} disabled={!talking} onClick={() => session?.interrupt()} />
+      </div>
+      <p>
+        <output>{idle ? over : talk.status[status]}</output> <span>{talking && talk.mode[mode]}</span>
+      </p>
+    </div>
+  );
+}
+
+export function Meters({ state: { session, status } }: { readonly state: Conversation }) {
+  const input = useRef<HTMLMeterElement>(null);
+  const output = useRef<HTMLMeterElement>(null);
+  const talking = status === 'connected';
+  useFrames(talking, () => {
+    if (input.current) input.current.value = session?.inputVolume ?? 0;
+    if (output.current) output.current.value = session?.outputVolume ?? 0;
+  });
+  if (!talking) return null;
+  return (
+    <div class="fields">
+      <label class="meter">
+        {talk.you} <meter ref={input} />
+      </label>
+      <label class="meter">
+        {talk.them} <meter ref={output} />
+      </label>
+    </div>
+  );
+}
+
+export function Writing({ write }: { readonly write: (text: string, audio: boolean) => Promise<void> }) {
+  const [text, setText] = useState('');
+  const [silent, setSilent] = useState(false);
+  const sending = useAction(async () => {
+    await write(text, !silent);
+    setText('');
+  });
+  const submit = (event: Event) => {
+    event.preventDefault();
+    void sending.run();
+  };
+  return (
+    <form class="stack tight" onSubmit={submit}>
+      <Field label={talk.write}>
+        {(tied) => (
+          <input
+            {...tied}
+            autocomplete="off"
+            required
+            value={text}
+            onInput={({ currentTarget }) => setText(currentTarget.value)}
+          />
+        )}
+      </Field>
+      <div class="row">
+        <button class="button">{talk.send}</button>
+        <Check label={talk.silent} checked={silent} onChange={setSilent} />
+      </div>
+      <Failure error={sending.error} />
+    </form>
+  );
+}

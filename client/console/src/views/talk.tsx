@@ -1,0 +1,147 @@
+/** A call with one of the workspace's agents, published or draft, from this page. */
+import { useEffect, useState } from 'preact/hooks';
+import type { SessionRequest, SessionResponse } from '../../../src/place.js';
+import { useMay } from '../account.js';
+import { ask } from '../api.js';
+import { useLoad } from '../hooks.js';
+import { Check, Empty, Failure, Field, Loading, Page } from '../parts/basics.js';
+import { setQuery, useAddress } from '../router.js';
+import { texts } from '../texts.js';
+import { type Conversation, useConversation } from './conversation.js';
+import { CallControls, Meters, Writing } from './talk-controls.js';
+import { TurnTimes } from './turn-times.js';
+
+const { talk } = texts;
+
+interface Agent {
+  readonly agent_id: string;
+  readonly name: string;
+}
+
+interface AgentPage {
+  readonly agents: readonly Agent[];
+  readonly next_cursor: string | null;
+}
+
+/** More than anybody wants to pick from. */
+const MAX_PAGES = 50;
+
+async function allAgents(signal: AbortSignal): Promise<readonly Agent[]> {
+  const found: Agent[] = [];
+  let cursor: string | null = '';
+  for (let pages = 0; cursor !== null && pages < MAX_PAGES; pages += 1) {
+    const path = `v1/agent/agents?page_size=100&cursor=${encodeURIComponent(cursor)}`;
+    const list: AgentPage = await ask<AgentPage>(path, { signal });
+    found.push(...list.agents);
+    cursor = list.next_cursor;
+  }
+  return found;
+}
+
+/** Asked for once the microphone is there. */
+const requestOf =
+  (agentId: string, draft: boolean): SessionRequest =>
+  (signal) => {
+    const client_timezone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+    return draft
+      ? ask<SessionResponse>(`v1/agent/agents/${encodeURIComponent(agentId)}/preview`, {
+          body: { client_timezone },
+          signal,
+        })
+      : ask<SessionResponse>('v1/agent/sessions', { body: { agent_id: agentId, client_timezone }, signal });
+  };
+
+const choose = (agent: string): void => setQuery({ agent });
+
+const AgentSelect = ({ agents, chosen }: { readonly agents: readonly Agent[]; readonly chosen: string }) => (
+  <Field label={talk.agent}>
+    {(tied) => (
+      <select {...tied} value={chosen} onChange={({ currentTarget }) => choose(currentTarget.value)}>
+        {agents.map(({ agent_id: id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+    )}
+  </Field>
+);
+
+const AgentInput = ({ chosen }: { readonly chosen: string }) => (
+  <Field label={talk.agentId} help={talk.agentIdHelp}>
+    {(tied) => (
+      <input {...tied} value={chosen} onInput={({ currentTarget }) => choose(currentTarget.value)} />
+    )}
+  </Field>
+);
+
+const Lines = ({ lines }: Pick<Conversation, 'lines'>) => {
+  useEffect(() => {
+    document.querySelector('.lines')?.lastElementChild?.scrollIntoView({ block: 'nearest' });
+  }, [lines]);
+  if (lines.length === 0) return <Empty title={talk.quiet} />;
+  return (
+    <ol class="lines" tabIndex={0} aria-label={talk.conversation}>
+      {lines.map(({ id, speaker, text }) => (
+        <li key={id} class={speaker}>
+          {talk.speakers[speaker] + text}
+        </li>
+      ))}
+    </ol>
+  );
+};
+
+function Call({ agents }: { readonly agents: readonly Agent[] | undefined }) {
+  const may = useMay();
+  const { query } = useAddress();
+  const chosen = query.get('agent') ?? agents?.[0]?.agent_id ?? '';
+  const draft = query.get('draft') === '1' && may('manage');
+  const { state, start, write, end } = useConversation();
+  useEffect(() => end, []);
+  return (
+    <div class="stack">
+      <div class="fields">
+        {agents ? <AgentSelect agents={agents} chosen={chosen} /> : <AgentInput chosen={chosen} />}
+      </div>
+      {may('manage') && (
+        <Check label={talk.draft} checked={draft} onChange={(on) => setQuery({ draft: on ? 1 : '' })} />
+      )}
+      <CallControls
+        state={state}
+        ready={chosen !== ''}
+        start={() => start(requestOf(chosen, draft))}
+        end={end}
+      />
+      <Meters state={state} />
+      <Lines lines={state.lines} />
+      <p class="unseen" aria-live="polite">
+        {state.aloud}
+      </p>
+      {state.status === 'connected' && <Writing write={write} />}
+      <TurnTimes turns={state.turns} />
+    </div>
+  );
+}
+
+function Listed() {
+  const [round, setRound] = useState(0);
+  const { data, error } = useLoad(allAgents, [round]);
+  if (error !== undefined) return <Failure error={error} retry={() => setRound(round + 1)} />;
+  if (!data) return <Loading />;
+  if (data.length === 0)
+    return (
+      <Empty title={talk.noAgents}>
+        <p>{talk.noAgentsHelp}</p>
+      </Empty>
+    );
+  return <Call agents={data} />;
+}
+
+export function Talk() {
+  const may = useMay();
+  return (
+    <Page title={texts.views.talk} intro={talk.intro}>
+      {may('read') ? <Listed /> : <Call agents={undefined} />}
+    </Page>
+  );
+}

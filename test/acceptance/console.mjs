@@ -1,0 +1,40 @@
+/** What tests of the console's page share: signing in, and looking for what assistive technology stumbles over. */
+/* global document, window */
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { TEST_KEY } from '../../dist/test/fixtures/gateway.js';
+
+const AXE = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'));
+
+/** Texts that would run, close an element or an attribute, or lead elsewhere, were they taken for markup. */
+export const HOSTILE = [
+  '<img src=x onerror="window.ran = 1">',
+  '"><script>window.ran = 1</script>',
+  "' onmouseover='window.ran = 1",
+  '<a href="javascript:window.ran = 1">here</a>',
+  '</li></ol><iframe srcdoc="<script>parent.ran = 1</script>"></iframe>',
+  '{{constructor.constructor("window.ran = 1")()}}',
+];
+
+export async function signIn(page, key = TEST_KEY) {
+  await page.getByLabel('API key').fill(key);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
+/** Each violation in a line; none where all is well. */
+export async function violations(page) {
+  await page.evaluate(await readFile(AXE, 'utf8'));
+  const { violations } = await page.evaluate(() => window.axe.run(document));
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+}
+
+/** What the page has made of hostile texts beside text; nothing where all is well. */
+export const madeOfTexts = (page) =>
+  page.evaluate(() => [
+    ...(window.ran ? ['a script that ran'] : []),
+    ...[
+      ...document.querySelectorAll(
+        'main img, main iframe, main script, main [onmouseover], a[href^=javascript]',
+      ),
+    ].map((element) => element.outerHTML),
+  ]);
