@@ -1,13 +1,14 @@
 # syntax=docker/dockerfile:1
 # The gateway with all that it needs to start, for a root that is read-only and a user that is not root.
-#   docker build -t speech-gateway .          --build-arg LIVEKIT=1 for calls on a LiveKit server
+#   docker build -t speech-gateway .          --build-arg RECORDINGS=1 for recordings in a bucket, LIVEKIT=1 for calls on LiveKit
 #   docker compose up                         gateway and Postgres (compose.yaml)
 FROM node:24-trixie-slim AS setup
 WORKDIR /srv/speech-gateway
 COPY . .
 # Settings that need more packages than the others; their values do not matter here.
-ARG LIVEKIT= TRACING=
-RUN LIVEKIT_URL="${LIVEKIT:+wss://livekit.invalid}" \
+ARG RECORDINGS= LIVEKIT= TRACING=
+RUN RECORDINGS_URL="${RECORDINGS:+s3://bucket}" \
+    LIVEKIT_URL="${LIVEKIT:+wss://livekit.invalid}" \
     OTEL_EXPORTER_OTLP_ENDPOINT="${TRACING:+http://collector.invalid}" \
     npm run setup
 

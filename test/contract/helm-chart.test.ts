@@ -1,0 +1,121 @@
+/**
+ * The Helm chart, rendered and linted by Helm itself, and its manifests checked by kubeconform, where these are on PATH (Go's
+ * client builds them: helm.sh/helm/v3/cmd/helm, github.com/yannh/kubeconform/cmd/kubeconform). What needs neither is in
+ * test/unit/deployment.test.ts.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { CHECKOUT } from '../../contracts/places.js';
+import { externalTool } from '../fixtures/external.js';
+
+const chart = join(fileURLToPath(CHECKOUT), 'ops/deploy/helm');
+const valuesOf = (name: string): string[] => ['--values', join(chart, 'examples', `${name}.yaml`)];
+
+const without = (name: string): string | false => externalTool(name) === undefined && `not on PATH: ${name}`;
+
+/** Helm runs without its user's configuration. */
+const env = { ...process.env, HOME: '/nonexistent' };
+const helm = (...args: string[]): string => execFileSync('helm', args, { encoding: 'utf8', env });
+/** As for a cluster of today: what Helm takes for its version depends on how it was built. */
+const TEMPLATE = ['template', 'speech', chart, '--namespace', 'calls', '--kube-version', '1.34.0'];
+const render = (name: string, ...args: string[]): string[] =>
+  helm(...TEMPLATE, ...valuesOf(name), ...args).split(/^---$/m);
+
+/** The one of that kind and name. */
+const manifest = (manifests: readonly string[], kind: string, name: string): string => {
+  const found = manifests.filter(
+    (text) => text.includes(`\nkind: ${kind}\n`) && text.includes(`\n  name: ${name}\n`),
+  );
+  if (found.length !== 1) throw new Error(`${found.length} manifests are ${kind} ${name}`);
+  return found[0] ?? '';
+};
+
+t.test('the Helm chart', { skip: without('helm') }, async (t) => {
+  for (const name of ['embedded', 'livekit'])
+    t.test(`${name}: has nothing that lint finds`, async (t) => {
+      t.match(helm('lint', '--strict', chart, ...valuesOf(name)), /0 chart\(s\) failed/);
+    });
+
+  t.test('embedded: one pod a node on its network, with time for its calls', async (t) => {
+    const manifests = render('embedded', '--set', 'gateway.drainSeconds=1800');
+    const gateway = manifest(manifests, 'Deployment', 'speech');
+    for (const line of [
+      'hostNetwork: true',
+      'requiredDuringSchedulingIgnoredDuringExecution:',
+      'terminationGracePeriodSeconds: 1870',
+      'runAsNonRoot: true',
+      'readOnlyRootFilesystem: true',
+      'rollingUpdate: { maxUnavailable: 1, maxSurge: 0 }',
+      'http://speech-speech-0.speech-speech.calls.svc:8080,http://speech-speech-1.speech-speech.calls.svc:8080',
+      '{ name: media-0, containerPort: 7882, protocol: UDP }',
+      'valueFrom: { secretKeyRef: { name: speech-gateway, key: DATABASE_URL } }',
+    ])
+      t.match(gateway, line);
+    t.match(gateway, /name: DRAIN_SECONDS\n\s+value: "1800"/);
+    const scaling = manifest(manifests, 'ScaledObject', 'speech');
+    t.match(scaling, 'stabilizationWindowSeconds: 600');
+    t.match(scaling, 'policies: [{ type: Pods, value: 1, periodSeconds: 60 }]');
+    for (const kind of ['PodDisruptionBudget', 'StatefulSet', 'NetworkPolicy'])
+      manifest(manifests, kind, kind === 'PodDisruptionBudget' ? 'speech-gateway' : 'speech-speech');
+    manifest(manifests, 'ServiceMonitor', 'speech');
+    const speech = manifest(manifests, 'NetworkPolicy', 'speech-speech');
+    t.match(speech, 'ipBlock: { cidr: 10.0.0.0/16 }', 'gateways on the nodes are let in');
+    t.match(speech, 'kubernetes.io/metadata.name: monitoring');
+  });
+
+  t.test('a port of its own is that of the process, of its probes and of its address', async (t) => {
+    const gateway = manifest(render('embedded', '--set', 'gateway.port=9090'), 'Deployment', 'speech');
+    t.match(gateway, /name: PORT\n\s+value: "9090"/);
+    t.match(gateway, 'value: http://$(POD_IP):9090');
+    t.match(gateway, '{ name: http, containerPort: 9090, protocol: TCP }');
+  });
+
+  t.test('livekit: pods as any others, scaled by an HPA', async (t) => {
+    const manifests = render('livekit');
+    const gateway = manifest(manifests, 'Deployment', 'speech');
+    t.notMatch(gateway, 'hostNetwork');
+    t.match(gateway, /name: LIVEKIT_URL\n\s+value: "wss:\/\/livekit\.example\.com"/);
+    t.match(manifest(manifests, 'HorizontalPodAutoscaler', 'speech'), 'metric: { name: gateway_calls }');
+    const ingress = manifest(manifests, 'Ingress', 'speech');
+    t.match(ingress, 'hosts: [speech.example.com]');
+    t.match(ingress, 'secretName: speech-example-com');
+  });
+
+  t.test('what is missing is said', async (t) => {
+    const said = (...args: string[]): string =>
+      spawnSync('helm', [...TEMPLATE, ...args], { encoding: 'utf8', env }).stderr;
+    t.match(said(), /publicUrl is needed/);
+    t.match(
+      said('--set', 'publicUrl=https://a.example,calls=livekit'),
+      /calls: livekit needs gateway\.settings\.LIVEKIT_URL/,
+    );
+    const set = (values: string) => said('--set', `publicUrl=https://a.example,${values}`);
+    t.match(set('calls=else'), /calls is embedded or livekit/);
+    t.match(set('autoscaling.by=else'), /autoscaling\.by is none, hpa or keda/);
+    t.match(set('speech.enabled=true'), /nodeNetworks is needed/);
+    t.match(set('ingress.enabled=true'), /needs gateway\.settings\.TRUSTED_PROXIES/);
+    for (const name of ['DRAIN_SECONDS', 'DATABASE_URL'])
+      t.match(set(`gateway.settings.${name}=1`), new RegExp(`${name} has a value of its own in this chart`));
+  });
+
+  const schemas = process.env['KUBECONFORM_SCHEMAS'];
+  const skip = without('kubeconform') || (!schemas && 'KUBECONFORM_SCHEMAS names no folder of schemas');
+  for (const name of ['embedded', 'livekit'])
+    t.test(`${name}: fits the schemas of Kubernetes`, { skip }, async (t) => {
+      const args = [
+        '-strict',
+        '-schema-location',
+        schemas ?? '',
+        '-skip',
+        'ScaledObject,ServiceMonitor',
+        '-',
+      ];
+      const { status, stdout } = spawnSync('kubeconform', args, {
+        input: render(name).join('\n---\n'),
+        encoding: 'utf8',
+      });
+      t.equal(status, 0, stdout);
+    });
+});
