@@ -85,7 +85,8 @@ export type RealtimeEvent =
   | { readonly type: 'gone' };
 
 export type Ending =
-  { readonly as: 'completed' | 'cancelled' } | { readonly as: 'failed'; readonly error: ServiceError };
+  | { readonly as: 'completed' | 'cancelled' }
+  | { readonly as: 'failed'; readonly error: ServiceError };
 
 export type RealtimeEffect =
   | ({ readonly type: 'apply' } & Change)

@@ -8,7 +8,12 @@ import type { Log } from '../contracts/log.js';
 import type { Sql } from './sql.js';
 
 export type Channel =
-  'api_keys' | 'deleted_recordings' | 'deliveries' | 'session_ends' | 'slot_shortage' | 'voices';
+  | 'api_keys'
+  | 'deleted_recordings'
+  | 'deliveries'
+  | 'session_ends'
+  | 'slot_shortage'
+  | 'voices';
 
 export interface Listener {
   heard(payload: string): void;

@@ -3,7 +3,12 @@ import type { AgentSettings } from './settings.js';
 import type { EndOfTurn } from './turns/detectors.js';
 
 export type EndReason =
-  'user_hangup' | 'agent_hangup' | 'conversation_timeout' | 'ended_by_api' | 'gone' | 'error';
+  | 'user_hangup'
+  | 'agent_hangup'
+  | 'conversation_timeout'
+  | 'ended_by_api'
+  | 'gone'
+  | 'error';
 
 /** Why the language model is asked. */
 export type Cause =

@@ -6,7 +6,11 @@ export type Mode = 'listening' | 'thinking' | 'speaking';
 
 /** `connection_lost` is found out here; the others are said by the gateway, or are what `end()` means. */
 export type EndReason =
-  'user_hangup' | 'agent_hangup' | 'conversation_timeout' | 'escalated' | 'connection_lost';
+  | 'user_hangup'
+  | 'agent_hangup'
+  | 'conversation_timeout'
+  | 'escalated'
+  | 'connection_lost';
 
 interface ToolCall {
   readonly callId: string;

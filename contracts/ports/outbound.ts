@@ -35,7 +35,7 @@ export interface OutboundReply {
 export const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   'connection', 'content-length', 'expect', 'host', 'http2-settings', 'keep-alive', 'proxy-authenticate',
   'proxy-authorization', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade',
-]); // prettier-ignore
+]); // oxfmt-ignore
 
 /** Why there is no reply. */
 export type OutboundFailure =

@@ -42,7 +42,7 @@ function decade(word: string): string | undefined {
   return `${cardinal(century)} ${plural(cardinal(`${tens}0`))}`;
 }
 
-const SIGNS: Readonly<Record<string, string>> = { '.': ' dot ', '@': ' at ', '/': ' slash ', '-': ' dash ', _: ' underscore ', '+': ' plus ' }; // prettier-ignore
+const SIGNS: Readonly<Record<string, string>> = { '.': ' dot ', '@': ' at ', '/': ' slash ', '-': ' dash ', _: ' underscore ', '+': ' plus ' }; // oxfmt-ignore
 
 function address(word: string): string | undefined {
   const [, user, host = '', path = ''] = ADDRESS.exec(word) ?? [];
@@ -72,7 +72,7 @@ export const ENGLISH: Grammar = {
     GBP: ['pound', 'pounds', 'penny', 'pence'],
   },
   and: 'and',
-  magnitudes: { k: 'thousand', m: 'million', bn: 'billion', thousand: 'thousand', million: 'million', billion: 'billion', trillion: 'trillion' }, // prettier-ignore
+  magnitudes: { k: 'thousand', m: 'million', bn: 'billion', thousand: 'thousand', million: 'million', billion: 'billion', trillion: 'trillion' }, // oxfmt-ignore
   order: 'month',
   dateMark: /[/-]/u,
   date: (day, month, of) => `${MONTHS[month - 1] ?? ''} ${ordinal(day)}, ${year(of)}`,
@@ -81,7 +81,7 @@ export const ENGLISH: Grammar = {
     const said = clock(hour, minute, half);
     return half === '' ? { said } : { said, next: next.replace(HALF, `${half.toUpperCase()} M`) };
   },
-  range: (from, to) => [from, to].map((each) => (/^(1[1-9]|20[1-9])\d/u.test(each) && each.length === 4 ? year(Number(each)) : cardinal(each))).join(' to '), // prettier-ignore
+  range: (from, to) => [from, to].map((each) => (/^(1[1-9]|20[1-9])\d/u.test(each) && each.length === 4 ? year(Number(each)) : cardinal(each))).join(' to '), // oxfmt-ignore
   abbreviations: {
     'e.g.': 'for example',
     'i.e.': 'that is',
@@ -98,7 +98,7 @@ export const ENGLISH: Grammar = {
     ),
     'sept.': 'September',
   },
-  beforeNumbers: { 'no.': 'number', 'nos.': 'numbers', 'p.': 'page', 'pp.': 'pages', 'fig.': 'figure', 'vol.': 'volume', 'ca.': 'about' }, // prettier-ignore
+  beforeNumbers: { 'no.': 'number', 'nos.': 'numbers', 'p.': 'page', 'pp.': 'pages', 'fig.': 'figure', 'vol.': 'volume', 'ca.': 'about' }, // oxfmt-ignore
   units: {
     km: ['kilometer', 'kilometers'],
     cm: ['centimeter', 'centimeters'],

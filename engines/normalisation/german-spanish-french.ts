@@ -44,9 +44,9 @@ export const GERMAN: Grammar = {
       : { said, next: next.replace(/^uhr/iu, rest) };
   },
   range: (from, to) => `${german(from)} bis ${german(to)}`,
-  abbreviations: { 'z.b.': 'zum Beispiel', 'd.h.': 'das heißt', 'usw.': 'und so weiter', 'bzw.': 'beziehungsweise', 'ca.': 'circa', 'dr.': 'Doktor', 'prof.': 'Professor', 'evtl.': 'eventuell', 'inkl.': 'inklusive', 'zzgl.': 'zuzüglich', 'mwst.': 'Mehrwertsteuer', 'u.a.': 'unter anderem', 'tel.': 'Telefon' }, // prettier-ignore
+  abbreviations: { 'z.b.': 'zum Beispiel', 'd.h.': 'das heißt', 'usw.': 'und so weiter', 'bzw.': 'beziehungsweise', 'ca.': 'circa', 'dr.': 'Doktor', 'prof.': 'Professor', 'evtl.': 'eventuell', 'inkl.': 'inklusive', 'zzgl.': 'zuzüglich', 'mwst.': 'Mehrwertsteuer', 'u.a.': 'unter anderem', 'tel.': 'Telefon' }, // oxfmt-ignore
   beforeNumbers: { 'nr.': 'Nummer', 's.': 'Seite' },
-  units: { km: ['Kilometer', 'Kilometer'], m: ['Meter', 'Meter'], cm: ['Zentimeter', 'Zentimeter'], kg: ['Kilogramm', 'Kilogramm'], 'km/h': ['Kilometer pro Stunde', 'Kilometer pro Stunde'], GB: ['Gigabyte', 'Gigabyte'], 'Std.': ['Stunde', 'Stunden'], 'Min.': ['Minute', 'Minuten'], '°C': ['Grad Celsius', 'Grad Celsius'] }, // prettier-ignore
+  units: { km: ['Kilometer', 'Kilometer'], m: ['Meter', 'Meter'], cm: ['Zentimeter', 'Zentimeter'], kg: ['Kilogramm', 'Kilogramm'], 'km/h': ['Kilometer pro Stunde', 'Kilometer pro Stunde'], GB: ['Gigabyte', 'Gigabyte'], 'Std.': ['Stunde', 'Stunden'], 'Min.': ['Minute', 'Minuten'], '°C': ['Grad Celsius', 'Grad Celsius'] }, // oxfmt-ignore
 };
 
 const SPANISH_MONTHS = words(
@@ -69,9 +69,9 @@ export const SPANISH: Grammar = {
     said: `${hours(hour, 'una', spanish(hour))} ${minute === 0 ? 'en punto' : `y ${spanish(minute)}`}`,
   }),
   range: (from, to) => `${spanish(from)} a ${spanish(to)}`,
-  abbreviations: { 'sr.': 'señor', 'sra.': 'señora', 'srta.': 'señorita', 'dr.': 'doctor', 'dra.': 'doctora', 'ud.': 'usted', 'uds.': 'ustedes', 'etc.': 'etcétera', 'p.ej.': 'por ejemplo', 'aprox.': 'aproximadamente', 'tel.': 'teléfono', 'avda.': 'avenida' }, // prettier-ignore
+  abbreviations: { 'sr.': 'señor', 'sra.': 'señora', 'srta.': 'señorita', 'dr.': 'doctor', 'dra.': 'doctora', 'ud.': 'usted', 'uds.': 'ustedes', 'etc.': 'etcétera', 'p.ej.': 'por ejemplo', 'aprox.': 'aproximadamente', 'tel.': 'teléfono', 'avda.': 'avenida' }, // oxfmt-ignore
   beforeNumbers: { 'núm.': 'número', 'n.º': 'número', nº: 'número', 'pág.': 'página' },
-  units: { km: ['kilómetro', 'kilómetros'], m: ['metro', 'metros'], cm: ['centímetro', 'centímetros'], kg: ['kilo', 'kilos'], 'km/h': ['kilómetro por hora', 'kilómetros por hora'], GB: ['gigabyte', 'gigabytes'], '°C': ['grado Celsius', 'grados Celsius'] }, // prettier-ignore
+  units: { km: ['kilómetro', 'kilómetros'], m: ['metro', 'metros'], cm: ['centímetro', 'centímetros'], kg: ['kilo', 'kilos'], 'km/h': ['kilómetro por hora', 'kilómetros por hora'], GB: ['gigabyte', 'gigabytes'], '°C': ['grado Celsius', 'grados Celsius'] }, // oxfmt-ignore
 };
 
 const FRENCH_MONTHS = words(
@@ -94,7 +94,7 @@ export const FRENCH: Grammar = {
     said: `${hours(hour, 'une heure', `${french(hour)} heures`)} ${minute === 0 ? '' : french(minute)}`.trim(),
   }),
   range: (from, to) => `${french(from)} à ${french(to)}`,
-  abbreviations: { 'mme': 'madame', 'mlle': 'mademoiselle', 'mm.': 'messieurs', 'dr': 'docteur', 'etc.': 'et cetera', 'env.': 'environ', 'tél.': 'téléphone', 'av.': 'avenue', 'c.-à-d.': "c'est-à-dire" }, // prettier-ignore
+  abbreviations: { 'mme': 'madame', 'mlle': 'mademoiselle', 'mm.': 'messieurs', 'dr': 'docteur', 'etc.': 'et cetera', 'env.': 'environ', 'tél.': 'téléphone', 'av.': 'avenue', 'c.-à-d.': "c'est-à-dire" }, // oxfmt-ignore
   beforeNumbers: { 'n°': 'numéro', 'p.': 'page' },
-  units: { km: ['kilomètre', 'kilomètres'], m: ['mètre', 'mètres'], cm: ['centimètre', 'centimètres'], kg: ['kilogramme', 'kilogrammes'], 'km/h': ['kilomètre heure', 'kilomètres heure'], Go: ['gigaoctet', 'gigaoctets'], '°C': ['degré Celsius', 'degrés Celsius'] }, // prettier-ignore
+  units: { km: ['kilomètre', 'kilomètres'], m: ['mètre', 'mètres'], cm: ['centimètre', 'centimètres'], kg: ['kilogramme', 'kilogrammes'], 'km/h': ['kilomètre heure', 'kilomètres heure'], Go: ['gigaoctet', 'gigaoctets'], '°C': ['degré Celsius', 'degrés Celsius'] }, // oxfmt-ignore
 };

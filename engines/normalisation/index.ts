@@ -184,7 +184,7 @@ function parted(whole: string): { readonly ahead: string; readonly word: string;
 function abbreviation(whole: string, next: string, isLast: boolean, grammar: Grammar): string | undefined {
   const [, ahead = '', word = '', behind = ''] = /^(["'“‘(]*)(.*?)([,;:!?)"'”’]*)$/su.exec(whole) ?? [];
   const key = word.toLowerCase();
-  const said = grammar.abbreviations[key] ?? (NUMBER.test(parted(next).word) || RANGE.test(parted(next).word) ? grammar.beforeNumbers[key] : undefined); // prettier-ignore
+  const said = grammar.abbreviations[key] ?? (NUMBER.test(parted(next).word) || RANGE.test(parted(next).word) ? grammar.beforeNumbers[key] : undefined); // oxfmt-ignore
   if (said === undefined) return undefined;
   const spelled = /^\p{Lu}/u.test(word) ? said.charAt(0).toUpperCase() + said.slice(1) : said;
   return ahead + spelled + (isLast && behind === '' && word.endsWith('.') ? '.' : behind);

@@ -6,7 +6,8 @@ import type { ToolDefinition } from '../../contracts/schemas/tools.js';
 const MOST_BYTES = 64 * 1024;
 
 export type CheckedArguments =
-  { readonly values: Readonly<Record<string, unknown>> } | { readonly problem: string };
+  | { readonly values: Readonly<Record<string, unknown>> }
+  | { readonly problem: string };
 
 /** The value of JSON text, where nothing stands for no arguments; undefined for what is none, or too long. */
 export function parseArguments(text: string): unknown {

@@ -22,7 +22,8 @@ export interface McpParts {
 
 /** A server with its tools, or why there are none. */
 export type Listed = { readonly planned: PlannedTool } & (
-  { readonly server: McpServer; readonly tools: readonly ChatTool[] } | { readonly error: unknown }
+  | { readonly server: McpServer; readonly tools: readonly ChatTool[] }
+  | { readonly error: unknown }
 );
 
 async function list(planned: PlannedTool, parts: McpParts, signal: AbortSignal): Promise<Listed> {

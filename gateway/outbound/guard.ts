@@ -28,7 +28,7 @@ const PRIVATE_NAMES =
   /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|lan|home|corp|private|home\.arpa|metadata\.goog)$/;
 
 /** Blanks, control characters and backslashes, which parsers read differently. */
-// eslint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex
 const AMBIGUOUS = /[\u0000-\u0020\u007f-\u00a0\u2028\u2029\\]/;
 const USERINFO = /^[a-z][a-z0-9+.-]*:\/*[^/?#]*@/i;
 

@@ -16,7 +16,7 @@ const ABSOLUTE = /^https?:\/\/([^/?]*)\/?(.*)$/is;
 const METHOD = /^[A-Z]{1,16}$/;
 const HOST = /^[A-Za-z0-9._~:[\]%-]{1,255}$/;
 const LENGTH = /^[0-9]{1,15}$/;
-// eslint-disable-next-line no-control-regex -- control bytes are what it looks for
+// oxlint-disable-next-line no-control-regex -- control bytes are what it looks for
 const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/;
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 

@@ -49,7 +49,7 @@ const BACKLOG = 4096;
 /** Replies up to this count as sent when they are given to the kernel's side. */
 const ONE_PIECE_BYTES = 64 * 1024;
 
-// eslint-disable-next-line no-control-regex -- anything but ASCII
+// oxlint-disable-next-line no-control-regex -- anything but ASCII
 const NOT_ASCII = /[^\x00-\x7f]/;
 
 class NodeChannel implements Channel {

@@ -42,7 +42,8 @@ export interface TransportOptions {
   readonly speech: Speech;
   readonly transcription: Transcription;
   readonly turns:
-    { readonly detector: TurnListening['detector']; readonly model: TurnModelInChild } | undefined;
+    | { readonly detector: TurnListening['detector']; readonly model: TurnModelInChild }
+    | undefined;
   readonly recordings: Pick<HeldRecordings, 'began'>;
   readonly admission: Pick<Admission, 'use'>;
   /** Where this process takes signalling frames of its sessions from others of its installation. */

@@ -4,39 +4,32 @@
  */
 import fs from 'node:fs';
 import path from 'node:path';
-import ts from 'typescript';
+import { transform } from 'esbuild';
 import { runChild } from '../setup/children.mjs';
 import { SetupError } from '../setup/failure.mjs';
 import { inRoot, ROOT } from '../setup/paths.mjs';
+import { lineAt, nodesOf } from '../setup/syntax.mjs';
 
 const FOLDER = inRoot('.tap', 'mutation');
 const LOADER = inRoot('ops', 'mutation', 'load-mutant.mjs');
 const TIMEOUT_MS = 60_000;
 
-/** The numbers of a source, each with what takes its place. Those of types have no effect, and are left out. */
-export function numbersOf(file, text) {
-  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
-  const found = [];
-  (function visit(node) {
-    if (ts.isTypeNode(node)) return;
-    if (ts.isNumericLiteral(node)) {
-      const { line, character } = source.getLineAndCharacterOfPosition(node.getStart());
-      const location = { start: { line: line + 1, column: character + 1 } };
-      found.push({
-        from: node.getStart(),
-        to: node.end,
-        replacement: String(Number(node.text) + 1),
-        location,
-      });
-    }
-    ts.forEachChild(node, visit);
-  })(source);
-  return found;
-}
+/** A literal within a type is below one of these, whatever else the type is made of. */
+const isOfTypes = ({ type }) => type === 'TSLiteralType';
+const isNumber = ({ type, value }) => type === 'Literal' && typeof value === 'number';
 
-const COMPILER = { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext };
-const transpiled = (file, text) =>
-  ts.transpileModule(text, { fileName: file, compilerOptions: COMPILER }).outputText;
+/** The numbers of a source, each with what takes its place. Those of types have no effect, and are left out. */
+export const numbersOf = (file, text) =>
+  nodesOf(file, text, isOfTypes)
+    .filter(isNumber)
+    .map(({ start, end, value }) => ({
+      from: start,
+      to: end,
+      replacement: String(value + 1),
+      location: { start: { line: lineAt(text, start), column: start - text.lastIndexOf('\n', start - 1) } },
+    }));
+
+const transpiled = async (text) => (await transform(text, { loader: 'ts', target: 'node20' })).code;
 
 /** The outcome of a test; undefined where it passes. */
 async function killed(test, built, mutant) {
@@ -55,7 +48,7 @@ async function killed(test, built, mutant) {
 async function statusOf(file, text, tests) {
   const mutant = path.join(FOLDER, 'mutant.mjs');
   fs.mkdirSync(FOLDER, { recursive: true });
-  fs.writeFileSync(mutant, transpiled(file, text));
+  fs.writeFileSync(mutant, await transpiled(text));
   const built = inRoot('dist', file.replace(/\.ts$/, '.js'));
   for (const test of tests) {
     const status = await killed(test, built, mutant);

@@ -30,9 +30,9 @@ async function generated() {
 
 /** Each returns lines of what is wrong, or throws; the slow ones first. */
 const ROWS = {
-  lint: () => tool('eslint/bin/eslint.js', '.', '--max-warnings=0'),
+  lint: () => tool('oxlint/bin/oxlint', '--format=unix', '--report-unused-disable-directives'),
   types: () => checkTypes(),
-  format: () => tool('prettier/bin/prettier.cjs', '--check', '.', '--log-level=warn'),
+  format: () => tool('oxfmt/bin/oxfmt', '--check', '.'),
   imports: async () => (await import('./import-rule.mjs')).checkImports(),
   circles: async () => (await import('./import-circles.mjs')).checkCircles(),
   rooms: async () => (await import('./rooms.mjs')).checkRooms(),

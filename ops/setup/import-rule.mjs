@@ -1,14 +1,14 @@
 /**
- * The import rule, checked: reads every import of every source with TypeScript's parser (static, type, dynamic,
+ * The import rule, checked: reads every import of every source with a parser of TypeScript (static, type, dynamic,
  * re-exported, `require`, `import('x').Y` in types) and holds it against import-table.mjs.
  */
 import fs from 'node:fs';
 import { builtinModules } from 'node:module';
 import path from 'node:path';
-import ts from 'typescript';
 import { sources } from './build.mjs';
 import { CLOSED, HOMES, ROOMS } from './import-table.mjs';
 import { ROOT } from './paths.mjs';
+import { lineAt, nodesOf, textOf } from './syntax.mjs';
 
 /** The name of the room that holds a path, or undefined. A room of `*` is named by its real folder. */
 export function roomOf(file, rooms = ROOMS) {
@@ -25,25 +25,24 @@ export function roomOf(file, rooms = ROOMS) {
 
 const ruleOf = (room, rooms) => rooms[room] ?? rooms[`${room.split('/').slice(0, -1).join('/')}/*`];
 
+/** What a node of the tree names, whatever way it is loaded; `undefined` where the node names no module. */
+const NAMED = {
+  ImportDeclaration: (node) => node.source,
+  ExportNamedDeclaration: (node) => node.source ?? undefined,
+  ExportAllDeclaration: (node) => node.source,
+  ImportExpression: (node) => node.source,
+  TSImportType: (node) => node.source,
+  TSExternalModuleReference: (node) => node.expression,
+  CallExpression: ({ callee, arguments: [name] }) => (callee.name === 'require' ? name : undefined),
+};
+
 /** Every module that a source names, as `{ specifier, line }`; no specifier where it is computed. */
 export function importsOf(name, text) {
-  const source = ts.createSourceFile(name, text, ts.ScriptTarget.Latest, true);
   const found = [];
-  const add = (node) => {
-    const { line } = source.getLineAndCharacterOfPosition(node.getStart());
-    found.push({ specifier: ts.isStringLiteralLike(node) ? node.text : undefined, line: line + 1 });
-  };
-  const isLoading = ({ expression }) =>
-    expression.kind === ts.SyntaxKind.ImportKeyword ||
-    (ts.isIdentifier(expression) && expression.text === 'require');
-  (function visit(node) {
-    if ((ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) && node.moduleSpecifier)
-      add(node.moduleSpecifier);
-    if (ts.isImportTypeNode(node)) add(node.argument.literal ?? node.argument);
-    if (ts.isExternalModuleReference(node)) add(node.expression);
-    if (ts.isCallExpression(node) && node.arguments[0] && isLoading(node)) add(node.arguments[0]);
-    ts.forEachChild(node, visit);
-  })(source);
+  for (const node of nodesOf(name, text)) {
+    const named = NAMED[node.type]?.(node);
+    if (named) found.push({ specifier: textOf(named), line: lineAt(text, named.start) });
+  }
   return found;
 }
 

@@ -6,14 +6,11 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { trimBindings } from './bindings.mjs';
 
-/** Folders below a package: tests, demonstrations, reports, messages in other languages. */
+/** Folders below a package: tests, demonstrations, reports. */
 const UNUSED_FOLDERS = {
   bintrees: ['test'],
   'fluent-ffmpeg': ['coverage', 'doc', 'tools'],
   kuromoji: ['demo', 'example', 'test'],
-  typescript: ['cs', 'de', 'es', 'fr', 'it', 'ja', 'ko', 'pl', 'pt-br', 'ru', 'tr', 'zh-cn', 'zh-tw'].map(
-    (language) => `lib/${language}`,
-  ),
 };
 
 /** Maps to sources, for debuggers; `--enable-source-maps` is for our own. */

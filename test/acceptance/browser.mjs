@@ -1,5 +1,4 @@
 /** Headless Chromium with a microphone that plays a file, and a page that holds the built session SDK. */
-/* global document */
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';

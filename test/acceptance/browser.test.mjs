@@ -2,7 +2,6 @@
  * The session SDK in headless Chromium: a page of an allowed origin talks to a public agent through its microphone,
  * loses its connection in both of LiveKit's ways, and goes on.
  */
-/* global window, navigator, HTMLMediaElement, MediaDevices, talk, told, loudest, session, calls:writable */
 import t from 'tap';
 import { client, makeAgent } from '../../dist/test/fixtures/agents.js';
 import { skipReason } from '../../dist/test/fixtures/external.js';

@@ -1,5 +1,4 @@
 /** What tests of the console's page share: signing in, and looking for what assistive technology stumbles over. */
-/* global document, window */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { TEST_KEY } from '../../dist/test/fixtures/gateway.js';

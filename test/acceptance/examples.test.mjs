@@ -2,7 +2,6 @@
  * Each program of examples/ as a user runs it, against a real gateway: in a copy of the folder, with the packages that it
  * asks for. Python's runs where the machine has its openai package.
  */
-/* global document */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';

@@ -127,7 +127,7 @@ t.test('a workspace has limits of its own where it is given some', async (t) => 
   const shown = async (...options: string[]): Promise<readonly string[]> => {
     const { code, out } = await workspaces('limits', 'Limited', ...options);
     t.equal(code, 0);
-    return out.trim().split('\n').slice(1).map((line) => line.replace(/.*: /, '')); // prettier-ignore
+    return out.trim().split('\n').slice(1).map((line) => line.replace(/.*: /, '')); // oxfmt-ignore
   };
   t.strictSame(await shown(), ['default', 'default', 'default', 'default']);
   const given = ['--concurrency', '3', '--characters', '1000', '--conversation-seconds', '0'];

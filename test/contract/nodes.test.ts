@@ -88,7 +88,7 @@ async function meetAtFirst(config: object = {}): Promise<Meeting> {
 
 /** As a client does that has lost everything: it tries again where it is told to. */
 async function returns(caller: Caller, to: Gateway): Promise<void> {
-  await until('it is let in', () => caller.rejoin(socketOf(to)).then(() => true, () => false)); // prettier-ignore
+  await until('it is let in', () => caller.rejoin(socketOf(to)).then(() => true, () => false)); // oxfmt-ignore
 }
 
 t.test('nodes know of one another, and tell who operates them', async (t) => {

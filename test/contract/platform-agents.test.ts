@@ -118,7 +118,7 @@ t.test('every bound of creation and change, on both sides', async (t) => {
 
 t.test('a change keeps what is absent (decision 14)', async (t) => {
   const id = await platform.agent({ description: 'd' });
-  const before = (await call('PATCH', `${AGENTS}/${id}`, { body: { public_enabled: true, allowed_origins: ['https://a.example'] } })).body; // prettier-ignore
+  const before = (await call('PATCH', `${AGENTS}/${id}`, { body: { public_enabled: true, allowed_origins: ['https://a.example'] } })).body; // oxfmt-ignore
   const after = (await call('PATCH', `${AGENTS}/${id}`, { body: { name: 'N' } })).body;
   t.strictSame({ ...after, updated_at: 0 }, { ...before, name: 'N', updated_at: 0 });
   t.ok(Date.parse(after['updated_at'] as string) >= Date.parse(before['updated_at'] as string));

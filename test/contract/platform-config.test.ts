@@ -123,7 +123,7 @@ const ITEMS: readonly [list: string, rest: Json, field: string, leaf: Leaf][] = 
   ['analysis.data_fields', { name }, 'enum_options', { good: [null, ['a', 'b'], Array(20).fill('x'.repeat(500))], bad: [['a'], [], Array(21).fill('x'), ['a', 5], ['a', 'x'.repeat(501)], 'a'] }],
   ['analysis.criteria', {}, 'name', { good: ['a', `a${'b'.repeat(63)}`], bad: ['A', `a${'b'.repeat(64)}`, null] }],
   ['analysis.criteria', { name }, 'description', { good: ['', 'x'.repeat(500)], bad: ['x'.repeat(501), null] }],
-]; // prettier-ignore
+]; // oxfmt-ignore
 
 const shown = (value: unknown): string => JSON.stringify(value)?.slice(0, 50) ?? 'undefined';
 
@@ -245,7 +245,7 @@ t.test('webhooks: one object stands for a list, addresses are checked, secrets a
   for (const bad of ['http://localhost/', 'http://127.0.0.1/', 'http://10.0.0.1/', 'http://169.254.169.254/', 'ftp://a.example/', 'https://u:p@a.example/', 'nothing']) {
     const answer = await patch(post_call([{ url }, { url: bad }]));
     t.strictSame([answer.status, places(answer)], [422, ['webhooks.post_call.1.url']], bad);
-  } // prettier-ignore
+  } // oxfmt-ignore
   t.strictSame(places(await patch(post_call([{ url, secret: 'x'.repeat(257) }]))), [
     'webhooks.post_call.0.secret',
   ]);
@@ -321,7 +321,7 @@ t.test('tools and sources must exist in the workspace', async (t) => {
 });
 
 t.test('two client tools of one agent need names of their own', async (t) => {
-  const [one, two] = [await platform.tool({ name: 'open_cart', tool_type: 'client' }), await platform.tool({ name: 'open_cart', tool_type: 'client' })]; // prettier-ignore
+  const [one, two] = [await platform.tool({ name: 'open_cart', tool_type: 'client' }), await platform.tool({ name: 'open_cart', tool_type: 'client' })]; // oxfmt-ignore
   const refused = await patch({ tools: { tool_ids: [one, two] } });
   t.strictSame(
     [refused.status, refused.body['message']],

@@ -57,7 +57,7 @@ async function open(url: string): Promise<{ dom: string; complaints: string[] }>
   const flags = [
     '--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run', `--user-data-dir=${profile}`,
     '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1', '--enable-logging=stderr', '--virtual-time-budget=20000', '--dump-dom', url,
-  ]; // prettier-ignore
+  ]; // oxfmt-ignore
   const browser = spawn(externalTool('chromium') ?? '', flags, { stdio: ['ignore', 'pipe', 'pipe'] });
   let dom = '';
   let said = '';

@@ -133,7 +133,7 @@ t.test('agents of a source, deletion, other workspaces', async (t) => {
   t.equal(refused.status, 409);
   t.match(refused.body['message'], /^Knowledge source is attached to 1 agent/);
   const theirs = { key: platform.otherKey };
-  const routes: [string, string, FormData?][] = [['GET', ''], ['PATCH', '', formOf({ name: 'x' })], ['DELETE', ''], ['GET', '/agents']]; // prettier-ignore
+  const routes: [string, string, FormData?][] = [['GET', ''], ['PATCH', '', formOf({ name: 'x' })], ['DELETE', ''], ['GET', '/agents']]; // oxfmt-ignore
   for (const [method, path, raw] of routes) {
     const answer = await call(method, `${SOURCES}/${id}${path}`, { ...theirs, ...(raw ? { raw } : {}) });
     t.strictSame([answer.status, answer.body], [404, { status: 404, message: 'Knowledge source not found' }]);
@@ -182,7 +182,7 @@ t.test('search finds the passage that a question asks for', async (t) => {
     '# 営業時間\n\n月曜日から金曜日まで、朝七時から営業しています。\n\n# 配達\n\n配達には二日かかります。',
     'ja.md',
   );
-  const sources = [{ sourceId: id, revision: 1 }, { sourceId: japanese, revision: 1 }]; // prettier-ignore
+  const sources = [{ sourceId: id, revision: 1 }, { sourceId: japanese, revision: 1 }]; // oxfmt-ignore
   const cases: [question: string, passage: RegExp][] = [
     ['When do you open in the morning?', /from seven/],
     ['How long does a delivery take?', /takes two days/],
@@ -229,6 +229,6 @@ t.test('passages: bounded, whole, under their headings', async (t) => {
     t.notMatch(passages.join(''), /[\ud800-\udfff]/u, 'no sign is cut in two');
     const bare = (joined: string): string => joined.replaceAll('# H\n', '').replace(/\s/g, '');
     t.equal(bare(passages.join('')), bare(text), 'nothing is lost');
-  } // prettier-ignore
+  } // oxfmt-ignore
   t.equal(wordsOf('Café 東京都 ok'), 'Cafe  東京 京都  ok');
 });

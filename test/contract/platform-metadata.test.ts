@@ -67,7 +67,7 @@ t.test('an object, of so many bytes as they came, not too deep, of text', async 
   t.equal((await send(sized(most))).status, 201);
   t.equal((await send(`"metadata":{${' '.repeat(most - 2)}}`)).status, 201);
   for (const members of [sized(most + 1), `"metadata":{${' '.repeat(most - 1)}}`, `"metadata":{"a":"${'ü'.repeat(8200)}"}`])
-    t.strictSame(places(await send(members)), ['metadata']); // prettier-ignore
+    t.strictSame(places(await send(members)), ['metadata']); // oxfmt-ignore
   for (const value of ['[]', '7', '"x"', 'true'])
     t.strictSame(places(await send(`"metadata":${value}`)), ['metadata']);
   t.strictSame(places(await send('"metadata":{"a":{"b":"\\u0000"}}')), ['metadata.a.b']);

@@ -25,7 +25,7 @@ const { paths } = (await call('GET', '/openapi.json')).body as {
 };
 const operations = Object.entries(paths)
   .filter(([path]) => /^\/v1\/agent\/(agents|tools|knowledge-sources|tests)/.test(path) && !/(preview|widget)$/.test(path))
-  .flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation }))); // prettier-ignore
+  .flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation }))); // oxfmt-ignore
 
 t.test('every route is described, with its errors and examples', async (t) => {
   const described = operations.map(({ method, path }) => `${method} ${path.replace('/v1/agent', '')}`).sort();
@@ -95,7 +95,7 @@ const random = seeded(20_260_101);
 const chance = (share: number): boolean => random() < share;
 const whole = (below: number): number => Math.floor(random() * below);
 
-const JUNK: readonly [unknown, ...unknown[]] = [null, 0, -1, 1.5, 1e308, true, '', 'x', '\0', '\ud800', '‮', [], {}, [null], { a: { b: [1] } }, 'x'.repeat(5000)]; // prettier-ignore
+const JUNK: readonly [unknown, ...unknown[]] = [null, 0, -1, 1.5, 1e308, true, '', 'x', '\0', '\ud800', '‮', [], {}, [null], { a: { b: [1] } }, 'x'.repeat(5000)]; // oxfmt-ignore
 
 /** A value that a schema takes, more or less; with `broken`, now and then one that it does not. */
 function valueOf(schema: Json, broken: number): unknown {
@@ -123,7 +123,7 @@ function valueOf(schema: Json, broken: number): unknown {
       if (schema['pattern'] !== undefined) return `a${whole(100)}`;
       const most = (schema['maxLength'] as number | undefined) ?? 30;
       const length = chance(0.1) ? most : whole(Math.min(most, 30)) + 1;
-      return pick(random, ['https://a.example/', 'text ', '{{a}}', '漢字👍', '%2e']).repeat(200).slice(0, Math.min(length, 1000)); // prettier-ignore
+      return pick(random, ['https://a.example/', 'text ', '{{a}}', '漢字👍', '%2e']).repeat(200).slice(0, Math.min(length, 1000)); // oxfmt-ignore
     }
     case 'integer':
       return chance(0.5) ? (schema['minimum'] ?? 0) : (schema['maximum'] ?? 9);
@@ -163,7 +163,7 @@ function bodyOf(
   if (!requestBody || (!requestBody.required && chance(0.3))) return {};
   const [[type, { schema }] = ['', { schema: {} }]] = Object.entries(requestBody.content);
   if (type === 'multipart/form-data') {
-    const fields = { name: 'Name', description: 'x', [chance(broken) ? 'other' : 'source']: new File(['text '.repeat(whole(50))], chance(broken) ? 'a.exe' : 'a.txt') }; // prettier-ignore
+    const fields = { name: 'Name', description: 'x', [chance(broken) ? 'other' : 'source']: new File(['text '.repeat(whole(50))], chance(broken) ? 'a.exe' : 'a.txt') }; // oxfmt-ignore
     return { raw: formOf(fields) };
   }
   const text = JSON.stringify(valueOf(schema, broken));

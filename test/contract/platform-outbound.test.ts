@@ -48,7 +48,7 @@ const request = (url: string, more: Partial<OutboundRequest> = {}): OutboundRequ
 });
 
 const failsAs = async (t: Test, work: Promise<unknown>, failure: OutboundFailure, what = 'it fails') =>
-  t.match(await work.then(() => 'it succeeded', (error: unknown) => error), { name: 'OutboundError', failure }, what); // prettier-ignore
+  t.match(await work.then(() => 'it succeeded', (error: unknown) => error), { name: 'OutboundError', failure }, what); // oxfmt-ignore
 
 const text = ({ body }: OutboundReply): string => Buffer.from(body).toString();
 
@@ -104,7 +104,7 @@ t.test('a name is judged by every address that it has', async (t) => {
     ['93.184.216.34', '10.0.0.1'], ['127.0.0.1', '192.168.0.1'], ['fe80::1%eth0'], ['nonsense'],
   ]) {
     await failsAs(t, open(port, names(addresses)).fetch(request(url)), 'refused', addresses.join());
-  } // prettier-ignore
+  } // oxfmt-ignore
   t.same(seen, []);
   t.equal(text(await open(port, names(['127.0.0.1'])).fetch(request(url))), 'in');
   t.equal(seen[0]?.headers.host, `hook.example.com:${port}`);
@@ -135,7 +135,7 @@ t.test('every redirect is judged like a first address', async (t) => {
   for (location of [
     `http://127.0.0.1:${inner.port}/`, `http://localhost:${inner.port}/`, 'http://169.254.169.254/', 'file:///etc/passwd', 'http://[::1]/',
     'http://user:pw@example.com/', `//127.0.0.1:${inner.port}/`, 'http://2852039166/', 'gopher://x.example/', 'http://[', 'http://metadata/',
-  ]) await failsAs(t, open(outer.port).fetch(start), 'refused', location); // prettier-ignore
+  ]) await failsAs(t, open(outer.port).fetch(start), 'refused', location); // oxfmt-ignore
   t.same(inner.seen, []);
 });
 
@@ -176,7 +176,7 @@ t.test('a redirect keeps the method where HTTP says so, and headers only at thei
         headers: [['X-Key', 'k'], ['Content-Type', 'text/plain']],
         body: 'b',
       }),
-    ); // prettier-ignore
+    ); // oxfmt-ignore
   await go('307-same');
   t.match(seen.at(-1), {
     method: 'POST',
@@ -197,7 +197,7 @@ t.test('what is kept of a body is bounded to the byte, and says so', async (t) =
   const { port } = await serve(t, ({ path }, response) => response.end('x'.repeat(Number(path.slice(1)))));
   const sizes: [sent: number, kept: number, truncated: boolean][] = [
     [0, 0, false], [65_535, 65_535, false], [65_536, 65_536, false], [65_537, 65_536, true], [9_000_000, 65_536, true],
-  ]; // prettier-ignore
+  ]; // oxfmt-ignore
   for (const [sent, kept, truncated] of sizes) {
     const reply = await open(port).fetch(
       request(`http://127.0.0.1:${port}/${sent}`, { captureBytes: 65_536 }),
@@ -264,7 +264,7 @@ t.test('what fails says how', async (t) => {
   const url = `http://127.0.0.1:${closed.port}/`;
   for (const header of [['Host', 'x'], ['content-length', '3'], ['Connection', 'x'], ['TE', 'x'], ['X-A', 'a\r\nb'], ['a b', 'c']] as const) {
     await failsAs(t, open(closed.port).fetch(request(url, { headers: [header] })), 'refused', header[0]);
-  } // prettier-ignore
+  } // oxfmt-ignore
   t.same(closed.seen, []);
 });
 

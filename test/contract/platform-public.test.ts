@@ -267,7 +267,7 @@ t.test('the minute after, all may come again', async (t) => {
 t.test('a refusal takes nothing from the limits, whatever it is for', async (t) => {
   await earlyInAMinute();
   const from = fresh();
-  const draft = await makeAgent(here, { published: false, change: { public_enabled: true, allowed_origins: [ORIGIN] } }); // prettier-ignore
+  const draft = await makeAgent(here, { published: false, change: { public_enabled: true, allowed_origins: [ORIGIN] } }); // oxfmt-ignore
   const refused: [number, Body, Visit?][] = [
     [400, {}, { body: '{' }],
     [422, { extra: 1 }],
@@ -295,7 +295,7 @@ t.test('a flood of refused requests is refused itself, before anything is looked
     t.match(headers.get('retry-after'), /^[1-9]\d?$/);
   }
   t.equal((await visit()).status, 201, 'another address is not concerned');
-  t.equal((await here('sessions', { body: { agent_id: agentId }, headers: { 'x-forwarded-for': from } })).status, 201, 'nor is a key'); // prettier-ignore
+  t.equal((await here('sessions', { body: { agent_id: agentId }, headers: { 'x-forwarded-for': from } })).status, 201, 'nor is a key'); // oxfmt-ignore
 });
 
 t.test('an exhausted quota is 402 for a visitor as well', async (t) => {

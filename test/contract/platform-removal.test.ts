@@ -106,7 +106,7 @@ t.test('a session goes with its items, analysis, deliveries and audio', async (t
     ['POST', '/end'],
     ['DELETE', ''],
   ] as const)
-    // prettier-ignore
+    // oxfmt-ignore
     t.strictSame((await call(method, `${SESSIONS}/${id}${path}`)).body, NOT_FOUND, `${method} ${path}`);
   t.notMatch((await call('GET', `${SESSIONS}?status=pending,active,completed,failed`)).text, id);
 });
@@ -148,7 +148,7 @@ t.test("an end user's sessions go, in batches, from two gateways at once", async
   t.teardown(() => there.stop());
   const user = 'customer/42 ü';
   const recorded = await ended({ end_user_id: user });
-  const [others, pending, active] = [await ended({ end_user_id: 'customer/42' }), await create({ end_user_id: user }), await create({ end_user_id: user })]; // prettier-ignore
+  const [others, pending, active] = [await ended({ end_user_id: 'customer/42' }), await create({ end_user_id: user }), await create({ end_user_id: user })]; // oxfmt-ignore
   await begin(active);
   const many = 2 * LIMITS.session.removedAtOnce;
   await sql`
@@ -159,7 +159,7 @@ t.test("an end user's sessions go, in batches, from two gateways at once", async
   const listed = await call('GET', `${SESSIONS}?end_user_id=${encodeURIComponent(user)}&page=1&page_size=1`);
   t.equal(listed.body['total'], many + 2, 'all but the pending one are listed');
   const ask = (base: string) =>
-    fetch(`${base}${SESSIONS}?end_user_id=${encodeURIComponent(user)}`, { method: 'DELETE', headers: gateway.authorization }).then((response) => response.json() as Promise<{ deleted: number; kept: number }>); // prettier-ignore
+    fetch(`${base}${SESSIONS}?end_user_id=${encodeURIComponent(user)}`, { method: 'DELETE', headers: gateway.authorization }).then((response) => response.json() as Promise<{ deleted: number; kept: number }>); // oxfmt-ignore
   const answers = await Promise.all([ask(gateway.base), ask(there.base), ask(gateway.base)]);
   t.equal(
     answers.reduce((sum, { deleted }) => sum + deleted, 0),
@@ -177,16 +177,16 @@ t.test("an end user's sessions go, in batches, from two gateways at once", async
 
 t.test('a deletion says whose, and nothing else', async (t) => {
   const long = 'x'.repeat(LIMITS.session.endUserId);
-  const queries = ['', '?end_user_id=', `?end_user_id=${long}x`, '?end_user_id=a&end_user_id=b', '?end_user_id=a&agent_id=b', '?status=failed', '?end_user_id=%00']; // prettier-ignore
+  const queries = ['', '?end_user_id=', `?end_user_id=${long}x`, '?end_user_id=a&end_user_id=b', '?end_user_id=a&agent_id=b', '?status=failed', '?end_user_id=%00']; // oxfmt-ignore
   for (const query of queries) t.equal((await call('DELETE', SESSIONS + query)).status, 400, query);
   t.strictSame((await call('DELETE', `${SESSIONS}?end_user_id=${long}`)).body, { deleted: 0, kept: 0 });
 });
 
 t.test('the command deletes them as well, beside a running gateway', async (t) => {
   const sessions = operator('sessions', { DATABASE_URL: url, DATA_DIR: gateway.dataDir });
-  const [gone, others, waiting] = [await ended({ end_user_id: '-x y' }), await ended({ end_user_id: 'x' }), await create({ end_user_id: '-x y' })]; // prettier-ignore
+  const [gone, others, waiting] = [await ended({ end_user_id: '-x y' }), await ended({ end_user_id: 'x' }), await create({ end_user_id: '-x y' })]; // oxfmt-ignore
   const { code, out } = await sessions('delete', '--end-user-id=-x y', '--workspace', 'Default');
-  t.strictSame([code, out.split('\n').slice(0, 2)], [0, ['Deleted 1 session of -x y.', 'Kept 1 session, not ended yet: try again after the end.']]); // prettier-ignore
+  t.strictSame([code, out.split('\n').slice(0, 2)], [0, ['Deleted 1 session of -x y.', 'Kept 1 session, not ended yet: try again after the end.']]); // oxfmt-ignore
   t.strictSame(await traces(gone), NONE);
   t.notOk(existsSync(folderOf(gone)));
   for (const id of [others, waiting]) t.equal((await traces(id))['sessions'], 1);

@@ -62,7 +62,7 @@ t.test('bodies that cannot be read: malformed, of another type, over 2 MiB (deci
   }
   const largest = '{"name":"A"}'.padEnd(LIMITS.body.platform);
   t.equal((await call('POST', AGENTS, { raw: largest, headers: json })).status, 201, 'the largest body');
-  const charset = await call('POST', AGENTS, { raw: '{"name":"A"}', headers: { 'content-type': 'application/json; charset=utf-8' } }); // prettier-ignore
+  const charset = await call('POST', AGENTS, { raw: '{"name":"A"}', headers: { 'content-type': 'application/json; charset=utf-8' } }); // oxfmt-ignore
   t.equal(charset.status, 201);
 });
 
@@ -75,7 +75,7 @@ t.test('422 tells all problems, the first as the message', async (t) => {
     },
   });
   t.equal(answer.status, 422);
-  t.strictSame(new Set(places(answer)), new Set(['name', 'description', 'colour', 'config.voice.speed', 'config.prompt.first_message_mode'])); // prettier-ignore
+  t.strictSame(new Set(places(answer)), new Set(['name', 'description', 'colour', 'config.voice.speed', 'config.prompt.first_message_mode'])); // oxfmt-ignore
   const [first] = answer.body['errors'] as Json[];
   t.equal(answer.body['message'], first!['msg']);
   t.strictSame(Object.keys(first!), ['type', 'loc', 'msg']);
@@ -162,8 +162,8 @@ t.test('lists: pages, bounds, filters', async (t) => {
     const foreign = tools['next_cursor'] as string;
     t.equal(typeof foreign, 'string');
     const cursor = (await list('page_size=1'))['next_cursor'] as string;
-    const good = ['page_size=1', 'page_size=100', 'page=1', 'page=1001&page_size=100', 'include_total=false', 'publication_state=all', `search=${'x'.repeat(200)}`, 'cursor=', `cursor=${cursor}`, 'unknown=1']; // prettier-ignore
-    const bad = ['page_size=0', 'page_size=101', 'page_size=x', 'page_size=-1', 'page_size=1.5', 'page=0', 'page=1002&page_size=100', 'page=99999999999', 'page=x', `page=1&cursor=${cursor}`, 'cursor=x', `cursor=${cursor}x`, `cursor=${'x'.repeat(9000)}`, `cursor=${foreign}`, `cursor=${Buffer.from('agents:0').toString('base64url')}`, `cursor=${Buffer.from('agents:99999999999999999999').toString('base64url')}`, 'include_total=maybe', 'include_archived=2', 'publication_state=dead', `search=${'x'.repeat(201)}`, 'search=%00']; // prettier-ignore
+    const good = ['page_size=1', 'page_size=100', 'page=1', 'page=1001&page_size=100', 'include_total=false', 'publication_state=all', `search=${'x'.repeat(200)}`, 'cursor=', `cursor=${cursor}`, 'unknown=1']; // oxfmt-ignore
+    const bad = ['page_size=0', 'page_size=101', 'page_size=x', 'page_size=-1', 'page_size=1.5', 'page=0', 'page=1002&page_size=100', 'page=99999999999', 'page=x', `page=1&cursor=${cursor}`, 'cursor=x', `cursor=${cursor}x`, `cursor=${'x'.repeat(9000)}`, `cursor=${foreign}`, `cursor=${Buffer.from('agents:0').toString('base64url')}`, `cursor=${Buffer.from('agents:99999999999999999999').toString('base64url')}`, 'include_total=maybe', 'include_archived=2', 'publication_state=dead', `search=${'x'.repeat(201)}`, 'search=%00']; // oxfmt-ignore
     for (const query of good)
       t.equal((await call('GET', `${AGENTS}?${query}`)).status, 200, query.slice(0, 60));
     for (const query of bad)

@@ -84,7 +84,7 @@ t.test('the record is read in the order in which it happened', async (t) => {
   const used: SessionItem = { type: 'tool_call', input: '{"a":"ü\\u0000"}', ...tool, createdAt: at(5) };
   const result: SessionItem = {
     type: 'tool_result', status: 'completed', output: 'x', outputTruncated: false, error: null, latencyMs: 812, ...tool, createdAt: at(5),
-  }; // prettier-ignore
+  }; // oxfmt-ignore
   await runs.append(id, [result, said('third', 5), said('first', 1)]);
   await runs.append(id, [used, said('second', 1), said('last', 9)]);
   // As after a connection that died before the answer came.
@@ -124,7 +124,7 @@ t.test("a tool's output and error are kept up to their bound, its input whole", 
   const { items } = await read(id);
   t.equal((items[0] as { input: string }).input.length, most * 2);
   const kept = items.slice(1) as { output: string; error: string; outputTruncated: boolean }[];
-  t.same(kept.map(({ output, outputTruncated }) => [Buffer.byteLength(output), outputTruncated]), [[most, false], [most, true], [most - 1, true]]); // prettier-ignore
+  t.same(kept.map(({ output, outputTruncated }) => [Buffer.byteLength(output), outputTruncated]), [[most, false], [most, true], [most - 1, true]]); // oxfmt-ignore
   t.ok(kept.every(({ output, error }) => output === error && !output.includes('\ufffd')));
 });
 
@@ -207,7 +207,7 @@ t.test('each reason has its status, and only conversations have events (decision
   const runs = await runsOf(t);
   const cases = [
     ['hangup', 'completed'], ['timeout', 'completed'], ['ended_by_api', 'completed'], ['error', 'failed'],
-  ] as const; // prettier-ignore
+  ] as const; // oxfmt-ignore
   const eventsOf = async (id: string) =>
     (await sql`select 1 from deliveries where session_id = ${id}`).length;
   for (const [reason, status] of cases) {

@@ -54,7 +54,7 @@ t.test('time ends what nobody joined, connected or ended', async (t) => {
   const runs = await runsOf(t);
   const overdue = (id: string, column: 'expires_at' | 'started_at', ms: number) => sql`
     update sessions set ${sql(column)} = now() - ${ms}::int * interval '1 millisecond' where id = ${id}`;
-  const [fresh, late, connecting, lost, talking, endless, orphan] = await Promise.all(Array.from({ length: 7 }, () => create())) as [string, string, string, string, string, string, string]; // prettier-ignore
+  const [fresh, late, connecting, lost, talking, endless, orphan] = await Promise.all(Array.from({ length: 7 }, () => create())) as [string, string, string, string, string, string, string]; // oxfmt-ignore
   await overdue(late, 'expires_at', 0);
   for (const id of [connecting, lost, talking, endless]) await runs.join(id);
   await overdue(connecting, 'expires_at', CALL_TIMES.connectMs - 30_000);
@@ -69,7 +69,7 @@ t.test('time ends what nobody joined, connected or ended', async (t) => {
   t.same(states.map(({ status, endedReason }) => [status, endedReason]), [
     ['pending', null], ['failed', 'not_joined'], ['pending', null], ['failed', 'not_joined'],
     ['active', null], ['completed', 'timeout'], ['failed', 'error'],
-  ]); // prettier-ignore
+  ]); // oxfmt-ignore
   t.equal((await sql`select 1 from deliveries where session_id = ${late}`).length, 0);
   t.equal(
     (await sql`select 1 from deliveries where session_id = ${orphan}`).length,
@@ -234,7 +234,7 @@ t.test('every ended call is followed by an analysed one', async (t) => {
     event: 'call.analyzed',
     session: { id },
     analysis: { status: 'completed', summary: 'They talked.', data: ANALYSIS.data, criteria_results: ANALYSIS.criteriaResults, error: null, finished_at: /Z$/ },
-  }); // prettier-ignore
+  }); // oxfmt-ignore
   t.equal(
     (await sql`select 1 from sessions where id = ${id} and plan is not null`).length,
     0,

@@ -40,7 +40,7 @@ async function startElsewhere() {
     await rm(DATA_DIR, { recursive: true, force: true });
   });
   const base = `http://127.0.0.1:${PORT}`;
-  const ready = () => fetch(`${base}/health`).then(({ status }) => status === 200).catch(() => false); // prettier-ignore
+  const ready = () => fetch(`${base}/health`).then(({ status }) => status === 200).catch(() => false); // oxfmt-ignore
   await until('the gateway is ready', ready);
   return client(base, key);
 }
@@ -167,7 +167,7 @@ t.test('values: 422 on one side of each bound, 201 on the other (decisions 5, 19
     [{ overrides: { first_message: 'a', first_message_prompt: 'b' } }, ['overrides', 'first_message_prompt']],
     [{ overrides: { system_prompt: words(4001) } }, ['overrides', 'system_prompt']],
     [{ overrides: { system_prompt: '{{a}}'.repeat(101) }, dynamic_variables: { a: 'x'.repeat(1000) } }, ['dynamic_variables']],
-  ]; // prettier-ignore
+  ]; // oxfmt-ignore
   for (const [body, loc] of wrong) {
     const answer = await create(body);
     t.equal(answer.status, 422, JSON.stringify(body).slice(0, 100));

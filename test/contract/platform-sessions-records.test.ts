@@ -71,7 +71,7 @@ t.test('lists: newest first, filters, both paging modes', async (t) => {
     await list(query);
   for (const query of ['page=1&cursor=x', 'cursor=x', 'page_size=0', 'page_size=101', 'page=0', 'page=100002&page_size=1', 'status=lost',
     'status=pending,', 'created_after=yesterday', 'created_after=', 'created_before=', 'created_before=2026-01-01&created_before=', 'created_before=2026-13-01', 'include_total=maybe', `agent_id=${'x'.repeat(129)}`, `caller_number=${'1'.repeat(65)}`])
-    t.equal((await call(`sessions?${query}`)).status, 400, query); // prettier-ignore
+    t.equal((await call(`sessions?${query}`)).status, 400, query); // oxfmt-ignore
   const row = page.sessions[0]!;
   t.notOk('items' in row || 'analysis' in row || 'overrides' in row, 'rows are the short form');
 });
@@ -204,7 +204,7 @@ t.test('requests out of the description, whole and broken, are answered as it sa
     { a: { b: [] } },
     'x'.repeat(5000),
   ] as const;
-  const fields = ['agent_id', 'name', 'overrides', 'dynamic_variables', 'metadata', 'timezone', 'client_timezone', 'tool_events', 'end_user_id', 'colour'] as const; // prettier-ignore
+  const fields = ['agent_id', 'name', 'overrides', 'dynamic_variables', 'metadata', 'timezone', 'client_timezone', 'tool_events', 'end_user_id', 'colour'] as const; // oxfmt-ignore
   const inner = [
     'language',
     'first_message',

@@ -55,7 +55,7 @@ const BOUNDS: readonly [field: string, good: readonly unknown[], bad: readonly u
   ['arguments', [[], Array.from({ length: 100 }, (_, nth) => ({ name: `a${nth}` })), [{ name: long(64), description: long(500) }]], [Array.from({ length: 101 }, (_, nth) => ({ name: `a${nth}` })), [{ name: 'a' }, { name: 'b' }, { name: 'a' }], [{}], [{ name: '' }], [{ name: long(65) }], [{ name: 'a', description: long(501) }], [{ name: 'a', type: 'string' }], {}, null]],
   ['headers', [[], Array(50).fill({ name: 'X-A', value: 'a' }), [{ name: long(128), value: long(4000) }], [{ name: 'X-A', value: 'tab\tand é' }], [{ name: 'X-A', value: null }], [{ name: 'X-A' }]], [Array(51).fill({ name: 'X-A', value: 'a' }), [{ name: '' }], [{ name: long(129) }], [{ name: 'X-A', value: long(4001) }], [{ name: 'X-A', kind: 'other' }], [{ name: 'X-A', has_secret: 'true' }], null]],
   ['mock_responses', [[], Array(50).fill({}), [{ name: long(120), status_code: 100, content_type: long(128), body: long(100_000) }], [{ status_code: 599 }]], [Array(51).fill({}), [{ name: long(121) }], [{ status_code: 99 }], [{ status_code: 600 }], [{ content_type: long(129) }], [{ body: long(100_001) }], [{ delay: 1 }], null]],
-]; // prettier-ignore
+]; // oxfmt-ignore
 
 t.test('every bound of the table, on both sides, at creation and change', async (t) => {
   const id = await platform.tool();
@@ -100,7 +100,7 @@ t.test('client tools have names that a client can call', async (t) => {
 });
 
 t.test('rule 9: addresses that tools may not have are 422 at `url`', async (t) => {
-  const refused = ['http://localhost/', 'http://127.0.0.1:1/', 'http://10.1.2.3/{{a}}', 'http://192.168.0.1/', 'http://[::1]/', 'http://169.254.169.254/latest', 'http://2130706433/', 'ftp://a.example/', 'file:///etc/passwd', 'https://user:secret@a.example/', 'a.example', 'https://{{host}}/', 'https://a.example:{{port}}/', '{{url}}']; // prettier-ignore
+  const refused = ['http://localhost/', 'http://127.0.0.1:1/', 'http://10.1.2.3/{{a}}', 'http://192.168.0.1/', 'http://[::1]/', 'http://169.254.169.254/latest', 'http://2130706433/', 'ftp://a.example/', 'file:///etc/passwd', 'https://user:secret@a.example/', 'a.example', 'https://{{host}}/', 'https://a.example:{{port}}/', '{{url}}']; // oxfmt-ignore
   for (const url of refused) {
     const answer = await create({ name: 'T', url });
     t.strictSame([answer.status, places(answer)], [422, ['url']], url);
@@ -109,7 +109,7 @@ t.test('rule 9: addresses that tools may not have are 422 at `url`', async (t) =
 });
 
 t.test('decision 16: headers of the connection, and what is no header, are 422 at their place', async (t) => {
-  const names = ['Host', 'connection', 'Content-Length', 'Transfer-Encoding', 'TE', 'Upgrade', 'Keep-Alive', 'X A', 'X:A', 'X\nA', 'ä']; // prettier-ignore
+  const names = ['Host', 'connection', 'Content-Length', 'Transfer-Encoding', 'TE', 'Upgrade', 'Keep-Alive', 'X A', 'X:A', 'X\nA', 'ä']; // oxfmt-ignore
   for (const name of names)
     t.strictSame(
       places(await create({ name: 'T', headers: [{ name, value: 'a' }] })),
@@ -206,7 +206,7 @@ t.test('lists of tools: summaries, search, by agent', async (t) => {
 
 t.test('another workspace’s tool does not exist', async (t) => {
   const id = await platform.tool();
-  const routes: [string, string, object?][] = [['GET', ''], ['PATCH', '', { name: 'x' }], ['DELETE', ''], ['GET', '/agents'], ['POST', '/test', {}]]; // prettier-ignore
+  const routes: [string, string, object?][] = [['GET', ''], ['PATCH', '', { name: 'x' }], ['DELETE', ''], ['GET', '/agents'], ['POST', '/test', {}]]; // oxfmt-ignore
   for (const [method, path, body] of routes) {
     const answer = await call(method, `${TOOLS}/${id}${path}`, {
       ...(body ? { body } : {}),

@@ -110,7 +110,7 @@ t.test('the list of versions, newest first, in both modes', async (t) => {
   const page = await list('page=2&page_size=2');
   t.strictSame([titles(page), page['total']], [['a'], 3]);
   t.equal((await call('GET', `${AGENTS}/${id}/versions?page_size=101`)).status, 400);
-  t.equal((await call('GET', `${AGENTS}/${id}/versions?cursor=${Buffer.from('agents:2').toString('base64url')}`)).status, 400); // prettier-ignore
+  t.equal((await call('GET', `${AGENTS}/${id}/versions?cursor=${Buffer.from('agents:2').toString('base64url')}`)).status, 400); // oxfmt-ignore
 });
 
 t.test(

@@ -161,7 +161,7 @@ for (const stack of stacks((line) => t.comment(line))) {
         const texts = [TEXT, 'second', 'third'];
         for (const text of texts) client.speak(await tones(text)).commit();
         await client.sees('committed_transcript', 3);
-        t.strictSame(client.of('committed_transcript'), texts.map((text) => ({ message_type: 'committed_transcript', text }))); // prettier-ignore
+        t.strictSame(client.of('committed_transcript'), texts.map((text) => ({ message_type: 'committed_transcript', text }))); // oxfmt-ignore
         t.equal(client.of('committed_transcript_with_timestamps').length, 0);
         client.send({ message_type: 'commit' });
         t.match(await client.sees('commit_throttled'), { error: /only 0\.00s of uncommitted audio/ });
@@ -279,7 +279,7 @@ for (const stack of stacks((line) => t.comment(line))) {
         const { code, reason } = await client.closed();
         t.equal(code, 1008, `${query} ${type}`);
         t.match(reason, cause, 'clients that see nothing else see why');
-        t.strictSame(client.frames.map(({ message_type }) => message_type), [type]); // prettier-ignore
+        t.strictSame(client.frames.map(({ message_type }) => message_type), [type]); // oxfmt-ignore
         const told = String(client.frames[0]?.['message']);
         t.ok(told.startsWith(reason) && client.frames[0]?.['error'] === told);
       }

@@ -156,7 +156,7 @@ t.test('refused on realtime STT: any commit_strategy other than manual, in band'
     const { told, ended } = listener(t, { commit_strategy });
     await until('the socket is closed', () => ended.code !== 0);
     t.equal(ended.code, 1008, commit_strategy);
-    t.strictSame(told.map(({ message_type }) => message_type), ['invalid_request']); // prettier-ignore
+    t.strictSame(told.map(({ message_type }) => message_type), ['invalid_request']); // oxfmt-ignore
   }
 });
 

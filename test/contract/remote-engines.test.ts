@@ -90,7 +90,7 @@ t.test('the request is in the words of its API', async (t) => {
     text: 'Hello.', format: 'pcm', sample_rate: RECOGNITION_RATE, reference_id: 'nova', prosody: { speed: 1.5 },
     temperature: 0.5, top_p: 0.6, repetition_penalty: 1.1,
     references: [{ audio: Buffer.from([1, 2, 3]), text: 'as said' }],
-  }); // prettier-ignore
+  }); // oxfmt-ignore
   await speakAll(native, { ...request, voice: 'default' });
   t.notOk('reference_id' in (decode(remote.asked.at(-1)!.body) as object), 'the default voice has no name');
 });

@@ -66,7 +66,7 @@ t.test('speaking models: kind, rate, voices and languages from the folder alone'
   );
   t.strictSame(piper.description.capabilities.languages, ['de']);
   t.equal(piper.description.capabilities.sampleRate, 16_000);
-  t.strictSame([...piper.speakers], [['anton', 0], ['berta', 1]]); // prettier-ignore
+  t.strictSame([...piper.speakers], [['anton', 0], ['berta', 1]]); // oxfmt-ignore
 
   const kokoro = describeSherpaTts(
     folderOf({
@@ -86,7 +86,7 @@ t.test('speaking models: kind, rate, voices and languages from the folder alone'
   t.match(kokoro.model.kokoro?.model, /int8/, 'the quantised one of two');
   t.match(kokoro.model.kokoro?.lexicon, /us-en\.txt,.*zh\.txt$/);
   const voices = kokoro.description.voices.map(({ name, languages }) => [name, ...languages]);
-  t.strictSame(voices, [['af', 'en'], ['bm', 'en'], ['zf_x', 'zh']], 'no voice without its language'); // prettier-ignore
+  t.strictSame(voices, [['af', 'en'], ['bm', 'en'], ['zf_x', 'zh']], 'no voice without its language'); // oxfmt-ignore
   t.equal(kokoro.speakers.get('zf_x'), 3, 'numbered as the model does');
 
   const matcha = {
@@ -223,7 +223,7 @@ t.test('a start with a folder that holds no model says so in one line', async (t
     [{ TTS_ENGINES: 'sherpa', SHERPA_TTS: empty }, /SHERPA_TTS: The model folder .* holds no speaking model/],
     [{ STT_ENGINES: 'sherpa' }, /The engine "sherpa" needs SHERPA_STT/],
   ] as const) {
-    const { child, stderr } = spawnGateway({ ...TONE, API_KEY: TEST_KEY, DATA_DIR: dataDir, ...env }); // prettier-ignore
+    const { child, stderr } = spawnGateway({ ...TONE, API_KEY: TEST_KEY, DATA_DIR: dataDir, ...env }); // oxfmt-ignore
     const code = await new Promise((resolve) => child.once('close', resolve));
     t.equal(code, 1);
     t.match(stderr(), line);

@@ -70,7 +70,7 @@ t.test('an answer is taken field by field', async (t) => {
   t.same(
     taken.data.map(({ name, type, value }) => [name, type, value]),
     [['order', 'text', 'A-17'], ['count', 'number', 2.5], ['happy', 'boolean', false], ['kind', 'enum', 'bread']],
-  ); // prettier-ignore
+  ); // oxfmt-ignore
   t.equal(taken.data[0]?.rationale.length, 1000);
   t.same(taken.criteriaResults, [
     { name: 'polite', result: 'success', rationale: 'Yes.' },
@@ -113,7 +113,7 @@ t.test('an answer without an object is none', async (t) => {
 });
 
 t.test('who said nothing, is asked nothing, or has no model is skipped, with the reason', async (t) => {
-  const model = { chat: () => { throw new Error('nobody asks'); } } as unknown as ChatModel; // prettier-ignore
+  const model = { chat: () => { throw new Error('nobody asks'); } } as unknown as ChatModel; // oxfmt-ignore
   const [silent, unasked] = ['The user said nothing', 'The agent asks for no analysis'];
   const off: Wanted = {
     summary: { enabled: false, prompt: null, language: 'en' },

@@ -28,7 +28,7 @@ const settled = () => new Promise<void>((resolve) => void setImmediate(() => set
 t.test('round robin over workspaces, whatever the number of their jobs', (t) => {
   t.same([...order(queueOf(place('a1'), place('a2'), place('a3'), place('b1'), place('c1'), place('b2')))], [
     'a1', 'b1', 'c1', 'a2', 'b2', 'a3',
-  ]); // prettier-ignore
+  ]); // oxfmt-ignore
   t.end();
 });
 
@@ -59,7 +59,7 @@ t.test('first piece first: it is due at once, what follows when its listener has
   const now = 1000;
   t.same([...order(queueOf(place('a-second', now + 900), place('a-first', now)), now)], [
     'a-first', 'a-second',
-  ]); // prettier-ignore
+  ]); // oxfmt-ignore
   t.same(
     [...order(queueOf(place('a-first', now), place('a-late', now - 500)), now)],
     ['a-late', 'a-first'],

@@ -35,7 +35,7 @@ t.test(
     t.strictSame(await hear(), { text: WRITTEN.ja, language: 'ja' }, 'found, and told');
     t.strictSame(await hear('xx'), { text: WRITTEN.ja, language: 'ja' }, 'a code that would end the process');
     const together = await Promise.all((['fr', 'de', undefined, 'fr'] as const).map(hear));
-    t.strictSame(together.map(({ language }) => language), ['fr', 'de', 'ja', 'fr'], 'asked at once'); // prettier-ignore
+    t.strictSame(together.map(({ language }) => language), ['fr', 'de', 'ja', 'fr'], 'asked at once'); // oxfmt-ignore
   },
 );
 

@@ -115,7 +115,7 @@ t.test('sentences in another script are spoken by whoever reads them', async (t)
     [20, 'ありがとうございます。', 'ありがとうございます。'],
     [32, 'It means thank you. Good!', 'It'],
   ]);
-  t.strictSame(pieces.map(({ offset, duration }) => [offset, duration]), [[0, 1], [1, 1], [2, 1]]); // prettier-ignore
+  t.strictSame(pieces.map(({ offset, duration }) => [offset, duration]), [[0, 1], [1, 1], [2, 1]]); // oxfmt-ignore
 });
 
 t.test('a sentence is not divided, and names are no sentences', async (t) => {
@@ -145,7 +145,7 @@ t.test('in Latin letters words change the voice where they are sure and somebody
   );
   const { pieces, said } = await say(text, {}, [...OURS, polish]);
   t.equal(said[1], 'pl: Dzień dobry, dziękuję bardzo.');
-  t.strictSame(pieces.map(({ words }) => words?.length), [1, undefined, 1], 'no times, where an engine has none'); // prettier-ignore
+  t.strictSame(pieces.map(({ words }) => words?.length), [1, undefined, 1], 'no times, where an engine has none'); // oxfmt-ignore
   t.strictSame(
     (await say(`Hallo! ${german}`)).said,
     [`de: Hallo! ${german}`],
@@ -180,7 +180,7 @@ t.test('text that arrives changes the voice as well, and fails where nobody spea
   const { said, error } = await say(
     arriving('😀', 'Here it comes. ', 'ありがとう。', 'OK. ', 'So it goes on. ', 'Привет.'),
   );
-  t.strictSame(said.filter((text) => /\p{L}{3}/u.test(text)), ['en: Here it comes.', 'ja: ありがとう。', 'en: So it goes on.']); // prettier-ignore
+  t.strictSame(said.filter((text) => /\p{L}{3}/u.test(text)), ['en: Here it comes.', 'ja: ありがとう。', 'en: So it goes on.']); // oxfmt-ignore
   t.ok(said.includes('ja: OK.'), 'a word is no sentence');
   t.match(error, { code: 'language_unavailable' });
 });

@@ -7,7 +7,7 @@ import { ConfigError, readConfig } from '../../gateway/config.js';
 import { engineRoles, reachEngines } from '../../gateway/wiring/engines.js';
 
 const speaking = (language: string): Buffer =>
-  Buffer.concat([Buffer.from([8, 7]), onnxProperties(new Map([['model_type', 'vits'], ['voice', language]]))]); // prettier-ignore
+  Buffer.concat([Buffer.from([8, 7]), onnxProperties(new Map([['model_type', 'vits'], ['voice', language]]))]); // oxfmt-ignore
 
 const voice = (language: string) => ({ 'model.onnx': speaking(language), 'tokens.txt': '_ 0\n' });
 const pair = { audio: { sample_rate: 16_000 }, espeak: { voice: 'fr' }, phoneme_id_map: { _: [0] } };
@@ -48,7 +48,7 @@ t.test('models that were added are used without a setting, the first that was ad
     stranger: { 'readme.txt': '' },
   });
   const { models, ttsEngines, sttEngines } = read();
-  t.strictSame([names(models.tts), names(models.stt)], [['zoe', 'anna'], ['ear']]); // prettier-ignore
+  t.strictSame([names(models.tts), names(models.stt)], [['zoe', 'anna'], ['ear']]); // oxfmt-ignore
   t.strictSame([ttsEngines[0], sttEngines], ['sherpa', ['sherpa', 'moonshine']]);
   t.strictSame(read({ TTS_ENGINES: 'flite' }).ttsEngines, ['flite'], 'who lists engines, lists all');
   t.strictSame(names(read({ SHERPA_TTS: `anna, ${folder}` }).models.tts), ['anna', path.basename(folder)]);
@@ -59,13 +59,13 @@ t.test('each model is an engine of its own; a folder of pairs holds as many', as
   const { folder, read } = configured(
     t,
     { anna: { ...voice('de'), ...told('tts', '2026-03-02', ['de', 'nl']) } },
-    { pairs: { 'a.onnx': Buffer.from([8, 7]), 'a.onnx.json': JSON.stringify(pair), 'b.onnx': Buffer.from([8, 7]), 'b.onnx.json': JSON.stringify(pair) } }, // prettier-ignore
+    { pairs: { 'a.onnx': Buffer.from([8, 7]), 'a.onnx.json': JSON.stringify(pair), 'b.onnx': Buffer.from([8, 7]), 'b.onnx.json': JSON.stringify(pair) } }, // oxfmt-ignore
   );
   const config = read({ SHERPA_TTS: `${folder}/pairs,anna`, STT_ENGINES: 'tone' });
   const { speakers } = reachEngines(config, () => ({ async *run() {} }));
   t.match(
     speakers.map(({ name, capabilities }) => [name, ...capabilities.languages]),
-    [['sherpa/a', 'fr'], ['sherpa/b', 'fr'], ['sherpa/anna', 'de', 'nl'], ['flite', 'en']], // prettier-ignore
+    [['sherpa/a', 'fr'], ['sherpa/b', 'fr'], ['sherpa/anna', 'de', 'nl'], ['flite', 'en']], // oxfmt-ignore
   );
 });
 

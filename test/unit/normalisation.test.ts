@@ -26,7 +26,7 @@ const SPOKEN: Readonly<Record<string, readonly (readonly [written: string, said:
   ],
   es: [['Son 12,50 € el 3/4/2026 a las 17:45.', 'Son doce euros con cincuenta céntimos el tres de abril de dos mil veintiséis a las diecisiete y cuarenta y cinco.']],
   fr: [['Mme Petit paie 1.234,50€ le 1/5/2026 à 17h45.', 'Madame Petit paie mille deux cent trente-quatre euros et cinquante centimes le premier mai deux mille vingt-six à dix-sept heures quarante-cinq.']],
-}; // prettier-ignore
+}; // oxfmt-ignore
 
 for (const [language, rows] of Object.entries(SPOKEN)) {
   t.test(`${language}: what is written is said in words, and what engines read well stays`, async (t) => {
@@ -45,7 +45,7 @@ t.test('the times of words are those of the text as it was sent', async (t) => {
     const voice = engine.voices[0]!.name;
     const request = { text: SENTENCE, voice, language: 'en', speed: 1, timing: true };
     const { words, samples } = await speakAll(engine, request);
-    t.strictSame(words.map(({ text }) => text), SENTENCE.split(' '), engine.name); // prettier-ignore
+    t.strictSame(words.map(({ text }) => text), SENTENCE.split(' '), engine.name); // oxfmt-ignore
     const seconds = samples.length / engine.capabilities.sampleRate;
     const long = words.filter(({ start, end }) => end - start > 0.8).map(({ text }) => text);
     t.strictSame(long, ['$12.50', '3/4/2026'], 'what is said in several words takes its time');
@@ -69,5 +69,5 @@ t.test('languages without a grammar, and hostile texts, come through', async (t)
     '@'.repeat(9999),
     'a.'.repeat(9999),
   ];
-  for (const text of hostile) t.equal(spokenText(text, 'en'), text); // prettier-ignore
+  for (const text of hostile) t.equal(spokenText(text, 'en'), text); // oxfmt-ignore
 });

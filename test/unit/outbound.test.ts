@@ -37,7 +37,7 @@ const ATTACKS = [
   'http://[fe80::1]/', 'http://[fe80::1%25eth0]/', 'http://[fec0::1]/', 'http://[fc00::1]/', 'http://[fd00:ec2::254]/', 'http://[fd20:ce::254]/',
   'http://[ff02::1]/', 'http://[100::1]/', 'http://[2001:db8::1]/', 'http://[3fff::1]/', 'http://[5f00::1]/', 'http://[4000::1]/',
   'http://[2606:4700::5efe:7f00:1]/', 'http://[2606:4700::200:5efe:a9fe:a9fe]/',
-]; // prettier-ignore
+]; // oxfmt-ignore
 
 const FINE = [
   'https://example.com', 'http://example.com:8080/a?b=c#d', 'https://example.com./x', 'HTTPS://EXAMPLE.COM/', 'https://bücher.example/',
@@ -45,7 +45,7 @@ const FINE = [
   'http://100.128.0.1/', 'http://192.169.0.1/', 'http://169.253.255.255/', 'http://11.0.0.1/', 'http://128.0.0.1/', 'http://223.255.255.255/',
   'http://[2606:4700:4700::1111]/', 'https://example.com/a@b', 'https://example.com/?q=user:pw@host', 'https://localhost.example.com/',
   'https://internal.example.com/', 'https://mylocal.com/',
-]; // prettier-ignore
+]; // oxfmt-ignore
 
 t.test('every attack is refused as written', async (t) => {
   const { checkUrl } = outbound();
@@ -76,7 +76,7 @@ t.test('OUTBOUND_ALLOW opens what it names, on the port that it names (decision 
     ['[::1]:80', ['http://[::1]/'], ['http://[::1]:81/', 'http://[::2]/']],
     ['::1', ['http://[::1]/', 'http://[::1]:81/'], ['http://[::2]/']],
     ['[fd00::/8]', ['http://[fd12::1]/'], ['http://[fc00::1]/']],
-  ]; // prettier-ignore
+  ]; // oxfmt-ignore
   for (const [allow, open, closed] of cases) {
     const { checkUrl } = outbound(allow);
     for (const url of open) t.equal(checkUrl(url), undefined, `${allow} opens ${url}`);
@@ -90,7 +90,7 @@ t.test('nothing opens a metadata service (decision 8)', async (t) => {
   for (const host of [
     '169.254.169.254', '0xa9fea9fe', '[::ffff:169.254.169.254]', '[64:ff9b::a9fe:a9fe]', '[2002:a9fe:a9fe::]',
     '[fd00:ec2::254]', '100.100.100.200', '168.63.129.16', '169.254.170.2', '[fe80::5efe:a9fe:a9fe]',
-  ]) t.match(checkUrl(`http://${host}/`), /metadata/, host); // prettier-ignore
+  ]) t.match(checkUrl(`http://${host}/`), /metadata/, host); // oxfmt-ignore
 });
 
 t.test('a wrong entry of OUTBOUND_ALLOW is named', async (t) => {
@@ -105,7 +105,7 @@ t.test('a wrong entry of OUTBOUND_ALLOW is named', async (t) => {
     '[::1',
     '*',
   ]) {
-    t.throws(() => parseAllowed([entry]), { message: new RegExp(`OUTBOUND_ALLOW: "${entry.replace(/[[*.]/g, '\\$&')}"`) }, entry); // prettier-ignore
+    t.throws(() => parseAllowed([entry]), { message: new RegExp(`OUTBOUND_ALLOW: "${entry.replace(/[[*.]/g, '\\$&')}"`) }, entry); // oxfmt-ignore
   }
 });
 

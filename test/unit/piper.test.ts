@@ -38,7 +38,7 @@ t.test('a pair is described by its JSON file, and prepared in a copy', async (t)
   const { description, speakers, model } = describeSherpaTts(folder);
   t.strictSame(description.capabilities.languages, ['de']);
   t.equal(description.capabilities.sampleRate, 16_000);
-  t.strictSame([...speakers], [['anton', 0], ['berta', 1]]); // prettier-ignore
+  t.strictSame([...speakers], [['anton', 0], ['berta', 1]]); // oxfmt-ignore
   t.equal(fs.existsSync(path.join(models, 'prepared')), false, 'nothing is made to describe it');
 
   await folder.prepare();

@@ -204,11 +204,11 @@ t.test('in process', async (t) => {
         }),
       );
     },
-    // eslint-disable-next-line require-yield
+    // oxlint-disable-next-line require-yield
     async *fail() {
       throw new Error('secret');
     },
-    // eslint-disable-next-line require-yield
+    // oxlint-disable-next-line require-yield
     async *refuse() {
       throw new ServiceError('voice_not_found');
     },

@@ -33,7 +33,7 @@ t.test('a member is cut out to the letter', async (t) => {
 
 t.test('there may be none', async (t) => {
   for (const text of ['{}', ' { } ', '[{"metadata":1}]', '["metadata",1]', '"metadata"', '1', 'null', '{"Metadata":1,"a":{"metadata":2}}'])
-    t.equal(member(text), undefined, text); // prettier-ignore
+    t.equal(member(text), undefined, text); // oxfmt-ignore
 });
 
 /** JSON as some client may write it. */

@@ -97,7 +97,7 @@ t.test('a file goes to the transcriber in one piece, raw audio with its rate', a
   for (const byte of [1, 2]) send('input_audio_buffer.append', { audio: base64(byte) });
   send('input_audio_buffer.commit');
   await turn();
-  t.strictSame([...(transcription.jobs[0]?.request.audio as Uint8Array)], [1, 2]);
+  t.strictSame(Array.from(transcription.jobs[0]?.request.audio as Uint8Array), [1, 2]);
   send('session.update', {
     session: {
       audio: { input: { format: { type: 'audio/pcm', rate: 8000 }, transcription: { language: 'de' } } },

@@ -100,14 +100,14 @@ t.test('moments of a filter', async (t) => {
   ];
   for (const [text, moment] of fine) t.equal(at(text), moment, text);
   for (const text of ['', 'now', '1735689600', '2026-13-01', '2026-01-32', '2026-01-02T25:00:00Z', '26-01-02', '2026-01-02T', '+002026-01-02'])
-    t.throws(() => at(text), { code: 'invalid_request' } as never, text); // prettier-ignore
+    t.throws(() => at(text), { code: 'invalid_request' } as never, text); // oxfmt-ignore
 });
 
 t.test('timezones are names of the IANA', async (t) => {
   for (const name of ['UTC', 'Europe/Berlin', 'Asia/Kolkata', 'America/Argentina/Buenos_Aires', 'Etc/GMT+5', 'europe/berlin'])
-    t.ok(isTimezone(name), name); // prettier-ignore
+    t.ok(isTimezone(name), name); // oxfmt-ignore
   for (const name of ['', '+01:00', '-05:00', 'Mars/Olympus', 'Europe/', '../etc/passwd', 'UTC+1', ' UTC'])
-    t.notOk(isTimezone(name), name); // prettier-ignore
+    t.notOk(isTimezone(name), name); // oxfmt-ignore
 });
 
 t.test('a call has no cap of 3600 s on its sockets, and small frames (decisions 5, 9)', async (t) => {
@@ -120,7 +120,7 @@ t.test('a call has no cap of 3600 s on its sockets, and small frames (decisions 
     relay: {} as never,
     ...{ nodeId: '', agents: {} as never, held: { holds: true }, clock: systemClock, log: silentLog },
   });
-  t.same(sockets.map(({ path }) => path), ['/rtc/v1', '/rtc']); // prettier-ignore
+  t.same(sockets.map(({ path }) => path), ['/rtc/v1', '/rtc']); // oxfmt-ignore
   const request = { query: new URLSearchParams({ access_token: 'x' }), headers: new Map() } as never;
   for (const { upgrade } of sockets)
     t.match(await upgrade(request), { connectionMs: null, maxFrameBytes: LIMITS.socket.rtcFrameBytes });

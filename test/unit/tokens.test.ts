@@ -64,7 +64,7 @@ t.test('no text of the allowed length is slow', { timeout: 30_000 }, async (t) =
   const length = LIMITS.agent.systemPromptLength;
   const random = seeded(3);
   const letters = Array.from({ length }, () => String.fromCharCode(97 + Math.floor(random() * 26))).join('');
-  const hostile = ['a'.repeat(length), letters, 'ab'.repeat(length / 2), '漢'.repeat(length), ' '.repeat(length), 'A'.repeat(length), '\u0301'.repeat(length), '🎉'.repeat(length / 2)]; // prettier-ignore
+  const hostile = ['a'.repeat(length), letters, 'ab'.repeat(length / 2), '漢'.repeat(length), ' '.repeat(length), 'A'.repeat(length), '\u0301'.repeat(length), '🎉'.repeat(length / 2)]; // oxfmt-ignore
   for (const text of hostile) t.ok(counter.count(text) > 0);
 });
 

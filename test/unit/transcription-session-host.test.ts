@@ -179,7 +179,7 @@ t.test('commits that wait are bounded in number', async (t) => {
   t.equal(frames.length, 2, 'the others wait for their turn');
   jobs.at(-1)!.hear({});
   await turn();
-  t.equal(count(frames.map(({ message_type }) => message_type), 'commit_throttled'), 1024); // prettier-ignore
+  t.equal(count(frames.map(({ message_type }) => message_type), 'commit_throttled'), 1024); // oxfmt-ignore
 });
 
 t.test('guesses: only with new audio, one at a time, none while a commit is unanswered', async (t) => {
@@ -342,7 +342,7 @@ t.test('fuzzed frames never throw, and only what is told changes anything', asyn
     'committed_transcript',
     'partial_transcript',
   ];
-  t.strictSame(session.types().filter((type) => !known.includes(String(type))), []); // prettier-ignore
+  t.strictSame(session.types().filter((type) => !known.includes(String(type))), []); // oxfmt-ignore
   t.ok(count(session.types(), 'input_error') > 1000);
   t.equal(session.closes.length, 0);
 });

@@ -205,7 +205,7 @@ for (const seed of [1, 7, 42, 1234, 99_999]) {
         () => random() < 0.02 && session.send({ type: 'fault', fault: fatal }),
         () => random() < 0.02 && session.send({ type: 'gone' }),
         () => random() < 0.02 && session.clock.advance(LIMITS.socket.connectionMs * random()),
-      ])(); // prettier-ignore
+      ])(); // oxfmt-ignore
       if (session.problems.length > 0) {
         t.fail(`step ${step}: ${session.problems.join(', ')}`);
         break;
@@ -237,7 +237,7 @@ t.test('a guess covers what may still change, so that the work stays linear', (t
     covered += seconds;
     const from = at - seconds;
     const heard = words.filter(([, start]) => start >= from - 0.01);
-    return { seconds, text: tail.add(heard.map(([text, start, end]) => ({ text, start: start - from, end: end - from }))) }; // prettier-ignore
+    return { seconds, text: tail.add(heard.map(([text, start, end]) => ({ text, start: start - from, end: end - from }))) }; // oxfmt-ignore
   };
   t.notOk(tail.isDue(0.69 * rate * 2));
   t.ok(tail.isDue(0.7 * rate * 2));
@@ -247,7 +247,7 @@ t.test('a guess covers what may still change, so that the work stays linear', (t
   t.same(guess(8, [['one two', 5, 7.5]]), { seconds: 3, text: 'one two' }, 'a segment that goes on');
   t.same(guess(9, [['one two', 5, 7.5]]), { seconds: 4, text: 'one two' });
   t.same(guess(10, []), { seconds: 2, text: 'one two' }, 'one that is over');
-  t.same(guess(12, [['three', 10, 10.5], ['four', 11, 12]]), { seconds: 3, text: 'one two three four' }); // prettier-ignore
+  t.same(guess(12, [['three', 10, 10.5], ['four', 11, 12]]), { seconds: 3, text: 'one two three four' }); // oxfmt-ignore
   t.same(guess(33, [['four goes on', 11, 33]]), { seconds: 22, text: 'one two three four goes on' });
   t.same(guess(34, []), { seconds: 1, text: 'one two three four goes on' }, 'one that never ends is cut');
   tail.reset();
@@ -355,7 +355,7 @@ t.test('frames are taken in every spelling; the others are told as input_error',
     chunk({ audio_base_64: 7 }), chunk({ audio_base_64: ['AAAA'] }),
     chunk({ sample_rate: 8000 }), chunk({ sample_rate: [8000] }), chunk({ commit: 'perhaps' }),
     deep, chunk({ junk: deep }).replace(/"\[/, '[').replace(/\]"/, ']'), Uint8Array.of(1, 2),
-  ]; // prettier-ignore
+  ]; // oxfmt-ignore
   for (const data of wrong) {
     const fault = faultIn(data);
     t.match(fault, { type: 'input_error', message: String }, String(data).slice(0, 60));

@@ -46,4 +46,6 @@ export interface Progress {
 }
 
 export type FromGenerator =
-  { readonly progress: Progress } | { readonly outcome: Outcome } | { readonly error: string };
+  | { readonly progress: Progress }
+  | { readonly outcome: Outcome }
+  | { readonly error: string };

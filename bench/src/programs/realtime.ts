@@ -17,7 +17,8 @@ export interface AppendTask {
 }
 
 export type RealtimeTask =
-  { readonly open: SocketAddress & { readonly sockets: number } } | { readonly append: AppendTask };
+  | { readonly open: SocketAddress & { readonly sockets: number } }
+  | { readonly append: AppendTask };
 
 export const APPENDS_A_SECOND = 50;
 const RATE = 24_000;

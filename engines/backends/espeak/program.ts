@@ -27,9 +27,9 @@ export type EspeakProgram = (text: string, settings: VoiceSettings) => Utterance
 type Curve = readonly (readonly [speed: number, rate: number])[];
 
 /** Words a minute for a speed, measured: 175 is its own pace, and faster is less than proportional. */
-const RATES: Curve = [[0.5, 82], [0.6, 102], [0.8, 140], [1, 175], [1.25, 219], [1.5, 270], [1.75, 325], [2, 375]]; // prettier-ignore
+const RATES: Curve = [[0.5, 82], [0.6, 102], [0.8, 140], [1, 175], [1.25, 219], [1.5, 270], [1.75, 325], [2, 375]]; // oxfmt-ignore
 /** Mandarin has fewer pauses to keep. */
-const MANDARIN_RATES: Curve = [[0.5, 92], [0.6, 112], [0.8, 143], [1, 175], [1.25, 211], [1.5, 244], [1.75, 274], [2, 300]]; // prettier-ignore
+const MANDARIN_RATES: Curve = [[0.5, 92], [0.6, 112], [0.8, 143], [1, 175], [1.25, 211], [1.5, 244], [1.75, 274], [2, 300]]; // oxfmt-ignore
 
 /** Words a minute, between the points of the curve on a straight line. */
 export function rateFor({ voice, speed }: VoiceSettings): number {

@@ -13,12 +13,12 @@ export interface SpokenWord {
 
 const LETTERS: Readonly<Record<string, string>> = {
   ß: 'ss', æ: 'ae', Æ: 'Ae', œ: 'oe', Œ: 'Oe', ø: 'o', Ø: 'O', đ: 'd', Đ: 'D', ł: 'l', Ł: 'L', þ: 'th', ð: 'th', ı: 'i',
-}; // prettier-ignore
+}; // oxfmt-ignore
 const SYMBOLS: Readonly<Record<string, string>> = {
   '’': "'", '‘': "'", 'ʼ': "'", '–': ', ', '—': ', ', '⁄': '/',
   '&': ' and ', '@': ' at ', '+': ' plus ', '=': ' equals ', '×': ' times ', '÷': ' divided by ',
   '€': ' euros ', '£': ' pounds ', '¥': ' yen ', '¢': ' cents ', '°': ' degrees ', '©': ' copyright ', '™': ' trademark ',
-}; // prettier-ignore
+}; // oxfmt-ignore
 
 const TRANSLATED = new RegExp(`[${Object.keys({ ...LETTERS, ...SYMBOLS }).join('')}]`, 'gu');
 const MARKS = /\p{M}/gu;

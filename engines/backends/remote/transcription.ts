@@ -64,7 +64,7 @@ const spansOf = (list: unknown): SttWord[] =>
   Array.isArray(list) ? list.flatMap((item) => spanOf((item ?? {}) as RemoteWord)) : [];
 
 const NAMES = new Intl.DisplayNames('en', { type: 'language' });
-const CODES = new Map(LANGUAGE_CODES.flatMap((code) => [[code, code], [NAMES.of(code)?.toLowerCase(), code]])); // prettier-ignore
+const CODES = new Map(LANGUAGE_CODES.flatMap((code) => [[code, code], [NAMES.of(code)?.toLowerCase(), code]])); // oxfmt-ignore
 
 /** The language that a service heard, which some write as a code and some in English. */
 function languageIn({ language_code: code, language: name }: RemoteTranscript) {

@@ -17,7 +17,7 @@ import { describeSherpaTts } from './tts-kinds.js';
 const CHUNKS_PER_SECOND = 10;
 
 /** Control characters and lone surrogates are nothing to a model, and its C strings end at a zero. */
-// eslint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex
 const UNSPEAKABLE = /[\u0000-\u001f\u007f\p{Cs}]+/gu;
 
 async function generate(

@@ -14,7 +14,11 @@ const FAILED = 500;
 export const VOICE_LIST = 'GET /v1/audio/voices';
 
 export type ErrorType =
-  'authentication_error' | 'rate_limit_error' | 'provider_error' | 'server_error' | 'invalid_request_error';
+  | 'authentication_error'
+  | 'rate_limit_error'
+  | 'provider_error'
+  | 'server_error'
+  | 'invalid_request_error';
 
 export function errorType(error: ServiceError): ErrorType {
   if (error.code === 'missing_key') return 'authentication_error';
