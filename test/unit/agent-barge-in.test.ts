@@ -6,26 +6,13 @@ import t from 'tap';
 import type { AgentEffect } from '../../actors/agent/events.js';
 import type { AgentSettings, Sensitivity } from '../../actors/agent/settings.js';
 import { TIMES } from '../../actors/agent/times.js';
-import { Scene, type SceneOptions } from '../fixtures/scene.js';
+import { answering, effectsOf, LONG, Scene } from '../fixtures/scene.js';
 
 const SENSITIVITIES = ['low', 'balanced', 'high'] as const satisfies Sensitivity[];
-const LONG = 'one two three four five six seven eight nine ten eleven twelve';
-
-/** A scene in which the agent has begun a long answer. */
-function answering(settings: Partial<AgentSettings> = {}, options: SceneOptions = {}): Scene {
-  const scene = new Scene(settings, { reply: LONG, ...options });
-  return scene.say('Please count to twelve.').untilAgentSpeaks().pause(1000);
-}
 
 const jobOf = (scene: Scene): number => scene.actor.getSnapshot().context.job;
 const isCancelled = (effects: readonly AgentEffect[]): boolean =>
   effects.some(({ type }) => type === 'cancel');
-
-const effectsOf = (scene: Scene): AgentEffect[] => {
-  const effects: AgentEffect[] = [];
-  scene.actor.on('*', (effect) => effects.push(effect));
-  return effects;
-};
 
 t.test('the agent is held with the first sound of the user, but at low', async (t) => {
   for (const sensitivity of SENSITIVITIES) {

@@ -3,24 +3,17 @@
  * sensitivity, and what users of voice agents complain of (docs/contract/transport.md).
  */
 import t from 'tap';
-import { REENGAGE_MS, TIMES } from '../../actors/agent/times.js';
+import { TIMES } from '../../actors/agent/times.js';
 import type { AgentEffect } from '../../actors/agent/events.js';
 import type { AgentSettings, Sensitivity } from '../../actors/agent/settings.js';
 import { ENDPOINTING_MS } from '../../actors/agent/turns/endpointing.js';
-import { Scene } from '../fixtures/scene.js';
+import { answering, LONG, Scene } from '../fixtures/scene.js';
 
 const SENSITIVITIES = ['low', 'balanced', 'high'] as const satisfies Sensitivity[];
-const LONG = 'one two three four five six seven eight nine ten eleven twelve';
-
-/** A scene in which the agent has begun a long answer. */
-function answering(sensitivity: Sensitivity, settings = {}) {
-  const scene = new Scene({ sensitivity, ...settings }, { reply: LONG });
-  return scene.say('Please count to twelve.').untilAgentSpeaks().pause(700);
-}
 
 t.test('overlap: the user interrupts the agent', async (t) => {
   for (const sensitivity of SENSITIVITIES) {
-    const scene = answering(sensitivity).say('No wait, please count backwards instead.').pause(8000);
+    const scene = answering({ sensitivity }).say('No wait, please count backwards instead.').pause(8000);
     t.match(scene.told[1], /^agent: one two/, `${sensitivity}: the record keeps what was heard`);
     t.not(scene.told[1], `agent: ${LONG}`, `${sensitivity}: the agent yields`);
     t.same(
@@ -34,7 +27,7 @@ t.test('overlap: the user interrupts the agent', async (t) => {
 t.test('overlap: the user agrees while the agent speaks (backchannel)', async (t) => {
   const expected: Record<Sensitivity, boolean> = { low: true, balanced: true, high: false };
   for (const sensitivity of SENSITIVITIES) {
-    const scene = answering(sensitivity).say('mm-hm', 350).pause(8000);
+    const scene = answering({ sensitivity }).say('mm-hm', 350).pause(8000);
     t.equal(scene.told[1] === `agent: ${LONG}`, expected[sensitivity], sensitivity);
     const kept = expected[sensitivity] ? 'user (agrees): mm-hm' : 'user: mm-hm';
     t.equal(scene.told[2], kept, `${sensitivity}: it is kept, and marked where it has no answer`);
@@ -50,7 +43,7 @@ t.test('overlap: the user talks to somebody else', async (t) => {
   // Nothing tells whom words are meant for: a short aside is spared at `low` alone, and answered later.
   const aside = 'In a minute.';
   for (const sensitivity of SENSITIVITIES) {
-    const scene = answering(sensitivity).say(aside, 900).pause(12_000);
+    const scene = answering({ sensitivity }).say(aside, 900).pause(12_000);
     const first = scene.told.find((line) => line.startsWith('agent'));
     t.equal(first === `agent: ${LONG}`, sensitivity === 'low', sensitivity);
     t.ok(scene.told.includes(`user: ${aside}`), `${sensitivity}: the words are kept`);
@@ -60,21 +53,21 @@ t.test('overlap: the user talks to somebody else', async (t) => {
 
 t.test('overlap: speech in the background, without words that can be made out', async (t) => {
   for (const sensitivity of SENSITIVITIES) {
-    const scene = answering(sensitivity).say('', 2500).pause(8000);
+    const scene = answering({ sensitivity }).say('', 2500).pause(8000);
     t.same(scene.told, ['user: Please count to twelve.', `agent: ${LONG}`], sensitivity);
   }
 });
 
 t.test('a cough does not silence the agent', async (t) => {
   for (const sensitivity of SENSITIVITIES) {
-    const scene = answering(sensitivity).say('', 280).pause(8000);
+    const scene = answering({ sensitivity }).say('', 280).pause(8000);
     t.equal(scene.told[1], `agent: ${LONG}`, `${sensitivity}: all of it is heard`);
     t.equal(scene.silences.length, sensitivity === 'low' ? 0 : 1, `${sensitivity}: hesitates`);
   }
 });
 
 t.test('a false interruption resumes where it stopped', async (t) => {
-  const scene = answering('high').say('', 900);
+  const scene = answering({ sensitivity: 'high' }).say('', 900);
   t.notOk(scene.agentSpeaks, 'held while the sound lasts');
   scene.untilAgentSpeaks().pause(8000);
   t.equal(scene.told[1], `agent: ${LONG}`);
@@ -112,14 +105,16 @@ t.test('a microphone muted in mid-sentence counts as silence and ends the turn',
 });
 
 t.test('an agent that may not be interrupted finishes, and answers then', async (t) => {
-  const scene = answering('high', { interruptible: false }).say('Stop please stop now.').pause(12_000);
+  const scene = answering({ sensitivity: 'high', interruptible: false })
+    .say('Stop please stop now.')
+    .pause(12_000);
   t.same(scene.told.slice(1, 3), [`agent: ${LONG}`, 'user: Stop please stop now.']);
   t.match(scene.told[3], /^agent: /);
   t.same(scene.silences, []);
 });
 
 t.test('a question that waits for the end of an answer is asked once, whatever comes between', async (t) => {
-  const waiting = () => answering('low').say('In a minute.', 900).pause(1500);
+  const waiting = () => answering({ sensitivity: 'low' }).say('In a minute.', 900).pause(1200);
   const typed = waiting();
   typed.actor.send({ type: 'typed', text: 'shorter', aloud: true });
   typed.pause(12_000);
@@ -131,7 +126,7 @@ t.test('a question that waits for the end of an answer is asked once, whatever c
 });
 
 t.test('a sound without words holds the agent for a minute, and then is noise', async (t) => {
-  const scene = answering('high')
+  const scene = answering({ sensitivity: 'high' })
     .voice(true)
     .pause(TIMES.noiseMs - 100);
   t.notOk(scene.agentSpeaks, 'it does not talk over what may be the user');
@@ -141,7 +136,7 @@ t.test('a sound without words holds the agent for a minute, and then is noise', 
 });
 
 t.test('an agent that ends while it is held leaves nothing held', async (t) => {
-  const scene = answering('high');
+  const scene = answering({ sensitivity: 'high' });
   const effects: string[] = [];
   scene.actor.on('*', ({ type }) => effects.push(type));
   scene.voice(true);
@@ -166,7 +161,7 @@ t.test('an agent does not begin over a user who is speaking', async (t) => {
 });
 
 t.test('the client interrupts, whatever the sensitivity', async (t) => {
-  const scene = answering('low');
+  const scene = answering({ sensitivity: 'low' });
   scene.actor.send({ type: 'interrupt' });
   t.notOk(scene.agentSpeaks);
   t.match(scene.pause(3000).told[1], /^agent: one two/);
@@ -213,125 +208,6 @@ t.test('an answer in writing that fails is excused in writing', async (t) => {
   );
 });
 
-t.test('a sound of the user puts the re-engagement off', async (t) => {
-  const scene = new Scene({ reengage: true });
-  for (let times = 0; times < 5; times += 1) scene.pause(REENGAGE_MS[0] - 2000).say('', 400);
-  t.same(scene.told, []);
-});
-
-t.test('silence: the agent speaks up again and again where it may, and never where it may not', async (t) => {
-  const [first, second, third, last] = REENGAGE_MS as [number, number, number, number];
-  const scene = new Scene({ reengage: true, maxDurationMs: 3_600_000 }, { reply: 'There?' });
-  const prompts = (): number => scene.told.length;
-  for (const [times, silence] of [first, second, third, last, last].entries()) {
-    scene.pause(silence - 100);
-    t.equal(prompts(), times, `not before ${silence} ms`);
-    // Thinking and the word itself take half a second.
-    scene.pause(600);
-    t.equal(prompts(), times + 1, `prompt ${times + 1}`);
-  }
-  t.same(new Scene({ reengage: false, hangsUp: true }).pause(200_000).told, []);
-});
-
-/** Enough silence for every prompt, each with the time it takes to say it. */
-const ALL_PROMPTS = REENGAGE_MS.reduce((sum, ms) => sum + ms + 600, 0);
-
-t.test('silence: an agent that may hang up says goodbye in the end', async (t) => {
-  const scene = new Scene({ reengage: true, hangsUp: true }, { reply: 'Hello' }).pause(ALL_PROMPTS);
-  t.same(scene.told, ['agent: Hello', 'agent: Hello', 'agent: Hello', 'agent: Hello', 'end: agent_hangup']);
-});
-
-t.test('silence: whoever answers a prompt begins the silence anew', async (t) => {
-  const scene = new Scene({ reengage: true, hangsUp: true }, { reply: 'Hello' });
-  scene
-    .pause(ALL_PROMPTS - 30_000)
-    .say('I am still looking.')
-    .pause(5000);
-  t.equal(scene.told.at(-2), 'user: I am still looking.');
-  scene.pause(ALL_PROMPTS - 30_000);
-  t.notOk(
-    scene.told.some((line) => line.startsWith('end')),
-    'all prompts are ahead again',
-  );
-});
-
-t.test('silence: a user who speaks before the goodbye is heard stays', async (t) => {
-  const scene = new Scene({ reengage: true, hangsUp: true }, { reply: 'Hello', thinkMs: 3000 });
-  scene
-    .pause(REENGAGE_MS.reduce((sum, ms) => sum + ms, 0) + 3 * 3300 + 1000)
-    .say('I am back.')
-    .pause(20_000);
-  t.same(scene.told.slice(3, 5), ['user: I am back.', 'agent: Hello']);
-  t.notOk(scene.told.includes('end: agent_hangup'));
-});
-
-t.test('activity of the user puts the re-engagement off', async (t) => {
-  const scene = new Scene({ reengage: true });
-  for (let times = 0; times < 5; times += 1) {
-    scene.pause(REENGAGE_MS[0] - 1000);
-    scene.actor.send({ type: 'activity' });
-  }
-  t.same(scene.told, []);
-});
-
-t.test('hang-up in mid-word: nothing follows', async (t) => {
-  const scene = answering('balanced');
-  scene.actor.send({ type: 'left' });
-  t.equal(scene.told.at(-1), 'end: user_hangup');
-  const { length } = scene.told;
-  t.equal(scene.pause(60_000).told.length, length);
-  t.equal(scene.clock.pending, 0, 'no timer is left');
-});
-
-t.test('the agent hangs up when its last words have been heard', async (t) => {
-  const scene = new Scene({}, { hangsUp: true, reply: 'Good bye' }).say('That is all.').pause(6000);
-  t.same(scene.told, ['user: That is all.', 'agent: Good bye', 'end: agent_hangup']);
-});
-
-t.test('the longest duration ends the call', async (t) => {
-  const scene = new Scene({ maxDurationMs: 40_000 }).pause(40_010);
-  t.same(scene.told, ['end: conversation_timeout'], 'a short one without a warning');
-});
-
-t.test('the longest duration: the user is warned before it ends', async (t) => {
-  const scene = new Scene({ maxDurationMs: 120_000 }).pause(120_000 - TIMES.warnMs - 100);
-  t.same(scene.told, []);
-  t.same(scene.pause(3000).told, ['agent: Half a minute left.']);
-  t.same(scene.pause(TIMES.warnMs).told, ['agent: Half a minute left.', 'end: conversation_timeout'], 'once');
-});
-
-t.test('the longest duration: the warning waits until nobody speaks', async (t) => {
-  const scene = new Scene({ maxDurationMs: 120_000 }).pause(120_000 - TIMES.warnMs - 1000);
-  scene.say('How long may I talk with you today?').pause(8000);
-  t.same(scene.told, [
-    'user: How long may I talk with you today?',
-    'agent: one two three four five six',
-    'agent: Half a minute left.',
-  ]);
-});
-
-t.test('the longest duration: the agent finishes its sentence, and the call ends with it', async (t) => {
-  const scene = new Scene({ maxDurationMs: 60_000 }, { reply: LONG });
-  scene
-    .pause(60_000 - TIMES.lastWordsMs - 3000)
-    .say('Please count.')
-    .pause(10_000);
-  // Sentences of the simulated agent are two words long.
-  t.match(scene.told.at(-2), /^agent: one two( three four)?( five six)?$/);
-  t.equal(scene.told.at(-1), 'end: conversation_timeout');
-  t.ok(scene.clock.now() < 62_000);
-});
-
-t.test('the longest duration is never exceeded, whatever the agent says', async (t) => {
-  const scene = new Scene({ maxDurationMs: 60_000 }, { reply: LONG, msPerWord: 5000 });
-  scene
-    .pause(50_000)
-    .say('Please count slowly.')
-    .pause(60_000 - scene.clock.now() - 10);
-  t.notOk(scene.told.some((line) => line.startsWith('end')));
-  t.equal(scene.pause(20).told.at(-1), 'end: conversation_timeout');
-});
-
 t.test('a first message: none, fixed, or made by the model', async (t) => {
   t.same(new Scene({ opening: { mode: 'off' } }).pause(5000).told, []);
   t.same(new Scene({ opening: { mode: 'fixed', text: 'Hi there' } }).pause(5000).told, ['agent: Hi there']);
@@ -341,7 +217,7 @@ t.test('a first message: none, fixed, or made by the model', async (t) => {
 });
 
 t.test('a typed message is a turn at once, and silences the agent', async (t) => {
-  const scene = answering('low');
+  const scene = answering({ sensitivity: 'low' });
   scene.actor.send({ type: 'typed', text: 'shorter', aloud: true });
   scene.pause(8000);
   t.match(scene.told[1], /^agent: one two/);

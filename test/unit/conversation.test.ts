@@ -1,11 +1,9 @@
 /**
- * The parts of a conversation, without its call: words that were heard, the user's transcript, what the model is told,
- * messages of clients and arguments of tools (gateway/conversations).
+ * The parts of a conversation, without its call: words that were heard, what the model is told, messages of clients and
+ * arguments of tools (gateway/conversations).
  */
-import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
-import { silentLog } from '../../contracts/log.js';
-import type { SpokenPiece, Transcription, TranscriptionRequest } from '../../contracts/ports/speech.js';
+import type { SpokenPiece } from '../../contracts/ports/speech.js';
 import type { SessionItem } from '../../contracts/ports/sessions.js';
 import type { ToolDefinition } from '../../contracts/schemas/tools.js';
 import { checkArguments, parametersOf } from '../../gateway/conversations/arguments.js';
@@ -15,7 +13,6 @@ import { LANGUAGES } from '../../contracts/languages.js';
 import { DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
 import { Dialogue } from '../../gateway/conversations/dialogue.js';
 import { HeardText } from '../../gateway/conversations/heard-text.js';
-import { TurnTranscription } from '../../gateway/conversations/turn-transcription.js';
 import { fillerOf } from '../../gateway/conversations/settings.js';
 import { worldContext } from '../../gateway/conversations/prompt.js';
 
@@ -48,130 +45,6 @@ t.test('heard words: piece after piece, and without word times by their share', 
   t.equal(at(1000), 'Four ', 'whole words only');
   t.equal(at(2000), first);
   t.equal(at(2600), `${first}And more `);
-});
-
-interface Asked {
-  readonly request: TranscriptionRequest;
-  answer(text: string): void;
-  fail(): void;
-}
-
-function listening() {
-  const asked: Asked[] = [];
-  const transcripts: [span: number, text: string, final: boolean][] = [];
-  const background: string[] = [];
-  const transcription: Transcription = {
-    transcribe: (request) =>
-      new Promise((resolve, reject) => {
-        const answer = (text: string): void => resolve({ text, duration: 1, segments: [] });
-        asked.push({ request, answer, fail: () => reject(new Error('busy')) });
-      }),
-  };
-  const transcriber = new TurnTranscription(
-    {
-      transcription,
-      model: 'transcribe-1' as never,
-      caller: { workspaceId: 'w', keyId: 'k' },
-      language: 'en',
-      log: silentLog,
-      recognised: () => undefined,
-    },
-    {
-      user: (...told) => transcripts.push(told),
-      background: (text) => background.push(text),
-    },
-  );
-  return {
-    transcriber,
-    asked,
-    transcripts,
-    background,
-    speak: (ms: number) => transcriber.audio(new Int16Array(16 * ms)),
-  };
-}
-
-t.test('listening: guesses while it lasts, one at a time, and the words at the end', async (t) => {
-  const { transcriber, asked, transcripts, speak } = listening();
-  transcriber.begin(1);
-  speak(500);
-  t.equal(asked.length, 0, 'too little to guess');
-  speak(200);
-  speak(700);
-  t.equal(asked.length, 1);
-  t.equal(asked[0]?.request.interim, true);
-  asked[0]?.answer('I would');
-  await turn();
-  speak(600);
-  t.equal(asked.length, 2);
-  void transcriber.transcribe(1);
-  asked[2]?.answer('I would like tea.');
-  await turn();
-  asked[1]?.answer('late guess');
-  await turn();
-  t.same(transcripts, [
-    [1, 'I would', false],
-    [1, 'I would like tea.', true],
-  ]);
-  const audio = asked[2]?.request.audio;
-  const bytes = audio && 'chunks' in audio ? audio.chunks.reduce((sum, { length }) => sum + length, 0) : 0;
-  t.equal(bytes, 2000 * 16 * 2, 'all of it');
-});
-
-t.test('listening: each stretch is told once, when it is known, however late', async (t) => {
-  const { transcriber, asked, transcripts, speak } = listening();
-  transcriber.begin(1);
-  speak(300);
-  void transcriber.transcribe(1);
-  transcriber.begin(2);
-  speak(300);
-  void transcriber.transcribe(2);
-  void transcriber.transcribe(1);
-  asked[1]?.answer('for four people.');
-  await turn();
-  asked[0]?.answer('A table');
-  await turn();
-  t.same(transcripts, [
-    [2, 'for four people.', true],
-    [1, 'A table', true],
-  ]);
-  t.equal(asked.length, 2);
-});
-
-t.test('listening: when no more audio comes, what was said so far is told', async (t) => {
-  const { transcriber, asked, transcripts, speak } = listening();
-  transcriber.begin(1);
-  speak(300);
-  void transcriber.transcribe(1);
-  transcriber.begin(2);
-  speak(300);
-  let finished = false;
-  const finishing = transcriber.finish().then(() => (finished = true));
-  asked[1]?.answer('good bye');
-  await turn();
-  t.notOk(finished, 'the first one is owed');
-  asked[0]?.answer('Well,');
-  await finishing;
-  t.same(transcripts, [
-    [2, 'good bye', true],
-    [1, 'Well,', true],
-  ]);
-});
-
-t.test('listening: what cannot be transcribed is nothing said; what is stopped says nothing', async (t) => {
-  const { transcriber, asked, transcripts, speak } = listening();
-  transcriber.begin(1);
-  speak(300);
-  void transcriber.transcribe(1);
-  asked[0]?.fail();
-  await turn();
-  t.same(transcripts, [[1, '', true]]);
-  transcriber.begin(2);
-  speak(300);
-  void transcriber.transcribe(2);
-  transcriber.stop();
-  asked[1]?.answer('too late');
-  await turn();
-  t.equal(transcripts.length, 1);
 });
 
 t.test('the dialogue: every call of a tool is answered behind its call, whatever came between', async (t) => {

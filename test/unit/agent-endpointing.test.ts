@@ -1,0 +1,54 @@
+/** How endpointing follows the user: pauses, full stops, and digits that are dictated, on the simulated clock. */
+import t from 'tap';
+import { ENDPOINTING_MS } from '../../actors/agent/turns/endpointing.js';
+import { effectsOf, Scene } from '../fixtures/scene.js';
+
+/** Whether a pause of that length inside of a sentence ends the turn. */
+const isCut = (scene: Scene, ms: number): boolean => {
+  const effects = effectsOf(scene);
+  scene.say('I need a room.').pause(ms);
+  const cut = effects.some(({ type }) => type === 'message');
+  scene.say('On the second floor.').pause(10_000);
+  return cut;
+};
+
+t.test('endpointing waits longer for a user who pauses', async (t) => {
+  for (const eagerness of ['eager', 'balanced', 'relaxed'] as const) {
+    const scene = new Scene({ eagerness }, { thinkMs: 5000 });
+    // With the detector's own silence, and as long as it takes to notice a voice.
+    const ms = 250 + ENDPOINTING_MS[eagerness].likely + 60;
+    t.ok(isCut(scene, ms), `${eagerness}: the first time it is cut`);
+    for (let turn = 0; turn < 4; turn += 1) isCut(scene, ms);
+    t.notOk(isCut(scene, ms), `${eagerness}: later it is not`);
+  }
+});
+
+t.test('endpointing waits less long for a user who never pauses', async (t) => {
+  const delay = (scene: Scene): number => {
+    const end = scene.say('It was a room.').clock.now();
+    const waited = scene.untilAgentSpeaks().clock.now() - end;
+    scene.pause(6000);
+    return waited;
+  };
+  const scene = new Scene();
+  const first = delay(scene);
+  for (let turn = 0; turn < 6; turn += 1) delay(scene);
+  const later = delay(scene);
+  t.ok(later < first, `${later} ms after ${first} ms`);
+  t.ok(later > first - ENDPOINTING_MS.balanced.likely * 0.3, 'within its bound');
+});
+
+t.test('a full stop is weak evidence: a question is answered sooner than a statement', async (t) => {
+  const waited = (text: string): number => {
+    const scene = new Scene().say(text, 1500);
+    const end = scene.clock.now();
+    return scene.untilAgentSpeaks().clock.now() - end;
+  };
+  const [question, statement, open] = [waited('Are you open?'), waited('I am old.'), waited('I want that.')];
+  t.ok(question < statement && statement < open, `${question} < ${statement} < ${open}`);
+});
+
+t.test('digits that are dictated in groups are one turn', async (t) => {
+  const scene = new Scene().say('My number is 4 5 6.').pause(1000).say('7 8 9.').pause(4000);
+  t.equal(scene.told[0], 'user: My number is 4 5 6. 7 8 9.');
+});
