@@ -317,6 +317,19 @@ export const LIMITS = {
     /** A scenario whose process has not said for so long that it plays it goes to another, `attempts` in all. */
     leaseMs: 30 * SECOND,
     attempts: 2,
+    /** By voice: calls of one process at once, and how long a place for one is waited for. */
+    voice: {
+      atOnce: 2,
+      placeSeconds: 300,
+      interruptions: 10,
+      /** Into the answer that it interrupts, in ms. */
+      after: range(0, 60_000),
+      /** Pauses inside of a line, in ms, and of all of them together. */
+      pause: range(0, 5000),
+      pauses: 20_000,
+      /** Noise around the caller, in dB beside its voice. */
+      noise: range(-60, 0),
+    },
   },
   knowledge: {
     sourceBytes: 1_000_000,

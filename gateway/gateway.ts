@@ -90,12 +90,13 @@ async function openParts(config: Config, resources: Resources, log: Log) {
     ...voiced,
     ...{ children, sessions, platform, admission, recordings, address, node },
   });
-  const tests = openAgentTests({ ...common, platform });
+  const tests = openAgentTests({ ...common, ...voiced, platform, sessions, transport, admission });
   const tracing = await startTracing(process.env, log);
   const letGo = async (): Promise<void> => {
+    // Before the transport: what a test by voice holds is one of its calls.
+    await tests.stop();
     await transport.stop(Promise.resolve());
     await transport.close();
-    await tests.stop();
     await tracing.stop();
     await recorded.stop();
     await sessions.stop();

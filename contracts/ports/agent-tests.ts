@@ -2,7 +2,7 @@
  * Tests of agents (docs/contract/platform.md 6.12): scenarios, suites of them, and runs. A run holds everything that it
  * needs from the moment in which it is made; each of its scenarios is a row, which one process at a time plays.
  */
-import type { Check, EndedBy, ScenarioDefinition } from '../schemas/agent-tests.js';
+import type { Check, EndedBy, ScenarioDefinition, TestMode } from '../schemas/agent-tests.js';
 import type { Listed, PageRequest } from './page.js';
 import type { SessionItem, SessionPlan } from './sessions.js';
 
@@ -89,6 +89,30 @@ export interface TestUsage {
   readonly turns: number;
 }
 
+/** A call of a scenario by voice. Moments are milliseconds since the caller was connected. */
+export interface CallReport {
+  readonly sessionId: string;
+  /** The caller’s words as they were meant, the agent’s as they were heard. */
+  readonly transcript: readonly {
+    readonly speaker: 'caller' | 'agent';
+    readonly text: string;
+    readonly fromMs: number;
+    readonly toMs: number;
+    readonly interrupts?: boolean;
+    readonly backchannel?: boolean;
+  }[];
+  readonly measured: {
+    /** From the caller’s last sound to the agent’s first, turn by turn. */
+    readonly answers: readonly number[];
+    /** From an interruption’s first sound to the agent’s last. */
+    readonly silences: readonly number[];
+    readonly unheeded: number;
+    readonly talkOver: number;
+    readonly interrupted: number;
+    readonly unanswered: number;
+  };
+}
+
 /** How a scenario went. */
 export interface TestOutcome {
   readonly status: 'passed' | 'failed' | 'error' | 'cancelled';
@@ -98,6 +122,8 @@ export interface TestOutcome {
   readonly checks: readonly CheckResult[];
   readonly usage: TestUsage | null;
   readonly items: readonly SessionItem[];
+  /** Null by text, and where there was none. */
+  readonly call: CallReport | null;
 }
 
 export interface TestResult {
@@ -168,13 +194,19 @@ export interface QueuedTest {
   readonly attempt: number;
   readonly definition: ScenarioDefinition;
   readonly plan: SessionPlan;
+  /** Whose test it is. `versionNumber`: null for the draft. */
+  readonly agent: { readonly id: string; readonly name: string; readonly versionNumber: number | null };
 }
 
 export interface TestQueue {
-  /** One that waits, or whose process has died; undefined where there is none that may begin. */
-  take(leaseMs: number): Promise<QueuedTest | undefined>;
+  /** One of these modes that waits, or whose process has died; undefined where there is none that may begin. */
+  take(leaseMs: number, modes?: readonly TestMode[]): Promise<QueuedTest | undefined>;
   /** False where it is not ours any more: cancelled, or taken by another process. */
   renew(test: QueuedTest, leaseMs: number): Promise<boolean>;
+  /** The session of its call, which goes with the run. False where it is not ours any more: then nothing is kept. */
+  began(test: QueuedTest, sessionId: string): Promise<boolean>;
+  /** That call is over, and ended as sessions are: it is removed where its run did not wait for it. */
+  over(test: QueuedTest, sessionId: string): Promise<void>;
   /** The run is over with its last scenario. */
   finish(test: QueuedTest, outcome: TestOutcome): Promise<void>;
   /** Gives it back: this process stops. It counts as not taken. */

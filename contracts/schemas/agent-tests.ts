@@ -8,7 +8,8 @@ const limits = LIMITS.agentTest;
 const { tool: toolLimits, session } = LIMITS;
 
 /** How a scenario is played. */
-export const TEST_MODES = ['text'] as const;
+export const TEST_MODES = ['text', 'voice'] as const;
+export type TestMode = (typeof TEST_MODES)[number];
 
 export const CHECK_TYPES = [
   'contains',
@@ -21,8 +22,22 @@ export const CHECK_TYPES = [
   'language',
   'turns',
   'judged',
+  'answers_within',
+  'silent_within',
+  'talk_over',
+  'never_interrupts',
+  'answers_all',
 ] as const;
 export type CheckType = (typeof CHECK_TYPES)[number];
+
+/** Of scenarios by voice only. */
+export const VOICE_CHECKS: ReadonlySet<CheckType> = new Set([
+  'answers_within',
+  'silent_within',
+  'talk_over',
+  'never_interrupts',
+  'answers_all',
+]);
 
 /** Who or what ended a conversation. */
 export const ENDED_BY = ['agent', 'user', 'turn_limit', 'time_limit'] as const;
@@ -66,6 +81,13 @@ export const Check = strict({
   language: Type.Optional(Type.Enum([...LANGUAGES])),
   at_least: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.turns.max })),
   at_most: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.turns.max })),
+  ms: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: limits.voice.after.max,
+      description: '`answers_within`, `silent_within`, `talk_over`: milliseconds at most.',
+    }),
+  ),
   criterion: Type.Optional(
     text(limits.criterion, {
       description: '`judged`: a sentence that the language model finds true or false.',
@@ -90,6 +112,11 @@ export const CHECK_FIELDS: Readonly<
   language: { needs: ['language'], may: [] },
   turns: { needs: [], may: ['at_least', 'at_most'] },
   judged: { needs: ['criterion'], may: [] },
+  answers_within: { needs: ['ms'], may: [] },
+  silent_within: { needs: ['ms'], may: [] },
+  talk_over: { needs: ['ms'], may: [] },
+  never_interrupts: { needs: [], may: [] },
+  answers_all: { needs: [], may: [] },
 };
 
 const User = strict(
@@ -110,6 +137,39 @@ const User = strict(
     persona: Type.Optional(text(limits.persona, { description: 'Who the user is; beside `goal`.' })),
   },
   { description: 'The simulated user: either `lines` or a `goal`.' },
+);
+
+const Interruption = strict({
+  turn: Type.Integer({
+    minimum: 0,
+    maximum: limits.turns.max,
+    description: 'Into the answer to that line of the caller, from 1; 0: into what the agent says first.',
+  }),
+  after_ms: whole(limits.voice.after, { description: 'So long after the agent has begun.' }),
+  say: text(limits.line),
+  backchannel: Type.Optional(
+    Type.Boolean({ default: false, description: 'Agreement of somebody who listens: it wants no answer.' }),
+  ),
+});
+
+const SimulatedCaller = strict(
+  {
+    voice: Type.Optional(text(session.agentId, { description: 'Any voice; absent: the default voice.' })),
+    noise_db: Type.Optional(
+      Type.Number({
+        minimum: limits.voice.noise.min,
+        maximum: limits.voice.noise.max,
+        description: 'Steady noise around the caller, beside the loudness of its voice; absent: none.',
+      }),
+    ),
+    pause_ms: Type.Optional(
+      whole(limits.voice.pause, {
+        description: 'A pause in the middle of each line that has none of its own (`<break time="800ms"/>`).',
+      }),
+    ),
+    interruptions: Type.Optional(Type.Array(Interruption, { maxItems: limits.voice.interruptions })),
+  },
+  { description: 'How the user of a scenario by voice speaks.' },
 );
 
 export const ToolMock = strict({
@@ -144,8 +204,12 @@ const SESSION_FIELDS = {
 
 const FIELDS = {
   mode: Type.Optional(
-    Type.Enum([...TEST_MODES], { default: 'text', description: '`text`: the agent without media.' }),
+    Type.Enum([...TEST_MODES], {
+      default: 'text',
+      description: '`text`: the agent without media; `voice`: a call with a simulated caller.',
+    }),
   ),
+  caller: leaf(SimulatedCaller),
   ...SESSION_FIELDS,
   tool_mocks: Type.Optional(
     Type.Array(ToolMock, {
@@ -203,6 +267,8 @@ export type ScenarioChange = Static<typeof ScenarioChange>;
 export interface ScenarioDefinition {
   readonly mode: (typeof TEST_MODES)[number];
   readonly user: Static<typeof User>;
+  /** By voice. */
+  readonly caller?: Static<typeof SimulatedCaller>;
   readonly overrides: Readonly<Record<string, string>>;
   readonly dynamic_variables: Readonly<Record<string, unknown>>;
   readonly tool_mocks: readonly ToolMock[];
@@ -253,6 +319,7 @@ export const ScenarioEntity = Type.Object(
     ...IDENTITY,
     mode: Type.Enum([...TEST_MODES]),
     user: User,
+    caller: Type.Optional(SimulatedCaller),
     overrides: Type.Record(Type.String(), Type.String()),
     dynamic_variables: Type.Record(Type.String(), Type.Unknown()),
     tool_mocks: Type.Array(ToolMock),

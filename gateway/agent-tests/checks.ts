@@ -1,16 +1,19 @@
 /** The rules of a scenario against what happened: each passes or not, and says by what. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LIMITS } from '../../contracts/limits.js';
-import type { CheckResult } from '../../contracts/ports/agent-tests.js';
+import type { CallReport, CheckResult } from '../../contracts/ports/agent-tests.js';
 import type { SessionItem } from '../../contracts/ports/sessions.js';
 import { safePattern } from '../../contracts/safe-pattern.js';
 import type { Check, CheckType, EndedBy } from '../../contracts/schemas/agent-tests.js';
 import { argumentsIn, fits, isTool } from './arguments.js';
+import { VOICE_RULES } from './voice/checks.js';
 
 /** What happened. */
 export interface Happened {
   readonly items: readonly SessionItem[];
   readonly endedBy: EndedBy;
+  /** Of a conversation by voice. */
+  readonly call?: Pick<CallReport, 'measured'>;
 }
 
 /** The languages that a text may be in, the likeliest first; `sure`: it can hardly be another than the first. */
@@ -93,6 +96,11 @@ const language: Rule = ({ language: wanted = '' }, { items }, languagesOf) => {
   };
 };
 
+const byVoice =
+  (rule: (check: Check, measured: CallReport['measured']) => Verdict): Rule =>
+  (check, { call }) =>
+    call ? rule(check, call.measured) : { passed: false, evidence: 'Nobody has spoken' };
+
 /** Those that need no model. */
 const RULES: Readonly<Record<Exclude<CheckType, 'judged'>, Rule>> = {
   contains: contains(true),
@@ -107,6 +115,11 @@ const RULES: Readonly<Record<Exclude<CheckType, 'judged'>, Rule>> = {
     const turns = turnsOf(items);
     return { passed: turns >= least && turns <= most, evidence: `${turns} turns of the user` };
   },
+  answers_within: byVoice(VOICE_RULES.answers_within),
+  silent_within: byVoice(VOICE_RULES.silent_within),
+  talk_over: byVoice(VOICE_RULES.talk_over),
+  never_interrupts: byVoice(VOICE_RULES.never_interrupts),
+  answers_all: byVoice(VOICE_RULES.answers_all),
 };
 
 const argumentsShown = ({ arguments: wanted }: Check): string =>
@@ -124,6 +137,11 @@ const TITLES: Readonly<Record<CheckType, (check: Check) => string>> = {
   turns: ({ at_least: least = 0, at_most: most }) =>
     most === undefined ? `at least ${least} turns` : `${least} to ${most} turns`,
   judged: ({ criterion = '' }) => criterion,
+  answers_within: ({ ms = 0 }) => `answers within ${ms} ms`,
+  silent_within: ({ ms = 0 }) => `falls silent within ${ms} ms`,
+  talk_over: ({ ms = 0 }) => `talks over the caller for ${ms} ms at most`,
+  never_interrupts: () => 'never interrupts the caller',
+  answers_all: () => 'answers every turn',
 };
 
 /** The name that its results have. */

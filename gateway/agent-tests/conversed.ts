@@ -6,7 +6,7 @@ import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
 import { DEFAULT_TRANSCRIPTION_MODEL } from '../../contracts/models.js';
 import type { PublishedAgents } from '../../contracts/ports/agents.js';
-import type { QueuedTest } from '../../contracts/ports/agent-tests.js';
+import type { CallReport, QueuedTest } from '../../contracts/ports/agent-tests.js';
 import type { ChatModel } from '../../contracts/ports/chat.js';
 import type { Caller } from '../../contracts/ports/identity.js';
 import type { KnowledgeSearch } from '../../contracts/ports/knowledge.js';
@@ -39,6 +39,9 @@ export interface Conversed {
   /** In the order in which they happened. */
   readonly items: readonly SessionItem[];
   readonly endedBy: EndedBy;
+  /** Of a conversation by voice: the call, and what rules look at in the place of the items: the words as they were heard. */
+  readonly call?: CallReport;
+  readonly heard?: readonly SessionItem[];
 }
 
 /** Nothing is heard in text. */

@@ -3,7 +3,8 @@
  * not ours any more was cancelled, or taken from a process that seemed dead.
  */
 import { LIMITS } from '../../contracts/limits.js';
-import type { QueuedTest, TestQueue } from '../../contracts/ports/agent-tests.js';
+import type { QueuedTest, TestOutcome, TestQueue } from '../../contracts/ports/agent-tests.js';
+import { TEST_MODES, type TestMode } from '../../contracts/schemas/agent-tests.js';
 import { play, type PlayParts } from './play.js';
 
 export interface AgentTestsParts extends PlayParts {
@@ -11,9 +12,15 @@ export interface AgentTestsParts extends PlayParts {
 }
 
 const LOOK_MS = 500;
-const { leaseMs: LEASE_MS, atOnce } = LIMITS.agentTest;
+const { leaseMs: LEASE_MS, atOnce, voice } = LIMITS.agentTest;
 /** Three chances to say that we live. */
 const RENEW_MS = LEASE_MS / 4;
+
+const STOPPED: TestOutcome = {
+  status: 'error',
+  error: 'The gateway stopped before the call was over',
+  ...{ endedBy: null, checks: [], usage: null, items: [], call: null },
+};
 
 const stopped = new Error('this process stops');
 const taken = new Error('the scenario was cancelled');
@@ -21,6 +28,8 @@ const taken = new Error('the scenario was cancelled');
 class AgentTests {
   readonly #end = new AbortController();
   readonly #running = new Set<Promise<void>>();
+  /** Of those that run, by voice. */
+  #calls = 0;
   #cancel = (): void => undefined;
   #looking = Promise.resolve();
 
@@ -51,18 +60,29 @@ class AgentTests {
 
   async #takeDue(): Promise<void> {
     while (this.#running.size < atOnce.process && !this.#stopping) {
-      const test = await this.parts.queue.take(LEASE_MS);
+      const test = await this.parts.queue.take(LEASE_MS, this.#modes);
       if (!test) return;
       this.#begin(test);
     }
   }
 
+  /** What may begin here now. */
+  get #modes(): readonly TestMode[] {
+    // One that carries no calls says so of each.
+    return this.#calls < voice.atOnce || !this.parts.voice ? TEST_MODES : ['text'];
+  }
+
   #begin(test: QueuedTest): void {
+    const isCall = test.definition.mode === 'voice';
+    if (isCall) this.#calls += 1;
     const playing = this.#play(test)
       .catch((error: unknown) =>
         this.parts.log.warn({ err: error, run: test.runId }, 'the result of a scenario was not kept'),
       )
-      .finally(() => this.#running.delete(playing));
+      .finally(() => {
+        if (isCall) this.#calls -= 1;
+        this.#running.delete(playing);
+      });
     this.#running.add(playing);
   }
 
@@ -76,7 +96,9 @@ class AgentTests {
     } catch (error) {
       if (error === taken) return;
       if (!this.#stopping) throw error;
-      await queue.release(test);
+      // A call cannot go on elsewhere.
+      if (test.definition.mode === 'voice') await queue.finish(test, STOPPED);
+      else await queue.release(test);
     } finally {
       stopRenewing();
     }

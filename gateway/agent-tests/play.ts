@@ -6,23 +6,22 @@ import type { SessionItem } from '../../contracts/ports/sessions.js';
 import type { Check } from '../../contracts/schemas/agent-tests.js';
 import { type LanguagesOf, ruled, turnsOf } from './checks.js';
 import { type AgentParts, converse, type Conversed } from './conversed.js';
+import { PlayError } from './errors.js';
 import { judged, JudgeError } from './judge.js';
-import { simulatedUser } from './simulated-user.js';
+import { type SimulatedUser, simulatedUser } from './simulated-user.js';
+import { converseByVoice, type VoiceParts } from './voice/converse.js';
 
 export interface PlayParts extends AgentParts {
   /** The configured language model, which plays the user and judges; absent where there is none. */
   readonly model?: ChatModel;
   readonly languagesOf: LanguagesOf;
+  /** Calls of simulated callers; absent where this gateway carries none. */
+  readonly voice?: VoiceParts;
 }
 
 /** How long judging may take. */
 const JUDGE_MS = 120_000;
 const NO_MODEL = 'No language model is configured';
-
-/** Its message says why nothing was found out. */
-class PlayError extends Error {
-  override readonly name = 'PlayError';
-}
 
 /** Requests to the models. */
 class Requests {
@@ -75,10 +74,11 @@ async function checksOf(
   const either = AbortSignal.any([signal, late.signal]);
   try {
     const judging = checks.filter(isJudged);
-    const verdicts = [...(await judged(judging, plan, conversed.items, judge, either))];
+    const verdicts = [...(await judged(judging, plan, conversed.heard ?? conversed.items, judge, either))];
+    const happened = { ...conversed, items: conversed.heard ?? conversed.items };
     const results: CheckResult[] = [];
     for (const check of checks) {
-      const verdict = isRuled(check) ? await ruled(check, conversed, languagesOf) : verdicts.shift();
+      const verdict = isRuled(check) ? await ruled(check, happened, languagesOf) : verdicts.shift();
       if (verdict) results.push(verdict);
     }
     return [...limitChecks(conversed, seconds), ...results];
@@ -107,6 +107,19 @@ function messageOf(error: unknown): string {
     : 'The scenario could not be played';
 }
 
+/** By text or by voice. */
+function conversationOf(
+  test: QueuedTest,
+  user: SimulatedUser,
+  parts: PlayParts,
+  signal: AbortSignal,
+): Promise<Conversed> {
+  if (test.definition.mode === 'text') return converse(test, user, parts, signal);
+  const { voice } = parts;
+  if (!voice) throw new PlayError('This gateway carries no calls of its own (livekit mode)');
+  return converseByVoice(test, user, { ...parts, voice }, signal);
+}
+
 /** Errors: the signal's reason where it was aborted, and no other. */
 export async function play(test: QueuedTest, parts: PlayParts, signal: AbortSignal): Promise<TestOutcome> {
   const requests = new Requests();
@@ -115,11 +128,11 @@ export async function play(test: QueuedTest, parts: PlayParts, signal: AbortSign
   const agent = { ...parts, chat: requests.counted(parts.chat, 'agentRequests') };
   let conversed: Conversed | undefined;
   const outcome = (status: TestOutcome['status'], error: string | null, checks: readonly CheckResult[]) => {
-    const { items = [], endedBy = null } = conversed ?? {};
-    return { status, error, endedBy, checks, usage: usageOf(requests, items), items };
+    const { items = [], endedBy = null, call = null } = conversed ?? {};
+    return { status, error, endedBy, checks, usage: usageOf(requests, items), items, call };
   };
   try {
-    conversed = await converse(test, user, agent, signal);
+    conversed = await conversationOf(test, user, agent, signal);
     const failure = failureOf(conversed.items);
     if (failure !== undefined) return outcome('error', `The agent could not answer: ${failure}`, []);
     const judge = requests.counted(model, 'judgeRequests');

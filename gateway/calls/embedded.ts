@@ -116,12 +116,12 @@ export class EmbeddedCalls {
 
   /**
    * Begins the call of a session that has just been joined, or goes on with one whose owner has died; nothing where it has
-   * begun already.
+   * begun already. `own`: parts that this call has in the place of all calls’.
    */
-  begin(session: RunningSession): void {
+  begin(session: RunningSession, own: Partial<CallParts> = {}): void {
     if (this.#registry.find(session.record.id)) return;
     const giveBack = (call: JoinedCall): Promise<void> => this.#giveBack(call);
-    this.#registry.add(new JoinedCall(this.#open(session), session, this.parts, giveBack));
+    this.#registry.add(new JoinedCall(this.#open(session), session, { ...this.parts, ...own }, giveBack));
   }
 
   /** What a node that died has recorded stays as it is: a call is not recorded over it. */
@@ -137,6 +137,16 @@ export class EmbeddedCalls {
       rotatedToken: () =>
         joinTokens.issue({ sessionId: id, identity: IDENTITIES.user, use: 'rejoin' }, expiresAt),
     });
+  }
+
+  /** Resolves when the session’s call is over and its record is kept; at once where it is not here. */
+  over(sessionId: string): Promise<void> {
+    return this.#registry.find(sessionId)?.over ?? Promise.resolve();
+  }
+
+  /** Ends the session’s call, where it is here. */
+  end(sessionId: string): void {
+    this.#registry.find(sessionId)?.closedBy('session');
   }
 
   /** One connection of the session's client. Undefined where its call is not here. */

@@ -35,6 +35,8 @@ export interface CallParts {
   readonly outbound: Outbound;
   readonly credentials: ToolCredentials;
   readonly mcp: OpenMcp;
+  /** What is called in the place of tools, in tests. */
+  readonly standIn?: NonNullable<ConversationParts['tools']['standIn']>;
   readonly agents: Pick<PublishedAgents, 'version'>;
   readonly admission: Pick<Admission, 'use'>;
   /** This process's right to act for its calls. */
@@ -139,7 +141,7 @@ export class OwnedCall {
       },
       listening: { transcription, model: DEFAULT_TRANSCRIPTION_MODEL, caller, language, turns: parts.turns },
       thinking: { chat, knowledge, tokens: parts.tokens },
-      tools: { outbound, credentials, mcp },
+      tools: { outbound, credentials, mcp, ...(parts.standIn && { standIn: parts.standIn }) },
       append: (items) => {
         this.#turns = Math.max(this.#turns, ...items.map(({ turnId }) => turnId));
         return runs.append(id, items);

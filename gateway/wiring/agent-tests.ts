@@ -2,6 +2,9 @@
 import type { Clock } from '../../contracts/clock.js';
 import type { Ids } from '../../contracts/ids.js';
 import type { Log } from '../../contracts/log.js';
+import type { TestQueue } from '../../contracts/ports/agent-tests.js';
+import type { Admission } from '../../contracts/ports/identity.js';
+import type { Speech, Transcription } from '../../contracts/ports/speech.js';
 import { createBuiltinDialogue } from '../../engines/chat/builtin/index.js';
 import { likelyLanguages, scriptsIn } from '../../engines/language.js';
 import { createTestQueue } from '../../storage/agent-tests/queue.js';
@@ -10,16 +13,25 @@ import { createScenarios } from '../../storage/agent-tests/scenarios.js';
 import { createSuites } from '../../storage/agent-tests/suites.js';
 import type { Database } from '../../storage/database.js';
 import { startAgentTests } from '../agent-tests/loop.js';
+import type { VoiceParts } from '../agent-tests/voice/converse.js';
+import { placeTestCall } from '../calls/test-calls.js';
 import type { Config } from '../config.js';
 import { testRoutes } from '../dialects/platform/tests/index.js';
 import type { Route } from '../server/port.js';
 import { languageModel } from './language-model.js';
 import type { openPlatform } from './platform.js';
+import type { OpenSessions } from './sessions.js';
+import type { OpenTransport } from './transport.js';
 
 export interface AgentTestOptions {
   readonly config: Pick<Config, 'llmUrl' | 'llmKey' | 'llmModel' | 'llmUsage'>;
   readonly database: Pick<Database, 'sql'>;
   readonly platform: Awaited<ReturnType<typeof openPlatform>>;
+  readonly sessions: Pick<OpenSessions, 'runs' | 'sessions'>;
+  readonly transport: Pick<OpenTransport, 'testable'>;
+  readonly admission: Pick<Admission, 'check'>;
+  readonly speech: Speech;
+  readonly transcription: Transcription;
   readonly ids: Ids;
   readonly clock: Clock;
   readonly log: Log;
@@ -30,12 +42,33 @@ export interface OpenAgentTests {
   stop(): Promise<void>;
 }
 
+/** Calls of simulated callers, where this gateway carries its calls itself. */
+function voiceParts(
+  { sessions, transport, admission, speech, transcription }: AgentTestOptions,
+  queue: TestQueue,
+) {
+  const { testable } = transport;
+  if (!testable) return undefined;
+  const parts = { ...testable, ...sessions, admission };
+  return {
+    speech,
+    transcription,
+    place: (...[session, agent, caller]: Parameters<VoiceParts['place']>) =>
+      placeTestCall(session, agent, caller, parts),
+    began: (test, sessionId) => queue.began(test, sessionId),
+    over: (test, sessionId) => queue.over(test, sessionId),
+  } satisfies VoiceParts;
+}
+
 export function openAgentTests(options: AgentTestOptions): OpenAgentTests {
   const { config, database, platform, ids, clock, log } = options;
   const { sql } = database;
   const model = languageModel(config);
+  const queue = createTestQueue(sql);
+  const voice = voiceParts(options, queue);
   const loop = startAgentTests({
-    queue: createTestQueue(sql),
+    queue,
+    ...(voice && { voice }),
     chat: model ?? createBuiltinDialogue(),
     ...(model && { model }),
     knowledge: platform.knowledge,
@@ -56,6 +89,8 @@ export function openAgentTests(options: AgentTestOptions): OpenAgentTests {
     suites: createSuites({ sql, ids }),
     runs: createTestRuns({ sql, ids }),
     hasModel: model !== undefined,
+    hasCalls: voice !== undefined,
+    speech: platform.speech,
   };
   return { routes: () => testRoutes(parts), stop: () => loop.stop() };
 }

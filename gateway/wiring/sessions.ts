@@ -8,7 +8,7 @@ import type { Language } from '../../contracts/languages.js';
 import type { Log } from '../../contracts/log.js';
 import type { Admission } from '../../contracts/ports/identity.js';
 import type { Recordings } from '../../contracts/ports/recordings.js';
-import type { SessionRuns } from '../../contracts/ports/sessions.js';
+import type { SessionRuns, Sessions } from '../../contracts/ports/sessions.js';
 import type { SessionTransport } from '../../contracts/ports/transport.js';
 import type { Database } from '../../storage/database.js';
 import { createDeliveryQueue } from '../../storage/deliveries.js';
@@ -52,6 +52,7 @@ export interface SessionOptions {
 
 export interface OpenSessions {
   readonly runs: SessionRuns;
+  readonly sessions: Sessions;
   routes(transport: SessionTransport): readonly Route[];
   stop(): Promise<void>;
 }
@@ -97,6 +98,7 @@ export async function openSessions(options: SessionOptions): Promise<OpenSession
   };
   return {
     runs,
+    sessions: parts.sessions,
     routes: (transport) => sessionRoutes({ ...parts, transport }),
     async stop() {
       await analyses.stop();

@@ -11,6 +11,7 @@ import type { SessionTransport } from '../../contracts/ports/transport.js';
 import type { TurnListening } from '../../contracts/ports/turns.js';
 import { createBuiltinDialogue } from '../../engines/chat/builtin/index.js';
 import type { TurnModelInChild } from '../../engines/turns/model-in-child.js';
+import { createCallerLines } from '../../media/embedded/caller/lines.js';
 import { createEmbeddedCalls } from '../../media/embedded/calls.js';
 import { createRoomCalls } from '../../media/livekit/calls.js';
 import { serveJobs } from '../../processes/serve-jobs.js';
@@ -23,6 +24,7 @@ import { EmbeddedCalls } from '../calls/embedded.js';
 import { LivekitCalls } from '../calls/livekit.js';
 import type { CallParts } from '../calls/owned-call.js';
 import { createJoinTokens } from '../calls/join-tokens.js';
+import type { TestCallParts } from '../calls/test-calls.js';
 import { languageModel } from './language-model.js';
 import type { openPlatform } from './platform.js';
 import type { HeldRecordings } from '../recordings/recordings.js';
@@ -57,6 +59,8 @@ export interface TransportOptions {
 
 export interface OpenTransport extends SessionTransport {
   readonly dialects: readonly Dialect[];
+  /** Its own calls, which simulated callers can join; undefined in livekit mode. */
+  readonly testable: Pick<TestCallParts, 'calls' | 'lines' | 'held'> | undefined;
   /** What this process tells other nodes. */
   figures(): NodeFigures;
   addMetrics(metrics: Metrics): void;
@@ -109,6 +113,7 @@ async function embedded(options: TransportOptions): Promise<OpenTransport> {
   const relayed = { ...joining, gate: new RelayGate({ key, installation, clock }), installation, near };
   return {
     url: undefined,
+    testable: { calls, lines: createCallerLines(children.pool('media')), held: node.held },
     joinTokens,
     prepare: () => Promise.resolve(),
     addMetrics: (page) => metrics.addTo(page),
@@ -133,6 +138,7 @@ function livekit(server: LivekitServer, options: TransportOptions): OpenTranspor
   const calls = new LivekitCalls({ ...callParts(options, metrics), calls: rooms, places });
   return {
     url: server.url,
+    testable: undefined,
     joinTokens: createJoinTokens({ id: server.key, secret: server.secret }, clock),
     prepare: (session) => calls.begin(session),
     addMetrics: (page) => metrics.addTo(page),

@@ -3,6 +3,7 @@
  * `MEDIA` is their network as JSON (gateway/calls/media-settings.ts), `MODELS_DIR` the folder of the model files.
  */
 import { systemClock } from '../../contracts/clock.js';
+import { callerJobs } from '../../media/embedded/caller/serve-caller.js';
 import { callJobs } from '../../media/embedded/serve-call.js';
 import { holdPort } from '../../media/embedded/udp-port.js';
 import { Pacer } from '../../media/pacer.js';
@@ -24,13 +25,16 @@ const pacer = new Pacer();
 const { complexity, detector: kind, recordings, ...network } = settings;
 const detector = DETECTORS[kind];
 await serveAsChild({
-  handlers: callJobs({
-    network: { ...network, port },
-    pacer,
-    clock: systemClock,
-    complexity,
-    detector,
-    recordings,
-  }),
+  handlers: {
+    ...callJobs({
+      network: { ...network, port },
+      pacer,
+      clock: systemClock,
+      complexity,
+      detector,
+      recordings,
+    }),
+    ...callerJobs(pacer),
+  },
   slots: SLOTS,
 });

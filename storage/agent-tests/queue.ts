@@ -1,10 +1,12 @@
 /**
  * The queue of scenarios to be played (contracts/ports/agent-tests.ts `TestQueue`): SKIP LOCKED gives each row to one process
  * at a time. A process that dies with one loses it when its lease ends; the row's count of attempts tells whose result
- * counts. One that calls real tools is not played twice: what it did cannot be taken back.
+ * counts. One that calls real tools, or is a call, is not
+ * played twice: what it did cannot be taken back.
  */
 import { LIMITS } from '../../contracts/limits.js';
 import type { QueuedTest, TestOutcome, TestQueue } from '../../contracts/ports/agent-tests.js';
+import { TEST_MODES, type TestMode } from '../../contracts/schemas/agent-tests.js';
 import type { Sql, Transaction } from '../sql.js';
 
 const { atOnce, attempts: MOST_ATTEMPTS } = LIMITS.agentTest;
@@ -12,28 +14,31 @@ const { atOnce, attempts: MOST_ATTEMPTS } = LIMITS.agentTest;
 const GIVEN_UP: TestOutcome = {
   status: 'error',
   error: 'The gateway stopped while the scenario was played',
-  ...{ endedBy: null, checks: [], usage: null, items: [] },
+  ...{ endedBy: null, checks: [], usage: null, items: [], call: null },
 };
 
-const takeNext = (sql: Sql, leaseMs: number) => sql<QueuedTest[]>`
+const takeNext = (sql: Sql, leaseMs: number, modes: readonly TestMode[]) => sql<QueuedTest[]>`
   update agent_test_results t set status = 'running', attempts = t.attempts + 1,
     started_at = coalesce(t.started_at, now()), taken_until = now() + ${leaseMs}::int * interval '1 millisecond'
   where (t.run_id, t.place) = (
     select q.run_id, q.place from agent_test_results q
     where (q.status = 'queued' or q.status = 'running' and q.taken_until <= now())
+      and q.definition ->> 'mode' = any(${modes as string[]})
       and ${atOnce.workspace} > (
         select count(*) from agent_test_results w
         where w.workspace_id = q.workspace_id and w.status = 'running' and w.taken_until > now())
     order by q.position limit 1 for update skip locked)
-  returning t.run_id as "runId", t.place, t.workspace_id as "workspaceId", t.attempts as attempt, t.definition, t.plan`;
+  returning t.run_id as "runId", t.place, t.workspace_id as "workspaceId", t.attempts as attempt, t.definition, t.plan,
+    (select json_build_object('id', r.agent_id, 'name', r.agent_name, 'versionNumber', r.version_number)
+      from agent_test_runs r where r.id = t.run_id) as agent`;
 
 /** So many times a scenario may begin. */
 const mostAttempts = ({ definition }: QueuedTest): number =>
-  definition.unmocked_tools === 'call' ? 1 : MOST_ATTEMPTS;
+  definition.unmocked_tools === 'call' || definition.mode === 'voice' ? 1 : MOST_ATTEMPTS;
 
 /** In two statements: whoever ends or cancels a run holds it before its scenarios. */
-async function take(sql: Sql, leaseMs: number): Promise<QueuedTest | undefined> {
-  const [test] = await takeNext(sql, leaseMs);
+async function take(sql: Sql, leaseMs: number, modes: readonly TestMode[]): Promise<QueuedTest | undefined> {
+  const [test] = await takeNext(sql, leaseMs, modes);
   if (test)
     await sql`
       update agent_test_runs set status = 'running', started_at = now()
@@ -66,14 +71,29 @@ const finish = (sql: Sql, test: QueuedTest, { items, ...outcome }: TestOutcome):
     await endRun(tx, test.runId);
   }) as Promise<unknown> as Promise<void>;
 
+/** The result is held, so that whoever deletes it meanwhile is waited for. */
+const removeStray = (sql: Sql, { runId, place }: QueuedTest, sessionId: string): Promise<void> =>
+  sql.begin(async (tx) => {
+    const [kept] = await tx`
+      select from agent_test_results
+      where run_id = ${runId} and place = ${place} and session_id = ${sessionId} for key share`;
+    if (!kept) await tx`delete from sessions where id = ${sessionId}`;
+  }) as Promise<unknown> as Promise<void>;
+
 export const createTestQueue = (sql: Sql): TestQueue => ({
-  async take(leaseMs) {
+  async take(leaseMs, modes = TEST_MODES) {
     for (;;) {
-      const test = await take(sql, leaseMs);
+      const test = await take(sql, leaseMs, modes);
       if (!test || test.attempt <= mostAttempts(test)) return test;
       await finish(sql, test, GIVEN_UP);
     }
   },
+  async began(test, sessionId) {
+    const { count } = await sql`
+      update agent_test_results set session_id = ${sessionId} where ${own(sql, test)}`;
+    return count > 0;
+  },
+  over: (test, sessionId) => removeStray(sql, test, sessionId),
   async renew(test, leaseMs) {
     const { count } = await sql`
       update agent_test_results set taken_until = now() + ${leaseMs}::int * interval '1 millisecond'

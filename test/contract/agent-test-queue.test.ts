@@ -22,7 +22,7 @@ const LEASE = 60_000;
 
 const plan = { config: {}, tools: [] } as unknown as SessionPlan;
 const PASSED: TestOutcome = {
-  ...{ status: 'passed', error: null, endedBy: 'user', checks: [], usage: null, items: [] },
+  ...{ status: 'passed', error: null, endedBy: 'user', checks: [], usage: null, items: [], call: null },
 };
 const FAILED: TestOutcome = { ...PASSED, status: 'failed' };
 
@@ -115,6 +115,60 @@ t.test('one that calls real tools is not played twice', async (t) => {
   t.same(await takeAll(), []);
   t.match(await runs.read(id, workspaceId), { status: 'error' });
 });
+
+t.test('a call is not played twice, and only by who takes calls', async (t) => {
+  const { workspaceId, agentId } = await workspace();
+  const { id } = await runs.create(runOf(agentId, 1, { mode: 'voice' }), workspaceId);
+  t.equal(await queue.take(LEASE, ['text']), undefined);
+  t.match(await takeAll(), [{ agent: { id: agentId, name: 'A', versionNumber: null } }]);
+  await expire();
+  t.same(await takeAll(), []);
+  t.match(await runs.read(id, workspaceId), { status: 'error' });
+});
+
+t.test(
+  'the session of a call goes with its run, or as soon as it is over where that did not wait',
+  async (t) => {
+    const { workspaceId, agentId } = await workspace();
+    const session = async (id: string, ended: boolean): Promise<string> => {
+      await sql`
+      insert into sessions (id, workspace_id, agent_id, agent_name, config_hash, source, status, timezone, metadata, overrides,
+        max_duration_seconds, expires_at, ended_at)
+      values (${id}, ${workspaceId}, ${agentId}, 'A', '', 'dashboard', ${ended ? 'completed' : 'active'}, 'UTC', '{}', '{}',
+        600, now(), ${ended ? new Date() : null})`;
+      return id;
+    };
+    const kept = async () => (await sql`select id from sessions where workspace_id = ${workspaceId}`).length;
+    const called = async (ended: boolean) => {
+      const { id } = await runs.create(runOf(agentId, 1, { mode: 'voice' }), workspaceId);
+      const [test] = await takeAll();
+      const sessionId = await session(randomIds.next('session'), ended);
+      t.ok(await queue.began(test!, sessionId));
+      return { id, test: test!, sessionId };
+    };
+    const over = await called(true);
+    await queue.over(over.test, over.sessionId);
+    t.equal(await kept(), 1, 'its run has it');
+    await queue.finish(over.test, PASSED);
+    t.equal(await runs.remove(over.id, workspaceId), 'removed');
+    t.equal(await kept(), 0);
+
+    const live = await called(false);
+    await runs.cancel(live.id, workspaceId);
+    t.equal(await runs.remove(live.id, workspaceId), 'removed');
+    t.equal(await kept(), 1, 'a call that is not over is not torn out');
+    await sql`update sessions set status = 'completed', ended_at = now() where id = ${live.sessionId}`;
+    await queue.over(live.test, live.sessionId);
+    t.equal(await kept(), 0);
+
+    const early = await called(false);
+    await runs.cancel(early.id, workspaceId);
+    const stray = await session(randomIds.next('session'), true);
+    t.notOk(await queue.began(early.test, stray), 'cancelled before its call');
+    await queue.over(early.test, stray);
+    t.same(await sql`select id from sessions where id = ${stray}`, []);
+  },
+);
 
 t.test('what a process gives back as it stops counts as not taken', async (t) => {
   const { workspaceId, agentId } = await workspace();

@@ -131,3 +131,13 @@ t.test('where the cluster refuses, there is no session', async (t) => {
   t.match(body, { status: 502, message: /media server/ });
   t.equal(cluster.rooms.size, rooms);
 });
+
+t.test('a test by voice is refused: the cluster has no place for a simulated caller', async (t) => {
+  const agent = await talks.agent();
+  const made = await talks.call('tests/scenarios', {
+    body: { agent_id: agent, name: 'Calls', mode: 'voice', user: { lines: ['Hello'] } },
+  });
+  t.equal(made.status, 201);
+  const run = await talks.call('tests/runs', { body: { agent_id: agent } });
+  t.match(run, { status: 409, body: { message: /livekit mode/ } });
+});

@@ -3,20 +3,31 @@
  * played with a model that the test plays (gateway/agent-tests).
  */
 import t, { type Test } from 'tap';
-import { type Clock, systemClock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
-import { silentLog } from '../../contracts/log.js';
-import type { QueuedTest, TestOutcome, TestQueue } from '../../contracts/ports/agent-tests.js';
+import type { TestOutcome, TestQueue } from '../../contracts/ports/agent-tests.js';
 import type { ChatEvent, ChatModel, ChatRequest } from '../../contracts/ports/chat.js';
-import type { PlannedTool, SessionItem, SessionPlan } from '../../contracts/ports/sessions.js';
+import type { PlannedTool, SessionItem } from '../../contracts/ports/sessions.js';
 import { PatternError, safePattern } from '../../contracts/safe-pattern.js';
-import { type AgentConfig, DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
-import { type Check, reviseScenario, type ScenarioDefinition } from '../../contracts/schemas/agent-tests.js';
-import { likelyLanguages, scriptsIn } from '../../engines/language.js';
+import { DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
+import type { Check, ScenarioDefinition } from '../../contracts/schemas/agent-tests.js';
 import { ruled, titleOf } from '../../gateway/agent-tests/checks.js';
 import { startAgentTests } from '../../gateway/agent-tests/loop.js';
-import { play, type PlayParts } from '../../gateway/agent-tests/play.js';
+import { play } from '../../gateway/agent-tests/play.js';
+import {
+  type Answer,
+  calls,
+  chat,
+  fast,
+  languagesOf,
+  lastOf,
+  memoryQueue,
+  NO_CALLS,
+  partsOf,
+  queued,
+  says,
+  type Scene,
+} from '../fixtures/agent-tests.js';
 import { webhookTool } from '../fixtures/hosted.js';
 import { until } from '../fixtures/until.js';
 
@@ -90,8 +101,6 @@ const ITEMS = [
   said('assistant', 'It was shipped today.'),
 ];
 
-const languagesOf = (text: string) => likelyLanguages(text, scriptsIn(text));
-
 const holds = async (check: Check, items: readonly SessionItem[] = ITEMS) =>
   (await ruled(check as never, { items, endedBy: 'agent' }, languagesOf)).passed;
 
@@ -132,69 +141,6 @@ t.test('only so much of an answer is held against a pattern', async (t) => {
   const long = `${'a'.repeat(limits.patternText)}b`;
   t.notOk(await holds({ type: 'matches', pattern: 'b' }, [said('assistant', long)]));
   t.ok(await holds({ type: 'matches', pattern: 'b' }, [said('assistant', long.slice(1))]));
-});
-
-type Answer = (request: ChatRequest) => readonly ChatEvent[];
-
-const says = (text: string): readonly ChatEvent[] => [{ kind: 'text', text }];
-const calls = (name: string, args: object): readonly ChatEvent[] => [
-  { kind: 'calls', calls: [{ id: 'a', name, arguments: JSON.stringify(args) }] },
-];
-
-const chat = (answer: Answer): ChatModel => ({
-  name: 'test',
-  async *chat(request) {
-    yield* answer(request);
-  },
-});
-
-const lastOf = ({ messages }: ChatRequest): string => messages.at(-1)?.content ?? '';
-
-interface Scene {
-  readonly definition?: Partial<ScenarioDefinition>;
-  readonly config?: Partial<AgentConfig>;
-  readonly tools?: readonly PlannedTool[];
-  readonly agent?: Answer;
-  readonly model?: Answer;
-  readonly parts?: Partial<PlayParts>;
-}
-
-function queued({ definition = {}, config = {}, tools = [] }: Scene): QueuedTest {
-  const plan: SessionPlan = {
-    config: {
-      ...DEFAULT_CONFIG,
-      prompt: { ...DEFAULT_CONFIG.prompt, first_message_mode: 'off' },
-      tools: { ...DEFAULT_CONFIG.tools, enabled: true },
-      ...config,
-    },
-    ...{
-      tools,
-      knowledge: [],
-      configHash: '',
-      maxDurationSeconds: 600,
-      recordAudio: false,
-      toolEvents: true,
-    },
-    ...{ worldContext: false, timezone: 'UTC' },
-  };
-  const whole = reviseScenario(undefined, { user: { lines: ['Hello'] }, ...(definition as object) });
-  return { runId: 'run', place: 0, workspaceId: 'ws', attempt: 1, definition: whole, plan };
-}
-
-const partsOf = ({ agent = () => says('Yes.'), model, parts = {} }: Scene): PlayParts => ({
-  chat: chat(agent),
-  ...(model && { model: chat(model) }),
-  knowledge: { search: () => Promise.resolve([]) },
-  outbound: { fetch: () => Promise.reject(new Error('nothing may be reached')) } as never,
-  credentials: { headersOf: () => Promise.resolve([]) },
-  mcp: () => {
-    throw new Error('no server may be reached');
-  },
-  agents: { version: () => Promise.resolve(undefined) },
-  languagesOf,
-  clock: systemClock,
-  log: silentLog,
-  ...parts,
 });
 
 const played = (scene: Scene, signal = new AbortController().signal): Promise<TestOutcome> =>
@@ -380,24 +326,6 @@ t.test('what cannot be found out is an error, not a failure', async (t) => {
   t.equal(nonsense.items.length, 2, 'the transcript is there all the same');
 });
 
-/** A clock whose timers run so many times as fast. */
-const fast = (times: number): Clock => ({
-  ...systemClock,
-  after: (ms, task) => systemClock.after(ms / times, task),
-});
-
-/** A queue of one scenario that lives in memory. */
-function memoryQueue(test: QueuedTest) {
-  const state = { ours: true, taken: 0, finished: [] as TestOutcome[], released: 0 };
-  const queue: TestQueue = {
-    take: () => Promise.resolve(state.taken++ === 0 ? test : undefined),
-    renew: () => Promise.resolve(state.ours),
-    finish: (_, outcome) => Promise.resolve(void state.finished.push(outcome)),
-    release: () => Promise.resolve(void (state.released += 1)),
-  };
-  return { queue, state };
-}
-
 const stuck = { ...chat(() => []), chat: (_: ChatRequest, signal: AbortSignal) => endless(signal) };
 
 function started(t: Pick<Test, 'teardown'>, scene: Scene) {
@@ -419,6 +347,7 @@ t.test('a process plays so many scenarios at once', async (t) => {
   const queue: TestQueue = {
     take: () => Promise.resolve({ ...test, place: taken++ }),
     renew: () => Promise.resolve(true),
+    ...NO_CALLS,
     finish: () => Promise.resolve(),
     release: () => Promise.resolve(),
   };

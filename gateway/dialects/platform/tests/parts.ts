@@ -8,6 +8,7 @@ import { LIMITS } from '../../../../contracts/limits.js';
 import { queryParameter } from '../../../server/openapi-parts.js';
 import type * as routes from '../../../server/routes.js';
 import { textOf } from '../paging.js';
+import type { VoiceCheck } from '../voice-check.js';
 
 export interface TestParts {
   readonly keys: KeyAuthority;
@@ -20,6 +21,9 @@ export interface TestParts {
   readonly runs: TestRuns;
   /** Whether a language model is configured. */
   readonly hasModel: boolean;
+  /** Whether this gateway carries its calls itself, so that a simulated caller can join them. */
+  readonly hasCalls: boolean;
+  readonly speech: VoiceCheck;
 }
 
 export type Handler = routes.Handler<TestParts, Caller>;

@@ -39,6 +39,20 @@ const usageOf = ({ outcome }: TestResult): object | null => {
     : null;
 };
 
+const callOf = ({ outcome }: TestResult): object | null => {
+  const call = outcome?.call;
+  return call
+    ? {
+        session_id: call.sessionId,
+        answers_ms: call.measured.answers,
+        silences_ms: call.measured.silences,
+        talk_over_ms: call.measured.talkOver,
+        interrupted: call.measured.interrupted,
+        unanswered: call.measured.unanswered,
+      }
+    : null;
+};
+
 const resultRow = (result: TestResult): object => ({
   scenario_id: result.scenarioId,
   scenario_name: result.scenarioName,
@@ -47,6 +61,7 @@ const resultRow = (result: TestResult): object => ({
   ended_by: result.outcome?.endedBy ?? null,
   checks: result.outcome?.checks ?? [],
   usage: usageOf(result),
+  call: callOf(result),
   started_at: moment(result.startedAt),
   ended_at: moment(result.endedAt),
 });
@@ -61,6 +76,10 @@ export const resultEntity = (result: TestResultDetail): object => ({
   ...resultRow(result),
   scenario: result.definition,
   items: result.items.map(itemOf),
+  transcript: (result.outcome?.call?.transcript ?? []).map(({ speaker, text, fromMs, toMs, ...how }) => ({
+    ...{ speaker, text, from_ms: fromMs, to_ms: toMs },
+    ...how,
+  })),
 });
 
 type Change = (typeof CHANGES)[number];
@@ -99,6 +118,7 @@ function comparedRow(pair: Pair): object {
     base: base?.status ?? null,
     other: other?.status ?? null,
     checks,
+    calls: { base: base ? callOf(base) : null, other: other ? callOf(other) : null },
   };
 }
 

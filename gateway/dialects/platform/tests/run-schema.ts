@@ -47,6 +47,25 @@ const Usage = Type.Object({
   turns: Type.Integer({ description: 'Of the user.' }),
 });
 
+const Call = Type.Object(
+  {
+    session_id: Type.String({
+      description: 'Its session has the turns with their latencies, and the recording.',
+    }),
+    answers_ms: Type.Array(Type.Number(), {
+      description:
+        'From the end of the caller’s voice to the agent’s first sound, as the caller heard it, turn by turn.',
+    }),
+    silences_ms: Type.Array(Type.Number(), {
+      description: 'From an interruption’s first sound to the agent’s last.',
+    }),
+    talk_over_ms: Type.Number({ description: 'The longest time in which both spoke.' }),
+    interrupted: Type.Integer({ description: 'How often the agent began while the caller spoke.' }),
+    unanswered: Type.Integer(),
+  },
+  { description: 'Of a scenario by voice.' },
+);
+
 const RESULT = {
   scenario_id: Type.String(),
   scenario_name: Type.String(),
@@ -55,6 +74,7 @@ const RESULT = {
   ended_by: nullable(Type.Enum([...ENDED_BY])),
   checks: Type.Array(CheckResult),
   usage: nullable(Usage),
+  call: nullable(Call),
   started_at: nullable(Moment),
   ended_at: nullable(Moment),
 };
@@ -67,6 +87,7 @@ export const RESULT_EXAMPLE = {
   ended_by: 'user',
   checks: [{ name: 'says “shipped”', type: 'contains', passed: true, evidence: '“It was shipped today.”' }],
   usage: { agent_requests: 3, user_requests: 0, judge_requests: 0, tool_calls: 1, turns: 2 },
+  call: null,
   started_at: '2026-01-01T12:00:01.000Z',
   ended_at: '2026-01-01T12:00:04.000Z',
 };
@@ -78,6 +99,9 @@ export const ResultEntity = Type.Object(
     scenario: Type.Record(Type.String(), Type.Unknown(), { description: 'As it was when the run was made.' }),
     items: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
       description: 'What was said and called, as a session’s `items`.',
+    }),
+    transcript: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+      description: 'By voice: what the caller said as it was meant, and what it heard of the agent.',
     }),
   },
   {
@@ -163,6 +187,7 @@ export const Comparison = Type.Object(
           }),
           { description: 'Those that hold in one of the two only.' },
         ),
+        calls: Type.Object({ base: nullable(Call), other: nullable(Call) }),
       }),
     ),
   },

@@ -13,6 +13,7 @@ import { badQuery, pageBody, pageRequest, textOf } from '../paging.js';
 import { found, idOf } from '../rows.js';
 import { planOf } from '../sessions/plan.js';
 import { pinnedAgents } from '../sessions/transfers.js';
+import { voiceProblems } from '../voice-check.js';
 import { permit } from '../sessions/values.js';
 import { agentFilter, type Handler, type TestParts } from './parts.js';
 import { comparison, resultEntity, runEntity, runRow } from './run-entity.js';
@@ -70,10 +71,13 @@ async function chosenBy(
 }
 
 /** Errors: `conflict` where there is nothing to play, too much, or nobody who could play it. */
-function checkPlayable({ scenarios, suite }: Chosen, { hasModel }: TestParts): void {
+function checkPlayable({ scenarios, suite }: Chosen, { hasModel, hasCalls }: TestParts): void {
   const { perRun } = LIMITS.agentTest;
   if (scenarios.length === 0) throw conflict(`The ${suite ? 'suite' : 'agent'} has no scenarios`);
   if (scenarios.length > perRun) throw conflict(`A run has ${perRun} scenarios at most; name a suite`);
+  const spoken = scenarios.find(({ definition }) => definition.mode === 'voice');
+  if (spoken && !hasCalls)
+    throw conflict(`“${spoken.name}” is by voice: in livekit mode a gateway carries no calls of its own`);
   if (hasModel) return;
   for (const { name, definition } of scenarios) {
     const why = needsModel(definition);
@@ -97,6 +101,27 @@ function planFor(
   }
 }
 
+/** Whether the agent and the caller can be heard, and are understood. Errors: `conflict`, `validation_failed`, `overloaded`. */
+async function checkVoices(
+  { id, definition }: Scenario,
+  { config }: SessionPlan,
+  workspaceId: string,
+  parts: TestParts,
+) {
+  if (definition.mode !== 'voice') return;
+  const { speaking_language: language } = config.voice;
+  if (!parts.transcribes(language)) throw conflict(`No speech recognition for "${language}"`);
+  const { voice = '' } = definition.caller ?? {};
+  refuse([
+    ...(await voiceProblems(config.voice, workspaceId, parts.speech, [id, 'overrides', 'voice_id'])),
+    ...(await voiceProblems({ ...config.voice, voice_id: voice }, workspaceId, parts.speech, [
+      id,
+      'caller',
+      'voice',
+    ])),
+  ]);
+}
+
 export const create: Handler = async (request, parts, { workspaceId }) => {
   const wanted = checkCreation(await readBody(request));
   const runnable = await runnableOf(wanted, workspaceId, parts);
@@ -104,16 +129,18 @@ export const create: Handler = async (request, parts, { workspaceId }) => {
   checkPlayable(chosen, parts);
   const { agent, version } = runnable;
   const reachable = await pinnedAgents(version.config, workspaceId, parts);
+  const scenarios = chosen.scenarios.map((scenario) => ({
+    scenario,
+    plan: planFor(scenario, runnable, reachable),
+  }));
+  for (const { scenario, plan } of scenarios) await checkVoices(scenario, plan, workspaceId, parts);
   const run = {
     agentId: agent.id,
     agentName: agent.name,
     suite: chosen.suite,
     versionNumber: version.number === 0 ? null : version.number,
     configHash: version.configHash,
-    scenarios: chosen.scenarios.map((scenario) => ({
-      scenario,
-      plan: planFor(scenario, runnable, reachable),
-    })),
+    scenarios,
   };
   return json(201, runEntity(await parts.runs.create(run, workspaceId)));
 };

@@ -1,9 +1,12 @@
 /** What no schema knows of a scenario: which fields a check has, patterns, and what sessions say of the same fields. */
+import { LIMITS } from '../../../../contracts/limits.js';
+import { pausesIn } from '../../../../contracts/pauses.js';
 import { RawJson } from '../../../../contracts/raw-json.js';
 import { PatternError, safePattern } from '../../../../contracts/safe-pattern.js';
 import {
   type Check,
   CHECK_FIELDS,
+  VOICE_CHECKS,
   type ScenarioDefinition,
 } from '../../../../contracts/schemas/agent-tests.js';
 import type { Problem } from '../../../../contracts/schemas/check.js';
@@ -13,6 +16,10 @@ import { problem, refuse, rethrowUnder } from '../errors.js';
 import type { Wanted } from '../sessions/request.js';
 import { Overrides } from '../sessions/schema.js';
 import { valueProblems } from '../sessions/values.js';
+
+const { voice: limits } = LIMITS.agentTest;
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
 const checkOverrides = checked(Overrides);
 
@@ -58,6 +65,25 @@ function userProblems({ user: { lines, goal, persona } }: ScenarioDefinition): r
     : [];
 }
 
+/** What only a call has is no part of a scenario by text. */
+function voiceProblems({ mode, caller, checks, user }: ScenarioDefinition): readonly Problem[] {
+  const isVoice = mode === 'voice';
+  const long = (user.lines ?? []).flatMap((line, index) =>
+    pausesIn(line).some((pause) => pause > limits.pause.max) || sum(pausesIn(line)) > limits.pauses
+      ? [problem(['user', 'lines', index], `user.lines.${index} pauses for too long`)]
+      : [],
+  );
+  if (isVoice) return long;
+  return [
+    ...(caller ? [problem(['caller'], 'caller stands in scenarios by voice only')] : []),
+    ...checks.flatMap(({ type }, index) =>
+      VOICE_CHECKS.has(type)
+        ? [problem(['checks', index, 'type'], `checks.${index}: ${type} holds of scenarios by voice only`)]
+        : [],
+    ),
+  ];
+}
+
 /** Errors: `validation_failed` with everything that is wrong. */
 export async function checkScenario(definition: ScenarioDefinition, tokens: TokenCounter): Promise<void> {
   try {
@@ -67,6 +93,7 @@ export async function checkScenario(definition: ScenarioDefinition, tokens: Toke
   }
   refuse([
     ...userProblems(definition),
+    ...voiceProblems(definition),
     ...definition.checks.flatMap(checkProblems),
     ...(await valueProblems(wantedOf(definition), tokens)),
   ]);

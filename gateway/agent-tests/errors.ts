@@ -1,0 +1,17 @@
+import { ServiceError } from '../../contracts/errors.js';
+
+/** Its message says why nothing was found out. */
+export class PlayError extends Error {
+  override readonly name = 'PlayError';
+}
+
+/** What a service refuses is told with whose work that was. Errors: `PlayError`; the signal's reason. */
+export async function explained<T>(failure: string, work: Promise<T>, signal: AbortSignal): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof ServiceError)) throw error;
+    throw new PlayError(`${failure}: ${error.message}`, { cause: error });
+  }
+}

@@ -1,0 +1,37 @@
+/** The rules of scenarios by voice: of what was measured in the call, each with what speaks for its verdict. */
+import type { CheckResult } from '../../../contracts/ports/agent-tests.js';
+import type { Check } from '../../../contracts/schemas/agent-tests.js';
+import { type Measured, median } from './timeline.js';
+
+type Verdict = Pick<CheckResult, 'passed' | 'evidence'>;
+
+const ms = (value: number | undefined): string => `${Math.round(value ?? 0)} ms`;
+
+const slowest = (values: readonly number[], most: number, none: string): Verdict => {
+  if (values.length === 0) return { passed: false, evidence: none };
+  const longest = Math.max(...values);
+  const evidence = `The longest of ${values.length} was ${ms(longest)}, the median ${ms(median(values))}`;
+  return { passed: longest <= most, evidence };
+};
+
+/** A rule that nothing could break does not hold: where nobody was interrupted, nobody has fallen silent. */
+export const VOICE_RULES = {
+  answers_within: ({ ms: most = 0 }: Check, { answers }: Measured) =>
+    slowest(answers, most, 'No turn was answered'),
+  silent_within({ ms: most = 0 }: Check, { silences, unheeded }: Measured) {
+    if (unheeded > 0) return { passed: false, evidence: `${unheeded} interruptions were not heeded` };
+    return slowest(silences, most, 'The agent was not interrupted');
+  },
+  talk_over: ({ ms: most = 0 }: Check, { talkOver }: Measured) => ({
+    passed: talkOver <= most,
+    evidence: `Both spoke for ${ms(talkOver)} at most`,
+  }),
+  never_interrupts: (_: Check, { interrupted }: Measured) => ({
+    passed: interrupted === 0,
+    evidence: `It began ${interrupted} times while the caller spoke`,
+  }),
+  answers_all: (_: Check, { unanswered, answers }: Measured) => ({
+    passed: unanswered === 0,
+    evidence: `${answers.length} turns were answered, ${unanswered} were not`,
+  }),
+} as const satisfies Readonly<Record<string, (check: Check, measured: Measured) => Verdict>>;

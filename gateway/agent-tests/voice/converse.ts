@@ -1,0 +1,172 @@
+/**
+ * One call of the real agent with a simulated caller, over the real media path: encoded, sent as RTP, decoded, detected,
+ * recognised, and the answer back the same way (ops/adr/0037-tests-by-voice.md). Places are waited for as those of calls.
+ */
+import { LIMITS } from '../../../contracts/limits.js';
+import type { CallReport, QueuedTest } from '../../../contracts/ports/agent-tests.js';
+import type { Caller } from '../../../contracts/ports/identity.js';
+import type { NewSession, SessionDetail, SessionItem } from '../../../contracts/ports/sessions.js';
+import type { Speech, Transcription } from '../../../contracts/ports/speech.js';
+import type { CallerLine, CallerOptions } from '../../../contracts/ports/test-callers.js';
+import { RawJson } from '../../../contracts/raw-json.js';
+import type { EndedBy } from '../../../contracts/schemas/agent-tests.js';
+import type { AgentParts, Conversed } from '../conversed.js';
+import { pause } from '../../conversations/record.js';
+import type { ConversationTool } from '../../conversations/tool.js';
+import { explained, PlayError } from '../errors.js';
+import type { SimulatedUser } from '../simulated-user.js';
+import { mcpFor, standInFor } from '../stand-ins.js';
+import { spoken, VOICE_RMS, wordsOf } from './caller-speech.js';
+import { Talk, type Talked } from './talk.js';
+import { measured } from './timeline.js';
+import { Hearing, itemsOf } from './transcript.js';
+
+export interface PlacedCall {
+  readonly sessionId: string;
+  readonly line: CallerLine;
+  /** Ends it, and resolves with its record. Idempotent. */
+  close(): Promise<SessionDetail | undefined>;
+}
+
+export interface VoiceParts {
+  readonly speech: Pick<Speech, 'synthesize'>;
+  readonly transcription: Pick<Transcription, 'transcribe'>;
+  /** Undefined where there is no place for a call now. */
+  place(
+    session: NewSession,
+    agent: Pick<AgentParts, 'chat' | 'mcp'> & { standIn(tool: ConversationTool): ConversationTool },
+    caller: CallerOptions,
+  ): Promise<PlacedCall | undefined>;
+  /** The session of that scenario goes with its run from now on; false where the scenario was cancelled meanwhile. */
+  began(test: QueuedTest, sessionId: string): Promise<boolean>;
+  /** Its call is over. What no run has is removed. */
+  over(test: QueuedTest, sessionId: string): Promise<void>;
+}
+
+const LOOK_MS = 1000;
+const { placeSeconds } = LIMITS.agentTest.voice;
+
+const late = new Error('the scenario took too long');
+
+/** Recorded as calls are; it is the test that bounds it. */
+const sessionOf = ({ workspaceId, agent, plan, definition }: QueuedTest): NewSession => ({
+  ...{ workspaceId, agentId: agent.id, agentName: agent.name, versionNumber: agent.versionNumber },
+  ...{ source: 'dashboard', name: null, endUserId: null, metadata: new RawJson('{}') },
+  overrides: definition.overrides,
+  plan: { ...plan, recordAudio: true },
+});
+
+const noiseOf = ({ noise_db: level }: NonNullable<QueuedTest['definition']['caller']>): number =>
+  level === undefined ? 0 : VOICE_RMS * 10 ** (level / 20);
+
+/** Errors: `PlayError` where none was free for so long; the signal's reason. */
+async function placed(
+  test: QueuedTest,
+  { clock, mcp, chat }: AgentParts,
+  voice: VoiceParts,
+  signal: AbortSignal,
+): Promise<PlacedCall> {
+  const { definition, plan } = test;
+  const agent = { chat, mcp: mcpFor(definition, plan, mcp), standIn: standInFor(definition) };
+  const end = clock.monotonic() + placeSeconds * 1000;
+  for (;;) {
+    const placing = voice.place(sessionOf(test), agent, { noise: noiseOf(definition.caller ?? {}) });
+    const call = await explained('The call could not begin', placing, signal);
+    if (call) return call;
+    if (clock.monotonic() >= end) throw new PlayError(`No place for a call was free for ${placeSeconds} s`);
+    await pause(clock, LOOK_MS);
+    signal.throwIfAborted();
+  }
+}
+
+function talkOf(
+  { definition, plan }: QueuedTest,
+  user: SimulatedUser,
+  line: CallerLine,
+  { hearing, voice, caller }: { hearing: Hearing; voice: VoiceParts; caller: Caller },
+  signal: AbortSignal,
+): Talk {
+  const { voice: voiceId = '', pause_ms: pauseMs = 0, interruptions = [] } = definition.caller ?? {};
+  const isPlayed = definition.user.goal !== undefined;
+  const manner = { voiceId, pauseMs, language: plan.config.voice.speaking_language };
+  return new Talk({
+    ...{ line, interruptions, most: definition.max_turns, wordsOf },
+    opens: plan.config.prompt.first_message_mode !== 'off',
+    // A script says the same whatever it hears.
+    next: async (turns, spells) =>
+      user.next(isPlayed ? itemsOf(await hearing.lines(turns, spells)) : [], signal),
+    speak: (text) => {
+      const sound = spoken(text, manner, { speech: voice.speech, caller }, signal);
+      return explained('The caller could not speak', sound, signal);
+    },
+  });
+}
+
+const reportOf = async (sessionId: string, talked: Talked, hearing: Hearing): Promise<CallReport> => ({
+  sessionId,
+  transcript: await hearing.lines(talked.turns, talked.spells),
+  measured: measured(talked.turns, talked.spells),
+});
+
+const endedByOf = ({ endedBy, reason }: Talked, record: SessionDetail | undefined): EndedBy => {
+  if (endedBy) return endedBy;
+  if (reason === 'agent_hangup') return 'agent';
+  if (reason === 'conversation_timeout' || record?.endedReason === 'timeout') return 'time_limit';
+  throw new PlayError('The call broke off');
+};
+
+/** Runs it while neither is aborted; the time limit ends the call, which is no error. */
+async function inTime(
+  call: PlacedCall,
+  talk: Talk,
+  seconds: number,
+  { clock }: Pick<AgentParts, 'clock'>,
+  signal: AbortSignal,
+): Promise<Talked & { readonly isLate: boolean }> {
+  const limit = new AbortController();
+  const stopTimer = clock.after(seconds * 1000, () => limit.abort(late));
+  const either = AbortSignal.any([limit.signal, signal]);
+  const stop = (): void => void call.close();
+  either.addEventListener('abort', stop, { once: true });
+  try {
+    const talked = await talk.run();
+    signal.throwIfAborted();
+    return { ...talked, isLate: limit.signal.aborted };
+  } finally {
+    stopTimer();
+    either.removeEventListener('abort', stop);
+  }
+}
+
+/** Errors: `PlayError`; those of the user's model, of its voice and of recognition; the signal's reason. */
+export async function converseByVoice(
+  test: QueuedTest,
+  user: SimulatedUser,
+  parts: AgentParts & { readonly voice: VoiceParts },
+  signal: AbortSignal,
+): Promise<Conversed> {
+  const { voice } = parts;
+  const { plan, workspaceId, definition } = test;
+  const caller: Caller = { workspaceId, keyId: 'test' };
+  const language = plan.config.voice.speaking_language;
+  const hearing = new Hearing({ transcription: voice.transcription, caller, language }, signal);
+  const call = await placed(test, parts, voice, signal);
+  try {
+    if (!(await voice.began(test, call.sessionId))) throw new PlayError('The scenario was cancelled');
+    const talk = talkOf(test, user, call.line, { hearing, voice, caller }, signal);
+    const talked = await inTime(call, talk, definition.max_seconds, parts, signal);
+    const record = await call.close();
+    const report = await reportOf(call.sessionId, talked, hearing);
+    const endedBy = talked.isLate ? 'time_limit' : endedByOf(talked, record);
+    return { items: record?.items ?? [], endedBy, call: report, heard: heardItems(report, record) };
+  } finally {
+    await call.close();
+    await voice.over(test, call.sessionId);
+  }
+}
+
+/** What rules on words look at: the words as they were heard, and the tools as they were called. */
+const heardItems = (report: CallReport, record: SessionDetail | undefined): readonly SessionItem[] => [
+  ...itemsOf(report.transcript),
+  ...(record?.items ?? []).filter(({ type }) => type !== 'message'),
+];

@@ -1,0 +1,74 @@
+/** What the caller hears of the agent, cut into spells: when each was heard, and its sound. */
+import { RECOGNITION_RATE } from '../../../contracts/audio.js';
+import { type Spell, SPELL_GAP_MS } from './timeline.js';
+
+export interface HeardSpell extends Spell {
+  /** 16-bit mono at RECOGNITION_RATE, with a little of the silence around it. */
+  readonly chunks: readonly Int16Array[];
+}
+
+const FRAME_MS = 20;
+const FRAME = (RECOGNITION_RATE * FRAME_MS) / 1000;
+/** RMS of 16-bit samples; less is silence. */
+const AUDIBLE_RMS = 150;
+
+function isAudible(frame: Int16Array): boolean {
+  let energy = 0;
+  for (const sample of frame) energy += sample * sample;
+  return energy > AUDIBLE_RMS * AUDIBLE_RMS * frame.length;
+}
+
+interface Open {
+  readonly from: number;
+  to: number;
+  readonly chunks: Int16Array[];
+}
+
+export class CallerEar {
+  readonly spells: HeardSpell[] = [];
+  #open: Open | undefined;
+  #before: Int16Array = new Int16Array(0);
+  #now = 0;
+
+  /** The next of what is heard, ending `at`. */
+  take(at: number, samples: Int16Array): void {
+    const begins = at - (samples.length / FRAME) * FRAME_MS;
+    this.#now = at;
+    this.#open?.chunks.push(samples);
+    for (let index = 0; index * FRAME < samples.length; index += 1)
+      if (isAudible(samples.subarray(index * FRAME, (index + 1) * FRAME)))
+        this.#sound(begins + index * FRAME_MS, samples);
+    if (this.#open && at - this.#open.to >= SPELL_GAP_MS) this.end();
+    this.#before = samples;
+  }
+
+  #sound(from: number, samples: Int16Array): void {
+    this.#open ??= { from, to: from, chunks: [this.#before, samples] };
+    this.#open.to = from + FRAME_MS;
+  }
+
+  /** What was being heard is over. */
+  end(): void {
+    if (this.#open) this.spells.push(this.#open);
+    this.#open = undefined;
+  }
+
+  get now(): number {
+    return this.#now;
+  }
+
+  /** Since when the agent speaks; undefined while it does not. */
+  get since(): number | undefined {
+    return this.#open?.from;
+  }
+
+  /** When it was heard last. */
+  get last(): number | undefined {
+    return (this.#open ?? this.spells.at(-1))?.to;
+  }
+
+  /** All spells, with the one that lasts. */
+  get all(): readonly HeardSpell[] {
+    return this.#open ? [...this.spells, this.#open] : this.spells;
+  }
+}

@@ -1,0 +1,202 @@
+/**
+ * A conversation by voice from the caller's side: it waits until the agent has finished, says its line, hears the answer, and
+ * interrupts where its scenario says so. Time is that of the sound: it goes on with each 100 ms that are heard.
+ */
+import type { CallerEvent, CallerLine } from '../../../contracts/ports/test-callers.js';
+import { CallerEar, type HeardSpell } from './ear.js';
+import type { CallerTurn } from './timeline.js';
+
+export interface Interruption {
+  /** Into the answer to that line, from 1; 0 is what the agent says first. */
+  readonly turn: number;
+  readonly after_ms: number;
+  readonly say: string;
+  readonly backchannel?: boolean;
+}
+
+export interface TalkParts {
+  readonly line: CallerLine;
+  readonly interruptions: readonly Interruption[];
+  /** Most lines that the caller says, interruptions not counted. */
+  readonly most: number;
+  /** Whether the agent is to speak first: it is waited for as an answer is. */
+  readonly opens: boolean;
+  /** What it says next; undefined where it hangs up. */
+  next(turns: readonly CallerTurn[], spells: readonly HeardSpell[]): Promise<string | undefined>;
+  /** As sound. */
+  speak(line: string): Promise<Int16Array>;
+  /** Its words, without its pauses. */
+  wordsOf(line: string): string;
+}
+
+export interface Talked {
+  readonly turns: readonly CallerTurn[];
+  readonly spells: readonly HeardSpell[];
+  /** Undefined where the agent's side ended it. */
+  readonly endedBy: 'user' | 'turn_limit' | undefined;
+  /** Why the agent's side ended it, as clients are told. */
+  readonly reason: string;
+}
+
+/** The agent has finished when it is silent for so long and says that it listens. */
+const FINISHED_MS = 800;
+/** One that says nothing first is listening for so long. */
+const OPENING_MS = 1500;
+/** So long an answer is waited for. */
+export const ANSWER_MS = 15_000;
+/** An interruption is sent on its way so long before its moment: what is heard is told a little later. */
+const AHEAD_MS = 600;
+
+interface Said {
+  readonly from: number;
+  readonly to: number;
+}
+
+interface Prepared extends Interruption {
+  readonly samples: Int16Array;
+}
+
+const ORDINARY = { interrupts: false, backchannel: false, unanswered: false } as const;
+
+/** The call has ended: nothing more can be said or heard. */
+class CallOver extends Error {
+  override readonly name = 'CallOver';
+}
+
+export class Talk {
+  readonly #ear = new CallerEar();
+  readonly #turns: CallerTurn[] = [];
+  readonly #said = new Map<number, Said>();
+  #state = '';
+  #connected = false;
+  #over = false;
+  #reason = '';
+  #wake: () => void = () => undefined;
+
+  constructor(private readonly parts: TalkParts) {}
+
+  /** Errors: those of the line, of the next words, of the voice. */
+  async run(): Promise<Talked> {
+    const listening = this.#listen();
+    // It is waited for below; until then nobody may call it unhandled.
+    listening.catch(() => undefined);
+    const endedBy = await Promise.race([this.#converse(), listening.then(() => undefined)]).catch(
+      (error: unknown) => {
+        if (!(error instanceof CallOver)) throw error;
+        return undefined;
+      },
+    );
+    if (endedBy !== undefined) this.parts.line.hangUp();
+    await listening;
+    this.#ear.end();
+    return { turns: this.#turns, spells: this.#ear.spells, endedBy, reason: this.#reason };
+  }
+
+  async #listen(): Promise<void> {
+    try {
+      for await (const event of this.parts.line.events) {
+        this.#note(event);
+        this.#wake();
+      }
+    } finally {
+      this.#over = true;
+      this.#wake();
+    }
+  }
+
+  #note(event: CallerEvent): void {
+    if (event.kind === 'heard') this.#ear.take(event.at, event.samples);
+    else if (event.kind === 'said') this.#said.set(event.utterance, event);
+    else if (event.kind === 'agent') this.#state = event.state;
+    else if (event.kind === 'ended') this.#reason = event.reason;
+    else this.#connected = true;
+  }
+
+  /** Looks with each event until there is something. Errors: `CallOver`. */
+  async #until<T>(look: () => T | undefined | false): Promise<T> {
+    for (;;) {
+      const found = look();
+      if (found !== undefined && found !== false) return found;
+      if (this.#over) throw new CallOver();
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+
+  /** Whether the agent is done with what it said behind `since`, or has not begun in so long. */
+  #isQuiet(since: number, patience: number): boolean {
+    const { now, last = 0 } = this.#ear;
+    const silence = now - Math.max(since, last);
+    const enough = last > since || this.#ear.since !== undefined ? FINISHED_MS : patience;
+    return silence >= (this.#state === 'listening' ? enough : ANSWER_MS);
+  }
+
+  async #converse(): Promise<'user' | 'turn_limit'> {
+    const { most, opens, next } = this.parts;
+    const opening = await this.#prepared(0);
+    await this.#until(() => this.#connected);
+    await this.#hearOut(opening, 0, opens ? ANSWER_MS : OPENING_MS);
+    for (let turn = 1; ; turn += 1) {
+      const line = await next(this.#turns, this.#ear.all);
+      if (line === undefined) return 'user';
+      if (turn > most) return 'turn_limit';
+      await this.#take(line, await this.#prepared(turn));
+    }
+  }
+
+  /** Interruptions of an answer as sound, before there is one: they must come in time, and cost the agent none of its own. */
+  async #prepared(turn: number): Promise<readonly Prepared[]> {
+    const prepared: Prepared[] = [];
+    for (const interruption of this.parts.interruptions.filter((each) => each.turn === turn))
+      prepared.push({ ...interruption, samples: await this.parts.speak(interruption.say) });
+    return prepared;
+  }
+
+  /** Says a line and hears the answer. One without words is a silence, which nobody need answer. */
+  async #take(line: string, interruptions: readonly Prepared[]): Promise<void> {
+    const text = this.parts.wordsOf(line);
+    const { from, to } = await this.#say(await this.parts.speak(line));
+    if (text === '') return this.#hearOut(interruptions, to, 0);
+    this.#turns.push({ ...ORDINARY, text, from, to });
+    await this.#hearOut(interruptions, to, ANSWER_MS);
+    this.#noteAnswer();
+  }
+
+  /** When it was heard. */
+  #say(samples: Int16Array, at?: number): Promise<Said> {
+    const number = this.parts.line.say(samples, at);
+    return this.#until(() => this.#said.get(number));
+  }
+
+  /** Hears the agent until it has finished, and interrupts it where that is due. */
+  async #hearOut(interruptions: readonly Prepared[], behind: number, patience: number): Promise<void> {
+    let since = behind;
+    for (const { after_ms: after, say, samples, backchannel = false } of interruptions) {
+      const begun = await this.#until(() => this.#ear.since ?? this.#isQuiet(since, patience));
+      if (begun === true) break;
+      const at = begun + after;
+      const isDue = await this.#until(() =>
+        this.#ear.since === undefined ? 'late' : this.#ear.now >= at - AHEAD_MS && 'due',
+      );
+      if (isDue === 'late') continue;
+      const { from, to } = await this.#say(samples, at);
+      this.#turns.push({
+        ...ORDINARY,
+        text: this.parts.wordsOf(say),
+        from,
+        to,
+        interrupts: true,
+        backchannel,
+      });
+      if (!backchannel) since = to;
+    }
+    await this.#until(() => this.#isQuiet(since, patience));
+  }
+
+  /** The last turn that wants an answer may have had none. */
+  #noteAnswer(): void {
+    const { last = 0 } = this.#ear;
+    const at = this.#turns.findLastIndex(({ backchannel }) => !backchannel);
+    const turn = this.#turns[at];
+    if (turn && last <= turn.to) this.#turns[at] = { ...turn, unanswered: true };
+  }
+}

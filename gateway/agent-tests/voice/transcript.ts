@@ -1,0 +1,80 @@
+/** What was said and heard in a call by voice, in its order: the caller's words as meant, the agent's as they were heard. */
+import { bytesOf, RECOGNITION_RATE } from '../../../contracts/audio.js';
+import { DEFAULT_TRANSCRIPTION_MODEL } from '../../../contracts/models.js';
+import type { Caller } from '../../../contracts/ports/identity.js';
+import type { SessionItem } from '../../../contracts/ports/sessions.js';
+import type { Transcription } from '../../../contracts/ports/speech.js';
+import { explained } from '../errors.js';
+import type { HeardSpell } from './ear.js';
+import type { CallerTurn } from './timeline.js';
+
+export interface HearingParts {
+  readonly transcription: Pick<Transcription, 'transcribe'>;
+  readonly caller: Caller;
+  readonly language: string;
+}
+
+export interface Line {
+  readonly speaker: 'caller' | 'agent';
+  readonly text: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly interrupts?: boolean;
+  readonly backchannel?: boolean;
+}
+
+/** Transcribes each spell once. */
+export class Hearing {
+  readonly #texts = new Map<HeardSpell, Promise<string>>();
+
+  constructor(
+    private readonly parts: HearingParts,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  /** Errors: `PlayError`; the signal's reason. */
+  textOf(spell: HeardSpell): Promise<string> {
+    const known = this.#texts.get(spell);
+    if (known) return known;
+    const text = this.#transcribe(spell);
+    this.#texts.set(spell, text);
+    return text;
+  }
+
+  async #transcribe({ chunks }: HeardSpell): Promise<string> {
+    const { transcription, caller, language } = this.parts;
+    const audio = { chunks: chunks.map(bytesOf), sampleRate: RECOGNITION_RATE };
+    const request = { audio, model: DEFAULT_TRANSCRIPTION_MODEL, language };
+    const transcript = transcription.transcribe(request, caller, this.signal);
+    return (await explained('What the agent said was not recognised', transcript, this.signal)).text.trim();
+  }
+
+  /** In the order in which they began; spells of one answer are one line; empty: sound without words. */
+  async lines(turns: readonly CallerTurn[], spells: readonly HeardSpell[]): Promise<readonly Line[]> {
+    const heard: Line[] = [];
+    for (const spell of spells)
+      heard.push({ speaker: 'agent', text: await this.textOf(spell), fromMs: spell.from, toMs: spell.to });
+    const said = turns.map(({ text, from, to, interrupts, backchannel }): Line => ({
+      ...{ speaker: 'caller', text, fromMs: from, toMs: to },
+      ...(interrupts && { interrupts }),
+      ...(backchannel && { backchannel }),
+    }));
+    return [...said, ...heard]
+      .sort((one, other) => one.fromMs - other.fromMs)
+      .reduce<Line[]>((lines, line) => {
+        const last = lines.at(-1);
+        if (line.speaker === 'caller' || last?.speaker !== 'agent') return [...lines, line];
+        return [...lines.slice(0, -1), { ...last, text: `${last.text} ${line.text}`.trim(), toMs: line.toMs }];
+      }, []);
+  }
+}
+
+/** As a conversation's record is read, for whoever plays the user and for the judge. */
+export const itemsOf = (lines: readonly Line[]): readonly SessionItem[] =>
+  lines.map(({ speaker, text, fromMs }, index) => ({
+    type: 'message',
+    role: speaker === 'caller' ? 'user' : 'assistant',
+    content: text,
+    turnId: index + 1,
+    createdAt: new Date(fromMs),
+  }));

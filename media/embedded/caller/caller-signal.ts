@@ -1,0 +1,44 @@
+/** Signalling frames of LiveKit as a client writes and reads them. */
+import {
+  ConnectionSettings,
+  JoinRequest,
+  LeaveRequest,
+  SessionDescription,
+  SignalRequest,
+  SignalResponse,
+  SignalTarget,
+  TrickleRequest,
+  WrappedJoinRequest,
+} from '@livekit/protocol';
+import type { Outgoing } from '../signal.js';
+
+/** The query of a connection that joins with its offer. */
+export function joinQuery(offer: string): string {
+  const request = new JoinRequest({
+    connectionSettings: new ConnectionSettings({ autoSubscribe: true }),
+    publisherOffer: new SessionDescription({ type: 'offer', sdp: offer, id: 1 }),
+  });
+  const wrapped = new WrappedJoinRequest({ joinRequest: request.toBinary() }).toBinary();
+  return new URLSearchParams({ join_request: Buffer.from(wrapped).toString('base64') }).toString();
+}
+
+export const leaveFrame = (): Uint8Array =>
+  new SignalRequest({ message: { case: 'leave', value: new LeaveRequest() } }).toBinary();
+
+/** Undefined for what is no frame of the protocol. */
+export function readResponse(frame: Uint8Array | string): Outgoing | undefined {
+  try {
+    const response =
+      typeof frame === 'string' ? SignalResponse.fromJsonString(frame) : SignalResponse.fromBinary(frame);
+    return response.message;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Names an address at which the caller can be reached. */
+export function trickleFrame(candidate: string): Uint8Array {
+  const candidateInit = JSON.stringify({ candidate, sdpMid: '0', sdpMLineIndex: 0 });
+  const value = new TrickleRequest({ candidateInit, target: SignalTarget.PUBLISHER });
+  return new SignalRequest({ message: { case: 'trickle', value } }).toBinary();
+}
