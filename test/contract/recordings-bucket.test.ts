@@ -4,6 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import t from 'tap';
 import { silentLog } from '../../contracts/log.js';
 import type { Recording } from '../../contracts/ports/recordings.js';
@@ -153,6 +154,30 @@ t.test('a bucket that is away is asked less and less often, and gets it all late
   t.match(await here.read(id, ''), { status: 'complete' });
   bucket.away = true;
   await t.rejects(here.read(id, ''), { code: 'storage_unavailable' }, 'away again, it is 503');
+});
+
+t.test('a side that fails waits for the other one before both are tried again', async (t) => {
+  const { on, uploads, recorded, dataDir, bucket, clock } = buckets();
+  const [here, process] = [on('here'), uploads('here')];
+  const id = await recorded('here');
+  for (const role of ['agent', 'user'] as const) writeTrack(dataDir('here'), id, role, 20, false);
+  const put = bucket.put.bind(bucket);
+  let sending = 0;
+  bucket.put = async (key, body) => {
+    if (key.includes('user.ogg')) throw new Error('refused');
+    sending += 1;
+    await setTimeout(50);
+    await put(key, body);
+    sending -= 1;
+  };
+  await round(process);
+  t.equal(sending, 0, 'the round that failed has left nothing running');
+  bucket.put = put;
+  t.equal(bucket.keys.length, 1, 'what the other side sent is there');
+  clock.advance(60_000);
+  await round(process);
+  t.equal(bucket.keys.length, 2);
+  t.match(await here.read(id, ''), { status: 'processing' });
 });
 
 t.test('what is more than RECORDINGS_SPOOL_MB is given up, the oldest first', async (t) => {
