@@ -64,7 +64,10 @@ export class Hearing {
       .reduce<Line[]>((lines, line) => {
         const last = lines.at(-1);
         if (line.speaker === 'caller' || last?.speaker !== 'agent') return [...lines, line];
-        return [...lines.slice(0, -1), { ...last, text: `${last.text} ${line.text}`.trim(), toMs: line.toMs }];
+        return [
+          ...lines.slice(0, -1),
+          { ...last, text: `${last.text} ${line.text}`.trim(), toMs: line.toMs },
+        ];
       }, []);
   }
 }

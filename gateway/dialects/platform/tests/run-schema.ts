@@ -92,6 +92,15 @@ export const RESULT_EXAMPLE = {
   ended_at: '2026-01-01T12:00:04.000Z',
 };
 
+const Line = Type.Object({
+  speaker: Type.Enum(['caller', 'agent']),
+  text: Type.String({ description: 'Empty for a sound in which no words were recognised.' }),
+  from_ms: Type.Number({ description: 'Since the caller was connected.' }),
+  to_ms: Type.Number(),
+  interrupts: Type.Optional(Type.Boolean()),
+  backchannel: Type.Optional(Type.Boolean()),
+});
+
 export const ResultEntity = Type.Object(
   {
     run_id: Type.String(),
@@ -100,7 +109,7 @@ export const ResultEntity = Type.Object(
     items: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
       description: 'What was said and called, as a session’s `items`.',
     }),
-    transcript: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+    transcript: Type.Array(Line, {
       description: 'By voice: what the caller said as it was meant, and what it heard of the agent.',
     }),
   },
@@ -119,6 +128,7 @@ export const ResultEntity = Type.Object(
             created_at: '2026-01-01T12:00:02.000Z',
           },
         ],
+        transcript: [],
       },
     ],
   },
@@ -204,6 +214,7 @@ export const Comparison = Type.Object(
             base: 'passed',
             other: 'failed',
             checks: [{ name: 'says “shipped”', base: true, other: false }],
+            calls: { base: null, other: null },
           },
         ],
       },
