@@ -19,8 +19,11 @@ t.test('an owner talks to an agent on the console', { skip, timeout: 180_000 }, 
   t.teardown(() => browser.stop());
   const call = client(gateway.base);
   const prompt = { system_prompt: 'The shop opens at nine on weekdays.', first_message_mode: 'fixed' };
-  const config = { prompt: { ...prompt, first_message: 'Hello from the draft.' } };
-  await makeAgent(call, { name: 'Lamp shop', published: false, config });
+  const config = {
+    prompt: { ...prompt, first_message: 'Hello from the draft.' },
+    conversation: { record_audio: true },
+  };
+  const agent = await makeAgent(call, { name: 'Lamp shop', published: false, config });
   // The list is told by the hundred, and the first one is the last.
   for (let count = 0; count < 100; count += 1)
     await call('agents', { body: { name: HOSTILE[count] ?? `Shop ${count}` } });
@@ -45,6 +48,33 @@ t.test('an owner talks to an agent on the console', { skip, timeout: 180_000 }, 
     times: 1,
   });
   await signIn(page);
+  await page.getByRole('link', { name: 'Speak', exact: true }).click();
+  await page.getByLabel('Text').fill(HOSTILE[1]);
+  await button('Speak').click();
+  await page.getByText('Time to first audio').waitFor();
+  await button('ElevenLabs').click();
+  await page.getByText(JSON.stringify(HOSTILE[1])).waitFor();
+  await page.getByLabel('Format').selectOption('wav');
+  await page.getByText('wav_44100').waitFor();
+  await well('what speaks');
+  t.strictSame(await madeOfTexts(page), []);
+  await page.reload();
+  t.equal(await page.getByLabel('Text').inputValue(), HOSTILE[1], 'what was typed outlives a reload');
+  t.equal(await page.getByLabel('Format').inputValue(), 'wav');
+
+  await page.getByRole('link', { name: 'Listen', exact: true }).click();
+  const spoken = await fetch(`${gateway.base}/v1/tts`, {
+    method: 'POST',
+    headers: { ...gateway.authorization, 'content-type': 'application/json' },
+    body: JSON.stringify({ text: 'The lamps are here.', format: 'wav' }),
+  });
+  const file = { name: HOSTILE[0], mimeType: 'audio/wav', buffer: Buffer.from(await spoken.arrayBuffer()) };
+  await page.getByLabel('Choose a file').first().setInputFiles(file);
+  await page.locator('.words button').first().click();
+  await button('Save as srt').waitFor();
+  await well('what listens');
+  t.strictSame(await madeOfTexts(page), []);
+
   await page.getByRole('link', { name: 'Talk', exact: true }).click();
   await told('The gateway answers 200, and not as it should');
   await button('Try again').click();
@@ -105,6 +135,53 @@ t.test('an owner talks to an agent on the console', { skip, timeout: 180_000 }, 
   await until('it is over', async () => /Over: user hangup/.test(await state()));
   t.equal(await button('Talk').isEnabled(), true, 'it can be called again');
   t.equal(await focus(), 'Talk');
+
+  await page.getByRole('link', { name: 'Read and hear this call again' }).click();
+  const line = (text) => page.locator('.transcript li', { hasText: text });
+  await line('The shop opens at nine on weekdays.').waitFor();
+  t.strictSame(await madeOfTexts(page), [], 'text of a record stays text');
+  await until('the recording is there', () => button('Play').isEnabled());
+  await well('a call');
+  const position = page.getByLabel('Position');
+  const marked = () => page.locator('.transcript [aria-current]').textContent();
+  await line('The shop opens at nine on weekdays.').locator('button').click();
+  t.ok(Number(await position.inputValue()) > 0, 'a line of the transcript leads to its moment');
+  t.match(await marked(), 'The shop opens at nine on weekdays.');
+  const moment = Number(await position.inputValue());
+  await line('Hello from the draft.').locator('button').click();
+  t.match(await marked(), 'Hello from the draft.');
+  await position.fill(String(moment + 0.1));
+  t.match(await marked(), 'The shop opens at nine on weekdays.', 'and a moment to its line');
+  await line('Hello from the draft.').locator('button').click();
+  const before = Number(await position.inputValue());
+  await button('Play').click();
+  await until('it plays', async () => Number(await position.inputValue()) > before + 0.5);
+  await button('Pause').click();
+  await button('Delete…').click();
+  await button('Cancel').click();
+  await button('Delete…').click();
+  await button('Delete for good').click();
+  await page.getByText('No calls here yet.').waitFor();
+
+  await call(`agents/${agent}/publish`, { method: 'POST' });
+  for (let count = 0; count < 51; count += 1)
+    await call('sessions', { body: { agent_id: agent, name: HOSTILE[count] ?? `Call ${count}` } });
+  await page.getByLabel('Status').selectOption('failed');
+  await page.getByText('No call is like this.').waitFor();
+  await page.getByLabel('Status').selectOption('pending');
+  await page
+    .getByRole('link', { name: /20\d\d/ })
+    .first()
+    .waitFor();
+  t.equal(await page.locator('tbody tr').count(), 50);
+  await button('Show more').click();
+  await until('the next page is there', async () => (await page.locator('tbody tr').count()) === 51);
+  t.equal(await button('Show more').count(), 0);
+  await well('the list of calls');
+  t.strictSame(await madeOfTexts(page), [], 'names stay text');
+  await page.reload();
+  t.equal(await page.getByLabel('Status').inputValue(), 'pending', 'the filter is in the address');
+
   // LiveKit measures as well, and is not ours to mend.
   // LiveKit's client says the second where a browser that gets no time finds its channel closed first.
   const others = [/^Another sample rate$/, /^DataChannel error on/];

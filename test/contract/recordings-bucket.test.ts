@@ -247,18 +247,25 @@ t.test('files that another machine has finished are removed', async (t) => {
   t.strictSame([lies('here', done), lies('here', open)], [false, true]);
 });
 
-t.test('where clients are sent to the bucket, only what reads is', async (t) => {
-  const { handler } = RECORDING_FILE_ROWS[0]!;
-  const address = 'http://bucket/signed';
-  const read = async function* () {
-    yield await Promise.resolve(Buffer.from('OggS'));
-  };
-  const recordings = { open: () => Promise.resolve({ bytes: 4, read, address }) };
-  const asked = (method: string) =>
-    handler({ method, params: {}, headers: new Headers() } as unknown as HttpRequest, { recordings });
-  t.match(await asked('GET'), {
-    status: 307,
-    headers: { location: address, 'cache-control': 'private, no-store' },
-  });
-  t.match(await asked('HEAD'), { status: 200, headers: { 'content-type': 'audio/ogg' } });
-});
+t.test(
+  'where clients are sent to the bucket, only what reads is, and nobody who must not go there',
+  async (t) => {
+    const { handler } = RECORDING_FILE_ROWS[0]!;
+    const address = 'http://bucket/signed';
+    const read = async function* () {
+      yield await Promise.resolve(Buffer.from('OggS'));
+    };
+    const recordings = { open: () => Promise.resolve({ bytes: 4, read, address }) };
+    const asked = (method: string, query = '') => {
+      const request = { method, params: {}, headers: new Headers(), query: new URLSearchParams(query) };
+      return handler(request as unknown as HttpRequest, { recordings });
+    };
+    t.match(await asked('GET'), {
+      status: 307,
+      headers: { location: address, 'cache-control': 'private, no-store' },
+    });
+    const audio = { status: 200, headers: { 'content-type': 'audio/ogg' } };
+    t.match(await asked('HEAD'), audio);
+    t.match(await asked('GET', 'redirect=false'), audio);
+  },
+);

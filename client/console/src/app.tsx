@@ -8,7 +8,10 @@ import { Failure, Loading } from './parts/basics.js';
 import { ThemeSwitch } from './parts/theme.js';
 import { linkTo, useAddress } from './router.js';
 import { texts } from './texts.js';
+import { Calls } from './views/calls/index.js';
+import { Listen } from './views/listen/listen.js';
 import { SignIn } from './views/sign-in.js';
+import { Speak } from './views/speak/speak.js';
 import { Start } from './views/start.js';
 import { Talk } from './views/talk.js';
 
@@ -22,7 +25,10 @@ interface View {
 
 const VIEWS: readonly View[] = [
   { name: 'start', path: [], needs: 'open', view: Start },
+  { name: 'speak', path: ['speak'], needs: 'speech', view: Speak },
+  { name: 'listen', path: ['listen'], needs: 'speech', view: Listen },
   { name: 'talk', path: ['talk'], needs: 'sessions', view: Talk },
+  { name: 'calls', path: ['calls'], needs: 'records', view: Calls },
 ];
 
 const Links = ({ views, current }: { readonly views: readonly View[]; readonly current: View }) => (

@@ -1,6 +1,6 @@
 /** What views do over and over: load, act, remember. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { isAbort } from './api.js';
+import { ask, isAbort } from './api.js';
 
 export interface Loaded<T> {
   readonly data: T | undefined;
@@ -27,6 +27,35 @@ export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, on: readon
   }, [...on, round]);
   const reload = useCallback(() => setRound((count) => count + 1), []);
   return { data: state.data, error: state.error, busy: state.busy, reload };
+}
+
+interface ListPage {
+  readonly next_cursor: string | null;
+}
+
+/** A list that pages: the rows so far, and what gets more of them where there are any. Begins anew with another path. */
+export function usePages<Row>(path: string, plural: string) {
+  const [cursors, setCursors] = useState<{ readonly path: string; readonly cursor: string }>({
+    path,
+    cursor: '',
+  });
+  const cursor = cursors.path === path ? cursors.cursor : '';
+  const kept = useRef<{ readonly path: string; readonly rows: readonly Row[] }>({ path, rows: [] });
+  const { data, error, busy, reload } = useLoad(
+    async (signal) => {
+      const page = await ask<ListPage & Record<string, unknown>>(
+        `${path}&cursor=${encodeURIComponent(cursor)}`,
+        { signal },
+      );
+      const before = cursor === '' || kept.current.path !== path ? [] : kept.current.rows;
+      kept.current = { path, rows: [...before, ...(page[plural] as readonly Row[])] };
+      return { rows: kept.current.rows, next: page.next_cursor };
+    },
+    [path, cursor],
+  );
+  const next = data?.next ?? null;
+  const more = next === null ? undefined : () => setCursors({ path, cursor: next });
+  return { rows: data?.rows, error, busy, reload, more };
 }
 
 export interface Action<Args extends unknown[]> {

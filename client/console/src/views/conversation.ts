@@ -24,6 +24,8 @@ export interface Conversation {
   /** For screen readers, which lines that still change would keep talking. */
   readonly aloud: string;
   readonly over: string;
+  /** Of the call's record, once it has begun. */
+  readonly sessionId: string | undefined;
 }
 
 const NOTHING: Conversation = {
@@ -34,6 +36,7 @@ const NOTHING: Conversation = {
   turns: [],
   aloud: '',
   over: '',
+  sessionId: undefined,
 };
 
 /** The lines with this one in the place of what it had said before; one without words is taken back. */
@@ -52,6 +55,7 @@ function follow(session: AgentSession, change: (to: Change) => void): void {
   const line = (speaker: Speaker, text: string, id = `line-${(counted += 1)}`) =>
     change(({ lines }) => ({ lines: withLine(lines, { id, speaker, text }) }));
   session.on('statusChange', ({ status }) => change(() => ({ status })));
+  session.on('connect', ({ sessionId }) => change(() => ({ sessionId })));
   session.on('modeChange', ({ mode }) => change(() => ({ mode })));
   session.on('userTranscript', ({ segmentId, text }) => line('user', text, segmentId));
   session.on('agentResponseDelta', ({ segmentId, text }) => line('agent', text, segmentId));

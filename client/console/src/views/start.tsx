@@ -33,6 +33,13 @@ function HealthPanel() {
   );
 }
 
+const TRIALS = [
+  { name: 'speak', needs: 'speech' },
+  { name: 'listen', needs: 'speech' },
+  { name: 'talk', needs: 'sessions' },
+  { name: 'calls', needs: 'records' },
+] as const;
+
 export function Start() {
   const may = useMay();
   return (
@@ -41,13 +48,11 @@ export function Start() {
         <HealthPanel />
         <section class="panel stack tight">
           <h2>{texts.start.try}</h2>
-          {may('sessions') ? (
-            <p>
-              <a href={linkTo(['talk'])}>{texts.start.talk}</a>
+          {TRIALS.filter(({ needs }) => may(needs)).map(({ name }) => (
+            <p key={name}>
+              <a href={linkTo([name])}>{texts.start[name]}</a>
             </p>
-          ) : (
-            <p>{texts.start.nothing}</p>
-          )}
+          ))}
           <p>
             <a href="docs">{texts.start.api}</a>
           </p>

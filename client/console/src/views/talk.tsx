@@ -2,41 +2,17 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { SessionRequest, SessionResponse } from '../../../src/place.js';
 import { useMay } from '../account.js';
+import { type AgentRow, allAgents } from '../agents.js';
 import { ask } from '../api.js';
 import { useLoad } from '../hooks.js';
 import { Check, Empty, Failure, Field, Loading, Page } from '../parts/basics.js';
-import { setQuery, useAddress } from '../router.js';
+import { linkTo, setQuery, useAddress } from '../router.js';
 import { texts } from '../texts.js';
 import { type Conversation, useConversation } from './conversation.js';
 import { CallControls, Meters, Writing } from './talk-controls.js';
 import { TurnTimes } from './turn-times.js';
 
 const { talk } = texts;
-
-interface Agent {
-  readonly agent_id: string;
-  readonly name: string;
-}
-
-interface AgentPage {
-  readonly agents: readonly Agent[];
-  readonly next_cursor: string | null;
-}
-
-/** More than anybody wants to pick from. */
-const MAX_PAGES = 50;
-
-async function allAgents(signal: AbortSignal): Promise<readonly Agent[]> {
-  const found: Agent[] = [];
-  let cursor: string | null = '';
-  for (let pages = 0; cursor !== null && pages < MAX_PAGES; pages += 1) {
-    const path = `v1/agent/agents?page_size=100&cursor=${encodeURIComponent(cursor)}`;
-    const list: AgentPage = await ask<AgentPage>(path, { signal });
-    found.push(...list.agents);
-    cursor = list.next_cursor;
-  }
-  return found;
-}
 
 /** Asked for once the microphone is there. */
 const requestOf =
@@ -53,7 +29,13 @@ const requestOf =
 
 const choose = (agent: string): void => setQuery({ agent });
 
-const AgentSelect = ({ agents, chosen }: { readonly agents: readonly Agent[]; readonly chosen: string }) => (
+const AgentSelect = ({
+  agents,
+  chosen,
+}: {
+  readonly agents: readonly AgentRow[];
+  readonly chosen: string;
+}) => (
   <Field label={talk.agent}>
     {(tied) => (
       <select {...tied} value={chosen} onChange={({ currentTarget }) => choose(currentTarget.value)}>
@@ -91,7 +73,7 @@ const Lines = ({ lines }: Pick<Conversation, 'lines'>) => {
   );
 };
 
-function Call({ agents }: { readonly agents: readonly Agent[] | undefined }) {
+function Call({ agents }: { readonly agents: readonly AgentRow[] | undefined }) {
   const may = useMay();
   const { query } = useAddress();
   const chosen = query.get('agent') ?? agents?.[0]?.agent_id ?? '';
@@ -119,6 +101,11 @@ function Call({ agents }: { readonly agents: readonly Agent[] | undefined }) {
       </p>
       {state.status === 'connected' && <Writing write={write} />}
       <TurnTimes turns={state.turns} />
+      {may('records') && state.sessionId && state.status === 'disconnected' && (
+        <p>
+          <a href={linkTo(['calls', state.sessionId])}>{talk.record}</a>
+        </p>
+      )}
     </div>
   );
 }

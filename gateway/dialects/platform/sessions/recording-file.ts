@@ -6,6 +6,7 @@ import type { RecordingFile, Recordings } from '../../../../contracts/ports/reco
 import { LIMITS } from '../../../../contracts/limits.js';
 import type { Reply } from '../../../server/port.js';
 import type { Handler, Row } from '../../../server/routes.js';
+import { queryParameter } from '../../../server/openapi-parts.js';
 import { failures, found } from '../rows.js';
 
 const RANGE = /^bytes=(\d{0,15})-(\d{0,15})$/;
@@ -50,9 +51,11 @@ interface RecordingFileParts {
   readonly recordings: Pick<Recordings, 'open'>;
 }
 
-const download: Handler<RecordingFileParts, void> = async ({ params, headers, method }, { recordings }) => {
+const download: Handler<RecordingFileParts, void> = async (request, { recordings }) => {
+  const { params, headers, method, query } = request;
   const file = found(await recordings.open(params['token'] ?? ''), 'Recording');
-  if (file.address !== undefined && method === 'GET') return sentTo(file.address);
+  const mayRedirect = method === 'GET' && query.get('redirect') !== 'false';
+  if (file.address !== undefined && mayRedirect) return sentTo(file.address);
   return reply(file, partOf(headers.get('range') ?? '', file.bytes));
 };
 
@@ -71,6 +74,13 @@ export const RECORDING_FILE_ROWS: readonly Row<RecordingFileParts, void>[] = [
         'have the same timeline. A range of bytes may be asked for.',
       tags: ['sessions'],
       auth: false,
+      parameters: [
+        queryParameter(
+          'redirect',
+          { type: 'boolean', default: true },
+          'false: from here in any case, for pages that may load nothing from a bucket.',
+        ),
+      ],
       responses: {
         200: { description: 'The audio', content: audio },
         206: { description: 'A part of it', content: audio },

@@ -1,0 +1,36 @@
+/** Moments and lengths as people read them. */
+const DAY = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric' });
+const TIME = new Intl.DateTimeFormat('en', {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+});
+
+export const momentText = (iso: string | null): string => {
+  if (iso === null) return '–';
+  const date = new Date(iso);
+  return `${DAY.format(date)}, ${TIME.format(date)}`;
+};
+
+/** 0:07, 12:03, 1:00:09. */
+export function lengthText(seconds: number | null): string {
+  if (seconds === null) return '–';
+  const whole = Math.floor(seconds);
+  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
+  const rest = String(whole % 60).padStart(2, '0');
+  return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${rest}` : `${minutes}:${rest}`;
+}
+
+export const msText = (ms: number | null | undefined): string =>
+  ms === null || ms === undefined ? '–' : `${Math.round(ms).toLocaleString('en')} ms`;
+
+export const bytesText = (bytes: number): string =>
+  bytes < 1024
+    ? `${bytes} B`
+    : bytes < 1 << 20
+      ? `${(bytes / 1024).toFixed(1)} KB`
+      : `${(bytes / (1 << 20)).toFixed(1)} MB`;
+
+/** `user_hangup` as words. */
+export const spaced = (name: string): string => name.replaceAll('_', ' ');

@@ -1,0 +1,24 @@
+/** The parts of a turn's latency, as a bar and as words. */
+import { texts } from '../texts.js';
+import { msText } from '../format.js';
+
+const { parts } = texts.talk;
+const NAMES = Object.keys(parts);
+
+export type Latency = Readonly<Record<string, number>>;
+
+/** The figures are told as text, so that nobody depends on colours. */
+export const Split = ({ latency }: { readonly latency: Latency }) => {
+  const told = NAMES.filter((part) => (latency[part] ?? 0) > 0);
+  const text = told.map((part) => `${parts[part]} ${msText(latency[part])}`).join(', ');
+  return (
+    <>
+      <div class="split" aria-hidden="true">
+        {told.map((part) => (
+          <span key={part} class={`part-${part}`} style={{ flexGrow: latency[part] ?? 0 }} />
+        ))}
+      </div>
+      <p class="soft">{text}</p>
+    </>
+  );
+};

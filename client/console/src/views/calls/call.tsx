@@ -1,0 +1,157 @@
+/** One call: figures, sound, transcript, analysis; saving and deleting it. */
+import { useEffect, useState } from 'preact/hooks';
+import { useMay } from '../../account.js';
+import { ask, Refusal } from '../../api.js';
+import { lengthText, momentText, msText, spaced } from '../../format.js';
+import { useAction, useLoad } from '../../hooks.js';
+import { Failure, Loading } from '../../parts/basics.js';
+import { go, linkTo } from '../../router.js';
+import { saveText } from '../../save.js';
+import { texts } from '../../texts.js';
+import { AnalysisPanel, Details } from './analysis.js';
+import { Player } from './player.js';
+import { type Call, isLive, percentile, type Recording } from './record.js';
+import { StatusTag } from './status.js';
+
+const { calls } = texts;
+
+const addressOf = (id: string): string => `v1/agent/sessions/${encodeURIComponent(id)}`;
+
+interface Known {
+  readonly call: Call;
+  readonly recording: Recording | undefined;
+}
+
+const notThere = (error: unknown): undefined => {
+  if (error instanceof Refusal && error.status === 404) return undefined;
+  throw error;
+};
+
+async function load(id: string, signal: AbortSignal): Promise<Known> {
+  const [call, recording] = await Promise.all([
+    ask<Call>(addressOf(id), { signal }),
+    ask<Recording>(`${addressOf(id)}/recording`, { signal }).catch(notThere),
+  ]);
+  return { call, recording };
+}
+
+const AGAIN_MS = 4000;
+
+/** Whether more of it is still to come. */
+const grows = ({ call, recording }: Known): boolean =>
+  isLive(call) ||
+  recording?.status === 'processing' ||
+  ['queued', 'running'].includes(call.analysis?.status ?? '');
+
+function Figures({ call }: { readonly call: Call }) {
+  const { figures } = calls;
+  const { turns, usage, cost } = call;
+  const tokens = Number(usage['input_tokens'] ?? 0) + Number(usage['output_tokens'] ?? 0);
+  const rows: readonly (readonly [string, string])[] = [
+    [figures.length, lengthText(call.duration_seconds)],
+    [figures.turns, String(turns.length)],
+    [figures.median, msText(percentile(turns, 0.5))],
+    [figures.slow, msText(percentile(turns, 0.95))],
+    [figures.interruptions, String(turns.filter(({ interrupted }) => interrupted).length)],
+    ...(tokens > 0 ? [[figures.tokens, tokens.toLocaleString('en')] as const] : []),
+    [figures.characters, Number(usage['characters'] ?? 0).toLocaleString('en')],
+    ...(cost ? [[figures.cost, `${cost.total} ${cost.currency}`] as const] : []),
+  ];
+  return (
+    <dl class="figures">
+      {rows.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Remove({ id }: { readonly id: string }) {
+  const [asked, setAsked] = useState(false);
+  const removal = useAction(async (signal) => {
+    await ask(addressOf(id), { method: 'DELETE', signal });
+    go(['calls']);
+  });
+  if (!asked)
+    return (
+      <button class="button danger" type="button" onClick={() => setAsked(true)}>
+        {calls.remove}
+      </button>
+    );
+  return (
+    <div class="notice warn stack tight" role="alert">
+      <p>{calls.removeSure}</p>
+      <div class="row">
+        <button
+          class="button danger"
+          type="button"
+          disabled={removal.busy}
+          onClick={() => void removal.run()}
+        >
+          {calls.removeNow}
+        </button>
+        <button class="button" type="button" onClick={() => setAsked(false)}>
+          {texts.cancel}
+        </button>
+      </div>
+      <Failure error={removal.error} />
+    </div>
+  );
+}
+
+const save = (call: Call): void => saveText(`${call.session_id}.json`, JSON.stringify(call, null, 2));
+
+const Head = ({ call }: { readonly call: Call }) => (
+  <header class="stack tight">
+    <p>
+      <a href={linkTo(['calls'])}>{calls.back}</a>
+    </p>
+    <div class="row">
+      <h1>{call.name ?? call.agent_name}</h1>
+      <StatusTag status={call.status} />
+    </div>
+    <p class="soft">
+      {[
+        momentText(call.created_at),
+        calls.version(call.version_number),
+        call.caller_number,
+        call.end_user_id,
+        call.ended_reason && calls.ended(spaced(call.ended_reason)),
+      ]
+        .filter(Boolean)
+        .join(' · ')}
+    </p>
+  </header>
+);
+
+export function CallView({ id, initial }: { readonly id: string; readonly initial: number }) {
+  const may = useMay();
+  const { data, error, reload } = useLoad((signal) => load(id, signal), [id]);
+  useEffect(() => {
+    if (!data || !grows(data)) return;
+    const timer = setTimeout(reload, AGAIN_MS);
+    return () => clearTimeout(timer);
+  }, [data]);
+  if (!data) return error === undefined ? <Loading /> : <Failure error={error} retry={reload} />;
+  const { call, recording } = data;
+  return (
+    <div class="stack">
+      <Head call={call} />
+      {isLive(call) && <p class="notice">{calls.live}</p>}
+      <Failure error={error} retry={reload} />
+      <Figures call={call} />
+      <Player call={call} recording={recording} initial={initial} />
+      {call.analysis && <AnalysisPanel analysis={call.analysis} />}
+      <Details call={call} />
+      <div class="row">
+        <button class="button" type="button" onClick={() => save(call)}>
+          {calls.saveJson}
+        </button>
+        {may('manage') && !isLive(call) && <Remove id={id} />}
+      </div>
+    </div>
+  );
+}

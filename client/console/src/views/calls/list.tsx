@@ -1,0 +1,164 @@
+/** The calls of the workspace, newest first, page by page; the filters are in the address. */
+import { useMay } from '../../account.js';
+import { type AgentRow, allAgents } from '../../agents.js';
+import { lengthText, momentText } from '../../format.js';
+import { useLoad, usePages } from '../../hooks.js';
+import { Empty, Failure, Field, Loading, Page, Scroll } from '../../parts/basics.js';
+import { linkTo, setQuery, useAddress } from '../../router.js';
+import { texts } from '../../texts.js';
+import type { CallRow } from './record.js';
+import { StatusTag } from './status.js';
+
+const { calls } = texts;
+
+const FILTERS = [
+  'agent_id',
+  'status',
+  'created_after',
+  'created_before',
+  'end_user_id',
+  'caller_number',
+] as const;
+type Filter = (typeof FILTERS)[number];
+
+const PAGE_SIZE = 50;
+
+const change = (name: Filter) => (event: { readonly currentTarget: HTMLInputElement | HTMLSelectElement }) =>
+  setQuery({ [name]: event.currentTarget.value });
+
+/** A day as the user's clock has it; the filter takes moments. */
+function momentOf(name: Filter, day: string): string {
+  if (name === 'created_after') return new Date(`${day}T00:00:00`).toISOString();
+  return name === 'created_before' ? new Date(`${day}T23:59:59.999`).toISOString() : day;
+}
+
+function pathOf(query: URLSearchParams): string {
+  const asked = new URLSearchParams({ page_size: String(PAGE_SIZE) });
+  for (const name of FILTERS) {
+    const value = query.get(name);
+    if (value) asked.set(name, momentOf(name, value));
+  }
+  return `v1/agent/sessions?${asked.toString()}`;
+}
+
+const AgentFilter = ({ agents, value }: { readonly agents: readonly AgentRow[]; readonly value: string }) => (
+  <Field label={calls.agent}>
+    {(tied) => (
+      <select {...tied} value={value} onChange={change('agent_id')}>
+        <option value="">{calls.anyAgent}</option>
+        {agents.map(({ agent_id: id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+    )}
+  </Field>
+);
+
+type TypedProps = { readonly name: Filter; readonly label: string; readonly value: string };
+
+const Day = ({ name, label, value }: TypedProps) => (
+  <Field label={label}>
+    {(tied) => <input {...tied} type="date" value={value} onChange={change(name)} />}
+  </Field>
+);
+
+const Typed = ({ name, label, value }: TypedProps) => (
+  <Field label={label}>
+    {(tied) => <input {...tied} type="search" value={value} onChange={change(name)} />}
+  </Field>
+);
+
+function Filters({ query }: { readonly query: URLSearchParams }) {
+  const may = useMay();
+  const { data: agents = [] } = useLoad(async (signal) => (may('read') ? allAgents(signal) : []), []);
+  const value = (name: Filter) => query.get(name) ?? '';
+  return (
+    <div class="fields filters">
+      {agents.length > 0 && <AgentFilter agents={agents} value={value('agent_id')} />}
+      <Field label={calls.status}>
+        {(tied) => (
+          <select {...tied} value={value('status')} onChange={change('status')}>
+            <option value="">{calls.anyStatus}</option>
+            {Object.entries(calls.statuses).map(([status, name]) => (
+              <option key={status} value={status}>
+                {name}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <Day name="created_after" label={calls.after} value={value('created_after')} />
+      <Day name="created_before" label={calls.before} value={value('created_before')} />
+      <Typed name="end_user_id" label={calls.user} value={value('end_user_id')} />
+      <Typed name="caller_number" label={calls.number} value={value('caller_number')} />
+    </div>
+  );
+}
+
+const Row = ({ row }: { readonly row: CallRow }) => (
+  <tr>
+    <td>
+      <a href={linkTo(['calls', row.session_id])}>{momentText(row.created_at)}</a>
+    </td>
+    <td>{row.name ?? row.agent_name}</td>
+    <td>
+      <StatusTag status={row.status} />
+    </td>
+    <td class="number">{lengthText(row.duration_seconds)}</td>
+    <td class="spare">{row.caller_number ?? calls.sources[row.source] ?? row.source}</td>
+  </tr>
+);
+
+const Table = ({ rows }: { readonly rows: readonly CallRow[] }) => (
+  <Scroll label={texts.views.calls}>
+    <table class="list">
+      <thead>
+        <tr>
+          <th>{calls.when}</th>
+          <th>{calls.agent}</th>
+          <th>{calls.status}</th>
+          <th class="number">{calls.length}</th>
+          <th class="spare">{calls.source}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <Row key={row.session_id} row={row} />
+        ))}
+      </tbody>
+    </table>
+  </Scroll>
+);
+
+const Nothing = ({ filtered }: { readonly filtered: boolean }) => (
+  <Empty title={filtered ? calls.noneMatching : calls.none}>
+    {filtered ? (
+      <a href={linkTo(['calls'])}>{calls.clear}</a>
+    ) : (
+      <a href={linkTo(['talk'])}>{texts.start.talk}</a>
+    )}
+  </Empty>
+);
+
+export function CallList() {
+  const { query } = useAddress();
+  const { rows, error, busy, more, reload } = usePages<CallRow>(pathOf(query), 'sessions');
+  return (
+    <Page title={texts.views.calls} intro={calls.intro}>
+      <Filters query={query} />
+      <Failure error={error} retry={reload} />
+      {rows?.length === 0 && <Nothing filtered={FILTERS.some((name) => query.get(name))} />}
+      {rows && rows.length > 0 && <Table rows={rows} />}
+      {!rows && busy && <Loading />}
+      {more && (
+        <div>
+          <button class="button" type="button" disabled={busy} onClick={more}>
+            {calls.more}
+          </button>
+        </div>
+      )}
+    </Page>
+  );
+}

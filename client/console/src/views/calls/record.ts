@@ -1,0 +1,190 @@
+/** The record of a call as the gateway tells it (docs/contract/platform.md 6.7), and where on its timeline things are. */
+
+export interface CallRow {
+  readonly session_id: string;
+  readonly agent_id: string;
+  readonly agent_name: string;
+  readonly name: string | null;
+  readonly status: string;
+  readonly source: string;
+  readonly caller_number: string | null;
+  readonly created_at: string;
+  readonly started_at: string | null;
+  readonly duration_seconds: number | null;
+  readonly metadata: object;
+}
+
+interface Happened {
+  readonly turn_id: number;
+  readonly created_at: string;
+}
+
+export interface Message extends Happened {
+  readonly type: 'message';
+  readonly role: 'user' | 'assistant';
+  readonly content: string;
+  readonly error?: string;
+  readonly backchannel?: boolean;
+  readonly background?: boolean;
+  readonly echo?: boolean;
+  readonly filler?: boolean;
+}
+
+export interface ToolCall extends Happened {
+  readonly type: 'tool_call';
+  readonly call_id: string;
+  readonly tool_name: string;
+  readonly input: string;
+}
+
+export interface ToolResult extends Happened {
+  readonly type: 'tool_result';
+  readonly call_id: string;
+  readonly tool_name: string;
+  readonly status: string;
+  readonly output: string;
+  readonly error: string | null;
+  readonly latency_ms: number;
+}
+
+/** Moments are milliseconds after `at`. */
+export interface Turn {
+  readonly number: number;
+  readonly turn_id: number;
+  readonly cause: string;
+  readonly at: string;
+  readonly latency_ms: number | null;
+  readonly latency: Readonly<Record<string, number>> | null;
+  readonly first_transcript_ms: number | null;
+  readonly tools: readonly {
+    readonly call_id: string;
+    readonly started_ms: number;
+    readonly ended_ms: number | null;
+  }[];
+  readonly ended_ms: number | null;
+  readonly complete: boolean;
+  readonly interrupted: { readonly by: string; readonly mistaken: boolean } | null;
+}
+
+export interface Analysis {
+  readonly status: string;
+  readonly summary: string | null;
+  readonly reason: string | null;
+  readonly data: readonly { readonly name: string; readonly value: unknown; readonly rationale: string }[];
+  readonly criteria_results: readonly {
+    readonly name: string;
+    readonly result: string;
+    readonly rationale: string;
+  }[];
+}
+
+export interface Call extends CallRow {
+  readonly version_number: number | null;
+  readonly end_user_id: string | null;
+  readonly ended_at: string | null;
+  readonly ended_reason: string | null;
+  readonly items: readonly (Message | ToolCall | ToolResult)[];
+  readonly turns: readonly Turn[];
+  readonly usage: Readonly<Record<string, number | boolean | null>>;
+  readonly cost: { readonly currency: string; readonly total: number } | null;
+  readonly analysis: Analysis | null;
+}
+
+export interface Track {
+  readonly role: 'agent' | 'user' | 'human';
+  readonly status: string;
+  readonly url: string | null;
+  readonly duration_ms: number | null;
+  readonly started_at: string | null;
+}
+
+export interface Recording {
+  readonly status: string;
+  readonly tracks: readonly Track[];
+  readonly error: string | null;
+}
+
+/** What is said or done, `at` seconds after the timeline's beginning. */
+export interface Entry {
+  readonly key: string;
+  readonly at: number;
+  readonly item: Message | ToolCall;
+  readonly result?: ToolResult | undefined;
+  /** Of the agent's first words of an answer. */
+  readonly turn?: Turn | undefined;
+}
+
+export const isLive = ({ status }: Pick<CallRow, 'status'>): boolean =>
+  status === 'active' || status === 'pending';
+
+/** When the timeline begins: with the recording where there is one. */
+export function beginningOf(call: Call, recording: Recording | undefined): number {
+  const tracks = (recording?.tracks ?? []).flatMap(({ started_at: at }) => (at ? [Date.parse(at)] : []));
+  return tracks.length > 0 ? Math.min(...tracks) : Date.parse(call.started_at ?? call.created_at);
+}
+
+/** Seconds, for a moment of a turn. */
+export const momentOf = (turn: Turn, ms: number, beginning: number): number =>
+  Math.max(0, (Date.parse(turn.at) + ms - beginning) / 1000);
+
+/** When the agent was first heard in a turn. */
+const heardAt = (turn: Turn, beginning: number): number => momentOf(turn, turn.latency_ms ?? 0, beginning);
+
+export function lengthOf(call: Call, recording: Recording | undefined, beginning: number): number {
+  const tracks = (recording?.tracks ?? []).map(
+    ({ started_at: at, duration_ms: ms }) => (at ? Date.parse(at) - beginning : 0) + (ms ?? 0),
+  );
+  const told = (call.duration_seconds ?? 0) * 1000;
+  const turns = call.turns.map((turn) => momentOf(turn, turn.ended_ms ?? 0, beginning) * 1000);
+  return Math.max(1000, ...(tracks.length > 0 ? tracks : [told]), ...turns) / 1000;
+}
+
+/** When a message was begun: the agent's as it was first heard, the user's with its first words. */
+function messageAt(item: Message, turn: Turn | undefined, beginning: number): number {
+  const written = Math.max(0, (Date.parse(item.created_at) - beginning) / 1000);
+  if (!turn) return written;
+  if (item.role === 'assistant') return heardAt(turn, beginning);
+  return turn.first_transcript_ms === null
+    ? written
+    : Math.min(written, momentOf(turn, turn.first_transcript_ms, beginning));
+}
+
+/** In the order of the record. A turn stands beside the first words of its answer. */
+export function entriesOf({ items, turns }: Call, beginning: number): readonly Entry[] {
+  const results = new Map(
+    items.flatMap((item) => (item.type === 'tool_result' ? [[item.call_id, item]] : [])),
+  );
+  const told = new Set<string>();
+  const turnOf = (item: Message): Turn | undefined => {
+    const answer = `${item.role} ${item.turn_id}`;
+    if (item.filler || item.backchannel || told.has(answer)) return undefined;
+    told.add(answer);
+    return turns.find(({ turn_id: id, latency_ms: ms }) => id === item.turn_id && ms !== null);
+  };
+  return items.flatMap((item, index): Entry[] => {
+    if (item.type === 'tool_result') return [];
+    const key = String(index);
+    if (item.type === 'tool_call') {
+      const at = Math.max(0, (Date.parse(item.created_at) - beginning) / 1000);
+      return [{ key, at, item, result: results.get(item.call_id) }];
+    }
+    const turn = turnOf(item);
+    return [
+      { key, at: messageAt(item, turn, beginning), item, turn: item.role === 'assistant' ? turn : undefined },
+    ];
+  });
+}
+
+/** The one that is heard at a time: the last that has begun. */
+export const entryAt = (entries: readonly Entry[], seconds: number): Entry | undefined =>
+  entries.reduce<Entry | undefined>(
+    (last, entry) => (entry.at <= seconds + 0.05 && entry.at >= (last?.at ?? 0) ? entry : last),
+    undefined,
+  );
+
+/** A fraction of the turns that were heard answered within this many ms. */
+export function percentile(turns: readonly Turn[], fraction: number): number | undefined {
+  const known = turns.flatMap(({ latency_ms: ms, cause }) => (ms !== null && cause === 'turn' ? [ms] : []));
+  known.sort((one, other) => one - other);
+  return known[Math.min(known.length - 1, Math.ceil(known.length * fraction) - 1)];
+}

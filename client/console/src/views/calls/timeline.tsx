@@ -1,0 +1,141 @@
+/** Both voices on one timeline: when each spoke, what the agent waited for, tools, and where it was interrupted. */
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { outline } from '../../sound/peaks.js';
+import { texts } from '../../texts.js';
+import { momentOf, type Turn } from './record.js';
+import type { Side } from './sound.js';
+
+const { calls, talk } = texts;
+
+const WIDTH = 1000;
+/** User above, agent below, in between what the answer waited for. */
+const LANE = { user: 0, between: 46, agent: 60 } as const;
+const HEIGHT = 106;
+const LANE_HEIGHT = 46;
+
+interface Drawn {
+  readonly turns: readonly Turn[];
+  readonly sides: readonly Side[];
+  readonly beginning: number;
+  readonly length: number;
+}
+
+const PARTS = Object.keys(talk.parts);
+
+/** The parts of the wait, one behind the other. */
+function Wait({ turn, x }: { readonly turn: Turn; readonly x: (ms: number) => number }) {
+  let passed = 0;
+  return (
+    <>
+      {PARTS.map((part) => {
+        const ms = turn.latency?.[`${part}_ms`] ?? 0;
+        const [from, to] = [x(passed), x((passed += ms))];
+        return (
+          ms > 0 && (
+            <rect
+              key={part}
+              class={`part-${part}`}
+              x={from}
+              width={Math.max(1, to - from)}
+              y={LANE.between + 3}
+              height={8}
+            />
+          )
+        );
+      })}
+    </>
+  );
+}
+
+function TurnMarks({
+  turn,
+  beginning,
+  length,
+}: { readonly turn: Turn } & Pick<Drawn, 'beginning' | 'length'>) {
+  const x = (ms: number) => (momentOf(turn, ms, beginning) / length) * WIDTH;
+  if (turn.latency_ms === null) return null;
+  const end = turn.ended_ms ?? turn.latency_ms;
+  return (
+    <g>
+      <rect
+        class="heard"
+        x={x(turn.latency_ms)}
+        width={Math.max(1, x(end) - x(turn.latency_ms))}
+        y={LANE.agent}
+        height={LANE_HEIGHT}
+      />
+      <Wait turn={turn} x={x} />
+      {turn.tools.map(({ call_id: id, started_ms: from, ended_ms: to }) => (
+        <rect
+          key={id}
+          class="part-tools"
+          x={x(from)}
+          width={Math.max(2, x(to ?? from) - x(from))}
+          y={LANE.between + 3}
+          height={8}
+        />
+      ))}
+      {turn.interrupted && (
+        <rect class="cut" x={x(end) - 1} width={2} y={LANE.between} height={HEIGHT - LANE.between} />
+      )}
+    </g>
+  );
+}
+
+const SideWave = ({ side, length }: { readonly side: Side; readonly length: number }) => (
+  <path
+    class={side.role === 'user' ? 'user' : 'agent'}
+    d={outline(side.peaks, {
+      left: (side.from / length) * WIDTH,
+      width: (side.seconds / length) * WIDTH,
+      top: side.role === 'user' ? LANE.user : LANE.agent,
+      height: LANE_HEIGHT,
+    })}
+  />
+);
+
+/** A pointer's place of it; keyboards have the slider beneath. */
+export function Timeline({
+  time,
+  zoom,
+  seek,
+  ...drawn
+}: Drawn & { readonly time: number; readonly zoom: number; readonly seek: (seconds: number) => void }) {
+  const frame = useRef<HTMLDivElement>(null);
+  const part = time / drawn.length;
+  useLayoutEffect(() => {
+    const box = frame.current;
+    if (!box || zoom === 1) return;
+    const at = part * box.scrollWidth;
+    if (at < box.scrollLeft || at > box.scrollLeft + box.clientWidth * 0.9)
+      box.scrollLeft = at - box.clientWidth * 0.1;
+  }, [part, zoom]);
+  const point = ({ currentTarget, clientX }: MouseEvent) => {
+    const { left, width } = (currentTarget as Element).getBoundingClientRect();
+    seek(((clientX - left) / width) * drawn.length);
+  };
+  return (
+    <div
+      class="timeline"
+      ref={frame}
+      role="img"
+      aria-label={calls.timeline}
+      tabIndex={zoom === 1 ? undefined : 0}
+    >
+      <svg
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        style={{ width: `${zoom * 100}%` }}
+        onClick={point}
+      >
+        {drawn.turns.map((turn) => (
+          <TurnMarks key={turn.number} turn={turn} beginning={drawn.beginning} length={drawn.length} />
+        ))}
+        {drawn.sides.map((side) => (
+          <SideWave key={side.role} side={side} length={drawn.length} />
+        ))}
+        <rect class="now" x={part * WIDTH - 0.5} width={1} y={0} height={HEIGHT} />
+      </svg>
+    </div>
+  );
+}

@@ -1,0 +1,123 @@
+/** What was said and done in a call; each line leads to its moment, and the one that is heard is marked. */
+import { useEffect, useRef } from 'preact/hooks';
+import { lengthText, msText, spaced } from '../../format.js';
+import { Split } from '../../parts/split.js';
+import { texts } from '../../texts.js';
+import type { Entry, Message, Turn } from './record.js';
+
+const { calls } = texts;
+
+const MARKS = ['backchannel', 'background', 'echo', 'filler'] as const;
+
+const partsOf = (latency: Readonly<Record<string, number>>) =>
+  Object.fromEntries(Object.entries(latency).map(([name, ms]) => [name.replace(/_ms$/, ''), ms]));
+
+const Answer = ({ turn }: { readonly turn: Turn }) => (
+  <div class="answer">
+    <span class="tag">{msText(turn.latency_ms)}</span>
+    {!turn.complete && (
+      <span class="tag bad">
+        {turn.interrupted ? calls.cutOff(spaced(turn.interrupted.by)) : calls.notWhole}
+      </span>
+    )}
+    {turn.latency && (
+      <details>
+        <summary>{calls.where}</summary>
+        <Split latency={partsOf(turn.latency)} />
+      </details>
+    )}
+  </div>
+);
+
+const Said = ({ item, turn }: { readonly item: Message; readonly turn: Turn | undefined }) => (
+  <>
+    <p class="words">
+      {item.content}
+      {turn && !turn.complete && (
+        <span class="cut-mark" aria-hidden="true">
+          {' ⟋'}
+        </span>
+      )}
+    </p>
+    {MARKS.filter((mark) => item[mark]).map((mark) => (
+      <span key={mark} class="tag">
+        {calls.marks[mark]}
+      </span>
+    ))}
+    {item.error && <p class="problem">{item.error}</p>}
+    {turn && <Answer turn={turn} />}
+  </>
+);
+
+const Done = ({
+  item,
+  result,
+}: Pick<Entry, 'result'> & { readonly item: Exclude<Entry['item'], Message> }) => (
+  <details>
+    <summary>
+      <code>{item.tool_name}</code>{' '}
+      <span class={`tag ${result?.status === 'failed' ? 'bad' : ''}`}>
+        {result ? `${result.status}, ${msText(result.latency_ms)}` : calls.noResult}
+      </span>
+    </summary>
+    <pre>{item.input}</pre>
+    {result && <pre>{result.error ?? result.output}</pre>}
+  </details>
+);
+
+const speakerOf = ({ item }: Entry): string => {
+  if (item.type === 'tool_call') return calls.speakers.tool;
+  return item.role === 'user' ? calls.speakers.user : calls.speakers.agent;
+};
+
+const Line = ({ entry, seek }: { readonly entry: Entry; readonly seek: (seconds: number) => void }) => (
+  <>
+    <button
+      class="at"
+      type="button"
+      onClick={() => seek(entry.at)}
+      aria-label={calls.playFrom(lengthText(entry.at))}
+    >
+      {lengthText(entry.at)}
+    </button>
+    <span class="who">{speakerOf(entry)}</span>
+    <div class="what">
+      {entry.item.type === 'message' ? (
+        <Said item={entry.item} turn={entry.turn} />
+      ) : (
+        <Done item={entry.item} result={entry.result} />
+      )}
+    </div>
+  </>
+);
+
+export function Transcript({
+  entries,
+  current,
+  follow,
+  seek,
+}: {
+  readonly entries: readonly Entry[];
+  readonly current: Entry | undefined;
+  /** Whether the marked line is kept in sight. */
+  readonly follow: boolean;
+  readonly seek: (seconds: number) => void;
+}) {
+  const list = useRef<HTMLOListElement>(null);
+  useEffect(() => {
+    if (follow) list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
+  }, [current?.key, follow]);
+  return (
+    <ol class="transcript" ref={list} tabIndex={0} aria-label={calls.transcript}>
+      {entries.map((entry) => (
+        <li
+          key={entry.key}
+          class={entry.item.type === 'message' ? entry.item.role : 'tool'}
+          aria-current={entry === current ? 'time' : undefined}
+        >
+          <Line entry={entry} seek={seek} />
+        </li>
+      ))}
+    </ol>
+  );
+}

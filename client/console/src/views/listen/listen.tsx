@@ -1,0 +1,214 @@
+/** Speech to text: a file or the microphone, its words with their times, subtitles. */
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { upload } from '../../api.js';
+import { bytesText, lengthText } from '../../format.js';
+import { useAction, useFrames } from '../../hooks.js';
+import { Failure, Field, Page } from '../../parts/basics.js';
+import { Copy } from '../../parts/copy.js';
+import { setQuery, useAddress } from '../../router.js';
+import { saveText } from '../../save.js';
+import { texts } from '../../texts.js';
+import { useRecorder } from './recording.js';
+import { SAVED, type Segment, type Transcript } from './transcript.js';
+
+const { listen } = texts;
+
+interface Heard {
+  readonly file: File;
+  readonly address: string;
+  readonly transcript: Transcript;
+}
+
+function transcribe(
+  file: File,
+  language: string,
+  signal: AbortSignal,
+  progress: (part: number) => void,
+): Promise<Transcript> {
+  const form = new FormData();
+  form.set('ignore_timestamps', 'false');
+  if (language) form.set('language', language);
+  form.set('audio', file);
+  return upload<Transcript>('v1/asr', form, { signal, progress });
+}
+
+function Words({
+  words,
+  sound,
+}: {
+  readonly words: readonly Segment[];
+  readonly sound: HTMLAudioElement | null;
+}) {
+  const [time, setTime] = useState(-1);
+  useFrames(true, () => setTime(sound && (!sound.paused || sound.currentTime > 0) ? sound.currentTime : -1));
+  const play = (start: number) => {
+    if (!sound) return;
+    sound.currentTime = start;
+    void sound.play().catch(() => undefined);
+  };
+  return (
+    <p class="words">
+      {words.map(({ text, start, end }, index) => (
+        <button
+          key={index}
+          type="button"
+          class={time >= start && time < end ? 'now' : undefined}
+          title={lengthText(start)}
+          onClick={() => play(start)}
+        >
+          {text}
+        </button>
+      ))}
+    </p>
+  );
+}
+
+function Result({ heard: { file, address, transcript } }: { readonly heard: Heard }) {
+  const [sound, setSound] = useState<HTMLAudioElement | null>(null);
+  const name = file.name.replace(/\.\w+$/, '');
+  return (
+    <section class="panel stack tight">
+      <div class="row apart">
+        <h2>{file.name}</h2>
+        <span class="soft">
+          {[bytesText(file.size), lengthText(transcript.duration), transcript.language]
+            .filter(Boolean)
+            .join(' · ')}
+        </span>
+      </div>
+      <audio ref={setSound} controls src={address} />
+      {transcript.text === '' && <p class="soft">{listen.nothing}</p>}
+      <Words words={transcript.segments} sound={sound} />
+      <div class="row">
+        <Copy text={transcript.text} />
+        {Object.entries(SAVED).map(([ending, content]) => (
+          <button
+            key={ending}
+            class="button"
+            type="button"
+            onClick={() => saveText(`${name}.${ending}`, content(transcript))}
+          >
+            {listen.save(ending)}
+          </button>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+function Drop({
+  take,
+  children,
+}: {
+  readonly take: (file: File) => void;
+  readonly children: ComponentChildren;
+}) {
+  const [over, setOver] = useState(false);
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    setOver(false);
+    const file = event.dataTransfer?.files[0];
+    if (file) take(file);
+  };
+  const hover = (event: DragEvent) => {
+    event.preventDefault();
+    setOver(true);
+  };
+  return (
+    <div
+      class={`drop stack tight ${over ? 'over' : ''}`}
+      onDrop={drop}
+      onDragOver={hover}
+      onDragLeave={() => setOver(false)}
+    >
+      {children}
+    </div>
+  );
+}
+
+/** The file is chosen by a button, since the browser's own control cannot be told what to say. */
+function Sources({ busy, take }: { readonly busy: boolean; readonly take: (file: File) => void }) {
+  const input = useRef<HTMLInputElement>(null);
+  const recorder = useRecorder(take);
+  const chosen = ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
+    const file = currentTarget.files?.[0];
+    if (file) take(file);
+    currentTarget.value = '';
+  };
+  return (
+    <Drop take={take}>
+      <p>{listen.drop}</p>
+      <div class="row center">
+        <input
+          ref={input}
+          type="file"
+          accept="audio/*,video/*"
+          hidden
+          aria-label={listen.choose}
+          onChange={chosen}
+        />
+        <button class="button primary" type="button" disabled={busy} onClick={() => input.current?.click()}>
+          {listen.choose}
+        </button>
+        {recorder.recording ? (
+          <button class="button danger" type="button" onClick={recorder.stop}>
+            {listen.stop}
+          </button>
+        ) : (
+          <button class="button" type="button" disabled={busy} onClick={() => void recorder.start()}>
+            {listen.record}
+          </button>
+        )}
+      </div>
+      <Failure error={recorder.error} />
+    </Drop>
+  );
+}
+
+const Progress = ({ part, cancel }: { readonly part: number; readonly cancel: () => void }) => (
+  <div class="row" role="status">
+    <label class="inline grow">
+      {part < 1 ? listen.sending : listen.working}
+      {part < 1 ? <progress value={part} /> : <progress />}
+    </label>
+    <button class="button" type="button" onClick={cancel}>
+      {texts.cancel}
+    </button>
+  </div>
+);
+
+export function Listen() {
+  const { query } = useAddress();
+  const language = query.get('language') ?? '';
+  const [part, setPart] = useState(0);
+  const [heard, setHeard] = useState<Heard | undefined>();
+  useEffect(() => () => heard && URL.revokeObjectURL(heard.address), [heard]);
+  const action = useAction(async (signal, file: File) => {
+    setPart(0);
+    const transcript = await transcribe(file, language, signal, setPart);
+    setHeard({ file, transcript, address: URL.createObjectURL(file) });
+  });
+  return (
+    <Page title={texts.views.listen} intro={listen.intro}>
+      <div class="fields">
+        <Field label={listen.language} help={listen.languageHelp}>
+          {(tied) => (
+            <input
+              {...tied}
+              maxLength={2}
+              value={language}
+              onChange={({ currentTarget }) =>
+                setQuery({ language: currentTarget.value.trim().toLowerCase() })
+              }
+            />
+          )}
+        </Field>
+      </div>
+      <Sources busy={action.busy} take={(file) => void action.run(file)} />
+      {action.busy && <Progress part={part} cancel={action.cancel} />}
+      <Failure error={action.error} />
+      {heard && <Result key={heard.address} heard={heard} />}
+    </Page>
+  );
+}

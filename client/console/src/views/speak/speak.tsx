@@ -1,0 +1,221 @@
+/** Text to speech as other programs would ask for it, heard and seen while it arrives. */
+import { useState } from 'preact/hooks';
+import { request } from '../../api.js';
+import { msText } from '../../format.js';
+import { useAction, useKept, useLoad } from '../../hooks.js';
+import { Failure, Field, Page } from '../../parts/basics.js';
+import { Copy } from '../../parts/copy.js';
+import { outline } from '../../sound/peaks.js';
+import type { Word } from '../../sound/live.js';
+import { saveFile } from '../../save.js';
+import { texts } from '../../texts.js';
+import { allVoices, voiceName } from '../../voices.js';
+import { useMay } from '../../account.js';
+import { setQuery, useAddress } from '../../router.js';
+import { bodyOf, PROGRAMS, type Wanted } from './requests.js';
+import { type Spoken, useSpeaking } from './speaking.js';
+
+const { speak } = texts;
+
+const FORMATS = ['mp3', 'wav', 'opus', 'pcm'] as const;
+
+const VoiceField = ({ value }: { readonly value: string }) => {
+  const may = useMay();
+  const { data = [] } = useLoad(async (signal) => (may('catalogue') ? allVoices(signal) : []), []);
+  return (
+    <Field label={speak.voice}>
+      {(tied) => (
+        <select
+          {...tied}
+          value={value}
+          onChange={({ currentTarget }) => setQuery({ voice: currentTarget.value })}
+        >
+          <option value="">{speak.defaultVoice}</option>
+          {data.map((voice) => (
+            <option key={voice._id} value={voice._id}>
+              {voiceName(voice)}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+};
+
+const Settings = ({ wanted }: { readonly wanted: Wanted }) => (
+  <div class="fields">
+    <VoiceField value={wanted.voice} />
+    <Field label={speak.speed(wanted.speed)}>
+      {(tied) => (
+        <input
+          {...tied}
+          type="range"
+          min={0.5}
+          max={2}
+          step={0.05}
+          value={wanted.speed}
+          onInput={({ currentTarget }) =>
+            setQuery({ speed: currentTarget.value === '1' ? '' : currentTarget.value })
+          }
+        />
+      )}
+    </Field>
+    <Field label={speak.format} help={speak.formatHelp}>
+      {(tied) => (
+        <select
+          {...tied}
+          value={wanted.format}
+          onChange={({ currentTarget }) => setQuery({ format: currentTarget.value })}
+        >
+          {FORMATS.map((format) => (
+            <option key={format}>{format}</option>
+          ))}
+        </select>
+      )}
+    </Field>
+  </div>
+);
+
+const Words = ({ words, time }: { readonly words: readonly Word[]; readonly time: number }) => (
+  <p class="words">
+    {words.map(({ text, start, end }, index) => (
+      <span key={index} class={time >= start && time < end ? 'now' : undefined}>
+        {text}{' '}
+      </span>
+    ))}
+  </p>
+);
+
+function Heard({ spoken, time }: { readonly spoken: Spoken; readonly time: number }) {
+  const { peaks, seconds, words, firstMs, allMs } = spoken;
+  if (firstMs === undefined) return null;
+  return (
+    <>
+      <svg class="wave" viewBox="0 0 1000 100" preserveAspectRatio="none" role="img" aria-label={speak.wave}>
+        <path d={outline(peaks, {})} fill="currentColor" />
+        <rect class="now" x={(time / Math.max(seconds, 0.1)) * 1000} width={1.5} height={100} />
+      </svg>
+      <Words words={words} time={time} />
+      <dl class="figures">
+        <div>
+          <dt>{speak.first}</dt>
+          <dd>{msText(firstMs)}</dd>
+        </div>
+        <div>
+          <dt>{speak.all}</dt>
+          <dd>{msText(allMs)}</dd>
+        </div>
+        <div>
+          <dt>{speak.length}</dt>
+          <dd>{speak.seconds(seconds)}</dd>
+        </div>
+      </dl>
+    </>
+  );
+}
+
+/** Asked for anew, in the format that was chosen. */
+async function save(signal: AbortSignal, wanted: Wanted): Promise<void> {
+  const file = await (await request('v1/tts', { body: bodyOf(wanted), signal })).blob();
+  saveFile(`speech.${wanted.format}`, file);
+}
+
+function Programs({ wanted }: { readonly wanted: Wanted }) {
+  const [name, setName] = useState<keyof typeof PROGRAMS>('curl');
+  const text = PROGRAMS[name](wanted);
+  return (
+    <section class="panel stack tight">
+      <div class="row apart">
+        <h2>{speak.request}</h2>
+        <Copy text={text} />
+      </div>
+      <div class="tabs" role="group" aria-label={speak.request}>
+        {(Object.keys(PROGRAMS) as (keyof typeof PROGRAMS)[]).map((each) => (
+          <button key={each} type="button" aria-pressed={each === name} onClick={() => setName(each)}>
+            {each}
+          </button>
+        ))}
+      </div>
+      <pre tabIndex={0}>{text}</pre>
+    </section>
+  );
+}
+
+function Buttons({
+  wanted,
+  speaking,
+}: {
+  readonly wanted: Wanted;
+  readonly speaking: ReturnType<typeof useSpeaking>;
+}) {
+  const { action, again, stop, sounding, spoken } = speaking;
+  const saving = useAction(save);
+  const empty = wanted.text.trim() === '';
+  return (
+    <>
+      <div class="row">
+        <button class="button primary" disabled={empty || action.busy}>
+          {speak.submit}
+        </button>
+        <button class="button" type="button" disabled={!action.busy && !sounding} onClick={stop}>
+          {speak.stop}
+        </button>
+        <button
+          class="button"
+          type="button"
+          disabled={action.busy || sounding || spoken.seconds === 0}
+          onClick={again}
+        >
+          {speak.again}
+        </button>
+        <button
+          class="button"
+          type="button"
+          disabled={empty || saving.busy}
+          onClick={() => void saving.run(wanted)}
+        >
+          {speak.save(wanted.format)}
+        </button>
+      </div>
+      <Failure error={action.error ?? saving.error} />
+    </>
+  );
+}
+
+export function Speak() {
+  const { query } = useAddress();
+  const [text, setText] = useKept('speak.text', speak.example);
+  const wanted: Wanted = {
+    text,
+    voice: query.get('voice') ?? '',
+    speed: Number(query.get('speed')) || 1,
+    format: query.get('format') ?? 'mp3',
+  };
+  const speaking = useSpeaking();
+  const submit = (event: Event) => {
+    event.preventDefault();
+    void speaking.action.run(wanted);
+  };
+  return (
+    <Page title={texts.views.speak} intro={speak.intro}>
+      <div class="columns">
+        <form class="stack" onSubmit={submit}>
+          <Field label={speak.text}>
+            {(tied) => (
+              <textarea
+                {...tied}
+                rows={5}
+                value={text}
+                onInput={({ currentTarget }) => setText(currentTarget.value)}
+              />
+            )}
+          </Field>
+          <Settings wanted={wanted} />
+          <Buttons wanted={wanted} speaking={speaking} />
+          <Heard spoken={speaking.spoken} time={speaking.time} />
+        </form>
+        <Programs wanted={wanted} />
+      </div>
+    </Page>
+  );
+}

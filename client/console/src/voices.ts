@@ -1,0 +1,35 @@
+/** The voices that this workspace may use, to pick from. */
+import { ask } from './api.js';
+
+export interface VoiceRow {
+  readonly _id: string;
+  readonly title: string;
+  readonly description: string;
+  readonly languages: readonly string[];
+  readonly tags: readonly string[];
+  readonly author: { readonly nickname: string };
+}
+
+interface VoicePage {
+  readonly total: number;
+  readonly items: readonly VoiceRow[];
+}
+
+const PAGE_SIZE = 100;
+/** More than anybody wants to pick from. */
+const MAX_PAGES = 20;
+
+export async function allVoices(signal: AbortSignal): Promise<readonly VoiceRow[]> {
+  const found: VoiceRow[] = [];
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const { items, total } = await ask<VoicePage>(`model?page_size=${PAGE_SIZE}&page_number=${page}`, {
+      signal,
+    });
+    found.push(...items);
+    if (items.length === 0 || found.length >= total) break;
+  }
+  return found;
+}
+
+export const voiceName = ({ title, languages }: VoiceRow): string =>
+  languages.length > 0 ? `${title} (${languages.join(', ')})` : title;
