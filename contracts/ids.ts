@@ -13,7 +13,8 @@ export type IdKind =
   | 'session'
   | 'scenario'
   | 'suite'
-  | 'testRun';
+  | 'testRun'
+  | 'phone';
 
 export interface Ids {
   /** A new unique id of that kind; its shape is the kind's row below. */
@@ -50,6 +51,7 @@ const SHAPES: Record<IdKind, () => string> = {
   scenario: () => `scn_${randomHex(12)}`,
   suite: () => `suite_${randomHex(12)}`,
   testRun: () => `run_${randomHex(12)}`,
+  phone: () => `phone_${randomHex(12)}`,
 };
 
 export const randomIds: Ids = { next: (kind) => SHAPES[kind]() };

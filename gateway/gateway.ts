@@ -14,6 +14,7 @@ import { Children } from './wiring/children.js';
 import type { Config } from './config.js';
 import { nativeDialect } from './dialects/native/index.js';
 import { platformDialect } from './dialects/platform/index.js';
+import { phoneNumberRoutes } from './dialects/platform/phone-numbers.js';
 import { protocolADialect } from './dialects/protocol-a/index.js';
 import { protocolBDialect } from './dialects/protocol-b/index.js';
 import { voicesDialect } from './dialects/voices/index.js';
@@ -128,7 +129,14 @@ export function dialectsOf(
     protocolADialect({ ...common, pcmRates }),
     protocolBDialect(common),
     tracedDialect(voicesDialect(common), common),
-    tracedDialect(platformDialect(platform, [...sessions.routes(transport), ...tests.routes()]), common),
+    tracedDialect(
+      platformDialect(platform, [
+        ...sessions.routes(transport),
+        ...tests.routes(),
+        ...phoneNumberRoutes(platform),
+      ]),
+      common,
+    ),
     ...transport.dialects,
   ];
   return dialects;

@@ -100,6 +100,17 @@ const PLATFORM: Rows = {
   'GET /v1/agent/knowledge-sources/{source_id}/agents': 'read',
 };
 
+const PHONE: Rows = {
+  'GET /v1/agent/phone-numbers': 'read',
+  'POST /v1/agent/phone-numbers': 'manage',
+  'GET /v1/agent/phone-numbers/{phone_number_id}': 'read',
+  'PATCH /v1/agent/phone-numbers/{phone_number_id}': 'manage',
+  'DELETE /v1/agent/phone-numbers/{phone_number_id}': 'manage',
+  // By the provider's signature, and the token that it was given.
+  'POST /v1/phone/{provider}/answer': 'open',
+  'SOCKET /v1/phone/{provider}': 'open',
+};
+
 const SESSIONS: Rows = {
   'POST /v1/agent/sessions': 'sessions',
   'POST /v1/agent/sessions/{session_id}/end': 'sessions',
@@ -178,6 +189,7 @@ export const permissionRows = (vocabulary: Vocabulary): Rows => ({
   ),
   ...below(baseOf(vocabulary), PROTOCOL_B),
   ...PLATFORM,
+  ...PHONE,
   ...SESSIONS,
   ...TESTS,
   ...MEDIA,

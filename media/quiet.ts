@@ -6,6 +6,8 @@ const PATIENCE = 8;
 export class Quiet {
   #beats = 0;
 
+  constructor(private readonly patience = PATIENCE) {}
+
   /** Something came. */
   broken(): void {
     this.#beats = 0;
@@ -13,13 +15,13 @@ export class Quiet {
 
   /** Whether nothing has come for so long. */
   get lasts(): boolean {
-    return this.#beats >= PATIENCE;
+    return this.#beats >= this.patience;
   }
 
   /** Every 20 ms: frames of silence that are now known to have been, those that were waited for among them. */
   beat(): number {
     this.#beats += 1;
-    if (this.#beats < PATIENCE) return 0;
-    return this.#beats === PATIENCE ? PATIENCE : 1;
+    if (this.#beats < this.patience) return 0;
+    return this.#beats === this.patience ? this.patience : 1;
   }
 }

@@ -14,7 +14,7 @@ import type { Beat, Pacer } from './pacer.js';
 import { Playout } from './playout.js';
 import { AsyncQueue } from './async-queue.js';
 import { Recorder } from './recorder.js';
-import type { CallArgs, Command, Report } from './wire.js';
+import type { CallArgs, Command, PlayedReport, Report } from './wire.js';
 
 /** Messages of a user that the gateway has not read yet; more are dropped. */
 const MOST_DATA_BYTES = 1024 * 1024;
@@ -58,6 +58,8 @@ export interface Carrier<OwnCommand> {
   attributes(values: Readonly<Record<string, string>>): void;
   /** Forgets what has left the playout and is still on its way, where anything is. */
   hush?(): void;
+  /** So much of an utterance has left the playout: a carrier that knows when it is heard reports it then. */
+  played?(played: PlayedReport): void;
   /** A command that only this kind of carrier knows. */
   take(command: OwnCommand): void;
   /** Leaves the user. Called once. */
@@ -91,9 +93,11 @@ export class ServedCall<
     private readonly parts: ServedParts,
     carry: (call: Heard<OwnReport>) => Carrier<OwnCommand>,
   ) {
-    this.#playout = new Playout((utterance, ms, ended) =>
-      this.reports.push({ on: 'played', utterance, ms, ended }),
-    );
+    this.#playout = new Playout((utterance, ms, ended) => {
+      const played = { on: 'played', utterance, ms, ended } as const;
+      if (this.#carrier.played) this.#carrier.played(played);
+      else this.reports.push(played);
+    });
     this.#windows = new VadWindows(
       parts.detector(),
       (report) => this.reports.push(report),

@@ -2,12 +2,14 @@
  * Messages of a call across the socket of its worker: one job a call, commands in, reports out. Plain values that
  * MessagePack carries; audio as PCM bytes. `Command` and `Report` are every call's; what carries the call adds its own.
  */
-import type { CallOptions, FrameCounts, TranscriptText } from '../contracts/ports/calls.js';
+import type { CallOptions, FrameCounts, LineFormat, TranscriptText } from '../contracts/ports/calls.js';
 
 /** The job of a media worker: a call whose signalling comes with the commands. */
 export const CALL_JOB = 'call';
 /** The job of a room worker: a call in a room of somebody else's server. */
 export const ROOM_JOB = 'room';
+/** The job of a media worker: a phone call, whose sound comes with the commands. */
+export const PHONE_JOB = 'phone';
 
 export type CallArgs = CallOptions;
 
@@ -15,6 +17,11 @@ export interface RoomArgs extends CallArgs {
   /** The server's socket address, and what the agent joins the session's room with. */
   readonly url: string;
   readonly token: string;
+}
+
+export interface PhoneArgs extends CallArgs {
+  /** Of both directions. */
+  readonly format: LineFormat;
 }
 
 export type Command =
@@ -40,6 +47,23 @@ export type SignalCommand =
   | { readonly op: 'signal'; readonly link: number; readonly frame: Uint8Array | string }
   | { readonly op: 'gone'; readonly link: number };
 
+/** What the provider of a phone line tells. */
+export type LineCommand =
+  /** Sound of the caller. `order`: its place, where the provider counts. */
+  | { readonly op: 'hear'; readonly audio: Uint8Array; readonly order?: number }
+  /** All sound before that mark was heard. */
+  | { readonly op: 'marked'; readonly mark: number }
+  /** A message of the caller, as a client would send it. */
+  | { readonly op: 'told'; readonly topic: string; readonly payload: Uint8Array }
+  | { readonly op: 'hungUp' };
+
+export interface PlayedReport {
+  readonly on: 'played';
+  readonly utterance: number;
+  readonly ms: number;
+  readonly ended: boolean;
+}
+
 export type Report =
   | { readonly on: 'connected' | 'disconnected' | 'left' }
   /** The call is kept from that moment on, in milliseconds since 1970. */
@@ -52,7 +76,7 @@ export type Report =
       readonly at: number;
     }
   | { readonly on: 'audio'; readonly pcm: Uint8Array; readonly at: number }
-  | { readonly on: 'played'; readonly utterance: number; readonly ms: number; readonly ended: boolean }
+  | PlayedReport
   | { readonly on: 'data'; readonly topic: string; readonly payload: Uint8Array }
   /** The last one. */
   | ({ readonly on: 'frames' } & FrameCounts);
@@ -66,3 +90,11 @@ export type SignalReport =
 export interface JoinedReport {
   readonly on: 'joined';
 }
+
+/** For the provider of a phone line. */
+export type LineReport =
+  | { readonly on: 'speak'; readonly audio: Uint8Array }
+  /** To be sent back once everything before it was heard. */
+  | { readonly on: 'mark'; readonly mark: number }
+  /** What was sent and not heard is to be dropped. */
+  | { readonly on: 'hush' };

@@ -11,7 +11,7 @@ import { ServiceError } from '../contracts/errors.js';
 import type { Call, CallEvent, CallObserver, CallOptions, TranscriptText } from '../contracts/ports/calls.js';
 import type { JobRunner } from '../contracts/ports/jobs.js';
 import { AsyncQueue } from './async-queue.js';
-import type { Command, Report, SignalCommand } from './wire.js';
+import type { Command, LineCommand, Report, SignalCommand } from './wire.js';
 
 /** Speech that the worker holds ahead of the user's ear; more waits with its maker. */
 const AHEAD_MS = 2000;
@@ -19,10 +19,11 @@ const AHEAD_MS = 2000;
 const MOST_WAITING = 4096;
 const MOST_WAITING_BYTES = 8 * 1024 * 1024;
 
-type AnyCommand = Command | SignalCommand;
+type AnyCommand = Command | SignalCommand | LineCommand;
 
 function weightOf(command: AnyCommand): number {
   if (command.op === 'play') return command.pcm.length;
+  if (command.op === 'hear') return command.audio.length;
   return command.op === 'signal' ? command.frame.length : 0;
 }
 

@@ -58,8 +58,27 @@ export async function openSecretsOf(
   });
 }
 
-/** Seals what is there anew. Nobody writes a secret meanwhile. Returns how many there were. */
-export async function resealAll(tx: Transaction, secrets: Secrets): Promise<number> {
+/** A phone number's secret is in its own row. */
+export const phoneContext = (id: string): string => `phone ${id}`;
+
+async function resealNumbers(tx: Transaction, secrets: Secrets): Promise<number> {
+  await tx`lock table phone_numbers in exclusive mode`;
+  let count = 0;
+  for (let after = ''; ;) {
+    const rows = await tx<{ id: string; sealed: Buffer }[]>`
+      select id, sealed from phone_numbers where id > ${after} order by id limit 500`;
+    const last = rows.at(-1);
+    if (!last) return count;
+    for (const { id, sealed } of rows) {
+      const anew = secrets.seal(secrets.open(sealed, phoneContext(id)), phoneContext(id));
+      await tx`update phone_numbers set sealed = ${anew} where id = ${id}`;
+    }
+    count += rows.length;
+    after = last.id;
+  }
+}
+
+async function resealOwned(tx: Transaction, secrets: Secrets): Promise<number> {
   await tx`lock table secrets in exclusive mode`;
   let count = 0;
   for (let after = { kind: '', id: '', slot: '' }; ;) {
@@ -77,3 +96,7 @@ export async function resealAll(tx: Transaction, secrets: Secrets): Promise<numb
     after = last;
   }
 }
+
+/** Seals what is there anew. Nobody writes a secret meanwhile. Returns how many there were. */
+export const resealAll = async (tx: Transaction, secrets: Secrets): Promise<number> =>
+  (await resealOwned(tx, secrets)) + (await resealNumbers(tx, secrets));

@@ -39,7 +39,7 @@ async function insert(
   { sql, ids, defaultLimit, prices }: SessionParts,
   session: NewSession,
 ): Promise<SessionRecord> {
-  const { plan, workspaceId } = session;
+  const { plan, workspaceId, leg } = session;
   const [row] = await sql<Row[]>`
     with live as (
       select count(*) filter (where status = 'active') as active,
@@ -47,10 +47,11 @@ async function insert(
       from sessions where workspace_id = ${workspaceId} and status in ('pending', 'active')
     ), s as (
       insert into sessions (
-        id, workspace_id, agent_id, agent_name, version_number, config_hash, source, name, end_user_id, timezone,
-        metadata, overrides, plan, prices, max_duration_seconds, created_at, expires_at)
+        id, workspace_id, agent_id, agent_name, version_number, config_hash, source, name, end_user_id, caller_number,
+        dialed_number, direction, timezone, metadata, overrides, plan, prices, max_duration_seconds, created_at, expires_at)
       select ${ids.next('session')}, w.id, ${session.agentId}, ${session.agentName}, ${session.versionNumber},
-        ${plan.configHash}, ${session.source}, ${session.name}, ${session.endUserId}, ${plan.timezone},
+        ${plan.configHash}, ${session.source}, ${session.name}, ${session.endUserId}, ${leg?.callerNumber ?? null},
+        ${leg?.dialedNumber ?? null}, ${leg?.direction ?? null}, ${plan.timezone},
         ${session.metadata.text}, ${JSON.stringify(session.overrides)}, ${sql.json(plan as never)},
         ${prices ? JSON.stringify(prices) : null},
         ${plan.maxDurationSeconds}, date_trunc('milliseconds', now()),

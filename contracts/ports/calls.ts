@@ -39,6 +39,17 @@ export interface CallOptions {
   readonly record: boolean;
 }
 
+/** How sound is written on a phone line; mono. `linear`: 16-bit, little-endian. */
+export interface LineFormat {
+  readonly codec: 'mulaw' | 'alaw' | 'linear';
+  /** Hz */
+  readonly rate: number;
+}
+
+export interface PhoneOptions extends CallOptions {
+  readonly format: LineFormat;
+}
+
 export interface JoinableOptions extends CallOptions {
   /** A token for later connections of the same user, sent right after each join. */
   rotatedToken(): Promise<string>;
@@ -121,6 +132,34 @@ export interface JoinableCall extends Call {
 export interface JoinableCalls {
   /** Never blocks; nothing is sent before a client connects. */
   open(options: JoinableOptions): JoinableCall;
+}
+
+/** The way back to the provider of a phone line. Nothing is called once it was closed. */
+export interface PhoneLink {
+  /** Sound for the caller: 20 ms, or what the provider plays behind one another. */
+  speak(audio: Uint8Array): void;
+  /** To be told by `PhoneCall.marked` once everything before it was heard. */
+  mark(mark: number): void;
+  /** Drops what was sent and not heard. */
+  hush(): void;
+  /** The call is over. Called once. */
+  close(): void;
+}
+
+/** A call over a telephone provider's media stream. */
+export interface PhoneCall extends Call {
+  /** Sound of the caller, in the line's format. `order`: its place, where the provider counts. */
+  hear(audio: Uint8Array, order?: number): void;
+  marked(mark: number): void;
+  /** A message of the caller, as a client would send it. */
+  told(topic: string, payload: Uint8Array): void;
+  /** The caller has hung up. */
+  hungUp(): void;
+}
+
+export interface PhoneMedia {
+  /** Never blocks; the caller is connected from the beginning. */
+  open(options: PhoneOptions, link: PhoneLink): PhoneCall;
 }
 
 /** A call in a room of somebody else's server. */

@@ -3,6 +3,7 @@
  * 13). A session is made `pending` with everything that its conversation will need, is joined once by its token,
  * becomes `active` when the user is connected, and ends exactly once, whoever ends it and in whichever process.
  */
+import type { Direction, PhoneLeg } from '../phone.js';
 import type { Prices } from '../prices.js';
 import type { RawJson } from '../raw-json.js';
 import type { AgentConfig } from '../schemas/agent-config.js';
@@ -76,6 +77,8 @@ export interface NewSession {
   readonly source: SessionSource;
   readonly name: string | null;
   readonly endUserId: string | null;
+  /** Of phone calls alone. */
+  readonly leg?: PhoneLeg;
   /** An object. */
   readonly metadata: RawJson;
   /** The overrides that took effect, as they came. */
@@ -83,13 +86,15 @@ export interface NewSession {
   readonly plan: SessionPlan;
 }
 
-export interface SessionRecord extends Omit<NewSession, 'plan'> {
+export interface SessionRecord extends Omit<NewSession, 'plan' | 'leg'> {
   readonly id: string;
   readonly status: SessionStatus;
   readonly configHash: string;
   readonly timezone: string;
   readonly callerNumber: string | null;
   readonly dialedNumber: string | null;
+  /** Null of all but phone calls. */
+  readonly direction: Direction | null;
   readonly createdAt: Date;
   /** End of the time in which it may be joined. */
   readonly expiresAt: Date;

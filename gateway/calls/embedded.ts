@@ -24,6 +24,8 @@ export interface EmbeddedParts extends CallParts {
   readonly joinTokens: Pick<JoinTokens, 'issue'>;
   /** Calls that this process takes at most; absent: any number. */
   readonly places?: number | undefined;
+  /** Calls of other kinds that take places as well. */
+  readonly beside?: () => number;
 }
 
 class JoinedCall extends OwnedCall {
@@ -90,8 +92,8 @@ export class EmbeddedCalls {
 
   /** Whether another call may begin here. */
   get hasRoom(): boolean {
-    const { places } = this.parts;
-    return places === undefined || this.size < places;
+    const { places, beside } = this.parts;
+    return places === undefined || this.size + (beside?.() ?? 0) < places;
   }
 
   /** Calls that are not over. */

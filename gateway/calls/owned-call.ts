@@ -43,7 +43,7 @@ export interface CallParts {
   readonly held: Held;
   readonly metrics: Pick<CallMetrics, 'started' | 'ended' | 'turn'>;
   /** How calls are carried, for the log. */
-  readonly carrier: 'embedded' | 'livekit';
+  readonly carrier: 'embedded' | 'livekit' | 'phone';
   readonly clock: Clock;
   readonly log: Log;
 }

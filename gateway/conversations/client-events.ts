@@ -17,6 +17,8 @@ const SHOWN = 4096;
 
 export type ClientEvent =
   | { readonly type: 'user.message'; readonly text: string; readonly aloud: boolean }
+  /** Keys of a telephone that belong together. */
+  | { readonly type: 'user.dtmf'; readonly digits: string }
   | { readonly type: 'user.activity' }
   | { readonly type: 'user.interrupt' }
   | { readonly type: 'user.hangup' }
@@ -35,21 +37,28 @@ export type ClientEventHandlers = {
 /** Events that cost something whenever a client sends them: they are limited in rate. */
 export const RATIONED: ReadonlySet<ClientEvent['type']> = new Set([
   'user.message',
+  'user.dtmf',
   'user.activity',
   'user.interrupt',
 ]);
 
+/** What the record and the language model see of keys. */
+export const keyed = (digits: string): string => `[keypad: ${digits}]`;
+
 type Fields = Readonly<Record<string, unknown>>;
+
+const KEYS = /^[0-9*#A-D]{1,32}$/;
 
 const SIMPLE = new Set(['user.activity', 'user.interrupt', 'user.hangup']);
 
 function eventOf(fields: Fields): ClientEvent | undefined {
-  const { type, text, audio, callId, result, isError } = fields;
+  const { type, text, audio, digits, callId, result, isError } = fields;
   // Nothing else than a string: what only reads like one would pass what counts by type.
   if (typeof type !== 'string') return undefined;
   if (SIMPLE.has(type)) return { type } as ClientEvent;
   if (type === 'user.message' && typeof text === 'string' && text.trim() !== '')
     return { type, text: text.slice(0, MOST_TEXT), aloud: audio !== false };
+  if (type === 'user.dtmf' && typeof digits === 'string' && KEYS.test(digits)) return { type, digits };
   if (type === 'client_tool.result' && typeof callId === 'string')
     return { type, callId, result, isError: isError === true };
   return undefined;

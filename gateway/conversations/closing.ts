@@ -8,6 +8,8 @@ export const CLOSED_BY = {
   session: 'ended_by_api',
   /** The call ended by itself: the server closed its room. */
   transport: 'user_hangup',
+  /** The provider's stream of a phone call was cut off, without a word that the caller has hung up. */
+  line: 'error',
   /** The worker that carried it died. */
   mediaLoss: 'error',
   /** Its session could not become active. */

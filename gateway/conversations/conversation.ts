@@ -21,6 +21,7 @@ import {
   type ClientEvent,
   type ClientEventHandlers,
   encodeEvent,
+  keyed,
   RATIONED,
   readClientEvent,
   TOPICS,
@@ -163,6 +164,7 @@ export class Conversation {
 
   readonly #fromClient: ClientEventHandlers = {
     'user.message': ({ text, aloud }) => this.#machine.send({ type: 'typed', text, aloud }),
+    'user.dtmf': ({ digits }) => this.#machine.send({ type: 'typed', text: keyed(digits), aloud: true }),
     'user.activity': () => this.#machine.send({ type: 'activity' }),
     'user.interrupt': () => this.#machine.send({ type: 'interrupt' }),
     'user.hangup': () => this.#machine.send({ type: 'left' }),

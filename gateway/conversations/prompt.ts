@@ -16,7 +16,7 @@ export function worldContext(now: Date, timezone: string): string {
   return `It is ${format.format(now)} (${timeZone}).`;
 }
 
-/** The embedded transport has no telephone (docs/contract/decisions.md 20). */
+/** Nothing transfers a call to a telephone (docs/contract/decisions.md 20). */
 const NO_PHONE =
   'You cannot transfer this call or reach anybody by telephone. Say so plainly when the user asks for it.';
 

@@ -11,6 +11,7 @@ import { createTokenCounter } from '../../engines/tokens.js';
 import { createAgents } from '../../storage/agents.js';
 import type { Database } from '../../storage/database.js';
 import { createKnowledge } from '../../storage/knowledge.js';
+import { createPhoneNumbers } from '../../storage/phone-numbers.js';
 import { openSecrets } from '../../storage/secrets.js';
 import { createTools } from '../../storage/tools.js';
 import { createVersions } from '../../storage/versions.js';
@@ -63,6 +64,7 @@ export async function openPlatform(options: PlatformOptions) {
     versions: createVersions(sql),
     tools: createTools({ sql, ids, secrets }),
     knowledge: createKnowledge({ sql, ids }),
+    numbers: createPhoneNumbers({ sql, ids, secrets }),
     stop: (): Promise<void> => tokens.stop(),
   };
 }

@@ -7,6 +7,7 @@ import type { Ids } from '../../contracts/ids.js';
 import type { Language } from '../../contracts/languages.js';
 import type { Log } from '../../contracts/log.js';
 import type { Admission } from '../../contracts/ports/identity.js';
+import type { PhoneSessions } from '../../contracts/ports/phone.js';
 import type { Recordings } from '../../contracts/ports/recordings.js';
 import type { SessionRuns, Sessions } from '../../contracts/ports/sessions.js';
 import type { SessionTransport } from '../../contracts/ports/transport.js';
@@ -19,6 +20,7 @@ import { createSessionRuns } from '../../storage/sessions/runs.js';
 import type { Config } from '../config.js';
 import { startAnalyses } from '../deliveries/analyses.js';
 import { startDeliveries } from '../deliveries/loop.js';
+import { phoneSessions } from '../dialects/platform/sessions/making.js';
 import { createRefusalLimit } from '../dialects/platform/sessions/refusal-limit.js';
 import { sessionRoutes } from '../dialects/platform/sessions/index.js';
 import { languageModel } from './language-model.js';
@@ -53,6 +55,7 @@ export interface SessionOptions {
 export interface OpenSessions {
   readonly runs: SessionRuns;
   readonly sessions: Sessions;
+  readonly phone: PhoneSessions;
   routes(transport: SessionTransport): readonly Route[];
   stop(): Promise<void>;
 }
@@ -99,6 +102,7 @@ export async function openSessions(options: SessionOptions): Promise<OpenSession
   return {
     runs,
     sessions: parts.sessions,
+    phone: phoneSessions(parts),
     routes: (transport) => sessionRoutes({ ...parts, transport }),
     async stop() {
       await analyses.stop();

@@ -13,6 +13,7 @@ import { createBuiltinDialogue } from '../../engines/chat/builtin/index.js';
 import type { TurnModelInChild } from '../../engines/turns/model-in-child.js';
 import { createCallerLines } from '../../media/embedded/caller/lines.js';
 import { createEmbeddedCalls } from '../../media/embedded/calls.js';
+import { createPhoneMedia } from '../../media/phone/calls.js';
 import { createRoomCalls } from '../../media/livekit/calls.js';
 import { serveJobs } from '../../processes/serve-jobs.js';
 import type { OwnNode } from '../../storage/nodes.js';
@@ -32,6 +33,9 @@ import type { Metrics } from '../server/metrics.js';
 import type { Dialect } from '../server/port.js';
 import type { OpenSessions } from './sessions.js';
 import { RelayGate } from '../calls/node-claims.js';
+import { PhoneCalls } from '../phone/phone-calls.js';
+import { phoneDialect } from '../phone/index.js';
+import { createStreamTokens } from '../phone/stream-tokens.js';
 import { createNodeRelay } from '../calls/node-relay.js';
 import { nodesDialect } from '../calls/nodes.js';
 import { createSignalRelay, RELAYED, relayedSignals } from '../calls/signal-relay.js';
@@ -39,7 +43,7 @@ import { createSignalRelay, RELAYED, relayedSignals } from '../calls/signal-rela
 export interface TransportOptions {
   readonly config: Config;
   readonly children: Pick<Children, 'pool'>;
-  readonly sessions: Pick<OpenSessions, 'runs'>;
+  readonly sessions: Pick<OpenSessions, 'runs' | 'phone'>;
   readonly platform: Awaited<ReturnType<typeof openPlatform>>;
   readonly speech: Speech;
   readonly transcription: Transcription;
@@ -92,6 +96,20 @@ function callParts(
   };
 }
 
+/** Webhooks and media streams of telephone providers; without `calls` every call is rejected. */
+const phone = (
+  { sessions, platform, clock, log }: TransportOptions,
+  calls: PhoneCalls | undefined,
+): Dialect =>
+  phoneDialect({
+    numbers: platform.numbers,
+    sessions: sessions.phone,
+    calls,
+    tokens: createStreamTokens(platform.secrets.key('phone streams')),
+    clock,
+    log,
+  });
+
 async function embedded(options: TransportOptions): Promise<OpenTransport> {
   const { config, children, sessions, platform, recordings, address, node, installation, clock, log } =
     options;
@@ -100,8 +118,18 @@ async function embedded(options: TransportOptions): Promise<OpenTransport> {
   const secret = Buffer.from(platform.secrets.key('join tokens')).toString('hex');
   const joinTokens = createJoinTokens({ id: 'gateway', secret }, clock);
   const metrics = new CallMetrics(recordings.began, options.turns?.model.answers);
-  const media = createEmbeddedCalls(children.pool('media'), metrics);
-  const calls = new EmbeddedCalls({ ...callParts(options, metrics), calls: media, joinTokens, places });
+  const pool = children.pool('media');
+  const parts = callParts(options, metrics);
+  const beside = (): number => phoneCalls.size;
+  const media = createEmbeddedCalls(pool, metrics);
+  const calls = new EmbeddedCalls({ ...parts, calls: media, joinTokens, places, beside });
+  const lines = createPhoneMedia(pool, metrics);
+  const phoneCalls = new PhoneCalls({
+    ...parts,
+    carrier: 'phone',
+    calls: lines,
+    hasRoom: () => calls.hasRoom,
+  });
   const handlers = relayedSignals(calls);
   const signals = await serveJobs({ socketPath: address, handlers, slots: RELAYED, log });
   const key = platform.secrets.key('signalling between nodes');
@@ -117,12 +145,17 @@ async function embedded(options: TransportOptions): Promise<OpenTransport> {
     joinTokens,
     prepare: () => Promise.resolve(),
     addMetrics: (page) => metrics.addTo(page),
-    figures: () => ({ calls: calls.size, places: places ?? null, draining: calls.stopping }),
+    figures: () => ({
+      calls: calls.size + phoneCalls.size,
+      places: places ?? null,
+      draining: calls.stopping,
+    }),
     dialects: [
       mediaDialect({ ...joining, runs, joinTokens }),
       nodesDialect({ keys: platform.keys, nodes: node, relayed }),
+      phone(options, phoneCalls),
     ],
-    stop: (until) => calls.stop(until),
+    stop: async (until) => void (await Promise.all([calls.stop(until), phoneCalls.stop(until)])),
     close: () => signals.close(0),
   };
 }
@@ -146,6 +179,7 @@ function livekit(server: LivekitServer, options: TransportOptions): OpenTranspor
     dialects: [
       clusterDialect({ server, runs, calls: rooms, log }),
       nodesDialect({ keys: platform.keys, nodes }),
+      phone(options, undefined),
     ],
     stop: (until) => calls.stop(until),
     close: () => Promise.resolve(),

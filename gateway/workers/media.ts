@@ -7,6 +7,7 @@ import { callerJobs } from '../../media/embedded/caller/serve-caller.js';
 import { callJobs } from '../../media/embedded/serve-call.js';
 import { holdPort } from '../../media/embedded/udp-port.js';
 import { Pacer } from '../../media/pacer.js';
+import { phoneJobs } from '../../media/phone/serve-phone.js';
 import { childPlace, serveAsChild } from '../../processes/child.js';
 import type { MediaSettings } from '../calls/media-settings.js';
 import { DETECTORS } from './detectors.js';
@@ -24,16 +25,11 @@ if (wanted !== 0 && port !== wanted)
 const pacer = new Pacer();
 const { complexity, detector: kind, recordings, ...network } = settings;
 const detector = DETECTORS[kind];
+const parts = { pacer, clock: systemClock, complexity, detector, recordings };
 await serveAsChild({
   handlers: {
-    ...callJobs({
-      network: { ...network, port },
-      pacer,
-      clock: systemClock,
-      complexity,
-      detector,
-      recordings,
-    }),
+    ...callJobs({ ...parts, network: { ...network, port } }),
+    ...phoneJobs(parts),
     ...callerJobs(pacer),
   },
   slots: SLOTS,

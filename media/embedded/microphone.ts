@@ -37,7 +37,7 @@ export class Microphone {
   #last: { sequence: number; timestamp: number } | undefined;
   readonly #held = new Map<number, RtpPacket>();
   #frame: Int16Array = SILENCE;
-  readonly #quiet = new Quiet();
+  readonly #quiet: Quiet;
   /** Packets in all, and those that never came. */
   readonly counts = { received: 0, lost: 0 };
 
@@ -46,7 +46,11 @@ export class Microphone {
     private readonly heard: (samples: Int16Array) => void,
     /** Each packet once, in order. */
     private readonly taken: (packet: RtpPacket) => void = () => undefined,
-  ) {}
+    /** Beats of a network that stutters; see `Quiet`. */
+    patience?: number,
+  ) {
+    this.#quiet = new Quiet(patience);
+  }
 
   receive(packet: RtpPacket): void {
     if (this.#early > MOST_EARLY || !this.#follows(packet)) return;

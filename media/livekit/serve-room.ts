@@ -8,7 +8,7 @@ import type { JobHandlers } from '../../contracts/ports/jobs.js';
 import { type Carrier, type Heard, serve, ServedCall, type ServedParts } from '../served-call.js';
 import { type JoinedReport, type Report, ROOM_JOB, type RoomArgs } from '../wire.js';
 import { joinRoom, type RoomEvents, RoomParticipant } from './participant.js';
-import { Recording } from './recording.js';
+import { Recording } from '../recording.js';
 
 class RoomCarrier implements Carrier<never> {
   readonly #agent: RoomParticipant;

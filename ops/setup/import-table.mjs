@@ -42,7 +42,7 @@ export const ROOMS = {
   },
   media: {
     holds: 'calls on the wire: signalling, WebRTC, playout, VAD',
-    may: ['contracts', 'processes', 'codecs', 'actors'],
+    may: ['contracts', 'processes', 'codecs', 'actors', 'engines/resampling'],
   },
   actors: { holds: 'statecharts', may: ['contracts'], packages: ['xstate'], ...PURE },
   client: { holds: 'the session SDK and the console', may: [] },
@@ -68,6 +68,10 @@ export const ROOMS = {
       'gateway/recordings',
       'gateway/server',
     ],
+  },
+  'gateway/phone': {
+    holds: 'telephone providers: their webhooks, their media streams',
+    may: ['contracts', 'gateway/calls', 'gateway/conversations', 'gateway/server'],
   },
   'gateway/conversations': {
     holds: 'the host of the agent’s statechart',

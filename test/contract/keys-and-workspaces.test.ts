@@ -197,6 +197,10 @@ async function fill(key: string, id: string): Promise<{ sessionId: string; recor
     insert into voices (id, workspace_id, title, visibility) values (${'0'.repeat(32)}, ${id}, 'v', 'private')`;
   await sql`insert into voice_references values (${'0'.repeat(32)}, 0, '', '')`;
   await fillTests(id, String(agentId));
+  await sql`
+    insert into phone_numbers (id, workspace_id, provider, address, enabled, sealed)
+    values ('phone_1', ${id}, 'twilio', '+493012345678', true, '')`;
+  await sql`insert into phone_calls values ('phone_1', 'CA1')`;
   const recording = join(gateway.dataDir, 'recordings', session);
   mkdirSync(recording, { recursive: true });
   writeFileSync(join(recording, 'agent.ogg'), 'audio');

@@ -140,6 +140,7 @@ t.test('metadata comes back as it went in', async (t) => {
     source: 'api_key',
     caller_number: null,
     dialed_number: null,
+    direction: null,
     started_at: null,
     ended_at: null,
     duration_seconds: null,

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { randomIds } from '../../contracts/ids.js';
+import { createPhoneNumbers } from '../../storage/phone-numbers.js';
 import { keepSecret, openSecretsOf } from '../../storage/sealed.js';
 import { openSecrets } from '../../storage/secrets.js';
 import { ensureDefaultWorkspace } from '../../storage/workspaces.js';
@@ -76,4 +77,17 @@ t.test('where the previous one is not the one in use, nothing changes', async (t
   t.match(await rotate(wrong), { code: 1, err: /^SECRETS_KEY_PREVIOUS is not the secret/ });
   t.match(await rotate({ SECRETS_KEY: 'short' }), { code: 1, err: /16 to 4096 characters/ });
   t.strictSame(await sql`select sealed from secrets order by owner_id`, before);
+});
+
+t.test('secrets of phone numbers are sealed anew as well', async (t) => {
+  const [secretsKey, next] = ['the second key of several machines', 'the third key of several machines'];
+  const numbers = (secrets: Opened) => createPhoneNumbers({ sql, ids: randomIds, secrets });
+  const wanted = { provider: 'twilio', address: '+493012345678', agentId: null, enabled: true } as const;
+  const before = await openSecrets({ sql, dataDir, secretsKey });
+  await numbers(before).create(wanted, 'sesame', workspaceId);
+  const rotated = await rotate({ SECRETS_KEY: next, SECRETS_KEY_PREVIOUS: secretsKey });
+  t.match(rotated, { code: 0, out: /^Sealed 4 secrets/ });
+  const after = await openSecrets({ sql, dataDir, secretsKey: next });
+  t.match(await numbers(after).find('twilio', wanted.address), [{ secret: 'sesame' }]);
+  await t.rejects(numbers(before).find('twilio', wanted.address));
 });

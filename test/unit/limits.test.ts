@@ -263,6 +263,17 @@ const CONTRACT = {
       noise: range(-60, 0),
     },
   },
+  phone: {
+    perWorkspace: 500,
+    sharers: 20,
+    credential: range(1, 4000),
+    webhookBytes: 64 * KiB,
+    frameBytes: 64 * KiB,
+    messages: { burst: 1000, perSecond: 200 },
+    waiting: 500,
+    keys: 32,
+    keysMs: 2 * SECOND,
+  },
   knowledge: {
     sourceBytes: 1_000_000,
     name: range(1, 120),
@@ -308,8 +319,19 @@ const number = (value: number): string => value.toLocaleString('en-US');
 const size = (bytes: number): string => (bytes < MiB ? `${bytes / KiB} KiB` : `${bytes / MiB} MiB`);
 const span = ({ min, max }: { min: number; max: number }): string => `${number(min)} to ${number(max)}`;
 
-const { agent, postCallWebhook, analysis, session, tool, mcp, body, realtime, languageModel, agentTest } =
-  CONTRACT;
+const {
+  agent,
+  postCallWebhook,
+  analysis,
+  session,
+  tool,
+  mcp,
+  body,
+  realtime,
+  languageModel,
+  agentTest,
+  phone,
+} = CONTRACT;
 const { publicPerMinute: perMinute } = session;
 
 /** The rows of docs/contract/limits.md "Limits": item, limit. */
@@ -340,6 +362,10 @@ const DOCUMENTED = {
   'tests: scenarios played at once': `${agentTest.atOnce.process} a process, ${agentTest.atOnce.workspace} a workspace`,
   'tests by voice: calls of a process at once, waiting for a place': `${agentTest.voice.atOnce}, ${agentTest.voice.placeSeconds} s`,
   'tests by voice: interruptions, a pause, pauses of a line': `${agentTest.voice.interruptions}, ${number(agentTest.voice.pause.max)} ms, ${number(agentTest.voice.pauses)} ms`,
+  'phone numbers of a workspace': `${phone.perWorkspace}`,
+  'phone: a webhook, one message of a stream': `${size(phone.webhookBytes)}, ${size(phone.frameBytes)}`,
+  'phone: messages of a stream': `${phone.messages.perSecond} a second, ${number(phone.messages.burst)} at once`,
+  'phone: keys that are told together': `${phone.keys}, or those before \`#\` or a pause of ${phone.keysMs / SECOND} s`,
   'body: platform': size(body.platform),
   'body: native synthesis, protocol A speech and chat': size(body.nativeSynthesis),
   'body: protocol B': size(body.protocolB),

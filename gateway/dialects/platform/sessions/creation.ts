@@ -4,23 +4,11 @@
  * name 400, values 422, state 409, quota 402. A request without any Authorization header is a public one.
  */
 import { ServiceError } from '../../../../contracts/errors.js';
-import type { Language } from '../../../../contracts/languages.js';
-import type {
-  Agent,
-  PublishedAgents,
-  RunnableAgent,
-  RunnableVersion,
-} from '../../../../contracts/ports/agents.js';
-import type { Admission, Caller, KeyAuthority } from '../../../../contracts/ports/identity.js';
+import type { RunnableAgent } from '../../../../contracts/ports/agents.js';
+import type { Caller, KeyAuthority } from '../../../../contracts/ports/identity.js';
 import { IDENTITIES } from '../../../../contracts/ports/calls.js';
 import type { FullLimit, PublicLimits } from '../../../../contracts/ports/public-limits.js';
-import type {
-  SessionRecord,
-  SessionRuns,
-  Sessions,
-  SessionSource,
-} from '../../../../contracts/ports/sessions.js';
-import type { TokenCounter } from '../../../../contracts/ports/tokens.js';
+import type { SessionRecord, SessionRuns, SessionSource } from '../../../../contracts/ports/sessions.js';
 import type { SessionTransport } from '../../../../contracts/ports/transport.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import { ErrorBody } from '../../../../contracts/schemas/shapes.js';
@@ -32,46 +20,20 @@ import type { HttpRequest, Reply, RouteDescription } from '../../../server/port.
 import { json } from '../../../server/replies.js';
 import type { Handler, Row } from '../../../server/routes.js';
 import { readJsonBody, readOptionalJsonBody } from '../bodies.js';
-import { refuse } from '../errors.js';
 import { bodyFailures, failures, found, idOf } from '../rows.js';
-import { type VoiceCheck, voiceProblems } from '../voice-check.js';
+import { type MakingParts, makeSession } from './making.js';
 import { admitOrigin } from './origin.js';
-import { planOf } from './plan.js';
 import type { RefusalLimit } from './refusal-limit.js';
 import { previewRequest, sessionRequest, type Wanted } from './request.js';
 import { PreviewRequest, SessionRequest, SessionResponse, WidgetEntity } from './schema.js';
-import { pinnedAgents } from './transfers.js';
-import { permit, sentOverrides, valueProblems } from './values.js';
 
-export interface CreationParts {
+export interface CreationParts extends MakingParts {
   readonly keys: KeyAuthority;
-  readonly agents: PublishedAgents;
-  readonly sessions: Sessions;
   readonly limits: PublicLimits;
   readonly refusals: RefusalLimit;
-  readonly admission: Pick<Admission, 'check'>;
-  readonly tokens: TokenCounter;
-  readonly speech: VoiceCheck;
-  /** Whether a configured engine can recognise the language. */
-  transcribes(language: Language): boolean;
   readonly transport: SessionTransport;
   readonly runs: Pick<SessionRuns, 'end'>;
   readonly vocabulary: Vocabulary;
-}
-
-const conflict = (message: string): ServiceError => new ServiceError('conflict', { message });
-
-/** Errors: `conflict`. */
-function publishedOf({ agent, version }: RunnableAgent): RunnableVersion {
-  if (agent.status === 'archived') throw conflict('Agent is archived');
-  if (!version) throw conflict('Agent has no published version');
-  return version;
-}
-
-/** Errors: `quota_exceeded`. */
-async function checkQuota({ workspaceId }: Agent, { admission }: CreationParts): Promise<void> {
-  for (const kind of ['conversation_ms', 'synthesis_characters'] as const)
-    await admission.check(workspaceId, kind);
 }
 
 async function response(record: SessionRecord, seconds: number, request: HttpRequest, parts: CreationParts) {
@@ -98,14 +60,7 @@ function refuseFull(full: FullLimit | undefined): void {
   });
 }
 
-/** The member of the request that names the session's voice: an override, else the agent. */
-function voicePlace(wanted: Wanted): readonly string[] {
-  const { voice_id: voice, language } = sentOverrides(wanted);
-  if (voice !== undefined) return ['overrides', 'voice_id'];
-  return language === undefined ? ['agent_id'] : ['overrides', 'language'];
-}
-
-/** From the refused overrides to the answer: what is the same however the session was asked for. */
+/** What is the same however the session was asked for: made, carried, answered. */
 async function start(
   runnable: RunnableAgent,
   wanted: Wanted,
@@ -113,35 +68,19 @@ async function start(
   request: HttpRequest,
   parts: CreationParts,
 ): Promise<Reply> {
+  const { limits, runs, transport } = parts;
   const { agent } = runnable;
-  const isPublic = source === 'public';
-  permit(wanted, agent.overridesAllowed, isPublic);
-  refuse(await valueProblems(wanted, parts.tokens));
-  const isPreview = source === 'dashboard';
-  const version = publishedOf(runnable);
-  const reachable = await pinnedAgents(version.config, agent.workspaceId, parts);
-  const plan = planOf(version, wanted, isPreview, reachable);
-  const { voice } = plan.config;
-  refuse(await voiceProblems(voice, agent.workspaceId, parts.speech, voicePlace(wanted)));
-  const { speaking_language: language } = voice;
-  if (!parts.transcribes(language)) throw conflict(`No speech recognition for "${language}"`);
-  await checkQuota(agent, parts);
-  // Counted last: what is refused takes nothing from the minute.
-  if (isPublic) refuseFull(await parts.limits.take(networkOf(request.clientAddress), agent.id));
-  const record = await parts.sessions.create({
-    workspaceId: agent.workspaceId,
-    agentId: agent.id,
-    agentName: agent.name,
-    versionNumber: isPreview ? null : version.number,
-    source,
-    name: wanted.name ?? null,
-    endUserId: wanted.end_user_id ?? null,
-    metadata: wanted.metadata,
-    overrides: sentOverrides(wanted),
-    plan,
-  });
-  await parts.transport.prepare({ record, plan }).catch(async (error: unknown) => {
-    await parts.runs.end(record.id, 'error');
+  const admit = async (): Promise<void> =>
+    refuseFull(await limits.take(networkOf(request.clientAddress), agent.id));
+  const session = await makeSession(
+    runnable,
+    wanted,
+    { source, ...(source === 'public' && { admit }) },
+    parts,
+  );
+  const { record, plan } = session;
+  await transport.prepare(session).catch(async (error: unknown) => {
+    await runs.end(record.id, 'error');
     throw error;
   });
   return response(record, plan.maxDurationSeconds, request, parts);

@@ -18,6 +18,7 @@ export const rowOf = (record: SessionRecord): object => ({
   source: record.source,
   caller_number: record.callerNumber,
   dialed_number: record.dialedNumber,
+  direction: record.direction,
   timezone: record.timezone,
   created_at: moment(record.createdAt),
   started_at: moment(record.startedAt),

@@ -1,12 +1,12 @@
 /**
- * The recording of a call in a room: the library gives samples, and recordings are made of Opus packets, so both
+ * The recording of a call whose carrier has samples: recordings are made of Opus packets, so both
  * sides are encoded once more, where the call is kept.
  */
 import { Encoder } from '@evan/opus';
-import { bytesOf, PLAYOUT_RATE, RECOGNITION_RATE } from '../../contracts/audio.js';
-import { OPUS_RATE } from '../ogg.js';
-import { FRAME_MS } from '../playout.js';
-import type { Recorder } from '../recorder.js';
+import { bytesOf, PLAYOUT_RATE, RECOGNITION_RATE } from '../contracts/audio.js';
+import { OPUS_RATE } from './ogg.js';
+import { FRAME_MS } from './playout.js';
+import type { Recorder } from './recorder.js';
 
 const BITRATE = 32_000;
 const USER_FRAME = (RECOGNITION_RATE * FRAME_MS) / 1000;

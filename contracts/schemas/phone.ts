@@ -1,0 +1,85 @@
+/** Phone numbers on the wire (docs/contract/platform.md 6.13). */
+import { LIMITS } from '../limits.js';
+import { PHONE_PROVIDERS } from '../phone.js';
+import { leaf, Moment, nullable, strict, text } from './shapes.js';
+import { type Static, Type } from './type.js';
+import { readOnly } from './write-only.js';
+
+const { phone, session, agent } = LIMITS;
+
+const Agent = leaf(
+  text(
+    { min: 1, max: session.agentId },
+    { description: 'Who answers. Null: nobody does, and calls are rejected.' },
+  ),
+);
+const Enabled = Type.Boolean({ default: true, description: 'False rejects calls.' });
+const Credentials = Type.Record(Type.String(), text(phone.credential), {
+  description: 'What the provider’s webhooks are verified with; write-only. Of `twilio`: `auth_token`.',
+});
+
+export const PhoneNumberCreation = strict(
+  {
+    provider: Type.Enum([...PHONE_PROVIDERS]),
+    phone_number: text(
+      { min: 1, max: session.phoneNumber },
+      { description: 'In E.164 form, or a SIP address.' },
+    ),
+    agent_id: Agent,
+    enabled: Type.Optional(Enabled),
+    credentials: Credentials,
+  },
+  {
+    examples: [
+      {
+        provider: 'twilio',
+        phone_number: '+493012345678',
+        agent_id: 'agent_5f0c8a1b2c3d4e5f60718293',
+        credentials: { auth_token: '0123456789abcdef0123456789abcdef' },
+      },
+    ],
+  },
+);
+export type PhoneNumberCreation = Static<typeof PhoneNumberCreation>;
+
+export const PhoneNumberChange = strict(
+  {
+    agent_id: Agent,
+    enabled: Type.Optional(Enabled),
+    credentials: Type.Optional(Credentials),
+    ...{ phone_number_id: readOnly.own, workspace_id: readOnly.own },
+    ...{ provider: readOnly.own, phone_number: readOnly.own },
+    ...{ answer_url: readOnly.text, created_at: readOnly.text, updated_at: readOnly.text },
+  },
+  { examples: [{ enabled: false }] },
+);
+export type PhoneNumberChange = Static<typeof PhoneNumberChange>;
+
+export const PhoneNumberEntity = Type.Object(
+  {
+    phone_number_id: Type.String(),
+    workspace_id: Type.String(),
+    provider: Type.Enum([...PHONE_PROVIDERS]),
+    phone_number: text(agent.transferNumber),
+    agent_id: nullable(Type.String()),
+    enabled: Type.Boolean(),
+    answer_url: Type.String({ description: 'Where the provider is to ask who answers a call.' }),
+    created_at: Moment,
+    updated_at: Moment,
+  },
+  {
+    examples: [
+      {
+        phone_number_id: 'phone_5f0c8a1b2c3d4e5f60718293',
+        workspace_id: 'ws_0a1b2c3d4e5f60718293a4b5',
+        provider: 'twilio',
+        phone_number: '+493012345678',
+        agent_id: 'agent_5f0c8a1b2c3d4e5f60718293',
+        enabled: true,
+        answer_url: 'https://speech.example.com/v1/phone/twilio/answer',
+        created_at: '2026-01-01T12:00:00.000Z',
+        updated_at: '2026-01-01T12:00:00.000Z',
+      },
+    ],
+  },
+);

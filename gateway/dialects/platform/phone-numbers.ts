@@ -1,0 +1,183 @@
+/** Phone numbers (docs/contract/platform.md 6.13). */
+import { LIMITS } from '../../../contracts/limits.js';
+import { PHONE_CREDENTIALS, phoneAddress, type PhoneProvider } from '../../../contracts/phone.js';
+import type { PhoneNumber, PhoneNumbers } from '../../../contracts/ports/phone.js';
+import type { Problem } from '../../../contracts/schemas/check.js';
+import type { KeyAuthority, Caller } from '../../../contracts/ports/identity.js';
+import {
+  PhoneNumberChange,
+  PhoneNumberCreation,
+  PhoneNumberEntity,
+} from '../../../contracts/schemas/phone.js';
+import { answers, jsonBody } from '../../server/openapi-parts.js';
+import type { HttpRequest, Route } from '../../server/port.js';
+import { json } from '../../server/replies.js';
+import { keyedRoutes } from '../../server/routes.js';
+import type * as routes from '../../server/routes.js';
+import { readBody } from './bodies.js';
+import { checked } from './checked.js';
+import { foreignProblems, problem, refuse } from './errors.js';
+import { Page, pageBody, pageRequest, PAGING } from './paging.js';
+import { bodyFailures, failures, found, gone, idOf } from './rows.js';
+
+export interface PhoneNumberParts {
+  readonly keys: KeyAuthority;
+  readonly numbers: PhoneNumbers;
+}
+
+type Handler = routes.Handler<PhoneNumberParts, Caller>;
+
+const WHAT = 'Phone number';
+const LIST = 'phone_numbers';
+
+const checkCreation = checked(PhoneNumberCreation);
+const checkChange = checked(PhoneNumberChange);
+
+const numberIdOf = (request: HttpRequest): string => idOf(request, 'phone_number_id', WHAT);
+
+const entityOf =
+  ({ baseUrl }: HttpRequest) =>
+  ({ id, workspaceId, provider, address, agentId, enabled, createdAt, updatedAt }: PhoneNumber): object => ({
+    phone_number_id: id,
+    workspace_id: workspaceId,
+    provider,
+    phone_number: address,
+    agent_id: agentId,
+    enabled,
+    answer_url: `${baseUrl}/v1/phone/${provider}/answer`,
+    created_at: createdAt.toISOString(),
+    updated_at: updatedAt.toISOString(),
+  });
+
+type Credentials = Readonly<Record<string, string>>;
+
+/** Exactly the one that the provider's webhooks are verified with. */
+function credentialProblems(provider: PhoneProvider, credentials: Credentials): Problem[] {
+  const wanted: string = PHONE_CREDENTIALS[provider];
+  const foreign = Object.keys(credentials).filter((name) => name !== wanted);
+  const at = (name: string) => ['credentials', name];
+  return [
+    ...(wanted in credentials
+      ? []
+      : [problem(at(wanted), `missing field credentials.${wanted}`, 'required')]),
+    ...foreign.map((name) => problem(at(name), `${provider} has no credential of that name`, 'unknown')),
+  ];
+}
+
+const secretOf = (provider: PhoneProvider, credentials: Credentials): string =>
+  credentials[PHONE_CREDENTIALS[provider]] ?? '';
+
+const NO_NUMBER = 'phone_number must be a number in E.164 form (+ and 7 to 15 digits), or a SIP address';
+
+const list: Handler = async (request, { numbers }, { workspaceId }) => {
+  const listed = await numbers.list(workspaceId, pageRequest(request.query, LIST));
+  return json(200, pageBody(LIST, LIST, listed, entityOf(request)));
+};
+
+const create: Handler = async (request, { numbers }, { workspaceId }) => {
+  const wanted = checkCreation(await readBody(request));
+  const { provider, credentials, agent_id: agentId = null, enabled = true } = wanted;
+  const address = phoneAddress(wanted.phone_number);
+  refuse([
+    ...(address === undefined ? [problem(['phone_number'], NO_NUMBER)] : []),
+    ...credentialProblems(provider, credentials),
+  ]);
+  const number = { provider, address: address ?? '', agentId, enabled };
+  const made = await numbers.create(number, secretOf(provider, credentials), workspaceId);
+  return json(201, entityOf(request)(made));
+};
+
+const read: Handler = async (request, { numbers }, { workspaceId }) =>
+  json(200, entityOf(request)(found(await numbers.read(numberIdOf(request), workspaceId), WHAT)));
+
+const change: Handler = async (request, { numbers }, { workspaceId }) => {
+  const id = numberIdOf(request);
+  const wanted = checkChange(await readBody(request));
+  const { provider, address } = found(await numbers.read(id, workspaceId), WHAT);
+  const { agent_id: agentId, enabled, credentials } = wanted;
+  refuse([
+    ...foreignProblems(wanted, {
+      ...{ phone_number_id: id, workspace_id: workspaceId, provider, phone_number: address },
+    }),
+    ...(credentials ? credentialProblems(provider, credentials) : []),
+  ]);
+  const changed = await numbers.change(id, workspaceId, {
+    ...(agentId !== undefined && { agentId }),
+    ...(enabled !== undefined && { enabled }),
+    ...(credentials && { secret: secretOf(provider, credentials) }),
+  });
+  return json(200, entityOf(request)(found(changed, WHAT)));
+};
+
+const remove: Handler = async (request, { numbers }, { workspaceId }) =>
+  gone(await numbers.remove(numberIdOf(request), workspaceId), WHAT);
+
+const TAGS = { tags: ['phone'], auth: true } as const;
+const NUMBERS = '/v1/agent/phone-numbers';
+const NUMBER = `${NUMBERS}/{phone_number_id}`;
+
+const ROWS: readonly routes.Row<PhoneNumberParts, Caller>[] = [
+  {
+    method: 'GET',
+    path: NUMBERS,
+    handler: list,
+    description: {
+      summary: 'List phone numbers',
+      description: 'Newest first.',
+      ...TAGS,
+      parameters: PAGING,
+      responses: { ...answers(200, 'One page', Page(LIST, PhoneNumberEntity)), ...failures(400) },
+    },
+  },
+  {
+    method: 'POST',
+    path: NUMBERS,
+    handler: create,
+    description: {
+      summary: 'Add a phone number',
+      description:
+        'One that you have at a provider. Its calls are answered by the agent once the provider asks `answer_url` about ' +
+        `them. 409 where the workspace has it already, or has ${LIMITS.phone.perWorkspace}.`,
+      ...TAGS,
+      requestBody: jsonBody(PhoneNumberCreation),
+      responses: { ...answers(201, 'The number', PhoneNumberEntity), ...bodyFailures(404, 409) },
+    },
+  },
+  {
+    method: 'GET',
+    path: NUMBER,
+    handler: read,
+    description: {
+      summary: 'Read a phone number',
+      ...TAGS,
+      responses: { ...answers(200, 'The number', PhoneNumberEntity), ...failures(404) },
+    },
+  },
+  {
+    method: 'PATCH',
+    path: NUMBER,
+    handler: change,
+    description: {
+      summary: 'Change a phone number',
+      description:
+        'What is absent stays. Provider and number stay as they are. Calls that go on are not touched.',
+      ...TAGS,
+      requestBody: jsonBody(PhoneNumberChange),
+      responses: { ...answers(200, 'The number', PhoneNumberEntity), ...bodyFailures(404) },
+    },
+  },
+  {
+    method: 'DELETE',
+    path: NUMBER,
+    handler: remove,
+    description: {
+      summary: 'Remove a phone number',
+      description:
+        'The provider keeps it; its calls are answered with 403 from then on. Calls that go on stay.',
+      ...TAGS,
+      responses: { ...answers(204, 'Gone'), ...failures(404) },
+    },
+  },
+];
+
+export const phoneNumberRoutes = (parts: PhoneNumberParts): readonly Route[] => keyedRoutes(ROWS, parts);

@@ -1,0 +1,117 @@
+/** A session from a request that has been read and allowed in, whoever asks for it, and by which way its user comes. */
+import { ServiceError } from '../../../../contracts/errors.js';
+import type { Language } from '../../../../contracts/languages.js';
+import type {
+  Agent,
+  PublishedAgents,
+  RunnableAgent,
+  RunnableVersion,
+} from '../../../../contracts/ports/agents.js';
+import type { Admission } from '../../../../contracts/ports/identity.js';
+import type { PhoneLeg } from '../../../../contracts/phone.js';
+import type { PhoneSessions } from '../../../../contracts/ports/phone.js';
+import type {
+  RunningSession,
+  SessionRecord,
+  Sessions,
+  SessionSource,
+} from '../../../../contracts/ports/sessions.js';
+import type { TokenCounter } from '../../../../contracts/ports/tokens.js';
+import { RawJson } from '../../../../contracts/raw-json.js';
+import { refuse } from '../errors.js';
+import { found } from '../rows.js';
+import { type VoiceCheck, voiceProblems } from '../voice-check.js';
+import { planOf } from './plan.js';
+import type { Wanted } from './request.js';
+import { pinnedAgents } from './transfers.js';
+import { permit, sentOverrides, valueProblems } from './values.js';
+
+export interface MakingParts {
+  readonly agents: PublishedAgents;
+  readonly sessions: Sessions;
+  readonly admission: Pick<Admission, 'check'>;
+  readonly tokens: TokenCounter;
+  readonly speech: VoiceCheck;
+  /** Whether a configured engine can recognise the language. */
+  transcribes(language: Language): boolean;
+}
+
+export interface Origin {
+  readonly source: SessionSource;
+  /** The last gate: what is refused before it takes nothing from what it counts. */
+  readonly admit?: () => Promise<void>;
+  readonly leg?: PhoneLeg;
+}
+
+const conflict = (message: string): ServiceError => new ServiceError('conflict', { message });
+
+/** Errors: `conflict`. */
+function publishedOf({ agent, version }: RunnableAgent): RunnableVersion {
+  if (agent.status === 'archived') throw conflict('Agent is archived');
+  if (!version) throw conflict('Agent has no published version');
+  return version;
+}
+
+/** Errors: `quota_exceeded`. */
+async function checkQuota({ workspaceId }: Agent, { admission }: MakingParts): Promise<void> {
+  for (const kind of ['conversation_ms', 'synthesis_characters'] as const)
+    await admission.check(workspaceId, kind);
+}
+
+/** The member of the request that names the session's voice: an override, else the agent. */
+function voicePlace(wanted: Wanted): readonly string[] {
+  const { voice_id: voice, language } = sentOverrides(wanted);
+  if (voice !== undefined) return ['overrides', 'voice_id'];
+  return language === undefined ? ['agent_id'] : ['overrides', 'language'];
+}
+
+/** From the refused overrides to the session. */
+export async function makeSession(
+  runnable: RunnableAgent,
+  wanted: Wanted,
+  { source, admit, leg }: Origin,
+  parts: MakingParts,
+): Promise<RunningSession> {
+  const { agent } = runnable;
+  permit(wanted, agent.overridesAllowed, source === 'public');
+  refuse(await valueProblems(wanted, parts.tokens));
+  const isPreview = source === 'dashboard';
+  const version = publishedOf(runnable);
+  const reachable = await pinnedAgents(version.config, agent.workspaceId, parts);
+  const plan = planOf(version, wanted, isPreview, reachable);
+  const { voice } = plan.config;
+  refuse(await voiceProblems(voice, agent.workspaceId, parts.speech, voicePlace(wanted)));
+  const { speaking_language: language } = voice;
+  if (!parts.transcribes(language)) throw conflict(`No speech recognition for "${language}"`);
+  await checkQuota(agent, parts);
+  await admit?.();
+  const record = await parts.sessions.create({
+    workspaceId: agent.workspaceId,
+    agentId: agent.id,
+    agentName: agent.name,
+    versionNumber: isPreview ? null : version.number,
+    source,
+    name: wanted.name ?? null,
+    endUserId: wanted.end_user_id ?? null,
+    metadata: wanted.metadata,
+    overrides: sentOverrides(wanted),
+    ...(leg && { leg }),
+    plan,
+  });
+  return { record, plan };
+}
+
+/** A number that is withheld is an empty variable, so that no placeholder is read out. */
+const variablesOf = ({ callerNumber, dialedNumber }: PhoneLeg) => ({
+  caller_number: callerNumber ?? '',
+  dialed_number: dialedNumber ?? '',
+});
+
+/** Sessions of phone calls: nothing is handed to a client, and the provider's stream joins them. */
+export const phoneSessions = (parts: MakingParts): PhoneSessions => ({
+  async begin(agentId, workspaceId, leg): Promise<SessionRecord> {
+    const runnable = found(await parts.agents.find(agentId, workspaceId), 'Agent');
+    const wanted = { dynamic_variables: variablesOf(leg), metadata: new RawJson('{}') };
+    return (await makeSession(runnable, wanted, { source: 'phone', leg }, parts)).record;
+  },
+});

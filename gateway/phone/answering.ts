@@ -1,0 +1,104 @@
+/**
+ * Calls that come in: a provider asks who answers, and is told to open a media stream to a session that is made for the
+ * call, or to reject it.
+ *
+ * Invariants: nothing is done for a webhook that no number's secret has signed, and nobody is told whether a number is
+ * known here; a call is answered once; a caller whom nobody can answer is rejected, and hears no error message.
+ */
+import type { Clock } from '../../contracts/clock.js';
+import { ServiceError, toServiceError } from '../../contracts/errors.js';
+import { LIMITS } from '../../contracts/limits.js';
+import type { Log } from '../../contracts/log.js';
+import { phoneAddress } from '../../contracts/phone.js';
+import type { DialledNumbers, PhoneNumber, PhoneSessions } from '../../contracts/ports/phone.js';
+import { readAll } from '../server/body.js';
+import type { HttpRequest, Reply } from '../server/port.js';
+import type { PhoneCalls } from './phone-calls.js';
+import type { IncomingCall, Provider, Webhook } from './provider.js';
+import type { StreamTokens } from './stream-tokens.js';
+
+export interface AnsweringParts {
+  readonly numbers: DialledNumbers;
+  readonly sessions: PhoneSessions;
+  /** Undefined where this gateway carries no phone calls. */
+  readonly calls: Pick<PhoneCalls, 'hasRoom'> | undefined;
+  readonly tokens: Pick<StreamTokens, 'issue'>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly log: Log;
+}
+
+async function webhookOf(request: HttpRequest): Promise<Webhook> {
+  const { baseUrl, path, query, headers } = request;
+  const search = query.size > 0 ? `?${query.toString()}` : '';
+  return { url: baseUrl + path + search, headers, body: await readAll(request, LIMITS.phone.webhookBytes) };
+}
+
+/** Errors: `forbidden`. */
+async function numberOf(
+  { to }: IncomingCall,
+  webhook: Webhook,
+  provider: Provider,
+  { numbers, clock }: AnsweringParts,
+): Promise<PhoneNumber> {
+  const address = phoneAddress(to);
+  const candidates = address === undefined ? [] : await numbers.find(provider.name, address);
+  const meant = candidates.find(({ secret }) => provider.isSigned(webhook, secret, clock.now()));
+  if (!meant) throw new ServiceError('forbidden', { message: 'Invalid signature' });
+  return meant.number;
+}
+
+/** Errors: those of `PhoneSessions.begin`, `overloaded`, `conflict` where nobody answers that number. */
+async function sessionFor(
+  { agentId, enabled, workspaceId, address }: PhoneNumber,
+  { from }: IncomingCall,
+  { calls, sessions }: AnsweringParts,
+): Promise<string> {
+  if (!calls) throw new ServiceError('conflict', { message: 'Phone calls need the embedded transport' });
+  if (!enabled || agentId === null)
+    throw new ServiceError('conflict', { message: 'Nobody answers this number' });
+  if (!calls.hasRoom) throw new ServiceError('overloaded');
+  const callerNumber = phoneAddress(from) ?? null;
+  const leg = { callerNumber, dialedNumber: address, direction: 'inbound' } as const;
+  return (await sessions.begin(agentId, workspaceId, leg)).id;
+}
+
+/** Refusals after which a caller may try again. */
+const isBusy = ({ status }: ServiceError): boolean => status === 429 || status === 503;
+
+function rejected(
+  error: ServiceError,
+  number: PhoneNumber,
+  provider: Provider,
+  { log }: AnsweringParts,
+): Reply {
+  const { id: phoneNumberId, workspaceId } = number;
+  const about = { provider: provider.name, phoneNumberId, workspaceId, code: error.code };
+  log.warn({ ...about, reason: error.message }, 'a phone call was rejected');
+  return provider.reject(isBusy(error) ? 'busy' : 'rejected');
+}
+
+/**
+ * Errors: `invalid_request` for a webhook about no call, `forbidden`, `conflict` for a call that was answered already;
+ * 5xx, after which providers ask again.
+ */
+export async function answer(
+  request: HttpRequest,
+  provider: Provider,
+  parts: AnsweringParts,
+): Promise<Reply> {
+  const webhook = await webhookOf(request);
+  const call = provider.incoming(webhook);
+  if (!call) throw new ServiceError('invalid_request', { message: 'The webhook is about no call' });
+  const number = await numberOf(call, webhook, provider, parts);
+  request.authenticated();
+  if (!(await parts.numbers.note(number.id, call.callId)))
+    throw new ServiceError('conflict', { message: 'The call was answered already' });
+  try {
+    const sessionId = await sessionFor(number, call, parts);
+    const claims = { provider: provider.name, callId: call.callId };
+    const url = `${request.baseUrl.replace(/^http/, 'ws')}/v1/phone/${provider.name}`;
+    return provider.accept({ url, token: parts.tokens.issue(sessionId, claims) });
+  } catch (error) {
+    return rejected(toServiceError(error), number, provider, parts);
+  }
+}

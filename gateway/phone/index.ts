@@ -1,0 +1,61 @@
+/** `/v1/phone/{provider}`: webhooks and media streams of telephone providers (docs/phone.md). */
+import { ServiceError } from '../../contracts/errors.js';
+import { LIMITS } from '../../contracts/limits.js';
+import type { PhoneProvider } from '../../contracts/phone.js';
+import { nativeError } from '../server/native-error.js';
+import type { Dialect, HttpRequest, Route, SocketRoute } from '../server/port.js';
+import { answer, type AnsweringParts } from './answering.js';
+import type { PhoneCalls } from './phone-calls.js';
+import type { Provider } from './provider.js';
+import { twilio } from './providers/twilio.js';
+import { PhoneStream, type StreamParts } from './stream.js';
+import type { StreamTokens } from './stream-tokens.js';
+
+export interface PhoneParts extends AnsweringParts, Omit<StreamParts, 'calls' | 'tokens' | 'clock'> {
+  readonly calls: PhoneCalls | undefined;
+  readonly tokens: StreamTokens;
+  readonly clock: StreamParts['clock'];
+}
+
+/** A new provider is a file, a line here, and one in contracts/phone.ts. */
+const PROVIDERS: Readonly<Record<PhoneProvider, Provider>> = { twilio };
+
+/** Errors: `not_found`. */
+function providerOf({ params }: HttpRequest): Provider {
+  const { provider = '' } = params;
+  if (!Object.hasOwn(PROVIDERS, provider))
+    throw new ServiceError('not_found', { message: 'No such provider' });
+  return PROVIDERS[provider as PhoneProvider];
+}
+
+/** A gateway that stops rejects the call, which says more than 503 does. */
+const webhooks = (parts: PhoneParts): Route => ({
+  method: 'POST',
+  path: '/v1/phone/{provider}/answer',
+  whileDraining: true,
+  handler: async (request) => answer(request, providerOf(request), parts),
+});
+
+/** Its call was answered before, perhaps by another process. */
+const streams = (calls: PhoneCalls, parts: PhoneParts): SocketRoute => ({
+  path: '/v1/phone/{provider}',
+  whileDraining: true,
+  async upgrade(request) {
+    const provider = providerOf(request);
+    return {
+      maxFrameBytes: LIMITS.phone.frameBytes,
+      // Calls end by their own longest duration.
+      connectionMs: null,
+      unauthenticated: true,
+      open: (socket) => new PhoneStream(socket, provider, { ...parts, calls }),
+    };
+  },
+});
+
+export const phoneDialect = (parts: PhoneParts): Dialect => ({
+  name: 'phone',
+  prefixes: ['/v1/phone'],
+  routes: [webhooks(parts)],
+  sockets: parts.calls ? [streams(parts.calls, parts)] : [],
+  errorReply: nativeError,
+});

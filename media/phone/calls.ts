@@ -1,0 +1,66 @@
+/**
+ * Phone calls: the gateway's side. Invariant: a provider that sends faster than the worker reads loses sound, not its
+ * call.
+ */
+import type {
+  CallObserver,
+  PhoneCall,
+  PhoneLink,
+  PhoneMedia,
+  PhoneOptions,
+} from '../../contracts/ports/calls.js';
+import type { JobRunner } from '../../contracts/ports/jobs.js';
+import { type LineReport, PHONE_JOB, type PhoneArgs } from '../wire.js';
+import { WorkerCall } from '../worker-call.js';
+
+/** Most bytes of commands that may wait for the worker when sound is added: half a minute of the line, at least. */
+const MOST_WAITING_BYTES = 256 * 1024;
+
+class LineCall extends WorkerCall<LineReport> implements PhoneCall {
+  constructor(
+    private readonly media: JobRunner,
+    protected override readonly options: PhoneOptions,
+    private readonly link: PhoneLink,
+    observer: CallObserver,
+  ) {
+    super(options, observer);
+  }
+
+  protected reports(): AsyncIterable<unknown> {
+    const { sessionId, user, agent, record, format } = this.options;
+    const args: PhoneArgs = { sessionId, user, agent, record, format };
+    return this.media.run(PHONE_JOB, args, this.run);
+  }
+
+  hear(audio: Uint8Array, order?: number): void {
+    if (this.waitingBytes + audio.length > MOST_WAITING_BYTES) return;
+    this.tell({ op: 'hear', audio, ...(order !== undefined && { order }) });
+  }
+
+  marked(mark: number): void {
+    this.tell({ op: 'marked', mark });
+  }
+
+  told(topic: string, payload: Uint8Array): void {
+    this.tell({ op: 'told', topic, payload });
+  }
+
+  hungUp(): void {
+    this.tell({ op: 'hungUp' });
+  }
+
+  protected take(report: LineReport): void {
+    if (report.on === 'speak') this.link.speak(report.audio);
+    else if (report.on === 'mark') this.link.mark(report.mark);
+    else this.link.hush();
+  }
+
+  protected closed(): void {
+    this.link.close();
+  }
+}
+
+/** `media`: the pool of media workers; a call stays on the worker that it began on. */
+export const createPhoneMedia = (media: JobRunner, observer: CallObserver): PhoneMedia => ({
+  open: (options, link) => new LineCall(media, options, link, observer),
+});

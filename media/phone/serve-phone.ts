@@ -1,0 +1,107 @@
+/**
+ * Phone calls: the worker's side. The provider's frames are read and written by the gateway process; here are the sound of
+ * both directions, its pace, and what of it was heard.
+ */
+import type { JobHandlers } from '../../contracts/ports/jobs.js';
+import { Recording } from '../recording.js';
+import { type Carrier, type Heard, serve, ServedCall, type ServedParts } from '../served-call.js';
+import {
+  type LineCommand,
+  type LineReport,
+  PHONE_JOB,
+  type PhoneArgs,
+  type PlayedReport,
+  type Report,
+} from '../wire.js';
+import { PhoneEars } from './ears.js';
+import { Marks } from './marks.js';
+import { PhoneVoice } from './voice.js';
+
+type Handlers = {
+  readonly [Op in LineCommand['op']]: (command: Extract<LineCommand, { readonly op: Op }>) => void;
+};
+
+export class PhoneCarrier implements Carrier<LineCommand> {
+  readonly #ears: PhoneEars;
+  readonly #voice: PhoneVoice;
+  readonly #marks: Marks;
+  #recording: Recording | undefined;
+
+  constructor(
+    { format }: PhoneArgs,
+    private readonly parts: Pick<ServedParts, 'complexity'>,
+    private readonly call: Heard<LineReport>,
+  ) {
+    this.#ears = new PhoneEars(format, (samples) => {
+      call.samples(samples);
+      this.#kept()?.user(samples);
+    });
+    this.#voice = new PhoneVoice(
+      format,
+      call.playout,
+      (audio) => call.report({ on: 'speak', audio }),
+      (samples) => this.#kept()?.agent(samples),
+    );
+    this.#marks = new Marks(
+      (mark) => call.report({ on: 'mark', mark }),
+      (played) => call.report(played),
+    );
+    // Whoever sends sound has answered.
+    call.report({ on: 'connected' });
+  }
+
+  #kept(): Recording | undefined {
+    const recorder = this.call.recorder();
+    return recorder && (this.#recording ??= new Recording(recorder, this.parts.complexity));
+  }
+
+  beat(_connected: boolean, passed: number): boolean {
+    this.#ears.beat(passed);
+    const spoke = this.#voice.beat();
+    this.#marks.beat();
+    return spoke;
+  }
+
+  played(played: PlayedReport): void {
+    this.#marks.left(played);
+  }
+
+  hush(): void {
+    this.call.report({ on: 'hush' });
+    this.#marks.dropped();
+  }
+
+  take(command: LineCommand): void {
+    (this.#commands[command.op] as (command: LineCommand) => void)(command);
+  }
+
+  readonly #commands: Handlers = {
+    hear: ({ audio, order }) => this.#ears.hear(audio, order),
+    marked: ({ mark }) => this.#marks.came(mark),
+    told: ({ topic, payload }) => this.call.report({ on: 'data', topic, payload }),
+    hungUp: () => this.call.report({ on: 'left' }),
+  };
+
+  message(): void {
+    // A telephone shows nothing.
+  }
+
+  show(): void {
+    // As above.
+  }
+
+  attributes(): void {
+    // As above.
+  }
+
+  close(): void {
+    // The gateway closes the provider's stream when the job is over.
+  }
+}
+
+export const phoneJobs = (parts: ServedParts): JobHandlers => ({
+  async *[PHONE_JOB](args: PhoneArgs, commands, context): AsyncGenerator<Report | LineReport> {
+    const carry = (call: Heard<LineReport>): PhoneCarrier => new PhoneCarrier(args, parts, call);
+    yield* serve(new ServedCall<LineCommand, LineReport>(args, parts, carry), commands, context);
+  },
+});

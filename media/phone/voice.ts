@@ -1,0 +1,67 @@
+/**
+ * The agent's voice on its way to a phone: playout to the line's rate and format, in frames of 20 ms, which some providers
+ * ask for. A little of each utterance goes ahead, so that a beat that comes late is not heard.
+ */
+import { PLAYOUT_RATE } from '../../contracts/audio.js';
+import type { LineFormat } from '../../contracts/ports/calls.js';
+import { Resampling } from '../../engines/resampling.js';
+import { FRAME_MS, type Frame, type Playout } from '../playout.js';
+import { codecFor, type LineCodec } from './codecs.js';
+
+/** Frames that the provider has in hand beside the one that it plays. A recording takes three a beat. */
+const AHEAD = 2;
+
+export class PhoneVoice {
+  readonly #codec: LineCodec;
+  #resampling: Resampling;
+  readonly #frame: Int16Array;
+  #filled = 0;
+
+  constructor(
+    private readonly format: LineFormat,
+    private readonly playout: Playout,
+    /** A frame of the line. */
+    private readonly send: (audio: Uint8Array) => void,
+    /** A frame of the playout, of which it is made. */
+    private readonly said: (samples: Int16Array) => void,
+  ) {
+    this.#codec = codecFor(format);
+    this.#resampling = new Resampling(PLAYOUT_RATE, format.rate);
+    this.#frame = new Int16Array((format.rate * FRAME_MS) / 1000);
+  }
+
+  /** Every 20 ms; true where something was said. */
+  beat(): boolean {
+    const frame = this.playout.next();
+    if (!frame) return false;
+    if (frame.begins) this.#begin();
+    this.#speak(frame);
+    for (let more = 0; frame.begins && more < AHEAD; more += 1) {
+      const next = this.playout.next();
+      if (next) this.#speak(next);
+    }
+    return true;
+  }
+
+  #begin(): void {
+    this.#resampling = new Resampling(PLAYOUT_RATE, this.format.rate);
+    this.#filled = 0;
+  }
+
+  #speak({ samples }: Frame): void {
+    this.said(samples);
+    const made = this.#resampling.push(samples);
+    for (let from = 0; from < made.length;) {
+      const part = made.subarray(from, from + this.#frame.length - this.#filled);
+      this.#frame.set(part, this.#filled);
+      this.#filled += part.length;
+      from += part.length;
+      if (this.#filled === this.#frame.length) this.#flush();
+    }
+  }
+
+  #flush(): void {
+    this.#filled = 0;
+    this.send(this.#codec.encode(this.#frame));
+  }
+}

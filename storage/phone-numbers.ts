@@ -1,0 +1,157 @@
+/**
+ * Phone numbers (contracts/ports/phone.ts). A number's secret is sealed in its row. Every statement names the
+ * workspace, but for those that webhooks need: what they find is only used once its secret fits.
+ */
+import { ServiceError } from '../contracts/errors.js';
+import type { Ids } from '../contracts/ids.js';
+import { LIMITS } from '../contracts/limits.js';
+import type { Listed, PageRequest } from '../contracts/ports/page.js';
+import type {
+  DialledNumbers,
+  NewPhoneNumber,
+  PhoneNumber,
+  PhoneNumberChange,
+  PhoneNumbers,
+} from '../contracts/ports/phone.js';
+import type { Secrets } from '../contracts/ports/secrets.js';
+import { listed, positionAfter, wantedRows } from './page.js';
+import { phoneContext } from './sealed.js';
+import type { Sql, Transaction } from './sql.js';
+
+const columns = (sql: Sql | Transaction) => sql`
+  p.id, p.workspace_id as "workspaceId", p.provider, p.address, p.agent_id as "agentId", p.enabled,
+  p.created_at as "createdAt", p.updated_at as "updatedAt"`;
+
+const conflict = (message: string): ServiceError => new ServiceError('conflict', { message });
+
+async function list(sql: Sql, workspaceId: string, page: PageRequest): Promise<Listed<PhoneNumber>> {
+  const rows = await sql<(PhoneNumber & { position: string })[]>`
+    select ${columns(sql)}, p.position::text as position from phone_numbers p
+    where p.workspace_id = ${workspaceId} and p.position < ${positionAfter(page)}
+    order by p.position desc offset ${page.offset} limit ${wantedRows(page)}`;
+  const [counted] = page.total
+    ? await sql<{ total: number }[]>`
+        select count(*)::int as total from phone_numbers where workspace_id = ${workspaceId}`
+    : [];
+  return listed(rows, page, counted?.total ?? null, ({ position: _, ...number }) => number);
+}
+
+async function read(
+  sql: Sql | Transaction,
+  id: string,
+  workspaceId: string,
+): Promise<PhoneNumber | undefined> {
+  const [row] = await sql<PhoneNumber[]>`
+    select ${columns(sql)} from phone_numbers p where p.id = ${id} and p.workspace_id = ${workspaceId}`;
+  return row;
+}
+
+/** Errors: `not_found`. */
+async function checkAgent(
+  tx: Transaction,
+  agentId: string | null | undefined,
+  workspaceId: string,
+): Promise<void> {
+  if (agentId === null || agentId === undefined) return;
+  const [row] = await tx`
+    select from agents where id = ${agentId} and workspace_id = ${workspaceId} for key share`;
+  if (!row) throw new ServiceError('not_found', { message: 'Agent not found' });
+}
+
+interface PhoneRow {
+  readonly id: string;
+  readonly workspace_id: string;
+  readonly provider: string;
+  readonly address: string;
+  readonly agent_id: string | null;
+  readonly enabled: boolean;
+  readonly sealed: Uint8Array;
+}
+
+/** The workspace's row is held, so that numbers are counted one after the other. Errors: `conflict`. */
+async function insert(tx: Transaction, row: PhoneRow): Promise<void> {
+  const { workspace_id: workspaceId, provider, address } = row;
+  await tx`select from workspaces where id = ${workspaceId} for no key update`;
+  const [counted] = await tx<{ count: number; same: number }[]>`
+    select count(*)::int as count, (count(*) filter (where provider = ${provider} and address = ${address}))::int as same
+    from phone_numbers where workspace_id = ${workspaceId}`;
+  const { count = 0, same = 0 } = counted ?? {};
+  if (same > 0) throw conflict('The workspace has this number already');
+  const { perWorkspace: most } = LIMITS.phone;
+  if (count >= most) throw conflict(`The workspace has ${most} phone numbers already; delete some first`);
+  await tx`insert into phone_numbers ${tx(row)}`;
+}
+
+interface Parts {
+  readonly sql: Sql;
+  readonly ids: Ids;
+  readonly secrets: Secrets;
+}
+
+const create = ({ sql, ids, secrets }: Parts, wanted: NewPhoneNumber, secret: string, workspaceId: string) =>
+  sql.begin(async (tx) => {
+    const id = ids.next('phone');
+    await checkAgent(tx, wanted.agentId, workspaceId);
+    const { provider, address, agentId, enabled } = wanted;
+    const sealed = secrets.seal(secret, phoneContext(id));
+    await insert(tx, {
+      id,
+      workspace_id: workspaceId,
+      provider,
+      address,
+      agent_id: agentId,
+      enabled,
+      sealed,
+    });
+    return read(tx, id, workspaceId);
+  }) as Promise<PhoneNumber>;
+
+const change = (
+  { sql, secrets }: Parts,
+  id: string,
+  workspaceId: string,
+  { agentId, enabled, secret }: PhoneNumberChange,
+) =>
+  sql.begin(async (tx) => {
+    const [row] = await tx`
+      select from phone_numbers where id = ${id} and workspace_id = ${workspaceId} for no key update`;
+    if (!row) return undefined;
+    await checkAgent(tx, agentId, workspaceId);
+    await tx`
+      update phone_numbers set enabled = coalesce(${enabled ?? null}, enabled), updated_at = now(),
+        agent_id = case when ${agentId === undefined} then agent_id else ${agentId ?? null} end
+      where id = ${id}`;
+    if (secret !== undefined)
+      await tx`update phone_numbers set sealed = ${secrets.seal(secret, phoneContext(id))} where id = ${id}`;
+    return read(tx, id, workspaceId);
+  }) as Promise<PhoneNumber | undefined>;
+
+async function remove(sql: Sql, id: string, workspaceId: string): Promise<boolean> {
+  const { count } = await sql`delete from phone_numbers where id = ${id} and workspace_id = ${workspaceId}`;
+  return count > 0;
+}
+
+async function find({ sql, secrets }: Parts, provider: string, address: string) {
+  const rows = await sql<(PhoneNumber & { sealed: Buffer })[]>`
+    select ${columns(sql)}, p.sealed from phone_numbers p
+    where p.provider = ${provider} and p.address = ${address}
+    order by p.position limit ${LIMITS.phone.sharers}`;
+  return rows.map(({ sealed, ...number }) => ({
+    number,
+    secret: secrets.open(sealed, phoneContext(number.id)),
+  }));
+}
+
+export const createPhoneNumbers = (parts: Parts): PhoneNumbers & DialledNumbers => ({
+  list: (workspaceId, page) => list(parts.sql, workspaceId, page),
+  read: (id, workspaceId) => read(parts.sql, id, workspaceId),
+  create: (wanted, secret, workspaceId) => create(parts, wanted, secret, workspaceId),
+  change: (id, workspaceId, wanted) => change(parts, id, workspaceId, wanted),
+  remove: (id, workspaceId) => remove(parts.sql, id, workspaceId),
+  find: (provider, address) => find(parts, provider, address),
+  async note(numberId, callId) {
+    const { count } = await parts.sql`
+      insert into phone_calls (number_id, call_id) values (${numberId}, ${callId}) on conflict do nothing`;
+    return count > 0;
+  },
+});

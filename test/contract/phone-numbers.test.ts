@@ -1,0 +1,146 @@
+/** Phone numbers (docs/contract/platform.md 6.13): bounds, what is kept and shown of them, and whose they are. */
+import { randomInt } from 'node:crypto';
+import t from 'tap';
+import { LIMITS } from '../../contracts/limits.js';
+import { type Json, places, sharedPlatform } from '../fixtures/platform.js';
+import { twilioDouble } from '../fixtures/phone-twilio.js';
+
+const platform = await sharedPlatform(t);
+const { call, database, gateway, workspaceId, otherKey } = platform;
+const { sql } = database;
+const NUMBERS = '/v1/agent/phone-numbers';
+
+const newNumber = (): string => `+4989${randomInt(1e8, 1e9)}`;
+const body = (more: Json = {}): Json => ({
+  provider: 'twilio',
+  phone_number: newNumber(),
+  credentials: { auth_token: 'secret' },
+  ...more,
+});
+const post = (more: Json = {}, key?: string) =>
+  call('POST', NUMBERS, { body: body(more), ...(key && { key }) });
+const at = (id: unknown): string => `${NUMBERS}/${String(id)}`;
+
+t.test('a number is added, read, listed, changed and removed', async (t) => {
+  const agentId = await platform.agent();
+  const number = newNumber();
+  const { status, body: added } = await post({ phone_number: number, agent_id: agentId });
+  t.equal(status, 201);
+  const { phone_number_id: id, created_at: created, updated_at: updated, ...rest } = added;
+  t.match(id, /^phone_[0-9a-f]{24}$/);
+  t.equal(created, updated);
+  t.strictSame(rest, {
+    workspace_id: workspaceId,
+    provider: 'twilio',
+    phone_number: number,
+    agent_id: agentId,
+    enabled: true,
+    answer_url: `${gateway.base}/v1/phone/twilio/answer`,
+  });
+  t.strictSame((await call('GET', at(id))).body, added);
+  const listed = await call('GET', `${NUMBERS}?include_total=true`);
+  t.match(listed.body, { phone_numbers: [added], total: 1, has_more: false });
+  t.match(await call('PATCH', at(id), { body: added }), { status: 200, body: { phone_number: number } });
+  t.match((await call('PATCH', at(id), { body: { enabled: false } })).body, {
+    enabled: false,
+    agent_id: agentId,
+  });
+  t.match((await call('PATCH', at(id), { body: { agent_id: null } })).body, {
+    enabled: false,
+    agent_id: null,
+  });
+  t.equal((await call('DELETE', at(id))).status, 204);
+  t.equal((await call('GET', at(id))).status, 404);
+  t.equal((await call('DELETE', at(id))).status, 404);
+});
+
+t.test('a number outlives its agent, and nobody answers it then', async (t) => {
+  const agentId = await platform.agent();
+  const { body: added } = await post({ agent_id: agentId });
+  t.equal((await call('DELETE', `/v1/agent/agents/${agentId}`)).status, 204);
+  t.match((await call('GET', at(added['phone_number_id']))).body, { agent_id: null });
+});
+
+t.test('another workspace has no part in it, but may have the same number', async (t) => {
+  const phone_number = newNumber();
+  const { body: added } = await post({ phone_number });
+  const id = at(added['phone_number_id']);
+  t.equal((await call('GET', id, { key: otherKey })).status, 404);
+  t.equal((await call('PATCH', id, { key: otherKey, body: {} })).status, 404);
+  t.equal((await call('DELETE', id, { key: otherKey })).status, 404);
+  t.equal((await post({ phone_number })).status, 409, 'once in a workspace');
+  t.equal((await post({ phone_number, credentials: { auth_token: 'theirs' } }, otherKey)).status, 201);
+  t.equal((await post({ agent_id: await platform.agent() }, otherKey)).status, 404, 'nor its agents');
+  const url = `${gateway.base}/v1/phone/twilio/answer`;
+  const ring = async (secret: string, callId: string) => {
+    const details = { callId, from: '+14155550123', to: phone_number };
+    return (await fetch(url, twilioDouble.ask(url, details, secret))).status;
+  };
+  t.same(
+    [
+      await ring('secret', 'CA1'),
+      await ring('theirs', 'CA1'),
+      await ring('theirs', 'CA1'),
+      await ring('?', 'CA2'),
+    ],
+    [200, 200, 409, 403],
+    'the signature says whose a call is',
+  );
+});
+
+t.test('numbers that are no numbers, and credentials that are none, are 422', async (t) => {
+  const cases: [Json, string][] = [
+    [{ phone_number: '030 123456' }, 'phone_number'],
+    [{ phone_number: 'anonymous' }, 'phone_number'],
+    [{ phone_number: `+${'1'.repeat(16)}` }, 'phone_number'],
+    [{ phone_number: `sip:${'a'.repeat(LIMITS.session.phoneNumber)}@b.de` }, 'phone_number'],
+    [{ phone_number: 4930123456 }, 'phone_number'],
+    [{ provider: 'nobody' }, 'provider'],
+    [{ credentials: {} }, 'credentials.auth_token'],
+    [{ credentials: { auth_token: '' } }, 'credentials.auth_token'],
+    [{ credentials: { auth_token: 'x'.repeat(LIMITS.phone.credential.max + 1) } }, 'credentials.auth_token'],
+    [{ credentials: { auth_token: 'x', password: 'y' } }, 'credentials.password'],
+    [{ enabled: 'yes' }, 'enabled'],
+    [{ colour: 'red' }, 'colour'],
+  ];
+  for (const [wrong, place] of cases) {
+    const answer = await post(wrong);
+    t.equal(answer.status, 422, JSON.stringify(wrong).slice(0, 60));
+    t.same(places(answer), [place]);
+  }
+  t.equal((await post({ agent_id: 'agent_000000000000000000000000' })).status, 404);
+  const { body: added } = await post();
+  const id = at(added['phone_number_id']);
+  for (const wrong of [{ phone_number: newNumber() }, { provider: 'x' }, { credentials: { password: 'y' } }])
+    t.equal((await call('PATCH', id, { body: wrong })).status, 422, JSON.stringify(wrong));
+});
+
+t.test('a credential is sealed, never shown, and replaced at once', async (t) => {
+  const phone_number = newNumber();
+  const { body: added, text } = await post({ phone_number, credentials: { auth_token: 'the-first-token' } });
+  t.notMatch(text, 'the-first-token');
+  const id = String(added['phone_number_id']);
+  const [row] = await sql<{ sealed: Buffer }[]>`select sealed from phone_numbers where id = ${id}`;
+  t.notOk(row!.sealed.includes('the-first-token'));
+  const { text: changed } = await call('PATCH', at(id), {
+    body: { credentials: { auth_token: 'the-next-token' } },
+  });
+  t.notMatch(changed, 'the-next-token');
+  const url = `${gateway.base}/v1/phone/twilio/answer`;
+  const ring = async (secret: string) => {
+    const details = { callId: `CA${secret}`, from: '+14155550123', to: phone_number };
+    return (await fetch(url, twilioDouble.ask(url, details, secret))).status;
+  };
+  t.same([await ring('the-first-token'), await ring('the-next-token')], [403, 200]);
+});
+
+t.test('a workspace has 500 numbers at most', async (t) => {
+  const { perWorkspace } = LIMITS.phone;
+  await sql`
+    insert into phone_numbers (id, workspace_id, provider, address, enabled, sealed)
+    select 'many_' || ${workspaceId} || n, ${workspaceId}, 'twilio', 'sip:' || n || '@a.example', true, ''
+    from generate_series(1, ${perWorkspace}) n`;
+  t.match(await post(), { status: 409, body: { message: /500 phone numbers already/ } });
+  await sql`delete from phone_numbers where workspace_id = ${workspaceId} and id like 'many_%'`;
+  t.equal((await post()).status, 201);
+});

@@ -1,0 +1,341 @@
+/**
+ * Telephone lines without their network: codecs, what is heard and said, marks, keys, numbers, tokens, and what providers
+ * sign and write.
+ */
+import t from 'tap';
+import { bytesOf } from '../../contracts/audio.js';
+import { LIMITS } from '../../contracts/limits.js';
+import { phoneAddress } from '../../contracts/phone.js';
+import { keyed, readClientEvent } from '../../gateway/conversations/client-events.js';
+import { Keypad } from '../../gateway/phone/keypad.js';
+import { twilio } from '../../gateway/phone/providers/twilio.js';
+import { createStreamTokens } from '../../gateway/phone/stream-tokens.js';
+import { codecFor } from '../../media/phone/codecs.js';
+import { PhoneEars } from '../../media/phone/ears.js';
+import { Marks } from '../../media/phone/marks.js';
+import { PhoneVoice } from '../../media/phone/voice.js';
+import { FRAME_SAMPLES, Playout } from '../../media/playout.js';
+import type { PlayedReport } from '../../media/wire.js';
+import { frequencyOf, peakOf } from '../fixtures/codecs-audio.js';
+import { SimulatedClock } from '../fixtures/edge-clock.js';
+
+const MULAW = { codec: 'mulaw', rate: 8000 } as const;
+const WIDE = { codec: 'linear', rate: 16_000 } as const;
+
+const sine = (hertz: number, rate: number, samples: number, amplitude = 8000): Int16Array =>
+  Int16Array.from({ length: samples }, (_, at) =>
+    Math.round(amplitude * Math.sin((2 * Math.PI * hertz * at) / rate)),
+  );
+
+t.test('G.711 as ITU-T tabulates it, and linear as it is', (t) => {
+  // Codes of the ends of the segments (G.711, tables 1a and 2a), scaled to 16 bits.
+  const mulaw: [number, number][] = [
+    [0x80, 32_124],
+    [0x8f, 16_764],
+    [0x9f, 8316],
+    [0xff, 0],
+    [0x00, -32_124],
+    [0x7f, 0],
+  ];
+  const alaw: [number, number][] = [
+    [0xaa, 32_256],
+    [0xa5, 16_896],
+    [0xd5, 8],
+    [0x2a, -32_256],
+    [0x55, -8],
+  ];
+  for (const [codec, cases] of [
+    ['mulaw', mulaw],
+    ['alaw', alaw],
+  ] as const)
+    for (const [byte, sample] of cases) {
+      t.equal(codecFor({ codec }).decode(Uint8Array.of(byte))[0], sample, `${codec} ${byte}`);
+      if (byte !== 0x7f) t.same(codecFor({ codec }).encode(Int16Array.of(sample)), Uint8Array.of(byte));
+    }
+  for (const codec of ['mulaw', 'alaw'] as const) {
+    const { encode, decode } = codecFor({ codec });
+    const all = Int16Array.from({ length: 65_536 }, (_, at) => at - 32_768);
+    const worst = decode(encode(all)).map(
+      (sample, at) => Math.abs(sample - all[at]!) - Math.abs(all[at]!) / 16,
+    );
+    t.ok(
+      Math.max(...worst.filter((_, at) => Math.abs(all[at]!) < 32_000)) <= 16,
+      `${codec}: within half a step`,
+    );
+  }
+  const samples = Int16Array.of(1, -2, 300);
+  t.same(codecFor(WIDE).decode(codecFor(WIDE).encode(samples)), samples);
+  t.end();
+});
+
+t.test('the agent’s voice leaves in frames of 20 ms, at the line’s rate', (t) => {
+  for (const [format, bytes] of [
+    [MULAW, 160],
+    [WIDE, 640],
+  ] as const) {
+    const sent: Uint8Array[] = [];
+    const said: Int16Array[] = [];
+    const playout = new Playout(() => undefined);
+    const voice = new PhoneVoice(
+      format,
+      playout,
+      (audio) => sent.push(audio),
+      (samples) => said.push(samples),
+    );
+    t.equal(voice.beat(), false, 'nothing is sent while nothing is said');
+    playout.play(1, bytesOf(sine(1000, 24_000, 50 * FRAME_SAMPLES)));
+    playout.finish(1);
+    t.equal(voice.beat(), true);
+    t.equal(said.length, 3, 'a little of it goes ahead');
+    while (voice.beat());
+    t.ok(sent.every(({ length }) => length === bytes));
+    t.ok(sent.length >= 50 && sent.length <= 55, `${sent.length} frames`);
+    const heard = Int16Array.from(sent.slice(5, 45).flatMap((audio) => [...codecFor(format).decode(audio)]));
+    t.ok(Math.abs(frequencyOf(heard, format.rate) - 1000) < 10, 'and sounds as it did');
+    t.ok(Math.abs(peakOf(heard) - 8000) < 400);
+  }
+  t.end();
+});
+
+/** Ears whose frames of 20 ms say how loud they were; `chunk` is a piece of the line. */
+function ears(format: typeof MULAW | typeof WIDE = MULAW) {
+  const levels: number[] = [];
+  const heard = new PhoneEars(format, (samples) =>
+    levels.push(Math.round(samples[samples.length >> 1]! / 1000)),
+  );
+  const { encode } = codecFor(format);
+  const chunk = (thousands: number, frames = 1): Uint8Array =>
+    encode(new Int16Array((format.rate / 50) * frames).fill(thousands * 1000));
+  return { heard, levels, chunk };
+}
+
+t.test('a burst is heard whole, and a provider that is late breaks no word in two', (t) => {
+  const { heard, levels, chunk } = ears();
+  heard.hear(chunk(4));
+  for (let beat = 0; beat < 19; beat += 1) heard.beat(1);
+  t.same(levels, [4], '380 ms are waited for');
+  for (let late = 0; late < 19; late += 1) heard.hear(chunk(5));
+  t.equal(levels.length, 20, 'and come all at once');
+  for (let beat = 0; beat < 20; beat += 1) heard.beat(1);
+  t.equal(levels.length, 40, 'what is missing for longer was silence');
+  t.same(levels.slice(-5), [0, 0, 0, 0, 0]);
+  t.end();
+});
+
+t.test(
+  'pieces are put in order, one that is missing is made up, and one that comes twice is heard once',
+  (t) => {
+    const { heard, levels, chunk } = ears(WIDE);
+    const order = (...places: number[]): void => places.forEach((place) => heard.hear(chunk(place), place));
+    order(1, 3, 2, 2, 4);
+    t.same(levels, [1, 2, 3, 4]);
+    order(6, 7, 8, 9);
+    t.same(levels.slice(4), [2, 6, 7, 8, 9], 'a softer repeat of the last');
+    t.end();
+  },
+);
+
+t.test('long pieces are heard whole, and nobody is heard much faster than time goes', (t) => {
+  const { heard, levels, chunk } = ears();
+  heard.hear(chunk(3, 23));
+  t.equal(levels.length, 5, '460 ms, five frames at a time');
+  for (let piece = 0; piece < 1000; piece += 1) heard.hear(chunk(3, 5));
+  t.ok(levels.length < 40, `three seconds ahead at most: ${levels.length / 10} s`);
+  t.end();
+});
+
+const played = (utterance: number, ms: number, ended = false): PlayedReport => ({
+  on: 'played',
+  utterance,
+  ms,
+  ended,
+});
+
+function marks() {
+  const sent: number[] = [];
+  const told: [number, number, boolean][] = [];
+  const all = new Marks(
+    (mark) => sent.push(mark),
+    ({ utterance, ms, ended }) => told.push([utterance, ms, ended]),
+  );
+  return { all, sent, told };
+}
+
+t.test('what has left counts as heard when its mark comes back', (t) => {
+  const { all, sent, told } = marks();
+  all.left(played(1, 100));
+  all.beat();
+  all.left(played(1, 200));
+  all.left(played(1, 240, true));
+  all.beat();
+  t.same([sent, told], [[1, 2], []]);
+  all.came(7);
+  all.came(1);
+  t.same(told, [[1, 100, false]]);
+  all.came(2);
+  t.same(told.slice(1), [
+    [1, 200, false],
+    [1, 240, true],
+  ]);
+  all.came(2);
+  t.equal(told.length, 3, 'twice is once');
+  t.end();
+});
+
+t.test('what was dropped ends at what was heard, whatever marks come back', (t) => {
+  const { all, told } = marks();
+  all.left(played(1, 100));
+  all.beat();
+  all.came(1);
+  all.left(played(1, 200));
+  all.left(played(1, 220, true));
+  all.left(played(2, 100));
+  all.beat();
+  all.dropped();
+  // The playout drops what it still has.
+  all.left(played(2, 160, true));
+  t.same(told.slice(1), [
+    [1, 100, true],
+    [2, 0, true],
+  ]);
+  all.came(2);
+  all.beat();
+  t.equal(told.length, 3, 'the provider sends marks of what it dropped as well');
+  all.left(played(3, 100, true));
+  all.beat();
+  all.came(3);
+  t.same(told.at(-1), [3, 100, true]);
+  t.end();
+});
+
+t.test('a provider that sends no marks back is believed to play what it is sent', (t) => {
+  const { all, sent, told } = marks();
+  all.left(played(1, 100));
+  for (let beat = 0; beat < 150; beat += 1) all.beat();
+  t.same(told, []);
+  all.beat();
+  t.same(told, [[1, 100, false]]);
+  all.left(played(1, 200, true));
+  all.beat();
+  t.same([told.length, sent], [2, [1]], 'and is not asked again');
+  t.end();
+});
+
+t.test('keys are told together: after #, after a pause, or when they are many', (t) => {
+  const clock = new SimulatedClock();
+  const told: string[] = [];
+  const keypad = new Keypad(clock, (keys) => told.push(keys));
+  const press = (keys: string): void => [...keys].forEach((key) => keypad.press(key));
+  press('12#');
+  t.same(told.splice(0), ['12']);
+  press('3');
+  clock.advance(LIMITS.phone.keysMs - 1);
+  press('4*');
+  clock.advance(LIMITS.phone.keysMs - 1);
+  t.same(told, []);
+  clock.advance(1);
+  t.same(told.splice(0), ['34*'], '2 s after the last one');
+  press('##');
+  t.same(told.splice(0), ['#', '#'], '# by itself is told as well');
+  press('1'.repeat(33));
+  clock.advance(LIMITS.phone.keysMs);
+  t.same(told.splice(0), ['1'.repeat(32), '1']);
+  keypad.press('x');
+  keypad.press('12');
+  press('5');
+  keypad.close();
+  clock.advance(60_000);
+  t.same(told, [], 'no keys, and those of a call that is over');
+  t.end();
+});
+
+t.test('user.dtmf takes 1 to 32 keys', (t) => {
+  const read = (digits: unknown) =>
+    readClientEvent(Buffer.from(JSON.stringify({ type: 'user.dtmf', digits })));
+  t.same(read('12#'), { type: 'user.dtmf', digits: '12#' });
+  for (const bad of ['', '1'.repeat(33), 'x', 12, null, ['1']]) t.equal(read(bad), undefined, String(bad));
+  t.equal(keyed('12#'), '[keypad: 12#]');
+  t.end();
+});
+
+t.test('numbers are E.164 with their plus, or SIP addresses', (t) => {
+  const cases: [string, string | undefined][] = [
+    ['+493012345678', '+493012345678'],
+    ['14155550123', '+14155550123'],
+    ['sip:Shop@Example.com;transport=tls', 'sip:shop@example.com'],
+    ['sips:shop@example.com', 'sips:shop@example.com'],
+    ...[
+      '',
+      'anonymous',
+      '+0123456789',
+      '+49 30 123456',
+      '110',
+      '+1234567890123456',
+      'client:ann',
+      'sip:shop',
+      'sip:a@b@c',
+      `sip:${'a'.repeat(60)}@b.de`,
+      '１２３４５６７８',
+      '+4930123456\n',
+    ].map((text): [string, undefined] => [text, undefined]),
+  ];
+  for (const [text, address] of cases) t.equal(phoneAddress(text), address, text);
+  t.end();
+});
+
+t.test('a token is good for its call at its provider alone', (t) => {
+  const tokens = createStreamTokens(new Uint8Array(32).fill(7));
+  const claims = { provider: 'twilio', callId: 'CA1' } as const;
+  const token = tokens.issue('sess_1', claims);
+  t.equal(tokens.verify(token, claims), 'sess_1');
+  t.equal(tokens.verify(token, { ...claims, callId: 'CA2' }), undefined);
+  t.equal(tokens.verify(token.replace('sess_1', 'sess_2'), claims), undefined);
+  t.equal(createStreamTokens(new Uint8Array(32)).verify(token, claims), undefined, 'another installation');
+  for (const bad of ['', '.', 'sess_1', `${token}.`, `${token}x`])
+    t.equal(tokens.verify(bad, claims), undefined, bad);
+  t.end();
+});
+
+t.test('Twilio’s signature: the example of its libraries, and its spellings of ports', (t) => {
+  const fields = {
+    CallSid: 'CA1234567890ABCDE',
+    Caller: '+14158675309',
+    Digits: '1234',
+    From: '+14158675309',
+    To: '+18005551212',
+  };
+  const webhook = (url: string, signature: string, form: object = fields) => ({
+    url,
+    headers: new Map([['x-twilio-signature', signature]]),
+    body: Buffer.from(new URLSearchParams(form as Record<string, string>).toString()),
+  });
+  const signature = 'RSOYDt4T1cUTdK1PDd93/VVr8B8=';
+  const url = 'https://mycompany.com/myapp.php?foo=1&bar=2';
+  const isSigned = (at: string, by = signature, form: object = fields, secret = '12345') =>
+    twilio.isSigned(webhook(at, by, form), secret, 0);
+  t.ok(isSigned(url));
+  t.ok(isSigned('https://mycompany.com:443/myapp.php?foo=1&bar=2'), 'signed without the port that is used');
+  t.notOk(isSigned(url, signature, fields, '54321'));
+  t.notOk(isSigned(url, signature, { ...fields, To: '+18005551213' }));
+  t.notOk(isSigned(`${url}&baz=3`));
+  for (const bad of ['', 'RSOYDt4T1cUTdK1PDd93', `${signature} `]) t.notOk(isSigned(url, bad));
+  t.same(twilio.incoming(webhook(url, '')), {
+    callId: 'CA1234567890ABCDE',
+    from: '+14158675309',
+    to: '+18005551212',
+  });
+  t.equal(twilio.incoming(webhook(url, '', { ...fields, CallSid: 'x'.repeat(129) })), undefined);
+  t.end();
+});
+
+t.test('Twilio’s documents hold what they are given, and nothing breaks out of it', (t) => {
+  const { body, headers } = twilio.accept({ url: 'wss://a.example/?x="<&>', token: "t'" });
+  t.equal(
+    body,
+    '<?xml version="1.0" encoding="UTF-8"?><Response><Connect><Stream url="wss://a.example/?x=&quot;&lt;&amp;&gt;">' +
+      '<Parameter name="token" value="t&apos;"/></Stream></Connect></Response>',
+  );
+  t.match(headers, { 'content-type': /^text\/xml/ });
+  t.match(twilio.reject('busy').body, '<Reject reason="busy"/>');
+  t.end();
+});
