@@ -2,6 +2,8 @@
  * Every limit of the contract, as data: docs/contract/limits.md; docs/contract/decisions.md 4, 5 and 6.
  * Sizes in bytes, times in milliseconds, lengths in characters unless the name says otherwise.
  */
+import { PHONE_LIMITS } from './phone-limits.js';
+
 const KiB = 1024;
 const MiB = 1024 * KiB;
 const SECOND = 1000;
@@ -331,24 +333,7 @@ export const LIMITS = {
       noise: range(-60, 0),
     },
   },
-  /** Phone numbers and calls. */
-  phone: {
-    perWorkspace: 500,
-    /** Workspaces that may have one number: the signatures of a webhook are tried one after the other. */
-    sharers: 20,
-    /** What a webhook is verified with. */
-    credential: range(1, 4000),
-    webhookBytes: 64 * KiB,
-    /** One message of a provider's media stream. */
-    frameBytes: 64 * KiB,
-    /** Messages of a stream; sound comes 50 times a second. */
-    messages: { burst: 1000, perSecond: 200 },
-    /** Messages that wait while a stream is connected to its session. */
-    waiting: 500,
-    /** Keys that belong together: how many, and how long the next one is waited for. */
-    keys: 32,
-    keysMs: 2 * SECOND,
-  },
+  phone: PHONE_LIMITS,
   knowledge: {
     sourceBytes: 1_000_000,
     name: range(1, 120),

@@ -100,9 +100,7 @@ export async function openSessions(options: SessionOptions): Promise<OpenSession
     vocabulary,
   };
   return {
-    runs,
-    sessions: parts.sessions,
-    phone: phoneSessions(parts),
+    ...{ runs, sessions: parts.sessions, phone: phoneSessions(parts) },
     routes: (transport) => sessionRoutes({ ...parts, transport }),
     async stop() {
       await analyses.stop();

@@ -1,0 +1,18 @@
+/** Limits of phone numbers and calls: rows of `LIMITS` (limits.ts). Bytes, milliseconds, characters. */
+export const PHONE_LIMITS = {
+  perWorkspace: 500,
+  /** Workspaces that may have one number: the signatures of a webhook are tried one after the other. */
+  sharers: 20,
+  /** What a webhook is verified with. */
+  credential: { min: 1, max: 4000 },
+  webhookBytes: 64 * 1024,
+  /** One message of a provider's media stream. */
+  frameBytes: 64 * 1024,
+  /** Messages of a stream; sound comes 50 times a second. */
+  messages: { burst: 1000, perSecond: 200 },
+  /** Messages that wait while a stream is connected to its session. */
+  waiting: 500,
+  /** Keys that belong together: how many, and how long the next one is waited for. */
+  keys: 32,
+  keysMs: 2000,
+} as const;
