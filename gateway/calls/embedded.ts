@@ -28,35 +28,57 @@ export interface EmbeddedParts extends CallParts {
   readonly beside?: () => number;
 }
 
+/** A call that its media worker did not outlive by so long may be what killed it: it is not tried again. */
+const SETTLED_MS = 10_000;
+
+interface Leaving {
+  /** Ends the call without its session and gives the token back. Never rejects. */
+  giveBack(call: JoinedCall): Promise<void>;
+  /** Lets whoever its client reaches take the session over. */
+  leave(call: JoinedCall): Promise<void>;
+}
+
 class JoinedCall extends OwnedCall {
   /** Resolves when it is known whether the token goes back, and it has. */
   settled: Promise<void> = Promise.resolve();
   #settle = (): void => undefined;
   readonly #claim: Running<ClaimEvent>;
   readonly #links = new Set<SignalLink>();
+  #connectedAt: number | undefined;
 
   constructor(
     private readonly call: JoinableCall,
     session: RunningSession,
-    parts: CallParts,
-    /** Ends the call without its session and gives the token back. Never rejects. */
-    giveBack: (call: JoinedCall) => Promise<void>,
+    private readonly own: CallParts,
+    private readonly leaving: Leaving,
   ) {
     const { id, status } = session.record;
-    super(call, session, parts, () => (status === 'active' ? parts.runs.owns(id) : parts.runs.activate(id)));
-    this.#claim = run(claim, undefined, parts.clock, {
+    super(call, session, own, () => (status === 'active' ? own.runs.owns(id) : own.runs.activate(id)));
+    this.#claim = run(claim, undefined, own.clock, {
       wait: () => {
         this.settled = new Promise((resolve) => (this.#settle = resolve));
       },
       settled: () => this.#settle(),
-      giveBack: () => void giveBack(this).then(() => this.#claim.send({ type: 'given' })),
+      giveBack: () => void leaving.giveBack(this).then(() => this.#claim.send({ type: 'given' })),
     });
     void this.over.then(() => this.#claim.send({ type: 'over' }));
   }
 
   protected override connected(): void {
     super.connected();
+    this.#connectedAt = this.own.clock.monotonic();
     this.#claim.send({ type: 'connected' });
+  }
+
+  /** A worker that dies takes the media with it, not the conversation: whoever the client reaches goes on with it. */
+  protected override isLeft(cause: ClosedBy | undefined): boolean {
+    if (cause !== 'mediaLoss') return super.isLeft(cause);
+    const since = this.#connectedAt;
+    return since !== undefined && this.own.clock.monotonic() - since >= SETTLED_MS;
+  }
+
+  protected override left(cause: ClosedBy | undefined): Promise<void> {
+    return cause === 'mediaLoss' ? this.leaving.leave(this) : super.left(cause);
   }
 
   /** A client whose call others may have taken over is not sent off: it finds its connection gone, and comes to them. */
@@ -124,6 +146,11 @@ export class EmbeddedCalls {
     if (this.#registry.find(session.record.id)) return;
     const giveBack = (call: JoinedCall): Promise<void> => this.#giveBack(call);
     this.#registry.add(new JoinedCall(this.#open(session), session, { ...this.parts, ...own }, giveBack));
+    const leaving: Leaving = {
+      giveBack: (call) => this.#giveBack(call),
+      leave: (call) => this.#leave(call),
+    };
+    this.#registry.add(new JoinedCall(this.#open(session), session, this.parts, leaving));
   }
 
   /** What a node that died has recorded stays as it is: a call is not recorded over it. */
@@ -163,6 +190,12 @@ export class EmbeddedCalls {
       .unjoin(call.id)
       .catch((error: unknown) => log.warn({ err: error }, 'a token was not given back'));
     this.#registry.remove(call);
+  }
+
+  /** Until its session is let go of, its client waits: it may begin here again. */
+  #leave(call: JoinedCall): Promise<void> {
+    this.#registry.remove(call);
+    return this.parts.runs.unjoin(call.id);
   }
 
   /** Begins no more, and ends what is left `until` then. Resolves when no token is on its way back. */

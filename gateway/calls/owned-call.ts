@@ -22,6 +22,7 @@ import { CallTrace } from './call-trace.js';
 import { FencedCall } from './fenced-call.js';
 import { Conversation } from '../conversations/conversation.js';
 import type { ConversationParts } from '../conversations/conversation-parts.js';
+import { pause } from '../conversations/record.js';
 
 export interface CallParts {
   readonly runs: SessionRuns;
@@ -67,15 +68,20 @@ const voiceOptions = ({ config }: RunningSession['plan']): SpeechOptions => ({
   sampling: {},
 });
 
+/** The end of a session is offered to the database so often, and for so long. */
+const AGAIN_MS = 2000;
+const TAKEN_MS = 600_000;
+
 export class OwnedCall {
   readonly id: string;
   readonly #conversation: Conversation;
   /** When the user was connected first. */
   #since: number | undefined;
-  #closedBy: ClosedBy | undefined;
   #trace: CallTrace | undefined;
   /** The turn that was recorded last. */
   #turns = 0;
+  /** The process stops: others will find that it has gone. */
+  #hurried = false;
 
   constructor(
     call: Call,
@@ -105,7 +111,7 @@ export class OwnedCall {
 
   /** Ends it, if nobody has; its session goes on where no client has claimed it. Idempotent. */
   closedBy(cause: ClosedBy): void {
-    if (!this.ending) this.#closedBy = cause;
+    if (cause === 'shutdown') this.#hurried = true;
     this.#conversation.closedBy(cause);
   }
 
@@ -155,13 +161,23 @@ export class OwnedCall {
         this.connected();
         return this.activate();
       },
-      end: (reason) => this.#settle(reason),
+      end: (reason, cause) => this.#settle(reason, cause),
     };
   }
 
-  async #settle(reason: EndedReason): Promise<void> {
+  /** Whether its session goes on without it. */
+  protected isLeft(cause: ClosedBy | undefined): boolean {
+    return cause === 'unclaimed' || cause === 'lost';
+  }
+
+  /** Its session goes on without it, and its record is kept as far as it went. */
+  protected left(_cause: ClosedBy | undefined): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async #settle(reason: EndedReason, cause: ClosedBy | undefined): Promise<void> {
     const { admission, clock, runs, metrics, log } = this.parts;
-    const isLeft = this.#closedBy === 'unclaimed' || this.#closedBy === 'lost';
+    const isLeft = this.isLeft(cause);
     if (this.#since !== undefined && isLeft) metrics.ended(reason);
     else if (this.#since !== undefined) {
       const ms = Math.round(clock.monotonic() - this.#since);
@@ -170,7 +186,23 @@ export class OwnedCall {
       this.#trace?.end(reason, new Date(clock.now()));
       log.info({ ...this.#who(), reason, ms, turns: this.#turns }, 'call ended');
     }
-    if (!isLeft) await runs.finish(this.id, reason);
+    await this.#untilTaken(() => (isLeft ? this.left(cause) : runs.finish(this.id, reason)));
+  }
+
+  /** A session that nobody ends or lets go of would go on for its longest duration: a database that is away is waited for. */
+  async #untilTaken(write: () => Promise<unknown>): Promise<void> {
+    const { clock, log } = this.parts;
+    const end = clock.monotonic() + TAKEN_MS;
+    for (;;) {
+      try {
+        await write();
+        return;
+      } catch (error) {
+        if (this.#hurried || clock.monotonic() >= end) throw error;
+        log.warn({ err: error, sessionId: this.id }, 'a session could not be ended yet');
+        await pause(clock, AGAIN_MS);
+      }
+    }
   }
 
   /** Ids only: logs hold neither who called nor what was said. */

@@ -2,6 +2,7 @@
 import type { EndedReason } from '../../contracts/ports/sessions.js';
 import type { Turn } from '../../contracts/turns.js';
 import type { AgentParts } from './agent-in-charge.js';
+import type { ClosedBy } from './closing.js';
 import type { ListeningParts } from './listening.js';
 import type { ChatMeterParts } from './metered-chat.js';
 import type { RecordParts } from './record.js';
@@ -17,5 +18,6 @@ export interface ConversationParts extends RecordParts {
   activate(): Promise<boolean>;
   /** A turn is over, and explained. */
   turnOver(turn: Turn): void;
-  end(reason: EndedReason): Promise<void>;
+  /** `cause`: what ended it from outside of its statechart, if anything did. */
+  end(reason: EndedReason, cause: ClosedBy | undefined): Promise<void>;
 }

@@ -60,6 +60,7 @@ export class Conversation {
   #state = '';
   #activated = false;
   #ending = false;
+  #closedBy: ClosedBy | undefined;
   readonly #record: RecordWriter;
   readonly #turns: TurnRecord;
   readonly #meter: ChatMeter;
@@ -131,6 +132,7 @@ export class Conversation {
 
   /** Ends it from outside of its statechart. Idempotent. */
   closedBy(cause: ClosedBy): void {
+    if (!this.#ending) this.#closedBy = cause;
     this.#machine.send({ type: 'end', reason: CLOSED_BY[cause] });
   }
 
@@ -392,7 +394,7 @@ export class Conversation {
     this.#turns.close();
     await this.#record.written();
     await this.parts
-      .end(SESSION_ENDS[reason])
+      .end(SESSION_ENDS[reason], this.#closedBy)
       .catch((error: unknown) => this.parts.log.error({ err: error }, 'a session was not ended'));
   }
 }

@@ -38,6 +38,18 @@ const session = (id: string, source = 'api_key'): RunningSession => {
 class TestCall {
   readonly events = new AsyncQueue<CallEvent>();
   links = 0;
+  #died = false;
+
+  /** Its media worker dies. */
+  die(): void {
+    this.#died = true;
+    this.events.end();
+  }
+
+  async *#followed(): AsyncGenerator<CallEvent> {
+    yield* this.events;
+    if (this.#died) throw new Error('the worker died');
+  }
 
   /** As the port has it. */
   get port(): JoinableCall & RoomCall {
@@ -51,7 +63,8 @@ class TestCall {
     };
     return {
       ...given,
-      ...{ send: nothing, show: nothing, attributes: nothing, ready: Promise.resolve(), events: this.events },
+      ...{ send: nothing, show: nothing, attributes: nothing, ready: Promise.resolve() },
+      events: this.#followed(),
       end: () => this.events.end(),
       connect: () => {
         this.links += 1;
@@ -70,6 +83,8 @@ class Process {
   unjoined: Promise<void> = Promise.resolve();
   ended: (id: string) => void = () => undefined;
   listening = true;
+  /** The database takes no end of a session. */
+  away = false;
   /** Of the right to act for its calls. */
   change: (state: TenureState) => void = () => undefined;
 
@@ -86,7 +101,10 @@ class Process {
     join: (id: string) => this.#tell('join')(id).then(() => ({})),
     unjoin: (id: string) => this.#tell('unjoin')(id).then(() => this.unjoined),
     append: () => Promise.resolve(),
-    finish: (id: string, reason: string) => this.#tell(`end as ${reason}`)(id),
+    finish: (id: string, reason: string) => {
+      const told = this.#tell(`end as ${reason}`)(id);
+      return this.away ? Promise.reject(new Error('the database is away')) : told;
+    },
     owns: this.#tell('own'),
     onEnded: (listener: (id: string) => void) => {
       this.ended = listener;
@@ -231,6 +249,73 @@ t.test('embedded: time is counted from the first connection on', async (t) => {
   process.opened[0]?.events.push({ kind: 'left' });
   await process.pass(300);
   t.strictSame(process.told, ['activate s', 'use conversation_ms 7000', 'count hangup', 'end as hangup s']);
+});
+
+const ENDING = ['activate s', 'use conversation_ms 0', 'count hangup', 'end as hangup s'];
+
+/** A call whose user hangs up while the database is away. */
+async function hungUpInVain(): Promise<Embedded> {
+  const process = new Embedded();
+  process.away = true;
+  process.calls.begin(session('s'));
+  process.connect();
+  process.opened[0]?.events.push({ kind: 'connected' });
+  process.opened[0]?.events.push({ kind: 'left' });
+  await process.pass(300);
+  return process;
+}
+
+t.test('an end that the database does not take is offered again every 2 s', async (t) => {
+  const process = await hungUpInVain();
+  t.strictSame(process.told, ENDING);
+  await process.pass(1699);
+  t.strictSame(process.told, ENDING);
+  process.away = false;
+  await process.pass(1);
+  t.strictSame(process.told, [...ENDING, 'end as hangup s']);
+  await process.pass(10_000);
+  t.equal(process.told.length, 5, 'once');
+  t.equal(process.calls.size, 0);
+});
+
+t.test('an end that the database does not take is given up after ten minutes', async (t) => {
+  const process = await hungUpInVain();
+  for (let second = 0; second < 598; second += 2) await process.pass(2000);
+  t.equal(process.calls.size, 1);
+  await process.pass(2000);
+  t.equal(process.calls.size, 0);
+});
+
+t.test('an end that the database does not take holds up no process that stops', async (t) => {
+  const process = await hungUpInVain();
+  void process.calls.stop(Promise.resolve());
+  await process.pass(2000);
+  t.equal(process.calls.size, 0);
+});
+
+t.test('embedded: a call whose media worker dies is left to whoever its client reaches', async (t) => {
+  const process = new Embedded();
+  process.calls.begin(session('s'));
+  process.connect();
+  process.opened[0]?.events.push({ kind: 'connected' });
+  await process.pass(10_000);
+  process.opened[0]?.die();
+  await process.pass(300);
+  t.strictSame(process.told, ['activate s', 'count error', 'unjoin s'], 'its session has not ended');
+  process.calls.begin(session('s'));
+  t.equal(process.opened.length, 2, 'here as well');
+});
+
+t.test('embedded: a call whose media worker dies within 10 s fails: it may be what killed it', async (t) => {
+  const process = new Embedded();
+  process.calls.begin(session('s'));
+  process.connect();
+  await process.pass(0);
+  process.opened[0]?.events.push({ kind: 'connected' });
+  await process.pass(9999);
+  process.opened[0]?.die();
+  await process.pass(300);
+  t.strictSame(process.told, ['activate s', 'use conversation_ms 9999', 'count error', 'end as error s']);
 });
 
 t.test(
