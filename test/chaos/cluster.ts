@@ -1,0 +1,56 @@
+/** Nodes on one Postgres, behind a balancer; all of it goes with `letGoOfAll`. */
+import { rmSync } from 'node:fs';
+import { letGo } from '../fixtures/caller.js';
+import { freePort } from '../fixtures/free-port.js';
+import { temporaryFolder, TEST_SECRET } from '../fixtures/gateway.js';
+import { startModel } from '../fixtures/model.js';
+import { startPostgres, type TestPostgres } from '../fixtures/postgres.js';
+import { startRelay } from '../fixtures/postgres-relay.js';
+import { until } from '../fixtures/until.js';
+import { type Balancer, startBalancer } from './balancer.js';
+import { ChaosNode } from './nodes.js';
+
+const stops: (() => unknown)[] = [];
+/** In the place of a test: what is to be stopped at the end. */
+export const run = {
+  teardown: (stop: () => unknown) => void stops.push(stop),
+} as Parameters<typeof startPostgres>[0];
+
+export async function letGoOfAll(): Promise<void> {
+  letGo();
+  for (const stop of stops.reverse()) await stop();
+}
+
+export interface Cluster {
+  readonly postgres: TestPostgres;
+  readonly nodes: readonly ChaosNode[];
+  readonly balancer: Balancer;
+}
+
+/** `count` nodes with places for so many calls each. */
+export async function startCluster(count: number, places: string): Promise<Cluster> {
+  const postgres = await startPostgres(run);
+  const model = await startModel();
+  run.teardown(() => model.stop());
+  const ports = await Promise.all(Array.from({ length: count }, () => freePort()));
+  const balancer = await startBalancer(ports);
+  run.teardown(() => balancer.stop());
+  const env = {
+    ...{ PUBLIC_URL: balancer.base, SECRETS_KEY: TEST_SECRET, LLM_BASE_URL: model.url, LOG_LEVEL: 'warn' },
+    ...{ OUTBOUND_ALLOW: '127.0.0.1', CONCURRENCY: '1000', CALL_PLACES: places },
+    ...{ DRAIN_SECONDS: '60', DRAIN_ANNOUNCE_SECONDS: '1' },
+  };
+  const nodes: ChaosNode[] = [];
+  for (const [index, port] of ports.entries()) {
+    const dataDir = await temporaryFolder();
+    run.teardown(() => rmSync(dataDir, { recursive: true, force: true }));
+    const relay = await startRelay(run, postgres.url);
+    nodes.push(new ChaosNode(`node-${index + 1}`, port, dataDir, relay, env));
+  }
+  for (const node of nodes) {
+    await node.start();
+    run.teardown(() => node.stop());
+  }
+  await until('the balancer has them', () => ports.every((port) => balancer.isReady(port)));
+  return { postgres, nodes, balancer };
+}

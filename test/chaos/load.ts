@@ -1,0 +1,86 @@
+/** Clients that write, rest on realtime sockets, and wait for deliveries. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { WebSocket } from 'ws';
+import type { Sql } from '../../storage/sql.js';
+import { TEST_KEY } from '../fixtures/gateway.js';
+import type { Delivered } from './record.js';
+import { toldBy, type World } from './world.js';
+
+const WRITE_MS = 200;
+/** What a write is called, so that it is found again. */
+export const WRITTEN = 'chaos-write-';
+
+/** Creates agents one after the other; none is tried again, so each may be there once at most. */
+export async function write(world: World, writer: number): Promise<void> {
+  for (let number = 0; !world.over; number += 1) {
+    const name = `${WRITTEN}${writer}-${number}`;
+    const answer = await world.ask('agents', { body: { name } });
+    world.writes.push({ name, acknowledged: answer?.status === 201 });
+    await pause(WRITE_MS);
+  }
+}
+
+const SAY_MS = 4000;
+/** A server that has nothing to say for so long has gone. */
+const SILENT_MS = 20_000;
+const AGAIN_MS = 500;
+const CLEAR = JSON.stringify({ type: 'input_audio_buffer.clear' });
+
+/** One connection, until it ends or the load does; what its client was told, where that was no wish of its own. */
+function connection(world: World): Promise<number | string | undefined> {
+  const socket = new WebSocket(`${world.base.replace('http', 'ws')}/compat/v1/realtime`, {
+    headers: { authorization: `Bearer ${TEST_KEY}` },
+  });
+  let heard = performance.now();
+  return new Promise((resolve) => {
+    const timer = setInterval(() => {
+      if (world.over) socket.close(1000);
+      if (performance.now() - heard > SILENT_MS) end('stalled');
+      else if (socket.readyState === WebSocket.OPEN) socket.send(CLEAR);
+    }, SAY_MS);
+    const end = (told: number | string | undefined): void => {
+      clearInterval(timer);
+      socket.terminate();
+      resolve(told);
+    };
+    socket.on('message', () => (heard = performance.now()));
+    socket.once('unexpected-response', (_, response) => end(response.statusCode ?? 0));
+    socket.on('error', (error) => end(toldBy(error)));
+    socket.once('close', (code) => end(world.over ? undefined : code));
+  });
+}
+
+export async function rest(world: World): Promise<void> {
+  while (!world.over) {
+    const told = await connection(world);
+    if (told === undefined) return;
+    world.failed('realtime socket', told);
+    await pause(AGAIN_MS);
+  }
+}
+
+const BATCHES_A_SECOND = 4;
+
+/** Puts deliveries into the outbox as ends of sessions do; what is committed is promised. */
+export async function promise(world: World, sql: Sql, url: string, aSecond: number): Promise<Delivered[]> {
+  const promised: Delivered[] = [];
+  const [workspace] = await sql`select workspace_id as id from api_keys limit 1`;
+  const owner = workspace?.['id'] as string;
+  for (let number = 0; !world.over; number += 1) {
+    const ids = Array.from({ length: aSecond / BATCHES_A_SECOND }, (_, index) => `chaos_${number}_${index}`);
+    const bodies = ids.map((id) => JSON.stringify({ session_id: id }));
+    await sql.begin(async (tx) => {
+      await tx`
+        insert into sessions (id, workspace_id, agent_id, agent_name, config_hash, source, timezone, metadata,
+          overrides, expires_at, max_duration_seconds)
+        select id, ${owner}, 'agent_1', 'A', '', 'api_key', 'UTC', '{}', '{}', now(), 60 from unnest(${ids}::text[]) as i (id)`;
+      await tx`
+        insert into deliveries (workspace_id, session_id, agent_id, event, url, body)
+        select ${owner}, id, 'agent_1', 'call.ended', ${url}, body
+        from unnest(${ids}::text[], ${bodies}::text[]) as d (id, body)`;
+    });
+    promised.push(...ids.map((id, index) => ({ id, body: bodies[index] ?? '' })));
+    await pause(1000 / BATCHES_A_SECOND);
+  }
+  return promised;
+}

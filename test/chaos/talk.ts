@@ -1,0 +1,157 @@
+/** Callers that talk to an agent, come back when they hear nothing of it, and hang up. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { Caller, CALLER_RATE } from '../fixtures/caller.js';
+import { type Invite, shownBy } from '../fixtures/conversation.js';
+import { TEST_KEY } from '../fixtures/gateway.js';
+import { until } from '../fixtures/until.js';
+import type { CallRecord } from './record.js';
+import { toldBy, within, type World } from './world.js';
+
+const CALL_MS = 25_000;
+const THINK_MS = 2000;
+const ANSWER_MS = 10_000;
+const CONNECT_MS = 12_000;
+/** As long as clients try. */
+const BACK_MS = 30_000;
+const ENDED_MS = 120_000;
+/** A word may go under on a busy machine; so many in a row do not. */
+const MISSED = 2;
+const VAIN = 3;
+
+/** "Hello there" in tones. */
+export async function spoken(base: string): Promise<Int16Array> {
+  const response = await fetch(`${base}/v1/tts`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ text: 'hello there', format: 'pcm', sample_rate: CALLER_RATE }),
+  });
+  if (!response.ok) throw new Error(`speech: ${response.status}`);
+  return new Int16Array(await response.arrayBuffer());
+}
+
+class Talk {
+  readonly record: CallRecord;
+  /** Until when its user talks. */
+  readonly #until: number;
+
+  constructor(
+    private readonly world: World,
+    private readonly caller: Caller,
+    readonly session: string,
+    private readonly words: Int16Array,
+  ) {
+    const from = world.now();
+    this.#until = from + CALL_MS * (0.5 + Math.random());
+    this.record = {
+      session,
+      from,
+      to: from,
+      answers: 0,
+      returns: [],
+      silent: false,
+      hungUp: false,
+      reason: null,
+    };
+    world.calls.push(this.record);
+  }
+
+  async #answered(): Promise<boolean> {
+    const before = shownBy(this.caller, 'agent').length;
+    const answer = async (): Promise<boolean> => {
+      await this.caller.say(this.words);
+      return until('it is answered', () => shownBy(this.caller, 'agent').length > before, ANSWER_MS);
+    };
+    return within(2 * ANSWER_MS, 'an answer', answer()).catch(() => false);
+  }
+
+  /** False where the session is over, or nobody lets it in. */
+  async #comesBack(): Promise<boolean> {
+    const why = { at: this.world.now(), why: this.caller.ended ? 'gone' : 'unanswered' } as const;
+    const end = performance.now() + BACK_MS;
+    while (performance.now() < end) {
+      try {
+        await within(CONNECT_MS, 'coming back', this.caller.rejoin());
+        this.record.returns.push(why);
+        return true;
+      } catch (error) {
+        const told = toldBy(error);
+        if (typeof told === 'number' && told < 500 && told !== 429) return false;
+        this.world.failed('coming back', told);
+        await pause(300);
+      }
+    }
+    return false;
+  }
+
+  /** Talks until its time is up; false where it was not let back in. */
+  async #talk(): Promise<boolean> {
+    const { caller, record, world } = this;
+    let missed = 0;
+    for (let vain = 0; world.now() < this.#until && !world.over;) {
+      if (caller.leave) return false;
+      if (!caller.ended && (await this.#answered())) {
+        record.answers += 1;
+        [missed, vain] = [0, 0];
+        await pause(THINK_MS);
+        continue;
+      }
+      missed += 1;
+      if (caller.leave) return false;
+      if (!caller.ended && missed < MISSED) continue;
+      vain += 1;
+      record.silent = vain > VAIN;
+      if (record.silent || !(await this.#comesBack())) return false;
+      caller.ended = false;
+      missed = 0;
+    }
+    return true;
+  }
+
+  async run(): Promise<void> {
+    const { caller, record, world } = this;
+    if (await this.#talk()) {
+      record.hungUp = true;
+      caller.hangUp();
+    } else caller.drop();
+    record.to = world.now();
+    record.reason = await endOf(world, this.session);
+    record.to = world.now();
+  }
+}
+
+/** Why the session has ended; null where it does not. */
+async function endOf(world: World, id: string): Promise<string | null> {
+  const ended = async (): Promise<string | undefined> => {
+    const answer = await world.ask(`sessions/${id}`);
+    await pause(500);
+    return (answer?.body['ended_reason'] as string | null | undefined) ?? undefined;
+  };
+  return until('the session has ended', ended, ENDED_MS).catch(() => null);
+}
+
+async function joined(world: World, invite: Invite): Promise<Caller | undefined> {
+  const end = performance.now() + BACK_MS;
+  while (performance.now() < end) {
+    try {
+      return await within(CONNECT_MS, 'joining', Caller.join(invite));
+    } catch (error) {
+      const told = toldBy(error);
+      // What a process that died has spent of a token, it cannot give back at once.
+      if (told !== 401) world.failed('joining', told);
+      await pause(500);
+    }
+  }
+  await world.ask(`sessions/${invite.session_id}/end`, { method: 'POST' }, [404, 409]);
+  return undefined;
+}
+
+/** One call after the other. */
+export async function call(world: World, agent: string, words: Int16Array): Promise<void> {
+  while (!world.over) {
+    const answer = await world.ask('sessions', { body: { agent_id: agent } });
+    const invite = answer?.body as unknown as Invite | undefined;
+    const caller = invite && (await joined(world, invite));
+    if (caller) await new Talk(world, caller, invite.session_id, words).run();
+    else await pause(500);
+  }
+}

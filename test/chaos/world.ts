@@ -1,0 +1,62 @@
+/** What all parts of a run of chaos share: the clock, the balancer's address, and the record of what clients saw. */
+import { type Answer, type Call, type CallOptions, client } from '../fixtures/agents.js';
+import type { CallRecord, Failure, Fault, Write } from './record.js';
+
+/** What a client was told: the status that a handshake was refused with, an error's code, or that nothing came. */
+export function toldBy(error: unknown): number | string {
+  const { message = '', code, cause } = error as NodeJS.ErrnoException;
+  const [, status] = /Unexpected server response: (\d+)/.exec(message) ?? [];
+  if (status !== undefined) return Number(status);
+  const reason = code ?? (cause as NodeJS.ErrnoException | undefined)?.code;
+  if (reason === 'UND_ERR_SOCKET') return 'ECONNRESET';
+  return reason ?? (/in vain|in time/.test(message) ? 'stalled' : message);
+}
+
+/** Errors: where it takes longer. */
+export function within<T>(ms: number, what: string, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what}: not in time`)), ms);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+export class World {
+  readonly faults: Fault[] = [];
+  readonly writes: Write[] = [];
+  readonly calls: CallRecord[] = [];
+  readonly failures: Failure[] = [];
+  /** The load ends. */
+  over = false;
+  readonly #start = performance.now();
+  readonly #call: Call;
+
+  constructor(readonly base: string) {
+    this.#call = client(base);
+  }
+
+  now(): number {
+    return Math.round(performance.now() - this.#start);
+  }
+
+  failed(what: string, told: number | string): void {
+    this.failures.push({ at: this.now(), what, told });
+  }
+
+  /** A request below /v1/agent; undefined where it failed, which is recorded unless `expected` is its status. */
+  async ask(
+    path: string,
+    options: CallOptions = {},
+    expected: readonly number[] = [],
+  ): Promise<Answer | undefined> {
+    try {
+      const answer = await this.#call(path, options);
+      if (answer.status < 300) return answer;
+      if (!expected.includes(answer.status))
+        this.failed(`${options.method ?? 'request'} ${path}`, answer.status);
+    } catch (error) {
+      this.failed(`${options.method ?? 'request'} ${path}`, toldBy(error));
+    }
+    return undefined;
+  }
+}
