@@ -144,13 +144,11 @@ export class EmbeddedCalls {
    */
   begin(session: RunningSession, own: Partial<CallParts> = {}): void {
     if (this.#registry.find(session.record.id)) return;
-    const giveBack = (call: JoinedCall): Promise<void> => this.#giveBack(call);
-    this.#registry.add(new JoinedCall(this.#open(session), session, { ...this.parts, ...own }, giveBack));
     const leaving: Leaving = {
       giveBack: (call) => this.#giveBack(call),
       leave: (call) => this.#leave(call),
     };
-    this.#registry.add(new JoinedCall(this.#open(session), session, this.parts, leaving));
+    this.#registry.add(new JoinedCall(this.#open(session), session, { ...this.parts, ...own }, leaving));
   }
 
   /** What a node that died has recorded stays as it is: a call is not recorded over it. */
