@@ -5,12 +5,16 @@ import { type Caller, type Said, waitFor } from './caller.js';
 import type { Utterance } from './utterance.js';
 import type { WorstTurns } from './worst-turns.js';
 
+/** What must not end the agent's turn. `others`: somebody else, further away. */
+export const DISTURBANCES = ['cough', 'agree', 'others'] as const;
+export type Disturbance = (typeof DISTURBANCES)[number];
+
 /** What is said, by the name of its recording. */
 export type Step =
   /** Something that gets a short answer. */
   | { readonly say: string }
-  /** Something that gets a long answer; a noise that must not end it; a wish that must. */
-  | { readonly ask: string; readonly disturb?: string; readonly interrupt: string };
+  /** Something that gets a long answer; what must not end it; a wish that must. */
+  | { readonly ask: string; readonly disturb?: Disturbance; readonly interrupt: string };
 
 export interface Recording {
   readonly utterance: Utterance;
@@ -20,11 +24,11 @@ export interface Recording {
 /** Milliseconds and shares; undefined where a step does not tell, NaN where it failed. */
 export interface StepVerdict {
   /** From the caller's last sound to the agent's first, as the caller hears them. */
-  heard?: number;
+  answer?: number;
   /** From the first sound of the interruption to the agent's last. */
-  silence?: number;
-  /** 1 where a noise ended the agent's turn, else 0. */
-  falseBargeIn?: number;
+  bargeIn?: number;
+  /** 1 where the agent spoke on through that, 0 where it ended its turn. */
+  kept?: Readonly<Partial<Record<Disturbance, number>>>;
   wer?: number;
   failure?: string;
 }
@@ -45,8 +49,8 @@ const AFTER_NOISE_MS = 2500;
 const GRACE_MS = 500;
 
 /** Milliseconds of the longest wait of a step; Infinity where it failed. */
-function longestOf({ heard = 0, silence = 0 }: StepVerdict): number {
-  const longest = Math.max(heard, silence);
+function longestOf({ answer = 0, bargeIn = 0 }: StepVerdict): number {
+  const longest = Math.max(answer, bargeIn);
   return Number.isNaN(longest) ? Infinity : longest;
 }
 
@@ -94,32 +98,32 @@ export class Dialogue {
     const said = await this.#say(utterance);
     const first = await waitFor(() => heard.firstFrom(said.to), ANSWER_MS);
     if (heard.audibleBetween(said.from + GRACE_MS, said.to) > 0)
-      return { heard: Number.NaN, failure: 'answered before the end' };
-    if (first === undefined) return { heard: Number.NaN, failure: 'unanswered turn' };
+      return { answer: Number.NaN, failure: 'answered before the end' };
+    if (first === undefined) return { answer: Number.NaN, failure: 'unanswered turn' };
     await waitFor(() => this.caller.hasTranscript, TRANSCRIPT_MS);
-    return { heard: first - said.to, wer: wordErrorRate(text, this.caller.takeTranscript()) };
+    return { answer: first - said.to, wer: wordErrorRate(text, this.caller.takeTranscript()) };
   }
 
   async #bargeIn({ ask, disturb, interrupt }: Extract<Step, { ask: string }>): Promise<StepVerdict> {
     const asked = await this.#ask(ask);
     if (asked.failure !== undefined) return asked;
     await pause(LISTEN_MS);
-    const disturbed = disturb === undefined ? {} : { falseBargeIn: await this.#disturb(disturb) };
+    const kept = disturb === undefined ? {} : { [disturb]: await this.#speaksThrough(disturb) };
     // Who has fallen silent cannot be interrupted.
-    if (disturbed.falseBargeIn === 1) return { ...asked, ...disturbed };
+    if (Object.values(kept).includes(0)) return { ...asked, kept };
     const { heard } = this.caller;
     const { from } = await this.#say(this.#recording(interrupt).utterance);
     const end = await waitFor(() => heard.silenceBehind(from, SILENT_MS, performance.now()), EFFECT_MS);
-    const verdict = { ...asked, ...disturbed };
-    if (end === undefined) return { ...verdict, silence: Number.NaN, failure: 'barge-in without effect' };
+    const verdict = { ...asked, kept };
+    if (end === undefined) return { ...verdict, bargeIn: Number.NaN, failure: 'barge-in without effect' };
     const answer = await waitFor(() => heard.firstFrom(end + SILENT_MS), ANSWER_MS);
-    return { ...verdict, silence: end - from, ...(answer === undefined && { failure: 'unanswered turn' }) };
+    return { ...verdict, bargeIn: end - from, ...(answer === undefined && { failure: 'unanswered turn' }) };
   }
 
-  /** 1 where the agent falls silent. */
-  async #disturb(name: string): Promise<number> {
+  /** 0 where the agent falls silent. */
+  async #speaksThrough(name: Disturbance): Promise<number> {
     const { from } = await this.#say(this.#recording(name).utterance);
     await pause(AFTER_NOISE_MS);
-    return this.caller.heard.silenceBehind(from, QUIET_MS, performance.now()) === undefined ? 0 : 1;
+    return this.caller.heard.silenceBehind(from, QUIET_MS, performance.now()) === undefined ? 1 : 0;
   }
 }

@@ -1,7 +1,14 @@
 /** Callers in concurrent calls: they join, send audio all the time, say what was recorded, and judge what they hear. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Caller } from '../calls/caller.js';
-import { Dialogue, type Recording, type Step, type StepVerdict } from '../calls/dialogue.js';
+import {
+  Dialogue,
+  type Disturbance,
+  DISTURBANCES,
+  type Recording,
+  type Step,
+  type StepVerdict,
+} from '../calls/dialogue.js';
 import { encodeUtterance, FRAME_MS } from '../calls/utterance.js';
 import { WorstTurns } from '../calls/worst-turns.js';
 import { failureOf } from '../clients/client.js';
@@ -32,7 +39,7 @@ const PACE_MS = 5;
 /** Callers begin one after another within this time, so that they do not speak in chorus. */
 const SPREAD_MS = 4000;
 
-type Readings = 'heard' | 'silence' | 'falseBargeIn' | 'wer';
+type Readings = 'answer' | 'bargeIn' | 'wer';
 
 export class Calls implements Program {
   readonly #callers: Caller[] = [];
@@ -137,12 +144,14 @@ function outcomeOf(
     if (failure !== undefined) failures[failure] = (failures[failure] ?? 0) + 1;
   const reading = (name: Readings): Float64Array =>
     Float64Array.from(verdicts.flatMap((verdict) => verdict[name] ?? []));
+  const kept = (name: Disturbance): Float64Array =>
+    Float64Array.from(verdicts.flatMap((verdict) => verdict.kept?.[name] ?? []));
   return {
     due: new Float64Array(verdicts.length),
     readings: {
-      heard: reading('heard'),
-      silence: reading('silence'),
-      falseBargeIn: reading('falseBargeIn'),
+      answer: reading('answer'),
+      bargeIn: reading('bargeIn'),
+      ...Object.fromEntries(DISTURBANCES.map((name) => [name, kept(name)])),
       wer: reading('wer'),
       frames: Float64Array.of(heard),
       late: Float64Array.of(late),

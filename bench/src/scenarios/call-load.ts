@@ -50,12 +50,21 @@ function cough(): Recorded {
   return { pcm: new Uint8Array(samples.buffer), text: '' };
 }
 
+/** Somebody else in the room: so much quieter than the caller, in dB. */
+const OTHERS_DB = -15;
+
+function fromAfar({ pcm, text }: Recorded): Recorded {
+  const samples = new Int16Array(pcm.buffer, pcm.byteOffset, pcm.byteLength >> 1);
+  return { pcm: new Uint8Array(samples.map((sample) => sample * 10 ** (OTHERS_DB / 20)).buffer), text };
+}
+
 export async function recordAll(
   server: Server,
   texts: Readonly<Record<string, string>>,
 ): Promise<Record<string, Recorded>> {
   const recorded: Record<string, Recorded> = { cough: cough() };
   for (const [name, text] of Object.entries(texts)) recorded[name] = await record(server, text);
+  if (recorded['others']) recorded['others'] = fromAfar(recorded['others']);
   return recorded;
 }
 

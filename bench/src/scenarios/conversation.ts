@@ -1,5 +1,5 @@
 /** Concurrent calls with recorded speech: what the caller hears, and how many calls a core carries. */
-import type { Step } from '../calls/dialogue.js';
+import type { Disturbance, Step } from '../calls/dialogue.js';
 import { type FigureInput, latencyFigures } from '../figures.js';
 import {
   doubtsIn,
@@ -35,7 +35,7 @@ interface Parameters {
 const FULL: Parameters = {
   variants: [
     { prefix: 'conversation', environment: TONE, calls: 40, rounds: 1 },
-    { prefix: 'conversation.speech', environment: {}, calls: 4, rounds: 3 },
+    { prefix: 'conversation.speech', environment: {}, calls: 4, rounds: 8 },
   ],
   texts: {
     open: 'What time do you open?',
@@ -43,6 +43,7 @@ const FULL: Parameters = {
     count: 'Please count all the words.',
     stop: 'No, stop that right now please.',
     agree: 'Okay.',
+    others: 'Did you see where I have put my keys?',
   },
   steps: [
     { say: 'open' },
@@ -50,12 +51,20 @@ const FULL: Parameters = {
     { say: 'table' },
     { ask: 'count', disturb: 'cough', interrupt: 'stop' },
     { ask: 'count', disturb: 'agree', interrupt: 'stop' },
+    { ask: 'count', disturb: 'others', interrupt: 'stop' },
   ],
 };
 const QUICK: Parameters = {
   ...FULL,
   variants: [{ prefix: 'conversation', environment: TONE, calls: 2, rounds: 1 }],
   steps: FULL.steps.slice(0, 2),
+};
+
+/** Turns of the agent that what is no interruption has not ended. */
+const KEPT: Readonly<Record<Disturbance, string>> = {
+  cough: 'coughs_kept',
+  agree: 'backchannels_kept',
+  others: 'others_kept',
 };
 
 const share = (values: readonly number[]): number =>
@@ -72,14 +81,18 @@ function figuresOf(prefix: string, calls: number, server: Server, phase: Phase):
   const common = { subject: server.name, doubts: doubtsIn(phase) };
   const counted = { subject: server.name, n: requestsIn(phase) };
   const failures = failuresIn(phase);
-  const [noises, wer] = [valuesIn(phase, 'falseBargeIn'), valuesIn(phase, 'wer')];
+  const wer = valuesIn(phase, 'wer');
   const cores = phase.cost && phase.cost.family / 1000 / secondsOf(phase);
   return [
-    ...latencyFigures(`${prefix}.heard`, latenciesIn(phase, 'heard'), common),
-    ...latencyFigures(`${prefix}.silence`, latenciesIn(phase, 'silence'), common),
+    ...latencyFigures(`${prefix}.answer`, latenciesIn(phase, 'answer'), common),
+    ...latencyFigures(`${prefix}.barge_in`, latenciesIn(phase, 'bargeIn'), common),
     { ...counted, name: `${prefix}.unanswered`, unit: '', value: failures['unanswered turn'] ?? 0 },
-    { ...counted, name: `${prefix}.talk_over`, unit: '', value: failures['answered before the end'] ?? 0 },
-    { ...counted, name: `${prefix}.false_barge_ins`, unit: '%', n: noises.length, value: share(noises) },
+    { ...counted, name: `${prefix}.cut_offs`, unit: '', value: failures['answered before the end'] ?? 0 },
+    ...Object.entries(KEPT).flatMap(([disturbance, name]) => {
+      const kept = valuesIn(phase, disturbance);
+      const figure = { ...counted, name: `${prefix}.${name}`, unit: '%', n: kept.length, value: share(kept) };
+      return kept.length === 0 ? [] : [figure];
+    }),
     { ...counted, name: `${prefix}.wer`, unit: '%', n: wer.length, value: share(wer) },
     { ...common, name: `${prefix}.frames.late`, unit: '%', n: calls, value: ofFrames(phase, 'late') },
     { ...common, name: `${prefix}.frames.lost`, unit: '%', n: calls, value: ofFrames(phase, 'lost') },
@@ -112,9 +125,9 @@ async function measureVariant(
   await callers.stop();
   context.add(...figuresOf(prefix, calls, server, phase));
   context.chart(
-    percentileChart(`${prefix}: the caller’s last sound to the agent’s first`, { gateway: phase }, 'heard'),
+    percentileChart(`${prefix}: the caller’s last sound to the agent’s first`, { gateway: phase }, 'answer'),
   );
-  context.chart(percentileChart(`${prefix}: an interruption to silence`, { gateway: phase }, 'silence'));
+  context.chart(percentileChart(`${prefix}: an interruption to silence`, { gateway: phase }, 'bargeIn'));
   await server.stop();
 }
 
