@@ -188,3 +188,105 @@ t.test('an owner talks to an agent on the console', { skip, timeout: 180_000 }, 
   const ours = complaints.filter((text) => !others.some((other) => other.test(text)));
   t.strictSame(ours, [], 'neither an error nor something that the policy forbids');
 });
+
+t.test('an owner makes an agent on the console', { skip, timeout: 180_000 }, async (t) => {
+  const { startBrowser } = await import('./browser.mjs');
+  const gateway = await startGateway();
+  t.teardown(() => gateway.stop());
+  const browser = await startBrowser(gateway, { before: 60, text: 'Nobody gets to hear this.', after: 1 });
+  t.teardown(() => browser.stop());
+  const call = client(gateway.base);
+  const { page } = await browser.open(`${gateway.base}/console#/agents`, 'Sign in · Speech gateway');
+  const button = (name) => page.getByRole('button', { name, exact: true });
+  const tab = (name) => page.getByRole('link', { name, exact: true }).click();
+  const saved = () =>
+    page
+      .getByRole('status')
+      .filter({ hasText: /^Saved$/ })
+      .waitFor();
+  const well = async (what) => {
+    t.strictSame(await violations(page), [], `assistive technology reads ${what}`);
+    t.strictSame(await madeOfTexts(page), [], 'text stays text');
+  };
+  await signIn(page);
+  await page.getByText('No agents here yet.').waitFor();
+  await page.getByLabel('Name of a new agent').fill(HOSTILE[0]);
+  await button('Create').click();
+
+  const prompt = page.getByLabel('System prompt');
+  await prompt.fill(`The shop opens at nine. ${HOSTILE[1]}`);
+  await saved();
+  const id = /agent_\w+/.exec(page.url())[0];
+  const draft = async () => (await call(`agents/${id}/config`)).body;
+  t.equal(
+    (await draft()).prompt.system_prompt,
+    `The shop opens at nine. ${HOSTILE[1]}`,
+    'a draft is saved as it is typed',
+  );
+  await page.getByLabel(/^Title of the version/).fill('Opening hours');
+  await button('Publish').click();
+  await page.getByText('Version 1 is published.').waitFor();
+
+  await page.getByRole('heading', { name: 'Conversation' }).click();
+  const seconds = page.getByLabel('Max duration seconds');
+  await seconds.fill('5');
+  await page.getByRole('alert').filter({ hasText: 'must be in [60, 3600]' }).waitFor();
+  t.equal(await seconds.getAttribute('aria-invalid'), 'true', 'what was refused says so beside its control');
+  t.equal(await button('Publish').isEnabled(), false);
+  await well('a draft with something wrong');
+  await seconds.fill('600');
+  await saved();
+  await prompt.fill('The shop is closed.');
+  await saved();
+  await page.getByText('What would change').click();
+  await page.getByRole('row', { name: /conversation\.max_duration_seconds 1800 600/ }).waitFor();
+  await page.getByRole('row', { name: /prompt\.system_prompt.*opens at nine.*is closed/s }).waitFor();
+
+  await tab('Versions');
+  await button('Compare with the draft').click();
+  await button('Put version 1 into the draft').click();
+  await page.getByText('There is no difference.').waitFor();
+  t.equal((await draft()).conversation.max_duration_seconds, 1800, 'a version goes back into the draft');
+  await well('versions');
+
+  await tab('Settings and embedding');
+  await page.getByLabel('Public enabled').check();
+  await button('Add to Allowed origins').click();
+  await page.getByLabel('Allowed origins 1').fill('https://shop.example.com');
+  await saved();
+  const { public_enabled, allowed_origins } = (await call(`agents/${id}`)).body;
+  t.strictSame(
+    { public_enabled, allowed_origins },
+    { public_enabled: true, allowed_origins: ['https://shop.example.com'] },
+  );
+  await well('settings');
+  await tab('All agents');
+  await page.getByLabel('Search', { exact: true }).fill('nothing of this name');
+  await page.getByText('No agents here yet.').waitFor();
+  await page.getByLabel('Search', { exact: true }).fill('');
+  await page.getByRole('link', { name: HOSTILE[0] }).waitFor();
+  await well('the list of agents');
+
+  await tab('Voices');
+  await page
+    .getByRole('button', { name: /^Hear / })
+    .first()
+    .click();
+  await page.getByText('Make a voice from recordings').click();
+  await page.getByLabel('Name').fill(HOSTILE[2]);
+  const sound = { name: `${HOSTILE[3]}.wav`, mimeType: 'audio/wav', buffer: Buffer.from('no sound') };
+  await page.getByLabel('Recordings').setInputFiles(sound);
+  await button('Make the voice').click();
+  await page.getByRole('alert').waitFor();
+  await well('voices, and why none was made');
+
+  await tab('Machine');
+  await page.getByText('What was refused or failed').waitFor();
+  await page.getByRole('row', { name: /Up 0.* \d+\.\d+\.\d+/ }).waitFor();
+  await page
+    .getByRole('row', { name: /^(encode|media) Connected/ })
+    .first()
+    .waitFor();
+  await page.getByRole('row', { name: /PATCH \/v1\/agent\/agents\/\{agent_id\}\/config 422 1/ }).waitFor();
+  await well('how the machine is');
+});

@@ -1,7 +1,7 @@
 /** Requests to the gateway that has served the page, with the key of the tab. */
 import { texts } from './texts.js';
 
-interface Problem {
+export interface Problem {
   readonly loc: readonly (string | number)[];
   readonly msg: string;
 }

@@ -8,12 +8,15 @@ import { Failure, Loading } from './parts/basics.js';
 import { ThemeSwitch } from './parts/theme.js';
 import { linkTo, useAddress } from './router.js';
 import { texts } from './texts.js';
+import { Agents } from './views/agents/index.js';
 import { Calls } from './views/calls/index.js';
 import { Listen } from './views/listen/listen.js';
+import { Machine } from './views/machine/machine.js';
 import { SignIn } from './views/sign-in.js';
 import { Speak } from './views/speak/speak.js';
 import { Start } from './views/start.js';
 import { Talk } from './views/talk.js';
+import { Voices } from './views/voices/voices.js';
 
 interface View {
   /** The first segment of the address. */
@@ -27,8 +30,11 @@ const VIEWS: readonly View[] = [
   { name: 'start', path: [], needs: 'open', view: Start },
   { name: 'speak', path: ['speak'], needs: 'speech', view: Speak },
   { name: 'listen', path: ['listen'], needs: 'speech', view: Listen },
+  { name: 'voices', path: ['voices'], needs: 'catalogue', view: Voices },
+  { name: 'agents', path: ['agents'], needs: 'read', view: Agents },
   { name: 'talk', path: ['talk'], needs: 'sessions', view: Talk },
   { name: 'calls', path: ['calls'], needs: 'records', view: Calls },
+  { name: 'machine', path: ['machine'], needs: 'read', view: Machine },
 ];
 
 const Links = ({ views, current }: { readonly views: readonly View[]; readonly current: View }) => (

@@ -19,12 +19,15 @@ const PAGE_SIZE = 100;
 /** More than anybody wants to pick from. */
 const MAX_PAGES = 20;
 
-export async function allVoices(signal: AbortSignal): Promise<readonly VoiceRow[]> {
+/** Those that pass a filter of `GET /model`. */
+export async function allVoices(
+  signal: AbortSignal,
+  filter: Readonly<Record<string, string>> = {},
+): Promise<readonly VoiceRow[]> {
   const found: VoiceRow[] = [];
   for (let page = 1; page <= MAX_PAGES; page += 1) {
-    const { items, total } = await ask<VoicePage>(`model?page_size=${PAGE_SIZE}&page_number=${page}`, {
-      signal,
-    });
+    const query = new URLSearchParams({ ...filter, page_size: String(PAGE_SIZE), page_number: String(page) });
+    const { items, total } = await ask<VoicePage>(`model?${query.toString()}`, { signal });
     found.push(...items);
     if (items.length === 0 || found.length >= total) break;
   }

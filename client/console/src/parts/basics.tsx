@@ -53,16 +53,19 @@ export function Field({
 export const Check = ({
   label,
   checked,
+  disabled = false,
   onChange,
 }: {
   readonly label: string;
   readonly checked: boolean;
+  readonly disabled?: boolean;
   readonly onChange: (checked: boolean) => void;
 }) => (
   <label class="row">
     <input
       type="checkbox"
       checked={checked}
+      disabled={disabled}
       onChange={({ currentTarget }) => onChange(currentTarget.checked)}
     />
     {label}
@@ -78,11 +81,13 @@ export function Failure({ error, retry }: { readonly error: unknown; readonly re
   return (
     <div class="notice bad stack tight" role="alert">
       <p>{wordsOf(error)}</p>
-      {refusal?.problems.map(({ loc, msg }) => (
-        <p class="mono" key={`${loc.join('.')} ${msg}`}>
-          {loc.join('.')}: {msg}
-        </p>
-      ))}
+      {refusal?.problems
+        .filter(({ msg }) => msg !== refusal.message)
+        .map(({ loc, msg }) => (
+          <p class="mono" key={`${loc.join('.')} ${msg}`}>
+            {loc.join('.')}: {msg}
+          </p>
+        ))}
       {refusal?.advice && <p class="soft">{refusal.advice}</p>}
       {retry && (
         <div>

@@ -4,7 +4,7 @@ import { useMay } from '../../account.js';
 import { ask, Refusal } from '../../api.js';
 import { lengthText, momentText, msText, spaced } from '../../format.js';
 import { useAction, useLoad } from '../../hooks.js';
-import { Failure, Loading } from '../../parts/basics.js';
+import { Failure, Loading, Page } from '../../parts/basics.js';
 import { go, linkTo } from '../../router.js';
 import { saveText } from '../../save.js';
 import { texts } from '../../texts.js';
@@ -135,7 +135,12 @@ export function CallView({ id, initial }: { readonly id: string; readonly initia
     const timer = setTimeout(reload, AGAIN_MS);
     return () => clearTimeout(timer);
   }, [data]);
-  if (!data) return error === undefined ? <Loading /> : <Failure error={error} retry={reload} />;
+  if (!data)
+    return (
+      <Page title={texts.views.calls}>
+        {error === undefined ? <Loading /> : <Failure error={error} retry={reload} />}
+      </Page>
+    );
   const { call, recording } = data;
   return (
     <div class="stack">

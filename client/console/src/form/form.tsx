@@ -1,0 +1,247 @@
+/** Forms as the gateway's own schemas describe them: one control for each leaf, with its bounds, help and problems. */
+import { createContext, type ComponentChildren } from 'preact';
+import { useContext, useId } from 'preact/hooks';
+import type { Problem } from '../api.js';
+import { spaced } from '../format.js';
+import { Check } from '../parts/basics.js';
+import { texts } from '../texts.js';
+import { emptyOf, isNullable, kindOf, type Kind, type Schema } from './schema.js';
+
+const { form } = texts;
+
+export type Path = readonly (string | number)[];
+
+/** Something else than the schema's own control, such as the names behind ids. */
+export type Control = (props: NodeProps) => ComponentChildren;
+
+interface FormParts {
+  readonly problems: readonly Problem[];
+  readonly disabled: boolean;
+  /** By path, with `*` for places in lists. */
+  readonly controls: Readonly<Record<string, Control>>;
+}
+
+export const FormContext = createContext<FormParts>({ problems: [], disabled: false, controls: {} });
+
+export interface NodeProps {
+  readonly schema: Schema;
+  readonly path: Path;
+  readonly value: unknown;
+  readonly change: (value: unknown) => void;
+}
+
+const LONG_TEXT = 256;
+
+/** `max_duration_seconds` as words; a place in a list by the list's name. */
+export const labelOf = (path: Path): string => {
+  const last = path.at(-1) ?? '';
+  if (typeof last === 'number') return `${labelOf(path.slice(0, -1))} ${last + 1}`;
+  const name = spaced(last);
+  return name.charAt(0).toUpperCase() + name.slice(1);
+};
+
+const patternOf = (path: Path): string =>
+  path.map((part) => (typeof part === 'number' ? '*' : part)).join('.');
+
+function useProblem(path: Path): string | undefined {
+  const { problems } = useContext(FormContext);
+  const place = path.join('.');
+  return problems.find(({ loc }) => loc.join('.') === place)?.msg;
+}
+
+function boundsOf({ minimum, maximum, maxLength, pattern }: Schema): string {
+  if (minimum !== undefined || maximum !== undefined) return form.range(minimum, maximum);
+  if (pattern) return form.pattern(pattern);
+  return maxLength !== undefined && maxLength >= LONG_TEXT ? form.characters(maxLength) : '';
+}
+
+type Tied = {
+  readonly id: string;
+  readonly disabled: boolean;
+  readonly 'aria-invalid'?: 'true';
+  readonly 'aria-describedby'?: string;
+};
+
+/** Label above, help and problem beneath, all tied to the control. */
+export function Labelled({
+  schema,
+  path,
+  children,
+}: Pick<NodeProps, 'schema' | 'path'> & { readonly children: (tied: Tied) => ComponentChildren }) {
+  const id = useId();
+  const { disabled } = useContext(FormContext);
+  const problem = useProblem(path);
+  const help = [schema.description, boundsOf(schema)].filter(Boolean).join(' ');
+  const described = help || problem ? { 'aria-describedby': `${id}-help` } : {};
+  return (
+    <div class={`field ${kindOf(schema) === 'text' && isLong(schema) ? 'wide' : ''}`}>
+      <label class="label" for={id}>
+        {labelOf(path)}
+      </label>
+      {children({ id, disabled, ...described, ...(problem && { 'aria-invalid': 'true' as const }) })}
+      {(help || problem) && (
+        <div id={`${id}-help`}>
+          {problem && <p class="problem">{problem}</p>}
+          {help && <p class="help">{help}</p>}
+        </div>
+      )}
+    </div>
+  );
+}
+
+const isLong = ({ maxLength = 0 }: Schema): boolean => maxLength > LONG_TEXT;
+
+const Text = ({ schema, path, value, change }: NodeProps) => {
+  const text = typeof value === 'string' ? value : '';
+  const typed = ({ currentTarget }: { readonly currentTarget: HTMLInputElement | HTMLTextAreaElement }) =>
+    change(currentTarget.value === '' && isNullable(schema) && value === null ? null : currentTarget.value);
+  return (
+    <Labelled schema={schema} path={path}>
+      {(tied) =>
+        isLong(schema) ? (
+          <textarea {...tied} rows={path.at(-1) === 'system_prompt' ? 12 : 3} value={text} onInput={typed} />
+        ) : (
+          <input {...tied} value={text} onInput={typed} />
+        )
+      }
+    </Labelled>
+  );
+};
+
+const Whole = ({ schema, path, value, change }: NodeProps) => (
+  <Labelled schema={schema} path={path}>
+    {(tied) => (
+      <input
+        {...tied}
+        type="number"
+        min={schema.minimum}
+        max={schema.maximum}
+        value={String(value ?? '')}
+        onInput={({ currentTarget }) =>
+          change(currentTarget.value === '' ? null : Number(currentTarget.value))
+        }
+      />
+    )}
+  </Labelled>
+);
+
+const Choice = ({ schema, path, value, change }: NodeProps) => (
+  <Labelled schema={schema} path={path}>
+    {(tied) => (
+      <select
+        {...tied}
+        value={String(value ?? '')}
+        onChange={({ currentTarget }) => change(currentTarget.value)}
+      >
+        {(schema.enum ?? []).map((option) => option !== null && <option key={option}>{option}</option>)}
+      </select>
+    )}
+  </Labelled>
+);
+
+const Tick = ({ schema, path, value, change }: NodeProps) => {
+  const { disabled } = useContext(FormContext);
+  const problem = useProblem(path);
+  return (
+    <div class="field">
+      <Check label={labelOf(path)} checked={value === true} disabled={disabled} onChange={change} />
+      {schema.description && <p class="help">{schema.description}</p>}
+      {problem && <p class="problem">{problem}</p>}
+    </div>
+  );
+};
+
+/** Its parts; one inside of another has a frame and a name. */
+export const Parts = ({ schema, path, value, change }: NodeProps) => {
+  const object = (value ?? {}) as Readonly<Record<string, unknown>>;
+  return (
+    <>
+      {Object.entries(schema.properties ?? {}).map(
+        ([name, part]) =>
+          !part.readOnly &&
+          name !== 'has_secret' && (
+            <Node
+              key={name}
+              schema={part}
+              path={[...path, name]}
+              value={object[name]}
+              change={(next) => change({ ...object, [name]: next })}
+            />
+          ),
+      )}
+    </>
+  );
+};
+
+const Group = (props: NodeProps) => (
+  <fieldset class="group wide">
+    <legend>{labelOf(props.path)}</legend>
+    <div class="fields">
+      <Parts {...props} />
+    </div>
+  </fieldset>
+);
+
+const List = ({ schema, path, value, change }: NodeProps) => {
+  const { disabled } = useContext(FormContext);
+  const items = Array.isArray(value) ? (value as readonly unknown[]) : [];
+  const item = schema.items ?? {};
+  const problem = useProblem(path);
+  const name = labelOf(path);
+  return (
+    <fieldset class="group wide">
+      <legend>{name}</legend>
+      {schema.description && <p class="help">{schema.description}</p>}
+      {problem && <p class="problem">{problem}</p>}
+      {items.map((each, index) => (
+        <div class="item" key={index}>
+          <div class="fields grow">
+            <Node
+              schema={item}
+              path={[...path, index]}
+              value={each}
+              change={(next) => change(items.map((old, at) => (at === index ? next : old)))}
+            />
+          </div>
+          <button
+            class="button"
+            type="button"
+            disabled={disabled}
+            aria-label={form.removeItem(name, index + 1)}
+            onClick={() => change(items.filter((_, at) => at !== index))}
+          >
+            {form.remove}
+          </button>
+        </div>
+      ))}
+      {items.length < (schema.maxItems ?? Infinity) && (
+        <div>
+          <button
+            class="button"
+            type="button"
+            disabled={disabled}
+            aria-label={form.addTo(name)}
+            onClick={() => change([...items, emptyOf(item)])}
+          >
+            {form.add}
+          </button>
+        </div>
+      )}
+    </fieldset>
+  );
+};
+
+const NODES: Readonly<Record<Kind, Control>> = {
+  object: (props) => (typeof props.path.at(-1) === 'number' ? <Parts {...props} /> : <Group {...props} />),
+  list: (props) => <List {...props} />,
+  choice: (props) => <Choice {...props} />,
+  check: (props) => <Tick {...props} />,
+  number: (props) => <Whole {...props} />,
+  text: (props) => <Text {...props} />,
+};
+
+export function Node(props: NodeProps) {
+  const { controls } = useContext(FormContext);
+  const Shown = controls[patternOf(props.path)] ?? NODES[kindOf(props.schema)];
+  return <Shown {...props} />;
+}

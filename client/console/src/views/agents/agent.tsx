@@ -1,0 +1,109 @@
+/** One agent: its draft, its versions, what it is beside that. */
+import { useState } from 'preact/hooks';
+import { useMay } from '../../account.js';
+import { ask } from '../../api.js';
+import { useLoad } from '../../hooks.js';
+import { Failure, Loading, Page } from '../../parts/basics.js';
+import { linkTo } from '../../router.js';
+import { texts } from '../../texts.js';
+import { type Agent, agentPath, type Config, newestVersion, type Version } from './agent-api.js';
+import { ConfigForm, SaveState, useDraft } from './editor.js';
+import { StateTag } from './list.js';
+import { Publish } from './publish.js';
+import { Settings } from './settings.js';
+import { Versions } from './versions.js';
+
+const { agents } = texts;
+
+const TABS = ['draft', 'versions', 'settings'] as const;
+type Tab = (typeof TABS)[number];
+
+interface Known {
+  readonly agent: Agent;
+  readonly config: Config;
+  readonly live: Version | undefined;
+}
+
+async function load(id: string, signal: AbortSignal): Promise<Known> {
+  const [agent, config, live] = await Promise.all([
+    ask<Agent>(agentPath(id), { signal }),
+    ask<Config>(agentPath(id, '/config'), { signal }),
+    newestVersion(id, signal),
+  ]);
+  return { agent, config, live };
+}
+
+const Head = ({ agent }: { readonly agent: Agent }) => {
+  const may = useMay();
+  const { agent_id: id, name } = agent;
+  return (
+    <header class="stack tight">
+      <p>
+        <a href={linkTo(['agents'])}>{agents.back}</a>
+      </p>
+      <div class="row">
+        <h1>{name}</h1>
+        <StateTag agent={agent} />
+      </div>
+      <div class="row">
+        {may('manage') && (
+          <a class="button" href={linkTo(['talk'], { agent: id, draft: 1 })}>
+            {agents.talkDraft}
+          </a>
+        )}
+        {may('records') && (
+          <a class="button" href={linkTo(['calls'], { agent_id: id })}>
+            {agents.calls}
+          </a>
+        )}
+        <code>{id}</code>
+      </div>
+    </header>
+  );
+};
+
+const Tabs = ({ id, tab }: { readonly id: string; readonly tab: Tab }) => (
+  <nav class="tabs" aria-label={agents.parts}>
+    {TABS.map((each) => (
+      <a key={each} href={linkTo(['agents', id, each])} aria-current={each === tab ? 'page' : undefined}>
+        {agents.tabs[each]}
+      </a>
+    ))}
+  </nav>
+);
+
+function Loaded({ known, tab }: { readonly known: Known; readonly tab: Tab }) {
+  const may = useMay();
+  const [agent, setAgent] = useState(known.agent);
+  const [live, setLive] = useState(known.live);
+  const id = agent.agent_id;
+  const saved = useDraft(id, known.config);
+  return (
+    <div class="stack">
+      <Head agent={agent} />
+      <Tabs id={id} tab={tab} />
+      {tab === 'draft' && (
+        <>
+          <div>
+            <SaveState saved={saved} />
+          </div>
+          {may('manage') && <Publish id={id} saved={saved} live={live} done={setLive} />}
+          <ConfigForm saved={saved} />
+        </>
+      )}
+      {tab === 'versions' && <Versions id={id} draft={saved.value} restored={saved.take} />}
+      {tab === 'settings' && <Settings agent={agent} changed={setAgent} />}
+    </div>
+  );
+}
+
+export function AgentView({ id, part }: { readonly id: string; readonly part: string | undefined }) {
+  const { data, error, reload } = useLoad((signal) => load(id, signal), [id]);
+  if (!data)
+    return (
+      <Page title={texts.views.agents}>
+        {error === undefined ? <Loading /> : <Failure error={error} retry={reload} />}
+      </Page>
+    );
+  return <Loaded known={data} tab={TABS.find((tab) => tab === part) ?? 'draft'} />;
+}

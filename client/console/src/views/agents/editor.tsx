@@ -1,0 +1,104 @@
+/** The draft of an agent: each section of its configuration, saved while it is typed. */
+import { useEffect, useMemo } from 'preact/hooks';
+import { useMay } from '../../account.js';
+import { ask } from '../../api.js';
+import { FormContext, labelOf, Parts } from '../../form/form.js';
+import { pickOne, pickSome } from '../../form/pick.js';
+import { bodySchema, type Schema } from '../../form/schema.js';
+import { useLoad } from '../../hooks.js';
+import { Failure, Loading } from '../../parts/basics.js';
+import { texts } from '../../texts.js';
+import {
+  agentOptions,
+  agentPath,
+  type Config,
+  sourceOptions,
+  toolOptions,
+  voiceOptions,
+} from './agent-api.js';
+import { type Saved, useSaved } from './saving.js';
+
+const { agents } = texts;
+
+const CONTROLS = {
+  'voice.voice_id': pickOne(voiceOptions),
+  'tools.tool_ids': pickSome(toolOptions),
+  'tools.transfer_agents.*.agent_id': pickOne(agentOptions),
+  'knowledge_base.knowledge_source_ids': pickSome(sourceOptions),
+};
+
+export const SaveState = ({ saved }: { readonly saved: Pick<Saved<Config>, 'state'> }) => (
+  <span class={`tag ${saved.state === 'failed' ? 'bad' : ''}`} role="status">
+    {agents.saving[saved.state]}
+  </span>
+);
+
+/** The sections are folded, but for the first: a page of everything is read by nobody. */
+const Section = ({
+  name,
+  schema,
+  saved,
+  open,
+}: {
+  readonly name: string;
+  readonly schema: Schema;
+  readonly saved: Saved<Config>;
+  readonly open: boolean;
+}) => (
+  <details class="panel section" open={open}>
+    <summary>
+      <h2>{labelOf([name])}</h2>
+    </summary>
+    <div class="fields">
+      <Parts
+        schema={schema}
+        path={[name]}
+        value={saved.value[name]}
+        change={(value) => saved.edit(name, value)}
+      />
+    </div>
+  </details>
+);
+
+const OPEN = new Set(['prompt', 'voice']);
+
+/** Leaving the page with something unsaved asks first. */
+function useWarning(unsaved: boolean): void {
+  useEffect(() => {
+    if (!unsaved) return;
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
+    addEventListener('beforeunload', warn);
+    return () => removeEventListener('beforeunload', warn);
+  }, [unsaved]);
+}
+
+export function ConfigForm({ saved }: { readonly saved: Saved<Config> }) {
+  const may = useMay();
+  const {
+    data: schema,
+    error,
+    reload,
+  } = useLoad(() => bodySchema('/v1/agent/agents/{agent_id}/config', 'patch'), []);
+  useWarning(saved.state !== 'saved');
+  const parts = useMemo(
+    () => ({ problems: saved.problems, disabled: !may('manage'), controls: CONTROLS }),
+    [saved.problems],
+  );
+  if (!schema) return error === undefined ? <Loading /> : <Failure error={error} retry={reload} />;
+  const sections = Object.entries(schema.properties ?? {}).filter(([, { readOnly }]) => !readOnly);
+  return (
+    <FormContext.Provider value={parts}>
+      <div class="stack">
+        {saved.error !== undefined && <Failure error={saved.error} retry={() => void saved.flush()} />}
+        {sections.map(([name, section]) => (
+          <Section key={name} name={name} schema={section} saved={saved} open={OPEN.has(name)} />
+        ))}
+      </div>
+    </FormContext.Provider>
+  );
+}
+
+export const useDraft = (id: string, initial: Config): Saved<Config> =>
+  useSaved<Config>(initial, (parts) =>
+    ask<Config>(agentPath(id, '/config'), { method: 'PATCH', body: parts }),
+  );

@@ -1,0 +1,127 @@
+/** The workspace's agents, and a new one. */
+import { useState } from 'preact/hooks';
+import { useMay } from '../../account.js';
+import { ask } from '../../api.js';
+import { momentText } from '../../format.js';
+import { useAction, usePages } from '../../hooks.js';
+import { Check, Empty, Failure, Field, Loading, Page, Scroll } from '../../parts/basics.js';
+import { go, linkTo, setQuery, useAddress } from '../../router.js';
+import { texts } from '../../texts.js';
+import type { Agent } from './agent-api.js';
+
+const { agents } = texts;
+
+function Create() {
+  const [name, setName] = useState('');
+  const making = useAction(async (signal) => {
+    const agent = await ask<Agent>('v1/agent/agents', { body: { name: name.trim() }, signal });
+    go(['agents', agent.agent_id]);
+  });
+  const submit = (event: Event) => {
+    event.preventDefault();
+    void making.run();
+  };
+  return (
+    <form class="stack tight" onSubmit={submit}>
+      <div class="row end">
+        <Field label={agents.newName}>
+          {(tied) => (
+            <input
+              {...tied}
+              required
+              maxLength={120}
+              value={name}
+              onInput={({ currentTarget }) => setName(currentTarget.value)}
+            />
+          )}
+        </Field>
+        <button class="button primary" disabled={making.busy}>
+          {agents.create}
+        </button>
+      </div>
+      <Failure error={making.error} />
+    </form>
+  );
+}
+
+const Rows = ({ rows }: { readonly rows: readonly Agent[] }) => (
+  <Scroll label={texts.views.agents}>
+    <table class="list">
+      <thead>
+        <tr>
+          <th>{agents.name}</th>
+          <th>{agents.state}</th>
+          <th class="spare">{agents.changed}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((agent) => (
+          <tr key={agent.agent_id}>
+            <td>
+              <a href={linkTo(['agents', agent.agent_id])}>{agent.name}</a>
+            </td>
+            <td>
+              <StateTag agent={agent} />
+            </td>
+            <td class="spare">{momentText(agent.updated_at)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </Scroll>
+);
+
+export const StateTag = ({ agent: { status, publication_state: state } }: { readonly agent: Agent }) => (
+  <span class={`tag ${status === 'active' && state === 'live' ? 'good' : ''}`}>
+    {status === 'archived' ? agents.archived : (agents.states[state] ?? state)}
+  </span>
+);
+
+export function AgentList() {
+  const may = useMay();
+  const { query } = useAddress();
+  const search = query.get('search') ?? '';
+  const archived = query.get('archived') === '1';
+  const asked = new URLSearchParams({
+    page_size: '50',
+    ...(search && { search }),
+    ...(archived && { include_archived: 'true' }),
+  });
+  const { rows, error, busy, more, reload } = usePages<Agent>(
+    `v1/agent/agents?${asked.toString()}`,
+    'agents',
+  );
+  return (
+    <Page title={texts.views.agents} intro={agents.intro}>
+      {may('manage') && <Create />}
+      <div class="row end">
+        <Field label={agents.search}>
+          {(tied) => (
+            <input
+              {...tied}
+              type="search"
+              value={search}
+              onInput={({ currentTarget }) => setQuery({ search: currentTarget.value })}
+            />
+          )}
+        </Field>
+        <Check
+          label={agents.withArchived}
+          checked={archived}
+          onChange={(on) => setQuery({ archived: on ? 1 : '' })}
+        />
+      </div>
+      <Failure error={error} retry={reload} />
+      {!rows && busy && <Loading />}
+      {rows?.length === 0 && <Empty title={agents.none} />}
+      {rows && rows.length > 0 && <Rows rows={rows} />}
+      {more && (
+        <div>
+          <button class="button" type="button" disabled={busy} onClick={more}>
+            {texts.calls.more}
+          </button>
+        </div>
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,86 @@
+/** What an agent is beside its configuration: name, where it may be used, archived or not; and an embed for a page. */
+import { useMemo } from 'preact/hooks';
+import { useMay } from '../../account.js';
+import { addressOf, ask } from '../../api.js';
+import { FormContext, Parts } from '../../form/form.js';
+import { bodySchema } from '../../form/schema.js';
+import { useLoad } from '../../hooks.js';
+import { Failure, Loading } from '../../parts/basics.js';
+import { Copy } from '../../parts/copy.js';
+import { texts } from '../../texts.js';
+import { type Agent, agentPath } from './agent-api.js';
+import { useSaved } from './saving.js';
+import { SaveState } from './editor.js';
+
+const { agents } = texts;
+
+const NO_CONTROLS = {};
+
+/** For a page on one of the origins that the agent allows. */
+const embedOf = ({ agent_id: id }: Agent): string => `import { AgentSession } from 'speech-gateway-client';
+
+const agent = { agentId: ${JSON.stringify(id)}, baseUrl: ${JSON.stringify(addressOf('.').href.replace(/\/$/, ''))} };
+const session = new AgentSession({ agent });
+session.on('message', ({ role, text }) => console.log(role, text));
+await session.start();`;
+
+const Embed = ({ agent }: { readonly agent: Agent }) => (
+  <section class="panel stack tight">
+    <div class="row apart">
+      <h2>{agents.embed}</h2>
+      <Copy text={embedOf(agent)} />
+    </div>
+    <p class="soft">{agents.embedHelp}</p>
+    <pre tabIndex={0}>{embedOf(agent)}</pre>
+  </section>
+);
+
+export function Settings({
+  agent,
+  changed,
+}: {
+  readonly agent: Agent;
+  readonly changed: (agent: Agent) => void;
+}) {
+  const may = useMay();
+  const {
+    data: schema,
+    error,
+    reload,
+  } = useLoad(() => bodySchema('/v1/agent/agents/{agent_id}', 'patch'), []);
+  const saved = useSaved<Agent & Readonly<Record<string, unknown>>>({ ...agent }, async (parts) => {
+    const answer = await ask<Agent>(agentPath(agent.agent_id), { method: 'PATCH', body: parts });
+    changed(answer);
+    return { ...answer };
+  });
+  const parts = useMemo(
+    () => ({ problems: saved.problems, disabled: !may('manage'), controls: NO_CONTROLS }),
+    [saved.problems],
+  );
+  if (!schema) return error === undefined ? <Loading /> : <Failure error={error} retry={reload} />;
+  const known = Object.fromEntries(
+    Object.keys(schema.properties ?? {}).map((name) => [name, saved.value[name]]),
+  );
+  return (
+    <FormContext.Provider value={parts}>
+      <div class="panel stack">
+        <div class="fields">
+          <Parts
+            schema={schema}
+            path={[]}
+            value={known}
+            change={(next) => {
+              for (const [name, value] of Object.entries(next as object))
+                if (value !== known[name]) saved.edit(name, value);
+            }}
+          />
+        </div>
+        <Failure error={saved.error} retry={() => void saved.flush()} />
+        <div>
+          <SaveState saved={saved} />
+        </div>
+      </div>
+      <Embed agent={agent} />
+    </FormContext.Provider>
+  );
+}

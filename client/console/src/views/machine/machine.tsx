@@ -1,0 +1,267 @@
+/** Whether the gateways are well: nodes, what goes on now, what works for them, how quick and how often wrong they were. */
+import { useEffect, useState } from 'preact/hooks';
+import { ask, request } from '../../api.js';
+import { momentText } from '../../format.js';
+import { useLoad } from '../../hooks.js';
+import { Failure, Loading, Page, Scroll } from '../../parts/basics.js';
+import { texts } from '../../texts.js';
+import { type Figures, quantile, readFigures, sumOf, valuesOf } from './metrics.js';
+
+const { machine } = texts;
+
+interface GatewayNode {
+  readonly node_id: string;
+  readonly url: string | null;
+  readonly state: string;
+  readonly calls: number;
+  readonly places: number | null;
+  readonly version: string;
+  readonly started_at: string;
+}
+
+interface Seen {
+  readonly nodes: readonly GatewayNode[];
+  readonly figures: Figures;
+  readonly at: number;
+}
+
+async function look(signal: AbortSignal): Promise<Seen> {
+  const [{ nodes }, text] = await Promise.all([
+    ask<{ readonly nodes: readonly GatewayNode[] }>('nodes', { signal }),
+    request('metrics', { signal }).then((response) => response.text()),
+  ]);
+  return { nodes, figures: readFigures(text), at: Date.now() };
+}
+
+const EVERY_MS = 5000;
+/** An hour. */
+const KEPT = 720;
+
+/** Looks again and again, and remembers what it saw while the view is open. */
+function useSeen() {
+  const loaded = useLoad(look, []);
+  const [seen, setSeen] = useState<readonly Seen[]>([]);
+  const { data, reload, busy } = loaded;
+  useEffect(() => {
+    if (data) setSeen((before) => [...before, data].slice(-KEPT));
+  }, [data]);
+  useEffect(() => {
+    if (busy) return;
+    const timer = setTimeout(reload, EVERY_MS);
+    return () => clearTimeout(timer);
+  }, [busy]);
+  return { ...loaded, seen };
+}
+
+type Row = readonly (string | number)[];
+
+const Table = ({
+  title,
+  heads,
+  rows,
+}: {
+  readonly title: string;
+  readonly heads: readonly string[];
+  readonly rows: readonly Row[];
+}) => (
+  <section class="panel stack tight">
+    <h2>{title}</h2>
+    {rows.length === 0 && <p class="soft">{machine.nothing}</p>}
+    {rows.length > 0 && (
+      <Scroll label={title}>
+        <table>
+          <thead>
+            <tr>
+              {heads.map((head, index) => (
+                <th key={head} class={index > 0 ? 'number' : undefined}>
+                  {head}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row) => (
+              <tr key={row[0]}>
+                {row.map((cell, index) => (
+                  <td key={index} class={index > 0 ? 'number' : undefined}>
+                    {cell}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+    )}
+  </section>
+);
+
+const secondsText = (seconds: number | undefined): string =>
+  seconds === undefined
+    ? '–'
+    : seconds === Infinity
+      ? machine.longer
+      : machine.within(Math.round(seconds * 1000));
+
+const requestsOf = (figures: Figures, of: string): number =>
+  sumOf(figures, 'gateway_requests_total', ({ status = '' }) => status.startsWith(of));
+
+/** A figure with how it went while the view was open. */
+function Trend({
+  name,
+  values,
+  text,
+}: {
+  readonly name: string;
+  readonly values: readonly number[];
+  readonly text: string;
+}) {
+  const most = Math.max(1, ...values);
+  const step = 100 / Math.max(1, values.length - 1);
+  const points = values.map(
+    (value, index) => `${(index * step).toFixed(2)},${(29 - (value / most) * 27).toFixed(2)}`,
+  );
+  return (
+    <div class="panel stack tight">
+      <p class="soft">{name}</p>
+      <p class="figure">{text}</p>
+      <svg class="spark" viewBox="0 0 100 30" preserveAspectRatio="none" aria-hidden="true">
+        <polyline
+          points={points.join(' ')}
+          fill="none"
+          stroke="currentColor"
+          vector-effect="non-scaling-stroke"
+        />
+      </svg>
+    </div>
+  );
+}
+
+/** Requests a second between one look and the next. */
+const rates = (seen: readonly Seen[]): readonly number[] =>
+  seen.slice(1).map(({ figures, at }, index) => {
+    const before = seen[index] as Seen;
+    const asked = sumOf(figures, 'gateway_requests_total') - sumOf(before.figures, 'gateway_requests_total');
+    return Math.max(0, asked / ((at - before.at) / 1000));
+  });
+
+const Now = ({ seen }: { readonly seen: readonly Seen[] }) => {
+  const gauges = [
+    'gateway_calls',
+    'gateway_open_sockets',
+    'gateway_requests_in_flight',
+    'gateway_speech_jobs_running',
+  ] as const;
+  const perSecond = rates(seen);
+  return (
+    <div class="trends">
+      {gauges.map((name) => {
+        const values = seen.map(({ figures }) => sumOf(figures, name));
+        return (
+          <Trend key={name} name={machine.gauges[name]} values={values} text={String(values.at(-1) ?? 0)} />
+        );
+      })}
+      <Trend name={machine.perSecond} values={perSecond} text={(perSecond.at(-1) ?? 0).toFixed(1)} />
+    </div>
+  );
+};
+
+const nodeRow = ({ node_id: id, url, state, calls, places, version, started_at: at }: GatewayNode): Row => [
+  url ?? id,
+  machine.states[state] ?? state,
+  places === null ? calls : `${calls} / ${places}`,
+  version,
+  momentText(at),
+];
+
+const childRow = (figures: Figures, child: string): Row => {
+  const of = (name: string) => sumOf(figures, name, ({ role }) => role === child);
+  const connected = of('gateway_child_connected') > 0;
+  return [
+    child,
+    connected ? machine.up : machine.down,
+    of('gateway_child_jobs_running'),
+    of('gateway_child_jobs_queued'),
+  ];
+};
+
+const ROUTES_SHOWN = 12;
+
+/** The busiest first; the console's own files are left out. */
+function routeRows(figures: Figures): readonly Row[] {
+  const name = 'gateway_first_byte_seconds';
+  const rows = valuesOf(figures, `${name}_count`, 'route').map((route) => {
+    const which = (labels: Readonly<Record<string, string>>) => labels['route'] === route;
+    const count = sumOf(figures, `${name}_count`, which);
+    return { route, count, which };
+  });
+  return rows
+    .filter(({ route, count }) => count > 0 && !route.startsWith('/console'))
+    .sort((one, other) => other.count - one.count)
+    .slice(0, ROUTES_SHOWN)
+    .map(({ route, count, which }) => [
+      route,
+      count,
+      secondsText(quantile(figures, name, 0.5, which)),
+      secondsText(quantile(figures, name, 0.95, which)),
+    ]);
+}
+
+function errorRows(figures: Figures): readonly Row[] {
+  const wrong = (figures.get('gateway_requests_total') ?? []).filter(({ labels }) =>
+    /^[45]/.test(labels['status'] ?? ''),
+  );
+  return [...wrong]
+    .sort((one, other) => other.value - one.value)
+    .slice(0, ROUTES_SHOWN)
+    .map(({ labels, value }) => [`${labels['method']} ${labels['route']}`, labels['status'] ?? '', value]);
+}
+
+const Facts = ({ figures }: { readonly figures: Figures }) => {
+  const rows = [
+    [machine.answered, requestsOf(figures, '').toLocaleString('en')],
+    [machine.refused, requestsOf(figures, '4').toLocaleString('en')],
+    [machine.failed, requestsOf(figures, '5').toLocaleString('en')],
+    [machine.turnHalf, secondsText(quantile(figures, 'gateway_turn_seconds', 0.5))],
+    [machine.turnMost, secondsText(quantile(figures, 'gateway_turn_seconds', 0.95))],
+    [machine.memory, machine.megabytes(sumOf(figures, 'process_resident_memory_bytes'))],
+  ] as const;
+  return (
+    <dl class="figures">
+      {rows.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+};
+
+export function Machine() {
+  const { data, error, seen, reload } = useSeen();
+  return (
+    <Page title={texts.views.machine} intro={machine.intro}>
+      <Failure error={error} retry={reload} />
+      {!data && error === undefined && <Loading />}
+      {data && (
+        <>
+          <Now seen={seen} />
+          <Facts figures={data.figures} />
+          <Table title={machine.nodes} heads={machine.nodeHeads} rows={data.nodes.map(nodeRow)} />
+          <div class="columns">
+            <Table
+              title={machine.children}
+              heads={machine.childHeads}
+              rows={valuesOf(data.figures, 'gateway_child_connected', 'role').map((child) =>
+                childRow(data.figures, child),
+              )}
+            />
+            <Table title={machine.errors} heads={machine.errorHeads} rows={errorRows(data.figures)} />
+          </div>
+          <Table title={machine.routes} heads={machine.routeHeads} rows={routeRows(data.figures)} />
+        </>
+      )}
+    </Page>
+  );
+}
