@@ -15,7 +15,8 @@ const Agent = leaf(
 );
 const Enabled = Type.Boolean({ default: true, description: 'False rejects calls.' });
 const Credentials = Type.Record(Type.String(), text(phone.credential), {
-  description: 'What the provider’s webhooks are verified with; write-only. Of `twilio`: `auth_token`.',
+  description:
+    'What the provider’s webhooks are verified with; write-only. Of `twilio`: `auth_token`; of `telnyx`: `public_key`.',
 });
 
 export const PhoneNumberCreation = strict(

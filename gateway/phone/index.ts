@@ -7,6 +7,7 @@ import type { Dialect, HttpRequest, Route, SocketRoute } from '../server/port.js
 import { answer, type AnsweringParts } from './answering.js';
 import type { PhoneCalls } from './phone-calls.js';
 import type { Provider } from './provider.js';
+import { telnyx } from './providers/telnyx.js';
 import { twilio } from './providers/twilio.js';
 import { PhoneStream, type StreamParts } from './stream.js';
 import type { StreamTokens } from './stream-tokens.js';
@@ -18,7 +19,7 @@ export interface PhoneParts extends AnsweringParts, Omit<StreamParts, 'calls' | 
 }
 
 /** A new provider is a file, a line here, and one in contracts/phone.ts. */
-const PROVIDERS: Readonly<Record<PhoneProvider, Provider>> = { twilio };
+const PROVIDERS: Readonly<Record<PhoneProvider, Provider>> = { twilio, telnyx };
 
 /** Errors: `not_found`. */
 function providerOf({ params }: HttpRequest): Provider {

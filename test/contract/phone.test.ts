@@ -8,6 +8,7 @@ import { type Body } from '../fixtures/agents.js';
 import { messagesOf, type Record, Talks } from '../fixtures/conversation.js';
 import { said, toolSaid } from '../fixtures/model.js';
 import { type CallDetails, PhoneLine, type ProviderDialect } from '../fixtures/phone-line.js';
+import { telnyxDouble, telnyxHeaders } from '../fixtures/phone-telnyx.js';
 import { TWILIO_FORMAT, twilioDouble } from '../fixtures/phone-twilio.js';
 import { startReceiver } from '../fixtures/receiver.js';
 import { until } from '../fixtures/until.js';
@@ -26,7 +27,10 @@ interface Provider {
   readonly credential: string;
 }
 
-const PROVIDERS: readonly Provider[] = [{ name: 'twilio', dialect: twilioDouble, credential: 'auth_token' }];
+const PROVIDERS: readonly Provider[] = [
+  { name: 'twilio', dialect: twilioDouble, credential: 'auth_token' },
+  { name: 'telnyx', dialect: telnyxDouble, credential: 'public_key' },
+];
 const [TWILIO] = PROVIDERS as [Provider];
 
 let numbers = 0;
@@ -42,7 +46,7 @@ const answerUrl = ({ name }: Provider): string => `${gateway.base}/v1/phone/${na
 /** A number that an agent answers. */
 async function numberOf(provider: Provider, agentId: string | null, more: Body = {}): Promise<string> {
   const number = newNumber();
-  const credentials = { [provider.credential]: SECRET };
+  const credentials = { [provider.credential]: provider.dialect.credentialOf(SECRET) };
   const body = { provider: provider.name, phone_number: number, agent_id: agentId, credentials, ...more };
   const { status, body: made } = await ask('phone-numbers', { body });
   if (status !== 201) throw new Error(`phone number: ${status} ${JSON.stringify(made)}`);
@@ -133,8 +137,11 @@ for (const provider of PROVIDERS) {
     await until('the keys are answered', async () =>
       messagesOf(await answered.record()).includes('assistant: You said: [keypad: 123]'),
     );
-    const [told = []] = model.asked;
-    t.match(told[0]?.content, `The caller is ${CALLER}, who has dialled ${number}.`);
+    const prompt = `The caller is ${CALLER}, who has dialled ${number}.`;
+    t.ok(
+      model.asked.some(([first]) => first?.content?.includes(prompt)),
+      'the prompt knows who calls whom',
+    );
     line.hangUp();
     const record = await answered.ended();
     t.match(record, {
@@ -242,6 +249,16 @@ for (const provider of PROVIDERS) {
     }
   });
 }
+
+t.test('telnyx: a webhook counts for five minutes', async (t) => {
+  const number = await numberOf(PROVIDERS[1]!, await talks.agent());
+  const body = new URLSearchParams({ CallSid: 'v3:1', From: CALLER, To: number }).toString();
+  const ringAt = async (secondsAgo: number) => {
+    const headers = telnyxHeaders(body, SECRET, Math.floor(Date.now() / 1000) - secondsAgo);
+    return (await fetch(answerUrl(PROVIDERS[1]!), { method: 'POST', headers, body })).status;
+  };
+  t.same([await ringAt(3600), await ringAt(-3600), await ringAt(60), await ringAt(0)], [403, 403, 200, 409]);
+});
 
 /** A stream whose call was answered, and that has said nothing yet. */
 async function opened(provider = TWILIO) {

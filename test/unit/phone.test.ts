@@ -8,6 +8,7 @@ import { LIMITS } from '../../contracts/limits.js';
 import { phoneAddress } from '../../contracts/phone.js';
 import { keyed, readClientEvent } from '../../gateway/conversations/client-events.js';
 import { Keypad } from '../../gateway/phone/keypad.js';
+import { telnyx } from '../../gateway/phone/providers/telnyx.js';
 import { twilio } from '../../gateway/phone/providers/twilio.js';
 import { createStreamTokens } from '../../gateway/phone/stream-tokens.js';
 import { codecFor } from '../../media/phone/codecs.js';
@@ -18,6 +19,7 @@ import { FRAME_SAMPLES, Playout } from '../../media/playout.js';
 import type { PlayedReport } from '../../media/wire.js';
 import { frequencyOf, peakOf } from '../fixtures/codecs-audio.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
+import { TELNYX_FORMAT, telnyxDouble, telnyxHeaders } from '../fixtures/phone-telnyx.js';
 
 const MULAW = { codec: 'mulaw', rate: 8000 } as const;
 const WIDE = { codec: 'linear', rate: 16_000 } as const;
@@ -337,5 +339,58 @@ t.test('Twilio’s documents hold what they are given, and nothing breaks out of
   );
   t.match(headers, { 'content-type': /^text\/xml/ });
   t.match(twilio.reject('busy').body, '<Reject reason="busy"/>');
+  t.end();
+});
+
+t.test('Telnyx’s signature is over time and body, by the account’s key', (t) => {
+  const body = 'CallSid=v3%3A1&From=%2B14155550123&To=%2B18005551212';
+  const key = telnyxDouble.credentialOf('secret');
+  const at = 1_700_000_000;
+  const isSigned = (headers: object, secret = key, text = body, now = at * 1000) =>
+    telnyx.isSigned(
+      {
+        url: '',
+        headers: new Map(Object.entries(headers as Record<string, string>)),
+        body: Buffer.from(text),
+      },
+      secret,
+      now,
+    );
+  const headers = telnyxHeaders(body, 'secret', at);
+  t.ok(isSigned(headers));
+  t.notOk(isSigned(headers, telnyxDouble.credentialOf('another')));
+  t.notOk(isSigned(headers, key, `${body}&x=1`));
+  t.notOk(isSigned({ ...headers, 'telnyx-timestamp': String(at + 1) }));
+  t.ok(isSigned(headers, key, body, (at + 300) * 1000));
+  t.notOk(isSigned(headers, key, body, (at + 301) * 1000), 'five minutes');
+  for (const bad of ['', 'no key', 'AAAA']) t.notOk(isSigned(headers, bad), bad);
+  for (const bad of [
+    {},
+    { ...headers, 'telnyx-signature-ed25519': 'AAAA' },
+    { ...headers, 'telnyx-timestamp': '-1' },
+  ])
+    t.notOk(isSigned(bad));
+  t.end();
+});
+
+t.test('a Telnyx stream may be µ-law or A-law', (t) => {
+  const formatOf = (wrong: object) => {
+    const [, start] = telnyxDouble.begin({ callId: 'v3:1', from: '', to: '' }, 'token') as [
+      object,
+      { start: object },
+    ];
+    const changed = { ...start, start: { ...start.start, media_format: { ...TELNYX_FORMAT, ...wrong } } };
+    const event = telnyx.read(JSON.stringify(changed));
+    return event?.type === 'start' ? event.format : 'no start';
+  };
+  t.same(formatOf({}), { codec: 'mulaw', rate: 8000 });
+  t.same(formatOf({ encoding: 'PCMA' }), { codec: 'alaw', rate: 8000 });
+  for (const wrong of [
+    { encoding: 'G722' },
+    { encoding: 'constructor' },
+    { sample_rate: 16_000 },
+    { channels: 2 },
+  ])
+    t.equal(formatOf(wrong), undefined, JSON.stringify(wrong));
   t.end();
 });

@@ -5,27 +5,10 @@
  * https://www.twilio.com/docs/usage/security#validating-requests
  */
 import { createHmac } from 'node:crypto';
-import { decodeBase64 } from '../../../contracts/base64.js';
 import type { LineFormat } from '../../../contracts/ports/calls.js';
-import {
-  countIn,
-  type Fields,
-  incomingOf,
-  jsonMessage,
-  objectIn,
-  type Provider,
-  StreamFault,
-  type StreamEvent,
-  textIn,
-  type Webhook,
-  xmlReply,
-  xmlText,
-} from '../provider.js';
+import { type Fields, type Provider, xmlReply, xmlText } from '../provider.js';
 import { isSame } from '../signatures.js';
-
-const UTF8 = new TextDecoder();
-
-const formOf = ({ body }: Pick<Webhook, 'body'>): URLSearchParams => new URLSearchParams(UTF8.decode(body));
+import { formOf, incomingForm, readWith, type StreamMessages, streamMessages } from './messages.js';
 
 /** The address and all fields behind it, sorted; of a repeated field each value once. */
 function signed(url: string, form: URLSearchParams): string {
@@ -53,42 +36,16 @@ function formatOf({ encoding, sampleRate, channels }: Fields): LineFormat | unde
   return fits ? { codec: 'mulaw', rate: 8000 } : undefined;
 }
 
-function media(fields: Fields): StreamEvent | undefined {
-  const { track = 'inbound', ...rest } = objectIn(fields, 'media');
-  if (track !== 'inbound') return undefined;
-  const payload = rest['payload'];
-  const audio = typeof payload === 'string' ? decodeBase64(payload) : undefined;
-  if (!audio) throw new StreamFault(1007, 'a payload is no base64');
-  const order = countIn(rest, 'chunk');
-  return { type: 'media', audio, ...(order !== undefined && { order }) };
-}
-
-const EVENTS: Readonly<Record<string, (fields: Fields) => StreamEvent | undefined>> = {
-  start(fields) {
-    const start = objectIn(fields, 'start');
-    return {
-      type: 'start',
-      stream: textIn(start, 'streamSid') || textIn(fields, 'streamSid'),
-      callId: textIn(start, 'callSid'),
-      token: textIn(objectIn(start, 'customParameters'), 'token'),
-      format: formatOf(objectIn(start, 'mediaFormat')),
-    };
-  },
-  media,
-  dtmf: (fields) => ({ type: 'key', key: textIn(objectIn(fields, 'dtmf'), 'digit') }),
-  mark(fields) {
-    const mark = countIn(objectIn(fields, 'mark'), 'name');
-    return mark === undefined ? undefined : { type: 'mark', mark };
-  },
-  stop: () => ({ type: 'stop' }),
+const MESSAGES: StreamMessages = {
+  callId: 'callSid',
+  stream: 'streamSid',
+  parameters: 'customParameters',
+  format: ['mediaFormat', formatOf],
 };
 
 export const twilio: Provider = {
   name: 'twilio',
-  incoming(webhook) {
-    const form = formOf(webhook);
-    return incomingOf(form.get('CallSid') ?? '', form.get('From') ?? '', form.get('To') ?? '');
-  },
+  incoming: (webhook) => incomingForm(formOf(webhook)),
   isSigned(webhook, secret) {
     const signature = webhook.headers.get('x-twilio-signature') ?? '';
     const form = formOf(webhook);
@@ -101,17 +58,6 @@ export const twilio: Provider = {
       `<Connect><Stream url="${xmlText(url)}"><Parameter name="token" value="${xmlText(token)}"/></Stream></Connect>`,
     ),
   reject: (reason) => xmlReply(`<Reject reason="${reason}"/>`),
-  read(message) {
-    const fields = jsonMessage(message);
-    const event = textIn(fields, 'event');
-    return Object.hasOwn(EVENTS, event) ? EVENTS[event]?.(fields) : undefined;
-  },
-  writer: (streamSid) => ({
-    speak: (audio) => {
-      const payload = Buffer.from(audio).toString('base64');
-      return JSON.stringify({ event: 'media', streamSid, media: { payload } });
-    },
-    mark: (mark) => JSON.stringify({ event: 'mark', streamSid, mark: { name: String(mark) } }),
-    hush: () => JSON.stringify({ event: 'clear', streamSid }),
-  }),
+  read: readWith(MESSAGES),
+  writer: (streamSid) => streamMessages({ streamSid }),
 };
