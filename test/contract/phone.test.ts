@@ -3,7 +3,7 @@
  * keys, interruption, the end from every side; and what is refused.
  */
 import { randomBytes } from 'node:crypto';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { type Body } from '../fixtures/agents.js';
 import { messagesOf, type Record, Talks } from '../fixtures/conversation.js';
 import { said, toolSaid } from '../fixtures/model.js';
@@ -99,6 +99,25 @@ async function tell({ line, record }: Answered, text: string): Promise<void> {
   throw new Error(`"${text}" was not understood`);
 }
 
+/** The agent has said it to its end. */
+const untilSaid = ({ record }: Answered, text: string) =>
+  until(`"${text}" is said`, async () => messagesOf(await record()).includes(`assistant: ${text}`));
+
+/** Both sides are kept, for as long as the call took. */
+async function recorded(sessionId: string, t: Test): Promise<void> {
+  const recording = await until('the recording is whole', async () => {
+    const { body } = await ask(`sessions/${sessionId}/recording`);
+    return body['status'] === 'complete' ? (body as { tracks?: Body[] }) : undefined;
+  });
+  const tracks = recording.tracks ?? [];
+  t.same(tracks.map(({ role }) => role).sort(), ['agent', 'user']);
+  for (const { duration_ms: ms, url } of tracks) {
+    t.ok(Number(ms) > 2000, `${String(ms)} ms`);
+    const audio = await (await fetch(String(url))).arrayBuffer();
+    t.equal(Buffer.from(audio).subarray(0, 4).toString(), 'OggS');
+  }
+}
+
 for (const provider of PROVIDERS) {
   t.test(`${provider.name}: a whole call, and its record`, async (t) => {
     const receiver = await startReceiver(t, (_, response) => response.end('{"price": "two euros"}'));
@@ -124,19 +143,17 @@ for (const provider of PROVIDERS) {
         system_prompt: 'The caller is {{caller_number}}, who has dialled {{dialed_number}}.',
       },
       tools: { enabled: true, tool_ids: [tool['tool_id']] },
+      conversation: { record_audio: true },
     });
     const { line, number } = answered;
     // Eight characters of two tones each.
     await untilHeard(line, 16);
     await tell(answered, 'Two lamps, please.');
+    await untilSaid(answered, 'You said: Two lamps, please.');
     await tell(answered, 'How much is it?');
-    await until('the tool has answered', async () =>
-      messagesOf(await answered.record()).includes('assistant: It is two euros.'),
-    );
+    await untilSaid(answered, 'It is two euros.');
     line.press('1', '2', '3', '#');
-    await until('the keys are answered', async () =>
-      messagesOf(await answered.record()).includes('assistant: You said: [keypad: 123]'),
-    );
+    await untilSaid(answered, 'You said: [keypad: 123]');
     const prompt = `The caller is ${CALLER}, who has dialled ${number}.`;
     t.ok(
       model.asked.some(([first]) => first?.content?.includes(prompt)),
@@ -157,6 +174,7 @@ for (const provider of PROVIDERS) {
       record.items.filter(({ type }) => type === 'tool_result'),
       [{ tool_name: 'price', status: 'completed' }],
     );
+    await recorded(String((record as Body)['session_id']), t);
     await talks.untilNoCalls();
   });
 
@@ -177,7 +195,7 @@ for (const provider of PROVIDERS) {
         line.said.some(({ type }) => type === 'mark'),
         'and to tell what was heard',
       );
-      await until('it goes on', async () => messagesOf(await answered.record()).includes('assistant: Yes?'));
+      await untilSaid(answered, 'Yes?');
       const heard = line.audible;
       line.hangUp();
       const [keys, first = '', ...more] = messagesOf(await answered.ended());
