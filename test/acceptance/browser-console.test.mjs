@@ -267,6 +267,34 @@ t.test('an owner makes an agent on the console', { skip, timeout: 180_000 }, asy
   await page.getByRole('link', { name: HOSTILE[0] }).waitFor();
   await well('the list of agents');
 
+  await tab('Tools');
+  await page.getByLabel('Name of a new tool').fill(HOSTILE[0]);
+  await page.getByLabel('Address').fill('https://shop.example.com/orders/{{number}}');
+  await button('Create').click();
+  await button('Add to Headers').click();
+  await page.getByLabel('Name', { exact: true }).last().fill('Authorization');
+  await page.getByLabel('Value').fill('Bearer secret');
+  await page.getByLabel('Kind', { exact: true }).selectOption('authorization_bearer');
+  await saved();
+  const tool = (await call('tools')).body.tools[0];
+  t.match((await call(`tools/${tool.tool_id}`)).body.headers[0], { value: null, has_secret: true });
+  await button('Call it now').click();
+  await page.getByText('no answer').waitFor();
+  await well('a tool');
+
+  await tab('Knowledge');
+  await page.getByLabel('Name', { exact: true }).fill(HOSTILE[1]);
+  await page.getByLabel('Text').fill('# Opening hours\n\nNine to six.');
+  await button('Create').click();
+  await page.getByText('1 passage').waitFor();
+  await page.getByLabel('Text').fill(HOSTILE[4]);
+  await button('Save the text').click();
+  await until('it is saved', async () => !(await button('Save the text').isEnabled()));
+  await well('knowledge');
+  await button('Delete…').click();
+  await button('Delete for good').click();
+  await page.getByText('No knowledge here yet.').waitFor();
+
   await tab('Voices');
   await page
     .getByRole('button', { name: /^Hear / })

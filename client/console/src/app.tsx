@@ -10,12 +10,14 @@ import { linkTo, useAddress } from './router.js';
 import { texts } from './texts.js';
 import { Agents } from './views/agents/index.js';
 import { Calls } from './views/calls/index.js';
+import { Knowledge } from './views/knowledge/knowledge.js';
 import { Listen } from './views/listen/listen.js';
 import { Machine } from './views/machine/machine.js';
 import { SignIn } from './views/sign-in.js';
 import { Speak } from './views/speak/speak.js';
 import { Start } from './views/start.js';
 import { Talk } from './views/talk.js';
+import { Tools } from './views/tools/tools.js';
 import { Voices } from './views/voices/voices.js';
 
 interface View {
@@ -32,6 +34,8 @@ const VIEWS: readonly View[] = [
   { name: 'listen', path: ['listen'], needs: 'speech', view: Listen },
   { name: 'voices', path: ['voices'], needs: 'catalogue', view: Voices },
   { name: 'agents', path: ['agents'], needs: 'read', view: Agents },
+  { name: 'tools', path: ['tools'], needs: 'read', view: Tools },
+  { name: 'knowledge', path: ['knowledge'], needs: 'read', view: Knowledge },
   { name: 'talk', path: ['talk'], needs: 'sessions', view: Talk },
   { name: 'calls', path: ['calls'], needs: 'records', view: Calls },
   { name: 'machine', path: ['machine'], needs: 'read', view: Machine },

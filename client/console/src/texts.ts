@@ -9,6 +9,9 @@ export const texts = {
   again: 'Try again',
   copy: 'Copy',
   copied: 'Copied',
+  kind: 'Kind',
+  more: 'Show more',
+  remove: { ask: 'Delete…', now: 'Delete for good' },
   errors: {
     unreachable: 'The gateway cannot be reached.',
     unexpected: (status: number) => `The gateway answers ${status}, and not as it should`,
@@ -45,6 +48,8 @@ export const texts = {
     listen: 'Listen',
     voices: 'Voices',
     agents: 'Agents',
+    tools: 'Tools',
+    knowledge: 'Knowledge',
     talk: 'Talk',
     calls: 'Calls',
     machine: 'Machine',
@@ -144,7 +149,6 @@ export const texts = {
     sources: { api_key: 'API', dashboard: 'Console', public: 'Web page', phone: 'Telephone' } as Readonly<
       Record<string, string>
     >,
-    more: 'Show more',
     none: 'No calls here yet.',
     noneMatching: 'No call is like this.',
     clear: 'Clear the filters',
@@ -186,9 +190,7 @@ export const texts = {
     version: (number: number | null) => (number === null ? 'Draft' : `Version ${number}`),
     saveJson: 'Save as JSON',
     saveAudio: { user: 'Save the user’s side', agent: 'Save the agent’s side', human: 'Save the other side' },
-    remove: 'Delete…',
     removeSure: 'Transcript, recording and analysis are deleted for good.',
-    removeNow: 'Delete for good',
     analysis: 'Analysis',
     analysisStates: {
       queued: 'Waiting to be made.',
@@ -353,5 +355,35 @@ export const texts = {
       zh: '早上好，感谢您的来电。请问有什么可以帮您？',
       ko: '좋은 아침입니다. 전화 주셔서 감사합니다. 무엇을 도와드릴까요?',
     } as Readonly<Record<string, string>>,
+  },
+  tools: {
+    intro:
+      'What agents may call while they talk. A change reaches callers with the next version of each agent that uses it.',
+    newName: 'Name of a new tool',
+    type: 'Kind',
+    types: { webhook: 'Address', client: 'Function of the client', mcp: 'MCP server' },
+    address: 'Address',
+    none: 'No tools here yet.',
+    back: 'All tools',
+    trial: 'Try it',
+    trialHelp: 'The real address is called. An MCP server lists its tools.',
+    values: 'Arguments (JSON)',
+    call: 'Call it now',
+    noAnswer: 'no answer',
+    removeSure: 'The tool is deleted for good. Versions that were published keep theirs.',
+  },
+  knowledge: {
+    intro: 'Texts that agents look things up in while they talk.',
+    name: 'Name',
+    content: 'Text',
+    contentHelp: 'Markdown; headings divide it into passages that are found.',
+    file: 'Or a file, .md or .txt, up to 1 MB',
+    sending: 'Sending',
+    save: 'Save the text',
+    none: 'No knowledge here yet.',
+    back: 'All knowledge',
+    about: (size: string, passages: number) =>
+      `${size}, ${passages} ${passages === 1 ? 'passage' : 'passages'}`,
+    removeSure: 'The text is deleted for good. Versions that were published keep theirs.',
   },
 } as const;

@@ -119,3 +119,13 @@ export const Scroll = ({ label, children }: Children & { readonly label: string 
     {children}
   </div>
 );
+
+/** The next page of a list, where there is one. */
+export const More = ({ more, busy }: { readonly more: (() => void) | undefined; readonly busy: boolean }) =>
+  more && (
+    <div>
+      <button class="button" type="button" disabled={busy} onClick={more}>
+        {texts.more}
+      </button>
+    </div>
+  );

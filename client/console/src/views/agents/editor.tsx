@@ -16,7 +16,7 @@ import {
   toolOptions,
   voiceOptions,
 } from './agent-api.js';
-import { type Saved, useSaved } from './saving.js';
+import { type Saved, type Saving, useSaved } from './saving.js';
 
 const { agents } = texts;
 
@@ -27,7 +27,7 @@ const CONTROLS = {
   'knowledge_base.knowledge_source_ids': pickSome(sourceOptions),
 };
 
-export const SaveState = ({ saved }: { readonly saved: Pick<Saved<Config>, 'state'> }) => (
+export const SaveState = ({ saved }: { readonly saved: { readonly state: Saving } }) => (
   <span class={`tag ${saved.state === 'failed' ? 'bad' : ''}`} role="status">
     {agents.saving[saved.state]}
   </span>

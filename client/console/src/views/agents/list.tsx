@@ -4,7 +4,7 @@ import { useMay } from '../../account.js';
 import { ask } from '../../api.js';
 import { momentText } from '../../format.js';
 import { useAction, usePages } from '../../hooks.js';
-import { Check, Empty, Failure, Field, Loading, Page, Scroll } from '../../parts/basics.js';
+import { Check, Empty, Failure, Field, Loading, More, Page, Scroll } from '../../parts/basics.js';
 import { go, linkTo, setQuery, useAddress } from '../../router.js';
 import { texts } from '../../texts.js';
 import type { Agent } from './agent-api.js';
@@ -115,13 +115,7 @@ export function AgentList() {
       {!rows && busy && <Loading />}
       {rows?.length === 0 && <Empty title={agents.none} />}
       {rows && rows.length > 0 && <Rows rows={rows} />}
-      {more && (
-        <div>
-          <button class="button" type="button" disabled={busy} onClick={more}>
-            {texts.calls.more}
-          </button>
-        </div>
-      )}
+      <More more={more} busy={busy} />
     </Page>
   );
 }

@@ -40,11 +40,9 @@ export function useSaved<Value extends Parts>(
     try {
       const answer = await save(parts);
       setError(undefined);
-      // What was typed meanwhile is newer than the answer.
-      setValue((now) => ({
-        ...answer,
-        ...Object.fromEntries(Object.keys(changed.current).map((name) => [name, now[name]])),
-      }));
+      // What was typed here stays: it may be newer than the answer, and secrets are not in that.
+      const typed = Object.keys({ ...parts, ...changed.current });
+      setValue((now) => ({ ...answer, ...Object.fromEntries(typed.map((name) => [name, now[name]])) }));
       setState(Object.keys(changed.current).length > 0 ? 'waiting' : 'saved');
       return true;
     } catch (failure) {

@@ -4,7 +4,7 @@ import { useMay } from '../../account.js';
 import { ask } from '../../api.js';
 import { momentText } from '../../format.js';
 import { useAction, useLoad, usePages } from '../../hooks.js';
-import { Empty, Failure, Loading } from '../../parts/basics.js';
+import { Empty, Failure, Loading, More } from '../../parts/basics.js';
 import { texts } from '../../texts.js';
 import { agentPath, type Config, readVersion, type Version } from './agent-api.js';
 import { Differences } from './difference.js';
@@ -76,13 +76,7 @@ export function Versions(props: Props) {
           <Row key={version.version_number} {...props} version={version} />
         ))}
       </ul>
-      {more && (
-        <div>
-          <button class="button" type="button" onClick={more}>
-            {texts.calls.more}
-          </button>
-        </div>
-      )}
+      <More more={more} busy={busy} />
     </>
   );
 }

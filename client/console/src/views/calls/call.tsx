@@ -1,10 +1,11 @@
 /** One call: figures, sound, transcript, analysis; saving and deleting it. */
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { useMay } from '../../account.js';
 import { ask, Refusal } from '../../api.js';
 import { lengthText, momentText, msText, spaced } from '../../format.js';
-import { useAction, useLoad } from '../../hooks.js';
+import { useLoad } from '../../hooks.js';
 import { Failure, Loading, Page } from '../../parts/basics.js';
+import { Remove } from '../../parts/remove.js';
 import { go, linkTo } from '../../router.js';
 import { saveText } from '../../save.js';
 import { texts } from '../../texts.js';
@@ -69,39 +70,6 @@ function Figures({ call }: { readonly call: Call }) {
   );
 }
 
-function Remove({ id }: { readonly id: string }) {
-  const [asked, setAsked] = useState(false);
-  const removal = useAction(async (signal) => {
-    await ask(addressOf(id), { method: 'DELETE', signal });
-    go(['calls']);
-  });
-  if (!asked)
-    return (
-      <button class="button danger" type="button" onClick={() => setAsked(true)}>
-        {calls.remove}
-      </button>
-    );
-  return (
-    <div class="notice warn stack tight" role="alert">
-      <p>{calls.removeSure}</p>
-      <div class="row">
-        <button
-          class="button danger"
-          type="button"
-          disabled={removal.busy}
-          onClick={() => void removal.run()}
-        >
-          {calls.removeNow}
-        </button>
-        <button class="button" type="button" onClick={() => setAsked(false)}>
-          {texts.cancel}
-        </button>
-      </div>
-      <Failure error={removal.error} />
-    </div>
-  );
-}
-
 const save = (call: Call): void => saveText(`${call.session_id}.json`, JSON.stringify(call, null, 2));
 
 const Head = ({ call }: { readonly call: Call }) => (
@@ -155,7 +123,9 @@ export function CallView({ id, initial }: { readonly id: string; readonly initia
         <button class="button" type="button" onClick={() => save(call)}>
           {calls.saveJson}
         </button>
-        {may('manage') && !isLive(call) && <Remove id={id} />}
+        {may('manage') && !isLive(call) && (
+          <Remove path={addressOf(id)} sure={calls.removeSure} done={() => go(['calls'])} />
+        )}
       </div>
     </div>
   );

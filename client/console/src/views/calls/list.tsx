@@ -3,7 +3,7 @@ import { useMay } from '../../account.js';
 import { type AgentRow, allAgents } from '../../agents.js';
 import { lengthText, momentText } from '../../format.js';
 import { useLoad, usePages } from '../../hooks.js';
-import { Empty, Failure, Field, Loading, Page, Scroll } from '../../parts/basics.js';
+import { Empty, Failure, Field, Loading, More, Page, Scroll } from '../../parts/basics.js';
 import { linkTo, setQuery, useAddress } from '../../router.js';
 import { texts } from '../../texts.js';
 import type { CallRow } from './record.js';
@@ -152,13 +152,7 @@ export function CallList() {
       {rows?.length === 0 && <Nothing filtered={FILTERS.some((name) => query.get(name))} />}
       {rows && rows.length > 0 && <Table rows={rows} />}
       {!rows && busy && <Loading />}
-      {more && (
-        <div>
-          <button class="button" type="button" disabled={busy} onClick={more}>
-            {calls.more}
-          </button>
-        </div>
-      )}
+      <More more={more} busy={busy} />
     </Page>
   );
 }

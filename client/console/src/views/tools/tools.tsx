@@ -1,0 +1,218 @@
+/** What agents may call: addresses, functions of a client, MCP servers. Changed as one types, and tried for real. */
+import { useMemo, useState } from 'preact/hooks';
+import { useMay } from '../../account.js';
+import { ask } from '../../api.js';
+import { FormContext, Parts } from '../../form/form.js';
+import { bodySchema, type Schema } from '../../form/schema.js';
+import { msText } from '../../format.js';
+import { useAction, useKept, useLoad } from '../../hooks.js';
+import { Failure, Field, Loading, Page } from '../../parts/basics.js';
+import { Listing } from '../../parts/listing.js';
+import { Remove } from '../../parts/remove.js';
+import { go, linkTo, useAddress } from '../../router.js';
+import { texts } from '../../texts.js';
+import { SaveState } from '../agents/editor.js';
+import { type Saved, useSaved } from '../agents/saving.js';
+
+const { tools } = texts;
+
+type Tool = Readonly<Record<string, unknown>> & {
+  readonly tool_id: string;
+  readonly name: string;
+  readonly tool_type: string;
+  readonly updated_at: string;
+};
+
+interface Tried {
+  readonly ok: boolean;
+  readonly status_code: number | null;
+  readonly latency_ms: number;
+  readonly response_body: string;
+  readonly error: string | null;
+}
+
+const pathOf = (id: string): string => `v1/agent/tools/${encodeURIComponent(id)}`;
+
+const TYPES = ['webhook', 'client', 'mcp'] as const;
+type Type = (typeof TYPES)[number];
+
+const TypeField = ({ type, choose }: { readonly type: Type; readonly choose: (type: Type) => void }) => (
+  <Field label={tools.type}>
+    {(tied) => (
+      <select {...tied} value={type} onChange={({ currentTarget }) => choose(currentTarget.value as Type)}>
+        {TYPES.map((each) => (
+          <option key={each} value={each}>
+            {tools.types[each]}
+          </option>
+        ))}
+      </select>
+    )}
+  </Field>
+);
+
+/** What an address needs is asked for at once; the rest is changed afterwards. */
+function Create() {
+  const [name, setName] = useState('');
+  const [type, setType] = useState<Type>('webhook');
+  const [url, setUrl] = useState('https://');
+  const making = useAction(async (signal) => {
+    const body = { name: name.trim(), tool_type: type, ...(type !== 'client' && { url }) };
+    go(['tools', (await ask<Tool>('v1/agent/tools', { body, signal })).tool_id]);
+  });
+  const submit = (event: Event) => {
+    event.preventDefault();
+    void making.run();
+  };
+  return (
+    <form class="stack tight" onSubmit={submit}>
+      <div class="row end">
+        <Field label={tools.newName}>
+          {(tied) => (
+            <input
+              {...tied}
+              required
+              value={name}
+              onInput={({ currentTarget }) => setName(currentTarget.value)}
+            />
+          )}
+        </Field>
+        <TypeField type={type} choose={setType} />
+        {type !== 'client' && (
+          <Field label={tools.address}>
+            {(tied) => (
+              <input
+                {...tied}
+                required
+                value={url}
+                onInput={({ currentTarget }) => setUrl(currentTarget.value)}
+              />
+            )}
+          </Field>
+        )}
+        <button class="button primary" disabled={making.busy}>
+          {texts.agents.create}
+        </button>
+      </div>
+      <Failure error={making.error} />
+    </form>
+  );
+}
+
+const Result = ({ tried }: { readonly tried: Tried }) => (
+  <div class="stack tight" role="status">
+    <p>
+      <span class={`tag ${tried.ok ? 'good' : 'bad'}`}>
+        {tried.status_code ?? tools.noAnswer} · {msText(tried.latency_ms)}
+      </span>
+    </p>
+    {tried.error && <p class="problem">{tried.error}</p>}
+    <pre tabIndex={0}>{tried.response_body}</pre>
+  </div>
+);
+
+/** Calls the real address. */
+function Try({ id, saved }: { readonly id: string; readonly saved: Saved<Tool> }) {
+  const [values, setValues] = useKept(`tool.${id}`, '{}');
+  const [tried, setTried] = useState<Tried | undefined>();
+  const trial = useAction(async (signal) => {
+    setTried(undefined);
+    const parsed = JSON.parse(values) as object;
+    if (await saved.flush())
+      setTried(await ask<Tried>(`${pathOf(id)}/test`, { body: { arguments: parsed }, signal }));
+  });
+  return (
+    <section class="panel stack tight">
+      <h2>{tools.trial}</h2>
+      <Field label={tools.values} help={tools.trialHelp}>
+        {(tied) => (
+          <textarea
+            {...tied}
+            class="mono"
+            value={values}
+            onInput={({ currentTarget }) => setValues(currentTarget.value)}
+          />
+        )}
+      </Field>
+      <div class="row">
+        <button class="button" type="button" disabled={trial.busy} onClick={() => void trial.run()}>
+          {tools.call}
+        </button>
+        {trial.busy && (
+          <button class="button" type="button" onClick={trial.cancel}>
+            {texts.cancel}
+          </button>
+        )}
+      </div>
+      <Failure error={trial.error} />
+      {tried && <Result tried={tried} />}
+    </section>
+  );
+}
+
+const NO_CONTROLS = {};
+
+function Editor({ tool, schema }: { readonly tool: Tool; readonly schema: Schema }) {
+  const may = useMay();
+  const id = tool.tool_id;
+  const saved = useSaved<Tool>(tool, (body) => ask<Tool>(pathOf(id), { method: 'PATCH', body }));
+  const parts = useMemo(
+    () => ({ problems: saved.problems, disabled: !may('manage'), controls: NO_CONTROLS }),
+    [saved.problems],
+  );
+  const change = (next: unknown) => {
+    for (const [name, value] of Object.entries(next as object))
+      if (value !== saved.value[name]) saved.edit(name, value);
+  };
+  return (
+    <FormContext.Provider value={parts}>
+      <div>
+        <SaveState saved={saved} />
+      </div>
+      <div class="panel fields">
+        <Parts schema={schema} path={[]} value={saved.value} change={change} />
+      </div>
+      <Failure error={saved.error} retry={() => void saved.flush()} />
+      {may('manage') && tool.tool_type !== 'client' && <Try id={id} saved={saved} />}
+    </FormContext.Provider>
+  );
+}
+
+function ToolView({ id }: { readonly id: string }) {
+  const may = useMay();
+  const { data, error, reload } = useLoad(
+    (signal) =>
+      Promise.all([ask<Tool>(pathOf(id), { signal }), bodySchema('/v1/agent/tools/{tool_id}', 'patch')]),
+    [id],
+  );
+  return (
+    <Page title={data?.[0].name ?? texts.views.tools}>
+      <p>
+        <a href={linkTo(['tools'])}>{tools.back}</a>
+      </p>
+      {!data && (error === undefined ? <Loading /> : <Failure error={error} retry={reload} />)}
+      {data && <Editor tool={data[0]} schema={data[1]} />}
+      {data && may('manage') && (
+        <Remove path={pathOf(id)} sure={tools.removeSure} done={() => go(['tools'])} />
+      )}
+    </Page>
+  );
+}
+
+export function Tools() {
+  const may = useMay();
+  const id = useAddress().path[1];
+  if (id !== undefined) return <ToolView key={id} id={id} />;
+  return (
+    <Page title={texts.views.tools} intro={tools.intro}>
+      {may('manage') && <Create />}
+      <Listing<Tool>
+        path="v1/agent/tools?page_size=50"
+        plural="tools"
+        label={texts.views.tools}
+        none={tools.none}
+        link={({ tool_id: tool }) => ['tools', tool]}
+        kind={({ tool_type: type }) => tools.types[type as (typeof TYPES)[number]] ?? type}
+      />
+    </Page>
+  );
+}
