@@ -1,0 +1,85 @@
+/** What a provider is answered where a call cannot be taken (gateway/phone/answering.ts): busy, rejected, or an error. */
+import t from 'tap';
+import { type ErrorCode, ServiceError } from '../../contracts/errors.js';
+import { silentLog } from '../../contracts/log.js';
+import type { PhoneNumber } from '../../contracts/ports/phone.js';
+import type { SessionRecord } from '../../contracts/ports/sessions.js';
+import { answer, type AnsweringParts } from '../../gateway/phone/answering.js';
+import { twilio } from '../../gateway/phone/providers/twilio.js';
+import { createStreamTokens } from '../../gateway/phone/stream-tokens.js';
+import type { HttpRequest } from '../../gateway/server/port.js';
+import { SimulatedClock } from '../fixtures/edge-clock.js';
+import { twilioDouble } from '../fixtures/phone-twilio.js';
+
+const BASE = 'https://speech.example.com';
+const PATH = '/v1/phone/twilio/answer';
+const CALL = { callId: 'CA1', from: '+14155550123', to: '+493012345678' };
+
+const NUMBER = {
+  id: 'phone_1',
+  workspaceId: 'w',
+  agentId: 'agent_1',
+  enabled: true,
+  address: CALL.to,
+} as PhoneNumber;
+
+function request(secret = 'secret'): HttpRequest {
+  const { headers, body } = twilioDouble.ask(BASE + PATH, CALL, secret);
+  return {
+    ...{ baseUrl: BASE, path: PATH, query: new URLSearchParams(), authenticated: () => undefined },
+    headers: new Map(Object.entries(headers as Record<string, string>)),
+    async *body() {
+      yield Buffer.from(body as string);
+    },
+  } as unknown as HttpRequest;
+}
+
+async function answered(more: Partial<AnsweringParts> = {}, number = NUMBER): Promise<string> {
+  const parts: AnsweringParts = {
+    numbers: {
+      find: () => Promise.resolve([{ number, secret: 'secret' }]),
+      note: () => Promise.resolve(true),
+    },
+    sessions: { begin: () => Promise.resolve({ id: 'sess_1' } as SessionRecord) },
+    calls: { hasRoom: true },
+    tokens: createStreamTokens(new Uint8Array(32)),
+    ...{ clock: new SimulatedClock(), log: silentLog },
+    ...more,
+  };
+  return String((await answer(request(), twilio, parts)).body);
+}
+
+const failing = (code: ErrorCode): Partial<AnsweringParts> => ({
+  sessions: { begin: () => Promise.reject(new ServiceError(code)) },
+});
+
+t.test('a call that can be taken gets a stream to the same address', async (t) => {
+  const { url, token } = twilioDouble.streamOf(await answered())!;
+  t.equal(url, 'wss://speech.example.com/v1/phone/twilio');
+  t.match(token, /^sess_1\./);
+});
+
+t.test('whoever may try again hears the busy tone, everybody else is rejected', async (t) => {
+  for (const code of ['concurrency_exceeded', 'overloaded', 'draining', 'storage_unavailable'] as const)
+    t.match(await answered(failing(code)), '<Reject reason="busy"/>', code);
+  for (const code of ['conflict', 'not_found', 'quota_exceeded', 'internal'] as const)
+    t.match(await answered(failing(code)), '<Reject reason="rejected"/>', code);
+  t.match(await answered({ calls: { hasRoom: false } }), 'busy', 'no place here, or the gateway stops');
+});
+
+t.test('with a LiveKit cluster phone calls are rejected, and no session is made', async (t) => {
+  t.match(await answered({ ...failing('internal'), calls: undefined }), '<Reject reason="rejected"/>');
+});
+
+t.test('a number without an agent, or not enabled, is rejected', async (t) => {
+  for (const more of [{ agentId: null }, { enabled: false }])
+    t.match(await answered(failing('overloaded'), { ...NUMBER, ...more }), '<Reject reason="rejected"/>');
+});
+
+t.test('a database that is away is no rejection: the provider asks again', async (t) => {
+  const away = {
+    find: () => Promise.reject(new ServiceError('storage_unavailable')),
+    note: () => Promise.resolve(true),
+  };
+  await t.rejects(answered({ numbers: away }), { code: 'storage_unavailable', status: 503 });
+});
