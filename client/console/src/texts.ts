@@ -53,7 +53,7 @@ export const texts = {
     talk: 'Talk',
     calls: 'Calls',
     machine: 'Machine',
-    api: 'Interface',
+    api: 'API',
   },
   start: {
     intro: 'What this key may do here.',
@@ -71,7 +71,7 @@ export const texts = {
     agents: 'Make an agent, or change one and publish it.',
     talk: 'Talk to one of your agents, its draft or what is published.',
     calls: 'Look at what happened in a call.',
-    api: 'Read the interface, and call it from the page.',
+    api: 'Read the API, and call it from the page.',
   },
   talk: {
     intro:
