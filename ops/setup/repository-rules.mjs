@@ -9,6 +9,17 @@ import path from 'node:path';
 import { disagreements } from './packages.mjs';
 import { inRoot, ROOT } from './paths.mjs';
 
+/**
+ * Optional packages that others of the lock name, and it has not: npm leaves out without a word what its registry does
+ * not have, and `npm ci` then fails everywhere. A package in another one's own folder counts as well.
+ */
+export function missingOptional(packages) {
+  const names = new Set(Object.keys(packages).map((place) => place.split('node_modules/').at(-1)));
+  return Object.values(packages)
+    .flatMap(({ optionalDependencies = {} }) => Object.keys(optionalDependencies))
+    .filter((name) => !names.has(name));
+}
+
 function lockProblems(folder) {
   const file = path.join(folder, 'package-lock.json');
   const name = path.relative(ROOT, file);
@@ -16,6 +27,7 @@ function lockProblems(folder) {
   const hosts = Object.keys(packages).filter((place) => /^https?:/.test(packages[place].resolved));
   return [
     ...disagreements(folder).map((dependency) => `${name} and package.json disagree on ${dependency}`),
+    ...missingOptional(packages).map((missing) => `${name} has no ${missing}, which another package names`),
     ...hosts.map((place) => `${name} names a download host for ${place}`),
   ];
 }

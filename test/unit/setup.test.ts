@@ -35,6 +35,9 @@ const { laidOutFromLock, disagreements } = await load<{
   laidOutFromLock(folder: string): boolean;
   disagreements(folder: string): string[];
 }>('packages.mjs');
+const { missingOptional } = await load<{
+  missingOptional(packages: Record<string, { optionalDependencies?: Record<string, string> }>): string[];
+}>('repository-rules.mjs');
 const { trimBindings } = await load<{
   trimBindings(modules: string, here: { platform: string; arch: string }): void;
 }>('bindings.mjs');
@@ -196,6 +199,16 @@ t.test('packages: a lock that package.json has left behind is told before npm re
   t.same(differing({ devDependencies: wanted.devDependencies }), ['a']);
   t.same(differing({ ...wanted, optionalDependencies: { c: '1.0.0' } }), ['c']);
 });
+
+t.test(
+  'packages: a lock without the optional packages that it names is told before npm refuses it',
+  async (t) => {
+    const optionalDependencies = { '@a/linux': '1.0.0', '@a/darwin': '1.0.0' };
+    const lock = { '': {}, 'node_modules/a': { optionalDependencies }, 'node_modules/@a/linux': {} };
+    t.same(missingOptional(lock), ['@a/darwin']);
+    t.same(missingOptional({ ...lock, 'node_modules/b/node_modules/@a/darwin': {} }), []);
+  },
+);
 
 /** A step that writes down when it begins and ends, and is ready once it has ended. */
 function recorded(
