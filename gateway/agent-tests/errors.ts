@@ -1,3 +1,4 @@
+/** Why a scenario could not be played (docs/agent-tests.md). */
 import { ServiceError } from '../../contracts/errors.js';
 
 /** Its message says why nothing was found out. */

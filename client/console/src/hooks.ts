@@ -93,6 +93,14 @@ export function useAction<Args extends unknown[]>(
   return { run, cancel, busy, error };
 }
 
+/** What a form does when it is sent: the action, in the place of the browser's own. */
+export const submitting =
+  (action: Action<[]>) =>
+  (event: Event): void => {
+    event.preventDefault();
+    void action.run();
+  };
+
 /** A value that a reload of the tab does not lose. */
 export function useKept(name: string, initial: string): [string, (value: string) => void] {
   const place = `console.kept.${name}`;

@@ -1,3 +1,4 @@
+/** The console begins here: the page has one place for it. */
 import { render } from 'preact';
 import { App } from './app.js';
 

@@ -100,6 +100,22 @@ export function Failure({ error, retry }: { readonly error: unknown; readonly re
   );
 }
 
+/** Figures in a row, each below its name. */
+export const FigureList = ({
+  rows,
+}: {
+  readonly rows: readonly (readonly [name: string, value: string])[];
+}) => (
+  <dl class="figures">
+    {rows.map(([name, value]) => (
+      <div key={name}>
+        <dt>{name}</dt>
+        <dd>{value}</dd>
+      </div>
+    ))}
+  </dl>
+);
+
 export const Empty = ({ title, children }: Children & { readonly title: string }) => (
   <div class="empty">
     <p>{title}</p>

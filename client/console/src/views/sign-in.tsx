@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { readAccount } from '../account.js';
 import { key } from '../api.js';
-import { useAction } from '../hooks.js';
+import { submitting, useAction } from '../hooks.js';
 import { Failure, Field } from '../parts/basics.js';
 import { texts } from '../texts.js';
 
@@ -21,14 +21,10 @@ export function SignIn({ done }: { readonly done: () => void }) {
       throw error;
     }
   });
-  const submit = (event: Event) => {
-    event.preventDefault();
-    void trial.run();
-  };
   return (
     <main class="gate stack">
       <h1>{texts.name}</h1>
-      <form class="stack" onSubmit={submit}>
+      <form class="stack" onSubmit={submitting(trial)}>
         <Field label={texts.signIn.key} help={texts.signIn.help}>
           {(tied) => (
             <input

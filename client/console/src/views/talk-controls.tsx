@@ -1,6 +1,6 @@
 /** What a user does during a call: begin, end, mute, interrupt, write; and how loud both sides are. */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { useAction, useFrames } from '../hooks.js';
+import { submitting, useAction, useFrames } from '../hooks.js';
 import { Check, Failure, Field } from '../parts/basics.js';
 import { texts } from '../texts.js';
 import type { Conversation } from './conversation.js';
@@ -96,12 +96,8 @@ export function Writing({ write }: { readonly write: (text: string, audio: boole
     await write(text, !silent);
     setText('');
   });
-  const submit = (event: Event) => {
-    event.preventDefault();
-    void sending.run();
-  };
   return (
-    <form class="stack tight" onSubmit={submit}>
+    <form class="stack tight" onSubmit={submitting(sending)}>
       <Field label={talk.write}>
         {(tied) => (
           <input

@@ -5,6 +5,7 @@ import { useMay } from '../account.js';
 import { type AgentRow, allAgents } from '../agents.js';
 import { ask } from '../api.js';
 import { useLoad } from '../hooks.js';
+import { AgentOptions } from '../parts/agent-options.js';
 import { Check, Empty, Failure, Field, Loading, Page } from '../parts/basics.js';
 import { linkTo, setQuery, useAddress } from '../router.js';
 import { texts } from '../texts.js';
@@ -39,11 +40,7 @@ const AgentSelect = ({
   <Field label={talk.agent}>
     {(tied) => (
       <select {...tied} value={chosen} onChange={({ currentTarget }) => choose(currentTarget.value)}>
-        {agents.map(({ agent_id: id, name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
+        <AgentOptions agents={agents} />
       </select>
     )}
   </Field>

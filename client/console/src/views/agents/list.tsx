@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { useMay } from '../../account.js';
 import { ask } from '../../api.js';
 import { momentText } from '../../format.js';
-import { useAction, usePages } from '../../hooks.js';
+import { submitting, useAction, usePages } from '../../hooks.js';
 import { Check, Empty, Failure, Field, Loading, More, Page, Scroll } from '../../parts/basics.js';
 import { go, linkTo, setQuery, useAddress } from '../../router.js';
 import { texts } from '../../texts.js';
@@ -17,12 +17,8 @@ function Create() {
     const agent = await ask<Agent>('v1/agent/agents', { body: { name: name.trim() }, signal });
     go(['agents', agent.agent_id]);
   });
-  const submit = (event: Event) => {
-    event.preventDefault();
-    void making.run();
-  };
   return (
-    <form class="stack tight" onSubmit={submit}>
+    <form class="stack tight" onSubmit={submitting(making)}>
       <div class="row end">
         <Field label={agents.newName}>
           {(tied) => (

@@ -1,7 +1,7 @@
 /** Making the draft what callers hear: what would change, a title, and what the gateway warns of. */
 import { useState } from 'preact/hooks';
 import { ask } from '../../api.js';
-import { useAction, useLoad } from '../../hooks.js';
+import { submitting, useAction, useLoad } from '../../hooks.js';
 import { Failure, Field } from '../../parts/basics.js';
 import { texts } from '../../texts.js';
 import { agentPath, type Config, type Published, readVersion, type Version } from './agent-api.js';
@@ -70,12 +70,8 @@ export function Publish({
 }) {
   const { title, setTitle, published, action } = usePublication(id, saved, done);
   const unpublished = live?.config_hash !== saved.value.config_hash;
-  const submit = (event: Event) => {
-    event.preventDefault();
-    void action.run();
-  };
   return (
-    <form class="panel stack tight" onSubmit={submit}>
+    <form class="panel stack tight" onSubmit={submitting(action)}>
       <p>
         {live
           ? unpublished

@@ -4,7 +4,7 @@ import { useMay } from '../../account.js';
 import { ask, Refusal } from '../../api.js';
 import { lengthText, momentText, msText, spaced } from '../../format.js';
 import { useLoad } from '../../hooks.js';
-import { Failure, Loading, Page } from '../../parts/basics.js';
+import { Failure, FigureList, Loading, Page } from '../../parts/basics.js';
 import { Remove } from '../../parts/remove.js';
 import { go, linkTo } from '../../router.js';
 import { saveText } from '../../save.js';
@@ -58,16 +58,7 @@ function Figures({ call }: { readonly call: Call }) {
     [figures.characters, Number(usage['characters'] ?? 0).toLocaleString('en')],
     ...(cost ? [[figures.cost, `${cost.total} ${cost.currency}`] as const] : []),
   ];
-  return (
-    <dl class="figures">
-      {rows.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <FigureList rows={rows} />;
 }
 
 const save = (call: Call): void => saveText(`${call.session_id}.json`, JSON.stringify(call, null, 2));

@@ -4,6 +4,7 @@ import { type AgentRow, allAgents } from '../../agents.js';
 import { lengthText, momentText } from '../../format.js';
 import { useLoad, usePages } from '../../hooks.js';
 import { Empty, Failure, Field, Loading, More, Page, Scroll } from '../../parts/basics.js';
+import { AgentOptions } from '../../parts/agent-options.js';
 import { linkTo, setQuery, useAddress } from '../../router.js';
 import { texts } from '../../texts.js';
 import type { CallRow } from './record.js';
@@ -46,11 +47,7 @@ const AgentFilter = ({ agents, value }: { readonly agents: readonly AgentRow[]; 
     {(tied) => (
       <select {...tied} value={value} onChange={change('agent_id')}>
         <option value="">{calls.anyAgent}</option>
-        {agents.map(({ agent_id: id, name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
+        <AgentOptions agents={agents} />
       </select>
     )}
   </Field>

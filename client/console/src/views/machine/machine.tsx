@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { ask, request } from '../../api.js';
 import { momentText } from '../../format.js';
 import { useLoad } from '../../hooks.js';
-import { Failure, Loading, Page, Scroll } from '../../parts/basics.js';
+import { Failure, FigureList, Loading, Page, Scroll } from '../../parts/basics.js';
 import { texts } from '../../texts.js';
 import { type Figures, quantile, readFigures, sumOf, valuesOf } from './metrics.js';
 
@@ -226,16 +226,7 @@ const Facts = ({ figures }: { readonly figures: Figures }) => {
     [machine.turnMost, secondsText(quantile(figures, 'gateway_turn_seconds', 0.95))],
     [machine.memory, machine.megabytes(sumOf(figures, 'process_resident_memory_bytes'))],
   ] as const;
-  return (
-    <dl class="figures">
-      {rows.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <FigureList rows={rows} />;
 };
 
 export function Machine() {

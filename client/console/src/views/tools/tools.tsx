@@ -5,7 +5,7 @@ import { ask } from '../../api.js';
 import { FormContext, Parts } from '../../form/form.js';
 import { bodySchema, type Schema } from '../../form/schema.js';
 import { msText } from '../../format.js';
-import { useAction, useKept, useLoad } from '../../hooks.js';
+import { submitting, useAction, useKept, useLoad } from '../../hooks.js';
 import { Failure, Field, Loading, Page } from '../../parts/basics.js';
 import { Listing } from '../../parts/listing.js';
 import { Remove } from '../../parts/remove.js';
@@ -59,12 +59,8 @@ function Create() {
     const body = { name: name.trim(), tool_type: type, ...(type !== 'client' && { url }) };
     go(['tools', (await ask<Tool>('v1/agent/tools', { body, signal })).tool_id]);
   });
-  const submit = (event: Event) => {
-    event.preventDefault();
-    void making.run();
-  };
   return (
-    <form class="stack tight" onSubmit={submit}>
+    <form class="stack tight" onSubmit={submitting(making)}>
       <div class="row end">
         <Field label={tools.newName}>
           {(tied) => (

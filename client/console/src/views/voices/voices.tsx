@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useMay } from '../../account.js';
 import { ask, request, upload } from '../../api.js';
-import { useAction, useLoad } from '../../hooks.js';
+import { submitting, useAction, useLoad } from '../../hooks.js';
 import { Empty, Failure, Field, Loading, Page, Scroll } from '../../parts/basics.js';
 import { linkTo, setQuery, useAddress } from '../../router.js';
 import { texts } from '../../texts.js';
@@ -194,14 +194,10 @@ function Create({ done }: { readonly done: () => void }) {
     setTitle('');
     done();
   });
-  const submit = (event: Event) => {
-    event.preventDefault();
-    void making.run();
-  };
   return (
     <details class="panel">
       <summary>{voices.create}</summary>
-      <form class="stack tight" onSubmit={submit}>
+      <form class="stack tight" onSubmit={submitting(making)}>
         <p class="soft">{voices.createHelp}</p>
         <Field label={voices.title}>
           {(tied) => (
