@@ -2,7 +2,7 @@
 import { LIMITS } from './limits.js';
 
 /** The providers whose media streams are spoken, and what each one's webhooks are verified with. */
-export const PHONE_CREDENTIALS = { twilio: 'auth_token', telnyx: 'public_key' } as const;
+export const PHONE_CREDENTIALS = { twilio: 'auth_token', telnyx: 'public_key', plivo: 'auth_token' } as const;
 export type PhoneProvider = keyof typeof PHONE_CREDENTIALS;
 export const PHONE_PROVIDERS = Object.keys(PHONE_CREDENTIALS) as readonly PhoneProvider[];
 

@@ -1,6 +1,6 @@
 /** Phone numbers on the wire (docs/contract/platform.md 6.13). */
 import { LIMITS } from '../limits.js';
-import { PHONE_PROVIDERS } from '../phone.js';
+import { PHONE_CREDENTIALS, PHONE_PROVIDERS } from '../phone.js';
 import { leaf, Moment, nullable, strict, text } from './shapes.js';
 import { type Static, Type } from './type.js';
 import { readOnly } from './write-only.js';
@@ -15,8 +15,11 @@ const Agent = leaf(
 );
 const Enabled = Type.Boolean({ default: true, description: 'False rejects calls.' });
 const Credentials = Type.Record(Type.String(), text(phone.credential), {
-  description:
-    'What the provider’s webhooks are verified with; write-only. Of `twilio`: `auth_token`; of `telnyx`: `public_key`.',
+  description: `What the provider’s webhooks are verified with; write-only. Of ${Object.entries(
+    PHONE_CREDENTIALS,
+  )
+    .map(([provider, name]) => `\`${provider}\`: \`${name}\``)
+    .join('; of ')}.`,
 });
 
 export const PhoneNumberCreation = strict(

@@ -7,6 +7,7 @@ import type { Dialect, HttpRequest, Route, SocketRoute } from '../server/port.js
 import { answer, type AnsweringParts } from './answering.js';
 import type { PhoneCalls } from './phone-calls.js';
 import type { Provider } from './provider.js';
+import { plivo } from './providers/plivo.js';
 import { telnyx } from './providers/telnyx.js';
 import { twilio } from './providers/twilio.js';
 import { PhoneStream, type StreamParts } from './stream.js';
@@ -19,7 +20,7 @@ export interface PhoneParts extends AnsweringParts, Omit<StreamParts, 'calls' | 
 }
 
 /** A new provider is a file, a line here, and one in contracts/phone.ts. */
-const PROVIDERS: Readonly<Record<PhoneProvider, Provider>> = { twilio, telnyx };
+const PROVIDERS: Readonly<Record<PhoneProvider, Provider>> = { twilio, telnyx, plivo };
 
 /** Errors: `not_found`. */
 function providerOf({ params }: HttpRequest): Provider {
@@ -48,7 +49,7 @@ const streams = (calls: PhoneCalls, parts: PhoneParts): SocketRoute => ({
       // Calls end by their own longest duration.
       connectionMs: null,
       unauthenticated: true,
-      open: (socket) => new PhoneStream(socket, provider, { ...parts, calls }),
+      open: (socket) => new PhoneStream(socket, provider, request.query, { ...parts, calls }),
     };
   },
 });

@@ -29,8 +29,8 @@ export type StreamEvent =
       /** The provider's name of the stream, which our messages carry. */
       readonly stream: string;
       readonly callId: string;
-      /** What the webhook was answered with. */
-      readonly token: string;
+      /** What the webhook was answered with; undefined where the stream's address has it. */
+      readonly token: string | undefined;
       /** Undefined for one that is not spoken here. */
       readonly format: LineFormat | undefined;
     }
@@ -72,6 +72,9 @@ export class StreamFault extends Error {
     this.name = 'StreamFault';
   }
 }
+
+/** For streams that cannot be told anything but where they go. */
+export const withToken = (url: string, token: string): string => `${url}?token=${encodeURIComponent(token)}`;
 
 export type Fields = Readonly<Record<string, unknown>>;
 

@@ -2,8 +2,9 @@
  * A provider's media stream: one WebSocket a call. Its first message that counts is `start`, which says whose call it is;
  * what comes while the session is joined waits.
  *
- * Invariants: nothing is believed before `start`, and a stream starts once; whatever ends the stream ends its call; a
- * provider that sends faster than anybody speaks is cut off.
+ * Invariants: nothing is believed before `start`, and a stream starts once; whatever ends the stream ends its call, and a
+ * provider that closes it in good order says that the caller has hung up; a provider that sends faster than anybody speaks
+ * is cut off.
  */
 import type { Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
@@ -37,6 +38,8 @@ type Handlers = {
 
 const NOT_ALLOWED = 1008;
 const AGAIN_LATER = 1013;
+/** Closed in good order, or without a word about why (RFC 6455, 7.4.1). */
+const CLOSED = new Set([1000, 1001, 1005]);
 
 function faultOf(error: unknown): StreamFault | undefined {
   if (error instanceof StreamFault) return error;
@@ -50,12 +53,14 @@ export class PhoneStream implements SocketEvents {
   #started = false;
   #call: StreamedCall | undefined;
   #waiting: Later[] = [];
-  #gone = false;
+  /** The close code, once the stream is over. */
+  #code: number | undefined;
   #hungUp = false;
 
   constructor(
     private readonly socket: Socket,
     private readonly provider: Provider,
+    private readonly address: URLSearchParams,
     private readonly parts: StreamParts,
   ) {
     const { clock } = parts;
@@ -89,7 +94,7 @@ export class PhoneStream implements SocketEvents {
     void this.#join(start).catch((error: unknown) => this.#fail(error));
   }
 
-  async #join({ stream, callId, token, format }: Start): Promise<void> {
+  async #join({ stream, callId, token = this.address.get('token') ?? '', format }: Start): Promise<void> {
     const { provider, parts, socket } = this;
     const sessionId = parts.tokens.verify(token, { provider: provider.name, callId });
     if (sessionId === undefined) throw new StreamFault(NOT_ALLOWED, 'no session waits for this stream');
@@ -98,7 +103,7 @@ export class PhoneStream implements SocketEvents {
     const call = await parts.calls.begin(sessionId, format, this.#linkOf(provider.writer(stream)));
     this.#call = call;
     for (const event of this.#waiting.splice(0)) this.#take(event, call);
-    if (this.#gone) this.#end();
+    if (this.#code !== undefined) this.#end(this.#code);
   }
 
   #linkOf(writer: StreamWriter): PhoneLink {
@@ -119,33 +124,38 @@ export class PhoneStream implements SocketEvents {
     media: ({ audio, order }, { media }) => media.hear(audio, order),
     mark: ({ mark }, { media }) => media.marked(mark),
     key: ({ key }) => this.#keypad.press(key),
-    stop: (_event, { media }) => {
-      this.#hungUp = true;
-      media.hungUp();
-    },
+    stop: (_event, call) => this.#hangUp(call),
   };
+
+  #hangUp({ media }: StreamedCall): void {
+    this.#hungUp = true;
+    media.hungUp();
+  }
 
   #fail(error: unknown): void {
     const fault = faultOf(error);
     const { log } = this.parts;
-    const about = { provider: this.provider.name, err: error };
-    if (fault) log.warn(about, 'a phone stream was refused');
-    else log.error(about, 'a phone stream failed');
+    const { name: provider } = this.provider;
+    if (fault) log.warn({ provider, reason: fault.message }, 'a phone stream was refused');
+    else log.error({ provider, err: error }, 'a phone stream failed');
     this.socket.close(fault ? { code: fault.code, reason: fault.message } : 'internal');
+    this.#call?.owned.closedBy('line');
   }
 
   /** A call whose stream is cut off has no way back to its caller. */
-  #end(): void {
-    if (!this.#hungUp) this.#call?.owned.closedBy('line');
+  #end(code: number): void {
+    const call = this.#call;
+    if (!call || this.#hungUp) return;
+    if (CLOSED.has(code)) this.#hangUp(call);
+    else call.owned.closedBy('line');
   }
 
   gone(): void {
-    this.#gone = true;
     this.#keypad.close();
-    this.#end();
   }
 
-  closed(): void {
-    // `gone` has come before.
+  closed(code: number): void {
+    this.#code = code;
+    this.#end(code);
   }
 }

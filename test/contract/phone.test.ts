@@ -8,8 +8,9 @@ import { type Body } from '../fixtures/agents.js';
 import { messagesOf, type Record, Talks } from '../fixtures/conversation.js';
 import { said, toolSaid } from '../fixtures/model.js';
 import { type CallDetails, PhoneLine, type ProviderDialect } from '../fixtures/phone-line.js';
+import { plivoDouble } from '../fixtures/phone-plivo.js';
 import { telnyxDouble, telnyxHeaders } from '../fixtures/phone-telnyx.js';
-import { TWILIO_FORMAT, twilioDouble } from '../fixtures/phone-twilio.js';
+import { twilioDouble } from '../fixtures/phone-twilio.js';
 import { startReceiver } from '../fixtures/receiver.js';
 import { until } from '../fixtures/until.js';
 
@@ -30,8 +31,9 @@ interface Provider {
 const PROVIDERS: readonly Provider[] = [
   { name: 'twilio', dialect: twilioDouble, credential: 'auth_token' },
   { name: 'telnyx', dialect: telnyxDouble, credential: 'public_key' },
+  { name: 'plivo', dialect: plivoDouble, credential: 'auth_token' },
 ];
-const [TWILIO] = PROVIDERS as [Provider];
+const [, TELNYX] = PROVIDERS as [Provider, Provider];
 
 let numbers = 0;
 const newNumber = (): string => `+4930${String((numbers += 1)).padStart(7, '0')}`;
@@ -269,115 +271,98 @@ for (const provider of PROVIDERS) {
 }
 
 t.test('telnyx: a webhook counts for five minutes', async (t) => {
-  const number = await numberOf(PROVIDERS[1]!, await talks.agent());
+  const number = await numberOf(TELNYX, await talks.agent());
   const body = new URLSearchParams({ CallSid: 'v3:1', From: CALLER, To: number }).toString();
   const ringAt = async (secondsAgo: number) => {
     const headers = telnyxHeaders(body, SECRET, Math.floor(Date.now() / 1000) - secondsAgo);
-    return (await fetch(answerUrl(PROVIDERS[1]!), { method: 'POST', headers, body })).status;
+    return (await fetch(answerUrl(TELNYX), { method: 'POST', headers, body })).status;
   };
   t.same([await ringAt(3600), await ringAt(-3600), await ringAt(60), await ringAt(0)], [403, 403, 200, 409]);
 });
 
-/** A stream whose call was answered, and that has said nothing yet. */
-async function opened(provider = TWILIO) {
+/** A stream whose call was answered, and that has said nothing yet. `forged`: the token that it has instead of its own. */
+async function opened(provider: Provider, forged?: string) {
   const agentId = await talks.agent();
   const call = newCall(await numberOf(provider, agentId));
   const { document } = await ring(provider, call);
   const stream = provider.dialect.streamOf(document);
   if (!stream) throw new Error(document);
-  const line = await PhoneLine.open(provider.dialect, call, stream.url);
+  const token = forged ?? stream.token;
+  const url = stream.url.replace(stream.token, token);
+  const line = await PhoneLine.open(provider.dialect, call, url);
   t.teardown(() => line.drop());
-  const begin = (token = stream.token, of = call): void => {
-    for (const message of provider.dialect.begin(of, token)) line.send(message);
+  const begin = (format?: object): void => {
+    for (const message of provider.dialect.begin(call, token, format)) line.send(message);
   };
-  return { line, begin, call, agentId, ...stream };
+  return { line, begin, call, url, token };
 }
 
-t.test('a stream without its session is refused', async (t) => {
-  const other = await opened();
-  for (const token of ['', 'nonsense', `sess_0123456789abcdef01234567.${'A'.repeat(43)}`, other.token]) {
-    const { line, begin } = await opened();
-    begin(token);
-    t.match(await line.untilClosed(), { code: 1008, reason: 'no session waits for this stream' }, token);
-  }
-});
+for (const provider of PROVIDERS) {
+  const { name, dialect } = provider;
 
-t.test('a second stream for one call is refused, and the first goes on', async (t) => {
-  const { line, begin, call, url, token } = await opened();
-  begin();
-  line.listen();
-  const second = await PhoneLine.open(twilioDouble, call, url);
-  await until('the first has its session', async () => (await talks.callsAtWorkers()) > 0);
-  for (const message of twilioDouble.begin(call, token)) second.send(message);
-  t.match(await second.untilClosed(), { code: 1008 });
-  t.equal(line.closed, undefined);
-  line.hangUp();
-});
+  t.test(`${name}: a stream without its session is refused`, async (t) => {
+    const other = await opened(provider);
+    for (const token of ['', 'nonsense', `sess_0123456789abcdef01234567.${'A'.repeat(43)}`, other.token]) {
+      const { line, begin } = await opened(provider, token);
+      begin();
+      t.match(await line.untilClosed(), { code: 1008, reason: 'no session waits for this stream' }, token);
+    }
+  });
 
-t.test('a stream that claims another format is refused', async (t) => {
-  for (const wrong of [
-    { sampleRate: 16_000 },
-    { encoding: 'audio/x-alaw' },
-    { channels: 2 },
-    { sampleRate: '8000' },
-  ]) {
-    const { line, call, token } = await opened();
-    const [, start] = twilioDouble.begin(call, token) as [object, { start: object }];
-    line.send({ ...start, start: { ...start.start, mediaFormat: { ...TWILIO_FORMAT, ...wrong } } });
-    t.match(await line.untilClosed(), { code: 1003 }, JSON.stringify(wrong));
-  }
-});
-
-t.test('nothing may come before the start of a stream, and it starts once', async (t) => {
-  const early = await opened();
-  early.line.send(twilioDouble.media(new Uint8Array(160), 1));
-  t.match(await early.line.untilClosed(), { code: 1008, reason: 'the stream has not started' });
-  const twice = await opened();
-  twice.begin();
-  twice.begin();
-  t.match(await twice.line.untilClosed(), { code: 1008, reason: 'the stream has started already' });
-});
-
-t.test('what is no message ends the stream', async (t) => {
-  const cases: [string | Uint8Array | object, number][] = [
-    ['{', 1007],
-    ['[]', 1007],
-    [new Uint8Array(10), 1003],
-    [{ event: 'media', media: { track: 'inbound', payload: '*' } }, 1007],
-    [{ event: 'media', media: { payload: 'A'.repeat(70_000) } }, 1009],
-  ];
-  for (const [message, code] of cases) {
-    const { line, begin } = await opened();
+  t.test(`${name}: a second stream for one call is refused, and the first goes on`, async (t) => {
+    const { line, begin, call, url, token } = await opened(provider);
     begin();
-    line.send(message);
-    t.match(await line.untilClosed(), { code }, JSON.stringify(message).slice(0, 40));
-  }
-});
+    line.listen();
+    const second = await PhoneLine.open(dialect, call, url);
+    await until('the first has its session', async () => (await talks.callsAtWorkers()) > 0);
+    for (const message of dialect.begin(call, token)) second.send(message);
+    t.match(await second.untilClosed(), { code: 1008 });
+    t.equal(line.closed, undefined);
+    line.hangUp();
+  });
 
-t.test('what a stream may say and nobody has to understand is passed over', async (t) => {
-  const { line, begin } = await opened();
-  begin();
-  const passed = [
-    { event: 'mark', mark: { name: 'never sent' } },
-    { event: 'mark', mark: { name: '999999' } },
-    { event: 'mark' },
-    { event: 'dtmf', dtmf: { digit: 'no key' } },
-    { event: 'dtmf' },
-    { event: 'constructor' },
-    { event: 'media', media: { track: 'outbound', payload: 'AAAA' } },
-    {},
-  ];
-  for (const message of passed) line.send(message);
-  line.listen();
-  await until('the call goes on', async () => (await talks.callsAtWorkers()) > 0);
-  t.equal(line.closed, undefined);
-  line.hangUp();
-});
+  t.test(`${name}: a stream that claims another format is refused`, async (t) => {
+    for (const wrong of dialect.wrongFormats) {
+      const { line, begin } = await opened(provider);
+      begin(wrong);
+      t.match(await line.untilClosed(), { code: 1003 }, JSON.stringify(wrong));
+    }
+  });
 
-t.test('a flood of marks ends the stream', async (t) => {
-  const { line, begin } = await opened();
-  begin();
-  for (let mark = 0; mark < 5000; mark += 1) line.send(twilioDouble.marked(String(mark)));
-  t.match(await line.untilClosed(), { code: 1008, reason: 'too many messages' });
-  await talks.untilNoCalls();
-});
+  t.test(`${name}: nothing may come before the start of a stream, and it starts once`, async (t) => {
+    const early = await opened(provider);
+    early.line.send(dialect.media(new Uint8Array(160), 1));
+    t.match(await early.line.untilClosed(), { code: 1008, reason: 'the stream has not started' });
+    const twice = await opened(provider);
+    twice.begin();
+    twice.begin();
+    t.match(await twice.line.untilClosed(), { code: 1008, reason: 'the stream has started already' });
+  });
+
+  t.test(`${name}: what is no message ends the stream`, async (t) => {
+    for (const [message, code] of dialect.faults) {
+      const { line, begin } = await opened(provider);
+      begin();
+      line.send(message);
+      t.match(await line.untilClosed(), { code }, JSON.stringify(message).slice(0, 40));
+    }
+  });
+
+  t.test(`${name}: what nobody has to understand is passed over`, async (t) => {
+    const { line, begin } = await opened(provider);
+    begin();
+    for (const message of dialect.passed) line.send(message);
+    line.listen();
+    await until('the call goes on', async () => (await talks.callsAtWorkers()) > 0);
+    t.equal(line.closed, undefined);
+    line.hangUp();
+  });
+
+  t.test(`${name}: a flood of marks ends the stream`, async (t) => {
+    const { line, begin } = await opened(provider);
+    begin();
+    for (let mark = 0; mark < 5000; mark += 1) line.send(dialect.marked(String(mark)));
+    t.match(await line.untilClosed(), { code: 1008, reason: 'too many messages' });
+    await talks.untilNoCalls();
+  });
+}

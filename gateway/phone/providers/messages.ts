@@ -29,7 +29,8 @@ export interface StreamMessages {
   readonly callId: string;
   /** In `start`, or beside it. */
   readonly stream: string;
-  readonly parameters: string;
+  /** Undefined where a stream is told nothing. */
+  readonly parameters: string | undefined;
   readonly format: readonly [name: string, read: (fields: Fields) => LineFormat | undefined];
 }
 
@@ -40,7 +41,7 @@ function startOf(fields: Fields, names: StreamMessages): StreamEvent {
     type: 'start',
     stream: textIn(start, names.stream) || textIn(fields, names.stream),
     callId: textIn(start, names.callId),
-    token: textIn(objectIn(start, names.parameters), 'token'),
+    token: names.parameters === undefined ? undefined : textIn(objectIn(start, names.parameters), 'token'),
     format: read(objectIn(start, format)),
   };
 }
@@ -56,31 +57,39 @@ function mediaOf(fields: Fields): StreamEvent | undefined {
   return { type: 'media', audio, ...(order !== undefined && { order }) };
 }
 
-const EVENTS: Readonly<Record<string, (fields: Fields, names: StreamMessages) => StreamEvent | undefined>> = {
+type StreamEvents = Readonly<
+  Record<string, (fields: Fields, names: StreamMessages) => StreamEvent | undefined>
+>;
+
+/** A mark that comes back, by the member that has its name. */
+export function markOf(fields: Fields): StreamEvent | undefined {
+  const mark = countIn(fields, 'name');
+  return mark === undefined ? undefined : { type: 'mark', mark };
+}
+
+const EVENTS: StreamEvents = {
   start: startOf,
   media: mediaOf,
   dtmf: (fields) => ({ type: 'key', key: textIn(objectIn(fields, 'dtmf'), 'digit') }),
-  mark(fields) {
-    const mark = countIn(objectIn(fields, 'mark'), 'name');
-    return mark === undefined ? undefined : { type: 'mark', mark };
-  },
+  mark: (fields) => markOf(objectIn(fields, 'mark')),
   stop: () => ({ type: 'stop' }),
 };
 
-export const readWith =
-  (names: StreamMessages): Provider['read'] =>
-  (message) => {
+/** `own`: events that a provider has in addition, or with another name. */
+export function readWith(names: StreamMessages, own: StreamEvents = {}): Provider['read'] {
+  const events = { ...EVENTS, ...own };
+  return (message) => {
     const fields = jsonMessage(message);
     const event = textIn(fields, 'event');
-    return Object.hasOwn(EVENTS, event) ? EVENTS[event]?.(fields, names) : undefined;
+    return Object.hasOwn(events, event) ? events[event]?.(fields, names) : undefined;
   };
+}
+
+export const base64 = (audio: Uint8Array): string => Buffer.from(audio).toString('base64');
 
 /** `stream`: the member that names the stream, where there is one. */
 export const streamMessages = (stream: Readonly<Record<string, string>>): StreamWriter => ({
-  speak: (audio) => {
-    const payload = Buffer.from(audio).toString('base64');
-    return JSON.stringify({ event: 'media', ...stream, media: { payload } });
-  },
+  speak: (audio) => JSON.stringify({ event: 'media', ...stream, media: { payload: base64(audio) } }),
   mark: (mark) => JSON.stringify({ event: 'mark', ...stream, mark: { name: String(mark) } }),
   hush: () => JSON.stringify({ event: 'clear', ...stream }),
 });

@@ -1,0 +1,150 @@
+/** What telephone providers sign and write, against examples of theirs (gateway/phone/providers). */
+import t from 'tap';
+import { plivo } from '../../gateway/phone/providers/plivo.js';
+import { telnyx } from '../../gateway/phone/providers/telnyx.js';
+import { twilio } from '../../gateway/phone/providers/twilio.js';
+import { TELNYX_FORMAT, telnyxDouble, telnyxHeaders } from '../fixtures/phone-telnyx.js';
+
+t.test('Twilio’s signature: the example of its libraries, and its spellings of ports', (t) => {
+  const fields = {
+    CallSid: 'CA1234567890ABCDE',
+    Caller: '+14158675309',
+    Digits: '1234',
+    From: '+14158675309',
+    To: '+18005551212',
+  };
+  const webhook = (url: string, signature: string, form: object = fields) => ({
+    url,
+    headers: new Map([['x-twilio-signature', signature]]),
+    body: Buffer.from(new URLSearchParams(form as Record<string, string>).toString()),
+  });
+  const signature = 'RSOYDt4T1cUTdK1PDd93/VVr8B8=';
+  const url = 'https://mycompany.com/myapp.php?foo=1&bar=2';
+  const isSigned = (at: string, by = signature, form: object = fields, secret = '12345') =>
+    twilio.isSigned(webhook(at, by, form), secret, 0);
+  t.ok(isSigned(url));
+  t.ok(isSigned('https://mycompany.com:443/myapp.php?foo=1&bar=2'), 'signed without the port that is used');
+  t.notOk(isSigned(url, signature, fields, '54321'));
+  t.notOk(isSigned(url, signature, { ...fields, To: '+18005551213' }));
+  t.notOk(isSigned(`${url}&baz=3`));
+  for (const bad of ['', 'RSOYDt4T1cUTdK1PDd93', `${signature} `]) t.notOk(isSigned(url, bad));
+  t.same(twilio.incoming(webhook(url, '')), {
+    callId: 'CA1234567890ABCDE',
+    from: '+14158675309',
+    to: '+18005551212',
+  });
+  t.equal(twilio.incoming(webhook(url, '', { ...fields, CallSid: 'x'.repeat(129) })), undefined);
+  t.end();
+});
+
+t.test('Twilio’s documents hold what they are given, and nothing breaks out of it', (t) => {
+  const { body, headers } = twilio.accept({ url: 'wss://a.example/?x="<&>', token: "t'" });
+  t.equal(
+    body,
+    '<?xml version="1.0" encoding="UTF-8"?><Response><Connect><Stream url="wss://a.example/?x=&quot;&lt;&amp;&gt;">' +
+      '<Parameter name="token" value="t&apos;"/></Stream></Connect></Response>',
+  );
+  t.match(headers, { 'content-type': /^text\/xml/ });
+  t.match(twilio.reject('busy').body, '<Reject reason="busy"/>');
+  t.end();
+});
+
+t.test('Telnyx’s signature is over time and body, by the account’s key', (t) => {
+  const body = 'CallSid=v3%3A1&From=%2B14155550123&To=%2B18005551212';
+  const key = telnyxDouble.credentialOf('secret');
+  const at = 1_700_000_000;
+  const isSigned = (headers: object, secret = key, text = body, now = at * 1000) =>
+    telnyx.isSigned(
+      {
+        url: '',
+        headers: new Map(Object.entries(headers as Record<string, string>)),
+        body: Buffer.from(text),
+      },
+      secret,
+      now,
+    );
+  const headers = telnyxHeaders(body, 'secret', at);
+  t.ok(isSigned(headers));
+  t.notOk(isSigned(headers, telnyxDouble.credentialOf('another')));
+  t.notOk(isSigned(headers, key, `${body}&x=1`));
+  t.notOk(isSigned({ ...headers, 'telnyx-timestamp': String(at + 1) }));
+  t.ok(isSigned(headers, key, body, (at + 300) * 1000));
+  t.notOk(isSigned(headers, key, body, (at + 301) * 1000), 'five minutes');
+  for (const bad of ['', 'no key', 'AAAA']) t.notOk(isSigned(headers, bad), bad);
+  for (const bad of [
+    {},
+    { ...headers, 'telnyx-signature-ed25519': 'AAAA' },
+    { ...headers, 'telnyx-timestamp': '-1' },
+  ])
+    t.notOk(isSigned(bad));
+  t.end();
+});
+
+/** Made by Plivo’s library for Python (plivo 4.63.0, `get_signature_v3`). */
+t.test('Plivo’s signature: as its library signs an address, with a query and without', (t) => {
+  const fields = {
+    CallUUID: 'c0a80101-0000-4000-8000-000000000001',
+    Direction: 'inbound',
+    From: '14155550123',
+    To: '18005551212',
+    CallerName: '+14155550123',
+    Event: 'StartApp',
+  };
+  const isSigned = (url: string, told: string, header = 'x-plivo-signature-v3', form: object = fields) =>
+    plivo.isSigned(
+      {
+        url,
+        headers: new Map([
+          [header, told],
+          ['x-plivo-signature-v3-nonce', '05429567804466091622'],
+        ]),
+        body: Buffer.from(new URLSearchParams(form as Record<string, string>).toString()),
+      },
+      'my_auth_token',
+      0,
+    );
+  const url = 'https://example.com/v1/phone/plivo/answer';
+  const signature = '+d0tbHA+IHtvsCdQ7iTe6Vd+6BfihteRzOXCeVmCq2E=';
+  t.ok(isSigned(url, signature));
+  t.ok(isSigned('https://example.com/answer?b=2&a=x%20y', 'hv3AJ/9N4z3dmkCjy4cLY9xIykTjCe82MUhHQhNTevo='));
+  t.ok(isSigned(url, `other,${signature}`), 'an account with two tokens');
+  t.ok(isSigned(url, signature, 'x-plivo-signature-ma-v3'), 'the main account');
+  t.notOk(isSigned(url, signature, 'x-plivo-signature'));
+  t.notOk(isSigned(url, signature, undefined, { ...fields, To: '18005551213' }));
+  t.notOk(isSigned(`${url}?a=1`, signature));
+  for (const bad of ['', ',', signature.slice(1)]) t.notOk(isSigned(url, bad), bad);
+  t.end();
+});
+
+t.test('Plivo’s documents hold what they are given, and the call ends with its stream', (t) => {
+  const { body } = plivo.accept({ url: 'wss://a.example/x', token: 'a&b' });
+  t.equal(
+    body,
+    '<?xml version="1.0" encoding="UTF-8"?><Response><Stream bidirectional="true" keepCallAlive="true" ' +
+      'contentType="audio/x-mulaw;rate=8000">wss://a.example/x?token=a%26b</Stream><Hangup/></Response>',
+  );
+  t.match(plivo.reject('busy').body, '<Response><Hangup reason="busy"/></Response>');
+  t.end();
+});
+
+t.test('a Telnyx stream may be µ-law or A-law', (t) => {
+  const formatOf = (wrong: object) => {
+    const [, start] = telnyxDouble.begin({ callId: 'v3:1', from: '', to: '' }, 'token') as [
+      object,
+      { start: object },
+    ];
+    const changed = { ...start, start: { ...start.start, media_format: { ...TELNYX_FORMAT, ...wrong } } };
+    const event = telnyx.read(JSON.stringify(changed));
+    return event?.type === 'start' ? event.format : 'no start';
+  };
+  t.same(formatOf({}), { codec: 'mulaw', rate: 8000 });
+  t.same(formatOf({ encoding: 'PCMA' }), { codec: 'alaw', rate: 8000 });
+  for (const wrong of [
+    { encoding: 'G722' },
+    { encoding: 'constructor' },
+    { sample_rate: 16_000 },
+    { channels: 2 },
+  ])
+    t.equal(formatOf(wrong), undefined, JSON.stringify(wrong));
+  t.end();
+});
