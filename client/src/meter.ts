@@ -1,9 +1,6 @@
-/**
- * How loud a track is at this moment, as a bar shows it: linear in decibels, from silence (0) to full scale (1). It never
- * throws: what a browser cannot measure is silent.
- */
+/** How loud a track is at this moment, from 0 to 1. It never throws: what a browser cannot measure is silent. */
+import { levelOf } from './level.js';
 
-const SILENCE_DB = -60;
 const WINDOW = 1024;
 
 export class Meter {
@@ -22,9 +19,7 @@ export class Meter {
     if (track !== this.#track) this.#follow(track);
     if (!track) return 0;
     this.#analyser.getFloatTimeDomainData(this.#samples);
-    const energy = this.#samples.reduce((sum, sample) => sum + sample * sample, 0) / WINDOW;
-    const decibels = 10 * Math.log10(energy);
-    return Math.min(1, Math.max(0, 1 - decibels / SILENCE_DB));
+    return levelOf(this.#samples);
   }
 
   #follow(track: MediaStreamTrack | undefined): void {

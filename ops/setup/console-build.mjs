@@ -58,6 +58,9 @@ export async function buildConsole() {
     target: 'es2022',
     jsx: 'automatic',
     jsxImportSource: 'preact',
+    // What runs beside the page is named by its address.
+    loader: { '.worklet.js': 'file' },
+    assetNames: '[name]-[hash]',
     logLevel: 'error',
   });
   const files = outputFiles.map(({ path: file, contents }) => [path.basename(file), contents]);

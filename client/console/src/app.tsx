@@ -13,6 +13,7 @@ import { Calls } from './views/calls/index.js';
 import { Knowledge } from './views/knowledge/knowledge.js';
 import { Listen } from './views/listen/listen.js';
 import { Machine } from './views/machine/machine.js';
+import { Realtime } from './views/realtime/realtime.js';
 import { SignIn } from './views/sign-in.js';
 import { Speak } from './views/speak/speak.js';
 import { Start } from './views/start.js';
@@ -32,6 +33,7 @@ const VIEWS: readonly View[] = [
   { name: 'start', path: [], needs: 'open', view: Start },
   { name: 'speak', path: ['speak'], needs: 'speech', view: Speak },
   { name: 'listen', path: ['listen'], needs: 'speech', view: Listen },
+  { name: 'realtime', path: ['realtime'], needs: 'speech', view: Realtime },
   { name: 'voices', path: ['voices'], needs: 'catalogue', view: Voices },
   { name: 'agents', path: ['agents'], needs: 'read', view: Agents },
   { name: 'tools', path: ['tools'], needs: 'read', view: Tools },

@@ -1,7 +1,7 @@
 /** Speech as it arrives: samples, when its words are, and playing it meanwhile. */
+import { levelOf } from '../../../src/level.js';
 import { request } from '../api.js';
-
-export const RATE = 24_000;
+import { RATE, samplesOf } from './pcm.js';
 
 export interface Word {
   readonly text: string;
@@ -22,15 +22,6 @@ export interface Received {
   readonly samples: Float32Array;
   /** All words so far; undefined where this brings nothing new. */
   readonly words: readonly Word[];
-}
-
-function samplesOf(base64: string): Float32Array {
-  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-  const view = new DataView(bytes.buffer);
-  return Float32Array.from(
-    { length: bytes.length >> 1 },
-    (_, index) => view.getInt16(index * 2, true) / 32_768,
-  );
 }
 
 /** The data of each event. Errors: what the gateway says in one of its own. */
@@ -74,9 +65,16 @@ export async function* speech(body: object, signal: AbortSignal): AsyncGenerator
 /** Plays samples one behind the other, as they come; what comes late is heard late. */
 export class LivePlayer {
   readonly #context = new AudioContext({ sampleRate: RATE });
+  readonly #analyser = this.#context.createAnalyser();
+  readonly #window = new Float32Array(1024);
+  readonly #sources = new Set<AudioBufferSourceNode>();
   /** Where the next samples go, and what has been scheduled so far, in seconds. */
   #next = 0;
   #scheduled = 0;
+
+  constructor() {
+    this.#analyser.connect(this.#context.destination);
+  }
 
   add(samples: Float32Array): void {
     if (samples.length === 0) return;
@@ -84,11 +82,27 @@ export class LivePlayer {
     buffer.getChannelData(0).set(samples);
     const source = this.#context.createBufferSource();
     source.buffer = buffer;
-    source.connect(this.#context.destination);
+    source.connect(this.#analyser);
+    source.onended = () => this.#sources.delete(source);
+    this.#sources.add(source);
     this.#next = Math.max(this.#next, this.#context.currentTime + 0.02);
     source.start(this.#next);
     this.#next += buffer.duration;
     this.#scheduled += buffer.duration;
+  }
+
+  /** What has not been heard yet is not heard at all. */
+  clear(): void {
+    for (const source of this.#sources) source.stop();
+    this.#sources.clear();
+    this.#scheduled = this.time;
+    this.#next = 0;
+  }
+
+  /** How loud it is now, from 0 to 1. */
+  get level(): number {
+    this.#analyser.getFloatTimeDomainData(this.#window);
+    return levelOf(this.#window);
   }
 
   /** Seconds of the speech that were heard. */

@@ -15,11 +15,12 @@ export function peaksOf(samples: Float32Array, count: number): readonly number[]
   });
 }
 
-/** Samples of one channel at a low rate. Errors: those of the browser, where it cannot decode this. */
+/** Samples of one channel, at a low rate where no other is wanted. Errors: those of the browser, where it cannot decode this. */
 export async function decode(
   file: ArrayBuffer,
+  rate = RATE,
 ): Promise<{ readonly samples: Float32Array; readonly seconds: number }> {
-  const sound = await new OfflineAudioContext(1, 1, RATE).decodeAudioData(file);
+  const sound = await new OfflineAudioContext(1, 1, rate).decodeAudioData(file);
   return { samples: sound.getChannelData(0), seconds: sound.duration };
 }
 

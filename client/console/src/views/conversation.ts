@@ -3,15 +3,10 @@ import { useRef, useState } from 'preact/hooks';
 import type { SessionEvents } from '../../../src/events.js';
 import type { SessionRequest } from '../../../src/place.js';
 import { AgentSession } from '../../../src/session.js';
+import { type Line, withLine } from '../parts/lines.js';
 import { texts } from '../texts.js';
 
 export type Speaker = keyof typeof texts.talk.speakers;
-
-export interface Line {
-  readonly id: string;
-  readonly speaker: Speaker;
-  readonly text: string;
-}
 
 export type Turn = SessionEvents['turnCompleted'];
 
@@ -19,7 +14,7 @@ export interface Conversation {
   readonly session: AgentSession | undefined;
   readonly status: SessionEvents['statusChange']['status'];
   readonly mode: SessionEvents['modeChange']['mode'];
-  readonly lines: readonly Line[];
+  readonly lines: readonly Line<Speaker>[];
   readonly turns: readonly Turn[];
   /** For screen readers, which lines that still change would keep talking. */
   readonly aloud: string;
@@ -38,13 +33,6 @@ const NOTHING: Conversation = {
   over: '',
   sessionId: undefined,
 };
-
-/** The lines with this one in the place of what it had said before; one without words is taken back. */
-export function withLine(lines: readonly Line[], line: Line): readonly Line[] {
-  const known = lines.some(({ id }) => id === line.id);
-  if (line.text === '') return lines.filter(({ id }) => id !== line.id);
-  return known ? lines.map((old) => (old.id === line.id ? line : old)) : [...lines, line];
-}
 
 type Change = (before: Conversation) => Partial<Conversation>;
 

@@ -36,6 +36,7 @@ function HealthPanel() {
 const TRIALS = [
   { name: 'speak', needs: 'speech' },
   { name: 'listen', needs: 'speech' },
+  { name: 'realtime', needs: 'speech' },
   { name: 'agents', needs: 'read' },
   { name: 'talk', needs: 'sessions' },
   { name: 'calls', needs: 'records' },

@@ -1,7 +1,8 @@
 /** What a user does during a call: begin, end, mute, interrupt, write; and how loud both sides are. */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { submitting, useAction, useFrames } from '../hooks.js';
+import { submitting, useAction } from '../hooks.js';
 import { Check, Failure, Field } from '../parts/basics.js';
+import { Meters } from '../parts/meters.js';
 import { texts } from '../texts.js';
 import type { Conversation } from './conversation.js';
 
@@ -68,26 +69,15 @@ export function CallControls({
   );
 }
 
-export function Meters({ state: { session, status } }: { readonly state: Conversation }) {
-  const input = useRef<HTMLMeterElement>(null);
-  const output = useRef<HTMLMeterElement>(null);
-  const talking = status === 'connected';
-  useFrames(talking, () => {
-    if (input.current) input.current.value = session?.inputVolume ?? 0;
-    if (output.current) output.current.value = session?.outputVolume ?? 0;
-  });
-  if (!talking) return null;
-  return (
-    <div class="fields">
-      <label class="meter">
-        {talk.you} <meter ref={input} />
-      </label>
-      <label class="meter">
-        {talk.them} <meter ref={output} />
-      </label>
-    </div>
+export const Volumes = ({ state: { session, status } }: { readonly state: Conversation }) =>
+  status === 'connected' && (
+    <Meters
+      levels={[
+        { name: talk.you, read: () => session?.inputVolume ?? 0 },
+        { name: talk.them, read: () => session?.outputVolume ?? 0 },
+      ]}
+    />
   );
-}
 
 export function Writing({ write }: { readonly write: (text: string, audio: boolean) => Promise<void> }) {
   const [text, setText] = useState('');

@@ -7,10 +7,11 @@ import { ask } from '../api.js';
 import { useLoad } from '../hooks.js';
 import { AgentOptions } from '../parts/agent-options.js';
 import { Check, Empty, Failure, Field, Loading, Page } from '../parts/basics.js';
+import { Lines } from '../parts/lines.js';
 import { linkTo, setQuery, useAddress } from '../router.js';
 import { texts } from '../texts.js';
-import { type Conversation, useConversation } from './conversation.js';
-import { CallControls, Meters, Writing } from './talk-controls.js';
+import { useConversation } from './conversation.js';
+import { CallControls, Volumes, Writing } from './talk-controls.js';
 import { TurnTimes } from './turn-times.js';
 
 const { talk } = texts;
@@ -54,22 +55,6 @@ const AgentInput = ({ chosen }: { readonly chosen: string }) => (
   </Field>
 );
 
-const Lines = ({ lines }: Pick<Conversation, 'lines'>) => {
-  useEffect(() => {
-    document.querySelector('.lines')?.lastElementChild?.scrollIntoView({ block: 'nearest' });
-  }, [lines]);
-  if (lines.length === 0) return <Empty title={talk.quiet} />;
-  return (
-    <ol class="lines" tabIndex={0} aria-label={talk.conversation}>
-      {lines.map(({ id, speaker, text }) => (
-        <li key={id} class={speaker}>
-          {talk.speakers[speaker] + text}
-        </li>
-      ))}
-    </ol>
-  );
-};
-
 function Call({ agents }: { readonly agents: readonly AgentRow[] | undefined }) {
   const may = useMay();
   const { query } = useAddress();
@@ -91,8 +76,8 @@ function Call({ agents }: { readonly agents: readonly AgentRow[] | undefined }) 
         start={() => start(requestOf(chosen, draft))}
         end={end}
       />
-      <Meters state={state} />
-      <Lines lines={state.lines} />
+      <Volumes state={state} />
+      <Lines lines={state.lines} speakers={talk.speakers} label={talk.conversation} quiet={talk.quiet} />
       <p class="unseen" aria-live="polite">
         {state.aloud}
       </p>

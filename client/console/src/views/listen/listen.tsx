@@ -1,12 +1,14 @@
 /** Speech to text: a file or the microphone, its words with their times, subtitles. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { upload } from '../../api.js';
 import { bytesText, lengthText } from '../../format.js';
 import { useAction, useFrames } from '../../hooks.js';
-import { Failure, Field, Page } from '../../parts/basics.js';
+import { Failure, Page } from '../../parts/basics.js';
 import { Copy } from '../../parts/copy.js';
-import { setQuery, useAddress } from '../../router.js';
+import { FileButton } from '../../parts/file-button.js';
+import { LanguageField } from '../../parts/language-field.js';
+import { useAddress } from '../../router.js';
 import { saveText } from '../../save.js';
 import { texts } from '../../texts.js';
 import { useRecorder } from './recording.js';
@@ -127,30 +129,13 @@ function Drop({
   );
 }
 
-/** The file is chosen by a button, since the browser's own control cannot be told what to say. */
 function Sources({ busy, take }: { readonly busy: boolean; readonly take: (file: File) => void }) {
-  const input = useRef<HTMLInputElement>(null);
   const recorder = useRecorder(take);
-  const chosen = ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
-    const file = currentTarget.files?.[0];
-    if (file) take(file);
-    currentTarget.value = '';
-  };
   return (
     <Drop take={take}>
       <p>{listen.drop}</p>
       <div class="row center">
-        <input
-          ref={input}
-          type="file"
-          accept="audio/*,video/*"
-          hidden
-          aria-label={listen.choose}
-          onChange={chosen}
-        />
-        <button class="button primary" type="button" disabled={busy} onClick={() => input.current?.click()}>
-          {listen.choose}
-        </button>
+        <FileButton label={listen.choose} accept="audio/*,video/*" disabled={busy} primary take={take} />
         {recorder.recording ? (
           <button class="button danger" type="button" onClick={recorder.stop}>
             {listen.stop}
@@ -192,18 +177,7 @@ export function Listen() {
   return (
     <Page title={texts.views.listen} intro={listen.intro}>
       <div class="fields">
-        <Field label={listen.language} help={listen.languageHelp}>
-          {(tied) => (
-            <input
-              {...tied}
-              maxLength={2}
-              value={language}
-              onChange={({ currentTarget }) =>
-                setQuery({ language: currentTarget.value.trim().toLowerCase() })
-              }
-            />
-          )}
-        </Field>
+        <LanguageField value={language} />
       </div>
       <Sources busy={action.busy} take={(file) => void action.run(file)} />
       {action.busy && <Progress part={part} cancel={action.cancel} />}

@@ -2,15 +2,14 @@
 import { useState } from 'preact/hooks';
 import { request } from '../../api.js';
 import { msText } from '../../format.js';
-import { useAction, useKept, useLoad } from '../../hooks.js';
-import { Failure, Field, Page } from '../../parts/basics.js';
+import { useAction, useKept } from '../../hooks.js';
+import { Failure, Field, FigureList, Page } from '../../parts/basics.js';
 import { Copy } from '../../parts/copy.js';
+import { SpeedField, VoiceField } from '../../parts/voice-fields.js';
 import { outline } from '../../sound/peaks.js';
 import type { Word } from '../../sound/live.js';
 import { saveFile } from '../../save.js';
 import { texts } from '../../texts.js';
-import { allVoices, voiceName } from '../../voices.js';
-import { useMay } from '../../account.js';
 import { setQuery, useAddress } from '../../router.js';
 import { bodyOf, PROGRAMS, type Wanted } from './requests.js';
 import { type Spoken, useSpeaking } from './speaking.js';
@@ -19,47 +18,10 @@ const { speak } = texts;
 
 const FORMATS = ['mp3', 'wav', 'opus', 'pcm'] as const;
 
-const VoiceField = ({ value }: { readonly value: string }) => {
-  const may = useMay();
-  const { data = [] } = useLoad(async (signal) => (may('catalogue') ? allVoices(signal) : []), []);
-  return (
-    <Field label={speak.voice}>
-      {(tied) => (
-        <select
-          {...tied}
-          value={value}
-          onChange={({ currentTarget }) => setQuery({ voice: currentTarget.value })}
-        >
-          <option value="">{speak.defaultVoice}</option>
-          {data.map((voice) => (
-            <option key={voice._id} value={voice._id}>
-              {voiceName(voice)}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
-  );
-};
-
 const Settings = ({ wanted }: { readonly wanted: Wanted }) => (
   <div class="fields">
     <VoiceField value={wanted.voice} />
-    <Field label={speak.speed(wanted.speed)}>
-      {(tied) => (
-        <input
-          {...tied}
-          type="range"
-          min={0.5}
-          max={2}
-          step={0.05}
-          value={wanted.speed}
-          onInput={({ currentTarget }) =>
-            setQuery({ speed: currentTarget.value === '1' ? '' : currentTarget.value })
-          }
-        />
-      )}
-    </Field>
+    <SpeedField value={wanted.speed} />
     <Field label={speak.format} help={speak.formatHelp}>
       {(tied) => (
         <select
@@ -96,20 +58,13 @@ function Heard({ spoken, time }: { readonly spoken: Spoken; readonly time: numbe
         <rect class="now" x={(time / Math.max(seconds, 0.1)) * 1000} width={1.5} height={100} />
       </svg>
       <Words words={words} time={time} />
-      <dl class="figures">
-        <div>
-          <dt>{speak.first}</dt>
-          <dd>{msText(firstMs)}</dd>
-        </div>
-        <div>
-          <dt>{speak.all}</dt>
-          <dd>{msText(allMs)}</dd>
-        </div>
-        <div>
-          <dt>{speak.length}</dt>
-          <dd>{speak.seconds(seconds)}</dd>
-        </div>
-      </dl>
+      <FigureList
+        rows={[
+          [speak.first, msText(firstMs)],
+          [speak.all, msText(allMs)],
+          [speak.length, speak.seconds(seconds)],
+        ]}
+      />
     </>
   );
 }

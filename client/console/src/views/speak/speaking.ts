@@ -1,7 +1,8 @@
 /** One speech at a time: received, drawn and heard while it arrives. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useAction, useFrames } from '../../hooks.js';
-import { LivePlayer, RATE, speech, type Word } from '../../sound/live.js';
+import { LivePlayer, speech, type Word } from '../../sound/live.js';
+import { RATE } from '../../sound/pcm.js';
 import { peaksOf } from '../../sound/peaks.js';
 import { bodyOf, type Wanted } from './requests.js';
 

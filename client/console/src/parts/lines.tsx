@@ -1,0 +1,48 @@
+/** What is said, line by line as it comes; the newest is kept in sight. */
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { Empty } from './basics.js';
+
+export interface Line<Speaker extends string = string> {
+  readonly id: string;
+  readonly speaker: Speaker;
+  readonly text: string;
+}
+
+/** The lines with this one in the place of what it had said before; one without words is taken back. */
+export function withLine<Speaker extends string>(
+  lines: readonly Line<Speaker>[],
+  line: Line<Speaker>,
+): readonly Line<Speaker>[] {
+  const known = lines.some(({ id }) => id === line.id);
+  if (line.text === '') return lines.filter(({ id }) => id !== line.id);
+  return known ? lines.map((old) => (old.id === line.id ? line : old)) : [...lines, line];
+}
+
+export function Lines<Speaker extends string>({
+  lines,
+  speakers,
+  label,
+  quiet,
+}: {
+  readonly lines: readonly Line<Speaker>[];
+  /** What is said before the words of each. */
+  readonly speakers: Readonly<Record<Speaker, string>>;
+  readonly label: string;
+  /** Where nothing was said yet. */
+  readonly quiet: string;
+}) {
+  const list = useRef<HTMLOListElement>(null);
+  useLayoutEffect(() => {
+    list.current?.scrollTo(0, list.current.scrollHeight);
+  }, [lines]);
+  if (lines.length === 0) return <Empty title={quiet} />;
+  return (
+    <ol class="lines" ref={list} tabIndex={0} aria-label={label}>
+      {lines.map(({ id, speaker, text }) => (
+        <li key={id} class={speaker}>
+          {speakers[speaker] + text}
+        </li>
+      ))}
+    </ol>
+  );
+}

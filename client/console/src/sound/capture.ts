@@ -1,0 +1,36 @@
+/** The microphone as samples while they come. The worklet is a file of its own: the page's policy allows no other. */
+import { texts } from '../texts.js';
+import worklet from './capture.worklet.js';
+
+export interface Capture {
+  readonly stop: () => void;
+}
+
+/** Errors: one that says why there is no microphone. */
+async function microphone(): Promise<MediaStream> {
+  try {
+    return await navigator.mediaDevices.getUserMedia({ audio: true });
+  } catch {
+    throw new Error(texts.listen.noMicrophone);
+  }
+}
+
+/** `take` is given samples at RATE, 100 ms at a time. Errors: those of `microphone`. */
+export async function capture(take: (samples: Float32Array) => void): Promise<Capture> {
+  const stream = await microphone();
+  const context = new AudioContext();
+  const stop = (): void => {
+    for (const track of stream.getTracks()) track.stop();
+    if (context.state !== 'closed') void context.close();
+  };
+  try {
+    await context.audioWorklet.addModule(new URL(worklet, import.meta.url));
+    const node = new AudioWorkletNode(context, 'capture', { numberOfOutputs: 0 });
+    node.port.onmessage = ({ data }) => take(data as Float32Array);
+    context.createMediaStreamSource(stream).connect(node);
+    return { stop };
+  } catch (error) {
+    stop();
+    throw error;
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * More views of the console in headless Chromium, on one gateway and in one tab: a realtime session by text, file and
+ * microphone.
+ */
+import t from 'tap';
+import { skipReason } from '../../dist/test/fixtures/external.js';
+import { startGateway } from '../../dist/test/fixtures/gateway.js';
+import { HOSTILE, madeOfTexts, signIn, violations } from './console.mjs';
+
+const skip = skipReason('chromium');
+
+t.test('an owner works on the console', { skip, timeout: 300_000 }, async (t) => {
+  const { startBrowser } = await import('./browser.mjs');
+  const gateway = await startGateway({ MEDIA_UDP_PORT: '0', MEDIA_HOST: '127.0.0.1' });
+  t.teardown(() => gateway.stop());
+  const browser = await startBrowser(gateway, { before: 1, text: 'The lamps are here.', after: 1 });
+  t.teardown(() => browser.stop());
+  const { page, complaints } = await browser.open(`${gateway.base}/console`, 'Sign in · Speech gateway');
+  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+  const button = (name) => page.getByRole('button', { name, exact: true });
+  const view = (name) => page.getByRole('link', { name, exact: true }).click();
+  const told = (text) => page.getByRole('alert').filter({ hasText: text }).waitFor();
+  const well = async (t, what) => {
+    t.strictSame(await violations(page), [], `assistive technology reads ${what}`);
+    t.strictSame(await madeOfTexts(page), [], 'text stays text');
+  };
+  await signIn(page);
+
+  await t.test('a realtime session, and its events', async (t) => {
+    const line = (text) => page.locator('.lines li', { hasText: text }).first().waitFor();
+    const events = () => page.locator('.events summary').allInnerTexts();
+    await view('Realtime');
+    await button('Connect').click();
+    await page.getByText('Connected', { exact: true }).waitFor();
+    await page.getByLabel('Text to speak').fill(HOSTILE[0]);
+    await button('Speak').click();
+    await line(`Spoken: ${HOSTILE[0]}`);
+    await page.locator('.events summary', { hasText: 'response.done' }).first().waitFor();
+
+    const spoken = await fetch(`${gateway.base}/v1/tts`, {
+      method: 'POST',
+      headers: { ...gateway.authorization, 'content-type': 'application/json' },
+      body: JSON.stringify({ text: 'The lamps are here.', format: 'wav' }),
+    });
+    const buffer = Buffer.from(await spoken.arrayBuffer());
+    const choose = page.getByLabel('Choose a file').first();
+    await choose.setInputFiles({ name: 'lamps.wav', mimeType: 'audio/wav', buffer });
+    await line('Heard: The lamps are here.');
+    await choose.setInputFiles({ name: 'lamps.wav', mimeType: 'audio/wav', buffer: Buffer.from('none') });
+    await told('The browser cannot decode this file');
+
+    await page.getByLabel('Filter').fill('append');
+    await page.getByLabel('Direction').selectOption('sent');
+    t.ok((await events()).every((text) => /sent\s+input_audio_buffer\.append/.test(text)));
+    await page.locator('.events summary').first().click();
+    t.match(await page.locator('.events pre').textContent(), /"audio": "\([\d.]+ KB of audio\)"/);
+    await page.getByLabel('Filter').fill('');
+    await page.getByLabel('Direction').selectOption('');
+
+    await button('Microphone on').click();
+    await button('Off, and transcribe').waitFor();
+    const count = await page.locator('.events summary', { hasText: 'append' }).count();
+    await page.waitForFunction(
+      (before) =>
+        [...document.querySelectorAll('.events summary')].filter(({ innerText }) => /append/.test(innerText))
+          .length > before,
+      count,
+    );
+    await button('Pause').click();
+    await button('Off, and discard').click();
+    await button('Follow again').click();
+    await page.locator('.events summary', { hasText: 'input_audio_buffer.cleared' }).waitFor();
+
+    await page.getByText('Send any event').click();
+    await page.getByLabel('Event (JSON)').fill('{"type": "input_audio_buffer.commit"}');
+    await button('Send').click();
+    await told('Switch the microphone on or choose a file first.');
+    await page.getByLabel('Event (JSON)').fill('{}');
+    await button('Send').click();
+    await told('An event is a JSON object');
+    await page.getByLabel(/^Speed/).fill('1.5');
+    await page.locator('.events summary', { hasText: 'session.updated' }).waitFor();
+    await well(t, 'a realtime session');
+    await button('Disconnect').click();
+    await page.getByText('Not connected').waitFor();
+    await button('Connect').waitFor();
+    await page.getByLabel('Session', { exact: true }).selectOption('transcription');
+    await button('Connect').click();
+    await button('Microphone on').waitFor();
+    t.equal(await button('Speak').count(), 0, 'a session that transcribes does not speak');
+    await button('Disconnect').click();
+  });
+
+  t.strictSame(complaints, [], 'neither an error nor something that the policy forbids');
+});
