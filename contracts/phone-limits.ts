@@ -5,6 +5,8 @@ export const PHONE_LIMITS = {
   sharers: 20,
   /** What a webhook is verified with. */
   credential: { min: 1, max: 4000 },
+  /** The address of a provider's API. */
+  apiUrl: { min: 1, max: 2000 },
   webhookBytes: 64 * 1024,
   /** One message of a provider's media stream. */
   frameBytes: 64 * 1024,

@@ -1,13 +1,42 @@
 /** Telephone providers, and numbers as all of them are written here. */
 import { LIMITS } from './limits.js';
 
-/** The providers whose media streams are spoken, and what each one's webhooks are verified with. */
-export const PHONE_CREDENTIALS = { twilio: 'auth_token', telnyx: 'public_key', plivo: 'auth_token' } as const;
+export interface CredentialNames {
+  /** What its webhooks are verified with. */
+  readonly verifies: string;
+  /** What its API is asked with beside that; empty where no calls are placed at it. */
+  readonly places: readonly string[];
+}
+
+/** The providers whose media streams are spoken, and the credentials of each. */
+export const PHONE_CREDENTIALS = {
+  twilio: { verifies: 'auth_token', places: ['account_sid'] },
+  telnyx: { verifies: 'public_key', places: ['api_key', 'account_sid', 'application_sid'] },
+  plivo: { verifies: 'auth_token', places: [] },
+} as const satisfies Readonly<Record<string, CredentialNames>>;
 export type PhoneProvider = keyof typeof PHONE_CREDENTIALS;
 export const PHONE_PROVIDERS = Object.keys(PHONE_CREDENTIALS) as readonly PhoneProvider[];
 
 export const DIRECTIONS = ['inbound', 'outbound'] as const;
 export type Direction = (typeof DIRECTIONS)[number];
+
+/** What becomes of a call that is placed, from the beginning to the last that are its ends. */
+export const CALL_STATES = [
+  'queued',
+  'ringing',
+  'answered',
+  'busy',
+  'no_answer',
+  'failed',
+  'cancelled',
+  'voicemail',
+  'ended',
+] as const;
+export type CallState = (typeof CALL_STATES)[number];
+export type LastCallState = Exclude<CallState, 'queued' | 'ringing' | 'answered'>;
+
+export const ANSWERED_BY = ['human', 'machine', 'unknown'] as const;
+export type AnsweredBy = (typeof ANSWERED_BY)[number];
 
 /** A call as its session knows it. A number that is withheld, or none, is null. */
 export interface PhoneLeg {

@@ -7,19 +7,22 @@ import type { Ids } from '../contracts/ids.js';
 import { LIMITS } from '../contracts/limits.js';
 import type { Listed, PageRequest } from '../contracts/ports/page.js';
 import type {
+  Credentials,
   DialledNumbers,
   NewPhoneNumber,
+  NumberSecrets,
   PhoneNumber,
   PhoneNumberChange,
   PhoneNumbers,
 } from '../contracts/ports/phone.js';
 import type { Secrets } from '../contracts/ports/secrets.js';
 import { listed, positionAfter, wantedRows } from './page.js';
-import { phoneContext } from './sealed.js';
+import { phoneApiContext, phoneContext } from './sealed.js';
 import type { Sql, Transaction } from './sql.js';
 
 const columns = (sql: Sql | Transaction) => sql`
   p.id, p.workspace_id as "workspaceId", p.provider, p.address, p.agent_id as "agentId", p.enabled,
+  p.api_url as "apiUrl", p.sealed_api is not null as "placesCalls",
   p.created_at as "createdAt", p.updated_at as "updatedAt"`;
 
 const conflict = (message: string): ServiceError => new ServiceError('conflict', { message });
@@ -65,7 +68,9 @@ interface PhoneRow {
   readonly address: string;
   readonly agent_id: string | null;
   readonly enabled: boolean;
+  readonly api_url: string | null;
   readonly sealed: Uint8Array;
+  readonly sealed_api: Uint8Array | null;
 }
 
 /** The workspace's row is held, so that numbers are counted one after the other. Errors: `conflict`. */
@@ -88,20 +93,26 @@ interface Parts {
   readonly secrets: Secrets;
 }
 
-const create = ({ sql, ids, secrets }: Parts, wanted: NewPhoneNumber, secret: string, workspaceId: string) =>
+const sealApi = (secrets: Secrets, id: string, api: Credentials): Uint8Array =>
+  secrets.seal(JSON.stringify(api), phoneApiContext(id));
+
+const openApi = (secrets: Secrets, id: string, sealed: Uint8Array | null): Credentials =>
+  sealed ? (JSON.parse(secrets.open(sealed, phoneApiContext(id))) as Credentials) : {};
+
+const create = (
+  { sql, ids, secrets }: Parts,
+  wanted: NewPhoneNumber,
+  { secret, api }: NumberSecrets,
+  workspaceId: string,
+) =>
   sql.begin(async (tx) => {
     const id = ids.next('phone');
     await checkAgent(tx, wanted.agentId, workspaceId);
-    const { provider, address, agentId, enabled } = wanted;
-    const sealed = secrets.seal(secret, phoneContext(id));
+    const { provider, address, agentId, enabled, apiUrl } = wanted;
     await insert(tx, {
-      id,
-      workspace_id: workspaceId,
-      provider,
-      address,
-      agent_id: agentId,
-      enabled,
-      sealed,
+      ...{ id, workspace_id: workspaceId, provider, address, agent_id: agentId, enabled, api_url: apiUrl },
+      sealed: secrets.seal(secret, phoneContext(id)),
+      sealed_api: api ? sealApi(secrets, id, api) : null,
     });
     return read(tx, id, workspaceId);
   }) as Promise<PhoneNumber>;
@@ -110,19 +121,24 @@ const change = (
   { sql, secrets }: Parts,
   id: string,
   workspaceId: string,
-  { agentId, enabled, secret }: PhoneNumberChange,
+  { agentId, enabled, apiUrl, secret, api }: PhoneNumberChange,
 ) =>
   sql.begin(async (tx) => {
-    const [row] = await tx`
-      select from phone_numbers where id = ${id} and workspace_id = ${workspaceId} for no key update`;
+    const [row] = await tx<{ sealed_api: Buffer | null }[]>`
+      select sealed_api from phone_numbers where id = ${id} and workspace_id = ${workspaceId} for no key update`;
     if (!row) return undefined;
     await checkAgent(tx, agentId, workspaceId);
     await tx`
       update phone_numbers set enabled = coalesce(${enabled ?? null}, enabled), updated_at = now(),
-        agent_id = case when ${agentId === undefined} then agent_id else ${agentId ?? null} end
+        agent_id = case when ${agentId === undefined} then agent_id else ${agentId ?? null} end,
+        api_url = case when ${apiUrl === undefined} then api_url else ${apiUrl ?? null} end
       where id = ${id}`;
     if (secret !== undefined)
       await tx`update phone_numbers set sealed = ${secrets.seal(secret, phoneContext(id))} where id = ${id}`;
+    if (api) {
+      const sealed = sealApi(secrets, id, { ...openApi(secrets, id, row.sealed_api), ...api });
+      await tx`update phone_numbers set sealed_api = ${sealed} where id = ${id}`;
+    }
     return read(tx, id, workspaceId);
   }) as Promise<PhoneNumber | undefined>;
 
@@ -145,7 +161,7 @@ async function find({ sql, secrets }: Parts, provider: string, address: string) 
 export const createPhoneNumbers = (parts: Parts): PhoneNumbers & DialledNumbers => ({
   list: (workspaceId, page) => list(parts.sql, workspaceId, page),
   read: (id, workspaceId) => read(parts.sql, id, workspaceId),
-  create: (wanted, secret, workspaceId) => create(parts, wanted, secret, workspaceId),
+  create: (wanted, own, workspaceId) => create(parts, wanted, own, workspaceId),
   change: (id, workspaceId, wanted) => change(parts, id, workspaceId, wanted),
   remove: (id, workspaceId) => remove(parts.sql, id, workspaceId),
   find: (provider, address) => find(parts, provider, address),

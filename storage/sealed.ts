@@ -58,21 +58,24 @@ export async function openSecretsOf(
   });
 }
 
-/** A phone number's secret is in its own row. */
+/** A phone number's secret is in its own row, and so is what its provider's API is asked with. */
 export const phoneContext = (id: string): string => `phone ${id}`;
+export const phoneApiContext = (id: string): string => `phone api ${id}`;
 
 async function resealNumbers(tx: Transaction, secrets: Secrets): Promise<number> {
   await tx`lock table phone_numbers in exclusive mode`;
   let count = 0;
   for (let after = ''; ;) {
-    const rows = await tx<{ id: string; sealed: Buffer }[]>`
-      select id, sealed from phone_numbers where id > ${after} order by id limit 500`;
+    const rows = await tx<{ id: string; sealed: Buffer; sealed_api: Buffer | null }[]>`
+      select id, sealed, sealed_api from phone_numbers where id > ${after} order by id limit 500`;
     const last = rows.at(-1);
     if (!last) return count;
-    for (const { id, sealed } of rows) {
-      const anew = secrets.seal(secrets.open(sealed, phoneContext(id)), phoneContext(id));
-      await tx`update phone_numbers set sealed = ${anew} where id = ${id}`;
-    }
+    const anew = (sealed: Buffer, context: string) => secrets.seal(secrets.open(sealed, context), context);
+    for (const { id, sealed, sealed_api: api } of rows)
+      await tx`
+        update phone_numbers set sealed = ${anew(sealed, phoneContext(id))},
+          sealed_api = ${api && anew(api, phoneApiContext(id))}
+        where id = ${id}`;
     count += rows.length;
     after = last.id;
   }

@@ -9,28 +9,42 @@ export interface NewPhoneNumber {
   readonly address: string;
   readonly agentId: string | null;
   readonly enabled: boolean;
+  /** The address of the provider's API, where it is not the usual one. */
+  readonly apiUrl: string | null;
+}
+
+/** By the names of `PHONE_CREDENTIALS`. */
+export type Credentials = Readonly<Record<string, string>>;
+
+export interface NumberSecrets {
+  /** What the provider's webhooks are verified with. */
+  readonly secret: string;
+  /** What its API is asked with beside that. */
+  readonly api?: Credentials;
 }
 
 export interface PhoneNumber extends NewPhoneNumber {
   readonly id: string;
   readonly workspaceId: string;
+  /** Whether it has what the provider's API is asked with. */
+  readonly placesCalls: boolean;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** What is absent stays. */
-export interface PhoneNumberChange extends Partial<Pick<NewPhoneNumber, 'agentId' | 'enabled'>> {
-  readonly secret?: string;
-}
+/** What is absent stays, also of `api`. */
+export type PhoneNumberChange = Partial<
+  Pick<NewPhoneNumber, 'agentId' | 'enabled' | 'apiUrl'> & NumberSecrets
+>;
 
 export interface PhoneNumbers {
   list(workspaceId: string, page: PageRequest): Promise<Listed<PhoneNumber>>;
   read(id: string, workspaceId: string): Promise<PhoneNumber | undefined>;
   /**
-   * `secret`: what the provider's webhooks are verified with. Errors: `not_found` where there is no such agent, `conflict`
-   * where the workspace has the number already, or as many as it may have.
+   * Errors: `not_found` where there is no such agent, `conflict` where the workspace has the number already, or as many as it
+   * may have.
    */
-  create(number: NewPhoneNumber, secret: string, workspaceId: string): Promise<PhoneNumber>;
+  create(number: NewPhoneNumber, secrets: NumberSecrets, workspaceId: string): Promise<PhoneNumber>;
   /** Errors: `not_found` where there is no such agent. */
   change(id: string, workspaceId: string, change: PhoneNumberChange): Promise<PhoneNumber | undefined>;
   /** Calls that go on stay. */

@@ -1,6 +1,6 @@
 /** Phone numbers on the wire (docs/contract/platform.md 6.13). */
 import { LIMITS } from '../limits.js';
-import { PHONE_CREDENTIALS, PHONE_PROVIDERS } from '../phone.js';
+import { type CredentialNames, PHONE_CREDENTIALS, PHONE_PROVIDERS } from '../phone.js';
 import { leaf, Moment, nullable, strict, text } from './shapes.js';
 import { type Static, Type } from './type.js';
 import { readOnly } from './write-only.js';
@@ -14,13 +14,26 @@ const Agent = leaf(
   ),
 );
 const Enabled = Type.Boolean({ default: true, description: 'False rejects calls.' });
+
+const quoted = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');
+
+/** Of each provider, what it is called. */
+const CREDENTIALS = Object.entries<CredentialNames>(PHONE_CREDENTIALS)
+  .map(([provider, { verifies, places }]) => {
+    const more = places.length > 0 ? `; to place calls also ${quoted(places)}` : '';
+    return `Of \`${provider}\`: \`${verifies}\`${more}.`;
+  })
+  .join(' ');
+
 const Credentials = Type.Record(Type.String(), text(phone.credential), {
-  description: `What the provider’s webhooks are verified with; write-only. Of ${Object.entries(
-    PHONE_CREDENTIALS,
-  )
-    .map(([provider, name]) => `\`${provider}\`: \`${name}\``)
-    .join('; of ')}.`,
+  description: `Write-only. What the provider’s webhooks are verified with, and its API is asked with. ${CREDENTIALS}`,
 });
+const ApiUrl = leaf(
+  text(phone.apiUrl, {
+    description:
+      'Address of the provider’s API where it is not the usual one: that of a region, for instance. Null: the usual one.',
+  }),
+);
 
 export const PhoneNumberCreation = strict(
   {
@@ -32,6 +45,7 @@ export const PhoneNumberCreation = strict(
     agent_id: Agent,
     enabled: Type.Optional(Enabled),
     credentials: Credentials,
+    api_url: ApiUrl,
   },
   {
     examples: [
@@ -51,8 +65,10 @@ export const PhoneNumberChange = strict(
     agent_id: Agent,
     enabled: Type.Optional(Enabled),
     credentials: Type.Optional(Credentials),
+    api_url: ApiUrl,
     ...{ phone_number_id: readOnly.own, workspace_id: readOnly.own },
     ...{ provider: readOnly.own, phone_number: readOnly.own },
+    places_calls: Type.Optional(Type.Boolean({ readOnly: true, description: 'Is not looked at.' })),
     ...{ answer_url: readOnly.text, created_at: readOnly.text, updated_at: readOnly.text },
   },
   { examples: [{ enabled: false }] },
@@ -67,6 +83,10 @@ export const PhoneNumberEntity = Type.Object(
     phone_number: text(agent.transferNumber),
     agent_id: nullable(Type.String()),
     enabled: Type.Boolean(),
+    places_calls: Type.Boolean({
+      description: 'Whether calls can be placed from it: it has the credentials.',
+    }),
+    api_url: nullable(Type.String()),
     answer_url: Type.String({ description: 'Where the provider is to ask who answers a call.' }),
     created_at: Moment,
     updated_at: Moment,
@@ -80,6 +100,8 @@ export const PhoneNumberEntity = Type.Object(
         phone_number: '+493012345678',
         agent_id: 'agent_5f0c8a1b2c3d4e5f60718293',
         enabled: true,
+        places_calls: false,
+        api_url: null,
         answer_url: 'https://speech.example.com/v1/phone/twilio/answer',
         created_at: '2026-01-01T12:00:00.000Z',
         updated_at: '2026-01-01T12:00:00.000Z',

@@ -201,6 +201,11 @@ async function fill(key: string, id: string): Promise<{ sessionId: string; recor
     insert into phone_numbers (id, workspace_id, provider, address, enabled, sealed)
     values ('phone_1', ${id}, 'twilio', '+493012345678', true, '')`;
   await sql`insert into phone_calls values ('phone_1', 'CA1')`;
+  await sql`
+    insert into placed_calls
+      (id, workspace_id, number_id, provider, from_address, to_address, agent_id, session_id, max_ring_seconds, due_at)
+    values ('call_1', ${id}, 'phone_1', 'twilio', '+493012345678', '+14155550123', ${String(agentId)}, ${session}, 30,
+      now() + interval '1 hour')`;
   const recording = join(gateway.dataDir, 'recordings', session);
   mkdirSync(recording, { recursive: true });
   writeFileSync(join(recording, 'agent.ogg'), 'audio');

@@ -35,6 +35,8 @@ t.test('a number is added, read, listed, changed and removed', async (t) => {
     phone_number: number,
     agent_id: agentId,
     enabled: true,
+    places_calls: false,
+    api_url: null,
     answer_url: `${gateway.base}/v1/phone/twilio/answer`,
   });
   t.strictSame((await call('GET', at(id))).body, added);
@@ -89,7 +91,7 @@ t.test('another workspace has no part in it, but may have the same number', asyn
 });
 
 t.test('numbers that are no numbers, and credentials that are none, are 422', async (t) => {
-  const cases: [Json, string][] = [
+  const cases: [Json, ...string[]][] = [
     [{ phone_number: '030 123456' }, 'phone_number'],
     [{ phone_number: 'anonymous' }, 'phone_number'],
     [{ phone_number: `+${'1'.repeat(16)}` }, 'phone_number'],
@@ -100,13 +102,24 @@ t.test('numbers that are no numbers, and credentials that are none, are 422', as
     [{ credentials: { auth_token: '' } }, 'credentials.auth_token'],
     [{ credentials: { auth_token: 'x'.repeat(LIMITS.phone.credential.max + 1) } }, 'credentials.auth_token'],
     [{ credentials: { auth_token: 'x', password: 'y' } }, 'credentials.password'],
+    [
+      { provider: 'telnyx', credentials: { auth_token: 'x' } },
+      'credentials.public_key',
+      'credentials.auth_token',
+    ],
+    [
+      { provider: 'telnyx', credentials: { public_key: 'x', api_key: 'y' } },
+      ...['credentials.account_sid', 'credentials.application_sid'],
+    ],
+    [{ api_url: 'nowhere' }, 'api_url'],
+    [{ api_url: 'https://10.0.0.1' }, 'api_url'],
     [{ enabled: 'yes' }, 'enabled'],
     [{ colour: 'red' }, 'colour'],
   ];
-  for (const [wrong, place] of cases) {
+  for (const [wrong, ...wanted] of cases) {
     const answer = await post(wrong);
     t.equal(answer.status, 422, JSON.stringify(wrong).slice(0, 60));
-    t.same(places(answer), [place]);
+    t.same(places(answer), wanted);
   }
   t.equal((await post({ agent_id: 'agent_000000000000000000000000' })).status, 404);
   const { body: added } = await post();
@@ -132,6 +145,25 @@ t.test('a credential is sealed, never shown, and replaced at once', async (t) =>
     return (await fetch(url, twilioDouble.ask(url, details, secret))).status;
   };
   t.same([await ring('the-first-token'), await ring('the-next-token')], [403, 200]);
+});
+
+t.test('what a provider’s API is asked with comes whole, and is replaced one by one', async (t) => {
+  const { body: added } = await post();
+  const id = at(added['phone_number_id']);
+  const change = (body: Json) => call('PATCH', id, { body });
+  t.match(await change({ credentials: { account_sid: 'AC1' }, api_url: 'https://api.example.com' }), {
+    status: 200,
+    body: { places_calls: true, api_url: 'https://api.example.com' },
+  });
+  t.match((await change({ api_url: null })).body, { places_calls: true, api_url: null });
+  const telnyx = { provider: 'telnyx', credentials: { public_key: 'x' } };
+  const { body: other } = await post(telnyx);
+  const partly = { credentials: { api_key: 'KEY', account_sid: 'a' } };
+  const refused = await call('PATCH', at(other['phone_number_id']), { body: partly });
+  t.same([refused.status, places(refused)], [422, ['credentials.application_sid']]);
+  const whole = { credentials: { ...partly.credentials, application_sid: '1' } };
+  t.match((await call('PATCH', at(other['phone_number_id']), { body: whole })).body, { places_calls: true });
+  t.match((await call('PATCH', at(other['phone_number_id']), { body: partly })).body, { places_calls: true });
 });
 
 t.test('a workspace has 500 numbers at most', async (t) => {

@@ -82,12 +82,19 @@ t.test('where the previous one is not the one in use, nothing changes', async (t
 t.test('secrets of phone numbers are sealed anew as well', async (t) => {
   const [secretsKey, next] = ['the second key of several machines', 'the third key of several machines'];
   const numbers = (secrets: Opened) => createPhoneNumbers({ sql, ids: randomIds, secrets });
-  const wanted = { provider: 'twilio', address: '+493012345678', agentId: null, enabled: true } as const;
+  const owned = { agentId: null, enabled: true, apiUrl: null };
+  const wanted = { provider: 'twilio', address: '+493012345678', ...owned } as const;
+  const other = { ...wanted, address: '+493012345679' };
   const before = await openSecrets({ sql, dataDir, secretsKey });
-  await numbers(before).create(wanted, 'sesame', workspaceId);
+  await numbers(before).create(wanted, { secret: 'sesame', api: { account_sid: 'AC1' } }, workspaceId);
+  await numbers(before).create(other, { secret: 'open' }, workspaceId);
   const rotated = await rotate({ SECRETS_KEY: next, SECRETS_KEY_PREVIOUS: secretsKey });
-  t.match(rotated, { code: 0, out: /^Sealed 4 secrets/ });
+  t.match(rotated, { code: 0, out: /^Sealed 5 secrets/ });
   const after = await openSecrets({ sql, dataDir, secretsKey: next });
-  t.match(await numbers(after).find('twilio', wanted.address), [{ secret: 'sesame' }]);
+  const [found] = await numbers(after).find('twilio', wanted.address);
+  t.match(found, { secret: 'sesame', number: { placesCalls: true } });
+  t.match(await numbers(after).find('twilio', other.address), [{ number: { placesCalls: false } }]);
+  const api = { account_sid: 'AC2' };
+  t.match(await numbers(after).change(found!.number.id, workspaceId, { api }), { placesCalls: true });
   await t.rejects(numbers(before).find('twilio', wanted.address));
 });

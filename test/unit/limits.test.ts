@@ -267,6 +267,7 @@ const CONTRACT = {
     perWorkspace: 500,
     sharers: 20,
     credential: range(1, 4000),
+    apiUrl: range(1, 2000),
     webhookBytes: 64 * KiB,
     frameBytes: 64 * KiB,
     messages: { burst: 1000, perSecond: 200 },

@@ -1,6 +1,7 @@
 /** Phone numbers (docs/contract/platform.md 6.13). */
 import { LIMITS } from '../../../contracts/limits.js';
-import { PHONE_CREDENTIALS, phoneAddress, type PhoneProvider } from '../../../contracts/phone.js';
+import { phoneAddress } from '../../../contracts/phone.js';
+import type { Outbound } from '../../../contracts/ports/outbound.js';
 import type { PhoneNumber, PhoneNumbers } from '../../../contracts/ports/phone.js';
 import type { Problem } from '../../../contracts/schemas/check.js';
 import type { KeyAuthority, Caller } from '../../../contracts/ports/identity.js';
@@ -18,11 +19,13 @@ import { readBody } from './bodies.js';
 import { checked } from './checked.js';
 import { foreignProblems, problem, refuse } from './errors.js';
 import { Page, pageBody, pageRequest, PAGING } from './paging.js';
+import { credentialProblems, secretsOf } from './phone-credentials.js';
 import { bodyFailures, failures, found, gone, idOf } from './rows.js';
 
 export interface PhoneNumberParts {
   readonly keys: KeyAuthority;
   readonly numbers: PhoneNumbers;
+  readonly outbound: Pick<Outbound, 'checkUrl'>;
 }
 
 type Handler = routes.Handler<PhoneNumberParts, Caller>;
@@ -37,74 +40,67 @@ const numberIdOf = (request: HttpRequest): string => idOf(request, 'phone_number
 
 const entityOf =
   ({ baseUrl }: HttpRequest) =>
-  ({ id, workspaceId, provider, address, agentId, enabled, createdAt, updatedAt }: PhoneNumber): object => ({
-    phone_number_id: id,
-    workspace_id: workspaceId,
-    provider,
-    phone_number: address,
-    agent_id: agentId,
-    enabled,
-    answer_url: `${baseUrl}/v1/phone/${provider}/answer`,
-    created_at: createdAt.toISOString(),
-    updated_at: updatedAt.toISOString(),
+  (number: PhoneNumber): object => ({
+    phone_number_id: number.id,
+    workspace_id: number.workspaceId,
+    provider: number.provider,
+    phone_number: number.address,
+    agent_id: number.agentId,
+    enabled: number.enabled,
+    places_calls: number.placesCalls,
+    api_url: number.apiUrl,
+    answer_url: `${baseUrl}/v1/phone/${number.provider}/answer`,
+    created_at: number.createdAt.toISOString(),
+    updated_at: number.updatedAt.toISOString(),
   });
 
-type Credentials = Readonly<Record<string, string>>;
-
-/** Exactly the one that the provider's webhooks are verified with. */
-function credentialProblems(provider: PhoneProvider, credentials: Credentials): Problem[] {
-  const wanted: string = PHONE_CREDENTIALS[provider];
-  const foreign = Object.keys(credentials).filter((name) => name !== wanted);
-  const at = (name: string) => ['credentials', name];
-  return [
-    ...(wanted in credentials
-      ? []
-      : [problem(at(wanted), `missing field credentials.${wanted}`, 'required')]),
-    ...foreign.map((name) => problem(at(name), `${provider} has no credential of that name`, 'unknown')),
-  ];
-}
-
-const secretOf = (provider: PhoneProvider, credentials: Credentials): string =>
-  credentials[PHONE_CREDENTIALS[provider]] ?? '';
-
 const NO_NUMBER = 'phone_number must be a number in E.164 form (+ and 7 to 15 digits), or a SIP address';
+
+function urlProblems(url: string | null | undefined, { outbound }: PhoneNumberParts): Problem[] {
+  const refusal = url ? outbound.checkUrl(url) : undefined;
+  return refusal === undefined ? [] : [problem(['api_url'], `api_url ${refusal}`)];
+}
 
 const list: Handler = async (request, { numbers }, { workspaceId }) => {
   const listed = await numbers.list(workspaceId, pageRequest(request.query, LIST));
   return json(200, pageBody(LIST, LIST, listed, entityOf(request)));
 };
 
-const create: Handler = async (request, { numbers }, { workspaceId }) => {
+const create: Handler = async (request, parts, { workspaceId }) => {
   const wanted = checkCreation(await readBody(request));
-  const { provider, credentials, agent_id: agentId = null, enabled = true } = wanted;
+  const { provider, credentials, agent_id: agentId = null, enabled = true, api_url: apiUrl = null } = wanted;
   const address = phoneAddress(wanted.phone_number);
   refuse([
     ...(address === undefined ? [problem(['phone_number'], NO_NUMBER)] : []),
-    ...credentialProblems(provider, credentials),
+    ...credentialProblems(provider, credentials, { verifies: false, places: false }),
+    ...urlProblems(apiUrl, parts),
   ]);
-  const number = { provider, address: address ?? '', agentId, enabled };
-  const made = await numbers.create(number, secretOf(provider, credentials), workspaceId);
-  return json(201, entityOf(request)(made));
+  const number = { provider, address: address ?? '', agentId, enabled, apiUrl };
+  const secrets = { secret: '', ...secretsOf(provider, credentials) };
+  return json(201, entityOf(request)(await parts.numbers.create(number, secrets, workspaceId)));
 };
 
 const read: Handler = async (request, { numbers }, { workspaceId }) =>
   json(200, entityOf(request)(found(await numbers.read(numberIdOf(request), workspaceId), WHAT)));
 
-const change: Handler = async (request, { numbers }, { workspaceId }) => {
+const change: Handler = async (request, parts, { workspaceId }) => {
+  const { numbers } = parts;
   const id = numberIdOf(request);
   const wanted = checkChange(await readBody(request));
-  const { provider, address } = found(await numbers.read(id, workspaceId), WHAT);
-  const { agent_id: agentId, enabled, credentials } = wanted;
+  const { provider, address, placesCalls: places } = found(await numbers.read(id, workspaceId), WHAT);
+  const { agent_id: agentId, enabled, api_url: apiUrl, credentials = {} } = wanted;
   refuse([
     ...foreignProblems(wanted, {
       ...{ phone_number_id: id, workspace_id: workspaceId, provider, phone_number: address },
     }),
-    ...(credentials ? credentialProblems(provider, credentials) : []),
+    ...credentialProblems(provider, credentials, { verifies: true, places }),
+    ...urlProblems(apiUrl, parts),
   ]);
   const changed = await numbers.change(id, workspaceId, {
     ...(agentId !== undefined && { agentId }),
     ...(enabled !== undefined && { enabled }),
-    ...(credentials && { secret: secretOf(provider, credentials) }),
+    ...(apiUrl !== undefined && { apiUrl }),
+    ...secretsOf(provider, credentials),
   });
   return json(200, entityOf(request)(found(changed, WHAT)));
 };
@@ -137,7 +133,7 @@ const ROWS: readonly routes.Row<PhoneNumberParts, Caller>[] = [
       summary: 'Add a phone number',
       description:
         'One that you have at a provider. Its calls are answered by the agent once the provider asks `answer_url` about ' +
-        `them. 409 where the workspace has it already, or has ${LIMITS.phone.perWorkspace}.`,
+        `them, and calls can be placed from it where it has the credentials of the provider’s API. 409 where the workspace has it already, or has ${LIMITS.phone.perWorkspace}.`,
       ...TAGS,
       requestBody: jsonBody(PhoneNumberCreation),
       responses: { ...answers(201, 'The number', PhoneNumberEntity), ...bodyFailures(404, 409) },
@@ -160,7 +156,7 @@ const ROWS: readonly routes.Row<PhoneNumberParts, Caller>[] = [
     description: {
       summary: 'Change a phone number',
       description:
-        'What is absent stays. Provider and number stay as they are. Calls that go on are not touched.',
+        'What is absent stays, each credential as well. Provider and number stay as they are. Calls that go on are not touched.',
       ...TAGS,
       requestBody: jsonBody(PhoneNumberChange),
       responses: { ...answers(200, 'The number', PhoneNumberEntity), ...bodyFailures(404) },

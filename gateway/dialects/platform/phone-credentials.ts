@@ -1,0 +1,36 @@
+/** The credentials of a phone number: those that its provider has, each with its part. */
+import { type CredentialNames, PHONE_CREDENTIALS, type PhoneProvider } from '../../../contracts/phone.js';
+import type { Credentials, NumberSecrets } from '../../../contracts/ports/phone.js';
+import type { Problem } from '../../../contracts/schemas/check.js';
+import { problem } from './errors.js';
+
+const at = (name: string): Problem['loc'] => ['credentials', name];
+const missing = (name: string): Problem => problem(at(name), `missing field credentials.${name}`, 'required');
+
+/**
+ * What is wrong with credentials of a number that has those already (`had`): foreign names, none to verify webhooks with, or
+ * only some of those that the provider's API is asked with.
+ */
+export function credentialProblems(
+  provider: PhoneProvider,
+  credentials: Credentials,
+  had: { readonly verifies: boolean; readonly places: boolean },
+): Problem[] {
+  const { verifies, places }: CredentialNames = PHONE_CREDENTIALS[provider];
+  const known: readonly string[] = [verifies, ...places];
+  const lacks = (name: string): boolean => !(name in credentials);
+  const isPartial = !had.places && !places.every(lacks);
+  return [
+    ...(had.verifies ? [] : [verifies].filter(lacks).map(missing)),
+    ...(isPartial ? places.filter(lacks).map(missing) : []),
+    ...Object.keys(credentials)
+      .filter((name) => !known.includes(name))
+      .map((name) => problem(at(name), `${provider} has no credential of that name`, 'unknown')),
+  ];
+}
+
+/** Once `credentialProblems` has found none. */
+export function secretsOf(provider: PhoneProvider, credentials: Credentials): Partial<NumberSecrets> {
+  const { [PHONE_CREDENTIALS[provider].verifies]: secret, ...api } = credentials;
+  return { ...(secret !== undefined && { secret }), ...(Object.keys(api).length > 0 && { api }) };
+}

@@ -1,0 +1,53 @@
+/**
+ * A provider's API in our words: how calls are placed and hung up, and what it tells of them. Each provider has a file in
+ * providers/.
+ */
+import type { AnsweredBy, CallState } from '../../contracts/phone.js';
+import type { Credentials } from '../../contracts/ports/phone.js';
+import type { Reply } from '../server/port.js';
+import type { Fields, Webhook } from './provider.js';
+
+/** A POST to the provider's API. */
+export interface ApiRequest {
+  /** Below the address of the API. */
+  readonly path: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: string;
+}
+
+export interface OutgoingCall {
+  readonly from: string;
+  readonly to: string;
+  readonly ringSeconds: number;
+  /** Where the provider asks what happens once it is answered, and where it tells of its states. */
+  readonly urls: { readonly answer: string; readonly status: string };
+}
+
+/** What a callback about a call says. */
+export interface CallReport {
+  readonly callId: string;
+  readonly state?: CallState;
+  readonly answeredBy?: AnsweredBy;
+  /** Why it has failed, as the provider writes it. */
+  readonly code?: string;
+}
+
+/** What the provider's answer to `place` says. */
+export interface TakenCall {
+  /** Undefined where its callbacks tell it first. */
+  readonly callId: string | undefined;
+}
+
+export interface Dialling {
+  /** The address of its API, unless a number has another. */
+  readonly apiUrl: string;
+  place(call: OutgoingCall, credentials: Credentials): ApiRequest;
+  /** Undefined for an answer that the provider does not document. `fields`: its JSON. */
+  taken(fields: Fields): TakenCall | undefined;
+  /** Ends a call that rings or goes on. */
+  hangUp(callId: string, credentials: Credentials): ApiRequest;
+  /** Undefined where the callback is about no call. */
+  report(callback: Webhook): CallReport | undefined;
+  /** The answer to a question about a call that is to end. */
+  readonly ended: Reply;
+}

@@ -1,0 +1,65 @@
+/** What the APIs and callbacks of providers have in common that have taken over Twilio's. */
+import type { AnsweredBy, CallState } from '../../../contracts/phone.js';
+import type { ApiRequest, CallReport } from '../dialling.js';
+import { incomingOf, type Webhook, xmlReply } from '../provider.js';
+import { formOf } from './messages.js';
+
+type FormFields = readonly (readonly [name: string, value: string])[];
+
+export const formRequest = (path: string, authorization: string, fields: FormFields): ApiRequest => ({
+  path,
+  headers: [
+    ['authorization', authorization],
+    ['content-type', 'application/x-www-form-urlencoded'],
+    ['accept', 'application/json'],
+  ],
+  body: new URLSearchParams(fields as [string, string][]).toString(),
+});
+
+/** `CallStatus`; also how a leg that was dialled has ended. */
+export const STATES: Readonly<Record<string, CallState>> = {
+  queued: 'queued',
+  initiated: 'queued',
+  ringing: 'ringing',
+  answered: 'answered',
+  'in-progress': 'answered',
+  completed: 'ended',
+  busy: 'busy',
+  'no-answer': 'no_answer',
+  failed: 'failed',
+  canceled: 'cancelled',
+};
+
+/** `AnsweredBy` */
+const ANSWERERS: Readonly<Record<string, AnsweredBy>> = {
+  human: 'human',
+  machine_start: 'machine',
+  machine_end_beep: 'machine',
+  machine_end_silence: 'machine',
+  machine_end_other: 'machine',
+  fax: 'machine',
+  unknown: 'unknown',
+};
+
+const CODE = /^[\w .-]{1,64}$/;
+
+const rowOf = <T>(rows: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(rows, name) ? rows[name] : undefined;
+
+export function reportOf(callback: Webhook): CallReport | undefined {
+  const form = formOf(callback);
+  const of = (name: string): string => form.get(name) ?? '';
+  const call = incomingOf(of('CallSid'), of('From'), of('To') || '-');
+  if (!call) return undefined;
+  const state = rowOf(STATES, of('CallStatus'));
+  const answeredBy = rowOf(ANSWERERS, of('AnsweredBy'));
+  const code = of('ErrorCode') || of('SipResponseCode');
+  return {
+    callId: call.callId,
+    ...(state && { state }),
+    ...(answeredBy && { answeredBy }),
+    ...(CODE.test(code) && { code }),
+  };
+}
+
+export const HANG_UP = xmlReply('<Hangup/>');

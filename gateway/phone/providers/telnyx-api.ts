@@ -1,0 +1,51 @@
+/**
+ * Calls that are placed at Telnyx, by its TeXML API.
+ * https://developers.telnyx.com/api-reference/texml-rest-commands/initiate-an-outbound-call
+ * https://developers.telnyx.com/api-reference/texml-rest-commands/update-call
+ * https://developers.telnyx.com/api-reference/callbacks/texml-call-answered
+ */
+import type { Credentials } from '../../../contracts/ports/phone.js';
+import type { Dialling } from '../dialling.js';
+import { textIn } from '../provider.js';
+import { formRequest, HANG_UP, reportOf } from './api.js';
+
+const EVENTS = 'initiated ringing answered completed';
+
+const authorizationOf = ({ api_key: key }: Credentials): string => `Bearer ${key}`;
+
+const callsOf = ({ account_sid: account = '' }: Credentials): string =>
+  `/v2/texml/Accounts/${encodeURIComponent(account)}/Calls`;
+
+export const telnyxDialling: Dialling = {
+  apiUrl: 'https://api.telnyx.com',
+  place: ({ from, to, ringSeconds, urls }, credentials) => ({
+    path: callsOf(credentials),
+    headers: [
+      ['authorization', authorizationOf(credentials)],
+      ['content-type', 'application/json'],
+      ['accept', 'application/json'],
+    ],
+    body: JSON.stringify({
+      ApplicationSid: credentials['application_sid'],
+      From: from,
+      To: to,
+      Timeout: ringSeconds,
+      Url: urls.answer,
+      UrlMethod: 'POST',
+      StatusCallback: urls.status,
+      StatusCallbackMethod: 'POST',
+      StatusCallbackEvent: EVENTS,
+    }),
+  }),
+  // Its answer is documented without the call's id, which the first callback has.
+  taken: (fields) =>
+    textIn(fields, 'status') === ''
+      ? undefined
+      : { callId: textIn(fields, 'call_sid') || textIn(fields, 'sid') || undefined },
+  hangUp: (callId, credentials) =>
+    formRequest(`${callsOf(credentials)}/${encodeURIComponent(callId)}`, authorizationOf(credentials), [
+      ['Status', 'completed'],
+    ]),
+  report: reportOf,
+  ended: HANG_UP,
+};

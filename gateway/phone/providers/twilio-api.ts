@@ -1,0 +1,46 @@
+/**
+ * Calls that are placed at Twilio.
+ * https://www.twilio.com/docs/voice/api/call-resource
+ * https://www.twilio.com/docs/iam/api#authentication
+ */
+import type { Credentials } from '../../../contracts/ports/phone.js';
+import type { Dialling } from '../dialling.js';
+import { textIn } from '../provider.js';
+import { formRequest, HANG_UP, reportOf } from './api.js';
+
+/** Each has a callback of its own; `completed` stands for every end. */
+const EVENTS = ['initiated', 'ringing', 'answered', 'completed'];
+
+const authorizationOf = ({ account_sid: user, auth_token: password }: Credentials): string =>
+  `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+
+const callsOf = ({ account_sid: account = '' }: Credentials): string =>
+  `/2010-04-01/Accounts/${encodeURIComponent(account)}/Calls`;
+
+const CALL_SID = /^CA[0-9a-f]{32}$/i;
+
+export const twilioDialling: Dialling = {
+  apiUrl: 'https://api.twilio.com',
+  place: ({ from, to, ringSeconds, urls }, credentials) =>
+    formRequest(`${callsOf(credentials)}.json`, authorizationOf(credentials), [
+      ['From', from],
+      ['To', to],
+      ['Timeout', String(ringSeconds)],
+      ['Url', urls.answer],
+      ['StatusCallback', urls.status],
+      ...EVENTS.map((event) => ['StatusCallbackEvent', event] as const),
+    ]),
+  taken(fields) {
+    const callId = textIn(fields, 'sid');
+    return CALL_SID.test(callId) ? { callId } : undefined;
+  },
+  hangUp: (callId, credentials) =>
+    formRequest(
+      `${callsOf(credentials)}/${encodeURIComponent(callId)}.json`,
+      authorizationOf(credentials),
+      // `canceled` would leave one alone that has been answered meanwhile.
+      [['Status', 'completed']],
+    ),
+  report: reportOf,
+  ended: HANG_UP,
+};
