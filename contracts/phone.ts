@@ -13,6 +13,7 @@ export const PHONE_CREDENTIALS = {
   twilio: { verifies: 'auth_token', places: ['account_sid'] },
   telnyx: { verifies: 'public_key', places: ['api_key', 'account_sid', 'application_sid'] },
   plivo: { verifies: 'auth_token', places: [] },
+  vonage: { verifies: 'signature_secret', places: [] },
 } as const satisfies Readonly<Record<string, CredentialNames>>;
 export type PhoneProvider = keyof typeof PHONE_CREDENTIALS;
 export const PHONE_PROVIDERS = Object.keys(PHONE_CREDENTIALS) as readonly PhoneProvider[];

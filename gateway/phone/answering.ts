@@ -95,9 +95,10 @@ export async function answer(
     throw new ServiceError('conflict', { message: 'The call was answered already' });
   try {
     const sessionId = await sessionFor(number, call, parts);
-    const claims = { provider: provider.name, callId: call.callId };
+    const { callId } = call;
+    const token = parts.tokens.issue(sessionId, { provider: provider.name, callId });
     const url = `${request.baseUrl.replace(/^http/, 'ws')}/v1/phone/${provider.name}`;
-    return provider.accept({ url, token: parts.tokens.issue(sessionId, claims) });
+    return provider.accept({ url, token, callId });
   } catch (error) {
     return rejected(toServiceError(error), number, provider, parts);
   }

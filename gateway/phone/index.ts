@@ -10,6 +10,7 @@ import type { Provider } from './provider.js';
 import { plivo } from './providers/plivo.js';
 import { telnyx } from './providers/telnyx.js';
 import { twilio } from './providers/twilio.js';
+import { vonage } from './providers/vonage.js';
 import { PhoneStream, type StreamParts } from './stream.js';
 import type { StreamTokens } from './stream-tokens.js';
 
@@ -20,7 +21,7 @@ export interface PhoneParts extends AnsweringParts, Omit<StreamParts, 'calls' | 
 }
 
 /** A new provider is a file, a line here, and one in contracts/phone.ts. */
-const PROVIDERS: Readonly<Record<PhoneProvider, Provider>> = { twilio, telnyx, plivo };
+const PROVIDERS: Readonly<Record<PhoneProvider, Provider>> = { twilio, telnyx, plivo, vonage };
 
 /** Errors: `not_found`. */
 function providerOf({ params }: HttpRequest): Provider {

@@ -54,7 +54,7 @@ export interface Provider {
   /** Whether the webhook was signed with that secret. `now`: milliseconds since 1970. */
   isSigned(webhook: Webhook, secret: string, now: number): boolean;
   /** The call is answered by a media stream to that address. */
-  accept(stream: { readonly url: string; readonly token: string }): Reply;
+  accept(stream: { readonly url: string; readonly token: string; readonly callId: string }): Reply;
   /** The call is not answered. `busy`: somebody may call again. */
   reject(why: 'busy' | 'rejected'): Reply;
   /** Undefined for what is of no concern. Errors: `StreamFault`. */
@@ -99,16 +99,22 @@ export function countIn(fields: Fields, name: string): number | undefined {
   return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : undefined;
 }
 
+/** Undefined for what is no JSON object. */
+export function jsonObject(text: string): Fields | undefined {
+  try {
+    const value = JSON.parse(text) as unknown;
+    return isPlainObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** A message that is a JSON object. Errors: `StreamFault`. */
 export function jsonMessage(message: string | Uint8Array): Fields {
   if (typeof message !== 'string') throw new StreamFault(1003, 'messages are text');
-  try {
-    const value = JSON.parse(message) as unknown;
-    if (isPlainObject(value)) return value;
-  } catch {
-    // As below.
-  }
-  throw new StreamFault(1007, 'a message is no JSON object');
+  const fields = jsonObject(message);
+  if (!fields) throw new StreamFault(1007, 'a message is no JSON object');
+  return fields;
 }
 
 const CALL_ID = /^[\w:.-]{1,128}$/;
@@ -117,6 +123,10 @@ const CALL_ID = /^[\w:.-]{1,128}$/;
 export function incomingOf(callId: string, from: string, to: string): IncomingCall | undefined {
   return CALL_ID.test(callId) && to !== '' ? { callId, from, to } : undefined;
 }
+
+const UTF8 = new TextDecoder();
+
+export const bodyOf = ({ body }: Pick<Webhook, 'body'>): string => UTF8.decode(body);
 
 const XML: Readonly<Record<string, string>> = {
   '<': '&lt;',

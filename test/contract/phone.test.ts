@@ -9,8 +9,9 @@ import { messagesOf, type Record, Talks } from '../fixtures/conversation.js';
 import { said, toolSaid } from '../fixtures/model.js';
 import { type CallDetails, PhoneLine, type ProviderDialect } from '../fixtures/phone-line.js';
 import { plivoDouble } from '../fixtures/phone-plivo.js';
-import { telnyxDouble, telnyxHeaders } from '../fixtures/phone-telnyx.js';
+import { telnyxDouble } from '../fixtures/phone-telnyx.js';
 import { twilioDouble } from '../fixtures/phone-twilio.js';
+import { vonageDouble } from '../fixtures/phone-vonage.js';
 import { startReceiver } from '../fixtures/receiver.js';
 import { until } from '../fixtures/until.js';
 
@@ -26,14 +27,15 @@ interface Provider {
   readonly name: string;
   readonly dialect: ProviderDialect;
   readonly credential: string;
+  readonly signsTime?: true;
 }
 
 const PROVIDERS: readonly Provider[] = [
   { name: 'twilio', dialect: twilioDouble, credential: 'auth_token' },
-  { name: 'telnyx', dialect: telnyxDouble, credential: 'public_key' },
+  { name: 'telnyx', dialect: telnyxDouble, credential: 'public_key', signsTime: true },
   { name: 'plivo', dialect: plivoDouble, credential: 'auth_token' },
+  { name: 'vonage', dialect: vonageDouble, credential: 'signature_secret', signsTime: true },
 ];
-const [, TELNYX] = PROVIDERS as [Provider, Provider];
 
 let numbers = 0;
 const newNumber = (): string => `+4930${String((numbers += 1)).padStart(7, '0')}`;
@@ -56,9 +58,9 @@ async function numberOf(provider: Provider, agentId: string | null, more: Body =
 }
 
 /** The provider asks who answers. */
-async function ring(provider: Provider, call: CallDetails, secret = SECRET) {
+async function ring(provider: Provider, call: CallDetails, secret = SECRET, at?: number) {
   const url = answerUrl(provider);
-  const response = await fetch(url, provider.dialect.ask(url, call, secret));
+  const response = await fetch(url, provider.dialect.ask(url, call, secret, at));
   return { status: response.status, document: await response.text() };
 }
 
@@ -270,15 +272,17 @@ for (const provider of PROVIDERS) {
   });
 }
 
-t.test('telnyx: a webhook counts for five minutes', async (t) => {
-  const number = await numberOf(TELNYX, await talks.agent());
-  const body = new URLSearchParams({ CallSid: 'v3:1', From: CALLER, To: number }).toString();
-  const ringAt = async (secondsAgo: number) => {
-    const headers = telnyxHeaders(body, SECRET, Math.floor(Date.now() / 1000) - secondsAgo);
-    return (await fetch(answerUrl(TELNYX), { method: 'POST', headers, body })).status;
-  };
-  t.same([await ringAt(3600), await ringAt(-3600), await ringAt(60), await ringAt(0)], [403, 403, 200, 409]);
-});
+for (const provider of PROVIDERS.filter(({ signsTime }) => signsTime))
+  t.test(`${provider.name}: a webhook counts for five minutes, and once`, async (t) => {
+    const call = newCall(await numberOf(provider, await talks.agent()));
+    const now = Math.floor(Date.now() / 1000);
+    const ringAt = async (secondsAgo: number) =>
+      (await ring(provider, call, SECRET, now - secondsAgo)).status;
+    t.same(
+      [await ringAt(3600), await ringAt(-3600), await ringAt(60), await ringAt(0)],
+      [403, 403, 200, 409],
+    );
+  });
 
 /** A stream whose call was answered, and that has said nothing yet. `forged`: the token that it has instead of its own. */
 async function opened(provider: Provider, forged?: string) {

@@ -3,7 +3,9 @@ import t from 'tap';
 import { plivo } from '../../gateway/phone/providers/plivo.js';
 import { telnyx } from '../../gateway/phone/providers/telnyx.js';
 import { twilio } from '../../gateway/phone/providers/twilio.js';
+import { vonage } from '../../gateway/phone/providers/vonage.js';
 import { TELNYX_FORMAT, telnyxDouble, telnyxHeaders } from '../fixtures/phone-telnyx.js';
+import { vonageAuthorization } from '../fixtures/phone-vonage.js';
 
 t.test('Twilio’s signature: the example of its libraries, and its spellings of ports', (t) => {
   const fields = {
@@ -38,7 +40,7 @@ t.test('Twilio’s signature: the example of its libraries, and its spellings of
 });
 
 t.test('Twilio’s documents hold what they are given, and nothing breaks out of it', (t) => {
-  const { body, headers } = twilio.accept({ url: 'wss://a.example/?x="<&>', token: "t'" });
+  const { body, headers } = twilio.accept({ url: 'wss://a.example/?x="<&>', token: "t'", callId: 'CA1' });
   t.equal(
     body,
     '<?xml version="1.0" encoding="UTF-8"?><Response><Connect><Stream url="wss://a.example/?x=&quot;&lt;&amp;&gt;">' +
@@ -117,7 +119,7 @@ t.test('Plivo’s signature: as its library signs an address, with a query and w
 });
 
 t.test('Plivo’s documents hold what they are given, and the call ends with its stream', (t) => {
-  const { body } = plivo.accept({ url: 'wss://a.example/x', token: 'a&b' });
+  const { body } = plivo.accept({ url: 'wss://a.example/x', token: 'a&b', callId: 'c' });
   t.equal(
     body,
     '<?xml version="1.0" encoding="UTF-8"?><Response><Stream bidirectional="true" keepCallAlive="true" ' +
@@ -146,5 +148,56 @@ t.test('a Telnyx stream may be µ-law or A-law', (t) => {
     { channels: 2 },
   ])
     t.equal(formatOf(wrong), undefined, JSON.stringify(wrong));
+  t.end();
+});
+
+t.test('Vonage’s signature is a token for that body, of now, by the account’s secret', (t) => {
+  const body = '{"from":"14155550123","to":"18005551212","uuid":"aaaaaaaa-bbbb-cccc-dddd-0123456789ab"}';
+  const at = 1_700_000_000;
+  const isSigned = (authorization: string, text = body, now = at * 1000, secret = 'secret') =>
+    vonage.isSigned(
+      { url: '', headers: new Map([['authorization', authorization]]), body: Buffer.from(text) },
+      secret,
+      now,
+    );
+  const signed = (more: object = {}) => vonageAuthorization(body, 'secret', at, more);
+  t.ok(isSigned(signed()));
+  t.notOk(isSigned(signed(), body, at * 1000, 'another'));
+  t.notOk(isSigned(signed(), `${body} `), 'of another body');
+  t.ok(isSigned(signed(), body, (at + 300) * 1000));
+  t.notOk(isSigned(signed(), body, (at + 301) * 1000), 'five minutes');
+  t.notOk(isSigned(signed(), body, (at - 301) * 1000), 'clocks differ by as much');
+  t.ok(isSigned(signed({ exp: at + 60 }), body, (at + 60) * 1000));
+  t.notOk(isSigned(signed({ exp: at + 60 }), body, (at + 61) * 1000), 'over');
+  for (const wrong of [{ iat: undefined }, { iat: String(at) }, { exp: 'soon' }, { payload_hash: undefined }])
+    t.notOk(isSigned(signed(wrong)), JSON.stringify(wrong));
+  const [head = '', claims = '', signature = ''] = signed().replace('Bearer ', '').split('.');
+  const none = Buffer.from('{"alg":"none"}').toString('base64url');
+  for (const bad of [
+    '',
+    'Bearer',
+    `Basic ${head}.${claims}.${signature}`,
+    `Bearer ${none}.${claims}.`,
+    `Bearer ${head}.${claims}.${signature}.x`,
+    `Bearer ${head}.${claims}`,
+  ])
+    t.notOk(isSigned(bad), bad);
+  t.end();
+});
+
+t.test('Vonage asks about a call; what it tells of one is no question', (t) => {
+  const asked = (value: unknown) =>
+    vonage.incoming({ url: '', headers: new Map(), body: Buffer.from(JSON.stringify(value)) });
+  const call = { uuid: 'aaaaaaaa-bbbb', from: '14155550123', to: '18005551212' };
+  t.same(asked(call), { callId: 'aaaaaaaa-bbbb', from: '14155550123', to: '18005551212' });
+  for (const no of [
+    { ...call, status: 'ringing' },
+    { ...call, to: 5 },
+    { ...call, uuid: '../' },
+    [],
+    null,
+    'x',
+  ])
+    t.equal(asked(no), undefined, JSON.stringify(no));
   t.end();
 });

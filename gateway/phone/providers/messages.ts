@@ -2,6 +2,7 @@
 import { decodeBase64 } from '../../../contracts/base64.js';
 import type { LineFormat } from '../../../contracts/ports/calls.js';
 import {
+  bodyOf,
   countIn,
   type Fields,
   type IncomingCall,
@@ -16,10 +17,7 @@ import {
   type Webhook,
 } from '../provider.js';
 
-const UTF8 = new TextDecoder();
-
-export const formOf = ({ body }: Pick<Webhook, 'body'>): URLSearchParams =>
-  new URLSearchParams(UTF8.decode(body));
+export const formOf = (webhook: Webhook): URLSearchParams => new URLSearchParams(bodyOf(webhook));
 
 export const incomingForm = (form: URLSearchParams): IncomingCall | undefined =>
   incomingOf(form.get('CallSid') ?? '', form.get('From') ?? '', form.get('To') ?? '');

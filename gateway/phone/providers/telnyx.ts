@@ -8,10 +8,8 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import type { LineFormat } from '../../../contracts/ports/calls.js';
 import { type Fields, type Provider, textIn, type Webhook, xmlReply, xmlText } from '../provider.js';
+import { isTimely } from '../signatures.js';
 import { formOf, incomingForm, readWith, type StreamMessages, streamMessages } from './messages.js';
-
-/** A webhook is taken for so long after it was signed, and before: clocks differ. */
-const MOST_OFF_MS = 5 * 60_000;
 
 /** How Ed25519 keys begin as DER (RFC 8410); Telnyx shows the 32 bytes behind that in base64. */
 const DER_HEAD = Buffer.from('302a300506032b6570032100', 'hex');
@@ -26,8 +24,8 @@ function publicKeyOf(secret: string): KeyObject | undefined {
 function isSigned({ headers, body }: Webhook, secret: string, now: number): boolean {
   const time = headers.get('telnyx-timestamp') ?? '';
   const signature = Buffer.from(headers.get('telnyx-signature-ed25519') ?? '', 'base64');
-  const isTimely = /^\d{1,12}$/.test(time) && Math.abs(now - Number(time) * 1000) <= MOST_OFF_MS;
-  const key = isTimely ? publicKeyOf(secret) : undefined;
+  const fits = /^\d{1,12}$/.test(time) && isTimely(Number(time), now);
+  const key = fits ? publicKeyOf(secret) : undefined;
   return key !== undefined && verify(null, Buffer.concat([Buffer.from(`${time}|`), body]), key, signature);
 }
 

@@ -1,0 +1,98 @@
+/**
+ * Vonage: call control objects (NCCO), webhooks signed by a JWT, and WebSockets of linear PCM at 16 kHz.
+ * https://developer.vonage.com/en/voice/voice-api/guides/websockets
+ * https://developer.vonage.com/en/voice/voice-api/webhook-reference
+ * https://developer.vonage.com/en/getting-started/concepts/webhooks
+ */
+import { createHash, createHmac } from 'node:crypto';
+import type { LineFormat } from '../../../contracts/ports/calls.js';
+import { json } from '../../server/replies.js';
+import {
+  bodyOf,
+  type Fields,
+  incomingOf,
+  jsonMessage,
+  jsonObject,
+  objectIn,
+  type Provider,
+  type StreamEvent,
+  StreamFault,
+  textIn,
+  type Webhook,
+} from '../provider.js';
+import { isSame, isTimely } from '../signatures.js';
+import { markOf } from './messages.js';
+
+/** The claims of a token that was signed with that secret by HMAC-SHA256, whatever its head says (RFC 7519). */
+function claimsOf(token: string, secret: string): Fields | undefined {
+  const [head = '', claims = '', signature = '', ...more] = token.split('.');
+  const wanted = createHmac('sha256', secret).update(`${head}.${claims}`).digest('base64url');
+  if (more.length > 0 || !isSame(signature, wanted)) return undefined;
+  return jsonObject(Buffer.from(claims, 'base64url').toString());
+}
+
+/** The token tells when it was made, and for which body; what is signed twice is the same call, which is answered once. */
+function isSigned({ headers, body }: Webhook, secret: string, now: number): boolean {
+  const [scheme = '', token = ''] = (headers.get('authorization') ?? '').split(' ', 2);
+  const claims = scheme.toLowerCase() === 'bearer' ? claimsOf(token, secret) : undefined;
+  if (!claims) return false;
+  const { iat, exp = Infinity } = claims;
+  const isCurrent =
+    typeof iat === 'number' && isTimely(iat, now) && typeof exp === 'number' && now <= exp * 1000;
+  const hash = createHash('sha256').update(body).digest('hex');
+  return isCurrent && isSame(textIn(claims, 'payload_hash').toLowerCase(), hash);
+}
+
+/** What webhooks about the state of a call have, and the question about one has not. */
+const STATE = 'status';
+
+const CONTENT = 'audio/l16;rate=16000';
+const FORMAT: LineFormat = { codec: 'linear', rate: 16_000 };
+
+type Event = (fields: Fields) => StreamEvent | undefined;
+
+const EVENTS: Readonly<Record<string, Event>> = {
+  /** What the address was given as headers stands beside the event's own members. */
+  'websocket:connected': (fields) => ({
+    type: 'start',
+    stream: '',
+    callId: textIn(fields, 'call_id'),
+    token: textIn(fields, 'token'),
+    format: textIn(fields, 'content-type') === CONTENT ? FORMAT : undefined,
+  }),
+  'websocket:dtmf': (fields) => ({ type: 'key', key: textIn(fields, 'digit') }),
+  'websocket:notify': (fields) => markOf(objectIn(fields, 'payload')),
+};
+
+function soundOf(audio: Uint8Array): StreamEvent {
+  if (audio.length % 2 !== 0) throw new StreamFault(1007, 'sound has to be of whole samples');
+  return { type: 'media', audio };
+}
+
+export const vonage: Provider = {
+  name: 'vonage',
+  incoming(webhook) {
+    const fields = jsonObject(bodyOf(webhook));
+    if (!fields || STATE in fields) return undefined;
+    return incomingOf(textIn(fields, 'uuid'), textIn(fields, 'from'), textIn(fields, 'to'));
+  },
+  isSigned,
+  accept({ url, token, callId }) {
+    const headers = { token, call_id: callId };
+    const endpoint = [{ type: 'websocket', uri: url, 'content-type': CONTENT, headers }];
+    return json(200, [{ action: 'connect', endpoint }]);
+  },
+  // A call with nothing left to do ends; of busy lines nothing can be said.
+  reject: () => json(200, []),
+  read(message) {
+    if (typeof message !== 'string') return soundOf(message);
+    const fields = jsonMessage(message);
+    const event = textIn(fields, 'event');
+    return Object.hasOwn(EVENTS, event) ? EVENTS[event]?.(fields) : undefined;
+  },
+  writer: () => ({
+    speak: (audio) => audio,
+    mark: (mark) => JSON.stringify({ action: 'notify', payload: { name: String(mark) } }),
+    hush: () => JSON.stringify({ action: 'clear' }),
+  }),
+};
