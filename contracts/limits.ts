@@ -203,6 +203,8 @@ export const LIMITS = {
     timeoutMs: 10 * SECOND,
     /** Pauses before the second and the third attempt. */
     retryMs: [1 * SECOND, 5 * SECOND],
+    /** Attempts that somebody asks for: of one delivery, and deliveries of one workspace a minute. */
+    redeliveries: { perDelivery: 20, perMinute: 60 },
   },
   analysis: {
     dataFields: 20,

@@ -1,7 +1,7 @@
 /** Bodies of post-call events (docs/contract/platform.md 6.8). No transcript is in them, and no words of a turn. */
 import { LIMITS } from './limits.js';
 import type { DeliveryEvent } from './ports/deliveries.js';
-import { stringify } from './raw-json.js';
+import { RawJson, stringify } from './raw-json.js';
 import type { SessionAnalysis, SessionRecord } from './ports/sessions.js';
 import { type CallReport, turnBody, usageReport } from './turn-report.js';
 
@@ -51,3 +51,29 @@ export const analyzedBody = (
       reason: analysis.reason ?? null,
     },
   });
+
+/** What an account owner's webhook is tried with: the end of a call of that agent that never was. */
+export function testBody(agent: {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly name: string;
+  readonly configHash: string;
+  readonly now: Date;
+}): string {
+  const record: SessionRecord = {
+    ...{ id: 'sess_test', workspaceId: agent.workspaceId, agentId: agent.id, agentName: agent.name },
+    ...{
+      versionNumber: null,
+      configHash: agent.configHash,
+      source: 'dashboard',
+      name: null,
+      endUserId: null,
+    },
+    ...{ callerNumber: null, dialedNumber: null, direction: null, timezone: 'UTC' },
+    ...{ metadata: new RawJson('{}'), overrides: {}, status: 'completed', durationSeconds: 0 },
+    ...{ createdAt: agent.now, expiresAt: agent.now, startedAt: agent.now, endedAt: agent.now },
+    endedReason: 'hangup',
+  };
+  const report = { turns: [], prices: null, durationSeconds: 0 };
+  return body('call.ended', record, report, { test: true, ended_reason: record.endedReason });
+}

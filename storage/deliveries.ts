@@ -3,7 +3,13 @@
  * a process that dies with one loses it when its lease ends. Of one session and address the earlier event is settled
  * before the later one is given out.
  */
-import type { Delivery, DeliveryEvent, DeliveryQueue } from '../contracts/ports/deliveries.js';
+import type {
+  Delivery,
+  DeliveryEvent,
+  DeliveryOutcome,
+  DeliveryQueue,
+  WebhookAnswer,
+} from '../contracts/ports/deliveries.js';
 import type { SessionRecord } from '../contracts/ports/sessions.js';
 import type { Database } from './database.js';
 import { repeatable } from './once-more.js';
@@ -43,22 +49,33 @@ const take = (sql: Sql, most: number, leaseMs: number) => sql<Delivery[]>`
         where w.workspace_id = n.workspace_id and w.settled_at is null and w.taken_until > now())
     order by n.due_at limit ${most} for update skip locked
   )
-  returning d.id::text as id, d.agent_id as "agentId", d.event, d.url, d.body, d.attempts`;
+  returning d.id::text as id, d.agent_id as "agentId", d.event, d.url, d.body, d.attempts,
+    d.redelivered_at is not null as redelivery`;
+
+/** Keeps the attempt, and when the next one is due, or that it was the last; nothing where it has been settled. */
+function keepAttempt(sql: Sql, id: string, outcome: DeliveryOutcome, answer: WebhookAnswer) {
+  const { durationMs, statusCode, error } = answer;
+  const final = outcome.kind === 'again' ? null : outcome.kind;
+  const afterMs = outcome.kind === 'again' ? outcome.afterMs : 0;
+  return sql`
+    with tried as (
+      update deliveries set attempts = attempts + 1, taken_until = null, note = ${error ?? String(statusCode)},
+        due_at = now() + ${afterMs}::int * interval '1 millisecond', outcome = ${final}::text,
+        settled_at = case when ${final}::text is null then null else now() end
+      where id = ${id} and settled_at is null
+      returning id, attempts, redelivered_at is not null as redelivery
+    )
+    insert into delivery_attempts (delivery_id, number, started_at, duration_ms, status_code, error, redelivery)
+    select id, attempts, now() - ${durationMs}::int * interval '1 millisecond', ${durationMs}::int, ${statusCode}::int,
+      ${error}, redelivery
+    from tried`;
+}
 
 export const createDeliveryQueue = ({ sql, events }: Pick<Database, 'sql' | 'events'>): DeliveryQueue => ({
   take: (most, leaseMs) => take(sql, most, leaseMs),
-  async settle(id, outcome, note) {
-    if (outcome.kind === 'again') {
-      await sql`
-        update deliveries set attempts = attempts + 1, taken_until = null, note = ${note},
-          due_at = now() + ${outcome.afterMs}::int * interval '1 millisecond'
-        where id = ${id} and settled_at is null`;
-      return;
-    }
-    await repeatable(sql`
-      update deliveries set attempts = attempts + 1, taken_until = null, note = ${note}, outcome = ${outcome.kind},
-        settled_at = now()
-      where id = ${id} and settled_at is null`);
+  async settle(id, outcome, answer) {
+    const keeping = keepAttempt(sql, id, outcome, answer);
+    await (outcome.kind === 'again' ? keeping : repeatable(keeping));
   },
   onDue: (listener) => events.listen('deliveries', { heard: listener, missed: listener }),
 });

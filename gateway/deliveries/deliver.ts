@@ -2,7 +2,12 @@
 import type { Clock } from '../../contracts/clock.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { WebhookSecrets } from '../../contracts/ports/agents.js';
-import type { Delivery, DeliveryOutcome } from '../../contracts/ports/deliveries.js';
+import {
+  type Delivery,
+  type DeliveryOutcome,
+  isTaken,
+  type WebhookAnswer,
+} from '../../contracts/ports/deliveries.js';
 import { type Outbound, OutboundError } from '../../contracts/ports/outbound.js';
 import type { Vocabulary } from '../../contracts/vocabulary.js';
 import { sign, signatureHeader } from '../outbound/signer.js';
@@ -14,23 +19,28 @@ export interface DeliverParts {
   readonly clock: Clock;
 }
 
-export interface Attempt {
-  readonly outcome: DeliveryOutcome;
-  /** The status, or why there was none. */
-  readonly note: string;
+/** What was asked of a webhook, and what came of it. */
+export interface Sent {
+  readonly answer: WebhookAnswer;
   readonly cause?: unknown;
+}
+
+export interface Attempt extends Sent {
+  readonly outcome: DeliveryOutcome;
 }
 
 const { timeoutMs, retryMs } = LIMITS.postCallWebhook;
 /** Bytes of the answer that are read: none, as only its status counts. */
 const CAPTURE_BYTES = 0;
 
-function afterFailure({ attempts }: Delivery): DeliveryOutcome {
-  const afterMs = retryMs[attempts];
+function afterFailure({ attempts, redelivery }: Delivery): DeliveryOutcome {
+  const afterMs = redelivery ? undefined : retryMs[attempts];
   return afterMs === undefined ? { kind: 'failed' } : { kind: 'again', afterMs };
 }
 
-async function post({ url, body, agentId }: Delivery, parts: DeliverParts): Promise<number> {
+type Posted = Pick<Delivery, 'agentId' | 'url' | 'body'>;
+
+async function post({ url, body, agentId }: Posted, parts: DeliverParts): Promise<number> {
   const { outbound, secrets, vocabulary, clock } = parts;
   const secret = await secrets.secretOf(agentId, url);
   const signature =
@@ -47,14 +57,21 @@ async function post({ url, body, agentId }: Delivery, parts: DeliverParts): Prom
   return status;
 }
 
-/** Any 2xx is success; a redirect is none. Never rejects: what fails on our side is a failed attempt as well. */
-export async function deliver(delivery: Delivery, parts: DeliverParts): Promise<Attempt> {
+/** Never rejects: what fails on our side is told as well. */
+export async function send(posted: Posted, parts: DeliverParts): Promise<Sent> {
+  const since = parts.clock.monotonic();
+  const durationMs = (): number => Math.round(parts.clock.monotonic() - since);
   try {
-    const status = await post(delivery, parts);
-    const isDelivered = status >= 200 && status < 300;
-    return { outcome: isDelivered ? { kind: 'delivered' } : afterFailure(delivery), note: String(status) };
+    const statusCode = await post(posted, parts);
+    return { answer: { durationMs: durationMs(), statusCode, error: null } };
   } catch (cause) {
-    const note = cause instanceof OutboundError ? cause.failure : 'internal';
-    return { outcome: afterFailure(delivery), note, cause };
+    const error = cause instanceof OutboundError ? cause.failure : 'internal';
+    return { answer: { durationMs: durationMs(), statusCode: null, error }, cause };
   }
+}
+
+/** What fails on our side is a failed attempt as well. */
+export async function deliver(delivery: Delivery, parts: DeliverParts): Promise<Attempt> {
+  const sent = await send(delivery, parts);
+  return { ...sent, outcome: isTaken(sent.answer) ? { kind: 'delivered' } : afterFailure(delivery) };
 }

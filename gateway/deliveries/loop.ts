@@ -83,11 +83,11 @@ export class Deliveries {
   async #send(delivery: Delivery): Promise<void> {
     const { queue, log } = this.parts;
     const { id, event, attempts } = delivery;
-    const { outcome, note, cause } = await deliver(delivery, this.parts);
-    await queue.settle(id, outcome, note);
+    const { outcome, answer, cause } = await deliver(delivery, this.parts);
+    await queue.settle(id, outcome, answer);
     if (outcome.kind !== 'delivered')
       log.warn(
-        { delivery: id, event, attempt: attempts + 1, note, err: cause },
+        { delivery: id, event, attempt: attempts + 1, ...answer, err: cause },
         'a post-call event was not taken',
       );
   }

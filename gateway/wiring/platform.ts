@@ -10,12 +10,14 @@ import { initialConfig } from '../../contracts/schemas/agent-config.js';
 import { createTokenCounter } from '../../engines/tokens.js';
 import { createAgents } from '../../storage/agents.js';
 import type { Database } from '../../storage/database.js';
+import { createDeliveryRecords } from '../../storage/delivery-records.js';
 import { createKnowledge } from '../../storage/knowledge.js';
 import { createPhoneNumbers } from '../../storage/phone-numbers.js';
 import { openSecrets } from '../../storage/secrets.js';
 import { createTools } from '../../storage/tools.js';
 import { createVersions } from '../../storage/versions.js';
 import type { Config } from '../config.js';
+import { send } from '../deliveries/deliver.js';
 import type { PlatformParts } from '../dialects/platform/parts.js';
 import { createOutbound } from '../outbound/fetch.js';
 import { createMcp } from '../outbound/mcp.js';
@@ -23,7 +25,13 @@ import { createMcp } from '../outbound/mcp.js';
 export interface PlatformOptions {
   readonly config: Pick<
     Config,
-    'dataDir' | 'secretsKey' | 'secretsKeyPrevious' | 'outboundAllow' | 'recordAudioDefault' | 'modelsDir'
+    | 'dataDir'
+    | 'secretsKey'
+    | 'secretsKeyPrevious'
+    | 'outboundAllow'
+    | 'recordAudioDefault'
+    | 'modelsDir'
+    | 'vocabulary'
   >;
   readonly database: Database;
   readonly keys: KeyAuthority;
@@ -50,6 +58,10 @@ export async function openPlatform(options: PlatformOptions) {
   const { dataDir, secretsKey, secretsKeyPrevious: previous } = config;
   const secrets = await openSecrets({ sql, dataDir, secretsKey, previous });
   const tokens = createTokenCounter({ clock, modelsFolder: config.modelsDir });
+  const agents = createAgents({ sql, ids, secrets });
+  const webhooks = { outbound, secrets: agents, vocabulary: config.vocabulary, clock };
+  const sendToWebhook: PlatformParts['sendToWebhook'] = async (posted) =>
+    (await send(posted, webhooks)).answer;
   return {
     keys,
     speech,
@@ -60,7 +72,9 @@ export async function openPlatform(options: PlatformOptions) {
     tokens,
     languages: languagesOf(registry),
     initialConfig: initialConfig(config.recordAudioDefault === 'true'),
-    agents: createAgents({ sql, ids, secrets }),
+    agents,
+    deliveries: createDeliveryRecords(sql),
+    sendToWebhook,
     versions: createVersions(sql),
     tools: createTools({ sql, ids, secrets }),
     knowledge: createKnowledge({ sql, ids }),

@@ -6,6 +6,8 @@ import t from 'tap';
 import { client, makeAgent } from '../../dist/test/fixtures/agents.js';
 import { skipReason } from '../../dist/test/fixtures/external.js';
 import { startGateway } from '../../dist/test/fixtures/gateway.js';
+import { startPostgres } from '../../dist/test/fixtures/postgres.js';
+import { isSignedBy, startReceiver } from '../../dist/test/fixtures/receiver.js';
 import { until } from '../../dist/test/fixtures/until.js';
 import { HOSTILE, madeOfTexts, signIn, violations } from './console.mjs';
 
@@ -191,8 +193,11 @@ t.test('an owner talks to an agent on the console', { skip, timeout: 180_000 }, 
 
 t.test('an owner makes an agent on the console', { skip, timeout: 180_000 }, async (t) => {
   const { startBrowser } = await import('./browser.mjs');
-  const gateway = await startGateway();
+  const postgres = await startPostgres(t);
+  const { sql } = await postgres.migrated();
+  const gateway = await startGateway({ DATABASE_URL: postgres.url, OUTBOUND_ALLOW: '127.0.0.1' });
   t.teardown(() => gateway.stop());
+  const hook = await startReceiver(t);
   const browser = await startBrowser(gateway, { before: 60, text: 'Nobody gets to hear this.', after: 1 });
   t.teardown(() => browser.stop());
   const call = client(gateway.base);
@@ -248,6 +253,30 @@ t.test('an owner makes an agent on the console', { skip, timeout: 180_000 }, asy
   await page.getByText('There is no difference.').waitFor();
   t.equal((await draft()).conversation.max_duration_seconds, 1800, 'a version goes back into the draft');
   await well('versions');
+
+  const secret = 'kept to itself';
+  await call(`agents/${id}/config`, {
+    method: 'PATCH',
+    body: { webhooks: { post_call: [{ url: hook.url, secret }] } },
+  });
+  await call(`agents/${id}/publish`, { method: 'POST' });
+  await page.reload();
+  await tab('Webhooks');
+  await button('Send a test').click();
+  await page.getByText(/^200 · \d+ ms$/).waitFor();
+  t.ok(isSignedBy(secret, hook.seen[0]), 'a webhook is tried as it will be called');
+  const made = (await call('sessions', { body: { agent_id: id } })).body;
+  await sql`update sessions set status = 'active', started_at = now() where id = ${made.session_id}`;
+  await call(`sessions/${made.session_id}/end`, { method: 'POST' });
+  await until('both events are there', () => hook.seen.length === 3);
+  await page.reload();
+  await page.getByText('call.analyzed').waitFor();
+  await button('Deliver again').first().click();
+  await page.getByText('asked for').waitFor();
+  t.equal(hook.seen[3].body, hook.seen[2].body, 'what is delivered again is the same');
+  await page.getByText('Body').first().click();
+  await page.getByText('"call.analyzed"').waitFor();
+  await well('webhooks');
 
   await tab('Settings and embedding');
   await page.getByLabel('Public enabled').check();

@@ -191,8 +191,10 @@ async function fill(key: string, id: string): Promise<{ sessionId: string; recor
   await insertTurn(sql, session);
   await sql`insert into usage values (${id}, 'conversation_ms', '2026-01-01', 1)`;
   await sql`
-    insert into deliveries (workspace_id, session_id, agent_id, event, url, body)
-    values (${id}, ${session}, ${String(agentId)}, 'call.ended', 'https://a.example', '{}')`;
+    with sent as (
+      insert into deliveries (workspace_id, session_id, agent_id, event, url, body)
+      values (${id}, ${session}, ${String(agentId)}, 'call.ended', 'https://a.example', '{}') returning id)
+    insert into delivery_attempts select id, 1, now(), 10, 200, null, false from sent`;
   await sql`
     insert into voices (id, workspace_id, title, visibility) values (${'0'.repeat(32)}, ${id}, 'v', 'private')`;
   await sql`insert into voice_references values (${'0'.repeat(32)}, 0, '', '')`;

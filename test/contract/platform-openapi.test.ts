@@ -24,7 +24,7 @@ const { paths } = (await call('GET', '/openapi.json')).body as {
   paths: Record<string, Record<string, Operation>>;
 };
 const operations = Object.entries(paths)
-  .filter(([path]) => /^\/v1\/agent\/(agents|tools|knowledge-sources|tests)/.test(path) && !/(preview|widget)$/.test(path))
+  .filter(([path]) => /^\/v1\/agent\/(agents|tools|knowledge-sources|deliveries|tests)/.test(path) && !/(preview|widget)$/.test(path))
   .flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation }))); // oxfmt-ignore
 
 t.test('every route is described, with its errors and examples', async (t) => {
@@ -41,6 +41,8 @@ t.test('every route is described, with its errors and examples', async (t) => {
     'GET /agents/{agent_id}/config',
     'GET /agents/{agent_id}/versions',
     'GET /agents/{agent_id}/versions/{version_number}',
+    'GET /deliveries',
+    'GET /deliveries/{delivery_id}',
     'GET /knowledge-sources',
     'GET /knowledge-sources/{source_id}',
     'GET /knowledge-sources/{source_id}/agents',
@@ -63,6 +65,8 @@ t.test('every route is described, with its errors and examples', async (t) => {
     'PATCH /tools/{tool_id}',
     'POST /agents',
     'POST /agents/{agent_id}/publish',
+    'POST /agents/{agent_id}/webhooks/test',
+    'POST /deliveries/{delivery_id}/redeliver',
     'POST /knowledge-sources',
     'POST /tests/runs',
     'POST /tests/runs/{run_id}/cancel',

@@ -166,6 +166,7 @@ const CONTRACT = {
     secret: 256,
     timeoutMs: 10 * SECOND,
     retryMs: [1 * SECOND, 5 * SECOND],
+    redeliveries: { perDelivery: 20, perMinute: 60 },
   },
   analysis: {
     dataFields: 20,
@@ -348,6 +349,7 @@ const DOCUMENTED = {
   '`voice_id`': `${agent.voiceId} characters`,
   '`max_duration_seconds`': span(agent.maxDurationSeconds),
   'post-call webhooks': `${postCallWebhook.count}; address ${span(postCallWebhook.url)}, secret ${postCallWebhook.secret} characters`,
+  'deliveries that are sent again': `${postCallWebhook.redeliveries.perDelivery} times each, ${postCallWebhook.redeliveries.perMinute} of a workspace a minute`,
   'analysis: data fields, criteria, summary prompt': `${analysis.dataFields}, ${analysis.criteria}, ${number(analysis.summaryPrompt)} characters`,
   'names in the analysis': `\`${analysis.namePattern}\`, descriptions ${analysis.description} characters`,
   'session `name`, `metadata`, dynamic variables': `${session.name} characters, ${size(session.metadataBytes)}, ${session.dynamicVariables}`,

@@ -204,6 +204,23 @@ export const texts = {
     criteria: 'Criteria',
     details: 'Details',
   },
+  deliveries: {
+    title: 'Deliveries',
+    none: 'Nothing was sent in the last seven days.',
+    statuses: { waiting: 'Waiting', delivered: 'Delivered', failed: 'Failed' } as Readonly<
+      Record<string, string>
+    >,
+    errors: {
+      refused: 'address not allowed',
+      unresolved: 'name not found',
+      unreachable: 'not reachable',
+      timeout: 'no answer in time',
+      internal: 'not sent',
+    } as Readonly<Record<string, string>>,
+    asked: 'asked for',
+    body: 'Body',
+    again: 'Deliver again',
+  },
   speak: {
     intro: 'Hear a text, see when it arrives, and take the request along into a program.',
     text: 'Text',
@@ -325,7 +342,19 @@ export const texts = {
     >,
     back: 'All agents',
     parts: 'Parts of the agent',
-    tabs: { draft: 'Configuration', versions: 'Versions', settings: 'Settings and embedding' },
+    tabs: {
+      draft: 'Configuration',
+      versions: 'Versions',
+      webhooks: 'Webhooks',
+      settings: 'Settings and embedding',
+    },
+    webhooks: {
+      none: 'The draft has no webhooks; they are a section of its',
+      help: 'What happened in a call is sent here after its end. A test is signed as real events are, and says that it is one. They are a section of the',
+      signed: 'signed',
+      unsigned: 'not signed: it has no secret',
+      trial: 'Send a test',
+    },
     talkDraft: 'Talk to the draft',
     calls: 'Its calls',
     saving: {

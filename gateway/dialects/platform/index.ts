@@ -1,10 +1,11 @@
 /**
  * The agent platform under `/v1/agent` (docs/contract/platform.md): agents, versions, tools, knowledge
- * sources, sessions, and tests. Each file holds the handlers and descriptions of one noun.
+ * sources, deliveries, sessions, and tests. Each file holds the handlers and descriptions of one noun.
  */
 import type { Dialect, Route } from '../../server/port.js';
 import { keyedRoutes } from '../../server/routes.js';
 import { AGENT_ROWS } from './agents.js';
+import { DELIVERY_ROWS } from './deliveries.js';
 import { platformError } from './errors.js';
 import { KNOWLEDGE_ROWS } from './knowledge.js';
 import type { PlatformParts } from './parts.js';
@@ -12,7 +13,14 @@ import { TOOL_TEST_ROWS } from './tool-test.js';
 import { TOOL_ROWS } from './tools.js';
 import { VERSION_ROWS } from './versions.js';
 
-const ROWS = [...AGENT_ROWS, ...VERSION_ROWS, ...TOOL_ROWS, ...TOOL_TEST_ROWS, ...KNOWLEDGE_ROWS];
+const ROWS = [
+  ...AGENT_ROWS,
+  ...VERSION_ROWS,
+  ...TOOL_ROWS,
+  ...TOOL_TEST_ROWS,
+  ...KNOWLEDGE_ROWS,
+  ...DELIVERY_ROWS,
+];
 
 /** `more` are the routes of sessions, which take callers without a key as well, and of tests: their parts are opened later. */
 export const platformDialect = (parts: PlatformParts, more: readonly Route[] = []): Dialect => ({

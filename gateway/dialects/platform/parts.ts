@@ -2,6 +2,7 @@
 import type { Clock } from '../../../contracts/clock.js';
 import type { Language } from '../../../contracts/languages.js';
 import type { Agents, AgentVersions } from '../../../contracts/ports/agents.js';
+import type { DeliveryRecords, SendToWebhook } from '../../../contracts/ports/deliveries.js';
 import type { KeyAuthority } from '../../../contracts/ports/identity.js';
 import type { Knowledge } from '../../../contracts/ports/knowledge.js';
 import type { OpenMcp } from '../../../contracts/ports/mcp.js';
@@ -17,6 +18,8 @@ export interface PlatformParts {
   readonly versions: AgentVersions;
   readonly tools: Tools & ToolCredentials;
   readonly knowledge: Knowledge;
+  readonly deliveries: DeliveryRecords;
+  readonly sendToWebhook: SendToWebhook;
   readonly tokens: TokenCounter;
   readonly outbound: Outbound;
   readonly mcp: OpenMcp;

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import { Refusal } from '../api.js';
+import { msText } from '../format.js';
 import { texts } from '../texts.js';
 
 type Children = { readonly children?: ComponentChildren };
@@ -114,6 +115,21 @@ export const FigureList = ({
       </div>
     ))}
   </dl>
+);
+
+/** What an address outside has answered, and after how long. */
+export const AnswerTag = ({
+  status,
+  ok,
+  ms,
+}: {
+  readonly status: number | string | null;
+  readonly ok: boolean;
+  readonly ms: number;
+}) => (
+  <span class={`tag ${ok ? 'good' : 'bad'}`}>
+    {status} · {msText(ms)}
+  </span>
 );
 
 export const Empty = ({ title, children }: Children & { readonly title: string }) => (

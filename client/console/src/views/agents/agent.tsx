@@ -12,10 +12,11 @@ import { StateTag } from './list.js';
 import { Publish } from './publish.js';
 import { Settings } from './settings.js';
 import { Versions } from './versions.js';
+import { Webhooks } from './webhooks.js';
 
 const { agents } = texts;
 
-const TABS = ['draft', 'versions', 'settings'] as const;
+const TABS = ['draft', 'versions', 'webhooks', 'settings'] as const;
 type Tab = (typeof TABS)[number];
 
 interface Known {
@@ -92,6 +93,7 @@ function Loaded({ known, tab }: { readonly known: Known; readonly tab: Tab }) {
         </>
       )}
       {tab === 'versions' && <Versions id={id} draft={saved.value} restored={saved.take} />}
+      {tab === 'webhooks' && <Webhooks id={id} draft={saved.value} />}
       {tab === 'settings' && <Settings agent={agent} changed={setAgent} />}
     </div>
   );

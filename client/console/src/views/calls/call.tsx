@@ -5,6 +5,7 @@ import { ask, Refusal } from '../../api.js';
 import { lengthText, momentText, msText, spaced } from '../../format.js';
 import { useLoad } from '../../hooks.js';
 import { Failure, FigureList, Loading, Page } from '../../parts/basics.js';
+import { Deliveries } from '../../parts/deliveries.js';
 import { Remove } from '../../parts/remove.js';
 import { go, linkTo } from '../../router.js';
 import { saveText } from '../../save.js';
@@ -110,6 +111,7 @@ export function CallView({ id, initial }: { readonly id: string; readonly initia
       <Player call={call} recording={recording} initial={initial} />
       {call.analysis && <AnalysisPanel analysis={call.analysis} />}
       <Details call={call} />
+      <Deliveries of={{ session_id: id }} key={call.analysis?.status ?? call.status} />
       <div class="row">
         <button class="button" type="button" onClick={() => save(call)}>
           {calls.saveJson}

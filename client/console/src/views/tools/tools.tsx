@@ -4,9 +4,8 @@ import { useMay } from '../../account.js';
 import { ask } from '../../api.js';
 import { FormContext, Parts } from '../../form/form.js';
 import { bodySchema, type Schema } from '../../form/schema.js';
-import { msText } from '../../format.js';
 import { submitting, useAction, useKept, useLoad } from '../../hooks.js';
-import { Failure, Field, Loading, Page } from '../../parts/basics.js';
+import { AnswerTag, Failure, Field, Loading, Page } from '../../parts/basics.js';
 import { Listing } from '../../parts/listing.js';
 import { Remove } from '../../parts/remove.js';
 import { go, linkTo, useAddress } from '../../router.js';
@@ -97,9 +96,7 @@ function Create() {
 const Result = ({ tried }: { readonly tried: Tried }) => (
   <div class="stack tight" role="status">
     <p>
-      <span class={`tag ${tried.ok ? 'good' : 'bad'}`}>
-        {tried.status_code ?? tools.noAnswer} · {msText(tried.latency_ms)}
-      </span>
+      <AnswerTag status={tried.status_code ?? tools.noAnswer} ok={tried.ok} ms={tried.latency_ms} />
     </p>
     {tried.error && <p class="problem">{tried.error}</p>}
     <pre tabIndex={0}>{tried.response_body}</pre>

@@ -1,0 +1,234 @@
+/** Deliveries of post-call events, their attempts, and trying a webhook (docs/contract/platform.md 6.8). */
+import { LIMITS } from '../../../contracts/limits.js';
+import {
+  DELIVERY_EVENTS,
+  DELIVERY_STATUSES,
+  type DeliveryAttempt,
+  type DeliveryRecord,
+  isTaken,
+} from '../../../contracts/ports/deliveries.js';
+import { testBody } from '../../../contracts/post-call.js';
+import { ErrorBody, Moment, nullable, strict, text } from '../../../contracts/schemas/shapes.js';
+import { Type } from '../../../contracts/schemas/type.js';
+import { answers, jsonBody, queryParameter } from '../../server/openapi-parts.js';
+import { json } from '../../server/replies.js';
+import { agentIdOf } from './agents.js';
+import { readBody } from './bodies.js';
+import { checked } from './checked.js';
+import { notFound, problem, refuse } from './errors.js';
+import { oneOf, Page, pageBody, pageRequest, PAGING, textOf } from './paging.js';
+import { bodyFailures, failures, found, type Handler, type Row } from './rows.js';
+
+const { url: urlLength, redeliveries } = LIMITS.postCallWebhook;
+const WHAT = 'Delivery';
+
+const ANSWER = {
+  duration_ms: Type.Integer({ minimum: 0 }),
+  status_code: nullable(Type.Integer({ description: 'Null where there was no answer.' })),
+  error: nullable(
+    Type.String({
+      description:
+        'Why there was no answer: `refused` (an address that may not be used), `unresolved`, `unreachable`, `timeout`, `internal`.',
+    }),
+  ),
+};
+
+const DELIVERY = {
+  delivery_id: Type.String(),
+  session_id: Type.String(),
+  agent_id: Type.String(),
+  event: Type.Enum([...DELIVERY_EVENTS]),
+  url: Type.String(),
+  status: Type.Enum([...DELIVERY_STATUSES]),
+  created_at: nullable(Moment),
+  next_attempt_at: nullable(Type.String({ format: 'date-time', description: 'While it waits.' })),
+  settled_at: nullable(Moment),
+  attempts: Type.Array(
+    Type.Object({
+      number: Type.Integer({ minimum: 1 }),
+      started_at: Moment,
+      ...ANSWER,
+      redelivery: Type.Boolean({ description: 'Asked for; such an attempt is not repeated by itself.' }),
+    }),
+  ),
+};
+
+const EXAMPLE = {
+  delivery_id: '4711',
+  session_id: 'sess_5f0c8a1b2c3d4e5f60718293',
+  agent_id: 'agent_5f0c8a1b2c3d4e5f60718293',
+  event: 'call.ended',
+  url: 'https://hooks.example.com/calls',
+  status: 'delivered',
+  created_at: '2026-01-01T12:00:00.000Z',
+  next_attempt_at: null,
+  settled_at: '2026-01-01T12:00:00.250Z',
+  attempts: [
+    {
+      number: 1,
+      started_at: '2026-01-01T12:00:00.010Z',
+      duration_ms: 240,
+      status_code: 200,
+      error: null,
+      redelivery: false,
+    },
+  ],
+};
+
+const DeliveryRow = Type.Object(DELIVERY, { examples: [EXAMPLE] });
+const DeliveryEntity = Type.Object(
+  {
+    ...DELIVERY,
+    body: Type.String({ description: 'JSON, to the byte as it is sent in every attempt.' }),
+  },
+  { examples: [{ ...EXAMPLE, body: '{"event":"call.ended"}' }] },
+);
+
+const WebhookTest = strict(
+  { url: text(urlLength, { description: "One of the draft's `webhooks.post_call`." }) },
+  { examples: [{ url: EXAMPLE.url }] },
+);
+const WebhookTestResult = Type.Object(
+  { ok: Type.Boolean({ description: 'Whether the answer was 2xx.' }), ...ANSWER },
+  { examples: [{ ok: true, duration_ms: 240, status_code: 200, error: null }] },
+);
+
+const attemptOf = ({ number, startedAt, durationMs, statusCode, error, redelivery }: DeliveryAttempt) => ({
+  number,
+  started_at: startedAt.toISOString(),
+  duration_ms: durationMs,
+  status_code: statusCode,
+  error,
+  redelivery,
+});
+
+const rowOf = (delivery: DeliveryRecord) => ({
+  delivery_id: delivery.id,
+  session_id: delivery.sessionId,
+  agent_id: delivery.agentId,
+  event: delivery.event,
+  url: delivery.url,
+  status: delivery.status,
+  created_at: delivery.createdAt?.toISOString() ?? null,
+  next_attempt_at: delivery.dueAt?.toISOString() ?? null,
+  settled_at: delivery.settledAt?.toISOString() ?? null,
+  attempts: delivery.attempts.map(attemptOf),
+});
+
+/** A position in the table. */
+const ID = /^[1-9]\d{0,17}$/;
+
+function deliveryIdOf({ params }: Parameters<Handler>[0]): string {
+  const id = params['delivery_id'] ?? '';
+  if (!ID.test(id)) throw notFound(WHAT);
+  return id;
+}
+
+const list: Handler = async ({ query }, { deliveries }, { workspaceId }) => {
+  const page = pageRequest(query, 'deliveries');
+  const agentId = textOf(query, 'agent_id', LIMITS.session.agentId);
+  const sessionId = textOf(query, 'session_id', LIMITS.session.agentId);
+  const url = textOf(query, 'url', urlLength.max);
+  const status = oneOf(query, 'status', DELIVERY_STATUSES);
+  const filter = {
+    ...(agentId !== undefined && { agentId }),
+    ...(sessionId !== undefined && { sessionId }),
+    ...(url !== undefined && { url }),
+    ...(status && { status }),
+  };
+  const listed = await deliveries.list(workspaceId, filter, page);
+  return json(200, pageBody('deliveries', 'deliveries', listed, rowOf));
+};
+
+const read: Handler = async (request, { deliveries }, { workspaceId }) => {
+  const { body, ...delivery } = found(await deliveries.read(deliveryIdOf(request), workspaceId), WHAT);
+  return json(200, { ...rowOf(delivery), body });
+};
+
+const redeliver: Handler = async (request, { deliveries }, { workspaceId }) =>
+  json(202, rowOf(found(await deliveries.redeliver(deliveryIdOf(request), workspaceId), WHAT)));
+
+const checkTest = checked(WebhookTest);
+
+const test: Handler = async (request, { agents, sendToWebhook, clock }, { workspaceId }) => {
+  const { url } = checkTest(await readBody(request));
+  const agentId = agentIdOf(request);
+  const agent = found(await agents.read(agentId, workspaceId), 'Agent');
+  const { config, configHash } = found(await agents.config(agentId, workspaceId), 'Agent');
+  const isOwn = config.webhooks.post_call.some((hook) => hook.url === url);
+  refuse(isOwn ? [] : [problem(['url'], "url must be one of the draft's webhooks")]);
+  const body = testBody({ ...agent, configHash, now: new Date(clock.now()) });
+  const answer = await sendToWebhook({ agentId, url, body });
+  return json(200, {
+    ok: isTaken(answer),
+    duration_ms: answer.durationMs,
+    status_code: answer.statusCode,
+    error: answer.error,
+  });
+};
+
+const TAGS = { tags: ['deliveries'], auth: true } as const;
+const DELIVERIES = '/v1/agent/deliveries';
+const Text = { type: 'string' };
+
+export const DELIVERY_ROWS: readonly Row[] = [
+  {
+    method: 'GET',
+    path: DELIVERIES,
+    handler: list,
+    description: {
+      summary: 'List deliveries',
+      description:
+        'Post-call events and every attempt to deliver them, newest first. Kept for seven days after the last attempt.',
+      ...TAGS,
+      parameters: [
+        queryParameter('agent_id', Text, 'Only events of this agent.'),
+        queryParameter('session_id', Text, 'Only events of this session.'),
+        queryParameter('url', Text, 'Only those to this webhook.'),
+        queryParameter('status', { enum: DELIVERY_STATUSES }),
+        ...PAGING,
+      ],
+      responses: { ...answers(200, 'One page', Page('deliveries', DeliveryRow)), ...failures(400) },
+    },
+  },
+  {
+    method: 'GET',
+    path: `${DELIVERIES}/{delivery_id}`,
+    handler: read,
+    description: {
+      summary: 'Read a delivery',
+      description: 'With its body.',
+      ...TAGS,
+      responses: { ...answers(200, 'The delivery', DeliveryEntity), ...failures(404) },
+    },
+  },
+  {
+    method: 'POST',
+    path: `${DELIVERIES}/{delivery_id}/redeliver`,
+    handler: redeliver,
+    description: {
+      summary: 'Deliver again',
+      description: `One more attempt, at once, with the same body and the secret of now. ${redeliveries.perDelivery} times a delivery, and ${redeliveries.perMinute} deliveries of a workspace a minute (429).`,
+      ...TAGS,
+      responses: {
+        ...answers(202, 'It waits for its attempt', DeliveryRow),
+        ...failures(404),
+        ...answers(409, 'It waits already, was sent again too often, or its agent was deleted', ErrorBody),
+        ...answers(429, 'Too many; `Retry-After` says for how long', ErrorBody),
+      },
+    },
+  },
+  {
+    method: 'POST',
+    path: '/v1/agent/agents/{agent_id}/webhooks/test',
+    handler: test,
+    description: {
+      summary: 'Test a webhook',
+      description:
+        'Sends a `call.ended` of a call that never was, with `"test": true`, signed as real ones. Nothing is kept, and a failure is a result.',
+      ...TAGS,
+      requestBody: jsonBody(WebhookTest),
+      responses: { ...answers(200, 'What the webhook answered', WebhookTestResult), ...bodyFailures(404) },
+    },
+  },
+];
