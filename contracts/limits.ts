@@ -344,6 +344,8 @@ export const LIMITS = {
     /** Characters of one passage that a search may find, and of a question. */
     chunk: 1200,
     query: 2000,
+    /** That an agent is given for one answer. */
+    passages: 5,
   },
   /** Less room than this in the data folder, and the gateway is not ready: Postgres alone takes 16 MiB at a time. */
   storage: { freeBytes: 32 * MiB },

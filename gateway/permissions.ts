@@ -98,6 +98,8 @@ const PLATFORM: Rows = {
   'PATCH /v1/agent/knowledge-sources/{source_id}': 'manage',
   'DELETE /v1/agent/knowledge-sources/{source_id}': 'manage',
   'GET /v1/agent/knowledge-sources/{source_id}/agents': 'read',
+  // It changes nothing.
+  'POST /v1/agent/agents/{agent_id}/knowledge/search': 'read',
   // What they say of a session is for those who may read it.
   'GET /v1/agent/deliveries': 'records',
   'GET /v1/agent/deliveries/{delivery_id}': 'records',

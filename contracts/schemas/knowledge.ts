@@ -48,6 +48,48 @@ const EXAMPLE = {
   updated_at: '2026-01-01T12:00:00.000Z',
 };
 
+export const KnowledgeQuery = strict(
+  {
+    query: text({ min: 1, max: limits.query }, { description: 'As a caller would say it.' }),
+    version_number: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 999_999_999, description: 'Absent: the draft.' }),
+    ),
+  },
+  { examples: [{ query: 'When do you open on Mondays?' }] },
+);
+
+export const KnowledgeFound = Type.Object(
+  {
+    enabled: Type.Boolean({
+      description: 'Whether the agent uses its knowledge; without, it is given nothing.',
+    }),
+    passages: Type.Array(
+      Type.Object({
+        knowledge_source_id: Type.String(),
+        name: Type.String({ description: "The source's." }),
+        text: Type.String(),
+        score: Type.Number({ description: 'The better the higher; to be compared within one answer.' }),
+      }),
+      { description: `Best first, ${limits.passages} at most.` },
+    ),
+  },
+  {
+    examples: [
+      {
+        enabled: true,
+        passages: [
+          {
+            knowledge_source_id: EXAMPLE.knowledge_source_id,
+            name: EXAMPLE.name,
+            text: '# Opening hours\nMonday to Friday, 7 to 18.',
+            score: 0.06,
+          },
+        ],
+      },
+    ],
+  },
+);
+
 export const KnowledgeRow = Type.Object(ROW, { examples: [EXAMPLE] });
 export const KnowledgeEntity = Type.Object(
   { ...ROW, content: Type.String() },

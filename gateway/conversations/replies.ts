@@ -3,6 +3,7 @@
  * most MOST_STEPS steps (docs/contract/decisions.md "Language model", decision 11: nothing is asked twice).
  */
 import type { Cause } from '../../actors/agent/events.js';
+import { passagesFor } from '../../contracts/passages.js';
 import type { ChatEvent, ChatRequest, ToolCall } from '../../contracts/ports/chat.js';
 import type { KnowledgeSearch } from '../../contracts/ports/knowledge.js';
 import type { SessionPlan } from '../../contracts/ports/sessions.js';
@@ -11,7 +12,6 @@ import { messagesFor } from './prompt.js';
 import type { ConversationTools } from './tools.js';
 
 export const MOST_STEPS = 5;
-const MOST_PASSAGES = 5;
 
 export interface ReplyParts {
   /** Asks the language model. */
@@ -43,10 +43,10 @@ export const saying =
   (text: ReplyText): Promise<void> =>
     Promise.resolve(text.write(line));
 
-async function passagesFor({ knowledge, workspaceId, plan, dialogue, draft }: ReplyParts) {
+async function passagesOf({ knowledge, workspaceId, plan, dialogue, draft }: ReplyParts) {
   const asked = dialogue.messagesWith(draft).findLast(({ role }) => role === 'user')?.content;
-  if (asked === undefined || !plan.config.knowledge_base.enabled || plan.knowledge.length === 0) return [];
-  const found = await knowledge.search(workspaceId, plan.knowledge, asked, MOST_PASSAGES);
+  if (asked === undefined) return [];
+  const found = await passagesFor(knowledge, workspaceId, plan, asked);
   return found.map(({ source, text }) => ({ source, text }));
 }
 
@@ -58,7 +58,7 @@ export async function reply(
   signal: AbortSignal,
 ): Promise<void> {
   const { plan, dialogue, tools, now, draft } = parts;
-  const passages = cause === 'turn' ? await passagesFor(parts) : [];
+  const passages = cause === 'turn' ? await passagesOf(parts) : [];
   for (let step = 1; step <= MOST_STEPS; step += 1) {
     // The last step may only speak.
     const offered = step < MOST_STEPS ? await tools.offered() : [];

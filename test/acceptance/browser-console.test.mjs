@@ -149,11 +149,13 @@ t.test('an owner talks to an agent on the console', { skip, timeout: 180_000 }, 
   await line('The shop opens at nine on weekdays.').locator('button').click();
   t.ok(Number(await position.inputValue()) > 0, 'a line of the transcript leads to its moment');
   t.match(await marked(), 'The shop opens at nine on weekdays.');
-  const moment = Number(await position.inputValue());
   await line('Hello from the draft.').locator('button').click();
   t.match(await marked(), 'Hello from the draft.');
+  const moment = Number(await position.inputValue());
+  await line('The shop opens at nine on weekdays.').locator('button').click();
+  // The greeting is the one line that nothing follows at once.
   await position.fill(String(moment + 0.1));
-  t.match(await marked(), 'The shop opens at nine on weekdays.', 'and a moment to its line');
+  t.match(await marked(), 'Hello from the draft.', 'and a moment to its line');
   await line('Hello from the draft.').locator('button').click();
   const before = Number(await position.inputValue());
   await button('Play').click();
@@ -316,10 +318,28 @@ t.test('an owner makes an agent on the console', { skip, timeout: 180_000 }, asy
   await page.getByLabel('Text').fill('# Opening hours\n\nNine to six.');
   await button('Create').click();
   await page.getByText('1 passage').waitFor();
-  await page.getByLabel('Text').fill(HOSTILE[4]);
+  await page.getByLabel('Text').fill(`${HOSTILE[4]} Nine to seven.`);
   await button('Save the text').click();
   await until('it is saved', async () => !(await button('Save the text').isEnabled()));
   await well('knowledge');
+  const source = /ks_\w+/.exec(page.url())[0];
+  const knows = (sources) =>
+    call(`agents/${id}/config`, {
+      method: 'PATCH',
+      body: { knowledge_base: { enabled: true, knowledge_source_ids: sources } },
+    });
+  await knows([source]);
+  await tab('All knowledge');
+  await page.getByLabel('Agent', { exact: true }).selectOption(HOSTILE[0]);
+  await page.getByLabel('A question').fill('Until seven?');
+  await page.keyboard.press('Enter');
+  await page.getByText(/^score 0\.\d+$/).waitFor();
+  await well('what an agent would be given');
+  await page.getByLabel('A question').fill('parking');
+  await page.keyboard.press('Enter');
+  await page.getByText('Nothing in its knowledge fits this.').waitFor();
+  await knows([]);
+  await page.goBack();
   await button('Delete…').click();
   await button('Delete for good').click();
   await page.getByText('No knowledge here yet.').waitFor();

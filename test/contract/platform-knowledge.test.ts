@@ -211,6 +211,46 @@ t.test('search finds the passage that a question asks for', async (t) => {
   t.strictSame(await knowledge.search(workspaceId, [], 'delivery', 3), []);
 });
 
+t.test('what an agent would be given is told, of its draft and of a version', async (t) => {
+  const id = await platform.source('# Opening hours\n\nWe open at seven.', 'hours.md');
+  const agent = await platform.agent({
+    config: { knowledge_base: { enabled: true, knowledge_source_ids: [id] } },
+  });
+  const path = `/v1/agent/agents/${agent}/knowledge/search`;
+  const ask = (body: Json, more: { key?: string } = {}) => call('POST', path, { body, ...more });
+  const passage = { knowledge_source_id: id, name: 'hours.md', text: '# Opening hours\nWe open at seven.' };
+  const { status, body } = await ask({ query: 'When do you open?' });
+  t.equal(status, 200);
+  t.match(body, { enabled: true, passages: [{ ...passage, score: Number }] });
+  const pinned = [{ sourceId: id, revision: 1 }];
+  const given = await knowledge.search(workspaceId, pinned, 'When do you open?', LIMITS.knowledge.passages);
+  t.strictSame((body['passages'] as Json[]).map(({ text, score }) => [text, score]), given.map(({ text, rank }) => [text, rank])); // oxfmt-ignore
+
+  t.match(await ask({ query: 'open', version_number: 1 }), {
+    status: 404,
+    body: { message: 'Version not found' },
+  });
+  await call('POST', `/v1/agent/agents/${agent}/publish`);
+  const longer = formOf({ source: file('We open at eight.', 'hours.md') });
+  await call('PATCH', `${SOURCES}/${id}`, { raw: longer });
+  const textsOf = async (more: Json) =>
+    ((await ask({ query: 'open', ...more })).body['passages'] as Json[]).map(({ text }) => text);
+  t.strictSame(await textsOf({}), ['We open at eight.']);
+  t.strictSame(
+    await textsOf({ version_number: 1 }),
+    [passage.text],
+    'a version keeps the revision it was published with',
+  );
+  t.strictSame((await ask({ query: 'parking' })).body, { enabled: true, passages: [] });
+  t.strictSame((await ask({ query: '\u0001 & | ! :*' })).body, { enabled: true, passages: [] });
+
+  await call('PATCH', `/v1/agent/agents/${agent}/config`, { body: { knowledge_base: { enabled: false } } });
+  t.strictSame((await ask({ query: 'open' })).body, { enabled: false, passages: [] });
+  t.strictSame(places(await ask({ query: 'x'.repeat(LIMITS.knowledge.query + 1) })), ['query']);
+  t.strictSame(places(await ask({ query: '' })), ['query']);
+  t.equal((await ask({ query: 'open' }, { key: platform.otherKey })).status, 404);
+});
+
 t.test('passages: bounded, whole, under their headings', async (t) => {
   const cut = async (text: string): Promise<string[]> => {
     const passages: string[] = [];

@@ -283,6 +283,7 @@ const CONTRACT = {
     fileName: range(1, 255),
     chunk: 1200,
     query: 2000,
+    passages: 5,
   },
   storage: { freeBytes: 32 * MiB },
   tokenQueue: 64,

@@ -484,5 +484,14 @@ export const texts = {
     about: (size: string, passages: number) =>
       `${size}, ${passages} ${passages === 1 ? 'passage' : 'passages'}`,
     removeSure: 'The text is deleted for good. Versions that were published keep theirs.',
+    search: {
+      title: 'What an agent would be given',
+      choose: 'Choose an agent',
+      question: 'A question, as a caller would say it',
+      live: 'As published',
+      nothing: 'Nothing in its knowledge fits this.',
+      off: 'This agent does not use its knowledge: it is switched off in its configuration.',
+      score: (score: number) => `score ${score.toFixed(3)}`,
+    },
   },
 } as const;

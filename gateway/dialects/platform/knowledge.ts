@@ -1,15 +1,21 @@
 /** Knowledge sources (docs/contract/platform.md 6.1). */
 import { LIMITS } from '../../../contracts/limits.js';
+import { passagesFor } from '../../../contracts/passages.js';
 import type { KnowledgeDetail, KnowledgeSource } from '../../../contracts/ports/knowledge.js';
 import { AgentReferences } from '../../../contracts/schemas/agents.js';
 import {
   KnowledgeChange,
   KnowledgeCreation,
   KnowledgeEntity,
+  KnowledgeFound,
+  KnowledgeQuery,
   KnowledgeRow,
 } from '../../../contracts/schemas/knowledge.js';
-import { answers } from '../../server/openapi-parts.js';
+import { answers, jsonBody } from '../../server/openapi-parts.js';
 import { json } from '../../server/replies.js';
+import { agentIdOf } from './agents.js';
+import { readBody } from './bodies.js';
+import { checked } from './checked.js';
 import { invalid, problem, refuse } from './errors.js';
 import { Page, pageBody, pageRequest, PAGING, SEARCH, searchOf } from './paging.js';
 import { bodyFailures, failures, found, gone, type Handler, idOf, type Row } from './rows.js';
@@ -65,6 +71,23 @@ const remove: Handler = async (request, { knowledge }, { workspaceId }) =>
 
 const agents: Handler = async (request, { knowledge }, { workspaceId }) =>
   json(200, referencesBody(found(await knowledge.agents(sourceIdOf(request), workspaceId), WHAT)));
+
+const checkQuery = checked(KnowledgeQuery);
+
+const search: Handler = async (request, { versions, knowledge }, { workspaceId }) => {
+  const { query, version_number: number } = checkQuery(await readBody(request));
+  const id = agentIdOf(request);
+  const agent =
+    number === undefined ? versions.draft(id, workspaceId) : versions.version(id, workspaceId, number);
+  const version = found(found(await agent, 'Agent').version, 'Version');
+  const passages = await passagesFor(knowledge, workspaceId, version, query);
+  return json(200, {
+    enabled: version.config.knowledge_base.enabled,
+    passages: passages.map(({ sourceId, source, text, rank }) => ({
+      ...{ knowledge_source_id: sourceId, name: source, text, score: rank },
+    })),
+  });
+};
 
 const TAGS = { tags: ['knowledge'], auth: true } as const;
 const SOURCES = '/v1/agent/knowledge-sources';
@@ -140,6 +163,19 @@ export const KNOWLEDGE_ROWS: readonly Row[] = [
       description: 'By their drafts.',
       ...TAGS,
       responses: { ...answers(200, 'The agents', AgentReferences), ...failures(404) },
+    },
+  },
+  {
+    method: 'POST',
+    path: '/v1/agent/agents/{agent_id}/knowledge/search',
+    handler: search,
+    description: {
+      summary: "Search an agent's knowledge",
+      description:
+        'The passages that the agent would be given to answer this from, in its draft or one of its versions.',
+      ...TAGS,
+      requestBody: jsonBody(KnowledgeQuery),
+      responses: { ...answers(200, 'What was found', KnowledgeFound), ...bodyFailures(404) },
     },
   },
 ];

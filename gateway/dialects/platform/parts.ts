@@ -1,10 +1,10 @@
 /** The ports that the platform's routes work with. */
 import type { Clock } from '../../../contracts/clock.js';
 import type { Language } from '../../../contracts/languages.js';
-import type { Agents, AgentVersions } from '../../../contracts/ports/agents.js';
+import type { Agents, AgentVersions, PublishedAgents } from '../../../contracts/ports/agents.js';
 import type { DeliveryRecords, SendToWebhook } from '../../../contracts/ports/deliveries.js';
 import type { KeyAuthority } from '../../../contracts/ports/identity.js';
-import type { Knowledge } from '../../../contracts/ports/knowledge.js';
+import type { Knowledge, KnowledgeSearch } from '../../../contracts/ports/knowledge.js';
 import type { OpenMcp } from '../../../contracts/ports/mcp.js';
 import type { Outbound } from '../../../contracts/ports/outbound.js';
 import type { TokenCounter } from '../../../contracts/ports/tokens.js';
@@ -15,9 +15,9 @@ import type { VoiceCheck } from './voice-check.js';
 export interface PlatformParts {
   readonly keys: KeyAuthority;
   readonly agents: Agents;
-  readonly versions: AgentVersions;
+  readonly versions: AgentVersions & Pick<PublishedAgents, 'draft' | 'version'>;
   readonly tools: Tools & ToolCredentials;
-  readonly knowledge: Knowledge;
+  readonly knowledge: Knowledge & KnowledgeSearch;
   readonly deliveries: DeliveryRecords;
   readonly sendToWebhook: SendToWebhook;
   readonly tokens: TokenCounter;

@@ -9,6 +9,7 @@ import { Listing } from '../../parts/listing.js';
 import { Remove } from '../../parts/remove.js';
 import { go, linkTo, useAddress } from '../../router.js';
 import { texts } from '../../texts.js';
+import { KnowledgeSearch } from './search.js';
 
 const { knowledge } = texts;
 
@@ -188,6 +189,7 @@ export function Knowledge() {
         link={({ knowledge_source_id: source }) => ['knowledge', source]}
         kind={({ size_bytes: size, chunk_count: count }) => knowledge.about(bytesText(size), count)}
       />
+      <KnowledgeSearch />
       {may('manage') && <Create />}
     </Page>
   );

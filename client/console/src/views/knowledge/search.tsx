@@ -1,0 +1,110 @@
+/** What an agent would be given to answer a question from: its draft, or what is published. */
+import { type AgentRow, allAgents } from '../../agents.js';
+import { ask } from '../../api.js';
+import { useLoad } from '../../hooks.js';
+import { AgentOptions } from '../../parts/agent-options.js';
+import { Check, Empty, Failure, Field, Loading } from '../../parts/basics.js';
+import { linkTo, setQuery, useAddress } from '../../router.js';
+import { texts } from '../../texts.js';
+import { agentPath, newestVersion } from '../agents/agent-api.js';
+
+const { search } = texts.knowledge;
+
+interface Found {
+  readonly enabled: boolean;
+  readonly passages: readonly {
+    readonly knowledge_source_id: string;
+    readonly name: string;
+    readonly text: string;
+    readonly score: number;
+  }[];
+}
+
+interface Asked {
+  readonly agent: string;
+  readonly live: boolean;
+  readonly question: string;
+}
+
+/** Undefined where nothing is asked. */
+async function find({ agent, live, question }: Asked, signal: AbortSignal): Promise<Found | undefined> {
+  if (agent === '' || question === '') return undefined;
+  const version = live ? await newestVersion(agent, signal) : undefined;
+  if (live && !version) throw new Error(texts.agents.never);
+  const body = { query: question, ...(version && { version_number: version.version_number }) };
+  return ask<Found>(agentPath(agent, '/knowledge/search'), { body, signal });
+}
+
+const Passages = ({ found }: { readonly found: Found }) => (
+  <div class="stack" role="status">
+    {found.passages.length === 0 && <Empty title={found.enabled ? search.nothing : search.off} />}
+    <ol class="stack">
+      {found.passages.map(({ knowledge_source_id: id, name, text, score }, index) => (
+        <li key={index} class="group stack tight">
+          <div class="row apart">
+            <a href={linkTo(['knowledge', id])}>{name}</a>
+            <span class="soft">{search.score(score)}</span>
+          </div>
+          <p class="text">{text}</p>
+        </li>
+      ))}
+    </ol>
+  </div>
+);
+
+const Agent = ({ agents, value }: { readonly agents: readonly AgentRow[]; readonly value: string }) => (
+  <Field label={texts.calls.agent}>
+    {(tied) => (
+      <select
+        {...tied}
+        value={value}
+        onChange={({ currentTarget }) => setQuery({ agent: currentTarget.value })}
+      >
+        <option value="">{search.choose}</option>
+        <AgentOptions agents={agents} />
+      </select>
+    )}
+  </Field>
+);
+
+export function KnowledgeSearch() {
+  const { query } = useAddress();
+  const { data: agents = [] } = useLoad(allAgents, []);
+  const asked = {
+    agent: query.get('agent') ?? '',
+    live: query.get('live') === '1',
+    question: query.get('q') ?? '',
+  };
+  const { data, error, busy, reload } = useLoad(
+    (signal) => find(asked, signal),
+    [asked.agent, asked.live, asked.question],
+  );
+  if (agents.length === 0) return null;
+  return (
+    <section class="panel stack tight">
+      <h2>{search.title}</h2>
+      <div class="row end">
+        <Agent agents={agents} value={asked.agent} />
+        <Field label={search.question}>
+          {(tied) => (
+            <input
+              {...tied}
+              type="search"
+              maxLength={2000}
+              value={asked.question}
+              onChange={({ currentTarget }) => setQuery({ q: currentTarget.value })}
+            />
+          )}
+        </Field>
+        <Check
+          label={search.live}
+          checked={asked.live}
+          onChange={(live) => setQuery({ live: live ? 1 : undefined })}
+        />
+      </div>
+      <Failure error={error} retry={reload} />
+      {busy && asked.agent !== '' && asked.question !== '' && <Loading />}
+      {data && <Passages found={data} />}
+    </section>
+  );
+}
