@@ -27,6 +27,10 @@ t.test('a cough, agreement and a word of somebody else: the agent goes on at the
     ['', 900],
     ['mm-hm', 350],
     ['Yeah, okay.', 600],
+    ['M. H. M.', 780],
+    ['Um, right.', 600],
+    ['Uh huh.', 300],
+    ['That makes sense.', 990],
   ] as const) {
     const scene = answering().say(sound, ms);
     t.notOk(scene.agentSpeaks, `"${sound}", ${ms} ms: held`);
@@ -91,6 +95,8 @@ t.test('guesses that change, and agreement, break nothing off', async (t) => {
   for (const guesses of [
     ['write it there', 'right at the', 'but either way'],
     ['yeah okay', 'yeah okay', 'yeah okay right'],
+    ['That makes', 'That makes', 'That makes sense'],
+    ['M. H.', 'M. H.', 'M. H. M.'],
   ]) {
     const scene = answering();
     const effects = effectsOf(scene);
@@ -98,6 +104,21 @@ t.test('guesses that change, and agreement, break nothing off', async (t) => {
     for (const guess of guesses) scene.guess(guess).pause(300);
     t.notOk(isCancelled(effects), `${guesses[0]}`);
   }
+});
+
+t.test('words of agreement in another order are none', async (t) => {
+  for (const words of ['Is that all?', 'I got that.', 'Right now it is of no use.', 'So, see it?']) {
+    const scene = answering().say(words, 900).pause(9000);
+    t.match(scene.told[1], /^agent: one/, words);
+    t.equal(scene.told[2], `user: ${words}`);
+    t.equal(scene.told[3], `agent: ${LONG}`, 'it is answered');
+  }
+});
+
+t.test('agreement that is understood late holds the agent longer, and takes nothing from it', async (t) => {
+  const scene = answering({}, { hearMs: 3000 }).say('Okay.', 540).pause(2500);
+  t.notOk(scene.agentSpeaks, 'nobody knows yet');
+  t.same(scene.pause(9000).told.slice(1), [`agent: ${LONG}`, 'user (agrees): Okay.']);
 });
 
 t.test('an interruption is one message and has one answer, and what was heard is kept', async (t) => {

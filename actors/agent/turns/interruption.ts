@@ -48,8 +48,6 @@ const plain = (text: string): string => text.toLowerCase().replace(/['’-]/gu, 
 export const wordsOf = (text: string): string[] =>
   [...segmenter.segment(plain(text))].flatMap(({ segment, isWordLike }) => (isWordLike ? [segment] : []));
 
-const BACKCHANNELS = new Set(wordsOf(AGREEMENT));
-
 /** Longer than this it is not a backchannel, whatever its words. */
 const BACKCHANNEL_WORDS = 4;
 
@@ -59,8 +57,9 @@ const unspaced = (words: readonly string[]): string => words.join('');
 const phrasesOf = (phrases: readonly string[]): readonly string[] =>
   phrases.map((phrase) => unspaced(wordsOf(phrase))).sort((one, other) => other.length - one.length);
 
+const AGREEMENT_PHRASES = phrasesOf(AGREEMENT);
 const COMMAND_PHRASES = phrasesOf(COMMANDS);
-const SOFTENER_PHRASES = phrasesOf(SOFTENERS);
+const COMMANDS_AND_SOFTENERS = [...COMMAND_PHRASES, ...phrasesOf(SOFTENERS)];
 
 /** Where words begin and end in their unspaced text: a phrase ends with a word, so that "no" is none of "nothing". */
 function endsOf(words: readonly string[]): ReadonlySet<number> {
@@ -68,27 +67,33 @@ function endsOf(words: readonly string[]): ReadonlySet<number> {
   return new Set(words.map((word) => (end += word.length)));
 }
 
-/** Commands and what people put around them, and nothing else. */
-function isCommand(words: readonly string[]): boolean {
+/**
+ * The phrases that the words consist of; undefined where there is more among them. `open`: the last one may be a phrase's
+ * beginning.
+ */
+function partsOf(words: readonly string[], phrases: readonly string[], open = false): string[] | undefined {
   const text = unspaced(words);
   const ends = endsOf(words);
-  let at = 0;
-  let commands = 0;
-  while (at < text.length) {
-    const fits = (phrase: string): boolean => text.startsWith(phrase, at) && ends.has(at + phrase.length);
-    const command = COMMAND_PHRASES.find(fits);
-    const phrase = command ?? SOFTENER_PHRASES.find(fits);
-    if (phrase === undefined) return false;
-    if (command !== undefined) commands += 1;
-    at += phrase.length;
+  const parts: string[] = [];
+  for (let at = 0; at < text.length; at += parts.at(-1)!.length) {
+    const rest = text.slice(at);
+    const part =
+      phrases.find((phrase) => rest.startsWith(phrase) && ends.has(at + phrase.length)) ??
+      phrases.find((phrase) => open && phrase.startsWith(rest));
+    if (part === undefined) return undefined;
+    parts.push(part);
   }
-  return commands > 0;
+  return parts;
 }
 
-function overlapIn(words: readonly string[]): Overlap {
+/** Commands and what people put around them, and nothing else. */
+const isCommand = (words: readonly string[]): boolean =>
+  partsOf(words, COMMANDS_AND_SOFTENERS)?.some((part) => COMMAND_PHRASES.includes(part)) ?? false;
+
+function overlapIn(words: readonly string[], open = false): Overlap {
   if (words.length === 0) return 'noise';
   if (isCommand(words)) return 'command';
-  const agrees = words.length <= BACKCHANNEL_WORDS && words.every((word) => BACKCHANNELS.has(word));
+  const agrees = words.length <= BACKCHANNEL_WORDS && partsOf(words, AGREEMENT_PHRASES, open) !== undefined;
   return agrees ? 'backchannel' : 'speech';
 }
 
@@ -99,24 +104,25 @@ function overlapIn(words: readonly string[]): Overlap {
 const knownWords = (text: string, finished: boolean): string[] =>
   finished ? wordsOf(text) : wordsOf(text).slice(0, -1);
 
-export const overlapOf = (text: string, finished = true): Overlap => overlapIn(knownWords(text, finished));
+export const overlapOf = (text: string, finished = true): Overlap =>
+  overlapIn(knownWords(text, finished), !finished);
 
 /** What whole words do at once, whatever may follow them; undefined where that has to be waited for. */
-function verdictAtOnce(known: readonly string[], row: Row): Verdict | undefined {
-  const overlap = overlapIn(known);
+function verdictAtOnce(known: readonly string[], row: Row, finished: boolean): Verdict | undefined {
+  const overlap = overlapIn(known, !finished);
   if (overlap === 'command') return row.command;
   return overlap === 'speech' && known.length >= row.words ? 'interrupt' : undefined;
 }
 
 /** Whether words that will not change interrupt, though more may come. */
 export const interrupts = (text: string, sensitivity: Sensitivity): boolean =>
-  verdictAtOnce(wordsOf(text), INTERRUPTION[sensitivity]) === 'interrupt';
+  verdictAtOnce(wordsOf(text), INTERRUPTION[sensitivity], false) === 'interrupt';
 
 /** `finished` as above; until then undefined, or that it looks like an interruption. */
 export function verdictOf(text: string, sensitivity: Sensitivity, finished: boolean): Verdict | undefined {
   const row = INTERRUPTION[sensitivity];
   const known = knownWords(text, finished);
-  const atOnce = verdictAtOnce(known, row);
+  const atOnce = verdictAtOnce(known, row, finished);
   if (atOnce !== undefined || !finished) return atOnce;
   const overlap = overlapIn(known);
   return overlap === 'speech' ? row.fewWords : row[overlap];

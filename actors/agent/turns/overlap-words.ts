@@ -1,11 +1,35 @@
 /** Short things that people say to somebody who speaks, in the languages of agents: agreement, and commands. */
 
-/** What somebody says who listens. */
-export const AGREEMENT =
-  'yeah yes yep yup ok okay right alright sure mhm mm hm hmm mmhm mmhmm uhhuh uh huh aha ah oh i see got it cool great ' +
-  'nice wow exactly true indeed absolutely definitely of course thats that is all youre perfect good ' +
-  'sí si claro vale ya oui ouais daccord bien voilà ja genau klar gut stimmt ach so ' +
-  'うん はい ええ なるほど そう そうですね 嗯 对 好 好的 是 네 예 응 그래요 맞아요';
+/**
+ * What somebody says who listens. Blanks and points do not count: a recogniser may spell a hum out ("M. H. M."), or hear
+ * only the hesitation before it.
+ */
+export const AGREEMENT: readonly string[] = [
+  ...['yeah', 'yes', 'yep', 'yup', 'ok', 'okay', 'right', 'alright', 'all right', 'sure', 'fine', 'exactly'],
+  ...['mhm', 'mm', 'hm', 'hmm', 'mmhm', 'mmhmm', 'uh huh', 'um hum', 'huh', 'aha', 'ah', 'oh', 'uh', 'um'],
+  ...['i see', 'got it', 'i understand', 'understood', 'interesting', 'really', 'go on', 'makes sense'],
+  ...['that makes sense', 'it makes sense', 'cool', 'great', 'nice', 'wow', 'true', 'indeed', 'perfect'],
+  ...['good', 'absolutely', 'definitely', 'of course', 'thats right', 'that is right', 'youre right'],
+  ...['thats true', 'thats good', 'thats great', 'thats fine', 'thats all right', 'thats it', 'very good'],
+  ...['sí', 'si', 'claro', 'vale', 'ya', 'bien', 'muy bien', 'entiendo', 'oui', 'ouais', 'daccord'],
+  ...['très bien', 'voilà', 'je vois', 'ja', 'genau', 'klar', 'gut', 'sehr gut', 'stimmt', 'ach', 'ach so'],
+  ...[
+    'so',
+    'verstehe',
+    'うん',
+    'はい',
+    'ええ',
+    'なるほど',
+    'そう',
+    'そうですね',
+    '嗯',
+    '对',
+    '好',
+    '好的',
+    '是',
+  ],
+  ...['네', '예', '응', '그래요', '맞아요'],
+];
 
 /** Phrases that tell the agent to stop; each is one by itself. */
 export const COMMANDS: readonly string[] = [

@@ -48,6 +48,7 @@ export class Caller {
   #signalling: Signalling | undefined;
   #sid = '';
   #isActive = false;
+  #answersOver = 0;
 
   private constructor() {
     this.#header[0] = 0x80;
@@ -100,6 +101,11 @@ export class Caller {
     return said.map(([, { text }]) => text).join(' ');
   }
 
+  /** How many answers of the agent have ended, or were broken off: what it only pauses in is not over. */
+  get answersOver(): number {
+    return this.#answersOver;
+  }
+
   leave(): void {
     this.#signalling?.leave();
     this.#peer.close();
@@ -136,7 +142,9 @@ export class Caller {
     }
     if (value.case === 'streamTrailer') {
       const shown = this.#shown.get(value.value.streamId);
-      if (shown) shown.isFinal ||= value.value.attributes['lk.transcription_final'] === 'true';
+      if (!shown) return;
+      shown.isFinal ||= value.value.attributes['lk.transcription_final'] === 'true';
+      if (!shown.isUser && shown.isFinal) this.#answersOver += 1;
     }
   }
 }

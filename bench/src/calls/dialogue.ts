@@ -9,10 +9,21 @@ import type { WorstTurns } from './worst-turns.js';
 export const DISTURBANCES = ['cough', 'agree', 'others'] as const;
 export type Disturbance = (typeof DISTURBANCES)[number];
 
+/** Pauses within a sentence, in ms, which the agent must not take for its end; their sentences are recorded as these. */
+export const PAUSES = [800, 1200, 1500] as const;
+export type Pause = (typeof PAUSES)[number];
+export const pausing = (ms: Pause) => `pause${ms}` as const;
+
+/** Where the floor is kept, or lost. */
+export type Trial = Disturbance | `pause${Pause}`;
+export const TRIALS: readonly Trial[] = [...DISTURBANCES, ...PAUSES.map(pausing)];
+
 /** What is said, by the name of its recording. */
 export type Step =
   /** Something that gets a short answer. */
   | { readonly say: string }
+  /** The same, with a pause within. */
+  | { readonly think: Pause }
   /** Something that gets a long answer; what must not end it; a wish that must. */
   | { readonly ask: string; readonly disturb?: Disturbance; readonly interrupt: string };
 
@@ -27,8 +38,8 @@ export interface StepVerdict {
   answer?: number;
   /** From the first sound of the interruption to the agent's last. */
   bargeIn?: number;
-  /** 1 where the agent spoke on through that, 0 where it ended its turn. */
-  kept?: Readonly<Partial<Record<Disturbance, number>>>;
+  /** 1 where whoever spoke kept the floor through that: the agent went on, or the user was let finish. Else 0. */
+  kept?: Readonly<Partial<Record<Trial, number>>>;
   wer?: number;
   failure?: string;
 }
@@ -60,6 +71,7 @@ export class Dialogue {
 
   constructor(
     private readonly caller: Caller,
+    /** What is said in this round. */
     private readonly recordings: Readonly<Record<string, Recording>>,
     /** Where turns are kept that took longest. */
     private readonly worst: WorstTurns | undefined,
@@ -67,11 +79,16 @@ export class Dialogue {
 
   async run(step: Step): Promise<StepVerdict> {
     await this.#untilQuiet();
-    const verdict = 'say' in step ? await this.#ask(step.say) : await this.#bargeIn(step);
+    const verdict = await this.#take(step);
     await this.#untilQuiet();
     this.worst?.offer(longestOf(verdict), this.#said.splice(0), this.caller.heard.frames);
     this.caller.heard.forget();
     return verdict;
+  }
+
+  #take(step: Step): Promise<StepVerdict> {
+    if ('say' in step) return this.#ask(step.say);
+    return 'think' in step ? this.#think(step.think) : this.#bargeIn(step);
   }
 
   async #say(utterance: Utterance): Promise<Said> {
@@ -97,11 +114,21 @@ export class Dialogue {
     this.caller.takeTranscript();
     const said = await this.#say(utterance);
     const first = await waitFor(() => heard.firstFrom(said.to), ANSWER_MS);
-    if (heard.audibleBetween(said.from + GRACE_MS, said.to) > 0)
-      return { answer: Number.NaN, failure: 'answered before the end' };
+    if (this.#isTalkedOver(said)) return { answer: Number.NaN, failure: 'answered before the end' };
     if (first === undefined) return { answer: Number.NaN, failure: 'unanswered turn' };
     await waitFor(() => this.caller.hasTranscript, TRANSCRIPT_MS);
     return { answer: first - said.to, wer: wordErrorRate(text, this.caller.takeTranscript()) };
+  }
+
+  #isTalkedOver({ from, to }: Said): boolean {
+    return this.caller.heard.audibleBetween(from + GRACE_MS, to) > 0;
+  }
+
+  async #think(ms: Pause): Promise<StepVerdict> {
+    const said = await this.#say(this.#recording(pausing(ms)).utterance);
+    const first = await waitFor(() => this.caller.heard.firstFrom(said.to), ANSWER_MS);
+    const kept = { [pausing(ms)]: this.#isTalkedOver(said) ? 0 : 1 };
+    return { kept, ...(first === undefined && { failure: 'unanswered turn' }) };
   }
 
   async #bargeIn({ ask, disturb, interrupt }: Extract<Step, { ask: string }>): Promise<StepVerdict> {
@@ -120,10 +147,17 @@ export class Dialogue {
     return { ...verdict, bargeIn: end - from, ...(answer === undefined && { failure: 'unanswered turn' }) };
   }
 
-  /** 0 where the agent falls silent. */
+  /**
+   * 1 where the agent goes on with the same answer. Until it knows what it has heard it may be silent, which takes longer on
+   * a loaded machine: that is no end.
+   */
   async #speaksThrough(name: Disturbance): Promise<number> {
-    const { from } = await this.#say(this.#recording(name).utterance);
+    const over = this.caller.answersOver;
+    await this.#say(this.#recording(name).utterance);
     await pause(AFTER_NOISE_MS);
-    return this.caller.heard.silenceBehind(from, QUIET_MS, performance.now()) === undefined ? 1 : 0;
+    const since = performance.now();
+    const goesOn = (): boolean => this.caller.heard.last > since;
+    await waitFor(() => this.caller.answersOver > over || goesOn(), EFFECT_MS);
+    return this.caller.answersOver === over && goesOn() ? 1 : 0;
   }
 }

@@ -3,11 +3,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Caller } from '../calls/caller.js';
 import {
   Dialogue,
-  type Disturbance,
-  DISTURBANCES,
   type Recording,
   type Step,
   type StepVerdict,
+  type Trial,
+  TRIALS,
 } from '../calls/dialogue.js';
 import { encodeUtterance, FRAME_MS } from '../calls/utterance.js';
 import { WorstTurns } from '../calls/worst-turns.js';
@@ -28,7 +28,8 @@ export type CallsTask =
       readonly converse: {
         readonly steps: readonly Step[];
         readonly rounds: number;
-        readonly recorded: Readonly<Record<string, Recorded>>;
+        /** Each with its variants, one a round. */
+        readonly recorded: Readonly<Record<string, readonly Recorded[]>>;
         /** Where the worst turns are written, and how their files are called; undefined keeps none. */
         readonly recordings?: { readonly folder: string; readonly name: string } | undefined;
       };
@@ -99,18 +100,19 @@ export class Calls implements Program {
     recorded,
     recordings: wanted,
   }: Extract<CallsTask, { converse: object }>['converse']): Promise<Outcome> {
-    const recordings = recordingsOf(recorded);
+    const variants = variantsOf(recorded);
     const worst = wanted && new WorstTurns();
     this.#lateness.splice(0);
     const before = this.#frames();
     const verdicts: StepVerdict[] = [];
     const talk = async (caller: Caller, index: number): Promise<void> => {
       await pause((SPREAD_MS * index) / this.#callers.length);
-      const dialogue = new Dialogue(caller, recordings, worst);
-      for (let round = 0; round < rounds; round += 1)
+      for (let round = 0; round < rounds; round += 1) {
+        const dialogue = new Dialogue(caller, takesOf(variants, round + index), worst);
         // Not all do the same at the same time.
         for (const [place] of steps.entries())
           verdicts.push(await dialogue.run(steps[(place + index) % steps.length]!));
+      }
     };
     const { seconds, cpu } = await timed(() => Promise.all(this.#callers.map(talk)));
     if (wanted) worst?.write(wanted.folder, wanted.name);
@@ -127,13 +129,19 @@ export class Calls implements Program {
   }
 }
 
-const recordingsOf = (recorded: Readonly<Record<string, Recorded>>): Record<string, Recording> =>
-  Object.fromEntries(
-    Object.entries(recorded).map(([name, { pcm, text }]) => [
-      name,
-      { utterance: encodeUtterance(Buffer.from(pcm)), text },
-    ]),
-  );
+type Variants = Readonly<Record<string, readonly Recording[]>>;
+
+const recordingOf = ({ pcm, text }: Recorded): Recording => ({
+  utterance: encodeUtterance(Buffer.from(pcm)),
+  text,
+});
+
+const variantsOf = (recorded: Readonly<Record<string, readonly Recorded[]>>): Variants =>
+  Object.fromEntries(Object.entries(recorded).map(([name, all]) => [name, all.map(recordingOf)]));
+
+/** One of each, another the next time. */
+const takesOf = (variants: Variants, time: number): Record<string, Recording> =>
+  Object.fromEntries(Object.entries(variants).map(([name, all]) => [name, all[time % all.length]!]));
 
 function outcomeOf(
   verdicts: readonly StepVerdict[],
@@ -144,14 +152,14 @@ function outcomeOf(
     if (failure !== undefined) failures[failure] = (failures[failure] ?? 0) + 1;
   const reading = (name: Readings): Float64Array =>
     Float64Array.from(verdicts.flatMap((verdict) => verdict[name] ?? []));
-  const kept = (name: Disturbance): Float64Array =>
+  const kept = (name: Trial): Float64Array =>
     Float64Array.from(verdicts.flatMap((verdict) => verdict.kept?.[name] ?? []));
   return {
     due: new Float64Array(verdicts.length),
     readings: {
       answer: reading('answer'),
       bargeIn: reading('bargeIn'),
-      ...Object.fromEntries(DISTURBANCES.map((name) => [name, kept(name)])),
+      ...Object.fromEntries(TRIALS.map((name) => [name, kept(name)])),
       wer: reading('wer'),
       frames: Float64Array.of(heard),
       late: Float64Array.of(late),

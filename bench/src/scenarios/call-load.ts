@@ -1,5 +1,5 @@
 /** Calls of one agent at a gateway: they are invited, joined, and talk. */
-import type { Step } from '../calls/dialogue.js';
+import { PAUSES, pausing, type Step } from '../calls/dialogue.js';
 import type { Generator } from '../generator/generator.js';
 import type { Phase } from '../measure/phase.js';
 import type { CallsTask, Recorded } from '../programs/calls.js';
@@ -58,13 +58,30 @@ function fromAfar({ pcm, text }: Recorded): Recorded {
   return { pcm: new Uint8Array(samples.map((sample) => sample * 10 ** (OTHERS_DB / 20)).buffer), text };
 }
 
+/** What is said, by name: variants, one a round. */
+export type Texts = Readonly<Record<string, readonly string[]>>;
+export type Recordings = Readonly<Record<string, readonly Recorded[]>>;
+
+/** A sentence whose halves are parted by `|`, with a pause there. */
+async function recordPaused(server: Server, text: string, ms: number): Promise<Recorded> {
+  const halves: Uint8Array[] = [];
+  for (const half of text.split('|')) halves.push((await record(server, half)).pcm);
+  const silence = new Uint8Array((RATE * ms * 2) / 1000);
+  const [first = silence, second = silence] = halves;
+  return { pcm: Buffer.concat([first, silence, second]), text: text.replace('|', '') };
+}
+
 export async function recordAll(
   server: Server,
-  texts: Readonly<Record<string, string>>,
-): Promise<Record<string, Recorded>> {
-  const recorded: Record<string, Recorded> = { cough: cough() };
-  for (const [name, text] of Object.entries(texts)) recorded[name] = await record(server, text);
-  if (recorded['others']) recorded['others'] = fromAfar(recorded['others']);
+  texts: Texts,
+  paused: readonly string[] = [],
+): Promise<Recordings> {
+  const recorded: Record<string, Recorded[]> = { cough: [cough()] };
+  for (const [name, variants] of Object.entries(texts))
+    recorded[name] = await Promise.all(variants.map((text) => record(server, text)));
+  if (recorded['others']) recorded['others'] = recorded['others'].map(fromAfar);
+  for (const ms of PAUSES)
+    recorded[pausing(ms)] = await Promise.all(paused.map((text) => recordPaused(server, text, ms)));
   return recorded;
 }
 
@@ -86,12 +103,7 @@ export class Callers {
     return this.#do(`${calls} callers join`, { join: { invites, atOnce } });
   }
 
-  converse(
-    what: string,
-    steps: readonly Step[],
-    rounds: number,
-    recorded: Readonly<Record<string, Recorded>>,
-  ): Promise<Phase> {
+  converse(what: string, steps: readonly Step[], rounds: number, recorded: Recordings): Promise<Phase> {
     const { recordings: folder } = this.context.options;
     const recordings = folder === undefined ? undefined : { folder, name: what.replace(/\W+/g, '-') };
     return this.#do(what, { converse: { steps, rounds, recorded, recordings } });

@@ -1,5 +1,5 @@
 /** Concurrent calls with recorded speech: what the caller hears, and how many calls a core carries. */
-import type { Disturbance, Step } from '../calls/dialogue.js';
+import { type Disturbance, PAUSES, pausing, type Step } from '../calls/dialogue.js';
 import { type FigureInput, latencyFigures } from '../figures.js';
 import {
   doubtsIn,
@@ -13,7 +13,7 @@ import {
 import { percentileChart } from '../report/charts.js';
 import { type Environment, TONE } from '../servers/checkout.js';
 import type { Server } from '../servers/server.js';
-import { callEnvironment, Callers, makeListener, recordAll } from './call-load.js';
+import { callEnvironment, Callers, makeListener, recordAll, type Texts } from './call-load.js';
 import type { Context } from './context.js';
 import { scenario } from './scenario.js';
 
@@ -27,7 +27,9 @@ interface Variant {
 
 interface Parameters {
   readonly variants: readonly Variant[];
-  readonly texts: Readonly<Record<string, string>>;
+  readonly texts: Texts;
+  /** Sentences with a pause where `|` stands. */
+  readonly paused: readonly string[];
   /** What each caller does in each round. */
   readonly steps: readonly Step[];
 }
@@ -38,13 +40,23 @@ const FULL: Parameters = {
     { prefix: 'conversation.speech', environment: {}, calls: 4, rounds: 8 },
   ],
   texts: {
-    open: 'What time do you open?',
-    table: 'I would like to book a table for four people.',
-    count: 'Please count all the words.',
-    stop: 'No, stop that right now please.',
-    agree: 'Okay.',
-    others: 'Did you see where I have put my keys?',
+    open: ['What time do you open?'],
+    table: ['I would like to book a table for four people.'],
+    count: ['Please count all the words.'],
+    stop: ['No, stop that right now please.'],
+    agree: ['Okay.', 'Yeah.', 'Right.', 'Mm-hm.', 'I see.', 'Uh-huh.', 'Yes.', 'That makes sense.'],
+    others: ['Did you see where I have put my keys?'],
   },
+  paused: [
+    'I would like to book a table | for four people on Friday.',
+    'My order has not arrived | and I need it before the weekend.',
+    'Can you tell me whether | the shop is open on Sunday?',
+    'I am calling about | the invoice from last month.',
+    'We need two rooms | with a view of the sea.',
+    'Please change my appointment | to Thursday afternoon.',
+    'The number on the box is | seven four nine two.',
+    'I think we could | meet at the station at noon.',
+  ],
   steps: [
     { say: 'open' },
     { ask: 'count', interrupt: 'stop' },
@@ -52,6 +64,7 @@ const FULL: Parameters = {
     { ask: 'count', disturb: 'cough', interrupt: 'stop' },
     { ask: 'count', disturb: 'agree', interrupt: 'stop' },
     { ask: 'count', disturb: 'others', interrupt: 'stop' },
+    ...PAUSES.map((think) => ({ think })),
   ],
 };
 const QUICK: Parameters = {
@@ -93,6 +106,11 @@ function figuresOf(prefix: string, calls: number, server: Server, phase: Phase):
       const figure = { ...counted, name: `${prefix}.${name}`, unit: '%', n: kept.length, value: share(kept) };
       return kept.length === 0 ? [] : [figure];
     }),
+    ...PAUSES.flatMap((ms) => {
+      const kept = valuesIn(phase, pausing(ms));
+      const figure = { ...counted, name: `${prefix}.cut_offs.${ms}`, unit: '%', n: kept.length };
+      return kept.length === 0 ? [] : [{ ...figure, value: 100 - share(kept) }];
+    }),
     { ...counted, name: `${prefix}.wer`, unit: '%', n: wer.length, value: share(wer) },
     { ...common, name: `${prefix}.frames.late`, unit: '%', n: calls, value: ofFrames(phase, 'late') },
     { ...common, name: `${prefix}.frames.lost`, unit: '%', n: calls, value: ofFrames(phase, 'lost') },
@@ -113,11 +131,11 @@ function figuresOf(prefix: string, calls: number, server: Server, phase: Phase):
 async function measureVariant(
   context: Context,
   variant: Variant,
-  { texts, steps }: Parameters,
+  { texts, paused, steps }: Parameters,
 ): Promise<void> {
   const { prefix, environment, calls, rounds } = variant;
   const server = await context.start({ ...environment, ...(await callEnvironment(context)) });
-  const recorded = await recordAll(server, texts);
+  const recorded = await recordAll(server, texts, paused);
   const callers = new Callers(context, server, await makeListener(server));
   await callers.join(calls, 4);
   const phase = await callers.converse(`${prefix}: ${calls} calls`, steps, rounds, recorded);
@@ -144,8 +162,8 @@ export default scenario<Parameters>({
     unit: 'calls',
     first: 5,
     most: 2000,
-    async prepare(context, { texts, steps }, server) {
-      const recorded = await recordAll(server, texts);
+    async prepare(context, { texts, paused, steps }, server) {
+      const recorded = await recordAll(server, texts, paused);
       const agent = await makeListener(server);
       return async (load, requests) => {
         const calls = Math.max(1, Math.round(load));
