@@ -1,7 +1,8 @@
 /** The end of a user's turn: who may say that it is over, and the model that listens for it. `engines/turns` has one. */
 
 /** `tables`: words and pauses; `audio`: a model that listens; `both` (actors/agent/turns/detectors.ts). */
-export type Detector = 'tables' | 'audio' | 'both';
+export const DETECTORS = ['tables', 'audio', 'both'] as const;
+export type Detector = (typeof DETECTORS)[number];
 
 export interface TurnModel {
   /** Somebody may speak soon: what takes long to load is loaded. */
@@ -14,7 +15,7 @@ export interface TurnModel {
   probability(chunks: readonly Uint8Array[], signal: AbortSignal): Promise<number | undefined>;
 }
 
-/** How conversations listen for ends of turns, beside the tables. */
+/** How conversations listen for ends of turns, beside the tables; `detector`: where the agent leaves it to the gateway. */
 export interface TurnListening {
   readonly detector: Exclude<Detector, 'tables'>;
   readonly model: TurnModel;

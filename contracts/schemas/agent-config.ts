@@ -5,6 +5,7 @@
  */
 import { LANGUAGES } from '../languages.js';
 import { LIMITS } from '../limits.js';
+import { DETECTORS } from '../ports/turns.js';
 import { leaf, Moment, nullable, strict, text, whole } from './shapes.js';
 import { type Static, type TProperties, type TSchema, Type } from './type.js';
 import { HasSecret, readOnly } from './write-only.js';
@@ -70,6 +71,11 @@ const LEAVES = {
     drafts: Type.Boolean({
       description:
         'Whether answers are drafted while the silence behind the words is weighed: sooner, and some tokens for nothing.',
+    }),
+    turn_detector: Type.Enum(['auto', ...DETECTORS], {
+      description:
+        "Who says that the user's turn is over: words and pauses (`tables`), a model that listens (`audio`), `both`, or what the gateway " +
+        'is set to (`auto`). Without the model, words and pauses.',
     }),
     interruptible: Type.Boolean(),
     interruption_sensitivity: Type.Enum(['low', 'balanced', 'high']),
@@ -227,6 +233,7 @@ export const DEFAULT_CONFIG: AgentConfig = {
     max_duration_seconds: 1800,
     eagerness: 'balanced',
     drafts: true,
+    turn_detector: 'auto',
     interruptible: true,
     interruption_sensitivity: 'balanced',
     reengage_enabled: false,

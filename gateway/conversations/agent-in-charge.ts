@@ -7,7 +7,7 @@ import { takenOver } from '../../contracts/agent-plan.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { PublishedAgents } from '../../contracts/ports/agents.js';
 import type { RunningSession, SessionPlan, SessionRecord } from '../../contracts/ports/sessions.js';
-import type { Detector } from '../../contracts/ports/turns.js';
+import type { TurnListening } from '../../contracts/ports/turns.js';
 import { excuseIn, warningIn } from './lines.js';
 import { reachableFrom } from './reachable.js';
 import { fillerOf, settingsOf } from './settings.js';
@@ -32,7 +32,8 @@ export class AgentInCharge {
   constructor(
     private readonly session: HostedSession,
     private readonly parts: AgentParts,
-    private readonly detector: Detector = 'tables',
+    /** The gateway's, where it has a model that listens. */
+    private readonly usualDetector?: TurnListening['detector'],
   ) {
     this.#plan = session.inCharge ?? session.plan;
     this.#voice = parts.voice(this.#plan);
@@ -47,7 +48,7 @@ export class AgentInCharge {
   }
 
   get settings(): AgentSettings {
-    return settingsOf(this.#plan, this.detector);
+    return settingsOf(this.#plan, this.usualDetector);
   }
 
   get language() {

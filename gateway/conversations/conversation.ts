@@ -94,9 +94,9 @@ export class Conversation {
     this.#agent = new AgentInCharge(session, parts.agent, parts.listening.turns?.detector);
     const ahead = (): string => (this.#job?.aloud ? this.#job.utterance.ahead : '');
     this.#meter = new ChatMeter({ ...parts.thinking, note: this.#turns.note });
-    const recognised = (recognisedMs: number): void =>
-      this.#turns.note({ type: 'used', usage: { recognisedMs } });
+    const recognised = (ms: number): void => this.#turns.note({ type: 'used', usage: { recognisedMs: ms } });
     this.#listening = new Listening({ ...parts.listening, log, recognised }, clock, ahead, this.#heard);
+    this.#listening.attend(this.#agent.language, this.#agent.settings.detector);
     this.#tools = new ConversationTools(this.#agent.plan, {
       ...parts.tools,
       clock,
@@ -267,7 +267,7 @@ export class Conversation {
     if (refusal !== undefined) return refusal;
     const { plan, language, settings } = this.#agent;
     this.#tools.enter(plan);
-    this.#listening.language = language;
+    this.#listening.attend(language, settings.detector);
     this.#send(AGENT_EVENTS.agentChanged(agentId, name));
     this.#machine.send({ type: 'handedOver', job, settings });
     return undefined;

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../contracts/clock.js';
 import type { CallEvent } from '../../contracts/ports/calls.js';
-import type { TurnListening } from '../../contracts/ports/turns.js';
+import type { Detector, TurnListening } from '../../contracts/ports/turns.js';
 import { EchoFilter } from './echo.js';
 import { TurnSound } from './turn-sound.js';
 import { TurnTranscription, type TurnTranscriptionParts } from './turn-transcription.js';
@@ -28,11 +28,12 @@ export interface ListeningEvents {
 export class Listening {
   readonly #transcription: TurnTranscription;
   readonly #echo = new EchoFilter();
-  readonly #sound: TurnSound | undefined;
+  /** Where the model has a say. */
+  #sound: TurnSound | undefined;
 
   /** `ahead`: what the agent is about to say. */
   constructor(
-    parts: ListeningParts,
+    private readonly parts: ListeningParts,
     private readonly clock: Pick<Clock, 'monotonic'>,
     private readonly ahead: () => string,
     private readonly on: ListeningEvents,
@@ -43,7 +44,6 @@ export class Listening {
         if (text !== '') on.aside(text, 'background');
       },
     });
-    this.#sound = parts.turns && new TurnSound(parts.turns.model, (...told) => on.sounded(...told));
   }
 
   speech({ active, background = false }: Extract<CallEvent, { readonly kind: 'speech' }>): void {
@@ -52,9 +52,16 @@ export class Listening {
     this.on.voice(active, this.clock.monotonic());
   }
 
-  /** The user speaks it from now on. */
-  set language(language: string) {
+  /** From now on the user speaks that language, and the detector says when a turn is over: until then the words do. */
+  attend(language: string, detector: Detector): void {
     this.#transcription.language = language;
+    const { turns } = this.parts;
+    if (detector !== 'tables' && turns) {
+      this.#sound ??= new TurnSound(turns.model, (...told) => this.on.sounded(...told));
+      return;
+    }
+    this.#sound?.goesOn();
+    this.#sound = undefined;
   }
 
   audio(samples: Int16Array): void {

@@ -1,7 +1,7 @@
 /** An agent's behaviour out of its published configuration (docs/contract/platform.md 6.3). */
 import type { AgentSettings, Opening } from '../../actors/agent/settings.js';
 import type { SessionPlan } from '../../contracts/ports/sessions.js';
-import type { Detector } from '../../contracts/ports/turns.js';
+import type { Detector, TurnListening } from '../../contracts/ports/turns.js';
 import { fillerIn, recoveryIn } from './lines.js';
 
 function openingOf({ config: { prompt } }: SessionPlan): Opening {
@@ -23,9 +23,20 @@ export function recoveryOf({ conversation, voice }: SessionPlan['config']): stri
   return mode === 'fixed' ? text.trim() : '';
 }
 
-export const settingsOf = (plan: SessionPlan, detector: Detector): AgentSettings => ({
+/** Who says that the user's turn is over. Where no model listens the words do, whatever the agent wants. */
+function detectorOf({ config }: SessionPlan, usual: TurnListening['detector'] | undefined): Detector {
+  const wanted = config.conversation.turn_detector;
+  if (usual === undefined) return 'tables';
+  return wanted === 'auto' ? usual : wanted;
+}
+
+/** `usual`: the gateway's own detector; undefined where it has no model that listens. */
+export const settingsOf = (
+  plan: SessionPlan,
+  usual: TurnListening['detector'] | undefined,
+): AgentSettings => ({
   opening: openingOf(plan),
-  detector,
+  detector: detectorOf(plan, usual),
   eagerness: plan.config.conversation.eagerness,
   drafts: plan.config.conversation.drafts,
   interruptible: plan.config.conversation.interruptible,

@@ -9,11 +9,14 @@ import { bytesOf } from '../../contracts/audio.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { type Log, silentLog } from '../../contracts/log.js';
 import type { JobRunner } from '../../contracts/ports/jobs.js';
-import type { TurnModel } from '../../contracts/ports/turns.js';
+import type { SessionPlan } from '../../contracts/ports/sessions.js';
+import { DETECTORS, type TurnModel } from '../../contracts/ports/turns.js';
+import { type AgentConfig, DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
 import { BANDS, featuresOf, FRAMES, SAMPLES } from '../../engines/turns/features.js';
 import { lastOf, MOST_BYTES, TURN_JOB, turnJobs } from '../../engines/turns/jobs.js';
 import { TurnModelInChild, WITHIN_MS } from '../../engines/turns/model-in-child.js';
 import { readConfig } from '../../gateway/config.js';
+import { settingsOf } from '../../gateway/conversations/settings.js';
 import { TurnSound } from '../../gateway/conversations/turn-sound.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 import { Hosted } from '../fixtures/hosted.js';
@@ -243,6 +246,18 @@ t.test('what is weighed when the user goes on is given up, and told to nobody', 
   model.asked[1]?.tell(undefined);
   await second;
   t.same(told, [[2, undefined]]);
+});
+
+t.test('an agent chooses who ends turns where a model listens, and words do where none does', async (t) => {
+  const chosen = (turn_detector: AgentConfig['conversation']['turn_detector'], usual?: 'audio' | 'both') => {
+    const config = { ...DEFAULT_CONFIG, conversation: { ...DEFAULT_CONFIG.conversation, turn_detector } };
+    return settingsOf({ config } as SessionPlan, usual).detector;
+  };
+  for (const usual of ['audio', 'both'] as const) {
+    t.equal(chosen('auto', usual), usual);
+    for (const wanted of DETECTORS) t.equal(chosen(wanted, usual), wanted);
+  }
+  for (const wanted of ['auto', ...DETECTORS] as const) t.equal(chosen(wanted), 'tables');
 });
 
 t.test('a conversation has each stretch of voice weighed, and its machine is told', async (t) => {

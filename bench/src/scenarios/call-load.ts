@@ -1,5 +1,6 @@
 /** Calls of one agent at a gateway: they are invited, joined, and talk. */
 import { PAUSES, pausing, type Step } from '../calls/dialogue.js';
+import { encodeUtterance } from '../calls/utterance.js';
 import type { Generator } from '../generator/generator.js';
 import type { Phase } from '../measure/phase.js';
 import type { CallsTask, Recorded } from '../programs/calls.js';
@@ -62,10 +63,17 @@ function fromAfar({ pcm, text }: Recorded): Recorded {
 export type Texts = Readonly<Record<string, readonly string[]>>;
 export type Recordings = Readonly<Record<string, readonly Recorded[]>>;
 
+/** Without that before and behind it. */
+function withoutSilence(bytes: Uint8Array): Uint8Array {
+  const { pcm, from, to } = encodeUtterance(Buffer.from(bytes));
+  const byteAt = (ms: number): number => Math.round((RATE * ms) / 1000) * 2;
+  return pcm.subarray(byteAt(from), byteAt(to));
+}
+
 /** A sentence whose halves are parted by `|`, with a pause there. */
 async function recordPaused(server: Server, text: string, ms: number): Promise<Recorded> {
   const halves: Uint8Array[] = [];
-  for (const half of text.split('|')) halves.push((await record(server, half)).pcm);
+  for (const half of text.split('|')) halves.push(withoutSilence((await record(server, half)).pcm));
   const silence = new Uint8Array((RATE * ms * 2) / 1000);
   const [first = silence, second = silence] = halves;
   return { pcm: Buffer.concat([first, silence, second]), text: text.replace('|', '') };
