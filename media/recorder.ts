@@ -13,9 +13,13 @@ import { OggOpusWriter, OPUS_RATE } from './ogg.js';
 import { samplesIn, silence } from './ogg-packets.js';
 import { RecorderFile } from './recorder-file.js';
 
-/** The sides of a call, and their files in the recording's folder. */
-export const RECORDED = { agent: 'agent.ogg', user: 'user.ogg' } as const;
-export type RecordedRole = keyof typeof RECORDED;
+/** The sides of a call. */
+export const RECORDED = ['agent', 'user'] as const;
+export type RecordedRole = (typeof RECORDED)[number];
+
+/** Its side's file in the folder of the session's recording; `part` from 1 on. */
+export const trackFile = (role: RecordedRole, part: number): string =>
+  part === 1 ? `${role}.ogg` : `${role}-${part}.ogg`;
 
 const MS = OPUS_RATE / 1000;
 const BEAT = 20 * MS;
@@ -82,11 +86,12 @@ export class Recorder {
   /** `failed` hears why a side is not kept any further; `monotonic` is in milliseconds. */
   constructor(
     folder: string,
+    part: number,
     failed: (role: RecordedRole, reason: string) => void,
     private readonly monotonic: () => number = () => performance.now(),
   ) {
     const track = (role: RecordedRole): Track =>
-      new Track(new RecorderFile(join(folder, RECORDED[role]), (reason) => failed(role, reason)));
+      new Track(new RecorderFile(join(folder, trackFile(role, part)), (reason) => failed(role, reason)));
     this.#agent = track('agent');
     this.#user = track('user');
     this.#since = monotonic();

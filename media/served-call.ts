@@ -152,9 +152,9 @@ export class ServedCall<
 
   #begin(): void {
     this.#connected = true;
-    const { sessionId, record } = this.args;
+    const { sessionId, record, part } = this.args;
     if (!record || this.#recorder) return;
-    this.#recorder = new Recorder(join(this.parts.recordings, sessionId), (role, reason) =>
+    this.#recorder = new Recorder(join(this.parts.recordings, sessionId), part ?? 1, (role, reason) =>
       console.error(`the recording of a call's ${role} ends early: ${reason}`),
     );
     this.reports.push({ on: 'recording', at: Date.now() });

@@ -146,7 +146,7 @@ export abstract class WorkerCall<Own extends { readonly on: string }> implements
     const report = any as Report;
     switch (report.on) {
       case 'recording':
-        this.observer.recorded(this.options.sessionId, new Date(report.at));
+        this.observer.recorded(this.options.sessionId, new Date(report.at), this.options.part ?? 1);
         return undefined;
       case 'frames':
         this.observer.counted?.(report);

@@ -7,6 +7,8 @@ import type { Sql } from './sql.js';
 
 export interface Upload {
   readonly sessionId: string;
+  /** From 1 on. */
+  readonly part: number;
   /** The machine that has its files. */
   readonly host: string;
   /** Tells the call's recordings apart: one that begins anew is recorded anew. */
@@ -36,16 +38,16 @@ export async function claimUploads(
   const ms = (count: number) => sql`${count}::int * interval '1 millisecond'`;
   const rows = await sql<Upload[]>`
     with mine as (
-      select r.session_id, s.ended_at from recordings r join sessions s on s.id = r.session_id
+      select r.session_id, r.part, s.ended_at from recording_parts r join sessions s on s.id = r.session_id
       where r.store = ${store} and r.kept_at is null and r.failure is null and (
         r.claimed_by = ${processId}
         or (r.host = ${host} and coalesce(r.claimed_until, '-infinity') < now())
         or (s.ended_at < now() - ${ms(absentMs)}
           and coalesce(r.claimed_until, r.started_at) < now() - ${ms(absentMs)}))
       order by r.started_at limit ${AT_ONCE} for update of r skip locked)
-    update recordings r set claimed_by = ${processId}, claimed_until = now() + ${ms(leaseMs)}
-    from mine where r.session_id = mine.session_id
-    returning r.session_id as "sessionId", r.host, r.started_at as "startedAt",
+    update recording_parts r set claimed_by = ${processId}, claimed_until = now() + ${ms(leaseMs)}
+    from mine where r.session_id = mine.session_id and r.part = mine.part
+    returning r.session_id as "sessionId", r.part, r.host, r.started_at as "startedAt",
       (extract(epoch from now() - mine.ended_at) * 1000)::float8 as "sinceEndMs"`;
   return [...rows].sort((one, other) => one.startedAt.getTime() - other.startedAt.getTime());
 }
@@ -53,7 +55,7 @@ export async function claimUploads(
 /** Another process may take what this one has. */
 export async function releaseUploads(sql: Sql, { processId }: Claimant): Promise<void> {
   await repeatable(sql`
-    update recordings set claimed_by = null, claimed_until = null
+    update recording_parts set claimed_by = null, claimed_until = null
     where claimed_by = ${processId} and kept_at is null and failure is null`);
 }
 
@@ -61,21 +63,21 @@ export async function releaseUploads(sql: Sql, { processId }: Claimant): Promise
 export async function settleUpload(
   sql: Sql,
   { processId }: Claimant,
-  { sessionId, startedAt }: Upload,
+  { sessionId, part, startedAt }: Upload,
   failure: string | null = null,
 ): Promise<boolean> {
   const { count } = await sql`
-    update recordings set failure = ${failure},
+    update recording_parts set failure = ${failure},
       kept_at = case when ${failure}::text is null then now() end, claimed_by = null, claimed_until = null
-    where session_id = ${sessionId} and started_at = ${startedAt} and claimed_by = ${processId}`;
+    where session_id = ${sessionId} and part = ${part} and started_at = ${startedAt} and claimed_by = ${processId}`;
   return count > 0;
 }
 
-/** Those of the sessions whose files a machine need not keep: they are in the bucket, or given up. */
+/** Those of the sessions whose files a machine need not keep: all parts are in the bucket, or given up. */
 export async function settledOf(sql: Sql, sessionIds: readonly string[]): Promise<readonly string[]> {
   const rows = await sql<{ id: string }[]>`
-    select session_id as id from recordings where session_id = any(${sessionIds as string[]}::text[])
-      and store is not null and (kept_at is not null or failure is not null)`;
+    select session_id as id from recording_parts where session_id = any(${sessionIds as string[]}::text[])
+    group by session_id having bool_and(store is not null and (kept_at is not null or failure is not null))`;
   return rows.map(({ id }) => id);
 }
 

@@ -1,11 +1,14 @@
 /**
  * Rows of recorded sessions: since when, on which machine, and in which bucket; the audio is in files
- * (gateway/recordings/recordings.ts).
+ * (gateway/recordings/recordings.ts). A call that was taken over is recorded in parts, by whoever has it. Rows of first
+ * parts are in `recordings`; `recording_parts` has these and all others (migrations/0030-recordings-in-parts.sql).
  */
 import { repeatable } from './once-more.js';
 import type { Sql } from './sql.js';
 
 export interface RecordingRow {
+  /** From 1 on. */
+  readonly part: number;
   readonly host: string;
   readonly startedAt: Date;
   /** The bucket that it belongs into, `s3://bucket/prefix`; null where it stays with its machine. */
@@ -18,12 +21,21 @@ export interface RecordingRow {
   readonly sinceEndMs: number | null;
 }
 
-/** A call that begins anew is recorded anew. One whose session is gone leaves files that are to be removed. */
+export interface BegunRecording {
+  readonly part: number;
+  readonly host: string;
+  readonly store: string | null;
+  readonly at: Date;
+}
+
+/** A part that begins anew is recorded anew. One whose session is gone leaves files that are to be removed. */
 export async function recordingBegan(
   sql: Sql,
   sessionId: string,
-  { host, store, at }: { readonly host: string; readonly store: string | null; readonly at: Date },
+  { part, host, store, at }: BegunRecording,
 ): Promise<void> {
+  const [table, key] =
+    part === 1 ? [sql`recordings`, sql`(session_id)`] : [sql`recording_parts`, sql`(session_id, part)`];
   await repeatable(sql`
     with session as (select id from sessions where id = ${sessionId} for key share),
     gone as (
@@ -31,31 +43,37 @@ export async function recordingBegan(
       select ${sessionId}, place from unnest(array[${host}, ${store}]::text[]) place
       where place is not null and not exists (select from session) on conflict do nothing
     )
-    insert into recordings (session_id, host, store, started_at) select id, ${host}, ${store}, ${at} from session
-    on conflict (session_id) do update set host = excluded.host, store = excluded.store,
+    insert into ${table} (session_id, part, host, store, started_at)
+    select id, ${part}::int, ${host}, ${store}, ${at}::timestamptz from session
+    on conflict ${key} do update set host = excluded.host, store = excluded.store,
       started_at = excluded.started_at, kept_at = null, failure = null, claimed_by = null, claimed_until = null`);
 }
 
-/** Undefined where the session was never recorded. */
-export async function readRecording(sql: Sql, sessionId: string): Promise<RecordingRow | undefined> {
-  const [row] = await sql<RecordingRow[]>`
-    select r.host, r.started_at as "startedAt", r.store, r.failure, r.kept_at is not null as kept,
-      (extract(epoch from now() - s.ended_at) * 1000)::float8 as "sinceEndMs"
-    from recordings r join sessions s on s.id = r.session_id
-    where r.session_id = ${sessionId}`;
-  return row;
+/** The part that a call becomes which is taken over now. */
+export async function nextPart(sql: Sql, sessionId: string): Promise<number> {
+  const [row] = await sql<[{ part: number }]>`
+    select coalesce(max(part), 0) + 1 as part from recording_parts where session_id = ${sessionId}`;
+  return row.part;
 }
+
+/** Its parts, in order; none where the session was never recorded. */
+export const readRecording = (sql: Sql, sessionId: string): Promise<readonly RecordingRow[]> =>
+  sql<RecordingRow[]>`
+    select r.part, r.host, r.started_at as "startedAt", r.store, r.failure, r.kept_at is not null as kept,
+      (extract(epoch from now() - s.ended_at) * 1000)::float8 as "sinceEndMs"
+    from recording_parts r join sessions s on s.id = r.session_id
+    where r.session_id = ${sessionId} order by r.part`;
 
 const AT_ONCE = 500;
 
 /**
- * Deletes the rows of some recordings that began before then and whose sessions have ended, whatever machine has their
- * files. False where none was left.
+ * Deletes the rows of some recordings that began before then and whose sessions have ended, with all their parts, whatever
+ * machine has their files. False where none was left.
  */
 export async function forgetRecordingsBefore(sql: Sql, before: Date): Promise<boolean> {
   const { count } = await sql`
-    delete from recordings where session_id in (
-      select r.session_id from recordings r join sessions s on s.id = r.session_id
+    delete from recording_parts where session_id in (
+      select r.session_id from recording_parts r join sessions s on s.id = r.session_id
       where r.started_at < ${before} and s.ended_at is not null
       order by r.started_at limit ${AT_ONCE} for update of r skip locked)`;
   return count > 0;

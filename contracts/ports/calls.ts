@@ -37,6 +37,8 @@ export interface CallOptions {
   readonly agent: { readonly identity: string; readonly name: string };
   /** Whether each side's audio is kept. */
   readonly record: boolean;
+  /** As which part of the session's recording; absent: the first. */
+  readonly part?: number | undefined;
 }
 
 /** How sound is written on a phone line; mono. `linear`: 16-bit, little-endian. */

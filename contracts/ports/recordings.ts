@@ -1,5 +1,7 @@
 /** Recordings of sessions as clients read them (docs/contract/platform.md 6.7 `recording`). */
 export interface RecordingTrack {
+  /** From 1 on. A call that another process took over is recorded in parts, with a gap between them. */
+  readonly part: number;
   readonly role: 'agent' | 'user' | 'human';
   readonly status: 'requested' | 'active' | 'complete' | 'failed';
   /** Signed; valid until `expires_at`. */
@@ -37,5 +39,5 @@ export interface Recordings {
   open(token: string): Promise<RecordingFile | undefined>;
 }
 
-/** Hears that a session's call is being recorded, since `at`. */
-export type RecordingBegan = (sessionId: string, at: Date) => void;
+/** Hears that a session's call is being recorded, since `at`, as that part of its recording. */
+export type RecordingBegan = (sessionId: string, at: Date, part: number) => void;

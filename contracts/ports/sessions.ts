@@ -204,6 +204,8 @@ export interface RunningSession {
   readonly said?: readonly SessionItem[];
   /** The number of the last turn that was kept until then. */
   readonly lastTurn?: number;
+  /** The part of its recording that begins with it; absent: the first. */
+  readonly part?: number;
   /** The plan of the agent that has the call, where that is another one by then. */
   readonly inCharge?: SessionPlan;
 }

@@ -151,8 +151,8 @@ export class EmbeddedCalls {
     this.#registry.add(new JoinedCall(this.#open(session), session, { ...this.parts, ...own }, leaving));
   }
 
-  /** What a node that died has recorded stays as it is: a call is not recorded over it. */
-  #open({ record: { id, agentName }, plan, said }: RunningSession): JoinableCall {
+  /** What a node that died has recorded stays as it is: the call goes on in another part. */
+  #open({ record: { id, agentName }, plan, part }: RunningSession): JoinableCall {
     const { calls, clock, joinTokens } = this.parts;
     const { connectMs, goneMs } = CALL_TIMES;
     const expiresAt = new Date(clock.now() + connectMs + plan.maxDurationSeconds * 1000 + goneMs);
@@ -160,7 +160,8 @@ export class EmbeddedCalls {
       sessionId: id,
       user: { identity: IDENTITIES.user, name: '' },
       agent: { identity: IDENTITIES.agent, name: agentName },
-      record: plan.recordAudio && said === undefined,
+      record: plan.recordAudio,
+      part,
       rotatedToken: () =>
         joinTokens.issue({ sessionId: id, identity: IDENTITIES.user, use: 'rejoin' }, expiresAt),
     });

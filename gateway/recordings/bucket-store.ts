@@ -8,7 +8,7 @@ import { endIn, type RecordingStore, TAIL_BYTES, type Track } from './store.js';
 
 const folderOf = (sessionId: string): string => `${sessionId}/`;
 
-/** The start keeps calls of one session apart. */
+/** The start keeps parts of one session's recording apart, and calls that began anew. */
 export const keyOf = ({ sessionId, role, startedAt }: Track): string =>
   `${folderOf(sessionId)}${startedAt.toISOString().replaceAll(/[:.-]/g, '')}-${role}.ogg`;
 

@@ -1,15 +1,23 @@
 /** Recordings as files below `DATA_DIR/recordings/<session>`, which media workers write. */
 import { createReadStream } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { open, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LastPage } from '../../media/ogg.js';
-import { RECORDED, type RecordedRole } from '../../media/recorder.js';
-import { endIn, type RecordingStore, TAIL_BYTES } from './store.js';
+import { RECORDED, trackFile } from '../../media/recorder.js';
+import { endIn, type RecordingStore, TAIL_BYTES, type Track } from './store.js';
 
 export const recordingsFolder = (dataDir: string): string => join(dataDir, 'recordings');
 
-export const fileOf = (dataDir: string, sessionId: string, role: RecordedRole): string =>
-  join(recordingsFolder(dataDir), sessionId, RECORDED[role]);
+export const fileOf = (dataDir: string, { sessionId, role, part }: Omit<Track, 'startedAt'>): string =>
+  join(recordingsFolder(dataDir), sessionId, trackFile(role, part));
+
+/** Both sides of one part of a session's recording, and the folder with the last of them. */
+export async function removePart(dataDir: string, part: Pick<Track, 'sessionId' | 'part'>): Promise<void> {
+  for (const role of RECORDED) await rm(fileOf(dataDir, { ...part, role }), { force: true });
+  await rmdir(join(recordingsFolder(dataDir), part.sessionId)).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOTEMPTY' && error.code !== 'ENOENT') throw error;
+  });
+}
 
 const absent = (error: NodeJS.ErrnoException): undefined => {
   if (error.code !== 'ENOENT') throw error;
@@ -35,9 +43,9 @@ export async function* piecesOfFile(path: string, from: number, to: number): Asy
 }
 
 export const createFolderStore = (dataDir: string): RecordingStore => ({
-  end: ({ sessionId, role }) => endOfFile(fileOf(dataDir, sessionId, role)),
-  async open({ sessionId, role }) {
-    const path = fileOf(dataDir, sessionId, role);
+  end: (track) => endOfFile(fileOf(dataDir, track)),
+  async open(track) {
+    const path = fileOf(dataDir, track);
     const file = await stat(path).catch(() => undefined);
     return file && { bytes: file.size, read: (from, to) => piecesOfFile(path, from, to) };
   },

@@ -5,7 +5,8 @@
  *
  * A track's state is read off its file: it was ended, it still grows, or whoever wrote it was stopped; then what it
  * holds can be heard, and it has failed. Files of another machine cannot be reached: the track says whose they are. An
- * address is `<session>.<role>.<expiry>.<signature>`, and leads to a file that does not change any more.
+ * address is `<session>.<role>.<expiry>.<signature>`, with `<role>-<part>` behind the first part, and leads to a file that
+ * does not change any more.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -21,7 +22,7 @@ import type {
 } from '../../contracts/ports/recordings.js';
 import type { Secrets } from '../../contracts/ports/secrets.js';
 import { type LastPage, OPUS_RATE } from '../../media/ogg.js';
-import type { RecordedRole } from '../../media/recorder.js';
+import { RECORDED, type RecordedRole } from '../../media/recorder.js';
 import type { Sql } from '../../storage/sql.js';
 import { readRecording, recordingBegan, type RecordingRow } from '../../storage/recordings.js';
 import type { Config } from '../config.js';
@@ -52,7 +53,7 @@ export interface HeldRecordings extends Recordings {
 }
 
 const { urlMs, settleMs } = LIMITS.recording;
-const TOKEN = /^([\w-]{1,128})\.(agent|user)\.(\d{1,12})\.([\w-]{43})$/;
+const TOKEN = /^([\w-]{1,128})\.((agent|user)(?:-([1-9]\d{0,3}))?)\.(\d{1,12})\.([\w-]{43})$/;
 const PATH = '/v1/agent/recordings';
 
 const ABSENT = {
@@ -84,9 +85,13 @@ const length = (start: Date, { samples }: LastPage) => {
   return { duration_ms: ms, ended_at: new Date(start.getTime() + ms).toISOString() };
 };
 
+/** A part that was broken off before another one says so itself: the recording goes on to the end of the call. */
 function wholeOf(session_id: string, tracks: readonly RecordingTrack[]): Recording {
   const open = tracks.some(({ status }) => status === 'active');
-  const failed = tracks.find(({ status }) => status === 'failed');
+  const last = tracks.at(-1)?.part ?? 1;
+  const failed = tracks.find(
+    ({ status, part, error_code }) => status === 'failed' && (part === last || error_code !== 'interrupted'),
+  );
   return {
     session_id,
     status: open ? 'processing' : failed ? 'failed' : 'complete',
@@ -96,6 +101,8 @@ function wholeOf(session_id: string, tracks: readonly RecordingTrack[]): Recordi
     error_message: failed?.error ?? null,
   };
 }
+
+type Place = Omit<Track, 'startedAt'>;
 
 class Addresses {
   constructor(
@@ -107,20 +114,22 @@ class Addresses {
     return createHmac('sha256', this.key).update(text).digest();
   }
 
-  sign(sessionId: string, role: RecordedRole, baseUrl: string) {
+  sign({ sessionId, role, part }: Place, baseUrl: string) {
     const seconds = Math.floor((this.clock.now() + urlMs) / 1000);
-    const text = `${sessionId}.${role}.${seconds}`;
+    const text = `${sessionId}.${part === 1 ? role : `${role}-${part}`}.${seconds}`;
     const url = `${baseUrl}${PATH}/${text}.${this.#signature(text).toString('base64url')}`;
     return { url, expires_at: new Date(seconds * 1000).toISOString() };
   }
 
   /** Undefined where it was not signed here or is over. */
-  read(token: string): { readonly sessionId: string; readonly role: RecordedRole } | undefined {
-    const [, sessionId = '', role = '', seconds = '', signature = ''] = TOKEN.exec(token) ?? [];
+  read(token: string): Place | undefined {
+    const [, sessionId = '', track = '', role = '', part = '1', seconds = '', signature = ''] =
+      TOKEN.exec(token) ?? [];
     if (sessionId === '' || Number(seconds) * 1000 <= this.clock.now()) return undefined;
     const stated = Buffer.from(signature, 'base64url');
-    const real = this.#signature(`${sessionId}.${role}.${seconds}`);
-    return timingSafeEqual(stated, real) ? { sessionId, role: role as RecordedRole } : undefined;
+    const real = this.#signature(`${sessionId}.${track}.${seconds}`);
+    if (!timingSafeEqual(stated, real)) return undefined;
+    return { sessionId, role: role as RecordedRole, part: Number(part) };
   }
 }
 
@@ -169,13 +178,13 @@ class Tracks {
   }
 
   async read(sessionId: string, role: RecordedRole, row: RecordingRow, baseUrl: string) {
-    const { startedAt } = row;
-    const known = { role, ...ABSENT, started_at: startedAt.toISOString() };
-    const place = { sessionId, role, startedAt };
+    const { part, startedAt } = row;
+    const known = { part, role, ...ABSENT, started_at: startedAt.toISOString() };
+    const place = { sessionId, role, part, startedAt };
     const found = await (row.store === null ? this.#inFolder(place, row) : this.#inBucket(place, row));
     if (found.state === 'growing') return { ...known, status: 'active' as const };
     if (found.state === 'lost') return { ...known, ...failure(found.code, row) };
-    const address = this.addresses.sign(sessionId, role, baseUrl);
+    const address = this.addresses.sign(place, baseUrl);
     const there = { ...known, ...length(startedAt, found.end), ...address };
     return found.end.ended
       ? { ...there, status: 'complete' as const }
@@ -188,24 +197,24 @@ export function createRecordings(parts: RecordingParts): HeldRecordings {
   const addresses = new Addresses(secrets.key('recording urls'), clock);
   const all = new Tracks(config.dataDir, host, bucket, addresses);
   return {
-    began(sessionId, at) {
+    began(sessionId, at, part) {
       const store = bucket?.url ?? null;
-      recordingBegan(sql, sessionId, { host, store, at }).catch((error: unknown) =>
+      recordingBegan(sql, sessionId, { part, host, store, at }).catch((error: unknown) =>
         log.error({ err: error }, 'a recording is not listed'),
       );
     },
     async read(sessionId, baseUrl) {
-      const row = await readRecording(sql, sessionId);
-      if (!row) return undefined;
-      const tracks = (['agent', 'user'] as const).map((role) => all.read(sessionId, role, row, baseUrl));
+      const rows = await readRecording(sql, sessionId);
+      if (rows.length === 0) return undefined;
+      const tracks = rows.flatMap((row) => RECORDED.map((role) => all.read(sessionId, role, row, baseUrl)));
       return wholeOf(sessionId, await Promise.all(tracks));
     },
     async open(token): Promise<RecordingFile | undefined> {
-      const { sessionId, role } = addresses.read(token) ?? {};
-      if (sessionId === undefined || role === undefined) return undefined;
+      const place = addresses.read(token);
+      if (!place) return undefined;
       // A deleted recording is not played any more, wherever its files still are.
-      const row = await readRecording(sql, sessionId);
-      return row && all.storeOf(row)?.open({ sessionId, role, startedAt: row.startedAt });
+      const row = (await readRecording(sql, place.sessionId)).find(({ part }) => part === place.part);
+      return row && all.storeOf(row)?.open({ ...place, startedAt: row.startedAt });
     },
   };
 }

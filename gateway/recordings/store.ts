@@ -6,10 +6,12 @@ import type { RecordingFile } from '../../contracts/ports/recordings.js';
 import { type LastPage, lastPage, TAIL_BYTES } from '../../media/ogg.js';
 import type { RecordedRole } from '../../media/recorder.js';
 
-/** One side of one call. */
+/** One side of one part of a session's recording. */
 export interface Track {
   readonly sessionId: string;
   readonly role: RecordedRole;
+  /** From 1 on. */
+  readonly part: number;
   readonly startedAt: Date;
 }
 

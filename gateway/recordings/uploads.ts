@@ -24,7 +24,7 @@ import {
 import { deletedFilesRemoved } from '../../storage/recordings.js';
 import type { Bucket } from './bucket.js';
 import { emptyBucket, keyOf } from './bucket-store.js';
-import { endOfFile, fileOf, recordingsFolder } from './folder-store.js';
+import { endOfFile, fileOf, recordingsFolder, removePart } from './folder-store.js';
 import { bucketError } from './s3.js';
 import { TrackUpload } from './track-upload.js';
 
@@ -50,7 +50,6 @@ const RETRY_MS = { first: 1000, most: 60_000 };
 const FINISH_MS = 10_000;
 /** A file of a renamed machine is that of the call if it was made when the call began. */
 const SAME_START_MS = 60_000;
-const ROLES = Object.keys(RECORDED) as readonly RecordedRole[];
 
 const idOf = ({ sessionId, startedAt }: Upload): string => `${sessionId} ${startedAt.getTime()}`;
 
@@ -112,7 +111,7 @@ export class RecordingUploads {
     } catch (error) {
       const waitMs = Math.min(RETRY_MS.first * 2 ** count, RETRY_MS.most);
       this.#failed.set(id, { count: count + 1, notBefore: clock.now() + waitMs });
-      for (const role of ROLES) this.#tracks.delete(`${id} ${role}`);
+      for (const role of RECORDED) this.#tracks.delete(`${id} ${role}`);
       const reason = bucketError(error);
       log.warn(
         { session_id: upload.sessionId, reason, attempts: count + 1 },
@@ -126,7 +125,7 @@ export class RecordingUploads {
    * not run beside what is left of this one.
    */
   async #advanceTracks(upload: Upload): Promise<boolean> {
-    const sides = await Promise.allSettled(ROLES.map((role) => this.#advanceTrack(upload, role)));
+    const sides = await Promise.allSettled(RECORDED.map((role) => this.#advanceTrack(upload, role)));
     const failed = sides.find((side) => side.status === 'rejected');
     if (failed) throw failed.reason;
     return sides.every((side) => side.status === 'fulfilled' && side.value);
@@ -147,8 +146,9 @@ export class RecordingUploads {
   }
 
   /** The machine's own file of that call. */
-  async #fileOf({ sessionId, host, startedAt }: Upload, role: RecordedRole): Promise<string | undefined> {
-    const file = fileOf(this.parts.dataDir, sessionId, role);
+  async #fileOf(upload: Upload, role: RecordedRole): Promise<string | undefined> {
+    const { host, startedAt } = upload;
+    const file = fileOf(this.parts.dataDir, { ...upload, role });
     if (host === this.parts.host) return file;
     const made = await stat(file).then(
       ({ birthtimeMs }) => birthtimeMs,
@@ -161,7 +161,7 @@ export class RecordingUploads {
     const { sql, dataDir } = this.parts;
     this.#claimed = this.#claimed.filter((other) => other !== upload);
     if (!(await settleUpload(sql, this.#claimant, upload, failure))) return;
-    await rm(join(recordingsFolder(dataDir), upload.sessionId), { recursive: true, force: true });
+    await removePart(dataDir, upload);
   }
 
   async #keepWithinBound(): Promise<void> {
@@ -180,9 +180,9 @@ export class RecordingUploads {
     }
   }
 
-  async #bytesOf({ sessionId }: Upload): Promise<number> {
-    const sizes = ROLES.map((role) =>
-      stat(fileOf(this.parts.dataDir, sessionId, role)).then(
+  async #bytesOf(upload: Upload): Promise<number> {
+    const sizes = RECORDED.map((role) =>
+      stat(fileOf(this.parts.dataDir, { ...upload, role })).then(
         ({ size }) => size,
         () => 0,
       ),

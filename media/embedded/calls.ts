@@ -31,8 +31,8 @@ class EmbeddedCall extends WorkerCall<SignalReport> implements JoinableCall {
   }
 
   protected reports(): AsyncIterable<unknown> {
-    const { sessionId, user, agent, record } = this.options;
-    const args: CallArgs = { sessionId, user, agent, record };
+    const { sessionId, user, agent, record, part } = this.options;
+    const args: CallArgs = { sessionId, user, agent, record, part };
     return this.media.run(CALL_JOB, args, this.run);
   }
 

@@ -52,10 +52,10 @@ class ClusterCall extends WorkerCall<JoinedReport> implements RoomCall {
 
   async #prepare(): Promise<RoomArgs> {
     const { options, service } = this;
-    const { sessionId, user, agent, record } = options;
+    const { sessionId, user, agent, record, part } = options;
     await service.create(sessionId, this.joinBy);
     const token = await service.agentToken(options);
-    return { sessionId, user, agent, record, url: this.parts.server.url, token };
+    return { sessionId, user, agent, record, part, url: this.parts.server.url, token };
   }
 
   protected take(): void {

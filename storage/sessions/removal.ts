@@ -70,7 +70,7 @@ export interface Traces {
 export const tracesOf = (sql: Sql, whose: Whose, workspaceId: string): Promise<Traces[]> => sql<Traces[]>`
   select s.id, s.created_at as "createdAt", s.status,
     (select count(*)::int from session_items i where i.session_id = s.id) as items,
-    exists (select from recordings r where r.session_id = s.id) as recorded
+    exists (select from recording_parts r where r.session_id = s.id) as recorded
   from sessions s where ${belonging(sql, whose, workspaceId)} order by s.position desc limit 1000`;
 
 /** Batches of one sweep; what is left waits for the next. */

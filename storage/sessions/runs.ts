@@ -19,6 +19,7 @@ import { completeConfig } from '../../contracts/schemas/agent-merge.js';
 import { completeTool } from '../../contracts/schemas/tools.js';
 import type { Database } from '../database.js';
 import type { Sql } from '../sql.js';
+import { nextPart } from '../recordings.js';
 import { endSession } from './endings.js';
 import { dropStale, isAlive } from '../nodes.js';
 import { OwnedSessions } from './owned-sessions.js';
@@ -99,7 +100,8 @@ async function takeOver(sql: Sql, id: string, processId: string): Promise<Outcom
   }
   const session = sessionOf(row);
   if (session.record.status !== 'active') return session;
-  return { ...session, said: await itemsOf(sql, id), lastTurn: await lastTurn(sql, id) };
+  const [said, last, part] = await Promise.all([itemsOf(sql, id), lastTurn(sql, id), nextPart(sql, id)]);
+  return { ...session, said, lastTurn: last, part };
 }
 
 async function isLost(sql: Sql, id: string): Promise<boolean> {

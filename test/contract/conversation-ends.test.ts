@@ -6,12 +6,14 @@ import { gzipSync } from 'node:zlib';
 import { WrappedJoinRequest, WrappedJoinRequest_Compression } from '@livekit/protocol';
 import t from 'tap';
 import { WebSocket } from 'ws';
+import type { Recording } from '../../contracts/ports/recordings.js';
 import { client, makeAgent } from '../fixtures/agents.js';
 import { Caller, joinStatus, letGo } from '../fixtures/caller.js';
 import { type Invite, MEDIA, messagesOf, shownBy, Talks } from '../fixtures/conversation.js';
 import { memberOf } from '../fixtures/family.js';
 import { startGateway } from '../fixtures/gateway.js';
 import { startPostgres } from '../fixtures/postgres.js';
+import { statesOf } from '../fixtures/recorded.js';
 import { until } from '../fixtures/until.js';
 
 t.teardown(letGo);
@@ -206,7 +208,7 @@ t.test(
 
 t.test('a call goes on when its media worker dies, and the next call finds another', async (t) => {
   const { caller, invite } = await talks.meet({
-    conversation: { recovery_mode: 'fixed', recovery_message: 'Here again.' },
+    conversation: { recovery_mode: 'fixed', recovery_message: 'Here again.', record_audio: true },
   });
   const since = performance.now();
   await Promise.all([gone, longest]);
@@ -220,6 +222,23 @@ t.test('a call goes on when its media worker dies, and the next call finds anoth
   const record = await talks.ended(invite);
   t.match(record, { status: 'completed', ended_reason: 'hangup' });
   t.match(messagesOf(record).at(-1), 'assistant: Here again.');
+  const recording = await until('its recording is finished', async () => {
+    const { body } = await talks.call(`sessions/${invite.session_id}/recording`);
+    return body['status'] === 'processing' ? undefined : (body as unknown as Recording);
+  });
+  t.equal(recording.status, 'complete');
+  t.strictSame(statesOf(recording), [
+    [1, 'agent', 'failed', 'interrupted'],
+    [1, 'user', 'failed', 'interrupted'],
+    [2, 'agent', 'complete', null],
+    [2, 'user', 'complete', null],
+  ]);
+  const [before, , after] = recording.tracks;
+  t.ok(Date.parse(after!.started_at!) >= Date.parse(before!.ended_at!), 'one part behind the other');
+  for (const { url } of recording.tracks) {
+    const bytes = Buffer.from(await (await fetch(url!)).arrayBuffer());
+    t.equal(bytes.subarray(0, 4).toString(), 'OggS');
+  }
   const next = await talks.meet();
   next.caller.send({ type: 'user.message', text: 'Hello', audio: false });
   await until('it is answered', () => shownBy(next.caller, 'agent').length > 0);

@@ -186,6 +186,8 @@ async function fill(key: string, id: string): Promise<{ sessionId: string; recor
   const session = String(sessionId);
   await sql`insert into recordings (session_id, host, started_at) values (${session}, ${hostname()}, now())`;
   await sql`
+    insert into recording_parts (session_id, part, host, started_at) values (${session}, 2, ${hostname()}, now())`;
+  await sql`
     insert into session_items (session_id, type, turn_id, created_at, content)
     values (${session}, 'message', 1, now(), '{}')`;
   await insertTurn(sql, session);

@@ -5,6 +5,7 @@
 import t from 'tap';
 import { WebSocket } from 'ws';
 import { systemClock } from '../../contracts/clock.js';
+import type { Recording } from '../../contracts/ports/recordings.js';
 import { digestOf, type RelayClaims, signed } from '../../gateway/calls/node-claims.js';
 import { createSecrets } from '../../storage/secrets.js';
 import { client } from '../fixtures/agents.js';
@@ -13,6 +14,7 @@ import { type Invite, MEDIA, type Meeting, messagesOf, shownBy, Talks } from '..
 import { type Gateway, startGateway, TEST_SECRET } from '../fixtures/gateway.js';
 import { startPostgres } from '../fixtures/postgres.js';
 import { addressOf } from '../fixtures/signalling.js';
+import { statesOf } from '../fixtures/recorded.js';
 import { until } from '../fixtures/until.js';
 
 t.teardown(letGo);
@@ -174,7 +176,7 @@ t.test(
 const HELLO = { prompt: { first_message_mode: 'fixed', first_message: 'Good day.' } };
 
 t.test('a node that stood still falls silent: its call is another’s by then (SIGSTOP)', async (t) => {
-  const meeting = await meetAtFirst(HELLO);
+  const meeting = await meetAtFirst({ ...HELLO, conversation: { record_audio: true } });
   const { caller, invite } = meeting;
   await until('the agent greets', () => shownBy(caller, 'agent').includes('Good day.'));
   await talks.tell(meeting, 'hello there');
@@ -208,6 +210,14 @@ t.test('a node that stood still falls silent: its call is another’s by then (S
     ['assistant: Good day.', 'assistant: Yes.', `assistant: ${SORRY}`, 'assistant: Yes.'],
   );
   t.ok(said.filter((line) => line.startsWith('user')).length >= 2);
+  const recording = await until('its recording is finished', async () => {
+    const found = (await other(`sessions/${invite.session_id}/recording`)).body;
+    return found['status'] === 'processing' ? undefined : (found as unknown as Recording);
+  });
+  t.strictSame(statesOf(recording).slice(2), [
+    [2, 'agent', 'complete', null],
+    [2, 'user', 'complete', null],
+  ]);
 });
 
 t.test('a call goes on at another node when its own is killed (SIGKILL), and ends once', async (t) => {

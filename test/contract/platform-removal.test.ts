@@ -47,6 +47,7 @@ async function leave(id: string, dataDir = gateway.dataDir): Promise<void> {
     values (${platform.workspaceId}, ${id}, ${agentId}, 'call.ended', 'https://a.example/', '{}', 'delivered', now())`;
   await sql`update sessions set analysis = '{"status":"completed","summary":"private"}' where id = ${id}`;
   await sql`insert into recordings (session_id, host, started_at) values (${id}, ${host}, now())`;
+  await sql`insert into recording_parts (session_id, part, host, started_at) values (${id}, 2, ${host}, now())`;
   mkdirSync(folderOf(id, dataDir), { recursive: true });
   writeFileSync(join(folderOf(id, dataDir), 'agent.ogg'), 'private');
 }
@@ -66,7 +67,7 @@ const traces = async (id: string): Promise<Record<string, number>> => {
     session_items: 'session_id',
     session_turns: 'session_id',
     deliveries: 'session_id',
-    recordings: 'session_id',
+    recording_parts: 'session_id',
   };
   const counts = Object.entries(tables).map(async ([table, column]) => {
     const rows = await sql`select from ${sql(table)} where ${sql(column)} = ${id}`;
@@ -74,7 +75,7 @@ const traces = async (id: string): Promise<Record<string, number>> => {
   });
   return Object.fromEntries(await Promise.all(counts));
 };
-const NONE = { sessions: 0, session_items: 0, session_turns: 0, deliveries: 0, recordings: 0 };
+const NONE = { sessions: 0, session_items: 0, session_turns: 0, deliveries: 0, recording_parts: 0 };
 const filesLeft = async (id: string): Promise<boolean> =>
   (await sql`select from deleted_recordings where session_id = ${id}`).length > 0;
 

@@ -7,13 +7,12 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import t from 'tap';
 import { silentLog } from '../../contracts/log.js';
-import type { Recording } from '../../contracts/ports/recordings.js';
 import { createBucketStore } from '../../gateway/recordings/bucket-store.js';
 import { RecordingUploads, removeDeletedObjects } from '../../gateway/recordings/uploads.js';
 import { RECORDING_FILE_ROWS } from '../../gateway/dialects/platform/sessions/recording-file.js';
 import type { HttpRequest } from '../../gateway/server/port.js';
 import { MemoryBucket } from '../fixtures/memory-bucket.js';
-import { machines, trackOf, writeTrack } from '../fixtures/recorded.js';
+import { machines, statesOf, trackOf, writeTrack } from '../fixtures/recorded.js';
 import { until } from '../fixtures/until.js';
 
 const START = new Date('2026-01-01T12:00:00.000Z');
@@ -39,7 +38,7 @@ function buckets() {
     /** A session whose call is recorded on that machine. */
     async recorded(host: string): Promise<string> {
       const id = await all.session();
-      on(host).began(id, START);
+      on(host).began(id, START, 1);
       await until('it is listed', async () => (await on(host).read(id, '')) !== undefined);
       return id;
     },
@@ -56,9 +55,6 @@ async function round(process: RecordingUploads): Promise<void> {
   await process.claim();
   await process.work();
 }
-
-const statesOf = ({ tracks }: Recording) =>
-  tracks.map(({ role, status, error_code }) => [role, status, error_code]);
 
 t.test('a call: on its way while it goes on, listed when the bucket has it', async (t) => {
   const { on, uploads, recorded, end, dataDir, lies, bucket, clock } = buckets();
@@ -198,6 +194,41 @@ t.test('what is more than RECORDINGS_SPOOL_MB is given up, the oldest first', as
   t.notOk(lies('here', lost.session_id));
 });
 
+t.test('a call that another machine took over has a part of each in the bucket', async (t) => {
+  const { sql, on, uploads, recorded, end, dataDir, lies, silent, bucket } = buckets();
+  const id = await recorded('here');
+  for (const role of ['agent', 'user']) writeTrack(dataDir('here'), id, role, 20, false);
+  await round(uploads('here'));
+  on('there').began(id, new Date(START.getTime() + 30_000), 2);
+  await until('the second part is listed', async () => (await on('here').read(id, ''))?.tracks.length === 4);
+  const parts = { agent: writeTrack(dataDir('there'), id, 'agent-2', 30) };
+  writeTrack(dataDir('there'), id, 'user-2', 30);
+  const other = uploads('there');
+  await round(other);
+  t.notOk(lies('there', id), 'the second is in the bucket as soon as it has ended');
+  t.match(await on('there').read(id, ''), { status: 'processing' }, 'the first may still grow');
+  await end(id, 360);
+  await silent(6);
+  await round(other);
+  const recording = (await on('there').read(id, 'http://gateway'))!;
+  t.match(recording, { status: 'complete', error: null });
+  t.strictSame(statesOf(recording), [
+    [1, 'agent', 'failed', 'interrupted'],
+    [1, 'user', 'failed', 'interrupted'],
+    [2, 'agent', 'complete', null],
+    [2, 'user', 'complete', null],
+  ]);
+  const { url } = recording.tracks[2]!;
+  const file = (await on('here').open(new URL(url!).pathname.replace('/v1/agent/recordings/', '')))!;
+  const read: Uint8Array[] = [];
+  for await (const piece of file.read(0, file.bytes)) read.push(piece);
+  t.same(Buffer.concat(read), parts.agent);
+  t.equal(bucket.keys.length, 4);
+  await sql`delete from sessions where id = ${id}`;
+  await removeDeletedObjects(sql, bucket);
+  t.equal(bucket.keys.length, 0, 'all parts go with their session');
+});
+
 t.test('a deleted recording goes from the bucket, and what is on its way as well', async (t) => {
   const { sql, uploads, recorded, end, dataDir, bucket } = buckets();
   const process = uploads('here');
@@ -233,18 +264,24 @@ t.test('what lies in another bucket, or in none, says so', async (t) => {
   t.match([agent, user], [{ status: 'complete' }, { status: 'failed', error_code: 'missing' }]);
   await sql`update recordings set store = 's3://another' where session_id = ${id}`;
   t.strictSame(
-    statesOf((await on('here').read(id, ''))!).map(([, , code]) => code),
+    statesOf((await on('here').read(id, ''))!).map(([, , , code]) => code),
     ['other_bucket', 'other_bucket'],
   );
 });
 
 t.test('files that another machine has finished are removed', async (t) => {
-  const { sql, uploads, recorded, dataDir, lies } = buckets();
+  const { sql, on, uploads, recorded, dataDir, lies } = buckets();
   const [done, open] = [await recorded('here'), await recorded('here')];
   for (const id of [done, open]) writeTrack(dataDir('here'), id, 'agent', 5);
   await sql`update recordings set kept_at = now() where session_id = ${done}`;
+  const half = await recorded('here');
+  writeTrack(dataDir('here'), half, 'agent-2', 5);
+  await sql`update recordings set kept_at = now() where session_id = ${half}`;
+  on('here').began(half, START, 2);
+  await until('it is listed', async () => (await on('here').read(half, ''))?.tracks.length === 4);
   await uploads('here').removeSettled();
   t.strictSame([lies('here', done), lies('here', open)], [false, true]);
+  t.ok(lies('here', half), 'one of its parts is still on its way');
 });
 
 t.test(

@@ -32,7 +32,7 @@ t.test('parts, pieces and objects', { skip }, async (t) => {
   const file = join(folder, 'user.ogg');
   const bytes = Buffer.alloc(partBytes + 70_000);
   for (let at = 0; at < bytes.length; at += 4) bytes.writeUInt32LE((at * 2654435761) >>> 0, at);
-  const track = { sessionId: 'sess_1', role: 'user', startedAt: new Date(0) } as const;
+  const track = { sessionId: 'sess_1', role: 'user', part: 1, startedAt: new Date(0) } as const;
   const key = keyOf(track);
 
   writeFileSync(file, bytes.subarray(0, partBytes - 100));

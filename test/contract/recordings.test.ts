@@ -18,7 +18,7 @@ import { type Invite, Talks } from '../fixtures/conversation.js';
 import { externalTool, skipReason } from '../fixtures/external.js';
 import { memberOf } from '../fixtures/family.js';
 import { said } from '../fixtures/model.js';
-import { machines, trackOf, writeTrack } from '../fixtures/recorded.js';
+import { machines, statesOf as partsOf, trackOf, writeTrack } from '../fixtures/recorded.js';
 import { until } from '../fixtures/until.js';
 
 t.teardown(letGo);
@@ -209,7 +209,7 @@ t.test('on several machines, and later', async (t) => {
 
   const listed = async (recorded: string) =>
     until('it is listed', async () => (await here.read(recorded, 'http://gateway')) !== undefined);
-  here.began(id, START);
+  here.began(id, START, 1);
   await listed(id);
   const growing = (await here.read(id, ''))!;
   t.match(growing, { status: 'processing' });
@@ -265,7 +265,7 @@ t.test('on several machines, and later', async (t) => {
   clock.advance(1000);
   t.equal(await here.open(token), undefined, 'and no longer');
 
-  there.began(id, START);
+  there.began(id, START, 1);
   await until('it is listed anew', async () => {
     const [row] = await sql<{ host: string }[]>`select host from recordings where session_id = ${id}`;
     return row?.host === 'there';
@@ -273,7 +273,48 @@ t.test('on several machines, and later', async (t) => {
   await sql`delete from sessions where id = ${id}`;
   t.equal(await there.read(id, ''), undefined, 'it is forgotten with its session');
   t.ok(readFileSync(join(dataDir('here'), 'recordings', id, 'agent.ogg')).length > 0);
-  t.doesNotThrow(() => here.began('sess_unknown', START), 'what cannot be listed is said in the log');
+  t.doesNotThrow(() => here.began('sess_unknown', START, 1), 'what cannot be listed is said in the log');
+});
+
+t.test('a call that another machine took over is recorded in parts', async (t) => {
+  const { sql, clock, on, dataDir, session, end } = await machines(t);
+  const [here, there] = [on('here'), on('there')];
+  const id = await session();
+  const began = new Date(clock.now() - 8 * 24 * HOUR_MS);
+  here.began(id, began, 1);
+  there.began(id, new Date(began.getTime() + 30_000), 2);
+  there.began(id, new Date(began.getTime() + 60_000), 3);
+  await until('all parts are listed', async () => (await there.read(id, ''))?.tracks.length === 6);
+  writeTrack(dataDir('here'), id, 'agent', 20, false);
+  for (const role of ['agent', 'user']) {
+    writeTrack(dataDir('there'), id, `${role}-2`, 20, false);
+    writeTrack(dataDir('there'), id, `${role}-3`, 30);
+  }
+  await end(id, 3600);
+  const recording = (await there.read(id, 'http://gateway'))!;
+  t.match(recording, { status: 'failed', error_code: 'elsewhere' }, 'the first part is to be had there');
+  const [first] = (await here.read(id, ''))!.tracks;
+  t.match(first, { part: 1, status: 'failed', error_code: 'interrupted', duration_ms: 18_994 });
+  t.strictSame(partsOf(recording).slice(2), [
+    [2, 'agent', 'failed', 'interrupted'],
+    [2, 'user', 'failed', 'interrupted'],
+    [3, 'agent', 'complete', null],
+    [3, 'user', 'complete', null],
+  ]);
+  const addresses = recording.tracks.map(({ url }) => url && new URL(url).pathname.split('/').at(-1)!);
+  const sizes = addresses.map(async (token) => token && (await there.open(token))?.bytes);
+  const [none, gone, second, , third] = await Promise.all(sizes);
+  t.strictSame([none, gone], [null, null]);
+  t.ok(Number(second) > 0 && Number(third) > Number(second), 'each address leads to its own part');
+  t.equal(await there.open(addresses[4]!.replace('-3', '-2')), undefined, 'and to no other');
+  t.equal(await there.open(addresses[4]!.replace('-3', '')), undefined);
+
+  const lies = (host: string) => existsSync(join(dataDir(host), 'recordings', id));
+  const config = { dataDir: dataDir('here'), recordingDays: 7 };
+  await removeOldRecordings({ config, sql, clock });
+  t.equal((await sql`select from recording_parts where session_id = ${id}`).length, 0, 'they go together');
+  for (const host of ['here', 'there']) await removeDeletedRecordings({ sql, dataDir: dataDir(host), host });
+  t.strictSame([lies('here'), lies('there')], [false, false], 'from all machines');
 });
 
 t.test('recordings are kept for RECORDING_DAYS', async (t) => {
@@ -282,7 +323,7 @@ t.test('recordings are kept for RECORDING_DAYS', async (t) => {
   const DAY_MS = 24 * HOUR_MS;
   const began = async (daysAgo: number, host = 'here'): Promise<string> => {
     const id = await session();
-    on(host).began(id, new Date(clock.now() - daysAgo * DAY_MS));
+    on(host).began(id, new Date(clock.now() - daysAgo * DAY_MS), 1);
     await until('it is listed', async () => (await here.read(id, '')) !== undefined);
     writeTrack(dataDir('here'), id, 'agent', 1);
     return id;

@@ -12,7 +12,7 @@ import { LIMITS } from '../../contracts/limits.js';
 import { joinSamples } from '../../engines/backends/samples.js';
 import { lastPage, OggOpusWriter, PRE_SKIP, TAIL_BYTES } from '../../media/ogg.js';
 import { samplesIn, silence } from '../../media/ogg-packets.js';
-import { RECORDED, type RecordedRole, Recorder } from '../../media/recorder.js';
+import { type RecordedRole, Recorder, trackFile } from '../../media/recorder.js';
 import { RecorderFile } from '../../media/recorder-file.js';
 import { until } from '../fixtures/until.js';
 
@@ -175,7 +175,7 @@ class Taping {
 
   constructor(readonly folder: string) {
     const failed = (role: RecordedRole, reason: string): void => void this.failures.push([role, reason]);
-    this.recorder = new Recorder(folder, failed, () => this.#ms);
+    this.recorder = new Recorder(folder, 1, failed, () => this.#ms);
   }
 
   static in(t: Pick<Test, 'teardown'>): Taping {
@@ -203,7 +203,7 @@ class Taping {
   }
 
   bytes(role: RecordedRole): Buffer {
-    return readFileSync(join(this.folder, RECORDED[role]));
+    return readFileSync(join(this.folder, trackFile(role, 1)));
   }
 
   /** Milliseconds in all, and from when to when there is sound, to 20 ms. */

@@ -269,6 +269,10 @@ export const RecordingEntity = Type.Object({
   status: Type.Enum(['processing', 'complete', 'failed']),
   tracks: Type.Array(
     Type.Object({
+      part: Type.Integer({
+        minimum: 1,
+        description: 'A call that another process took over is recorded in parts, with a gap between them.',
+      }),
       role: Type.Enum(['agent', 'user', 'human']),
       status: Type.Enum(['requested', 'active', 'complete', 'failed']),
       url: nullable(Type.String({ description: 'Signed; until `expires_at`.' })),

@@ -107,7 +107,7 @@ const SoundState = ({
 const Saving = ({ call, sides }: { readonly call: Call; readonly sides: readonly Side[] }) => (
   <div class="row">
     {sides.map(({ role, address }) => (
-      <a key={role} class="button" href={address} download={`${call.session_id}-${role}.ogg`}>
+      <a key={address} class="button" href={address} download={`${call.session_id}-${role}.ogg`}>
         {calls.saveAudio[role]}
       </a>
     ))}

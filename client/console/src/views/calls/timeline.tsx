@@ -132,7 +132,7 @@ export function Timeline({
           <TurnMarks key={turn.number} turn={turn} beginning={drawn.beginning} length={drawn.length} />
         ))}
         {drawn.sides.map((side) => (
-          <SideWave key={side.role} side={side} length={drawn.length} />
+          <SideWave key={side.address} side={side} length={drawn.length} />
         ))}
         <rect class="now" x={part * WIDTH - 0.5} width={1} y={0} height={HEIGHT} />
       </svg>
