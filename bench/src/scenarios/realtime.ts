@@ -15,6 +15,8 @@ import { scenario } from './scenario.js';
 interface Parameters {
   readonly appends: readonly { readonly sockets: number; readonly rounds: number }[];
   readonly seconds: number;
+  /** As often sockets are opened and closed before opens count: the first thousands run through code not yet compiled. */
+  readonly warmOpens: number;
   /**
    * Rounds with a commit a second a socket, at the fewest sockets: what is committed is recognised, a second of audio each,
    * and with many sockets that is all that would be measured.
@@ -36,6 +38,7 @@ const FULL: Parameters = {
     { sockets: 1000, rounds: 3 },
   ],
   seconds: 4,
+  warmOpens: 3,
   commitRounds: 2,
   idle: { fewest: 100, few: 1000, many: 10_000, seconds: 4 },
 };
@@ -43,6 +46,7 @@ const FULL: Parameters = {
 const QUICK: Parameters = {
   appends: [{ sockets: 20, rounds: 1 }],
   seconds: 1,
+  warmOpens: 1,
   commitRounds: 1,
   idle: { fewest: 10, few: 20, many: 100, seconds: 1 },
 };
@@ -112,6 +116,19 @@ class Sockets {
 /** Microseconds of CPU of each request. */
 const costOf = (phase: Phase): number => ((phase.cost?.process ?? Number.NaN) * 1000) / requestsIn(phase);
 
+async function warmUp(
+  context: Context,
+  servers: readonly Inspected[],
+  sockets: number,
+  times: number,
+): Promise<void> {
+  for (const server of Array.from({ length: times }, () => servers).flat()) {
+    const warming = new Sockets(context, server);
+    await warming.open(sockets);
+    await warming.close();
+  }
+}
+
 async function measureAppends(
   context: Context,
   cast: Cast,
@@ -123,6 +140,7 @@ async function measureAppends(
     (server) => new Sockets(context, server),
   );
   const all = [own!, decode!, sink!];
+  if (isMost) await warmUp(context, [cast.gateway, cast.sink], sockets, parameters.warmOpens);
   const opened = new Map<Sockets, Phase>();
   for (const each of all) opened.set(each, await each.open(sockets));
   for (const each of all) await each.append(sockets, 1, false);
