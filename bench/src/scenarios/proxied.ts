@@ -7,17 +7,23 @@ import type { Server } from '../servers/server.js';
 import type { Context } from './context.js';
 import { scenario } from './scenario.js';
 import { familyCostOf } from './speech-figures.js';
-import { speechOf } from './speech-request.js';
+import { speechOf, WARM_UP } from './speech-request.js';
 
 interface Parameters {
   readonly text: string;
   readonly connections: number;
   readonly seconds: number;
   readonly rounds: number;
+  readonly warmUp: Load;
 }
 
-const FULL: Parameters = { text: 'A second of tones.', connections: 32, seconds: 3, rounds: 4 };
-const WARM_UP = { concurrency: 8, requests: 80 } as const;
+const FULL: Parameters = {
+  text: 'A second of tones.',
+  connections: 32,
+  seconds: 3,
+  rounds: 4,
+  warmUp: WARM_UP.full,
+};
 const PCM_RATE = 24_000;
 const [PITCH, LOUDNESS] = [440, 8000];
 
@@ -59,14 +65,14 @@ export default scenario<Parameters>({
   name: 'proxied',
   title: 'Speech of a remote engine through the gateway, and through Portkey',
   isLocal: true,
-  parameters: { full: FULL, quick: { ...FULL, seconds: 1, rounds: 1 } },
-  async run(context, { text, connections, seconds, rounds }) {
+  parameters: { full: FULL, quick: { ...FULL, seconds: 1, rounds: 1, warmUp: WARM_UP.quick } },
+  async run(context, { text, connections, seconds, rounds, warmUp }) {
     const upstream = context.own(await startBareHttp(tone(), 'audio/pcm'));
     const remote = `${upstream.origin}/v1`;
     const own = await context.start({ TTS_ENGINES: 'openai-compatible', REMOTE_OPENAI_URL: remote });
     context.say('starting Portkey');
     const peer = context.own(await startPortkey(remote, PCM_RATE));
-    for (const server of [own, peer]) await load(context, server, text, 'warm-up', WARM_UP);
+    for (const server of [own, peer]) await load(context, server, text, 'warm-up', warmUp);
     const phases = await interleaved([own, peer] as Server[], rounds, (server) =>
       load(context, server, text, `${connections} connections`, { concurrency: connections, seconds }),
     );

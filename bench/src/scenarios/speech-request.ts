@@ -2,6 +2,7 @@
 import { leastSecondsOf } from '../audio/answer.js';
 import type { AudioFormat } from '../audio/shape.js';
 import type { SpeechParams } from '../clients/speech.js';
+import type { Load } from '../generator/protocol.js';
 import type { Options } from '../options.js';
 import { authorizationOf, type Server } from '../servers/server.js';
 
@@ -17,6 +18,12 @@ export interface Wanted {
 
 /** The native API is asked for the rate of the engine for tests, so that nothing has to be resampled. */
 const NATIVE_PCM_RATE = 16_000;
+
+/** Before anything counts: with fewer requests, code that is not compiled yet would be most of what is measured. */
+export const WARM_UP = {
+  full: { concurrency: 8, seconds: 2 },
+  quick: { concurrency: 8, requests: 80 },
+} as const satisfies Record<string, Load>;
 
 export const speaks = (server: Server, dialect: Dialect): boolean =>
   dialect === 'openai' ? server.openai !== undefined : server.isNative;

@@ -1,4 +1,5 @@
 /** Speech by HTTP: how soon it is heard, whether it keeps coming, and what a request costs. */
+import type { Load } from '../generator/protocol.js';
 import {
   doubtsIn,
   interleaved,
@@ -14,7 +15,7 @@ import type { Server } from '../servers/server.js';
 import type { Context } from './context.js';
 import { scenario } from './scenario.js';
 import { costOf, familyCostOf, type Measured, speechFigures } from './speech-figures.js';
-import { type Dialect, recordAnswer, speaks, speechOf } from './speech-request.js';
+import { type Dialect, recordAnswer, speaks, speechOf, WARM_UP } from './speech-request.js';
 import type { AudioFormat } from '../audio/shape.js';
 
 interface Variant {
@@ -37,6 +38,7 @@ interface Parameters {
   readonly rounds: number;
   readonly closed: { readonly connections: number; readonly seconds: number; readonly rounds: number };
   readonly seed: number;
+  readonly warmUp: Load;
 }
 
 const FULL: Parameters = {
@@ -51,6 +53,7 @@ const FULL: Parameters = {
   rounds: 3,
   closed: { connections: 32, seconds: 3, rounds: 4 },
   seed: 1,
+  warmUp: WARM_UP.full,
 };
 
 const QUICK: Parameters = {
@@ -58,9 +61,8 @@ const QUICK: Parameters = {
   seconds: 2,
   rounds: 1,
   closed: { connections: 32, seconds: 1, rounds: 1 },
+  warmUp: WARM_UP.quick,
 };
-
-const WARM_UP = { concurrency: 8, requests: 80 } as const;
 
 /** A server with the request that it is asked. */
 class Asked {
@@ -75,8 +77,8 @@ class Asked {
     return speechOf(this.server, { ...this.variant, text: this.text }, this.context.options);
   }
 
-  warmUp(): Promise<Phase> {
-    return this.context.load(this.server, 'warm-up', 'speech', this.params, WARM_UP);
+  warmUp(load: Load): Promise<Phase> {
+    return this.context.load(this.server, 'warm-up', 'speech', this.params, load);
   }
 
   open(rate: number, seconds: number, seed: number): Promise<Phase> {
@@ -108,8 +110,9 @@ async function castOf(
   context: Context,
   servers: readonly Server[],
   variant: Variant,
-  text: string,
+  parameters: Parameters,
 ): Promise<Cast | undefined> {
+  const text = context.options.text ?? parameters.text;
   const asked = (server: Server): Asked => new Asked(context, server, variant, text);
   const able = servers.filter((server) => speaks(server, variant.dialect)).map(asked);
   const [first] = able;
@@ -118,7 +121,7 @@ async function castOf(
   const bare = await context.bareHttp(first.server, body, type);
   const streaming = await context.bareHttp(first.server, body, type, Math.ceil(body.length / PIECES));
   const cast = { first, servers: able, bare: bare && asked(bare), streaming: streaming && asked(streaming) };
-  for (const each of [...able, cast.bare, cast.streaming]) await each?.warmUp();
+  for (const each of [...able, cast.bare, cast.streaming]) await each?.warmUp(parameters.warmUp);
   return cast;
 }
 
@@ -215,7 +218,7 @@ async function measureVariant(
   variant: Variant,
 ) {
   const { rounds, seconds, closed, seed, remoteRate } = parameters;
-  const cast = await castOf(context, servers, variant, context.options.text ?? parameters.text);
+  const cast = await castOf(context, servers, variant, parameters);
   if (cast === undefined) return;
   const { first, bare, streaming } = cast;
   const rate = context.options.rate ?? (first.server.pid === undefined ? remoteRate : variant.rate);
@@ -247,11 +250,11 @@ export default scenario<Parameters>({
     unit: 'requests/s',
     first: 5,
     most: 10_000,
-    async prepare(context, { text, variants, seed }, server) {
+    async prepare(context, { text, variants, seed, warmUp }, server) {
       const variant = variants.find(({ dialect }) => speaks(server, dialect));
       if (variant === undefined) throw new Error(`${server.name} speaks no dialect of speech`);
       const asked = new Asked(context, server, variant, context.options.text ?? text);
-      await asked.warmUp();
+      await asked.warmUp(warmUp);
       return (rate, requests) => asked.open(rate, Math.max(4, requests / rate), seed);
     },
   },
