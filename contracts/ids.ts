@@ -14,7 +14,8 @@ export type IdKind =
   | 'scenario'
   | 'suite'
   | 'testRun'
-  | 'phone';
+  | 'phone'
+  | 'call';
 
 export interface Ids {
   /** A new unique id of that kind; its shape is the kind's row below. */
@@ -52,6 +53,7 @@ const SHAPES: Record<IdKind, () => string> = {
   suite: () => `suite_${randomHex(12)}`,
   testRun: () => `run_${randomHex(12)}`,
   phone: () => `phone_${randomHex(12)}`,
+  call: () => `call_${randomHex(12)}`,
 };
 
 export const randomIds: Ids = { next: (kind) => SHAPES[kind]() };

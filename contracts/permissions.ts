@@ -18,8 +18,14 @@ export const PERMISSIONS = {
   open: { roles: ['speech', 'sessions', 'read'], what: 'needs no key, or checks a token of its own' },
   speech: { roles: ['speech'], what: 'speak, transcribe, hand out short-lived speech keys' },
   catalogue: { roles: ['speech', 'read'], what: 'read voices, models and what is left of the quota' },
-  sessions: { roles: ['sessions'], what: 'create and end sessions, start and cancel runs of tests' },
-  records: { roles: ['sessions', 'read'], what: 'read sessions, their recordings and deliveries, and tests' },
+  sessions: {
+    roles: ['sessions'],
+    what: 'create and end sessions, place and cancel calls, start and cancel runs of tests',
+  },
+  records: {
+    roles: ['sessions', 'read'],
+    what: 'read sessions, their recordings and deliveries, placed calls, and tests',
+  },
   read: { roles: ['read'], what: 'read agents, versions, tools, knowledge sources, metrics and nodes' },
   manage: { roles: [], what: 'change anything else' },
 } as const satisfies Record<string, PermissionRow>;

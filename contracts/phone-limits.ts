@@ -17,4 +17,14 @@ export const PHONE_LIMITS = {
   /** Keys that belong together: how many, and how long the next one is waited for. */
   keys: 32,
   keysMs: 2000,
+  /** Seconds that a placed call rings. */
+  ring: { min: 5, max: 120, default: 30 },
+  idempotencyKey: { min: 1, max: 255 },
+  /** One request to a provider's API, and how much of its answer is read. */
+  apiMs: 10_000,
+  apiAnswerBytes: 64 * 1024,
+  /** How much of a provider's reason is kept. */
+  reason: 200,
+  /** What a provider has not told by then of a call that is over, or has rung for its time, is not waited for. */
+  reportMs: 60_000,
 } as const;

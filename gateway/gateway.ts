@@ -134,6 +134,7 @@ export function dialectsOf(
         ...sessions.routes(transport),
         ...tests.routes(),
         ...phoneNumberRoutes(platform),
+        ...sessions.callRoutes(transport.dialling),
       ]),
       common,
     ),

@@ -113,8 +113,15 @@ const PHONE: Rows = {
   'GET /v1/agent/phone-numbers/{phone_number_id}': 'read',
   'PATCH /v1/agent/phone-numbers/{phone_number_id}': 'manage',
   'DELETE /v1/agent/phone-numbers/{phone_number_id}': 'manage',
+  // A call that is placed is a session.
+  'POST /v1/agent/calls': 'sessions',
+  'POST /v1/agent/calls/{call_id}/cancel': 'sessions',
+  'GET /v1/agent/calls': 'records',
+  'GET /v1/agent/calls/{call_id}': 'records',
   // By the provider's signature, and the token that it was given.
   'POST /v1/phone/{provider}/answer': 'open',
+  'POST /v1/phone/{provider}/calls/{call_id}/answer': 'open',
+  'POST /v1/phone/{provider}/calls/{call_id}/status': 'open',
   'SOCKET /v1/phone/{provider}': 'open',
 };
 

@@ -16,7 +16,7 @@ import { repeatable } from './once-more.js';
 import type { Sql, Transaction } from './sql.js';
 
 export interface NewDeliveries {
-  readonly record: SessionRecord;
+  readonly record: Pick<SessionRecord, 'id' | 'workspaceId' | 'agentId'>;
   readonly event: DeliveryEvent;
   readonly urls: readonly string[];
   readonly body: string;

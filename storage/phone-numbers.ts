@@ -5,12 +5,15 @@
 import { ServiceError } from '../contracts/errors.js';
 import type { Ids } from '../contracts/ids.js';
 import { LIMITS } from '../contracts/limits.js';
+import { phoneAddress } from '../contracts/phone.js';
 import type { Listed, PageRequest } from '../contracts/ports/page.js';
 import type {
   Credentials,
   DialledNumbers,
+  DiallingNumbers,
   NewPhoneNumber,
   NumberSecrets,
+  OpenedNumber,
   PhoneNumber,
   PhoneNumberChange,
   PhoneNumbers,
@@ -147,6 +150,25 @@ async function remove(sql: Sql, id: string, workspaceId: string): Promise<boolea
   return count > 0;
 }
 
+async function named(sql: Sql, name: string, workspaceId: string): Promise<readonly PhoneNumber[]> {
+  return sql<PhoneNumber[]>`
+    select ${columns(sql)} from phone_numbers p
+    where p.workspace_id = ${workspaceId} and (p.address = ${phoneAddress(name) ?? name} or p.id = ${name})
+    order by p.position limit 10`;
+}
+
+async function open({ sql, secrets }: Parts, id: string): Promise<OpenedNumber | undefined> {
+  const [row] = await sql<(PhoneNumber & { sealed: Buffer; sealedApi: Buffer | null })[]>`
+    select ${columns(sql)}, p.sealed, p.sealed_api as "sealedApi" from phone_numbers p where p.id = ${id}`;
+  if (!row) return undefined;
+  const { sealed, sealedApi, ...number } = row;
+  return {
+    number,
+    secret: secrets.open(sealed, phoneContext(id)),
+    api: openApi(secrets, id, sealedApi),
+  };
+}
+
 async function find({ sql, secrets }: Parts, provider: string, address: string) {
   const rows = await sql<(PhoneNumber & { sealed: Buffer })[]>`
     select ${columns(sql)}, p.sealed from phone_numbers p
@@ -158,12 +180,14 @@ async function find({ sql, secrets }: Parts, provider: string, address: string) 
   }));
 }
 
-export const createPhoneNumbers = (parts: Parts): PhoneNumbers & DialledNumbers => ({
+export const createPhoneNumbers = (parts: Parts): PhoneNumbers & DialledNumbers & DiallingNumbers => ({
   list: (workspaceId, page) => list(parts.sql, workspaceId, page),
   read: (id, workspaceId) => read(parts.sql, id, workspaceId),
   create: (wanted, own, workspaceId) => create(parts, wanted, own, workspaceId),
   change: (id, workspaceId, wanted) => change(parts, id, workspaceId, wanted),
   remove: (id, workspaceId) => remove(parts.sql, id, workspaceId),
+  named: (name, workspaceId) => named(parts.sql, name, workspaceId),
+  open: (id) => open(parts, id),
   find: (provider, address) => find(parts, provider, address),
   async note(numberId, callId) {
     const { count } = await parts.sql`

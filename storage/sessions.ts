@@ -55,7 +55,7 @@ async function insert(
         ${session.metadata.text}, ${JSON.stringify(session.overrides)}, ${sql.json(plan as never)},
         ${prices ? JSON.stringify(prices) : null},
         ${plan.maxDurationSeconds}, date_trunc('milliseconds', now()),
-        date_trunc('milliseconds', now()) + ${CALL_TIMES.joinWindowMs}::int * interval '1 millisecond'
+        date_trunc('milliseconds', now()) + ${session.joinMs ?? CALL_TIMES.joinWindowMs}::int * interval '1 millisecond'
       from workspaces w, live
       where w.id = ${workspaceId} and live.active < coalesce(w.concurrency, ${defaultLimit})
         and live.pending < ${LIMITS.session.pending}

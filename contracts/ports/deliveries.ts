@@ -6,7 +6,7 @@
 import type { OutboundFailure } from './outbound.js';
 import type { Listed, PageRequest } from './page.js';
 
-export const DELIVERY_EVENTS = ['call.ended', 'call.analyzed'] as const;
+export const DELIVERY_EVENTS = ['call.ended', 'call.analyzed', 'phone_call.ended'] as const;
 export type DeliveryEvent = (typeof DELIVERY_EVENTS)[number];
 
 export interface Delivery {

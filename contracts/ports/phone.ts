@@ -47,6 +47,8 @@ export interface PhoneNumbers {
   create(number: NewPhoneNumber, secrets: NumberSecrets, workspaceId: string): Promise<PhoneNumber>;
   /** Errors: `not_found` where there is no such agent. */
   change(id: string, workspaceId: string, change: PhoneNumberChange): Promise<PhoneNumber | undefined>;
+  /** Those with that number or SIP address, or that id: several where it is at several providers. */
+  named(name: string, workspaceId: string): Promise<readonly PhoneNumber[]>;
   /** Calls that go on stay. */
   remove(id: string, workspaceId: string): Promise<boolean>;
 }
@@ -60,6 +62,18 @@ export interface DialledNumbers {
   ): Promise<readonly { readonly number: PhoneNumber; readonly secret: string }[]>;
   /** Notes that the provider has asked about the call. False where it had already. */
   note(numberId: string, callId: string): Promise<boolean>;
+}
+
+/** A number with all that its provider is asked and verified with. */
+export interface OpenedNumber {
+  readonly number: PhoneNumber;
+  readonly secret: string;
+  readonly api: Credentials;
+}
+
+/** Of all workspaces, for calls that are placed. */
+export interface DiallingNumbers {
+  open(id: string): Promise<OpenedNumber | undefined>;
 }
 
 /** Sessions of phone calls. */

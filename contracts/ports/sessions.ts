@@ -79,6 +79,8 @@ export interface NewSession {
   readonly endUserId: string | null;
   /** Of phone calls alone. */
   readonly leg?: PhoneLeg;
+  /** Milliseconds in which it may be joined, where that is not `CALL_TIMES.joinWindowMs`. */
+  readonly joinMs?: number;
   /** An object. */
   readonly metadata: RawJson;
   /** The overrides that took effect, as they came. */
@@ -86,7 +88,7 @@ export interface NewSession {
   readonly plan: SessionPlan;
 }
 
-export interface SessionRecord extends Omit<NewSession, 'plan' | 'leg'> {
+export interface SessionRecord extends Omit<NewSession, 'plan' | 'leg' | 'joinMs'> {
   readonly id: string;
   readonly status: SessionStatus;
   readonly configHash: string;

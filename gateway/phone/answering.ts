@@ -27,7 +27,8 @@ export interface AnsweringParts {
   readonly log: Log;
 }
 
-async function webhookOf(request: HttpRequest): Promise<Webhook> {
+/** Errors: `payload_too_large`. */
+export async function webhookOf(request: HttpRequest): Promise<Webhook> {
   const { baseUrl, path, query, headers } = request;
   const search = query.size > 0 ? `?${query.toString()}` : '';
   return { url: baseUrl + path + search, headers, body: await readAll(request, LIMITS.phone.webhookBytes) };

@@ -5,16 +5,22 @@ import type { PhoneProvider } from '../../contracts/phone.js';
 import { nativeError } from '../server/native-error.js';
 import type { Dialect, HttpRequest, Route, SocketRoute } from '../server/port.js';
 import { answer, type AnsweringParts } from './answering.js';
+import { answerPlaced, type CallbackParts, notePlaced, type Spoken } from './callbacks.js';
+import type { Dialling } from './dialling.js';
 import type { PhoneCalls } from './phone-calls.js';
 import type { Provider } from './provider.js';
 import { plivo } from './providers/plivo.js';
 import { telnyx } from './providers/telnyx.js';
+import { telnyxDialling } from './providers/telnyx-api.js';
+import { twilioDialling } from './providers/twilio-api.js';
 import { twilio } from './providers/twilio.js';
 import { vonage } from './providers/vonage.js';
 import { PhoneStream, type StreamParts } from './stream.js';
 import type { StreamTokens } from './stream-tokens.js';
 
-export interface PhoneParts extends AnsweringParts, Omit<StreamParts, 'calls' | 'tokens' | 'clock'> {
+export interface PhoneParts
+  extends AnsweringParts, Omit<CallbackParts, 'numbers'>, Omit<StreamParts, 'calls' | 'tokens' | 'clock'> {
+  readonly numbers: AnsweringParts['numbers'] & CallbackParts['numbers'];
   readonly calls: PhoneCalls | undefined;
   readonly tokens: StreamTokens;
   readonly clock: StreamParts['clock'];
@@ -22,6 +28,12 @@ export interface PhoneParts extends AnsweringParts, Omit<StreamParts, 'calls' | 
 
 /** A new provider is a file, a line here, and one in contracts/phone.ts. */
 const PROVIDERS: Readonly<Record<PhoneProvider, Provider>> = { twilio, telnyx, plivo, vonage };
+
+/** The providers at which calls are placed. */
+export const DIALLING: Readonly<Partial<Record<PhoneProvider, Dialling>>> = {
+  twilio: twilioDialling,
+  telnyx: telnyxDialling,
+};
 
 /** Errors: `not_found`. */
 function providerOf({ params }: HttpRequest): Provider {
@@ -38,6 +50,23 @@ const webhooks = (parts: PhoneParts): Route => ({
   whileDraining: true,
   handler: async (request) => answer(request, providerOf(request), parts),
 });
+
+/** Errors: `not_found`. */
+function spoken(request: HttpRequest): Spoken {
+  const provider = providerOf(request);
+  const dialling = DIALLING[provider.name];
+  if (!dialling) throw new ServiceError('not_found', { message: 'No calls are placed at this provider' });
+  return { provider, dialling };
+}
+
+/** Of calls that were placed: they go on while a gateway drains. */
+const callbacks = (parts: PhoneParts): readonly Route[] =>
+  Object.entries({ answer: answerPlaced, status: notePlaced }).map(([name, answered]) => ({
+    method: 'POST',
+    path: `/v1/phone/{provider}/calls/{call_id}/${name}`,
+    whileDraining: true,
+    handler: async (request) => answered(request, spoken(request), parts),
+  }));
 
 /** Its call was answered before, perhaps by another process. */
 const streams = (calls: PhoneCalls, parts: PhoneParts): SocketRoute => ({
@@ -58,7 +87,7 @@ const streams = (calls: PhoneCalls, parts: PhoneParts): SocketRoute => ({
 export const phoneDialect = (parts: PhoneParts): Dialect => ({
   name: 'phone',
   prefixes: ['/v1/phone'],
-  routes: [webhooks(parts)],
+  routes: [webhooks(parts), ...callbacks(parts)],
   sockets: parts.calls ? [streams(parts.calls, parts)] : [],
   errorReply: nativeError,
 });

@@ -13,6 +13,7 @@ import type { Database } from '../../storage/database.js';
 import { createDeliveryRecords } from '../../storage/delivery-records.js';
 import { createKnowledge } from '../../storage/knowledge.js';
 import { createPhoneNumbers } from '../../storage/phone-numbers.js';
+import { createPlacedCalls } from '../../storage/placed-calls.js';
 import { openSecrets } from '../../storage/secrets.js';
 import { createTools } from '../../storage/tools.js';
 import { createVersions } from '../../storage/versions.js';
@@ -79,6 +80,7 @@ export async function openPlatform(options: PlatformOptions) {
     tools: createTools({ sql, ids, secrets }),
     knowledge: createKnowledge({ sql, ids }),
     numbers: createPhoneNumbers({ sql, ids, secrets }),
+    placed: createPlacedCalls({ sql, ids }),
     stop: (): Promise<void> => tokens.stop(),
   };
 }

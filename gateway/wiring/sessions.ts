@@ -8,6 +8,7 @@ import type { Language } from '../../contracts/languages.js';
 import type { Log } from '../../contracts/log.js';
 import type { Admission } from '../../contracts/ports/identity.js';
 import type { PhoneSessions } from '../../contracts/ports/phone.js';
+import type { PhoneDialling } from '../../contracts/ports/placed-calls.js';
 import type { Recordings } from '../../contracts/ports/recordings.js';
 import type { SessionRuns, Sessions } from '../../contracts/ports/sessions.js';
 import type { SessionTransport } from '../../contracts/ports/transport.js';
@@ -20,6 +21,7 @@ import { createSessionRuns } from '../../storage/sessions/runs.js';
 import type { Config } from '../config.js';
 import { startAnalyses } from '../deliveries/analyses.js';
 import { startDeliveries } from '../deliveries/loop.js';
+import { callRoutes } from '../dialects/platform/calls/index.js';
 import { phoneSessions } from '../dialects/platform/sessions/making.js';
 import { createRefusalLimit } from '../dialects/platform/sessions/refusal-limit.js';
 import { sessionRoutes } from '../dialects/platform/sessions/index.js';
@@ -57,13 +59,15 @@ export interface OpenSessions {
   readonly sessions: Sessions;
   readonly phone: PhoneSessions;
   routes(transport: SessionTransport): readonly Route[];
+  /** Of calls that are placed. */
+  callRoutes(dialling: PhoneDialling): readonly Route[];
   stop(): Promise<void>;
 }
 
 export async function openSessions(options: SessionOptions): Promise<OpenSessions> {
   const { config, database, platform, processId, ids, clock, log } = options;
   const { sql } = database;
-  const { keys, tokens, speech, outbound, languages, agents } = platform;
+  const { keys, tokens, speech, outbound, languages, agents, numbers, placed } = platform;
   const { vocabulary, publicSessionsPerAddress: perAddress, publicSessionsPerAgent: perAgent } = config;
   const runs = await createSessionRuns({
     ...{ database, processId, clock, log },
@@ -86,22 +90,19 @@ export async function openSessions(options: SessionOptions): Promise<OpenSession
     log,
   });
   const parts = {
-    keys,
+    ...{ keys, numbers, placed, tokens, speech, vocabulary, runs },
     agents: platform.versions,
     sessions: createSessions({ sql, ids, defaultLimit: config.concurrency, prices: config.prices }),
-    runs,
     limits: createPublicLimits({ sql, perAddress, perAgent }),
     refusals: createRefusalLimit(clock),
     admission: options.admission,
-    tokens,
-    speech,
     transcribes: (language: Language) => languages.transcribes(language),
     recordings: options.recordings,
-    vocabulary,
   };
   return {
     ...{ runs, sessions: parts.sessions, phone: phoneSessions(parts) },
     routes: (transport) => sessionRoutes({ ...parts, transport }),
+    callRoutes: (dialling) => callRoutes({ ...parts, dialling }),
     async stop() {
       await analyses.stop();
       await deliveries.stop();

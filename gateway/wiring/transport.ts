@@ -6,6 +6,7 @@ import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
 import type { Admission } from '../../contracts/ports/identity.js';
 import type { Speech, Transcription } from '../../contracts/ports/speech.js';
+import type { PhoneDialling } from '../../contracts/ports/placed-calls.js';
 import type { NodeFigures } from '../../contracts/ports/nodes.js';
 import type { SessionTransport } from '../../contracts/ports/transport.js';
 import type { TurnListening } from '../../contracts/ports/turns.js';
@@ -34,7 +35,8 @@ import type { Dialect } from '../server/port.js';
 import type { OpenSessions } from './sessions.js';
 import { RelayGate } from '../calls/node-claims.js';
 import { PhoneCalls } from '../phone/phone-calls.js';
-import { phoneDialect } from '../phone/index.js';
+import { DIALLING, phoneDialect } from '../phone/index.js';
+import { Placing } from '../phone/placing.js';
 import { createStreamTokens } from '../phone/stream-tokens.js';
 import { createNodeRelay } from '../calls/node-relay.js';
 import { nodesDialect } from '../calls/nodes.js';
@@ -63,6 +65,8 @@ export interface TransportOptions {
 
 export interface OpenTransport extends SessionTransport {
   readonly dialects: readonly Dialect[];
+  /** What places phone calls. */
+  readonly dialling: PhoneDialling;
   /** Its own calls, which simulated callers can join; undefined in livekit mode. */
   readonly testable: Pick<TestCallParts, 'calls' | 'lines' | 'held'> | undefined;
   /** What this process tells other nodes. */
@@ -96,19 +100,14 @@ function callParts(
   };
 }
 
-/** Webhooks and media streams of telephone providers; without `calls` every call is rejected. */
-const phone = (
-  { sessions, platform, clock, log }: TransportOptions,
-  calls: PhoneCalls | undefined,
-): Dialect =>
-  phoneDialect({
-    numbers: platform.numbers,
-    sessions: sessions.phone,
-    calls,
-    tokens: createStreamTokens(platform.secrets.key('phone streams')),
-    clock,
-    log,
-  });
+/** Webhooks and media streams of telephone providers; without `calls` every call is rejected, and none is placed. */
+function phone({ sessions, platform, clock, log }: TransportOptions, calls: PhoneCalls | undefined) {
+  const { numbers, placed, outbound } = platform;
+  const common = { numbers, placed, calls, clock, log };
+  const placing = new Placing({ ...common, runs: sessions.runs, outbound, dialling: DIALLING });
+  const tokens = createStreamTokens(platform.secrets.key('phone streams'));
+  return { placing, dialect: phoneDialect({ ...common, placing, sessions: sessions.phone, tokens }) };
+}
 
 async function embedded(options: TransportOptions): Promise<OpenTransport> {
   const { config, children, sessions, platform, recordings, address, node, installation, clock, log } =
@@ -123,13 +122,8 @@ async function embedded(options: TransportOptions): Promise<OpenTransport> {
   const beside = (): number => phoneCalls.size;
   const media = createEmbeddedCalls(pool, metrics);
   const calls = new EmbeddedCalls({ ...parts, calls: media, joinTokens, places, beside });
-  const lines = createPhoneMedia(pool, metrics);
-  const phoneCalls = new PhoneCalls({
-    ...parts,
-    carrier: 'phone',
-    calls: lines,
-    hasRoom: () => calls.hasRoom,
-  });
+  const lines = { carrier: 'phone', calls: createPhoneMedia(pool, metrics) } as const;
+  const phoneCalls = new PhoneCalls({ ...parts, ...lines, hasRoom: () => calls.hasRoom });
   const handlers = relayedSignals(calls);
   const signals = await serveJobs({ socketPath: address, handlers, slots: RELAYED, log });
   const key = platform.secrets.key('signalling between nodes');
@@ -138,6 +132,7 @@ async function embedded(options: TransportOptions): Promise<OpenTransport> {
     ...{ nodeId: options.processId, runs, calls, held: node.held, agents: platform.versions, clock, log },
     relay: createNodeRelay({ key, installation, nodes: node, near, clock, log }),
   };
+  const { placing, dialect } = phone(options, phoneCalls);
   const relayed = { ...joining, gate: new RelayGate({ key, installation, clock }), installation, near };
   return {
     url: undefined,
@@ -153,9 +148,13 @@ async function embedded(options: TransportOptions): Promise<OpenTransport> {
     dialects: [
       mediaDialect({ ...joining, runs, joinTokens }),
       nodesDialect({ keys: platform.keys, nodes: node, relayed }),
-      phone(options, phoneCalls),
+      dialect,
     ],
-    stop: async (until) => void (await Promise.all([calls.stop(until), phoneCalls.stop(until)])),
+    dialling: placing,
+    async stop(until) {
+      await Promise.all([calls.stop(until), phoneCalls.stop(until)]);
+      await placing.stop();
+    },
     close: () => signals.close(0),
   };
 }
@@ -167,6 +166,7 @@ function livekit(server: LivekitServer, options: TransportOptions): OpenTranspor
   const { recorded, counted } = metrics;
   const rooms = createRoomCalls({ rooms: children.pool('room'), server, recorded, counted, log });
   const { roomProcesses, roomsPerProcess, workers } = options.config;
+  const { placing, dialect } = phone(options, undefined);
   const places = Math.max(1, Math.floor((roomProcesses * roomsPerProcess) / workers));
   const calls = new LivekitCalls({ ...callParts(options, metrics), calls: rooms, places });
   return {
@@ -179,9 +179,13 @@ function livekit(server: LivekitServer, options: TransportOptions): OpenTranspor
     dialects: [
       clusterDialect({ server, runs, calls: rooms, log }),
       nodesDialect({ keys: platform.keys, nodes }),
-      phone(options, undefined),
+      dialect,
     ],
-    stop: (until) => calls.stop(until),
+    dialling: placing,
+    async stop(until) {
+      await calls.stop(until);
+      await placing.stop();
+    },
     close: () => Promise.resolve(),
   };
 }

@@ -28,10 +28,13 @@ export type Whose =
   | { readonly sessionId: string }
   | { readonly metadata: readonly [name: string, value: string] };
 
-/** Metadata is text; what is no object any more has no members. */
+/** Whoever an agent has called has its number in the place of the caller's. Metadata is text; what is no object any more has no members. */
 function condition(sql: Sql, whose: Whose) {
   if ('endUserId' in whose) return sql`s.end_user_id = ${whose.endUserId}`;
-  if ('callerNumber' in whose) return sql`s.caller_number = ${whose.callerNumber}`;
+  if ('callerNumber' in whose)
+    return sql`(
+      (s.caller_number = ${whose.callerNumber} and s.direction is distinct from 'outbound')
+      or (s.dialed_number = ${whose.callerNumber} and s.direction = 'outbound'))`;
   if ('sessionId' in whose) return sql`s.id = ${whose.sessionId}`;
   const [name, value] = whose.metadata;
   return sql`s.metadata::jsonb ->> ${name}::text = ${value}`;

@@ -55,7 +55,7 @@ t.test('what a role holds', (t) => {
   t.ok(held('read').every(({ method, path }) => method === 'GET' || path.endsWith('/search')));
   t.ok(tried.filter(({ method }) => method === 'GET').every(({ permission }) => allows('read', permission)));
   t.notOk(held('speech').some(({ path }) => path.startsWith('/v1/agent')));
-  t.ok(held('sessions').every(({ path }) => /^\/v1\/agent\/(sessions|deliveries|tests)/.test(path)));
+  t.ok(held('sessions').every(({ path }) => /^\/v1\/agent\/(calls|sessions|deliveries|tests)/.test(path)));
   t.end();
 });
 

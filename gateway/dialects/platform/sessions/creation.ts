@@ -142,7 +142,7 @@ const REFUSALS: Readonly<Record<number, string>> = {
 };
 
 /** The refusals of somebody who wants a session, described. */
-const refusals = (...statuses: readonly number[]): RouteDescription['responses'] =>
+export const refusals = (...statuses: readonly number[]): RouteDescription['responses'] =>
   Object.fromEntries(
     statuses.map((status) => [
       status,

@@ -41,6 +41,8 @@ export interface Origin {
   /** The last gate: what is refused before it takes nothing from what it counts. */
   readonly admit?: () => Promise<void>;
   readonly leg?: PhoneLeg;
+  /** As of a `NewSession`. */
+  readonly joinMs?: number;
 }
 
 const conflict = (message: string): ServiceError => new ServiceError('conflict', { message });
@@ -69,7 +71,7 @@ function voicePlace(wanted: Wanted): readonly string[] {
 export async function makeSession(
   runnable: RunnableAgent,
   wanted: Wanted,
-  { source, admit, leg }: Origin,
+  { source, admit, leg, joinMs }: Origin,
   parts: MakingParts,
 ): Promise<RunningSession> {
   const { agent } = runnable;
@@ -96,13 +98,14 @@ export async function makeSession(
     metadata: wanted.metadata,
     overrides: sentOverrides(wanted),
     ...(leg && { leg }),
+    ...(joinMs !== undefined && { joinMs }),
     plan,
   });
   return { record, plan };
 }
 
 /** A number that is withheld is an empty variable, so that no placeholder is read out. */
-const variablesOf = ({ callerNumber, dialedNumber }: PhoneLeg) => ({
+export const variablesOf = ({ callerNumber, dialedNumber }: PhoneLeg) => ({
   caller_number: callerNumber ?? '',
   dialed_number: dialedNumber ?? '',
 });

@@ -11,7 +11,7 @@ import type { JsonBody } from '../bodies.js';
 import { checked } from '../checked.js';
 import { PreviewRequest, SessionRequest } from './schema.js';
 
-type WithRawMetadata<Request> = Omit<Request, 'metadata'> & { readonly metadata: RawJson };
+export type WithRawMetadata<Request> = Omit<Request, 'metadata'> & { readonly metadata: RawJson };
 
 /** All but the agent. */
 export type Wanted = WithRawMetadata<Omit<SessionRequest, 'agent_id'>>;
@@ -32,7 +32,7 @@ function metadataIn(text: string): RawJson {
 }
 
 /** Errors of the result: `validation_failed`. */
-function reader<S extends TSchema>(schema: S) {
+export function reader<S extends TSchema>(schema: S) {
   const check = checked(schema);
   return ({ value, text }: JsonBody) => ({
     ...(check(withoutBadHint(value)) as object),

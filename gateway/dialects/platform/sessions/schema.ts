@@ -62,6 +62,11 @@ const FIELDS = {
   name: leaf(text(session.name, { description: 'Not in requests without a key.' })),
 };
 
+const { tool_events: _shown, client_timezone: _hint, ...CALLED } = FIELDS;
+
+/** What a session may be told that has no client. */
+export const CALLED_FIELDS = CALLED;
+
 export const SessionRequest = strict(
   { agent_id: text({ min: 1, max: session.agentId }), ...FIELDS },
   {

@@ -1,0 +1,115 @@
+/** Calls that agents place (docs/contract/platform.md 6.14). Another workspace's are not found. */
+import { LIMITS } from '../../../../contracts/limits.js';
+import { placedCallBody } from '../../../../contracts/placed-call.js';
+import type { Caller, KeyAuthority } from '../../../../contracts/ports/identity.js';
+import { answers, jsonBody } from '../../../server/openapi-parts.js';
+import type { HttpRequest, Route } from '../../../server/port.js';
+import { json } from '../../../server/replies.js';
+import { keyedRoutes } from '../../../server/routes.js';
+import type * as routes from '../../../server/routes.js';
+import { Page, pageBody, pageRequest, PAGING } from '../paging.js';
+import { bodyFailures, failures, found, idOf } from '../rows.js';
+import { refusals } from '../sessions/creation.js';
+import { placeCall, type PlacingParts } from './placing.js';
+import { CallEntity, CallRequest } from './schema.js';
+
+export interface CallParts extends PlacingParts {
+  readonly keys: KeyAuthority;
+}
+
+type Handler = routes.Handler<CallParts, Caller>;
+
+const WHAT = 'Call';
+const LIST = 'calls';
+
+/** Errors: `not_found`. */
+const callOf = async (request: HttpRequest, { placed }: CallParts, { workspaceId }: Caller) =>
+  found(await placed.read(idOf(request, 'call_id', WHAT), workspaceId), WHAT);
+
+const create: Handler = async (request, parts, caller) => {
+  const { call, known } = await placeCall(request, parts, caller);
+  return json(known ? 200 : 201, placedCallBody(call));
+};
+
+const list: Handler = async ({ query }, { placed }, { workspaceId }) => {
+  const page = await placed.list(workspaceId, pageRequest(query, LIST));
+  return json(200, pageBody(LIST, LIST, page, placedCallBody));
+};
+
+const read: Handler = async (...of) => json(200, placedCallBody(await callOf(...of)));
+
+const cancel: Handler = async (request, parts, caller) =>
+  json(200, placedCallBody(await parts.dialling.cancel(await callOf(request, parts, caller))));
+
+const TAGS = { tags: ['phone'], auth: true } as const;
+const CALLS = '/v1/agent/calls';
+const CALL = `${CALLS}/{call_id}`;
+const { idempotencyKey } = LIMITS.phone;
+
+const IDEMPOTENCY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description:
+    'A request that is sent again with the same key is answered with the call that it has made (200). 409 for another request.',
+  schema: { type: 'string', minLength: idempotencyKey.min, maxLength: idempotencyKey.max },
+} as const;
+
+const ROWS: readonly routes.Row<CallParts, Caller>[] = [
+  {
+    method: 'POST',
+    path: CALLS,
+    handler: create,
+    description: {
+      summary: 'Place a call',
+      description:
+        'An agent calls somebody from one of the workspace’s numbers. It is a session from the beginning, with its limits and ' +
+        'quotas; what becomes of the call is read here, and told to the agent’s `post_call` webhooks as `phone_call.ended`.',
+      ...TAGS,
+      parameters: [IDEMPOTENCY],
+      requestBody: jsonBody(CallRequest),
+      responses: {
+        ...answers(200, 'The call of an earlier request with this key', CallEntity),
+        ...answers(201, 'The call', CallEntity),
+        ...bodyFailures(404),
+        ...refusals(400, 402, 409, 429),
+      },
+    },
+  },
+  {
+    method: 'GET',
+    path: CALLS,
+    handler: list,
+    description: {
+      summary: 'List placed calls',
+      description: 'Newest first.',
+      ...TAGS,
+      parameters: PAGING,
+      responses: { ...answers(200, 'One page', Page(LIST, CallEntity)), ...failures(400) },
+    },
+  },
+  {
+    method: 'GET',
+    path: CALL,
+    handler: read,
+    description: {
+      summary: 'Read a placed call',
+      ...TAGS,
+      responses: { ...answers(200, 'The call', CallEntity), ...failures(404) },
+    },
+  },
+  {
+    method: 'POST',
+    path: `${CALL}/cancel`,
+    whileDraining: true,
+    handler: cancel,
+    description: {
+      summary: 'Cancel a placed call',
+      description:
+        'One that rings is given up; one that was answered is ended, as its session is. One that is over stays as it is.',
+      ...TAGS,
+      responses: { ...answers(200, 'The call as it is then', CallEntity), ...failures(404) },
+    },
+  },
+];
+
+export const callRoutes = (parts: CallParts): readonly Route[] => keyedRoutes(ROWS, parts);

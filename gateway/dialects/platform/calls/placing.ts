@@ -1,0 +1,115 @@
+/**
+ * A request to place a call (docs/contract/platform.md 6.14), from its number and its key to the session that waits for its
+ * answer. A request that comes again with its key is answered with the call that it has made.
+ */
+import { createHash } from 'node:crypto';
+import { ServiceError } from '../../../../contracts/errors.js';
+import { LIMITS } from '../../../../contracts/limits.js';
+import { phoneAddress } from '../../../../contracts/phone.js';
+import type { Caller } from '../../../../contracts/ports/identity.js';
+import type { PhoneNumber, PhoneNumbers } from '../../../../contracts/ports/phone.js';
+import type { PhoneDialling, PlacedCall, PlacedCalls } from '../../../../contracts/ports/placed-calls.js';
+import type { RunningSession } from '../../../../contracts/ports/sessions.js';
+import type { HttpRequest } from '../../../server/port.js';
+import { type JsonBody, readJsonBody } from '../bodies.js';
+import { invalid, problem } from '../errors.js';
+import { badQuery } from '../paging.js';
+import { found } from '../rows.js';
+import { type MakingParts, makeSession, variablesOf } from '../sessions/making.js';
+import { reader, type WithRawMetadata } from '../sessions/request.js';
+import { CallRequest } from './schema.js';
+
+export interface PlacingParts extends MakingParts {
+  readonly numbers: PhoneNumbers;
+  readonly placed: PlacedCalls;
+  readonly dialling: PhoneDialling;
+}
+
+type Wanted = WithRawMetadata<CallRequest>;
+
+const readRequest = reader(CallRequest) as (body: JsonBody) => Wanted;
+
+const conflict = (message: string): ServiceError => new ServiceError('conflict', { message });
+
+/** Errors: `validation_failed`. */
+function addressOf(to: string): string {
+  const address = phoneAddress(to);
+  if (address !== undefined) return address;
+  throw invalid([
+    problem(['to'], 'to must be a number in E.164 form (+ and 7 to 15 digits), or a SIP address'),
+  ]);
+}
+
+/** Errors: `validation_failed`, `conflict`. */
+async function numberOf(from: string, { numbers }: PlacingParts, workspaceId: string): Promise<PhoneNumber> {
+  const [number, another] = await numbers.named(from, workspaceId);
+  if (!number) throw invalid([problem(['from'], 'from is no phone number of this workspace')]);
+  if (another) throw invalid([problem(['from'], 'from is at several providers: use its phone_number_id')]);
+  if (!number.enabled) throw conflict('The phone number is not enabled');
+  if (!number.placesCalls) throw conflict('The phone number has no credentials to place calls with');
+  return number;
+}
+
+/** Undefined without one. Errors: `invalid_request`. */
+function idempotencyOf({ headers }: HttpRequest, { text }: JsonBody) {
+  const key = headers.get('idempotency-key');
+  if (key === undefined) return undefined;
+  const { min, max } = LIMITS.phone.idempotencyKey;
+  if (key.length < min || key.length > max || !/^[\x20-\x7e]*$/.test(key))
+    throw badQuery(
+      'idempotency-key',
+      `Idempotency-Key must have ${min} to ${max} printable ASCII characters`,
+    );
+  return { key, digest: createHash('sha256').update(text).digest('hex') };
+}
+
+/** Errors: those of a session that is made with a key. */
+async function sessionOf(wanted: Wanted, call: PlacedCall, parts: PlacingParts): Promise<RunningSession> {
+  const {
+    agent_id: agentId,
+    version_number: version,
+    from: _from,
+    to: _to,
+    max_ring_seconds: _ring,
+    ...rest
+  } = wanted;
+  const { workspaceId, maxRingSeconds } = call;
+  const runnable = version
+    ? await parts.agents.version(agentId, workspaceId, version)
+    : await parts.agents.find(agentId, workspaceId);
+  const leg = { callerNumber: call.from, dialedNumber: call.to, direction: 'outbound' } as const;
+  const variables = { ...variablesOf(leg), ...rest.dynamic_variables };
+  // The call is over before its session is.
+  const joinMs = maxRingSeconds * 1000 + 2 * LIMITS.phone.reportMs;
+  const origin = { source: 'phone', leg, joinMs } as const;
+  return makeSession(found(runnable, 'Agent'), { ...rest, dynamic_variables: variables }, origin, parts);
+}
+
+async function begin(wanted: Wanted, call: PlacedCall, parts: PlacingParts): Promise<PlacedCall> {
+  try {
+    const { record, plan } = await sessionOf(wanted, call, parts);
+    const urls = plan.config.webhooks.post_call.map(({ url }) => url);
+    return await parts.placed.begin(call.id, record.id, urls);
+  } catch (error) {
+    await parts.placed.drop(call.id);
+    throw error;
+  }
+}
+
+/** The call, and whether it was asked for before. Errors: those of a session that is made with a key, and as above. */
+export async function placeCall(request: HttpRequest, parts: PlacingParts, { workspaceId }: Caller) {
+  const body = await readJsonBody(request);
+  const wanted = readRequest(body);
+  const to = addressOf(wanted.to);
+  const idempotency = idempotencyOf(request, body);
+  const number = await numberOf(wanted.from, parts, workspaceId);
+  parts.dialling.check();
+  const { agent_id: agentId, max_ring_seconds: seconds } = wanted;
+  const maxRingSeconds = seconds ?? LIMITS.phone.ring.default;
+  const asked = { number, to, agentId, maxRingSeconds, ...(idempotency && { idempotency }) };
+  const { call, known } = await parts.placed.claim(asked);
+  if (known) return { call, known };
+  const begun = await begin(wanted, call, parts);
+  parts.dialling.place(begun, request.baseUrl);
+  return { call: begun, known };
+}

@@ -1,0 +1,82 @@
+/** Bodies and answers of `/v1/agent/calls` (docs/contract/platform.md 6.14). */
+import { LIMITS } from '../../../../contracts/limits.js';
+import { ANSWERED_BY, CALL_STATES, PHONE_PROVIDERS } from '../../../../contracts/phone.js';
+import { leaf, Moment, nullable, strict, text, whole } from '../../../../contracts/schemas/shapes.js';
+import { type Static, Type } from '../../../../contracts/schemas/type.js';
+import { CALLED_FIELDS } from '../sessions/schema.js';
+
+const { phone, session } = LIMITS;
+const address = { min: 1, max: session.phoneNumber };
+
+export const CallRequest = strict(
+  {
+    agent_id: text({ min: 1, max: session.agentId }),
+    version_number: leaf(
+      Type.Integer({
+        minimum: 1,
+        maximum: 2 ** 31 - 1,
+        description: 'One that was published. Absent: the last.',
+      }),
+    ),
+    from: text(address, {
+      description: 'One of the workspace’s phone numbers, or its `phone_number_id`.',
+    }),
+    to: text(address, { description: 'In E.164 form, or a SIP address.' }),
+    max_ring_seconds: leaf(
+      whole(phone.ring, { default: phone.ring.default, description: 'Then it is not answered.' }),
+    ),
+    ...CALLED_FIELDS,
+  },
+  {
+    examples: [
+      {
+        agent_id: 'agent_5f0c8a1b2c3d4e5f60718293',
+        from: '+493012345678',
+        to: '+14155550123',
+        dynamic_variables: { customer_name: 'Ada' },
+      },
+    ],
+  },
+);
+export type CallRequest = Static<typeof CallRequest>;
+
+export const CallEntity = Type.Object(
+  {
+    call_id: Type.String(),
+    session_id: Type.String({ description: 'Its conversation, record and recording.' }),
+    agent_id: Type.String(),
+    phone_number_id: nullable(Type.String()),
+    provider: Type.Enum([...PHONE_PROVIDERS]),
+    from: Type.String(),
+    to: Type.String(),
+    state: Type.Enum([...CALL_STATES], {
+      description: 'All but `queued`, `ringing` and `answered` are its end.',
+    }),
+    reason: nullable(Type.String({ description: 'Why, where the state does not say it: that of `failed`.' })),
+    answered_by: nullable(Type.Enum([...ANSWERED_BY])),
+    max_ring_seconds: Type.Integer(),
+    created_at: Moment,
+    answered_at: nullable(Moment),
+    ended_at: nullable(Moment),
+  },
+  {
+    examples: [
+      {
+        call_id: 'call_5f0c8a1b2c3d4e5f60718293',
+        session_id: 'sess_5f0c8a1b2c3d4e5f60718293',
+        agent_id: 'agent_5f0c8a1b2c3d4e5f60718293',
+        phone_number_id: 'phone_5f0c8a1b2c3d4e5f60718293',
+        provider: 'twilio',
+        from: '+493012345678',
+        to: '+14155550123',
+        state: 'queued',
+        reason: null,
+        answered_by: null,
+        max_ring_seconds: 30,
+        created_at: '2026-01-01T12:00:00.000Z',
+        answered_at: null,
+        ended_at: null,
+      },
+    ],
+  },
+);

@@ -1,0 +1,180 @@
+/**
+ * Calls that are placed. The provider is asked once; from then on its callbacks (callbacks.ts) move the call, and a sweep
+ * ends what nobody tells the end of.
+ *
+ * Invariants: a call ends once, in its row, and whoever has ended it there hangs up at the provider and ends its session; a call
+ * of a process that has died is not placed again, as it may ring already.
+ */
+import type { Clock } from '../../contracts/clock.js';
+import { errorText, ServiceError } from '../../contracts/errors.js';
+import type { Log } from '../../contracts/log.js';
+import type { LastCallState, PhoneProvider } from '../../contracts/phone.js';
+import type { Outbound } from '../../contracts/ports/outbound.js';
+import type { DiallingNumbers } from '../../contracts/ports/phone.js';
+import type {
+  OverdueCall,
+  PhoneDialling,
+  PlacedCall,
+  PlacedCalls,
+} from '../../contracts/ports/placed-calls.js';
+import type { EndedReason, SessionRuns } from '../../contracts/ports/sessions.js';
+import { repeat } from '../../contracts/repeat.js';
+import type { Dialling } from './dialling.js';
+import type { PhoneCalls } from './phone-calls.js';
+import { type ApiFailure, askProvider } from './provider-api.js';
+
+export interface PlacingParts {
+  readonly placed: PlacedCalls;
+  readonly numbers: DiallingNumbers;
+  readonly runs: Pick<SessionRuns, 'end' | 'refusal'>;
+  readonly outbound: Pick<Outbound, 'fetch'>;
+  /** Undefined where this gateway carries no phone calls. */
+  readonly calls: Pick<PhoneCalls, 'hasRoom'> | undefined;
+  /** Of the providers at which calls are placed. */
+  readonly dialling: Readonly<Partial<Record<PhoneProvider, Dialling>>>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const SWEEP_MS = 5000;
+
+/** What a session is told that waits for a call which has ended so. */
+const SESSION_ENDS: Readonly<Record<LastCallState, EndedReason>> = {
+  busy: 'not_joined',
+  no_answer: 'not_joined',
+  failed: 'not_joined',
+  voicemail: 'not_joined',
+  ended: 'not_joined',
+  cancelled: 'ended_by_api',
+};
+
+const UNDOCUMENTED: ApiFailure = { failure: 'The provider’s answer is not one that it documents' };
+const SILENT = 'The provider has not told what became of it';
+const STOPPED = 'The gateway stopped while the call was placed';
+const SESSION_ENDED = 'Its session was ended';
+
+/** How an overdue call ends, by what is known of it. */
+function endOf({ call, placed, sessionEnded }: OverdueCall): readonly [LastCallState, string?] {
+  if (call.state === 'answered') return ['ended'];
+  if (sessionEnded) return ['cancelled', SESSION_ENDED];
+  return ['failed', placed ? SILENT : STOPPED];
+}
+
+export class Placing implements PhoneDialling {
+  readonly #running = new Set<Promise<void>>();
+  readonly #stop: () => void;
+
+  constructor(private readonly parts: PlacingParts) {
+    const { clock, log } = parts;
+    this.#stop = repeat(
+      clock,
+      SWEEP_MS,
+      () => this.sweep(),
+      (error) => log.warn({ reason: errorText(error) }, 'could not sweep placed calls'),
+    );
+  }
+
+  check(): void {
+    const { calls } = this.parts;
+    if (!calls) throw new ServiceError('conflict', { message: 'Phone calls need the embedded transport' });
+    if (!calls.hasRoom) throw new ServiceError('overloaded');
+  }
+
+  place(call: PlacedCall, baseUrl: string): void {
+    this.#run(call, () => this.#place(call, baseUrl));
+  }
+
+  async cancel(call: PlacedCall): Promise<PlacedCall> {
+    const { placed, runs } = this.parts;
+    if (call.state === 'answered' && call.sessionId !== null) await runs.end(call.sessionId, 'ended_by_api');
+    else if (await this.#finish(call.id, 'cancelled')) this.hangUp(call);
+    return (await placed.find(call.id)) ?? call;
+  }
+
+  /** The call has ended as the provider says. */
+  async ended(call: PlacedCall, state: LastCallState, reason?: string): Promise<void> {
+    await this.#finish(call.id, state, reason);
+  }
+
+  /** At the provider, where its call is known; its answer is not waited for. */
+  hangUp(call: PlacedCall): void {
+    this.#run(call, async () => {
+      const current = (await this.parts.placed.find(call.id)) ?? call;
+      const { callId } = current;
+      if (callId === null) return;
+      const answer = await this.#ask(current, (dialling, credentials) =>
+        dialling.hangUp(callId, credentials),
+      );
+      if ('failure' in answer)
+        this.parts.log.warn({ call: call.id }, 'a call was not hung up by its provider');
+    });
+  }
+
+  async sweep(): Promise<void> {
+    const { placed } = this.parts;
+    for (const each of await placed.overdue()) {
+      const { call } = each;
+      if (call.sessionId === null) await placed.drop(call.id);
+      else if (await this.#finish(call.id, ...endOf(each))) this.hangUp(call);
+    }
+  }
+
+  /** Waits for what the provider is being asked. */
+  async stop(): Promise<void> {
+    this.#stop();
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  async #place(call: PlacedCall, baseUrl: string): Promise<void> {
+    const { placed } = this.parts;
+    const url = `${baseUrl}/v1/phone/${call.provider}/calls/${call.id}`;
+    const { from, to, maxRingSeconds: ringSeconds } = call;
+    const urls = { answer: `${url}/answer`, status: `${url}/status` };
+    const answer = await this.#ask(call, (dialling, credentials) =>
+      dialling.place({ from, to, ringSeconds, urls }, credentials),
+    );
+    const taken =
+      'failure' in answer
+        ? answer
+        : (this.parts.dialling[call.provider]?.taken(answer.fields) ?? UNDOCUMENTED);
+    if ('failure' in taken) return void (await this.#finish(call.id, 'failed', taken.failure));
+    const current = await placed.placed(call.id, taken.callId);
+    // It was cancelled, or its session ended, while the provider was asked.
+    if (current?.endedAt) this.hangUp(current);
+  }
+
+  async #ask(
+    { numberId, provider }: PlacedCall,
+    ask: (dialling: Dialling, credentials: Readonly<Record<string, string>>) => ReturnType<Dialling['place']>,
+  ) {
+    const { numbers, dialling: all, outbound } = this.parts;
+    const number = numberId === null ? undefined : await numbers.open(numberId);
+    const dialling = all[provider];
+    if (!number || !dialling) return { failure: 'The phone number was removed' };
+    return askProvider(number, dialling, (credentials) => ask(dialling, credentials), outbound);
+  }
+
+  /** Whether this has ended it. A session that still waits for the call ends with it. */
+  async #finish(id: string, state: LastCallState, reason?: string): Promise<boolean> {
+    const { placed, runs, log } = this.parts;
+    const call = await placed.finish(id, state, reason);
+    if (!call) return false;
+    log.info(
+      { call: id, provider: call.provider, workspaceId: call.workspaceId, state: call.state },
+      'placed call over',
+    );
+    const { sessionId } = call;
+    const waits = sessionId !== null && (await runs.refusal(sessionId)) === undefined;
+    if (waits) await runs.end(sessionId, SESSION_ENDS[state]);
+    return true;
+  }
+
+  /** Never rejects: what fails here is found by the sweep. */
+  #run({ id: call }: PlacedCall, work: () => Promise<void>): void {
+    const { log } = this.parts;
+    const running = work()
+      .catch((error: unknown) => log.error({ err: error, call }, 'a placed call failed'))
+      .finally(() => this.#running.delete(running));
+    this.#running.add(running);
+  }
+}

@@ -1,0 +1,53 @@
+/**
+ * One request to a provider's API, through the guard of outbound addresses. What it says is true whatever happens: it hangs,
+ * is out of reach, refuses, or answers something that its documents do not know.
+ */
+import { LIMITS } from '../../contracts/limits.js';
+import { PHONE_CREDENTIALS } from '../../contracts/phone.js';
+import { isPlainObject } from '../../contracts/plain-object.js';
+import { type Outbound, OutboundError, type OutboundReply } from '../../contracts/ports/outbound.js';
+import type { OpenedNumber } from '../../contracts/ports/phone.js';
+import type { ApiRequest, Dialling } from './dialling.js';
+import { bodyOf, type Fields, jsonObject, textIn } from './provider.js';
+
+/** Why the provider has not done it, in words for the owner of the number. */
+export interface ApiFailure {
+  readonly failure: string;
+}
+
+const { apiMs, apiAnswerBytes, reason } = LIMITS.phone;
+
+const fieldsOf = (reply: OutboundReply): Fields => jsonObject(bodyOf(reply)) ?? {};
+
+/** What providers say of a refusal: `message`, or a list of errors with a `detail`. */
+function messageIn(fields: Fields): string {
+  const errors = fields['errors'];
+  const first: unknown = Array.isArray(errors) ? errors[0] : undefined;
+  const message = textIn(fields, 'message') || (isPlainObject(first) ? textIn(first, 'detail') : '');
+  return message.replace(/\s+/g, ' ').slice(0, reason);
+}
+
+const refused = (status: number, message: string): ApiFailure => ({
+  failure: `The provider answered ${status}${message === '' ? '' : `: ${message}`}`,
+});
+
+/** `ask`: the request out of the number's credentials. Redirects are answers that nobody documents. */
+export async function askProvider(
+  { number, api, secret }: OpenedNumber,
+  dialling: Dialling,
+  ask: (credentials: OpenedNumber['api']) => ApiRequest,
+  outbound: Pick<Outbound, 'fetch'>,
+): Promise<{ readonly fields: Fields } | ApiFailure> {
+  const { path, headers, body } = ask({ ...api, [PHONE_CREDENTIALS[number.provider].verifies]: secret });
+  const url = (number.apiUrl ?? dialling.apiUrl).replace(/\/+$/, '') + path;
+  const kept = { timeoutMs: apiMs, captureBytes: apiAnswerBytes, redirects: 0 };
+  try {
+    const reply = await outbound.fetch({ method: 'POST', url, headers, body, ...kept });
+    const fields = fieldsOf(reply);
+    const isDone = reply.status >= 200 && reply.status < 300;
+    return isDone ? { fields } : refused(reply.status, messageIn(fields));
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error;
+    return { failure: `The provider’s API: ${error.message}` };
+  }
+}

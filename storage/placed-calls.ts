@@ -1,0 +1,168 @@
+/**
+ * Calls that are placed (contracts/ports/placed-calls.ts). Every change is one statement that names the states from which
+ * it may come, so that what comes late, twice or in another order changes nothing; the end is written with its delivery.
+ */
+import { ServiceError } from '../contracts/errors.js';
+import type { Ids } from '../contracts/ids.js';
+import { LIMITS } from '../contracts/limits.js';
+import type { CallState, LastCallState } from '../contracts/phone.js';
+import { placedCallEnded } from '../contracts/placed-call.js';
+import type { Listed, PageRequest } from '../contracts/ports/page.js';
+import type { NewPlacedCall, OverdueCall, PlacedCall, PlacedCalls } from '../contracts/ports/placed-calls.js';
+import { addDeliveries } from './deliveries.js';
+import { listed, positionAfter, wantedRows } from './page.js';
+import type { Sql, Transaction } from './sql.js';
+
+/** Needs the calls as `c`. */
+const columns = (sql: Sql | Transaction) => sql`
+  c.id, c.workspace_id as "workspaceId", c.number_id as "numberId", c.provider, c.from_address as "from",
+  c.to_address as "to", c.agent_id as "agentId", c.session_id as "sessionId", c.state, c.reason,
+  c.answered_by as "answeredBy", c.max_ring_seconds as "maxRingSeconds", c.call_id as "callId",
+  c.created_at as "createdAt", c.answered_at as "answeredAt", c.ended_at as "endedAt"`;
+
+/** The states that one may follow. */
+const BEFORE: Readonly<Partial<Record<CallState, readonly CallState[]>>> = {
+  ringing: ['queued'],
+  answered: ['queued', 'ringing'],
+};
+
+const { apiMs, reportMs } = LIMITS.phone;
+/** A request to the provider that has not been answered by then belongs to a process that has died. */
+const PLACING_MS = apiMs + 20_000;
+const AT_ONCE = 50;
+
+interface Parts {
+  readonly sql: Sql;
+  readonly ids: Ids;
+}
+
+const conflict = (message: string): ServiceError => new ServiceError('conflict', { message });
+
+async function list(sql: Sql, workspaceId: string, page: PageRequest): Promise<Listed<PlacedCall>> {
+  const own = sql`c.workspace_id = ${workspaceId} and c.session_id is not null`;
+  const rows = await sql<(PlacedCall & { position: string })[]>`
+    select ${columns(sql)}, c.position::text as position from placed_calls c
+    where ${own} and c.position < ${positionAfter(page)}
+    order by c.position desc offset ${page.offset} limit ${wantedRows(page)}`;
+  const [counted] = page.total
+    ? await sql<{ total: number }[]>`select count(*)::int as total from placed_calls c where ${own}`
+    : [];
+  return listed(rows, page, counted?.total ?? null, ({ position: _, ...call }) => call);
+}
+
+/** Errors: `conflict`. */
+async function known(sql: Sql, workspaceId: string, { key, digest }: { key: string; digest: string }) {
+  const [row] = await sql<(PlacedCall & { digest: string })[]>`
+    select ${columns(sql)}, c.request_digest as digest from placed_calls c
+    where c.workspace_id = ${workspaceId} and c.idempotency_key = ${key}`;
+  if (!row?.sessionId) throw conflict('A request with this Idempotency-Key is being worked on');
+  const { digest: first, ...call } = row;
+  if (first !== digest) throw conflict('This Idempotency-Key was used for another request');
+  return { call, known: true };
+}
+
+async function claim({ sql, ids }: Parts, wanted: NewPlacedCall) {
+  const { number, to, agentId, maxRingSeconds, idempotency } = wanted;
+  const { workspaceId, id: numberId, provider, address } = number;
+  const [call] = await sql<PlacedCall[]>`
+    with c as (
+      insert into placed_calls (id, workspace_id, number_id, provider, from_address, to_address, agent_id,
+        max_ring_seconds, idempotency_key, request_digest, created_at, due_at)
+      values (${ids.next('call')}, ${workspaceId}, ${numberId}, ${provider}, ${address}, ${to}, ${agentId},
+        ${maxRingSeconds}, ${idempotency?.key ?? null}, ${idempotency?.digest ?? null},
+        date_trunc('milliseconds', now()), now() + ${PLACING_MS}::int * interval '1 millisecond')
+      on conflict (workspace_id, idempotency_key) do nothing returning *)
+    select ${columns(sql)} from c`;
+  if (call) return { call, known: false };
+  if (!idempotency) throw new Error('a call was not noted');
+  return known(sql, workspaceId, idempotency);
+}
+
+async function begin(sql: Sql, id: string, sessionId: string, webhooks: readonly string[]) {
+  const [call] = await sql<PlacedCall[]>`
+    update placed_calls c set session_id = ${sessionId}, webhooks = ${webhooks as string[]},
+      due_at = now() + ${PLACING_MS}::int * interval '1 millisecond'
+    where c.id = ${id} returning ${columns(sql)}`;
+  if (!call) throw conflict('The call took too long to be made');
+  return call;
+}
+
+/** It rings for as long as it may, and its end is waited for a while longer. */
+const placed = async (sql: Sql, id: string, callId: string | undefined) =>
+  (
+    await sql<PlacedCall[]>`
+      update placed_calls c set placed_at = coalesce(placed_at, now()), call_id = coalesce(call_id, ${callId ?? null}),
+        due_at = case when c.state = 'answered' then due_at
+          else now() + c.max_ring_seconds * interval '1 second' + ${reportMs}::int * interval '1 millisecond' end
+      where c.id = ${id} returning ${columns(sql)}`
+  )[0];
+
+const report: (
+  sql: Sql,
+  ...of: Parameters<PlacedCalls['report']>
+) => ReturnType<PlacedCalls['report']> = async (sql, id, { callId, state, answeredBy }) => {
+  const before = (state && BEFORE[state]) ?? [];
+  const moves = sql`c.state = any(${before as CallState[]}::text[])`;
+  const [call] = await sql<PlacedCall[]>`
+    update placed_calls c set call_id = ${callId}, placed_at = coalesce(placed_at, now()),
+      answered_by = case when c.ended_at is null then coalesce(${answeredBy ?? null}, c.answered_by) else c.answered_by end,
+      state = case when ${moves} then ${state ?? null}::text else c.state end,
+      answered_at = case when ${moves} and ${state === 'answered'} then date_trunc('milliseconds', now()) else c.answered_at end,
+      due_at = case when ${moves} and ${state === 'answered'} then 'infinity' else c.due_at end
+    where c.id = ${id} and (c.call_id is null or c.call_id = ${callId}) returning ${columns(sql)}`;
+  return call;
+};
+
+const finish = (sql: Sql, id: string, state: LastCallState, reason?: string) =>
+  sql.begin(async (tx) => {
+    const [row] = await tx<(PlacedCall & { webhooks: string[] })[]>`
+      update placed_calls c set ended_at = date_trunc('milliseconds', now()), reason = ${reason ?? null},
+        state = case when ${state} = 'ended' and c.answered_by = 'machine' then 'voicemail' else ${state} end
+      where c.id = ${id} and c.ended_at is null returning ${columns(tx)}, c.webhooks`;
+    if (!row) return undefined;
+    const { webhooks: urls, ...call } = row;
+    const { sessionId, workspaceId, agentId } = call;
+    if (sessionId === null || urls.length === 0) return call;
+    const record = { id: sessionId, workspaceId, agentId };
+    await addDeliveries(tx, { record, event: 'phone_call.ended', urls, body: placedCallEnded(call) });
+    return call;
+  }) as Promise<PlacedCall | undefined>;
+
+/** The provider tells the end of an answered call behind that of its session, and has a while for it. */
+async function overdue(sql: Sql): Promise<readonly OverdueCall[]> {
+  const rows = await sql<(PlacedCall & Omit<OverdueCall, 'call'>)[]>`
+    select ${columns(sql)}, c.placed_at is not null as placed, s.ended_at is not null as "sessionEnded"
+    from placed_calls c left join sessions s on s.id = c.session_id
+    where c.ended_at is null and (c.due_at <= now() or s.ended_at <= now() -
+      case when c.state = 'answered' then ${reportMs}::int else 0 end * interval '1 millisecond')
+    order by c.due_at limit ${AT_ONCE}`;
+  return rows.map(({ placed: isPlaced, sessionEnded, ...call }) => ({
+    call,
+    placed: isPlaced,
+    sessionEnded,
+  }));
+}
+
+export const createPlacedCalls = (parts: Parts): PlacedCalls => {
+  const { sql } = parts;
+  return {
+    list: (workspaceId, page) => list(sql, workspaceId, page),
+    async read(id, workspaceId) {
+      const [call] = await sql<PlacedCall[]>`
+        select ${columns(sql)} from placed_calls c
+        where c.id = ${id} and c.workspace_id = ${workspaceId} and c.session_id is not null`;
+      return call;
+    },
+    async find(id) {
+      const [call] = await sql<PlacedCall[]>`select ${columns(sql)} from placed_calls c where c.id = ${id}`;
+      return call;
+    },
+    claim: (call) => claim(parts, call),
+    drop: async (id) => void (await sql`delete from placed_calls where id = ${id} and session_id is null`),
+    begin: (id, sessionId, webhooks) => begin(sql, id, sessionId, webhooks),
+    placed: (id, callId) => placed(sql, id, callId),
+    report: (id, told) => report(sql, id, told),
+    finish: (id, state, reason) => finish(sql, id, state, reason),
+    overdue: () => overdue(sql),
+  };
+};
