@@ -103,6 +103,15 @@ export function latencyFigures(
   return [...rows, { name: `${name}.max`, unit: 'ms', n: latencies.n, ...common, value: latencies.max }];
 }
 
+/** The median by the name itself, which is held to a limit, and all percentiles. */
+export function medianFigures(name: string, latencies: Latencies, common: Common): FigureInput[] {
+  const middle = readingOf(latencies.percentile(50));
+  return [
+    { name, unit: 'ms', n: latencies.n, ...common, ...middle },
+    ...latencyFigures(name, latencies, common),
+  ];
+}
+
 function againstPercentile(
   baseline: { readonly name: string; readonly latencies: Latencies } | undefined,
   percentile: Percentile,

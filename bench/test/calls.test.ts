@@ -1,6 +1,8 @@
 /** What a caller hears and says is judged by the audio alone. */
 import t from 'tap';
+import { mulawOf, samplesOf } from '../src/audio/mulaw.js';
 import { Heard } from '../src/calls/heard.js';
+import { PhonePlayer } from '../src/calls/phone-player.js';
 import { encodeUtterance, SILENCE } from '../src/calls/utterance.js';
 import { stereoOf } from '../src/calls/worst-turns.js';
 import { recoveryOf } from '../src/scenarios/faults.js';
@@ -85,4 +87,29 @@ t.test('growth is the slope of the best line', async (t) => {
     ]),
     2,
   );
+});
+
+t.test('µ-law comes back as it was, to a sixteenth of its loudness', async (t) => {
+  const levels = [0, 4, 100, -100, 1000, -8031, 32_124, -32_124];
+  const pcm = Buffer.from(Int16Array.from(levels).buffer);
+  const heard = [...samplesOf(mulawOf(pcm))];
+  heard.forEach((sample, at) =>
+    t.ok(Math.abs(sample - levels[at]!) <= Math.abs(levels[at]!) / 16 + 4, `${levels[at]}: ${sample}`),
+  );
+  // ITU-T G.711, table 2a.
+  t.same([...mulawOf(Buffer.from(Int16Array.of(32_124, 0, -32_124).buffer))], [0x80, 0xff, 0x00]);
+});
+
+t.test('a frame is late when everything before it has been played, and a pause is none', async (t) => {
+  const player = new PhonePlayer();
+  const voice = mulawOf(loud(160));
+  for (const at of [1000, 1000, 1000, 1020, 1061]) player.take(voice, at);
+  t.equal(player.late, 0, 'there was sound until 1,080');
+  player.take(voice, 1101);
+  t.equal(player.late, 1);
+  player.take(Buffer.alloc(160, 0xff), 1621);
+  t.same([player.late, player.first, player.last, player.total], [1, 1000, 1101, 7]);
+  t.equal(player.clear(1630), 1630, 'silent once it is dropped');
+  player.take(voice, 2000);
+  t.equal(player.clear(2500), 2020, 'it was silent before');
 });

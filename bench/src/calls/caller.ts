@@ -1,14 +1,13 @@
 /** A caller in a session: it sends audio all the time, hears the agent, and is shown transcripts. */
 import { DataPacket, ParticipantInfo_State } from '@livekit/protocol';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Invite } from '../servers/agents.js';
 import { Heard } from './heard.js';
 import { OPUS, Peer, SSRC } from './peer.js';
 import { Signalling, type Told } from './signalling.js';
-import { FRAME_MS, SILENCE, type Utterance } from './utterance.js';
+import { FRAME_MS, waitFor } from './timing.js';
+import { SILENCE, type Utterance } from './utterance.js';
 
 const JOIN_MS = 20_000;
-const LOOK_MS = 5;
 /** At 48 kHz, which RTP counts Opus in. */
 const TICKS_A_FRAME = 960;
 const RTP_HEADER = 12;
@@ -25,15 +24,6 @@ interface Shown {
   readonly isUser: boolean;
   text: string;
   isFinal: boolean;
-}
-
-/** Waits until `probe` gives something; undefined once it has taken too long. */
-export async function waitFor<T>(probe: () => T | undefined | false, ms: number): Promise<T | undefined> {
-  for (const deadline = performance.now() + ms; performance.now() < deadline; await pause(LOOK_MS)) {
-    const found = probe();
-    if (found !== undefined && found !== false) return found;
-  }
-  return undefined;
 }
 
 export class Caller {

@@ -1,7 +1,8 @@
 /** What a caller does in a call, step by step, and how each step is judged by what was heard. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { wordErrorRate } from '../clients/transcription.js';
-import { type Caller, type Said, waitFor } from './caller.js';
+import type { Caller, Said } from './caller.js';
+import { waitFor } from './timing.js';
 import type { Utterance } from './utterance.js';
 import type { WorstTurns } from './worst-turns.js';
 

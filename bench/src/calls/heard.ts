@@ -1,6 +1,7 @@
 /** What a caller has heard of the agent, packet by packet, in the audio that came. */
 import { Decoder } from '@evan/opus';
-import { FRAME_MS, RATE } from './utterance.js';
+import { FRAME_MS } from './timing.js';
+import { RATE } from './utterance.js';
 
 export interface Frame {
   readonly at: number;

@@ -1,27 +1,21 @@
 /** Recorded speech as the packets that a caller sends: encoded once, said by many. */
 import { Encoder } from '@evan/opus';
+import { type Sounding, soundingOf } from './sounding.js';
+import { FRAME_MS } from './timing.js';
 
 /** Hz of the microphone, and of what is heard. */
 export const RATE = 24_000;
-export const FRAME_MS = 20;
 const FRAME = (RATE * FRAME_MS) / 1000;
-/** Amplitude of 16-bit samples below which audio counts as silence. */
-const AUDIBLE = 100;
 
-export interface Utterance {
+export interface Utterance extends Sounding {
   /** 16-bit mono at RATE. */
   readonly pcm: Buffer;
   /** Of 20 ms each. */
   readonly packets: readonly Buffer[];
-  /** Milliseconds from the beginning to the first and to behind the last sample that can be heard. */
-  readonly from: number;
-  readonly to: number;
 }
 
 /** Tones must arrive unharmed. */
 const BITRATE = 96_000;
-
-const isAudible = (pcm: Buffer, index: number): boolean => Math.abs(pcm.readInt16LE(index * 2)) > AUDIBLE;
 
 /** `pcm` is 16-bit mono at RATE. */
 export function encodeUtterance(pcm: Buffer): Utterance {
@@ -34,10 +28,7 @@ export function encodeUtterance(pcm: Buffer): Utterance {
     pcm.copy(frame, 0, at * 2, (at + FRAME) * 2);
     packets.push(Buffer.from(encoder.encode(frame)));
   }
-  let [first, last] = [0, count - 1];
-  while (first < count && !isAudible(pcm, first)) first += 1;
-  while (last > first && !isAudible(pcm, last)) last -= 1;
-  return { pcm, packets, from: (first * 1000) / RATE, to: ((last + 1) * 1000) / RATE };
+  return { pcm, packets, ...soundingOf(pcm, RATE) };
 }
 
 export const SILENCE: Buffer = encodeUtterance(Buffer.alloc(FRAME * 2)).packets[0]!;

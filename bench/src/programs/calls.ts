@@ -9,7 +9,8 @@ import {
   type Trial,
   TRIALS,
 } from '../calls/dialogue.js';
-import { encodeUtterance, FRAME_MS } from '../calls/utterance.js';
+import { Microphones } from '../calls/microphones.js';
+import { encodeUtterance } from '../calls/utterance.js';
 import { WorstTurns } from '../calls/worst-turns.js';
 import { failureOf } from '../clients/client.js';
 import type { Outcome } from '../generator/protocol.js';
@@ -36,7 +37,6 @@ export type CallsTask =
     }
   | { readonly leave: true };
 
-const PACE_MS = 5;
 /** Callers begin one after another within this time, so that they do not speak in chorus. */
 const SPREAD_MS = 4000;
 
@@ -44,9 +44,7 @@ type Readings = 'answer' | 'bargeIn' | 'wer';
 
 export class Calls implements Program {
   readonly #callers: Caller[] = [];
-  readonly #lateness: number[] = [];
-  #next = 0;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #microphones = new Microphones(this.#callers);
 
   async run(params: unknown): Promise<Outcome> {
     const task = params as CallsTask;
@@ -75,23 +73,11 @@ export class Calls implements Program {
       for (let invite = waiting.shift(); invite !== undefined; invite = waiting.shift())
         await joinOne(invite);
     };
-    this.#speak();
+    this.#microphones.open();
     const spent = await timed(() => Promise.all(Array.from({ length: atOnce }, worker)));
     const { seconds, cpu } = spent;
     const join = Float64Array.from(times);
     return { ...NOTHING, due: new Float64Array(times.length), readings: { join }, failures, seconds, cpu };
-  }
-
-  /** A frame each 20 ms from all callers. */
-  #speak(): void {
-    if (this.#timer !== undefined) return;
-    this.#next = performance.now();
-    this.#timer = setInterval(() => {
-      const now = performance.now();
-      if (now >= this.#next) this.#lateness.push(now - this.#next);
-      for (; this.#next <= now; this.#next += FRAME_MS)
-        for (const caller of this.#callers) caller.sendFrame();
-    }, PACE_MS);
   }
 
   async #converse({
@@ -102,7 +88,7 @@ export class Calls implements Program {
   }: Extract<CallsTask, { converse: object }>['converse']): Promise<Outcome> {
     const variants = variantsOf(recorded);
     const worst = wanted && new WorstTurns();
-    this.#lateness.splice(0);
+    this.#microphones.takeLateness();
     const before = this.#frames();
     const verdicts: StepVerdict[] = [];
     const talk = async (caller: Caller, index: number): Promise<void> => {
@@ -118,7 +104,7 @@ export class Calls implements Program {
     if (wanted) worst?.write(wanted.folder, wanted.name);
     const after = this.#frames();
     const frames = after.map((count, index) => count - (before[index] ?? 0));
-    return { ...outcomeOf(verdicts, frames), lateness: Float64Array.from(this.#lateness), seconds, cpu };
+    return { ...outcomeOf(verdicts, frames), lateness: this.#microphones.takeLateness(), seconds, cpu };
   }
 
   /** Heard, late and lost. */

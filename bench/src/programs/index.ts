@@ -10,5 +10,6 @@ function explained(error: unknown): never {
 
 export const PROGRAMS: Readonly<Record<string, () => Promise<Program>>> = {
   calls: async () => new (await import('./calls.js').catch(explained)).Calls(),
+  phone: async () => new (await import('./phone.js')).Phone(),
   realtime: async () => new (await import('./realtime.js')).RealtimeSockets(),
 };

@@ -27,12 +27,12 @@ export const makeListener = (server: Server): Promise<string> =>
     conversation: { eagerness: 'balanced', interruption_sensitivity: 'balanced' },
   });
 
-/** The server's own voice says it. */
-async function record(server: Server, text: string): Promise<Recorded> {
+/** The server's own voice says it, at that rate in Hz. */
+export async function record(server: Server, text: string, rate = RATE): Promise<Recorded> {
   const answer = await fetch(`${server.origin}/v1/tts`, {
     method: 'POST',
     headers: { ...authorizationOf(server), 'content-type': 'application/json' },
-    body: JSON.stringify({ text, format: 'pcm', sample_rate: RATE }),
+    body: JSON.stringify({ text, format: 'pcm', sample_rate: rate }),
   });
   if (!answer.ok) throw new Error(`speech was refused with HTTP ${answer.status}`);
   return { pcm: new Uint8Array(await answer.arrayBuffer()), text };

@@ -1,6 +1,6 @@
 /** The default engines, as a user hears them: the first MP3 byte of a sentence, many at once, and the loop meanwhile. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { type FigureInput, latencyFigures } from '../figures.js';
+import { type FigureInput, medianFigures } from '../figures.js';
 import { median } from '../histogram.js';
 import {
   doubtsIn,
@@ -55,17 +55,11 @@ const LATENCIES = ['low', 'normal'] as const;
 const mp3Of = (context: Context, server: Server, text: string, latency: (typeof LATENCIES)[number]) =>
   speechOf(server, { dialect: 'native', format: 'mp3', text, latency }, context.options);
 
-/** `engines.NAME.ttfa`: the median, which is held to a limit, and the other percentiles. */
-function firstAudio(name: string, phase: Phase): FigureInput[] {
-  const common = { subject: 'gateway', doubts: doubtsIn(phase) };
-  const latencies = latenciesIn(phase, 'ttfa');
-  const middle = latencies.percentile(50);
-  const value = 'value' in middle ? middle : { value: null, ...middle };
-  return [
-    { name: `engines.${name}.ttfa`, unit: 'ms', n: latencies.n, ...common, ...value },
-    ...latencyFigures(`engines.${name}.ttfa`, latencies, common),
-  ];
-}
+const firstAudio = (name: string, phase: Phase): FigureInput[] =>
+  medianFigures(`engines.${name}.ttfa`, latenciesIn(phase, 'ttfa'), {
+    subject: 'gateway',
+    doubts: doubtsIn(phase),
+  });
 
 async function measureAlone(
   context: Context,

@@ -5,6 +5,7 @@ import engines from './engines.js';
 import fairness from './fairness.js';
 import faults from './faults.js';
 import joins from './joins.js';
+import phone from './phone.js';
 import platform from './platform.js';
 import proxied from './proxied.js';
 import realtime from './realtime.js';
@@ -32,6 +33,7 @@ export const SCENARIOS: readonly Scenario[] = [
   codecs,
   conversation,
   joins,
+  phone,
   platform,
   workers,
   startup,
