@@ -56,8 +56,7 @@ const ToolName = text(toolLimits.name, {
     'The function name by which the model calls it, or the name from which that was made: `Look up an order` is `Look_up_an_order`.',
 });
 
-export const Check = strict({
-  type: Type.Enum([...CHECK_TYPES]),
+const CHECK_PROPERTIES = {
   name: Type.Optional(text(limits.name, { description: 'Shown in results; made from the check if absent.' })),
   text: Type.Optional(
     text(limits.text, { description: '`contains`, `not_contains`; case does not matter.' }),
@@ -93,10 +92,9 @@ export const Check = strict({
       description: '`judged`: a sentence that the language model finds true or false.',
     }),
   ),
-});
-export type Check = Static<typeof Check>;
+};
 
-type Field = Exclude<keyof Check, 'type' | 'name'>;
+type Field = Exclude<keyof typeof CHECK_PROPERTIES, 'name'>;
 
 /** The fields of each type of check: those that it needs, and those that it may have. */
 export const CHECK_FIELDS: Readonly<
@@ -118,6 +116,17 @@ export const CHECK_FIELDS: Readonly<
   never_interrupts: { needs: [], may: [] },
   answers_all: { needs: [], may: [] },
 };
+
+export const Check = strict(
+  { type: Type.Enum([...CHECK_TYPES]), ...CHECK_PROPERTIES },
+  {
+    // For forms.
+    'x-fields': Object.fromEntries(
+      Object.entries(CHECK_FIELDS).map(([type, { needs, may }]) => [type, [...needs, ...may]]),
+    ),
+  },
+);
+export type Check = Static<typeof Check>;
 
 const User = strict(
   {

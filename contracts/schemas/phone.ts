@@ -27,6 +27,8 @@ const CREDENTIALS = Object.entries<CredentialNames>(PHONE_CREDENTIALS)
 
 const Credentials = Type.Record(Type.String(), text(phone.credential), {
   description: `Write-only. What the provider’s webhooks are verified with, and its API is asked with. ${CREDENTIALS}`,
+  // For forms.
+  'x-by-provider': PHONE_CREDENTIALS,
 });
 const ApiUrl = leaf(
   text(phone.apiUrl, {

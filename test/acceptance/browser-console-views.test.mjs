@@ -1,10 +1,12 @@
 /**
  * More views of the console in headless Chromium, on one gateway and in one tab: a realtime session by text, file and
- * microphone.
+ * microphone; tests of an agent; telephone numbers; a call to a version with other devices.
  */
 import t from 'tap';
+import { client, makeAgent } from '../../dist/test/fixtures/agents.js';
 import { skipReason } from '../../dist/test/fixtures/external.js';
 import { startGateway } from '../../dist/test/fixtures/gateway.js';
+import { until } from '../../dist/test/fixtures/until.js';
 import { HOSTILE, madeOfTexts, signIn, violations } from './console.mjs';
 
 const skip = skipReason('chromium');
@@ -16,7 +18,10 @@ t.test('an owner works on the console', { skip, timeout: 300_000 }, async (t) =>
   const browser = await startBrowser(gateway, { before: 1, text: 'The lamps are here.', after: 1 });
   t.teardown(() => browser.stop());
   const { page, complaints } = await browser.open(`${gateway.base}/console`, 'Sign in · Speech gateway');
-  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+  page.on(
+    'console',
+    (message) => message.type() === 'error' && complaints.push(`${message.text()} ${message.location().url}`),
+  );
   const button = (name) => page.getByRole('button', { name, exact: true });
   const view = (name) => page.getByRole('link', { name, exact: true }).click();
   const told = (text) => page.getByRole('alert').filter({ hasText: text }).waitFor();
@@ -24,6 +29,20 @@ t.test('an owner works on the console', { skip, timeout: 300_000 }, async (t) =>
     t.strictSame(await violations(page), [], `assistive technology reads ${what}`);
     t.strictSame(await madeOfTexts(page), [], 'text stays text');
   };
+  const saved = () =>
+    page
+      .getByRole('status')
+      .filter({ hasText: /^Saved$/ })
+      .waitFor();
+  const call = client(gateway.base);
+  const prompt = { system_prompt: 'The shop opens at nine on weekdays.', first_message_mode: 'fixed' };
+  const agent = await makeAgent(call, {
+    name: HOSTILE[0],
+    config: {
+      prompt: { ...prompt, first_message: 'Hello from the shop.' },
+      conversation: { record_audio: true },
+    },
+  });
   await signIn(page);
 
   await t.test('a realtime session, and its events', async (t) => {
@@ -91,5 +110,130 @@ t.test('an owner works on the console', { skip, timeout: 300_000 }, async (t) =>
     await button('Disconnect').click();
   });
 
-  t.strictSame(complaints, [], 'neither an error nor something that the policy forbids');
+  await t.test('tests of an agent: made, played, looked at, two versions side by side', async (t) => {
+    await view('Tests');
+    await page.getByText('No scenarios here yet.').waitFor();
+    await page.getByText('Add a scenario').click();
+    await page.getByLabel('Name', { exact: true }).fill(HOSTILE[1]);
+    await page
+      .getByLabel('What the user says')
+      .fill('When does the shop open on weekdays?\n\nThank you, bye.');
+    await button('Create').click();
+    await button('Add to Checks').click();
+    t.equal(await page.getByLabel('Criterion').count(), 0, 'a check shows the fields of its type only');
+    await page.getByText('missing field text').first().waitFor();
+    await page.getByLabel('Text', { exact: true }).fill('nine on weekdays');
+    await saved();
+    await page.getByLabel('Mode').selectOption('voice');
+    await page.getByText('How the caller speaks').click();
+    await page.getByLabel('Pause ms').fill('300');
+    await saved();
+    await well(t, 'a scenario');
+    await page.getByLabel('Mode').selectOption('text');
+    await saved();
+    await page.getByLabel('Who speaks').selectOption('goal');
+    await page.getByLabel('Goal').fill('To know when the shop opens');
+    await saved();
+    await page.getByLabel('Who speaks').selectOption('script');
+    await page.getByLabel('What the user says').fill('When does the shop open on weekdays?');
+    await saved();
+    const [scenario] = (await call(`tests/scenarios?agent_id=${agent}`)).body.scenarios;
+    t.match(scenario, {
+      mode: 'text',
+      user: { lines: ['When does the shop open on weekdays?'] },
+      checks: [{ type: 'contains', text: 'nine on weekdays' }],
+    });
+
+    await page.getByRole('link', { name: 'All scenarios' }).click();
+    await page.getByText('In writing, 1 check').waitFor();
+    await page.getByLabel('Version').selectOption('Version 1');
+    await button('Play them').click();
+    await page.getByText(/^Version 1, /).waitFor();
+    await page.getByRole('row', { name: /Passed 1 of 1/ }).waitFor();
+    await well(t, 'a run');
+
+    const body = { prompt: { system_prompt: 'The shop is closed.' } };
+    await call(`agents/${agent}/config`, { method: 'PATCH', body });
+    await page.getByRole('link', { name: 'All runs' }).click();
+    await page.getByLabel('Version').selectOption('Draft');
+    await button('Play them').click();
+    await page.getByRole('row', { name: /Failed 0 of 1/ }).waitFor();
+    await page.getByRole('link', { name: HOSTILE[1] }).click();
+    await page.locator('.lines', { hasText: 'When does the shop open' }).waitFor();
+    await well(t, 'a result');
+    await page.getByRole('link', { name: 'The run' }).click();
+    await page.getByLabel('Put beside another run').selectOption({ index: 1 });
+    await page.getByText('Broken').waitFor();
+    await page.getByText('holds → does not hold').waitFor();
+    await until('both are there', async () => (await page.locator('.lines').count()) === 2);
+    await well(t, 'two runs side by side');
+    await page.getByRole('link', { name: 'The run' }).click();
+    await button('Delete…').click();
+    await button('Delete for good').click();
+    await until('one run is left', async () => (await page.locator('tbody tr').count()) === 1);
+  });
+
+  await t.test('telephone numbers: added, changed, removed; credentials are never shown', async (t) => {
+    const { providers } = await page.evaluate(async () => {
+      const { paths } = await (await fetch('openapi.json')).json();
+      const { schema } = paths['/v1/agent/phone-numbers'].post.requestBody.content['application/json'];
+      return { providers: schema.properties.provider.enum };
+    });
+    await view('Phone numbers');
+    await page.getByText('No numbers here yet.').waitFor();
+    await page.getByText('Add a number').click();
+    const offered = await page
+      .getByLabel('Provider')
+      .locator('option')
+      .evaluateAll((all) => all.map(({ value }) => value));
+    t.strictSame(offered, providers, 'the providers are those of the API');
+    await page.getByLabel('Number', { exact: true }).fill('030 1234');
+    await page.getByLabel('Auth token').fill('a-secret-that-nobody-sees');
+    await button('Add').click();
+    await told('E.164');
+    await page.getByLabel('Number', { exact: true }).fill('+493012345678');
+    await page.getByLabel('Agent that answers').selectOption(HOSTILE[0]);
+    await button('Add').click();
+    await page.getByText(/\/v1\/phone\/twilio\/answer$/).waitFor();
+    await page.getByText('Answers', { exact: true }).waitFor();
+    await page.getByText('Providers reach addresses by https only').waitFor();
+    await page.getByLabel('Calls are answered').uncheck();
+    await page.getByText('Rejects calls', { exact: true }).waitFor();
+    await saved();
+    await page.getByText('Replace credentials').click();
+    await page.getByLabel('Auth token').fill('another-secret');
+    await button('Replace').click();
+    await page.getByText('Replaced.').waitFor();
+    await well(t, 'a telephone number');
+    await page.reload();
+    await page.getByText('Rejects calls', { exact: true }).waitFor();
+    t.notMatch(await page.content(), /secret-that|another-secret/);
+    await button('Delete…').click();
+    await button('Delete for good').click();
+    await page.getByText('No numbers here yet.').waitFor();
+  });
+
+  await t.test('a call to a version, with another microphone', async (t) => {
+    await view('Talk');
+    await page.getByLabel('Version').selectOption('Version 1');
+    await page.getByLabel('Microphone').selectOption({ index: 1 });
+    await button('Talk').click();
+    await page.locator('.lines li', { hasText: 'Hello from the shop.' }).waitFor();
+    await page.getByLabel('Microphone').selectOption('As the system');
+    await page.getByLabel('Loudspeaker').selectOption({ index: 1 });
+    t.equal(await page.locator('.lines .error').count(), 0);
+    await well(t, 'a call with a choice of devices');
+    await button('Hang up').click();
+    await page.getByRole('link', { name: 'Read and hear this call again' }).click();
+    await page.locator('.transcript li', { hasText: 'Hello from the shop.' }).waitFor();
+    const [, id] = /calls\/(sess_\w+)/.exec(page.url());
+    t.match((await call(`sessions/${id}`)).body, { version_number: 1, source: 'dashboard' });
+    await page.goBack();
+    await page.getByLabel('Microphone').waitFor();
+    t.match(page.url(), /version=1/, 'the version is in the address');
+  });
+
+  // The browser notes what was refused on purpose.
+  const ours = complaints.filter((text) => !/ 422 /.test(text));
+  t.strictSame(ours, [], 'neither an error nor something that the policy forbids');
 });

@@ -88,7 +88,7 @@ t.test('an owner talks to an agent on the console', { skip, timeout: 180_000 }, 
   await said('no published version');
   t.strictSame([await state(), await focus()], ['', 'Talk']);
   complaints.length = 0;
-  await page.getByLabel('Its draft').check();
+  await page.getByLabel('Version').selectOption('Draft');
 
   await page.evaluate(() => {
     navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('No', 'NotAllowedError'));

@@ -190,6 +190,17 @@ t.test(
     t.same((await call(`sessions?status=pending&agent_id=${id}`)).body['sessions'], []);
     t.equal((await preview()).status, 201, 'the body may be missing');
     t.equal((await preview({ agent_id: id })).status, 422);
+    t.equal((await preview({ version_number: 1 })).status, 404, 'a version that there is not');
+    await call(`agents/${id}/publish`, { method: 'POST' });
+    const body = { prompt: { system_prompt: 'changed' } };
+    await call(`agents/${id}/config`, { method: 'PATCH', body });
+    const old = await preview({ version_number: 1, dynamic_variables: { x: 'X' } });
+    t.hasStrict(
+      (await configOf(old)).prompt,
+      { system_prompt: 'draft of X' },
+      'a version, as it was published',
+    );
+    t.hasStrict(await read(old.body['session_id']), { source: 'dashboard', version_number: 1 });
     t.equal((await call(`agents/${id}/preview`, { method: 'POST', key: null })).status, 401);
     t.equal((await call('agents/agent_none/preview', { method: 'POST' })).status, 404);
   },

@@ -13,11 +13,13 @@ import { Calls } from './views/calls/index.js';
 import { Knowledge } from './views/knowledge/knowledge.js';
 import { Listen } from './views/listen/listen.js';
 import { Machine } from './views/machine/machine.js';
+import { Phone } from './views/phone/numbers.js';
 import { Realtime } from './views/realtime/realtime.js';
 import { SignIn } from './views/sign-in.js';
 import { Speak } from './views/speak/speak.js';
 import { Start } from './views/start.js';
 import { Talk } from './views/talk.js';
+import { Tests } from './views/tests/index.js';
 import { Tools } from './views/tools/tools.js';
 import { Voices } from './views/voices/voices.js';
 
@@ -38,6 +40,8 @@ const VIEWS: readonly View[] = [
   { name: 'agents', path: ['agents'], needs: 'read', view: Agents },
   { name: 'tools', path: ['tools'], needs: 'read', view: Tools },
   { name: 'knowledge', path: ['knowledge'], needs: 'read', view: Knowledge },
+  { name: 'tests', path: ['tests'], needs: 'records', view: Tests },
+  { name: 'phone', path: ['phone'], needs: 'read', view: Phone },
   { name: 'talk', path: ['talk'], needs: 'sessions', view: Talk },
   { name: 'calls', path: ['calls'], needs: 'records', view: Calls },
   { name: 'machine', path: ['machine'], needs: 'read', view: Machine },

@@ -1,6 +1,6 @@
 /** Forms as the gateway's own schemas describe them: one control for each leaf, with its bounds, help and problems. */
 import { createContext, type ComponentChildren } from 'preact';
-import { useContext, useId } from 'preact/hooks';
+import { useContext, useId, useState } from 'preact/hooks';
 import type { Problem } from '../api.js';
 import { spaced } from '../format.js';
 import { Check } from '../parts/basics.js';
@@ -151,21 +151,79 @@ const Tick = ({ schema, path, value, change }: NodeProps) => {
   );
 };
 
+const isValues = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Undefined for what is no object in JSON. */
+function valuesIn(text: string): unknown {
+  try {
+    const value = JSON.parse(text === '' ? '{}' : text) as unknown;
+    return isValues(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Values by names that no schema lists, as JSON. What is no JSON yet stays as it was typed, and changes nothing. */
+const Values = ({ schema, path, value, change }: NodeProps) => {
+  const [text, setText] = useState(isValues(value) ? JSON.stringify(value, null, 2) : '');
+  const isWrong = valuesIn(text) === undefined;
+  const typed = (next: string) => {
+    setText(next);
+    const values = valuesIn(next);
+    if (values !== undefined) change(values);
+  };
+  return (
+    <Labelled schema={schema} path={path}>
+      {(tied) => (
+        <>
+          <textarea
+            {...tied}
+            class="mono"
+            rows={2}
+            placeholder="{}"
+            value={text}
+            onInput={({ currentTarget }) => typed(currentTarget.value)}
+          />
+          {isWrong && <p class="problem">{form.noValues}</p>}
+        </>
+      )}
+    </Labelled>
+  );
+};
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Every type has these. */
+const COMMON = ['type', 'name'];
+
+/** Whether something of this type has the field; what is of one type only has all that its schema names. */
+function hasField({ 'x-fields': table }: Schema, { type }: Fields, name: string): boolean {
+  return !table || COMMON.includes(name) || (table[String(type)] ?? []).includes(name);
+}
+
+/** With another type, the fields of the one before go. */
+function withField(schema: Schema, before: Fields, name: string, value: unknown): Fields {
+  const object = { ...before, [name]: value };
+  return Object.fromEntries(Object.entries(object).filter(([each]) => hasField(schema, object, each)));
+}
+
 /** Its parts; one inside of another has a frame and a name. */
 export const Parts = ({ schema, path, value, change }: NodeProps) => {
-  const object = (value ?? {}) as Readonly<Record<string, unknown>>;
+  const object = (value ?? {}) as Fields;
   return (
     <>
       {Object.entries(schema.properties ?? {}).map(
         ([name, part]) =>
           !part.readOnly &&
-          name !== 'has_secret' && (
+          name !== 'has_secret' &&
+          hasField(schema, object, name) && (
             <Node
               key={name}
               schema={part}
               path={[...path, name]}
               value={object[name]}
-              change={(next) => change({ ...object, [name]: next })}
+              change={(next) => change(withField(schema, object, name, next))}
             />
           ),
       )}
@@ -233,6 +291,7 @@ const List = ({ schema, path, value, change }: NodeProps) => {
 
 const NODES: Readonly<Record<Kind, Control>> = {
   object: (props) => (typeof props.path.at(-1) === 'number' ? <Parts {...props} /> : <Group {...props} />),
+  values: (props) => <Values {...props} />,
   list: (props) => <List {...props} />,
   choice: (props) => <Choice {...props} />,
   check: (props) => <Tick {...props} />,

@@ -1,6 +1,13 @@
 /** The part of JSON Schema that the interface description uses, and what the form needs of it. */
 import { ask } from '../api.js';
 
+export interface CredentialNames {
+  /** What the provider's webhooks are verified with. */
+  readonly verifies: string;
+  /** What calls are placed with beside that; none where no calls are placed. */
+  readonly places: readonly string[];
+}
+
 export interface Schema {
   readonly type?: string | readonly string[];
   readonly enum?: readonly (string | null)[];
@@ -15,6 +22,10 @@ export interface Schema {
   readonly default?: unknown;
   readonly description?: string;
   readonly readOnly?: boolean;
+  /** Of what there are several types of: the fields of each, by its `type`. */
+  readonly 'x-fields'?: Readonly<Record<string, readonly string[]>>;
+  /** Of a telephone number's credentials: those that each provider has. */
+  readonly 'x-by-provider'?: Readonly<Record<string, CredentialNames>>;
 }
 
 interface Operation {
@@ -39,7 +50,7 @@ export async function bodySchema(path: string, method: string): Promise<Schema> 
   }
 }
 
-export type Kind = 'object' | 'list' | 'choice' | 'check' | 'number' | 'text';
+export type Kind = 'object' | 'values' | 'list' | 'choice' | 'check' | 'number' | 'text';
 
 const KINDS: Readonly<Record<string, Kind>> = {
   object: 'object',
@@ -49,10 +60,11 @@ const KINDS: Readonly<Record<string, Kind>> = {
   number: 'number',
 };
 
-export function kindOf({ type, enum: options }: Schema): Kind {
+export function kindOf({ type, enum: options, properties }: Schema): Kind {
   if (options) return 'choice';
   const name = typeof type === 'string' ? type : type?.find((each) => each !== 'null');
-  return KINDS[name ?? ''] ?? 'text';
+  const kind = KINDS[name ?? ''] ?? 'text';
+  return kind === 'object' && !properties ? 'values' : kind;
 }
 
 export const isNullable = ({ type }: Schema): boolean => Array.isArray(type) && type.includes('null');
@@ -67,5 +79,6 @@ export function emptyOf(schema: Schema): unknown {
     );
     return Object.fromEntries(wanted.map(([name, part]) => [name, emptyOf(part)]));
   }
+  if (kind === 'values') return {};
   return kind === 'list' ? [] : kind === 'check' ? false : kind === 'choice' ? schema.enum?.[0] : '';
 }

@@ -7,7 +7,7 @@ import { texts } from '../texts.js';
 import { Empty, Failure, Loading, More, Scroll } from './basics.js';
 
 export interface Named {
-  readonly name: string;
+  readonly name?: string;
   readonly updated_at: string;
 }
 
@@ -17,6 +17,7 @@ export function Listing<Row extends Named>({
   label,
   none,
   link,
+  named = ({ name }) => name ?? '',
   kind,
 }: {
   readonly path: string;
@@ -24,6 +25,8 @@ export function Listing<Row extends Named>({
   readonly label: string;
   readonly none: string;
   readonly link: (row: Row) => readonly string[];
+  /** Where it has another name than `name`. */
+  readonly named?: (row: Row) => string;
   /** What is said of it beside its name. */
   readonly kind: (row: Row) => ComponentChildren;
 }) {
@@ -45,7 +48,7 @@ export function Listing<Row extends Named>({
             {rows.map((row) => (
               <tr key={link(row).join('/')}>
                 <td>
-                  <a href={linkTo(link(row))}>{row.name}</a>
+                  <a href={linkTo(link(row))}>{named(row)}</a>
                 </td>
                 <td>{kind(row)}</td>
                 <td class="spare">{momentText(row.updated_at)}</td>

@@ -2,6 +2,7 @@
 import { useRef, useState } from 'preact/hooks';
 import type { SessionEvents } from '../../../src/events.js';
 import type { SessionRequest } from '../../../src/place.js';
+import type { SoundOptions } from '../../../src/room.js';
 import { AgentSession } from '../../../src/session.js';
 import { type Line, withLine } from '../parts/lines.js';
 import { texts } from '../texts.js';
@@ -68,8 +69,8 @@ export function useConversation() {
   const [state, setState] = useState(NOTHING);
   const current = useRef<AgentSession | undefined>(undefined);
   const change = (to: Change): void => setState((before) => ({ ...before, ...to(before) }));
-  const start = (request: SessionRequest): void => {
-    const session = (current.current = new AgentSession({ session: request }));
+  const start = (request: SessionRequest, sound: SoundOptions): void => {
+    const session = (current.current = new AgentSession({ session: request, ...sound }));
     setState({ ...NOTHING, session });
     follow(session, (to) => current.current === session && change(to));
     // Failures are told by `error`.

@@ -6,30 +6,35 @@ import { type AgentRow, allAgents } from '../agents.js';
 import { ask } from '../api.js';
 import { useLoad } from '../hooks.js';
 import { AgentOptions } from '../parts/agent-options.js';
-import { Check, Empty, Failure, Field, Loading, Page } from '../parts/basics.js';
+import { Empty, Failure, Field, Loading, Page } from '../parts/basics.js';
 import { Lines } from '../parts/lines.js';
+import { DRAFT, LIVE, VersionField } from '../parts/version-field.js';
 import { linkTo, setQuery, useAddress } from '../router.js';
 import { texts } from '../texts.js';
 import { useConversation } from './conversation.js';
 import { CallControls, Volumes, Writing } from './talk-controls.js';
+import { DeviceFields, useChosenDevices } from './talk-devices.js';
 import { TurnTimes } from './turn-times.js';
 
 const { talk } = texts;
 
-/** Asked for once the microphone is there. */
+/** Asked for once the microphone is there. What is published is talked to as callers do; anything else is a preview. */
 const requestOf =
-  (agentId: string, draft: boolean): SessionRequest =>
+  (agentId: string, version: string): SessionRequest =>
   (signal) => {
     const client_timezone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-    return draft
-      ? ask<SessionResponse>(`v1/agent/agents/${encodeURIComponent(agentId)}/preview`, {
-          body: { client_timezone },
-          signal,
-        })
-      : ask<SessionResponse>('v1/agent/sessions', { body: { agent_id: agentId, client_timezone }, signal });
+    if (version === LIVE)
+      return ask<SessionResponse>('v1/agent/sessions', {
+        body: { agent_id: agentId, client_timezone },
+        signal,
+      });
+    const version_number = version === DRAFT ? null : Number(version);
+    const path = `v1/agent/agents/${encodeURIComponent(agentId)}/preview`;
+    return ask<SessionResponse>(path, { body: { version_number, client_timezone }, signal });
   };
 
-const choose = (agent: string): void => setQuery({ agent });
+/** Versions are those of one agent. */
+const choose = (agent: string): void => setQuery({ agent, version: '' });
 
 const AgentSelect = ({
   agents,
@@ -59,21 +64,31 @@ function Call({ agents }: { readonly agents: readonly AgentRow[] | undefined }) 
   const may = useMay();
   const { query } = useAddress();
   const chosen = query.get('agent') ?? agents?.[0]?.agent_id ?? '';
-  const draft = query.get('draft') === '1' && may('manage');
+  const version = (may('manage') && query.get('version')) || LIVE;
+  const chosenDevices = useChosenDevices();
   const { state, start, write, end } = useConversation();
   useEffect(() => end, []);
   return (
     <div class="stack">
       <div class="fields">
         {agents ? <AgentSelect agents={agents} chosen={chosen} /> : <AgentInput chosen={chosen} />}
+        {may('manage') && (
+          <VersionField
+            agent={chosen}
+            value={version}
+            choose={(next) => setQuery({ version: next === LIVE ? '' : next })}
+          />
+        )}
+        <DeviceFields
+          chosen={chosenDevices}
+          session={state.session}
+          connected={state.status === 'connected'}
+        />
       </div>
-      {may('manage') && (
-        <Check label={talk.draft} checked={draft} onChange={(on) => setQuery({ draft: on ? 1 : '' })} />
-      )}
       <CallControls
         state={state}
         ready={chosen !== ''}
-        start={() => start(requestOf(chosen, draft))}
+        start={() => start(requestOf(chosen, version), chosenDevices.options)}
         end={end}
       />
       <Volumes state={state} />

@@ -20,6 +20,7 @@ import type { HttpRequest, Reply, RouteDescription } from '../../../server/port.
 import { json } from '../../../server/replies.js';
 import type { Handler, Row } from '../../../server/routes.js';
 import { readJsonBody, readOptionalJsonBody } from '../bodies.js';
+import { notFound } from '../errors.js';
 import { bodyFailures, failures, found, idOf } from '../rows.js';
 import { type MakingParts, makeSession } from './making.js';
 import { admitOrigin } from './origin.js';
@@ -117,13 +118,18 @@ const create: CreationHandler = async (request, parts) => {
   return parts.refusals.run(address, () => createPublic(request, address, parts));
 };
 
-/** The draft, for its owner. */
+/** The draft or one of the versions, for their owner. */
 const preview: CreationHandler = async (request, parts) => {
   const body = await readOptionalJsonBody(request);
   const { workspaceId }: Caller = await authenticate(request, parts.keys);
-  const wanted = previewRequest(body);
-  const draft = await parts.agents.draft(idOf(request, 'agent_id', 'Agent'), workspaceId);
-  return start(found(draft, 'Agent'), wanted, 'dashboard', request, parts);
+  const { version_number: number, ...wanted } = previewRequest(body);
+  const id = idOf(request, 'agent_id', 'Agent');
+  const finding = number
+    ? parts.agents.version(id, workspaceId, number)
+    : parts.agents.draft(id, workspaceId);
+  const runnable = found(await finding, 'Agent');
+  if (!runnable.version) throw notFound('Version');
+  return start(runnable, wanted, 'dashboard', request, parts);
 };
 
 /** The agent's name, for a page to show before a call; the same gate as that of public sessions, no key. */
@@ -178,9 +184,9 @@ export function creationRows(vocabulary: Vocabulary): readonly Row<CreationParts
       path: `${AGENT}/preview`,
       handler: preview,
       description: {
-        summary: "Try an agent's draft",
+        summary: "Try an agent's draft, or one of its versions",
         description:
-          `A session on the draft, ${LIMITS.session.previewSeconds / 60} minutes at most. Nothing is delivered, and lists do not ` +
+          `A session on the draft or a version, ${LIMITS.session.previewSeconds / 60} minutes at most. Nothing is delivered, and lists do not ` +
           'show it.',
         ...TAGS,
         requestBody: jsonBody(PreviewRequest),

@@ -91,7 +91,7 @@ export async function makeSession(
     workspaceId: agent.workspaceId,
     agentId: agent.id,
     agentName: agent.name,
-    versionNumber: isPreview ? null : version.number,
+    versionNumber: version.number === 0 ? null : version.number,
     source,
     name: wanted.name ?? null,
     endUserId: wanted.end_user_id ?? null,

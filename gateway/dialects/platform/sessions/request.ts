@@ -41,4 +41,6 @@ export function reader<S extends TSchema>(schema: S) {
 }
 
 export const sessionRequest = reader(SessionRequest) as (body: JsonBody) => WithRawMetadata<SessionRequest>;
-export const previewRequest = reader(PreviewRequest) as (body: JsonBody) => Wanted;
+export const previewRequest = reader(PreviewRequest) as (
+  body: JsonBody,
+) => Wanted & { readonly version_number?: number | null };

@@ -81,7 +81,15 @@ export const SessionRequest = strict(
 );
 export type SessionRequest = Static<typeof SessionRequest>;
 
-export const PreviewRequest = strict(FIELDS, { examples: [{ dynamic_variables: { customer_name: 'Ada' } }] });
+export const PreviewRequest = strict(
+  {
+    version_number: leaf(
+      Type.Integer({ minimum: 1, description: 'A published version; absent or null: the draft.' }),
+    ),
+    ...FIELDS,
+  },
+  { examples: [{ dynamic_variables: { customer_name: 'Ada' } }] },
+);
 
 /** The token and address that a client joins with; the address has the vocabulary's name. */
 export const SessionResponse = ({ transport, transportUrlField }: Vocabulary) =>
@@ -221,7 +229,7 @@ const Analysis = Type.Object({
 export const SessionEntity = Type.Object(
   {
     ...ROW,
-    version_number: nullable(Type.Integer({ description: 'Null for a preview.' })),
+    version_number: nullable(Type.Integer({ description: 'Null for the draft.' })),
     end_user_id: nullable(Type.String()),
     overrides: Type.Record(Type.String(), Type.String(), {
       description: 'Those that took effect, as they came.',

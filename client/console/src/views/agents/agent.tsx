@@ -4,6 +4,7 @@ import { useMay } from '../../account.js';
 import { ask } from '../../api.js';
 import { useLoad } from '../../hooks.js';
 import { Failure, Loading, Page } from '../../parts/basics.js';
+import { DRAFT } from '../../parts/version-field.js';
 import { linkTo } from '../../router.js';
 import { texts } from '../../texts.js';
 import { type Agent, agentPath, type Config, newestVersion, type Version } from './agent-api.js';
@@ -48,7 +49,7 @@ const Head = ({ agent }: { readonly agent: Agent }) => {
       </div>
       <div class="row">
         {may('manage') && (
-          <a class="button" href={linkTo(['talk'], { agent: id, draft: 1 })}>
+          <a class="button" href={linkTo(['talk'], { agent: id, version: DRAFT })}>
             {agents.talkDraft}
           </a>
         )}

@@ -1,0 +1,48 @@
+/** What of an agent is meant: what is published, its draft, or one of its versions. */
+import { ask } from '../api.js';
+import { useLoad } from '../hooks.js';
+import { texts } from '../texts.js';
+import { Field } from './basics.js';
+
+const { agents } = texts;
+
+export const LIVE = 'live';
+export const DRAFT = 'draft';
+
+interface VersionPage {
+  readonly versions: readonly { readonly version_number: number; readonly version_title: string | null }[];
+}
+
+/** The newest: more than anybody goes back. */
+const versionsOf = async (agent: string, signal: AbortSignal): Promise<VersionPage['versions']> => {
+  const path = `v1/agent/agents/${encodeURIComponent(agent)}/versions?page_size=50`;
+  return (await ask<VersionPage>(path, { signal })).versions;
+};
+
+/** `value`: `live`, `draft`, or a number. */
+export function VersionField({
+  agent,
+  value,
+  choose,
+}: {
+  readonly agent: string;
+  readonly value: string;
+  readonly choose: (version: string) => void;
+}) {
+  const { data = [] } = useLoad(async (signal) => (agent ? versionsOf(agent, signal) : []), [agent]);
+  return (
+    <Field label={agents.which}>
+      {(tied) => (
+        <select {...tied} value={value} onChange={({ currentTarget }) => choose(currentTarget.value)}>
+          <option value={LIVE}>{agents.published}</option>
+          <option value={DRAFT}>{agents.draft}</option>
+          {data.map(({ version_number: number, version_title: title }) => (
+            <option key={number} value={String(number)}>
+              {[agents.version(number), title].filter(Boolean).join(' · ')}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}

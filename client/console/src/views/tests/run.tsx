@@ -1,0 +1,242 @@
+/** A run as it goes on, and what came of each scenario. */
+import { useEffect } from 'preact/hooks';
+import { useMay } from '../../account.js';
+import { ask } from '../../api.js';
+import { lengthText, momentText, msText, spaced } from '../../format.js';
+import { useAction, useLoad } from '../../hooks.js';
+import { Failure, Field, FigureList, Loading, Page, Scroll } from '../../parts/basics.js';
+import { Remove } from '../../parts/remove.js';
+import { go, linkTo } from '../../router.js';
+import { texts } from '../../texts.js';
+import { SaidLines } from './talk.js';
+import {
+  type CallFigures,
+  goesOn,
+  listPath,
+  readResult,
+  type Result,
+  type Run,
+  type RunRow,
+  runPath,
+  type WholeResult,
+} from './test-api.js';
+import { Checks, Verdict } from './verdict.js';
+
+const { tests } = texts;
+
+const AGAIN_MS = 1000;
+
+export const nameOf = ({ version_number: version, created_at: at }: RunRow): string =>
+  `${texts.calls.version(version)}, ${momentText(at)}`;
+
+/** Loads again as long as `data` is not over. */
+export function useFollowed<T extends { readonly ended_at: string | null }>(
+  load: (signal: AbortSignal) => Promise<T>,
+  on: readonly unknown[],
+) {
+  const loaded = useLoad(load, on);
+  const { data, busy, reload } = loaded;
+  useEffect(() => {
+    if (!data || busy || !goesOn(data)) return;
+    const timer = setTimeout(reload, AGAIN_MS);
+    return () => clearTimeout(timer);
+  }, [data, busy]);
+  return loaded;
+}
+
+function Progress({ run, reload }: { readonly run: Run; readonly reload: () => void }) {
+  const may = useMay();
+  const done = run.results.filter((result) => !goesOn(result)).length;
+  const cancelling = useAction(async (signal) => {
+    await ask(`${runPath(run.run_id)}/cancel`, { method: 'POST', signal });
+    reload();
+  });
+  return (
+    <div class="stack tight">
+      <div class="row">
+        <label class="inline grow">
+          <span role="status">{tests.played(done, run.results.length)}</span>
+          <progress value={done} max={Math.max(1, run.results.length)} />
+        </label>
+        {may('sessions') && (
+          <button
+            class="button"
+            type="button"
+            disabled={cancelling.busy}
+            onClick={() => void cancelling.run()}
+          >
+            {texts.cancel}
+          </button>
+        )}
+      </div>
+      <Failure error={cancelling.error} />
+    </div>
+  );
+}
+
+const secondsOf = ({ started_at: from, ended_at: to }: Result): number | null =>
+  from && to ? (Date.parse(to) - Date.parse(from)) / 1000 : null;
+
+const Row = ({ run, result }: { readonly run: Run; readonly result: Result }) => {
+  const held = result.checks.filter(({ passed }) => passed).length;
+  const wrong = result.checks.filter(({ passed }) => !passed);
+  return (
+    <tr>
+      <td>
+        <a href={linkTo(['tests', 'runs', run.run_id, result.scenario_id])}>{result.scenario_name}</a>
+        {result.error && <p class="problem">{result.error}</p>}
+        {wrong.map(({ name }, index) => (
+          <p key={index} class="problem">
+            {name}
+          </p>
+        ))}
+      </td>
+      <td>
+        <Verdict status={result.status} />
+      </td>
+      <td class="number">{tests.held(held, result.checks.length)}</td>
+      <td class="number spare">{lengthText(secondsOf(result))}</td>
+    </tr>
+  );
+};
+
+/** The other runs of the agent, to put beside this one. */
+function Beside({ run }: { readonly run: Run }) {
+  const { data } = useLoad(
+    (signal) => ask<{ readonly runs: readonly RunRow[] }>(listPath('runs', run.agent_id), { signal }),
+    [run.agent_id],
+  );
+  const others = data?.runs.filter(({ run_id: id }) => id !== run.run_id) ?? [];
+  if (others.length === 0) return null;
+  return (
+    <Field label={tests.beside}>
+      {(tied) => (
+        <select
+          {...tied}
+          value=""
+          onChange={({ currentTarget }) =>
+            go(['tests', 'compare'], { base: currentTarget.value, other: run.run_id })
+          }
+        >
+          <option value="">{tests.choose}</option>
+          {others.map((other) => (
+            <option key={other.run_id} value={other.run_id}>
+              {nameOf(other)}: {tests.statuses[other.status] ?? other.status}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+const Results = ({ run }: { readonly run: Run }) => (
+  <Scroll label={tests.results}>
+    <table>
+      <thead>
+        <tr>
+          <th>{tests.scenario}</th>
+          <th>{tests.verdict}</th>
+          <th class="number">{tests.checks}</th>
+          <th class="number spare">{texts.calls.length}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {run.results.map((result) => (
+          <Row key={result.scenario_id} run={run} result={result} />
+        ))}
+      </tbody>
+    </table>
+  </Scroll>
+);
+
+export function RunView({ id }: { readonly id: string }) {
+  const may = useMay();
+  const { data: run, error, reload } = useFollowed((signal) => ask<Run>(runPath(id), { signal }), [id]);
+  if (!run)
+    return (
+      <Page title={texts.views.tests}>
+        {error === undefined ? <Loading /> : <Failure error={error} retry={reload} />}
+      </Page>
+    );
+  return (
+    <Page
+      title={tests.runOf(run.agent_name)}
+      intro={[nameOf(run), run.suite_name].filter(Boolean).join(' · ')}
+    >
+      <p class="row">
+        <a href={linkTo(['tests', 'runs'], { agent: run.agent_id })}>{tests.backToRuns}</a>
+        <Verdict status={run.status} />
+      </p>
+      <Failure error={error} retry={reload} />
+      {goesOn(run) && <Progress run={run} reload={reload} />}
+      <Results run={run} />
+      {!goesOn(run) && (
+        <>
+          <div class="fields">
+            <Beside run={run} />
+          </div>
+          {may('manage') && (
+            <Remove
+              path={runPath(id)}
+              sure={tests.removeRun}
+              done={() => go(['tests', 'runs'], { agent: run.agent_id })}
+            />
+          )}
+        </>
+      )}
+    </Page>
+  );
+}
+
+const medianOf = (values: readonly number[]): number | undefined =>
+  [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)];
+
+export const CallFigureList = ({ call }: { readonly call: CallFigures }) => (
+  <>
+    <FigureList
+      rows={[
+        [tests.figures.answers, msText(medianOf(call.answers_ms))],
+        [tests.figures.silences, msText(medianOf(call.silences_ms))],
+        [tests.figures.talkOver, msText(call.talk_over_ms)],
+        [tests.figures.interrupted, String(call.interrupted)],
+        [tests.figures.unanswered, String(call.unanswered)],
+      ]}
+    />
+    <p>
+      <a href={linkTo(['calls', call.session_id])}>{texts.talk.record}</a>
+    </p>
+  </>
+);
+
+/** Beside what it says itself, as a comparison shows it as well. */
+export const ResultBody = ({ result }: { readonly result: WholeResult }) => (
+  <>
+    <p>
+      <Verdict status={result.status} />{' '}
+      {result.ended_by && <span class="soft">{tests.endedBy(spaced(result.ended_by))}</span>}
+    </p>
+    {result.error && <p class="problem">{result.error}</p>}
+    <Checks checks={result.checks} />
+    {result.call && <CallFigureList call={result.call} />}
+    <SaidLines result={result} />
+  </>
+);
+
+export function ResultView({ run, scenario }: { readonly run: string; readonly scenario: string }) {
+  const { data, error, reload } = useFollowed((signal) => readResult(run, scenario, signal), [run, scenario]);
+  return (
+    <Page title={data?.scenario_name ?? texts.views.tests}>
+      <p>
+        <a href={linkTo(['tests', 'runs', run])}>{tests.backToRun}</a>
+      </p>
+      {!data && (error === undefined ? <Loading /> : <Failure error={error} retry={reload} />)}
+      {data && <ResultBody result={data} />}
+      {data && (
+        <p>
+          <a href={linkTo(['tests', 'scenarios', scenario])}>{tests.change}</a>
+        </p>
+      )}
+    </Page>
+  );
+}
