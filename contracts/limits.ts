@@ -247,7 +247,9 @@ export const LIMITS = {
     deliveredTurns: 200,
     /** Attempts at the analysis of an ended conversation. */
     analysisAttempts: 3,
-    /** A filter's phone number. */
+    /** Characters: of a search in what was said, of one session that are looked at, of a filter's phone number. */
+    search: 200,
+    searchedLength: 64_000,
     phoneNumber: 64,
     agentId: 128,
     /** Removed by one statement. */
@@ -341,10 +343,9 @@ export const LIMITS = {
     name: range(1, 120),
     description: 2000,
     fileName: range(1, 255),
-    /** Characters of one passage that a search may find, and of a question. */
+    /** Characters of one passage that a search may find, and of a question; passages that an agent is given for it. */
     chunk: 1200,
     query: 2000,
-    /** That an agent is given for one answer. */
     passages: 5,
   },
   /** Less room than this in the data folder, and the gateway is not ready: Postgres alone takes 16 MiB at a time. */

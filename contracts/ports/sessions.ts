@@ -180,6 +180,8 @@ export interface SessionFilter {
   readonly endUserId?: string;
   readonly createdAfter?: Date;
   readonly createdBefore?: Date;
+  /** Words that were all said. */
+  readonly search?: string;
 }
 
 /** `live`: a conversation goes on, or may still be joined. */

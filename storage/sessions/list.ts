@@ -5,8 +5,9 @@
 import type { Listed, PageRequest } from '../../contracts/ports/page.js';
 import { SESSION_STATUSES, type SessionFilter, type SessionRecord } from '../../contracts/ports/sessions.js';
 import { listed, NOWHERE, wantedRows } from '../page.js';
-import type { Sql } from '../sql.js';
+import type { Sql, Transaction } from '../sql.js';
 import { columns, recordOf, type Row } from './rows.js';
+import { saidAll } from './said.js';
 
 /** What is listed: a workspace's sessions that pass the filter. */
 export interface SessionList {
@@ -18,31 +19,32 @@ export interface SessionList {
  * Written out instead of bound, so that they are looked for by how many there are of each: nearly all sessions are
  * `completed`, and few are anything else. Words that are no status find nothing.
  */
-function byStatus(sql: Sql, { statuses }: SessionFilter) {
+function byStatus(sql: Sql | Transaction, { statuses }: SessionFilter) {
   if (!statuses) return sql`s.status <> 'pending'`;
   const known = SESSION_STATUSES.filter((status) => statuses.includes(status));
   return known.length === 0 ? sql`false` : sql`s.status in (${sql.unsafe(`'${known.join("','")}'`)})`;
 }
 
 /** All but until when. Needs the sessions as `s`. */
-function conditions(sql: Sql, { workspaceId, filter }: SessionList) {
-  const { agentId, callerNumber, endUserId, createdAfter } = filter;
+function conditions(sql: Sql | Transaction, { workspaceId, filter }: SessionList) {
+  const { agentId, callerNumber, endUserId, createdAfter, search } = filter;
   return sql`
     s.workspace_id = ${workspaceId} and s.source <> 'dashboard' and ${byStatus(sql, filter)}
     ${agentId === undefined ? sql`` : sql`and s.agent_id = ${agentId}`}
     ${callerNumber === undefined ? sql`` : sql`and s.caller_number = ${callerNumber}`}
     ${endUserId === undefined ? sql`` : sql`and s.end_user_id = ${endUserId}`}
-    ${createdAfter ? sql`and s.created_at >= ${createdAfter}` : sql``}`;
+    ${createdAfter ? sql`and s.created_at >= ${createdAfter}` : sql``}
+    ${search === undefined ? sql`` : sql`and ${saidAll(sql, search)}`}`;
 }
 
-const until = (sql: Sql, { createdBefore }: SessionFilter) =>
+const until = (sql: Sql | Transaction, { createdBefore }: SessionFilter) =>
   createdBefore ? sql`and s.created_at <= ${createdBefore}` : sql``;
 
 /**
  * Behind the cursor's session, or, where that was deleted, behind the place in which it was. The filter's bound is part
  * of the same comparison: of two comparisons, the index would begin at one and read on to the other.
  */
-function behind(sql: Sql, { createdBefore }: SessionFilter, after: string) {
+function behind(sql: Sql | Transaction, { createdBefore }: SessionFilter, after: string) {
   const moment = sql`coalesce(
     (select c.created_at from sessions c where c.position <= ${after}::bigint order by c.position desc limit 1),
     '-infinity')`;
@@ -52,11 +54,11 @@ function behind(sql: Sql, { createdBefore }: SessionFilter, after: string) {
     case when ${moment} <= ${createdBefore}::timestamptz then ${after}::bigint else ${NOWHERE}::bigint end)`;
 }
 
-const rest = (sql: Sql, filter: SessionFilter, { after }: PageRequest) =>
+const rest = (sql: Sql | Transaction, filter: SessionFilter, { after }: PageRequest) =>
   after === undefined ? until(sql, filter) : behind(sql, filter, after);
 
 /** The rows of a page. Which ones they are is found without reading any. */
-export const pageRows = (sql: Sql, list: SessionList, page: PageRequest) => sql<Row[]>`
+export const pageRows = (sql: Sql | Transaction, list: SessionList, page: PageRequest) => sql<Row[]>`
   select ${columns(sql)} from (
     select s.position from sessions s
     where ${conditions(sql, list)} ${rest(sql, list.filter, page)}
@@ -65,11 +67,11 @@ export const pageRows = (sql: Sql, list: SessionList, page: PageRequest) => sql<
   order by s.created_at desc, s.position desc`;
 
 /** How many sessions the whole list has, counted exactly. */
-export const total = (sql: Sql, list: SessionList) => sql<{ count: number }[]>`
+export const total = (sql: Sql | Transaction, list: SessionList) => sql<{ count: number }[]>`
   select count(*)::int as count from sessions s where ${conditions(sql, list)} ${until(sql, list.filter)}`;
 
-export async function listSessions(
-  sql: Sql,
+async function pageOf(
+  sql: Sql | Transaction,
   list: SessionList,
   page: PageRequest,
 ): Promise<Listed<SessionRecord>> {
@@ -77,3 +79,19 @@ export async function listSessions(
   const [counted] = page.total ? await total(sql, list) : [];
   return listed(rows, page, counted?.count ?? null, recordOf);
 }
+
+/**
+ * With a search the statement is planned anew each time: words that nearly all sessions have are looked for from the newest
+ * on, others by their index, and which they are is known by the words alone.
+ */
+export const listSessions = (
+  sql: Sql,
+  list: SessionList,
+  page: PageRequest,
+): Promise<Listed<SessionRecord>> =>
+  list.filter.search === undefined
+    ? pageOf(sql, list, page)
+    : (sql.begin(async (tx) => {
+        await tx`set local plan_cache_mode = force_custom_plan`;
+        return pageOf(tx, list, page);
+      }) as Promise<Listed<SessionRecord>>);

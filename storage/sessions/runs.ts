@@ -25,6 +25,7 @@ import { dropStale, isAlive } from '../nodes.js';
 import { OwnedSessions } from './owned-sessions.js';
 import { appendItems } from './items.js';
 import { columns, itemsOf, recordOf, type Row } from './rows.js';
+import { keepSaid } from './said.js';
 import { endOverdue, removeOld } from './sweep.js';
 import { keepTurn, lastTurn } from './turns.js';
 
@@ -174,6 +175,7 @@ function startUpkeep(parts: SessionRunsParts): (() => void)[] {
     repeat(clock, ms, work, (error) => log.warn({ reason: errorText(error) }, what));
   return [
     every(SWEEP_MS, 'could not sweep sessions', () => endOverdue(sql)),
+    every(SWEEP_MS, 'could not keep what was said', () => keepSaid(sql)),
     every(CLEAN_MS, 'could not remove old rows', () => removeOld(sql, sessionDays)),
   ];
 }

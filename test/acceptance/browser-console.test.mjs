@@ -170,6 +170,11 @@ t.test('an owner talks to an agent on the console', { skip, timeout: 180_000 }, 
   await call(`agents/${agent}/publish`, { method: 'POST' });
   for (let count = 0; count < 51; count += 1)
     await call('sessions', { body: { agent_id: agent, name: HOSTILE[count] ?? `Call ${count}` } });
+  await page.getByLabel('What was said').fill('lamps <b>');
+  await page.keyboard.press('Enter');
+  await page.getByText('No call is like this.').waitFor();
+  t.match(page.url(), /search=lamps/, 'a search is in the address');
+  await page.getByRole('link', { name: 'Clear the filters' }).click();
   await page.getByLabel('Status').selectOption('failed');
   await page.getByText('No call is like this.').waitFor();
   await page.getByLabel('Status').selectOption('pending');

@@ -4,12 +4,15 @@
  */
 import t from 'tap';
 import { CALL_TIMES } from '../../contracts/call-times.js';
+import { randomIds } from '../../contracts/ids.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { stateOf } from '../../contracts/ports/nodes.js';
 import type { SessionAnalysis } from '../../contracts/ports/sessions.js';
 import { DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
 import { createAnalysisQueue } from '../../storage/sessions/analyses.js';
 import { dropDead } from '../../storage/nodes.js';
+import { listSessions } from '../../storage/sessions/list.js';
+import { keepSaid } from '../../storage/sessions/said.js';
 import { endOverdue, removeOld } from '../../storage/sessions/sweep.js';
 import { startRuns } from '../fixtures/session-runs.js';
 import { until } from '../fixtures/until.js';
@@ -186,6 +189,80 @@ t.test('rows that nobody needs go', async (t) => {
     ['new'],
   );
 });
+
+t.test(
+  'what was said is found once a call has ended, word by word, in any language, in its workspace',
+  async (t) => {
+    const says = async (ago: string, texts: readonly string[], more: Parameters<typeof create>[0] = {}) => {
+      const id = await create(more);
+      for (const content of texts)
+        await sql`
+        insert into session_items (session_id, type, turn_id, created_at, content)
+        values (${id}, 'message', 1, now(), ${JSON.stringify({ role: 'user', content })})`;
+      await sql`
+      update sessions set status = 'completed', ended_at = now() - ${ago}::interval, ended_reason = 'hangup' where id = ${id}`;
+      return id;
+    };
+    const lamps = await says('1 minute', ['I ordered three Lamps.', "Don't you have a café?"]);
+    const hours = await says('1 hour', ['営業時間は何時ですか', 'Die Öffnungszeiten']);
+    const odd = await says('1 day', [
+      "\0'quoted' \\ back & forth | <b>tag</b> :*",
+      'x'.repeat(70_000),
+      'unfindable',
+    ]);
+    const silent = await says('2 days', []);
+    const fresh = await says('0 seconds', ['I ordered a table.']);
+    const preview = await says('1 minute', ['I ordered chairs.'], { source: 'dashboard' });
+    const workspace = randomIds.next('workspace');
+    await sql`insert into workspaces (id, name) values (${workspace}, 'Neighbour')`;
+    const foreign = await says('1 minute', ['I ordered three lamps.'], { workspaceId: workspace });
+    // More than one batch, by two processes at once.
+    const many = await Promise.all(Array.from({ length: 120 }, () => says('3 days', ['The same again.'])));
+    await Promise.all([keepSaid(sql), keepSaid(sql)]);
+    await keepSaid(sql);
+    const [row] = await sql<{ ids: string[] }[]>`
+    select array_agg(id) as ids from sessions where terms is null and id = any(${[lamps, hours, odd, silent, fresh, preview, foreign, ...many]})`; // oxfmt-ignore
+    t.strictSame(
+      new Set(row?.ids),
+      new Set([fresh, preview]),
+      'last words may still come, and previews are in no list',
+    );
+
+    const page = { size: 100, offset: 0, total: true };
+    const find = async (search: string, workspaceId_ = workspaceId) => {
+      const { rows, total } = await listSessions(
+        sql,
+        { workspaceId: workspaceId_, filter: { search } },
+        page,
+      );
+      if (rows.length < page.size) t.equal(total, rows.length);
+      return rows.map(({ id }) => id);
+    };
+    const found: readonly (readonly [string, readonly string[]])[] = [
+      ['ordered lamps', [lamps]],
+      ['LAMP', [lamps]],
+      ['lam three', [lamps]],
+      ['la', []],
+      ['lamps chairs', []],
+      ['cafe', [lamps]],
+      ["don't", [lamps]],
+      ['営業', [hours]],
+      ['時間は', [hours]],
+      ['offnungszeiten', [hours]],
+      ['quoted forth', [odd]],
+      ["' \\ & | ! :* ( <->", []],
+      ['unfindable', []],
+      ['table', []],
+      [' ', []],
+    ];
+    for (const [search, ids] of found) t.strictSame(await find(search), ids, search);
+    t.strictSame(await find('lamps', workspace), [foreign]);
+    t.equal((await find('same')).length, 100);
+    await sql`update sessions set ended_at = now() - interval '10 seconds' where id = ${fresh}`;
+    await keepSaid(sql);
+    t.strictSame(new Set(await find('ordered')), new Set([lamps, fresh]));
+  },
+);
 
 const ANALYSIS: SessionAnalysis = {
   status: 'completed',

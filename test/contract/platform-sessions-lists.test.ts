@@ -120,6 +120,40 @@ t.test('every filter and cursor lists what passes it, newest first, and counts i
   }
 });
 
+t.test(
+  'a search lists what has all of its words, however often they are said, out of an index',
+  async (t) => {
+    const rows = await sql<{ id: string; words: string[] | null }[]>`
+    select id, tsvector_to_array(terms) as words from sessions`;
+    const words = new Map(rows.map(({ id, words }) => [id, words ?? []]));
+    const has = (word: string) => (row: Stored) => words.get(row.id)!.some((said) => said.startsWith(word));
+    const [size] = await sql<{ blocks: number }[]>`
+    select (pg_relation_size('sessions') / current_setting('block_size')::int)::int as blocks`;
+    for (const search of ['word0', 'word25', 'word2999', 'word0 word7', 'word12 word1300', 'nowhere'])
+      for (const other of [{}, { agentId: 'agent_15' }, { createdBefore: at(0.4).createdAt }])
+        for (const page of [PAGE, { ...PAGE, after: at(0.8).position }]) {
+          const filter: SessionFilter = { search, ...other };
+          const passing = all.filter(
+            (row) => passes(filter)(row) && search.split(' ').every((word) => has(word)(row)),
+          );
+          const rest = passing.filter((row) => !page.after || isBehind(row, all.find(({ position }) => position === page.after)!)); // oxfmt-ignore
+          const found = await listSessions(sql, { workspaceId, filter }, page);
+          const what = `${JSON.stringify(filter)} ${page.after ?? ''}`;
+          t.equal(
+            found.rows.map(({ id }) => id).join(),
+            rest
+              .slice(0, page.size)
+              .map(({ id }) => id)
+              .join(),
+            what,
+          );
+          t.equal(found.total, passing.length, what);
+          const { scans, blocks } = await explained(pageRows(sql, { workspaceId, filter }, page));
+          t.ok(!scans && blocks <= size!.blocks, `${what}: ${blocks} of ${size!.blocks} blocks`);
+        }
+  },
+);
+
 t.test('a cursor stays where it was when its session is deleted', async (t) => {
   for (const filter of [{}, { createdBefore: at(0.3).createdAt }]) {
     const list = { workspaceId, filter };

@@ -54,6 +54,16 @@ t.test('lists: newest first, filters, both paging modes', async (t) => {
     ),
     'c',
   );
+  await sql`
+    insert into session_items (session_id, type, turn_id, created_at, content)
+    select id, 'message', 1, now(), '{"role":"user","content":"Lamps in ' || name || '"}' from sessions where agent_id = ${id}`;
+  await sql`update sessions set ended_at = now() - interval '1 minute' where agent_id = ${id} and ended_at is not null`;
+  const said = await until('what was said can be searched', async () => {
+    const found = namesOf(await list(`agent_id=${id}&search=lamp&status=completed`));
+    return found === 'cba' && found;
+  });
+  t.equal(said, 'cba');
+  t.equal((await call(`sessions?search=${'x'.repeat(201)}`)).status, 400);
   const page = await list(`agent_id=${id}&page_size=3`);
   t.match(page, { has_more: true, total: null });
   t.equal(namesOf(page), 'dcb');

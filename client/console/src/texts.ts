@@ -149,6 +149,8 @@ export const texts = {
     statuses: { pending: 'Pending', active: 'Goes on', completed: 'Completed', failed: 'Failed' } as Readonly<
       Record<string, string>
     >,
+    search: 'What was said',
+    searchHelp: 'Words of calls that have ended, or how they begin; all of them.',
     after: 'From',
     before: 'Until',
     user: 'End user',

@@ -43,6 +43,7 @@ export function filterOf(query: URLSearchParams): SessionFilter {
   const agentId = textOf(query, 'agent_id', LIMITS.session.agentId);
   const callerNumber = textOf(query, 'caller_number', LIMITS.session.phoneNumber);
   const endUserId = textOf(query, 'end_user_id', LIMITS.session.endUserId);
+  const search = textOf(query, 'search', LIMITS.session.search);
   const statuses = statusesOf(query);
   const createdAfter = momentOf(query, 'created_after');
   const createdBefore = momentOf(query, 'created_before');
@@ -50,6 +51,7 @@ export function filterOf(query: URLSearchParams): SessionFilter {
     ...(agentId !== undefined && { agentId }),
     ...(callerNumber !== undefined && { callerNumber }),
     ...(endUserId !== undefined && { endUserId }),
+    ...(search !== undefined && { search }),
     ...(statuses && { statuses }),
     ...(createdAfter && { createdAfter }),
     ...(createdBefore && { createdBefore }),

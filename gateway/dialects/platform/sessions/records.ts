@@ -97,6 +97,11 @@ const Text = { type: 'string' };
 const DateTime = { type: 'string', format: 'date-time' };
 
 const FILTERS = [
+  queryParameter(
+    'search',
+    { type: 'string', maxLength: LIMITS.session.search },
+    'Only sessions in which all these words were said, or words that begin with them. Those that go on are not among them; the words of one are found some seconds after its end.',
+  ),
   queryParameter('agent_id', Text, 'Only sessions of this agent.'),
   queryParameter('status', Text, 'One or several, separated by commas. Absent: all but `pending`.'),
   queryParameter('caller_number', Text, 'Only calls from this number.'),

@@ -13,6 +13,7 @@ import { StatusTag } from './status.js';
 const { calls } = texts;
 
 const FILTERS = [
+  'search',
   'agent_id',
   'status',
   'created_after',
@@ -53,7 +54,12 @@ const AgentFilter = ({ agents, value }: { readonly agents: readonly AgentRow[]; 
   </Field>
 );
 
-type TypedProps = { readonly name: Filter; readonly label: string; readonly value: string };
+type TypedProps = {
+  readonly name: Filter;
+  readonly label: string;
+  readonly help?: string;
+  readonly value: string;
+};
 
 const Day = ({ name, label, value }: TypedProps) => (
   <Field label={label}>
@@ -61,8 +67,8 @@ const Day = ({ name, label, value }: TypedProps) => (
   </Field>
 );
 
-const Typed = ({ name, label, value }: TypedProps) => (
-  <Field label={label}>
+const Typed = ({ name, label, help, value }: TypedProps) => (
+  <Field label={label} {...(help && { help })}>
     {(tied) => <input {...tied} type="search" value={value} onChange={change(name)} />}
   </Field>
 );
@@ -73,6 +79,7 @@ function Filters({ query }: { readonly query: URLSearchParams }) {
   const value = (name: Filter) => query.get(name) ?? '';
   return (
     <div class="fields filters">
+      <Typed name="search" label={calls.search} help={calls.searchHelp} value={value('search')} />
       {agents.length > 0 && <AgentFilter agents={agents} value={value('agent_id')} />}
       <Field label={calls.status}>
         {(tied) => (
