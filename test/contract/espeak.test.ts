@@ -99,6 +99,16 @@ t.test('from its child', only, async (t) => {
     }
   });
 
+  await t.test('each voice speaks in a way of its own', async (t) => {
+    const heard = new Map<string, string>();
+    for (const { name, languages } of espeakDescription.voices) {
+      const { samples } = await say(name, languages[0] as Language, 'La plaza grande, zum Beispiel.');
+      const sound = Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength).toString('base64');
+      t.equal(heard.get(sound), undefined, name);
+      heard.set(sound, name);
+    }
+  });
+
   await t.test('Japanese is read in kana: kanji take as long as their reading', async (t) => {
     const kanji = await say('ja', 'ja', '東京へ行きたい。');
     const kana = await say('ja', 'ja', 'トーキョーエ イキタイ。');

@@ -35,7 +35,26 @@ export async function record(server: Server, text: string, rate = RATE): Promise
     body: JSON.stringify({ text, format: 'pcm', sample_rate: rate }),
   });
   if (!answer.ok) throw new Error(`speech was refused with HTTP ${answer.status}`);
-  return { pcm: new Uint8Array(await answer.arrayBuffer()), text };
+  return { pcm: levelled(new Int16Array(await answer.arrayBuffer())), text };
+}
+
+/** RMS of 16-bit samples in which somebody speaks, and of what all callers say. */
+const VOICED_RMS = 150;
+const SPEECH_RMS = 3000;
+const FRAME = RATE / 50;
+
+const rmsOf = (samples: Int16Array): number =>
+  Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length);
+
+/** As loud as everything that the caller says: a synthetic voice varies by ten decibels from one sentence to the next. */
+function levelled(samples: Int16Array): Uint8Array {
+  const frames = Array.from({ length: Math.ceil(samples.length / FRAME) }, (_, index) =>
+    rmsOf(samples.subarray(index * FRAME, (index + 1) * FRAME)),
+  ).filter((rms) => rms > VOICED_RMS);
+  const level = Math.sqrt(frames.reduce((sum, rms) => sum + rms * rms, 0) / Math.max(1, frames.length));
+  const factor = SPEECH_RMS / Math.max(VOICED_RMS, level);
+  const loud = (sample: number): number => Math.max(-32_768, Math.min(32_767, sample * factor));
+  return new Uint8Array(samples.map(loud).buffer);
 }
 
 const COUGH_MS = 300;

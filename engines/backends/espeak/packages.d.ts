@@ -10,7 +10,8 @@ declare module '@echogarden/espeak-ng-emscripten' {
     readonly id: string | number | undefined;
   }
   export interface EspeakWorker {
-    set_voice(name: string): void;
+    /** 0 where it has that voice; else it keeps the one before. */
+    set_voice(name: string): number;
     /** Words a minute. */
     set_rate(rate: number): void;
     /** Synchronous; calls back with 0.1 s of samples at most, and the events in them. */

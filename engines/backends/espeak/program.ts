@@ -43,6 +43,14 @@ export function rateFor({ voice, speed }: VoiceSettings): number {
   return Math.round(slow + ((fast - slow) * (wanted - low)) / (high - low));
 }
 
+/** What the program calls voices that it does not know by their languages. */
+const OWN_NAMES: Readonly<Record<string, string>> = { 'en-gb': 'en', 'fr-fr': 'fr' };
+
+/** Throws Error for one that it has not: the program itself would go on with the voice before. */
+function takeVoice(worker: EspeakWorker, voice: string): void {
+  if (worker.set_voice(OWN_NAMES[voice] ?? voice) !== 0) throw new Error(`eSpeak has no voice ${voice}`);
+}
+
 /** The longest text of one run, in bytes; far more than a piece of PIECE_LENGTH. */
 const MOST_BYTES = 16_384;
 
@@ -52,7 +60,7 @@ const MOST_BYTES = 16_384;
  */
 function allotBuffer(worker: EspeakWorker): void {
   for (const text of [' '.repeat(MOST_BYTES), 'a']) {
-    worker.set_voice('en-us');
+    takeVoice(worker, 'en-us');
     worker.synthesize(text, () => undefined);
   }
 }
@@ -77,7 +85,7 @@ export async function loadEspeak(): Promise<EspeakProgram> {
     const events: EspeakEvent[] = [];
     try {
       restore();
-      worker.set_voice(settings.voice);
+      takeVoice(worker, settings.voice);
       worker.set_rate(rateFor(settings));
       worker.synthesize(text, (samples, heard) => {
         // Copied: the samples lie in the program's memory, which it uses again.

@@ -17,9 +17,8 @@ const capabilities: TtsCapabilities = {
 const english = (name: string, title: string): EngineVoice => ({ name, title, languages: ['en'] });
 
 /**
- * The first is the default: of all it is understood best (word errors through Moonshine over sixty sentences: slt 6 %,
- * rms 7 %, kal16 8 %, awb 9 %; by clauses slt 4 %, rms 7 %), and it speaks faster than rms. Left out: `awb_time`, a
- * talking clock, and `kal`, which has 8 kHz.
+ * The first is the default: of all it is understood best (docs/engines.md "How well they are understood"), and it
+ * speaks faster than rms. Left out: `awb_time`, a talking clock, and `kal`, which has 8 kHz.
  */
 const voices: readonly EngineVoice[] = [
   english('slt', 'Susan (US English)'),
