@@ -48,6 +48,13 @@ t.test('a full stop is weak evidence: a question is answered sooner than a state
   t.ok(question < statement && statement < open, `${question} < ${statement} < ${open}`);
 });
 
+t.test('a question mark behind a word that wants another ends nothing', async (t) => {
+  for (const half of ['Can you tell me whether?', 'Are you open every?']) {
+    const scene = new Scene().say(half).pause(1200).say('Sunday?').pause(4000);
+    t.equal(scene.told[0], `user: ${half} Sunday?`);
+  }
+});
+
 t.test('digits that are dictated in groups are one turn', async (t) => {
   const scene = new Scene().say('My number is 4 5 6.').pause(1000).say('7 8 9.').pause(4000);
   t.equal(scene.told[0], 'user: My number is 4 5 6. 7 8 9.');

@@ -23,7 +23,7 @@ const row = (dangling: string, doubtful: string, closing: string): LastWords => 
 
 export const LAST_WORDS: Readonly<Record<Language, LastWords>> = {
   en: row(
-    'a an the and or but because if than my your our their um uh er erm of into',
+    'a an the and or but because if whether unless until than every my your our their um uh er erm of into',
     'it that which who this these those to for with from in on at by as about is are was were am be been have has had ' +
       'do does can could will would should might i we you he she they his her its not so like well hmm hm then just also ' +
       'maybe zero one two three four five six seven eight nine ten',
