@@ -23,10 +23,10 @@ export const strict = <P extends TProperties>(properties: P, extra: object = {})
 
 /** The same schema, or null. Keywords of one type do not touch another, so that its problems stay precise. */
 export function nullable<S extends TSchema>(schema: S) {
-  const plain = schema as { readonly type?: string; readonly enum?: readonly unknown[] };
+  const plain = schema as { readonly type?: string | readonly string[]; readonly enum?: readonly unknown[] };
   return Type.Unsafe<Static<S> | null>({
     ...schema,
-    ...(plain.type === undefined ? {} : { type: [plain.type, 'null'] }),
+    ...(plain.type === undefined ? {} : { type: [plain.type, 'null'].flat() }),
     ...(plain.enum === undefined ? {} : { enum: [...plain.enum, null] }),
   });
 }

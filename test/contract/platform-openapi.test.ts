@@ -27,6 +27,22 @@ const operations = Object.entries(paths)
   .filter(([path]) => /^\/v1\/agent\/(agents|tools|knowledge-sources|deliveries|tests)/.test(path) && !/(preview|widget)$/.test(path))
   .flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation }))); // oxfmt-ignore
 
+/** All values under a key, however deep. */
+function under(key: string, value: unknown): unknown[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, each]) => [
+    ...(name === key ? [each] : []),
+    ...under(key, each),
+  ]);
+}
+
+t.test('a type is a name or a flat list of names, as readers of JSON schemas want it', async (t) => {
+  const types = under('type', paths).filter((type) => typeof type === 'string' || Array.isArray(type));
+  const unreadable = types.filter((type) => [type].flat().some((name) => typeof name !== 'string'));
+  t.ok(types.length > 500);
+  t.strictSame(unreadable, []);
+});
+
 t.test('every route is described, with its errors and examples', async (t) => {
   const described = operations.map(({ method, path }) => `${method} ${path.replace('/v1/agent', '')}`).sort();
   t.strictSame(described, [
