@@ -173,12 +173,38 @@ export interface RoomCall extends Call {
   readonly ready: Promise<void>;
 }
 
+/** What an agent comes into a room with. */
+export interface RoomEntry {
+  readonly url: string;
+  readonly token: string;
+}
+
+/** A job as a cluster offers it: an agent is wanted in that room. */
+export interface OfferedJob {
+  readonly id: string;
+  readonly room: string;
+  /** As it was dispatched. */
+  readonly metadata: string;
+}
+
+/** Who does the jobs that a cluster gives to this process. */
+export interface AgentWork {
+  /** The participant that comes; undefined where the job is refused. */
+  offered(job: OfferedJob): CallOptions['agent'] | undefined;
+  /** A job that was taken. Resolves when it is done. */
+  assigned(job: OfferedJob, entry: RoomEntry): Promise<void>;
+  figures(): { readonly calls: number; readonly places: number; readonly draining: boolean };
+}
+
 /** Livekit mode: agents join rooms on an existing cluster. */
 export interface RoomCalls {
+  /** Makes the room, open for its first user until `joinBy`, and asks the cluster for an agent. Errors: `transport_failed`. */
+  dispatch(sessionId: string, metadata: string, joinBy: Date): Promise<void>;
   /**
-   * Makes the room, open for its first user until `joinBy`, and sends the agent in. The room goes when the call ends.
+   * Sends the agent in, with the entry that the cluster has given for it; without one the room is made where it is not
+   * there. It goes when the call ends.
    */
-  open(options: CallOptions, joinBy: Date): RoomCall;
+  open(options: CallOptions, joinBy: Date, entry?: RoomEntry): RoomCall;
   /** Ends the room of a session that nobody holds any more; none is fine. Errors: `transport_failed`. */
   remove(sessionId: string): Promise<void>;
 }

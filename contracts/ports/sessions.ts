@@ -246,6 +246,8 @@ export interface SessionRuns {
   isLost(id: string): Promise<boolean>;
   /** Why it cannot be joined; undefined where it can. Spends nothing. */
   refusal(id: string): Promise<JoinRefusal | undefined>;
+  /** A pending session that no process holds. Undefined where it is held, or is not pending any more. */
+  unheld(id: string): Promise<RunningSession | undefined>;
   /** Makes this process the owner of a pending session without spending its token. */
   hold(id: string): Promise<void>;
   /**

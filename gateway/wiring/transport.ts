@@ -5,6 +5,7 @@
 import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
 import type { Admission } from '../../contracts/ports/identity.js';
+import type { Secrets } from '../../contracts/ports/secrets.js';
 import type { Speech, Transcription } from '../../contracts/ports/speech.js';
 import type { PhoneDialling } from '../../contracts/ports/placed-calls.js';
 import type { NodeFigures } from '../../contracts/ports/nodes.js';
@@ -15,6 +16,7 @@ import type { TurnModelInChild } from '../../engines/turns/model-in-child.js';
 import { createCallerLines } from '../../media/embedded/caller/lines.js';
 import { createEmbeddedCalls } from '../../media/embedded/calls.js';
 import { createPhoneMedia } from '../../media/phone/calls.js';
+import { AgentWorker } from '../../media/livekit/agent-worker.js';
 import { createRoomCalls } from '../../media/livekit/calls.js';
 import { serveJobs } from '../../processes/serve-jobs.js';
 import type { OwnNode } from '../../storage/nodes.js';
@@ -159,23 +161,36 @@ async function embedded(options: TransportOptions): Promise<OpenTransport> {
   };
 }
 
+/** One name for all processes of an installation: a cluster may be shared with others. */
+const agentNameOf = (secrets: Pick<Secrets, 'key'>): string =>
+  `speech-gateway-${Buffer.from(secrets.key('agents of livekit')).toString('hex').slice(0, 12)}`;
+
 function livekit(server: LivekitServer, options: TransportOptions): OpenTransport {
   const { children, sessions, platform, recordings, node: nodes, clock, log } = options;
   const { runs } = sessions;
   const metrics = new CallMetrics(recordings.began, options.turns?.model.answers);
   const { recorded, counted } = metrics;
-  const rooms = createRoomCalls({ rooms: children.pool('room'), server, recorded, counted, log });
+  const agentName = agentNameOf(platform.secrets);
+  const registered = (): Promise<void> => worker.registered();
+  const rooms = createRoomCalls({
+    ...{ rooms: children.pool('room'), server, agentName, registered },
+    ...{ recorded, counted, log },
+  });
   const { roomProcesses, roomsPerProcess, workers } = options.config;
   const { placing, dialect } = phone(options, undefined);
   const places = Math.max(1, Math.floor((roomProcesses * roomsPerProcess) / workers));
-  const calls = new LivekitCalls({ ...callParts(options, metrics), calls: rooms, places });
+  const calls = new LivekitCalls({
+    ...callParts(options, metrics),
+    ...{ calls: rooms, places, nodeId: options.processId, nodes },
+  });
+  const worker = new AgentWorker({ server, agentName, work: calls, clock, log });
   return {
     url: server.url,
     testable: undefined,
     joinTokens: createJoinTokens({ id: server.key, secret: server.secret }, clock),
-    prepare: (session) => calls.begin(session),
+    prepare: (session) => calls.prepare(session),
     addMetrics: (page) => metrics.addTo(page),
-    figures: () => ({ calls: calls.size, places, draining: calls.stopping }),
+    figures: () => calls.figures(),
     dialects: [
       clusterDialect({ server, runs, calls: rooms, log }),
       nodesDialect({ keys: platform.keys, nodes }),
@@ -183,7 +198,10 @@ function livekit(server: LivekitServer, options: TransportOptions): OpenTranspor
     ],
     dialling: placing,
     async stop(until) {
-      await calls.stop(until);
+      const stopped = calls.stop(until);
+      worker.report();
+      await stopped;
+      worker.close();
       await placing.stop();
     },
     close: () => Promise.resolve(),

@@ -6,7 +6,13 @@
  * is gone, but at once where the call broke; `ready` settles always, and nobody has to look at it.
  */
 import type { Log } from '../../contracts/log.js';
-import type { CallObserver, CallOptions, RoomCall, RoomCalls } from '../../contracts/ports/calls.js';
+import type {
+  CallObserver,
+  CallOptions,
+  RoomCall,
+  RoomCalls,
+  RoomEntry,
+} from '../../contracts/ports/calls.js';
 import type { JobRunner } from '../../contracts/ports/jobs.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { ROOM_JOB, type JoinedReport, type RoomArgs } from '../wire.js';
@@ -17,6 +23,10 @@ export interface RoomCallsParts extends CallObserver {
   /** The pool of room workers; a call stays on the worker that it began on. */
   readonly rooms: JobRunner;
   readonly server: LivekitServer;
+  /** What jobs are for (agent-worker.ts). */
+  readonly agentName: string;
+  /** Resolves when the cluster gives jobs to this process. Errors: `transport_failed`. */
+  registered(): Promise<void>;
   readonly log: Log;
 }
 
@@ -28,6 +38,7 @@ class ClusterCall extends WorkerCall<JoinedReport> implements RoomCall {
   constructor(
     options: CallOptions,
     private readonly joinBy: Date,
+    private readonly entry: RoomEntry | undefined,
     private readonly service: RoomService,
     private readonly parts: RoomCallsParts,
   ) {
@@ -51,11 +62,14 @@ class ClusterCall extends WorkerCall<JoinedReport> implements RoomCall {
   }
 
   async #prepare(): Promise<RoomArgs> {
-    const { options, service } = this;
-    const { sessionId, user, agent, record, part } = options;
-    await service.create(sessionId, this.joinBy);
-    const token = await service.agentToken(options);
-    return { sessionId, user, agent, record, part, url: this.parts.server.url, token };
+    const { sessionId, user, agent, record, part } = this.options;
+    return { sessionId, user, agent, record, part, ...(this.entry ?? (await this.#enter())) };
+  }
+
+  /** By our own key, where the cluster has not asked for it. */
+  async #enter(): Promise<RoomEntry> {
+    await this.service.create(this.options.sessionId, this.joinBy);
+    return { url: this.parts.server.url, token: await this.service.agentToken(this.options) };
   }
 
   protected take(): void {
@@ -74,7 +88,12 @@ class ClusterCall extends WorkerCall<JoinedReport> implements RoomCall {
 export function createRoomCalls(parts: RoomCallsParts): RoomCalls {
   const service = createRoomService(parts.server);
   return {
-    open: (options, joinBy) => new ClusterCall(options, joinBy, service, parts),
+    async dispatch(sessionId, metadata, joinBy) {
+      await service.create(sessionId, joinBy);
+      await parts.registered();
+      await service.dispatch(sessionId, parts.agentName, metadata);
+    },
+    open: (options, joinBy, entry) => new ClusterCall(options, joinBy, entry, service, parts),
     remove: (sessionId) => service.remove(sessionId),
   };
 }

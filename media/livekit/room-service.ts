@@ -16,6 +16,8 @@ export interface LivekitServer {
 export interface RoomService {
   /** Makes the room, which waits for its user until `joinBy`. Errors: `transport_failed`. */
   create(sessionId: string, joinBy: Date): Promise<void>;
+  /** Asks for an agent in that room. Errors: `transport_failed`. */
+  dispatch(sessionId: string, agentName: string, metadata: string): Promise<void>;
   /** Puts everybody out and removes the room; none is fine. Errors: `transport_failed`. */
   remove(sessionId: string): Promise<void>;
   /** The token by which an agent joins that room. */
@@ -52,6 +54,13 @@ export function createRoomService({ url, key, secret }: LivekitServer): RoomServ
         maxParticipants: MOST_USERS,
       };
       await rooms.createRoom(room).catch((error: unknown) => Promise.reject(failed(error)));
+    },
+    async dispatch(name, agentName, metadata) {
+      const { AgentDispatchClient } = await livekit();
+      const agents = new AgentDispatchClient(url, key, secret, { requestTimeout: REQUEST_SECONDS });
+      await agents
+        .createDispatch(name, agentName, { metadata })
+        .catch((error: unknown) => Promise.reject(failed(error)));
     },
     async remove(name) {
       const rooms = await client();

@@ -137,6 +137,13 @@ async function joinOwned<Joined extends Outcome>(
   }
 }
 
+async function unheld(sql: Sql, id: string): Promise<RunningSession | undefined> {
+  const [row] = await sql<(Row & { plan: SessionPlan })[]>`
+    select ${columns(sql)}, s.plan from sessions s
+    where s.id = ${id} and s.status = 'pending' and s.owner_id is null and s.expires_at > now()`;
+  return row && sessionOf(row);
+}
+
 const own = (sql: Sql, id: string, processId: string) => sql`
   update sessions set owner_id = ${processId} where id = ${id} and status = 'pending'`;
 
@@ -206,6 +213,7 @@ export async function createSessionRuns(parts: SessionRunsParts): Promise<Sessio
     owns,
     isLost: (id) => isLost(sql, id),
     refusal: (id) => refusalOf(sql, id),
+    unheld: (id) => unheld(sql, id),
     async hold(id) {
       owned.add(id);
       await own(sql, id, processId);

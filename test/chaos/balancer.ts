@@ -1,5 +1,5 @@
 /**
- * A balancer as operators have one: it asks nodes for /health, gives each connection to the next that is ready, tries
+ * A balancer as operators have one: it asks nodes whether they are ready, gives each connection to the next that is ready, tries
  * another only where no connection could be made, and says 502 where a node has gone before it answered.
  */
 import { once } from 'node:events';
@@ -33,12 +33,13 @@ function join(one: Socket, other: Socket): void {
   other.on('error', () => undefined).on('close', () => one.destroy());
 }
 
-export async function startBalancer(ports: readonly number[]): Promise<Balancer> {
+/** `path`: what says that a node is ready. */
+export async function startBalancer(ports: readonly number[], path = '/health'): Promise<Balancer> {
   const ready = new Set<number>();
   let turn = 0;
   const look = async (port: number): Promise<void> => {
     const signal = AbortSignal.timeout(LOOK_TIMEOUT_MS);
-    const answer = await fetch(`http://127.0.0.1:${port}/health`, { signal }).catch(() => undefined);
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { signal }).catch(() => undefined);
     await answer?.body?.cancel();
     if (answer?.status === 200) ready.add(port);
     else ready.delete(port);
@@ -56,8 +57,16 @@ export async function startBalancer(ports: readonly number[]): Promise<Balancer>
     for await (const part of incoming) parts.push(part as Buffer);
     const send = ([port, ...others]: readonly number[]): void => {
       if (port === undefined) return refuse(response, 503);
-      const { method, url: path, headers } = incoming;
-      const options = { host: '127.0.0.1', port, method, path, headers, timeout: ANSWER_MS, agent: false };
+      const { method, url, headers } = incoming;
+      const options = {
+        host: '127.0.0.1',
+        port,
+        method,
+        path: url,
+        headers,
+        timeout: ANSWER_MS,
+        agent: false,
+      };
       const outgoing = request(options, (answer) => {
         response.writeHead(answer.statusCode ?? 502, answer.headers);
         answer.on('error', () => response.destroy()).pipe(response);

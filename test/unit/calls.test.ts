@@ -190,23 +190,45 @@ t.test(
 );
 
 t.test(
-  'livekit: a public session waits in a quarter of the places; the arrival spends the token',
+  'livekit: jobs are taken as there is room; a public session waits in a quarter of the places; the arrival spends the token',
   async (t) => {
     const process = new Process();
+    const source = (id: string): 'public' | 'api_key' => (id === 'k' ? 'api_key' : 'public');
     const calls = new LivekitCalls({
       ...process.parts,
-      places: 8,
-      calls: { open: () => process.open(), remove: () => Promise.resolve() },
+      runs: { ...process.parts.runs, unheld: (id) => Promise.resolve(session(id, source(id))) },
+      ...{ places: 8, nodeId: 'here', nodes: { list: () => Promise.resolve([]) } },
+      calls: {
+        open: () => process.open(),
+        remove: () => Promise.resolve(),
+        dispatch: () => Promise.resolve(),
+      },
     });
-    for (const id of ['a', 'b']) await calls.begin(session(id, 'public'));
-    await t.rejects(calls.begin(session('c', 'public')), { code: 'engine_busy' });
-    await calls.begin(session('k'));
-    t.strictSame(process.told, ['hold a', 'hold b', 'hold k']);
+    /** Whether the job of that session is taken. */
+    const takes = async (id: string): Promise<boolean> => {
+      const job = { id, room: id, metadata: JSON.stringify({ agent: 'Bakery', source: source(id) }) };
+      if (!calls.offered(job)) return false;
+      void calls.assigned(job, { url: 'ws://cluster', token: id });
+      await process.pass(0);
+      return true;
+    };
+    t.strictSame(
+      [await takes('a'), await takes('b'), await takes('c'), await takes('k')],
+      [true, true, false, true],
+    );
+    t.strictSame(
+      process.told.filter((told) => told.startsWith('hold')),
+      ['hold a', 'hold b', 'hold k'],
+    );
+    process.told.length = 0;
+    t.equal(calls.offered({ id: 'x', room: 'x', metadata: 'no JSON' }), undefined);
     process.opened[0]?.events.push({ kind: 'connected' });
     await process.pass(0);
-    t.strictSame(process.told.slice(3), ['join a', 'activate a']);
-    await calls.begin(session('c', 'public'));
+    t.strictSame(process.told, ['join a', 'activate a']);
+    t.ok(await takes('c'));
+    t.strictSame(calls.figures(), { calls: 4, places: 8, draining: false });
     const stopping = calls.stop(new Deadline(process.clock, 10_000).passed);
+    t.match([calls.figures(), await takes('k')], [{ draining: true }, false], 'no more jobs');
     await process.pass(300);
     const ended = process.told.filter((told) => told.startsWith('end')).sort();
     t.strictSame(
