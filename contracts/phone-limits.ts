@@ -17,6 +17,8 @@ export const PHONE_LIMITS = {
   /** Keys that belong together: how many, and how long the next one is waited for. */
   keys: 32,
   keysMs: 2000,
+  /** Keys that an agent sends at once. */
+  sentKeys: 32,
   /** Seconds that a placed call rings. */
   ring: { min: 5, max: 120, default: 30 },
   idempotencyKey: { min: 1, max: 255 },

@@ -53,6 +53,8 @@ export type LineCommand =
   | { readonly op: 'hear'; readonly audio: Uint8Array; readonly order?: number }
   /** All sound before that mark was heard. */
   | { readonly op: 'marked'; readonly mark: number }
+  /** Keys to be heard by the other side. */
+  | { readonly op: 'press'; readonly keys: string }
   /** A message of the caller, as a client would send it. */
   | { readonly op: 'told'; readonly topic: string; readonly payload: Uint8Array }
   | { readonly op: 'hungUp' };
@@ -97,4 +99,6 @@ export type LineReport =
   /** To be sent back once everything before it was heard. */
   | { readonly on: 'mark'; readonly mark: number }
   /** What was sent and not heard is to be dropped. */
-  | { readonly on: 'hush' };
+  | { readonly on: 'hush' }
+  /** All keys have left. */
+  | { readonly on: 'pressed' };

@@ -155,6 +155,8 @@ export interface PhoneCall extends Call {
   marked(mark: number): void;
   /** A message of the caller, as a client would send it. */
   told(topic: string, payload: Uint8Array): void;
+  /** Keys (0-9, *, #, and w for a pause) as tones, between what is said. Resolves when they have left, or the call is over. */
+  press(keys: string): Promise<void>;
   /** The caller has hung up. */
   hungUp(): void;
 }

@@ -103,7 +103,10 @@ const LEAVES = {
   },
 } as const satisfies Record<string, TProperties>;
 
-const SYSTEM_TOOLS = { hang_up_call: Type.Boolean() };
+const SYSTEM_TOOLS = {
+  hang_up_call: Type.Boolean(),
+  send_digits: Type.Boolean({ description: 'On phone calls alone: keys for the menus of others.' }),
+};
 const SUMMARY_PROMPT = nullable(text(analysis.summaryPrompt));
 
 export const AgentConfig = Type.Object({
@@ -249,7 +252,7 @@ export const DEFAULT_CONFIG: AgentConfig = {
     filler_mode: 'auto',
     filler_message: '',
     transfer_agents: [],
-    system_tools: { hang_up_call: false },
+    system_tools: { hang_up_call: false, send_digits: false },
   },
   webhooks: { post_call: [] },
   knowledge_base: { enabled: false, knowledge_source_ids: [] },

@@ -89,6 +89,8 @@ export class OwnedCall {
     private readonly parts: CallParts,
     /** Makes the session active; false where it has ended meanwhile. */
     private readonly activate: () => Promise<boolean>,
+    /** Keys for the other side, where it is a telephone. */
+    private readonly press?: (keys: string) => Promise<void>,
   ) {
     this.id = session.record.id;
     this.#conversation = new Conversation(new FencedCall(call, parts.held), session, this.#hosted());
@@ -147,7 +149,11 @@ export class OwnedCall {
       },
       listening: { transcription, model: DEFAULT_TRANSCRIPTION_MODEL, caller, language, turns: parts.turns },
       thinking: { chat, knowledge, tokens: parts.tokens },
-      tools: { outbound, credentials, mcp, ...(parts.standIn && { standIn: parts.standIn }) },
+      tools: {
+        ...{ outbound, credentials, mcp },
+        ...(parts.standIn && { standIn: parts.standIn }),
+        ...(this.press && { press: this.press }),
+      },
       append: (items) => {
         this.#turns = Math.max(this.#turns, ...items.map(({ turnId }) => turnId));
         return runs.append(id, items);

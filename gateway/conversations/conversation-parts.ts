@@ -13,7 +13,7 @@ export interface ConversationParts extends RecordParts {
   readonly agent: AgentParts;
   readonly listening: Omit<ListeningParts, 'log' | 'recognised'>;
   readonly thinking: Pick<ReplyParts, 'knowledge'> & Pick<ChatMeterParts, 'chat' | 'tokens'>;
-  readonly tools: Pick<ToolParts, 'outbound' | 'credentials' | 'mcp' | 'standIn'>;
+  readonly tools: Pick<ToolParts, 'outbound' | 'credentials' | 'mcp' | 'standIn' | 'press'>;
   /** The user is connected for the first time; false where the session has ended meanwhile. */
   activate(): Promise<boolean>;
   /** A turn is over, and explained. */

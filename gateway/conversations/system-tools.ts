@@ -19,6 +19,36 @@ export const hangUpTool = (hangUp: () => void): ConversationTool => ({
   },
 });
 
+const { sentKeys: MOST_KEYS } = LIMITS.phone;
+const KEYS = new RegExp(`^[0-9*#w]{1,${MOST_KEYS}}$`);
+
+/** Keys for a telephone menu. `press` resolves when they were sent. */
+export const sendDigitsTool = (press: (keys: string) => Promise<void>): ConversationTool => ({
+  name: 'send_digits',
+  description:
+    'Presses keys of the telephone for whom you are speaking with: to choose from a menu, or to enter a number that a machine asks for.',
+  parameters: {
+    type: 'object',
+    properties: {
+      digits: {
+        type: 'string',
+        description: `0-9, * and #; w waits for half a second. At most ${MOST_KEYS}.`,
+      },
+    },
+    required: ['digits'],
+    additionalProperties: false,
+  },
+  source: 'builtin',
+  async run(args) {
+    const wanted = parseArguments(args);
+    const digits = isPlainObject(wanted) ? wanted['digits'] : undefined;
+    if (typeof digits !== 'string' || !KEYS.test(digits))
+      return failure(`digits must be 1 to ${MOST_KEYS} of 0-9, *, # and w`);
+    await press(digits);
+    return { ok: true, output: 'The keys were pressed' };
+  },
+});
+
 const lineOf = ({ agentId, name, description }: Reachable): string =>
   `${agentId}: ${name}${description === '' ? '' : `. ${description}`}`;
 

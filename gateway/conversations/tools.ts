@@ -16,7 +16,7 @@ import { type Listed, listServers, type McpParts, serverTools } from './mcp-tool
 import { ClientTools, type EndpointParts, webhookTool } from './owned-tools.js';
 import { reachableFrom } from './reachable.js';
 import type { NoteTurn } from './turns/turn-events.js';
-import { hangUpTool, transferTool } from './system-tools.js';
+import { hangUpTool, sendDigitsTool, transferTool } from './system-tools.js';
 import { type ConversationTool, failure, TOLD, type ToolResult } from './tool.js';
 
 const OUTPUT_BYTES = LIMITS.session.toolOutputBytes;
@@ -38,6 +38,8 @@ export interface ToolParts extends EndpointParts, McpParts {
   /** A tool that ran beside the conversation has answered. */
   news(): void;
   hangUp(): void;
+  /** Keys for the other side of a phone call; absent in all others. */
+  press?(keys: string): Promise<void>;
   /** Another agent takes over. Why it does not, as a text for the model; undefined where it has. */
   handOver(target: PinnedAgent, signal: AbortSignal): Promise<string | undefined>;
   /** In tests of agents: what is called in the place of a tool. */
@@ -84,6 +86,8 @@ export class ConversationTools {
     const isServer = ({ definition }: PlannedTool): boolean => definition.tool_type === 'mcp';
     for (const tool of planned) if (!isServer(tool)) this.#add(this.#owned(tool));
     if (tools.system_tools.hang_up_call) this.#add(hangUpTool(() => this.parts.hangUp()));
+    const press = this.parts.press?.bind(this.parts);
+    if (press && tools.system_tools.send_digits) this.#add(sendDigitsTool(press));
     const reachable = reachableFrom(plan);
     if (reachable.length > 0)
       this.#add(transferTool(reachable, (target, signal) => this.parts.handOver(target, signal)));

@@ -59,7 +59,8 @@ export class PhoneCalls {
       format,
     };
     const media = calls.open(options, link);
-    const owned = new OwnedCall(media, session, this.parts, () => runs.activate(sessionId));
+    const press = (keys: string): Promise<void> => media.press(keys);
+    const owned = new OwnedCall(media, session, this.parts, () => runs.activate(sessionId), press);
     this.#registry.add(owned);
     return { media, owned };
   }

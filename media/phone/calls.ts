@@ -17,6 +17,9 @@ import { WorkerCall } from '../worker-call.js';
 const MOST_WAITING_BYTES = 256 * 1024;
 
 class LineCall extends WorkerCall<LineReport> implements PhoneCall {
+  /** Those who wait until their keys have left. */
+  #pressing: (() => void)[] = [];
+
   constructor(
     private readonly media: JobRunner,
     protected override readonly options: PhoneOptions,
@@ -45,6 +48,12 @@ class LineCall extends WorkerCall<LineReport> implements PhoneCall {
     this.tell({ op: 'told', topic, payload });
   }
 
+  press(keys: string): Promise<void> {
+    if (this.over) return Promise.resolve();
+    this.tell({ op: 'press', keys });
+    return new Promise((resolve) => this.#pressing.push(resolve));
+  }
+
   hungUp(): void {
     this.tell({ op: 'hungUp' });
   }
@@ -52,10 +61,16 @@ class LineCall extends WorkerCall<LineReport> implements PhoneCall {
   protected take(report: LineReport): void {
     if (report.on === 'speak') this.link.speak(report.audio);
     else if (report.on === 'mark') this.link.mark(report.mark);
+    else if (report.on === 'pressed') this.#pressed();
     else this.link.hush();
   }
 
+  #pressed(): void {
+    for (const resolve of this.#pressing.splice(0)) resolve();
+  }
+
   protected closed(): void {
+    this.#pressed();
     this.link.close();
   }
 }

@@ -41,6 +41,7 @@ export class PhoneCarrier implements Carrier<LineCommand> {
       call.playout,
       (audio) => call.report({ on: 'speak', audio }),
       (samples) => this.#kept()?.agent(samples),
+      () => call.report({ on: 'pressed' }),
     );
     this.#marks = new Marks(
       (mark) => call.report({ on: 'mark', mark }),
@@ -78,6 +79,7 @@ export class PhoneCarrier implements Carrier<LineCommand> {
   readonly #commands: Handlers = {
     hear: ({ audio, order }) => this.#ears.hear(audio, order),
     marked: ({ mark }) => this.#marks.came(mark),
+    press: ({ keys }) => this.#voice.press(keys),
     told: ({ topic, payload }) => this.call.report({ on: 'data', topic, payload }),
     hungUp: () => this.call.report({ on: 'left' }),
   };

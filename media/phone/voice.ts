@@ -1,12 +1,14 @@
 /**
  * The agent's voice on its way to a phone: playout to the line's rate and format, in frames of 20 ms, which some providers
- * ask for. A little of each utterance goes ahead, so that a beat that comes late is not heard.
+ * ask for. A little of each utterance goes ahead, so that a beat that comes late is not heard. Keys that are pressed are tones
+ * between utterances: speech waits for them, as they do for speech.
  */
 import { PLAYOUT_RATE } from '../../contracts/audio.js';
 import type { LineFormat } from '../../contracts/ports/calls.js';
 import { Resampling } from '../../engines/resampling.js';
 import { FRAME_MS, type Frame, type Playout } from '../playout.js';
 import { codecFor, type LineCodec } from './codecs.js';
+import { tonesOf } from './tones.js';
 
 /** Frames that the provider has in hand beside the one that it plays. A recording takes three a beat. */
 const AHEAD = 2;
@@ -16,6 +18,9 @@ export class PhoneVoice {
   #resampling: Resampling;
   readonly #frame: Int16Array;
   #filled = 0;
+  #tones: Int16Array[] = [];
+  /** Nothing was said in the last beat. */
+  #quiet = true;
 
   constructor(
     private readonly format: LineFormat,
@@ -24,15 +29,24 @@ export class PhoneVoice {
     private readonly send: (audio: Uint8Array) => void,
     /** A frame of the playout, of which it is made. */
     private readonly said: (samples: Int16Array) => void,
+    /** The last of the keys has left. */
+    private readonly pressed: () => void = () => undefined,
   ) {
     this.#codec = codecFor(format);
     this.#resampling = new Resampling(PLAYOUT_RATE, format.rate);
     this.#frame = new Int16Array((format.rate * FRAME_MS) / 1000);
   }
 
+  /** Behind those that were pressed before. */
+  press(keys: string): void {
+    this.#tones.push(...tonesOf(keys));
+  }
+
   /** Every 20 ms; true where something was said. */
   beat(): boolean {
+    if (this.#quiet && this.#tones.length > 0) return this.#tone();
     const frame = this.playout.next();
+    this.#quiet = frame === undefined;
     if (!frame) return false;
     if (frame.begins) this.#begin();
     this.#speak(frame);
@@ -40,6 +54,13 @@ export class PhoneVoice {
       const next = this.playout.next();
       if (next) this.#speak(next);
     }
+    return true;
+  }
+
+  #tone(): true {
+    const samples = this.#tones.shift()!;
+    this.#speak({ samples, begins: false });
+    if (this.#tones.length === 0) this.pressed();
     return true;
   }
 

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { type Body } from '../fixtures/agents.js';
 import { messagesOf, type Record, Talks } from '../fixtures/conversation.js';
+import { keysIn } from '../fixtures/dtmf.js';
 import { said, toolSaid } from '../fixtures/model.js';
 import { type CallDetails, PhoneLine, type ProviderDialect } from '../fixtures/phone-line.js';
 import { plivoDouble } from '../fixtures/phone-plivo.js';
@@ -210,6 +211,22 @@ for (const provider of PROVIDERS) {
       t.ok(kept.length * 2 <= heard + 10, `kept ${kept.length * 2} of ${heard} frames`);
     },
   );
+
+  t.test(`${provider.name}: the agent presses keys, which the line hears`, async (t) => {
+    model.answer((messages) =>
+      toolSaid(messages) === undefined ? { calls: { send_digits: { digits: '1w40#' } } } : 'Done.',
+    );
+    const answered = await dial(provider, { tools: { system_tools: { send_digits: true } } });
+    const { line } = answered;
+    line.press('2', '#');
+    await untilSaid(answered, 'Done.');
+    t.equal(keysIn(line.heard, provider.dialect.format.rate), '140#');
+    line.hangUp();
+    t.match(
+      (await answered.ended()).items.filter(({ type }) => type === 'tool_result'),
+      [{ tool_name: 'send_digits', tool_source: 'builtin', status: 'completed' }],
+    );
+  });
 
   t.test(`${provider.name}: the end of a call, from every side`, async (t) => {
     model.answer(() => ({ calls: { hang_up_call: {} } }));

@@ -67,6 +67,7 @@ const LEAVES: Readonly<Record<string, Leaf>> = {
   'tools.tool_ids': { good: [[]], bad: [['nothing'], [5], 'x', Array(101).fill('x'), ['x'.repeat(129)]] },
   'tools.system_tools': { good: [{}, { hang_up_call: true }], bad: [{ other: true }, true, []] },
   'tools.system_tools.hang_up_call': flag,
+  'tools.system_tools.send_digits': flag,
   'webhooks.post_call': {
     good: [
       [],
@@ -166,7 +167,7 @@ t.test('an agent begins with the platform’s defaults', async (t) => {
       filler_mode: 'auto',
       filler_message: '',
       transfer_agents: [],
-      system_tools: { hang_up_call: false },
+      system_tools: { hang_up_call: false, send_digits: false },
     },
     webhooks: { post_call: [] },
     knowledge_base: { enabled: false, knowledge_source_ids: [] },

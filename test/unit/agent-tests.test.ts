@@ -242,7 +242,11 @@ t.test('the tools of an MCP server are those that mocks name', async (t) => {
 
 t.test('our own tools work: an agent that hangs up ends the scenario', async (t) => {
   const config = {
-    tools: { ...DEFAULT_CONFIG.tools, enabled: true, system_tools: { hang_up_call: true } },
+    tools: {
+      ...DEFAULT_CONFIG.tools,
+      enabled: true,
+      system_tools: { hang_up_call: true, send_digits: false },
+    },
   };
   const agent: Answer = () => [{ kind: 'text', text: 'Good bye.' }, ...calls('hang_up_call', {})];
   const outcome = await played({ config, agent, definition: { user: { lines: ['Bye', 'Still there?'] } } });

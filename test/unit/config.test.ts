@@ -24,7 +24,11 @@ const FULL = revise({
     timezone: 'Europe/Berlin',
     transfer_destinations: [{ phone_number: '+49' }],
   },
-  tools: { enabled: false, tool_ids: ['a', 'b', 'a'], system_tools: { hang_up_call: true } },
+  tools: {
+    enabled: false,
+    tool_ids: ['a', 'b', 'a'],
+    system_tools: { hang_up_call: true, send_digits: false },
+  },
   webhooks: { post_call: [{ url: 'https://a.example/', secret: 's' }, { url: 'https://b.example/' }] },
   knowledge_base: { enabled: true, knowledge_source_ids: ['k'] },
   analysis: {

@@ -5,6 +5,7 @@ import type { RunnableAgent } from '../../contracts/ports/agents.js';
 import type { ChatRequest } from '../../contracts/ports/chat.js';
 import type { TurnModel } from '../../contracts/ports/turns.js';
 import { type AgentConfig, DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
+import { sendDigitsTool } from '../../gateway/conversations/system-tools.js';
 import { type Answer, inTurn, joined, saying, webhookTool } from '../fixtures/hosted.js';
 import { until } from '../fixtures/until.js';
 
@@ -96,7 +97,7 @@ t.test('a hand-over: another agent goes on with its own prompt, voice and tools,
   const next = published('shop', {
     prompt: { ...DEFAULT_CONFIG.prompt, system_prompt: 'You run the shop of {{caller}}.' },
     voice: { voice_id: 'v2', speaking_language: 'de' },
-    tools: { ...DEFAULT_CONFIG.tools, system_tools: { hang_up_call: true } },
+    tools: { ...DEFAULT_CONFIG.tools, system_tools: { hang_up_call: true, send_digits: false } },
   });
   const requests: ChatRequest[] = [];
   const answers = inTurn(transferTo('shop'), saying('Here is the shop.'));
@@ -184,4 +185,37 @@ t.test('hand-overs: so many a call', async (t) => {
   t.equal(hosted.sent.filter(({ type }) => type === 'agent.changed').length, most);
   const failed = hosted.items.filter((item) => item.type === 'tool_result' && item.status === 'failed');
   t.match(failed, [{ error: /too often/ }]);
+});
+
+t.test('keys of a telephone: only those that it has, and not too many', async (t) => {
+  const pressed: string[] = [];
+  const { run } = sendDigitsTool((keys) => Promise.resolve(void pressed.push(keys)));
+  const use = { callId: 'a', signal: new AbortController().signal };
+  const most = '9'.repeat(LIMITS.phone.sentKeys);
+  for (const digits of ['1', '0123456789*#w', most])
+    t.match(await run(JSON.stringify({ digits }), use), { ok: true }, digits);
+  t.same(pressed, ['1', '0123456789*#w', most]);
+  for (const args of [
+    '',
+    '{}',
+    '[]',
+    '{"digits":1}',
+    ...['', 'a', '1 2', 'W', 'A', `${most}9`].map((digits) => JSON.stringify({ digits })),
+  ])
+    t.match(await run(args, use), { ok: false, output: /^digits must be 1 to 32 of/ }, args);
+  t.equal(pressed.length, 3);
+});
+
+t.test('keys of a telephone: offered where there is one', async (t) => {
+  const offered = async (press?: () => Promise<void>) => {
+    const requests: ChatRequest[] = [];
+    const answer: Answer = (request, signal) => {
+      requests.push(request);
+      return saying('Yes.')(request, signal);
+    };
+    await joined(t, { answer, ...(press && { press }) }).type('Hello?', 2);
+    return requests[0]?.tools?.some(({ name }) => name === 'send_digits');
+  };
+  t.equal(await offered(), false);
+  t.equal(await offered(() => Promise.resolve()), true);
 });

@@ -16,6 +16,7 @@ import { PhoneVoice } from '../../media/phone/voice.js';
 import { FRAME_SAMPLES, Playout } from '../../media/playout.js';
 import type { PlayedReport } from '../../media/wire.js';
 import { frequencyOf, peakOf } from '../fixtures/codecs-audio.js';
+import { keysIn } from '../fixtures/dtmf.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 
 const MULAW = { codec: 'mulaw', rate: 8000 } as const;
@@ -92,6 +93,33 @@ t.test('the agent’s voice leaves in frames of 20 ms, at the line’s rate', (t
     const heard = Int16Array.from(sent.slice(5, 45).flatMap((audio) => [...codecFor(format).decode(audio)]));
     t.ok(Math.abs(frequencyOf(heard, format.rate) - 1000) < 10, 'and sounds as it did');
     t.ok(Math.abs(peakOf(heard) - 8000) < 400);
+  }
+  t.end();
+});
+
+t.test('keys are tones between what is said, and speech waits for them', (t) => {
+  for (const format of [MULAW, WIDE]) {
+    const sent: Int16Array[] = [];
+    const playout = new Playout(() => undefined);
+    let pressed = 0;
+    const voice = new PhoneVoice(
+      format,
+      playout,
+      (audio) => sent.push(codecFor(format).decode(audio)),
+      () => undefined,
+      () => (pressed += 1),
+    );
+    playout.play(1, bytesOf(sine(1000, 24_000, 10 * FRAME_SAMPLES)));
+    playout.finish(1);
+    voice.beat();
+    voice.press('0123456789*#w11');
+    playout.play(2, bytesOf(sine(1000, 24_000, 10 * FRAME_SAMPLES)));
+    playout.finish(2);
+    for (let beats = 0; beats < 400; beats += 1) voice.beat();
+    t.equal(pressed, 1);
+    t.equal(keysIn(sent, format.rate), '0123456789*#11');
+    const loudest = Math.max(...sent.map((frame) => peakOf(frame)));
+    t.ok(loudest < 16_384, `${loudest}: never above half of the loudest`);
   }
   t.end();
 });

@@ -1,0 +1,39 @@
+/**
+ * Keys of a telephone as tones in the voice (ITU-T Q.23): heard by every line, whatever its provider can be told. Each is
+ * 100 ms with as much silence behind it (Q.24 asks receivers for 40), the high tone louder by 2 dB, as lines weaken it.
+ */
+import { PLAYOUT_RATE } from '../../contracts/audio.js';
+import { FRAME_MS, FRAME_SAMPLES } from '../playout.js';
+
+const PAD = ['123', '456', '789', '*0#'];
+/** Hz */
+const LOW = [697, 770, 852, 941];
+const HIGH = [1209, 1336, 1477];
+/** Together below half of the loudest. */
+const LEVEL = { low: 6500, high: 8200 };
+
+const TONE_FRAMES = 100 / FRAME_MS;
+/** `w` */
+const WAIT_FRAMES = 500 / FRAME_MS;
+
+const silence = (frames: number): Int16Array[] =>
+  Array.from({ length: frames }, () => new Int16Array(FRAME_SAMPLES));
+
+const sine = (hertz: number, at: number): number => Math.sin((2 * Math.PI * hertz * at) / PLAYOUT_RATE);
+
+function toneOf(key: string): Int16Array[] {
+  const row = PAD.findIndex((keys) => keys.includes(key));
+  const [low = 0, high = 0] = [LOW[row], HIGH[PAD[row]?.indexOf(key) ?? -1]];
+  return Array.from({ length: TONE_FRAMES }, (_, frame) =>
+    Int16Array.from({ length: FRAME_SAMPLES }, (__, sample) => {
+      const at = frame * FRAME_SAMPLES + sample;
+      return Math.round(LEVEL.low * sine(low, at) + LEVEL.high * sine(high, at));
+    }),
+  );
+}
+
+/** Frames of the playout. `keys`: 0-9, *, # and w, which waits for half a second. */
+export const tonesOf = (keys: string): Int16Array[] =>
+  [...keys].flatMap((key) =>
+    key === 'w' ? silence(WAIT_FRAMES) : [...toneOf(key), ...silence(TONE_FRAMES)],
+  );
