@@ -180,6 +180,14 @@ async function find({ sql, secrets }: Parts, provider: string, address: string) 
   }));
 }
 
+const AT_ONCE = 200;
+
+/** Forgets calls that providers asked about more than so many days ago, as sessions are: a webhook of that age is no replay. */
+export const forgetOldCalls = (sql: Sql, days: number) => sql`
+  delete from phone_calls where (number_id, call_id) in (
+    select number_id, call_id from phone_calls where created_at < now() - ${days}::int * interval '1 day'
+    order by created_at limit ${AT_ONCE} for update skip locked)`;
+
 export const createPhoneNumbers = (parts: Parts): PhoneNumbers & DialledNumbers & DiallingNumbers => ({
   list: (workspaceId, page) => list(parts.sql, workspaceId, page),
   read: (id, workspaceId) => read(parts.sql, id, workspaceId),

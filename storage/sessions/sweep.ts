@@ -7,6 +7,7 @@ import { CALL_TIMES } from '../../contracts/call-times.js';
 import type { EndedReason } from '../../contracts/ports/sessions.js';
 import type { Sql } from '../sql.js';
 import { removeOldRuns } from '../agent-tests/runs.js';
+import { forgetOldCalls } from '../phone-numbers.js';
 import { dropOrphanSecrets } from '../orphans.js';
 import { endSession } from './endings.js';
 import { removeExpired } from './removal.js';
@@ -51,11 +52,15 @@ export async function endOverdue(sql: Sql): Promise<number> {
   return ended;
 }
 
-/** `sessionDays` after its end a session goes, with all that belongs to it, and a run of tests; 0 keeps them. */
+/**
+ * `sessionDays` after its end a session goes, with all that belongs to it; a run of tests, and what is known of a phone
+ * call. 0 keeps them.
+ */
 export async function removeOld(sql: Sql, sessionDays = 0): Promise<void> {
   if (sessionDays > 0) {
     await removeExpired(sql, sessionDays);
     await removeOldRuns(sql, sessionDays);
+    await forgetOldCalls(sql, sessionDays);
   }
   await dropOrphanSecrets(sql);
   await sql`delete from deleted_recordings where deleted_at < now() - interval '90 days'`;

@@ -2,6 +2,7 @@
 import { randomInt } from 'node:crypto';
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
+import { removeOld } from '../../storage/sessions/sweep.js';
 import { type Json, places, sharedPlatform } from '../fixtures/platform.js';
 import { twilioDouble } from '../fixtures/phone-twilio.js';
 
@@ -175,4 +176,20 @@ t.test('a workspace has 500 numbers at most', async (t) => {
   t.match(await post(), { status: 409, body: { message: /500 phone numbers already/ } });
   await sql`delete from phone_numbers where workspace_id = ${workspaceId} and id like 'many_%'`;
   t.equal((await post()).status, 201);
+});
+
+t.test('SESSION_DAYS: calls are known for as long as sessions are kept', async (t) => {
+  const { body: added } = await post();
+  const id = String(added['phone_number_id']);
+  await sql`
+    insert into phone_calls (number_id, call_id, created_at)
+    values (${id}, 'old', now() - interval '8 days'), (${id}, 'young', now() - interval '6 days')`;
+  const known = async () =>
+    (await sql`select call_id from phone_calls where number_id = ${id} order by created_at`).map(
+      ({ call_id: call }) => String(call),
+    );
+  await removeOld(sql);
+  t.same(await known(), ['old', 'young'], 'where nothing is configured');
+  await Promise.all([removeOld(sql, 7), removeOld(sql, 7)]);
+  t.same(await known(), ['young']);
 });
