@@ -26,7 +26,7 @@ export const PERMISSIONS = {
     roles: ['sessions', 'read'],
     what: 'read sessions, their recordings and deliveries, placed calls, and tests',
   },
-  read: { roles: ['read'], what: 'read agents, versions, tools, knowledge sources, metrics and nodes' },
+  read: { roles: ['read'], what: 'read agents, versions, tools, knowledge sources, metrics, nodes and keys' },
   manage: { roles: [], what: 'change anything else' },
 } as const satisfies Record<string, PermissionRow>;
 

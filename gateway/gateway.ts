@@ -13,6 +13,7 @@ import { OwnNode } from '../storage/nodes.js';
 import { Children } from './wiring/children.js';
 import type { Config } from './config.js';
 import { nativeDialect } from './dialects/native/index.js';
+import { operationDialect, type OperationParts } from './dialects/operation/index.js';
 import { platformDialect } from './dialects/platform/index.js';
 import { phoneNumberRoutes } from './dialects/platform/phone-numbers.js';
 import { protocolADialect } from './dialects/protocol-a/index.js';
@@ -121,6 +122,7 @@ export function dialectsOf(
   { identity, voiced, platform, sessions, tests, transport }: Parts,
   config: Config,
   log: Log,
+  history: OperationParts['history'],
 ) {
   const { vocabulary, pcmRates } = config;
   const common = { ...identity, ...voiced, vocabulary, clock, log };
@@ -139,6 +141,7 @@ export function dialectsOf(
       common,
     ),
     ...transport.dialects,
+    operationDialect({ ...common, history }),
   ];
   return dialects;
 }
@@ -190,7 +193,7 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
   const listening = await listen({
     ...edgeOf(config),
     ...{ ids, clock, log, metrics, health },
-    dialects: dialectsOf(parts, config, log),
+    dialects: dialectsOf(parts, config, log, figures.history),
     permissionOf: permissionsFor(config.vocabulary),
     scraping: { keys: identity.keys, token: config.metricsToken, figures: figures.read },
     load: { thresholds: { loopDelayMs: config.shedDelayMs }, saturated: () => children.saturated },

@@ -171,6 +171,9 @@ const MEDIA: Rows = {
 /** For who operates the gateways, and by the signature of one of them. */
 const NODES: Rows = {
   'GET /nodes': 'read',
+  'GET /v1/machine/history': 'read',
+  'GET /v1/usage': 'catalogue',
+  'GET /v1/keys': 'read',
   'SOCKET /nodes/signal': 'open',
 };
 

@@ -84,13 +84,14 @@ export async function createKey(
   return made;
 }
 
-/** The newest thousand, oldest first, revoked ones too. */
-export const listKeys = async (sql: Sql): Promise<KeyRow[]> => {
+/** The newest thousand, of one workspace or of all, oldest first, revoked ones too. */
+export const listKeys = async (sql: Sql, workspaceId?: string): Promise<KeyRow[]> => {
   const rows = await sql<KeyRow[]>`
     select k.id, k.name, k.workspace_id as "workspaceId", w.name as "workspaceName", k.role, k.origin, k.tail,
       k.created_at as "createdAt", k.expires_at as "expiresAt", k.last_used_at as "lastUsedAt",
       k.revoked_at as "revokedAt"
     from api_keys k join workspaces w on w.id = k.workspace_id
+    where ${workspaceId ?? null}::text is null or w.id = ${workspaceId ?? null}
     order by k.created_at desc, k.id limit ${MOST_LISTED}`;
   return rows.reverse();
 };

@@ -64,11 +64,15 @@ export class CallMetrics implements CallObserver {
   }
 
   addTo(metrics: Metrics): void {
+    const latency = metrics.histogram(
+      'turn_seconds',
+      'Time from the end of a user’s turn to the first audio of its answer',
+    );
     this.#observe = {
-      latency: metrics.histogram(
-        'turn_seconds',
-        'Time from the end of a user’s turn to the first audio of its answer',
-      ),
+      latency(seconds) {
+        latency(seconds);
+        metrics.history.turn(seconds);
+      },
       part: metrics.histogram('turn_part_seconds', 'The parts of that time, which add up to it', ['part']),
       bargeIn: metrics.histogram(
         'barge_in_seconds',

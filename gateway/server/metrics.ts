@@ -3,9 +3,11 @@
  * number is bounded. Other rooms add their own with `gauge` and `counter`, read only when somebody scrapes.
  * docs/metrics.md lists them all; names follow Prometheus' conventions (base units, `_total` on what counts up).
  */
+import { systemClock } from '../../contracts/clock.js';
+import { History, LATENCY_BOUNDS } from './history.js';
 import { type Aggregator, Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
-const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 15, 60, 300];
+const SECONDS = [...LATENCY_BOUNDS];
 const PREFIX = 'gateway_';
 
 type Labels = Readonly<Record<string, string | number>>;
@@ -24,6 +26,8 @@ export interface RequestReport {
 
 export class Metrics {
   readonly registry = new Registry();
+  /** The last hour. */
+  readonly history = new History(systemClock);
   readonly #requests: Counter<'route' | 'method' | 'status'>;
   readonly #firstByte: Histogram<'route'>;
   readonly #total: Histogram<'route'>;
@@ -122,6 +126,7 @@ export class Metrics {
     if (report.firstByte !== undefined) this.#firstByte.observe({ route: report.route }, report.firstByte);
     this.#total.observe({ route: report.route }, report.total);
     this.#bytesIn += report.bytesIn;
+    this.history.finished(report);
   }
 
   unreadable(status: number | 'none'): void {

@@ -9,9 +9,12 @@ import type { Log } from '../../contracts/log.js';
 import type { JobHandlers } from '../../contracts/ports/jobs.js';
 import { waitUpTo } from '../../contracts/timeouts.js';
 import { createPool, type Pool } from '../../processes/pool.js';
+import type { OperationParts } from '../dialects/operation/index.js';
+import { type Minute, summed } from '../server/history.js';
 import type { Metrics } from '../server/metrics.js';
 
 const JOB = 'figures';
+const HISTORY_JOB = 'history';
 /** Also for a process that is just starting again. */
 const WAIT_MS = 2000;
 
@@ -22,6 +25,8 @@ export interface SharedFigures {
   readonly jobs: JobHandlers;
   /** The metrics of all processes, in Prometheus' text format. */
   readonly read: () => Promise<string>;
+  /** The last hour of all processes, minute by minute. */
+  readonly history: OperationParts['history'];
   close(): void;
 }
 
@@ -34,9 +39,9 @@ export interface FiguresParts {
 }
 
 /** Jobs cannot be left without being cancelled, so a late one ends by itself. */
-async function ask(pool: Pool): Promise<Figures> {
-  for await (const answer of pool.run(JOB, null, { signal: new AbortController().signal }))
-    return JSON.parse(answer as string) as Figures;
+async function ask<Told>(pool: Pool, job: string): Promise<Told> {
+  for await (const answer of pool.run(job, null, { signal: new AbortController().signal }))
+    return JSON.parse(answer as string) as Told;
   throw new Error('a gateway process told no figures');
 }
 
@@ -49,20 +54,29 @@ export function shareFigures({ metrics, peers, clock, log }: FiguresParts): Shar
     log.warn({ err }, 'a gateway process did not tell its figures');
   };
 
+  /** What the others answer, but for those that do not in time. */
+  const others = async <Told>(job: string): Promise<readonly Told[]> => {
+    const asked = pools.map((pool) => waitUpTo(clock, WAIT_MS, ask<Told>(pool, job).catch(failed)));
+    return (await Promise.all(asked)).filter((told) => told !== undefined) as Told[];
+  };
+
   return {
     jobs: {
       async *[JOB]() {
         yield JSON.stringify(await registry.getMetricsAsJSON());
       },
+      async *[HISTORY_JOB]() {
+        yield JSON.stringify(metrics.history.read());
+      },
     },
     async read() {
       if (pools.length === 0) return registry.metrics();
-      const others = await Promise.all(
-        pools.map((pool) => waitUpTo(clock, WAIT_MS, ask(pool).catch(failed))),
-      );
-      const own = await registry.getMetricsAsJSON();
-      const all = [own, ...others.filter((figures) => figures !== undefined)];
-      return AggregatorRegistry.aggregate(all).metrics();
+      const told = await others<Figures>(JOB);
+      return AggregatorRegistry.aggregate([await registry.getMetricsAsJSON(), ...told]).metrics();
+    },
+    async history() {
+      const told = [...(await others<readonly Minute[]>(HISTORY_JOB)), metrics.history.read()];
+      return { processes: told.length, minutes: summed(told, clock.now()) };
     },
     close() {
       for (const pool of pools) pool.close();

@@ -2,6 +2,7 @@
 import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
 import { createAdmission } from '../../engines/admission.js';
+import { createAccounts } from '../../storage/accounts.js';
 import { createClientSecrets } from '../../storage/client-secrets.js';
 import type { Database } from '../../storage/database.js';
 import { createKeyAuthority } from '../../storage/keys.js';
@@ -48,6 +49,7 @@ export async function openIdentity({ config, database, processId, clock, log }: 
     tokens: createSingleUseTokens({ database, log }),
     admission,
     wallet: createWallet(database.sql, quotas),
+    accounts: createAccounts({ sql: database.sql, quotas, defaultLimit }),
     addGauges(metrics: Metrics): void {
       const state = () => admission.state();
       metrics.gauge(

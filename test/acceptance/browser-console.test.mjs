@@ -363,7 +363,13 @@ t.test('an owner makes an agent on the console', { skip, timeout: 180_000 }, asy
   await well('voices, and why none was made');
 
   await tab('Machine');
-  await page.getByText('What was refused or failed').waitFor();
+  await page.getByText('What was refused or failed in the last hour').waitFor();
+  await page
+    .getByText(/^Half of them within: \d+ ms, at most \d+ ms$/)
+    .first()
+    .waitFor();
+  await page.getByText('Used this month by the workspace Default').waitFor();
+  await page.getByRole('row', { name: /^API_KEY .* full Valid/ }).waitFor();
   await page.getByRole('row', { name: /Up 0.* \d+\.\d+\.\d+/ }).waitFor();
   await page
     .getByRole('row', { name: /^(encode|media) Connected/ })

@@ -256,6 +256,35 @@ t.test('a workspace is removed with everything in it, and nothing else', async (
   t.equal((await call('GET', '/v1/agent/agents')).status, 200, 'the others go on');
 });
 
+t.test('a key sees what its workspace has used, and its keys', async (t) => {
+  await workspaces('create', 'Measured');
+  const key = keyIn((await keys('create', 'reader', '--workspace', 'Measured', '--role', 'read')).out);
+  await workspaces('limits', 'Measured', '--concurrency', '3', '--characters', '1000');
+  const [{ id } = { id: '' }] = await sql<
+    { id: string }[]
+  >`select id from workspaces where name = 'Measured'`;
+  const month = sql`date_trunc('month', now() at time zone 'utc')::date`;
+  await sql`insert into usage values (${id}, 'synthesis_characters', ${month}, 70), (${id}, 'conversation_ms', ${month}, 2500)`;
+  const { body } = await call('GET', '/v1/usage', { key });
+  t.match(body, {
+    workspace_id: id,
+    workspace_name: 'Measured',
+    concurrency: 3,
+    synthesis_characters: { used: 70, quota: 1000 },
+    transcription_seconds: { used: 0 },
+    conversation_seconds: { used: 2.5, quota: 0 },
+  });
+  t.ok(Date.parse(String(body['until'])) > Date.now());
+  const { body: listed } = await call('GET', '/v1/keys', { key });
+  const rows = listed['keys'] as Record<string, unknown>[];
+  t.strictSame(
+    rows.map(({ name, role, revoked_at }) => [name, role, revoked_at]),
+    [['reader', 'read', null]],
+  );
+  t.equal(rows[0]?.['tail'], key.slice(-4));
+  t.notOk(JSON.stringify(listed).includes(key), 'a key is not told');
+});
+
 t.test('the default workspace stays', async (t) => {
   t.match(await workspaces('remove', 'Default', '--force'), { code: 1, err: /is the default workspace/ });
   t.equal((await call('GET', '/v1/agent/agents')).status, 200);

@@ -139,6 +139,31 @@ t.test('two gateway processes', async (t) => {
     }
   });
 
+  t.test('the last hour is that of both as well, and shows no other workspace to a key', async (t) => {
+    const ask = async (path: string) => {
+      const headers = { ...gateway.authorization, ...CLOSE };
+      const response = await fetch(gateway.base + path, { headers });
+      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+    };
+    const REFUSED = 12;
+    for (let sent = 0; sent < REFUSED; sent += 1) t.equal((await ask('/v1/agent/tools/none')).status, 404);
+    const route = '/v1/agent/tools/{tool_id}';
+    for (let asked = 0; asked < 4; asked += 1) {
+      const { body } = await ask('/v1/machine/history');
+      t.match(body, { processes: 2, errors: [{ method: 'GET', route, status: 404, count: REFUSED }] });
+      const minutes = body['minutes'] as { replies: number; refused: number; first_byte: Record<string, number | null> }[]; // oxfmt-ignore
+      t.equal(minutes.length, 60);
+      t.equal(
+        minutes.reduce((sum, { refused }) => sum + refused, 0),
+        REFUSED,
+      );
+      const busy = minutes.find(({ replies }) => replies > 0);
+      t.ok(busy && Number(busy.first_byte['p50_ms']) > 0);
+      t.ok(busy && Number(busy.first_byte['p95_ms']) >= Number(busy.first_byte['p50_ms']));
+    }
+    t.equal((await fetch(`${gateway.base}/v1/machine/history`)).status, 401);
+  });
+
   t.test('names, kinds and docs/metrics.md', async (t) => {
     const text = await scrape();
     const kinds = new Map([...text.matchAll(/^# TYPE (\S+) (\w+)$/gm)].map(([, name, kind]) => [name, kind]));

@@ -13,6 +13,12 @@ export const momentText = (iso: string | null): string => {
   return `${DAY.format(date)}, ${TIME.format(date)}`;
 };
 
+const CLOCK = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+
+/** 14:05 */
+export const clockText = (iso: string | undefined): string =>
+  iso === undefined ? '' : CLOCK.format(new Date(iso));
+
 /** 0:07, 12:03, 1:00:09. */
 export function lengthText(seconds: number | null): string {
   if (seconds === null) return '–';

@@ -3,9 +3,12 @@ import { useEffect, useState } from 'preact/hooks';
 import { ask, request } from '../../api.js';
 import { momentText } from '../../format.js';
 import { useLoad } from '../../hooks.js';
-import { Failure, FigureList, Loading, Page, Scroll } from '../../parts/basics.js';
+import { Failure, FigureList, Loading, Page } from '../../parts/basics.js';
 import { texts } from '../../texts.js';
+import { LastHour } from './hour.js';
 import { type Figures, quantile, readFigures, sumOf, valuesOf } from './metrics.js';
+import { type Row, Table } from './table.js';
+import { Workspace } from './workspace.js';
 
 const { machine } = texts;
 
@@ -52,49 +55,6 @@ function useSeen() {
   }, [busy]);
   return { ...loaded, seen };
 }
-
-type Row = readonly (string | number)[];
-
-const Table = ({
-  title,
-  heads,
-  rows,
-}: {
-  readonly title: string;
-  readonly heads: readonly string[];
-  readonly rows: readonly Row[];
-}) => (
-  <section class="panel stack tight">
-    <h2>{title}</h2>
-    {rows.length === 0 && <p class="soft">{machine.nothing}</p>}
-    {rows.length > 0 && (
-      <Scroll label={title}>
-        <table>
-          <thead>
-            <tr>
-              {heads.map((head, index) => (
-                <th key={head} class={index > 0 ? 'number' : undefined}>
-                  {head}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row) => (
-              <tr key={row[0]}>
-                {row.map((cell, index) => (
-                  <td key={index} class={index > 0 ? 'number' : undefined}>
-                    {cell}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
-    )}
-  </section>
-);
 
 const secondsText = (seconds: number | undefined): string =>
   seconds === undefined
@@ -207,16 +167,6 @@ function routeRows(figures: Figures): readonly Row[] {
     ]);
 }
 
-function errorRows(figures: Figures): readonly Row[] {
-  const wrong = (figures.get('gateway_requests_total') ?? []).filter(({ labels }) =>
-    /^[45]/.test(labels['status'] ?? ''),
-  );
-  return [...wrong]
-    .sort((one, other) => other.value - one.value)
-    .slice(0, ROUTES_SHOWN)
-    .map(({ labels, value }) => [`${labels['method']} ${labels['route']}`, labels['status'] ?? '', value]);
-}
-
 const Facts = ({ figures }: { readonly figures: Figures }) => {
   const rows = [
     [machine.answered, requestsOf(figures, '').toLocaleString('en')],
@@ -239,6 +189,7 @@ export function Machine() {
         <>
           <Now seen={seen} />
           <Facts figures={data.figures} />
+          <LastHour />
           <Table title={machine.nodes} heads={machine.nodeHeads} rows={data.nodes.map(nodeRow)} />
           <div class="columns">
             <Table
@@ -248,9 +199,9 @@ export function Machine() {
                 childRow(data.figures, child),
               )}
             />
-            <Table title={machine.errors} heads={machine.errorHeads} rows={errorRows(data.figures)} />
           </div>
           <Table title={machine.routes} heads={machine.routeHeads} rows={routeRows(data.figures)} />
+          <Workspace />
         </>
       )}
     </Page>

@@ -1,0 +1,73 @@
+/** Lines over time. What they show is told in words as well: the last value and the highest one of each. */
+import { clockText } from '../format.js';
+import { texts } from '../texts.js';
+
+export interface Series {
+  readonly name: string;
+  /** One for each moment; null where there is none, which parts the line. */
+  readonly values: readonly (number | null)[];
+}
+
+const WIDTH = 600;
+const HEIGHT = 120;
+
+/** Each stretch of the line as the points of a polyline; a point alone is a short dash. */
+function stretches(values: Series['values'], most: number): readonly string[] {
+  const step = WIDTH / Math.max(1, values.length - 1);
+  const found: string[][] = [[]];
+  for (const [index, value] of values.entries()) {
+    if (value === null) found.push([]);
+    else {
+      const y = (HEIGHT - 1 - (value / most) * (HEIGHT - 4)).toFixed(1);
+      found.at(-1)?.push(`${(index * step).toFixed(1)},${y}`);
+      if (found.at(-1)?.length === 1) found.at(-1)?.push(`${(index * step + step / 3).toFixed(1)},${y}`);
+    }
+  }
+  return found.filter((points) => points.length > 0).map((points) => points.join(' '));
+}
+
+const highest = (values: Series['values']): number => Math.max(0, ...values.map((value) => value ?? 0));
+
+/** `at` are the moments, oldest first; `text` says a value with its unit. */
+export function Plot({
+  title,
+  at,
+  series,
+  text,
+}: {
+  readonly title: string;
+  readonly at: readonly string[];
+  readonly series: readonly Series[];
+  readonly text: (value: number) => string;
+}) {
+  const most = Math.max(...series.map(({ values }) => highest(values))) || 1;
+  return (
+    <figure class="panel stack tight plot">
+      <figcaption>{title}</figcaption>
+      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+        {series.map(({ name, values }, index) =>
+          stretches(values, most).map((points) => (
+            <polyline
+              key={name + points}
+              class={`line-${index}`}
+              points={points}
+              vector-effect="non-scaling-stroke"
+            />
+          )),
+        )}
+      </svg>
+      <div class="row apart soft" aria-hidden="true">
+        <span>{clockText(at[0])}</span>
+        <span>{clockText(at.at(-1))}</span>
+      </div>
+      <ul class="legend">
+        {series.map(({ name, values }, index) => (
+          <li key={name}>
+            <i class={`line-${index}`} aria-hidden="true" />
+            {texts.plot(name, text(values.findLast((value) => value !== null) ?? 0), text(highest(values)))}
+          </li>
+        ))}
+      </ul>
+    </figure>
+  );
+}

@@ -1,0 +1,88 @@
+/** What the workspace of the key has used of what it may, and its keys. */
+import { ask } from '../../api.js';
+import { momentText } from '../../format.js';
+import { useLoad } from '../../hooks.js';
+import { Failure, FigureList } from '../../parts/basics.js';
+import { texts } from '../../texts.js';
+import { Table } from './table.js';
+
+const { machine } = texts;
+
+interface Used {
+  readonly used: number;
+  readonly quota: number | null;
+}
+
+interface Usage {
+  readonly workspace_name: string;
+  readonly until: string;
+  readonly concurrency: number;
+  readonly synthesis_characters: Used;
+  readonly transcription_seconds: Used;
+  readonly conversation_seconds: Used;
+}
+
+interface Key {
+  readonly key_id: string;
+  readonly name: string;
+  readonly role: string;
+  readonly tail: string;
+  readonly expires_at: string | null;
+  readonly last_used_at: string | null;
+  readonly revoked_at: string | null;
+}
+
+const number = (value: number): string => Math.round(value).toLocaleString('en');
+
+const usedText = ({ used, quota }: Used): string =>
+  quota === null ? number(used) : machine.ofQuota(number(used), number(quota));
+
+const UsagePanel = ({ usage }: { readonly usage: Usage }) => (
+  <section class="panel stack tight">
+    <h2>{machine.usage(usage.workspace_name)}</h2>
+    <FigureList
+      rows={[
+        [machine.kinds.characters, usedText(usage.synthesis_characters)],
+        [machine.kinds.transcribed, usedText(usage.transcription_seconds)],
+        [machine.kinds.calls, usedText(usage.conversation_seconds)],
+        [machine.kinds.concurrency, number(usage.concurrency)],
+        [machine.kinds.until, momentText(usage.until)],
+      ]}
+    />
+  </section>
+);
+
+const stateOf = ({ revoked_at: revoked, expires_at: expires }: Key): string => {
+  if (revoked !== null) return machine.keyStates.revoked;
+  if (expires === null) return machine.keyStates.valid;
+  return new Date(expires) < new Date()
+    ? machine.keyStates.expired
+    : machine.keyStates.until(momentText(expires));
+};
+
+export function Workspace() {
+  const { data, error, reload } = useLoad(async (signal) => {
+    const [usage, { keys }] = await Promise.all([
+      ask<Usage>('v1/usage', { signal }),
+      ask<{ readonly keys: readonly Key[] }>('v1/keys', { signal }),
+    ]);
+    return { usage, keys };
+  }, []);
+  if (!data) return <Failure error={error} retry={reload} />;
+  return (
+    <>
+      <UsagePanel usage={data.usage} />
+      <Table
+        title={machine.keys}
+        heads={machine.keyHeads}
+        rows={data.keys.map((key) => [
+          `${key.name} …${key.tail}`,
+          key.role,
+          stateOf(key),
+          momentText(key.last_used_at),
+        ])}
+      />
+      <p class="soft">{machine.keysHelp}</p>
+    </>
+  );
+}

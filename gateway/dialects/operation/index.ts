@@ -1,0 +1,211 @@
+/** What who operates a gateway, or owns a workspace, looks at: the last hour, usage against quotas, keys (docs/native-api.md). */
+import type { Clock } from '../../../contracts/clock.js';
+import type { Accounts, KeyRecord, WorkspaceUsage } from '../../../contracts/ports/account.js';
+import type { Caller, KeyAuthority } from '../../../contracts/ports/identity.js';
+import { ServiceError } from '../../../contracts/errors.js';
+import { ROLES } from '../../../contracts/permissions.js';
+import { Moment, nullable } from '../../../contracts/schemas/shapes.js';
+import { type TSchema, Type } from '../../../contracts/schemas/type.js';
+import { type Minute, quantile } from '../../server/history.js';
+import { nativeError } from '../../server/native-error.js';
+import { failuresAs } from '../../server/openapi-errors.js';
+import { answers } from '../../server/openapi-parts.js';
+import type { Dialect } from '../../server/port.js';
+import { json } from '../../server/replies.js';
+import { keyedRoutes, type Row } from '../../server/routes.js';
+
+export interface OperationParts {
+  readonly keys: KeyAuthority;
+  readonly accounts: Accounts;
+  /** The last sixty minutes of all processes of this machine that have answered, and how many these are. */
+  readonly history: () => Promise<{ readonly processes: number; readonly minutes: readonly Minute[] }>;
+  readonly clock: Clock;
+}
+
+const Count = Type.Integer({ minimum: 0 });
+const Ms = nullable(Type.Number({ minimum: 0, description: 'Null where there was none.' }));
+const Latency = (description: string) =>
+  Type.Object({ count: Count, p50_ms: Ms, p95_ms: Ms, p99_ms: Ms }, { description });
+
+const HistoryEntity = Type.Object({
+  processes: Type.Integer({
+    minimum: 1,
+    description: 'Gateway processes of this machine whose figures these are.',
+  }),
+  minutes: Type.Array(
+    Type.Object({
+      at: Moment,
+      replies: Count,
+      refused: Type.Integer({ minimum: 0, description: '4xx; 499 is a client that left.' }),
+      failed: Type.Integer({ minimum: 0, description: '5xx.' }),
+      first_byte: Latency('From a request to the first byte of its reply.'),
+      turn: Latency("From the end of a user's turn to the first audio of its answer."),
+    }),
+    { description: 'The last sixty, oldest first; the last one goes on. Without pages, health and metrics.' },
+  ),
+  errors: Type.Array(
+    Type.Object({ method: Type.String(), route: Type.String(), status: Type.Integer(), count: Count }),
+    { description: 'What was refused or failed in these minutes, the most frequent first; 100 at most.' },
+  ),
+});
+
+const Kind = Type.Object({ used: Type.Number({ minimum: 0 }), quota: nullable(Type.Number({ minimum: 0 })) });
+const UsageEntity = Type.Object({
+  workspace_id: Type.String(),
+  workspace_name: Type.String(),
+  from: Moment,
+  until: Moment,
+  concurrency: Type.Integer({ minimum: 0, description: 'Speech jobs at once.' }),
+  synthesis_characters: Kind,
+  transcription_seconds: Kind,
+  conversation_seconds: Kind,
+});
+
+const KeyList = Type.Object({
+  keys: Type.Array(
+    Type.Object({
+      key_id: Type.String(),
+      name: Type.String(),
+      role: Type.Enum([...ROLES]),
+      tail: Type.String({ description: 'Its last characters.' }),
+      created_at: Moment,
+      expires_at: nullable(Moment),
+      last_used_at: nullable(Moment),
+      revoked_at: nullable(Moment),
+    }),
+    { description: 'The newest thousand, oldest first, revoked ones too.' },
+  ),
+});
+
+const SHOWN_ERRORS = 100;
+const PARTS = { p50_ms: 0.5, p95_ms: 0.95, p99_ms: 0.99 } as const;
+
+const latencyOf = (buckets: readonly number[]): object => ({
+  count: buckets.reduce((sum, each) => sum + each, 0),
+  ...Object.fromEntries(
+    Object.entries(PARTS).map(([name, part]) => {
+      const seconds = quantile(buckets, part);
+      return [name, seconds === null ? null : Math.round(seconds * 10_000) / 10];
+    }),
+  ),
+});
+
+interface Kinds {
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  readonly count: number;
+}
+
+const kindOf = ([kind, count]: [string, number]): Kinds => {
+  const [method = '', route = '', status] = kind.split(' ');
+  return { method, route, status: Number(status), count };
+};
+
+const kindsOf = ({ errors }: Pick<Minute, 'errors'>): readonly Kinds[] => Object.entries(errors).map(kindOf);
+
+const countOf = (minute: Minute, hundred: number): number =>
+  kindsOf(minute).reduce(
+    (sum, { status, count }) => (Math.floor(status / 100) === hundred ? sum + count : sum),
+    0,
+  );
+
+const minuteBody = (minute: Minute): object => ({
+  at: new Date(minute.minute * 60_000).toISOString(),
+  replies: minute.replies,
+  refused: countOf(minute, 4),
+  failed: countOf(minute, 5),
+  first_byte: latencyOf(minute.firstByte),
+  turn: latencyOf(minute.turn),
+});
+
+function errorsOf(minutes: readonly Minute[]): readonly Kinds[] {
+  const sums: Record<string, number> = {};
+  for (const { errors } of minutes)
+    for (const [kind, count] of Object.entries(errors)) sums[kind] = (sums[kind] ?? 0) + count;
+  return [...kindsOf({ errors: sums })].sort((one, other) => other.count - one.count).slice(0, SHOWN_ERRORS);
+}
+
+const seconds = ({ used, quota }: WorkspaceUsage['kinds']['conversation_ms']): object => ({
+  ...{ used: used / 1000, quota: quota === null ? null : quota / 1000 },
+});
+
+const usageBody = (
+  workspaceId: string,
+  { name, from, until, concurrency, kinds }: WorkspaceUsage,
+): object => ({
+  workspace_id: workspaceId,
+  workspace_name: name,
+  from: from.toISOString(),
+  until: until.toISOString(),
+  concurrency,
+  synthesis_characters: kinds.synthesis_characters,
+  transcription_seconds: seconds(kinds.transcription_ms),
+  conversation_seconds: seconds(kinds.conversation_ms),
+});
+
+const keyBody = (key: KeyRecord): object => ({
+  key_id: key.id,
+  name: key.name,
+  role: key.role,
+  tail: key.tail,
+  created_at: key.createdAt.toISOString(),
+  expires_at: key.expiresAt?.toISOString() ?? null,
+  last_used_at: key.lastUsedAt?.toISOString() ?? null,
+  revoked_at: key.revokedAt?.toISOString() ?? null,
+});
+
+const uncached = (body: object) => json(200, body, { 'cache-control': 'no-store' });
+const failures = failuresAs(Type.Object({ status: Type.Integer(), message: Type.String() }));
+const described = (summary: string, description: string, schema: TSchema) => ({
+  ...{ summary, description, tags: ['Operation'], auth: true },
+  responses: { ...answers(200, summary, schema), ...failures(401) },
+});
+
+const ROWS: readonly Row<OperationParts, Caller>[] = [
+  {
+    method: 'GET',
+    path: '/v1/machine/history',
+    async handler(_request, { history }) {
+      const { processes, minutes } = await history();
+      return uncached({ processes, minutes: minutes.map(minuteBody), errors: errorsOf(minutes) });
+    },
+    description: described(
+      'The last hour of this machine',
+      'Replies, errors by kind and latencies of the gateway processes of the machine that answers, minute by minute, kept in memory.',
+      HistoryEntity,
+    ),
+  },
+  {
+    method: 'GET',
+    path: '/v1/usage',
+    async handler(_request, { accounts }, { workspaceId }) {
+      const usage = await accounts.usage(workspaceId);
+      if (!usage) throw new ServiceError('not_found');
+      return uncached(usageBody(workspaceId, usage));
+    },
+    description: described(
+      'Usage against quota',
+      "What the key's workspace has used in this month (UTC), some seconds late, and what it may; null is no quota.",
+      UsageEntity,
+    ),
+  },
+  {
+    method: 'GET',
+    path: '/v1/keys',
+    handler: async (_request, { accounts }, { workspaceId }) =>
+      uncached({ keys: (await accounts.keys(workspaceId)).map(keyBody) }),
+    description: described(
+      'Keys of the workspace',
+      'Without themselves. They are made and revoked by `npm run keys`, since a key that makes keys would outlive its own end.',
+      KeyList,
+    ),
+  },
+];
+
+export const operationDialect = (parts: OperationParts): Dialect => ({
+  name: 'operation',
+  prefixes: ['/v1/machine', '/v1/usage', '/v1/keys'],
+  routes: keyedRoutes(ROWS, parts),
+  errorReply: nativeError,
+});
