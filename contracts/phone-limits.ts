@@ -21,6 +21,8 @@ export const PHONE_LIMITS = {
   sentKeys: 32,
   /** Seconds that a placed call rings. */
   ring: { min: 5, max: 120, default: 30 },
+  /** What is said to an answering machine, in characters. */
+  voicemail: { min: 1, max: 1000 },
   idempotencyKey: { min: 1, max: 255 },
   /** One request to a provider's API, and how much of its answer is read. */
   apiMs: 10_000,

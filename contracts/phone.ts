@@ -39,6 +39,17 @@ export type LastCallState = Exclude<CallState, 'queued' | 'ringing' | 'answered'
 export const ANSWERED_BY = ['human', 'machine', 'unknown'] as const;
 export type AnsweredBy = (typeof ANSWERED_BY)[number];
 
+/** What happens where a machine answers. */
+export const VOICEMAIL_ACTIONS = ['hang_up', 'leave_message', 'continue'] as const;
+
+export interface Voicemail {
+  readonly action: (typeof VOICEMAIL_ACTIONS)[number];
+  /** What is said behind the tone; of `leave_message` alone. */
+  readonly message?: string;
+  /** Of the message: BCP 47, with a region. */
+  readonly language?: string;
+}
+
 /** A call as its session knows it. A number that is withheld, or none, is null. */
 export interface PhoneLeg {
   readonly callerNumber: string | null;

@@ -13,6 +13,7 @@ export const placedCallBody = (call: PlacedCall): object => ({
   reason: call.reason,
   answered_by: call.answeredBy,
   max_ring_seconds: call.maxRingSeconds,
+  voicemail: call.voicemail && { action: call.voicemail.action, message: call.voicemail.message ?? null },
   created_at: call.createdAt.toISOString(),
   answered_at: call.answeredAt?.toISOString() ?? null,
   ended_at: call.endedAt?.toISOString() ?? null,

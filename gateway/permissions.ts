@@ -122,6 +122,7 @@ const PHONE: Rows = {
   'POST /v1/phone/{provider}/answer': 'open',
   'POST /v1/phone/{provider}/calls/{call_id}/answer': 'open',
   'POST /v1/phone/{provider}/calls/{call_id}/status': 'open',
+  'POST /v1/phone/{provider}/calls/{call_id}/machine': 'open',
   'SOCKET /v1/phone/{provider}': 'open',
 };
 

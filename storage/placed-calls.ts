@@ -17,7 +17,8 @@ import type { Sql, Transaction } from './sql.js';
 const columns = (sql: Sql | Transaction) => sql`
   c.id, c.workspace_id as "workspaceId", c.number_id as "numberId", c.provider, c.from_address as "from",
   c.to_address as "to", c.agent_id as "agentId", c.session_id as "sessionId", c.state, c.reason,
-  c.answered_by as "answeredBy", c.max_ring_seconds as "maxRingSeconds", c.call_id as "callId",
+  c.answered_by as "answeredBy", c.max_ring_seconds as "maxRingSeconds",
+  c.voicemail::jsonb as voicemail, c.call_id as "callId",
   c.created_at as "createdAt", c.answered_at as "answeredAt", c.ended_at as "endedAt"`;
 
 /** The states that one may follow. */
@@ -62,14 +63,14 @@ async function known(sql: Sql, workspaceId: string, { key, digest }: { key: stri
 }
 
 async function claim({ sql, ids }: Parts, wanted: NewPlacedCall) {
-  const { number, to, agentId, maxRingSeconds, idempotency } = wanted;
+  const { number, to, agentId, maxRingSeconds, voicemail, idempotency } = wanted;
   const { workspaceId, id: numberId, provider, address } = number;
   const [call] = await sql<PlacedCall[]>`
     with c as (
       insert into placed_calls (id, workspace_id, number_id, provider, from_address, to_address, agent_id,
-        max_ring_seconds, idempotency_key, request_digest, created_at, due_at)
+        max_ring_seconds, voicemail, idempotency_key, request_digest, created_at, due_at)
       values (${ids.next('call')}, ${workspaceId}, ${numberId}, ${provider}, ${address}, ${to}, ${agentId},
-        ${maxRingSeconds}, ${idempotency?.key ?? null}, ${idempotency?.digest ?? null},
+        ${maxRingSeconds}, ${voicemail && JSON.stringify(voicemail)}, ${idempotency?.key ?? null}, ${idempotency?.digest ?? null},
         date_trunc('milliseconds', now()), now() + ${PLACING_MS}::int * interval '1 millisecond')
       on conflict (workspace_id, idempotency_key) do nothing returning *)
     select ${columns(sql)} from c`;

@@ -1,5 +1,5 @@
 /** Calls that agents place (docs/contract/platform.md 6.14): as their workspace sees them, and as their provider tells of them. */
-import type { AnsweredBy, CallState, LastCallState, PhoneProvider } from '../phone.js';
+import type { AnsweredBy, CallState, LastCallState, PhoneProvider, Voicemail } from '../phone.js';
 import type { Listed, PageRequest } from './page.js';
 import type { PhoneNumber } from './phone.js';
 
@@ -9,11 +9,13 @@ export interface NewPlacedCall {
   readonly to: string;
   readonly agentId: string;
   readonly maxRingSeconds: number;
+  /** Null: nothing looks for a machine. */
+  readonly voicemail: Voicemail | null;
   /** A request that is sent again with the same key begins nothing. `digest`: of the request. */
   readonly idempotency?: { readonly key: string; readonly digest: string };
 }
 
-export interface PlacedCall extends Pick<NewPlacedCall, 'to' | 'agentId' | 'maxRingSeconds'> {
+export interface PlacedCall extends Pick<NewPlacedCall, 'to' | 'agentId' | 'maxRingSeconds' | 'voicemail'> {
   readonly id: string;
   readonly workspaceId: string;
   /** Null once the number was removed. */

@@ -19,7 +19,7 @@ import type { StreamTokens } from './stream-tokens.js';
 export interface CallbackParts {
   readonly placed: PlacedCalls;
   readonly numbers: DiallingNumbers & Pick<DialledNumbers, 'note'>;
-  readonly placing: Pick<Placing, 'ended' | 'hangUp'>;
+  readonly placing: Pick<Placing, 'ended' | 'hangUp' | 'giveUp' | 'leaveMessage'>;
   readonly tokens: Pick<StreamTokens, 'issue'>;
   readonly clock: Pick<Clock, 'now'>;
 }
@@ -94,5 +94,23 @@ export async function notePlaced(request: HttpRequest, spoken: Spoken, parts: Ca
   if (isLast(state)) await parts.placing.ended(call, state, reason);
   // It was cancelled before anybody knew what the provider calls it.
   else if (call.endedAt && before.callId === null) parts.placing.hangUp(call);
+  return { status: 204 };
+}
+
+/** Who has answered; what was agreed for a machine is done once. Errors: those of `told`. */
+export async function noteAnswerer(
+  request: HttpRequest,
+  spoken: Spoken,
+  parts: CallbackParts,
+): Promise<Reply> {
+  const { call, report } = await told(request, spoken, parts, ({ state: _, ...each }) => each);
+  const { numberId, callId, voicemail } = call;
+  const { action } = voicemail ?? {};
+  // A fax has no greeting that could end.
+  const isTime = action === 'hang_up' || (action === 'leave_message' && report.greeted === true);
+  if (report.answeredBy !== 'machine' || call.endedAt || !isTime || numberId === null) return { status: 204 };
+  if (!(await parts.numbers.note(numberId, `${callId} voicemail`))) return { status: 204 };
+  if (action === 'hang_up') await parts.placing.giveUp(call);
+  else parts.placing.leaveMessage(call);
   return { status: 204 };
 }

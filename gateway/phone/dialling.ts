@@ -2,7 +2,7 @@
  * A provider's API in our words: how calls are placed and hung up, and what it tells of them. Each provider has a file in
  * providers/.
  */
-import type { AnsweredBy, CallState } from '../../contracts/phone.js';
+import type { AnsweredBy, CallState, Voicemail } from '../../contracts/phone.js';
 import type { Credentials } from '../../contracts/ports/phone.js';
 import type { Reply } from '../server/port.js';
 import type { Fields, Webhook } from './provider.js';
@@ -20,7 +20,9 @@ export interface OutgoingCall {
   readonly to: string;
   readonly ringSeconds: number;
   /** Where the provider asks what happens once it is answered, and where it tells of its states. */
-  readonly urls: { readonly answer: string; readonly status: string };
+  readonly urls: { readonly answer: string; readonly status: string; readonly machine: string };
+  /** Whether it is told who has answered, at once or once a machine's greeting is over. */
+  readonly detection: 'none' | 'at_once' | 'after_greeting';
 }
 
 /** What a callback about a call says. */
@@ -28,6 +30,8 @@ export interface CallReport {
   readonly callId: string;
   readonly state?: CallState;
   readonly answeredBy?: AnsweredBy;
+  /** A machine's greeting is over. */
+  readonly greeted?: boolean;
   /** Why it has failed, as the provider writes it. */
   readonly code?: string;
 }
@@ -46,6 +50,12 @@ export interface Dialling {
   taken(fields: Fields): TakenCall | undefined;
   /** Ends a call that rings or goes on. */
   hangUp(callId: string, credentials: Credentials): ApiRequest;
+  /** Says a text in the provider's own voice, in the place of the media stream, and ends the call. */
+  say(
+    callId: string,
+    text: Required<Pick<Voicemail, 'message' | 'language'>>,
+    credentials: Credentials,
+  ): ApiRequest;
   /** Undefined where the callback is about no call. */
   report(callback: Webhook): CallReport | undefined;
   /** The answer to a question about a call that is to end. */

@@ -5,7 +5,7 @@ import type { PhoneProvider } from '../../contracts/phone.js';
 import { nativeError } from '../server/native-error.js';
 import type { Dialect, HttpRequest, Route, SocketRoute } from '../server/port.js';
 import { answer, type AnsweringParts } from './answering.js';
-import { answerPlaced, type CallbackParts, notePlaced, type Spoken } from './callbacks.js';
+import { answerPlaced, type CallbackParts, noteAnswerer, notePlaced, type Spoken } from './callbacks.js';
 import type { Dialling } from './dialling.js';
 import type { PhoneCalls } from './phone-calls.js';
 import type { Provider } from './provider.js';
@@ -61,12 +61,14 @@ function spoken(request: HttpRequest): Spoken {
 
 /** Of calls that were placed: they go on while a gateway drains. */
 const callbacks = (parts: PhoneParts): readonly Route[] =>
-  Object.entries({ answer: answerPlaced, status: notePlaced }).map(([name, answered]) => ({
-    method: 'POST',
-    path: `/v1/phone/{provider}/calls/{call_id}/${name}`,
-    whileDraining: true,
-    handler: async (request) => answered(request, spoken(request), parts),
-  }));
+  Object.entries({ answer: answerPlaced, status: notePlaced, machine: noteAnswerer }).map(
+    ([name, answered]) => ({
+      method: 'POST',
+      path: `/v1/phone/{provider}/calls/{call_id}/${name}`,
+      whileDraining: true,
+      handler: async (request) => answered(request, spoken(request), parts),
+    }),
+  );
 
 /** Its call was answered before, perhaps by another process. */
 const streams = (calls: PhoneCalls, parts: PhoneParts): SocketRoute => ({

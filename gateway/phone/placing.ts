@@ -19,7 +19,7 @@ import type {
 } from '../../contracts/ports/placed-calls.js';
 import type { EndedReason, SessionRuns } from '../../contracts/ports/sessions.js';
 import { repeat } from '../../contracts/repeat.js';
-import type { Dialling } from './dialling.js';
+import type { Dialling, OutgoingCall } from './dialling.js';
 import type { PhoneCalls } from './phone-calls.js';
 import { type ApiFailure, askProvider } from './provider-api.js';
 
@@ -60,6 +60,11 @@ function endOf({ call, placed, sessionEnded }: OverdueCall): readonly [LastCallS
   return ['failed', placed ? SILENT : STOPPED];
 }
 
+function detectionOf({ voicemail }: PlacedCall): OutgoingCall['detection'] {
+  if (voicemail === null) return 'none';
+  return voicemail.action === 'leave_message' ? 'after_greeting' : 'at_once';
+}
+
 export class Placing implements PhoneDialling {
   readonly #running = new Set<Promise<void>>();
   readonly #stop: () => void;
@@ -96,6 +101,26 @@ export class Placing implements PhoneDialling {
     await this.#finish(call.id, state, reason);
   }
 
+  /** A machine has answered: the call is over, and its conversation. */
+  async giveUp(call: PlacedCall): Promise<void> {
+    if (!(await this.#finish(call.id, 'ended'))) return;
+    this.hangUp(call);
+    if (call.sessionId !== null) await this.parts.runs.end(call.sessionId, 'hangup');
+  }
+
+  /** The message is said in the place of the conversation, which ends with its stream. Where it cannot be, the call ends. */
+  leaveMessage(call: PlacedCall): void {
+    const { callId, voicemail } = call;
+    const { message = '', language = '' } = voicemail ?? {};
+    if (callId === null) return;
+    this.#run(call, async () => {
+      const answer = await this.#ask(call, (dialling, credentials) =>
+        dialling.say(callId, { message, language }, credentials),
+      );
+      if ('failure' in answer) await this.giveUp(call);
+    });
+  }
+
   /** At the provider, where its call is known; its answer is not waited for. */
   hangUp(call: PlacedCall): void {
     this.#run(call, async () => {
@@ -129,9 +154,10 @@ export class Placing implements PhoneDialling {
     const { placed } = this.parts;
     const url = `${baseUrl}/v1/phone/${call.provider}/calls/${call.id}`;
     const { from, to, maxRingSeconds: ringSeconds } = call;
-    const urls = { answer: `${url}/answer`, status: `${url}/status` };
+    const urls = { answer: `${url}/answer`, status: `${url}/status`, machine: `${url}/machine` };
+    const detection = detectionOf(call);
     const answer = await this.#ask(call, (dialling, credentials) =>
-      dialling.place({ from, to, ringSeconds, urls }, credentials),
+      dialling.place({ from, to, ringSeconds, urls, detection }, credentials),
     );
     const taken =
       'failure' in answer

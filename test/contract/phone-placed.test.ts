@@ -235,6 +235,58 @@ for (const dialect of [twilioApi, telnyxApi]) {
     await Promise.all([call, other].map(({ call: each }) => each.tell('completed', SECRET)));
   });
 
+  t.test(`${dialect.name}: a machine answers, and what was agreed is done once`, async (t) => {
+    const ring = async (voicemail: Body) => {
+      const call = await placed(own, { voicemail });
+      const line = await answered(call);
+      await until('it goes on', async () => (await call.session()).status === 'active');
+      return { ...call, line };
+    };
+    const closed = await ring({ action: 'hang_up' });
+    t.match(closed.call.asked.fields, { MachineDetection: 'Enable', AsyncAmd: 'true' });
+    t.equal(await closed.call.answeredBy('machine_start', 'another secret'), 403);
+    t.equal(await closed.call.answeredBy('machine_start', SECRET), 204);
+    t.match(await closed.over(), { state: 'voicemail', answered_by: 'machine' });
+    t.match(await closed.line.untilClosed(), { code: 1000 });
+    await until('it is hung up', () => closed.api.hungUp.includes(closed.call.callId));
+    t.match(await closed.session(), { ended_reason: 'hangup' });
+
+    const person = await ring({ action: 'hang_up' });
+    t.equal(await person.call.answeredBy('human', SECRET), 204);
+    t.match(await person.now(), { state: 'answered', answered_by: 'human' });
+    person.line.hangUp();
+    await person.call.tell('completed', SECRET);
+    t.match(await person.over(), { state: 'ended' });
+
+    const message = 'Call us back <soon> & "often".';
+    const left = await ring({ action: 'leave_message', message });
+    t.equal(left.call.asked.fields['MachineDetection'], 'DetectMessageEnd');
+    for (const who of ['machine_start', 'machine_end_beep', 'machine_end_beep'])
+      t.equal(await left.call.answeredBy(who, SECRET), 204, who);
+    const said = await until('the message is said', () => left.api.replaced.get(left.call.callId));
+    t.match(
+      said,
+      '<Say voice="alice" language="en-US">Call us back &lt;soon&gt; &amp; &quot;often&quot;.</Say><Hangup/>',
+    );
+    left.line.hangUp();
+    await left.call.tell('completed', SECRET);
+    t.match(await left.over(), { state: 'voicemail', voicemail: { action: 'leave_message', message } });
+
+    const refused = await ring({ action: 'leave_message', message });
+    own.api.misbehave = (response) => response.writeHead(500).end();
+    t.equal(await refused.call.answeredBy('machine_end_other', SECRET), 204);
+    t.match(await refused.over(), { state: 'voicemail' });
+    await until('it is hung up', () => refused.api.hungUp.includes(refused.call.callId));
+
+    const on = await ring({ action: 'continue' });
+    t.equal(await on.call.answeredBy('machine_start', SECRET), 204);
+    t.match(await on.now(), { state: 'answered', answered_by: 'machine' });
+    on.line.hangUp();
+    await on.call.tell('completed', SECRET);
+    t.match(await on.over(), { state: 'voicemail' });
+    await talks.untilNoCalls();
+  });
+
   t.test(
     `${dialect.name}: a call is cancelled while it rings, before it is known, and once it is over`,
     async (t) => {
@@ -306,6 +358,10 @@ t.test('what cannot be called, and from where, is refused', async (t) => {
     [422, request(own, { to: 'anonymous' })],
     [422, request(own, { from: newNumber() })],
     [422, request(own, { max_ring_seconds: 121 })],
+    [422, request(own, { voicemail: { action: 'sing' } })],
+    [422, request(own, { voicemail: { action: 'leave_message' } })],
+    [422, request(own, { voicemail: { action: 'hang_up', message: 'x' } })],
+    [422, request(own, { voicemail: { action: 'leave_message', message: 'x'.repeat(1001) } })],
     [422, request(own, { tool_events: true })],
     [422, request(own, { dynamic_variables: { '1': 'x' } })],
     [400, request(own, { overrides: { system_prompt: 'x' } })],

@@ -1,7 +1,7 @@
 /** What the APIs and callbacks of providers have in common that have taken over Twilio's. */
-import type { AnsweredBy, CallState } from '../../../contracts/phone.js';
-import type { ApiRequest, CallReport } from '../dialling.js';
-import { incomingOf, type Webhook, xmlReply } from '../provider.js';
+import type { AnsweredBy, CallState, Voicemail } from '../../../contracts/phone.js';
+import type { ApiRequest, CallReport, OutgoingCall } from '../dialling.js';
+import { incomingOf, type Webhook, xmlReply, xmlText } from '../provider.js';
 import { formOf } from './messages.js';
 
 type FormFields = readonly (readonly [name: string, value: string])[];
@@ -54,8 +54,10 @@ export function reportOf(callback: Webhook): CallReport | undefined {
   const state = rowOf(STATES, of('CallStatus'));
   const answeredBy = rowOf(ANSWERERS, of('AnsweredBy'));
   const code = of('ErrorCode') || of('SipResponseCode');
+  const greeted = of('AnsweredBy').startsWith('machine_end');
   return {
     callId: call.callId,
+    ...(greeted && { greeted }),
     ...(state && { state }),
     ...(answeredBy && { answeredBy }),
     ...(CODE.test(code) && { code }),
@@ -63,3 +65,14 @@ export function reportOf(callback: Webhook): CallReport | undefined {
 }
 
 export const HANG_UP = xmlReply('<Hangup/>');
+
+/** `MachineDetection` */
+export const DETECTIONS: Readonly<Record<Exclude<OutgoingCall['detection'], 'none'>, string>> = {
+  at_once: 'Enable',
+  after_greeting: 'DetectMessageEnd',
+};
+
+/** The document with which a call goes on that was answered by a machine. */
+export const said = ({ message = '', language = '' }: Pick<Voicemail, 'message' | 'language'>): string =>
+  `<?xml version="1.0" encoding="UTF-8"?><Response><Say voice="alice" language="${xmlText(language)}">` +
+  `${xmlText(message)}</Say><Hangup/></Response>`;

@@ -3,11 +3,12 @@
  * https://developers.telnyx.com/api-reference/texml-rest-commands/initiate-an-outbound-call
  * https://developers.telnyx.com/api-reference/texml-rest-commands/update-call
  * https://developers.telnyx.com/api-reference/callbacks/texml-call-answered
+ * https://developers.telnyx.com/docs/voice/programmable-voice/texml-answering-machine
  */
 import type { Credentials } from '../../../contracts/ports/phone.js';
 import type { Dialling } from '../dialling.js';
 import { textIn } from '../provider.js';
-import { formRequest, HANG_UP, reportOf } from './api.js';
+import { DETECTIONS, formRequest, HANG_UP, reportOf, said } from './api.js';
 
 const EVENTS = 'initiated ringing answered completed';
 
@@ -16,9 +17,12 @@ const authorizationOf = ({ api_key: key }: Credentials): string => `Bearer ${key
 const callsOf = ({ account_sid: account = '' }: Credentials): string =>
   `/v2/texml/Accounts/${encodeURIComponent(account)}/Calls`;
 
+const callOf = (callId: string, credentials: Credentials): string =>
+  `${callsOf(credentials)}/${encodeURIComponent(callId)}`;
+
 export const telnyxDialling: Dialling = {
   apiUrl: 'https://api.telnyx.com',
-  place: ({ from, to, ringSeconds, urls }, credentials) => ({
+  place: ({ from, to, ringSeconds, urls, detection }, credentials) => ({
     path: callsOf(credentials),
     headers: [
       ['authorization', authorizationOf(credentials)],
@@ -35,6 +39,12 @@ export const telnyxDialling: Dialling = {
       StatusCallback: urls.status,
       StatusCallbackMethod: 'POST',
       StatusCallbackEvent: EVENTS,
+      ...(detection !== 'none' && {
+        MachineDetection: DETECTIONS[detection],
+        AsyncAmd: true,
+        AsyncAmdStatusCallback: urls.machine,
+        AsyncAmdStatusCallbackMethod: 'POST',
+      }),
     }),
   }),
   // Its answer is documented without the call's id, which the first callback has.
@@ -43,9 +53,9 @@ export const telnyxDialling: Dialling = {
       ? undefined
       : { callId: textIn(fields, 'call_sid') || textIn(fields, 'sid') || undefined },
   hangUp: (callId, credentials) =>
-    formRequest(`${callsOf(credentials)}/${encodeURIComponent(callId)}`, authorizationOf(credentials), [
-      ['Status', 'completed'],
-    ]),
+    formRequest(callOf(callId, credentials), authorizationOf(credentials), [['Status', 'completed']]),
+  say: (callId, text, credentials) =>
+    formRequest(callOf(callId, credentials), authorizationOf(credentials), [['Texml', said(text)]]),
   report: reportOf,
   ended: HANG_UP,
 };

@@ -1,12 +1,13 @@
 /**
  * Calls that are placed at Twilio.
  * https://www.twilio.com/docs/voice/api/call-resource
+ * https://www.twilio.com/docs/voice/answering-machine-detection
  * https://www.twilio.com/docs/iam/api#authentication
  */
 import type { Credentials } from '../../../contracts/ports/phone.js';
 import type { Dialling } from '../dialling.js';
 import { textIn } from '../provider.js';
-import { formRequest, HANG_UP, reportOf } from './api.js';
+import { DETECTIONS, formRequest, HANG_UP, reportOf, said } from './api.js';
 
 /** Each has a callback of its own; `completed` stands for every end. */
 const EVENTS = ['initiated', 'ringing', 'answered', 'completed'];
@@ -17,11 +18,22 @@ const authorizationOf = ({ account_sid: user, auth_token: password }: Credential
 const callsOf = ({ account_sid: account = '' }: Credentials): string =>
   `/2010-04-01/Accounts/${encodeURIComponent(account)}/Calls`;
 
+/** Beside the conversation, which would be silent for seconds otherwise. */
+const detecting = (how: string, url: string) =>
+  [
+    ['MachineDetection', how],
+    ['AsyncAmd', 'true'],
+    ['AsyncAmdStatusCallback', url],
+  ] as const;
+
+const callOf = (callId: string, credentials: Credentials): string =>
+  `${callsOf(credentials)}/${encodeURIComponent(callId)}.json`;
+
 const CALL_SID = /^CA[0-9a-f]{32}$/i;
 
 export const twilioDialling: Dialling = {
   apiUrl: 'https://api.twilio.com',
-  place: ({ from, to, ringSeconds, urls }, credentials) =>
+  place: ({ from, to, ringSeconds, urls, detection }, credentials) =>
     formRequest(`${callsOf(credentials)}.json`, authorizationOf(credentials), [
       ['From', from],
       ['To', to],
@@ -29,6 +41,7 @@ export const twilioDialling: Dialling = {
       ['Url', urls.answer],
       ['StatusCallback', urls.status],
       ...EVENTS.map((event) => ['StatusCallbackEvent', event] as const),
+      ...(detection === 'none' ? [] : detecting(DETECTIONS[detection], urls.machine)),
     ]),
   taken(fields) {
     const callId = textIn(fields, 'sid');
@@ -36,11 +49,13 @@ export const twilioDialling: Dialling = {
   },
   hangUp: (callId, credentials) =>
     formRequest(
-      `${callsOf(credentials)}/${encodeURIComponent(callId)}.json`,
+      callOf(callId, credentials),
       authorizationOf(credentials),
       // `canceled` would leave one alone that has been answered meanwhile.
       [['Status', 'completed']],
     ),
+  say: (callId, text, credentials) =>
+    formRequest(callOf(callId, credentials), authorizationOf(credentials), [['Twiml', said(text)]]),
   report: reportOf,
   ended: HANG_UP,
 };

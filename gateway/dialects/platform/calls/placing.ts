@@ -5,7 +5,8 @@
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
-import { phoneAddress } from '../../../../contracts/phone.js';
+import { phoneAddress, type Voicemail } from '../../../../contracts/phone.js';
+import type { RunnableAgent } from '../../../../contracts/ports/agents.js';
 import type { Caller } from '../../../../contracts/ports/identity.js';
 import type { PhoneNumber, PhoneNumbers } from '../../../../contracts/ports/phone.js';
 import type { PhoneDialling, PlacedCall, PlacedCalls } from '../../../../contracts/ports/placed-calls.js';
@@ -50,6 +51,32 @@ async function numberOf(from: string, { numbers }: PlacingParts, workspaceId: st
   return number;
 }
 
+/** With the region where most speak it, which providers want. */
+function localeOf(language: string): string {
+  const { language: name, region = '' } = new Intl.Locale(language).maximize();
+  return region === '' ? name : `${name}-${region}`;
+}
+
+/** Errors: `validation_failed` where there is a message without its action, or the other way round. */
+function voicemailOf({ voicemail, overrides }: Wanted, agent: RunnableAgent | undefined): Voicemail | null {
+  if (!voicemail) return null;
+  const { action, message } = voicemail;
+  if ((action === 'leave_message') !== (typeof message === 'string'))
+    throw invalid([
+      problem(['voicemail', 'message'], 'voicemail.message goes with leave_message, and only with it'),
+    ]);
+  if (typeof message !== 'string') return { action };
+  const language = overrides?.language ?? agent?.version?.config.voice.speaking_language ?? 'en';
+  return { action, message, language: localeOf(language) };
+}
+
+/** The agent with the version that is asked for. */
+const agentOf = (
+  { agent_id: id, version_number: version }: Wanted,
+  { agents }: PlacingParts,
+  workspaceId: string,
+) => (version ? agents.version(id, workspaceId, version) : agents.find(id, workspaceId));
+
 /** Undefined without one. Errors: `invalid_request`. */
 function idempotencyOf({ headers }: HttpRequest, { text }: JsonBody) {
   const key = headers.get('idempotency-key');
@@ -64,30 +91,31 @@ function idempotencyOf({ headers }: HttpRequest, { text }: JsonBody) {
 }
 
 /** Errors: those of a session that is made with a key. */
-async function sessionOf(wanted: Wanted, call: PlacedCall, parts: PlacingParts): Promise<RunningSession> {
-  const {
-    agent_id: agentId,
-    version_number: version,
-    from: _from,
-    to: _to,
-    max_ring_seconds: _ring,
-    ...rest
-  } = wanted;
-  const { workspaceId, maxRingSeconds } = call;
-  const runnable = version
-    ? await parts.agents.version(agentId, workspaceId, version)
-    : await parts.agents.find(agentId, workspaceId);
+async function sessionOf(
+  wanted: Wanted,
+  agent: RunnableAgent | undefined,
+  call: PlacedCall,
+  parts: PlacingParts,
+): Promise<RunningSession> {
+  const { agent_id: _agent, version_number: _version, from: _from, to: _to, ...more } = wanted;
+  const { max_ring_seconds: _ring, voicemail: _voicemail, ...rest } = more;
+  const { maxRingSeconds } = call;
   const leg = { callerNumber: call.from, dialedNumber: call.to, direction: 'outbound' } as const;
   const variables = { ...variablesOf(leg), ...rest.dynamic_variables };
   // The call is over before its session is.
   const joinMs = maxRingSeconds * 1000 + 2 * LIMITS.phone.reportMs;
   const origin = { source: 'phone', leg, joinMs } as const;
-  return makeSession(found(runnable, 'Agent'), { ...rest, dynamic_variables: variables }, origin, parts);
+  return makeSession(found(agent, 'Agent'), { ...rest, dynamic_variables: variables }, origin, parts);
 }
 
-async function begin(wanted: Wanted, call: PlacedCall, parts: PlacingParts): Promise<PlacedCall> {
+async function begin(
+  wanted: Wanted,
+  agent: RunnableAgent | undefined,
+  call: PlacedCall,
+  parts: PlacingParts,
+): Promise<PlacedCall> {
   try {
-    const { record, plan } = await sessionOf(wanted, call, parts);
+    const { record, plan } = await sessionOf(wanted, agent, call, parts);
     const urls = plan.config.webhooks.post_call.map(({ url }) => url);
     return await parts.placed.begin(call.id, record.id, urls);
   } catch (error) {
@@ -106,10 +134,12 @@ export async function placeCall(request: HttpRequest, parts: PlacingParts, { wor
   parts.dialling.check();
   const { agent_id: agentId, max_ring_seconds: seconds } = wanted;
   const maxRingSeconds = seconds ?? LIMITS.phone.ring.default;
-  const asked = { number, to, agentId, maxRingSeconds, ...(idempotency && { idempotency }) };
+  const agent = await agentOf(wanted, parts, workspaceId);
+  const voicemail = voicemailOf(wanted, agent);
+  const asked = { number, to, agentId, maxRingSeconds, voicemail, ...(idempotency && { idempotency }) };
   const { call, known } = await parts.placed.claim(asked);
   if (known) return { call, known };
-  const begun = await begin(wanted, call, parts);
+  const begun = await begin(wanted, agent, call, parts);
   parts.dialling.place(begun, request.baseUrl);
   return { call: begun, known };
 }

@@ -1,12 +1,18 @@
 /** Bodies and answers of `/v1/agent/calls` (docs/contract/platform.md 6.14). */
 import { LIMITS } from '../../../../contracts/limits.js';
-import { ANSWERED_BY, CALL_STATES, PHONE_PROVIDERS } from '../../../../contracts/phone.js';
+import { ANSWERED_BY, CALL_STATES, PHONE_PROVIDERS, VOICEMAIL_ACTIONS } from '../../../../contracts/phone.js';
 import { leaf, Moment, nullable, strict, text, whole } from '../../../../contracts/schemas/shapes.js';
 import { type Static, Type } from '../../../../contracts/schemas/type.js';
 import { CALLED_FIELDS } from '../sessions/schema.js';
 
 const { phone, session } = LIMITS;
 const address = { min: 1, max: session.phoneNumber };
+
+const Action = Type.Enum([...VOICEMAIL_ACTIONS], {
+  description:
+    'What happens where a machine answers: the call ends; the provider says `message` once the greeting is over, and it ends; ' +
+    'or the agent goes on, and `answered_by` tells of it.',
+});
 
 export const CallRequest = strict(
   {
@@ -24,6 +30,15 @@ export const CallRequest = strict(
     to: text(address, { description: 'In E.164 form, or a SIP address.' }),
     max_ring_seconds: leaf(
       whole(phone.ring, { default: phone.ring.default, description: 'Then it is not answered.' }),
+    ),
+    voicemail: leaf(
+      strict(
+        {
+          action: Action,
+          message: leaf(text(phone.voicemail, { description: 'Of `leave_message` alone.' })),
+        },
+        { description: 'Absent: nothing looks for a machine. Providers charge for looking.' },
+      ),
     ),
     ...CALLED_FIELDS,
   },
@@ -55,6 +70,7 @@ export const CallEntity = Type.Object(
     reason: nullable(Type.String({ description: 'Why, where the state does not say it: that of `failed`.' })),
     answered_by: nullable(Type.Enum([...ANSWERED_BY])),
     max_ring_seconds: Type.Integer(),
+    voicemail: nullable(Type.Object({ action: Action, message: nullable(Type.String()) })),
     created_at: Moment,
     answered_at: nullable(Moment),
     ended_at: nullable(Moment),
@@ -73,6 +89,7 @@ export const CallEntity = Type.Object(
         reason: null,
         answered_by: null,
         max_ring_seconds: 30,
+        voicemail: null,
         created_at: '2026-01-01T12:00:00.000Z',
         answered_at: null,
         ended_at: null,
