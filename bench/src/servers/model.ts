@@ -14,10 +14,10 @@ interface Message {
   readonly content: string | null;
 }
 
-/** Who is asked to count speaks for long. */
+/** Who is asked to count the words speaks for long; a recogniser may mishear one of both. */
 const LONG = Array.from({ length: 60 }, (_, index) => `word number ${index + 10}`).join(', ');
 const SHORT = 'At nine in the morning.';
-const answerTo = (said: string): string => (/count/i.test(said) ? LONG : SHORT);
+const answerTo = (said: string): string => (/count|words/i.test(said) ? LONG : SHORT);
 
 function eventsOf(text: string): string {
   const chunks = text.split(/(?<= )/).map((content) => ({ choices: [{ delta: { content } }] }));
