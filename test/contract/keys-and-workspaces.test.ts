@@ -259,7 +259,8 @@ t.test('a workspace is removed with everything in it, and nothing else', async (
 t.test('a key sees what its workspace has used, and its keys', async (t) => {
   await workspaces('create', 'Measured');
   const key = keyIn((await keys('create', 'reader', '--workspace', 'Measured', '--role', 'read')).out);
-  await workspaces('limits', 'Measured', '--concurrency', '3', '--characters', '1000');
+  const limits = ['--concurrency', '3', '--characters', '1000', '--conversation-seconds', '0'];
+  await workspaces('limits', 'Measured', ...limits);
   const [{ id } = { id: '' }] = await sql<
     { id: string }[]
   >`select id from workspaces where name = 'Measured'`;
