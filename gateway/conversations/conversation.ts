@@ -133,6 +133,7 @@ export class Conversation {
   /** Ends it from outside of its statechart. Idempotent. */
   closedBy(cause: ClosedBy): void {
     if (!this.#ending) this.#closedBy = cause;
+    if (cause === 'shutdown') this.#record.hurry();
     this.#machine.send({ type: 'end', reason: CLOSED_BY[cause] });
   }
 
@@ -376,14 +377,10 @@ export class Conversation {
     this.#cancel();
     this.#dialogue.take();
     this.#send(AGENT_EVENTS.ended(reason));
-    await Promise.all([this.#sayGoodbye(), this.#endSession(reason)]);
+    const left = pause(this.parts.clock, CALL_TIMES.goodbyeMs).then(() => this.call.end());
+    await Promise.all([left, this.#endSession(reason)]);
     await this.#followed;
     this.#settle();
-  }
-
-  async #sayGoodbye(): Promise<void> {
-    await pause(this.parts.clock, CALL_TIMES.goodbyeMs);
-    this.call.end();
   }
 
   /** Never rejects. */

@@ -3,6 +3,7 @@
  * the database but the end; what it does not take is offered again.
  */
 import type { Clock } from '../../contracts/clock.js';
+import { toServiceError } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';
 import type { SessionItem } from '../../contracts/ports/sessions.js';
 import type { Turn } from '../../contracts/turns.js';
@@ -16,14 +17,21 @@ export interface RecordParts {
   keepTurn(turn: Turn): Promise<void>;
 }
 
-/** When a write that failed is tried again. */
+/** When a write that failed is tried again; while the database is away or full, the last of them again and again. */
 const AGAIN_MS = [500, 2000];
+/** So long, from the first that it did not take: as for the end of the session, which comes after them. */
+const AWAY_MS = 600_000;
+
+const AWAY: ReadonlySet<string> = new Set(['storage_unavailable', 'storage_full']);
+const isAway = (error: unknown): boolean => AWAY.has(toServiceError(error).code);
 
 export const pause = (clock: Clock, ms: number): Promise<void> =>
   new Promise((resolve) => void clock.after(ms, resolve));
 
 export class RecordWriter {
   #writing: Promise<void> = Promise.resolve();
+  #hurried = false;
+  #awaySince: number | undefined;
 
   constructor(private readonly parts: RecordParts) {}
 
@@ -40,6 +48,11 @@ export class RecordWriter {
     this.#after(() => this.parts.keepTurn(turn));
   }
 
+  /** The process stops: nothing is tried again. */
+  hurry(): void {
+    this.#hurried = true;
+  }
+
   /** Resolves when all so far are kept, or given up. */
   written(): Promise<void> {
     return this.#writing;
@@ -50,13 +63,27 @@ export class RecordWriter {
   }
 
   async #write(write: () => Promise<void>): Promise<void> {
-    for (const again of [...AGAIN_MS, undefined]) {
+    const { clock, log } = this.parts;
+    for (let tries = 0; ; tries += 1) {
       try {
-        return await write();
+        await write();
+        this.#awaySince = undefined;
+        return;
       } catch (error) {
-        this.parts.log.error({ err: error, again }, 'a session item was not kept');
-        if (again !== undefined) await pause(this.parts.clock, again);
+        const again = this.#againIn(tries, error);
+        if (again === undefined) return log.error({ err: error }, 'a session item was given up');
+        log.warn({ err: error, again }, 'a session item was not kept yet');
+        await pause(clock, again);
       }
     }
+  }
+
+  /** Undefined: never. */
+  #againIn(tries: number, error: unknown): number | undefined {
+    if (this.#hurried) return undefined;
+    if (tries < AGAIN_MS.length) return AGAIN_MS[tries];
+    const now = this.parts.clock.monotonic();
+    this.#awaySince ??= now;
+    return isAway(error) && now - this.#awaySince < AWAY_MS ? AGAIN_MS.at(-1) : undefined;
   }
 }

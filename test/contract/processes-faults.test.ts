@@ -9,15 +9,8 @@ import { encodeFrame, type Frame, HEADER_BYTES, KIND, writeLength } from '../../
 import { createPool } from '../../processes/pool.js';
 import { serveJobs } from '../../processes/serve-jobs.js';
 import { children, facts, load, start } from '../fixtures/processes-pool.js';
-import {
-  collect,
-  never,
-  recordingLog,
-  seeded,
-  SimulatedClock,
-  socketFolder,
-  until,
-} from '../fixtures/processes-tools.js';
+import { SimulatedClock } from '../fixtures/edge-clock.js';
+import { collect, never, recordingLog, seeded, socketFolder, until } from '../fixtures/processes-tools.js';
 
 t.test('SIGKILL of a child fails its own jobs, costs nobody else, and it comes back', async (t) => {
   const { pool, workers } = await children(t, 2);
@@ -163,7 +156,7 @@ t.test('with no child a job waits a while, in bounded numbers, and can be left',
   });
   t.equal((await served).value, 'at last', 'and runs when a child comes in time');
   pool.close();
-  t.equal(clock.timers, 0, 'no timer is left');
+  t.equal(clock.pending, 0, 'no timer is left');
   await server.close(0);
 });
 

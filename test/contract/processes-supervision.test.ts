@@ -10,15 +10,8 @@ import { silentLog } from '../../contracts/log.js';
 import { createPool, type Pool } from '../../processes/pool.js';
 import { superviseRole } from '../../processes/supervise.js';
 import type { SuperviseOptions } from '../../processes/supervise-options.js';
-import {
-  collect,
-  never,
-  recordingLog,
-  runs,
-  SimulatedClock,
-  socketFolder,
-  until,
-} from '../fixtures/processes-tools.js';
+import { SimulatedClock } from '../fixtures/edge-clock.js';
+import { collect, never, recordingLog, runs, socketFolder, until } from '../fixtures/processes-tools.js';
 
 const entry = new URL('../fixtures/processes-child.js', import.meta.url);
 const supervisorEntry = fileURLToPath(new URL('../fixtures/processes-supervisor.js', import.meta.url));

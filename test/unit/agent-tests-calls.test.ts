@@ -14,7 +14,7 @@ import { play } from '../../gateway/agent-tests/play.js';
 import type { VoiceParts } from '../../gateway/agent-tests/voice/converse.js';
 import { fast, memoryQueue, partsOf, queued, type Scene } from '../fixtures/agent-tests.js';
 import { type AgentManner, Answering } from '../fixtures/answering-line.js';
-import { SimulatedClock } from '../fixtures/processes-tools.js';
+import { SimulatedClock } from '../fixtures/edge-clock.js';
 import { until } from '../fixtures/until.js';
 
 const { voice: limits } = LIMITS.agentTest;
