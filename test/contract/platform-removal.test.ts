@@ -205,14 +205,20 @@ t.test('the command deletes them as well, beside a running gateway', async (t) =
 
 t.test('whoever is meant by number, metadata or session is shown first, and deleted', async (t) => {
   const sessions = operator('sessions', { DATABASE_URL: url, DATA_DIR: gateway.dataDir });
-  const [called, customer, other] = [
+  const [called, dialled, customer, other] = [
+    await ended(),
     await ended(),
     await ended({ metadata: { customer: 42, 'a=b': 'c' } }),
     await ended({ metadata: { customer: 'forty-two' } }),
   ];
   await sql`update sessions set caller_number = '+4930123' where id = ${called}`;
+  // Whom an agent has called from a number of ours, which names nobody.
+  await sql`
+    update sessions set caller_number = '+4930999', dialed_number = '+4930456', direction = 'outbound' where id = ${dialled}`;
+  t.match(await sessions('list', '--caller-number', '+4930999'), { out: /^Nothing is kept of / });
   const cases: readonly (readonly [option: string, value: string, id: string])[] = [
     ['--caller-number', '+4930123', called],
+    ['--caller-number', '+4930456', dialled],
     ['--metadata', 'customer=42', customer],
     ['--session-id', other, other],
   ];
