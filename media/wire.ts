@@ -88,9 +88,12 @@ export type SignalReport =
   | { readonly on: 'signal'; readonly link: number; readonly frame: Uint8Array | string }
   | { readonly on: 'close'; readonly link: number };
 
-/** The agent is in its room, with its track. The first report of a room. */
-export interface JoinedReport {
-  readonly on: 'joined';
+export interface RoomReport {
+  /**
+   * `joined`, the first one: the agent is in its room, with its track. `met`: the user is there by the token that its session was
+   * answered with. `usurped`: somebody came with that token while the user was there.
+   */
+  readonly on: 'joined' | 'met' | 'usurped';
 }
 
 /** For the provider of a phone line. */

@@ -181,6 +181,13 @@ export interface RoomEntry {
   readonly token: string;
 }
 
+export interface RoomOpening {
+  /** As the cluster has given it; absent: the room is made where it is not there. */
+  readonly entry?: RoomEntry;
+  /** Whether the room stays without this agent, as its call goes on elsewhere. `broke`: nobody has ended the call. */
+  stays?(broke: boolean): boolean;
+}
+
 /** A job as a cluster offers it: an agent is wanted in that room. */
 export interface OfferedJob {
   readonly id: string;
@@ -203,10 +210,9 @@ export interface RoomCalls {
   /** Makes the room, open for its first user until `joinBy`, and asks the cluster for an agent. Errors: `transport_failed`. */
   dispatch(sessionId: string, metadata: string, joinBy: Date): Promise<void>;
   /**
-   * Sends the agent in, with the entry that the cluster has given for it; without one the room is made where it is not
-   * there. It goes when the call ends.
+   * Sends the agent in. The room goes when the call ends, unless it stays.
    */
-  open(options: CallOptions, joinBy: Date, entry?: RoomEntry): RoomCall;
+  open(options: CallOptions, joinBy: Date, how?: RoomOpening): RoomCall;
   /** Ends the room of a session that nobody holds any more; none is fine. Errors: `transport_failed`. */
   remove(sessionId: string): Promise<void>;
 }

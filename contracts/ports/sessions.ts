@@ -234,12 +234,14 @@ export interface SessionRuns {
   /** Spends the session's token and makes this process its owner. At most one call of all processes gets it. */
   join(id: string): Promise<RunningSession | { readonly refused: JoinRefusal }>;
   /**
-   * Makes this process the owner of a session that was joined and whose owner has died, with all that was said. At most one
+   * Makes this process the owner of a session that was joined or held and whose owner has died, with all that was said. At most one
    * process gets it; `owner` lives, or got it first.
    */
   takeOver(
     id: string,
   ): Promise<RunningSession | { readonly refused: JoinRefusal } | { readonly owner: CallOwner }>;
+  /** Some sessions that were held, and have no owner that lives: `takeOver` may get them. */
+  lost(): Promise<readonly string[]>;
   /** Whether it goes on, and this process is its owner. */
   owns(id: string): Promise<boolean>;
   /** Whether it was joined, goes on, and has no owner that lives. */

@@ -5,10 +5,11 @@
  */
 import { CALL_TIMES } from '../../contracts/call-times.js';
 import type { Clock } from '../../contracts/clock.js';
-import { ServiceError } from '../../contracts/errors.js';
+import { errorText, ServiceError } from '../../contracts/errors.js';
 import { isPlainObject } from '../../contracts/plain-object.js';
 import {
   type AgentWork,
+  type Call,
   IDENTITIES,
   type OfferedJob,
   type RoomCalls,
@@ -16,8 +17,11 @@ import {
 } from '../../contracts/ports/calls.js';
 import { type Nodes, stateOf } from '../../contracts/ports/nodes.js';
 import type { RunningSession, SessionRecord } from '../../contracts/ports/sessions.js';
+import { repeat } from '../../contracts/repeat.js';
 import { pause } from '../conversations/record.js';
 import { parseArguments } from '../conversations/arguments.js';
+import type { ClosedBy } from '../conversations/closing.js';
+import { withAgentInCharge } from '../conversations/recovery.js';
 import { type CallParts, OwnedCall } from './owned-call.js';
 import { CallRegistry } from './registry.js';
 
@@ -40,6 +44,14 @@ const noRoom = (): ServiceError => new ServiceError('engine_busy', { retryAfter:
 /** What a process is told of a session, to say whether it has room for it. */
 const metadataOf = ({ agentName, source }: SessionRecord): string =>
   JSON.stringify({ agent: agentName, source });
+
+/** Makes its session active; false where that has ended meanwhile. */
+async function activate({ id, status }: SessionRecord, { runs }: CallParts): Promise<boolean> {
+  if (status === 'active') return runs.owns(id);
+  // One that was taken over may be joined already.
+  const refused = 'refused' in (await runs.join(id)) && !(await runs.owns(id));
+  return !refused && runs.activate(id);
+}
 
 /** Places that were promised to jobs which have not come yet. */
 class Promised {
@@ -64,14 +76,76 @@ class Promised {
   }
 }
 
+/** A call that its room worker or server did not outlive by so long may be what killed it: it is not tried again. */
+const SETTLED_MS = 10_000;
+
+/** What a call's room and its session both depend on. */
+class Settling {
+  #connectedAt: number | undefined;
+  /** This process was taken for dead. */
+  lost = false;
+
+  constructor(private readonly clock: Clock) {}
+
+  connected(): void {
+    this.#connectedAt = this.clock.monotonic();
+  }
+
+  get settled(): boolean {
+    return this.#connectedAt !== undefined && this.clock.monotonic() - this.#connectedAt >= SETTLED_MS;
+  }
+
+  stays(broke: boolean): boolean {
+    return this.lost || (broke && this.settled);
+  }
+}
+
+class RoomedCall extends OwnedCall {
+  constructor(
+    call: Call,
+    session: RunningSession,
+    private readonly own: CallParts,
+    private readonly settling: Settling,
+  ) {
+    super(call, session, own, () => activate(session.record, own));
+  }
+
+  protected override connected(): void {
+    super.connected();
+    this.settling.connected();
+  }
+
+  protected override isLeft(cause: ClosedBy | undefined): boolean {
+    return cause === 'mediaLoss' ? this.settling.settled : super.isLeft(cause);
+  }
+
+  /** Whoever looks first goes on with it. */
+  protected override left(cause: ClosedBy | undefined): Promise<void> {
+    return cause === 'mediaLoss' ? this.own.runs.unjoin(this.id) : super.left(cause);
+  }
+
+  override closedBy(cause: ClosedBy): void {
+    if (cause === 'lost') this.settling.lost = true;
+    super.closedBy(cause);
+  }
+}
+
 export class LivekitCalls implements AgentWork {
-  readonly #registry: CallRegistry<OwnedCall>;
+  readonly #registry: CallRegistry<RoomedCall>;
+  readonly #stopLooking: () => void;
   readonly #promised: Promised;
   #stopping = false;
 
   constructor(private readonly parts: LivekitParts) {
     this.#registry = new CallRegistry(parts);
     this.#promised = new Promised(parts.clock);
+    this.#stopLooking = repeat(
+      parts.clock,
+      CALL_TIMES.heartbeatMs,
+      () => this.#goOnWithLost(),
+      (error) =>
+        parts.log.warn({ reason: errorText(error) }, 'could not look for calls whose process has died'),
+    );
   }
 
   /** Calls that are not over. */
@@ -132,7 +206,7 @@ export class LivekitCalls implements AgentWork {
     const { runs } = this.parts;
     const session = await runs.unheld(room);
     if (!session) return;
-    const call = await this.begin(session, entry).catch(async (error: unknown) => {
+    const call = await this.#begin(session, entry).catch(async (error: unknown) => {
       await runs.end(room, 'error');
       throw error;
     });
@@ -140,20 +214,42 @@ export class LivekitCalls implements AgentWork {
   }
 
   /** Resolves when the agent waits in its room. Errors: those of `RoomCall.ready`. */
-  async begin(session: RunningSession, entry?: RoomEntry): Promise<OwnedCall> {
-    const { record, plan } = session;
+  async #begin(session: RunningSession, entry?: RoomEntry): Promise<RoomedCall> {
+    const { calls, clock } = this.parts;
+    const { record, plan, part } = session;
     const options = {
       sessionId: record.id,
       user: { identity: IDENTITIES.user, name: '' },
       agent: { identity: IDENTITIES.agent, name: record.agentName },
-      record: plan.recordAudio,
+      ...{ record: plan.recordAudio, part },
     };
-    const call = this.parts.calls.open(options, record.expiresAt, entry);
-    const owned = new OwnedCall(call, session, this.parts, () => this.#activate(record.id));
+    const joinBy = new Date(Math.max(record.expiresAt.getTime(), clock.now() + CALL_TIMES.connectMs));
+    const settling = new Settling(clock);
+    const stays = (broke: boolean): boolean => settling.stays(broke);
+    const call = calls.open(options, joinBy, { ...(entry && { entry }), stays });
+    const owned = new RoomedCall(call, session, this.parts, settling);
     this.#registry.add(owned);
     await call.ready;
     await this.#hold(owned);
     return owned;
+  }
+
+  /** Users of calls whose process has died wait in their rooms: nobody brings them here. */
+  async #goOnWithLost(): Promise<void> {
+    const { runs } = this.parts;
+    if (!this.#hasRoom) return;
+    for (const id of await runs.lost())
+      if (this.#hasRoom && !this.#registry.find(id)) await this.#takeOver(id);
+  }
+
+  async #takeOver(id: string): Promise<void> {
+    const { runs, agents, log } = this.parts;
+    const taken = await runs.takeOver(id);
+    if (!('record' in taken)) return;
+    log.info({ sessionId: id }, 'a call goes on here');
+    this.#begin(await withAgentInCharge(taken, agents)).catch((error: unknown) =>
+      log.warn({ err: error, sessionId: id }, 'a call could not go on'),
+    );
   }
 
   /** One that nobody waits for any more ends. */
@@ -173,14 +269,10 @@ export class LivekitCalls implements AgentWork {
     return waiting < Math.max(1, this.parts.places * PUBLIC_SHARE);
   }
 
-  async #activate(id: string): Promise<boolean> {
-    const { runs } = this.parts;
-    return !('refused' in (await runs.join(id))) && runs.activate(id);
-  }
-
   /** Takes no more jobs; a user who has not come is not waited for. Ends what is left `until` then. */
   stop(until: Promise<unknown>): Promise<void> {
     this.#stopping = true;
+    this.#stopLooking();
     for (const call of this.#waiting) call.closedBy('shutdown');
     return this.#registry.stop(until);
   }

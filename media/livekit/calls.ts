@@ -12,10 +12,11 @@ import type {
   RoomCall,
   RoomCalls,
   RoomEntry,
+  RoomOpening,
 } from '../../contracts/ports/calls.js';
 import type { JobRunner } from '../../contracts/ports/jobs.js';
 import { ServiceError } from '../../contracts/errors.js';
-import { ROOM_JOB, type JoinedReport, type RoomArgs } from '../wire.js';
+import { ROOM_JOB, type RoomArgs, type RoomReport } from '../wire.js';
 import { WorkerCall } from '../worker-call.js';
 import { createRoomService, type LivekitServer, type RoomService } from './room-service.js';
 
@@ -30,15 +31,16 @@ export interface RoomCallsParts extends CallObserver {
   readonly log: Log;
 }
 
-class ClusterCall extends WorkerCall<JoinedReport> implements RoomCall {
+class ClusterCall extends WorkerCall<RoomReport> implements RoomCall {
   readonly ready: Promise<void>;
+  #broke = true;
   #joined = (): void => undefined;
   #refused: (error: unknown) => void = () => undefined;
 
   constructor(
     options: CallOptions,
     private readonly joinBy: Date,
-    private readonly entry: RoomEntry | undefined,
+    private readonly how: RoomOpening,
     private readonly service: RoomService,
     private readonly parts: RoomCallsParts,
   ) {
@@ -63,7 +65,7 @@ class ClusterCall extends WorkerCall<JoinedReport> implements RoomCall {
 
   async #prepare(): Promise<RoomArgs> {
     const { sessionId, user, agent, record, part } = this.options;
-    return { sessionId, user, agent, record, part, ...(this.entry ?? (await this.#enter())) };
+    return { sessionId, user, agent, record, part, ...(this.how.entry ?? (await this.#enter())) };
   }
 
   /** By our own key, where the cluster has not asked for it. */
@@ -72,13 +74,25 @@ class ClusterCall extends WorkerCall<JoinedReport> implements RoomCall {
     return { url: this.parts.server.url, token: await this.service.agentToken(this.options) };
   }
 
-  protected take(): void {
-    this.#joined();
+  protected take({ on }: RoomReport): void {
+    if (on === 'joined') return this.#joined();
+    const { options, service } = this;
+    const act = on === 'met' ? service.rotate : service.putOut;
+    if (on === 'usurped') this.parts.log.warn({ sessionId: options.sessionId }, 'a used token came again');
+    act(options.sessionId, options.user.identity).catch((err: unknown) =>
+      this.parts.log.warn({ err, sessionId: options.sessionId }, 'the user of a room was not changed'),
+    );
+  }
+
+  override end(): void {
+    this.#broke = false;
+    super.end();
   }
 
   protected async closed(): Promise<void> {
     const { sessionId } = this.options;
     this.#refused(new ServiceError('engine_lost'));
+    if (this.how.stays?.(this.#broke)) return;
     await this.service
       .remove(sessionId)
       .catch((err: unknown) => this.parts.log.warn({ err, sessionId }, 'a room was not removed'));
@@ -93,7 +107,7 @@ export function createRoomCalls(parts: RoomCallsParts): RoomCalls {
       await parts.registered();
       await service.dispatch(sessionId, parts.agentName, metadata);
     },
-    open: (options, joinBy, entry) => new ClusterCall(options, joinBy, entry, service, parts),
+    open: (options, joinBy, how = {}) => new ClusterCall(options, joinBy, how, service, parts),
     remove: (sessionId) => service.remove(sessionId),
   };
 }

@@ -33,6 +33,10 @@ export interface RoomEvents extends ListenerEvents {
   connected(is: boolean): void;
   /** The user has hung up. */
   left(): void;
+  /** The user is there by the token that its session was answered with. */
+  met(): void;
+  /** Somebody came with that token while the user was there, and so took its place. */
+  usurped(): void;
   data(topic: string, payload: Uint8Array): void;
   /** The agent is in the room no more. The error says why, where the room was not just closed. */
   over(error?: ServiceError): void;
@@ -109,6 +113,10 @@ export class RoomParticipant {
   readonly #client: Running<ConnectionEvent>;
   readonly #asked = new WeakSet<RemoteTrackPublication>();
   #user: RemoteParticipant | undefined;
+  /** Who was there last, and is followed. */
+  #last: RemoteParticipant | undefined;
+  #usurper: RemoteParticipant | undefined;
+  #usurped = false;
   /** The number of the user that is or was last here. */
   #link = 0;
   /** Whether the user's media was up when it was looked at last. */
@@ -131,7 +139,7 @@ export class RoomParticipant {
     this.#client = run(connection, undefined, clock, this.#effects, (error) => events.failed(error));
     room.on(rtc.RoomEvent.DataReceived, (payload, from, _kind, topic = '') => {
       const fits = payload.length <= MOST_MESSAGE_BYTES && topic.length <= MOST_TOPIC;
-      if (!fits || from?.identity !== args.user.identity) return;
+      if (!fits || from?.identity !== args.user.identity || !this.#mayEnter(from)) return;
       // A user who writes is there, whether it listens or not.
       this.#unheard = UNHEARD_BEATS;
       if (!this.#leaving) this.#connect();
@@ -168,10 +176,36 @@ export class RoomParticipant {
   /** Every 20 ms. */
   beat(): void {
     if (this.#leaving) return;
-    this.#meet(this.parts.room.remoteParticipants.get(this.args.user.identity));
+    const present = this.parts.room.remoteParticipants.get(this.args.user.identity);
+    this.#meet(present && this.#mayEnter(present) ? present : undefined);
     this.#connect();
     this.#listener.follow(this.#microphone());
     this.#listener.beat();
+  }
+
+  /**
+   * Whose client was connected has a token of its own to return with (`met`). The first one again, in the place of a user who was there, is
+   * somebody else; and once that has happened it lets nobody in.
+   */
+  #mayEnter(user: RemoteParticipant): boolean {
+    if (user === this.#last) return true;
+    if (user === this.#usurper) return false;
+    const first = user.attributes['use'] === 'join';
+    this.#usurped ||= first && this.#last !== undefined && this.#isPutOut(this.#last);
+    if (first && this.#usurped) {
+      this.#usurper = user;
+      this.#tell(() => this.events.usurped());
+      return false;
+    }
+    if (first) this.#tell(() => this.events.met());
+    this.#last = user;
+    return true;
+  }
+
+  /** The library tells no reason where somebody of the same identity has come instead. */
+  #isPutOut({ disconnectReason }: RemoteParticipant): boolean {
+    const { UNKNOWN_REASON, DUPLICATE_IDENTITY } = this.parts.rtc.DisconnectReason;
+    return [undefined, UNKNOWN_REASON, DUPLICATE_IDENTITY].includes(disconnectReason);
   }
 
   /** A user who comes back is another participant to the library. */

@@ -2,8 +2,10 @@
  * Rooms of a LiveKit server or cluster, made and ended over its room service (docs/contract/transport.md "Livekit mode"), and the
  * token that an agent joins with. A room is named by its session, and is for one user: agents are not counted.
  */
+import type { RoomServiceClient } from 'livekit-server-sdk';
 import { ServiceError } from '../../contracts/errors.js';
 import { CALL_TIMES } from '../../contracts/call-times.js';
+import type { JoinClaims } from '../../contracts/ports/join-tokens.js';
 import type { CallOptions } from '../../contracts/ports/calls.js';
 
 export interface LivekitServer {
@@ -18,6 +20,10 @@ export interface RoomService {
   create(sessionId: string, joinBy: Date): Promise<void>;
   /** Asks for an agent in that room. Errors: `transport_failed`. */
   dispatch(sessionId: string, agentName: string, metadata: string): Promise<void>;
+  /** The user's client gets another token, and returns with that. Errors: `transport_failed`. */
+  rotate(sessionId: string, identity: string): Promise<void>;
+  /** Errors: `transport_failed`. */
+  putOut(sessionId: string, identity: string): Promise<void>;
   /** Puts everybody out and removes the room; none is fine. Errors: `transport_failed`. */
   remove(sessionId: string): Promise<void>;
   /** The token by which an agent joins that room. */
@@ -37,12 +43,26 @@ const failed = (cause: unknown): ServiceError => new ServiceError('transport_fai
 
 const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
 
+type Client = () => Promise<RoomServiceClient>;
+
+const orFailed = async (answer: Promise<unknown>): Promise<void> =>
+  void (await answer.catch((error: unknown) => Promise.reject(failed(error))));
+
+const usersIn = (client: Client): Pick<RoomService, 'rotate' | 'putOut'> => ({
+  async rotate(name, identity) {
+    const attributes = { use: 'rejoin' satisfies JoinClaims['use'] };
+    await orFailed((await client()).updateParticipant(name, identity, { attributes }));
+  },
+  putOut: async (name, identity) => orFailed((await client()).removeParticipant(name, identity)),
+});
+
 export function createRoomService({ url, key, secret }: LivekitServer): RoomService {
-  const client = async () => {
+  const client: Client = async () => {
     const { RoomServiceClient } = await livekit();
     return new RoomServiceClient(url, key, secret, { requestTimeout: REQUEST_SECONDS });
   };
   return {
+    ...usersIn(client),
     async create(name, joinBy) {
       const rooms = await client();
       const { goneMs, connectMs } = CALL_TIMES;
@@ -53,14 +73,12 @@ export function createRoomService({ url, key, secret }: LivekitServer): RoomServ
         departureTimeout: seconds(goneMs),
         maxParticipants: MOST_USERS,
       };
-      await rooms.createRoom(room).catch((error: unknown) => Promise.reject(failed(error)));
+      await orFailed(rooms.createRoom(room));
     },
     async dispatch(name, agentName, metadata) {
       const { AgentDispatchClient } = await livekit();
       const agents = new AgentDispatchClient(url, key, secret, { requestTimeout: REQUEST_SECONDS });
-      await agents
-        .createDispatch(name, agentName, { metadata })
-        .catch((error: unknown) => Promise.reject(failed(error)));
+      await orFailed(agents.createDispatch(name, agentName, { metadata }));
     },
     async remove(name) {
       const rooms = await client();

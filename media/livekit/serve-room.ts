@@ -6,7 +6,7 @@ import type { TranscriptText } from '../../contracts/ports/calls.js';
 import type { ServiceError } from '../../contracts/errors.js';
 import type { JobHandlers } from '../../contracts/ports/jobs.js';
 import { type Carrier, type Heard, serve, ServedCall, type ServedParts } from '../served-call.js';
-import { type JoinedReport, type Report, ROOM_JOB, type RoomArgs } from '../wire.js';
+import { type Report, ROOM_JOB, type RoomArgs, type RoomReport } from '../wire.js';
 import { joinRoom, type RoomEvents, RoomParticipant } from './participant.js';
 import { Recording } from '../recording.js';
 
@@ -21,12 +21,14 @@ class RoomCarrier implements Carrier<never> {
   constructor(
     args: RoomArgs,
     joined: Awaited<ReturnType<typeof joinRoom>>,
-    private readonly call: Heard<never>,
+    private readonly call: Heard<RoomReport>,
     private readonly parts: Pick<ServedParts, 'complexity' | 'clock'>,
   ) {
     const events: RoomEvents = {
       connected: (is) => call.report({ on: is ? 'connected' : 'disconnected' }),
       left: () => call.report({ on: 'left' }),
+      met: () => call.report({ on: 'met' }),
+      usurped: () => call.report({ on: 'usurped' }),
       data: (topic, payload) => call.report({ on: 'data', topic, payload }),
       heard: (samples) => call.samples(samples),
       sent: (samples) => this.#kept()?.user(samples),
@@ -81,11 +83,12 @@ class RoomCarrier implements Carrier<never> {
 }
 
 export const roomJobs = (parts: ServedParts): JobHandlers => ({
-  async *[ROOM_JOB](args: RoomArgs, commands, context): AsyncGenerator<Report | JoinedReport> {
+  async *[ROOM_JOB](args: RoomArgs, commands, context): AsyncGenerator<Report | RoomReport> {
     const joined = await joinRoom(args, context.signal);
     let carrier: RoomCarrier | undefined;
-    const carry = (call: Heard<never>): RoomCarrier => (carrier = new RoomCarrier(args, joined, call, parts));
-    const call = new ServedCall<never, never>(args, parts, carry);
+    const carry = (call: Heard<RoomReport>): RoomCarrier =>
+      (carrier = new RoomCarrier(args, joined, call, parts));
+    const call = new ServedCall<never, RoomReport>(args, parts, carry);
     try {
       yield { on: 'joined' };
       yield* serve(call, commands, context);

@@ -80,12 +80,16 @@ async function join(
   return row ? sessionOf(row) : { refused: (await refusalOf(sql, id)) ?? 'used' };
 }
 
-/** One that was joined and has no owner among the living: of several who see that, the first changes what the others saw. */
+/** In livekit mode an agent waits for the user: its session is held before it is joined. */
+const wasHeld = (sql: Sql) =>
+  sql`(s.joined_at is not null or s.owner_id is not null or s.lost_at is not null)`;
+
+/** One that was joined or held and has no owner among the living: of several who see that, the first changes what the others saw. */
 const inherit = (sql: Sql, id: string, processId: string) => sql<(Row & { plan: SessionPlan })[]>`
   with seen as (select id, owner_id from sessions where id = ${id})
   update sessions s set owner_id = ${processId}, lost_at = null from seen
   where s.id = seen.id and s.owner_id is not distinct from seen.owner_id
-    and s.ended_at is null and s.joined_at is not null
+    and s.ended_at is null and ${wasHeld(sql)}
     and (s.status = 'active' or s.expires_at + ${CALL_TIMES.connectMs}::int * interval '1 millisecond' > now())
     and not exists (select from session_owners o where o.process_id = seen.owner_id)
   returning ${columns(sql)}, s.plan`;
@@ -103,6 +107,16 @@ async function takeOver(sql: Sql, id: string, processId: string): Promise<Outcom
   if (session.record.status !== 'active') return session;
   const [said, last, part] = await Promise.all([itemsOf(sql, id), lastTurn(sql, id), nextPart(sql, id)]);
   return { ...session, said, lastTurn: last, part };
+}
+
+const LOST_AT_ONCE = 20;
+
+async function lost(sql: Sql): Promise<readonly string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select s.id from sessions s where s.status in ('pending', 'active') and (s.owner_id is not null or s.lost_at is not null)
+      and not exists (select from session_owners o where o.process_id = s.owner_id and ${isAlive(sql)})
+    order by s.position limit ${LOST_AT_ONCE}`;
+  return rows.map(({ id }) => id);
 }
 
 async function isLost(sql: Sql, id: string): Promise<boolean> {
@@ -211,6 +225,7 @@ export async function createSessionRuns(parts: SessionRunsParts): Promise<Sessio
         () => owns(id),
       ),
     owns,
+    lost: () => lost(sql),
     isLost: (id) => isLost(sql, id),
     refusal: (id) => refusalOf(sql, id),
     unheld: (id) => unheld(sql, id),

@@ -5,7 +5,7 @@
 import { dispose } from '@livekit/rtc-node';
 import t from 'tap';
 import { client } from '../fixtures/agents.js';
-import { type Invite, MEDIA, Talks } from '../fixtures/conversation.js';
+import { type Invite, MEDIA, messagesOf, type Record, Talks } from '../fixtures/conversation.js';
 import { type Gateway, startGateway } from '../fixtures/gateway.js';
 import { RealUser, startNodes, withoutCluster } from '../fixtures/livekit-server.js';
 import { startPostgres } from '../fixtures/postgres.js';
@@ -26,9 +26,12 @@ t.test('two gateways on a cluster of two servers', { skip: withoutCluster }, asy
   const talks = await Talks.start(t, shared);
   talks.model.answer(() => 'Yes.');
   const first = talks.gateway;
+  /** Those that take calls. */
+  const gateways = new Set([first]);
   const start = async (): Promise<Gateway> => {
     const gateway = await startGateway({ ...shared, LLM_BASE_URL: talks.model.url });
     t.teardown(() => gateway.stop());
+    gateways.add(gateway);
     return gateway;
   };
   const second = await start();
@@ -44,8 +47,10 @@ t.test('two gateways on a cluster of two servers', { skip: withoutCluster }, asy
   /** The answer to a wish for a session. */
   const ask = async (gateway: Gateway, agent: string) =>
     client(gateway.base)('sessions', { body: { agent_id: agent } });
-  const end = (invites: readonly Invite[]) =>
-    Promise.all(invites.map(({ session_id: id }) => talks.call(`sessions/${id}/end`, { method: 'POST' })));
+  const end = (gateway: Gateway, invites: readonly Invite[]) =>
+    Promise.all(
+      invites.map(({ session_id: id }) => client(gateway.base)(`sessions/${id}/end`, { method: 'POST' })),
+    );
   const idle = () =>
     until('all calls are over', async () => {
       const [row] = await sql`select sum(calls)::int as calls from session_owners`;
@@ -80,7 +85,96 @@ t.test('two gateways on a cluster of two servers', { skip: withoutCluster }, asy
     t.equal(refused.status, 503);
     t.equal(refused.headers.get('retry-after'), '5');
     await Promise.all(users.map((user) => user.leave()));
-    await end(invites);
+    await end(first, invites);
     await idle();
+  });
+
+  const recordOf = async (gateway: Gateway, { session_id: id }: Invite) =>
+    (await client(gateway.base)(`sessions/${id}`)).body as unknown as Record;
+  const endedAt = (gateway: Gateway, invite: Invite) =>
+    until('the session has ended', async () => {
+      const record = await recordOf(gateway, invite);
+      return record.ended_reason === null ? undefined : record;
+    });
+  const meet = async (gateway: Gateway, agent = silent) => {
+    const invite = (await ask(gateway, agent)).body as unknown as Invite;
+    const user = await RealUser.enter(invite);
+    await until('it meets its agent', () => user.states.includes('listening'));
+    return { invite, user };
+  };
+  /** The agent's answer to what the user writes. */
+  const answered = async (user: RealUser, gateway: Gateway, invite: Invite) => {
+    const before = messagesOf(await recordOf(gateway, invite)).length;
+    await user.write('Are you there?');
+    await until(
+      'it is answered',
+      async () => messagesOf(await recordOf(gateway, invite)).length >= before + 2,
+    );
+  };
+
+  await t.test('a used token takes nobody’s place; the user’s own reconnect does', async (t) => {
+    const { invite, user } = await meet(first);
+    await answered(user, first, invite);
+    for (const time of ['once', 'again']) {
+      // It may be put out while it is still coming in.
+      const stranger = await RealUser.enter(invite).catch(() => undefined);
+      await until(`who comes with the used token ${time} is put out`, () => !stranger?.room.isConnected);
+    }
+    await end(first, [invite]);
+    t.equal((await endedAt(first, invite)).ended_reason, 'ended_by_api');
+
+    const own = await meet(second);
+    const token = await until('the server gives it another token', () => {
+      const { token: now = '' } = own.user.room;
+      const claims = Buffer.from(now.split('.')[1] ?? '', 'base64url').toString();
+      return claims.includes('"use":"rejoin"') ? now : undefined;
+    });
+    const back = await RealUser.enter({ ...own.invite, token });
+    await answered(back, first, own.invite);
+    t.ok(back.room.isConnected);
+    await back.leave();
+    await end(first, [own.invite]);
+  });
+
+  await t.test('a gateway that drains is given no more calls, and serves one that goes on', async (t) => {
+    const { invite, user } = await meet(first);
+    const leaving = (await ownerOf(invite)) === first.base ? first : second;
+    const staying = leaving === first ? second : first;
+    gateways.delete(leaving);
+    leaving.kill('SIGTERM');
+    await until(
+      'others know',
+      async () => (await sql`select from session_owners where draining`).length === 1,
+    );
+    const next = await meet(staying);
+    t.equal(await ownerOf(next.invite), staying.base);
+    await answered(user, staying, invite);
+    await user.leave();
+    t.equal((await endedAt(staying, invite)).ended_reason, 'hangup');
+    t.equal(await leaving.exited, 0);
+    await next.user.leave();
+    await end(staying, [next.invite]);
+  });
+
+  const SORRY = 'Sorry, I lost you for a moment.';
+  await t.test('a gateway that is killed in mid-call: another one goes on with it', async (t) => {
+    await start();
+    const [one, other] = [...gateways] as [Gateway, Gateway];
+    const { invite, user } = await meet(one);
+    await answered(user, one, invite);
+    const lost = (await ownerOf(invite)) === one.base ? one : other;
+    const left = lost === one ? other : one;
+    gateways.delete(lost);
+    const from = performance.now();
+    lost.kill('SIGKILL');
+    await until('the agent is back', () => user.shown.some(({ text }) => text === SORRY));
+    t.comment(`SIGKILL to the agent's words: ${Math.round(performance.now() - from)} ms`);
+    t.equal(await ownerOf(invite), left.base);
+    await answered(user, left, invite);
+    t.ok(user.room.isConnected, 'the user was never out');
+    await user.leave();
+    const record = await endedAt(left, invite);
+    t.equal(record.ended_reason, 'hangup');
+    t.equal(messagesOf(record).filter((line) => line === `assistant: ${SORRY}`).length, 1);
   });
 });

@@ -4,6 +4,7 @@
  */
 import t from 'tap';
 import { Deadline } from '../../contracts/deadline.js';
+import type { RoomOpening } from '../../contracts/ports/calls.js';
 import { LivekitCalls } from '../../gateway/calls/livekit.js';
 import { CallRegistry } from '../../gateway/calls/registry.js';
 import { Embedded, Process, session, tick } from '../fixtures/owned-calls.js';
@@ -196,7 +197,11 @@ t.test(
     const source = (id: string): 'public' | 'api_key' => (id === 'k' ? 'api_key' : 'public');
     const calls = new LivekitCalls({
       ...process.parts,
-      runs: { ...process.parts.runs, unheld: (id) => Promise.resolve(session(id, source(id))) },
+      runs: {
+        ...process.parts.runs,
+        unheld: (id) => Promise.resolve(session(id, source(id))),
+        lost: () => Promise.resolve([]),
+      },
       ...{ places: 8, nodeId: 'here', nodes: { list: () => Promise.resolve([]) } },
       calls: {
         open: () => process.open(),
@@ -240,6 +245,47 @@ t.test(
     await process.pass(300);
     await stopping;
     t.equal(process.told.at(-1), 'end as error a');
+  },
+);
+
+t.test(
+  'livekit: a call whose process has died goes on here, and its room outlives what is lost',
+  async (t) => {
+    const process = new Process();
+    let stays: RoomOpening['stays'];
+    let lost = ['l', 'taken'];
+    const calls = new LivekitCalls({
+      ...process.parts,
+      runs: {
+        ...process.parts.runs,
+        lost: () => Promise.resolve(lost),
+        takeOver: (id) => Promise.resolve(id === 'l' ? session(id) : { refused: 'ended' }),
+      },
+      ...{ places: 8, nodeId: 'here', nodes: { list: () => Promise.resolve([]) } },
+      calls: {
+        open(_options, _joinBy, how) {
+          stays = how?.stays;
+          return process.open();
+        },
+        remove: () => Promise.resolve(),
+        dispatch: () => Promise.resolve(),
+      },
+    });
+    await process.pass(0);
+    t.equal(process.opened.length, 1, 'what another one has got first is its');
+    lost = [];
+    await process.pass(1000);
+    t.equal(calls.size, 1);
+    process.opened[0]?.events.push({ kind: 'connected' });
+    await process.pass(9999);
+    t.strictSame([stays?.(true), stays?.(false)], [false, false], 'it may be what killed its worker');
+    await process.pass(1);
+    t.strictSame([stays?.(true), stays?.(false)], [true, false]);
+    process.told.length = 0;
+    process.opened[0]?.die();
+    await process.pass(300);
+    t.strictSame(process.told, ['count error', 'unjoin l'], 'whoever looks next goes on with it');
+    await calls.stop(Promise.resolve());
   },
 );
 
