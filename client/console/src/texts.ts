@@ -11,7 +11,10 @@ export const texts = {
   copied: 'Copied',
   kind: 'Kind',
   more: 'Show more',
-  plot: (name: string, last: string, most: string) => `${name}: ${last}, at most ${most}`,
+  plot: {
+    values: (name: string, last: string, most: string) => `${name}: ${last}, at most ${most}`,
+    nothing: (name: string) => `${name}: nothing yet`,
+  },
   remove: { ask: 'Delete…', now: 'Delete for good' },
   errors: {
     unreachable: 'The gateway cannot be reached.',

@@ -20,13 +20,20 @@ function stretches(values: Series['values'], most: number): readonly string[] {
     else {
       const y = (HEIGHT - 1 - (value / most) * (HEIGHT - 4)).toFixed(1);
       found.at(-1)?.push(`${(index * step).toFixed(1)},${y}`);
-      if (found.at(-1)?.length === 1) found.at(-1)?.push(`${(index * step + step / 3).toFixed(1)},${y}`);
+      if (found.at(-1)?.length === 1) found.at(-1)?.unshift(`${((index - 0.5) * step).toFixed(1)},${y}`);
     }
   }
   return found.filter((points) => points.length > 0).map((points) => points.join(' '));
 }
 
 const highest = (values: Series['values']): number => Math.max(0, ...values.map((value) => value ?? 0));
+
+const wordsOf = ({ name, values }: Series, text: (value: number) => string): string => {
+  const last = values.findLast((value) => value !== null) ?? null;
+  return last === null
+    ? texts.plot.nothing(name)
+    : texts.plot.values(name, text(last), text(highest(values)));
+};
 
 /** `at` are the moments, oldest first; `text` says a value with its unit. */
 export function Plot({
@@ -61,10 +68,10 @@ export function Plot({
         <span>{clockText(at.at(-1))}</span>
       </div>
       <ul class="legend">
-        {series.map(({ name, values }, index) => (
-          <li key={name}>
+        {series.map((line, index) => (
+          <li key={line.name}>
             <i class={`line-${index}`} aria-hidden="true" />
-            {texts.plot(name, text(values.findLast((value) => value !== null) ?? 0), text(highest(values)))}
+            {wordsOf(line, text)}
           </li>
         ))}
       </ul>
