@@ -1,15 +1,82 @@
 /**
  * More views of the console in headless Chromium, on one gateway and in one tab: a realtime session by text, file and
- * microphone; tests of an agent; telephone numbers; a call to a version with other devices.
+ * microphone; tests of an agent; telephone numbers; a call to a version with other devices. Then all of them:
+ * at three widths, by the keyboard, and in Firefox.
  */
 import t from 'tap';
 import { client, makeAgent } from '../../dist/test/fixtures/agents.js';
 import { skipReason } from '../../dist/test/fixtures/external.js';
-import { startGateway } from '../../dist/test/fixtures/gateway.js';
+import { startGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 import { until } from '../../dist/test/fixtures/until.js';
 import { HOSTILE, madeOfTexts, signIn, violations } from './console.mjs';
 
 const skip = skipReason('chromium');
+
+/** A phone, a wide screen, and a screen of 1280 pixels at a zoom of 200 %. */
+const WIDTHS = [390, 640, 1440];
+
+const VIEWS = () =>
+  [...document.querySelectorAll('nav a')]
+    .map((link) => link.getAttribute('href'))
+    .filter((address) => address.startsWith('#'));
+
+const IS_SHOWN = (address) =>
+  document.querySelector('nav [aria-current]')?.getAttribute('href') === address &&
+  document.querySelector('main h1') !== null &&
+  !/Loading…/.test(document.body.innerText);
+
+/** What would have to be scrolled to the side with the whole page. */
+const TOO_WIDE = () =>
+  document.documentElement.scrollWidth <= innerWidth
+    ? []
+    : [...document.querySelectorAll('main *')]
+        .filter(
+          (element) => element.getBoundingClientRect().right > innerWidth + 1 && !element.closest('.scroll'),
+        )
+        .map((element) => element.outerHTML.slice(0, 120));
+
+/** Controls of the view that Tab does not come to, or where one does not see it. */
+async function notReached(page) {
+  const wanted = await page.evaluate(() => {
+    document.activeElement?.blur();
+    scrollTo(0, 0);
+    const controls = [
+      ...document.querySelectorAll('main :is(a[href], button, input, select, textarea, summary)'),
+    ];
+    window.awaited = new Set(
+      controls.filter(
+        (element) => !element.disabled && element.checkVisibility({ visibilityProperty: true }),
+      ),
+    );
+    return window.awaited.size;
+  });
+  for (let count = 0; count < wanted * 2 + 60; count += 1) {
+    await page.keyboard.press('Tab');
+    const left = await page.evaluate(() => {
+      const held = document.activeElement;
+      const { outlineStyle } = getComputedStyle(held);
+      if (outlineStyle !== 'none') window.awaited.delete(held);
+      return window.awaited.size;
+    });
+    if (left === 0) break;
+  }
+  return page.evaluate(() => [...window.awaited].map((element) => element.outerHTML.slice(0, 120)));
+}
+
+const PRESS = (name) =>
+  [...document.querySelectorAll('button')].find(({ textContent }) => textContent.trim() === name).click();
+const IS_READY = (name) =>
+  [...document.querySelectorAll('button')].some(
+    ({ textContent, disabled }) => textContent.trim() === name && !disabled,
+  );
+const HAS_LINE = (text) =>
+  [...document.querySelectorAll('.lines li')].some(({ textContent }) => textContent.includes(text));
+const SIGN_IN = (key) => {
+  const input = document.querySelector('input');
+  input.value = key;
+  input.dispatchEvent(new Event('input', { bubbles: true }));
+  setTimeout(() => input.form.requestSubmit());
+};
 
 t.test('an owner works on the console', { skip, timeout: 300_000 }, async (t) => {
   const { startBrowser } = await import('./browser.mjs');
@@ -233,7 +300,56 @@ t.test('an owner works on the console', { skip, timeout: 300_000 }, async (t) =>
     t.match(page.url(), /version=1/, 'the version is in the address');
   });
 
+  await t.test(
+    'each view fits three widths and a zoom of 200 %, moves nothing, and is a keyboard’s',
+    async (t) => {
+      await page.emulateMedia({ reducedMotion: 'reduce' });
+      for (const address of await page.evaluate(VIEWS)) {
+        await page.evaluate((hash) => (location.hash = hash), address);
+        await until('it is there', () => page.evaluate(IS_SHOWN, address));
+        for (const width of WIDTHS) {
+          await page.setViewportSize({ width, height: 900 });
+          t.strictSame(await page.evaluate(TOO_WIDE), [], `${address} fits ${width} pixels`);
+        }
+        t.equal(await page.evaluate(() => document.getAnimations().length), 0, `${address} stands still`);
+        t.strictSame(await notReached(page), [], `${address} is reached by the keyboard`);
+      }
+      await page.emulateMedia({ reducedMotion: null });
+    },
+  );
+
   // The browser notes what was refused on purpose.
   const ours = complaints.filter((text) => !/ 422 /.test(text));
   t.strictSame(ours, [], 'neither an error nor something that the policy forbids');
+
+  await t.test('Firefox goes through every view', { skip: skipReason('firefox-esr') }, async (t) => {
+    const { startFirefox } = await import('./firefox.mjs');
+    const firefox = await startFirefox();
+    t.teardown(() => firefox.stop());
+    const { tab } = firefox;
+    const press = async (name) => {
+      await tab.wait(`${name} can be pressed`, IS_READY, name);
+      await tab.run(PRESS, name);
+    };
+    const line = (text) => tab.wait(`“${text}” is said`, HAS_LINE, text);
+    await tab.goTo(`${gateway.base}/console`);
+    await tab.wait('one can sign in', () => document.querySelector('input') !== null);
+    await tab.run(SIGN_IN, TEST_KEY);
+    await tab.wait('one has signed in', () => document.querySelector('nav') !== null);
+    for (const address of await tab.run(VIEWS)) {
+      await tab.run((hash) => void (location.hash = hash), address);
+      await tab.wait(`${address} is there`, IS_SHOWN, address);
+      for (const width of WIDTHS) {
+        await tab.resize(width, 900);
+        t.strictSame(await tab.run(TOO_WIDE), [], `${address} fits ${width} pixels`);
+      }
+    }
+    await tab.run(() => void (location.hash = '#/realtime'));
+    await press('Connect');
+    await press('Speak');
+    await line('Spoken: Hello');
+    // Where a machine has no sound, Firefox's stands still: the microphone and the call are Chromium's, above.
+    await press('Disconnect');
+    t.strictSame(await tab.complaints(), [], 'neither an error nor something that the policy forbids');
+  });
 });

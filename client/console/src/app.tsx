@@ -29,26 +29,33 @@ interface View {
   readonly path: readonly string[];
   readonly needs: Permission;
   readonly view: ComponentType;
+  /** What it stands below; none: above all. */
+  readonly group?: keyof typeof texts.groups;
 }
 
 const VIEWS: readonly View[] = [
   { name: 'start', path: [], needs: 'open', view: Start },
-  { name: 'speak', path: ['speak'], needs: 'speech', view: Speak },
-  { name: 'listen', path: ['listen'], needs: 'speech', view: Listen },
-  { name: 'realtime', path: ['realtime'], needs: 'speech', view: Realtime },
-  { name: 'voices', path: ['voices'], needs: 'catalogue', view: Voices },
-  { name: 'agents', path: ['agents'], needs: 'read', view: Agents },
-  { name: 'tools', path: ['tools'], needs: 'read', view: Tools },
-  { name: 'knowledge', path: ['knowledge'], needs: 'read', view: Knowledge },
-  { name: 'tests', path: ['tests'], needs: 'records', view: Tests },
-  { name: 'phone', path: ['phone'], needs: 'read', view: Phone },
-  { name: 'talk', path: ['talk'], needs: 'sessions', view: Talk },
-  { name: 'calls', path: ['calls'], needs: 'records', view: Calls },
-  { name: 'machine', path: ['machine'], needs: 'read', view: Machine },
+  { name: 'speak', path: ['speak'], needs: 'speech', view: Speak, group: 'try' },
+  { name: 'listen', path: ['listen'], needs: 'speech', view: Listen, group: 'try' },
+  { name: 'realtime', path: ['realtime'], needs: 'speech', view: Realtime, group: 'try' },
+  { name: 'talk', path: ['talk'], needs: 'sessions', view: Talk, group: 'try' },
+  { name: 'agents', path: ['agents'], needs: 'read', view: Agents, group: 'build' },
+  { name: 'tools', path: ['tools'], needs: 'read', view: Tools, group: 'build' },
+  { name: 'knowledge', path: ['knowledge'], needs: 'read', view: Knowledge, group: 'build' },
+  { name: 'voices', path: ['voices'], needs: 'catalogue', view: Voices, group: 'build' },
+  { name: 'tests', path: ['tests'], needs: 'records', view: Tests, group: 'build' },
+  { name: 'phone', path: ['phone'], needs: 'read', view: Phone, group: 'build' },
+  { name: 'calls', path: ['calls'], needs: 'records', view: Calls, group: 'watch' },
+  { name: 'machine', path: ['machine'], needs: 'read', view: Machine, group: 'watch' },
 ];
 
-const Links = ({ views, current }: { readonly views: readonly View[]; readonly current: View }) => (
-  <nav aria-label={texts.name}>
+const GROUPS = [undefined, 'try', 'build', 'watch'] as const;
+
+type LinksProps = { readonly views: readonly View[]; readonly current: View };
+
+const Group = ({ views, current, name }: LinksProps & { readonly name: View['group'] }) => (
+  <>
+    {name && views.length > 0 && <p class="heading">{texts.groups[name]}</p>}
     <ul>
       {views.map((view) => (
         <li key={view.name}>
@@ -57,12 +64,30 @@ const Links = ({ views, current }: { readonly views: readonly View[]; readonly c
           </a>
         </li>
       ))}
-      <li>
-        <a href="docs">{texts.views.api}</a>
-      </li>
     </ul>
-  </nav>
+  </>
 );
+
+/** Where the links do not fit, as on a phone, the current one is in sight. */
+function Links({ views, current }: LinksProps) {
+  const links = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const link = links.current?.querySelector<HTMLElement>('[aria-current]');
+    if (link) links.current?.scrollTo({ left: link.offsetLeft - links.current.offsetWidth / 2 });
+  }, [current]);
+  return (
+    <nav aria-label={texts.name} ref={links}>
+      {GROUPS.map((name) => (
+        <Group key={name} name={name} views={views.filter(({ group }) => group === name)} current={current} />
+      ))}
+      <ul>
+        <li>
+          <a href="docs">{texts.views.api}</a>
+        </li>
+      </ul>
+    </nav>
+  );
+}
 
 function Frame({ account, signOut }: { readonly account: Account; readonly signOut: () => void }) {
   const { path } = useAddress();

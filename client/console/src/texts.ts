@@ -46,6 +46,7 @@ export const texts = {
     out: 'Sign out',
     role: (role: string) => `Key of role ${role}`,
   },
+  groups: { try: 'Try', build: 'Build', watch: 'Watch' },
   views: {
     start: 'Start',
     speak: 'Speak',

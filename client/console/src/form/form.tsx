@@ -82,12 +82,19 @@ export function Labelled({
       {(help || problem) && (
         <div id={`${id}-help`}>
           {problem && <p class="problem">{problem}</p>}
-          {help && <p class="help">{help}</p>}
+          {help && <Help text={help} />}
         </div>
       )}
     </div>
   );
 }
+
+/** Names of fields and values stand between backticks in the gateway's descriptions. */
+const Help = ({ text }: { readonly text: string }) => (
+  <p class="help">
+    {text.split('`').map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}
+  </p>
+);
 
 const isLong = ({ maxLength = 0 }: Schema): boolean => maxLength > LONG_TEXT;
 
@@ -145,7 +152,7 @@ const Tick = ({ schema, path, value, change }: NodeProps) => {
   return (
     <div class="field">
       <Check label={labelOf(path)} checked={value === true} disabled={disabled} onChange={change} />
-      {schema.description && <p class="help">{schema.description}</p>}
+      {schema.description && <Help text={schema.description} />}
       {problem && <p class="problem">{problem}</p>}
     </div>
   );
@@ -249,7 +256,7 @@ const List = ({ schema, path, value, change }: NodeProps) => {
   return (
     <fieldset class="group wide">
       <legend>{name}</legend>
-      {schema.description && <p class="help">{schema.description}</p>}
+      {schema.description && <Help text={schema.description} />}
       {problem && <p class="problem">{problem}</p>}
       {items.map((each, index) => (
         <div class="item" key={index}>

@@ -21,9 +21,11 @@ export function Remove({
   });
   if (!asked)
     return (
-      <button class="button danger" type="button" onClick={() => setAsked(true)}>
-        {texts.remove.ask}
-      </button>
+      <div>
+        <button class="button danger" type="button" onClick={() => setAsked(true)}>
+          {texts.remove.ask}
+        </button>
+      </div>
     );
   return (
     <div class="notice warn stack tight" role="alert">

@@ -1,4 +1,5 @@
 /** What of an agent is meant: what is published, its draft, or one of its versions. */
+import { useMay } from '../account.js';
 import { ask } from '../api.js';
 import { useLoad } from '../hooks.js';
 import { texts } from '../texts.js';
@@ -29,7 +30,11 @@ export function VersionField({
   readonly value: string;
   readonly choose: (version: string) => void;
 }) {
-  const { data = [] } = useLoad(async (signal) => (agent ? versionsOf(agent, signal) : []), [agent]);
+  const may = useMay();
+  const { data = [] } = useLoad(
+    async (signal) => (agent && may('read') ? versionsOf(agent, signal) : []),
+    [agent],
+  );
   return (
     <Field label={agents.which}>
       {(tied) => (

@@ -24,6 +24,8 @@ export async function capture(take: (samples: Float32Array) => void): Promise<Ca
     if (context.state !== 'closed') void context.close();
   };
   try {
+    // Where the user took long to allow the microphone, the click is forgotten, and the context stands still.
+    void context.resume();
     await context.audioWorklet.addModule(new URL(worklet, import.meta.url));
     const node = new AudioWorkletNode(context, 'capture', { numberOfOutputs: 0 });
     node.port.onmessage = ({ data }) => take(data as Float32Array);

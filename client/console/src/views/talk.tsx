@@ -5,8 +5,8 @@ import { useMay } from '../account.js';
 import { type AgentRow, allAgents } from '../agents.js';
 import { ask } from '../api.js';
 import { useLoad } from '../hooks.js';
-import { AgentOptions } from '../parts/agent-options.js';
-import { Empty, Failure, Field, Loading, Page } from '../parts/basics.js';
+import { AgentField } from '../parts/agent-field.js';
+import { Empty, Failure, Loading, Page } from '../parts/basics.js';
 import { Lines } from '../parts/lines.js';
 import { DRAFT, LIVE, VersionField } from '../parts/version-field.js';
 import { linkTo, setQuery, useAddress } from '../router.js';
@@ -36,30 +36,6 @@ const requestOf =
 /** Versions are those of one agent. */
 const choose = (agent: string): void => setQuery({ agent, version: '' });
 
-const AgentSelect = ({
-  agents,
-  chosen,
-}: {
-  readonly agents: readonly AgentRow[];
-  readonly chosen: string;
-}) => (
-  <Field label={talk.agent}>
-    {(tied) => (
-      <select {...tied} value={chosen} onChange={({ currentTarget }) => choose(currentTarget.value)}>
-        <AgentOptions agents={agents} />
-      </select>
-    )}
-  </Field>
-);
-
-const AgentInput = ({ chosen }: { readonly chosen: string }) => (
-  <Field label={talk.agentId} help={talk.agentIdHelp}>
-    {(tied) => (
-      <input {...tied} value={chosen} onInput={({ currentTarget }) => choose(currentTarget.value)} />
-    )}
-  </Field>
-);
-
 function Call({ agents }: { readonly agents: readonly AgentRow[] | undefined }) {
   const may = useMay();
   const { query } = useAddress();
@@ -71,7 +47,7 @@ function Call({ agents }: { readonly agents: readonly AgentRow[] | undefined }) 
   return (
     <div class="stack">
       <div class="fields">
-        {agents ? <AgentSelect agents={agents} chosen={chosen} /> : <AgentInput chosen={chosen} />}
+        <AgentField agents={agents} chosen={chosen} choose={choose} />
         {may('manage') && (
           <VersionField
             agent={chosen}

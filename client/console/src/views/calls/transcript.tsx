@@ -35,7 +35,7 @@ const Said = ({ item, turn }: { readonly item: Message; readonly turn: Turn | un
       {item.content}
       {turn && !turn.complete && (
         <span class="cut-mark" aria-hidden="true">
-          {' ⟋'}
+          {' —'}
         </span>
       )}
     </p>

@@ -218,12 +218,14 @@ function Editor({
         <StateTag number={saved.value} />
       </div>
       <div class="panel stack">
-        <AgentField
-          agents={agents}
-          value={agent ?? ''}
-          disabled={fixed}
-          choose={(id) => saved.edit('agent_id', id || null)}
-        />
+        <div class="fields">
+          <AgentField
+            agents={agents}
+            value={agent ?? ''}
+            disabled={fixed}
+            choose={(id) => saved.edit('agent_id', id || null)}
+          />
+        </div>
         <Check
           label={phone.enabled}
           checked={enabled}

@@ -1,5 +1,5 @@
 /** The events that have passed: filtered, held still, copied. */
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Empty, Field } from '../../parts/basics.js';
 import { Copy } from '../../parts/copy.js';
 import { setQuery, useAddress } from '../../router.js';
@@ -95,6 +95,17 @@ function Filters({ text, direction }: { readonly text: string; readonly directio
   );
 }
 
+const useShown = (events: readonly Passed[], text: string, direction: string): readonly Passed[] =>
+  useMemo(
+    () =>
+      events.filter(
+        (passed) =>
+          (direction === '' || passed.direction === direction) &&
+          `${passed.type} ${passed.json}`.toLowerCase().includes(text.toLowerCase()),
+      ),
+    [events, text, direction],
+  );
+
 export function Events({
   events,
   clear,
@@ -106,11 +117,10 @@ export function Events({
   const [held, setHeld] = useState<readonly Passed[] | undefined>();
   const text = query.get('filter') ?? '';
   const direction = query.get('direction') ?? '';
-  const shown = (held ?? events).filter(
-    (passed) =>
-      (direction === '' || passed.direction === direction) &&
-      `${passed.type} ${passed.json}`.toLowerCase().includes(text.toLowerCase()),
-  );
+  const all = held ?? events;
+  const shown = useShown(all, text, direction);
+  // Drawn when the list changes, not with everything else that a session changes.
+  const list = useMemo(() => <List events={shown} />, [shown]);
   const forget = () => {
     setHeld(undefined);
     clear();
@@ -136,7 +146,7 @@ export function Events({
       {shown.length === 0 ? (
         <Empty title={events.length === 0 ? realtime.noEvents : realtime.noneMatching} />
       ) : (
-        <List events={shown} />
+        list
       )}
       <p class="soft">{realtime.shown(shown.length)}</p>
     </section>

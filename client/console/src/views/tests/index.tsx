@@ -8,7 +8,7 @@ import { type AgentRow, allAgents } from '../../agents.js';
 import { ask } from '../../api.js';
 import { momentText } from '../../format.js';
 import { submitting, useAction, useLoad, usePages } from '../../hooks.js';
-import { AgentOptions } from '../../parts/agent-options.js';
+import { AgentField } from '../../parts/agent-field.js';
 import { Empty, Failure, Field, Loading, More, Page, Scroll } from '../../parts/basics.js';
 import { Listing } from '../../parts/listing.js';
 import { LIVE, DRAFT, VersionField } from '../../parts/version-field.js';
@@ -171,43 +171,59 @@ const Tabs = ({ agent, runs }: ForAgent & { readonly runs: boolean }) => (
   </nav>
 );
 
-function OfAgent({ agents, runs }: { readonly agents: readonly AgentRow[]; readonly runs: boolean }) {
+function Below({ agent, runs }: ForAgent & { readonly runs: boolean }) {
   const may = useMay();
-  const { query } = useAddress();
-  const agent = query.get('agent') ?? agents[0]?.agent_id ?? '';
-  if (agents.length === 0) return <Empty title={texts.talk.noAgents}>{texts.talk.noAgentsHelp}</Empty>;
   return (
     <>
-      <div class="fields">
-        <Field label={texts.talk.agent}>
-          {(tied) => (
-            <select
-              {...tied}
-              value={agent}
-              onChange={({ currentTarget }) =>
-                setQuery({ agent: currentTarget.value, version: '', suite: '' })
-              }
-            >
-              <AgentOptions agents={agents} />
-            </select>
-          )}
-        </Field>
-      </div>
-      {may('sessions') && <Start key={agent} agent={agent} />}
+      {may('sessions') && <Start agent={agent} />}
       <Tabs agent={agent} runs={runs} />
-      {!runs && may('manage') && <Create key={agent} agent={agent} />}
+      {!runs && may('manage') && <Create agent={agent} />}
       {runs ? <Runs agent={agent} /> : <Scenarios agent={agent} />}
     </>
   );
 }
 
+function OfAgent({
+  agents,
+  runs,
+}: {
+  readonly agents: readonly AgentRow[] | undefined;
+  readonly runs: boolean;
+}) {
+  const { query } = useAddress();
+  const agent = query.get('agent') ?? agents?.[0]?.agent_id ?? '';
+  if (agents?.length === 0)
+    return (
+      <Empty title={texts.talk.noAgents}>
+        <p>{texts.talk.noAgentsHelp}</p>
+      </Empty>
+    );
+  return (
+    <>
+      <div class="fields">
+        <AgentField
+          agents={agents}
+          chosen={agent}
+          choose={(next) => setQuery({ agent: next, version: '', suite: '' })}
+        />
+      </div>
+      {agent !== '' && <Below key={agent} agent={agent} runs={runs} />}
+    </>
+  );
+}
+
+/** Keys that may play tests need not be ones that list agents. */
+function Listed({ runs }: { readonly runs: boolean }) {
+  const { data, error, reload } = useLoad(allAgents, []);
+  if (!data) return error === undefined ? <Loading /> : <Failure error={error} retry={reload} />;
+  return <OfAgent agents={data} runs={runs} />;
+}
+
 function Lists({ runs }: { readonly runs: boolean }) {
   const may = useMay();
-  const { data, error, reload } = useLoad(async (signal) => (may('read') ? allAgents(signal) : []), []);
   return (
     <Page title={texts.views.tests} intro={tests.intro}>
-      {!data && (error === undefined ? <Loading /> : <Failure error={error} retry={reload} />)}
-      {data && <OfAgent agents={data} runs={runs} />}
+      {may('read') ? <Listed runs={runs} /> : <OfAgent agents={undefined} runs={runs} />}
     </Page>
   );
 }

@@ -75,20 +75,22 @@ function UserFields({ value, change }: NodeProps) {
   return (
     <fieldset class="group wide" disabled={disabled}>
       <legend>{tests.user}</legend>
-      <Field label={tests.speaks}>
-        {(tied) => (
-          <select
-            {...tied}
-            value={isScript ? 'script' : 'goal'}
-            onChange={({ currentTarget }) =>
-              change(currentTarget.value === 'script' ? { lines: [] } : { goal: '' })
-            }
-          >
-            <option value="script">{tests.script}</option>
-            <option value="goal">{tests.model}</option>
-          </select>
-        )}
-      </Field>
+      <div class="fields">
+        <Field label={tests.speaks}>
+          {(tied) => (
+            <select
+              {...tied}
+              value={isScript ? 'script' : 'goal'}
+              onChange={({ currentTarget }) =>
+                change(currentTarget.value === 'script' ? { lines: [] } : { goal: '' })
+              }
+            >
+              <option value="script">{tests.script}</option>
+              <option value="goal">{tests.model}</option>
+            </select>
+          )}
+        </Field>
+      </div>
       {isScript ? <Script value={user} change={change} /> : <Goal value={user} change={change} />}
     </fieldset>
   );

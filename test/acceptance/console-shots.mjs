@@ -1,0 +1,219 @@
+/**
+ * Pictures of the console as users see it, of a real gateway with its own engines, an agent and a call that was held:
+ *
+ *   node test/acceptance/console-shots.mjs FOLDER              each view, in both colours and at three widths
+ *   node test/acceptance/console-shots.mjs FOLDER 390-dark …   only so wide and in these colours
+ *   node test/acceptance/console-shots.mjs --readme            those that README.md shows, into docs/images
+ *
+ * It needs Debian's chromium, and what `npm test` has built.
+ */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { client, makeAgent } from '../../dist/test/fixtures/agents.js';
+import { DEFAULTS, MEDIA, startGateway } from '../../dist/test/fixtures/gateway.js';
+import { until } from '../../dist/test/fixtures/until.js';
+import { startBrowser } from './browser.mjs';
+import { signIn } from './console.mjs';
+
+const IMAGES = fileURLToPath(new URL('../../docs/images', import.meta.url));
+const WIDTHS = [390, 1024, 1440];
+const HEIGHT = 900;
+const README_SIZE = { width: 1200, height: 760 };
+const LOOKS = WIDTHS.flatMap((width) => [`${width}-light`, `${width}-dark`]);
+
+const PROMPT = `You work at a lamp shop. The shop opens at nine on weekdays and at ten on Saturdays.
+A lamp can be returned within thirty days. Orders leave on the next working day.`;
+
+async function seed({ base, authorization }) {
+  const call = client(base);
+  const config = {
+    prompt: {
+      system_prompt: PROMPT,
+      first_message_mode: 'fixed',
+      first_message: 'Hello, this is the lamp shop. How can I help you?',
+    },
+    conversation: { record_audio: true },
+  };
+  const { tool_id: tool } = (
+    await call('tools', {
+      body: {
+        name: 'Look up an order',
+        description: 'Tells where an order is.',
+        tool_type: 'webhook',
+        url: 'https://shop.example.com/orders/{{order_id}}',
+      },
+    })
+  ).body;
+  const source = new FormData();
+  source.set('name', 'Returns');
+  source.set('source', new File(['# Returns\n\nLamps can be returned within thirty days.'], 'returns.md'));
+  const knowledge = `${base}/v1/agent/knowledge-sources`;
+  await fetch(knowledge, { method: 'POST', headers: authorization, body: source });
+  const agent = await makeAgent(call, { name: 'Lamp shop', config });
+  const scenario = {
+    agent_id: agent,
+    name: 'Asks when the shop opens',
+    user: { lines: ['When does the shop open on weekdays?', 'Thank you, goodbye.'] },
+    checks: [
+      { type: 'contains', text: 'nine' },
+      { type: 'not_matches', pattern: '(sorry|apolog)' },
+    ],
+  };
+  const { scenario_id } = (await call('tests/scenarios', { body: scenario })).body;
+  const play = async (version) => {
+    const { run_id: id } = (await call('tests/runs', { body: { agent_id: agent, version } })).body;
+    await until('it was played', async () => (await call(`tests/runs/${id}`)).body.ended_at !== null);
+    return id;
+  };
+  const first = await play(1);
+  await call(`agents/${agent}/config`, {
+    method: 'PATCH',
+    body: { prompt: { system_prompt: 'The shop is closed for the holidays.' } },
+  });
+  const second = await play('draft');
+  await call(`agents/${agent}/config`, { method: 'PATCH', body: { prompt: { system_prompt: PROMPT } } });
+  const { phone_number_id: phone } = (
+    await call('phone-numbers', {
+      body: {
+        provider: 'twilio',
+        phone_number: '+493012345678',
+        agent_id: agent,
+        credentials: { auth_token: '0123456789abcdef0123456789abcdef' },
+      },
+    })
+  ).body;
+  return { call, agent, tool, scenario: scenario_id, first, second, phone };
+}
+
+/** A call with what is published, in writing: what is said is the same each time. */
+async function talk(page, base, { agent }) {
+  await page.goto(`${base}/console#/talk?agent=${agent}`);
+  const said = (text) => page.locator('.lines li', { hasText: text }).first().waitFor({ timeout: 60_000 });
+  await page.getByRole('button', { name: 'Talk', exact: true }).click();
+  await said('How can I help you?');
+  for (const question of ['When does the shop open on weekdays?', 'Can a lamp be returned?']) {
+    const before = await page.locator('tbody tr').count();
+    await page.getByText('The agent is listening.').waitFor({ timeout: 60_000 });
+    await page.getByLabel('Write').fill(question);
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await until('it is answered', async () => (await page.locator('tbody tr').count()) > before);
+  }
+}
+
+async function hangUp(page) {
+  await page.getByRole('button', { name: 'Hang up' }).click();
+  const record = page.getByRole('link', { name: 'Read and hear this call again' });
+  return /calls\/(\w+)/.exec(await record.getAttribute('href'))[1];
+}
+
+const addressesOf = ({ agent, tool, scenario, first, second, phone, session }) => ({
+  start: '',
+  speak: 'speak',
+  listen: 'listen',
+  realtime: 'realtime',
+  voices: 'voices',
+  agents: 'agents',
+  agent: `agents/${agent}`,
+  versions: `agents/${agent}/versions`,
+  settings: `agents/${agent}/settings`,
+  tools: 'tools',
+  tool: `tools/${tool}`,
+  knowledge: 'knowledge',
+  tests: `tests?agent=${agent}`,
+  scenario: `tests/scenarios/${scenario}`,
+  runs: `tests/runs?agent=${agent}`,
+  run: `tests/runs/${second}`,
+  compare: `tests/compare?base=${first}&other=${second}`,
+  phone: 'phone',
+  number: `phone/${phone}`,
+  talk: `talk?agent=${agent}`,
+  calls: 'calls',
+  call: `calls/${session}`,
+  machine: 'machine',
+});
+
+/** Until nothing loads any more. */
+async function settled(page) {
+  await page.waitForLoadState('networkidle');
+  await page.waitForFunction(
+    () => document.querySelector('main h1') && !/Loading…/.test(document.body.innerText),
+  );
+}
+
+async function show(page, base, address, theme) {
+  await page.evaluate((name) => localStorage.setItem('console.theme', name), theme);
+  await page.goto(`${base}/console#/${address}`);
+  await page.reload();
+  await settled(page);
+}
+
+async function everyView(page, base, known, { folder, looks }) {
+  for (const look of looks) {
+    const [width, theme] = look.split('-');
+    await page.setViewportSize({ width: Number(width), height: HEIGHT });
+    for (const [name, address] of Object.entries(addressesOf(known))) {
+      await show(page, base, address, theme);
+      await page.screenshot({ path: join(folder, `${name}-${look}.png`), fullPage: true });
+    }
+  }
+}
+
+/** What a user does before there is something to see. */
+const SCENES = {
+  speak: async (page) => {
+    await page.getByRole('button', { name: 'Speak', exact: true }).click();
+    await until('it has arrived', async () => !/–/.test(await page.locator('.figures').innerText()));
+  },
+  realtime: async (page) => {
+    await page.getByRole('button', { name: 'Connect', exact: true }).click();
+    await page.getByRole('button', { name: 'Speak', exact: true }).click();
+    await page.locator('.events summary', { hasText: 'response.done' }).waitFor({ timeout: 60_000 });
+    await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+  },
+  call: async (page) => {
+    await until('the recording is there', () =>
+      page.getByRole('button', { name: 'Play', exact: true }).isEnabled(),
+    );
+    await page.locator('.transcript button').nth(2).click();
+  },
+  compare: async (page) => {
+    await until('both are there', async () => (await page.locator('.lines').count()) === 2);
+  },
+};
+
+async function forReadme(page, base, known) {
+  await page.setViewportSize(README_SIZE);
+  const addresses = addressesOf(known);
+  for (const [name, prepare] of Object.entries(SCENES)) {
+    await show(page, base, addresses[name], 'light');
+    await prepare(page);
+    await writeFile(join(IMAGES, `console-${name}.png`), await page.screenshot());
+  }
+}
+
+const [target = '', ...asked] = process.argv.slice(2);
+if (target === '') throw new Error('Say which folder, or --readme');
+const folder = target === '--readme' ? IMAGES : target;
+await mkdir(folder, { recursive: true });
+const gateway = await startGateway({ ...DEFAULTS, ...MEDIA });
+const browser = await startBrowser(gateway, { before: 60, text: 'Nobody gets to hear this.', after: 1 });
+try {
+  const known = await seed(gateway);
+  const { page } = await browser.open(`${gateway.base}/console`, 'Sign in · Speech gateway');
+  await signIn(page);
+  await talk(page, gateway.base, known);
+  if (folder !== IMAGES) await page.screenshot({ path: join(folder, 'talking.png'), fullPage: true });
+  const session = await hangUp(page);
+  if (folder === IMAGES) await forReadme(page, gateway.base, { ...known, session });
+  else
+    await everyView(
+      page,
+      gateway.base,
+      { ...known, session },
+      { folder, looks: asked.length > 0 ? asked : LOOKS },
+    );
+} finally {
+  await browser.stop();
+  await gateway.stop();
+}
