@@ -27,6 +27,28 @@ export interface AnsweringParts {
   readonly log: Log;
 }
 
+/** Errors: `conflict` where the call was answered before. */
+export async function answerOnce(
+  numberId: string,
+  callId: string,
+  numbers: Pick<DialledNumbers, 'note'>,
+): Promise<void> {
+  if (!(await numbers.note(numberId, callId)))
+    throw new ServiceError('conflict', { message: 'The call was answered already' });
+}
+
+/** A media stream for the session, by a token that is spent when it starts. */
+export function accepted(
+  { baseUrl }: HttpRequest,
+  provider: Provider,
+  { sessionId, callId }: { readonly sessionId: string; readonly callId: string },
+  tokens: Pick<StreamTokens, 'issue'>,
+): Reply {
+  const token = tokens.issue(sessionId, { provider: provider.name, callId });
+  const url = `${baseUrl.replace(/^http/, 'ws')}/v1/phone/${provider.name}`;
+  return provider.accept({ url, token, callId });
+}
+
 /** Errors: `payload_too_large`. */
 export async function webhookOf(request: HttpRequest): Promise<Webhook> {
   const { baseUrl, path, query, headers } = request;
@@ -92,14 +114,10 @@ export async function answer(
   if (!call) throw new ServiceError('invalid_request', { message: 'The webhook is about no call' });
   const number = await numberOf(call, webhook, provider, parts);
   request.authenticated();
-  if (!(await parts.numbers.note(number.id, call.callId)))
-    throw new ServiceError('conflict', { message: 'The call was answered already' });
+  await answerOnce(number.id, call.callId, parts.numbers);
   try {
     const sessionId = await sessionFor(number, call, parts);
-    const { callId } = call;
-    const token = parts.tokens.issue(sessionId, { provider: provider.name, callId });
-    const url = `${request.baseUrl.replace(/^http/, 'ws')}/v1/phone/${provider.name}`;
-    return provider.accept({ url, token, callId });
+    return accepted(request, provider, { sessionId, callId: call.callId }, parts.tokens);
   } catch (error) {
     return rejected(toServiceError(error), number, provider, parts);
   }

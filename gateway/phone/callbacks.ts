@@ -10,7 +10,7 @@ import type { LastCallState } from '../../contracts/phone.js';
 import type { DialledNumbers, DiallingNumbers } from '../../contracts/ports/phone.js';
 import type { PlacedCall, PlacedCalls } from '../../contracts/ports/placed-calls.js';
 import type { HttpRequest, Reply } from '../server/port.js';
-import { webhookOf } from './answering.js';
+import { accepted, answerOnce, webhookOf } from './answering.js';
 import type { CallReport, Dialling } from './dialling.js';
 import type { Placing } from './placing.js';
 import type { Provider } from './provider.js';
@@ -79,11 +79,8 @@ export async function answerPlaced(
   const { call } = await told(request, spoken, parts, (report) => ({ ...report, state: 'answered' }));
   const { callId, numberId, sessionId } = call;
   if (call.endedAt || callId === null || numberId === null || sessionId === null) return dialling.ended;
-  if (!(await parts.numbers.note(numberId, callId)))
-    throw new ServiceError('conflict', { message: 'The call was answered already' });
-  const url = `${request.baseUrl.replace(/^http/, 'ws')}/v1/phone/${provider.name}`;
-  const token = parts.tokens.issue(sessionId, { provider: provider.name, callId });
-  return provider.accept({ url, token, callId });
+  await answerOnce(numberId, callId, parts.numbers);
+  return accepted(request, provider, { sessionId, callId }, parts.tokens);
 }
 
 /** Errors: those of `told`. */

@@ -33,7 +33,10 @@ interface ListPage {
   readonly next_cursor: string | null;
 }
 
-/** A list that pages: the rows so far, and what gets more of them where there are any. Begins anew with another path. */
+/**
+ * A list that pages: the rows so far, and what gets more of them where there are any. Begins anew with another path,
+ * and when it is loaded again: what has changed may be on any page.
+ */
 export function usePages<Row>(path: string, plural: string) {
   const [cursors, setCursors] = useState<{ readonly path: string; readonly cursor: string }>({
     path,
@@ -55,7 +58,11 @@ export function usePages<Row>(path: string, plural: string) {
   );
   const next = data?.next ?? null;
   const more = next === null ? undefined : () => setCursors({ path, cursor: next });
-  return { rows: data?.rows, error, busy, reload, more };
+  const anew = () => {
+    setCursors({ path, cursor: '' });
+    reload();
+  };
+  return { rows: data?.rows, error, busy, reload: anew, more };
 }
 
 export interface Action<Args extends unknown[]> {
