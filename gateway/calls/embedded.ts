@@ -18,6 +18,7 @@ import type { RunningSession } from '../../contracts/ports/sessions.js';
 import type { ClosedBy } from '../conversations/closing.js';
 import { type CallParts, OwnedCall } from './owned-call.js';
 import { CallRegistry } from './registry.js';
+import { Settling } from './settling.js';
 
 export interface EmbeddedParts extends CallParts {
   readonly calls: JoinableCalls;
@@ -27,9 +28,6 @@ export interface EmbeddedParts extends CallParts {
   /** Calls of other kinds that take places as well. */
   readonly beside?: () => number;
 }
-
-/** A call that its media worker did not outlive by so long may be what killed it: it is not tried again. */
-const SETTLED_MS = 10_000;
 
 interface Leaving {
   /** Ends the call without its session and gives the token back. Never rejects. */
@@ -44,16 +42,17 @@ class JoinedCall extends OwnedCall {
   #settle = (): void => undefined;
   readonly #claim: Running<ClaimEvent>;
   readonly #links = new Set<SignalLink>();
-  #connectedAt: number | undefined;
+  readonly #settling: Settling;
 
   constructor(
     private readonly call: JoinableCall,
     session: RunningSession,
-    private readonly own: CallParts,
+    own: CallParts,
     private readonly leaving: Leaving,
   ) {
     const { id, status } = session.record;
     super(call, session, own, () => (status === 'active' ? own.runs.owns(id) : own.runs.activate(id)));
+    this.#settling = new Settling(own.clock);
     this.#claim = run(claim, undefined, own.clock, {
       wait: () => {
         this.settled = new Promise((resolve) => (this.#settle = resolve));
@@ -66,15 +65,13 @@ class JoinedCall extends OwnedCall {
 
   protected override connected(): void {
     super.connected();
-    this.#connectedAt = this.own.clock.monotonic();
+    this.#settling.connected();
     this.#claim.send({ type: 'connected' });
   }
 
   /** A worker that dies takes the media with it, not the conversation: whoever the client reaches goes on with it. */
   protected override isLeft(cause: ClosedBy | undefined): boolean {
-    if (cause !== 'mediaLoss') return super.isLeft(cause);
-    const since = this.#connectedAt;
-    return since !== undefined && this.own.clock.monotonic() - since >= SETTLED_MS;
+    return cause === 'mediaLoss' ? this.#settling.settled : super.isLeft(cause);
   }
 
   protected override left(cause: ClosedBy | undefined): Promise<void> {

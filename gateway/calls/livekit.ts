@@ -24,6 +24,7 @@ import type { ClosedBy } from '../conversations/closing.js';
 import { withAgentInCharge } from '../conversations/recovery.js';
 import { type CallParts, OwnedCall } from './owned-call.js';
 import { CallRegistry } from './registry.js';
+import { Settling } from './settling.js';
 
 export interface LivekitParts extends CallParts {
   readonly calls: RoomCalls;
@@ -76,24 +77,10 @@ class Promised {
   }
 }
 
-/** A call that its room worker or server did not outlive by so long may be what killed it: it is not tried again. */
-const SETTLED_MS = 10_000;
-
 /** What a call's room and its session both depend on. */
-class Settling {
-  #connectedAt: number | undefined;
+class Staying extends Settling {
   /** This process was taken for dead. */
   lost = false;
-
-  constructor(private readonly clock: Clock) {}
-
-  connected(): void {
-    this.#connectedAt = this.clock.monotonic();
-  }
-
-  get settled(): boolean {
-    return this.#connectedAt !== undefined && this.clock.monotonic() - this.#connectedAt >= SETTLED_MS;
-  }
 
   stays(broke: boolean): boolean {
     return this.lost || (broke && this.settled);
@@ -105,18 +92,18 @@ class RoomedCall extends OwnedCall {
     call: Call,
     session: RunningSession,
     private readonly own: CallParts,
-    private readonly settling: Settling,
+    private readonly staying: Staying,
   ) {
     super(call, session, own, () => activate(session.record, own));
   }
 
   protected override connected(): void {
     super.connected();
-    this.settling.connected();
+    this.staying.connected();
   }
 
   protected override isLeft(cause: ClosedBy | undefined): boolean {
-    return cause === 'mediaLoss' ? this.settling.settled : super.isLeft(cause);
+    return cause === 'mediaLoss' ? this.staying.settled : super.isLeft(cause);
   }
 
   /** Whoever looks first goes on with it. */
@@ -125,7 +112,7 @@ class RoomedCall extends OwnedCall {
   }
 
   override closedBy(cause: ClosedBy): void {
-    if (cause === 'lost') this.settling.lost = true;
+    if (cause === 'lost') this.staying.lost = true;
     super.closedBy(cause);
   }
 }
@@ -224,10 +211,10 @@ export class LivekitCalls implements AgentWork {
       ...{ record: plan.recordAudio, part },
     };
     const joinBy = new Date(Math.max(record.expiresAt.getTime(), clock.now() + CALL_TIMES.connectMs));
-    const settling = new Settling(clock);
-    const stays = (broke: boolean): boolean => settling.stays(broke);
+    const staying = new Staying(clock);
+    const stays = (broke: boolean): boolean => staying.stays(broke);
     const call = calls.open(options, joinBy, { ...(entry && { entry }), stays });
-    const owned = new RoomedCall(call, session, this.parts, settling);
+    const owned = new RoomedCall(call, session, this.parts, staying);
     this.#registry.add(owned);
     await call.ready;
     await this.#hold(owned);
