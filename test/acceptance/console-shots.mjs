@@ -86,19 +86,25 @@ async function seed({ base, authorization }) {
   return { call, agent, tool, scenario: scenario_id, first, second, phone };
 }
 
-/** A call with what is published, in writing: what is said is the same each time. */
+/** What the microphone hears, over and over: a question after the agent's greeting, and long nothing. */
+const SPOKEN = { before: 6, text: 'When does the shop open on weekdays?', after: 30 };
+
+/** A call with what is published: one question is spoken, and one is written. */
 async function talk(page, base, { agent }) {
   await page.goto(`${base}/console#/talk?agent=${agent}`);
   const said = (text) => page.locator('.lines li', { hasText: text }).first().waitFor({ timeout: 60_000 });
+  const rows = page.locator('tbody tr');
+  const answered = (count) => until('it is answered', async () => (await rows.count()) >= count);
   await page.getByRole('button', { name: 'Talk', exact: true }).click();
   await said('How can I help you?');
-  for (const question of ['When does the shop open on weekdays?', 'Can a lamp be returned?']) {
-    const before = await page.locator('tbody tr').count();
-    await page.getByText('The agent is listening.').waitFor({ timeout: 60_000 });
-    await page.getByLabel('Write').fill(question);
-    await page.getByRole('button', { name: 'Send', exact: true }).click();
-    await until('it is answered', async () => (await page.locator('tbody tr').count()) > before);
-  }
+  const before = await rows.count();
+  await answered(before + 1);
+  await page.getByText('The agent is listening.').waitFor({ timeout: 60_000 });
+  await page.getByLabel('Write').fill('Can a lamp be returned?');
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
+  await answered(before + 2);
+  await said('thirty days');
+  await page.getByText('The agent is listening.').waitFor({ timeout: 60_000 });
 }
 
 async function hangUp(page) {
@@ -197,7 +203,7 @@ if (target === '') throw new Error('Say which folder, or --readme');
 const folder = target === '--readme' ? IMAGES : target;
 await mkdir(folder, { recursive: true });
 const gateway = await startGateway({ ...DEFAULTS, ...MEDIA });
-const browser = await startBrowser(gateway, { before: 60, text: 'Nobody gets to hear this.', after: 1 });
+const browser = await startBrowser(gateway, SPOKEN);
 try {
   const known = await seed(gateway);
   const { page } = await browser.open(`${gateway.base}/console`, 'Sign in · Speech gateway');

@@ -12,6 +12,8 @@ export interface Word {
 
 interface StreamedChunk {
   readonly audio_base64: string;
+  /** The text of the piece that `chunk_seq` counts. */
+  readonly content: string;
   readonly alignment: { readonly segments: readonly Word[] } | null;
   readonly chunk_seq: number;
   readonly chunk_audio_offset_sec: number;
@@ -40,6 +42,22 @@ async function* events(response: Response): AsyncGenerator<string> {
   }
 }
 
+/** The words as the text writes them, each with all that stands before the next. */
+function spelled(content: string, words: readonly Word[]): readonly Word[] {
+  let end = 0;
+  const starts = words.map(({ text }) => {
+    const start = content.indexOf(text, end);
+    end = Math.max(end, start + text.length);
+    return start;
+  });
+  if (starts.includes(-1)) return words.map((word) => ({ ...word, text: `${word.text} ` }));
+  const text = `${content.trimEnd()} `;
+  return words.map((word, index) => ({
+    ...word,
+    text: text.slice(index === 0 ? 0 : starts[index], starts[index + 1]),
+  }));
+}
+
 /** Speaks: 16-bit PCM at RATE, with the times of its words. Errors: Refusal; what aborted the signal. */
 export async function* speech(body: object, signal: AbortSignal): AsyncGenerator<Received> {
   const asked = { ...body, format: 'pcm', sample_rate: RATE };
@@ -49,6 +67,7 @@ export async function* speech(body: object, signal: AbortSignal): AsyncGenerator
     const {
       audio_base64,
       alignment,
+      content,
       chunk_seq,
       chunk_audio_offset_sec: offset,
     } = JSON.parse(data) as StreamedChunk;
@@ -57,7 +76,7 @@ export async function* speech(body: object, signal: AbortSignal): AsyncGenerator
       start: start + offset,
       end: end + offset,
     }));
-    if (placed) words.set(chunk_seq, placed);
+    if (placed) words.set(chunk_seq, spelled(content, placed));
     yield { samples: samplesOf(audio_base64), words: [...words.values()].flat() };
   }
 }

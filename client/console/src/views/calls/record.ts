@@ -182,9 +182,13 @@ export const entryAt = (entries: readonly Entry[], seconds: number): Entry | und
     undefined,
   );
 
-/** A fraction of the turns that were heard answered within this many ms. */
+/** Of turns that answer the user; an opener, for one, is waited for by nobody who has spoken. */
+const ANSWERS: readonly string[] = ['turn', 'typed'];
+
+/** A fraction of the answers was heard within this many ms. */
 export function percentile(turns: readonly Turn[], fraction: number): number | undefined {
-  const known = turns.flatMap(({ latency_ms: ms, cause }) => (ms !== null && cause === 'turn' ? [ms] : []));
+  const answers = turns.filter(({ cause }) => ANSWERS.includes(cause));
+  const known = answers.flatMap(({ latency_ms: ms }) => (ms === null ? [] : [ms]));
   known.sort((one, other) => one - other);
   return known[Math.min(known.length - 1, Math.ceil(known.length * fraction) - 1)];
 }

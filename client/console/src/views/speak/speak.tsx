@@ -1,4 +1,5 @@
 /** Text to speech as other programs would ask for it, heard and seen while it arrives. */
+import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import { request } from '../../api.js';
 import { msText } from '../../format.js';
@@ -41,9 +42,10 @@ const Settings = ({ wanted }: { readonly wanted: Wanted }) => (
 const Words = ({ words, time }: { readonly words: readonly Word[]; readonly time: number }) => (
   <p class="words">
     {words.map(({ text, start, end }, index) => (
-      <span key={index} class={time >= start && time < end ? 'now' : undefined}>
-        {text}{' '}
-      </span>
+      <Fragment key={index}>
+        <span class={time >= start && time < end ? 'now' : undefined}>{text.trimEnd()}</span>
+        {text.slice(text.trimEnd().length)}
+      </Fragment>
     ))}
   </p>
 );
