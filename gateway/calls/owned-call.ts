@@ -23,6 +23,7 @@ import { FencedCall } from './fenced-call.js';
 import { Conversation } from '../conversations/conversation.js';
 import type { ConversationParts } from '../conversations/conversation-parts.js';
 import { pause } from '../conversations/record.js';
+import type { PhoneLine } from '../conversations/tool.js';
 
 export interface CallParts {
   readonly runs: SessionRuns;
@@ -89,8 +90,8 @@ export class OwnedCall {
     private readonly parts: CallParts,
     /** Makes the session active; false where it has ended meanwhile. */
     private readonly activate: () => Promise<boolean>,
-    /** Keys for the other side, where it is a telephone. */
-    private readonly press?: (keys: string) => Promise<void>,
+    /** What is done with the other side where it is a telephone. */
+    private readonly line: PhoneLine = {},
   ) {
     this.id = session.record.id;
     this.#conversation = new Conversation(new FencedCall(call, parts.held), session, this.#hosted());
@@ -152,7 +153,7 @@ export class OwnedCall {
       tools: {
         ...{ outbound, credentials, mcp },
         ...(parts.standIn && { standIn: parts.standIn }),
-        ...(this.press && { press: this.press }),
+        ...this.line,
       },
       append: (items) => {
         this.#turns = Math.max(this.#turns, ...items.map(({ turnId }) => turnId));

@@ -7,13 +7,14 @@ import type { ListeningParts } from './listening.js';
 import type { ChatMeterParts } from './metered-chat.js';
 import type { RecordParts } from './record.js';
 import type { ReplyParts } from './replies.js';
+import type { PhoneLine } from './tool.js';
 import type { ToolParts } from './tools.js';
 
 export interface ConversationParts extends RecordParts {
   readonly agent: AgentParts;
   readonly listening: Omit<ListeningParts, 'log' | 'recognised'>;
   readonly thinking: Pick<ReplyParts, 'knowledge'> & Pick<ChatMeterParts, 'chat' | 'tokens'>;
-  readonly tools: Pick<ToolParts, 'outbound' | 'credentials' | 'mcp' | 'standIn' | 'press'>;
+  readonly tools: Pick<ToolParts, 'outbound' | 'credentials' | 'mcp' | 'standIn' | keyof PhoneLine>;
   /** The user is connected for the first time; false where the session has ended meanwhile. */
   activate(): Promise<boolean>;
   /** A turn is over, and explained. */

@@ -111,6 +111,7 @@ export class Conversation {
         return () => this.#machine.send({ type: 'returned', job });
       },
       news: () => this.#machine.send({ type: 'news' }),
+      heard: async () => this.#job?.utterance.untilHeard(clock),
       hangUp: () => this.#machine.send({ type: 'hangUp', job: this.#job?.utterance.job ?? 0 }),
       handOver: (target, signal) => this.#handOver(target, signal),
     });

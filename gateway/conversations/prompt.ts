@@ -16,7 +16,7 @@ export function worldContext(now: Date, timezone: string): string {
   return `It is ${format.format(now)} (${timeZone}).`;
 }
 
-/** Nothing transfers a call to a telephone (docs/contract/decisions.md 20). */
+/** In calls that are not of a telephone, and where the provider cannot (docs/contract/decisions.md 20). */
 const NO_PHONE =
   'You cannot transfer this call or reach anybody by telephone. Say so plainly when the user asks for it.';
 
@@ -52,12 +52,15 @@ export function messagesFor(
   plan: SessionPlan,
   said: readonly ChatMessage[],
   now: Date,
+  transfersCalls: boolean,
 ): readonly ChatMessage[] {
   const language = `Speak ${new Intl.DisplayNames('en', { type: 'language' }).of(plan.config.voice.speaking_language) ?? 'English'}.`;
   return [
     system(plan.config.prompt.system_prompt),
     system(`${SPOKEN} ${language}`),
-    ...(plan.config.conversation.transfer_destinations.length > 0 ? [system(NO_PHONE)] : []),
+    ...(plan.config.conversation.transfer_destinations.length > 0 && !transfersCalls
+      ? [system(NO_PHONE)]
+      : []),
     ...(plan.worldContext ? [system(worldContext(now, plan.timezone))] : []),
     ...said,
     ...OCCASIONS[cause](plan),

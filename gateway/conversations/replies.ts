@@ -62,7 +62,8 @@ export async function reply(
   for (let step = 1; step <= MOST_STEPS; step += 1) {
     // The last step may only speak.
     const offered = step < MOST_STEPS ? await tools.offered() : [];
-    const messages = messagesFor(cause, plan, dialogue.messagesWith(step === 1 ? draft : undefined), now());
+    const told = dialogue.messagesWith(step === 1 ? draft : undefined);
+    const messages = messagesFor(cause, plan, told, now(), tools.transfersCalls);
     parts.informed();
     let calls: readonly ToolCall[] = [];
     let said = '';

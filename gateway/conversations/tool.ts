@@ -22,6 +22,14 @@ export interface ToolUse {
 /** Most characters of an output that a model is told. */
 export const TOLD = 16_000;
 
+/** What is done with the other side of a phone call; empty in all others. */
+export interface PhoneLine {
+  /** Keys for its menus. */
+  readonly press?: (keys: string) => Promise<void>;
+  /** Connects it to somebody else. Why it does not come about, as a text for the model; undefined where it has. */
+  readonly transfer?: (to: string) => Promise<string | undefined>;
+}
+
 /** As the model is told of it, under the name by which it is called. */
 export interface ConversationTool extends ChatTool {
   readonly source: 'webhook' | 'client' | 'mcp' | 'builtin';

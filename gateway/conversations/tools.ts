@@ -16,8 +16,8 @@ import { type Listed, listServers, type McpParts, serverTools } from './mcp-tool
 import { ClientTools, type EndpointParts, webhookTool } from './owned-tools.js';
 import { reachableFrom } from './reachable.js';
 import type { NoteTurn } from './turns/turn-events.js';
-import { hangUpTool, sendDigitsTool, transferTool } from './system-tools.js';
-import { type ConversationTool, failure, TOLD, type ToolResult } from './tool.js';
+import { hangUpTool, sendDigitsTool, TRANSFER_CALL, transferCallTool, transferTool } from './system-tools.js';
+import { type ConversationTool, failure, type PhoneLine, TOLD, type ToolResult } from './tool.js';
 
 const OUTPUT_BYTES = LIMITS.session.toolOutputBytes;
 const BUSY = 'Too many tools run already';
@@ -25,7 +25,7 @@ const BUSY = 'Too many tools run already';
 const TOLD_ARGUMENTS = 200;
 const HIDDEN = 'The tool failed';
 
-export interface ToolParts extends EndpointParts, McpParts {
+export interface ToolParts extends EndpointParts, McpParts, PhoneLine {
   readonly log: Log;
   readonly dialogue: Dialogue;
   readonly note: NoteTurn;
@@ -38,8 +38,8 @@ export interface ToolParts extends EndpointParts, McpParts {
   /** A tool that ran beside the conversation has answered. */
   news(): void;
   hangUp(): void;
-  /** Keys for the other side of a phone call; absent in all others. */
-  press?(keys: string): Promise<void>;
+  /** Resolves when what the answer has said so far was heard, or nobody hears it any more. */
+  heard(): Promise<void>;
   /** Another agent takes over. Why it does not, as a text for the model; undefined where it has. */
   handOver(target: PinnedAgent, signal: AbortSignal): Promise<string | undefined>;
   /** In tests of agents: what is called in the place of a tool. */
@@ -86,8 +86,7 @@ export class ConversationTools {
     const isServer = ({ definition }: PlannedTool): boolean => definition.tool_type === 'mcp';
     for (const tool of planned) if (!isServer(tool)) this.#add(this.#owned(tool));
     if (tools.system_tools.hang_up_call) this.#add(hangUpTool(() => this.parts.hangUp()));
-    const press = this.parts.press?.bind(this.parts);
-    if (press && tools.system_tools.send_digits) this.#add(sendDigitsTool(press));
+    this.#addPhone(plan.config);
     const reachable = reachableFrom(plan);
     if (reachable.length > 0)
       this.#add(transferTool(reachable, (target, signal) => this.parts.handOver(target, signal)));
@@ -127,6 +126,19 @@ export class ConversationTools {
   /** A client tool's result. */
   answered(callId: string, value: unknown, isError: boolean): void {
     this.#client.answered(callId, value, isError);
+  }
+
+  #addPhone({ tools, conversation }: SessionPlan['config']): void {
+    const { press, transfer } = this.parts;
+    if (press && tools.system_tools.send_digits) this.#add(sendDigitsTool(press));
+    const destinations = conversation.transfer_destinations.filter(({ mode }) => mode === 'cold');
+    if (transfer && destinations.length > 0)
+      this.#add(transferCallTool(destinations, { transfer, heard: () => this.parts.heard() }));
+  }
+
+  /** Whether the model may transfer the call to somebody on the telephone. */
+  get transfersCalls(): boolean {
+    return this.#tools.get(TRANSFER_CALL)?.source === 'builtin';
   }
 
   #add(tool: ConversationTool): void {

@@ -4,12 +4,14 @@
  */
 import { PLAYOUT_RATE, samplesOf } from '../../contracts/audio.js';
 import { ServiceError } from '../../contracts/errors.js';
+import type { Clock } from '../../contracts/clock.js';
 import type { Call } from '../../contracts/ports/calls.js';
 import type { Caller } from '../../contracts/ports/identity.js';
 import type { Speech, SpeechOptions } from '../../contracts/ports/speech.js';
 import { TextFeed } from '../../actors/text-feed.js';
 import type { Calls, SpokenStep } from './dialogue.js';
 import { HeardText } from './heard-text.js';
+import { pause } from './record.js';
 import type { ReplyText } from './replies.js';
 import type { NoteTurn } from './turns/turn-events.js';
 
@@ -27,6 +29,10 @@ const isGone = (error: unknown): boolean => error instanceof ServiceError && err
 
 /** Text that waits to be spoken, in bytes: a model writes far faster than anybody speaks. */
 const WAITING_TEXT = 256 * 1024;
+
+/** Between two looks at what was heard, and how long that is waited for: more than anybody says before a tool. */
+const LOOK_MS = 50;
+const MOST_HEARD_MS = 30_000;
 
 /** A step of the model in the text of its job. */
 interface Step {
@@ -173,6 +179,15 @@ export class Utterance implements ReplyText {
   /** What was written and not heard yet. */
   get ahead(): string {
     return this.#written.slice(this.#shown.length);
+  }
+
+  /** Resolves when all that was written so far was heard, or nobody hears it any more. */
+  async untilHeard(clock: Clock): Promise<void> {
+    const { length } = this.#written.trimEnd();
+    for (let waited = 0; waited < MOST_HEARD_MS; waited += LOOK_MS) {
+      if (this.signal.aborted || this.#shown.length >= length) return;
+      await pause(clock, LOOK_MS);
+    }
   }
 
   /** `text`, which is the beginning of what was written, in the steps in which it was. */

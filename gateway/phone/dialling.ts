@@ -56,6 +56,15 @@ export interface Dialling {
     text: Required<Pick<Voicemail, 'message' | 'language'>>,
     credentials: Credentials,
   ): ApiRequest;
+  /**
+   * Connects whom the call is with to somebody else, in the place of the media stream. `from`: the number that rings there;
+   * undefined for the provider's usual one.
+   */
+  connect(
+    callId: string,
+    leg: { readonly to: string; readonly from: string | undefined },
+    credentials: Credentials,
+  ): ApiRequest;
   /** Undefined where the callback is about no call. */
   report(callback: Webhook): CallReport | undefined;
   /** The answer to a question about a call that is to end. */

@@ -13,11 +13,13 @@ import {
 import { REFUSALS } from '../calls/joining.js';
 import { type CallParts, OwnedCall } from '../calls/owned-call.js';
 import { CallRegistry } from '../calls/registry.js';
+import { type Leg, type TransferParts, transferOf } from './transferring.js';
 
 export interface PhoneCallsParts extends CallParts {
   readonly calls: PhoneMedia;
   /** Whether this process may take another call, of whatever kind. */
   readonly hasRoom: () => boolean;
+  readonly transfers: TransferParts;
 }
 
 /** A call, and the way to end it from outside. */
@@ -45,7 +47,7 @@ export class PhoneCalls {
   }
 
   /** Begins the call of a session that waits for its stream. Errors: `overloaded`, `invalid_key`. */
-  async begin(sessionId: string, format: LineFormat, link: PhoneLink): Promise<StreamedCall> {
+  async begin(sessionId: string, format: LineFormat, link: PhoneLink, leg: Leg): Promise<StreamedCall> {
     const { runs, calls } = this.parts;
     if (!this.hasRoom) throw new ServiceError('overloaded');
     const session = await runs.join(sessionId);
@@ -59,8 +61,9 @@ export class PhoneCalls {
       format,
     };
     const media = calls.open(options, link);
-    const press = (keys: string): Promise<void> => media.press(keys);
-    const owned = new OwnedCall(media, session, this.parts, () => runs.activate(sessionId), press);
+    const transfer = transferOf(leg, record, this.parts.transfers);
+    const line = { press: (keys: string) => media.press(keys), ...(transfer && { transfer }) };
+    const owned = new OwnedCall(media, session, this.parts, () => runs.activate(sessionId), line);
     this.#registry.add(owned);
     return { media, owned };
   }

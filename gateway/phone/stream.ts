@@ -100,7 +100,10 @@ export class PhoneStream implements SocketEvents {
     if (sessionId === undefined) throw new StreamFault(NOT_ALLOWED, 'no session waits for this stream');
     if (!format) throw new StreamFault(1003, 'the audio format is not supported');
     socket.authenticated();
-    const call = await parts.calls.begin(sessionId, format, this.#linkOf(provider.writer(stream)));
+    const call = await parts.calls.begin(sessionId, format, this.#linkOf(provider.writer(stream)), {
+      provider: provider.name,
+      callId,
+    });
     this.#call = call;
     for (const event of this.#waiting.splice(0)) this.#take(event, call);
     if (this.#code !== undefined) this.#end(this.#code);

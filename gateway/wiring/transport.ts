@@ -125,7 +125,8 @@ async function embedded(options: TransportOptions): Promise<OpenTransport> {
   const media = createEmbeddedCalls(pool, metrics);
   const calls = new EmbeddedCalls({ ...parts, calls: media, joinTokens, places, beside });
   const lines = { carrier: 'phone', calls: createPhoneMedia(pool, metrics) } as const;
-  const phoneCalls = new PhoneCalls({ ...parts, ...lines, hasRoom: () => calls.hasRoom });
+  const transfers = { numbers: platform.numbers, dialling: DIALLING, outbound: platform.outbound };
+  const phoneCalls = new PhoneCalls({ ...parts, ...lines, transfers, hasRoom: () => calls.hasRoom });
   const handlers = relayedSignals(calls);
   const signals = await serveJobs({ socketPath: address, handlers, slots: RELAYED, log });
   const key = platform.secrets.key('signalling between nodes');

@@ -16,7 +16,7 @@ import {
 } from '../fixtures/phone-api.js';
 import { PhoneLine } from '../fixtures/phone-line.js';
 import { TEST_SECRET } from '../fixtures/gateway.js';
-import { said } from '../fixtures/model.js';
+import { said, toolSaid } from '../fixtures/model.js';
 import { openDatabase } from '../../storage/database.js';
 import { startPostgres } from '../fixtures/postgres.js';
 import { startReceiver } from '../fixtures/receiver.js';
@@ -284,6 +284,56 @@ for (const dialect of [twilioApi, telnyxApi]) {
     on.line.hangUp();
     await on.call.tell('completed', SECRET);
     t.match(await on.over(), { state: 'voicemail' });
+    await talks.untilNoCalls();
+  });
+
+  t.test(`${dialect.name}: a call is transferred once what is said before was heard`, async (t) => {
+    const desk = newNumber();
+    const transfers = [
+      { label: 'Sales', phone_number: desk },
+      { label: 'The boss', phone_number: newNumber(), mode: 'warm' },
+    ];
+    const agent_id = await talks.agent({ conversation: { transfer_destinations: transfers } });
+    const call = await placed(own, { agent_id });
+    const line = await answered(call);
+    const connecting = (destination: string) => ({
+      text: 'One moment, I will put you through.',
+      calls: { transfer_call: { destination } },
+    });
+    const tries = ['The boss', 'Sales', 'Sales'].map(connecting);
+    model.asked.length = 0;
+    model.answer((messages) => (toolSaid(messages) === undefined ? tries.shift()! : 'It did not work.'));
+    const failures = async (count: number) =>
+      until('the agent goes on', async () => {
+        const messages = messagesOf(await call.session());
+        return messages.filter((message) => message === 'assistant: It did not work.').length === count;
+      });
+    line.press('1', '#');
+    await failures(1);
+    own.api.misbehave = (response) => response.writeHead(500).end();
+    line.press('2', '#');
+    await failures(2);
+    const before = line.audible;
+    line.press('3', '#');
+    const document = await until('it is connected', () => own.api.replaced.get(call.call.callId));
+    t.match(document, `<Dial callerId="${own.number}"><Number>${desk}</Number></Dial></Response>`);
+    t.ok(line.audible > before, 'the caller was told before');
+    line.hangUp();
+    await call.call.tell('completed', SECRET);
+    t.match(await call.over(), { state: 'ended' });
+    await until('its session has ended', async () => (await call.session()).ended_reason === 'hangup');
+    const record = await call.session();
+    t.equal(messagesOf(record).at(-1), 'assistant: One moment, I will put you through.');
+    t.match(
+      record.items.filter(({ type }) => type === 'tool_result'),
+      [
+        { tool_name: 'transfer_call', status: 'failed', error: 'There is no such destination' },
+        { tool_name: 'transfer_call', status: 'failed', error: /answered 500/ },
+        { tool_name: 'transfer_call', status: 'completed', tool_source: 'builtin' },
+      ],
+    );
+    t.notOk(model.asked.flat().some(({ content }) => /cannot transfer this call/.test(content ?? '')));
+    model.answer((messages) => `You said: ${said(messages)}`);
     await talks.untilNoCalls();
   });
 

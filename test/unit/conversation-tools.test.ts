@@ -5,7 +5,7 @@ import type { RunnableAgent } from '../../contracts/ports/agents.js';
 import type { ChatRequest } from '../../contracts/ports/chat.js';
 import type { TurnModel } from '../../contracts/ports/turns.js';
 import { type AgentConfig, DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
-import { sendDigitsTool } from '../../gateway/conversations/system-tools.js';
+import { sendDigitsTool, transferCallTool } from '../../gateway/conversations/system-tools.js';
 import { type Answer, inTurn, joined, saying, webhookTool } from '../fixtures/hosted.js';
 import { until } from '../fixtures/until.js';
 
@@ -205,6 +205,44 @@ t.test('keys of a telephone: only those that it has, and not too many', async (t
     t.match(await run(args, use), { ok: false, output: /^digits must be 1 to 32 of/ }, args);
   t.equal(pressed.length, 3);
 });
+
+t.test(
+  'a call is transferred to those whom the configuration names, and not before the caller was told',
+  async (t) => {
+    const order: string[] = [];
+    const destination = (label: string, phone_number: string) =>
+      ({ type: 'phone', label, phone_number, mode: 'cold', warm_connect: 'confirm' }) as const;
+    const abort = new AbortController();
+    const { parameters, run } = transferCallTool(
+      [
+        destination('Sales', '+491'),
+        destination('Desk', '+492'),
+        destination('Desk', '+493'),
+        destination('', '+494'),
+      ],
+      {
+        heard: () => Promise.resolve(void order.push('heard')),
+        transfer(to) {
+          order.push(to);
+          return Promise.resolve(to === '+494' ? 'It is engaged' : undefined);
+        },
+      },
+    );
+    t.match(parameters, { properties: { destination: { enum: ['Sales', '+492', '+493', '+494'] } } });
+    const use = { callId: 'a', signal: abort.signal };
+    const to = (destination: unknown) => run(JSON.stringify({ destination }), use);
+    t.match(await to('Sales'), { ok: true, handsOver: true });
+    t.match(await to('+493'), { ok: true });
+    t.strictSame(await to('+494'), { ok: false, output: 'It is engaged' });
+    t.strictSame(order.splice(0), ['heard', '+491', 'heard', '+493', 'heard', '+494']);
+    for (const wrong of ['Desk', '+490', '', null, 7, ['Sales', 'x']])
+      t.match(await to(wrong), { ok: false, output: 'There is no such destination' });
+    t.match(await run('no JSON', use), { ok: false });
+    abort.abort();
+    t.match(await to('Sales'), { ok: false, output: /broken in/ });
+    t.strictSame(order, ['heard'], 'nobody is connected who has broken in');
+  },
+);
 
 t.test('keys of a telephone: offered where there is one', async (t) => {
   const offered = async (press?: () => Promise<void>) => {

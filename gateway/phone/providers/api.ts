@@ -1,6 +1,6 @@
 /** What the APIs and callbacks of providers have in common that have taken over Twilio's. */
 import type { AnsweredBy, CallState, Voicemail } from '../../../contracts/phone.js';
-import type { ApiRequest, CallReport, OutgoingCall } from '../dialling.js';
+import type { ApiRequest, CallReport, Dialling, OutgoingCall } from '../dialling.js';
 import { incomingOf, type Webhook, xmlReply, xmlText } from '../provider.js';
 import { formOf } from './messages.js';
 
@@ -71,6 +71,16 @@ export const DETECTIONS: Readonly<Record<Exclude<OutgoingCall['detection'], 'non
   at_once: 'Enable',
   after_greeting: 'DetectMessageEnd',
 };
+
+/** The document with which a call goes on that is transferred. A caller's name that is no number is not sent. */
+export function dialled({ to, from }: Parameters<Dialling['connect']>[1]): string {
+  const kind = to.startsWith('sip') ? 'Sip' : 'Number';
+  const callerId = from?.startsWith('+') ? ` callerId="${xmlText(from)}"` : '';
+  return (
+    `<?xml version="1.0" encoding="UTF-8"?><Response><Dial${callerId}>` +
+    `<${kind}>${xmlText(to)}</${kind}></Dial></Response>`
+  );
+}
 
 /** The document with which a call goes on that was answered by a machine. */
 export const said = ({ message = '', language = '' }: Pick<Voicemail, 'message' | 'language'>): string =>

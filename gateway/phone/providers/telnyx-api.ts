@@ -2,13 +2,14 @@
  * Calls that are placed at Telnyx, by its TeXML API.
  * https://developers.telnyx.com/api-reference/texml-rest-commands/initiate-an-outbound-call
  * https://developers.telnyx.com/api-reference/texml-rest-commands/update-call
+ * https://developers.telnyx.com/docs/voice/programmable-voice/texml-verbs/dial
  * https://developers.telnyx.com/api-reference/callbacks/texml-call-answered
  * https://developers.telnyx.com/docs/voice/programmable-voice/texml-answering-machine
  */
 import type { Credentials } from '../../../contracts/ports/phone.js';
 import type { Dialling } from '../dialling.js';
 import { textIn } from '../provider.js';
-import { DETECTIONS, formRequest, HANG_UP, reportOf, said } from './api.js';
+import { DETECTIONS, dialled, formRequest, HANG_UP, reportOf, said } from './api.js';
 
 const EVENTS = 'initiated ringing answered completed';
 
@@ -56,6 +57,8 @@ export const telnyxDialling: Dialling = {
     formRequest(callOf(callId, credentials), authorizationOf(credentials), [['Status', 'completed']]),
   say: (callId, text, credentials) =>
     formRequest(callOf(callId, credentials), authorizationOf(credentials), [['Texml', said(text)]]),
+  connect: (callId, leg, credentials) =>
+    formRequest(callOf(callId, credentials), authorizationOf(credentials), [['Texml', dialled(leg)]]),
   report: reportOf,
   ended: HANG_UP,
 };
