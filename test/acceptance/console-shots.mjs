@@ -87,22 +87,18 @@ async function seed({ base, authorization }) {
 }
 
 /** What the microphone hears, over and over: a question after the agent's greeting, and long nothing. */
-const SPOKEN = { before: 6, text: 'When does the shop open on weekdays?', after: 30 };
+const SPOKEN = { before: 6, text: 'Good morning. When do you open on Saturdays?', after: 30 };
 
 /** A call with what is published: one question is spoken, and one is written. */
 async function talk(page, base, { agent }) {
   await page.goto(`${base}/console#/talk?agent=${agent}`);
   const said = (text) => page.locator('.lines li', { hasText: text }).first().waitFor({ timeout: 60_000 });
-  const rows = page.locator('tbody tr');
-  const answered = (count) => until('it is answered', async () => (await rows.count()) >= count);
   await page.getByRole('button', { name: 'Talk', exact: true }).click();
   await said('How can I help you?');
-  const before = await rows.count();
-  await answered(before + 1);
+  await said('at ten on Saturdays');
   await page.getByText('The agent is listening.').waitFor({ timeout: 60_000 });
   await page.getByLabel('Write').fill('Can a lamp be returned?');
   await page.getByRole('button', { name: 'Send', exact: true }).click();
-  await answered(before + 2);
   await said('thirty days');
   await page.getByText('The agent is listening.').waitFor({ timeout: 60_000 });
 }
