@@ -182,13 +182,16 @@ export const entryAt = (entries: readonly Entry[], seconds: number): Entry | und
     undefined,
   );
 
-/** Of turns that answer the user; an opener, for one, is waited for by nobody who has spoken. */
-const ANSWERS: readonly string[] = ['turn', 'typed'];
+/** Answers to what was spoken; in a call in writing, to what was written. Nobody has waited for an opener. */
+function answersIn(turns: readonly Turn[]): readonly Turn[] {
+  const of = (wanted: string) => turns.filter(({ cause }) => cause === wanted);
+  const spoken = of('turn');
+  return spoken.length > 0 ? spoken : of('typed');
+}
 
 /** A fraction of the answers was heard within this many ms. */
 export function percentile(turns: readonly Turn[], fraction: number): number | undefined {
-  const answers = turns.filter(({ cause }) => ANSWERS.includes(cause));
-  const known = answers.flatMap(({ latency_ms: ms }) => (ms === null ? [] : [ms]));
+  const known = answersIn(turns).flatMap(({ latency_ms: ms }) => (ms === null ? [] : [ms]));
   known.sort((one, other) => one - other);
   return known[Math.min(known.length - 1, Math.ceil(known.length * fraction) - 1)];
 }
