@@ -319,6 +319,7 @@ t.test('an owner makes an agent on the console', { skip, timeout: 180_000 }, asy
   await well('a tool');
 
   await tab('Knowledge');
+  await page.getByRole('heading', { level: 1, name: 'Knowledge' }).waitFor();
   await page.getByLabel('Name', { exact: true }).fill(HOSTILE[1]);
   await page.getByLabel('Text').fill('# Opening hours\n\nNine to six.');
   await button('Create').click();

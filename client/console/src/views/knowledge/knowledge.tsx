@@ -5,6 +5,7 @@ import { ask, upload } from '../../api.js';
 import { bytesText } from '../../format.js';
 import { useAction, useKept, useLoad } from '../../hooks.js';
 import { Failure, Field, Loading, Page } from '../../parts/basics.js';
+import { NameField } from '../../parts/name-field.js';
 import { Listing } from '../../parts/listing.js';
 import { Remove } from '../../parts/remove.js';
 import { go, linkTo, useAddress } from '../../router.js';
@@ -83,16 +84,7 @@ function Create() {
   const { name, setName, content, setContent, sending, submit, take } = useCreation();
   return (
     <form class="panel stack tight" onSubmit={submit}>
-      <Field label={knowledge.name}>
-        {(tied) => (
-          <input
-            {...tied}
-            required
-            value={name}
-            onInput={({ currentTarget }) => setName(currentTarget.value)}
-          />
-        )}
-      </Field>
+      <NameField label={knowledge.name} value={name} change={setName} />
       <Field label={knowledge.content} help={knowledge.contentHelp}>
         {(tied) => (
           <textarea

@@ -10,6 +10,7 @@ import { momentText } from '../../format.js';
 import { submitting, useAction, useLoad, usePages } from '../../hooks.js';
 import { AgentField } from '../../parts/agent-field.js';
 import { Empty, Failure, Field, Loading, More, Page, Scroll } from '../../parts/basics.js';
+import { NameField } from '../../parts/name-field.js';
 import { Listing } from '../../parts/listing.js';
 import { LIVE, DRAFT, VersionField } from '../../parts/version-field.js';
 import { go, linkTo, setQuery, useAddress } from '../../router.js';
@@ -37,16 +38,7 @@ function Create({ agent }: ForAgent) {
         <h2>{tests.add}</h2>
       </summary>
       <form class="stack" onSubmit={submitting(making)}>
-        <Field label={texts.agents.name}>
-          {(tied) => (
-            <input
-              {...tied}
-              required
-              value={name}
-              onInput={({ currentTarget }) => setName(currentTarget.value)}
-            />
-          )}
-        </Field>
+        <NameField label={texts.agents.name} value={name} change={setName} />
         <LinesField value={lines} change={setLines} />
         <div>
           <button class="button primary" disabled={making.busy}>

@@ -6,6 +6,7 @@ import { FormContext, Parts } from '../../form/form.js';
 import { bodySchema, type Schema } from '../../form/schema.js';
 import { submitting, useAction, useKept, useLoad } from '../../hooks.js';
 import { AnswerTag, Failure, Field, Loading, Page } from '../../parts/basics.js';
+import { NameField } from '../../parts/name-field.js';
 import { Listing } from '../../parts/listing.js';
 import { Remove } from '../../parts/remove.js';
 import { go, linkTo, useAddress } from '../../router.js';
@@ -61,16 +62,7 @@ function Create() {
   return (
     <form class="stack tight" onSubmit={submitting(making)}>
       <div class="row end">
-        <Field label={tools.newName}>
-          {(tied) => (
-            <input
-              {...tied}
-              required
-              value={name}
-              onInput={({ currentTarget }) => setName(currentTarget.value)}
-            />
-          )}
-        </Field>
+        <NameField label={tools.newName} value={name} change={setName} />
         <TypeField type={type} choose={setType} />
         {type !== 'client' && (
           <Field label={tools.address}>
