@@ -25,8 +25,8 @@ export type Step =
   | { readonly say: string }
   /** The same, with a pause within. */
   | { readonly think: Pause }
-  /** Something that gets a long answer; what must not end it; a wish that must. */
-  | { readonly ask: string; readonly disturb?: Disturbance; readonly interrupt: string };
+  /** Something that gets a long answer; what must not end it, one after the other; a wish that must. */
+  | { readonly ask: string; readonly disturb: readonly Disturbance[]; readonly interrupt: string };
 
 export interface Recording {
   readonly utterance: Utterance;
@@ -37,6 +37,8 @@ export interface Recording {
 export interface StepVerdict {
   /** From the caller's last sound to the agent's first, as the caller hears them. */
   answer?: number;
+  /** The same of the answer to an interruption. */
+  afterInterruption?: number;
   /** From the first sound of the interruption to the agent's last. */
   bargeIn?: number;
   /** 1 where whoever spoke kept the floor through that: the agent went on, or the user was let finish. Else 0. */
@@ -136,16 +138,21 @@ export class Dialogue {
     const asked = await this.#ask(ask);
     if (asked.failure !== undefined) return asked;
     await pause(LISTEN_MS);
-    const kept = disturb === undefined ? {} : { [disturb]: await this.#speaksThrough(disturb) };
-    // Who has fallen silent cannot be interrupted.
-    if (Object.values(kept).includes(0)) return { ...asked, kept };
+    const kept: Partial<Record<Trial, number>> = {};
+    for (const disturbance of disturb) {
+      kept[disturbance] = await this.#speaksThrough(disturbance);
+      // Who has fallen silent can be neither disturbed nor interrupted.
+      if (kept[disturbance] === 0) return { ...asked, kept };
+    }
     const { heard } = this.caller;
-    const { from } = await this.#say(this.#recording(interrupt).utterance);
+    const { from, to } = await this.#say(this.#recording(interrupt).utterance);
     const end = await waitFor(() => heard.silenceBehind(from, SILENT_MS, performance.now()), EFFECT_MS);
     const verdict = { ...asked, kept };
     if (end === undefined) return { ...verdict, bargeIn: Number.NaN, failure: 'barge-in without effect' };
-    const answer = await waitFor(() => heard.firstFrom(end + SILENT_MS), ANSWER_MS);
-    return { ...verdict, bargeIn: end - from, ...(answer === undefined && { failure: 'unanswered turn' }) };
+    const answer = await waitFor(() => heard.firstFrom(Math.max(to, end + SILENT_MS)), ANSWER_MS);
+    if (answer === undefined)
+      return { ...verdict, bargeIn: end - from, afterInterruption: Number.NaN, failure: 'unanswered turn' };
+    return { ...verdict, bargeIn: end - from, afterInterruption: answer - to };
   }
 
   /**

@@ -14,17 +14,20 @@ import type { Context } from './context.js';
 /** Hz of the callers' microphones. */
 const RATE = 24_000;
 
-/** Settings of a gateway whose agents think with a model that answers at once. */
-export async function callEnvironment(context: Context): Promise<Environment> {
-  const model = context.own(await startModel());
+/** Settings of a gateway whose agents think with a model whose first token takes so many milliseconds. */
+export async function callEnvironment(context: Context, firstTokenMs = 0): Promise<Environment> {
+  const model = context.own(await startModel(firstTokenMs));
   return { LLM_BASE_URL: model.url };
 }
 
+/** As agents are told it: how soon they take a silence for the end of a turn. */
+export type Eagerness = 'eager' | 'balanced';
+
 /** An agent that waits to be spoken to, and lets itself be interrupted. */
-export const makeListener = (server: Server): Promise<string> =>
+export const makeListener = (server: Server, eagerness: Eagerness = 'balanced'): Promise<string> =>
   makeAgent(server, 'Bench', {
     prompt: { first_message_mode: 'off' },
-    conversation: { eagerness: 'balanced', interruption_sensitivity: 'balanced' },
+    conversation: { eagerness, interruption_sensitivity: 'balanced' },
   });
 
 /** The server's own voice says it, at that rate in Hz. */
@@ -107,7 +110,7 @@ export async function recordAll(
   for (const [name, variants] of Object.entries(texts))
     recorded[name] = await Promise.all(variants.map((text) => record(server, text)));
   if (recorded['others']) recorded['others'] = recorded['others'].map(fromAfar);
-  for (const ms of PAUSES)
+  for (const ms of paused.length === 0 ? [] : PAUSES)
     recorded[pausing(ms)] = await Promise.all(paused.map((text) => recordPaused(server, text, ms)));
   return recorded;
 }

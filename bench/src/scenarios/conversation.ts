@@ -1,10 +1,11 @@
 /** Concurrent calls with recorded speech: what the caller hears, and how many calls a core carries. */
-import { type Disturbance, PAUSES, pausing, type Step } from '../calls/dialogue.js';
+import { type Disturbance, DISTURBANCES, PAUSES, pausing, type Step } from '../calls/dialogue.js';
 import { type FigureInput, latencyFigures } from '../figures.js';
 import {
   doubtsIn,
   failuresIn,
   latenciesIn,
+  merged,
   type Phase,
   requestsIn,
   secondsOf,
@@ -13,9 +14,18 @@ import {
 import { percentileChart } from '../report/charts.js';
 import { type Environment, TONE } from '../servers/checkout.js';
 import type { Server } from '../servers/server.js';
-import { callEnvironment, Callers, makeListener, recordAll, type Texts } from './call-load.js';
+import {
+  callEnvironment,
+  Callers,
+  type Eagerness,
+  makeListener,
+  recordAll,
+  type Texts,
+} from './call-load.js';
 import type { Context } from './context.js';
 import { scenario } from './scenario.js';
+
+type PartName = 'talking' | 'pausing' | 'eager';
 
 interface Variant {
   /** Of its figures. */
@@ -27,21 +37,41 @@ interface Variant {
 
 interface Parameters {
   readonly variants: readonly Variant[];
+  /** Until the first token of the model. */
+  readonly modelMs: number;
   readonly texts: Texts;
   /** Sentences with a pause where `|` stands. */
   readonly paused: readonly string[];
-  /** What each caller does in each round. */
-  readonly steps: readonly Step[];
+  /**
+   * What each caller does in each round. The parts come one after the other, each with calls of its own: an agent waits
+   * longer for who has paused before.
+   */
+  readonly parts: Readonly<Record<PartName, readonly Step[]>>;
 }
 
 const FULL: Parameters = {
   variants: [
     { prefix: 'conversation', environment: TONE, calls: 40, rounds: 1 },
-    { prefix: 'conversation.speech', environment: {}, calls: 4, rounds: 8 },
+    { prefix: 'conversation.speech', environment: {}, calls: 7, rounds: 5 },
   ],
+  modelMs: 150,
   texts: {
-    open: ['What time do you open?'],
-    table: ['I would like to book a table for four people.'],
+    question: [
+      'What time do you open?',
+      'Where can I park my car?',
+      'How much is a ticket for two?',
+      'Do you have a table outside?',
+      'When does the next train leave?',
+      'Can I pay with my card?',
+    ],
+    request: [
+      'I would like to book a table for four people.',
+      'Please send the bill to my office.',
+      'My parcel has not arrived yet.',
+      'I want to change my appointment.',
+      'Tell me about the weather tomorrow.',
+      'I need a room for three nights.',
+    ],
     count: ['Please count all the words.'],
     stop: ['No, stop that right now please.'],
     agree: ['Okay.', 'Yeah.', 'Right.', 'Mm-hm.', 'I see.', 'Uh-huh.', 'Yes.', 'That makes sense.'],
@@ -57,20 +87,19 @@ const FULL: Parameters = {
     'The number on the box is | seven four nine two.',
     'I think we could | meet at the station at noon.',
   ],
-  steps: [
-    { say: 'open' },
-    { ask: 'count', interrupt: 'stop' },
-    { say: 'table' },
-    { ask: 'count', disturb: 'cough', interrupt: 'stop' },
-    { ask: 'count', disturb: 'agree', interrupt: 'stop' },
-    { ask: 'count', disturb: 'others', interrupt: 'stop' },
-    ...PAUSES.map((think) => ({ think })),
-  ],
+  parts: {
+    talking: [
+      { say: 'question' },
+      { ask: 'count', disturb: DISTURBANCES, interrupt: 'stop' },
+      { say: 'request' },
+    ],
+    pausing: PAUSES.map((think) => ({ think })),
+    eager: [{ say: 'question' }, { say: 'request' }],
+  },
 };
 const QUICK: Parameters = {
   ...FULL,
   variants: [{ prefix: 'conversation', environment: TONE, calls: 2, rounds: 1 }],
-  steps: FULL.steps.slice(0, 2),
 };
 
 /** Turns of the agent that what is no interruption has not ended. */
@@ -90,62 +119,110 @@ function ofFrames(phase: Phase, name: 'late' | 'lost'): number {
   return (100 * sum(name)) / sum('frames');
 }
 
-function figuresOf(prefix: string, calls: number, server: Server, phase: Phase): FigureInput[] {
-  const common = { subject: server.name, doubts: doubtsIn(phase) };
-  const counted = { subject: server.name, n: requestsIn(phase) };
-  const failures = failuresIn(phase);
+interface Measured {
+  readonly prefix: string;
+  readonly calls: number;
+  readonly server: Server;
+  readonly phase: Phase;
+}
+
+const commonOf = ({ server, phase }: Measured) => ({ subject: server.name, doubts: doubtsIn(phase) });
+
+/** A share of what was tried; none where nothing was. */
+function shareFigure(measured: Measured, name: string, values: readonly number[], value: number) {
+  const figure = { subject: measured.server.name, name: `${measured.prefix}.${name}`, unit: '%' };
+  return values.length === 0 ? [] : [{ ...figure, n: values.length, value }];
+}
+
+function callsPerCore(measured: Measured): FigureInput[] {
+  const { prefix, calls, phase } = measured;
+  if (phase.cost === undefined) return [];
+  const value = calls / (phase.cost.family / 1000 / secondsOf(phase));
+  const name = `${prefix}.calls_per_core`;
+  return [{ ...commonOf(measured), name, unit: 'calls a core', n: calls, value }];
+}
+
+function talkingFigures(measured: Measured): FigureInput[] {
+  const { prefix, calls, phase } = measured;
+  const common = commonOf(measured);
   const wer = valuesIn(phase, 'wer');
-  const cores = phase.cost && phase.cost.family / 1000 / secondsOf(phase);
+  const percentOfFrames = { ...common, unit: '%', n: calls };
   return [
     ...latencyFigures(`${prefix}.answer`, latenciesIn(phase, 'answer'), common),
+    ...latencyFigures(`${prefix}.answer_after_interruption`, latenciesIn(phase, 'afterInterruption'), common),
     ...latencyFigures(`${prefix}.barge_in`, latenciesIn(phase, 'bargeIn'), common),
-    { ...counted, name: `${prefix}.unanswered`, unit: '', value: failures['unanswered turn'] ?? 0 },
-    { ...counted, name: `${prefix}.cut_offs`, unit: '', value: failures['answered before the end'] ?? 0 },
     ...Object.entries(KEPT).flatMap(([disturbance, name]) => {
       const kept = valuesIn(phase, disturbance);
-      const figure = { ...counted, name: `${prefix}.${name}`, unit: '%', n: kept.length, value: share(kept) };
-      return kept.length === 0 ? [] : [figure];
+      return shareFigure(measured, name, kept, share(kept));
     }),
-    ...PAUSES.flatMap((ms) => {
-      const kept = valuesIn(phase, pausing(ms));
-      const figure = { ...counted, name: `${prefix}.cut_offs.${ms}`, unit: '%', n: kept.length };
-      return kept.length === 0 ? [] : [{ ...figure, value: 100 - share(kept) }];
-    }),
-    { ...counted, name: `${prefix}.wer`, unit: '%', n: wer.length, value: share(wer) },
-    { ...common, name: `${prefix}.frames.late`, unit: '%', n: calls, value: ofFrames(phase, 'late') },
-    { ...common, name: `${prefix}.frames.lost`, unit: '%', n: calls, value: ofFrames(phase, 'lost') },
-    ...(cores === undefined
-      ? []
-      : [
-          {
-            ...common,
-            name: `${prefix}.calls_per_core`,
-            unit: 'calls a core',
-            n: calls,
-            value: calls / cores,
-          },
-        ]),
+    ...shareFigure(measured, 'wer', wer, share(wer)),
+    { ...percentOfFrames, name: `${prefix}.frames.late`, value: ofFrames(phase, 'late') },
+    { ...percentOfFrames, name: `${prefix}.frames.lost`, value: ofFrames(phase, 'lost') },
+    ...callsPerCore(measured),
+  ];
+}
+
+const pausingFigures = (measured: Measured): FigureInput[] =>
+  PAUSES.flatMap((ms) => {
+    const kept = valuesIn(measured.phase, pausing(ms));
+    return shareFigure(measured, `cut_offs.${ms}`, kept, 100 - share(kept));
+  });
+
+const eagerFigures = (measured: Measured): FigureInput[] =>
+  latencyFigures(
+    `${measured.prefix}.answer_eager`,
+    latenciesIn(measured.phase, 'answer'),
+    commonOf(measured),
+  );
+
+interface Part {
+  /** Of its agent. */
+  readonly eagerness: Eagerness;
+  readonly figures: (measured: Measured) => FigureInput[];
+}
+
+const PARTS: Readonly<Record<PartName, Part>> = {
+  talking: { eagerness: 'balanced', figures: talkingFigures },
+  pausing: { eagerness: 'balanced', figures: pausingFigures },
+  eager: { eagerness: 'eager', figures: eagerFigures },
+};
+
+/** Of all parts together. */
+function failureFigures(measured: Measured): FigureInput[] {
+  const { prefix, server, phase } = measured;
+  const counted = { subject: server.name, unit: '', n: requestsIn(phase) };
+  const failures = failuresIn(phase);
+  return [
+    { ...counted, name: `${prefix}.unanswered`, value: failures['unanswered turn'] ?? 0 },
+    { ...counted, name: `${prefix}.cut_offs`, value: failures['answered before the end'] ?? 0 },
   ];
 }
 
 async function measureVariant(
   context: Context,
   variant: Variant,
-  { texts, paused, steps }: Parameters,
+  { modelMs, texts, paused, parts }: Parameters,
 ): Promise<void> {
   const { prefix, environment, calls, rounds } = variant;
-  const server = await context.start({ ...environment, ...(await callEnvironment(context)) });
+  const server = await context.start({ ...environment, ...(await callEnvironment(context, modelMs)) });
   const recorded = await recordAll(server, texts, paused);
-  const callers = new Callers(context, server, await makeListener(server));
-  await callers.join(calls, 4);
-  const phase = await callers.converse(`${prefix}: ${calls} calls`, steps, rounds, recorded);
-  await callers.leave();
-  await callers.stop();
-  context.add(...figuresOf(prefix, calls, server, phase));
+  const phases: Phase[] = [];
+  for (const [name, { eagerness, figures }] of Object.entries(PARTS)) {
+    const steps = parts[name as PartName];
+    const callers = new Callers(context, server, await makeListener(server, eagerness));
+    await callers.join(calls, 4);
+    const phase = await callers.converse(`${prefix}: ${calls} calls, ${name}`, steps, rounds, recorded);
+    await callers.leave();
+    await callers.stop();
+    context.add(...figures({ prefix, calls, server, phase }));
+    phases.push(phase);
+  }
+  context.add(...failureFigures({ prefix, calls, server, phase: merged(phases) }));
+  const charted = { gateway: phases[0]! };
   context.chart(
-    percentileChart(`${prefix}: the caller’s last sound to the agent’s first`, { gateway: phase }, 'answer'),
+    percentileChart(`${prefix}: the caller’s last sound to the agent’s first`, charted, 'answer'),
   );
-  context.chart(percentileChart(`${prefix}: an interruption to silence`, { gateway: phase }, 'bargeIn'));
+  context.chart(percentileChart(`${prefix}: an interruption to silence`, charted, 'bargeIn'));
   await server.stop();
 }
 
@@ -162,8 +239,9 @@ export default scenario<Parameters>({
     unit: 'calls',
     first: 5,
     most: 2000,
-    async prepare(context, { texts, paused, steps }, server) {
-      const recorded = await recordAll(server, texts, paused);
+    async prepare(context, { texts, parts }, server) {
+      const recorded = await recordAll(server, texts);
+      const steps = parts.talking;
       const agent = await makeListener(server);
       return async (load, requests) => {
         const calls = Math.max(1, Math.round(load));

@@ -1,4 +1,4 @@
-/** A language model that answers at once, so that what is heard is the gateway's doing: an OpenAI-compatible server. */
+/** A language model that thinks for a time that is known, so that what is heard is the gateway's doing: an OpenAI-compatible server. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -24,14 +24,18 @@ function eventsOf(text: string): string {
   return `${chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')}data: [DONE]\n\n`;
 }
 
-export async function startModel(): Promise<Model> {
+/** Its first token, and all others with it, come after so many milliseconds. */
+export async function startModel(firstTokenMs = 0): Promise<Model> {
   const server = createServer((request, response) => {
     let body = '';
     request.setEncoding('utf8').on('data', (part: string) => (body += part));
     request.on('end', () => {
       const { messages } = JSON.parse(body) as { messages: readonly Message[] };
       const said = messages.findLast(({ role }) => role === 'user')?.content ?? '';
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(eventsOf(answerTo(said)));
+      const events = eventsOf(answerTo(said));
+      setTimeout(() => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).end(events);
+      }, firstTokenMs);
     });
   });
   server.listen(0, '127.0.0.1');
