@@ -6,8 +6,9 @@ import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DisconnectReason } from '@livekit/protocol';
 import t from 'tap';
-import { type ClusterRoom, loudMs, pitchOf, startCluster, toneOf } from '../fixtures/livekit-cluster.js';
+import { type ClusterRoom, startCluster } from '../fixtures/livekit-cluster.js';
 import { openRoom, roomWorkers, shortFolder, threadsAndFilesOf } from '../fixtures/livekit-rooms.js';
+import { loudMs, pitchOf, toneOf } from '../fixtures/tones.js';
 import { until } from '../fixtures/until.js';
 
 const cluster = await startCluster(await shortFolder(t));

@@ -7,7 +7,7 @@ import t from 'tap';
 import { silentLog } from '../../contracts/log.js';
 import { clusterDialect } from '../../gateway/calls/signalling.js';
 import { startEdge } from '../fixtures/edge.js';
-import { loudMs, pitchOf, toneOf } from '../fixtures/livekit-cluster.js';
+import { loudMs, pitchOf, toneOf } from '../fixtures/tones.js';
 import { type FollowedCall, openRoom, roomWorkers } from '../fixtures/livekit-rooms.js';
 import { RealUser, startServer, withoutServer } from '../fixtures/livekit-server.js';
 import { until } from '../fixtures/until.js';

@@ -3,9 +3,10 @@
  * person who talks to them (docs/contract/transport.md "Livekit mode"; docs/contract/decisions.md 13, 20, 22).
  */
 import t from 'tap';
-import { type Cluster, type ClusterRoom, loudMs, startCluster } from '../fixtures/livekit-cluster.js';
+import { type Cluster, type ClusterRoom, startCluster } from '../fixtures/livekit-cluster.js';
 import { shortFolder } from '../fixtures/livekit-rooms.js';
 import { type Invite, messagesOf, Talks } from '../fixtures/conversation.js';
+import { loudMs } from '../fixtures/tones.js';
 import { until } from '../fixtures/until.js';
 
 const cluster = await startCluster(await shortFolder(t));
