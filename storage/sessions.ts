@@ -67,12 +67,14 @@ async function insert(
 }
 
 async function read(sql: Sql, id: string, workspaceId: string): Promise<SessionDetail | undefined> {
-  const [row] = await sql<(Row & { analysis: string | null; prices: string | null })[]>`
-    select ${columns(sql)}, s.analysis, s.prices from sessions s where s.id = ${id} and s.workspace_id = ${workspaceId}`;
+  const [row] = await sql<(Row & { analysis: string | null; prices: string | null; recorded: boolean })[]>`
+    select ${columns(sql)}, s.analysis, s.prices,
+      exists (select from recording_parts p where p.session_id = s.id) as recorded
+    from sessions s where s.id = ${id} and s.workspace_id = ${workspaceId}`;
   if (!row) return undefined;
   const analysis = row.analysis === null ? null : (JSON.parse(row.analysis) as SessionAnalysis);
   const [items, turns] = [await itemsOf(sql, id), await turnsOf(sql, id)];
-  return { ...recordOf(row), items, turns, prices: pricesOf(row.prices), analysis };
+  return { ...recordOf(row), items, turns, prices: pricesOf(row.prices), analysis, recorded: row.recorded };
 }
 
 export const createSessions = (parts: SessionParts): Sessions => ({

@@ -170,6 +170,8 @@ export interface SessionDetail extends SessionRecord {
   /** In the order in which they happened. */
   readonly items: readonly SessionItem[];
   readonly analysis: SessionAnalysis | null;
+  /** Whether there is a recording, or one is being made. */
+  readonly recorded: boolean;
 }
 
 export interface SessionFilter {

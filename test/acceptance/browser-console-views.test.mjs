@@ -213,18 +213,63 @@ t.test('an owner works on the console', { skip, timeout: 300_000 }, async (t) =>
 
     await page.getByRole('link', { name: 'All scenarios' }).click();
     await page.getByText('In writing, 1 check').waitFor();
+    const lines = page.getByLabel('What the user says');
+    await page.getByText('Add a scenario').click();
+    await page.getByLabel('Name', { exact: true }).fill('By telephone');
+    await page.getByLabel('How it is held').selectOption('By voice');
+    await lines.fill('When does the shop open <break time="300ms"/> on weekdays?');
+    await page.reload();
+    await page.getByText('Add a scenario').click();
+    t.match(await lines.inputValue(), 'When does the shop open', 'what was typed outlives a reload');
+    await button('Create').click();
+    await page.getByText('How the caller speaks').click();
+    await page.getByLabel('Noise db').fill('-60');
+    await button('Add to Interruptions').click();
+    await page.getByLabel('Turn', { exact: true }).fill('1');
+    await page.getByLabel('After ms').fill('60000');
+    await page.getByLabel('Say', { exact: true }).fill(HOSTILE[2]);
+    await saved();
+    await well(t, 'a scenario by voice');
+
+    await page.getByRole('link', { name: 'All scenarios' }).click();
+    await view('Suites');
+    await page.getByText('Make a suite').click();
+    await page.getByLabel('Name', { exact: true }).fill(HOSTILE[3]);
+    t.equal(await button('Create').isEnabled(), false, 'a suite has a scenario');
+    await button('All').click();
+    await button('Create').click();
+    await page.getByText('Scenarios: 2 of 2 chosen').waitFor();
+    await page.getByLabel('By telephone · By voice').uncheck();
+    await saved();
+    const [{ scenario_ids: chosen }] = (await call(`tests/suites?agent_id=${agent}`)).body.suites;
+    t.strictSame(chosen, [scenario.scenario_id], 'a suite is changed as it is clicked');
+    await page.getByLabel('By telephone · By voice').check();
+    await saved();
+    await well(t, 'a suite');
     await page.getByLabel('Version').selectOption('Version 1');
     await button('Play them').click();
-    await page.getByText(/^Version 1, /).waitFor();
+    await page.getByText(/^Version 1, .* · /).waitFor();
     await page.getByRole('row', { name: /Passed 1 of 1/ }).waitFor();
+    await page.getByRole('row', { name: /By telephone Passed/ }).waitFor({ timeout: 90_000 });
     await well(t, 'a run');
+    await page.getByRole('link', { name: 'By telephone' }).click();
+    const plays = page.getByRole('button', { name: 'Play', exact: true });
+    await until('its call can be heard', () => plays.isEnabled());
+    await plays.click();
+    await until('it plays', async () => Number(await page.getByLabel('Position').inputValue()) > 0.3);
+    await button('Pause').click();
+    await page.getByText('Answers, median').waitFor();
+    await well(t, 'a result by voice');
+    await page.getByRole('link', { name: 'The run' }).click();
 
     const body = { prompt: { system_prompt: 'The shop is closed.' } };
     await call(`agents/${agent}/config`, { method: 'PATCH', body });
     await page.getByRole('link', { name: 'All runs' }).click();
     await page.getByLabel('Version').selectOption('Draft');
+    await page.getByLabel('Which').selectOption(HOSTILE[3]);
     await button('Play them').click();
     await page.getByRole('row', { name: /Failed 0 of 1/ }).waitFor();
+    await page.getByRole('row', { name: /By telephone Passed/ }).waitFor({ timeout: 90_000 });
     await page.getByRole('link', { name: HOSTILE[1] }).click();
     await page.locator('.lines', { hasText: 'When does the shop open' }).waitFor();
     await well(t, 'a result');
@@ -233,11 +278,22 @@ t.test('an owner works on the console', { skip, timeout: 300_000 }, async (t) =>
     await page.getByText('Broken').waitFor();
     await page.getByText('holds → does not hold').waitFor();
     await until('both are there', async () => (await page.locator('.lines').count()) === 2);
+    await page.getByRole('heading', { name: 'By telephone' }).click();
+    for (let count = 0; count < 2; count += 1) await button('Hear the call').first().click();
+    await until(
+      'both calls can be heard',
+      async () => (await plays.count()) === 2 && plays.last().isEnabled(),
+    );
     await well(t, 'two runs side by side');
     await page.getByRole('link', { name: 'The run' }).click();
     await button('Delete…').click();
     await button('Delete for good').click();
     await until('one run is left', async () => (await page.locator('tbody tr').count()) === 1);
+    await view('Suites');
+    await page.getByRole('link', { name: HOSTILE[3] }).click();
+    await button('Delete…').click();
+    await button('Delete for good').click();
+    await page.getByText('No suites here yet').waitFor();
   });
 
   await t.test('telephone numbers: added, changed, removed; credentials are never shown', async (t) => {

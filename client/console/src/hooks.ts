@@ -1,6 +1,7 @@
 /** What views do over and over: load, act, remember. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { ask, isAbort } from './api.js';
+import { kept } from './kept.js';
 
 export interface Loaded<T> {
   readonly data: T | undefined;
@@ -43,16 +44,16 @@ export function usePages<Row>(path: string, plural: string) {
     cursor: '',
   });
   const cursor = cursors.path === path ? cursors.cursor : '';
-  const kept = useRef<{ readonly path: string; readonly rows: readonly Row[] }>({ path, rows: [] });
+  const known = useRef<{ readonly path: string; readonly rows: readonly Row[] }>({ path, rows: [] });
   const { data, error, busy, reload } = useLoad(
     async (signal) => {
       const page = await ask<ListPage & Record<string, unknown>>(
         `${path}&cursor=${encodeURIComponent(cursor)}`,
         { signal },
       );
-      const before = cursor === '' || kept.current.path !== path ? [] : kept.current.rows;
-      kept.current = { path, rows: [...before, ...(page[plural] as readonly Row[])] };
-      return { rows: kept.current.rows, next: page.next_cursor };
+      const before = cursor === '' || known.current.path !== path ? [] : known.current.rows;
+      known.current = { path, rows: [...before, ...(page[plural] as readonly Row[])] };
+      return { rows: known.current.rows, next: page.next_cursor };
     },
     [path, cursor],
   );
@@ -109,12 +110,11 @@ export const submitting =
   };
 
 /** A value that a reload of the tab does not lose. */
-export function useKept(name: string, initial: string): [string, (value: string) => void] {
-  const place = `console.kept.${name}`;
-  const [value, setValue] = useState(() => sessionStorage.getItem(place) ?? initial);
-  const keep = (next: string): void => {
-    sessionStorage.setItem(place, next);
+export function useKept<T>(name: string, initial: T): [T, (value: T) => void] {
+  const [value, setValue] = useState<T>(() => kept.read<T>(name) ?? initial);
+  const keep = (next: T): void => {
     setValue(next);
+    kept.keep(name, next);
   };
   return [value, keep];
 }

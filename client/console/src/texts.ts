@@ -315,6 +315,8 @@ export const texts = {
     microphone: 'Microphone on',
     commit: 'Off, and transcribe',
     discard: 'Off, and discard',
+    stalled:
+      'The connection does not take the sound as fast as it comes, so the microphone was switched off. See to the connection, then switch it on again.',
     noSound: 'The browser cannot decode this file: choose another format, such as wav or mp3.',
     input: 'In',
     output: 'Out',
@@ -502,8 +504,19 @@ export const texts = {
   tests: {
     intro:
       'Conversations that a simulated user has with an agent, and what must hold of them. Play them before you publish.',
-    tabs: { scenarios: 'Scenarios', runs: 'Runs' },
+    tabs: { scenarios: 'Scenarios', suites: 'Suites', runs: 'Runs' },
     add: 'Add a scenario',
+    mode: 'How it is held',
+    modeHelp: 'By voice, a simulated caller speaks with the agent as in a call, and takes as long.',
+    addSuite: 'Make a suite',
+    noSuites: 'No suites here yet: a suite is a list of scenarios that are played together.',
+    suitesNeedScenarios: 'A suite is a list of scenarios: add a scenario first.',
+    backToSuites: 'All suites',
+    scenarioCount: (count: number) => `${count} ${count === 1 ? 'scenario' : 'scenarios'}`,
+    chosen: (count: number, all: number) => `Scenarios: ${count} of ${all} chosen`,
+    all: 'All',
+    noneOfThem: 'None',
+    removeSuite: 'The suite is deleted for good. Its scenarios and its runs stay.',
     none: 'No scenarios here yet.',
     noRuns: 'Nothing was played yet.',
     back: 'All scenarios',
@@ -527,7 +540,7 @@ export const texts = {
     script: 'A script: a line a turn',
     model: 'The language model, which wants something',
     lines: 'What the user says',
-    linesHelp: 'A line a turn; then the user hangs up.',
+    linesHelp: 'A line a turn; then the user hangs up. By voice, <break time="900ms"/> is a pause.',
     goal: 'Goal',
     persona: 'Persona',
     userHelp: { goal: 'What the user wants.', persona: 'Who the user is.' },
@@ -564,6 +577,9 @@ export const texts = {
       return `${name}: ${said(base)} → ${said(other)}`;
     },
     caller: 'Caller',
+    sound: 'The call',
+    hear: 'Hear the call',
+    figureChanged: (name: string, base: string, other: string) => `${name}: ${base} → ${other}`,
     noWords: '(no words were recognised)',
     endedBy: (by: string) => `ended by the ${by}`,
     figures: {

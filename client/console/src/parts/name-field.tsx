@@ -1,18 +1,26 @@
-/** The name of something new. */
+/** The name of something. */
 import { Field } from './basics.js';
 
 export const NameField = ({
   label,
   value,
+  disabled = false,
   change,
 }: {
   readonly label: string;
   readonly value: string;
+  readonly disabled?: boolean;
   readonly change: (name: string) => void;
 }) => (
   <Field label={label}>
     {(tied) => (
-      <input {...tied} required value={value} onInput={({ currentTarget }) => change(currentTarget.value)} />
+      <input
+        {...tied}
+        required
+        disabled={disabled}
+        value={value}
+        onInput={({ currentTarget }) => change(currentTarget.value)}
+      />
     )}
   </Field>
 );

@@ -6,18 +6,18 @@ export interface Capture {
   readonly stop: () => void;
 }
 
-/** Errors: one that says why there is no microphone. */
-async function microphone(): Promise<MediaStream> {
+/** `device`: an id; another one where it is away. Errors: one that says why there is no microphone. */
+async function microphone(device: string | undefined): Promise<MediaStream> {
   try {
-    return await navigator.mediaDevices.getUserMedia({ audio: true });
+    return await navigator.mediaDevices.getUserMedia({ audio: device ? { deviceId: device } : true });
   } catch {
     throw new Error(texts.listen.noMicrophone);
   }
 }
 
 /** `take` is given samples at RATE, 100 ms at a time. Errors: those of `microphone`. */
-export async function capture(take: (samples: Float32Array) => void): Promise<Capture> {
-  const stream = await microphone();
+export async function capture(take: (samples: Float32Array) => void, device?: string): Promise<Capture> {
+  const stream = await microphone(device);
   const context = new AudioContext();
   const stop = (): void => {
     for (const track of stream.getTracks()) track.stop();

@@ -75,6 +75,7 @@ export const entityOf = (session: SessionDetail): object => ({
   end_user_id: session.endUserId,
   overrides: session.overrides,
   ended_reason: session.endedReason,
+  recorded: session.recorded,
   items: session.items.map(itemOf),
   turns: session.turns.map((turn) => ({ ...turnBody(turn), words: turn.words })),
   ...usageReport(session),

@@ -237,6 +237,7 @@ export const SessionEntity = Type.Object(
     ended_reason: nullable(
       Type.String({ description: 'hangup, timeout, ended_by_api, error, not_joined …' }),
     ),
+    recorded: Type.Boolean({ description: 'Whether there is a recording, or one is being made.' }),
     items: Type.Array(Item),
     turns: Type.Array(TurnEntity),
     usage: UsageEntity,
@@ -251,6 +252,7 @@ export const SessionEntity = Type.Object(
         end_user_id: null,
         overrides: {},
         ended_reason: 'hangup',
+        recorded: true,
         items: [
           {
             type: 'message',

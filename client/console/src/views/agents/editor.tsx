@@ -1,5 +1,5 @@
 /** The draft of an agent: each section of its configuration, saved while it is typed. */
-import { useEffect, useMemo } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { useMay } from '../../account.js';
 import { ask } from '../../api.js';
 import { FormContext, labelOf, Parts } from '../../form/form.js';
@@ -62,16 +62,6 @@ const Section = ({
 
 const OPEN = new Set(['prompt', 'voice']);
 
-/** Leaving the page with something unsaved asks first. */
-function useWarning(unsaved: boolean): void {
-  useEffect(() => {
-    if (!unsaved) return;
-    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
-    addEventListener('beforeunload', warn);
-    return () => removeEventListener('beforeunload', warn);
-  }, [unsaved]);
-}
-
 export function ConfigForm({ saved }: { readonly saved: Saved<Config> }) {
   const may = useMay();
   const {
@@ -79,7 +69,6 @@ export function ConfigForm({ saved }: { readonly saved: Saved<Config> }) {
     error,
     reload,
   } = useLoad(() => bodySchema('/v1/agent/agents/{agent_id}/config', 'patch'), []);
-  useWarning(saved.state !== 'saved');
   const parts = useMemo(
     () => ({ problems: saved.problems, disabled: !may('manage'), controls: CONTROLS }),
     [saved.problems],
@@ -99,6 +88,6 @@ export function ConfigForm({ saved }: { readonly saved: Saved<Config> }) {
 }
 
 export const useDraft = (id: string, initial: Config): Saved<Config> =>
-  useSaved<Config>(initial, (parts) =>
+  useSaved<Config>(agentPath(id, '/config'), initial, (parts) =>
     ask<Config>(agentPath(id, '/config'), { method: 'PATCH', body: parts }),
   );

@@ -1,9 +1,15 @@
-/** Something that is saved while it is typed. What was refused stays as it was typed, with what is wrong with it. */
+/**
+ * Something that is saved while it is typed. What was refused stays as it was typed, with what is wrong with it; what
+ * could not be sent is tried again. The tab keeps both, so that neither a reload nor another view loses them.
+ */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Problem, Refusal } from '../../api.js';
+import { kept } from '../../kept.js';
 
 /** As long as somebody types without a pause, nothing is sent. */
 const PAUSE_MS = 700;
+/** Until a gateway that could not be reached, or had failed, is asked again. */
+const AGAIN_MS = 5000;
 
 export type Saving = 'saved' | 'waiting' | 'saving' | 'failed';
 
@@ -17,53 +23,122 @@ export interface Saved<Value> {
   readonly edit: (part: string, value: unknown) => void;
   /** Sends what has changed at once; whether all of it is saved now. */
   readonly flush: () => Promise<boolean>;
-  /** Takes what is known to be saved. */
+  /** Takes what is known to be saved, in the place of everything that was typed. */
   readonly take: (value: Value) => void;
 }
 
-/** `save` is given the parts that have changed since the last time, and answers the whole. */
+const isEmpty = (parts: Parts): boolean => Object.keys(parts).length === 0;
+
+/** Whether the same may be taken later. */
+const passes = (failure: unknown): boolean =>
+  failure instanceof Refusal && (failure.status === 0 || failure.status >= 500);
+
+/** Parts that have changed and are not saved yet; `name` is theirs in the tab. */
+function useChanged(name: string) {
+  const place = `unsaved.${name}`;
+  const changed = useRef<Parts | undefined>(undefined);
+  const read = (): Parts => (changed.current ??= kept.read<Parts>(place) ?? {});
+  const set = (parts: Parts): void => {
+    changed.current = parts;
+    if (isEmpty(parts)) kept.forget(place);
+    else kept.keep(place, parts);
+  };
+  return {
+    read,
+    add: (part: string, value: unknown): void => set({ ...read(), [part]: value }),
+    /** What was typed meanwhile is not saved yet. */
+    saved: (parts: Parts): void =>
+      set(Object.fromEntries(Object.entries(read()).filter(([part, value]) => value !== parts[part]))),
+    forget: (): void => set({}),
+  };
+}
+
+/** One thing to do later; the next takes its place. */
+function useLater() {
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const forget = (): void => clearTimeout(timer.current);
+  const start = (ms: number, act: () => void): void => {
+    forget();
+    timer.current = setTimeout(act, ms);
+  };
+  return { start, forget };
+}
+
+function useWarning(unsaved: boolean): void {
+  useEffect(() => {
+    if (!unsaved) return;
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
+    addEventListener('beforeunload', warn);
+    return () => removeEventListener('beforeunload', warn);
+  }, [unsaved]);
+}
+
+/** What is unsaved is sent as the view comes, and as it goes; closing the tab with it asks first. */
+function useLeaving(shown: { current: boolean }, flush: () => Promise<boolean>, unsaved: boolean): void {
+  useWarning(unsaved);
+  useEffect(() => {
+    shown.current = true;
+    void flush();
+    return () => {
+      shown.current = false;
+      void flush();
+    };
+  }, []);
+}
+
+interface Progress {
+  readonly state: Saving;
+  readonly error?: unknown;
+}
+
+/** `name` is its own in the workspace. `save` is given the parts that have changed since the last time, and answers the whole. */
 export function useSaved<Value extends Parts>(
+  name: string,
   initial: Value,
   save: (parts: Parts) => Promise<Value>,
 ): Saved<Value> {
-  const [value, setValue] = useState(initial);
-  const [state, setState] = useState<Saving>('saved');
-  const [error, setError] = useState<unknown>();
-  const changed = useRef<Parts>({});
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const changed = useChanged(name);
+  const later = useLater();
+  const shown = useRef(true);
   const sending = useRef<Promise<boolean>>(Promise.resolve(true));
+  const [value, setValue] = useState(() => ({ ...initial, ...changed.read() }));
+  const [{ state, error }, setProgress] = useState<Progress>({
+    state: isEmpty(changed.read()) ? 'saved' : 'waiting',
+  });
   const send = async (): Promise<boolean> => {
-    const parts = changed.current;
-    if (Object.keys(parts).length === 0) return true;
-    changed.current = {};
-    setState('saving');
+    const parts = changed.read();
+    if (isEmpty(parts)) return true;
+    setProgress((before) => ({ ...before, state: 'saving' }));
     try {
       const answer = await save(parts);
-      setError(undefined);
       // What was typed here stays: it may be newer than the answer, and secrets are not in that.
-      const typed = Object.keys({ ...parts, ...changed.current });
-      setValue((now) => ({ ...answer, ...Object.fromEntries(typed.map((name) => [name, now[name]])) }));
-      setState(Object.keys(changed.current).length > 0 ? 'waiting' : 'saved');
+      const typed = Object.keys(changed.read());
+      setValue((now) => ({ ...answer, ...Object.fromEntries(typed.map((part) => [part, now[part]])) }));
+      changed.saved(parts);
+      setProgress({ state: isEmpty(changed.read()) ? 'saved' : 'waiting' });
       return true;
     } catch (failure) {
-      changed.current = { ...parts, ...changed.current };
-      setError(failure);
-      setState('failed');
+      setProgress({ state: 'failed', error: failure });
+      if (passes(failure) && shown.current) later.start(AGAIN_MS, () => void flush());
       return false;
     }
   };
   const flush = (): Promise<boolean> => {
-    clearTimeout(timer.current);
+    later.forget();
     return (sending.current = sending.current.then(send));
   };
   const edit = (part: string, next: unknown): void => {
-    changed.current = { ...changed.current, [part]: next };
+    changed.add(part, next);
     setValue((before) => ({ ...before, [part]: next }));
-    setState('waiting');
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => void flush(), PAUSE_MS);
+    setProgress((before) => ({ ...before, state: 'waiting' }));
+    later.start(PAUSE_MS, () => void flush());
   };
-  useEffect(() => () => void flush(), []);
-  const problems = error instanceof Refusal ? error.problems : [];
-  return { value, state, error, problems, edit, flush, take: setValue };
+  const take = (known: Value): void => {
+    later.forget();
+    changed.forget();
+    setProgress({ state: 'saved' });
+    setValue(known);
+  };
+  useLeaving(shown, flush, state !== 'saved');
+  return { value, state, error, problems: error instanceof Refusal ? error.problems : [], edit, flush, take };
 }

@@ -48,8 +48,9 @@ export function Settings({
     error,
     reload,
   } = useLoad(() => bodySchema('/v1/agent/agents/{agent_id}', 'patch'), []);
-  const saved = useSaved<Agent & Readonly<Record<string, unknown>>>({ ...agent }, async (parts) => {
-    const answer = await ask<Agent>(agentPath(agent.agent_id), { method: 'PATCH', body: parts });
+  const path = agentPath(agent.agent_id);
+  const saved = useSaved<Agent & Readonly<Record<string, unknown>>>(path, { ...agent }, async (parts) => {
+    const answer = await ask<Agent>(path, { method: 'PATCH', body: parts });
     changed(answer);
     return { ...answer };
   });

@@ -1,7 +1,6 @@
 /** One call: figures, sound, transcript, analysis; saving and deleting it. */
 import { useEffect } from 'preact/hooks';
 import { useMay } from '../../account.js';
-import { ask, Refusal } from '../../api.js';
 import { lengthText, momentText, msText, spaced } from '../../format.js';
 import { useLoad } from '../../hooks.js';
 import { Failure, FigureList, Loading, Page } from '../../parts/basics.js';
@@ -11,36 +10,17 @@ import { go, linkTo } from '../../router.js';
 import { saveText } from '../../save.js';
 import { texts } from '../../texts.js';
 import { AnalysisPanel, Details } from './analysis.js';
+import { callPath, type KnownCall, readCall } from './call-api.js';
 import { Player } from './player.js';
-import { type Call, isLive, percentile, type Recording } from './record.js';
+import { type Call, isLive, percentile } from './record.js';
 import { StatusTag } from './status.js';
 
 const { calls } = texts;
 
-const addressOf = (id: string): string => `v1/agent/sessions/${encodeURIComponent(id)}`;
-
-interface Known {
-  readonly call: Call;
-  readonly recording: Recording | undefined;
-}
-
-const notThere = (error: unknown): undefined => {
-  if (error instanceof Refusal && error.status === 404) return undefined;
-  throw error;
-};
-
-async function load(id: string, signal: AbortSignal): Promise<Known> {
-  const [call, recording] = await Promise.all([
-    ask<Call>(addressOf(id), { signal }),
-    ask<Recording>(`${addressOf(id)}/recording`, { signal }).catch(notThere),
-  ]);
-  return { call, recording };
-}
-
 const AGAIN_MS = 4000;
 
 /** Whether more of it is still to come. */
-const grows = ({ call, recording }: Known): boolean =>
+const grows = ({ call, recording }: KnownCall): boolean =>
   isLive(call) ||
   recording?.status === 'processing' ||
   ['queued', 'running'].includes(call.analysis?.status ?? '');
@@ -89,7 +69,7 @@ const Head = ({ call }: { readonly call: Call }) => (
 
 export function CallView({ id, initial }: { readonly id: string; readonly initial: number }) {
   const may = useMay();
-  const { data, error, reload } = useLoad((signal) => load(id, signal), [id]);
+  const { data, error, reload } = useLoad((signal) => readCall(id, signal), [id]);
   useEffect(() => {
     if (!data || !grows(data)) return;
     const timer = setTimeout(reload, AGAIN_MS);
@@ -117,7 +97,7 @@ export function CallView({ id, initial }: { readonly id: string; readonly initia
           {calls.saveJson}
         </button>
         {may('manage') && !isLive(call) && (
-          <Remove path={addressOf(id)} sure={calls.removeSure} done={() => go(['calls'])} />
+          <Remove path={callPath(id)} sure={calls.removeSure} done={() => go(['calls'])} />
         )}
       </div>
     </div>

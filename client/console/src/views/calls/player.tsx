@@ -114,51 +114,60 @@ const Saving = ({ call, sides }: { readonly call: Call; readonly sides: readonly
   </div>
 );
 
-export function Player({
-  call,
-  recording,
-  initial,
-}: {
-  readonly call: Call;
-  readonly recording: Recording | undefined;
-  readonly initial: number;
-}) {
+type Known = { readonly call: Call; readonly recording: Recording | undefined };
+
+function useSound({ call, recording }: Known, initial = 0) {
   const beginning = beginningOf(call, recording);
   const length = lengthOf(call, recording, beginning);
-  const { data: sides = NO_SIDES, error, busy, reload } = useSides(recording, beginning);
+  const loaded = useSides(recording, beginning);
+  const sides = loaded.data ?? NO_SIDES;
   const playing = usePlaying(sides, length, Math.min(initial, length));
+  return { call, recording, beginning, length, loaded, sides, playing };
+}
+
+/** Both sides on their timeline, played, zoomed and saved. */
+const SoundPanel = ({
+  sound: { call, recording, beginning, length, loaded, sides, playing },
+}: {
+  readonly sound: ReturnType<typeof useSound>;
+}) => {
   const [zoom, setZoom] = useState(1);
-  const entries = entriesOf(call, beginning);
-  const { time, seek } = playing;
+  return (
+    <section class="panel stack tight">
+      <Timeline
+        turns={call.turns}
+        sides={sides}
+        beginning={beginning}
+        length={length}
+        time={playing.time}
+        zoom={zoom}
+        seek={playing.seek}
+      />
+      <Controls playing={playing} length={length} sounds={sides.length > 0} zoom={zoom} setZoom={setZoom} />
+      <Legend />
+      <SoundState recording={recording} loading={loaded.busy} />
+      <Failure error={loaded.error} retry={loaded.reload} />
+      <Saving call={call} sides={sides} />
+    </section>
+  );
+};
+
+/** The sound alone, where the words stand elsewhere. */
+export const Sound = (known: Known) => <SoundPanel sound={useSound(known)} />;
+
+export function Player({ initial, ...known }: Known & { readonly initial: number }) {
+  const sound = useSound(known, initial);
+  const entries = entriesOf(known.call, sound.beginning);
+  const { time, playing, seek } = sound.playing;
   return (
     <>
-      <section class="panel stack tight">
-        <Timeline
-          turns={call.turns}
-          sides={sides}
-          beginning={beginning}
-          length={length}
-          time={time}
-          zoom={zoom}
-          seek={seek}
-        />
-        <Controls playing={playing} length={length} sounds={sides.length > 0} zoom={zoom} setZoom={setZoom} />
-        <Legend />
-        <SoundState recording={recording} loading={busy} />
-        <Failure error={error} retry={reload} />
-        <Saving call={call} sides={sides} />
-      </section>
+      <SoundPanel sound={sound} />
       <section class="stack tight">
         <h2>{calls.transcript}</h2>
         {entries.length === 0 ? (
           <p class="soft">{calls.nothingSaid}</p>
         ) : (
-          <Transcript
-            entries={entries}
-            current={entryAt(entries, time)}
-            follow={playing.playing}
-            seek={seek}
-          />
+          <Transcript entries={entries} current={entryAt(entries, time)} follow={playing} seek={seek} />
         )}
       </section>
     </>

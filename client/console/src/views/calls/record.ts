@@ -83,6 +83,8 @@ export interface Call extends CallRow {
   readonly end_user_id: string | null;
   readonly ended_at: string | null;
   readonly ended_reason: string | null;
+  /** Whether there is a recording to ask for. */
+  readonly recorded: boolean;
   readonly items: readonly (Message | ToolCall | ToolResult)[];
   readonly turns: readonly Turn[];
   readonly usage: Readonly<Record<string, number | boolean | null>>;

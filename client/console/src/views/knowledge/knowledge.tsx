@@ -61,8 +61,8 @@ const Sending = ({ sending }: { readonly sending: ReturnType<typeof useSending> 
 );
 
 function useCreation() {
-  const [name, setName] = useKept('knowledge.name', '');
-  const [content, setContent] = useKept('knowledge.content', '');
+  const [name, setName] = useKept<string>('knowledge.name', '');
+  const [content, setContent] = useKept<string>('knowledge.content', '');
   const sending = useSending((source) => {
     setName('');
     setContent('');
@@ -113,7 +113,7 @@ function Create() {
 
 function Editor({ source, changed }: { readonly source: Source; readonly changed: () => void }) {
   const may = useMay();
-  const [content, setContent] = useKept(`knowledge.${source.knowledge_source_id}`, source.content);
+  const [content, setContent] = useKept<string>(`knowledge.${source.knowledge_source_id}`, source.content);
   const sending = useSending(changed);
   const submit = (event: Event) => {
     event.preventDefault();

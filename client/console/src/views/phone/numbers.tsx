@@ -207,7 +207,9 @@ function Editor({
 }) {
   const may = useMay();
   const path = pathOf(number.phone_number_id);
-  const saved = useSaved<PhoneNumber>(number, (body) => ask<PhoneNumber>(path, { method: 'PATCH', body }));
+  const saved = useSaved<PhoneNumber>(path, number, (body) =>
+    ask<PhoneNumber>(path, { method: 'PATCH', body }),
+  );
   const { agent_id: agent, enabled } = saved.value;
   const fixed = !may('manage');
   return (

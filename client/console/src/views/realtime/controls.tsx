@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { levelOf } from '../../../../src/level.js';
 import { submitting, useAction, useKept } from '../../hooks.js';
 import { Failure, Field } from '../../parts/basics.js';
+import { DeviceField, useDevices, useMicrophoneChoice, USUAL } from '../../parts/devices.js';
 import { FileButton } from '../../parts/file-button.js';
 import { Meters } from '../../parts/meters.js';
 import { type Capture, capture } from '../../sound/capture.js';
@@ -17,7 +18,7 @@ const { realtime } = texts;
 type Props = { readonly session: Realtime };
 
 export function Say({ session: { say, hush, progress } }: Props) {
-  const [text, setText] = useKept('realtime.text', texts.speak.example);
+  const [text, setText] = useKept<string>('realtime.text', texts.speak.example);
   const saying = (event: Event) => {
     event.preventDefault();
     say(text);
@@ -46,10 +47,11 @@ export function Say({ session: { say, hush, progress } }: Props) {
   );
 }
 
-/** The microphone, as long as it is on. */
-function useMicrophone({ append }: Realtime) {
+/** The microphone, as long as it is on, and the connection takes what it hears. */
+function useMicrophone({ append, isBehind }: Realtime, device: string) {
   const level = useRef(0);
   const [on, setOn] = useState(false);
+  const [stalled, setStalled] = useState(false);
   const current = useRef<Capture | undefined>(undefined);
   const off = (): void => {
     current.current?.stop();
@@ -58,30 +60,41 @@ function useMicrophone({ append }: Realtime) {
     setOn(false);
   };
   useEffect(() => off, []);
+  const take = (samples: Float32Array): void => {
+    level.current = levelOf(samples);
+    if (!isBehind()) return append(samples);
+    off();
+    setStalled(true);
+  };
   const opening = useAction(async (signal) => {
-    const opened = await capture((samples) => {
-      level.current = levelOf(samples);
-      append(samples);
-    });
+    setStalled(false);
+    const opened = await capture(take, device === USUAL ? undefined : device);
     if (signal.aborted) return opened.stop();
+    current.current?.stop();
     current.current = opened;
     setOn(true);
   });
-  return { on, opening, off, level: () => level.current };
+  // Another one takes over at once.
+  useEffect(() => void (on && opening.run()), [device]);
+  const error = opening.error ?? (stalled ? new Error(realtime.stalled) : undefined);
+  return { on, opening, off, error, level: () => level.current };
 }
 
 const COMMIT: RealtimeEvent = { type: 'input_audio_buffer.commit' };
 const DISCARD: RealtimeEvent = { type: 'input_audio_buffer.clear' };
 
 function Microphone({ session, disabled }: Props & { readonly disabled: boolean }) {
-  const { on, opening, off, level } = useMicrophone(session);
+  const [device, setDevice] = useMicrophoneChoice();
+  const { on, opening, off, error, level } = useMicrophone(session, device);
+  const known = useDevices(on);
   const end = (event: RealtimeEvent) => () => {
     off();
     session.send(event);
   };
   return (
     <>
-      <div class="row">
+      <div class="row end">
+        <DeviceField device="microphone" known={known} value={device} choose={setDevice} />
         {on ? (
           <>
             <button class="button primary" type="button" onClick={end(COMMIT)}>
@@ -102,7 +115,7 @@ function Microphone({ session, disabled }: Props & { readonly disabled: boolean 
           </button>
         )}
       </div>
-      <Failure error={opening.error} />
+      <Failure error={error} />
       <Meters
         levels={[
           { name: realtime.input, read: level },
@@ -165,7 +178,7 @@ function eventIn(text: string): RealtimeEvent {
 }
 
 export function AnyEvent({ session: { send } }: Props) {
-  const [text, setText] = useKept('realtime.event', EXAMPLE);
+  const [text, setText] = useKept<string>('realtime.event', EXAMPLE);
   const sending = useAction(async () => send(eventIn(text)));
   return (
     <details class="panel section">

@@ -10,7 +10,7 @@ import { openSocket } from './socket.js';
 
 export type Status = 'disconnected' | 'connecting' | 'connected';
 
-/** What the connection may hold back before more of a file is given to it, and how long to wait then. */
+/** What the connection may hold back before more is given to it, and how long a file waits then. */
 const MOST_BUFFERED_BYTES = 1 << 20;
 const BUFFERED_WAIT_MS = 50;
 
@@ -89,6 +89,31 @@ function useVoice() {
   };
 }
 
+/** Sends events and sound, and says when the connection does not take more. `passed` is told what was sent. */
+function senderOf(
+  socket: { readonly current: WebSocket | undefined },
+  passed: (event: RealtimeEvent) => void,
+) {
+  const send = (event: RealtimeEvent): void => {
+    if (socket.current?.readyState !== WebSocket.OPEN) return;
+    socket.current.send(JSON.stringify(event));
+    passed(event);
+  };
+  const append = (samples: Float32Array): void =>
+    send({ type: 'input_audio_buffer.append', audio: base64Of(samples) });
+  const isBehind = (): boolean => (socket.current?.bufferedAmount ?? 0) > MOST_BUFFERED_BYTES;
+  /** A second at a time, as fast as the connection takes it; `sent` is told the part that has left. */
+  const appendAll = async (samples: Float32Array, signal: AbortSignal, sent: (part: number) => void) => {
+    for (let at = 0; at < samples.length && socket.current; at += RATE) {
+      append(samples.subarray(at, at + RATE));
+      sent(Math.min(1, (at + RATE) / samples.length));
+      while (isBehind() && !signal.aborted) await pause(BUFFERED_WAIT_MS);
+      signal.throwIfAborted();
+    }
+  };
+  return { send, append, appendAll, isBehind };
+}
+
 export function useRealtime() {
   const [progress, setProgress] = useState(NO_PROGRESS);
   const log = useEventLog();
@@ -109,22 +134,8 @@ export function useRealtime() {
     },
     ends: voice.close,
   });
-  const send = (event: RealtimeEvent): void => {
-    if (socket.current?.readyState !== WebSocket.OPEN) return;
-    socket.current.send(JSON.stringify(event));
-    pass('sent', event);
-  };
-  const append = (samples: Float32Array): void =>
-    send({ type: 'input_audio_buffer.append', audio: base64Of(samples) });
-  /** A second at a time, as fast as the connection takes it; `sent` is told the part that has left. */
-  const appendAll = async (samples: Float32Array, signal: AbortSignal, sent: (part: number) => void) => {
-    for (let at = 0; at < samples.length && socket.current; at += RATE) {
-      append(samples.subarray(at, at + RATE));
-      sent(Math.min(1, (at + RATE) / samples.length));
-      while ((socket.current?.bufferedAmount ?? 0) > MOST_BUFFERED_BYTES) await pause(BUFFERED_WAIT_MS);
-      signal.throwIfAborted();
-    }
-  };
+  const sender = senderOf(socket, (event) => pass('sent', event));
+  const { send } = sender;
   const say = (text: string): void => {
     voice.clear();
     const content = [{ type: 'input_text', text }];
@@ -135,7 +146,7 @@ export function useRealtime() {
     if (progress.speaking) send({ type: 'response.cancel' });
     voice.clear();
   };
-  return { ...connection, progress, log, send, append, appendAll, say, hush, outputLevel: voice.level };
+  return { ...connection, ...sender, progress, log, say, hush, outputLevel: voice.level };
 }
 
 export type Realtime = ReturnType<typeof useRealtime>;

@@ -141,7 +141,7 @@ function Buttons({
 
 export function Speak() {
   const { query } = useAddress();
-  const [text, setText] = useKept('speak.text', speak.example);
+  const [text, setText] = useKept<string>('speak.text', speak.example);
   const wanted: Wanted = {
     text,
     voice: query.get('voice') ?? '',

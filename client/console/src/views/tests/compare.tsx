@@ -5,6 +5,7 @@ import { Failure, Loading, Page } from '../../parts/basics.js';
 import { linkTo } from '../../router.js';
 import { texts } from '../../texts.js';
 import { nameOf, ResultBody } from './run.js';
+import { changesOf } from './sound.js';
 import { compare, type Compared, type Comparison, readResult } from './test-api.js';
 import { Verdict } from './verdict.js';
 
@@ -46,6 +47,11 @@ function Row({ compared, base, other }: Runs & { readonly compared: Compared }) 
         {compared.checks.map((check, index) => (
           <p key={index} class="soft">
             {tests.checkChanged(check.name, check.base, check.other)}
+          </p>
+        ))}
+        {changesOf(compared.calls.base, compared.calls.other).map((line) => (
+          <p key={line} class="soft">
+            {line}
           </p>
         ))}
       </summary>

@@ -1,110 +1,46 @@
 /**
- * `tests` lists an agent's scenarios, `tests/runs` its runs; `tests/scenarios/ID`, `tests/runs/ID` and
- * `tests/runs/ID/SCENARIO` are one of them, `tests/compare` is two runs side by side.
+ * `tests` lists an agent's scenarios, `tests/suites` and `tests/runs` its suites and runs; `tests/scenarios/ID`,
+ * `tests/suites/ID`, `tests/runs/ID` and `tests/runs/ID/SCENARIO` are one of them, `tests/compare` is two runs side by side.
  */
-import { useState } from 'preact/hooks';
+import type { ComponentType } from 'preact';
 import { useMay } from '../../account.js';
 import { type AgentRow, allAgents } from '../../agents.js';
-import { ask } from '../../api.js';
 import { momentText } from '../../format.js';
-import { submitting, useAction, useLoad, usePages } from '../../hooks.js';
+import { useLoad, usePages } from '../../hooks.js';
 import { AgentField } from '../../parts/agent-field.js';
-import { Empty, Failure, Field, Loading, More, Page, Scroll } from '../../parts/basics.js';
-import { NameField } from '../../parts/name-field.js';
+import { Empty, Failure, Loading, More, Page, Scroll } from '../../parts/basics.js';
 import { Listing } from '../../parts/listing.js';
-import { LIVE, DRAFT, VersionField } from '../../parts/version-field.js';
-import { go, linkTo, setQuery, useAddress } from '../../router.js';
+import { linkTo, setQuery, useAddress } from '../../router.js';
 import { texts } from '../../texts.js';
 import { CompareView } from './compare.js';
+import { NewScenario } from './new-scenario.js';
 import { ResultView, RunView } from './run.js';
-import { LinesField, ScenarioView, userOf } from './scenario.js';
-import { createScenario, listPath, type RunRow, type Scenario, startRun, type Suite } from './test-api.js';
+import { ScenarioView } from './scenario.js';
+import { Start } from './start.js';
+import { Suites, SuiteView } from './suites.js';
+import { listPath, type RunRow, type Scenario } from './test-api.js';
 import { Verdict } from './verdict.js';
 
 const { tests } = texts;
 
 type ForAgent = { readonly agent: string };
 
-function Create({ agent }: ForAgent) {
-  const [name, setName] = useState('');
-  const [lines, setLines] = useState('');
-  const making = useAction(async (signal) => {
-    const body = { agent_id: agent, name: name.trim(), user: userOf(lines) };
-    go(['tests', 'scenarios', (await createScenario(body, signal)).scenario_id]);
-  });
+function Scenarios({ agent }: ForAgent) {
+  const may = useMay();
   return (
-    <details class="panel section">
-      <summary>
-        <h2>{tests.add}</h2>
-      </summary>
-      <form class="stack" onSubmit={submitting(making)}>
-        <NameField label={texts.agents.name} value={name} change={setName} />
-        <LinesField value={lines} change={setLines} />
-        <div>
-          <button class="button primary" disabled={making.busy}>
-            {texts.agents.create}
-          </button>
-        </div>
-        <Failure error={making.error} />
-      </form>
-    </details>
+    <>
+      {may('manage') && <NewScenario agent={agent} />}
+      <Listing<Scenario>
+        path={listPath('scenarios', agent)}
+        plural="scenarios"
+        label={tests.tabs.scenarios}
+        none={tests.none}
+        link={({ scenario_id: id }) => ['tests', 'scenarios', id]}
+        kind={({ mode, checks }) => `${tests.modes[mode] ?? mode}, ${tests.checkCount(checks.length)}`}
+      />
+    </>
   );
 }
-
-const suitesOf = async (agent: string, signal: AbortSignal): Promise<readonly Suite[]> =>
-  (await ask<{ readonly suites: readonly Suite[] }>(listPath('suites', agent), { signal })).suites;
-
-function Start({ agent }: ForAgent) {
-  const { query } = useAddress();
-  const version = query.get('version') ?? DRAFT;
-  const suite = query.get('suite') ?? '';
-  const { data: suites = [] } = useLoad((signal) => suitesOf(agent, signal), [agent]);
-  const starting = useAction(async (signal) => {
-    const which = version === DRAFT || version === LIVE ? version : Number(version);
-    const body = { agent_id: agent, version: which, ...(suite && { suite_id: suite }) };
-    go(['tests', 'runs', (await startRun(body, signal)).run_id]);
-  });
-  return (
-    <form class="stack tight" onSubmit={submitting(starting)}>
-      <div class="row end">
-        <VersionField agent={agent} value={version} choose={(next) => setQuery({ version: next })} />
-        {suites.length > 0 && (
-          <Field label={tests.suite}>
-            {(tied) => (
-              <select
-                {...tied}
-                value={suite}
-                onChange={({ currentTarget }) => setQuery({ suite: currentTarget.value })}
-              >
-                <option value="">{tests.allScenarios}</option>
-                {suites.map(({ suite_id: id, name }) => (
-                  <option key={id} value={id}>
-                    {name}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
-        )}
-        <button class="button primary" disabled={starting.busy}>
-          {tests.start}
-        </button>
-      </div>
-      <Failure error={starting.error} />
-    </form>
-  );
-}
-
-const Scenarios = ({ agent }: ForAgent) => (
-  <Listing<Scenario>
-    path={listPath('scenarios', agent)}
-    plural="scenarios"
-    label={tests.tabs.scenarios}
-    none={tests.none}
-    link={({ scenario_id: id }) => ['tests', 'scenarios', id]}
-    kind={({ mode, checks }) => `${tests.modes[mode] ?? mode}, ${tests.checkCount(checks.length)}`}
-  />
-);
 
 const RunTable = ({ runs }: { readonly runs: readonly RunRow[] }) => (
   <Scroll label={tests.tabs.runs}>
@@ -152,36 +88,42 @@ function Runs({ agent }: ForAgent) {
   );
 }
 
-const Tabs = ({ agent, runs }: ForAgent & { readonly runs: boolean }) => (
+const TABS = ['scenarios', 'suites', 'runs'] as const;
+type Tab = (typeof TABS)[number];
+type OnTab = { readonly tab: Tab };
+
+/** The first is the view itself. */
+const pathOf = (tab: Tab): readonly string[] => (tab === 'scenarios' ? ['tests'] : ['tests', tab]);
+
+const Tabs = ({ agent, tab }: ForAgent & OnTab) => (
   <nav class="tabs" aria-label={texts.views.tests}>
-    <a href={linkTo(['tests'], { agent })} aria-current={runs ? undefined : 'page'}>
-      {tests.tabs.scenarios}
-    </a>
-    <a href={linkTo(['tests', 'runs'], { agent })} aria-current={runs ? 'page' : undefined}>
-      {tests.tabs.runs}
-    </a>
+    {TABS.map((each) => (
+      <a key={each} href={linkTo(pathOf(each), { agent })} aria-current={each === tab ? 'page' : undefined}>
+        {tests.tabs[each]}
+      </a>
+    ))}
   </nav>
 );
 
-function Below({ agent, runs }: ForAgent & { readonly runs: boolean }) {
+const SHOWN: Readonly<Record<Tab, ComponentType<ForAgent>>> = {
+  scenarios: Scenarios,
+  suites: Suites,
+  runs: Runs,
+};
+
+function Below({ agent, tab }: ForAgent & OnTab) {
   const may = useMay();
+  const Shown = SHOWN[tab];
   return (
     <>
       {may('sessions') && <Start agent={agent} />}
-      <Tabs agent={agent} runs={runs} />
-      {!runs && may('manage') && <Create agent={agent} />}
-      {runs ? <Runs agent={agent} /> : <Scenarios agent={agent} />}
+      <Tabs agent={agent} tab={tab} />
+      <Shown agent={agent} />
     </>
   );
 }
 
-function OfAgent({
-  agents,
-  runs,
-}: {
-  readonly agents: readonly AgentRow[] | undefined;
-  readonly runs: boolean;
-}) {
+function OfAgent({ agents, tab }: OnTab & { readonly agents: readonly AgentRow[] | undefined }) {
   const { query } = useAddress();
   const agent = query.get('agent') ?? agents?.[0]?.agent_id ?? '';
   if (agents?.length === 0)
@@ -199,23 +141,23 @@ function OfAgent({
           choose={(next) => setQuery({ agent: next, version: '', suite: '' })}
         />
       </div>
-      {agent !== '' && <Below key={agent} agent={agent} runs={runs} />}
+      {agent !== '' && <Below key={agent} agent={agent} tab={tab} />}
     </>
   );
 }
 
 /** Keys that may play tests need not be ones that list agents. */
-function Listed({ runs }: { readonly runs: boolean }) {
+function Listed({ tab }: OnTab) {
   const { data, error, reload } = useLoad(allAgents, []);
   if (!data) return error === undefined ? <Loading /> : <Failure error={error} retry={reload} />;
-  return <OfAgent agents={data} runs={runs} />;
+  return <OfAgent agents={data} tab={tab} />;
 }
 
-function Lists({ runs }: { readonly runs: boolean }) {
+function Lists({ tab }: OnTab) {
   const may = useMay();
   return (
     <Page title={texts.views.tests} intro={tests.intro}>
-      {may('read') ? <Listed runs={runs} /> : <OfAgent agents={undefined} runs={runs} />}
+      {may('read') ? <Listed tab={tab} /> : <OfAgent agents={undefined} tab={tab} />}
     </Page>
   );
 }
@@ -224,9 +166,10 @@ export function Tests() {
   const { path, query } = useAddress();
   const [, kind, id, part] = path;
   if (kind === 'scenarios' && id) return <ScenarioView key={id} id={id} />;
+  if (kind === 'suites' && id) return <SuiteView key={id} id={id} />;
   if (kind === 'runs' && id && part) return <ResultView key={part} run={id} scenario={part} />;
   if (kind === 'runs' && id) return <RunView key={id} id={id} />;
   const [base, other] = [query.get('base'), query.get('other')];
   if (kind === 'compare' && base && other) return <CompareView base={base} other={other} />;
-  return <Lists runs={kind === 'runs'} />;
+  return <Lists tab={TABS.find((tab) => tab === kind) ?? 'scenarios'} />;
 }

@@ -2,15 +2,15 @@
 import { useEffect } from 'preact/hooks';
 import { useMay } from '../../account.js';
 import { ask } from '../../api.js';
-import { lengthText, momentText, msText, spaced } from '../../format.js';
+import { lengthText, momentText, spaced } from '../../format.js';
 import { useAction, useLoad } from '../../hooks.js';
-import { Failure, Field, FigureList, Loading, Page, Scroll } from '../../parts/basics.js';
+import { Failure, Field, Loading, Page, Scroll } from '../../parts/basics.js';
 import { Remove } from '../../parts/remove.js';
 import { go, linkTo } from '../../router.js';
 import { texts } from '../../texts.js';
+import { CallPart } from './sound.js';
 import { SaidLines } from './talk.js';
 import {
-  type CallFigures,
   goesOn,
   listPath,
   readResult,
@@ -189,28 +189,15 @@ export function RunView({ id }: { readonly id: string }) {
   );
 }
 
-const medianOf = (values: readonly number[]): number | undefined =>
-  [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)];
-
-export const CallFigureList = ({ call }: { readonly call: CallFigures }) => (
-  <>
-    <FigureList
-      rows={[
-        [tests.figures.answers, msText(medianOf(call.answers_ms))],
-        [tests.figures.silences, msText(medianOf(call.silences_ms))],
-        [tests.figures.talkOver, msText(call.talk_over_ms)],
-        [tests.figures.interrupted, String(call.interrupted)],
-        [tests.figures.unanswered, String(call.unanswered)],
-      ]}
-    />
-    <p>
-      <a href={linkTo(['calls', call.session_id])}>{texts.talk.record}</a>
-    </p>
-  </>
-);
-
 /** Beside what it says itself, as a comparison shows it as well. */
-export const ResultBody = ({ result }: { readonly result: WholeResult }) => (
+export const ResultBody = ({
+  result,
+  heard = false,
+}: {
+  readonly result: WholeResult;
+  /** Whether its call is loaded at once. */
+  readonly heard?: boolean;
+}) => (
   <>
     <p>
       <Verdict status={result.status} />{' '}
@@ -218,7 +205,7 @@ export const ResultBody = ({ result }: { readonly result: WholeResult }) => (
     </p>
     {result.error && <p class="problem">{result.error}</p>}
     <Checks checks={result.checks} />
-    {result.call && <CallFigureList call={result.call} />}
+    {result.call && <CallPart call={result.call} open={heard} />}
     <SaidLines result={result} />
   </>
 );
@@ -231,7 +218,7 @@ export function ResultView({ run, scenario }: { readonly run: string; readonly s
         <a href={linkTo(['tests', 'runs', run])}>{tests.backToRun}</a>
       </p>
       {!data && (error === undefined ? <Loading /> : <Failure error={error} retry={reload} />)}
-      {data && <ResultBody result={data} />}
+      {data && <ResultBody result={data} heard />}
       {data && (
         <p>
           <a href={linkTo(['tests', 'scenarios', scenario])}>{tests.change}</a>

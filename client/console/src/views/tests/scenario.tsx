@@ -6,98 +6,24 @@ import { FormContext, type NodeProps, Parts } from '../../form/form.js';
 import { pickOne } from '../../form/pick.js';
 import { bodySchema, type Schema } from '../../form/schema.js';
 import { useLoad } from '../../hooks.js';
-import { Failure, Field, Loading, Page } from '../../parts/basics.js';
+import { Failure, Loading, Page } from '../../parts/basics.js';
 import { Remove } from '../../parts/remove.js';
 import { go, linkTo } from '../../router.js';
 import { texts } from '../../texts.js';
 import { voiceOptions } from '../agents/agent-api.js';
 import { SaveState } from '../agents/editor.js';
 import { useSaved } from '../agents/saving.js';
+import { withoutEmptyParts } from './given.js';
 import { type Scenario, scenarioPath } from './test-api.js';
+import { type User, UserFields } from './user.js';
 
 const { tests } = texts;
 
-type User = { readonly lines?: readonly string[]; readonly goal?: string; readonly persona?: string };
-
-const linesIn = (text: string): readonly string[] => text.split('\n').filter((line) => line.trim() !== '');
-
-export const LinesField = ({
-  value,
-  disabled = false,
-  change,
-}: {
-  readonly value: string;
-  readonly disabled?: boolean;
-  readonly change: (text: string) => void;
-}) => (
-  <Field label={tests.lines} help={tests.linesHelp}>
-    {(tied) => (
-      <textarea
-        {...tied}
-        rows={4}
-        disabled={disabled}
-        value={value}
-        onInput={({ currentTarget }) => change(currentTarget.value)}
-      />
-    )}
-  </Field>
-);
-
-export const userOf = (text: string): User => ({ lines: linesIn(text) });
-
-/** What was typed is kept with its empty lines, of which the gateway is told nothing. */
-const Script = ({ value, change }: { readonly value: User; readonly change: (user: User) => void }) => (
-  <LinesField value={(value.lines ?? []).join('\n')} change={(text) => change({ lines: text.split('\n') })} />
-);
-
-const Goal = ({ value, change }: { readonly value: User; readonly change: (user: User) => void }) => (
-  <>
-    {(['goal', 'persona'] as const).map((name) => (
-      <Field key={name} label={tests[name]} help={tests.userHelp[name]}>
-        {(tied) => (
-          <textarea
-            {...tied}
-            rows={2}
-            value={value[name] ?? ''}
-            onInput={({ currentTarget }) => change({ ...value, [name]: currentTarget.value })}
-          />
-        )}
-      </Field>
-    ))}
-  </>
-);
-
-/** Either a script or a goal: the fields of both at once would be refused. */
-function UserFields({ value, change }: NodeProps) {
-  const user = (value ?? {}) as User;
-  const { disabled } = useContext(FormContext);
-  const isScript = user.lines !== undefined;
-  return (
-    <fieldset class="group wide" disabled={disabled}>
-      <legend>{tests.user}</legend>
-      <div class="fields">
-        <Field label={tests.speaks}>
-          {(tied) => (
-            <select
-              {...tied}
-              value={isScript ? 'script' : 'goal'}
-              onChange={({ currentTarget }) =>
-                change(currentTarget.value === 'script' ? { lines: [] } : { goal: '' })
-              }
-            >
-              <option value="script">{tests.script}</option>
-              <option value="goal">{tests.model}</option>
-            </select>
-          )}
-        </Field>
-      </div>
-      {isScript ? <Script value={user} change={change} /> : <Goal value={user} change={change} />}
-    </fieldset>
-  );
-}
-
 const CONTROLS = {
-  user: (props: NodeProps) => <UserFields {...props} />,
+  user: ({ value, change }: NodeProps) => {
+    const { disabled } = useContext(FormContext);
+    return <UserFields value={(value ?? {}) as User} disabled={disabled} change={change} />;
+  },
   'caller.voice': pickOne(voiceOptions),
 };
 
@@ -124,23 +50,11 @@ const only = ({ properties = {} }: Schema, names: readonly string[]): Schema => 
   properties: Object.fromEntries(Object.entries(properties).filter(([name]) => names.includes(name))),
 });
 
-const isSet = (value: unknown): boolean => value !== null && value !== undefined && value !== '';
-
-/** What is empty within a part is left out: to the gateway it would be a value, and a wrong one. */
-function withoutEmpty(value: unknown): unknown {
-  if (Array.isArray(value)) return value.filter(isSet).map(withoutEmpty);
-  if (typeof value !== 'object' || value === null) return value;
-  return mapped(Object.fromEntries(Object.entries(value).filter(([, each]) => isSet(each))), withoutEmpty);
-}
-
-const mapped = (values: object, each: (value: unknown) => unknown): object =>
-  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, each(value)]));
-
 function Editor({ scenario, schema }: { readonly scenario: Scenario; readonly schema: Schema }) {
   const may = useMay();
   const path = scenarioPath(scenario.scenario_id);
-  const saved = useSaved<Scenario>(scenario, (parts) =>
-    ask<Scenario>(path, { method: 'PATCH', body: mapped(parts, withoutEmpty) }),
+  const saved = useSaved<Scenario>(path, scenario, (parts) =>
+    ask<Scenario>(path, { method: 'PATCH', body: withoutEmptyParts(parts) }),
   );
   const parts = useMemo(
     () => ({ problems: saved.problems, disabled: !may('manage'), controls: CONTROLS }),

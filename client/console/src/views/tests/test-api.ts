@@ -1,12 +1,14 @@
 /** Tests of agents as the gateway tells them (docs/agent-tests.md). */
 import { ask } from '../../api.js';
+import { allRows } from '../../lists.js';
 
 const TESTS = 'v1/agent/tests';
 
 export const scenarioPath = (id: string): string => `${TESTS}/scenarios/${encodeURIComponent(id)}`;
+export const suitePath = (id: string): string => `${TESTS}/suites/${encodeURIComponent(id)}`;
 export const runPath = (id: string): string => `${TESTS}/runs/${encodeURIComponent(id)}`;
 
-/** A list of one agent's scenarios or runs, to which more of the query may be added. */
+/** A list of one agent's scenarios, suites or runs, to which more of the query may be added. */
 export const listPath = (plural: string, agent: string): string =>
   `${TESTS}/${plural}?page_size=50&agent_id=${encodeURIComponent(agent)}`;
 
@@ -19,10 +21,13 @@ export type Scenario = Readonly<Record<string, unknown>> & {
   readonly updated_at: string;
 };
 
-export interface Suite {
+export type Suite = Readonly<Record<string, unknown>> & {
   readonly suite_id: string;
+  readonly agent_id: string;
   readonly name: string;
-}
+  readonly scenario_ids: readonly string[];
+  readonly updated_at: string;
+};
 
 export interface CheckResult {
   readonly name: string;
@@ -118,6 +123,12 @@ export const compare = (base: string, other: string, signal: AbortSignal): Promi
 
 export const createScenario = (body: object, signal: AbortSignal): Promise<Scenario> =>
   ask<Scenario>(`${TESTS}/scenarios`, { body, signal });
+
+export const allScenarios = (agent: string, signal: AbortSignal): Promise<readonly Scenario[]> =>
+  allRows<Scenario>(listPath('scenarios', agent), 'scenarios', signal);
+
+export const createSuite = (body: object, signal: AbortSignal): Promise<Suite> =>
+  ask<Suite>(`${TESTS}/suites`, { body, signal });
 
 export const startRun = (body: object, signal: AbortSignal): Promise<Run> =>
   ask<Run>(`${TESTS}/runs`, { body, signal });

@@ -97,7 +97,7 @@ const Result = ({ tried }: { readonly tried: Tried }) => (
 
 /** Calls the real address. */
 function Try({ id, saved }: { readonly id: string; readonly saved: Saved<Tool> }) {
-  const [values, setValues] = useKept(`tool.${id}`, '{}');
+  const [values, setValues] = useKept<string>(`tool.${id}`, '{}');
   const [tried, setTried] = useState<Tried | undefined>();
   const trial = useAction(async (signal) => {
     setTried(undefined);
@@ -139,7 +139,7 @@ const NO_CONTROLS = {};
 function Editor({ tool, schema }: { readonly tool: Tool; readonly schema: Schema }) {
   const may = useMay();
   const id = tool.tool_id;
-  const saved = useSaved<Tool>(tool, (body) => ask<Tool>(pathOf(id), { method: 'PATCH', body }));
+  const saved = useSaved<Tool>(pathOf(id), tool, (body) => ask<Tool>(pathOf(id), { method: 'PATCH', body }));
   const parts = useMemo(
     () => ({ problems: saved.problems, disabled: !may('manage'), controls: NO_CONTROLS }),
     [saved.problems],
