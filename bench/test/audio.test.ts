@@ -3,6 +3,7 @@ import t from 'tap';
 import { judgeSpeech, leastSecondsOf } from '../src/audio/answer.js';
 import { underrunsOf } from '../src/audio/player.js';
 import { shapeOf } from '../src/audio/shape.js';
+import { averageSpectrum, bandwidth, offSpeech, SPEECH } from '../src/audio/spectrum.js';
 import { mp3, RATE, silence, tone, wav } from './fixtures/audio.js';
 
 const expected = { format: 'pcm', rate: RATE, leastSeconds: 0.5 } as const;
@@ -98,3 +99,28 @@ t.test('silence, too little audio and a stall are failures', async (t) => {
 t.test('how much audio a text needs at least', async (t) => {
   t.equal(leastSecondsOf('x'.repeat(80)), 2);
 });
+
+t.test(
+  'a spectrum is told by its bandwidth and by how far it is off that of speech, pauses left out',
+  async (t) => {
+    const rate = 16_000;
+    const sum = (parts: readonly (readonly [hertz: number, decibels: number])[]): Int16Array =>
+      Int16Array.from({ length: rate }, (_, at) =>
+        parts
+          .map(([hertz, decibels]) => 10 ** (decibels / 20) * Math.sin((2 * Math.PI * hertz * at) / rate))
+          .reduce((one, other) => one + other),
+      );
+    const like = sum(SPEECH);
+    const spectrum = averageSpectrum(like);
+    t.ok(offSpeech(spectrum, rate) < 0.5, `${offSpeech(spectrum, rate)} dB`);
+    const muffled = averageSpectrum(
+      sum(SPEECH.map(([hertz, level]) => [hertz, hertz > 2000 ? level - 20 : level])),
+    );
+    t.ok(offSpeech(muffled, rate) > 5);
+    t.ok(Math.abs(bandwidth(averageSpectrum(sum([[1000, 60]])), rate) - 1000) < 2 * (rate / 1024));
+    const paused = new Int16Array(3 * rate);
+    paused.set(like);
+    t.match(bandwidth(averageSpectrum(paused), rate), bandwidth(spectrum, rate));
+    t.equal(averageSpectrum(new Int16Array(rate)).length, 512, 'silence has a spectrum, too');
+  },
+);

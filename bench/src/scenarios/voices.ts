@@ -1,8 +1,11 @@
 /**
- * How well the default engines' voices are understood: the words that the default recogniser gets wrong of fifty sentences,
- * a voice after the other, and the first one's in other formats. Takes minutes, so it runs only where it is named.
+ * How good the default engines' voices are: the words that the default recogniser gets wrong of fifty sentences, and how far
+ * their sound is from that of speech, a voice after the other, and the first one's in other formats. Takes minutes, so it
+ * runs only where it is named.
  */
 import { mulawOf, samplesOf } from '../audio/mulaw.js';
+import { wavHeader } from '../audio/shape.js';
+import { averageSpectrum, bandwidth, offSpeech } from '../audio/spectrum.js';
 import { wavOf } from '../audio/wav.js';
 import { wordErrorRate } from '../clients/transcription.js';
 import { authorizationOf, type Server } from '../servers/server.js';
@@ -51,38 +54,60 @@ async function voicesOf(server: Server): Promise<readonly Voice[]> {
 /** There and back. */
 const companded = (pcm: Buffer): Buffer => Buffer.from(samplesOf(mulawOf(pcm)).buffer);
 
-async function speech(server: Server, voice: Voice, format: Format, text: string): Promise<Blob> {
+/** The bytes of a file that `/v1/asr` takes. */
+async function speech(server: Server, voice: Voice, format: Format, text: string): Promise<Buffer> {
   const isPhone = format.format === 'mulaw';
   const asked = { ...format, ...(isPhone && { format: 'pcm' }) };
   const body = JSON.stringify({ text, reference_id: voice._id, ...asked });
   const headers = { 'content-type': 'application/json' };
-  const audio = await (await ask(server, '/v1/tts', { method: 'POST', headers, body })).arrayBuffer();
-  return new Blob([isPhone ? wavOf(companded(Buffer.from(audio)), format.sample_rate) : audio]);
+  const answer = await ask(server, '/v1/tts', { method: 'POST', headers, body });
+  const audio = Buffer.from(await answer.arrayBuffer());
+  return isPhone ? wavOf(companded(audio), format.sample_rate) : audio;
 }
 
-async function heardIn(server: Server, audio: Blob): Promise<string> {
+async function heardIn(server: Server, audio: Buffer): Promise<string> {
   const body = new FormData();
-  body.append('audio', audio, 'speech');
+  body.append('audio', new Blob([audio]), 'speech');
   const answer = await ask(server, '/v1/asr', { method: 'POST', body });
   return ((await answer.json()) as { readonly text: string }).text;
 }
 
+interface Subject {
+  readonly what: string;
+  readonly voice: Voice;
+  readonly format: Format;
+}
+
+/** Gives what was spoken, a file a sentence. */
 async function measureErrors(
   context: Context,
   server: Server,
-  { what, voice, format }: { readonly what: string; readonly voice: Voice; readonly format: Format },
+  { what, voice, format }: Subject,
   sentences: readonly string[],
-): Promise<void> {
+): Promise<readonly Buffer[]> {
+  const spoken: Buffer[] = [];
   let [wrong, words] = [0, 0];
   for (const [at, sentence] of sentences.entries()) {
     context.say(`${what}: sentence ${at + 1} of ${sentences.length}`);
-    const heard = await heardIn(server, await speech(server, voice, format, sentence));
+    const audio = await speech(server, voice, format, sentence);
+    spoken.push(audio);
     const count = sentence.split(' ').length;
-    wrong += wordErrorRate(sentence, heard) * count;
+    wrong += wordErrorRate(sentence, await heardIn(server, audio)) * count;
     words += count;
   }
   const value = (100 * wrong) / words;
   context.add({ name: `voices.${what}.errors`, unit: '% of words', value, n: words, subject: 'gateway' });
+  return spoken;
+}
+
+/** `spoken`: WAV files of one rate. */
+function measureSpectrum(context: Context, what: string, spoken: readonly Buffer[], rate: number): void {
+  const pcm = Buffer.concat(spoken.map((file) => file.subarray(wavHeader(file).from)));
+  const samples = Int16Array.from({ length: pcm.length >> 1 }, (_, at) => pcm.readInt16LE(at * 2));
+  const spectrum = averageSpectrum(samples);
+  const figure = { n: spoken.length, subject: 'gateway' };
+  context.add({ ...figure, name: `voices.${what}.off_speech`, unit: 'dB', value: offSpeech(spectrum, rate) });
+  context.add({ ...figure, name: `voices.${what}.bandwidth`, unit: 'Hz', value: bandwidth(spectrum, rate) });
 }
 
 const nameOf = ({ title }: Voice): string =>
@@ -93,7 +118,7 @@ const nameOf = ({ title }: Voice): string =>
 
 export default scenario<Parameters>({
   name: 'voices',
-  title: 'How well the voices are understood, and what formats cost',
+  title: 'How well the voices are understood, how they sound, and what formats cost',
   isLocal: true,
   onlyByName: true,
   parameters: {
@@ -107,8 +132,11 @@ export default scenario<Parameters>({
     const [plain, ...others] = formats;
     const [first] = voices;
     if (!plain || !first) throw new Error('there is no voice of English');
-    for (const voice of voices)
-      await measureErrors(context, server, { what: nameOf(voice), voice, format: plain }, sentences);
+    for (const voice of voices) {
+      const what = nameOf(voice);
+      const spoken = await measureErrors(context, server, { what, voice, format: plain }, sentences);
+      measureSpectrum(context, what, spoken, plain.sample_rate);
+    }
     for (const format of others) {
       const what = `${nameOf(first)}-${format.format}-${format.sample_rate}`;
       await measureErrors(context, server, { what, voice: first, format }, sentences);
