@@ -47,13 +47,21 @@ function writeReports(report: Report, { json, junit, html }: Options): void {
   if (html !== undefined) writeFileSync(html, formatHtml(report));
 }
 
+/** What a terminal or a supervisor sends: the run ends in order, and whatever it started with it. */
+function onInterrupt(): AbortSignal {
+  const interruption = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => interruption.abort());
+  return interruption.signal;
+}
+
 async function run(options: Options): Promise<number> {
   const chosen = chosenBy(options);
   // Read first: nobody wants to learn in ten minutes that there is no such file.
   const before =
     options.compare === undefined ? undefined : readReport(readFileSync(options.compare, 'utf8'));
   const progress = createProgress();
-  const report = await runSuite(chosen, withCheckout(options), progress.say);
+  const report = await runSuite(chosen, withCheckout(options), progress.say, onInterrupt());
   progress.end();
   console.log(formatTable(report));
   writeReports(report, options);

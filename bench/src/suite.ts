@@ -21,10 +21,19 @@ const skipReason = ({ isLocal, search }: Scenario, { url, objectives }: Options)
   return undefined;
 };
 
+/** Rejects once the run is interrupted. */
+const untilInterrupted = (interruption: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    const stop = (): void => reject(new Error('interrupted'));
+    if (interruption.aborted) stop();
+    else interruption.addEventListener('abort', stop, { once: true });
+  });
+
 async function runScenario(
   scenario: Scenario,
   options: Options,
   say: (text: string) => void,
+  interruption: AbortSignal,
 ): Promise<ScenarioReport> {
   const { name, title } = scenario;
   const parameters = options.isQuick ? scenario.parameters.quick : scenario.parameters.full;
@@ -32,10 +41,13 @@ async function runScenario(
   const begun = performance.now();
   const skipped = skipReason(scenario, options);
   let error: string | undefined;
+  const measure = async (): Promise<void> => {
+    if (skipped !== undefined) return;
+    if (options.objectives.length > 0) await searchScenario(context, scenario, parameters);
+    else await scenario.run(context, parameters);
+  };
   try {
-    if (skipped === undefined && options.objectives.length > 0)
-      await searchScenario(context, scenario, parameters);
-    else if (skipped === undefined) await scenario.run(context, parameters);
+    await Promise.race([measure(), untilInterrupted(interruption)]);
   } catch (thrown) {
     error = thrown instanceof Error ? thrown.message : String(thrown);
   } finally {
@@ -61,15 +73,22 @@ const runOf = ({ url, peers, model, voice, rate, text, minutes, pcmRate, objecti
   quick: isQuick,
 });
 
-/** `say` shows progress: the scenario's name, and what it does. */
+/**
+ * `say` shows progress: the scenario's name, and what it does. An interruption ends the scenario that runs, with all that it
+ * started; the report has what was measured until then.
+ */
 export async function runSuite(
   chosen: readonly Scenario[],
   options: Options,
   say: (scenario: string, text: string) => void,
+  interruption: AbortSignal = new AbortController().signal,
 ): Promise<Report> {
   const scenarios: ScenarioReport[] = [];
-  for (const scenario of chosen)
-    scenarios.push(await runScenario(scenario, options, (text) => say(scenario.name, text)));
+  for (const scenario of chosen) {
+    if (interruption.aborted) break;
+    const tell = (text: string): void => say(scenario.name, text);
+    scenarios.push(await runScenario(scenario, options, tell, interruption));
+  }
   return {
     version: VERSION,
     at: new Date().toISOString(),

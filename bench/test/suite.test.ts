@@ -1,7 +1,9 @@
 /** Which scenarios a run has. */
 import t from 'tap';
 import { SCENARIOS } from '../src/scenarios/index.js';
-import { chooseScenarios } from '../src/suite.js';
+import { readOptions } from '../src/options.js';
+import type { Scenario } from '../src/scenarios/scenario.js';
+import { chooseScenarios, runSuite } from '../src/suite.js';
 
 t.test('a scenario that takes long runs only where it is named', async (t) => {
   const names = (...wanted: string[]) => chooseScenarios(SCENARIOS, wanted).map(({ name }) => name);
@@ -9,4 +11,37 @@ t.test('a scenario that takes long runs only where it is named', async (t) => {
   t.strictSame(names('voices'), ['voices']);
   t.ok(names().includes('engines'), 'the others run without');
   t.equal(names().length, SCENARIOS.filter(({ onlyByName = false }) => !onlyByName).length);
+});
+
+t.test('an interrupted run stops what it has started, and reports what it has measured', async (t) => {
+  const stopped: string[] = [];
+  const interruption = new AbortController();
+  const scenarioOf = (name: string, run: Scenario['run']): Scenario => ({
+    name,
+    title: name,
+    isLocal: false,
+    parameters: { full: {}, quick: {} },
+    run,
+  });
+  const server = (name: string) => ({ stop: async () => stopped.push(name) });
+  let startLate = (): unknown => undefined;
+  const chosen = [
+    scenarioOf('measured', async (context) =>
+      context.add({ name: 'measured.figure', unit: 'ms', value: 1, n: 1, subject: 'gateway' }),
+    ),
+    scenarioOf('interrupted', async (context) => {
+      context.own(server('started'));
+      startLate = () => context.own(server('late'));
+      interruption.abort();
+      await new Promise(() => undefined);
+    }),
+    scenarioOf('never', async () => void stopped.push('never')),
+  ];
+  const options = readOptions(['--url', 'http://127.0.0.1:1', '--key', 'k']);
+  const report = await runSuite(chosen, options, () => undefined, interruption.signal);
+  t.match(report.scenarios, [{ name: 'measured' }, { name: 'interrupted', error: 'interrupted' }]);
+  t.equal(report.scenarios.length, 2);
+  t.match(report.figures, [{ name: 'measured.figure', value: 1 }]);
+  t.throws(startLate, /interrupted/);
+  t.strictSame(stopped, ['started', 'late']);
 });

@@ -14,6 +14,9 @@ const SUITE = inRoot('bench', 'dist', 'src', 'main.js');
 await command(async () => {
   await prepare(COMPILED);
   const args = ['--enable-source-maps', SUITE, '--checkout', ROOT, ...process.argv.slice(2)];
-  const [code] = await once(spawn(process.execPath, args, { stdio: 'inherit' }), 'exit');
+  const suite = spawn(process.execPath, args, { stdio: 'inherit' });
+  // It ends what it has started, and tells what it has measured.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => suite.kill(signal));
+  const [code] = await once(suite, 'exit');
   process.exitCode = code ?? 1;
 });

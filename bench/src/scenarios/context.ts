@@ -18,6 +18,7 @@ export class Context {
   readonly failures: Record<string, Record<string, number>> = {};
   readonly #started: (() => Promise<unknown>)[] = [];
   #generator: Generator | undefined;
+  #isClosed = false;
 
   constructor(
     readonly name: string,
@@ -28,11 +29,16 @@ export class Context {
 
   /** Ends what has been started, the latest first. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     for (const stop of this.#started.splice(0).reverse()) await stop();
   }
 
-  /** Has it stopped when the scenario ends. */
+  /** Has it stopped when the scenario ends. Throws Error, and stops it, where the scenario was interrupted meanwhile. */
   own<T extends { stop(): Promise<unknown> }>(started: T): T {
+    if (this.#isClosed) {
+      void started.stop();
+      throw new Error('interrupted');
+    }
     this.#started.push(() => started.stop());
     return started;
   }
@@ -51,7 +57,16 @@ export class Context {
     const { checkout } = this.options;
     if (checkout === undefined) throw new Error('there is neither --url nor --checkout');
     this.say('starting a gateway');
-    return this.own(await startCheckout(checkout, env));
+    const starting = startCheckout(checkout, env);
+    // Before it is ready: an interruption stops it, too.
+    this.own({
+      stop: () =>
+        starting.then(
+          (server) => server.stop(),
+          () => undefined,
+        ),
+    });
+    return starting;
   }
 
   /** The server under test: that of `--url`, else a gateway with this environment. */

@@ -34,6 +34,8 @@ const ALWAYS: Environment = {
   MEDIA_UDP_PORT: '0',
   MEDIA_HOST: '127.0.0.1',
   DRAIN_ANNOUNCE_SECONDS: '0',
+  // Nobody whom it has to wait for.
+  DRAIN_SECONDS: '5',
   DATABASE_URL: '',
   LOG_LEVEL: 'warn',
   CONCURRENCY: '100000',
