@@ -12,8 +12,8 @@ export interface CredentialNames {
 export const PHONE_CREDENTIALS = {
   twilio: { verifies: 'auth_token', places: ['account_sid'] },
   telnyx: { verifies: 'public_key', places: ['api_key', 'account_sid', 'application_sid'] },
-  plivo: { verifies: 'auth_token', places: [] },
-  vonage: { verifies: 'signature_secret', places: [] },
+  plivo: { verifies: 'auth_token', places: ['auth_id'] },
+  vonage: { verifies: 'signature_secret', places: ['application_id', 'private_key'] },
 } as const satisfies Readonly<Record<string, CredentialNames>>;
 export type PhoneProvider = keyof typeof PHONE_CREDENTIALS;
 export const PHONE_PROVIDERS = Object.keys(PHONE_CREDENTIALS) as readonly PhoneProvider[];

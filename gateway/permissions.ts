@@ -121,6 +121,7 @@ const PHONE: Rows = {
   // By the provider's signature, and the token that it was given.
   'POST /v1/phone/{provider}/answer': 'open',
   'POST /v1/phone/{provider}/calls/{call_id}/answer': 'open',
+  'POST /v1/phone/{provider}/calls/{call_id}/message': 'open',
   'POST /v1/phone/{provider}/calls/{call_id}/status': 'open',
   'POST /v1/phone/{provider}/calls/{call_id}/machine': 'open',
   'SOCKET /v1/phone/{provider}': 'open',

@@ -12,7 +12,7 @@ import type { PlacedCall, PlacedCalls } from '../../contracts/ports/placed-calls
 import type { HttpRequest, Reply } from '../server/port.js';
 import { accepted, answerOnce, webhookOf } from './answering.js';
 import type { CallReport, Dialling } from './dialling.js';
-import type { Placing } from './placing.js';
+import { type Placing, spokenOf } from './placing.js';
 import type { Provider } from './provider.js';
 import type { StreamTokens } from './stream-tokens.js';
 
@@ -69,6 +69,8 @@ async function told(
   return { call, before, report };
 }
 
+const withoutState = ({ state: _, ...report }: CallReport): CallReport => report;
+
 /** It is answered: a media stream, once. Errors: those of `told`, `conflict` where it was asked before. */
 export async function answerPlaced(
   request: HttpRequest,
@@ -83,31 +85,50 @@ export async function answerPlaced(
   return accepted(request, provider, { sessionId, callId }, parts.tokens);
 }
 
-/** Errors: those of `told`. */
+/** What was agreed for a machine is done once. */
+async function meetMachine(
+  { call, report }: Told,
+  { baseUrl }: HttpRequest,
+  { numbers, placing }: CallbackParts,
+): Promise<void> {
+  const { numberId, callId, voicemail } = call;
+  const { action } = voicemail ?? {};
+  // A fax has no greeting that could end.
+  const isTime = action === 'hang_up' || (action === 'leave_message' && report.greeted === true);
+  if (report.answeredBy !== 'machine' || call.endedAt || !isTime || numberId === null) return;
+  if (!(await numbers.note(numberId, `${callId} voicemail`))) return;
+  if (action === 'hang_up') await placing.giveUp(call);
+  else placing.leaveMessage(call, baseUrl);
+}
+
+/** Its state, and where the provider has no other address for it who has answered. Errors: those of `told`. */
 export async function notePlaced(request: HttpRequest, spoken: Spoken, parts: CallbackParts): Promise<Reply> {
-  const { call, before, report } = await told(request, spoken, parts, (each) => each);
+  const about = await told(request, spoken, parts, (each) => each);
+  const { call, before, report } = about;
   const { state, code } = report;
-  const reason = code !== undefined && state !== 'ended' ? `The provider’s code is ${code}` : undefined;
+  const reason = code !== undefined && state === 'failed' ? `The provider’s code is ${code}` : undefined;
   if (isLast(state)) await parts.placing.ended(call, state, reason);
   // It was cancelled before anybody knew what the provider calls it.
   else if (call.endedAt && before.callId === null) parts.placing.hangUp(call);
+  else await meetMachine(about, request, parts);
   return { status: 204 };
 }
 
-/** Who has answered; what was agreed for a machine is done once. Errors: those of `told`. */
+/** Who has answered. Errors: those of `told`. */
 export async function noteAnswerer(
   request: HttpRequest,
   spoken: Spoken,
   parts: CallbackParts,
 ): Promise<Reply> {
-  const { call, report } = await told(request, spoken, parts, ({ state: _, ...each }) => each);
-  const { numberId, callId, voicemail } = call;
-  const { action } = voicemail ?? {};
-  // A fax has no greeting that could end.
-  const isTime = action === 'hang_up' || (action === 'leave_message' && report.greeted === true);
-  if (report.answeredBy !== 'machine' || call.endedAt || !isTime || numberId === null) return { status: 204 };
-  if (!(await parts.numbers.note(numberId, `${callId} voicemail`))) return { status: 204 };
-  if (action === 'hang_up') await parts.placing.giveUp(call);
-  else parts.placing.leaveMessage(call);
+  await meetMachine(await told(request, spoken, parts, withoutState), request, parts);
   return { status: 204 };
+}
+
+/** What is said to a machine, for a provider that fetches it. Errors: those of `told`, `not_found` for others. */
+export async function messageOf(request: HttpRequest, spoken: Spoken, parts: CallbackParts): Promise<Reply> {
+  const { dialling } = spoken;
+  const { call } = await told(request, spoken, parts, withoutState);
+  if (!dialling.message) throw new ServiceError('not_found', { message: 'The provider is told the message' });
+  const isAgreed = call.voicemail?.action === 'leave_message' && !call.endedAt;
+  return isAgreed ? dialling.message(spokenOf(call)) : dialling.ended;
 }

@@ -7,13 +7,18 @@ import type { Credentials } from '../../contracts/ports/phone.js';
 import type { Reply } from '../server/port.js';
 import type { Fields, Webhook } from './provider.js';
 
-/** A POST to the provider's API. */
+/** A request to the provider's API. */
 export interface ApiRequest {
+  readonly method: 'POST' | 'PUT' | 'DELETE';
   /** Below the address of the API. */
   readonly path: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly body: string;
+  /** Undefined for none. */
+  readonly body?: string;
 }
+
+/** Credentials that no request can be made with; the message is for the owner of the number. */
+export class CredentialError extends Error {}
 
 export interface OutgoingCall {
   readonly from: string;
@@ -36,6 +41,13 @@ export interface CallReport {
   readonly code?: string;
 }
 
+/** What is said to an answering machine. */
+export interface SpokenMessage extends Required<Pick<Voicemail, 'message' | 'language'>> {
+  readonly callId: string;
+  /** Where the provider finds it that fetches it (`Dialling.message`). */
+  readonly url: string;
+}
+
 /** What the provider's answer to `place` says. */
 export interface TakenCall {
   /** Undefined where its callbacks tell it first. */
@@ -51,16 +63,14 @@ export interface Dialling {
   /** Ends a call that rings or goes on. */
   hangUp(callId: string, credentials: Credentials): ApiRequest;
   /** Says a text in the provider's own voice, in the place of the media stream, and ends the call. */
-  say(
-    callId: string,
-    text: Required<Pick<Voicemail, 'message' | 'language'>>,
-    credentials: Credentials,
-  ): ApiRequest;
+  say(message: SpokenMessage, credentials: Credentials): ApiRequest;
+  /** The document with that text, of a provider that fetches it. */
+  message?(text: Pick<SpokenMessage, 'message' | 'language'>): Reply;
   /**
    * Connects whom the call is with to somebody else, in the place of the media stream. `from`: the number that rings there;
-   * undefined for the provider's usual one.
+   * undefined for the provider's usual one. Without it, calls are not transferred at the provider.
    */
-  connect(
+  connect?(
     callId: string,
     leg: { readonly to: string; readonly from: string | undefined },
     credentials: Credentials,

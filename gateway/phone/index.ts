@@ -5,15 +5,24 @@ import type { PhoneProvider } from '../../contracts/phone.js';
 import { nativeError } from '../server/native-error.js';
 import type { Dialect, HttpRequest, Route, SocketRoute } from '../server/port.js';
 import { answer, type AnsweringParts } from './answering.js';
-import { answerPlaced, type CallbackParts, noteAnswerer, notePlaced, type Spoken } from './callbacks.js';
+import {
+  answerPlaced,
+  type CallbackParts,
+  messageOf,
+  noteAnswerer,
+  notePlaced,
+  type Spoken,
+} from './callbacks.js';
 import type { Dialling } from './dialling.js';
 import type { PhoneCalls } from './phone-calls.js';
 import type { Provider } from './provider.js';
+import { plivoDialling } from './providers/plivo-api.js';
 import { plivo } from './providers/plivo.js';
 import { telnyx } from './providers/telnyx.js';
 import { telnyxDialling } from './providers/telnyx-api.js';
 import { twilioDialling } from './providers/twilio-api.js';
 import { twilio } from './providers/twilio.js';
+import { vonageDialling } from './providers/vonage-api.js';
 import { vonage } from './providers/vonage.js';
 import { PhoneStream, type StreamParts } from './stream.js';
 import type { StreamTokens } from './stream-tokens.js';
@@ -33,6 +42,8 @@ const PROVIDERS: Readonly<Record<PhoneProvider, Provider>> = { twilio, telnyx, p
 export const DIALLING: Readonly<Partial<Record<PhoneProvider, Dialling>>> = {
   twilio: twilioDialling,
   telnyx: telnyxDialling,
+  plivo: plivoDialling,
+  vonage: vonageDialling,
 };
 
 /** Errors: `not_found`. */
@@ -61,14 +72,15 @@ function spoken(request: HttpRequest): Spoken {
 
 /** Of calls that were placed: they go on while a gateway drains. */
 const callbacks = (parts: PhoneParts): readonly Route[] =>
-  Object.entries({ answer: answerPlaced, status: notePlaced, machine: noteAnswerer }).map(
-    ([name, answered]) => ({
-      method: 'POST',
-      path: `/v1/phone/{provider}/calls/{call_id}/${name}`,
-      whileDraining: true,
-      handler: async (request) => answered(request, spoken(request), parts),
-    }),
-  );
+  Object.entries({
+    ...{ answer: answerPlaced, message: messageOf },
+    ...{ status: notePlaced, machine: noteAnswerer },
+  }).map(([name, answered]) => ({
+    method: 'POST',
+    path: `/v1/phone/{provider}/calls/{call_id}/${name}`,
+    whileDraining: true,
+    handler: async (request) => answered(request, spoken(request), parts),
+  }));
 
 /** Its call was answered before, perhaps by another process. */
 const streams = (calls: PhoneCalls, parts: PhoneParts): SocketRoute => ({

@@ -19,7 +19,7 @@ import type {
 } from '../../contracts/ports/placed-calls.js';
 import type { EndedReason, SessionRuns } from '../../contracts/ports/sessions.js';
 import { repeat } from '../../contracts/repeat.js';
-import type { Dialling, OutgoingCall } from './dialling.js';
+import type { Dialling, OutgoingCall, SpokenMessage } from './dialling.js';
 import type { PhoneCalls } from './phone-calls.js';
 import { type ApiFailure, askProvider } from './provider-api.js';
 
@@ -65,6 +65,21 @@ function detectionOf({ voicemail }: PlacedCall): OutgoingCall['detection'] {
   return voicemail.action === 'leave_message' ? 'after_greeting' : 'at_once';
 }
 
+/** Where the provider asks and tells of the call (index.ts). */
+function urlsOf({ provider, id }: PlacedCall, baseUrl: string) {
+  const url = `${baseUrl}/v1/phone/${provider}/calls/${id}`;
+  return {
+    ...{ answer: `${url}/answer`, message: `${url}/message` },
+    ...{ status: `${url}/status`, machine: `${url}/machine` },
+  };
+}
+
+/** What is said to a machine. */
+export const spokenOf = ({ voicemail }: PlacedCall): Pick<SpokenMessage, 'message' | 'language'> => ({
+  message: voicemail?.message ?? '',
+  language: voicemail?.language ?? '',
+});
+
 export class Placing implements PhoneDialling {
   readonly #running = new Set<Promise<void>>();
   readonly #stop: () => void;
@@ -109,14 +124,12 @@ export class Placing implements PhoneDialling {
   }
 
   /** The message is said in the place of the conversation, which ends with its stream. Where it cannot be, the call ends. */
-  leaveMessage(call: PlacedCall): void {
-    const { callId, voicemail } = call;
-    const { message = '', language = '' } = voicemail ?? {};
+  leaveMessage(call: PlacedCall, baseUrl: string): void {
+    const { callId } = call;
     if (callId === null) return;
+    const said = { callId, ...spokenOf(call), url: urlsOf(call, baseUrl).message };
     this.#run(call, async () => {
-      const answer = await this.#ask(call, (dialling, credentials) =>
-        dialling.say(callId, { message, language }, credentials),
-      );
+      const answer = await this.#ask(call, (dialling, credentials) => dialling.say(said, credentials));
       if ('failure' in answer) await this.giveUp(call);
     });
   }
@@ -152,9 +165,8 @@ export class Placing implements PhoneDialling {
 
   async #place(call: PlacedCall, baseUrl: string): Promise<void> {
     const { placed } = this.parts;
-    const url = `${baseUrl}/v1/phone/${call.provider}/calls/${call.id}`;
     const { from, to, maxRingSeconds: ringSeconds } = call;
-    const urls = { answer: `${url}/answer`, status: `${url}/status`, machine: `${url}/machine` };
+    const urls = urlsOf(call, baseUrl);
     const detection = detectionOf(call);
     const answer = await this.#ask(call, (dialling, credentials) =>
       dialling.place({ from, to, ringSeconds, urls, detection }, credentials),

@@ -7,7 +7,7 @@ import { PHONE_CREDENTIALS } from '../../contracts/phone.js';
 import { isPlainObject } from '../../contracts/plain-object.js';
 import { type Outbound, OutboundError, type OutboundReply } from '../../contracts/ports/outbound.js';
 import type { OpenedNumber } from '../../contracts/ports/phone.js';
-import type { ApiRequest, Dialling } from './dialling.js';
+import { type ApiRequest, CredentialError, type Dialling } from './dialling.js';
 import { bodyOf, type Fields, jsonObject, textIn } from './provider.js';
 
 /** Why the provider has not done it, in words for the owner of the number. */
@@ -19,11 +19,15 @@ const { apiMs, apiAnswerBytes, reason } = LIMITS.phone;
 
 const fieldsOf = (reply: OutboundReply): Fields => jsonObject(bodyOf(reply)) ?? {};
 
-/** What providers say of a refusal: `message`, or a list of errors with a `detail`. */
+/** What providers call why they refuse. */
+const REASONS = ['message', 'detail', 'error'];
+
+/** What a provider says of a refusal, by itself or in a list of errors. */
 function messageIn(fields: Fields): string {
   const errors = fields['errors'];
   const first: unknown = Array.isArray(errors) ? errors[0] : undefined;
-  const message = textIn(fields, 'message') || (isPlainObject(first) ? textIn(first, 'detail') : '');
+  const said = isPlainObject(first) ? { ...first, ...fields } : fields;
+  const message = REASONS.map((name) => textIn(said, name)).find((text) => text !== '') ?? '';
   return message.replace(/\s+/g, ' ').slice(0, reason);
 }
 
@@ -38,15 +42,17 @@ export async function askProvider(
   ask: (credentials: OpenedNumber['api']) => ApiRequest,
   outbound: Pick<Outbound, 'fetch'>,
 ): Promise<{ readonly fields: Fields } | ApiFailure> {
-  const { path, headers, body } = ask({ ...api, [PHONE_CREDENTIALS[number.provider].verifies]: secret });
-  const url = (number.apiUrl ?? dialling.apiUrl).replace(/\/+$/, '') + path;
   const kept = { timeoutMs: apiMs, captureBytes: apiAnswerBytes, redirects: 0 };
   try {
-    const reply = await outbound.fetch({ method: 'POST', url, headers, body, ...kept });
+    const verifies = PHONE_CREDENTIALS[number.provider].verifies;
+    const { path, ...request } = ask({ ...api, [verifies]: secret });
+    const url = (number.apiUrl ?? dialling.apiUrl).replace(/\/+$/, '') + path;
+    const reply = await outbound.fetch({ ...request, url, ...kept });
     const fields = fieldsOf(reply);
     const isDone = reply.status >= 200 && reply.status < 300;
     return isDone ? { fields } : refused(reply.status, messageIn(fields));
   } catch (error) {
+    if (error instanceof CredentialError) return { failure: error.message };
     if (!(error instanceof OutboundError)) throw error;
     return { failure: `The provider’s API: ${error.message}` };
   }

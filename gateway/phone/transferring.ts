@@ -50,7 +50,8 @@ async function openedFor(
 /** Undefined where the provider has no API that is spoken here. */
 export function transferOf(leg: Leg, called: Called, parts: TransferParts): Transfer | undefined {
   const dialling = parts.dialling[leg.provider];
-  if (!dialling) return undefined;
+  const connect = dialling?.connect;
+  if (!connect) return undefined;
   // Whom we have called would otherwise be shown as calling themselves.
   const from = called.direction === 'outbound' ? ownOf(called) : undefined;
   return async (wanted) => {
@@ -61,7 +62,7 @@ export function transferOf(leg: Leg, called: Called, parts: TransferParts): Tran
     const answer = await askProvider(
       number,
       dialling,
-      (credentials) => dialling.connect(leg.callId, { to, from }, credentials),
+      (credentials) => connect(leg.callId, { to, from }, credentials),
       parts.outbound,
     );
     return 'failure' in answer ? answer.failure : undefined;

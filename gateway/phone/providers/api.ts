@@ -1,4 +1,4 @@
-/** What the APIs and callbacks of providers have in common that have taken over Twilio's. */
+/** What the APIs and callbacks of providers have in common; most of it is as Twilio has made it. */
 import type { AnsweredBy, CallState, Voicemail } from '../../../contracts/phone.js';
 import type { ApiRequest, CallReport, Dialling, OutgoingCall } from '../dialling.js';
 import { incomingOf, type Webhook, xmlReply, xmlText } from '../provider.js';
@@ -6,7 +6,14 @@ import { formOf } from './messages.js';
 
 type FormFields = readonly (readonly [name: string, value: string])[];
 
+export const jsonHeaders = (authorization: string): ApiRequest['headers'] => [
+  ['authorization', authorization],
+  ['content-type', 'application/json'],
+  ['accept', 'application/json'],
+];
+
 export const formRequest = (path: string, authorization: string, fields: FormFields): ApiRequest => ({
+  method: 'POST',
   path,
   headers: [
     ['authorization', authorization],
@@ -43,7 +50,10 @@ const ANSWERERS: Readonly<Record<string, AnsweredBy>> = {
 
 const CODE = /^[\w .-]{1,64}$/;
 
-const rowOf = <T>(rows: Readonly<Record<string, T>>, name: string): T | undefined =>
+/** A provider's code for why a call has failed; nothing for what is none. */
+export const codeOf = (code: string): Pick<CallReport, 'code'> => (CODE.test(code) ? { code } : {});
+
+export const rowOf = <T>(rows: Readonly<Record<string, T>>, name: string): T | undefined =>
   Object.hasOwn(rows, name) ? rows[name] : undefined;
 
 export function reportOf(callback: Webhook): CallReport | undefined {
@@ -53,14 +63,13 @@ export function reportOf(callback: Webhook): CallReport | undefined {
   if (!call) return undefined;
   const state = rowOf(STATES, of('CallStatus'));
   const answeredBy = rowOf(ANSWERERS, of('AnsweredBy'));
-  const code = of('ErrorCode') || of('SipResponseCode');
   const greeted = of('AnsweredBy').startsWith('machine_end');
   return {
     callId: call.callId,
     ...(greeted && { greeted }),
     ...(state && { state }),
     ...(answeredBy && { answeredBy }),
-    ...(CODE.test(code) && { code }),
+    ...codeOf(of('ErrorCode') || of('SipResponseCode')),
   };
 }
 
@@ -73,7 +82,7 @@ export const DETECTIONS: Readonly<Record<Exclude<OutgoingCall['detection'], 'non
 };
 
 /** The document with which a call goes on that is transferred. A caller's name that is no number is not sent. */
-export function dialled({ to, from }: Parameters<Dialling['connect']>[1]): string {
+export function dialled({ to, from }: Parameters<NonNullable<Dialling['connect']>>[1]): string {
   const kind = to.startsWith('sip') ? 'Sip' : 'Number';
   const callerId = from?.startsWith('+') ? ` callerId="${xmlText(from)}"` : '';
   return (

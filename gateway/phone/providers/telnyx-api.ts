@@ -9,7 +9,7 @@
 import type { Credentials } from '../../../contracts/ports/phone.js';
 import type { Dialling } from '../dialling.js';
 import { textIn } from '../provider.js';
-import { DETECTIONS, dialled, formRequest, HANG_UP, reportOf, said } from './api.js';
+import { DETECTIONS, dialled, formRequest, HANG_UP, jsonHeaders, reportOf, said } from './api.js';
 
 const EVENTS = 'initiated ringing answered completed';
 
@@ -24,12 +24,9 @@ const callOf = (callId: string, credentials: Credentials): string =>
 export const telnyxDialling: Dialling = {
   apiUrl: 'https://api.telnyx.com',
   place: ({ from, to, ringSeconds, urls, detection }, credentials) => ({
+    method: 'POST',
     path: callsOf(credentials),
-    headers: [
-      ['authorization', authorizationOf(credentials)],
-      ['content-type', 'application/json'],
-      ['accept', 'application/json'],
-    ],
+    headers: jsonHeaders(authorizationOf(credentials)),
     body: JSON.stringify({
       ApplicationSid: credentials['application_sid'],
       From: from,
@@ -55,7 +52,7 @@ export const telnyxDialling: Dialling = {
       : { callId: textIn(fields, 'call_sid') || textIn(fields, 'sid') || undefined },
   hangUp: (callId, credentials) =>
     formRequest(callOf(callId, credentials), authorizationOf(credentials), [['Status', 'completed']]),
-  say: (callId, text, credentials) =>
+  say: ({ callId, ...text }, credentials) =>
     formRequest(callOf(callId, credentials), authorizationOf(credentials), [['Texml', said(text)]]),
   connect: (callId, leg, credentials) =>
     formRequest(callOf(callId, credentials), authorizationOf(credentials), [['Texml', dialled(leg)]]),

@@ -55,7 +55,7 @@ export const twilioDialling: Dialling = {
       // `canceled` would leave one alone that has been answered meanwhile.
       [['Status', 'completed']],
     ),
-  say: (callId, text, credentials) =>
+  say: ({ callId, ...text }, credentials) =>
     formRequest(callOf(callId, credentials), authorizationOf(credentials), [['Twiml', said(text)]]),
   connect: (callId, leg, credentials) =>
     formRequest(callOf(callId, credentials), authorizationOf(credentials), [['Twiml', dialled(leg)]]),

@@ -1,0 +1,100 @@
+/**
+ * Calls that are placed at Plivo. A call is told what to do next by an address, where Plivo fetches the document; it knows
+ * machines and no tone, so the document with the message waits for the end of the greeting itself.
+ * https://docs.plivo.com/docs/voice/api/call/make-a-call
+ * https://docs.plivo.com/docs/voice/api/call/machine-detection
+ * https://www.plivo.com/docs/voice/detailed-reference/api/call/hangup-a-call/
+ * https://docs.plivo.com/docs/voice/xml/wait
+ * https://docs.plivo.com/docs/voice/use-cases/dial-status-reporting
+ */
+import type { AnsweredBy, CallState } from '../../../contracts/phone.js';
+import type { Credentials } from '../../../contracts/ports/phone.js';
+import type { Dialling } from '../dialling.js';
+import { textIn, xmlReply, xmlText } from '../provider.js';
+import { codeOf, HANG_UP, jsonHeaders, rowOf } from './api.js';
+import { formOf } from './messages.js';
+import { plivo } from './plivo.js';
+
+const authorizationOf = ({ auth_id: user, auth_token: password }: Credentials): string =>
+  `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+
+const callsOf = ({ auth_id: account = '' }: Credentials): string =>
+  `/v1/Account/${encodeURIComponent(account)}/Call/`;
+
+const callOf = (callId: string, credentials: Credentials): string =>
+  `${callsOf(credentials)}${encodeURIComponent(callId)}/`;
+
+/** Numbers are written without their plus. */
+const plain = (address: string): string => address.replace(/^\+/, '');
+
+/** `CallStatus` */
+const STATES: Readonly<Record<string, CallState>> = {
+  ringing: 'ringing',
+  'in-progress': 'answered',
+  completed: 'ended',
+  busy: 'busy',
+  'no-answer': 'no_answer',
+  timeout: 'no_answer',
+  cancel: 'cancelled',
+  failed: 'failed',
+};
+
+/** `Machine` */
+const ANSWERERS: Readonly<Record<string, AnsweredBy>> = { true: 'machine', false: 'human' };
+
+/** The greeting is over once nothing was heard for two seconds. */
+const GREETING = '<Wait length="60" silence="true" minSilence="2000"/>';
+
+export const plivoDialling: Dialling = {
+  apiUrl: 'https://api.plivo.com',
+  place: ({ from, to, ringSeconds, urls, detection }, credentials) => ({
+    method: 'POST',
+    path: callsOf(credentials),
+    headers: jsonHeaders(authorizationOf(credentials)),
+    body: JSON.stringify({
+      from: plain(from),
+      to: plain(to),
+      ring_timeout: ringSeconds,
+      answer_url: urls.answer,
+      answer_method: 'POST',
+      ring_url: urls.status,
+      ring_method: 'POST',
+      hangup_url: urls.status,
+      hangup_method: 'POST',
+      ...(detection !== 'none' && {
+        machine_detection: 'true',
+        machine_detection_url: urls.machine,
+        machine_detection_method: 'POST',
+      }),
+    }),
+  }),
+  // It names the request; the first callback names the call.
+  taken: (fields) => (textIn(fields, 'request_uuid') === '' ? undefined : { callId: undefined }),
+  hangUp: (callId, credentials) => ({
+    method: 'DELETE',
+    path: callOf(callId, credentials),
+    headers: [['authorization', authorizationOf(credentials)]],
+  }),
+  say: ({ callId, url }, credentials) => ({
+    method: 'POST',
+    path: callOf(callId, credentials),
+    headers: jsonHeaders(authorizationOf(credentials)),
+    body: JSON.stringify({ legs: 'aleg', aleg_url: url, aleg_method: 'POST' }),
+  }),
+  message: ({ message, language }) =>
+    xmlReply(`${GREETING}<Speak language="${xmlText(language)}">${xmlText(message)}</Speak><Hangup/>`),
+  report(callback) {
+    const call = plivo.incoming(callback);
+    if (!call) return undefined;
+    const form = formOf(callback);
+    const state = rowOf(STATES, form.get('CallStatus') ?? '');
+    const answeredBy = rowOf(ANSWERERS, (form.get('Machine') ?? '').toLowerCase());
+    return {
+      callId: call.callId,
+      ...(state && { state }),
+      ...(answeredBy && { answeredBy, greeted: true }),
+      ...codeOf(form.get('HangupCauseCode') ?? ''),
+    };
+  },
+  ended: HANG_UP,
+};

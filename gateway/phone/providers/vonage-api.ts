@@ -1,0 +1,129 @@
+/**
+ * Calls that are placed at Vonage. Its API is asked with a token that the application's key has signed; all that it tells of
+ * a call, who has answered included, comes to one address.
+ * https://developer.vonage.com/en/api/voice
+ * https://developer.vonage.com/en/voice/voice-api/webhook-reference
+ * https://developer.vonage.com/en/voice/voice-api/concepts/advanced-machine-detection
+ * https://developer.vonage.com/en/getting-started/concepts/authentication
+ */
+import { createPrivateKey, type KeyObject, randomUUID, sign } from 'node:crypto';
+import type { AnsweredBy, CallState } from '../../../contracts/phone.js';
+import type { Credentials } from '../../../contracts/ports/phone.js';
+import { json } from '../../server/replies.js';
+import { type ApiRequest, CredentialError, type Dialling } from '../dialling.js';
+import { bodyOf, incomingOf, jsonObject, textIn } from '../provider.js';
+import { codeOf, jsonHeaders, rowOf } from './api.js';
+
+const TOKEN_SECONDS = 300;
+
+const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/** Errors: `CredentialError`. */
+function keyOf({ private_key: pem = '' }: Credentials): KeyObject {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    throw new CredentialError('The private_key of the phone number is no key in PEM form');
+  }
+}
+
+/** RFC 7519, by RS256. Errors: `CredentialError`. */
+function authorizationOf(credentials: Credentials): string {
+  const iat = Math.floor(Date.now() / 1000);
+  const claims = { application_id: credentials['application_id'], iat, exp: iat + TOKEN_SECONDS };
+  const signed = `${encoded({ alg: 'RS256', typ: 'JWT' })}.${encoded({ ...claims, jti: randomUUID() })}`;
+  return `Bearer ${signed}.${sign('sha256', Buffer.from(signed), keyOf(credentials)).toString('base64url')}`;
+}
+
+const request = (
+  method: ApiRequest['method'],
+  path: string,
+  body: object,
+  credentials: Credentials,
+): ApiRequest => ({
+  method,
+  path,
+  headers: jsonHeaders(authorizationOf(credentials)),
+  body: JSON.stringify(body),
+});
+
+const callOf = (callId: string): string => `/v1/calls/${encodeURIComponent(callId)}`;
+
+/** Numbers are written without their plus. */
+const endpointOf = (address: string): object =>
+  address.startsWith('+') ? { type: 'phone', number: address.slice(1) } : { type: 'sip', uri: address };
+
+const transfer = (ncco: readonly object[]): object => ({
+  action: 'transfer',
+  destination: { type: 'ncco', ncco },
+});
+
+/** `status` */
+const STATES: Readonly<Record<string, CallState>> = {
+  started: 'queued',
+  ringing: 'ringing',
+  answered: 'answered',
+  completed: 'ended',
+  busy: 'busy',
+  rejected: 'busy',
+  unanswered: 'no_answer',
+  timeout: 'no_answer',
+  cancelled: 'cancelled',
+  failed: 'failed',
+};
+
+/** `status` as well. */
+const ANSWERERS: Readonly<Record<string, AnsweredBy>> = { human: 'human', machine: 'machine' };
+
+/** `sub_state`: the tone was heard, or waited for in vain. */
+const GREETED: ReadonlySet<string> = new Set(['beep_start', 'beep_timeout']);
+
+export const vonageDialling: Dialling = {
+  apiUrl: 'https://api.nexmo.com',
+  place: ({ from, to, ringSeconds, urls, detection }, credentials) =>
+    request(
+      'POST',
+      '/v1/calls',
+      {
+        from: endpointOf(from),
+        to: [endpointOf(to)],
+        ringing_timer: ringSeconds,
+        answer_url: [urls.answer],
+        answer_method: 'POST',
+        event_url: [urls.status],
+        event_method: 'POST',
+        // Beside the conversation, and with the tone.
+        ...(detection !== 'none' && {
+          advanced_machine_detection: { behavior: 'continue', mode: 'default' },
+        }),
+      },
+      credentials,
+    ),
+  taken(fields) {
+    const call = incomingOf(textIn(fields, 'uuid'), '', '-');
+    return call && { callId: call.callId };
+  },
+  hangUp: (callId, credentials) => request('PUT', callOf(callId), { action: 'hangup' }, credentials),
+  say: ({ callId, message: text, language }, credentials) =>
+    request('PUT', callOf(callId), transfer([{ action: 'talk', text, language }]), credentials),
+  connect: (callId, { to, from }, credentials) => {
+    const shown = from?.startsWith('+') ? { from: from.slice(1) } : {};
+    const ncco = [{ action: 'connect', ...shown, endpoint: [endpointOf(to)] }];
+    return request('PUT', callOf(callId), transfer(ncco), credentials);
+  },
+  report(callback) {
+    const fields = jsonObject(bodyOf(callback)) ?? {};
+    const call = incomingOf(textIn(fields, 'uuid'), '', '-');
+    if (!call) return undefined;
+    const status = textIn(fields, 'status');
+    const state = rowOf(STATES, status);
+    const answeredBy = rowOf(ANSWERERS, status);
+    return {
+      callId: call.callId,
+      ...(state && { state }),
+      ...(answeredBy && { answeredBy, greeted: GREETED.has(textIn(fields, 'sub_state')) }),
+      ...codeOf(textIn(fields, 'sip_code') || textIn(fields, 'detail')),
+    };
+  },
+  ended: json(200, []),
+};
