@@ -11,6 +11,7 @@ import { countFile, countLine, sum, writeCounts } from './counts.mjs';
 import { COUNTS_FILE, ROOT } from './paths.mjs';
 import { createQueue } from './test-queue.mjs';
 import { startSharedParts } from './shared-parts.mjs';
+import { createUsage } from './usage.mjs';
 
 /** The diagnostics that are shown of a failing assertion, in this order. */
 const SHOWN = [
@@ -71,11 +72,22 @@ function setNice(pid, nice) {
   }
 }
 
+/** What tap spawns for a file, `own` being the arguments and variables of this process alone. */
+const commandOf = ({ name, file }, own, { env, timeout }) => [
+  process.execPath,
+  ['--enable-source-maps', ...own.args, file],
+  {
+    ...{ name, buffered: true, cwd: ROOT, timeout: timeout * 1000 },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...env, ...own.env },
+  },
+];
+
 /**
  * The end of the run, however it comes: what never ran has failed, and nothing passed is no success.
  * `done` maps the name of each file to its counts, undefined while it has none.
  */
-function finish({ done, flaky }, countsFile, code) {
+function finish({ done, flaky, usage }, countsFile, code) {
   for (const [name, counts] of done) {
     if (counts) continue;
     console.log(`FAILED ${name}: did not run to its end`);
@@ -88,6 +100,7 @@ function finish({ done, flaky }, countsFile, code) {
   writeCounts(countsFile, counts);
   for (const name of flaky)
     console.log(`flaky: ${name} failed beside others and passed alone; that is a defect too`);
+  for (const line of usage.lines()) console.log(line);
   console.log(`# ${done.size} files, ${counts.skipped} skipped`);
   console.log(countLine(counts));
 }
@@ -108,8 +121,9 @@ function prepareTap(jobs) {
  */
 export async function runTests(files, { jobs, timeout, bail = false, again = 0, countsFile = COUNTS_FILE }) {
   const done = new Map(files.map(({ name }) => [name, undefined]));
+  const usage = createUsage();
   const flaky = [];
-  process.once('exit', (code) => finish({ done, flaky }, countsFile, code));
+  process.once('exit', (code) => finish({ done, flaky, usage }, countsFile, code));
   prepareTap(jobs);
   const subtests = new Map();
   const begun = new Map();
@@ -129,15 +143,15 @@ export async function runTests(files, { jobs, timeout, bail = false, again = 0, 
     if (bail && counts.failed > 0) t.bailout(`${name} failed`);
   }
 
-  const shared = await startSharedParts(files);
+  const shared = await startSharedParts(files, usage);
   const env = environment(timeout, shared.env);
-  const stdio = ['ignore', 'pipe', 'inherit'];
-  async function run({ name, file }, { nice }) {
-    const options = { name, buffered: true, cwd: ROOT, stdio, env, timeout: timeout * 1000 };
-    const spawned = t.spawn(process.execPath, ['--enable-source-maps', file], options);
+  async function run(file, { nice }) {
+    const { name } = file;
+    const spawned = t.spawn(...commandOf(file, usage.of(name), { env, timeout }));
     const { proc } = subtests.get(name) ?? {};
     if (proc) setNice(proc.pid, nice);
     await spawned;
+    usage.ended(name);
     ended(name);
   }
   await createQueue(files, jobs).drain(run);

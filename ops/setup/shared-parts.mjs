@@ -10,19 +10,27 @@ import { inRoot } from './paths.mjs';
 /** Unit tests ask no server. */
 const wantsParts = ({ name }) => /^test\/(contract|acceptance)\//.test(name);
 
+/** Under which its processor time is told. */
+const NAME = 'what the files share';
+
 const NONE = { env: {}, stop: async () => {} };
 
 /** `env`: what tells the test files of it. */
-export async function startSharedParts(files) {
+export async function startSharedParts(files, usage) {
   if (!files.some(wantsParts)) return NONE;
   const script = inRoot('dist', 'test', 'fixtures', 'shared.js');
-  const child = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const { args, env } = usage.of(NAME);
+  const child = spawn(process.execPath, [...args, script], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, ...env },
+  });
   const ended = once(child, 'exit');
   const [line] = await Promise.race([once(createInterface({ input: child.stdout }), 'line'), ended]);
   if (typeof line !== 'string') throw new Error('what the tests share does not start');
   const stop = async () => {
     child.stdin.end();
     await ended;
+    usage.ended(NAME);
   };
   return { env: JSON.parse(line), stop };
 }

@@ -1,0 +1,23 @@
+/**
+ * Preload of a test file (usage.mjs): when its process ends, it leaves in TEST_USAGE_FILE the seconds of processor time that it and
+ * its children used, and theirs, so far as each was waited for. Linux alone counts them: see utime, stime, cutime and cstime
+ * in proc(5).
+ */
+import fs from 'node:fs';
+import { isMainThread } from 'node:worker_threads';
+
+const STAT = '/proc/self/stat';
+/** What /proc counts in: USER_HZ. */
+const TICKS_PER_SECOND = 100;
+
+function secondsOf(stat) {
+  // The second field, in brackets, may hold blanks: behind it are the fields from the third on.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / TICKS_PER_SECOND;
+}
+
+const file = process.env.TEST_USAGE_FILE;
+// What its children use is part of it.
+delete process.env.TEST_USAGE_FILE;
+if (file && isMainThread && fs.existsSync(STAT))
+  process.once('exit', () => fs.writeFileSync(file, String(secondsOf(fs.readFileSync(STAT, 'utf8')))));
