@@ -23,8 +23,10 @@ const TRANSPILED = [GATEWAY, BENCH];
 const CONFIGS = [GATEWAY, CLIENT, CONSOLE, BENCH];
 
 const BUNDLER = inRoot('ops', 'setup', 'bundle.mjs');
-const BUILDERS = [BUNDLER, inRoot('ops', 'setup', 'console-build.mjs')];
+const COMMONJS = inRoot('ops', 'setup', 'commonjs.mjs');
+const BUILDERS = [BUNDLER, COMMONJS, inRoot('ops', 'setup', 'console-build.mjs')];
 const TRANSPILER = inRoot('ops', 'setup', 'transpile.mjs');
+const TRANSPILERS = [TRANSPILER, COMMONJS];
 const TSC = inRoot('node_modules', 'typescript', 'lib', 'tsc.js');
 const UNREADABLE = 'a source cannot be read';
 
@@ -68,9 +70,9 @@ function keyOfSources(configs, wanted) {
   return keyOf(...configs.map((config) => fs.readFileSync(config, 'utf8')), packagesKey(ROOT), ...states);
 }
 
-const buildKey = () => keyOfSources(CONFIGS, everything);
-const productKey = () =>
-  keyOf(...BUILDERS.map((file) => fs.readFileSync(file)), keyOfSources(PRODUCT_CONFIGS, product));
+const contents = (files) => files.map((file) => fs.readFileSync(file));
+const buildKey = () => keyOf(...contents(TRANSPILERS), keyOfSources(CONFIGS, everything));
+const productKey = () => keyOf(...contents(BUILDERS), keyOfSources(PRODUCT_CONFIGS, product));
 
 export const buildReady = () => hasStamp(STAMP, buildKey());
 

@@ -6,9 +6,11 @@
  * A process of its own, because the compiler would stay in the gateway's memory. Types are looked at by tsc (build.mjs).
  */
 import fs from 'node:fs';
+import path from 'node:path';
 import { build } from 'esbuild';
 import { inRoot, ROOT } from './paths.mjs';
 import { sources } from './build.mjs';
+import { REQUIRE } from './commonjs.mjs';
 import { buildConsole } from './console-build.mjs';
 
 /** What a process or a thread begins with. */
@@ -20,16 +22,29 @@ const ENTRIES = [
   'engines/tokens-thread.ts',
 ];
 
-/** Packages of many small modules. All others stay where they are: some read their own files, or have binaries. */
-const BUNDLED = new Set(['@msgpack/msgpack', 'eventsource-parser', 'lru-cache', 'typebox', 'xstate']);
+/**
+ * Packages of JavaScript alone, with the packages that they need themselves. All others stay where they are: they read their own
+ * files, have binaries, or are extras that need not be there.
+ */
+const BUNDLED = new Set([
+  ...['@fastify/busboy', '@livekit/protocol', '@msgpack/msgpack', '@opentelemetry/api', 'alawmulaw'],
+  ...['eventsource-parser', 'ipaddr.js', 'livekit-server-sdk', 'lru-cache', 'n2words'],
+  ...['pino', 'prom-client', 'typebox', 'ws', 'xstate'],
+]);
+/** Binaries that a package in the bundle would use if they were there. */
+const BINARIES = new Set(['bufferutil', 'utf-8-validate']);
 
 const packageOf = (name) => name.split('/', name.startsWith('@') ? 2 : 1).join('/');
+const isBundled = (name, importer) =>
+  BUNDLED.has(name) || (importer.includes(`${path.sep}node_modules${path.sep}`) && !BINARIES.has(name));
 
 const packages = {
   name: 'packages',
   setup: ({ onResolve }) =>
-    onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
-      kind === 'entry-point' || BUNDLED.has(packageOf(path)) ? undefined : { path, external: true },
+    onResolve({ filter: /^[^./]/ }, ({ path: name, importer, kind }) =>
+      kind === 'entry-point' || isBundled(packageOf(name), importer)
+        ? undefined
+        : { path: name, external: true },
     ),
 };
 
@@ -50,6 +65,7 @@ async function bundleGateway() {
     sourcesContent: false,
     platform: 'node',
     target: 'node20',
+    banner: { js: REQUIRE },
     plugins: [packages],
   });
 }

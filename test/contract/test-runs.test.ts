@@ -19,7 +19,7 @@ const OUTCOMES: Record<string, { source: string; counts: string; code: number; s
     source: `t.test('a', async (t) => { t.ok(1); t.equal(1, 2, 'numbers'); });`,
     counts: '1 passed, 1 failed',
     code: 1,
-    said: /not ok fails > a > numbers[^]*-2\n\s+\+1/,
+    said: /not ok fails > a > numbers \(\S*fails\.mjs:2\)[^]*-2\n\s+\+1/,
   },
   throws: {
     source: `t.test('a', async () => { throw new Error('boom'); });`,
