@@ -41,7 +41,7 @@ export class Outgoing {
   constructor(
     private readonly agent: LocalParticipant,
     private readonly userIdentity: string,
-    trackSid: string,
+    trackSid: () => string,
   ) {
     let speech: Written | undefined;
     const open = (speaker: TranscriptText['speaker'], attributes: Record<string, string>): TextOut => {
@@ -50,7 +50,7 @@ export class Outgoing {
       speech?.drop();
       return (speech = this.#text(agent.identity, attributes));
     };
-    this.#transcripts = new Transcripts(open, () => trackSid);
+    this.#transcripts = new Transcripts(open, trackSid);
   }
 
   message(topic: string, payload: Uint8Array): void {

@@ -18,7 +18,8 @@ import type { RoomArgs } from '../wire.js';
 import { Listener, type ListenerEvents } from './listener.js';
 import { Outgoing } from './outgoing.js';
 import { loadRtc, type Rtc } from './rtc.js';
-import { Speaker } from './speaker.js';
+import type { Speaker } from './speaker.js';
+import { Voice } from './voice.js';
 
 const { roomJoinMs, roomLastWordsMs, roomLeaveMs } = CALL_TIMES;
 /** Largest message of the user, and longest name of its topic. */
@@ -47,10 +48,7 @@ export interface RoomEvents extends ListenerEvents {
 interface Parts {
   readonly rtc: Rtc;
   readonly room: Room;
-  readonly speaker: Speaker;
-  readonly trackSid: string;
-  /** Whether anybody has asked for the agent's voice. */
-  readonly heard: () => boolean;
+  readonly voice: Voice;
 }
 
 const failed = (cause: unknown): ServiceError =>
@@ -73,31 +71,16 @@ async function connect(rtc: Rtc, { url, token }: RoomArgs, signal: AbortSignal):
   }
 }
 
-async function publish(rtc: Rtc, room: Room, signal: AbortSignal): Promise<Parts> {
-  const speaker = new Speaker(rtc);
-  const options = new rtc.TrackPublishOptions({ source: rtc.TrackSource.SOURCE_MICROPHONE });
-  try {
-    if (!room.localParticipant) throw new Error('the room is closed');
-    const publishing = room.localParticipant.publishTrack(speaker.track, options);
-    const publication = await withTimeout(systemClock, roomJoinMs, publishing, signal);
-    let heard = false;
-    void publication.waitForSubscription().then(() => (heard = true));
-    return { rtc, room, speaker, trackSid: publication.sid ?? '', heard: () => heard };
-  } catch (error) {
-    await speaker.close();
-    throw error;
-  }
-}
-
 /** Resolves when the agent is in its room, with its track. Errors: `transport_failed`, the signal's reason. */
 export async function joinRoom(args: RoomArgs, signal: AbortSignal): Promise<Parts> {
   try {
     const rtc = await loadRtc();
     const room = await connect(rtc, args, signal);
-    return await publish(rtc, room, signal).catch(async (error: unknown) => {
+    const voice = await Voice.publish(rtc, room, signal).catch(async (error: unknown) => {
       await disconnect(room);
       throw error;
     });
+    return { rtc, room, voice };
   } catch (error) {
     signal.throwIfAborted();
     throw failed(error);
@@ -130,11 +113,11 @@ export class RoomParticipant {
     private readonly events: RoomEvents,
     clock: Clock,
   ) {
-    const { rtc, room, speaker, trackSid } = parts;
+    const { rtc, room, voice } = parts;
     const agent = room.localParticipant;
     if (!agent) throw new ServiceError('transport_failed');
-    this.speaker = speaker;
-    this.outgoing = new Outgoing(agent, args.user.identity, trackSid);
+    this.speaker = voice.speaker;
+    this.outgoing = new Outgoing(agent, args.user.identity, () => voice.trackSid);
     this.#listener = new Listener(rtc, events);
     this.#client = run(connection, undefined, clock, this.#effects, (error) => events.failed(error));
     room.on(rtc.RoomEvent.DataReceived, (payload, from, _kind, topic = '') => {
@@ -223,10 +206,11 @@ export class RoomParticipant {
   }
 
   #connect(): void {
-    const { room, rtc, heard } = this.parts;
+    const { room, rtc, voice } = this.parts;
     const up = room.connectionState === rtc.ConnectionState.CONN_CONNECTED;
     const active = up && this.#user?.info.state === ACTIVE;
-    const listens = active && (heard() || (this.#unheard += 1) > UNHEARD_BEATS);
+    voice.beat(active);
+    const listens = active && (voice.asked || (this.#unheard += 1) > UNHEARD_BEATS);
     if (listens || !active) this.#look(listens);
   }
 

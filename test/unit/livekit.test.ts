@@ -2,11 +2,14 @@
  * Livekit mode without its network: what a server tells of its rooms, as it signs and posts it, and in what order and
  * measure the agent writes to its user (docs/contract/transport.md "Livekit mode").
  */
-import type { LocalParticipant } from '@livekit/rtc-node';
+import { EventEmitter } from 'node:events';
+import { dispose, type LocalParticipant, type Room } from '@livekit/rtc-node';
 import t from 'tap';
 import type { EndedReason } from '../../contracts/ports/sessions.js';
 import { clusterDialect } from '../../gateway/calls/signalling.js';
 import { Outgoing } from '../../media/livekit/outgoing.js';
+import { loadRtc } from '../../media/livekit/rtc.js';
+import { Voice } from '../../media/livekit/voice.js';
 import { startEdge } from '../fixtures/edge.js';
 import { postEvent } from '../fixtures/livekit-cluster.js';
 import { until } from '../fixtures/until.js';
@@ -125,7 +128,7 @@ class Library {
 }
 
 const outgoing = (library: Library): Outgoing =>
-  new Outgoing(library as unknown as LocalParticipant, 'user', 'TR_1');
+  new Outgoing(library as unknown as LocalParticipant, 'user', () => 'TR_1');
 
 t.test('what the agent writes waits for the user, keeps its order, and survives what fails', async (t) => {
   const library = new Library();
@@ -185,4 +188,47 @@ t.test('what waits is bounded; of attributes the latest count', async (t) => {
     out.attributes({ 'lk.agent.state': state, [state]: '1' });
   await until('the last is known', () => library.attributes.length === 2);
   t.match(library.attributes[1], { 'lk.agent.state': 'speaking', initializing: '1', thinking: '1' });
+});
+
+/** A room whose server takes every track, and in which nobody asks for one unless the test says so. */
+class PublishingRoom extends EventEmitter {
+  readonly done: string[] = [];
+  #tracks = 0;
+
+  readonly localParticipant = {
+    publishTrack: () => {
+      const sid = `TR_${(this.#tracks += 1)}`;
+      this.done.push(`publish ${sid}`);
+      return Promise.resolve({ sid, waitForSubscription: () => new Promise<void>(() => undefined) });
+    },
+    unpublishTrack: (sid: string) => Promise.resolve(void this.done.push(`unpublish ${sid}`)),
+  };
+}
+
+t.test('a track that was published again, and that nobody asks for, is published once more', async (t) => {
+  t.teardown(() => dispose());
+  const rtc = await loadRtc();
+  const room = new PublishingRoom();
+  const voice = await Voice.publish(rtc, room as unknown as Room, new AbortController().signal);
+  const beats = async (seconds: number, wanted: boolean): Promise<void> => {
+    for (let beat = 0; beat < seconds * 50; beat += 1) voice.beat(wanted);
+    // What they have begun ends without a network.
+    await new Promise(setImmediate);
+  };
+  await beats(10, true);
+  t.same(room.done, ['publish TR_1'], 'the first one waits for whoever comes');
+  room.emit(rtc.RoomEvent.LocalTrackRepublished);
+  await beats(10, false);
+  t.same(room.done, ['publish TR_1'], 'nor is it before somebody is there');
+  await beats(3, true);
+  t.same(room.done.splice(0), ['publish TR_1', 'unpublish TR_1', 'publish TR_2']);
+  t.equal(voice.trackSid, 'TR_2');
+  for (let time = 0; time < 5; time += 1) await beats(3, true);
+  t.equal(voice.trackSid, 'TR_4', 'some users ask for no sound');
+  room.emit(rtc.RoomEvent.LocalTrackRepublished);
+  room.emit(rtc.RoomEvent.LocalTrackSubscribed);
+  await beats(10, true);
+  t.equal(voice.trackSid, 'TR_4', 'one that is asked for stays');
+  t.ok(voice.asked);
+  await voice.speaker.close();
 });
