@@ -8,6 +8,8 @@ export const PHONE_LIMITS = {
   /** The address of a provider's API. */
   apiUrl: { min: 1, max: 2000 },
   webhookBytes: 64 * 1024,
+  /** A provider that is told that a stream is over may take so long to close it. */
+  byeMs: 5000,
   /** One message of a provider's media stream. */
   frameBytes: 64 * 1024,
   /** Messages of a stream; sound comes 50 times a second. */

@@ -14,9 +14,14 @@ export const PHONE_CREDENTIALS = {
   telnyx: { verifies: 'public_key', places: ['api_key', 'account_sid', 'application_sid'] },
   plivo: { verifies: 'auth_token', places: ['auth_id'] },
   vonage: { verifies: 'signature_secret', places: ['application_id', 'private_key'] },
+  exotel: { verifies: 'basic_auth', places: [] },
+  genesys: { verifies: 'client_secret', places: [] },
 } as const satisfies Readonly<Record<string, CredentialNames>>;
 export type PhoneProvider = keyof typeof PHONE_CREDENTIALS;
 export const PHONE_PROVIDERS = Object.keys(PHONE_CREDENTIALS) as readonly PhoneProvider[];
+
+/** Those that ask nobody who answers: they are given the address of the media stream itself. */
+export const STREAM_PROVIDERS: ReadonlySet<PhoneProvider> = new Set(['exotel', 'genesys']);
 
 export const DIRECTIONS = ['inbound', 'outbound'] as const;
 export type Direction = (typeof DIRECTIONS)[number];

@@ -46,6 +46,10 @@ export interface LineFormat {
   readonly codec: 'mulaw' | 'alaw' | 'linear';
   /** Hz */
   readonly rate: number;
+  /** Frames of 20 ms in a message of ours; one unless told. */
+  readonly frames?: number;
+  /** The provider tells nothing of what it has played. */
+  readonly silent?: true;
 }
 
 export interface PhoneOptions extends CallOptions {

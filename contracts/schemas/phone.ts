@@ -89,7 +89,10 @@ export const PhoneNumberEntity = Type.Object(
       description: 'Whether calls can be placed from it: it has the credentials.',
     }),
     api_url: nullable(Type.String()),
-    answer_url: Type.String({ description: 'Where the provider is to ask who answers a call.' }),
+    answer_url: Type.String({
+      description:
+        'Where the provider is to ask who answers a call; of `exotel` and `genesys` that of the media stream.',
+    }),
     created_at: Moment,
     updated_at: Moment,
   },

@@ -49,18 +49,23 @@ export function accepted(
   return provider.accept({ url, token, callId });
 }
 
+/** The request as the provider has made it, but for its body. */
+const headOf = ({ baseUrl, path, query, headers }: HttpRequest): Omit<Webhook, 'body'> => ({
+  url: baseUrl + path + (query.size > 0 ? `?${query.toString()}` : ''),
+  headers,
+});
+
 /** Errors: `payload_too_large`. */
-export async function webhookOf(request: HttpRequest): Promise<Webhook> {
-  const { baseUrl, path, query, headers } = request;
-  const search = query.size > 0 ? `?${query.toString()}` : '';
-  return { url: baseUrl + path + search, headers, body: await readAll(request, LIMITS.phone.webhookBytes) };
-}
+export const webhookOf = async (request: HttpRequest): Promise<Webhook> => ({
+  ...headOf(request),
+  body: await readAll(request, LIMITS.phone.webhookBytes),
+});
 
 /** Errors: `forbidden`. */
 async function numberOf(
   { to }: IncomingCall,
   webhook: Webhook,
-  provider: Provider,
+  provider: Pick<Provider, 'name' | 'isSigned'>,
   { numbers, clock }: AnsweringParts,
 ): Promise<PhoneNumber> {
   const address = phoneAddress(to);
@@ -121,4 +126,20 @@ export async function answer(
   } catch (error) {
     return rejected(toServiceError(error), number, provider, parts);
   }
+}
+
+/**
+ * The session of a call whose stream comes without a question; `handshake`: of that stream. Errors: `forbidden`, `conflict`
+ * for a call that was answered already, those of `sessionFor`.
+ */
+export async function admit(
+  call: IncomingCall,
+  handshake: HttpRequest,
+  provider: Pick<Provider, 'name' | 'isSigned'>,
+  parts: AnsweringParts,
+): Promise<string> {
+  const proof = { ...headOf(handshake), body: new Uint8Array() };
+  const number = await numberOf(call, proof, provider, parts);
+  await answerOnce(number.id, call.callId, parts.numbers);
+  return sessionFor(number, call, parts);
 }

@@ -4,7 +4,7 @@ import { LIMITS } from '../../contracts/limits.js';
 import type { PhoneProvider } from '../../contracts/phone.js';
 import { nativeError } from '../server/native-error.js';
 import type { Dialect, HttpRequest, Route, SocketRoute } from '../server/port.js';
-import { answer, type AnsweringParts } from './answering.js';
+import { admit, answer, type AnsweringParts } from './answering.js';
 import {
   answerPlaced,
   type CallbackParts,
@@ -15,7 +15,9 @@ import {
 } from './callbacks.js';
 import type { Dialling } from './dialling.js';
 import type { PhoneCalls } from './phone-calls.js';
-import type { Provider } from './provider.js';
+import type { IncomingCall, Provider, StreamProvider } from './provider.js';
+import { exotel } from './providers/exotel.js';
+import { genesys } from './providers/genesys.js';
 import { plivoDialling } from './providers/plivo-api.js';
 import { plivo } from './providers/plivo.js';
 import { telnyx } from './providers/telnyx.js';
@@ -28,7 +30,10 @@ import { PhoneStream, type StreamParts } from './stream.js';
 import type { StreamTokens } from './stream-tokens.js';
 
 export interface PhoneParts
-  extends AnsweringParts, Omit<CallbackParts, 'numbers'>, Omit<StreamParts, 'calls' | 'tokens' | 'clock'> {
+  extends
+    AnsweringParts,
+    Omit<CallbackParts, 'numbers'>,
+    Omit<StreamParts, 'calls' | 'tokens' | 'clock' | 'admit'> {
   readonly numbers: AnsweringParts['numbers'] & CallbackParts['numbers'];
   readonly calls: PhoneCalls | undefined;
   readonly tokens: StreamTokens;
@@ -36,7 +41,10 @@ export interface PhoneParts
 }
 
 /** A new provider is a file, a line here, and one in contracts/phone.ts. */
-const PROVIDERS: Readonly<Record<PhoneProvider, Provider>> = { twilio, telnyx, plivo, vonage };
+const PROVIDERS: Readonly<Record<PhoneProvider, Provider | StreamProvider>> = {
+  ...{ twilio, telnyx, plivo, vonage },
+  ...{ exotel, genesys },
+};
 
 /** The providers at which calls are placed. */
 export const DIALLING: Readonly<Partial<Record<PhoneProvider, Dialling>>> = {
@@ -47,11 +55,18 @@ export const DIALLING: Readonly<Partial<Record<PhoneProvider, Dialling>>> = {
 };
 
 /** Errors: `not_found`. */
-function providerOf({ params }: HttpRequest): Provider {
+function providerOf({ params }: HttpRequest): Provider | StreamProvider {
   const { provider = '' } = params;
   if (!Object.hasOwn(PROVIDERS, provider))
     throw new ServiceError('not_found', { message: 'No such provider' });
   return PROVIDERS[provider as PhoneProvider];
+}
+
+/** Errors: `not_found`. */
+function askingOf(request: HttpRequest): Provider {
+  const provider = providerOf(request);
+  if ('incoming' in provider) return provider;
+  throw new ServiceError('not_found', { message: 'This provider opens its media stream without asking' });
 }
 
 /** A gateway that stops rejects the call, which says more than 503 does. */
@@ -59,12 +74,12 @@ const webhooks = (parts: PhoneParts): Route => ({
   method: 'POST',
   path: '/v1/phone/{provider}/answer',
   whileDraining: true,
-  handler: async (request) => answer(request, providerOf(request), parts),
+  handler: async (request) => answer(request, askingOf(request), parts),
 });
 
 /** Errors: `not_found`. */
 function spoken(request: HttpRequest): Spoken {
-  const provider = providerOf(request);
+  const provider = askingOf(request);
   const dialling = DIALLING[provider.name];
   if (!dialling) throw new ServiceError('not_found', { message: 'No calls are placed at this provider' });
   return { provider, dialling };
@@ -88,12 +103,14 @@ const streams = (calls: PhoneCalls, parts: PhoneParts): SocketRoute => ({
   whileDraining: true,
   async upgrade(request) {
     const provider = providerOf(request);
+    const admits =
+      'incoming' in provider ? undefined : (call: IncomingCall) => admit(call, request, provider, parts);
     return {
       maxFrameBytes: LIMITS.phone.frameBytes,
       // Calls end by their own longest duration.
       connectionMs: null,
       unauthenticated: true,
-      open: (socket) => new PhoneStream(socket, provider, request.query, { ...parts, calls }),
+      open: (socket) => new PhoneStream(socket, provider, request, { ...parts, calls, admit: admits }),
     };
   },
 });

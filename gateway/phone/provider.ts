@@ -30,7 +30,9 @@ export type StreamEvent =
       readonly stream: string;
       readonly callId: string;
       /** What the webhook was answered with; undefined where the stream's address has it. */
-      readonly token: string | undefined;
+      readonly token?: string | undefined;
+      /** Of a provider that asks nobody beforehand. */
+      readonly about?: Omit<IncomingCall, 'callId'>;
       /** Undefined for one that is not spoken here. */
       readonly format: LineFormat | undefined;
     }
@@ -42,24 +44,46 @@ export type StreamEvent =
 
 /** Messages for one media stream. */
 export interface StreamWriter {
+  /** What a stream is told that was let in; nothing at most providers. */
+  begin?(): string;
   speak(audio: Uint8Array): string | Uint8Array;
-  mark(mark: number): string;
+  /** Undefined where a provider tells nothing of what it has played. */
+  mark?(mark: number): string;
   hush(): string;
 }
 
-export interface Provider {
+/** The messages of media streams. */
+export interface Speaking {
+  /** Undefined for what is of no concern. Errors: `StreamFault`. */
+  read(message: string | Uint8Array): StreamEvent | undefined;
+  writer(stream: string): StreamWriter;
+  /** Says that the stream is over, after which the provider closes it. Absent where closing says it. */
+  end?(why: 'completed' | 'unauthorized' | 'error', info: string): string;
+}
+
+/** Of a provider whose messages count, or are answered: each stream has its own. */
+export interface Conversing {
+  /** `headers`: of the handshake. */
+  converse(send: (message: string) => void, headers: ReadonlyMap<string, string>): Speaking;
+}
+
+interface Named {
   readonly name: PhoneProvider;
+  /** Whether the webhook, or the handshake of a stream, was signed with that secret. `now`: milliseconds since 1970. */
+  isSigned(webhook: Webhook, secret: string, now: number): boolean;
+}
+
+/** One that asks nobody: its streams say themselves which call they carry, and their handshake is the proof. */
+export type StreamProvider = Named & (Speaking | Conversing);
+
+/** One that asks beforehand who answers. */
+export interface Provider extends Named, Speaking {
   /** Undefined where the webhook is about no call. */
   incoming(webhook: Webhook): IncomingCall | undefined;
-  /** Whether the webhook was signed with that secret. `now`: milliseconds since 1970. */
-  isSigned(webhook: Webhook, secret: string, now: number): boolean;
   /** The call is answered by a media stream to that address. */
   accept(stream: { readonly url: string; readonly token: string; readonly callId: string }): Reply;
   /** The call is not answered. `busy`: somebody may call again. */
   reject(why: 'busy' | 'rejected'): Reply;
-  /** Undefined for what is of no concern. Errors: `StreamFault`. */
-  read(message: string | Uint8Array): StreamEvent | undefined;
-  writer(stream: string): StreamWriter;
 }
 
 /** A media stream that cannot go on; the reason is told to the provider. */

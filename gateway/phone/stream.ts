@@ -13,15 +13,26 @@ import type { Log } from '../../contracts/log.js';
 import type { PhoneLink } from '../../contracts/ports/calls.js';
 import { TokenBucket } from '../../contracts/token-bucket.js';
 import { encodeEvent, TOPICS } from '../conversations/client-events.js';
-import type { Socket, SocketEvents } from '../server/port.js';
+import type { HttpRequest, Socket, SocketEvents } from '../server/port.js';
 import { Keypad } from './keypad.js';
 import type { PhoneCalls, StreamedCall } from './phone-calls.js';
-import { type Provider, type StreamEvent, StreamFault, type StreamWriter } from './provider.js';
+import {
+  type IncomingCall,
+  incomingOf,
+  type Provider,
+  type Speaking,
+  type StreamEvent,
+  StreamFault,
+  type StreamProvider,
+  type StreamWriter,
+} from './provider.js';
 import type { StreamTokens } from './stream-tokens.js';
 
 export interface StreamParts {
   readonly calls: Pick<PhoneCalls, 'begin'>;
   readonly tokens: Pick<StreamTokens, 'verify'>;
+  /** The session of a call that nobody has asked about; undefined where the stream has a token. Errors: those of `answering.admit`. */
+  readonly admit: ((call: IncomingCall) => Promise<string>) | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -50,20 +61,26 @@ function faultOf(error: unknown): StreamFault | undefined {
 export class PhoneStream implements SocketEvents {
   readonly #rate: TokenBucket;
   readonly #keypad: Keypad;
+  readonly #speaking: Speaking;
   #started = false;
   #call: StreamedCall | undefined;
   #waiting: Later[] = [];
   /** The close code, once the stream is over. */
   #code: number | undefined;
   #hungUp = false;
+  #stop = (): void => undefined;
 
   constructor(
     private readonly socket: Socket,
-    private readonly provider: Provider,
-    private readonly address: URLSearchParams,
+    private readonly provider: Provider | StreamProvider,
+    private readonly handshake: Pick<HttpRequest, 'query' | 'headers'>,
     private readonly parts: StreamParts,
   ) {
     const { clock } = parts;
+    this.#speaking =
+      'converse' in provider
+        ? provider.converse((message) => socket.send(message), handshake.headers)
+        : provider;
     this.#rate = new TokenBucket(LIMITS.phone.messages, () => clock.monotonic());
     this.#keypad = new Keypad(clock, (digits) => {
       const event = encodeEvent({ type: 'user.dtmf', digits });
@@ -74,7 +91,7 @@ export class PhoneStream implements SocketEvents {
   message(message: string | Uint8Array): void {
     try {
       if (!this.#rate.take()) throw new StreamFault(NOT_ALLOWED, 'too many messages');
-      const event = this.provider.read(message);
+      const event = this.#speaking.read(message);
       if (event) this.#meet(event);
     } catch (error) {
       this.#fail(error);
@@ -94,17 +111,33 @@ export class PhoneStream implements SocketEvents {
     void this.#join(start).catch((error: unknown) => this.#fail(error));
   }
 
-  async #join({ stream, callId, token = this.address.get('token') ?? '', format }: Start): Promise<void> {
-    const { provider, parts, socket } = this;
-    const sessionId = parts.tokens.verify(token, { provider: provider.name, callId });
+  /** Errors: `StreamFault`, those of `StreamParts.admit`. */
+  async #sessionOf({
+    callId,
+    token = this.handshake.query.get('token') ?? '',
+    about,
+  }: Start): Promise<string> {
+    const { admit, tokens } = this.parts;
+    const incoming = about && incomingOf(callId, about.from, about.to);
+    const sessionId = admit
+      ? incoming && (await admit(incoming))
+      : tokens.verify(token, { provider: this.provider.name, callId });
     if (sessionId === undefined) throw new StreamFault(NOT_ALLOWED, 'no session waits for this stream');
+    return sessionId;
+  }
+
+  async #join(start: Start): Promise<void> {
+    const { provider, parts, socket } = this;
+    const { stream, callId, format } = start;
     if (!format) throw new StreamFault(1003, 'the audio format is not supported');
+    const sessionId = await this.#sessionOf(start);
     socket.authenticated();
-    const call = await parts.calls.begin(sessionId, format, this.#linkOf(provider.writer(stream)), {
-      provider: provider.name,
-      callId,
-    });
+    const writer = this.#speaking.writer(stream);
+    const leg = { provider: provider.name, callId };
+    const call = await parts.calls.begin(sessionId, format, this.#linkOf(writer), leg);
     this.#call = call;
+    const greeting = writer.begin?.();
+    if (greeting !== undefined) socket.send(greeting);
     for (const event of this.#waiting.splice(0)) this.#take(event, call);
     if (this.#code !== undefined) this.#end(this.#code);
   }
@@ -113,10 +146,21 @@ export class PhoneStream implements SocketEvents {
     const { socket } = this;
     return {
       speak: (audio) => socket.send(writer.speak(audio)),
-      mark: (mark) => socket.send(writer.mark(mark)),
+      mark: (mark) => {
+        const message = writer.mark?.(mark);
+        if (message !== undefined) socket.send(message);
+      },
       hush: () => socket.send(writer.hush()),
-      close: () => socket.close('normal'),
+      close: () => this.#leave(),
     };
+  }
+
+  /** Whoever is told that the stream is over closes it; one that does not is not waited for long. */
+  #leave(): void {
+    const bye = this.#hungUp ? undefined : this.#speaking.end?.('completed', 'The call is over');
+    if (bye === undefined) return this.socket.close('normal');
+    this.socket.send(bye);
+    this.#stop = this.parts.clock.after(LIMITS.phone.byeMs, () => this.socket.close('normal'));
   }
 
   #take(event: Later, call: StreamedCall): void {
@@ -141,6 +185,9 @@ export class PhoneStream implements SocketEvents {
     const { name: provider } = this.provider;
     if (fault) log.warn({ provider, reason: fault.message }, 'a phone stream was refused');
     else log.error({ provider, err: error }, 'a phone stream failed');
+    const why = fault?.code === NOT_ALLOWED ? 'unauthorized' : 'error';
+    const bye = this.#speaking.end?.(why, fault?.message ?? 'Internal error');
+    if (bye !== undefined) this.socket.send(bye);
     this.socket.close(fault ? { code: fault.code, reason: fault.message } : 'internal');
     this.#call?.owned.closedBy('line');
   }
@@ -154,6 +201,7 @@ export class PhoneStream implements SocketEvents {
   }
 
   gone(): void {
+    this.#stop();
     this.#keypad.close();
   }
 

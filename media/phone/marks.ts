@@ -34,6 +34,8 @@ export class Marks {
   constructor(
     private readonly send: (mark: number) => void,
     private readonly report: (played: PlayedReport) => void,
+    /** Beats after which a provider that gives no marks back has played what it was sent; undefined for others. */
+    private readonly playedIn?: number,
   ) {}
 
   /** So much has left, or was taken out before it could. */
@@ -43,13 +45,14 @@ export class Marks {
     else this.#left.push(played);
   }
 
-  /** Every 20 ms, behind what was sent in them. */
-  beat(): void {
+  /** Every 20 ms, behind what was sent in them. `hasLeft`: none of it waits for more to leave with. */
+  beat(hasLeft = true): void {
     this.#beat += 1;
     this.#dropping = false;
-    this.#ask();
+    if (hasLeft) this.#ask();
     const [oldest] = this.#awaited;
-    if (!oldest || this.#beat - oldest.since < PATIENCE) return;
+    if (!oldest || this.#beat - oldest.since < (this.playedIn ?? PATIENCE)) return;
+    if (this.playedIn !== undefined) return this.came(oldest.mark);
     this.#silent = true;
     for (const { reports } of this.#awaited.splice(0)) reports.forEach((played) => this.#confirm(played));
   }

@@ -14,6 +14,7 @@ import {
   type Report,
 } from '../wire.js';
 import { PhoneEars } from './ears.js';
+import { EchoGate } from './echo-gate.js';
 import { Marks } from './marks.js';
 import { PhoneVoice } from './voice.js';
 
@@ -25,6 +26,7 @@ export class PhoneCarrier implements Carrier<LineCommand> {
   readonly #ears: PhoneEars;
   readonly #voice: PhoneVoice;
   readonly #marks: Marks;
+  readonly #echo: EchoGate;
   #recording: Recording | undefined;
 
   constructor(
@@ -33,19 +35,24 @@ export class PhoneCarrier implements Carrier<LineCommand> {
     private readonly call: Heard<LineReport>,
   ) {
     this.#ears = new PhoneEars(format, (samples) => {
-      call.samples(samples);
+      call.samples(this.#echo.hear(samples));
       this.#kept()?.user(samples);
     });
     this.#voice = new PhoneVoice(
       format,
       call.playout,
       (audio) => call.report({ on: 'speak', audio }),
-      (samples) => this.#kept()?.agent(samples),
+      (samples) => {
+        this.#echo.said(samples);
+        this.#kept()?.agent(samples);
+      },
       () => call.report({ on: 'pressed' }),
     );
+    this.#echo = new EchoGate(this.#voice.ahead);
     this.#marks = new Marks(
       (mark) => call.report({ on: 'mark', mark }),
       (played) => call.report(played),
+      format.silent && this.#voice.ahead,
     );
     // Whoever sends sound has answered.
     call.report({ on: 'connected' });
@@ -59,7 +66,8 @@ export class PhoneCarrier implements Carrier<LineCommand> {
   beat(_connected: boolean, passed: number): boolean {
     this.#ears.beat(passed);
     const spoke = this.#voice.beat();
-    this.#marks.beat();
+    this.#echo.beat();
+    this.#marks.beat(this.#voice.hasLeft);
     return spoke;
   }
 
@@ -68,6 +76,7 @@ export class PhoneCarrier implements Carrier<LineCommand> {
   }
 
   hush(): void {
+    this.#voice.drop();
     this.call.report({ on: 'hush' });
     this.#marks.dropped();
   }

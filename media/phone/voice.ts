@@ -1,6 +1,7 @@
 /**
  * The agent's voice on its way to a phone: playout to the line's rate and format, in frames of 20 ms, which some providers
- * ask for. A little of each utterance goes ahead, so that a beat that comes late is not heard. Keys that are pressed are tones
+ * ask for, or several of those in one piece, which others do. A little of each utterance goes ahead, so that a beat that
+ * comes late is not heard. Keys that are pressed are tones
  * between utterances: speech waits for them, as they do for speech.
  */
 import { PLAYOUT_RATE } from '../../contracts/audio.js';
@@ -13,11 +14,17 @@ import { tonesOf } from './tones.js';
 /** Frames that the provider has in hand beside the one that it plays. A recording takes three a beat. */
 const AHEAD = 2;
 
+const joined = (frames: readonly Uint8Array[]): Uint8Array =>
+  frames.length === 1 ? frames[0]! : Buffer.concat(frames);
+
 export class PhoneVoice {
   readonly #codec: LineCodec;
   #resampling: Resampling;
   readonly #frame: Int16Array;
   #filled = 0;
+  /** Frames of the next piece. */
+  #piece: Uint8Array[] = [];
+  readonly #frames: number;
   #tones: Int16Array[] = [];
   /** Nothing was said in the last beat. */
   #quiet = true;
@@ -25,7 +32,7 @@ export class PhoneVoice {
   constructor(
     private readonly format: LineFormat,
     private readonly playout: Playout,
-    /** A frame of the line. */
+    /** A piece of the line. */
     private readonly send: (audio: Uint8Array) => void,
     /** A frame of the playout, of which it is made. */
     private readonly said: (samples: Int16Array) => void,
@@ -35,6 +42,7 @@ export class PhoneVoice {
     this.#codec = codecFor(format);
     this.#resampling = new Resampling(PLAYOUT_RATE, format.rate);
     this.#frame = new Int16Array((format.rate * FRAME_MS) / 1000);
+    this.#frames = format.frames ?? 1;
   }
 
   /** Behind those that were pressed before. */
@@ -47,14 +55,35 @@ export class PhoneVoice {
     if (this.#quiet && this.#tones.length > 0) return this.#tone();
     const frame = this.playout.next();
     this.#quiet = frame === undefined;
-    if (!frame) return false;
+    if (!frame) return this.#fill();
     if (frame.begins) this.#begin();
     this.#speak(frame);
-    for (let more = 0; frame.begins && more < AHEAD; more += 1) {
+    for (let more = 1; frame.begins && more < this.ahead; more += 1) {
       const next = this.playout.next();
       if (next) this.#speak(next);
     }
     return true;
+  }
+
+  /** What was said to its end leaves with silence behind it. */
+  #fill(): false {
+    while (this.#piece.length > 0) this.#flush(new Int16Array(this.#frame.length));
+    return false;
+  }
+
+  /** Frames with which an utterance begins. */
+  get ahead(): number {
+    return AHEAD + this.#frames;
+  }
+
+  /** Whether all that was said has left. */
+  get hasLeft(): boolean {
+    return this.#piece.length === 0;
+  }
+
+  /** What has not left is dropped. */
+  drop(): void {
+    this.#piece = [];
   }
 
   #tone(): true {
@@ -77,12 +106,13 @@ export class PhoneVoice {
       this.#frame.set(part, this.#filled);
       this.#filled += part.length;
       from += part.length;
-      if (this.#filled === this.#frame.length) this.#flush();
+      if (this.#filled === this.#frame.length) this.#flush(this.#frame);
     }
   }
 
-  #flush(): void {
+  #flush(frame: Int16Array): void {
     this.#filled = 0;
-    this.send(this.#codec.encode(this.#frame));
+    this.#piece.push(this.#codec.encode(frame));
+    if (this.#piece.length === this.#frames) this.send(joined(this.#piece.splice(0)));
   }
 }

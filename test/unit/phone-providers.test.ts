@@ -2,6 +2,7 @@
 import t from 'tap';
 import type { PhoneNumber } from '../../contracts/ports/phone.js';
 import { DIALLING } from '../../gateway/phone/index.js';
+import { genesys } from '../../gateway/phone/providers/genesys.js';
 import { plivo } from '../../gateway/phone/providers/plivo.js';
 import { telnyx } from '../../gateway/phone/providers/telnyx.js';
 import { twilio } from '../../gateway/phone/providers/twilio.js';
@@ -202,6 +203,101 @@ t.test('Vonage asks about a call; what it tells of one is no question', (t) => {
     'x',
   ])
     t.equal(asked(no), undefined, JSON.stringify(no));
+  t.end();
+});
+
+/** The example of Genesys' documents, which its reference implementation tests itself with. */
+t.test('Genesys’ signature: the example of its documents', (t) => {
+  const path = '/api/v1/voicebiometrics/ws';
+  const created = 1_641_013_200;
+  const parameters =
+    `keyid="SGVsbG8sIEkgYW0gdGhlIEFQSSBrZXkh";nonce="VGhpc0lzQVVuaXF1ZU5vbmNl";alg="hmac-sha256";` +
+    `created=${created};expires=3282026430`;
+  const covered =
+    '"@request-target" "@authority" "audiohook-organization-id" "audiohook-session-id" "audiohook-correlation-id" "x-api-key"';
+  const headers = {
+    'audiohook-organization-id': 'd7934305-0972-4844-938e-9060eef73d05',
+    'audiohook-session-id': '30b0e395-84d3-4570-ac13-9a62d8f514c0',
+    'audiohook-correlation-id': 'e160e428-53e2-487c-977d-96989bf5c99d',
+    'x-api-key': 'SGVsbG8sIEkgYW0gdGhlIEFQSSBrZXkh',
+    signature: 'sig1=:NZBwyBHRRyRoeLqy1IzOa9VYBuI8TgMFt2GRDkDuJh4=:',
+    'signature-input': `sig1=(${covered});${parameters}`,
+  };
+  const secret = 'TXlTdXBlclNlY3JldEtleVRlbGxOby0xITJAMyM0JDU=';
+  const isSigned = (
+    more: object = {},
+    now = created,
+    url = `wss://audiohook.example.com${path}`,
+    key = secret,
+  ) =>
+    genesys.isSigned(
+      { url, headers: new Map(Object.entries({ ...headers, ...more })), body: new Uint8Array() },
+      key,
+      now * 1000,
+    );
+  t.ok(isSigned());
+  t.ok(isSigned({}, created + 300));
+  t.notOk(isSigned({}, created + 301), 'five minutes');
+  t.notOk(isSigned({}, created, 'wss://audiohook.example.com/another'));
+  t.notOk(isSigned({}, created, `wss://other.example.com${path}`));
+  t.notOk(isSigned({}, created, undefined, 'AAAA'));
+  for (const [name, value] of Object.entries(headers)) {
+    t.notOk(isSigned({ [name]: '' }), `without ${name}`);
+    t.notOk(isSigned({ [name]: value.replace(/.=?$/, 'x') }), `another ${name}`);
+  }
+  const input = (text: string) => isSigned({ 'signature-input': text });
+  t.notOk(input(`sig1=(${covered.replace(' "x-api-key"', '')});${parameters}`), 'covers less');
+  t.notOk(input(`sig1=(${covered});${parameters}, sig2=("@authority");created=1`), 'two signatures');
+  t.notOk(input(`sig1=(${covered})`), 'without a time');
+  t.end();
+});
+
+t.test('a Genesys session counts, answers by itself, and is one session', (t) => {
+  const id = '30b0e395-84d3-4570-ac13-9a62d8f514c0';
+  const organizationId = 'd7934305-0972-4844-938e-9060eef73d05';
+  const handshake = new Map([
+    ['audiohook-session-id', id],
+    ['audiohook-organization-id', organizationId],
+  ]);
+  const media = [{ type: 'audio', format: 'PCMU', channels: ['external'], rate: 8000 }];
+  const participant = { ani: 'tel:+1-415-555-0123', dnis: '+493012345678' };
+  const begun = (conversationId: string) => {
+    const sent: Record<string, unknown>[] = [];
+    if (!('converse' in genesys)) throw new Error('it has no state');
+    const hook = genesys.converse((message) => sent.push(JSON.parse(message) as never), handshake);
+    let seq = 0;
+    const say = (type: string, parameters: object = {}) =>
+      hook.read(JSON.stringify({ version: '2', id, type, seq: (seq += 1), serverseq: 0, parameters }));
+    const start = say('open', { organizationId, conversationId, participant, media });
+    return { sent, hook, say, start };
+  };
+  const { sent, hook, say, start } = begun('090eaa2f-72fa-480a-83e0-8667ff89c0ec');
+  t.match(start, {
+    ...{ type: 'start', callId: id, about: { from: '+14155550123', to: '+493012345678' } },
+    format: { codec: 'mulaw', rate: 8000 },
+  });
+  t.strictSame(sent, [], 'it is let in later');
+  t.strictSame(JSON.parse(hook.writer('').begin!()), {
+    ...{ version: '2', type: 'opened', seq: 1, clientseq: 1, id, parameters: { startPaused: false, media } },
+  });
+  t.equal(say('ping'), undefined);
+  t.match(sent, [{ type: 'pong', seq: 2, clientseq: 2, id, parameters: {} }]);
+  t.match(JSON.parse(String(hook.writer('').hush())), {
+    ...{ type: 'event', seq: 3, parameters: { entities: [{ type: 'barge_in', data: {} }] } },
+  });
+  t.match(JSON.parse(hook.end!('completed', 'x')), {
+    type: 'disconnect',
+    seq: 4,
+    parameters: { reason: 'completed' },
+  });
+  t.match(say('close', { reason: 'disconnect' }), { type: 'stop' });
+  t.match(sent.at(-1), { type: 'closed', seq: 5, clientseq: 3 });
+
+  const probe = begun('00000000-0000-0000-0000-000000000000');
+  t.equal(probe.start, undefined, 'a trial of the connection is no call');
+  t.match(probe.sent, [{ type: 'opened' }]);
+  t.equal(probe.say('close', { reason: 'end' }), undefined);
+  t.match(probe.sent.at(-1), { type: 'closed' });
   t.end();
 });
 

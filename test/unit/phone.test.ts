@@ -97,6 +97,48 @@ t.test('the agent’s voice leaves in frames of 20 ms, at the line’s rate', (t
   t.end();
 });
 
+t.test('a provider that wants larger pieces gets them whole, and each utterance to its end', (t) => {
+  const sent: Uint8Array[] = [];
+  const playout = new Playout(() => undefined);
+  const said: Int16Array[] = [];
+  const voice = new PhoneVoice(
+    { ...MULAW, frames: 10 },
+    playout,
+    (audio) => sent.push(audio),
+    (samples) => said.push(samples),
+  );
+  playout.play(1, bytesOf(sine(1000, 24_000, 25 * FRAME_SAMPLES)));
+  playout.finish(1);
+  voice.beat();
+  t.same([sent.length, said.length, voice.hasLeft], [1, 12, false], 'a piece leaves at once');
+  while (voice.beat());
+  t.ok(voice.hasLeft);
+  t.ok(sent.length === 3 && sent.every(({ length }) => length === 1600), 'the last has silence behind it');
+  playout.play(2, bytesOf(sine(1000, 24_000, 15 * FRAME_SAMPLES)));
+  voice.beat();
+  voice.drop();
+  t.ok(voice.hasLeft, 'what had not left is dropped');
+  t.end();
+});
+
+t.test('a provider that gives no marks back has played what it was sent a little later', (t) => {
+  const reports: PlayedReport[] = [];
+  let asked = 0;
+  const marks = new Marks(
+    () => (asked += 1),
+    (report) => reports.push(report),
+    12,
+  );
+  marks.left({ on: 'played', utterance: 1, ms: 200, ended: true } as PlayedReport);
+  marks.beat(false);
+  t.equal(asked, 0, 'not before it has left');
+  for (let beat = 0; beat < 12; beat += 1) marks.beat();
+  t.same([asked, reports.length], [1, 0]);
+  marks.beat();
+  t.equal(reports.length, 1);
+  t.end();
+});
+
 t.test('keys are tones between what is said, and speech waits for them', (t) => {
   for (const format of [MULAW, WIDE]) {
     const sent: Int16Array[] = [];

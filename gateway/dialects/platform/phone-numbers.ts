@@ -1,6 +1,6 @@
 /** Phone numbers (docs/contract/platform.md 6.13). */
 import { LIMITS } from '../../../contracts/limits.js';
-import { phoneAddress } from '../../../contracts/phone.js';
+import { phoneAddress, STREAM_PROVIDERS } from '../../../contracts/phone.js';
 import type { Outbound } from '../../../contracts/ports/outbound.js';
 import type { PhoneNumber, PhoneNumbers } from '../../../contracts/ports/phone.js';
 import type { Problem } from '../../../contracts/schemas/check.js';
@@ -38,6 +38,12 @@ const checkChange = checked(PhoneNumberChange);
 
 const numberIdOf = (request: HttpRequest): string => idOf(request, 'phone_number_id', WHAT);
 
+/** Where the provider asks who answers, or opens its media stream. */
+const answerUrlOf = ({ provider }: PhoneNumber, baseUrl: string): string =>
+  STREAM_PROVIDERS.has(provider)
+    ? `${baseUrl.replace(/^http/, 'ws')}/v1/phone/${provider}`
+    : `${baseUrl}/v1/phone/${provider}/answer`;
+
 const entityOf =
   ({ baseUrl }: HttpRequest) =>
   (number: PhoneNumber): object => ({
@@ -49,7 +55,7 @@ const entityOf =
     enabled: number.enabled,
     places_calls: number.placesCalls,
     api_url: number.apiUrl,
-    answer_url: `${baseUrl}/v1/phone/${number.provider}/answer`,
+    answer_url: answerUrlOf(number, baseUrl),
     created_at: number.createdAt.toISOString(),
     updated_at: number.updatedAt.toISOString(),
   });

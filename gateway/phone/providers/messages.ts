@@ -32,7 +32,10 @@ export interface StreamMessages {
   readonly format: readonly [name: string, read: (fields: Fields) => LineFormat | undefined];
 }
 
-function startOf(fields: Fields, names: StreamMessages): StreamEvent {
+export function startOf(
+  fields: Fields,
+  names: StreamMessages,
+): Extract<StreamEvent, { readonly type: 'start' }> {
   const start = objectIn(fields, 'start');
   const [format, read] = names.format;
   return {
@@ -45,7 +48,7 @@ function startOf(fields: Fields, names: StreamMessages): StreamEvent {
 }
 
 /** Sound of the caller; of the other direction, where that comes as well, nothing. */
-function mediaOf(fields: Fields): StreamEvent | undefined {
+export function mediaOf(fields: Fields): StreamEvent | undefined {
   const { track = 'inbound', ...rest } = objectIn(fields, 'media');
   if (track !== 'inbound') return undefined;
   const payload = rest['payload'];

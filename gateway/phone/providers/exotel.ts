@@ -1,0 +1,55 @@
+/**
+ * Exotel: the Voicebot applet, whose stream comes without a question and shows a user and password (Basic) in its handshake.
+ * Nothing is signed. Sound is linear PCM, and ours goes in messages of 200 ms: a message has to be of 3,200 bytes at least,
+ * in multiples of 320.
+ * https://developer.exotel.com/docs/agentstream/stream-voicebot-applet
+ * https://developer.exotel.com/docs/agentstream/websocket-protocol
+ */
+import type { LineFormat } from '../../../contracts/ports/calls.js';
+import { countIn, type Fields, objectIn, StreamFault, type StreamProvider, textIn } from '../provider.js';
+import { isSame } from '../signatures.js';
+import { mediaOf, readWith, startOf, type StreamMessages, streamMessages } from './messages.js';
+
+const FRAMES = 10;
+const RATES: ReadonlySet<number | undefined> = new Set([8000, 16_000, 24_000]);
+/** How its pages call linear PCM. */
+const ENCODINGS: ReadonlySet<string> = new Set(['audio/x-raw', 'raw', 'base64']);
+
+/** Undefined where it claims anything but what Exotel documents. */
+function formatOf(fields: Fields): LineFormat | undefined {
+  const rate = countIn(fields, 'sample_rate');
+  const fits = ENCODINGS.has(textIn(fields, 'encoding')) && RATES.has(rate);
+  return fits && rate !== undefined ? { codec: 'linear', rate, frames: FRAMES } : undefined;
+}
+
+const MESSAGES: StreamMessages = {
+  callId: 'call_sid',
+  stream: 'stream_sid',
+  parameters: undefined,
+  format: ['media_format', formatOf],
+};
+
+const read = readWith(MESSAGES, {
+  // Whose call it is stands beside the call's id.
+  start(fields, names) {
+    const start = objectIn(fields, 'start');
+    return { ...startOf(fields, names), about: { from: textIn(start, 'from'), to: textIn(start, 'to') } };
+  },
+  media(fields) {
+    const event = mediaOf(fields);
+    const isWhole = event?.type !== 'media' || event.audio.length % 2 === 0;
+    if (!isWhole) throw new StreamFault(1007, 'sound has to be of whole samples');
+    return event;
+  },
+});
+
+export const exotel: StreamProvider = {
+  name: 'exotel',
+  isSigned({ headers }, secret) {
+    const [scheme = '', told = ''] = (headers.get('authorization') ?? '').split(' ', 2);
+    const wanted = Buffer.from(secret).toString('base64');
+    return scheme.toLowerCase() === 'basic' && isSame(told, wanted);
+  },
+  read,
+  writer: (stream) => streamMessages({ stream_sid: stream }),
+};

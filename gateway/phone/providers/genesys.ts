@@ -1,0 +1,190 @@
+/**
+ * Genesys Cloud: the Audio Connector, which speaks AudioHook (protocol 2). Its stream comes without a question; the handshake
+ * is signed by HTTP message signatures (HMAC-SHA256). Messages are counted on both sides, sound is µ-law in binary frames.
+ * Ours goes in messages of 200 ms, as Genesys limits how many may come. What was played is not told.
+ * https://developer.genesys.cloud/devapps/audiohook
+ * https://github.com/purecloudlabs/audiohook-reference-implementation
+ * https://datatracker.ietf.org/doc/html/rfc9421
+ */
+import { createHmac } from 'node:crypto';
+import { isPlainObject } from '../../../contracts/plain-object.js';
+import type { LineFormat } from '../../../contracts/ports/calls.js';
+import {
+  countIn,
+  type Fields,
+  jsonMessage,
+  objectIn,
+  type Speaking,
+  type StreamEvent,
+  StreamFault,
+  type StreamProvider,
+  type StreamWriter,
+  textIn,
+  type Webhook,
+} from '../provider.js';
+import { isSame, isTimely } from '../signatures.js';
+
+/** What a signature has to cover. */
+const COVERED = [
+  ...['@request-target', '@authority', 'x-api-key'],
+  ...['audiohook-organization-id', 'audiohook-session-id', 'audiohook-correlation-id'],
+];
+
+/** `Signature-Input` with one signature, and its parts (RFC 9421, 4.1). */
+const INPUT = /^([a-z*][\w.*-]*)=(\(((?:"[^"\\]*" ?)*)\)((?:;[a-z]+=(?:"[^"\\]*"|\d{1,15}))+))$/;
+
+interface SignatureInput {
+  readonly label: string;
+  /** As it was signed. */
+  readonly text: string;
+  readonly covered: readonly string[];
+  readonly parameters: ReadonlyMap<string, string>;
+}
+
+function inputOf(header: string): SignatureInput | undefined {
+  const [, label, text, covered = '', parameters = ''] = INPUT.exec(header) ?? [];
+  if (label === undefined || text === undefined) return undefined;
+  const pairs = [...parameters.matchAll(/;([a-z]+)=(?:"([^"]*)"|(\d+))/g)];
+  return {
+    ...{ label, text },
+    covered: [...covered.matchAll(/"([^"]*)"/g)].map(([, name = '']) => name),
+    parameters: new Map(pairs.map(([, name = '', quoted, count = '']) => [name, quoted ?? count])),
+  };
+}
+
+/** What the covered names stand for. */
+function valueOf(name: string, { url, headers }: Webhook): string | undefined {
+  const { host, pathname, search } = new URL(url);
+  if (name === '@request-target') return pathname + search;
+  return name === '@authority' ? host : headers.get(name)?.trim();
+}
+
+const isCurrent = ({ parameters }: SignatureInput, now: number): boolean =>
+  isTimely(Number(parameters.get('created') ?? NaN), now) &&
+  now <= Number(parameters.get('expires') ?? Infinity) * 1000;
+
+/** The client secret is shown in base64. */
+function isSigned(handshake: Webhook, secret: string, now: number): boolean {
+  const { headers } = handshake;
+  const input = inputOf(headers.get('signature-input') ?? '');
+  if (!input || !isCurrent(input, now) || !input.parameters.get('nonce')) return false;
+  const { label, text, covered, parameters } = input;
+  if (COVERED.some((name) => !covered.includes(name))) return false;
+  if (parameters.get('keyid') !== headers.get('x-api-key')) return false;
+  const lines = covered.map((name) => `"${name}": ${valueOf(name, handshake) ?? ''}`);
+  const signature = createHmac('sha256', Buffer.from(secret, 'base64'))
+    .update([...lines, `"@signature-params": ${text}`].join('\n'))
+    .digest('base64');
+  return isSame(headers.get('signature') ?? '', `${label}=:${signature}:`);
+}
+
+const FORMAT: LineFormat = { codec: 'mulaw', rate: 8000, frames: 10, silent: true };
+/** The sound of whom the call is with. */
+const MEDIA = { type: 'audio', format: 'PCMU', channels: ['external'], rate: 8000 };
+
+const isOurs = (offer: unknown): boolean =>
+  isPlainObject(offer) &&
+  offer['type'] === MEDIA.type &&
+  offer['format'] === MEDIA.format &&
+  offer['rate'] === MEDIA.rate &&
+  JSON.stringify(offer['channels']) === JSON.stringify(MEDIA.channels);
+
+/** Who has none: what Genesys sends when an integration is switched on. */
+const PROBE = '00000000-0000-0000-0000-000000000000';
+
+const NOT_ALLOWED = 1008;
+
+class AudioHook implements Speaking {
+  #id: string | undefined;
+  /** Messages of either side. */
+  #sent = 0;
+  #received = 0;
+  #probe = false;
+
+  constructor(
+    private readonly send: (message: string) => void,
+    private readonly headers: ReadonlyMap<string, string>,
+  ) {}
+
+  read(message: string | Uint8Array): StreamEvent | undefined {
+    if (typeof message !== 'string') return { type: 'media', audio: message };
+    const fields = jsonMessage(message);
+    this.#count(fields);
+    const type = textIn(fields, 'type');
+    return Object.hasOwn(this.#events, type)
+      ? this.#events[type]?.(objectIn(fields, 'parameters'))
+      : undefined;
+  }
+
+  /** Errors: `StreamFault` for messages of another protocol or session, and for those that are missing or come twice. */
+  #count(fields: Fields): void {
+    if (fields['version'] !== '2')
+      throw new StreamFault(1003, 'the version of the protocol is not supported');
+    this.#id ??= textIn(fields, 'id');
+    if (this.#id === '' || fields['id'] !== this.#id || this.#id !== this.headers.get('audiohook-session-id'))
+      throw new StreamFault(NOT_ALLOWED, 'a message is of another session');
+    const answers = countIn(fields, 'serverseq') ?? 0;
+    if (countIn(fields, 'seq') !== this.#received + 1 || answers > this.#sent)
+      throw new StreamFault(NOT_ALLOWED, 'a message is out of order');
+    this.#received += 1;
+  }
+
+  readonly #events: Readonly<Record<string, (parameters: Fields) => StreamEvent | undefined>> = {
+    open: (parameters) => this.#open(parameters),
+    close: () => this.#close(),
+    ping: () => void this.send(this.#message('pong', {})),
+    dtmf: ({ digit }) => ({ type: 'key', key: String(digit) }),
+  };
+
+  #open(parameters: Fields): StreamEvent | undefined {
+    const { media } = parameters;
+    if (parameters['organizationId'] !== this.headers.get('audiohook-organization-id'))
+      throw new StreamFault(NOT_ALLOWED, 'a message is of another organization');
+    this.#probe = parameters['conversationId'] === PROBE;
+    if (this.#probe) return void this.send(this.#opened());
+    const { ani, dnis } = objectIn(parameters, 'participant');
+    return {
+      type: 'start',
+      stream: '',
+      callId: this.#id ?? '',
+      about: { from: numberOf(ani), to: numberOf(dnis) },
+      format: Array.isArray(media) && media.some(isOurs) ? FORMAT : undefined,
+    };
+  }
+
+  #close(): StreamEvent | undefined {
+    this.send(this.#message('closed', {}));
+    return this.#probe ? undefined : { type: 'stop' };
+  }
+
+  #opened(): string {
+    return this.#message('opened', { startPaused: false, media: [MEDIA] });
+  }
+
+  #message(type: string, parameters: object): string {
+    const counted = { seq: (this.#sent += 1), clientseq: this.#received };
+    return JSON.stringify({ version: '2', type, ...counted, id: this.#id, parameters });
+  }
+
+  writer(): StreamWriter {
+    return {
+      begin: () => this.#opened(),
+      speak: (audio) => audio,
+      hush: () => this.#message('event', { entities: [{ type: 'barge_in', data: {} }] }),
+    };
+  }
+
+  end(reason: string, info: string): string {
+    return this.#message('disconnect', { reason, info });
+  }
+}
+
+/** Numbers come as `tel:` addresses and with hyphens. */
+const numberOf = (value: unknown): string =>
+  typeof value === 'string' ? value.replace(/^tel:/, '').replace(/(?<=\d)-(?=\d)/g, '') : '';
+
+export const genesys: StreamProvider = {
+  name: 'genesys',
+  isSigned,
+  converse: (send, headers) => new AudioHook(send, headers),
+};

@@ -1,0 +1,199 @@
+/**
+ * What is refused of telephone providers, at doubles of them (docs/phone.md): webhooks and handshakes that are forged or
+ * replayed, calls that nobody can answer, and streams that say what they should not.
+ */
+import t from 'tap';
+import {
+  ASKING,
+  IncomingCalls,
+  newCall,
+  newNumber,
+  type Provider,
+  PROVIDERS,
+  SECRET,
+  STREAMING,
+} from '../fixtures/incoming-calls.js';
+import { until } from '../fixtures/until.js';
+
+const calls = await IncomingCalls.start(t);
+const { talks } = calls;
+const { call: ask, gateway } = talks;
+
+/** The line of a call to an agent of its own, that has said nothing yet. */
+const opened = async (provider: Provider, forged?: string) =>
+  calls.opened(provider, await calls.numberOf(provider, await talks.agent()), forged);
+
+for (const provider of ASKING) {
+  t.test(`${provider.name}: a webhook that is forged, or replayed, begins nothing`, async (t) => {
+    const number = await calls.numberOf(provider, await talks.agent());
+    t.match(await calls.ring(provider, newCall(number), 'another secret'), { status: 403 });
+    t.match(
+      await calls.ring(provider, newCall(newNumber())),
+      { status: 403 },
+      'an unknown number is the same',
+    );
+    const call = newCall(number);
+    t.match(await calls.ring(provider, call), { status: 200 });
+    t.match(await calls.ring(provider, call), { status: 409 });
+    const url = calls.answerUrl(provider);
+    t.equal((await fetch(url, { method: 'POST' })).status, 400, 'a webhook about nothing');
+    t.equal((await fetch(url, { method: 'POST', body: 'x'.repeat(65 * 1024) })).status, 413);
+    t.equal((await fetch(`${gateway.base}/v1/phone/nobody/answer`, { method: 'POST' })).status, 404);
+  });
+
+  t.test(`${provider.name}: a call that nobody can answer is rejected`, async (t) => {
+    const agentId = await talks.agent();
+    const archived = await calls.numberOf(provider, agentId);
+    await ask(`agents/${agentId}`, { method: 'PATCH', body: { status: 'archived' } });
+    const closed = [
+      archived,
+      await calls.numberOf(provider, null),
+      await calls.numberOf(provider, await talks.agent(), { enabled: false }),
+    ];
+    for (const number of closed) {
+      const { status, document } = await calls.ring(provider, newCall(number));
+      t.equal(status, 200);
+      t.equal(provider.dialect.streamOf(document), undefined, document);
+    }
+  });
+
+  t.test(`${provider.name}: a number that is withheld, or none, is no caller's number`, async (t) => {
+    const agentId = await talks.agent();
+    const number = await calls.numberOf(provider, agentId);
+    for (const from of ['anonymous', '', '266696687x', 'x'.repeat(2000)]) {
+      t.match(await calls.ring(provider, newCall(number, from)), { status: 200 });
+      const { body } = await ask(`sessions/${await calls.sessionOf(agentId)}`);
+      t.match(body, { caller_number: null, dialed_number: number });
+    }
+  });
+
+  t.test(`${provider.name}: a stream without its session is refused`, async (t) => {
+    const other = await opened(provider);
+    for (const token of ['', 'nonsense', `sess_0123456789abcdef01234567.${'A'.repeat(43)}`, other.token]) {
+      const { line, begin } = await opened(provider, token);
+      begin();
+      t.match(await line.untilClosed(), { code: 1008, reason: 'no session waits for this stream' }, token);
+    }
+  });
+}
+
+for (const provider of ASKING.filter(({ signsTime }) => signsTime))
+  t.test(`${provider.name}: a webhook counts for five minutes, and once`, async (t) => {
+    const call = newCall(await calls.numberOf(provider, await talks.agent()));
+    const now = Math.floor(Date.now() / 1000);
+    const ringAt = async (secondsAgo: number) =>
+      (await calls.ring(provider, call, SECRET, now - secondsAgo)).status;
+    t.same(
+      [await ringAt(3600), await ringAt(-3600), await ringAt(60), await ringAt(0)],
+      [403, 403, 200, 409],
+    );
+  });
+
+for (const provider of STREAMING) {
+  const { name, dialect } = provider;
+  const now = (): number => Math.floor(Date.now() / 1000);
+
+  /** How a stream ends that begins so; undefined where the call goes on. */
+  async function tried(number: string, secret = SECRET, at?: number, call = newCall(number)) {
+    const line = await calls.stream(provider, call, secret, at);
+    const before = await talks.callsAtWorkers();
+    for (const message of dialect.begin(call, '')) line.send(message);
+    await until('it is refused or let in', async () => {
+      return line.closed !== undefined || (await talks.callsAtWorkers()) > before;
+    });
+    const { closed } = line;
+    line.hangUp();
+    await talks.untilNoCalls();
+    return closed && { ...closed, call };
+  }
+
+  t.test(`${name}: a handshake that is forged, or replayed, begins nothing`, async (t) => {
+    const number = await calls.numberOf(provider, await talks.agent());
+    const forged = { code: 1008, reason: 'Invalid signature' };
+    t.match(await tried(number, 'another secret'), forged);
+    t.match(await tried(newNumber()), forged, 'an unknown number is the same');
+    const call = newCall(number);
+    t.equal(await tried(number, SECRET, undefined, call), undefined);
+    t.match(await tried(number, SECRET, undefined, call), { code: 1008, reason: /answered already/ });
+    const { status } = await fetch(calls.answerUrl(provider), { method: 'POST' });
+    t.equal(status, 404, 'it asks nobody');
+    if (!provider.signsTime) return;
+    t.match(
+      [await tried(number, SECRET, now() - 3600), await tried(number, SECRET, now() + 3600)],
+      [forged, forged],
+    );
+  });
+
+  t.test(`${name}: a call that nobody can answer is refused`, async (t) => {
+    const agentId = await talks.agent();
+    const archived = await calls.numberOf(provider, agentId);
+    await ask(`agents/${agentId}`, { method: 'PATCH', body: { status: 'archived' } });
+    const closed = [
+      archived,
+      await calls.numberOf(provider, null),
+      await calls.numberOf(provider, await talks.agent(), { enabled: false }),
+    ];
+    for (const number of closed) t.match(await tried(number), { code: 1008 });
+  });
+}
+
+for (const provider of PROVIDERS) {
+  const { name, dialect } = provider;
+
+  t.test(`${name}: a second stream for one call is refused, and the first goes on`, async (t) => {
+    const { line, begin, call, again, token } = await opened(provider);
+    begin();
+    line.listen();
+    const second = await again();
+    await until('the first has its session', async () => (await talks.callsAtWorkers()) > 0);
+    for (const message of dialect.begin(call, token)) second.send(message);
+    t.match(await second.untilClosed(), { code: 1008 });
+    t.equal(line.closed, undefined);
+    line.hangUp();
+  });
+
+  t.test(`${name}: a stream that claims another format is refused`, async (t) => {
+    for (const wrong of dialect.wrongFormats) {
+      const { line, begin } = await opened(provider);
+      begin(wrong);
+      t.match(await line.untilClosed(), { code: 1003 }, JSON.stringify(wrong));
+    }
+  });
+
+  t.test(`${name}: nothing may come before the start of a stream, and it starts once`, async (t) => {
+    const early = await opened(provider);
+    early.line.send(dialect.media(new Uint8Array(160), 1));
+    t.match(await early.line.untilClosed(), { code: 1008, reason: 'the stream has not started' });
+    const twice = await opened(provider);
+    twice.begin();
+    twice.begin();
+    t.match(await twice.line.untilClosed(), { code: 1008, reason: 'the stream has started already' });
+  });
+
+  t.test(`${name}: what is no message ends the stream`, async (t) => {
+    for (const [message, code] of dialect.faults) {
+      const { line, begin } = await opened(provider);
+      begin();
+      line.send(message);
+      t.match(await line.untilClosed(), { code }, JSON.stringify(message).slice(0, 40));
+    }
+  });
+
+  t.test(`${name}: what nobody has to understand is passed over`, async (t) => {
+    const { line, begin } = await opened(provider);
+    begin();
+    for (const message of dialect.passed) line.send(message);
+    line.listen();
+    await until('the call goes on', async () => (await talks.callsAtWorkers()) > 0);
+    t.equal(line.closed, undefined);
+    line.hangUp();
+  });
+
+  t.test(`${name}: a flood of marks ends the stream`, async (t) => {
+    const { line, begin } = await opened(provider);
+    begin();
+    for (let mark = 0; mark < 5000; mark += 1) line.send(dialect.marked(String(mark)));
+    t.match(await line.untilClosed(), { code: 1008, reason: 'too many messages' });
+    await talks.untilNoCalls();
+  });
+}

@@ -1,0 +1,136 @@
+/**
+ * The agent's own voice on a phone line that returns it: nothing of it is heard as the caller's, and the caller is. Over the
+ * media path of a call: playout, the line's codec and pace in both directions, the microphone.
+ */
+import t from 'tap';
+import { bytesOf } from '../../contracts/audio.js';
+import type { LineFormat } from '../../contracts/ports/calls.js';
+import { codecFor } from '../../media/phone/codecs.js';
+import { PhoneCarrier } from '../../media/phone/serve-phone.js';
+import { FRAME_SAMPLES, Playout } from '../../media/playout.js';
+import type { Heard } from '../../media/served-call.js';
+import type { LineReport } from '../../media/wire.js';
+import { seeded } from '../fixtures/random.js';
+
+const FORMATS: readonly LineFormat[] = [
+  { codec: 'mulaw', rate: 8000 },
+  { codec: 'alaw', rate: 8000 },
+  { codec: 'linear', rate: 16_000 },
+  { codec: 'linear', rate: 8000, frames: 10 },
+];
+
+/** Syllables of noise, five a second with gaps between, at that loudness where they are loudest. */
+function voice(db: number, rate: number, seconds: number, seed: number) {
+  const random = seeded(seed);
+  const amplitude = 32_768 * 10 ** (db / 20) * Math.sqrt(3);
+  return Int16Array.from({ length: rate * seconds }, (_, at) => {
+    const syllable = Math.max(0, Math.sin((2 * Math.PI * 2.5 * at) / rate));
+    return Math.round(Math.max(-32_768, Math.min(32_767, (random() * 2 - 1) * amplitude * syllable)));
+  });
+}
+
+const gain = (db: number): number => 10 ** (db / 20);
+const isLoud = (samples: Int16Array): boolean => samples.some((sample) => Math.abs(sample) > 100);
+
+/** A call whose line returns the agent's voice so loud, so much later, while the caller says that. */
+function call(format: LineFormat, echo: { readonly db: number; readonly ms: number }) {
+  const heard: boolean[] = [];
+  const playout = new Playout(() => undefined);
+  const { encode, decode, bytesPerSample } = codecFor(format);
+  const frame = (format.rate * 20) / 1000;
+  /** What the line is played, in frames; those of the delay first. */
+  const line: Int16Array[] = Array.from({ length: echo.ms / 20 }, () => new Int16Array(frame));
+  let played = 0;
+  const parts = {
+    playout,
+    samples: (samples: Int16Array) => heard.push(isLoud(samples)),
+    recorder: () => undefined,
+    report(report: LineReport) {
+      if (report.on !== 'speak') return;
+      for (let from = 0; from < report.audio.length; from += frame * bytesPerSample)
+        line.push(decode(report.audio.slice(from, from + frame * bytesPerSample)));
+    },
+  };
+  const carrier = new PhoneCarrier(
+    { format } as never,
+    { complexity: 0 },
+    parts as unknown as Heard<LineReport>,
+  );
+  const beat = (caller: Int16Array): void => {
+    carrier.beat(true, 1);
+    const back = line[played];
+    if (back) played += 1;
+    const mixed = caller.map((sample, at) => sample + Math.round((back?.[at] ?? 0) * gain(echo.db)));
+    carrier.take({ op: 'hear', audio: encode(mixed) });
+  };
+  let utterance = 0;
+  return {
+    /** The agent speaks, so loud. */
+    says(db: number, seconds: number): void {
+      utterance += 1;
+      playout.play(utterance, bytesOf(voice(db, FRAME_SAMPLES * 50, seconds, utterance)));
+      playout.finish(utterance);
+    },
+    /** What is heard of so many seconds, by frames: whether there was anything. */
+    hears(seconds: number, caller: Int16Array = new Int16Array(format.rate * seconds)) {
+      const from = heard.length;
+      for (let at = 0; at < caller.length; at += frame) beat(caller.subarray(at, at + frame));
+      return heard.slice(from);
+    },
+  };
+}
+
+const count = (frames: readonly boolean[]): number => frames.filter(Boolean).length;
+
+t.test('nothing of the agent’s voice is heard that a line returns', (t) => {
+  for (const format of FORMATS)
+    for (const [db, ms] of [
+      [-15, 60],
+      [-15, 400],
+      [-25, 200],
+      [-35, 400],
+    ] as const) {
+      const line = call(format, { db, ms });
+      line.says(-20, 2);
+      const name = `${format.codec} ${format.rate}: ${db} dB, ${ms} ms`;
+      t.equal(count(line.hears(3)), 0, name);
+    }
+  t.end();
+});
+
+t.test('a caller is heard over the agent, whatever comes back', (t) => {
+  for (const format of FORMATS)
+    for (const db of [-15, -25, -35]) {
+      const alone = call(format, { db: -90, ms: 200 });
+      const silent = count(alone.hears(2, voice(-20, format.rate, 2, 9)));
+      for (const caller of [-14, -26]) {
+        const line = call(format, { db, ms: 200 });
+        line.says(-20, 6);
+        line.hears(2);
+        const heard = count(line.hears(2, voice(caller, format.rate, 2, 9)));
+        t.ok(
+          heard >= 0.85 * silent,
+          `${format.codec}, echo ${db}, caller ${caller} dB: ${heard} of ${silent}`,
+        );
+      }
+    }
+  t.end();
+});
+
+t.test('a soft caller is heard over the agent on a line that returns little', (t) => {
+  const line = call(FORMATS[0]!, { db: -45, ms: 200 });
+  line.says(-18, 8);
+  t.equal(count(line.hears(4)), 0);
+  const heard = count(line.hears(2, voice(-36, 8000, 2, 9)));
+  t.ok(heard >= 45, `${heard} of 50 frames`);
+  t.end();
+});
+
+t.test('what the caller says while the agent is silent is heard as it came', (t) => {
+  const line = call(FORMATS[0]!, { db: -15, ms: 200 });
+  line.says(-20, 1);
+  line.hears(2);
+  const heard = count(line.hears(2, voice(-40, 8000, 2, 9)));
+  t.ok(heard >= 48, `${heard} of 50 frames`);
+  t.end();
+});
