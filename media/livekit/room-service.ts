@@ -22,7 +22,7 @@ export interface RoomService {
   dispatch(sessionId: string, agentName: string, metadata: string): Promise<void>;
   /** The user's client gets another token, and returns with that. Errors: `transport_failed`. */
   rotate(sessionId: string, identity: string): Promise<void>;
-  /** Errors: `transport_failed`. */
+  /** Who came by the first token; a user who is back by another one stays. Errors: `transport_failed`. */
   putOut(sessionId: string, identity: string): Promise<void>;
   /** Puts everybody out and removes the room; none is fine. Errors: `transport_failed`. */
   remove(sessionId: string): Promise<void>;
@@ -48,12 +48,26 @@ type Client = () => Promise<RoomServiceClient>;
 const orFailed = async (answer: Promise<unknown>): Promise<void> =>
   void (await answer.catch((error: unknown) => Promise.reject(failed(error))));
 
+/** As `orFailed`; what is not there any more is fine. */
+const orGone = async (answer: Promise<unknown>): Promise<void> =>
+  void (await answer.catch((error: unknown) => {
+    if ((error as { status?: unknown }).status !== NOT_FOUND) throw failed(error);
+  }));
+
 const usersIn = (client: Client): Pick<RoomService, 'rotate' | 'putOut'> => ({
   async rotate(name, identity) {
     const attributes = { use: 'rejoin' satisfies JoinClaims['use'] };
     await orFailed((await client()).updateParticipant(name, identity, { attributes }));
   },
-  putOut: async (name, identity) => orFailed((await client()).removeParticipant(name, identity)),
+  async putOut(name, identity) {
+    const rooms = await client();
+    await orGone(
+      rooms.getParticipant(name, identity).then(async ({ attributes }) => {
+        const isFirst = attributes['use'] === ('join' satisfies JoinClaims['use']);
+        if (isFirst) await rooms.removeParticipant(name, identity);
+      }),
+    );
+  },
 });
 
 export function createRoomService({ url, key, secret }: LivekitServer): RoomService {
@@ -82,9 +96,7 @@ export function createRoomService({ url, key, secret }: LivekitServer): RoomServ
     },
     async remove(name) {
       const rooms = await client();
-      await rooms.deleteRoom(name).catch((error: unknown) => {
-        if ((error as { status?: unknown }).status !== NOT_FOUND) throw failed(error);
-      });
+      await orGone(rooms.deleteRoom(name));
     },
     async agentToken({ sessionId, agent }) {
       const { AccessToken } = await livekit();

@@ -27,8 +27,12 @@ export interface Cluster {
   readonly balancer: Balancer;
 }
 
-/** `count` nodes with places for so many calls each. */
-export async function startCluster(count: number, places: string): Promise<Cluster> {
+/** `count` nodes with places for so many calls each; `settings` beside those that a cluster needs. */
+export async function startCluster(
+  count: number,
+  places: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Cluster> {
   const postgres = await startPostgres(run);
   const model = await startModel();
   run.teardown(() => model.stop());
@@ -39,6 +43,7 @@ export async function startCluster(count: number, places: string): Promise<Clust
     ...{ PUBLIC_URL: balancer.base, SECRETS_KEY: TEST_SECRET, LLM_BASE_URL: model.url, LOG_LEVEL: 'warn' },
     ...{ OUTBOUND_ALLOW: '127.0.0.1', CONCURRENCY: '1000', CALL_PLACES: places },
     ...{ DRAIN_SECONDS: '60', DRAIN_ANNOUNCE_SECONDS: '1' },
+    ...settings,
   };
   const nodes: ChaosNode[] = [];
   for (const [index, port] of ports.entries()) {

@@ -1,21 +1,27 @@
 /**
- * `node dist/test/chaos/takeover.js [times]`: how long a user hears nothing when the node of the call is killed. LiveKit's own
- * client comes back by itself, through the balancer; from SIGKILL to the agent's voice, in seconds, sorted, and the median.
+ * `node dist/test/chaos/takeover.js [times] [what]`: how long a user hears nothing when what carries the call is killed.
+ * LiveKit's own client comes back by itself; from SIGKILL to the agent's voice, in seconds, sorted, and the median. `what`:
+ *
+ * - `node` (default): the gateway that has the call, embedded media, clients by the balancer;
+ * - `gateway`: the gateway that has the call, in livekit mode, on two LiveKit servers with Redis;
+ * - `server`: the LiveKit server that has the room.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { AudioStream, type RemoteTrack, Room, RoomEvent } from '@livekit/rtc-node';
 import { client, makeAgent } from '../fixtures/agents.js';
 import { AUDIBLE } from '../fixtures/caller.js';
 import type { Invite } from '../fixtures/conversation.js';
+import { startNodes } from '../fixtures/livekit-nodes.js';
 import { until } from '../fixtures/until.js';
-import { type Cluster, letGoOfAll, startCluster } from './cluster.js';
+import { type Cluster, letGoOfAll, run, startCluster } from './cluster.js';
 
 const RATE = 24_000;
-const times = Number(process.argv[2] ?? 10);
+const ASK_MS = 1000;
 
-/** When the agent's voice was heard last. */
+/** A user who hears when the agent speaks. */
 class Listener {
   readonly room = new Room();
+  /** When the agent's voice was heard last. */
   heardAt = 0;
 
   constructor() {
@@ -30,39 +36,95 @@ class Listener {
       if (Math.sqrt(power) > AUDIBLE) this.heardAt = performance.now();
     }
   }
+
+  /** Asks for an answer; lost where there is no connection. */
+  ask(): void {
+    const message = JSON.stringify({ type: 'user.message', text: 'Are you there?' });
+    const options = { reliable: true, topic: 'client-event' };
+    this.room.localParticipant?.publishData(Buffer.from(message), options).catch(() => undefined);
+  }
 }
 
-async function once({ postgres, nodes, balancer }: Cluster, agent: string): Promise<number> {
+interface Loss {
+  readonly cluster: Cluster;
+  /** Kills what carries the session's call. */
+  kill(session: string): Promise<{ mend(): Promise<void> }>;
+  /** Whether the agent says something by itself once it is back. */
+  readonly apologises: boolean;
+}
+
+async function killNode({ postgres, nodes, balancer }: Cluster, session: string) {
   const { sql } = await postgres.open();
-  const { body } = await client(balancer.base)('sessions', { body: { agent_id: agent } });
+  const [owner] = await sql<{ url: string }[]>`
+    select o.url from sessions s join session_owners o on o.process_id = s.owner_id where s.id = ${session}`;
+  const node = nodes.find(({ port }) => owner?.url.endsWith(`:${port}`));
+  if (!node) throw new Error('no node has the call');
+  await node.kill();
+  return {
+    async mend() {
+      await node.start();
+      await until('the balancer has it', () => balancer.isReady(node.port));
+    },
+  };
+}
+
+async function onLivekit() {
+  const livekit = await startNodes(run);
+  const { url, key, secret } = livekit;
+  const settings = { LIVEKIT_URL: url, LIVEKIT_API_KEY: key, LIVEKIT_API_SECRET: secret };
+  return { livekit, cluster: await startCluster(2, '10', settings) };
+}
+
+const LOSSES: Readonly<Record<string, () => Promise<Loss>>> = {
+  async node() {
+    const cluster = await startCluster(2, '10');
+    return { cluster, kill: (session) => killNode(cluster, session), apologises: true };
+  },
+  async gateway() {
+    const { cluster } = await onLivekit();
+    return { cluster, kill: (session) => killNode(cluster, session), apologises: true };
+  },
+  async server() {
+    const { cluster, livekit } = await onLivekit();
+    const kill = async (session: string) => {
+      const server = await livekit.holder(session);
+      await server.stop();
+      return { mend: () => server.start() };
+    };
+    return { cluster, kill, apologises: false };
+  },
+};
+
+async function once({ cluster, kill, apologises }: Loss, agent: string): Promise<number> {
+  const { body } = await client(cluster.balancer.base)('sessions', { body: { agent_id: agent } });
   const { media_url: url, token, session_id: id } = body as unknown as Invite;
   const listener = new Listener();
   await listener.room.connect(url, token, { autoSubscribe: true, dynacast: false });
   await until('the agent greets', () => listener.heardAt > 0);
   await until('it is silent again', () => performance.now() - listener.heardAt > 1500);
-  const [owner] = await sql<{ url: string }[]>`
-    select o.url from sessions s join session_owners o on o.process_id = s.owner_id where s.id = ${id}`;
-  const node = nodes.find(({ port }) => owner?.url.endsWith(`:${port}`));
-  if (!node) throw new Error('no node has the call');
   const killedAt = performance.now();
-  await node.kill();
+  const { mend } = await kill(id);
+  const asking = setInterval(() => apologises || listener.ask(), ASK_MS);
   await until('the agent is back', () => listener.heardAt > killedAt + 200, 120_000);
+  clearInterval(asking);
   const seconds = (listener.heardAt - killedAt) / 1000;
   await listener.room.disconnect();
   await pause(1000);
-  await node.start();
-  await until('the balancer has it', () => balancer.isReady(node.port));
+  await mend();
   return seconds;
 }
 
+const [times = '10', what = 'node'] = process.argv.slice(2);
 const figures: number[] = [];
 try {
-  const cluster = await startCluster(2, '10');
-  const agent = await makeAgent(client(cluster.balancer.base), {
+  const start = LOSSES[what];
+  if (!start) throw new Error(`${what} is none of ${Object.keys(LOSSES).join(', ')}`);
+  const loss = await start();
+  const agent = await makeAgent(client(loss.cluster.balancer.base), {
     config: { prompt: { first_message_mode: 'fixed', first_message: 'Good day.' } },
   });
-  for (let time = 0; time < times; time += 1) {
-    figures.push(await once(cluster, agent));
+  for (let time = 0; time < Number(times); time += 1) {
+    figures.push(await once(loss, agent));
     console.log(`${time + 1}: ${figures.at(-1)?.toFixed(1)} s`);
   }
 } finally {

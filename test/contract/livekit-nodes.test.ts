@@ -7,11 +7,17 @@ import t from 'tap';
 import { client } from '../fixtures/agents.js';
 import { type Invite, MEDIA, messagesOf, type Record, Talks } from '../fixtures/conversation.js';
 import { type Gateway, startGateway } from '../fixtures/gateway.js';
-import { RealUser, startNodes, withoutCluster } from '../fixtures/livekit-server.js';
+import { startNodes, withoutCluster } from '../fixtures/livekit-nodes.js';
+import { RealUser } from '../fixtures/livekit-server.js';
 import { startPostgres } from '../fixtures/postgres.js';
+import { loudMs } from '../fixtures/tones.js';
 import { until } from '../fixtures/until.js';
 
 t.setTimeout(600_000);
+
+/** Hz, of what users hear. */
+const RATE = 24_000;
+const AGAIN_MS = 5000;
 
 t.test('two gateways on a cluster of two servers', { skip: withoutCluster }, async (t) => {
   const cluster = await startNodes(t);
@@ -75,11 +81,12 @@ t.test('two gateways on a cluster of two servers', { skip: withoutCluster }, asy
     }
     const users = await Promise.all(invites.slice(0, 4).map((invite) => RealUser.enter(invite)));
     await until('each meets its agent', () => users.every(({ states }) => states.includes('listening')));
-    for (const gateway of [first, second])
-      invites.push((await ask(gateway, silent)).body as unknown as Invite);
     await until('both are full', async () => {
       const [row] = await sql`select count(*)::int as full from session_owners where calls >= places`;
-      return row?.['full'] === 2;
+      if (row?.['full'] === 2) return true;
+      const { status, body } = await ask(first, silent);
+      if (status === 201) invites.push(body as unknown as Invite);
+      return false;
     });
     const refused = await ask(second, silent);
     t.equal(refused.status, 503);
@@ -102,38 +109,76 @@ t.test('two gateways on a cluster of two servers', { skip: withoutCluster }, asy
     await until('it meets its agent', () => user.states.includes('listening'));
     return { invite, user };
   };
-  /** The agent's answer to what the user writes. */
+  /** The agent's answer to what the user writes; what is written while a client comes in may be lost. */
   const answered = async (user: RealUser, gateway: Gateway, invite: Invite) => {
     const before = messagesOf(await recordOf(gateway, invite)).length;
-    await user.write('Are you there?');
-    await until(
-      'it is answered',
-      async () => messagesOf(await recordOf(gateway, invite)).length >= before + 2,
-    );
+    let written = -Infinity;
+    await until('it is answered', async () => {
+      if (performance.now() - written > AGAIN_MS) {
+        written = performance.now();
+        await user.write('Are you there?');
+      }
+      return messagesOf(await recordOf(gateway, invite)).length >= before + 2;
+    });
   };
+
+  /** The token that its client returns with. */
+  const ownToken = (user: RealUser) =>
+    until('the server gives it another token', () => {
+      const { token = '' } = user.room;
+      const claims = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString();
+      return claims.includes('"use":"rejoin"') ? token : undefined;
+    });
 
   await t.test('a used token takes nobody’s place; the user’s own reconnect does', async (t) => {
     const { invite, user } = await meet(first);
     await answered(user, first, invite);
+    let own = user;
     for (const time of ['once', 'again']) {
+      const token = await ownToken(own);
+      const put = own;
       // It may be put out while it is still coming in.
       const stranger = await RealUser.enter(invite).catch(() => undefined);
       await until(`who comes with the used token ${time} is put out`, () => !stranger?.room.isConnected);
+      await until('the server has put out the user first', () => !put.room.isConnected);
+      own = await RealUser.enter({ ...invite, token });
+      await answered(own, first, invite);
+      t.ok(own.room.isConnected, 'the user comes back, and goes on');
     }
-    await end(first, [invite]);
-    t.equal((await endedAt(first, invite)).ended_reason, 'ended_by_api');
+    t.equal((await recordOf(first, invite)).status, 'active');
+    await own.leave();
+    t.equal((await endedAt(first, invite)).ended_reason, 'hangup');
+  });
 
-    const own = await meet(second);
-    const token = await until('the server gives it another token', () => {
-      const { token: now = '' } = own.user.room;
-      const claims = Buffer.from(now.split('.')[1] ?? '', 'base64url').toString();
-      return claims.includes('"use":"rejoin"') ? now : undefined;
+  /** Says something until the agent's voice is heard: what is said while the client comes back is lost. */
+  const heardAgain = (user: RealUser) => {
+    const before = loudMs(user.heard, RATE);
+    let said = -Infinity;
+    return until('the agent is heard', async () => {
+      if (performance.now() - said > AGAIN_MS) {
+        said = performance.now();
+        await user.write('Are you there?', true).catch(() => undefined);
+      }
+      return loudMs(user.heard, RATE) > before;
     });
-    const back = await RealUser.enter({ ...own.invite, token });
-    await answered(back, first, own.invite);
-    t.ok(back.room.isConnected);
-    await back.leave();
-    await end(first, [own.invite]);
+  };
+
+  await t.test('a LiveKit server that drains serves its call to the end, and gets no other', async (t) => {
+    const { invite, user } = await meet(first);
+    const leaving = await cluster.holder(invite.session_id);
+    leaving.server.kill('SIGTERM');
+    await answered(user, first, invite);
+    const next = await meet(second);
+    t.notOk(await leaving.holds(next.invite.session_id));
+    await answered(user, second, invite);
+    t.ok(user.room.isConnected);
+    await user.leave();
+    t.equal((await endedAt(first, invite)).ended_reason, 'hangup');
+    await leaving.server.exited;
+    await heardAgain(next.user);
+    await next.user.leave();
+    t.equal((await endedAt(first, next.invite)).ended_reason, 'hangup', 'though its signalling came by it');
+    await leaving.start();
   });
 
   await t.test('a gateway that drains is given no more calls, and serves one that goes on', async (t) => {
