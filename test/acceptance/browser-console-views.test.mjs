@@ -9,6 +9,7 @@ import { skipReason } from '../../dist/test/fixtures/external.js';
 import { startGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 import { until } from '../../dist/test/fixtures/until.js';
 import { HOSTILE, madeOfTexts, signIn, violations } from './console.mjs';
+import { BOUNDS, measure } from './measures.mjs';
 
 const skip = skipReason('chromium');
 
@@ -20,10 +21,13 @@ const VIEWS = () =>
     .map((link) => link.getAttribute('href'))
     .filter((address) => address.startsWith('#'));
 
-const IS_SHOWN = (address) =>
-  document.querySelector('nav [aria-current]')?.getAttribute('href') === address &&
+/** `link` is the one of the menu that leads to the view which `address` is part of. */
+const IS_SHOWN = (link) =>
+  document.querySelector('nav [aria-current]')?.getAttribute('href') === link &&
   document.querySelector('main h1') !== null &&
-  !/Loading…/.test(document.body.innerText);
+  !/Loading/.test(document.body.innerText);
+
+const UNFOLD = () => document.querySelectorAll('main details').forEach((details) => (details.open = true));
 
 /** What would have to be scrolled to the side with the whole page. */
 const TOO_WIDE = () =>
@@ -78,6 +82,44 @@ const SIGN_IN = (key) => {
   setTimeout(() => input.form.requestSubmit());
 };
 
+/** One of everything that has a page of its own. */
+async function pagesBelow({ base, authorization }, { agent, session }) {
+  const call = client(base);
+  const { tool_id: tool } = (
+    await call('tools', { body: { name: 'Orders', url: 'https://shop.example.com/orders' } })
+  ).body;
+  const form = new FormData();
+  form.set('source', new File(['# Returns\n\nWithin thirty days.'], 'returns.md'));
+  const kept = await fetch(`${base}/v1/agent/knowledge-sources`, {
+    method: 'POST',
+    headers: authorization,
+    body: form,
+  });
+  const number = {
+    provider: 'twilio',
+    phone_number: '+493012345678',
+    credentials: { auth_token: '0123456789abcdef0123456789abcdef' },
+  };
+  const { phone_number_id: phone } = (await call('phone-numbers', { body: number })).body;
+  const [run] = (await call(`tests/runs?agent_id=${agent}`)).body.runs;
+  const [{ scenario_id: scenario }] = (await call(`tests/scenarios?agent_id=${agent}`)).body.scenarios;
+  const suite = { agent_id: agent, name: 'All', scenario_ids: [scenario] };
+  const { suite_id: made } = (await call('tests/suites', { body: suite })).body;
+  return [
+    ...['draft', 'versions', 'webhooks', 'settings'].map((part) => `#/agents/${agent}/${part}`),
+    `#/tools/${tool}`,
+    `#/knowledge/${(await kept.json()).knowledge_source_id}`,
+    `#/tests/scenarios/${scenario}`,
+    `#/tests/suites?agent=${agent}`,
+    `#/tests/suites/${made}`,
+    `#/tests/runs?agent=${agent}`,
+    `#/tests/runs/${run.run_id}`,
+    `#/tests/runs/${run.run_id}/${scenario}`,
+    `#/phone/${phone}`,
+    `#/calls/${session}`,
+  ];
+}
+
 t.test('an owner works on the console', { skip, timeout: 300_000 }, async (t) => {
   const { startBrowser } = await import('./browser.mjs');
   const gateway = await startGateway({ MEDIA_UDP_PORT: '0', MEDIA_HOST: '127.0.0.1' });
@@ -109,6 +151,14 @@ t.test('an owner works on the console', { skip, timeout: 300_000 }, async (t) =>
       prompt: { ...prompt, first_message: 'Hello from the shop.' },
       conversation: { record_audio: true },
     },
+  });
+  await t.test('the first load is small, and moves little', async (t) => {
+    const fresh = await browser.open(`${gateway.base}/console`, 'Sign in · Speech gateway');
+    const measured = await measure(fresh.page, gateway.base, 1);
+    for (const [name, most] of Object.entries(BOUNDS))
+      t.ok(measured[name] <= most, `${name}: ${measured[name]} of ${most}`);
+    t.strictSame(fresh.complaints, []);
+    await fresh.page.context().close();
   });
   await signIn(page);
 
@@ -144,7 +194,7 @@ t.test('an owner works on the console', { skip, timeout: 300_000 }, async (t) =>
     await page.getByLabel('Direction').selectOption('');
 
     await button('Microphone on').click();
-    await button('Off, and transcribe').waitFor();
+    await button('Stop and transcribe').waitFor();
     const count = await page.locator('.events summary', { hasText: 'append' }).count();
     await page.waitForFunction(
       (before) =>
@@ -153,9 +203,19 @@ t.test('an owner works on the console', { skip, timeout: 300_000 }, async (t) =>
       count,
     );
     await button('Pause').click();
-    await button('Off, and discard').click();
+    await button('Stop and discard').click();
     await button('Follow again').click();
     await page.locator('.events summary', { hasText: 'input_audio_buffer.cleared' }).waitFor();
+
+    await page.getByLabel('Microphone', { exact: true }).selectOption({ index: 1 });
+    await page.evaluate(() => {
+      const { prototype } = WebSocket;
+      window.buffered = Object.getOwnPropertyDescriptor(prototype, 'bufferedAmount');
+      Object.defineProperty(prototype, 'bufferedAmount', { configurable: true, get: () => 1 << 24 });
+    });
+    await button('Microphone on').click();
+    await told('the microphone was switched off');
+    await page.evaluate(() => Object.defineProperty(WebSocket.prototype, 'bufferedAmount', window.buffered));
 
     await page.getByText('Send any event').click();
     await page.getByLabel('Event (JSON)').fill('{"type": "input_audio_buffer.commit"}');
@@ -192,7 +252,6 @@ t.test('an owner works on the console', { skip, timeout: 300_000 }, async (t) =>
     await page.getByLabel('Text', { exact: true }).fill('nine on weekdays');
     await saved();
     await page.getByLabel('Mode').selectOption('voice');
-    await page.getByText('How the caller speaks').click();
     await page.getByLabel('Pause ms').fill('300');
     await saved();
     await well(t, 'a scenario');
@@ -222,7 +281,6 @@ t.test('an owner works on the console', { skip, timeout: 300_000 }, async (t) =>
     await page.getByText('Add a scenario').click();
     t.match(await lines.inputValue(), 'When does the shop open', 'what was typed outlives a reload');
     await button('Create').click();
-    await page.getByText('How the caller speaks').click();
     await page.getByLabel('Noise db').fill('-60');
     await button('Add to Interruptions').click();
     await page.getByLabel('Turn', { exact: true }).fill('1');
@@ -239,12 +297,12 @@ t.test('an owner works on the console', { skip, timeout: 300_000 }, async (t) =>
     await button('All').click();
     await button('Create').click();
     await page.getByText('Scenarios: 2 of 2 chosen').waitFor();
+    const chosen = async () => (await call(`tests/suites?agent_id=${agent}`)).body.suites[0].scenario_ids;
     await page.getByLabel('By telephone · By voice').uncheck();
-    await saved();
-    const [{ scenario_ids: chosen }] = (await call(`tests/suites?agent_id=${agent}`)).body.suites;
-    t.strictSame(chosen, [scenario.scenario_id], 'a suite is changed as it is clicked');
+    await until('a suite is changed as it is clicked', async () => (await chosen()).length === 1);
+    t.strictSame(await chosen(), [scenario.scenario_id]);
     await page.getByLabel('By telephone · By voice').check();
-    await saved();
+    await until('it is there again', async () => (await chosen()).length === 2);
     await well(t, 'a suite');
     await page.getByLabel('Version').selectOption('Version 1');
     await button('Play them').click();
@@ -260,7 +318,7 @@ t.test('an owner works on the console', { skip, timeout: 300_000 }, async (t) =>
     await button('Pause').click();
     await page.getByText('Answers, median').waitFor();
     await well(t, 'a result by voice');
-    await page.getByRole('link', { name: 'The run' }).click();
+    await page.getByRole('link', { name: 'Back to the run' }).click();
 
     const body = { prompt: { system_prompt: 'The shop is closed.' } };
     await call(`agents/${agent}/config`, { method: 'PATCH', body });
@@ -273,8 +331,8 @@ t.test('an owner works on the console', { skip, timeout: 300_000 }, async (t) =>
     await page.getByRole('link', { name: HOSTILE[1] }).click();
     await page.locator('.lines', { hasText: 'When does the shop open' }).waitFor();
     await well(t, 'a result');
-    await page.getByRole('link', { name: 'The run' }).click();
-    await page.getByLabel('Put beside another run').selectOption({ index: 1 });
+    await page.getByRole('link', { name: 'Back to the run' }).click();
+    await page.getByLabel('Compare with another run').selectOption({ index: 1 });
     await page.getByText('Broken').waitFor();
     await page.getByText('holds → does not hold').waitFor();
     await until('both are there', async () => (await page.locator('.lines').count()) === 2);
@@ -285,7 +343,7 @@ t.test('an owner works on the console', { skip, timeout: 300_000 }, async (t) =>
       async () => (await plays.count()) === 2 && plays.last().isEnabled(),
     );
     await well(t, 'two runs side by side');
-    await page.getByRole('link', { name: 'The run' }).click();
+    await page.getByRole('link', { name: 'Back to the run' }).click();
     await button('Delete…').click();
     await button('Delete for good').click();
     await until('one run is left', async () => (await page.locator('tbody tr').count()) === 1);
@@ -336,6 +394,8 @@ t.test('an owner works on the console', { skip, timeout: 300_000 }, async (t) =>
     await page.getByText('No numbers here yet.').waitFor();
   });
 
+  /** The call that was held. */
+  let held;
   await t.test('a call to a version, with another microphone', async (t) => {
     await view('Talk');
     await page.getByLabel('Version').selectOption('Version 1');
@@ -350,6 +410,7 @@ t.test('an owner works on the console', { skip, timeout: 300_000 }, async (t) =>
     await page.getByRole('link', { name: 'Read and hear this call again' }).click();
     await page.locator('.transcript li', { hasText: 'Hello from the shop.' }).waitFor();
     const [, id] = /calls\/(sess_\w+)/.exec(page.url());
+    held = id;
     t.match((await call(`sessions/${id}`)).body, { version_number: 1, source: 'dashboard' });
     await page.goBack();
     await page.getByLabel('Microphone').waitFor();
@@ -357,12 +418,17 @@ t.test('an owner works on the console', { skip, timeout: 300_000 }, async (t) =>
   });
 
   await t.test(
-    'each view fits three widths and a zoom of 200 %, moves nothing, and is a keyboard’s',
+    'each view and what is below it fits three widths and a zoom of 200 %, moves nothing, and is a keyboard’s',
     async (t) => {
       await page.emulateMedia({ reducedMotion: 'reduce' });
-      for (const address of await page.evaluate(VIEWS)) {
+      for (const address of [
+        ...(await page.evaluate(VIEWS)),
+        ...(await pagesBelow(gateway, { agent, session: held })),
+      ]) {
+        const link = address.split(/[/?]/).slice(0, 2).join('/');
         await page.evaluate((hash) => (location.hash = hash), address);
-        await until('it is there', () => page.evaluate(IS_SHOWN, address));
+        await until(`${address} is there`, () => page.evaluate(IS_SHOWN, link));
+        await page.evaluate(UNFOLD);
         for (const width of WIDTHS) {
           await page.setViewportSize({ width, height: 900 });
           t.strictSame(await page.evaluate(TOO_WIDE), [], `${address} fits ${width} pixels`);

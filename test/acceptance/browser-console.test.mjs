@@ -13,7 +13,7 @@ import { HOSTILE, madeOfTexts, signIn, violations } from './console.mjs';
 
 const skip = skipReason('chromium');
 
-t.test('an owner talks to an agent on the console', { skip, timeout: 180_000 }, async (t) => {
+t.test('an owner talks to an agent on the console', { skip, timeout: 300_000 }, async (t) => {
   const { startBrowser } = await import('./browser.mjs');
   const gateway = await startGateway({ MEDIA_UDP_PORT: '0', MEDIA_HOST: '127.0.0.1' });
   t.teardown(() => gateway.stop());
@@ -179,12 +179,18 @@ t.test('an owner talks to an agent on the console', { skip, timeout: 180_000 }, 
   await page.getByText('No call is like this.').waitFor();
   await page.getByLabel('Status').selectOption('pending');
   await page
-    .getByRole('link', { name: /20\d\d/ })
+    .getByRole('link', { name: /\d\d:\d\d:\d\d/ })
     .first()
     .waitFor();
   t.equal(await page.locator('tbody tr').count(), 50);
   await button('Show more').click();
-  await until('the next page is there', async () => (await page.locator('tbody tr').count()) === 51);
+  const all = async () => (await page.locator('tbody tr').count()) === 51;
+  await until('the next page is there', all);
+  await page.locator('tbody a').last().click();
+  await page.getByRole('link', { name: 'All calls' }).waitFor();
+  await page.goBack();
+  await until('both pages are there again', all);
+  t.match(page.url(), /status=pending&pages=2/);
   t.equal(await button('Show more').count(), 0);
   await well('the list of calls');
   t.strictSame(await madeOfTexts(page), [], 'names stay text');
@@ -198,13 +204,13 @@ t.test('an owner talks to an agent on the console', { skip, timeout: 180_000 }, 
   t.strictSame(ours, [], 'neither an error nor something that the policy forbids');
 });
 
-t.test('an owner makes an agent on the console', { skip, timeout: 180_000 }, async (t) => {
+t.test('an owner makes an agent on the console', { skip, timeout: 300_000 }, async (t) => {
   const { startBrowser } = await import('./browser.mjs');
   const postgres = await startPostgres(t);
   const { sql } = await postgres.migrated();
   const gateway = await startGateway({ DATABASE_URL: postgres.url, OUTBOUND_ALLOW: '127.0.0.1' });
   t.teardown(() => gateway.stop());
-  const hook = await startReceiver(t);
+  const hook = await startReceiver(t, (_, response) => response.end(HOSTILE[5]));
   const browser = await startBrowser(gateway, { before: 60, text: 'Nobody gets to hear this.', after: 1 });
   t.teardown(() => browser.stop());
   const call = client(gateway.base);
@@ -246,6 +252,17 @@ t.test('an owner makes an agent on the console', { skip, timeout: 180_000 }, asy
   t.equal(await seconds.getAttribute('aria-invalid'), 'true', 'what was refused says so beside its control');
   t.equal(await button('Publish').isEnabled(), false);
   await well('a draft with something wrong');
+  await page.reload();
+  await page.getByRole('alert').filter({ hasText: 'must be in [60, 3600]' }).waitFor();
+  await page.getByRole('heading', { name: 'Conversation' }).click();
+  t.equal(await seconds.inputValue(), '5', 'what was refused outlives a reload');
+  const state = (name) => page.getByRole('status').filter({ hasText: name }).waitFor();
+  await page.context().setOffline(true);
+  await seconds.fill('1200');
+  await state('Not saved');
+  await page.context().setOffline(false);
+  await state(/^Saved$/);
+  t.equal((await draft()).conversation.max_duration_seconds, 1200, 'what could not be sent is sent later');
   await seconds.fill('600');
   await saved();
   await prompt.fill('The shop is closed.');
@@ -270,7 +287,7 @@ t.test('an owner makes an agent on the console', { skip, timeout: 180_000 }, asy
   await page.reload();
   await tab('Webhooks');
   await button('Send a test').click();
-  await page.getByText(/^200 · \d+ ms$/).waitFor();
+  await page.getByText(/^200 · [\d,]+ ms$/).waitFor();
   t.ok(isSignedBy(secret, hook.seen[0]), 'a webhook is tried as it will be called');
   const made = (await call('sessions', { body: { agent_id: id } })).body;
   await sql`update sessions set status = 'active', started_at = now() where id = ${made.session_id}`;
@@ -305,7 +322,7 @@ t.test('an owner makes an agent on the console', { skip, timeout: 180_000 }, asy
 
   await tab('Tools');
   await page.getByLabel('Name of a new tool').fill(HOSTILE[0]);
-  await page.getByLabel('Address').fill('https://shop.example.com/orders/{{number}}');
+  await page.getByLabel('URL').fill('https://shop.example.com/orders/{{number}}');
   await button('Create').click();
   await button('Add to Headers').click();
   await page.getByLabel('Name', { exact: true }).last().fill('Authorization');
@@ -316,10 +333,14 @@ t.test('an owner makes an agent on the console', { skip, timeout: 180_000 }, asy
   t.match((await call(`tools/${tool.tool_id}`)).body.headers[0], { value: null, has_secret: true });
   await button('Call it now').click();
   await page.getByText('no answer').waitFor();
+  await page.getByLabel('URL').fill(hook.url);
+  await button('Call it now').click();
+  await page.locator('pre', { hasText: HOSTILE[5] }).waitFor();
   await well('a tool');
 
   await tab('Knowledge');
   await page.getByRole('heading', { level: 1, name: 'Knowledge' }).waitFor();
+  await page.getByText('Add a text or a file').click();
   await page.getByLabel('Name', { exact: true }).fill(HOSTILE[1]);
   await page.getByLabel('Text').fill('# Opening hours\n\nNine to six.');
   await button('Create').click();
@@ -376,6 +397,6 @@ t.test('an owner makes an agent on the console', { skip, timeout: 180_000 }, asy
     .getByRole('row', { name: /^(encode|media) Connected/ })
     .first()
     .waitFor();
-  await page.getByRole('row', { name: /PATCH \/v1\/agent\/agents\/\{agent_id\}\/config 422 1/ }).waitFor();
+  await page.getByRole('row', { name: /PATCH \/v1\/agent\/agents\/\{agent_id\}\/config 422 \d/ }).waitFor();
   await well('how the machine is');
 });

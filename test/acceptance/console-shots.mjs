@@ -19,6 +19,8 @@ import { signIn } from './console.mjs';
 const IMAGES = fileURLToPath(new URL('../../docs/images', import.meta.url));
 const WIDTHS = [390, 1024, 1440];
 const HEIGHT = 900;
+/** A scenario by voice takes as long as a call. */
+const PLAYED_MS = 180_000;
 const README_SIZE = { width: 1200, height: 760 };
 const LOOKS = WIDTHS.flatMap((width) => [`${width}-light`, `${width}-dark`]);
 
@@ -49,7 +51,8 @@ async function seed({ base, authorization }) {
   source.set('name', 'Returns');
   source.set('source', new File(['# Returns\n\nLamps can be returned within thirty days.'], 'returns.md'));
   const knowledge = `${base}/v1/agent/knowledge-sources`;
-  await fetch(knowledge, { method: 'POST', headers: authorization, body: source });
+  const kept = await fetch(knowledge, { method: 'POST', headers: authorization, body: source });
+  const { knowledge_source_id: text } = await kept.json();
   const agent = await makeAgent(call, { name: 'Lamp shop', config });
   const scenario = {
     agent_id: agent,
@@ -63,10 +66,25 @@ async function seed({ base, authorization }) {
   const { scenario_id } = (await call('tests/scenarios', { body: scenario })).body;
   const play = async (version) => {
     const { run_id: id } = (await call('tests/runs', { body: { agent_id: agent, version } })).body;
-    await until('it was played', async () => (await call(`tests/runs/${id}`)).body.ended_at !== null);
+    const ended = async () => (await call(`tests/runs/${id}`)).body.ended_at !== null;
+    await until('it was played', ended, PLAYED_MS);
     return id;
   };
   const first = await play(1);
+  const spoken = {
+    agent_id: agent,
+    name: 'Asks by telephone, in a noisy street',
+    mode: 'voice',
+    user: { lines: ['When do you open <break time="600ms"/> on Saturdays?'] },
+    caller: { noise_db: -30, interruptions: [{ turn: 1, after_ms: 1200, say: 'Thank you.' }] },
+    checks: [{ type: 'contains', text: 'ten' }, { type: 'answers_all' }],
+  };
+  const { scenario_id: voice } = (await call('tests/scenarios', { body: spoken })).body;
+  const { suite_id: suite } = (
+    await call('tests/suites', {
+      body: { agent_id: agent, name: 'Before a release', scenario_ids: [scenario_id, voice] },
+    })
+  ).body;
   await call(`agents/${agent}/config`, {
     method: 'PATCH',
     body: { prompt: { system_prompt: 'The shop is closed for the holidays.' } },
@@ -83,7 +101,7 @@ async function seed({ base, authorization }) {
       },
     })
   ).body;
-  return { call, agent, tool, scenario: scenario_id, first, second, phone };
+  return { call, agent, tool, text, scenario: scenario_id, voice, suite, first, second, phone };
 }
 
 /** What the microphone hears, over and over: a question after the agent's greeting, and long nothing. */
@@ -109,29 +127,35 @@ async function hangUp(page) {
   return /calls\/(\w+)/.exec(await record.getAttribute('href'))[1];
 }
 
-const addressesOf = ({ agent, tool, scenario, first, second, phone, session }) => ({
+const addressesOf = (known) => ({
   start: '',
   speak: 'speak',
   listen: 'listen',
   realtime: 'realtime',
   voices: 'voices',
   agents: 'agents',
-  agent: `agents/${agent}`,
-  versions: `agents/${agent}/versions`,
-  settings: `agents/${agent}/settings`,
+  agent: `agents/${known.agent}`,
+  versions: `agents/${known.agent}/versions`,
+  webhooks: `agents/${known.agent}/webhooks`,
+  settings: `agents/${known.agent}/settings`,
   tools: 'tools',
-  tool: `tools/${tool}`,
+  tool: `tools/${known.tool}`,
   knowledge: 'knowledge',
-  tests: `tests?agent=${agent}`,
-  scenario: `tests/scenarios/${scenario}`,
-  runs: `tests/runs?agent=${agent}`,
-  run: `tests/runs/${second}`,
-  compare: `tests/compare?base=${first}&other=${second}`,
+  text: `knowledge/${known.text}`,
+  tests: `tests?agent=${known.agent}`,
+  scenario: `tests/scenarios/${known.scenario}`,
+  spoken: `tests/scenarios/${known.voice}`,
+  suites: `tests/suites?agent=${known.agent}`,
+  suite: `tests/suites/${known.suite}`,
+  runs: `tests/runs?agent=${known.agent}`,
+  run: `tests/runs/${known.second}`,
+  result: `tests/runs/${known.second}/${known.voice}`,
+  compare: `tests/compare?base=${known.first}&other=${known.second}`,
   phone: 'phone',
-  number: `phone/${phone}`,
-  talk: `talk?agent=${agent}`,
+  number: `phone/${known.phone}`,
+  talk: `talk?agent=${known.agent}`,
   calls: 'calls',
-  call: `calls/${session}`,
+  call: `calls/${known.session}`,
   machine: 'machine',
 });
 
@@ -139,7 +163,7 @@ const addressesOf = ({ agent, tool, scenario, first, second, phone, session }) =
 async function settled(page) {
   await page.waitForLoadState('networkidle');
   await page.waitForFunction(
-    () => document.querySelector('main h1') && !/Loading…/.test(document.body.innerText),
+    () => document.querySelector('main h1') && !/Loading/.test(document.body.innerText),
   );
 }
 
@@ -180,7 +204,7 @@ const SCENES = {
     await page.locator('.transcript button').nth(2).click();
   },
   compare: async (page) => {
-    await until('both are there', async () => (await page.locator('.lines').count()) === 2);
+    await until('what was said is there', async () => (await page.locator('.lines').count()) === 3);
   },
 };
 

@@ -20,7 +20,7 @@ export class Refusal extends Error {
   get advice(): string {
     const { advice } = texts;
     if (this.status === 429 && this.retryAfter) return advice.waitSeconds(this.retryAfter);
-    return advice.byStatus[this.status] ?? (this.status >= 500 ? advice.server : '');
+    return advice.byStatus[this.status] ?? (this.status >= 500 ? advice.server : advice.correct);
   }
 }
 

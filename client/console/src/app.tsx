@@ -5,6 +5,7 @@ import { type Account, AccountContext, type Permission, readAccount } from './ac
 import { key, Refusal } from './api.js';
 import { useLoad } from './hooks.js';
 import { Failure, Loading } from './parts/basics.js';
+import { kept } from './kept.js';
 import { ThemeSwitch } from './parts/theme.js';
 import { linkTo, useAddress } from './router.js';
 import { texts } from './texts.js';
@@ -89,7 +90,13 @@ function Links({ views, current }: LinksProps) {
   );
 }
 
-function Frame({ account, signOut }: { readonly account: Account; readonly signOut: () => void }) {
+function Frame({
+  account,
+  signOut,
+}: {
+  readonly account: Account;
+  readonly signOut: (wanted: boolean) => void;
+}) {
   const { path } = useAddress();
   const content = useRef<HTMLElement>(null);
   const views = VIEWS.filter(({ needs }) => account.permissions.includes(needs));
@@ -111,7 +118,7 @@ function Frame({ account, signOut }: { readonly account: Account; readonly signO
         <div class="foot">
           <span class="soft">{texts.signIn.role(account.role)}</span>
           <ThemeSwitch />
-          <button class="button plain" type="button" onClick={signOut}>
+          <button class="button plain" type="button" onClick={() => signOut(true)}>
             {texts.signIn.out}
           </button>
         </div>
@@ -124,11 +131,11 @@ function Frame({ account, signOut }: { readonly account: Account; readonly signO
 }
 
 /** A key that was kept is asked about again: it may have ended. */
-function SignedIn({ signOut }: { readonly signOut: () => void }) {
+function SignedIn({ signOut }: { readonly signOut: (wanted: boolean) => void }) {
   const { data, error, reload } = useLoad(readAccount, []);
   const refused = error instanceof Refusal && error.status === 401;
   useEffect(() => {
-    if (refused) signOut();
+    if (refused) signOut(false);
   }, [refused]);
   if (data)
     return (
@@ -143,8 +150,10 @@ function SignedIn({ signOut }: { readonly signOut: () => void }) {
 
 export function App() {
   const [signedIn, setSignedIn] = useState(key.read() !== '');
-  const signOut = () => {
+  /** Who is signed out because the key has ended finds what was typed; who wants to go leaves nothing to the next. */
+  const signOut = (wanted: boolean) => {
     key.forget();
+    if (wanted) kept.forgetAll();
     setSignedIn(false);
   };
   return signedIn ? <SignedIn signOut={signOut} /> : <SignIn done={() => setSignedIn(true)} />;

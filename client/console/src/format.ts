@@ -1,5 +1,6 @@
 /** Moments and lengths as people read them. */
-const DAY = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric' });
+const DAY = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' });
+const DAY_OF_YEAR = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric' });
 const TIME = new Intl.DateTimeFormat('en', {
   hour: '2-digit',
   minute: '2-digit',
@@ -7,10 +8,12 @@ const TIME = new Intl.DateTimeFormat('en', {
   hourCycle: 'h23',
 });
 
+/** Nov 23, 14:05:12; with the year where it is another one than now. */
 export const momentText = (iso: string | null): string => {
   if (iso === null) return '–';
   const date = new Date(iso);
-  return `${DAY.format(date)}, ${TIME.format(date)}`;
+  const day = date.getFullYear() === new Date().getFullYear() ? DAY : DAY_OF_YEAR;
+  return `${day.format(date)}, ${TIME.format(date)}`;
 };
 
 const CLOCK = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });

@@ -30,37 +30,65 @@ export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, on: readon
   return { data: state.data, error: state.error, busy: state.busy, reload };
 }
 
-interface ListPage {
-  readonly next_cursor: string | null;
+type ListPage = Readonly<Record<string, unknown>> & { readonly next_cursor: string | null };
+
+interface Known<Row> {
+  readonly path: string;
+  readonly rows: readonly Row[];
+  readonly pages: number;
+  /** Null at the end. */
+  readonly next: string | null;
+}
+
+async function withNextPage<Row>(
+  { path, rows, pages }: Known<Row>,
+  cursor: string,
+  plural: string,
+  signal: AbortSignal,
+): Promise<Known<Row>> {
+  const page = await ask<ListPage>(`${path}&cursor=${encodeURIComponent(cursor)}`, { signal });
+  const next = page[plural] as readonly Row[];
+  return { path, rows: [...rows, ...next], pages: pages + 1, next: page.next_cursor };
+}
+
+/** How many pages of a list are shown, for who keeps that elsewhere than in the view, such as in the address. */
+export interface ShownPages {
+  readonly pages: number;
+  readonly show: (pages: number) => void;
+}
+
+function useShownPages(path: string): ShownPages {
+  const [shown, setShown] = useState({ path, pages: 1 });
+  return {
+    pages: shown.path === path ? shown.pages : 1,
+    show: (pages) => setShown({ path, pages }),
+  };
 }
 
 /**
  * A list that pages: the rows so far, and what gets more of them where there are any. Begins anew with another path,
  * and when it is loaded again: what has changed may be on any page.
  */
-export function usePages<Row>(path: string, plural: string) {
-  const [cursors, setCursors] = useState<{ readonly path: string; readonly cursor: string }>({
-    path,
-    cursor: '',
-  });
-  const cursor = cursors.path === path ? cursors.cursor : '';
-  const known = useRef<{ readonly path: string; readonly rows: readonly Row[] }>({ path, rows: [] });
+export function usePages<Row>(path: string, plural: string, kept?: ShownPages) {
+  const own = useShownPages(path);
+  const { pages, show } = kept ?? own;
+  const known = useRef<Known<Row> | undefined>(undefined);
   const { data, error, busy, reload } = useLoad(
     async (signal) => {
-      const page = await ask<ListPage & Record<string, unknown>>(
-        `${path}&cursor=${encodeURIComponent(cursor)}`,
-        { signal },
-      );
-      const before = cursor === '' || known.current.path !== path ? [] : known.current.rows;
-      known.current = { path, rows: [...before, ...(page[plural] as readonly Row[])] };
-      return { rows: known.current.rows, next: page.next_cursor };
+      let list: Known<Row> =
+        known.current?.path === path && known.current.pages < pages
+          ? known.current
+          : { path, rows: [], pages: 0, next: '' };
+      while (list.next !== null && list.pages < pages)
+        known.current = list = await withNextPage(list, list.next, plural, signal);
+      return list;
     },
-    [path, cursor],
+    [path, pages],
   );
-  const next = data?.next ?? null;
-  const more = next === null ? undefined : () => setCursors({ path, cursor: next });
+  const more = data && data.next !== null ? () => show(pages + 1) : undefined;
   const anew = () => {
-    setCursors({ path, cursor: '' });
+    known.current = undefined;
+    show(1);
     reload();
   };
   return { rows: data?.rows, error, busy, reload: anew, more };

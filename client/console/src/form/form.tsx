@@ -3,7 +3,7 @@ import { createContext, type ComponentChildren } from 'preact';
 import { useContext, useId, useState } from 'preact/hooks';
 import type { Problem } from '../api.js';
 import { spaced } from '../format.js';
-import { Check } from '../parts/basics.js';
+import { Check, Marked } from '../parts/basics.js';
 import { texts } from '../texts.js';
 import { emptyOf, isNullable, kindOf, type Kind, type Schema } from './schema.js';
 
@@ -32,11 +32,15 @@ export interface NodeProps {
 
 const LONG_TEXT = 256;
 
-/** `max_duration_seconds` as words; a place in a list by the list's name. */
+/** What stands at the end of names of ids: people pick names. */
+const ID = /_id(s?)$/;
+
+/** `max_duration_seconds` as words, `tool_ids` as “Tools”; a place in a list by the list's name. */
 export const labelOf = (path: Path): string => {
   const last = path.at(-1) ?? '';
   if (typeof last === 'number') return `${labelOf(path.slice(0, -1))} ${last + 1}`;
-  const name = spaced(last);
+  if (last === 'url') return 'URL';
+  const name = spaced(last.replace(ID, '$1'));
   return name.charAt(0).toUpperCase() + name.slice(1);
 };
 
@@ -66,12 +70,16 @@ type Tied = {
 export function Labelled({
   schema,
   path,
+  bounds = boundsOf(schema),
   children,
-}: Pick<NodeProps, 'schema' | 'path'> & { readonly children: (tied: Tied) => ComponentChildren }) {
+}: Pick<NodeProps, 'schema' | 'path'> & {
+  readonly bounds?: string;
+  readonly children: (tied: Tied) => ComponentChildren;
+}) {
   const id = useId();
   const { disabled } = useContext(FormContext);
   const problem = useProblem(path);
-  const help = [schema.description, boundsOf(schema)].filter(Boolean).join(' ');
+  const help = [schema.description, bounds].filter(Boolean).join(' ');
   const described = help || problem ? { 'aria-describedby': `${id}-help` } : {};
   return (
     <div class={`field ${kindOf(schema) === 'text' && isLong(schema) ? 'wide' : ''}`}>
@@ -89,14 +97,16 @@ export function Labelled({
   );
 }
 
-/** Names of fields and values stand between backticks in the gateway's descriptions. */
 const Help = ({ text }: { readonly text: string }) => (
   <p class="help">
-    {text.split('`').map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}
+    <Marked text={text} />
   </p>
 );
 
 const isLong = ({ maxLength = 0 }: Schema): boolean => maxLength > LONG_TEXT;
+
+/** However long it may be, it has one line. */
+const isLine = (path: Path): boolean => path.at(-1) === 'url';
 
 const Text = ({ schema, path, value, change }: NodeProps) => {
   const text = typeof value === 'string' ? value : '';
@@ -105,7 +115,7 @@ const Text = ({ schema, path, value, change }: NodeProps) => {
   return (
     <Labelled schema={schema} path={path}>
       {(tied) =>
-        isLong(schema) ? (
+        isLong(schema) && !isLine(path) ? (
           <textarea {...tied} rows={path.at(-1) === 'system_prompt' ? 12 : 3} value={text} onInput={typed} />
         ) : (
           <input {...tied} value={text} onInput={typed} />
@@ -140,7 +150,14 @@ const Choice = ({ schema, path, value, change }: NodeProps) => (
         value={String(value ?? '')}
         onChange={({ currentTarget }) => change(currentTarget.value)}
       >
-        {(schema.enum ?? []).map((option) => option !== null && <option key={option}>{option}</option>)}
+        {(schema.enum ?? []).map(
+          (option) =>
+            option !== null && (
+              <option key={option} value={option}>
+                {spaced(option)}
+              </option>
+            ),
+        )}
       </select>
     )}
   </Labelled>

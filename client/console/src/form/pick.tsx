@@ -24,7 +24,8 @@ export const pickOne =
     const { data = [] } = useLoad(load, []);
     const chosen = typeof value === 'string' ? value : '';
     return (
-      <Labelled schema={schema} path={path}>
+      // Nobody counts the characters of what is chosen.
+      <Labelled schema={schema} path={path} bounds="">
         {(tied) => (
           <select {...tied} value={chosen} onChange={({ currentTarget }) => change(currentTarget.value)}>
             {withUnknown(data, [chosen]).map(({ id, name }) => (

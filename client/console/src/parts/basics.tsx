@@ -7,15 +7,40 @@ import { texts } from '../texts.js';
 
 type Children = { readonly children?: ComponentChildren };
 
+/** Words with code between backticks, as the gateway's descriptions have it too. */
+export const Marked = ({ text }: { readonly text: string }) => (
+  <>{text.split('`').map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}</>
+);
+
+/** `back` leads to what it is one of; `state` stands beside the title. */
 export const Page = ({
   title,
   intro,
+  back,
+  state,
   children,
-}: Children & { readonly title: string; readonly intro?: string }) => (
+}: Children & {
+  readonly title: string;
+  readonly intro?: string | undefined;
+  readonly back?: { readonly name: string; readonly to: string } | undefined;
+  readonly state?: ComponentChildren;
+}) => (
   <div class="stack">
     <header class="stack tight">
-      <h1>{title}</h1>
-      {intro && <p class="soft">{intro}</p>}
+      {back && (
+        <p>
+          <a href={back.to}>{back.name}</a>
+        </p>
+      )}
+      <div class="row">
+        <h1>{title}</h1>
+        {state}
+      </div>
+      {intro && (
+        <p class="soft">
+          <Marked text={intro} />
+        </p>
+      )}
     </header>
     {children}
   </div>
@@ -44,7 +69,7 @@ export function Field({
       {children({ id, ...described })}
       {help && (
         <p class="help" id={`${id}-help`}>
-          {help}
+          <Marked text={help} />
         </p>
       )}
     </div>
@@ -79,6 +104,7 @@ const wordsOf = (error: unknown): string => (error instanceof Error ? error.mess
 export function Failure({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
   if (error === undefined) return null;
   const refusal = error instanceof Refusal ? error : undefined;
+  const advice = refusal ? refusal.advice : error instanceof Error ? '' : texts.advice.unknown;
   return (
     <div class="notice bad stack tight" role="alert">
       <p>{wordsOf(error)}</p>
@@ -89,7 +115,7 @@ export function Failure({ error, retry }: { readonly error: unknown; readonly re
             {loc.join('.')}: {msg}
           </p>
         ))}
-      {refusal?.advice && <p class="soft">{refusal.advice}</p>}
+      {advice && <p class="soft">{advice}</p>}
       {retry && (
         <div>
           <button class="button" type="button" onClick={retry}>

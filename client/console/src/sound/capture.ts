@@ -19,7 +19,10 @@ async function microphone(device: string | undefined): Promise<MediaStream> {
 export async function capture(take: (samples: Float32Array) => void, device?: string): Promise<Capture> {
   const stream = await microphone(device);
   const context = new AudioContext();
+  let node: AudioWorkletNode | undefined;
   const stop = (): void => {
+    // What it has heard and not told yet is told no more.
+    if (node) node.port.onmessage = null;
     for (const track of stream.getTracks()) track.stop();
     if (context.state !== 'closed') void context.close();
   };
@@ -27,7 +30,7 @@ export async function capture(take: (samples: Float32Array) => void, device?: st
     // Where the user took long to allow the microphone, the click is forgotten, and the context stands still.
     void context.resume();
     await context.audioWorklet.addModule(new URL(worklet, import.meta.url));
-    const node = new AudioWorkletNode(context, 'capture', { numberOfOutputs: 0 });
+    node = new AudioWorkletNode(context, 'capture', { numberOfOutputs: 0 });
     node.port.onmessage = ({ data }) => take(data as Float32Array);
     context.createMediaStreamSource(stream).connect(node);
     return { stop };

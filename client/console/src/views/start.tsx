@@ -1,10 +1,13 @@
-/** Whether the gateway is well, and what to try first. */
-import { addressOf } from '../api.js';
+/** Whether the gateway is well, its last calls, and what to try first. */
+import { addressOf, ask } from '../api.js';
 import { useMay } from '../account.js';
+import { momentText } from '../format.js';
 import { useLoad } from '../hooks.js';
 import { Failure, Loading, Page } from '../parts/basics.js';
 import { linkTo } from '../router.js';
 import { texts } from '../texts.js';
+import type { CallRow } from './calls/record.js';
+import { StatusTag } from './calls/status.js';
 
 interface Health {
   readonly status: string;
@@ -17,18 +20,53 @@ const readHealth = async (signal: AbortSignal): Promise<Health> =>
 
 function HealthPanel() {
   const { data, error, reload } = useLoad(readHealth, []);
-  if (error !== undefined) return <Failure error={error} retry={reload} />;
-  if (!data) return <Loading />;
-  const missing = Object.keys(data.checks).filter((name) => !data.checks[name]);
+  const missing = Object.keys(data?.checks ?? {}).filter((name) => !data?.checks[name]);
   return (
     <section class="panel stack tight">
       <h2>{texts.start.health}</h2>
-      <p>
-        <span class={`tag ${data.status === 'ok' ? 'good' : 'warn'}`}>
-          {texts.start.states[data.status] ?? data.status}
-        </span>
-      </p>
+      {!data && (error === undefined ? <Loading /> : <Failure error={error} retry={reload} />)}
+      {data && (
+        <p>
+          <span class={`tag ${data.status === 'ok' ? 'good' : 'warn'}`}>
+            {texts.start.states[data.status] ?? data.status}
+          </span>
+        </p>
+      )}
       {missing.length > 0 && <p class="soft">{texts.start.missing(missing.join(', '))}</p>}
+    </section>
+  );
+}
+
+/** So many of the newest, and how many of them go on. */
+const LAST = 5;
+
+function LastCalls() {
+  const { data, error, reload } = useLoad(
+    (signal) =>
+      ask<{ readonly sessions: readonly CallRow[] }>(`v1/agent/sessions?page_size=${LAST}`, { signal }),
+    [],
+  );
+  const running = data?.sessions.filter(({ status }) => status === 'active').length ?? 0;
+  return (
+    <section class="panel stack tight">
+      <div class="row">
+        <h2>{texts.start.last}</h2>
+        {running > 0 && <span class="tag good">{texts.start.running(running)}</span>}
+      </div>
+      {!data && (error === undefined ? <Loading /> : <Failure error={error} retry={reload} />)}
+      {data?.sessions.length === 0 && <p class="soft">{texts.calls.none}</p>}
+      {data?.sessions.map((call) => (
+        <p key={call.session_id} class="row">
+          <a href={linkTo(['calls', call.session_id])}>{momentText(call.created_at)}</a>
+          <span>{call.name ?? call.agent_name}</span>
+          <StatusTag status={call.status} />
+        </p>
+      ))}
+      {data && data.sessions.length > 0 && (
+        <p>
+          <a href={linkTo(['calls'])}>{texts.start.allCalls}</a>
+        </p>
+      )}
     </section>
   );
 }
@@ -47,18 +85,21 @@ export function Start() {
   return (
     <Page title={texts.views.start} intro={texts.start.intro}>
       <div class="columns">
-        <HealthPanel />
-        <section class="panel stack tight">
-          <h2>{texts.start.try}</h2>
-          {TRIALS.filter(({ needs }) => may(needs)).map(({ name }) => (
-            <p key={name}>
-              <a href={linkTo([name])}>{texts.start[name]}</a>
+        <div class="stack">
+          <HealthPanel />
+          <section class="panel stack tight">
+            <h2>{texts.start.try}</h2>
+            {TRIALS.filter(({ needs }) => may(needs)).map(({ name }) => (
+              <p key={name}>
+                <a href={linkTo([name])}>{texts.start[name]}</a>
+              </p>
+            ))}
+            <p>
+              <a href="docs">{texts.start.api}</a>
             </p>
-          ))}
-          <p>
-            <a href="docs">{texts.start.api}</a>
-          </p>
-        </section>
+          </section>
+        </div>
+        {may('records') && <LastCalls />}
       </div>
     </Page>
   );

@@ -1,6 +1,6 @@
 /** What a user does during a call: begin, end, mute, interrupt, write; and how loud both sides are. */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { submitting, useAction } from '../hooks.js';
+import { submitting, useAction, useKept } from '../hooks.js';
 import { Check, Failure, Field } from '../parts/basics.js';
 import { Meters } from '../parts/meters.js';
 import { texts } from '../texts.js';
@@ -80,7 +80,7 @@ export const Volumes = ({ state: { session, status } }: { readonly state: Conver
   );
 
 export function Writing({ write }: { readonly write: (text: string, audio: boolean) => Promise<void> }) {
-  const [text, setText] = useState('');
+  const [text, setText] = useKept<string>('talk.text', '');
   const [silent, setSilent] = useState(false);
   const sending = useAction(async () => {
     await write(text, !silent);
@@ -88,19 +88,21 @@ export function Writing({ write }: { readonly write: (text: string, audio: boole
   });
   return (
     <form class="stack tight" onSubmit={submitting(sending)}>
-      <Field label={talk.write}>
-        {(tied) => (
-          <input
-            {...tied}
-            autocomplete="off"
-            required
-            value={text}
-            onInput={({ currentTarget }) => setText(currentTarget.value)}
-          />
-        )}
-      </Field>
-      <div class="row">
+      <div class="row end whole">
+        <Field label={talk.write}>
+          {(tied) => (
+            <input
+              {...tied}
+              autocomplete="off"
+              required
+              value={text}
+              onInput={({ currentTarget }) => setText(currentTarget.value)}
+            />
+          )}
+        </Field>
         <button class="button">{talk.send}</button>
+      </div>
+      <div>
         <Check label={talk.silent} checked={silent} onChange={setSilent} />
       </div>
       <Failure error={sending.error} />

@@ -1,6 +1,7 @@
 /** What the gateway knows of an agent (docs/contract/platform.md 6.1 to 6.4). */
 import { ask } from '../../api.js';
 import type { Option } from '../../form/pick.js';
+import { allRows } from '../../lists.js';
 import { allVoices, voiceName } from '../../voices.js';
 
 export interface Agent {
@@ -44,15 +45,11 @@ export async function newestVersion(id: string, signal: AbortSignal): Promise<Ve
   return versions[0];
 }
 
-/** The first hundred: more than one agent may use. */
 const named =
   (path: string, plural: string, id: string) =>
   async (signal: AbortSignal): Promise<readonly Option[]> => {
-    const page = await ask<Record<string, readonly Record<string, string>[]>>(
-      `v1/agent/${path}?page_size=100`,
-      { signal },
-    );
-    return (page[plural] ?? []).map((row) => ({ id: row[id] ?? '', name: row['name'] ?? row[id] ?? '' }));
+    const rows = await allRows<Record<string, string>>(`v1/agent/${path}?page_size=100`, plural, signal);
+    return rows.map((row) => ({ id: row[id] ?? '', name: row['name'] ?? row[id] ?? '' }));
   };
 
 export const toolOptions = named('tools', 'tools', 'tool_id');

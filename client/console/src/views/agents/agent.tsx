@@ -11,6 +11,7 @@ import { type Agent, agentPath, type Config, newestVersion, type Version } from 
 import { ConfigForm, SaveState, useDraft } from './editor.js';
 import { StateTag } from './list.js';
 import { Publish } from './publish.js';
+import type { Saved } from './saving.js';
 import { Settings } from './settings.js';
 import { Versions } from './versions.js';
 import { Webhooks } from './webhooks.js';
@@ -35,7 +36,14 @@ async function load(id: string, signal: AbortSignal): Promise<Known> {
   return { agent, config, live };
 }
 
-const Head = ({ agent }: { readonly agent: Agent }) => {
+const Head = ({
+  agent,
+  saved,
+}: {
+  readonly agent: Agent;
+  /** Of the draft, where that is what one sees. */
+  readonly saved: Saved<Config> | undefined;
+}) => {
   const may = useMay();
   const { agent_id: id, name } = agent;
   return (
@@ -46,6 +54,7 @@ const Head = ({ agent }: { readonly agent: Agent }) => {
       <div class="row">
         <h1>{name}</h1>
         <StateTag agent={agent} />
+        {saved && <SaveState saved={saved} />}
       </div>
       <div class="row">
         {may('manage') && (
@@ -82,13 +91,10 @@ function Loaded({ known, tab }: { readonly known: Known; readonly tab: Tab }) {
   const saved = useDraft(id, known.config);
   return (
     <div class="stack">
-      <Head agent={agent} />
+      <Head agent={agent} saved={tab === 'draft' ? saved : undefined} />
       <Tabs id={id} tab={tab} />
       {tab === 'draft' && (
         <>
-          <div>
-            <SaveState saved={saved} />
-          </div>
           {may('manage') && <Publish id={id} saved={saved} live={live} done={setLive} />}
           <ConfigForm saved={saved} />
         </>

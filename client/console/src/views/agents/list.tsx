@@ -1,9 +1,8 @@
 /** The workspace's agents, and a new one. */
-import { useState } from 'preact/hooks';
 import { useMay } from '../../account.js';
 import { ask } from '../../api.js';
 import { momentText } from '../../format.js';
-import { submitting, useAction, usePages } from '../../hooks.js';
+import { submitting, useAction, useKept, usePages } from '../../hooks.js';
 import { Check, Empty, Failure, Field, Loading, More, Page, Scroll } from '../../parts/basics.js';
 import { go, linkTo, setQuery, useAddress } from '../../router.js';
 import { texts } from '../../texts.js';
@@ -12,9 +11,10 @@ import type { Agent } from './agent-api.js';
 const { agents } = texts;
 
 function Create() {
-  const [name, setName] = useState('');
+  const [name, setName] = useKept<string>('agent.name', '');
   const making = useAction(async (signal) => {
     const agent = await ask<Agent>('v1/agent/agents', { body: { name: name.trim() }, signal });
+    setName('');
     go(['agents', agent.agent_id]);
   });
   return (

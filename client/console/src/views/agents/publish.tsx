@@ -1,7 +1,7 @@
 /** Making the draft what callers hear: what would change, a title, and what the gateway warns of. */
 import { useState } from 'preact/hooks';
 import { ask } from '../../api.js';
-import { submitting, useAction, useLoad } from '../../hooks.js';
+import { submitting, useAction, useKept, useLoad } from '../../hooks.js';
 import { Failure, Field } from '../../parts/basics.js';
 import { texts } from '../../texts.js';
 import { agentPath, type Config, type Published, readVersion, type Version } from './agent-api.js';
@@ -43,7 +43,7 @@ const Warnings = ({ published }: { readonly published: Published | undefined }) 
   );
 
 function usePublication(id: string, saved: Saved<Config>, done: (version: Version) => void) {
-  const [title, setTitle] = useState('');
+  const [title, setTitle] = useKept<string>(`publish.${id}`, '');
   const [published, setPublished] = useState<Published | undefined>();
   const action = useAction(async () => {
     if (!(await saved.flush())) return;
@@ -69,7 +69,7 @@ export function Publish({
   readonly done: (version: Version) => void;
 }) {
   const { title, setTitle, published, action } = usePublication(id, saved, done);
-  const unpublished = live?.config_hash !== saved.value.config_hash;
+  const unpublished = saved.state !== 'saved' || live?.config_hash !== saved.value.config_hash;
   return (
     <form class="panel stack tight" onSubmit={submitting(action)}>
       <p>
@@ -80,21 +80,23 @@ export function Publish({
           : agents.never}
       </p>
       {live && unpublished && <Changes id={id} live={live} draft={saved.value} />}
-      <div class="row end">
-        <Field label={agents.title}>
-          {(tied) => (
-            <input
-              {...tied}
-              maxLength={120}
-              value={title}
-              onInput={({ currentTarget }) => setTitle(currentTarget.value)}
-            />
-          )}
-        </Field>
-        <button class="button primary" disabled={action.busy || !unpublished || saved.state === 'failed'}>
-          {agents.publish}
-        </button>
-      </div>
+      {unpublished && (
+        <div class="row end">
+          <Field label={agents.title}>
+            {(tied) => (
+              <input
+                {...tied}
+                maxLength={120}
+                value={title}
+                onInput={({ currentTarget }) => setTitle(currentTarget.value)}
+              />
+            )}
+          </Field>
+          <button class="button primary" disabled={action.busy || saved.state === 'failed'}>
+            {agents.publish}
+          </button>
+        </div>
+      )}
       <Failure error={action.error} />
       <Warnings published={published} />
     </form>

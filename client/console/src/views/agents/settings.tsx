@@ -16,6 +16,13 @@ const { agents } = texts;
 
 const NO_CONTROLS = {};
 
+const Head = ({ saved }: { readonly saved: Parameters<typeof SaveState>[0]['saved'] }) => (
+  <div class="row apart">
+    <h2>{agents.tabs.settings}</h2>
+    <SaveState saved={saved} />
+  </div>
+);
+
 /** For a page on one of the origins that the agent allows. */
 const embedOf = ({ agent_id: id }: Agent): string => `import { AgentSession } from 'speech-gateway-client';
 
@@ -65,6 +72,7 @@ export function Settings({
   return (
     <FormContext.Provider value={parts}>
       <div class="panel stack">
+        <Head saved={saved} />
         <div class="fields">
           <Parts
             schema={schema}
@@ -77,9 +85,6 @@ export function Settings({
           />
         </div>
         <Failure error={saved.error} retry={() => void saved.flush()} />
-        <div>
-          <SaveState saved={saved} />
-        </div>
       </div>
       <Embed agent={agent} />
     </FormContext.Provider>

@@ -39,6 +39,11 @@ function HookRow({ id, hook }: { readonly id: string; readonly hook: Hook }) {
           <button class="button" type="button" disabled={trial.busy} onClick={() => void trial.run()}>
             {webhooks.trial}
           </button>
+          {trial.busy && (
+            <button class="button" type="button" onClick={trial.cancel}>
+              {texts.cancel}
+            </button>
+          )}
           <span role="status">{answer && <WebhookTag answer={answer} />}</span>
         </div>
       )}

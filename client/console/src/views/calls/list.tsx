@@ -1,4 +1,4 @@
-/** The calls of the workspace, newest first, page by page; the filters are in the address. */
+/** The calls of the workspace, newest first, page by page; the filters and how far one has paged are in the address. */
 import { useMay } from '../../account.js';
 import { type AgentRow, allAgents } from '../../agents.js';
 import { lengthText, momentText } from '../../format.js';
@@ -24,9 +24,11 @@ const FILTERS = [
 type Filter = (typeof FILTERS)[number];
 
 const PAGE_SIZE = 50;
+/** More than anybody reads, or a browser draws quickly: there are filters. */
+const MOST_PAGES = 200;
 
 const change = (name: Filter) => (event: { readonly currentTarget: HTMLInputElement | HTMLSelectElement }) =>
-  setQuery({ [name]: event.currentTarget.value });
+  setQuery({ [name]: event.currentTarget.value, pages: '' });
 
 /** A day as the user's clock has it; the filter takes moments. */
 function momentOf(name: Filter, day: string): string {
@@ -78,26 +80,30 @@ function Filters({ query }: { readonly query: URLSearchParams }) {
   const { data: agents = [] } = useLoad(async (signal) => (may('read') ? allAgents(signal) : []), []);
   const value = (name: Filter) => query.get(name) ?? '';
   return (
-    <div class="fields filters">
-      <Typed name="search" label={calls.search} help={calls.searchHelp} value={value('search')} />
-      {agents.length > 0 && <AgentFilter agents={agents} value={value('agent_id')} />}
-      <Field label={calls.status}>
-        {(tied) => (
-          <select {...tied} value={value('status')} onChange={change('status')}>
-            <option value="">{calls.anyStatus}</option>
-            {Object.entries(calls.statuses).map(([status, name]) => (
-              <option key={status} value={status}>
-                {name}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
-      <Day name="created_after" label={calls.after} value={value('created_after')} />
-      <Day name="created_before" label={calls.before} value={value('created_before')} />
-      <Typed name="end_user_id" label={calls.user} value={value('end_user_id')} />
-      <Typed name="caller_number" label={calls.number} value={value('caller_number')} />
-    </div>
+    <>
+      <div class="search">
+        <Typed name="search" label={calls.search} help={calls.searchHelp} value={value('search')} />
+      </div>
+      <div class="fields filters">
+        {agents.length > 0 && <AgentFilter agents={agents} value={value('agent_id')} />}
+        <Field label={calls.status}>
+          {(tied) => (
+            <select {...tied} value={value('status')} onChange={change('status')}>
+              <option value="">{calls.anyStatus}</option>
+              {Object.entries(calls.statuses).map(([status, name]) => (
+                <option key={status} value={status}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <Day name="created_after" label={calls.after} value={value('created_after')} />
+        <Day name="created_before" label={calls.before} value={value('created_before')} />
+        <Typed name="end_user_id" label={calls.user} value={value('end_user_id')} />
+        <Typed name="caller_number" label={calls.number} value={value('caller_number')} />
+      </div>
+    </>
   );
 }
 
@@ -148,7 +154,10 @@ const Nothing = ({ filtered }: { readonly filtered: boolean }) => (
 
 export function CallList() {
   const { query } = useAddress();
-  const { rows, error, busy, more, reload } = usePages<CallRow>(pathOf(query), 'sessions');
+  const { rows, error, busy, more, reload } = usePages<CallRow>(pathOf(query), 'sessions', {
+    pages: Math.min(MOST_PAGES, Math.max(1, Number(query.get('pages')) || 1)),
+    show: (pages) => setQuery({ pages: pages > 1 ? pages : '' }),
+  });
   return (
     <Page title={texts.views.calls} intro={calls.intro}>
       <Filters query={query} />

@@ -5,6 +5,7 @@ import { ask, upload } from '../../api.js';
 import { bytesText } from '../../format.js';
 import { useAction, useKept, useLoad } from '../../hooks.js';
 import { Failure, Field, Loading, Page } from '../../parts/basics.js';
+import { kept } from '../../kept.js';
 import { NameField } from '../../parts/name-field.js';
 import { Listing } from '../../parts/listing.js';
 import { Remove } from '../../parts/remove.js';
@@ -83,38 +84,47 @@ function useCreation() {
 function Create() {
   const { name, setName, content, setContent, sending, submit, take } = useCreation();
   return (
-    <form class="panel stack tight" onSubmit={submit}>
-      <NameField label={knowledge.name} value={name} change={setName} />
-      <Field label={knowledge.content} help={knowledge.contentHelp}>
-        {(tied) => (
-          <textarea
-            {...tied}
-            rows={5}
-            required
-            value={content}
-            onInput={({ currentTarget }) => setContent(currentTarget.value)}
-          />
-        )}
-      </Field>
-      <div class="row end">
-        <button class="button primary" disabled={sending.busy}>
-          {texts.agents.create}
-        </button>
-        <Field label={knowledge.file}>
+    <details class="panel section">
+      <summary>
+        <h2>{knowledge.add}</h2>
+      </summary>
+      <form class="stack tight" onSubmit={submit}>
+        <NameField label={knowledge.name} value={name} change={setName} />
+        <Field label={knowledge.content} help={knowledge.contentHelp}>
           {(tied) => (
-            <input {...tied} type="file" accept=".md,.txt" disabled={sending.busy} onChange={take} />
+            <textarea
+              {...tied}
+              rows={5}
+              required
+              value={content}
+              onInput={({ currentTarget }) => setContent(currentTarget.value)}
+            />
           )}
         </Field>
-      </div>
-      <Sending sending={sending} />
-    </form>
+        <div class="row end">
+          <button class="button primary" disabled={sending.busy}>
+            {texts.agents.create}
+          </button>
+          <Field label={knowledge.file}>
+            {(tied) => (
+              <input {...tied} type="file" accept=".md,.txt" disabled={sending.busy} onChange={take} />
+            )}
+          </Field>
+        </div>
+        <Sending sending={sending} />
+      </form>
+    </details>
   );
 }
 
 function Editor({ source, changed }: { readonly source: Source; readonly changed: () => void }) {
   const may = useMay();
-  const [content, setContent] = useKept<string>(`knowledge.${source.knowledge_source_id}`, source.content);
-  const sending = useSending(changed);
+  const place = `knowledge.${source.knowledge_source_id}`;
+  const [content, setContent] = useKept<string>(place, source.content);
+  const sending = useSending(() => {
+    kept.forget(place);
+    changed();
+  });
   const submit = (event: Event) => {
     event.preventDefault();
     void sending.run(
@@ -153,10 +163,10 @@ function SourceView({ id }: { readonly id: string }) {
   const may = useMay();
   const { data, error, reload } = useLoad((signal) => ask<Source>(pathOf(id), { signal }), [id]);
   return (
-    <Page title={data?.name ?? texts.views.knowledge}>
-      <p>
-        <a href={linkTo(['knowledge'])}>{knowledge.back}</a>
-      </p>
+    <Page
+      title={data?.name ?? texts.views.knowledge}
+      back={{ name: knowledge.back, to: linkTo(['knowledge']) }}
+    >
       <Failure error={error} retry={reload} />
       {!data && error === undefined && <Loading />}
       {data && <Editor source={data} changed={reload} />}
@@ -173,6 +183,7 @@ export function Knowledge() {
   if (id !== undefined) return <SourceView key={id} id={id} />;
   return (
     <Page title={texts.views.knowledge} intro={knowledge.intro}>
+      {may('manage') && <Create />}
       <Listing<Source>
         path={`${SOURCES}?page_size=50`}
         plural="knowledge_sources"
@@ -182,7 +193,6 @@ export function Knowledge() {
         kind={({ size_bytes: size, chunk_count: count }) => knowledge.about(bytesText(size), count)}
       />
       <KnowledgeSearch />
-      {may('manage') && <Create />}
     </Page>
   );
 }

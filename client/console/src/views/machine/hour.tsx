@@ -35,6 +35,9 @@ interface Hour {
   }[];
 }
 
+/** Whoever asked went away before the answer, as this page does with every view that one leaves: nothing was wrong. */
+const GONE = 499;
+
 const EVERY_MS = 15_000;
 
 const LatencyPlot = ({
@@ -58,7 +61,7 @@ const LatencyPlot = ({
 );
 
 const Plots = ({ minutes }: { readonly minutes: readonly Minute[] }) => (
-  <div class="columns">
+  <div class="columns two">
     <LatencyPlot title={machine.firstByte} minutes={minutes} of="first_byte" />
     <LatencyPlot title={machine.turns} minutes={minutes} of="turn" />
     <Plot
@@ -97,11 +100,9 @@ export function LastHour() {
           <Table
             title={machine.errors}
             heads={machine.errorHeads}
-            rows={data.errors.map(({ method, route, status, count }) => [
-              `${method} ${route}`,
-              status,
-              count,
-            ])}
+            rows={data.errors
+              .filter(({ status }) => status !== GONE)
+              .map(({ method, route, status, count }) => [`${method} ${route}`, status, count])}
           />
         </>
       )}

@@ -1,10 +1,14 @@
-/** A table of figures: the first column names what the others are of. */
+/** A table of figures and words. */
 import { Scroll } from '../../parts/basics.js';
 import { texts } from '../../texts.js';
 
 const { machine } = texts;
 
 export type Row = readonly (string | number)[];
+
+/** Figures stand to the right, with their units too; words to the left. */
+const classOf = (cell: string | number | undefined): string | undefined =>
+  typeof cell === 'number' || /^[≤\d]/.test(cell ?? '') ? 'number' : undefined;
 
 export const Table = ({
   title,
@@ -24,7 +28,7 @@ export const Table = ({
           <thead>
             <tr>
               {heads.map((head, index) => (
-                <th key={head} class={index > 0 ? 'number' : undefined}>
+                <th key={head} class={classOf(rows[0]?.[index])}>
                   {head}
                 </th>
               ))}
@@ -34,7 +38,7 @@ export const Table = ({
             {rows.map((row) => (
               <tr key={row.join(' ')}>
                 {row.map((cell, index) => (
-                  <td key={index} class={index > 0 ? 'number' : undefined}>
+                  <td key={index} class={classOf(cell)}>
                     {cell}
                   </td>
                 ))}

@@ -2,7 +2,7 @@
 import { ask } from '../../api.js';
 import { momentText } from '../../format.js';
 import { useLoad } from '../../hooks.js';
-import { Failure, FigureList } from '../../parts/basics.js';
+import { Failure, FigureList, Marked } from '../../parts/basics.js';
 import { texts } from '../../texts.js';
 import { Table } from './table.js';
 
@@ -82,7 +82,9 @@ export function Workspace() {
           momentText(key.last_used_at),
         ])}
       />
-      <p class="soft">{machine.keysHelp}</p>
+      <p class="soft">
+        <Marked text={machine.keysHelp} />
+      </p>
     </>
   );
 }

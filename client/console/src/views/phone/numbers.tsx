@@ -5,7 +5,7 @@ import { type AgentRow, allAgents } from '../../agents.js';
 import { ask } from '../../api.js';
 import type { CredentialNames } from '../../form/schema.js';
 import { labelOf } from '../../form/form.js';
-import { submitting, useAction, useLoad } from '../../hooks.js';
+import { submitting, useAction, useKept, useLoad } from '../../hooks.js';
 import { AgentOptions } from '../../parts/agent-options.js';
 import { Check, Failure, Field, Loading, Page } from '../../parts/basics.js';
 import { Copy } from '../../parts/copy.js';
@@ -14,7 +14,7 @@ import { Remove } from '../../parts/remove.js';
 import { go, linkTo, useAddress } from '../../router.js';
 import { texts } from '../../texts.js';
 import { SaveState } from '../agents/editor.js';
-import { useSaved } from '../agents/saving.js';
+import { type Saved, useSaved } from '../agents/saving.js';
 import {
   loadProviders,
   NO_CREDENTIALS,
@@ -117,8 +117,8 @@ function Create({
   readonly agents: readonly AgentRow[];
 }) {
   const [provider = '', setProvider] = useState(Object.keys(providers)[0]);
-  const [number, setNumber] = useState('');
-  const [agent, setAgent] = useState('');
+  const [number, setNumber] = useKept<string>('phone.number', '');
+  const [agent, setAgent] = useKept<string>('phone.agent', '');
   const [secrets, setSecrets] = useState<Secrets>({});
   const names = providers[provider] ?? NO_CREDENTIALS;
   const making = useAction(async (signal) => {
@@ -128,7 +128,9 @@ function Create({
       ...(agent && { agent_id: agent }),
       credentials: typedOf(names, secrets),
     };
-    go(['phone', (await ask<PhoneNumber>(NUMBERS, { body, signal })).phone_number_id]);
+    const { phone_number_id: id } = await ask<PhoneNumber>(NUMBERS, { body, signal });
+    setNumber('');
+    go(['phone', id]);
   });
   return (
     <details class="panel section">
@@ -196,6 +198,38 @@ function Replace({ number, names }: { readonly number: PhoneNumber; readonly nam
   );
 }
 
+/** Who answers, if anybody. */
+function Answering({
+  agents,
+  saved,
+}: {
+  readonly agents: readonly AgentRow[];
+  readonly saved: Saved<PhoneNumber>;
+}) {
+  const fixed = !useMay()('manage');
+  const { agent_id: agent, enabled } = saved.value;
+  return (
+    <div class="panel stack">
+      <div class="fields">
+        <AgentField
+          agents={agents}
+          value={agent ?? ''}
+          disabled={fixed}
+          choose={(id) => saved.edit('agent_id', id || null)}
+        />
+      </div>
+      <Check
+        label={phone.enabled}
+        checked={enabled}
+        disabled={fixed}
+        onChange={(on) => saved.edit('enabled', on)}
+      />
+    </div>
+  );
+}
+
+const BACK = { name: phone.back, to: linkTo(['phone']) };
+
 function Editor({
   number,
   agents,
@@ -210,36 +244,25 @@ function Editor({
   const saved = useSaved<PhoneNumber>(path, number, (body) =>
     ask<PhoneNumber>(path, { method: 'PATCH', body }),
   );
-  const { agent_id: agent, enabled } = saved.value;
   const fixed = !may('manage');
   return (
-    <>
-      <div class="row">
-        <SaveState saved={saved} />
-        <span class="tag">{providerName(number.provider)}</span>
-        <StateTag number={saved.value} />
-      </div>
-      <div class="panel stack">
-        <div class="fields">
-          <AgentField
-            agents={agents}
-            value={agent ?? ''}
-            disabled={fixed}
-            choose={(id) => saved.edit('agent_id', id || null)}
-          />
-        </div>
-        <Check
-          label={phone.enabled}
-          checked={enabled}
-          disabled={fixed}
-          onChange={(on) => saved.edit('enabled', on)}
-        />
-      </div>
+    <Page
+      title={number.phone_number}
+      back={BACK}
+      state={
+        <>
+          <span class="tag">{providerName(number.provider)}</span>
+          <StateTag number={saved.value} />
+          <SaveState saved={saved} />
+        </>
+      }
+    >
+      <Answering agents={agents} saved={saved} />
       <Failure error={saved.error} retry={() => void saved.flush()} />
       <AnswerUrl number={number} />
       {!fixed && <Replace number={number} names={providers[number.provider] ?? NO_CREDENTIALS} />}
       {!fixed && <Remove path={path} sure={phone.removeSure} done={() => go(['phone'])} />}
-    </>
+    </Page>
   );
 }
 
@@ -253,13 +276,10 @@ function NumberView({ id }: { readonly id: string }) {
     (signal) => Promise.all([ask<PhoneNumber>(pathOf(id), { signal }), allAgents(signal), loadProviders()]),
     [id],
   );
+  if (data) return <Editor number={data[0]} agents={data[1]} providers={data[2]} />;
   return (
-    <Page title={data?.[0].phone_number ?? texts.views.phone}>
-      <p>
-        <a href={linkTo(['phone'])}>{phone.back}</a>
-      </p>
-      {!data && (error === undefined ? <Loading /> : <Failure error={error} retry={reload} />)}
-      {data && <Editor number={data[0]} agents={data[1]} providers={data[2]} />}
+    <Page title={texts.views.phone} back={BACK}>
+      {error === undefined ? <Loading /> : <Failure error={error} retry={reload} />}
     </Page>
   );
 }

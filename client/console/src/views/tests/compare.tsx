@@ -68,10 +68,11 @@ function Row({ compared, base, other }: Runs & { readonly compared: Compared }) 
 export function CompareView({ base, other }: { readonly base: string; readonly other: string }) {
   const { data, error, reload } = useLoad((signal) => compare(base, other, signal), [base, other]);
   return (
-    <Page title={tests.compared} intro={data && `${nameOf(data.base)} – ${nameOf(data.other)}`}>
-      <p>
-        <a href={linkTo(['tests', 'runs', other])}>{tests.backToRun}</a>
-      </p>
+    <Page
+      title={tests.compared}
+      intro={data && `${nameOf(data.base)} – ${nameOf(data.other)}`}
+      back={{ name: tests.backToRun, to: linkTo(['tests', 'runs', other]) }}
+    >
       {!data && (error === undefined ? <Loading /> : <Failure error={error} retry={reload} />)}
       {data?.scenarios.map((compared) => (
         <Row key={compared.scenario_id} compared={compared} base={data.base} other={data.other} />

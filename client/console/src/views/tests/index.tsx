@@ -111,37 +111,39 @@ const SHOWN: Readonly<Record<Tab, ComponentType<ForAgent>>> = {
   runs: Runs,
 };
 
-function Below({ agent, tab }: ForAgent & OnTab) {
-  const may = useMay();
-  const Shown = SHOWN[tab];
-  return (
-    <>
-      {may('sessions') && <Start agent={agent} />}
-      <Tabs agent={agent} tab={tab} />
-      <Shown agent={agent} />
-    </>
-  );
-}
-
 function OfAgent({ agents, tab }: OnTab & { readonly agents: readonly AgentRow[] | undefined }) {
+  const may = useMay();
   const { query } = useAddress();
   const agent = query.get('agent') ?? agents?.[0]?.agent_id ?? '';
+  const Shown = SHOWN[tab];
   if (agents?.length === 0)
     return (
       <Empty title={texts.talk.noAgents}>
-        <p>{texts.talk.noAgentsHelp}</p>
+        <p>
+          <a href={linkTo(['agents'])}>{texts.talk.noAgentsHelp}</a>
+        </p>
       </Empty>
     );
+  const field = (
+    <AgentField
+      agents={agents}
+      chosen={agent}
+      choose={(next) => setQuery({ agent: next, version: '', suite: '' })}
+    />
+  );
   return (
     <>
-      <div class="fields">
-        <AgentField
-          agents={agents}
-          chosen={agent}
-          choose={(next) => setQuery({ agent: next, version: '', suite: '' })}
-        />
-      </div>
-      {agent !== '' && <Below key={agent} agent={agent} tab={tab} />}
+      {may('sessions') && agent !== '' ? (
+        <Start agent={agent}>{field}</Start>
+      ) : (
+        <div class="fields">{field}</div>
+      )}
+      {agent !== '' && (
+        <div class="stack" key={agent}>
+          <Tabs agent={agent} tab={tab} />
+          <Shown agent={agent} />
+        </div>
+      )}
     </>
   );
 }

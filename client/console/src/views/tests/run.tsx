@@ -163,11 +163,9 @@ export function RunView({ id }: { readonly id: string }) {
     <Page
       title={tests.runOf(run.agent_name)}
       intro={[nameOf(run), run.suite_name].filter(Boolean).join(' · ')}
+      back={{ name: tests.backToRuns, to: linkTo(['tests', 'runs'], { agent: run.agent_id }) }}
+      state={<Verdict status={run.status} />}
     >
-      <p class="row">
-        <a href={linkTo(['tests', 'runs'], { agent: run.agent_id })}>{tests.backToRuns}</a>
-        <Verdict status={run.status} />
-      </p>
       <Failure error={error} retry={reload} />
       {goesOn(run) && <Progress run={run} reload={reload} />}
       <Results run={run} />
@@ -213,10 +211,10 @@ export const ResultBody = ({
 export function ResultView({ run, scenario }: { readonly run: string; readonly scenario: string }) {
   const { data, error, reload } = useFollowed((signal) => readResult(run, scenario, signal), [run, scenario]);
   return (
-    <Page title={data?.scenario_name ?? texts.views.tests}>
-      <p>
-        <a href={linkTo(['tests', 'runs', run])}>{tests.backToRun}</a>
-      </p>
+    <Page
+      title={data?.scenario_name ?? texts.views.tests}
+      back={{ name: tests.backToRun, to: linkTo(['tests', 'runs', run]) }}
+    >
       {!data && (error === undefined ? <Loading /> : <Failure error={error} retry={reload} />)}
       {data && <ResultBody result={data} heard />}
       {data && (

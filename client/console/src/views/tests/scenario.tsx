@@ -44,11 +44,13 @@ const SECTIONS: readonly Section[] = [
   },
 ];
 
-const OPEN = new Set<string>([tests.sections.who, tests.sections.checks]);
+const OPEN = new Set<string>([tests.sections.who, tests.sections.caller, tests.sections.checks]);
 
 const only = ({ properties = {} }: Schema, names: readonly string[]): Schema => ({
   properties: Object.fromEntries(Object.entries(properties).filter(([name]) => names.includes(name))),
 });
+
+const backTo = (agent: string) => ({ name: tests.back, to: linkTo(['tests'], { agent }) });
 
 function Editor({ scenario, schema }: { readonly scenario: Scenario; readonly schema: Schema }) {
   const may = useMay();
@@ -69,27 +71,26 @@ function Editor({ scenario, schema }: { readonly scenario: Scenario; readonly sc
   };
   return (
     <FormContext.Provider value={parts}>
-      <div>
-        <SaveState saved={saved} />
-      </div>
-      <Failure error={saved.error} retry={() => void saved.flush()} />
-      {SECTIONS.filter(({ spokenOnly }) => isSpoken || !spokenOnly).map(({ title, parts: names }) => (
-        <details class="panel section" key={title} open={OPEN.has(title)}>
-          <summary>
-            <h2>{title}</h2>
-          </summary>
-          <div class="fields">
-            <Parts schema={only(schema, names)} path={[]} value={saved.value} change={change} />
-          </div>
-        </details>
-      ))}
-      {may('manage') && (
-        <Remove
-          path={path}
-          sure={tests.removeScenario}
-          done={() => go(['tests'], { agent: scenario.agent_id })}
-        />
-      )}
+      <Page title={scenario.name} back={backTo(scenario.agent_id)} state={<SaveState saved={saved} />}>
+        <Failure error={saved.error} retry={() => void saved.flush()} />
+        {SECTIONS.filter(({ spokenOnly }) => isSpoken || !spokenOnly).map(({ title, parts: names }) => (
+          <details class="panel section" key={title} open={OPEN.has(title)}>
+            <summary>
+              <h2>{title}</h2>
+            </summary>
+            <div class="fields">
+              <Parts schema={only(schema, names)} path={[]} value={saved.value} change={change} />
+            </div>
+          </details>
+        ))}
+        {may('manage') && (
+          <Remove
+            path={path}
+            sure={tests.removeScenario}
+            done={() => go(['tests'], { agent: scenario.agent_id })}
+          />
+        )}
+      </Page>
     </FormContext.Provider>
   );
 }
@@ -103,15 +104,10 @@ export function ScenarioView({ id }: { readonly id: string }) {
       ]),
     [id],
   );
+  if (data) return <Editor scenario={data[0]} schema={data[1]} />;
   return (
-    <Page title={data?.[0].name ?? texts.views.tests}>
-      {data && (
-        <p>
-          <a href={linkTo(['tests'], { agent: data[0].agent_id })}>{tests.back}</a>
-        </p>
-      )}
-      {!data && (error === undefined ? <Loading /> : <Failure error={error} retry={reload} />)}
-      {data && <Editor scenario={data[0]} schema={data[1]} />}
+    <Page title={texts.views.tests}>
+      {error === undefined ? <Loading /> : <Failure error={error} retry={reload} />}
     </Page>
   );
 }

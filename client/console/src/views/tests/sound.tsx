@@ -44,7 +44,7 @@ export function CallPart({ call, open }: { readonly call: CallFigures; readonly 
         </div>
       )}
       <p>
-        <a href={linkTo(['calls', call.session_id])}>{texts.talk.record}</a>
+        <a href={linkTo(['calls', call.session_id])}>{tests.wholeCall}</a>
       </p>
     </>
   );

@@ -1,4 +1,5 @@
 /** Plays scenarios: all of the agent's or a suite's, against the draft, what is published, or a version. */
+import type { ComponentChildren } from 'preact';
 import { ask } from '../../api.js';
 import { submitting, useAction, useLoad } from '../../hooks.js';
 import { Failure, Field } from '../../parts/basics.js';
@@ -41,7 +42,10 @@ export function Start({
   agent,
   suite: fixed,
   before,
+  children,
 }: {
+  /** Chosen before the others, in the same row. */
+  readonly children?: ComponentChildren;
   readonly agent: string;
   readonly suite?: string;
   readonly before?: () => Promise<boolean>;
@@ -58,6 +62,7 @@ export function Start({
   return (
     <form class="stack tight" onSubmit={submitting(starting)}>
       <div class="row end">
+        {children}
         <VersionField agent={agent} value={version} choose={(next) => setQuery({ version: next })} />
         {fixed === undefined && <SuiteField agent={agent} value={suite} />}
         <button class="button primary" disabled={starting.busy}>

@@ -106,6 +106,11 @@ export function Suites({ agent }: { readonly agent: string }) {
   );
 }
 
+const backTo = (agent: string) => ({
+  name: tests.backToSuites,
+  to: linkTo(['tests', 'suites'], { agent }),
+});
+
 function Editor({ suite, scenarios }: { readonly suite: Suite; readonly scenarios: readonly Scenario[] }) {
   const may = useMay();
   const path = suitePath(suite.suite_id);
@@ -113,12 +118,9 @@ function Editor({ suite, scenarios }: { readonly suite: Suite; readonly scenario
   const { name, scenario_ids: chosen } = saved.value;
   const fixed = !may('manage');
   return (
-    <>
+    <Page title={suite.name} back={backTo(suite.agent_id)} state={<SaveState saved={saved} />}>
       {may('sessions') && <Start agent={suite.agent_id} suite={suite.suite_id} before={saved.flush} />}
       <section class="panel stack">
-        <div>
-          <SaveState saved={saved} />
-        </div>
         <NameField
           label={texts.agents.name}
           value={name}
@@ -140,7 +142,7 @@ function Editor({ suite, scenarios }: { readonly suite: Suite; readonly scenario
           done={() => go(['tests', 'suites'], { agent: suite.agent_id })}
         />
       )}
-    </>
+    </Page>
   );
 }
 
@@ -151,15 +153,10 @@ async function load(id: string, signal: AbortSignal) {
 
 export function SuiteView({ id }: { readonly id: string }) {
   const { data, error, reload } = useLoad((signal) => load(id, signal), [id]);
+  if (data) return <Editor {...data} />;
   return (
-    <Page title={data?.suite.name ?? texts.views.tests}>
-      {data && (
-        <p>
-          <a href={linkTo(['tests', 'suites'], { agent: data.suite.agent_id })}>{tests.backToSuites}</a>
-        </p>
-      )}
-      {!data && (error === undefined ? <Loading /> : <Failure error={error} retry={reload} />)}
-      {data && <Editor {...data} />}
+    <Page title={texts.views.tests}>
+      {error === undefined ? <Loading /> : <Failure error={error} retry={reload} />}
     </Page>
   );
 }

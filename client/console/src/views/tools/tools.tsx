@@ -52,12 +52,15 @@ const TypeField = ({ type, choose }: { readonly type: Type; readonly choose: (ty
 
 /** What an address needs is asked for at once; the rest is changed afterwards. */
 function Create() {
-  const [name, setName] = useState('');
-  const [type, setType] = useState<Type>('webhook');
-  const [url, setUrl] = useState('https://');
+  const [name, setName] = useKept<string>('tool.name', '');
+  const [type, setType] = useKept<Type>('tool.type', 'webhook');
+  const [url, setUrl] = useKept<string>('tool.url', 'https://');
   const making = useAction(async (signal) => {
     const body = { name: name.trim(), tool_type: type, ...(type !== 'client' && { url }) };
-    go(['tools', (await ask<Tool>('v1/agent/tools', { body, signal })).tool_id]);
+    const { tool_id: id } = await ask<Tool>('v1/agent/tools', { body, signal });
+    setName('');
+    setUrl('https://');
+    go(['tools', id]);
   });
   return (
     <form class="stack tight" onSubmit={submitting(making)}>
@@ -95,13 +98,24 @@ const Result = ({ tried }: { readonly tried: Tried }) => (
   </div>
 );
 
+/** Errors: one that says what is to be typed. */
+function argumentsIn(text: string): object {
+  try {
+    const values = JSON.parse(text) as object | null;
+    if (typeof values === 'object' && values !== null && !Array.isArray(values)) return values;
+  } catch {
+    // Told as anything else that is no object.
+  }
+  throw new Error(texts.form.noObject);
+}
+
 /** Calls the real address. */
 function Try({ id, saved }: { readonly id: string; readonly saved: Saved<Tool> }) {
   const [values, setValues] = useKept<string>(`tool.${id}`, '{}');
   const [tried, setTried] = useState<Tried | undefined>();
   const trial = useAction(async (signal) => {
     setTried(undefined);
-    const parsed = JSON.parse(values) as object;
+    const parsed = argumentsIn(values);
     if (await saved.flush())
       setTried(await ask<Tried>(`${pathOf(id)}/test`, { body: { arguments: parsed }, signal }));
   });
@@ -135,6 +149,20 @@ function Try({ id, saved }: { readonly id: string; readonly saved: Saved<Tool> }
 }
 
 const NO_CONTROLS = {};
+const BACK = { name: tools.back, to: linkTo(['tools']) };
+
+/** What tools of this kind do not have. Mock responses are kept for clients that set them, and do nothing. */
+const NOT_OF: Readonly<Record<Type, readonly string[]>> = {
+  webhook: ['mock_responses', 'expects_response', 'allowed_tools'],
+  client: ['mock_responses', 'method', 'url', 'content_type', 'body_template', 'headers', 'allowed_tools'],
+  mcp: ['mock_responses', 'arguments', 'method', 'content_type', 'body_template', 'expects_response'],
+};
+
+const ofType = ({ properties = {} }: Schema, type: string): Schema => ({
+  properties: Object.fromEntries(
+    Object.entries(properties).filter(([name]) => !NOT_OF[type as Type]?.includes(name)),
+  ),
+});
 
 function Editor({ tool, schema }: { readonly tool: Tool; readonly schema: Schema }) {
   const may = useMay();
@@ -150,35 +178,28 @@ function Editor({ tool, schema }: { readonly tool: Tool; readonly schema: Schema
   };
   return (
     <FormContext.Provider value={parts}>
-      <div>
-        <SaveState saved={saved} />
-      </div>
-      <div class="panel fields">
-        <Parts schema={schema} path={[]} value={saved.value} change={change} />
-      </div>
-      <Failure error={saved.error} retry={() => void saved.flush()} />
-      {may('manage') && tool.tool_type !== 'client' && <Try id={id} saved={saved} />}
+      <Page title={tool.name} back={BACK} state={<SaveState saved={saved} />}>
+        <div class="panel fields">
+          <Parts schema={ofType(schema, tool.tool_type)} path={[]} value={saved.value} change={change} />
+        </div>
+        <Failure error={saved.error} retry={() => void saved.flush()} />
+        {may('manage') && tool.tool_type !== 'client' && <Try id={id} saved={saved} />}
+        {may('manage') && <Remove path={pathOf(id)} sure={tools.removeSure} done={() => go(['tools'])} />}
+      </Page>
     </FormContext.Provider>
   );
 }
 
 function ToolView({ id }: { readonly id: string }) {
-  const may = useMay();
   const { data, error, reload } = useLoad(
     (signal) =>
       Promise.all([ask<Tool>(pathOf(id), { signal }), bodySchema('/v1/agent/tools/{tool_id}', 'patch')]),
     [id],
   );
+  if (data) return <Editor tool={data[0]} schema={data[1]} />;
   return (
-    <Page title={data?.[0].name ?? texts.views.tools}>
-      <p>
-        <a href={linkTo(['tools'])}>{tools.back}</a>
-      </p>
-      {!data && (error === undefined ? <Loading /> : <Failure error={error} retry={reload} />)}
-      {data && <Editor tool={data[0]} schema={data[1]} />}
-      {data && may('manage') && (
-        <Remove path={pathOf(id)} sure={tools.removeSure} done={() => go(['tools'])} />
-      )}
+    <Page title={texts.views.tools} back={BACK}>
+      {error === undefined ? <Loading /> : <Failure error={error} retry={reload} />}
     </Page>
   );
 }

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useMay } from '../../account.js';
 import { ask, request, upload } from '../../api.js';
-import { submitting, useAction, useLoad } from '../../hooks.js';
+import { submitting, useAction, useKept, useLoad } from '../../hooks.js';
 import { Empty, Failure, Field, Loading, Page, Scroll } from '../../parts/basics.js';
 import { linkTo, setQuery, useAddress } from '../../router.js';
 import { texts } from '../../texts.js';
@@ -182,7 +182,7 @@ const Making = ({
 
 /** From recordings of somebody who has agreed to it. */
 function Create({ done }: { readonly done: () => void }) {
-  const [title, setTitle] = useState('');
+  const [title, setTitle] = useKept<string>('voice.title', '');
   const [part, setPart] = useState(0);
   const files = useRef<HTMLInputElement>(null);
   const making = useAction(async (signal) => {
@@ -195,8 +195,10 @@ function Create({ done }: { readonly done: () => void }) {
     done();
   });
   return (
-    <details class="panel">
-      <summary>{voices.create}</summary>
+    <details class="panel section">
+      <summary>
+        <h2>{voices.create}</h2>
+      </summary>
       <form class="stack tight" onSubmit={submitting(making)}>
         <p class="soft">{voices.createHelp}</p>
         <Field label={voices.title}>
@@ -233,6 +235,7 @@ export function Voices() {
   const rows = data?.all.filter((voice) => matches(voice, query)) ?? [];
   return (
     <Page title={texts.views.voices} intro={voices.intro}>
+      {may('manage') && <Create done={reload} />}
       {!data && error === undefined && <Loading />}
       <Failure error={error ?? hear.error ?? removal.error} />
       {data && <Filters all={data.all} query={query} />}
@@ -245,7 +248,6 @@ export function Voices() {
           remove={(voice) => void removal.run(voice)}
         />
       )}
-      {may('manage') && <Create done={reload} />}
     </Page>
   );
 }
