@@ -109,9 +109,13 @@ export function createTranscription({ registry, admission, decode }: Transcripti
     return () => undefined;
   }
 
+  const count = ({ workspaceId }: Caller, seconds: number): void =>
+    admission.use(workspaceId, KIND, Math.round(seconds * 1000));
+
   return {
+    count,
     async transcribe(request, caller, signal, heard): Promise<Transcript> {
-      const { words = false, interim = false } = request;
+      const { words = false, interim = false, uncounted = interim } = request;
       const language = hintOf(request.language);
       const transcriber = transcriberFor(request, language);
       request.trace?.engine(transcriber.name);
@@ -127,7 +131,7 @@ export function createTranscription({ registry, admission, decode }: Transcripti
           heard?.(withoutWords(segment));
         }
         const duration = lengthOf();
-        if (!interim) admission.use(caller.workspaceId, KIND, Math.round(duration * 1000));
+        if (!uncounted) count(caller, duration);
         return {
           text: textOf(found),
           duration,

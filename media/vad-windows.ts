@@ -5,6 +5,7 @@
 import { bytesOf, RECOGNITION_RATE } from '../contracts/audio.js';
 import { DETECTOR_FRAME } from './detector-frame.js';
 import { LevelGate, type Whose } from './level-gate.js';
+import { Lull } from './lull.js';
 import type { Report } from './wire.js';
 
 /** Tells voice from silence, frame by frame; keeps its own state. */
@@ -27,6 +28,8 @@ export class VadWindows {
   readonly #gate: LevelGate;
   /** Whose voice is heard now. */
   #whose: Whose | undefined;
+  readonly #lull = new Lull();
+  #lulls = false;
   #heard = 0;
   readonly #frame = new Int16Array(DETECTOR_FRAME);
   #filled = 0;
@@ -66,8 +69,17 @@ export class VadWindows {
     const whose = this.#gate.push(frame, this.detector.push(frame));
     if (whose) this.#turn(whose);
     if (this.#whose && this.#keptSamples >= WINDOW) this.#flush();
+    if (whose === 'user') this.#note(this.#lull.push(frame));
     if (!whose) this.#turn(undefined);
     if (!whose) this.#forget();
+  }
+
+  /** What was said before a lull is there when it is told. */
+  #note(lulls: boolean): void {
+    if (lulls === this.#lulls) return;
+    this.#lulls = lulls;
+    if (lulls) this.#flush();
+    this.report({ on: 'lull', active: lulls });
   }
 
   #keep(frame: Int16Array): void {
@@ -84,6 +96,8 @@ export class VadWindows {
     const before = this.#whose;
     if (whose === before) return;
     this.#whose = whose;
+    this.#lull.reset();
+    this.#lulls = false;
     if (before && !(before === 'background' && whose)) {
       this.#flush();
       this.report({ on: 'speech', active: false, at: at(this.#heard) });

@@ -77,6 +77,7 @@ export type Report =
       readonly background?: boolean;
       readonly at: number;
     }
+  | { readonly on: 'lull'; readonly active: boolean }
   | { readonly on: 'audio'; readonly pcm: Uint8Array; readonly at: number }
   | PlayedReport
   | { readonly on: 'data'; readonly topic: string; readonly payload: Uint8Array }

@@ -158,6 +158,8 @@ export abstract class WorkerCall<Own extends { readonly on: string }> implements
         return { kind: 'played', utterance: report.utterance, ms: report.ms, ended: report.ended };
       case 'speech':
         return { kind: 'speech', active: report.active, background: report.background ?? false };
+      case 'lull':
+        return { kind: 'lull', active: report.active };
       case 'data':
         return { kind: 'data', topic: report.topic, payload: report.payload };
       case 'connected':

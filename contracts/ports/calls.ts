@@ -73,6 +73,8 @@ export type CallEvent =
    * that is told to be active again, without it, was the user's from its beginning.
    */
   | { readonly kind: 'speech'; readonly active: boolean; readonly background?: boolean }
+  /** A tenth of a second of silence in the user's voice, which may be its end; or the voice goes on. An end ends the lull too. */
+  | { readonly kind: 'lull'; readonly active: boolean }
   /**
    * The speech, at 16 kHz, in windows of 100 to 300 ms while voice activity lasts: from shortly before it
    * began until it ended.

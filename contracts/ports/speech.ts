@@ -134,6 +134,8 @@ export interface TranscriptionRequest {
    * fails at once (`engine_busy`) where the engine has other work.
    */
   readonly interim?: boolean;
+  /** The audio may not be complete, though it is likely: it counts as usage when `count` is called. */
+  readonly uncounted?: boolean;
   readonly trace?: RequestTrace;
 }
 
@@ -166,4 +168,7 @@ export interface Transcription {
     signal: AbortSignal,
     heard?: (segment: TranscriptSegment) => void,
   ): Promise<Transcript>;
+
+  /** The audio of a request that was `uncounted` has been complete: so many seconds of it are usage. */
+  count(caller: Caller, seconds: number): void;
 }

@@ -47,6 +47,7 @@ export interface Conversed {
 /** Nothing is heard in text. */
 const DEAF: Transcription = {
   transcribe: () => Promise.resolve({ text: '', duration: 0, segments: [] }),
+  count: () => undefined,
 };
 
 /** What a test has used is told nowhere. */

@@ -158,6 +158,7 @@ export class Conversation {
     left: () => this.#machine.send({ type: 'left' }),
     speech: (event) => this.#listening.speech(event),
     audio: ({ samples }) => this.#listening.audio(samples),
+    lull: ({ active }) => this.#listening.lull(active),
     played: ({ utterance, ms, ended }) => this.#played(utterance, ms, ended),
     data: ({ topic, payload }) => {
       const event = topic === TOPICS.fromClient ? readClientEvent(payload) : undefined;

@@ -68,6 +68,11 @@ export class Listening {
     this.#transcription.audio(samples);
   }
 
+  /** The user has been silent for a moment, or goes on. */
+  lull(active: boolean): void {
+    this.#transcription.lull(active);
+  }
+
   /** A stretch of the user's voice begins; `overlaps`: the agent speaks. */
   begin(span: number, overlaps: boolean): void {
     this.#echo.begins(span, this.clock.monotonic(), overlaps);

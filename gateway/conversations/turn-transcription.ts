@@ -1,7 +1,8 @@
 /**
  * The transcripts of the user's stretches of voice, of which the agent's machine makes turns. Each is transcribed when it
  * ends, during the endpointing delay behind it, so that the words are there when the turn is over; while it lasts,
- * partial transcripts are guessed.
+ * partial transcripts are guessed. Where it seems to end, a tenth of a second of silence, it is transcribed ahead: if it
+ * has ended, its words are known as soon as that is sure.
  *
  * Invariants: a stretch is transcribed to its end once, and told then, however late; guesses run one at a time and
  * are never told after their stretch has ended.
@@ -10,7 +11,12 @@ import { bytesOf, RECOGNITION_RATE } from '../../contracts/audio.js';
 import type { TranscriptionModel } from '../../contracts/models.js';
 import type { Log } from '../../contracts/log.js';
 import type { Caller } from '../../contracts/ports/identity.js';
-import type { RawAudio, Transcription } from '../../contracts/ports/speech.js';
+import type {
+  RawAudio,
+  Transcript,
+  Transcription,
+  TranscriptionRequest,
+} from '../../contracts/ports/speech.js';
 
 export interface TurnTranscriptionParts {
   readonly transcription: Transcription;
@@ -25,6 +31,13 @@ export interface TurnTranscriptionParts {
 /** New audio before another guess, and up to where guesses are of use: interruptions are weighed at their start. */
 const GUESS_EVERY = 0.6 * RECOGNITION_RATE;
 const GUESS_WITHIN = 12 * RECOGNITION_RATE;
+/**
+ * Silence from a lull to the end of the voice, as voice activity takes it. Behind more than that somebody has spoken on, so
+ * softly that it was taken for silence, and what was transcribed ahead is not all.
+ */
+const LULL = 0.25 * RECOGNITION_RATE;
+/** What is transcribed ahead has as much silence behind it as a stretch has at its end: a recogniser hears half a sentence else ("outside,"). */
+const SILENCE = new Uint8Array(0.16 * RECOGNITION_RATE * Int16Array.BYTES_PER_ELEMENT);
 /** A stretch of voice longer than this is cut off: it is no turn of a conversation. */
 const LONGEST = 300 * RECOGNITION_RATE;
 
@@ -36,6 +49,18 @@ interface Stretch {
   guessedAt: number;
 }
 
+/** A stretch that is transcribed before its end is sure. */
+interface Ahead {
+  /** Undefined where that failed. */
+  readonly heard: Promise<Transcript | undefined>;
+  /** Of what. */
+  readonly samples: number;
+  readonly abort: AbortController;
+}
+
+/** Whether nothing but its silence has come since. */
+const isOfLull = (ahead: Ahead, samples: number): boolean => samples - ahead.samples <= LULL;
+
 export interface OnTranscripts {
   /** The transcript of that stretch of the user's voice so far; `final`: to its end. */
   user(span: number, text: string, final: boolean): void;
@@ -46,6 +71,8 @@ export interface OnTranscripts {
 export class TurnTranscription {
   /** The stretch that lasts. */
   #present: Stretch | undefined;
+  /** The present one, in a lull. */
+  #ahead: Ahead | undefined;
   #guessing = false;
   /** The transcriptions that run. */
   readonly #owed = new Set<Promise<void>>();
@@ -96,9 +123,30 @@ export class TurnTranscription {
     this.#guessWhereDue(stretch);
   }
 
+  /** The user has been silent for a moment, or goes on: what was transcribed ahead is not all then. */
+  lull(active: boolean): void {
+    this.#ahead?.abort.abort();
+    this.#ahead = undefined;
+    const stretch = this.#present;
+    if (!active || stretch?.span === undefined) return;
+    const abort = new AbortController();
+    const chunks = [...stretch.chunks, SILENCE];
+    const heard = this.#hear({ chunks }, { uncounted: true }, abort.signal).catch(() => undefined);
+    this.#ahead = { heard, samples: stretch.samples, abort };
+  }
+
+  /** Where the stretch has ended with its lull. */
+  #takeAhead({ samples }: Stretch): Ahead['heard'] | undefined {
+    const ahead = this.#ahead;
+    this.#ahead = undefined;
+    if (ahead && !isOfLull(ahead, samples)) ahead.abort.abort();
+    return ahead && isOfLull(ahead, samples) ? ahead.heard : undefined;
+  }
+
   #guessWhereDue(stretch: Stretch): void {
     const { span, samples, guessedAt } = stretch;
     if (span === undefined || this.#guessing) return;
+    if (this.#ahead && isOfLull(this.#ahead, samples)) return;
     if (samples - guessedAt >= GUESS_EVERY && samples <= GUESS_WITHIN) void this.#guess(stretch, span);
   }
 
@@ -107,7 +155,7 @@ export class TurnTranscription {
     const stretch = this.#present;
     if (!stretch || stretch.span !== span) return;
     this.#present = undefined;
-    const told = this.#settle(stretch);
+    const told = this.#settle(stretch, this.#takeAhead(stretch));
     this.#owed.add(told);
     await told;
     this.#owed.delete(told);
@@ -124,8 +172,8 @@ export class TurnTranscription {
     this.#present = undefined;
   }
 
-  async #settle(stretch: Stretch): Promise<void> {
-    const text = await this.#textOf(stretch, false).catch((error: unknown) => this.#failed(error));
+  async #settle(stretch: Stretch, ahead: Ahead['heard'] | undefined): Promise<void> {
+    const text = await this.#whole(stretch, ahead).catch((error: unknown) => this.#failed(error));
     if (this.#stop.signal.aborted) return;
     if (stretch.span === undefined) this.on.background(text);
     else this.on.user(stretch.span, text, true);
@@ -135,7 +183,7 @@ export class TurnTranscription {
     this.#guessing = true;
     stretch.guessedAt = stretch.samples;
     try {
-      const text = await this.#textOf(stretch, true);
+      const { text } = await this.#hear(stretch, { interim: true });
       if (this.#present === stretch) this.on.user(span, text, false);
     } catch {
       // A guess is not owed: the engine may be busy.
@@ -144,13 +192,26 @@ export class TurnTranscription {
     }
   }
 
-  async #textOf({ chunks }: Stretch, interim: boolean): Promise<string> {
+  /** All that was said, which was transcribed `ahead` where that went well. */
+  async #whole(stretch: Stretch, ahead: Ahead['heard'] | undefined): Promise<string> {
+    const { transcription, caller } = this.parts;
+    const known = ahead && (await ahead);
+    if (known) transcription.count(caller, known.duration);
+    const { text, duration } = known ?? (await this.#hear(stretch));
+    this.parts.recognised(Math.round(duration * 1000));
+    return text;
+  }
+
+  #hear(
+    { chunks }: Pick<Stretch, 'chunks'>,
+    how: Pick<TranscriptionRequest, 'interim' | 'uncounted'> = {},
+    signal?: AbortSignal,
+  ): Promise<Transcript> {
     const { transcription, model, caller } = this.parts;
     const audio: RawAudio = { chunks: [...chunks], sampleRate: RECOGNITION_RATE };
-    const request = { audio, model, language: this.language, interim };
-    const { text, duration } = await transcription.transcribe(request, caller, this.#stop.signal);
-    if (!interim) this.parts.recognised(Math.round(duration * 1000));
-    return text;
+    const request = { audio, model, language: this.language, ...how };
+    const { signal: stop } = this.#stop;
+    return transcription.transcribe(request, caller, signal ? AbortSignal.any([stop, signal]) : stop);
   }
 
   /** Voice that cannot be transcribed counts as nothing said. */

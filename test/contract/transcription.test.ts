@@ -66,14 +66,14 @@ function transcriptionBy(transcriber: Transcriber) {
     throw new Error('raw audio needs no decoder');
   };
   const registry = createRegistry({ tts: [], stt: [transcriber] });
-  const { transcribe } = createTranscription({ registry, admission, decode });
+  const { transcribe, count } = createTranscription({ registry, admission, decode });
   const hear = (
     audio: RawAudio,
     options: Partial<TranscriptionRequest> = {},
     signal = neverAborted,
     heard?: (segment: TranscriptSegment) => void,
   ) => transcribe({ audio, model: 'transcribe-1', ...options }, caller, signal, heard);
-  return { hear, ledger };
+  return { hear, count, ledger };
 }
 
 /** The tone engine behind the jobs of a child, in this process. */
@@ -228,6 +228,14 @@ t.test('a guess takes no slot and counts as no usage', async (t) => {
   const { hear, ledger } = transcriptionBy(toneInChild());
   t.match(await hear(raw(await tones()), { interim: true }), { text: TEXT });
   t.same(ledger, { entered: 0, left: 0, checked: 1, used: [] });
+});
+
+t.test('audio that is likely to be complete takes a slot, and is usage once it was', async (t) => {
+  const { hear, count, ledger } = transcriptionBy(toneInChild());
+  const { duration } = await hear(raw(await tones()), { uncounted: true });
+  t.same(ledger, { entered: 1, left: 1, checked: 0, used: [] });
+  count(caller, duration);
+  t.same(ledger.used, [Math.round(duration * 1000)]);
 });
 
 t.test('a guess is refused while there is other work, and gives way to it', async (t) => {

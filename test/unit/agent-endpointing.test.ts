@@ -1,6 +1,6 @@
 /** How endpointing follows the user: pauses, full stops, and digits that are dictated, on the simulated clock. */
 import t from 'tap';
-import { ENDPOINTING_MS } from '../../actors/agent/turns/endpointing.js';
+import { completenessOf, ENDPOINTING_MS } from '../../actors/agent/turns/endpointing.js';
 import { effectsOf, Scene } from '../fixtures/scene.js';
 
 /** Whether a pause of that length inside of a sentence ends the turn. */
@@ -58,4 +58,13 @@ t.test('a question mark behind a word that wants another ends nothing', async (t
 t.test('digits that are dictated in groups are one turn', async (t) => {
   const scene = new Scene().say('My number is 4 5 6.').pause(1000).say('7 8 9.').pause(4000);
   t.equal(scene.told[0], 'user: My number is 4 5 6. 7 8 9.');
+});
+
+t.test('a preposition ends a sentence only behind a word that wants one', async (t) => {
+  const KINDS = {
+    unfinished: ['I am calling about.', 'We are looking for.', 'I would like to.', 'I come from'],
+    open: ['Tell me what it is for.', 'There is nothing to worry about.', 'I know who it is from.'],
+  } as const;
+  for (const [kind, texts] of Object.entries(KINDS))
+    for (const text of texts) t.equal(completenessOf(text, 'en'), kind, text);
 });

@@ -460,7 +460,7 @@ t.test('close codes', async (t) => {
 t.test('turns: milliseconds of silence, and what an interruption takes', async (t) => {
   t.strictSame(ENDPOINTING_MS, {
     eager: { complete: 100, likely: 250, open: 450, unfinished: 900 },
-    balanced: { complete: 250, likely: 550, open: 850, unfinished: 1600 },
+    balanced: { complete: 250, likely: 700, open: 1050, unfinished: 1700 },
     relaxed: { complete: 800, likely: 1200, open: 1700, unfinished: 2600 },
   });
   const always = { noise: 'ignore', command: 'interrupt' };

@@ -252,6 +252,32 @@ t.test('ears: voice is reported with the breath before it, in windows, until it 
   t.equal(reports.at(-1)?.on, 'speech', 'and its end behind it');
 });
 
+t.test(
+  'ears: a lull is told behind all that was said before it, and again when the voice goes on',
+  async (t) => {
+    const reports: Report[] = [];
+    const vad = new VadWindows(
+      scripted(Array<boolean>(40).fill(true)).detector,
+      (report) => reports.push(report),
+      LISTENS,
+    );
+    const hear = (frames: number, value: number): Report[] => {
+      vad.push(tone(frames * DETECTOR_FRAME, value));
+      return reports.splice(0).filter(({ on }) => on !== 'speech');
+    };
+    const samplesOfAll = (heard: readonly Report[]): number =>
+      heard.reduce((sum, each) => sum + (each.on === 'audio' ? each.pcm.length / 2 : 0), 0);
+    const spoken = hear(10, 3000);
+    t.same(hear(2, 60), [], 'a closure within a word is none');
+    const lull = hear(1, 60);
+    t.match(lull, [{ on: 'audio' }, { on: 'lull', active: true }]);
+    t.equal(samplesOfAll([...spoken, ...lull]), 13 * DETECTOR_FRAME, 'all of it');
+    t.same(hear(2, 60), [], 'told once');
+    t.match(hear(1, 3000), [{ on: 'lull', active: false }]);
+    t.same(hear(3, 200), [], 'a soft sound is no silence');
+  },
+);
+
 t.test('ears: a call that ends in mid-word ends the voice', async (t) => {
   const reports: Report[] = [];
   const { detector, released } = scripted([true, true, true]);

@@ -37,6 +37,7 @@ interface ToldJob {
 function openSession(query = '', refused?: SessionFault) {
   const jobs: ToldJob[] = [];
   const transcription: Transcription = {
+    count: () => undefined,
     transcribe: (request, _caller, signal) =>
       new Promise((resolve, reject) => {
         const audio = request.audio as RawAudio;

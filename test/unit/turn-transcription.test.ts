@@ -7,6 +7,7 @@ import { TurnTranscription } from '../../gateway/conversations/turn-transcriptio
 
 interface Asked {
   readonly request: TranscriptionRequest;
+  readonly signal: AbortSignal;
   answer(text: string): void;
   fail(): void;
 }
@@ -15,11 +16,14 @@ function listening() {
   const asked: Asked[] = [];
   const transcripts: [span: number, text: string, final: boolean][] = [];
   const background: string[] = [];
+  /** Seconds of what was transcribed before its end was sure, and was all. */
+  const counted: number[] = [];
   const transcription: Transcription = {
-    transcribe: (request) =>
+    count: (_caller, seconds) => void counted.push(seconds),
+    transcribe: (request, _caller, signal) =>
       new Promise((resolve, reject) => {
         const answer = (text: string): void => resolve({ text, duration: 1, segments: [] });
-        asked.push({ request, answer, fail: () => reject(new Error('busy')) });
+        asked.push({ request, signal, answer, fail: () => reject(new Error('busy')) });
       }),
   };
   const transcriber = new TurnTranscription(
@@ -41,6 +45,7 @@ function listening() {
     asked,
     transcripts,
     background,
+    counted,
     speak: (ms: number) => transcriber.audio(new Int16Array(16 * ms)),
   };
 }
@@ -127,4 +132,71 @@ t.test('listening: what cannot be transcribed is nothing said; what is stopped s
   asked[1]?.answer('too late');
   await turn();
   t.equal(transcripts.length, 1);
+});
+
+t.test('listening: in a lull the words are found before it is sure that they are all', async (t) => {
+  const { transcriber, asked, transcripts, counted, speak } = listening();
+  transcriber.begin(1);
+  speak(500);
+  transcriber.lull(true);
+  t.match(
+    asked[0]?.request,
+    { uncounted: true, interim: undefined },
+    'before all guesses, and for nothing yet',
+  );
+  speak(160);
+  asked[0]?.answer('A table, please.');
+  await turn();
+  t.same(transcripts, [], 'the user may go on');
+  void transcriber.transcribe(1);
+  await turn();
+  t.same(transcripts, [[1, 'A table, please.', true]]);
+  t.equal(asked.length, 1, 'once');
+  t.same(counted, [1], 'and that is used');
+});
+
+t.test('listening: a lull in the middle is forgotten', async (t) => {
+  const { transcriber, asked, transcripts, counted, speak } = listening();
+  transcriber.begin(1);
+  speak(500);
+  transcriber.lull(true);
+  speak(240);
+  t.equal(asked.length, 1, 'nothing is guessed beside it');
+  transcriber.lull(false);
+  t.ok(asked[0]?.signal.aborted);
+  asked[0]?.answer('A table');
+  void transcriber.transcribe(1);
+  t.equal(asked[1]?.request.uncounted, undefined);
+  asked[1]?.answer('A table for four.');
+  await turn();
+  t.same(transcripts, [[1, 'A table for four.', true]]);
+  t.same(counted, []);
+});
+
+t.test('listening: what is said on so softly that it seemed silence is not lost', async (t) => {
+  const { transcriber, asked, transcripts, counted, speak } = listening();
+  transcriber.begin(1);
+  speak(500);
+  transcriber.lull(true);
+  asked[0]?.answer('A table');
+  speak(700);
+  t.match(asked[1]?.request, { interim: true }, 'it is guessed as ever');
+  void transcriber.transcribe(1);
+  asked[2]?.answer('A table for four.');
+  await turn();
+  t.same(transcripts, [[1, 'A table for four.', true]]);
+  t.same(counted, []);
+});
+
+t.test('listening: what could not be transcribed in a lull is transcribed at its end', async (t) => {
+  const { transcriber, asked, transcripts, speak } = listening();
+  transcriber.begin(1);
+  speak(500);
+  transcriber.lull(true);
+  void transcriber.transcribe(1);
+  asked[0]?.fail();
+  await turn();
+  asked[1]?.answer('A table.');
+  await turn();
+  t.same(transcripts, [[1, 'A table.', true]]);
 });

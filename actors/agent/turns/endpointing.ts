@@ -21,7 +21,7 @@ export type EndpointingDelays = Readonly<Record<TurnCompleteness, number>>;
 
 export const ENDPOINTING_MS: Readonly<Record<Eagerness, EndpointingDelays>> = {
   eager: { complete: 100, likely: 250, open: 450, unfinished: 900 },
-  balanced: { complete: 250, likely: 550, open: 850, unfinished: 1600 },
+  balanced: { complete: 250, likely: 700, open: 1050, unfinished: 1700 },
   relaxed: { complete: 800, likely: 1200, open: 1700, unfinished: 2600 },
 };
 
@@ -37,13 +37,22 @@ const TRAILING_OFF = /(\.\.\.|…|[,;:、，—-])$/u;
 /** Numbers are dictated in groups. */
 const DIGITS = /\p{N}$/u;
 
+const parted = (bare: string): string[] => bare.split(/\s+/u);
+
 function endsIn(bare: string, language: Language, list: ReadonlySet<string>, endings: ReadonlySet<Language>) {
   if (endings.has(language)) return [...list].some((word) => bare.endsWith(word));
-  return list.has(bare.split(/\s+/u).at(-1) ?? '');
+  return list.has(parted(bare).at(-1) ?? '');
+}
+
+/** "I am calling about" wants another word; "who is it for" and "nothing to worry about" may not. */
+function prepositionIn(bare: string, { stranded, wanting }: (typeof LAST_WORDS)[Language]) {
+  const before = parted(bare);
+  if (!stranded.has(before.pop() ?? '')) return undefined;
+  return before.some((word) => wanting.has(word)) ? 'doubtful' : 'dangling';
 }
 
 /** What the last word says, if anything. */
-function lastWord(text: string, language: Language): keyof (typeof LAST_WORDS)[Language] | undefined {
+function lastWord(text: string, language: Language): 'closing' | 'dangling' | 'doubtful' | undefined {
   const bare = text
     .toLowerCase()
     .replace(/[\p{P}\s]+$/u, '')
@@ -52,7 +61,8 @@ function lastWord(text: string, language: Language): keyof (typeof LAST_WORDS)[L
   // Endings first: 「好的」 ends a sentence, and so may 「的」.
   if (endsIn(bare, language, closing, ENDINGS)) return 'closing';
   if (endsIn(bare, language, dangling, UNPARTED)) return 'dangling';
-  return endsIn(bare, language, doubtful, UNPARTED) || DIGITS.test(bare) ? 'doubtful' : undefined;
+  if (endsIn(bare, language, doubtful, UNPARTED) || DIGITS.test(bare)) return 'doubtful';
+  return prepositionIn(bare, LAST_WORDS[language]);
 }
 
 /**

@@ -1,6 +1,7 @@
 /**
  * The last words of a transcript, by language, and what they say about its end. A word stands where most sentences put
- * it: an article ends none; "for", "is" or "that" end some ("what is it for"), so they only leave the end open.
+ * it: an article ends none; "is" or "that" end some, so they only leave the end open; "for" ends none but those in which
+ * a word before it asks for it ("what is it for").
  */
 import type { Language } from '../../../contracts/languages.js';
 
@@ -11,23 +12,36 @@ interface LastWords {
   readonly doubtful: ReadonlySet<string>;
   /** Whole replies, or the ends of them. */
   readonly closing: ReadonlySet<string>;
+  /** Doubtful behind one of the words that may want them at the end; else no sentence ends with these. */
+  readonly stranded: ReadonlySet<string>;
+  readonly wanting: ReadonlySet<string>;
 }
 
-const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
+const words = (text: string): ReadonlySet<string> => new Set(text === '' ? [] : text.split(' '));
 
-const row = (dangling: string, doubtful: string, closing: string): LastWords => ({
+const row = (
+  dangling: string,
+  doubtful: string,
+  closing: string,
+  stranded = '',
+  wanting = '',
+): LastWords => ({
   dangling: words(dangling),
   doubtful: words(doubtful),
   closing: words(closing),
+  stranded: words(stranded),
+  wanting: words(wanting),
 });
 
 export const LAST_WORDS: Readonly<Record<Language, LastWords>> = {
   en: row(
     'a an the and or but because if whether unless until than every my your our their um uh er erm of into',
-    'it that which who this these those to for with from in on at by as about is are was were am be been have has had ' +
+    'it that which who this these those in on by as is are was were am be been have has had ' +
       'do does can could will would should might i we you he she they his her its not so like well hmm hm then just also ' +
       'maybe zero one two three four five six seven eight nine ten',
     'please thanks thank bye goodbye yes no yeah nope okay',
+    'to for with from at about',
+    'what who whom whose which where when how that to nothing something anything thing one',
   ),
   es: row(
     'el las los un una unos unas y e o pero porque que con de del al a para por en mi tu eh em cuyo',

@@ -19,12 +19,12 @@ interface Bounds {
 
 export const PACE_BOUNDS: Readonly<Record<Eagerness, Bounds>> = {
   eager: { usualMs: 220, least: 0.7, most: 1.6 },
-  balanced: { usualMs: 480, least: 0.75, most: 1.6 },
+  balanced: { usualMs: 600, least: 0.75, most: 2 },
   relaxed: { usualMs: 1040, least: 0.8, most: 1.4 },
 };
 
 /** A pause that was too long costs an interruption, one that was too short a moment: the longer one is learnt faster. */
-const LEARNS = { longer: 0.5, shorter: 0.2, unbroken: 0.08 } as const;
+const LEARNS = { longer: 0.7, shorter: 0.1, unbroken: 0.08 } as const;
 /** A longer pause is no habit. */
 const LONGEST = 3;
 

@@ -21,7 +21,8 @@ export const TRIALS: readonly Trial[] = [...DISTURBANCES, ...PAUSES.map(pausing)
 
 /** What is said, by the name of its recording. */
 export type Step =
-  /** Something that gets a short answer. */
+  /** A question, or something else, that gets a short answer. */
+  | { readonly question: string }
   | { readonly say: string }
   /** The same, with a pause within. */
   | { readonly think: Pause }
@@ -35,8 +36,10 @@ export interface Recording {
 
 /** Milliseconds and shares; undefined where a step does not tell, NaN where it failed. */
 export interface StepVerdict {
-  /** From the caller's last sound to the agent's first, as the caller hears them. */
+  /** From the last sound of the caller's question to the agent's first, as the caller hears them. */
   answer?: number;
+  /** The same of the answer to anything else. */
+  afterStatement?: number;
   /** The same of the answer to an interruption. */
   afterInterruption?: number;
   /** From the first sound of the interruption to the agent's last. */
@@ -63,8 +66,8 @@ const AFTER_NOISE_MS = 2500;
 const GRACE_MS = 500;
 
 /** Milliseconds of the longest wait of a step; Infinity where it failed. */
-function longestOf({ answer = 0, bargeIn = 0 }: StepVerdict): number {
-  const longest = Math.max(answer, bargeIn);
+function longestOf({ answer = 0, afterStatement = 0, bargeIn = 0 }: StepVerdict): number {
+  const longest = Math.max(answer, afterStatement, bargeIn);
   return Number.isNaN(longest) ? Infinity : longest;
 }
 
@@ -90,7 +93,8 @@ export class Dialogue {
   }
 
   #take(step: Step): Promise<StepVerdict> {
-    if ('say' in step) return this.#ask(step.say);
+    if ('question' in step) return this.#ask(step.question, 'answer');
+    if ('say' in step) return this.#ask(step.say, 'afterStatement');
     return 'think' in step ? this.#think(step.think) : this.#bargeIn(step);
   }
 
@@ -111,16 +115,16 @@ export class Dialogue {
   }
 
   /** Says it, and waits for the answer. */
-  async #ask(name: string): Promise<StepVerdict> {
+  async #ask(name: string, reading: 'answer' | 'afterStatement'): Promise<StepVerdict> {
     const { utterance, text } = this.#recording(name);
     const { heard } = this.caller;
     this.caller.takeTranscript();
     const said = await this.#say(utterance);
     const first = await waitFor(() => heard.firstFrom(said.to), ANSWER_MS);
-    if (this.#isTalkedOver(said)) return { answer: Number.NaN, failure: 'answered before the end' };
-    if (first === undefined) return { answer: Number.NaN, failure: 'unanswered turn' };
+    if (this.#isTalkedOver(said)) return { [reading]: Number.NaN, failure: 'answered before the end' };
+    if (first === undefined) return { [reading]: Number.NaN, failure: 'unanswered turn' };
     await waitFor(() => this.caller.hasTranscript, TRANSCRIPT_MS);
-    return { answer: first - said.to, wer: wordErrorRate(text, this.caller.takeTranscript()) };
+    return { [reading]: first - said.to, wer: wordErrorRate(text, this.caller.takeTranscript()) };
   }
 
   #isTalkedOver({ from, to }: Said): boolean {
@@ -135,7 +139,7 @@ export class Dialogue {
   }
 
   async #bargeIn({ ask, disturb, interrupt }: Extract<Step, { ask: string }>): Promise<StepVerdict> {
-    const asked = await this.#ask(ask);
+    const asked = await this.#ask(ask, 'afterStatement');
     if (asked.failure !== undefined) return asked;
     await pause(LISTEN_MS);
     const kept: Partial<Record<Trial, number>> = {};

@@ -40,7 +40,7 @@ export type CallsTask =
 /** Callers begin one after another within this time, so that they do not speak in chorus. */
 const SPREAD_MS = 4000;
 
-type Readings = 'answer' | 'afterInterruption' | 'bargeIn' | 'wer';
+type Readings = 'answer' | 'afterStatement' | 'afterInterruption' | 'bargeIn' | 'wer';
 
 export class Calls implements Program {
   readonly #callers: Caller[] = [];
@@ -144,6 +144,7 @@ function outcomeOf(
     due: new Float64Array(verdicts.length),
     readings: {
       answer: reading('answer'),
+      afterStatement: reading('afterStatement'),
       afterInterruption: reading('afterInterruption'),
       bargeIn: reading('bargeIn'),
       ...Object.fromEntries(TRIALS.map((name) => [name, kept(name)])),

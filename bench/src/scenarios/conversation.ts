@@ -56,13 +56,23 @@ const FULL: Parameters = {
   ],
   modelMs: 150,
   texts: {
-    question: [
+    opening: [
       'What time do you open?',
-      'Where can I park my car?',
-      'How much is a ticket for two?',
-      'Do you have a table outside?',
+      'When do you close tonight?',
+      'Are you open on Sunday?',
+      'Is there a table outside?',
+    ],
+    travel: [
       'When does the next train leave?',
+      'Where can I park my car?',
+      'How long does the flight take?',
+      'Which bus goes to the airport?',
+    ],
+    paying: [
+      'How much is a ticket for two?',
       'Can I pay with my card?',
+      'Do you send a bill?',
+      'What is the price of a room?',
     ],
     request: [
       'I would like to book a table for four people.',
@@ -89,12 +99,14 @@ const FULL: Parameters = {
   ],
   parts: {
     talking: [
-      { say: 'question' },
+      { question: 'opening' },
       { ask: 'count', disturb: DISTURBANCES, interrupt: 'stop' },
+      { question: 'travel' },
       { say: 'request' },
+      { question: 'paying' },
     ],
     pausing: PAUSES.map((think) => ({ think })),
-    eager: [{ say: 'question' }, { say: 'request' }],
+    eager: [{ question: 'opening' }, { question: 'travel' }],
   },
 };
 const QUICK: Parameters = {

@@ -1,0 +1,35 @@
+/**
+ * A lull: the first tenth of a second of silence in a voice, long before voice activity takes it for an end. Most lulls
+ * become one, so what was said is transcribed while that is made sure.
+ */
+
+/** A frame so far below the loudest of the voice is silence, in decibels: more than from a vowel to the softest sound of a word. */
+const QUIET_DB = 28;
+const QUIET = 10 ** (-QUIET_DB / 10);
+/** Closures within words are shorter, of 32 ms each. */
+const FRAMES = 3;
+
+const energyOf = (frame: Int16Array): number => {
+  let sum = 0;
+  for (const sample of frame) sum += sample * sample;
+  return sum;
+};
+
+export class Lull {
+  #loudest = 0;
+  #quiet = 0;
+
+  /** Takes the next frame of a voice, of DETECTOR_FRAME samples; whether there is a lull now. */
+  push(frame: Int16Array): boolean {
+    const energy = energyOf(frame);
+    this.#loudest = Math.max(this.#loudest, energy);
+    this.#quiet = energy < this.#loudest * QUIET ? this.#quiet + 1 : 0;
+    return this.#quiet >= FRAMES;
+  }
+
+  /** The voice has ended: the next one may be softer. */
+  reset(): void {
+    this.#loudest = 0;
+    this.#quiet = 0;
+  }
+}
