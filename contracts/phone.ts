@@ -16,12 +16,23 @@ export const PHONE_CREDENTIALS = {
   vonage: { verifies: 'signature_secret', places: ['application_id', 'private_key'] },
   exotel: { verifies: 'basic_auth', places: [] },
   genesys: { verifies: 'client_secret', places: [] },
+  // Any carrier or exchange, through LiveKit's SIP service: it has no webhooks, but addresses that its calls come from.
+  sip: { verifies: 'allowed_addresses', places: ['server', 'username', 'password'] },
 } as const satisfies Readonly<Record<string, CredentialNames>>;
 export type PhoneProvider = keyof typeof PHONE_CREDENTIALS;
 export const PHONE_PROVIDERS = Object.keys(PHONE_CREDENTIALS) as readonly PhoneProvider[];
 
 /** Those that ask nobody who answers: they are given the address of the media stream itself. */
 export const STREAM_PROVIDERS: ReadonlySet<PhoneProvider> = new Set(['exotel', 'genesys']);
+
+/** Credentials that are not just any text, and how they are written. */
+export const CREDENTIAL_FORMS: Readonly<Partial<Record<string, readonly [form: RegExp, as: string]>>> = {
+  allowed_addresses: [
+    /^[0-9a-f.:]+(\/\d{1,3})?(,\s*[0-9a-f.:]+(\/\d{1,3})?){0,31}$/i,
+    'must be 1 to 32 IP addresses or networks (203.0.113.0/24), with commas between them',
+  ],
+  server: [/^[a-z0-9.-]{1,253}(:\d{1,5})?$/i, 'must be a host, with or without a port'],
+};
 
 export const DIRECTIONS = ['inbound', 'outbound'] as const;
 export type Direction = (typeof DIRECTIONS)[number];

@@ -69,7 +69,7 @@ export function testBody(agent: {
       name: null,
       endUserId: null,
     },
-    ...{ callerNumber: null, dialedNumber: null, direction: null, timezone: 'UTC' },
+    ...{ callerNumber: null, dialedNumber: null, direction: null, room: null, timezone: 'UTC' },
     ...{ metadata: new RawJson('{}'), overrides: {}, status: 'completed', durationSeconds: 0 },
     ...{ createdAt: agent.now, expiresAt: agent.now, startedAt: agent.now, endedAt: agent.now },
     endedReason: 'hangup',

@@ -135,7 +135,7 @@ export function dialectsOf(
       platformDialect(platform, [
         ...sessions.routes(transport),
         ...tests.routes(),
-        ...phoneNumberRoutes(platform),
+        ...phoneNumberRoutes({ ...platform, numbers: transport.numbers }),
         ...sessions.callRoutes(transport.dialling),
       ]),
       common,

@@ -17,6 +17,8 @@ export interface RoomArgs extends CallArgs {
   /** The server's socket address, and what the agent joins the session's room with. */
   readonly url: string;
   readonly token: string;
+  /** Whether its user comes by telephone. */
+  readonly phone: boolean;
 }
 
 export interface PhoneArgs extends CallArgs {
@@ -47,16 +49,20 @@ export type SignalCommand =
   | { readonly op: 'signal'; readonly link: number; readonly frame: Uint8Array | string }
   | { readonly op: 'gone'; readonly link: number };
 
+/** Of calls whose user has a telephone. */
+export type TelephoneCommand =
+  /** Keys to be heard by the other side. */
+  | { readonly op: 'press'; readonly keys: string }
+  /** A message of the caller, as a client would send it. */
+  | { readonly op: 'told'; readonly topic: string; readonly payload: Uint8Array };
+
 /** What the provider of a phone line tells. */
 export type LineCommand =
+  | TelephoneCommand
   /** Sound of the caller. `order`: its place, where the provider counts. */
   | { readonly op: 'hear'; readonly audio: Uint8Array; readonly order?: number }
   /** All sound before that mark was heard. */
   | { readonly op: 'marked'; readonly mark: number }
-  /** Keys to be heard by the other side. */
-  | { readonly op: 'press'; readonly keys: string }
-  /** A message of the caller, as a client would send it. */
-  | { readonly op: 'told'; readonly topic: string; readonly payload: Uint8Array }
   | { readonly op: 'hungUp' };
 
 export interface PlayedReport {
@@ -80,6 +86,8 @@ export type Report =
   | { readonly on: 'lull'; readonly active: boolean }
   | { readonly on: 'audio'; readonly pcm: Uint8Array; readonly at: number }
   | PlayedReport
+  /** All keys of a `press` have left. */
+  | { readonly on: 'pressed' }
   | { readonly on: 'data'; readonly topic: string; readonly payload: Uint8Array }
   /** The last one. */
   | ({ readonly on: 'frames' } & FrameCounts);
@@ -89,13 +97,16 @@ export type SignalReport =
   | { readonly on: 'signal'; readonly link: number; readonly frame: Uint8Array | string }
   | { readonly on: 'close'; readonly link: number };
 
-export interface RoomReport {
-  /**
-   * `joined`, the first one: the agent is in its room, with its track. `met`: the user is there by the token that its session was
-   * answered with. `usurped`: somebody came with that token while the user was there.
-   */
-  readonly on: 'joined' | 'met' | 'usurped';
-}
+export type RoomReport =
+  | {
+      /**
+       * `joined`, the first one: the agent is in its room, with its track. `met`: the user is there by the token that its session was
+       * answered with. `usurped`: somebody came with that token while the user was there. `cut`: the user's telephone line broke.
+       */
+      readonly on: 'joined' | 'met' | 'usurped' | 'cut';
+    }
+  /** The user has pressed a key of the telephone. */
+  | { readonly on: 'key'; readonly key: string };
 
 /** For the provider of a phone line. */
 export type LineReport =
@@ -103,6 +114,4 @@ export type LineReport =
   /** To be sent back once everything before it was heard. */
   | { readonly on: 'mark'; readonly mark: number }
   /** What was sent and not heard is to be dropped. */
-  | { readonly on: 'hush' }
-  /** All keys have left. */
-  | { readonly on: 'pressed' };
+  | { readonly on: 'hush' };

@@ -38,6 +38,8 @@ export abstract class WorkerCall<Own extends { readonly on: string }> implements
   /** Milliseconds given and played of each utterance that is not over. */
   readonly #given = new Map<number, { ms: number; played: number }>();
   #room: (() => void)[] = [];
+  /** Those who wait until their keys have left. */
+  #pressing: (() => void)[] = [];
   #over = false;
 
   constructor(
@@ -110,6 +112,18 @@ export abstract class WorkerCall<Own extends { readonly on: string }> implements
     this.tell({ op: 'attributes', values });
   }
 
+  /** A message of a caller, as a client would send it. */
+  told(topic: string, payload: Uint8Array): void {
+    this.tell({ op: 'told', topic, payload });
+  }
+
+  /** Keys of a telephone. Resolves when they have left, or the call is over. */
+  press(keys: string): Promise<void> {
+    if (this.#over) return Promise.resolve();
+    this.tell({ op: 'press', keys });
+    return new Promise((resolve) => this.#pressing.push(resolve));
+  }
+
   end(): void {
     if (this.#over) return;
     this.tell({ op: 'end' });
@@ -162,6 +176,9 @@ export abstract class WorkerCall<Own extends { readonly on: string }> implements
         return { kind: 'lull', active: report.active };
       case 'data':
         return { kind: 'data', topic: report.topic, payload: report.payload };
+      case 'pressed':
+        this.#pressed();
+        return undefined;
       case 'connected':
       case 'disconnected':
       case 'left':
@@ -179,6 +196,10 @@ export abstract class WorkerCall<Own extends { readonly on: string }> implements
     this.#wake();
   }
 
+  #pressed(): void {
+    for (const resolve of this.#pressing.splice(0)) resolve();
+  }
+
   #wake(): void {
     for (const resolve of this.#room.splice(0)) resolve();
   }
@@ -188,5 +209,6 @@ export abstract class WorkerCall<Own extends { readonly on: string }> implements
     clearTimeout(this.#letGo);
     this.#commands.end();
     this.#wake();
+    this.#pressed();
   }
 }

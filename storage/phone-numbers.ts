@@ -8,6 +8,7 @@ import { LIMITS } from '../contracts/limits.js';
 import { phoneAddress } from '../contracts/phone.js';
 import type { Listed, PageRequest } from '../contracts/ports/page.js';
 import type {
+  AnsweredNumbers,
   Credentials,
   DialledNumbers,
   DiallingNumbers,
@@ -180,6 +181,16 @@ async function find({ sql, secrets }: Parts, provider: string, address: string) 
   }));
 }
 
+async function answered(sql: Sql, secrets: Secrets, provider: string) {
+  const rows = await sql<(PhoneNumber & { sealed: Buffer })[]>`
+    select ${columns(sql)}, p.sealed from phone_numbers p
+    where p.provider = ${provider} and p.enabled and p.agent_id is not null order by p.position`;
+  return rows.map(({ sealed, ...number }) => ({
+    number,
+    secret: secrets.open(sealed, phoneContext(number.id)),
+  }));
+}
+
 const AT_ONCE = 200;
 
 /** Forgets calls that providers asked about more than so many days ago, as sessions are: a webhook of that age is no replay. */
@@ -188,7 +199,9 @@ export const forgetOldCalls = (sql: Sql, days: number) => sql`
     select number_id, call_id from phone_calls where created_at < now() - ${days}::int * interval '1 day'
     order by created_at limit ${AT_ONCE} for update skip locked)`;
 
-export const createPhoneNumbers = (parts: Parts): PhoneNumbers & DialledNumbers & DiallingNumbers => ({
+export const createPhoneNumbers = (
+  parts: Parts,
+): PhoneNumbers & DialledNumbers & DiallingNumbers & AnsweredNumbers => ({
   list: (workspaceId, page) => list(parts.sql, workspaceId, page),
   read: (id, workspaceId) => read(parts.sql, id, workspaceId),
   create: (wanted, own, workspaceId) => create(parts, wanted, own, workspaceId),
@@ -197,6 +210,7 @@ export const createPhoneNumbers = (parts: Parts): PhoneNumbers & DialledNumbers 
   named: (name, workspaceId) => named(parts.sql, name, workspaceId),
   open: (id) => open(parts, id),
   find: (provider, address) => find(parts, provider, address),
+  answered: (provider) => answered(parts.sql, parts.secrets, provider),
   async note(numberId, callId) {
     const { count } = await parts.sql`
       insert into phone_calls (number_id, call_id) values (${numberId}, ${callId}) on conflict do nothing`;

@@ -129,13 +129,13 @@ const finish = (sql: Sql, id: string, state: LastCallState, reason?: string) =>
     return call;
   }) as Promise<PlacedCall | undefined>;
 
-/** The provider tells the end of an answered call behind that of its session, and has a while for it. */
+/** A provider tells the end of an answered call behind that of its session, and has a while for it; the session's is all of SIP. */
 async function overdue(sql: Sql): Promise<readonly OverdueCall[]> {
   const rows = await sql<(PlacedCall & Omit<OverdueCall, 'call'>)[]>`
     select ${columns(sql)}, c.placed_at is not null as placed, s.ended_at is not null as "sessionEnded"
     from placed_calls c left join sessions s on s.id = c.session_id
     where c.ended_at is null and (c.due_at <= now() or s.ended_at <= now() -
-      case when c.state = 'answered' then ${reportMs}::int else 0 end * interval '1 millisecond')
+      case when c.state = 'answered' and c.provider <> 'sip' then ${reportMs}::int else 0 end * interval '1 millisecond')
     order by c.due_at limit ${AT_ONCE}`;
   return rows.map(({ placed: isPlaced, sessionEnded, ...call }) => ({
     call,

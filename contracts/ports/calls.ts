@@ -172,6 +172,13 @@ export interface PhoneMedia {
   open(options: PhoneOptions, link: PhoneLink): PhoneCall;
 }
 
+export interface RoomOptions extends CallOptions {
+  /** Absent: it is named by its session. */
+  readonly room?: string;
+  /** Whether its user comes by telephone, and nobody else counts as the user. */
+  readonly phone?: boolean;
+}
+
 /** A call in a room of somebody else's server. */
 export interface RoomCall extends Call {
   /**
@@ -179,6 +186,9 @@ export interface RoomCall extends Call {
    * it, `engine_lost`, `transport_failed` where the cluster does not answer or refuses.
    */
   readonly ready: Promise<void>;
+  /** As of a `PhoneCall`. */
+  told(topic: string, payload: Uint8Array): void;
+  press(keys: string): Promise<void>;
 }
 
 /** What an agent comes into a room with. */
@@ -192,6 +202,10 @@ export interface RoomOpening {
   readonly entry?: RoomEntry;
   /** Whether the room stays without this agent, as its call goes on elsewhere. `broke`: nobody has ended the call. */
   stays?(broke: boolean): boolean;
+  /** The user has pressed a key of the telephone. */
+  key?(key: string): void;
+  /** The user's line was cut off, without a word that anybody has hung up. */
+  cut?(): void;
 }
 
 /** A job as a cluster offers it: an agent is wanted in that room. */
@@ -218,7 +232,7 @@ export interface RoomCalls {
   /**
    * Sends the agent in. The room goes when the call ends, unless it stays.
    */
-  open(options: CallOptions, joinBy: Date, how?: RoomOpening): RoomCall;
-  /** Ends the room of a session that nobody holds any more; none is fine. Errors: `transport_failed`. */
-  remove(sessionId: string): Promise<void>;
+  open(options: RoomOptions, joinBy: Date, how?: RoomOpening): RoomCall;
+  /** Ends a room that nobody holds any more; none is fine. Errors: `transport_failed`. */
+  remove(room: string): Promise<void>;
 }

@@ -64,6 +64,14 @@ export interface DialledNumbers {
   note(numberId: string, callId: string): Promise<boolean>;
 }
 
+/** Of all workspaces, for what has to know them beforehand. */
+export interface AnsweredNumbers {
+  /** All of that provider that somebody answers. */
+  answered(
+    provider: PhoneProvider,
+  ): Promise<readonly { readonly number: PhoneNumber; readonly secret: string }[]>;
+}
+
 /** A number with all that its provider is asked and verified with. */
 export interface OpenedNumber {
   readonly number: PhoneNumber;

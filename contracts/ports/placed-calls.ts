@@ -76,8 +76,8 @@ export interface PlacedCalls {
 
 /** What places calls. */
 export interface PhoneDialling {
-  /** Why no call can be placed now. Errors: `conflict` without phone calls, `overloaded`. */
-  check(): void;
+  /** Why no call can be placed now from that number. Errors: `conflict` without phone calls, `overloaded`. */
+  check(number: Pick<PhoneNumber, 'provider'>): void;
   /** Asks the provider, and tells what becomes of it in the call's row. `baseUrl`: where the provider reaches us. */
   place(call: PlacedCall, baseUrl: string): void;
   /** As it is then: one that is over stays as it is. */

@@ -97,6 +97,8 @@ export interface SessionRecord extends Omit<NewSession, 'plan' | 'leg' | 'joinMs
   readonly dialedNumber: string | null;
   /** Null of all but phone calls. */
   readonly direction: Direction | null;
+  /** The LiveKit room of its call, where it is not named after the session. */
+  readonly room: string | null;
   readonly createdAt: Date;
   /** End of the time in which it may be joined. */
   readonly expiresAt: Date;
@@ -254,6 +256,8 @@ export interface SessionRuns {
   unheld(id: string): Promise<RunningSession | undefined>;
   /** Makes this process the owner of a pending session without spending its token. */
   hold(id: string): Promise<void>;
+  /** Whoever takes the session over finds its call there. */
+  keepRoom(id: string, room: string): Promise<void>;
   /**
    * Lets go of it. Before it was active, its token is given back: the client has gone before it got a token of its own to
    * return with. An active one is lost, until its client returns to any process.

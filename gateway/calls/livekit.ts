@@ -12,6 +12,7 @@ import {
   type Call,
   IDENTITIES,
   type OfferedJob,
+  type RoomCall,
   type RoomCalls,
   type RoomEntry,
 } from '../../contracts/ports/calls.js';
@@ -21,12 +22,24 @@ import { repeat } from '../../contracts/repeat.js';
 import { pause } from '../conversations/record.js';
 import { parseArguments } from '../conversations/arguments.js';
 import type { ClosedBy } from '../conversations/closing.js';
+import { encodeEvent, TOPICS } from '../conversations/client-events.js';
+import { Keypad } from '../conversations/keypad.js';
 import { withAgentInCharge } from '../conversations/recovery.js';
+import type { PhoneLine } from '../conversations/tool.js';
 import { type CallParts, OwnedCall } from './owned-call.js';
 import { CallRegistry } from './registry.js';
 import { Settling } from './settling.js';
 
+/** Calls that come in by telephone, in rooms of the cluster's SIP service. */
+export interface Telephones {
+  /** The session of the call in that room; undefined where it was rejected. */
+  answer(room: string, numberId: string): Promise<RunningSession | undefined>;
+  /** Connects who is in that room to somebody else. */
+  transfer(room: string): NonNullable<PhoneLine['transfer']>;
+}
+
 export interface LivekitParts extends CallParts {
+  readonly telephones: Telephones;
   readonly calls: RoomCalls;
   readonly nodeId: string;
   readonly nodes: Nodes;
@@ -93,8 +106,9 @@ class RoomedCall extends OwnedCall {
     session: RunningSession,
     private readonly own: CallParts,
     private readonly staying: Staying,
+    line: PhoneLine,
   ) {
-    super(call, session, own, () => activate(session.record, own));
+    super(call, session, own, () => activate(session.record, own), line);
   }
 
   protected override connected(): void {
@@ -182,43 +196,67 @@ export class LivekitCalls implements AgentWork {
 
   offered({ id, metadata }: OfferedJob) {
     const wanted = parseArguments(metadata);
-    if (!this.#hasRoom || !isPlainObject(wanted) || typeof wanted['agent'] !== 'string') return undefined;
-    if (wanted['source'] === 'public' && !this.#hasRoomForPublic) return undefined;
+    if (!this.#hasRoom || !isPlainObject(wanted)) return undefined;
+    const { agent, source, number } = wanted;
+    if (typeof agent !== 'string' && typeof number !== 'string') return undefined;
+    if (source === 'public' && !this.#hasRoomForPublic) return undefined;
     this.#promised.add(id);
-    return { identity: IDENTITIES.agent, name: wanted['agent'] };
+    return { identity: IDENTITIES.agent, name: typeof agent === 'string' ? agent : '' };
   }
 
-  async assigned({ id, room }: OfferedJob, entry: RoomEntry): Promise<void> {
-    this.#promised.remove(id);
+  async assigned(job: OfferedJob, entry: RoomEntry): Promise<void> {
     const { runs } = this.parts;
-    const session = await runs.unheld(room);
+    const session = await this.#sessionOf(job).finally(() => this.#promised.remove(job.id));
     if (!session) return;
     const call = await this.#begin(session, entry).catch(async (error: unknown) => {
-      await runs.end(room, 'error');
+      await runs.end(session.record.id, 'error');
       throw error;
     });
     await call.over;
+  }
+
+  /** It was made for the room, or is to be made for who has called a number. */
+  async #sessionOf({ room, metadata }: OfferedJob): Promise<RunningSession | undefined> {
+    const wanted = parseArguments(metadata);
+    const number = isPlainObject(wanted) ? wanted['number'] : undefined;
+    if (typeof number !== 'string') return this.parts.runs.unheld(room);
+    return this.parts.telephones.answer(room, number);
   }
 
   /** Resolves when the agent waits in its room. Errors: those of `RoomCall.ready`. */
   async #begin(session: RunningSession, entry?: RoomEntry): Promise<RoomedCall> {
     const { calls, clock } = this.parts;
     const { record, plan, part } = session;
+    const phone = record.source === 'phone';
     const options = {
       sessionId: record.id,
       user: { identity: IDENTITIES.user, name: '' },
       agent: { identity: IDENTITIES.agent, name: record.agentName },
-      ...{ record: plan.recordAudio, part },
+      ...{ record: plan.recordAudio, part, phone },
+      ...(record.room !== null && { room: record.room }),
     };
     const joinBy = new Date(Math.max(record.expiresAt.getTime(), clock.now() + CALL_TIMES.connectMs));
     const staying = new Staying(clock);
     const stays = (broke: boolean): boolean => staying.stays(broke);
-    const call = calls.open(options, joinBy, { ...(entry && { entry }), stays });
-    const owned = new RoomedCall(call, session, this.parts, staying);
+    const keypad = new Keypad(clock, (digits) =>
+      call.told(TOPICS.fromClient, encodeEvent({ type: 'user.dtmf', digits })),
+    );
+    const call = calls.open(options, joinBy, {
+      ...(entry && { entry }),
+      stays,
+      key: (key) => keypad.press(key),
+      cut: () => owned.closedBy('line'),
+    });
+    const owned = new RoomedCall(call, session, this.parts, staying, phone ? this.#line(call, record) : {});
     this.#registry.add(owned);
+    void owned.over.finally(() => keypad.close());
     await call.ready;
     await this.#hold(owned);
     return owned;
+  }
+
+  #line(call: RoomCall, { id, room }: SessionRecord): PhoneLine {
+    return { press: (keys) => call.press(keys), transfer: this.parts.telephones.transfer(room ?? id) };
   }
 
   /** Users of calls whose process has died wait in their rooms: nobody brings them here. */

@@ -40,8 +40,8 @@ export interface PhoneParts
   readonly clock: StreamParts['clock'];
 }
 
-/** A new provider is a file, a line here, and one in contracts/phone.ts. */
-const PROVIDERS: Readonly<Record<PhoneProvider, Provider | StreamProvider>> = {
+/** Those that open media streams. A new provider is a file, a line here, and one in contracts/phone.ts. */
+const PROVIDERS: Readonly<Record<Exclude<PhoneProvider, 'sip'>, Provider | StreamProvider>> = {
   ...{ twilio, telnyx, plivo, vonage },
   ...{ exotel, genesys },
 };
@@ -59,7 +59,7 @@ function providerOf({ params }: HttpRequest): Provider | StreamProvider {
   const { provider = '' } = params;
   if (!Object.hasOwn(PROVIDERS, provider))
     throw new ServiceError('not_found', { message: 'No such provider' });
-  return PROVIDERS[provider as PhoneProvider];
+  return PROVIDERS[provider as keyof typeof PROVIDERS];
 }
 
 /** Errors: `not_found`. */

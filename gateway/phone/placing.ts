@@ -10,7 +10,7 @@ import { errorText, ServiceError } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';
 import type { LastCallState, PhoneProvider } from '../../contracts/phone.js';
 import type { Outbound } from '../../contracts/ports/outbound.js';
-import type { DiallingNumbers } from '../../contracts/ports/phone.js';
+import type { DiallingNumbers, PhoneNumber } from '../../contracts/ports/phone.js';
 import type {
   OverdueCall,
   PhoneDialling,
@@ -22,6 +22,7 @@ import { repeat } from '../../contracts/repeat.js';
 import type { Dialling, OutgoingCall, SpokenMessage } from './dialling.js';
 import type { PhoneCalls } from './phone-calls.js';
 import { type ApiFailure, askProvider } from './provider-api.js';
+import type { SipDialling } from './sip/dialling.js';
 
 export interface PlacingParts {
   readonly placed: PlacedCalls;
@@ -30,6 +31,8 @@ export interface PlacingParts {
   readonly outbound: Pick<Outbound, 'fetch'>;
   /** Undefined where this gateway carries no phone calls. */
   readonly calls: Pick<PhoneCalls, 'hasRoom'> | undefined;
+  /** Undefined without livekit mode. */
+  readonly sip?: Pick<SipDialling, 'dial' | 'hangUp'>;
   /** Of the providers at which calls are placed. */
   readonly dialling: Readonly<Partial<Record<PhoneProvider, Dialling>>>;
   readonly clock: Clock;
@@ -49,6 +52,7 @@ const SESSION_ENDS: Readonly<Record<LastCallState, EndedReason>> = {
 };
 
 const UNDOCUMENTED: ApiFailure = { failure: 'The provider’s answer is not one that it documents' };
+const NO_NUMBER = 'The phone number was removed';
 const SILENT = 'The provider has not told what became of it';
 const STOPPED = 'The gateway stopped while the call was placed';
 const SESSION_ENDED = 'Its session was ended';
@@ -94,8 +98,12 @@ export class Placing implements PhoneDialling {
     );
   }
 
-  check(): void {
-    const { calls } = this.parts;
+  check({ provider }: Pick<PhoneNumber, 'provider'>): void {
+    const { calls, sip } = this.parts;
+    // Whether a process has room is for the cluster to say.
+    if (provider === 'sip' && sip) return;
+    if (provider === 'sip')
+      throw new ServiceError('conflict', { message: 'SIP needs the livekit transport' });
     if (!calls) throw new ServiceError('conflict', { message: 'Phone calls need the embedded transport' });
     if (!calls.hasRoom) throw new ServiceError('overloaded');
   }
@@ -139,6 +147,7 @@ export class Placing implements PhoneDialling {
     this.#run(call, async () => {
       const current = (await this.parts.placed.find(call.id)) ?? call;
       const { callId } = current;
+      if (call.provider === 'sip') return this.parts.sip?.hangUp(call);
       if (callId === null) return;
       const answer = await this.#ask(current, (dialling, credentials) =>
         dialling.hangUp(callId, credentials),
@@ -163,7 +172,22 @@ export class Placing implements PhoneDialling {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
+  /** The SIP service says itself what becomes of the call. */
+  async #dial(call: PlacedCall): Promise<void> {
+    const { placed, numbers, sip } = this.parts;
+    const number = call.numberId === null ? undefined : await numbers.open(call.numberId);
+    const callId = call.sessionId ?? '';
+    if (!number || !sip) return void (await this.#finish(call.id, 'failed', NO_NUMBER));
+    await placed.placed(call.id, callId);
+    const refusal = await sip.dial(call, number, () =>
+      this.#run(call, async () => void (await placed.report(call.id, { callId, state: 'ringing' }))),
+    );
+    if (refusal) await this.#finish(call.id, refusal.state, refusal.reason);
+    else if ((await placed.report(call.id, { callId, state: 'answered' }))?.endedAt) this.hangUp(call);
+  }
+
   async #place(call: PlacedCall, baseUrl: string): Promise<void> {
+    if (call.provider === 'sip') return this.#dial(call);
     const { placed } = this.parts;
     const { from, to, maxRingSeconds: ringSeconds } = call;
     const urls = urlsOf(call, baseUrl);
@@ -188,7 +212,7 @@ export class Placing implements PhoneDialling {
     const { numbers, dialling: all, outbound } = this.parts;
     const number = numberId === null ? undefined : await numbers.open(numberId);
     const dialling = all[provider];
-    if (!number || !dialling) return { failure: 'The phone number was removed' };
+    if (!number || !dialling) return { failure: NO_NUMBER };
     return askProvider(number, dialling, (credentials) => ask(dialling, credentials), outbound);
   }
 

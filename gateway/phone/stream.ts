@@ -13,8 +13,8 @@ import type { Log } from '../../contracts/log.js';
 import type { PhoneLink } from '../../contracts/ports/calls.js';
 import { TokenBucket } from '../../contracts/token-bucket.js';
 import { encodeEvent, TOPICS } from '../conversations/client-events.js';
+import { Keypad } from '../conversations/keypad.js';
 import type { HttpRequest, Socket, SocketEvents } from '../server/port.js';
-import { Keypad } from './keypad.js';
 import type { PhoneCalls, StreamedCall } from './phone-calls.js';
 import {
   type IncomingCall,

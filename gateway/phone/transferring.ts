@@ -30,6 +30,10 @@ type Called = Pick<SessionRecord, 'workspaceId' | 'direction' | 'callerNumber' |
 /** As people write numbers, between their digits. */
 const SPELLING = /(?<=^[+\d][\d\s().-]*)[\s().-]/g;
 
+/** As people write it, to a number or SIP address; undefined for what is neither. */
+export const destinationOf = (wanted: string): string | undefined =>
+  phoneAddress(wanted.replace(SPELLING, ''));
+
 const NO_NUMBER = 'The destination is no phone number';
 const NO_CREDENTIALS = 'The phone number has no credentials for the API of its provider';
 
@@ -55,7 +59,7 @@ export function transferOf(leg: Leg, called: Called, parts: TransferParts): Tran
   // Whom we have called would otherwise be shown as calling themselves.
   const from = called.direction === 'outbound' ? ownOf(called) : undefined;
   return async (wanted) => {
-    const to = phoneAddress(wanted.replace(SPELLING, ''));
+    const to = destinationOf(wanted);
     if (to === undefined) return NO_NUMBER;
     const number = await openedFor(called, leg, parts.numbers);
     if (!number) return NO_CREDENTIALS;

@@ -8,6 +8,7 @@ import type { Admission } from '../../contracts/ports/identity.js';
 import type { Secrets } from '../../contracts/ports/secrets.js';
 import type { Speech, Transcription } from '../../contracts/ports/speech.js';
 import type { PhoneDialling } from '../../contracts/ports/placed-calls.js';
+import type { PhoneNumbers } from '../../contracts/ports/phone.js';
 import type { NodeFigures } from '../../contracts/ports/nodes.js';
 import type { SessionTransport } from '../../contracts/ports/transport.js';
 import type { TurnListening } from '../../contracts/ports/turns.js';
@@ -18,6 +19,7 @@ import { createEmbeddedCalls } from '../../media/embedded/calls.js';
 import { createPhoneMedia } from '../../media/phone/calls.js';
 import { AgentWorker } from '../../media/livekit/agent-worker.js';
 import { createRoomCalls } from '../../media/livekit/calls.js';
+import { createSipService } from '../../media/livekit/sip-service.js';
 import { serveJobs } from '../../processes/serve-jobs.js';
 import type { OwnNode } from '../../storage/nodes.js';
 import type { Children } from './children.js';
@@ -39,6 +41,9 @@ import { RelayGate } from '../calls/node-claims.js';
 import { PhoneCalls } from '../phone/phone-calls.js';
 import { DIALLING, phoneDialect } from '../phone/index.js';
 import { Placing } from '../phone/placing.js';
+import { telephones } from '../phone/sip/answering.js';
+import { SipDialling } from '../phone/sip/dialling.js';
+import { SipNumbers, withoutSip } from '../phone/sip/numbers.js';
 import { createStreamTokens } from '../phone/stream-tokens.js';
 import { createNodeRelay } from '../calls/node-relay.js';
 import { nodesDialect } from '../calls/nodes.js';
@@ -69,6 +74,8 @@ export interface OpenTransport extends SessionTransport {
   readonly dialects: readonly Dialect[];
   /** What places phone calls. */
   readonly dialling: PhoneDialling;
+  /** Phone numbers, as far as calls come in by this transport. */
+  readonly numbers: PhoneNumbers;
   /** Its own calls, which simulated callers can join; undefined in livekit mode. */
   readonly testable: Pick<TestCallParts, 'calls' | 'lines' | 'held'> | undefined;
   /** What this process tells other nodes. */
@@ -103,10 +110,17 @@ function callParts(
 }
 
 /** Webhooks and media streams of telephone providers; without `calls` every call is rejected, and none is placed. */
-function phone({ sessions, platform, clock, log }: TransportOptions, calls: PhoneCalls | undefined) {
+function phone(
+  { sessions, platform, clock, log }: TransportOptions,
+  calls: PhoneCalls | undefined,
+  sip?: SipDialling,
+) {
   const { numbers, placed, outbound } = platform;
   const common = { numbers, placed, calls, clock, log };
-  const placing = new Placing({ ...common, runs: sessions.runs, outbound, dialling: DIALLING });
+  const placing = new Placing({
+    ...{ ...common, runs: sessions.runs, outbound, dialling: DIALLING },
+    ...(sip && { sip }),
+  });
   const tokens = createStreamTokens(platform.secrets.key('phone streams'));
   return { placing, dialect: phoneDialect({ ...common, placing, sessions: sessions.phone, tokens }) };
 }
@@ -122,13 +136,13 @@ async function embedded(options: TransportOptions): Promise<OpenTransport> {
   const pool = children.pool('media');
   const parts = callParts(options, metrics);
   const beside = (): number => phoneCalls.size;
-  const media = createEmbeddedCalls(pool, metrics);
-  const calls = new EmbeddedCalls({ ...parts, calls: media, joinTokens, places, beside });
+  const embeddedCalls = { calls: createEmbeddedCalls(pool, metrics), joinTokens, places, beside };
+  const calls = new EmbeddedCalls({ ...parts, ...embeddedCalls });
   const lines = { carrier: 'phone', calls: createPhoneMedia(pool, metrics) } as const;
   const transfers = { numbers: platform.numbers, dialling: DIALLING, outbound: platform.outbound };
   const phoneCalls = new PhoneCalls({ ...parts, ...lines, transfers, hasRoom: () => calls.hasRoom });
-  const handlers = relayedSignals(calls);
-  const signals = await serveJobs({ socketPath: address, handlers, slots: RELAYED, log });
+  const serving = { socketPath: address, handlers: relayedSignals(calls), slots: RELAYED, log };
+  const signals = await serveJobs(serving);
   const key = platform.secrets.key('signalling between nodes');
   const near = createSignalRelay(log);
   const joining = {
@@ -139,21 +153,18 @@ async function embedded(options: TransportOptions): Promise<OpenTransport> {
   const relayed = { ...joining, gate: new RelayGate({ key, installation, clock }), installation, near };
   return {
     url: undefined,
-    testable: { calls, lines: createCallerLines(children.pool('media')), held: node.held },
+    testable: { calls, lines: createCallerLines(pool), held: node.held },
     joinTokens,
     prepare: () => Promise.resolve(),
     addMetrics: (page) => metrics.addTo(page),
-    figures: () => ({
-      calls: calls.size + phoneCalls.size,
-      places: places ?? null,
-      draining: calls.stopping,
-    }),
+    figures: () => ({ calls: calls.size + beside(), places: places ?? null, draining: calls.stopping }),
     dialects: [
       mediaDialect({ ...joining, runs, joinTokens }),
       nodesDialect({ keys: platform.keys, nodes: node, relayed }),
       dialect,
     ],
     dialling: placing,
+    numbers: withoutSip(platform.numbers),
     async stop(until) {
       await Promise.all([calls.stop(until), phoneCalls.stop(until)]);
       await placing.stop();
@@ -177,13 +188,19 @@ function livekit(server: LivekitServer, options: TransportOptions): OpenTranspor
     ...{ rooms: children.pool('room'), server, agentName, registered },
     ...{ recorded, counted, log },
   });
+  const sip = createSipService(server, agentName);
+  const { numbers } = platform;
+  const phoned = { sip, runs, rooms, clock, log };
   const { roomProcesses, roomsPerProcess, workers } = options.config;
-  const { placing, dialect } = phone(options, undefined);
   const places = Math.max(1, Math.floor((roomProcesses * roomsPerProcess) / workers));
   const calls = new LivekitCalls({
     ...callParts(options, metrics),
     ...{ calls: rooms, places, nodeId: options.processId, nodes },
+    telephones: telephones({ ...phoned, sessions: sessions.phone, numbers }),
   });
+  const dialling = new SipDialling({ ...phoned, prepare: (session) => calls.prepare(session) });
+  const { placing, dialect } = phone(options, undefined, dialling);
+  const sipNumbers = new SipNumbers({ numbers, sip, clock, log });
   const worker = new AgentWorker({ server, agentName, work: calls, clock, log });
   return {
     url: server.url,
@@ -198,7 +215,9 @@ function livekit(server: LivekitServer, options: TransportOptions): OpenTranspor
       dialect,
     ],
     dialling: placing,
+    numbers: sipNumbers.numbers,
     async stop(until) {
+      sipNumbers.stop();
       const stopped = calls.stop(until);
       worker.report();
       await stopped;

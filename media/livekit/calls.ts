@@ -8,11 +8,11 @@
 import type { Log } from '../../contracts/log.js';
 import type {
   CallObserver,
-  CallOptions,
   RoomCall,
   RoomCalls,
   RoomEntry,
   RoomOpening,
+  RoomOptions,
 } from '../../contracts/ports/calls.js';
 import type { JobRunner } from '../../contracts/ports/jobs.js';
 import { ServiceError } from '../../contracts/errors.js';
@@ -38,7 +38,7 @@ class ClusterCall extends WorkerCall<RoomReport> implements RoomCall {
   #refused: (error: unknown) => void = () => undefined;
 
   constructor(
-    options: CallOptions,
+    protected override readonly options: RoomOptions,
     private readonly joinBy: Date,
     private readonly how: RoomOpening,
     private readonly service: RoomService,
@@ -50,6 +50,10 @@ class ClusterCall extends WorkerCall<RoomReport> implements RoomCall {
       this.#refused = reject;
     });
     this.ready.catch(() => undefined);
+  }
+
+  get #room(): string {
+    return this.options.room ?? this.options.sessionId;
   }
 
   protected async *reports(): AsyncGenerator<unknown> {
@@ -64,18 +68,27 @@ class ClusterCall extends WorkerCall<RoomReport> implements RoomCall {
   }
 
   async #prepare(): Promise<RoomArgs> {
-    const { sessionId, user, agent, record, part } = this.options;
-    return { sessionId, user, agent, record, part, ...(this.how.entry ?? (await this.#enter())) };
+    const { sessionId, user, agent, record, part, phone = false } = this.options;
+    const entry = this.how.entry ?? (await this.#enter());
+    return { sessionId, user, agent, record, part, phone, ...entry };
   }
 
   /** By our own key, where the cluster has not asked for it. */
   async #enter(): Promise<RoomEntry> {
-    await this.service.create(this.options.sessionId, this.joinBy);
-    return { url: this.parts.server.url, token: await this.service.agentToken(this.options) };
+    await this.service.create(this.#room, this.joinBy);
+    const token = await this.service.agentToken(this.#room, this.options.agent);
+    return { url: this.parts.server.url, token };
   }
 
-  protected take({ on }: RoomReport): void {
-    if (on === 'joined') return this.#joined();
+  protected take(report: RoomReport): void {
+    const { on } = report;
+    if (on === 'joined') this.#joined();
+    else if (on === 'key') this.how.key?.(report.key);
+    else if (on === 'cut') this.how.cut?.();
+    else this.#tokenCame(on);
+  }
+
+  #tokenCame(on: 'met' | 'usurped'): void {
     const { options, service } = this;
     const act = on === 'met' ? service.rotate : service.putOut;
     if (on === 'usurped') this.parts.log.warn({ sessionId: options.sessionId }, 'a used token came again');
@@ -94,7 +107,7 @@ class ClusterCall extends WorkerCall<RoomReport> implements RoomCall {
     this.#refused(new ServiceError('engine_lost'));
     if (this.how.stays?.(this.#broke)) return;
     await this.service
-      .remove(sessionId)
+      .remove(this.#room)
       .catch((err: unknown) => this.parts.log.warn({ err, sessionId }, 'a room was not removed'));
   }
 }
@@ -108,6 +121,6 @@ export function createRoomCalls(parts: RoomCallsParts): RoomCalls {
       await service.dispatch(sessionId, parts.agentName, metadata);
     },
     open: (options, joinBy, how = {}) => new ClusterCall(options, joinBy, how, service, parts),
-    remove: (sessionId) => service.remove(sessionId),
+    remove: (room) => service.remove(room),
   };
 }

@@ -15,6 +15,7 @@ import { withTimeout } from '../../contracts/timeouts.js';
 import { connection, type ConnectionEffect, type ConnectionEvent } from '../../actors/connection.js';
 import { type Effects, run, type Running } from '../../actors/run.js';
 import type { RoomArgs } from '../wire.js';
+import { pressKeys } from './keys.js';
 import { Listener, type ListenerEvents } from './listener.js';
 import { Outgoing } from './outgoing.js';
 import { loadRtc, type Rtc } from './rtc.js';
@@ -39,6 +40,10 @@ export interface RoomEvents extends ListenerEvents {
   /** Somebody came with that token while the user was there, and so took its place. */
   usurped(): void;
   data(topic: string, payload: Uint8Array): void;
+  /** The user has pressed a key of the telephone. */
+  key(key: string): void;
+  /** The line of a user who came by telephone broke. */
+  cut(): void;
   /** The agent is in the room no more. The error says why, where the room was not just closed. */
   over(error?: ServiceError): void;
   /** The call cannot go on, for a reason of our own. */
@@ -87,6 +92,9 @@ export async function joinRoom(args: RoomArgs, signal: AbortSignal): Promise<Par
   }
 }
 
+/** Its attributes are the SIP service's word. Others could write the same. */
+const isTelephone = (rtc: Rtc, { kind }: RemoteParticipant): boolean => kind === rtc.ParticipantKind.SIP;
+
 const IGNORED = (): void => undefined;
 
 export class RoomParticipant {
@@ -104,6 +112,7 @@ export class RoomParticipant {
   #link = 0;
   /** Whether the user's media was up when it was looked at last. */
   #up = false;
+  #wasUp = false;
   #unheard = 0;
   #leaving: Promise<void> | undefined;
 
@@ -121,12 +130,17 @@ export class RoomParticipant {
     this.#listener = new Listener(rtc, events);
     this.#client = run(connection, undefined, clock, this.#effects, (error) => events.failed(error));
     room.on(rtc.RoomEvent.DataReceived, (payload, from, _kind, topic = '') => {
+      // A telephone writes nothing.
+      if (args.phone) return;
       const fits = payload.length <= MOST_MESSAGE_BYTES && topic.length <= MOST_TOPIC;
       if (!fits || from?.identity !== args.user.identity || !this.#mayEnter(from)) return;
       // A user who writes is there, whether it listens or not.
       this.#unheard = UNHEARD_BEATS;
       if (!this.#leaving) this.#connect();
       this.#tell(() => events.data(topic, payload));
+    });
+    room.on(rtc.RoomEvent.DtmfReceived, (_code, key, from) => {
+      if (from === this.#user && isTelephone(rtc, from)) this.#tell(() => events.key(key));
     });
     room.on(rtc.RoomEvent.Disconnected, (reason) => this.#lost(reason));
   }
@@ -159,11 +173,18 @@ export class RoomParticipant {
   /** Every 20 ms. */
   beat(): void {
     if (this.#leaving) return;
-    const present = this.parts.room.remoteParticipants.get(this.args.user.identity);
+    const present = this.#present();
     this.#meet(present && this.#mayEnter(present) ? present : undefined);
     this.#connect();
     this.#listener.follow(this.#microphone());
     this.#listener.beat();
+  }
+
+  #present(): RemoteParticipant | undefined {
+    const { room, rtc } = this.parts;
+    const { remoteParticipants: others } = room;
+    if (!this.args.phone) return others.get(this.args.user.identity);
+    return [...others.values()].find((other) => isTelephone(rtc, other));
   }
 
   /**
@@ -195,6 +216,7 @@ export class RoomParticipant {
   #meet(user: RemoteParticipant | undefined): void {
     if (user === this.#user) return;
     const { rtc } = this.parts;
+    if (this.args.phone && this.#user) return this.#hungUp(this.#user);
     const hangsUp = this.#user?.disconnectReason === rtc.DisconnectReason.CLIENT_INITIATED;
     const link = this.#link;
     if (hangsUp) this.#client.send({ type: 'leave', link });
@@ -205,18 +227,39 @@ export class RoomParticipant {
     if (user) this.#client.send({ type: 'join', link: (this.#link += 1), participant: user.sid ?? '' });
   }
 
+  /** A telephone does not come back. One that nobody has answered is no user who leaves: who called it knows why. */
+  #hungUp({ disconnectReason }: RemoteParticipant): void {
+    const { MEDIA_FAILURE, SIP_TRUNK_FAILURE } = this.parts.rtc.DisconnectReason;
+    const isCut = disconnectReason === MEDIA_FAILURE || disconnectReason === SIP_TRUNK_FAILURE;
+    this.#look(false);
+    this.#user = undefined;
+    if (this.#wasUp) this.#tell(() => (isCut ? this.events.cut() : this.events.left()));
+  }
+
+  /** Keys for whom the user's telephone is connected with, as the SIP service sends them. */
+  press(keys: string): Promise<void> {
+    return pressKeys(keys, async (code, key) => {
+      if (!this.#leaving) await this.parts.room.localParticipant?.publishDtmf(code, key);
+    });
+  }
+
   #connect(): void {
     const { room, rtc, voice } = this.parts;
     const up = room.connectionState === rtc.ConnectionState.CONN_CONNECTED;
-    const active = up && this.#user?.info.state === ACTIVE;
+    const active = up && this.#user?.info.state === ACTIVE && this.#isAnswered(this.#user);
     voice.beat(active);
     const listens = active && (voice.asked || (this.#unheard += 1) > UNHEARD_BEATS);
     if (listens || !active) this.#look(listens);
   }
 
+  #isAnswered({ attributes }: RemoteParticipant): boolean {
+    return !this.args.phone || attributes['sip.callStatus'] === 'active';
+  }
+
   #look(up: boolean): void {
     if (up === this.#up) return;
     this.#up = up;
+    this.#wasUp ||= up;
     this.#client.send({ type: up ? 'mediaUp' : 'mediaDown' });
   }
 

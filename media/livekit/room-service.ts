@@ -25,9 +25,9 @@ export interface RoomService {
   /** Who came by the first token; a user who is back by another one stays. Errors: `transport_failed`. */
   putOut(sessionId: string, identity: string): Promise<void>;
   /** Puts everybody out and removes the room; none is fine. Errors: `transport_failed`. */
-  remove(sessionId: string): Promise<void>;
+  remove(room: string): Promise<void>;
   /** The token by which an agent joins that room. */
-  agentToken(options: Pick<CallOptions, 'sessionId' | 'agent'>): Promise<string>;
+  agentToken(room: string, agent: CallOptions['agent']): Promise<string>;
 }
 
 const REQUEST_SECONDS = 5;
@@ -98,13 +98,12 @@ export function createRoomService({ url, key, secret }: LivekitServer): RoomServ
       const rooms = await client();
       await orGone(rooms.deleteRoom(name));
     },
-    async agentToken({ sessionId, agent }) {
+    async agentToken(room, { identity, name }) {
       const { AccessToken } = await livekit();
-      const { identity, name } = agent;
       const token = new AccessToken(key, secret, { identity, name, ttl: TOKEN_TTL });
       token.kind = 'agent';
       token.addGrant({
-        room: sessionId,
+        room,
         roomJoin: true,
         canPublish: true,
         canSubscribe: true,

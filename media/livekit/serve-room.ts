@@ -6,11 +6,11 @@ import type { TranscriptText } from '../../contracts/ports/calls.js';
 import type { ServiceError } from '../../contracts/errors.js';
 import type { JobHandlers } from '../../contracts/ports/jobs.js';
 import { type Carrier, type Heard, serve, ServedCall, type ServedParts } from '../served-call.js';
-import { type Report, ROOM_JOB, type RoomArgs, type RoomReport } from '../wire.js';
+import { type Report, ROOM_JOB, type RoomArgs, type RoomReport, type TelephoneCommand } from '../wire.js';
 import { joinRoom, type RoomEvents, RoomParticipant } from './participant.js';
 import { Recording } from '../recording.js';
 
-class RoomCarrier implements Carrier<never> {
+class RoomCarrier implements Carrier<TelephoneCommand> {
   readonly #agent: RoomParticipant;
   #recording: Recording | undefined;
   /** Why the call ended, where it should not have. */
@@ -19,7 +19,7 @@ class RoomCarrier implements Carrier<never> {
   left: Promise<void> = Promise.resolve();
 
   constructor(
-    args: RoomArgs,
+    private readonly args: RoomArgs,
     joined: Awaited<ReturnType<typeof joinRoom>>,
     private readonly call: Heard<RoomReport>,
     private readonly parts: Pick<ServedParts, 'complexity' | 'clock'>,
@@ -29,6 +29,8 @@ class RoomCarrier implements Carrier<never> {
       left: () => call.report({ on: 'left' }),
       met: () => call.report({ on: 'met' }),
       usurped: () => call.report({ on: 'usurped' }),
+      key: (key) => call.report({ on: 'key', key }),
+      cut: () => call.report({ on: 'cut' }),
       data: (topic, payload) => call.report({ on: 'data', topic, payload }),
       heard: (samples) => call.samples(samples),
       sent: (samples) => this.#kept()?.user(samples),
@@ -58,11 +60,11 @@ class RoomCarrier implements Carrier<never> {
   }
 
   message(topic: string, payload: Uint8Array): void {
-    this.#agent.outgoing.message(topic, payload);
+    if (!this.args.phone) this.#agent.outgoing.message(topic, payload);
   }
 
   show(text: TranscriptText): void {
-    this.#agent.outgoing.show(text);
+    if (!this.args.phone) this.#agent.outgoing.show(text);
   }
 
   attributes(values: Readonly<Record<string, string>>): void {
@@ -73,8 +75,14 @@ class RoomCarrier implements Carrier<never> {
     this.#agent.speaker.hush();
   }
 
-  take(): void {
-    // Rooms have no commands of their own.
+  take(command: TelephoneCommand): void {
+    if (command.op === 'press') void this.#press(command.keys);
+    else this.call.report({ on: 'data', topic: command.topic, payload: command.payload });
+  }
+
+  async #press(keys: string): Promise<void> {
+    await this.#agent.press(keys);
+    this.call.report({ on: 'pressed' });
   }
 
   close(): void {
@@ -88,7 +96,7 @@ export const roomJobs = (parts: ServedParts): JobHandlers => ({
     let carrier: RoomCarrier | undefined;
     const carry = (call: Heard<RoomReport>): RoomCarrier =>
       (carrier = new RoomCarrier(args, joined, call, parts));
-    const call = new ServedCall<never, RoomReport>(args, parts, carry);
+    const call = new ServedCall<TelephoneCommand, RoomReport>(args, parts, carry);
     try {
       yield { on: 'joined' };
       yield* serve(call, commands, context);

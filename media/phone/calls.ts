@@ -17,9 +17,6 @@ import { WorkerCall } from '../worker-call.js';
 const MOST_WAITING_BYTES = 256 * 1024;
 
 class LineCall extends WorkerCall<LineReport> implements PhoneCall {
-  /** Those who wait until their keys have left. */
-  #pressing: (() => void)[] = [];
-
   constructor(
     private readonly media: JobRunner,
     protected override readonly options: PhoneOptions,
@@ -44,16 +41,6 @@ class LineCall extends WorkerCall<LineReport> implements PhoneCall {
     this.tell({ op: 'marked', mark });
   }
 
-  told(topic: string, payload: Uint8Array): void {
-    this.tell({ op: 'told', topic, payload });
-  }
-
-  press(keys: string): Promise<void> {
-    if (this.over) return Promise.resolve();
-    this.tell({ op: 'press', keys });
-    return new Promise((resolve) => this.#pressing.push(resolve));
-  }
-
   hungUp(): void {
     this.tell({ op: 'hungUp' });
   }
@@ -61,16 +48,10 @@ class LineCall extends WorkerCall<LineReport> implements PhoneCall {
   protected take(report: LineReport): void {
     if (report.on === 'speak') this.link.speak(report.audio);
     else if (report.on === 'mark') this.link.mark(report.mark);
-    else if (report.on === 'pressed') this.#pressed();
     else this.link.hush();
   }
 
-  #pressed(): void {
-    for (const resolve of this.#pressing.splice(0)) resolve();
-  }
-
   protected closed(): void {
-    this.#pressed();
     this.link.close();
   }
 }

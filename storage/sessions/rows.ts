@@ -13,7 +13,7 @@ export interface Row extends Omit<SessionRecord, 'metadata' | 'overrides'> {
 export const columns = (sql: Sql | Transaction) => sql`
   s.id, s.position::text as position, s.workspace_id as "workspaceId", s.agent_id as "agentId", s.agent_name as "agentName",
   s.version_number as "versionNumber", s.config_hash as "configHash", s.source, s.name, s.end_user_id as "endUserId",
-  s.caller_number as "callerNumber", s.dialed_number as "dialedNumber", s.direction, s.timezone, s.metadata, s.overrides, s.status,
+  s.caller_number as "callerNumber", s.dialed_number as "dialedNumber", s.direction, s.room, s.timezone, s.metadata, s.overrides, s.status,
   s.created_at as "createdAt", s.expires_at as "expiresAt", s.started_at as "startedAt", s.ended_at as "endedAt",
   s.ended_reason as "endedReason",
   floor(extract(epoch from s.ended_at - s.started_at))::int as "durationSeconds"`;
@@ -31,6 +31,7 @@ export const recordOf = (row: Row): SessionRecord => ({
   callerNumber: row.callerNumber,
   dialedNumber: row.dialedNumber,
   direction: row.direction,
+  room: row.room,
   timezone: row.timezone,
   metadata: new RawJson(row.metadata),
   overrides: JSON.parse(row.overrides) as Json,

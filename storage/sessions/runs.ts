@@ -233,6 +233,7 @@ export async function createSessionRuns(parts: SessionRunsParts): Promise<Sessio
       owned.add(id);
       await own(sql, id, processId);
     },
+    keepRoom: async (id, room) => void (await sql`update sessions set room = ${room} where id = ${id}`),
     async unjoin(id) {
       await disown(sql, id, processId);
       owned.delete(id);

@@ -167,6 +167,13 @@ t.test('what a provider’s API is asked with comes whole, and is replaced one b
   t.match((await call('PATCH', at(other['phone_number_id']), { body: partly })).body, { places_calls: true });
 });
 
+t.test('SIP needs livekit mode, and addresses that its calls come from', async (t) => {
+  const sip = (credentials: Json) => post({ provider: 'sip', credentials });
+  t.equal((await sip({ allowed_addresses: '203.0.113.0/24, 2001:db8::1' })).status, 409);
+  const refused = await sip({ allowed_addresses: 'example.com' });
+  t.same([refused.status, places(refused)], [422, ['credentials.allowed_addresses']]);
+});
+
 t.test('a workspace has 500 numbers at most', async (t) => {
   const { perWorkspace } = LIMITS.phone;
   await sql`

@@ -9,6 +9,8 @@ import { LivekitCalls } from '../../gateway/calls/livekit.js';
 import { CallRegistry } from '../../gateway/calls/registry.js';
 import { Embedded, Process, session, tick } from '../fixtures/owned-calls.js';
 
+const NONE = { answer: () => Promise.resolve(undefined), transfer: () => () => Promise.resolve('none') };
+
 t.test('embedded: a call begins once, and is found until it ends', async (t) => {
   const process = new Embedded();
   t.notOk(process.calls.owns('s'));
@@ -202,7 +204,7 @@ t.test(
         unheld: (id) => Promise.resolve(session(id, source(id))),
         lost: () => Promise.resolve([]),
       },
-      ...{ places: 8, nodeId: 'here', nodes: { list: () => Promise.resolve([]) } },
+      ...{ places: 8, nodeId: 'here', nodes: { list: () => Promise.resolve([]) }, telephones: NONE },
       calls: {
         open: () => process.open(),
         remove: () => Promise.resolve(),
@@ -261,7 +263,7 @@ t.test(
         lost: () => Promise.resolve(lost),
         takeOver: (id) => Promise.resolve(id === 'l' ? session(id) : { refused: 'ended' }),
       },
-      ...{ places: 8, nodeId: 'here', nodes: { list: () => Promise.resolve([]) } },
+      ...{ places: 8, nodeId: 'here', nodes: { list: () => Promise.resolve([]) }, telephones: NONE },
       calls: {
         open(_options, _joinBy, how) {
           stays = how?.stays;

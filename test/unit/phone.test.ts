@@ -7,7 +7,7 @@ import { bytesOf } from '../../contracts/audio.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { phoneAddress } from '../../contracts/phone.js';
 import { keyed, readClientEvent } from '../../gateway/conversations/client-events.js';
-import { Keypad } from '../../gateway/phone/keypad.js';
+import { Keypad } from '../../gateway/conversations/keypad.js';
 import { createStreamTokens } from '../../gateway/phone/stream-tokens.js';
 import { codecFor } from '../../media/phone/codecs.js';
 import { PhoneEars } from '../../media/phone/ears.js';

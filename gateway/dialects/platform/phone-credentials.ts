@@ -1,5 +1,10 @@
 /** The credentials of a phone number: those that its provider has, each with its part. */
-import { type CredentialNames, PHONE_CREDENTIALS, type PhoneProvider } from '../../../contracts/phone.js';
+import {
+  CREDENTIAL_FORMS,
+  type CredentialNames,
+  PHONE_CREDENTIALS,
+  type PhoneProvider,
+} from '../../../contracts/phone.js';
 import type { Credentials, NumberSecrets } from '../../../contracts/ports/phone.js';
 import type { Problem } from '../../../contracts/schemas/check.js';
 import { problem } from './errors.js';
@@ -7,9 +12,15 @@ import { problem } from './errors.js';
 const at = (name: string): Problem['loc'] => ['credentials', name];
 const missing = (name: string): Problem => problem(at(name), `missing field credentials.${name}`, 'required');
 
+/** Of one that is no text of any kind. */
+const misspelt = ([name, value]: readonly [string, string]): Problem[] => {
+  const [form, as] = CREDENTIAL_FORMS[name] ?? [];
+  return !form || form.test(value) ? [] : [problem(at(name), `credentials.${name} ${as}`)];
+};
+
 /**
- * What is wrong with credentials of a number that has those already (`had`): foreign names, none to verify webhooks with, or
- * only some of those that the provider's API is asked with.
+ * What is wrong with credentials of a number that has those already (`had`): foreign names, none to verify webhooks with, only some of
+ * those that the provider's API is asked with, or one that is misspelt.
  */
 export function credentialProblems(
   provider: PhoneProvider,
@@ -26,6 +37,7 @@ export function credentialProblems(
     ...Object.keys(credentials)
       .filter((name) => !known.includes(name))
       .map((name) => problem(at(name), `${provider} has no credential of that name`, 'unknown')),
+    ...Object.entries(credentials).flatMap(misspelt),
   ];
 }
 

@@ -57,9 +57,15 @@ function localeOf(language: string): string {
   return region === '' ? name : `${name}-${region}`;
 }
 
-/** Errors: `validation_failed` where there is a message without its action, or the other way round. */
-function voicemailOf({ voicemail, overrides }: Wanted, agent: RunnableAgent | undefined): Voicemail | null {
+/** Errors: `validation_failed` where there is a message without its action, or the other way round, or nobody listens. */
+function voicemailOf(
+  { voicemail, overrides }: Wanted,
+  agent: RunnableAgent | undefined,
+  { provider }: PhoneNumber,
+): Voicemail | null {
   if (!voicemail) return null;
+  if (provider === 'sip')
+    throw invalid([problem(['voicemail'], 'voicemail cannot be had: nobody listens for machines on SIP')]);
   const { action, message } = voicemail;
   if ((action === 'leave_message') !== (typeof message === 'string'))
     throw invalid([
@@ -131,11 +137,11 @@ export async function placeCall(request: HttpRequest, parts: PlacingParts, { wor
   const to = addressOf(wanted.to);
   const idempotency = idempotencyOf(request, body);
   const number = await numberOf(wanted.from, parts, workspaceId);
-  parts.dialling.check();
+  parts.dialling.check(number);
   const { agent_id: agentId, max_ring_seconds: seconds } = wanted;
   const maxRingSeconds = seconds ?? LIMITS.phone.ring.default;
   const agent = await agentOf(wanted, parts, workspaceId);
-  const voicemail = voicemailOf(wanted, agent);
+  const voicemail = voicemailOf(wanted, agent, number);
   const asked = { number, to, agentId, maxRingSeconds, voicemail, ...(idempotency && { idempotency }) };
   const { call, known } = await parts.placed.claim(asked);
   if (known) return { call, known };

@@ -1,0 +1,91 @@
+/**
+ * Calls that come in through a LiveKit cluster's SIP service: each is in a room already, and waits for the agent whose job is given to
+ * this process. The session is made now, for who is in the room by telephone.
+ *
+ * Invariants: a room is answered once; a caller whom nobody can answer is rejected: the room goes, and with it the call.
+ */
+import { CALL_TIMES } from '../../../contracts/call-times.js';
+import type { Clock } from '../../../contracts/clock.js';
+import { ServiceError, toServiceError } from '../../../contracts/errors.js';
+import type { Log } from '../../../contracts/log.js';
+import { phoneAddress } from '../../../contracts/phone.js';
+import type { RoomCalls } from '../../../contracts/ports/calls.js';
+import type {
+  DialledNumbers,
+  DiallingNumbers,
+  PhoneNumber,
+  PhoneSessions,
+} from '../../../contracts/ports/phone.js';
+import type { RunningSession, SessionRuns } from '../../../contracts/ports/sessions.js';
+import type { SipCaller, SipService } from '../../../contracts/ports/sip.js';
+import type { Telephones } from '../../calls/livekit.js';
+import { pause } from '../../conversations/record.js';
+import { answerOnce } from '../answering.js';
+import { destinationOf } from '../transferring.js';
+
+export interface SipAnsweringParts {
+  readonly numbers: DiallingNumbers & Pick<DialledNumbers, 'note'>;
+  readonly sessions: PhoneSessions;
+  readonly runs: Pick<SessionRuns, 'unheld' | 'keepRoom'>;
+  readonly sip: Pick<SipService, 'caller' | 'refer'>;
+  readonly rooms: Pick<RoomCalls, 'remove'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Between two looks at whether the caller is in the room. */
+const LOOK_MS = 100;
+const NO_NUMBER = 'The destination is no phone number';
+
+/** Errors: `conflict` where nobody came. */
+async function callerIn(room: string, { sip, clock }: SipAnsweringParts): Promise<SipCaller> {
+  const end = clock.monotonic() + CALL_TIMES.roomJoinMs;
+  for (;;) {
+    const caller = await sip.caller(room);
+    if (caller) return caller;
+    if (clock.monotonic() >= end) throw new ServiceError('conflict', { message: 'The caller has gone' });
+    await pause(clock, LOOK_MS);
+  }
+}
+
+/** Errors: those of `PhoneSessions.begin`, `conflict`, `transport_failed`. */
+async function sessionFor(
+  number: PhoneNumber | undefined,
+  room: string,
+  parts: SipAnsweringParts,
+): Promise<RunningSession> {
+  if (number?.provider !== 'sip' || !number.enabled || number.agentId === null)
+    throw new ServiceError('conflict', { message: 'Nobody answers this number' });
+  await answerOnce(number.id, room, parts.numbers);
+  const { number: from } = await callerIn(room, parts);
+  const leg = {
+    callerNumber: phoneAddress(from) ?? null,
+    dialedNumber: number.address,
+    direction: 'inbound',
+  } as const;
+  const { id } = await parts.sessions.begin(number.agentId, number.workspaceId, leg);
+  await parts.runs.keepRoom(id, room);
+  const session = await parts.runs.unheld(id);
+  if (!session) throw new ServiceError('conflict', { message: 'The session has ended' });
+  return session;
+}
+
+export const telephones = (parts: SipAnsweringParts): Telephones => ({
+  async answer(room, numberId) {
+    const { numbers, rooms, log } = parts;
+    const number = (await numbers.open(numberId))?.number;
+    try {
+      return await sessionFor(number, room, parts);
+    } catch (error) {
+      const { code, message } = toServiceError(error);
+      const about = { provider: 'sip', phoneNumberId: numberId, workspaceId: number?.workspaceId };
+      log.warn({ ...about, code, reason: message }, 'a phone call was rejected');
+      await rooms.remove(room);
+      return undefined;
+    }
+  },
+  transfer: (room) => async (wanted) => {
+    const to = destinationOf(wanted);
+    return to === undefined ? NO_NUMBER : parts.sip.refer(room, to);
+  },
+});

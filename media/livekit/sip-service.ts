@@ -1,0 +1,134 @@
+/**
+ * The SIP service of a LiveKit server or cluster, over its API (docs/sip.md). The service itself (livekit-sip) is a process of
+ * its own; without it, or without Redis, the server answers each request with an error.
+ */
+import type { SipCallError, SipClient } from 'livekit-server-sdk';
+import { CALL_TIMES } from '../../contracts/call-times.js';
+import { systemClock } from '../../contracts/clock.js';
+import { errorText, ServiceError } from '../../contracts/errors.js';
+import { LIMITS } from '../../contracts/limits.js';
+import { IDENTITIES } from '../../contracts/ports/calls.js';
+import type { SipCaller, SipLeg, SipNumber, SipRefusal, SipService } from '../../contracts/ports/sip.js';
+import type { LivekitServer } from './room-service.js';
+import { keepNumbers, userOf } from './sip-numbers.js';
+
+/** Asked once: who calls somebody twice is not asked which one was meant. */
+const ONCE = { requestTimeout: 5, failover: false } as const;
+/** Beyond the ring: the service answers by then. */
+const MORE_SECONDS = 10;
+/** A caller waits so long for an agent. */
+const WAIT_SECONDS = CALL_TIMES.roomJoinMs / 1000;
+const { reason: MOST_REASON } = LIMITS.phone;
+
+/** Costs 20 MB, so not before it is needed. */
+const livekit = () => import('livekit-server-sdk');
+const protocol = () => import('@livekit/protocol');
+
+const failed = (cause: unknown): ServiceError => new ServiceError('transport_failed', { cause });
+
+/** What becomes of a call by the answer of the other side (RFC 3261, 21): all else has failed. */
+const STATES: Readonly<Record<number, SipRefusal['state']>> = {
+  408: 'no_answer',
+  480: 'no_answer',
+  486: 'busy',
+  487: 'no_answer',
+  600: 'busy',
+  603: 'busy',
+};
+
+type Refused = Partial<Pick<SipCallError, 'sipStatusCode' | 'sipStatus' | 'code' | 'status'>>;
+
+/** In words for the owner of the number. */
+function reasonOf(error: unknown): string {
+  const { sipStatusCode: code, sipStatus: status = '' } = error as Refused;
+  const told = code === undefined ? errorText(error) : `The SIP server answered ${code} ${status}`;
+  return told.replace(/\s+/g, ' ').trim().slice(0, MOST_REASON);
+}
+
+/** `rang`: for its time. The service gives up then, and says so by an error of its own. */
+function refusalOf(error: unknown, rang: boolean): SipRefusal {
+  const { sipStatusCode } = error as Refused;
+  const state = STATES[sipStatusCode ?? 0];
+  if (state) return { state };
+  if (sipStatusCode === undefined && rang) return { state: 'no_answer' };
+  return { state: 'failed', reason: reasonOf(error) };
+}
+
+const REFUSALS = new Set([400, 409, 412]);
+
+/** A number that the server does not take is its owner's matter, anything else is not. */
+function keepingFailed(error: unknown): ServiceError {
+  const { status = 0 } = error as Refused;
+  if (!REFUSALS.has(status)) return failed(error);
+  return new ServiceError('conflict', { message: `The LiveKit server does not take it: ${reasonOf(error)}` });
+}
+
+type Client = () => Promise<SipClient>;
+
+async function keep(numbers: readonly SipNumber[], client: Client, agentName: string): Promise<void> {
+  const { RoomAgentDispatch, RoomConfiguration } = await protocol();
+  const roomOf = (numberId: string) =>
+    new RoomConfiguration({
+      // Who hangs up does not come back.
+      ...{ emptyTimeout: WAIT_SECONDS, departureTimeout: 1, maxParticipants: 1 },
+      agents: [new RoomAgentDispatch({ agentName, metadata: JSON.stringify({ number: numberId }) })],
+    });
+  const parts = { store: await client(), agentName, roomOf, ringSeconds: WAIT_SECONDS };
+  await keepNumbers(numbers, parts).catch((error: unknown) => {
+    throw keepingFailed(error);
+  });
+}
+
+async function callerIn(room: string, { url, key, secret }: LivekitServer): Promise<SipCaller | undefined> {
+  const [{ RoomServiceClient }, { ParticipantInfo_Kind: Kind }] = await Promise.all([livekit(), protocol()]);
+  const rooms = new RoomServiceClient(url, key, secret, ONCE);
+  const all = await rooms.listParticipants(room).catch((error: unknown) => {
+    throw failed(error);
+  });
+  const found = all.find(({ kind }) => kind === Kind.SIP);
+  if (!found) return undefined;
+  const { identity, attributes } = found;
+  const number = attributes['sip.phoneNumber'] ?? '';
+  return { identity, number, rings: attributes['sip.callStatus'] === 'ringing' };
+}
+
+async function dial(leg: SipLeg, client: Client): Promise<SipRefusal | undefined> {
+  const { room, from, to, ringSeconds, server: hostname, username, password } = leg;
+  const { SIPOutboundConfig } = await protocol();
+  const trunk = new SIPOutboundConfig({ hostname, authUsername: username, authPassword: password });
+  const how = {
+    ...{ fromNumber: userOf(from), participantIdentity: IDENTITIES.user, waitUntilAnswered: true },
+    ...{ ringingTimeout: ringSeconds, timeout: ringSeconds + MORE_SECONDS },
+  };
+  const sip = await client();
+  const end = systemClock.monotonic() + ringSeconds * 1000;
+  return sip.createSipParticipant('', userOf(to), room, how, trunk).then(
+    () => undefined,
+    (error: unknown) => refusalOf(error, systemClock.monotonic() >= end),
+  );
+}
+
+/** As REFER has it. */
+const targetOf = (to: string): string => (to.startsWith('+') ? `tel:${to}` : to);
+
+export function createSipService(server: LivekitServer, agentName: string): SipService {
+  const client: Client = async () => {
+    const { SipClient } = await livekit();
+    return new SipClient(server.url, server.key, server.secret, ONCE);
+  };
+  return {
+    keep: (numbers) => keep(numbers, client, agentName),
+    caller: (room) => callerIn(room, server),
+    dial: (leg) => dial(leg, client),
+    async refer(room, to) {
+      try {
+        const caller = await callerIn(room, server);
+        if (!caller) return 'The caller has gone';
+        await (await client()).transferSipParticipant(room, caller.identity, targetOf(to));
+        return undefined;
+      } catch (error) {
+        return reasonOf(error);
+      }
+    },
+  };
+}
