@@ -112,7 +112,9 @@ t.test('telephones through a real SIP service', { skip: withoutSip }, async (t) 
     telephone.call(String(number['phone_number']), service);
     await telephone.seen('CALL_CLOSED', before + 1);
     t.equal(telephone.events.filter(({ type }) => type === 'CALL_ESTABLISHED').length, connected);
-    t.match(talks.gateway.stderr(), /Agent is archived.*a phone call was rejected/);
+    await until('the log says why', () =>
+      /Agent is archived.*a phone call was rejected/.test(talks.gateway.stderr()),
+    );
   });
 
   await t.test('a caller is handed over by REFER', async (t) => {

@@ -102,6 +102,9 @@ t.test('a server has a trunk and a rule of each number, and of no other', async 
 });
 
 t.test('keys are sent one after the other, with their codes, and one that fails is lost alone', async (t) => {
+  // The pauses between keys keep no process alive.
+  const alive = setInterval(() => undefined, 60_000);
+  t.teardown(() => clearInterval(alive));
   const sent: string[] = [];
   await pressKeys('1x#*', (code, key) => {
     sent.push(`${code} ${key}`);
