@@ -6,12 +6,27 @@ import t from 'tap';
 import { client, makeAgent } from '../../dist/test/fixtures/agents.js';
 import { skipReason } from '../../dist/test/fixtures/external.js';
 import { startGateway } from '../../dist/test/fixtures/gateway.js';
+import { randomIds } from '../../dist/contracts/ids.js';
+import { createKey } from '../../dist/storage/keys.js';
 import { startPostgres } from '../../dist/test/fixtures/postgres.js';
 import { isSignedBy, startReceiver } from '../../dist/test/fixtures/receiver.js';
 import { until } from '../../dist/test/fixtures/until.js';
 import { HOSTILE, madeOfTexts, signIn, violations } from './console.mjs';
 
 const skip = skipReason('chromium');
+
+/** What the roles other than `full` are shown. */
+const VIEWS_OF = {
+  speech: ['Start', 'Speak', 'Listen', 'Realtime', 'Voices'],
+  sessions: ['Start', 'Talk', 'Tests', 'Calls'],
+  read: [
+    ...['Start', 'Agents', 'Tools', 'Knowledge', 'Voices', 'Tests', 'Phone numbers', 'Calls', 'Machine'],
+  ],
+};
+
+/** What only keys that may change things have to do with. */
+const MANAGING =
+  /^(Create|Add|Remove|Make|Delete|Publish|Replace|Save the text|Call it now|Send a test|Deliver again|Put version)/;
 
 t.test('an owner talks to an agent on the console', { skip, timeout: 300_000 }, async (t) => {
   const { startBrowser } = await import('./browser.mjs');
@@ -399,4 +414,100 @@ t.test('an owner makes an agent on the console', { skip, timeout: 300_000 }, asy
     .waitFor();
   await page.getByRole('row', { name: /PATCH \/v1\/agent\/agents\/\{agent_id\}\/config 422 \d/ }).waitFor();
   await well('how the machine is');
+
+  const [{ id: workspaceId }] = await sql`select id from workspaces`;
+  await t.test('texts of others stay text', async (t) => {
+    const made = (await call('sessions', { body: { agent_id: id, name: HOSTILE[1] } })).body.session_id;
+    const items = [
+      ['message', { role: 'user', content: HOSTILE[0] }],
+      ['message', { role: 'assistant', content: HOSTILE[1], error: HOSTILE[2] }],
+      ['tool_call', { callId: 'a', toolName: HOSTILE[3], toolSource: 'webhook', input: HOSTILE[4] }],
+      [
+        'tool_result',
+        {
+          ...{ callId: 'a', toolName: HOSTILE[3], toolSource: 'webhook', status: 'completed', error: null },
+          ...{ output: HOSTILE[5], outputTruncated: false, latencyMs: 5 },
+        },
+      ],
+    ];
+    for (const [type, content] of items)
+      await sql`insert into session_items (session_id, type, turn_id, created_at, content)
+        values (${made}, ${type}, 1, now(), ${JSON.stringify(content)})`;
+    const analysis = {
+      ...{ status: 'completed', summary: HOSTILE[0], error: null },
+      data: [{ name: HOSTILE[1], type: 'text', value: HOSTILE[2], rationale: HOSTILE[3] }],
+      criteriaResults: [{ name: HOSTILE[4], result: 'success', rationale: HOSTILE[5] }],
+    };
+    await sql`update sessions set status = 'completed', started_at = now(), ended_at = now(), ended_reason = 'hangup',
+      caller_number = ${HOSTILE[3]}, end_user_id = ${HOSTILE[4]}, analysis = ${JSON.stringify(analysis)} where id = ${made}`;
+    await createKey(sql, randomIds, { workspaceId, name: HOSTILE[2] });
+    const places = {
+      [`calls/${made}`]: HOSTILE,
+      'calls?status=completed': [HOSTILE[1], HOSTILE[3]],
+      machine: [HOSTILE[2]],
+      agents: [HOSTILE[0]],
+      tools: [HOSTILE[0]],
+    };
+    for (const [address, texts] of Object.entries(places)) {
+      await page.evaluate((hash) => (location.hash = hash), `#/${address}`);
+      await until(`${address} says them`, async () => {
+        await page.evaluate(() =>
+          document.querySelectorAll('main details').forEach((each) => (each.open = true)),
+        );
+        const said = await page.locator('main').textContent();
+        return texts.every((text) => said.includes(text));
+      });
+      t.strictSame(await madeOfTexts(page), [], `text stays text in ${address}`);
+    }
+  });
+
+  await t.test('what a key may not do is neither shown nor asked for', async (t) => {
+    const session = (await call('sessions?status=completed')).body.sessions[0].session_id;
+    const form = new FormData();
+    form.set('source', new File(['# Returns'], 'returns.md'));
+    const { authorization: headers } = gateway;
+    const sources = `${gateway.base}/v1/agent/knowledge-sources`;
+    const kept = await fetch(sources, { method: 'POST', headers, body: form });
+    const { knowledge_source_id: source } = await kept.json();
+    const below = {
+      Agents: ['draft', 'versions', 'webhooks', 'settings'].map((part) => `#/agents/${id}/${part}`),
+      Tools: [`#/tools/${tool.tool_id}`],
+      Knowledge: [`#/knowledge/${source}`],
+      Calls: [`#/calls/${session}`],
+      Tests: [`#/tests/suites?agent=${id}`, `#/tests/runs?agent=${id}`],
+    };
+    for (const [role, views] of Object.entries(VIEWS_OF)) {
+      const { key } = await createKey(sql, randomIds, { workspaceId, name: role, role });
+      const { page } = await browser.open(`${gateway.base}/console`, 'Sign in · Speech gateway');
+      const refused = [];
+      page.on('response', (response) => {
+        if ([401, 403].includes(response.status())) refused.push(response.url());
+      });
+      await signIn(page, key);
+      const links = page.locator('header nav a[href^="#"]');
+      await links.first().waitFor();
+      t.strictSame(await links.allInnerTexts(), views, `${role} is shown its views`);
+      for (const view of views) {
+        const link = await page.getByRole('link', { name: view, exact: true }).getAttribute('href');
+        for (const address of [link, ...(below[view] ?? [])]) {
+          await page.evaluate((hash) => (location.hash = hash), address);
+          await page.waitForFunction(
+            (href) =>
+              document.querySelector('nav [aria-current]')?.getAttribute('href') === href &&
+              document.querySelector('main h1') !== null &&
+              !/Loading/.test(document.body.innerText),
+            link,
+          );
+          const offered = await page.locator('main :is(button:enabled, summary)').allInnerTexts();
+          t.strictSame(
+            offered.filter((name) => MANAGING.test(name.trim())),
+            [],
+            `${role} in ${address}`,
+          );
+        }
+      }
+      t.strictSame(refused, [], `${role} asks for nothing that is refused`);
+      await page.context().close();
+    }
+  });
 });
