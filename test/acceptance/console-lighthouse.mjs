@@ -8,7 +8,7 @@
  * Fails where one score of a desktop or a phone is below 95.
  */
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { resolve as absolute } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { externalTool } from '../../dist/test/fixtures/external.js';
 import { startGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
@@ -19,7 +19,7 @@ const FORMS = ['desktop', 'mobile'];
 
 const [folder = '', ...asked] = process.argv.slice(2);
 if (folder === '') throw new Error('Say in which folder lighthouse is installed');
-const { resolve } = createRequire(join(process.cwd(), folder, 'package.json'));
+const { resolve } = createRequire(absolute(folder, 'package.json'));
 const load = async (name) => (await import(pathToFileURL(resolve(name)).href)).default;
 const lighthouse = await load('lighthouse');
 const puppeteer = await load('puppeteer-core');
