@@ -15,7 +15,8 @@ export type IdKind =
   | 'suite'
   | 'testRun'
   | 'phone'
-  | 'call';
+  | 'call'
+  | 'transfer';
 
 export interface Ids {
   /** A new unique id of that kind; its shape is the kind's row below. */
@@ -54,6 +55,7 @@ const SHAPES: Record<IdKind, () => string> = {
   testRun: () => `run_${randomHex(12)}`,
   phone: () => `phone_${randomHex(12)}`,
   call: () => `call_${randomHex(12)}`,
+  transfer: () => `transfer_${randomHex(12)}`,
 };
 
 export const randomIds: Ids = { next: (kind) => SHAPES[kind]() };

@@ -31,6 +31,13 @@ export const PHONE_LIMITS = {
   apiAnswerBytes: 64 * 1024,
   /** How much of a provider's reason is kept. */
   reason: 200,
+  /** Seconds for which a colleague's telephone rings to whom a caller is transferred. */
+  transferRing: 30,
+  /** What a colleague is told of the caller, in characters, and how long the language model may write it. */
+  briefing: 600,
+  briefingMs: 8000,
+  /** From then on that a colleague has picked up, until the caller is connected or back. */
+  consultMs: 60_000,
   /** What a provider has not told by then of a call that is over, or has rung for its time, is not waited for. */
   reportMs: 60_000,
 } as const;

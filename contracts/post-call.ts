@@ -3,6 +3,7 @@ import { LIMITS } from './limits.js';
 import type { DeliveryEvent } from './ports/deliveries.js';
 import { RawJson, stringify } from './raw-json.js';
 import type { SessionAnalysis, SessionRecord } from './ports/sessions.js';
+import { transferBody } from './transfers.js';
 import { type CallReport, turnBody, usageReport } from './turn-report.js';
 
 const sessionOf = (record: SessionRecord): object => ({
@@ -24,13 +25,14 @@ const sessionOf = (record: SessionRecord): object => ({
 const reportOf = (report: CallReport): object => ({
   turns: report.turns.slice(-LIMITS.session.deliveredTurns).map(turnBody),
   turns_total: report.turns.length,
+  ...(report.transfers && { transfers: report.transfers.map(transferBody) }),
   ...usageReport(report),
 });
 
 const body = (event: DeliveryEvent, record: SessionRecord, report: CallReport, more: object): string =>
   stringify({ event, session: sessionOf(record), ...more, ...reportOf(report) });
 
-/** `ended_reason` is an open set: hangup, timeout, ended_by_api, error. */
+/** `ended_reason` is an open set: hangup, timeout, ended_by_api, transferred, error. */
 export const endedBody = (record: SessionRecord, report: CallReport): string =>
   body('call.ended', record, report, { ended_reason: record.endedReason });
 

@@ -1,9 +1,12 @@
 /** Turns, usage and cost of a session, as its record and its post-call events show them (docs/contract/platform.md 6.7). */
 import { costOf, type Prices } from './prices.js';
+import type { Transfer } from './transfers.js';
 import { LATENCY_PARTS, type Turn, type Usage, usageOf } from './turns.js';
 
 export interface CallReport {
   readonly turns: readonly Turn[];
+  /** Of phone calls, in the order in which they began. */
+  readonly transfers?: readonly Transfer[];
   /** Null where the operator has named none. */
   readonly prices: Prices | null;
   /** Length of the conversation in whole seconds; null until it has ended. */

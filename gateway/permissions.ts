@@ -124,6 +124,10 @@ const PHONE: Rows = {
   'POST /v1/phone/{provider}/calls/{call_id}/message': 'open',
   'POST /v1/phone/{provider}/calls/{call_id}/status': 'open',
   'POST /v1/phone/{provider}/calls/{call_id}/machine': 'open',
+  'POST /v1/phone/{provider}/transfers/{transfer_id}/answer': 'open',
+  'POST /v1/phone/{provider}/transfers/{transfer_id}/status': 'open',
+  'POST /v1/phone/{provider}/transfers/{transfer_id}/machine': 'open',
+  'POST /v1/phone/{provider}/transfers/{transfer_id}/action': 'open',
   'SOCKET /v1/phone/{provider}': 'open',
 };
 

@@ -63,6 +63,8 @@ export type LineCommand =
   | { readonly op: 'hear'; readonly audio: Uint8Array; readonly order?: number }
   /** All sound before that mark was heard. */
   | { readonly op: 'marked'; readonly mark: number }
+  /** Whether the other side waits, and hears that it does. */
+  | { readonly op: 'hold'; readonly on: boolean }
   | { readonly op: 'hungUp' };
 
 export interface PlayedReport {

@@ -11,6 +11,7 @@ export type Channel =
   | 'api_keys'
   | 'deleted_recordings'
   | 'deliveries'
+  | 'phone_transfers'
   | 'session_ends'
   | 'slot_shortage'
   | 'voices';

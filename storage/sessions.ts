@@ -15,6 +15,7 @@ import {
   type Sessions,
 } from '../contracts/ports/sessions.js';
 import type { Sql } from './sql.js';
+import { transfersOf } from './phone-transfers.js';
 import { listSessions } from './sessions/list.js';
 import { countLiveOf, removeSession, removeSomeOf } from './sessions/removal.js';
 import { columns, itemsOf, recordOf, type Row } from './sessions/rows.js';
@@ -74,7 +75,11 @@ async function read(sql: Sql, id: string, workspaceId: string): Promise<SessionD
   if (!row) return undefined;
   const analysis = row.analysis === null ? null : (JSON.parse(row.analysis) as SessionAnalysis);
   const [items, turns] = [await itemsOf(sql, id), await turnsOf(sql, id)];
-  return { ...recordOf(row), items, turns, prices: pricesOf(row.prices), analysis, recorded: row.recorded };
+  const transfers = row.source === 'phone' ? await transfersOf(sql, id) : [];
+  return {
+    ...{ ...recordOf(row), items, turns, transfers, prices: pricesOf(row.prices), analysis },
+    recorded: row.recorded,
+  };
 }
 
 export const createSessions = (parts: SessionParts): Sessions => ({

@@ -7,6 +7,7 @@ export type EndReason =
   | 'agent_hangup'
   | 'conversation_timeout'
   | 'ended_by_api'
+  | 'transferred'
   | 'gone'
   | 'error';
 

@@ -163,6 +163,8 @@ export interface PhoneCall extends Call {
   told(topic: string, payload: Uint8Array): void;
   /** Keys (0-9, *, #, and w for a pause) as tones, between what is said. Resolves when they have left, or the call is over. */
   press(keys: string): Promise<void>;
+  /** Whether the caller waits for somebody, and hears that between what is said. */
+  hold(on: boolean): void;
   /** The caller has hung up. */
   hungUp(): void;
 }

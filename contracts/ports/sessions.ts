@@ -8,6 +8,7 @@ import type { Prices } from '../prices.js';
 import type { RawJson } from '../raw-json.js';
 import type { AgentConfig } from '../schemas/agent-config.js';
 import type { ToolDefinition } from '../schemas/tools.js';
+import type { Transfer } from '../transfers.js';
 import type { Turn } from '../turns.js';
 import type { Listed, PageRequest } from './page.js';
 
@@ -25,6 +26,8 @@ export const ENDED_REASONS = {
   ended_by_api: 'completed',
   error: 'failed',
   not_joined: 'failed',
+  /** The caller was connected to somebody else. */
+  transferred: 'completed',
 } as const satisfies Record<string, SessionStatus>;
 export type EndedReason = keyof typeof ENDED_REASONS;
 
@@ -171,6 +174,8 @@ export interface SessionDetail extends SessionRecord {
   readonly prices: Prices | null;
   /** In the order in which they happened. */
   readonly items: readonly SessionItem[];
+  /** Of phone calls, in the order in which they began. */
+  readonly transfers: readonly Transfer[];
   readonly analysis: SessionAnalysis | null;
   /** Whether there is a recording, or one is being made. */
   readonly recorded: boolean;
@@ -210,6 +215,8 @@ export interface RunningSession {
   readonly plan: SessionPlan;
   /** What was said until its owner died, where another process goes on with it. */
   readonly said?: readonly SessionItem[];
+  /** The caller is back from a transfer that has not come about. */
+  readonly returned?: boolean;
   /** The number of the last turn that was kept until then. */
   readonly lastTurn?: number;
   /** The part of its recording that begins with it; absent: the first. */

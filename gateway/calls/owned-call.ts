@@ -15,6 +15,7 @@ import type { EndedReason, RunningSession, SessionRuns } from '../../contracts/p
 import type { Speech, SpeechOptions, Transcription } from '../../contracts/ports/speech.js';
 import type { TokenCounter } from '../../contracts/ports/tokens.js';
 import type { ToolCredentials } from '../../contracts/ports/tools.js';
+import type { Briefing } from '../../contracts/transfers.js';
 import type { TurnListening } from '../../contracts/ports/turns.js';
 import type { ClosedBy } from '../conversations/closing.js';
 import type { CallMetrics } from './call-metrics.js';
@@ -55,10 +56,13 @@ const DEFAULT_VOICES = new Set(['', 'default']);
 /** Pieces of this length begin soon and still sound whole. */
 const PIECE_CHARACTERS = 200;
 
-const voiceOptions = ({ config }: RunningSession['plan']): SpeechOptions => ({
+export const voiceOptions = ({
+  voiceId,
+  language,
+}: Pick<Briefing, 'voiceId' | 'language'>): SpeechOptions => ({
   model: DEFAULT_SYNTHESIS_MODEL,
-  voice: DEFAULT_VOICES.has(config.voice.voice_id) ? '' : config.voice.voice_id,
-  likelyLanguage: config.voice.speaking_language,
+  voice: DEFAULT_VOICES.has(voiceId) ? '' : voiceId,
+  likelyLanguage: language,
   references: [],
   output: { format: 'pcm', sampleRate: PLAYOUT_RATE },
   latency: 'low',
@@ -121,9 +125,10 @@ export class OwnedCall {
   /** The user is connected for the first time. */
   protected connected(): void {
     const { clock } = this.parts;
-    const { startedAt } = this.session.record;
+    const { record, said, returned } = this.session;
+    const { startedAt } = record;
     // Nobody has counted the time of a call whose owner died.
-    const before = this.session.said && startedAt ? Math.max(0, clock.now() - startedAt.getTime()) : 0;
+    const before = said && !returned && startedAt ? Math.max(0, clock.now() - startedAt.getTime()) : 0;
     this.#since = clock.monotonic() - before;
     this.#trace = new CallTrace(this.id, this.session.record.agentId, new Date(clock.now()));
     this.parts.metrics.started();
@@ -143,7 +148,10 @@ export class OwnedCall {
         agents,
         voice: (plan) => ({
           speech,
-          options: voiceOptions(plan),
+          options: voiceOptions({
+            voiceId: plan.config.voice.voice_id,
+            language: plan.config.voice.speaking_language,
+          }),
           caller,
           substituted: () => log.warn({ session: id }, 'an agent’s voice is gone: the default speaks'),
         }),
@@ -174,7 +182,7 @@ export class OwnedCall {
 
   /** Whether its session goes on without it. */
   protected isLeft(cause: ClosedBy | undefined): boolean {
-    return cause === 'unclaimed' || cause === 'lost';
+    return cause === 'unclaimed' || cause === 'lost' || cause === 'connecting';
   }
 
   /** Its session goes on without it, and its record is kept as far as it went. */
@@ -185,7 +193,7 @@ export class OwnedCall {
   async #settle(reason: EndedReason, cause: ClosedBy | undefined): Promise<void> {
     const { admission, clock, runs, metrics, log } = this.parts;
     const isLeft = this.isLeft(cause);
-    if (this.#since !== undefined && isLeft) metrics.ended(reason);
+    if (this.#since !== undefined && isLeft && cause !== 'connecting') metrics.ended(reason);
     else if (this.#since !== undefined) {
       const ms = Math.round(clock.monotonic() - this.#since);
       admission.use(this.session.record.workspaceId, 'conversation_ms', ms);

@@ -205,6 +205,12 @@ const CALLS = {
     [0, 65_535],
     'UDP port of the first media worker, the next ones behind it; 0 takes any free one.',
   ),
+  phoneHoldSound: choice(
+    'PHONE_HOLD_SOUND',
+    'on',
+    ['on', 'off'],
+    'Whether callers hear two soft notes while a colleague is asked to take them; off: silence.',
+  ),
   mediaHost: text('MEDIA_HOST', undefined, 'Address that media is bound to.', { shown: 'every address' }),
   mediaPublicAddress: text(
     'MEDIA_PUBLIC_ADDRESS',

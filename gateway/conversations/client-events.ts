@@ -93,6 +93,7 @@ const SESSION_ENDS: Readonly<Record<EndReason, string>> = {
   agent_hangup: 'agent_hangup',
   conversation_timeout: 'conversation_timeout',
   ended_by_api: 'agent_hangup',
+  transferred: 'agent_hangup',
   error: 'agent_hangup',
 };
 

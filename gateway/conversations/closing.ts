@@ -14,6 +14,10 @@ export const CLOSED_BY = {
   mediaLoss: 'error',
   /** Its session could not become active. */
   storage: 'error',
+  /** Its provider connects the caller to somebody else: the session goes on without it until it is known what becomes of that. */
+  connecting: 'transferred',
+  /** The caller has been connected to somebody else. */
+  transferred: 'transferred',
   /** This process stops. */
   shutdown: 'error',
   /** This process was taken for dead, and another may have the call by now: the session goes on without it. */
@@ -31,6 +35,7 @@ export const SESSION_ENDS: Readonly<Record<EndReason, EndedReason>> = {
   gone: 'hangup',
   conversation_timeout: 'timeout',
   ended_by_api: 'ended_by_api',
+  transferred: 'transferred',
   error: 'error',
 };
 

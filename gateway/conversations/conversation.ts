@@ -11,22 +11,12 @@ import type { AgentEffect, AgentEvent, EndReason } from '../../actors/agent/even
 import { type Effects, performed, run, type Running } from '../../actors/run.js';
 import { CALL_TIMES } from '../../contracts/call-times.js';
 import { ServiceError } from '../../contracts/errors.js';
-import { LIMITS } from '../../contracts/limits.js';
 import type { Call, CallEvent } from '../../contracts/ports/calls.js';
 import type { PinnedAgent } from '../../contracts/ports/sessions.js';
-import { TokenBucket } from '../../contracts/token-bucket.js';
 import { AgentInCharge, type HostedSession } from './agent-in-charge.js';
-import {
-  AGENT_EVENTS,
-  type ClientEvent,
-  type ClientEventHandlers,
-  encodeEvent,
-  keyed,
-  RATIONED,
-  readClientEvent,
-  TOPICS,
-} from './client-events.js';
+import { AGENT_EVENTS, type ClientEventHandlers, encodeEvent, keyed, TOPICS } from './client-events.js';
 import { Captions } from './captions.js';
+import { ClientMessages } from './client-messages.js';
 import { CLOSED_BY, type ClosedBy, LAST_WORDS_MS, SESSION_ENDS } from './closing.js';
 import type { ConversationParts } from './conversation-parts.js';
 import { Dialogue } from './dialogue.js';
@@ -39,6 +29,7 @@ import { reply, type ReplyParts, type ReplyText, saying } from './replies.js';
 import { ConversationTools } from './tools.js';
 import { TurnRecord } from './turns/turn-record.js';
 import { Utterance } from './utterance.js';
+import { WaitingCaller } from './waiting-caller.js';
 
 type Events = {
   readonly [Kind in CallEvent['kind']]: (event: Extract<CallEvent, { readonly kind: Kind }>) => void;
@@ -50,8 +41,6 @@ export class Conversation {
   readonly #listening: Listening;
   readonly #dialogue: Dialogue;
   readonly #tools: ConversationTools;
-  /** The rate at which the client may send what costs something. */
-  readonly #rateLimit: TokenBucket;
   #job: Job | undefined;
   /** Why the last job failed. */
   #error: string | undefined;
@@ -61,6 +50,7 @@ export class Conversation {
   #activated = false;
   #ending = false;
   #closedBy: ClosedBy | undefined;
+  readonly #messages: ClientMessages;
   readonly #record: RecordWriter;
   readonly #turns: TurnRecord;
   readonly #meter: ChatMeter;
@@ -77,7 +67,7 @@ export class Conversation {
   ) {
     const { clock, log } = parts;
     this.#over = new Promise((resolve) => (this.#settle = resolve));
-    this.#rateLimit = new TokenBucket(LIMITS.session.clientMessages, () => clock.monotonic());
+    this.#messages = new ClientMessages(clock, this.#fromClient, () => this.#waiting.onHold);
     this.#record = new RecordWriter(parts);
     this.#dialogue = new Dialogue(this.#now, (item) => this.#record.add(item), before(session.said));
     this.#turns = new TurnRecord({
@@ -111,7 +101,7 @@ export class Conversation {
         return () => this.#machine.send({ type: 'returned', job });
       },
       news: () => this.#machine.send({ type: 'news' }),
-      heard: async () => this.#job?.utterance.untilHeard(clock),
+      consulting: this.#waiting,
       hangUp: () => this.#machine.send({ type: 'hangUp', job: this.#job?.utterance.job ?? 0 }),
       handOver: (target, signal) => this.#handOver(target, signal),
     });
@@ -156,15 +146,13 @@ export class Conversation {
     connected: () => this.#connected(),
     disconnected: () => this.#machine.send({ type: 'disconnected' }),
     left: () => this.#machine.send({ type: 'left' }),
-    speech: (event) => this.#listening.speech(event),
+    speech: (event) => {
+      if (!event.active || !this.#waiting.onHold) this.#listening.speech(event);
+    },
     audio: ({ samples }) => this.#listening.audio(samples),
     lull: ({ active }) => this.#listening.lull(active),
     played: ({ utterance, ms, ended }) => this.#played(utterance, ms, ended),
-    data: ({ topic, payload }) => {
-      const event = topic === TOPICS.fromClient ? readClientEvent(payload) : undefined;
-      if (!event || (RATIONED.has(event.type) && !this.#rateLimit.take())) return;
-      (this.#fromClient[event.type] as (event: ClientEvent) => void)(event);
-    },
+    data: (event) => this.#messages.take(event),
   };
 
   readonly #fromClient: ClientEventHandlers = {
@@ -176,10 +164,19 @@ export class Conversation {
     'client_tool.result': ({ callId, result, isError }) => this.#tools.answered(callId, result, isError),
   };
 
+  /** A caller whom the agent connects to somebody else. */
+  readonly #waiting = new WaitingCaller(() => ({
+    ...{ clock: this.parts.clock, chat: this.parts.thinking.chat, utterance: this.#job?.utterance },
+    ...{ plan: this.#agent.plan, said: this.#dialogue.messages },
+    ask: (...asked) => this.#meter.ask(this.#job?.utterance.job ?? 0, ...asked),
+  }));
+
   /** Activation is queued before the items and not awaited; if the session has ended, so does the conversation. */
   #connected(): void {
     if (this.#ending) return;
     this.#machine.send({ type: 'connected' });
+    // The tool's answer is that nobody took the call.
+    if (this.session.returned) this.#machine.send({ type: 'news' });
     if (this.#activated) return;
     this.#activated = true;
     this.#record.begin(() => this.#activate());

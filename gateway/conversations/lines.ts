@@ -44,6 +44,30 @@ const RECOVERIES: Readonly<Record<Language, string>> = {
   de: 'Entschuldigung, ich habe Sie einen Moment lang verloren.',
 };
 
+/** Said to a colleague to whom a call is handed over. */
+const INTRODUCTIONS: Readonly<Record<Language, string>> = {
+  en: 'Hello, I have a caller on the line for you.',
+  ja: 'お電話をおつなぎします。',
+  zh: '您好，有一位来电者要转接给您。',
+  ko: '안녕하세요, 연결해 드릴 전화가 있습니다.',
+  es: 'Hola, tengo una llamada para usted.',
+  fr: 'Bonjour, j’ai un appel pour vous.',
+  de: 'Hallo, ich habe einen Anruf für Sie.',
+};
+
+/** Said behind it; what is answered is in gateway/phone/consent.ts. */
+const QUESTIONS: Readonly<Record<Language, string>> = {
+  en: 'Do you take the call? Say yes or no, or press one or two.',
+  ja: 'お受けになりますか。はい、または、いいえ、とお答えいただくか、一か二を押してください。',
+  zh: '您要接听吗？请说是或不，或者按一或二。',
+  ko: '전화를 받으시겠습니까? 네 또는 아니요라고 말씀하시거나, 일번 또는 이번을 눌러 주세요.',
+  es: '¿Acepta la llamada? Diga sí o no, o pulse uno o dos.',
+  fr: 'Prenez-vous l’appel ? Dites oui ou non, ou appuyez sur un ou deux.',
+  de: 'Nehmen Sie den Anruf an? Sagen Sie Ja oder Nein, oder drücken Sie eins oder zwei.',
+};
+
+export const introductionIn = (language: Language): string => INTRODUCTIONS[language];
+export const questionIn = (language: Language): string => QUESTIONS[language];
 export const excuseIn = (language: Language): string => EXCUSES[language];
 export const warningIn = (language: Language): string => WARNINGS[language];
 export const recoveryIn = (language: Language): string => RECOVERIES[language];

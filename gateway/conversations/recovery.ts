@@ -42,7 +42,7 @@ export async function withAgentInCharge(
 export function beginningOf(session: HostedSession, settings: AgentSettings, now: Date): AgentSettings {
   const { record, plan, inCharge = plan, said } = session;
   if (!said) return settings;
-  const text = recoveryOf(inCharge.config);
+  const text = session.returned ? '' : recoveryOf(inCharge.config);
   const passed = record.startedAt ? now.getTime() - record.startedAt.getTime() : 0;
   return {
     ...settings,

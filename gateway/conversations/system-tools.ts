@@ -1,10 +1,9 @@
 /** The tools that are ours. An owner's tool of the same name goes before them. */
 import { LIMITS } from '../../contracts/limits.js';
 import { isPlainObject } from '../../contracts/plain-object.js';
-import type { SessionPlan } from '../../contracts/ports/sessions.js';
 import { parseArguments } from './arguments.js';
 import type { Reachable } from './reachable.js';
-import { type ConversationTool, failure, type PhoneLine } from './tool.js';
+import { type ConversationTool, failure } from './tool.js';
 
 /** The call ends with what is being said. */
 export const hangUpTool = (hangUp: () => void): ConversationTool => ({
@@ -49,49 +48,6 @@ export const sendDigitsTool = (press: (keys: string) => Promise<void>): Conversa
     return { ok: true, output: 'The keys were pressed' };
   },
 });
-
-type Destination = SessionPlan['config']['conversation']['transfer_destinations'][number];
-
-/** By its label, where that tells it from the others. */
-const nameOf = ({ label, phone_number }: Destination, _: number, all: readonly Destination[]): string =>
-  label !== '' && all.filter((other) => other.label === label).length === 1 ? label : phone_number;
-
-export const TRANSFER_CALL = 'transfer_call';
-const NOT_HEARD = 'The caller has broken in, and is not connected';
-
-/**
- * Somebody on the telephone goes on in the place of the agent, once what it says before was heard. `transfer`: why it does not
- * come about.
- */
-export function transferCallTool(
-  destinations: readonly Destination[],
-  { transfer, heard }: Required<Pick<PhoneLine, 'transfer'>> & { heard(): Promise<void> },
-): ConversationTool {
-  const names = destinations.map(nameOf);
-  return {
-    name: TRANSFER_CALL,
-    description:
-      'Connects the caller to somebody on the telephone, which ends your part of the call. Tell the caller so first, in a few words.',
-    parameters: {
-      type: 'object',
-      properties: { destination: { type: 'string', enum: [...new Set(names)] } },
-      required: ['destination'],
-      additionalProperties: false,
-    },
-    source: 'builtin',
-    async run(args, { signal }) {
-      const wanted = parseArguments(args);
-      const at = isPlainObject(wanted) ? names.indexOf(String(wanted['destination'])) : -1;
-      const destination = destinations[at];
-      if (!destination) return failure('There is no such destination');
-      await heard();
-      if (signal.aborted) return failure(NOT_HEARD);
-      const refusal = await transfer(destination.phone_number);
-      if (refusal !== undefined) return failure(refusal);
-      return { ok: true, output: 'The caller is being connected', handsOver: true };
-    },
-  };
-}
 
 const lineOf = ({ agentId, name, description }: Reachable): string =>
   `${agentId}: ${name}${description === '' ? '' : `. ${description}`}`;

@@ -1,5 +1,6 @@
 /** A tool as a conversation calls it, wherever it comes from: an endpoint, the client, an MCP server, or ourselves. */
 import type { ChatTool } from '../../contracts/ports/chat.js';
+import type { Briefing, TransferMode } from '../../contracts/transfers.js';
 
 export interface ToolResult {
   readonly ok: boolean;
@@ -26,8 +27,28 @@ export const TOLD = 16_000;
 export interface PhoneLine {
   /** Keys for its menus. */
   readonly press?: (keys: string) => Promise<void>;
-  /** Connects it to somebody else. Why it does not come about, as a text for the model; undefined where it has. */
-  readonly transfer?: (to: string) => Promise<string | undefined>;
+  /** Connects it to somebody else. */
+  readonly transfer?: PhoneTransfer;
+}
+
+export interface TransferRequest {
+  /** The call of the tool. */
+  readonly toolCallId: string;
+  readonly label: string;
+  /** A number or SIP address. */
+  readonly to: string;
+  readonly mode: TransferMode;
+  /** What the colleague is told; of warm ones. */
+  readonly briefing: Briefing | null;
+  /** Aborted when the caller has gone. */
+  readonly signal: AbortSignal;
+}
+
+export interface PhoneTransfer {
+  /** Those that the provider can. */
+  readonly modes: readonly TransferMode[];
+  /** Why it does not come about, as a text for the model; undefined where the agent's part of the call is over. */
+  begin(request: TransferRequest): Promise<string | undefined>;
 }
 
 /** As the model is told of it, under the name by which it is called. */

@@ -16,7 +16,8 @@ import { type Listed, listServers, type McpParts, serverTools } from './mcp-tool
 import { ClientTools, type EndpointParts, webhookTool } from './owned-tools.js';
 import { reachableFrom } from './reachable.js';
 import type { NoteTurn } from './turns/turn-events.js';
-import { hangUpTool, sendDigitsTool, TRANSFER_CALL, transferCallTool, transferTool } from './system-tools.js';
+import { hangUpTool, sendDigitsTool, transferTool } from './system-tools.js';
+import { type Consulting, TRANSFER_CALL, transferCallTool } from './transfer-call.js';
 import { type ConversationTool, failure, type PhoneLine, TOLD, type ToolResult } from './tool.js';
 
 const OUTPUT_BYTES = LIMITS.session.toolOutputBytes;
@@ -38,8 +39,7 @@ export interface ToolParts extends EndpointParts, McpParts, PhoneLine {
   /** A tool that ran beside the conversation has answered. */
   news(): void;
   hangUp(): void;
-  /** Resolves when what the answer has said so far was heard, or nobody hears it any more. */
-  heard(): Promise<void>;
+  readonly consulting: Consulting;
   /** Another agent takes over. Why it does not, as a text for the model; undefined where it has. */
   handOver(target: PinnedAgent, signal: AbortSignal): Promise<string | undefined>;
   /** In tests of agents: what is called in the place of a tool. */
@@ -131,9 +131,11 @@ export class ConversationTools {
   #addPhone({ tools, conversation }: SessionPlan['config']): void {
     const { press, transfer } = this.parts;
     if (press && tools.system_tools.send_digits) this.#add(sendDigitsTool(press));
-    const destinations = conversation.transfer_destinations.filter(({ mode }) => mode === 'cold');
+    const destinations = conversation.transfer_destinations.filter(({ mode }) =>
+      transfer?.modes.includes(mode),
+    );
     if (transfer && destinations.length > 0)
-      this.#add(transferCallTool(destinations, { transfer, heard: () => this.parts.heard() }));
+      this.#add(transferCallTool(destinations, transfer, this.parts.consulting));
   }
 
   /** Whether the model may transfer the call to somebody on the telephone. */

@@ -33,6 +33,8 @@ export interface OutgoingCall {
 /** What a callback about a call says. */
 export interface CallReport {
   readonly callId: string;
+  /** The call in whose place this one was dialled. */
+  readonly parentId?: string;
   readonly state?: CallState;
   readonly answeredBy?: AnsweredBy;
   /** A machine's greeting is over. */
@@ -54,6 +56,25 @@ export interface TakenCall {
   readonly callId: string | undefined;
 }
 
+/** Somebody whom a caller is connected to. */
+export interface DialledLeg {
+  readonly to: string;
+  /** The number that rings there; undefined for the provider's usual one. */
+  readonly from: string | undefined;
+  readonly ringSeconds: number;
+  /** Where the provider tells that somebody has answered, and asks what happens once nobody has, or the leg is over. */
+  readonly urls: { readonly status: string; readonly action: string };
+}
+
+export interface DialledReport {
+  /** The caller's call. */
+  readonly callId: string;
+  /** `answered`: it was, and may be over. */
+  readonly state: 'answered' | 'busy' | 'no_answer' | 'failed' | 'cancelled';
+  /** Whether the caller is there still. */
+  readonly waits: boolean;
+}
+
 export interface Dialling {
   /** The address of its API, unless a number has another. */
   readonly apiUrl: string;
@@ -67,14 +88,20 @@ export interface Dialling {
   /** The document with that text, of a provider that fetches it. */
   message?(text: Pick<SpokenMessage, 'message' | 'language'>): Reply;
   /**
-   * Connects whom the call is with to somebody else, in the place of the media stream. `from`: the number that rings there;
-   * undefined for the provider's usual one. Without it, calls are not transferred at the provider.
+   * Connects whom the call is with to somebody else, in the place of the media stream, and asks what happens where nobody
+   * answers. Without it, calls are not transferred at the provider.
    */
-  connect?(
-    callId: string,
-    leg: { readonly to: string; readonly from: string | undefined },
-    credentials: Credentials,
-  ): ApiRequest;
+  connect?(callId: string, leg: DialledLeg, credentials: Credentials): ApiRequest;
+  /**
+   * What has become of a leg that `connect` has dialled, by the callback to its `action`; undefined where it is about no call. Absent
+   * where that is not asked.
+   */
+  dialled?(callback: Webhook): DialledReport | undefined;
+  /**
+   * Takes a call from its media stream into a room of the provider's, which ends when one of the calls in it does. Absent where
+   * the provider has none: no colleague is asked before a caller is connected.
+   */
+  join?(callId: string, room: string, credentials: Credentials): ApiRequest;
   /** Undefined where the callback is about no call. */
   report(callback: Webhook): CallReport | undefined;
   /** The answer to a question about a call that is to end. */

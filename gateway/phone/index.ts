@@ -28,6 +28,13 @@ import { vonageDialling } from './providers/vonage-api.js';
 import { vonage } from './providers/vonage.js';
 import { PhoneStream, type StreamParts } from './stream.js';
 import type { StreamTokens } from './stream-tokens.js';
+import {
+  answerColleague,
+  goOn,
+  noteColleagueIs,
+  noteTransfer,
+  type TransferCallbackParts,
+} from './transfer-callbacks.js';
 
 export interface PhoneParts
   extends
@@ -38,6 +45,8 @@ export interface PhoneParts
   readonly calls: PhoneCalls | undefined;
   readonly tokens: StreamTokens;
   readonly clock: StreamParts['clock'];
+  /** Undefined where this gateway carries no phone calls. */
+  readonly transfers: Pick<TransferCallbackParts, 'transfers' | 'transferring' | 'runs'> | undefined;
 }
 
 /** Those that open media streams. A new provider is a file, a line here, and one in contracts/phone.ts. */
@@ -97,6 +106,19 @@ const callbacks = (parts: PhoneParts): readonly Route[] =>
     handler: async (request) => answered(request, spoken(request), parts),
   }));
 
+/** Of callers who are connected to somebody else. */
+const transferCallbacks = (parts: PhoneParts): readonly Route[] => {
+  const { transfers } = parts;
+  if (!transfers) return [];
+  const names = { answer: answerColleague, status: noteTransfer, machine: noteColleagueIs, action: goOn };
+  return Object.entries(names).map(([name, answered]) => ({
+    method: 'POST',
+    path: `/v1/phone/{provider}/transfers/{transfer_id}/${name}`,
+    whileDraining: true,
+    handler: async (request) => answered(request, spoken(request), { ...parts, ...transfers }),
+  }));
+};
+
 /** Its call was answered before, perhaps by another process. */
 const streams = (calls: PhoneCalls, parts: PhoneParts): SocketRoute => ({
   path: '/v1/phone/{provider}',
@@ -118,7 +140,7 @@ const streams = (calls: PhoneCalls, parts: PhoneParts): SocketRoute => ({
 export const phoneDialect = (parts: PhoneParts): Dialect => ({
   name: 'phone',
   prefixes: ['/v1/phone'],
-  routes: [webhooks(parts), ...callbacks(parts)],
+  routes: [webhooks(parts), ...callbacks(parts), ...transferCallbacks(parts)],
   sockets: parts.calls ? [streams(parts.calls, parts)] : [],
   errorReply: nativeError,
 });

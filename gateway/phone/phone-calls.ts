@@ -1,6 +1,7 @@
 /**
- * Phone calls of this process: each begins when a provider's media stream spends its session's token, and ends with it,
- * because no provider comes back with another stream.
+ * Phone calls of this process: each begins when a provider's media stream spends its token. It ends with the stream, as no provider
+ * comes back with another one, unless the provider connects the caller to somebody else: then a caller whom nobody has
+ * answered comes back with a stream of a token of its own, to any process.
  */
 import { ServiceError } from '../../contracts/errors.js';
 import {
@@ -9,27 +10,61 @@ import {
   type PhoneCall,
   type PhoneLink,
   type PhoneMedia,
+  type PhoneOptions,
 } from '../../contracts/ports/calls.js';
+import type { RunningSession, SessionItem } from '../../contracts/ports/sessions.js';
+import type { Transfer } from '../../contracts/transfers.js';
 import { REFUSALS } from '../calls/joining.js';
 import { type CallParts, OwnedCall } from '../calls/owned-call.js';
 import { CallRegistry } from '../calls/registry.js';
-import { type Leg, type TransferParts, transferOf } from './transferring.js';
+import type { ClosedBy } from '../conversations/closing.js';
+import { pause } from '../conversations/record.js';
+import { withAgentInCharge } from '../conversations/recovery.js';
+import type { PhoneLine } from '../conversations/tool.js';
+import { Consultation } from './consultation.js';
+import { type Leg, SessionCall, type Streamed } from './streamed-call.js';
+import { type Transferring, whyNot } from './transferring.js';
 
 export interface PhoneCallsParts extends CallParts {
   readonly calls: PhoneMedia;
   /** Whether this process may take another call, of whatever kind. */
   readonly hasRoom: () => boolean;
-  readonly transfers: TransferParts;
+  readonly transferring: Transferring;
 }
 
-/** A call, and the way to end it from outside. */
-export interface StreamedCall {
-  readonly media: PhoneCall;
-  readonly owned: OwnedCall;
+/** How often the process that had the caller is looked at, and for how long: it writes what was said to its end. */
+const LOOK_MS = 200;
+const LET_GO_MS = 10_000;
+
+const refused = (message: string): ServiceError => new ServiceError('invalid_key', { message });
+
+/** The agent's part is over while the caller is connected to somebody else, and its session goes on without it. */
+class PhoneOwned extends OwnedCall {
+  constructor(
+    media: PhoneCall,
+    session: RunningSession,
+    private readonly own: CallParts,
+    line: PhoneLine,
+  ) {
+    const { id, status } = session.record;
+    super(media, session, own, () => (status === 'active' ? own.runs.owns(id) : own.runs.activate(id)), line);
+  }
+
+  protected override left(cause: ClosedBy | undefined): Promise<void> {
+    return cause === 'connecting' ? this.own.runs.unjoin(this.id) : super.left(cause);
+  }
 }
+
+/** What was said, with the tool's answer as it is by now. */
+const amended = (said: readonly SessionItem[], { toolCallId }: Transfer, error: string): SessionItem[] =>
+  said.map((item) =>
+    item.type === 'tool_result' && item.callId === toolCallId
+      ? { ...item, status: 'failed', output: '', error }
+      : item,
+  );
 
 export class PhoneCalls {
-  readonly #registry: CallRegistry<OwnedCall>;
+  readonly #registry: CallRegistry<Pick<OwnedCall, 'id' | 'over' | 'closedBy'>>;
   #stopping = false;
 
   constructor(private readonly parts: PhoneCallsParts) {
@@ -46,26 +81,88 @@ export class PhoneCalls {
     return !this.#stopping && this.parts.held.holds && this.parts.hasRoom();
   }
 
-  /** Begins the call of a session that waits for its stream. Errors: `overloaded`, `invalid_key`. */
-  async begin(sessionId: string, format: LineFormat, link: PhoneLink, leg: Leg): Promise<StreamedCall> {
-    const { runs, calls } = this.parts;
+  /**
+   * Begins what a token stands for: the call of a session that waits for its stream, of one whose caller comes back, or of a
+   * colleague. Errors: `overloaded`, `invalid_key`.
+   */
+  async begin(id: string, format: LineFormat, link: PhoneLink, leg: Leg): Promise<Streamed> {
     if (!this.hasRoom) throw new ServiceError('overloaded');
-    const session = await runs.join(sessionId);
-    if ('refused' in session) throw new ServiceError('invalid_key', { message: REFUSALS[session.refused] });
-    const { record, plan } = session;
-    const options = {
-      sessionId,
-      user: { identity: IDENTITIES.user, name: '' },
-      agent: { identity: IDENTITIES.agent, name: record.agentName },
+    const transfer = await this.parts.transferring.parts.transfers.find(id);
+    if (transfer?.mode === 'warm') return this.#consult(transfer, format, link);
+    const session = transfer ? await this.#returned(transfer) : await this.#joined(id);
+    return this.#open(session, format, link, leg);
+  }
+
+  async #joined(sessionId: string): Promise<RunningSession> {
+    const session = await this.parts.runs.join(sessionId);
+    if ('refused' in session) throw refused(REFUSALS[session.refused]);
+    return session;
+  }
+
+  /** Once. The tool's answer is from then on why nobody was connected. */
+  async #returned({ id }: Transfer): Promise<RunningSession> {
+    const { transferring, agents } = this.parts;
+    const { transfers } = transferring.parts;
+    const transfer = await transfers.bringBack(id);
+    if (!transfer) throw refused(REFUSALS.used);
+    const session = await this.#taken(transfer.sessionId);
+    const error = whyNot(transfer);
+    await transfers.amend(transfer, error);
+    const said = amended(session.said ?? [], transfer, error);
+    return withAgentInCharge({ ...session, said, returned: true }, agents);
+  }
+
+  /** Once the process that had the caller has let go of the session. */
+  async #taken(sessionId: string): Promise<RunningSession> {
+    const { runs, clock } = this.parts;
+    await this.#registry.find(sessionId)?.over;
+    const end = clock.monotonic() + LET_GO_MS;
+    for (;;) {
+      const taken = await runs.takeOver(sessionId);
+      if ('record' in taken) return taken;
+      if ('refused' in taken) throw refused(REFUSALS[taken.refused]);
+      if (clock.monotonic() >= end) throw refused(REFUSALS.used);
+      await pause(clock, LOOK_MS);
+    }
+  }
+
+  #open(session: RunningSession, format: LineFormat, link: PhoneLink, leg: Leg): Streamed {
+    const { record, plan, part } = session;
+    const media = this.#media(record.id, record.agentName, format, link, {
       record: plan.recordAudio,
-      format,
-    };
-    const media = calls.open(options, link);
-    const transfer = transferOf(leg, record, this.parts.transfers);
+      ...(part !== undefined && { part }),
+    });
+    const call = new SessionCall(media);
+    const transfer = this.parts.transferring.of(leg, record, call);
     const line = { press: (keys: string) => media.press(keys), ...(transfer && { transfer }) };
-    const owned = new OwnedCall(media, session, this.parts, () => runs.activate(sessionId), line);
+    const owned = new PhoneOwned(media, session, this.parts, line);
+    call.begin(owned);
     this.#registry.add(owned);
-    return { media, owned };
+    return call;
+  }
+
+  #consult(transfer: Transfer, format: LineFormat, link: PhoneLink): Streamed {
+    const { transferring, clock, log, speech, transcription } = this.parts;
+    const { briefing, id, endedAt } = transfer;
+    if (endedAt !== null || briefing === null || this.#registry.find(id)) throw refused(REFUSALS.used);
+    const media = this.#media(id, transfer.label, format, link, { record: false });
+    const { transfers } = transferring.parts;
+    const parts = { transfers, transferring, speech, transcription, clock, log };
+    const consultation = new Consultation(media, transfer, briefing, parts);
+    this.#registry.add(consultation);
+    return consultation;
+  }
+
+  #media(
+    sessionId: string,
+    agentName: string,
+    format: LineFormat,
+    link: PhoneLink,
+    recording: Pick<PhoneOptions, 'record' | 'part'>,
+  ): PhoneCall {
+    const user = { identity: IDENTITIES.user, name: '' };
+    const agent = { identity: IDENTITIES.agent, name: agentName };
+    return this.parts.calls.open({ sessionId, user, agent, format, ...recording }, link);
   }
 
   /** Begins no more, and ends what is left `until` then. */

@@ -15,7 +15,7 @@ import { TokenBucket } from '../../contracts/token-bucket.js';
 import { encodeEvent, TOPICS } from '../conversations/client-events.js';
 import { Keypad } from '../conversations/keypad.js';
 import type { HttpRequest, Socket, SocketEvents } from '../server/port.js';
-import type { PhoneCalls, StreamedCall } from './phone-calls.js';
+import type { PhoneCalls } from './phone-calls.js';
 import {
   type IncomingCall,
   incomingOf,
@@ -27,6 +27,7 @@ import {
   type StreamWriter,
 } from './provider.js';
 import type { StreamTokens } from './stream-tokens.js';
+import type { Streamed } from './streamed-call.js';
 
 export interface StreamParts {
   readonly calls: Pick<PhoneCalls, 'begin'>;
@@ -41,10 +42,7 @@ type Start = Extract<StreamEvent, { readonly type: 'start' }>;
 type Later = Exclude<StreamEvent, Start>;
 
 type Handlers = {
-  readonly [Type in Later['type']]: (
-    event: Extract<Later, { readonly type: Type }>,
-    call: StreamedCall,
-  ) => void;
+  readonly [Type in Later['type']]: (event: Extract<Later, { readonly type: Type }>, call: Streamed) => void;
 };
 
 const NOT_ALLOWED = 1008;
@@ -63,7 +61,7 @@ export class PhoneStream implements SocketEvents {
   readonly #keypad: Keypad;
   readonly #speaking: Speaking;
   #started = false;
-  #call: StreamedCall | undefined;
+  #call: Streamed | undefined;
   #waiting: Later[] = [];
   /** The close code, once the stream is over. */
   #code: number | undefined;
@@ -73,7 +71,7 @@ export class PhoneStream implements SocketEvents {
   constructor(
     private readonly socket: Socket,
     private readonly provider: Provider | StreamProvider,
-    private readonly handshake: Pick<HttpRequest, 'query' | 'headers'>,
+    private readonly handshake: Pick<HttpRequest, 'query' | 'headers' | 'baseUrl'>,
     private readonly parts: StreamParts,
   ) {
     const { clock } = parts;
@@ -133,7 +131,7 @@ export class PhoneStream implements SocketEvents {
     const sessionId = await this.#sessionOf(start);
     socket.authenticated();
     const writer = this.#speaking.writer(stream);
-    const leg = { provider: provider.name, callId };
+    const leg = { provider: provider.name, callId, baseUrl: this.handshake.baseUrl };
     const call = await parts.calls.begin(sessionId, format, this.#linkOf(writer), leg);
     this.#call = call;
     const greeting = writer.begin?.();
@@ -163,8 +161,8 @@ export class PhoneStream implements SocketEvents {
     this.#stop = this.parts.clock.after(LIMITS.phone.byeMs, () => this.socket.close('normal'));
   }
 
-  #take(event: Later, call: StreamedCall): void {
-    (this.#handlers[event.type] as (event: Later, call: StreamedCall) => void)(event, call);
+  #take(event: Later, call: Streamed): void {
+    (this.#handlers[event.type] as (event: Later, call: Streamed) => void)(event, call);
   }
 
   readonly #handlers: Handlers = {
@@ -174,9 +172,9 @@ export class PhoneStream implements SocketEvents {
     stop: (_event, call) => this.#hangUp(call),
   };
 
-  #hangUp({ media }: StreamedCall): void {
+  #hangUp(call: Streamed): void {
     this.#hungUp = true;
-    media.hungUp();
+    call.hungUp();
   }
 
   #fail(error: unknown): void {
@@ -189,7 +187,7 @@ export class PhoneStream implements SocketEvents {
     const bye = this.#speaking.end?.(why, fault?.message ?? 'Internal error');
     if (bye !== undefined) this.socket.send(bye);
     this.socket.close(fault ? { code: fault.code, reason: fault.message } : 'internal');
-    this.#call?.owned.closedBy('line');
+    this.#call?.broken();
   }
 
   /** A call whose stream is cut off has no way back to its caller. */
@@ -197,7 +195,7 @@ export class PhoneStream implements SocketEvents {
     const call = this.#call;
     if (!call || this.#hungUp) return;
     if (CLOSED.has(code)) this.#hangUp(call);
-    else call.owned.closedBy('line');
+    else call.broken();
   }
 
   gone(): void {

@@ -1,31 +1,64 @@
 /**
- * Transfers of phone calls: the provider connects whom the agent speaks with to somebody else, in the place of the media
- * stream, which ends the agent's part of the call. What becomes of it from then on is the provider's.
+ * Transfers of phone calls (ops/adr/0045-transfers.md): callers are connected to people. A cold one is the provider's: it
+ * dials in the place of the media stream. For a warm one we call the colleague, who is told of the caller (consultation.ts), and
+ * the provider joins both calls.
+ *
+ * Invariants: a session has one transfer at a time, which ends once, in its row; whoever ends it there hangs up what is left
+ * of it.
  */
+import type { Clock } from '../../contracts/clock.js';
+import { errorText } from '../../contracts/errors.js';
+import { LIMITS } from '../../contracts/limits.js';
+import type { Log } from '../../contracts/log.js';
 import { type PhoneProvider, phoneAddress } from '../../contracts/phone.js';
 import type { Outbound } from '../../contracts/ports/outbound.js';
-import type { DiallingNumbers, OpenedNumber, PhoneNumbers } from '../../contracts/ports/phone.js';
-import type { SessionRecord } from '../../contracts/ports/sessions.js';
-import type { Dialling } from './dialling.js';
-import { askProvider } from './provider-api.js';
+import type {
+  Credentials,
+  DiallingNumbers,
+  OpenedNumber,
+  PhoneNumbers,
+} from '../../contracts/ports/phone.js';
+import type { NewTransfer, OverdueTransfer, Transfers } from '../../contracts/ports/phone-transfers.js';
+import type { SessionRecord, SessionRuns } from '../../contracts/ports/sessions.js';
+import { repeat } from '../../contracts/repeat.js';
+import {
+  type LastTransferState,
+  type Transfer,
+  TRANSFER_MODES,
+  type TransferMode,
+} from '../../contracts/transfers.js';
+import type { PhoneTransfer, TransferRequest } from '../conversations/tool.js';
+import type { Metrics } from '../server/metrics.js';
+import type { ApiRequest, Dialling } from './dialling.js';
+import { type ApiFailure, askProvider } from './provider-api.js';
+import type { Leg, SessionCall } from './streamed-call.js';
 
-export interface TransferParts {
+export interface TransferringParts {
+  readonly transfers: Transfers;
   readonly numbers: Pick<PhoneNumbers, 'named'> & DiallingNumbers;
+  readonly runs: Pick<SessionRuns, 'end'>;
   /** Of the providers whose API is asked. */
   readonly dialling: Readonly<Partial<Record<PhoneProvider, Dialling>>>;
   readonly outbound: Pick<Outbound, 'fetch'>;
+  /** Whether callers hear that they wait. */
+  readonly holdSound: boolean;
+  readonly clock: Clock;
+  readonly log: Log;
 }
 
-/** A call as its provider knows it. */
-export interface Leg {
-  readonly provider: PhoneProvider;
-  readonly callId: string;
+type Called = Pick<SessionRecord, 'id' | 'workspaceId' | 'direction' | 'callerNumber' | 'dialedNumber'>;
+
+/** One that is about to begin. */
+interface Wanted extends TransferRequest {
+  readonly leg: Leg;
+  readonly called: Called;
+  readonly line: Pick<SessionCall, 'media' | 'move'>;
 }
 
-/** Connects the call to a number or SIP address. Why it does not come about, as a text for the model; undefined where it has. */
-export type Transfer = (to: string) => Promise<string | undefined>;
-
-type Called = Pick<SessionRecord, 'workspaceId' | 'direction' | 'callerNumber' | 'dialedNumber'>;
+interface Ready extends Wanted {
+  readonly number: OpenedNumber;
+  readonly dialling: Dialling;
+}
 
 /** As people write numbers, between their digits. */
 const SPELLING = /(?<=^[+\d][\d\s().-]*)[\s().-]/g;
@@ -36,39 +69,287 @@ export const destinationOf = (wanted: string): string | undefined =>
 
 const NO_NUMBER = 'The destination is no phone number';
 const NO_CREDENTIALS = 'The phone number has no credentials for the API of its provider';
+const UNDER_WAY = 'The call is being transferred already';
+const SILENT = 'The provider has not told what became of it';
+const UNTOLD = 'The provider does not tell what becomes of it';
+const SESSION_ENDED = 'The session was ended';
+const HUNG_UP = 'The caller hung up';
+const UNDOCUMENTED = 'The provider’s answer is not one that it documents';
+
+const SWEEP_MS = 5000;
+const { transferRing, apiMs, consultMs, reportMs } = LIMITS.phone;
+/** What a provider must be able to be asked. */
+const NEEDS = { cold: 'connect', warm: 'join' } as const satisfies Record<TransferMode, keyof Dialling>;
+
+/** Behind the ring, the provider tells what became of it; whoever answers is told of the caller. */
+const DUE_MS: Readonly<Record<TransferMode, number>> = {
+  cold: transferRing * 1000 + reportMs,
+  warm: apiMs + transferRing * 1000 + consultMs + reportMs,
+};
+
+const WHY: Readonly<Partial<Record<Transfer['state'], string>>> = {
+  busy: 'The line is busy',
+  no_answer: 'Nobody answered',
+  refused: 'The colleague does not take the call',
+  voicemail: 'An answering machine answered',
+  failed: 'The call failed',
+  cancelled: 'The transfer was given up',
+};
+
+/** Why nobody was connected, as a text for the model. */
+export const whyNot = ({ label, to, state, reason }: Transfer): string =>
+  `${WHY[state] ?? state} (${label === '' ? to : label})${reason === null ? '' : `: ${reason}`}. The caller is with you again.`;
 
 /** Our side of the call. */
 const ownOf = ({ direction, callerNumber, dialedNumber }: Called): string =>
   (direction === 'outbound' ? callerNumber : dialedNumber) ?? '';
 
-async function openedFor(
-  { workspaceId, ...called }: Called,
-  { provider }: Leg,
-  numbers: TransferParts['numbers'],
-): Promise<OpenedNumber | undefined> {
-  const named = await numbers.named(ownOf({ workspaceId, ...called }), workspaceId);
-  const number = named.find((each) => each.provider === provider && each.placesCalls);
-  return number && numbers.open(number.id);
+export class Transferring {
+  readonly #counts: Record<string, number> = {};
+  readonly #running = new Set<Promise<unknown>>();
+  readonly #stop: () => void;
+
+  constructor(readonly parts: TransferringParts) {
+    const { clock, log } = parts;
+    this.#stop = repeat(
+      clock,
+      SWEEP_MS,
+      () => this.sweep(),
+      (error) => log.warn({ reason: errorText(error) }, 'could not sweep transfers'),
+    );
+  }
+
+  /** How a call is transferred; undefined where its provider has no API that is spoken here. */
+  of(leg: Leg, called: Called, line: Wanted['line']): PhoneTransfer | undefined {
+    const dialling = this.parts.dialling[leg.provider];
+    if (!dialling) return undefined;
+    const modes = TRANSFER_MODES.filter((mode) => NEEDS[mode] in dialling);
+    if (modes.length === 0) return undefined;
+    return {
+      modes,
+      begin: async (request) => {
+        const to = destinationOf(request.to);
+        if (to === undefined) return NO_NUMBER;
+        const number = await this.#opened(called, leg);
+        if (!number) return NO_CREDENTIALS;
+        return this.#begin({ ...request, to, leg, called, line, number, dialling });
+      },
+    };
+  }
+
+  async #opened(called: Called, { provider }: Leg): Promise<OpenedNumber | undefined> {
+    const { numbers } = this.parts;
+    const named = await numbers.named(ownOf(called), called.workspaceId);
+    const number = named.find((each) => each.provider === provider && each.placesCalls);
+    return number && numbers.open(number.id);
+  }
+
+  async #begin(ready: Ready): Promise<string | undefined> {
+    const { toolCallId, label, to, mode, briefing, leg, called, number } = ready;
+    const row: NewTransfer = {
+      ...{ sessionId: called.id, numberId: number.number.id, provider: leg.provider },
+      ...{ callerCallId: leg.callId, toolCallId, mode, label, to, briefing, dueMs: DUE_MS[mode] },
+    };
+    const transfer = await this.parts.transfers.begin(row);
+    if (!transfer) return UNDER_WAY;
+    return mode === 'cold' ? this.#cold(transfer, ready) : this.#warm(transfer, ready);
+  }
+
+  /** From then on that the provider has taken the call, its callbacks tell the rest (transfer-callbacks.ts), where it has any. */
+  async #cold(transfer: Transfer, { leg, called, line, to, dialling }: Ready): Promise<string | undefined> {
+    // Whom we have called would otherwise be shown as calling themselves.
+    const from = called.direction === 'outbound' ? ownOf(called) : undefined;
+    const { status, action } = urlsOf(leg, transfer);
+    const dial = { to, from, ringSeconds: transferRing, urls: { status, action } };
+    const asked = this.ask(transfer, (_, credentials) => {
+      if (!dialling.connect) throw new Error('a provider that connects no calls was offered');
+      return dialling.connect(leg.callId, dial, credentials);
+    });
+    if ('dialled' in dialling) await line.move(asked.then(isDone), 'connecting');
+    else await line.move(this.#untold(transfer, asked), 'transferred');
+    const answer = await asked;
+    return 'failure' in answer ? this.#failed(transfer, answer.failure) : undefined;
+  }
+
+  /** Of a provider that tells nothing of it: whether it has the call. */
+  async #untold({ id }: Transfer, asked: Promise<object>): Promise<boolean> {
+    const isTaken = isDone(await asked);
+    if (isTaken) await this.finish(id, 'connected', UNTOLD);
+    return isTaken;
+  }
+
+  async #warm(transfer: Transfer, ready: Ready): Promise<string | undefined> {
+    const { line, signal } = ready;
+    if (this.parts.holdSound) line.media.hold(true);
+    try {
+      const failure = await this.#call(transfer, ready);
+      if (failure !== undefined) return await this.#failed(transfer, failure);
+      const known = await this.#decided(transfer.id, signal);
+      if (known?.state === 'accepted' && !signal.aborted) return await this.#join(known, ready);
+      if (known?.endedAt) return whyNot(known);
+      return await this.#cancel(transfer, HUNG_UP);
+    } finally {
+      line.media.hold(false);
+    }
+  }
+
+  /** Calls the colleague. Why that is not possible. */
+  async #call(transfer: Transfer, { leg, called, to, dialling }: Ready): Promise<string | undefined> {
+    const { answer, status, machine } = urlsOf(leg, transfer);
+    const call = { from: ownOf(called), to, ringSeconds: transferRing, urls: { answer, status, machine } };
+    const placed = await this.ask(transfer, (_, credentials) =>
+      dialling.place({ ...call, detection: 'at_once' }, credentials),
+    );
+    if ('failure' in placed) return placed.failure;
+    const taken = dialling.taken(placed.fields);
+    if (!taken) return UNDOCUMENTED;
+    await this.parts.transfers.report(transfer.id, { callId: taken.callId });
+    return undefined;
+  }
+
+  /** Resolves when the colleague has taken the call, it is over, or nobody waits any more. */
+  async #decided(id: string, signal: AbortSignal): Promise<Transfer | undefined> {
+    const { transfers } = this.parts;
+    for (;;) {
+      let wake = (): void => undefined;
+      const changed = new Promise<void>((resolve) => (wake = resolve));
+      const leave = transfers.onChange(id, wake);
+      signal.addEventListener('abort', wake, { once: true });
+      try {
+        const transfer = await transfers.find(id);
+        if (signal.aborted || !transfer || transfer.endedAt || transfer.state === 'accepted') return transfer;
+        await changed;
+      } finally {
+        leave();
+        signal.removeEventListener('abort', wake);
+      }
+    }
+  }
+
+  /** Both calls go into one conference of the provider's, which ends with either. */
+  async #join(transfer: Transfer, { leg, line }: Ready): Promise<string | undefined> {
+    const { id, callId } = transfer;
+    const colleague = await this.#intoRoom(transfer, callId ?? '');
+    if ('failure' in colleague) return this.#failed(transfer, colleague.failure);
+    const caller = this.#intoRoom(transfer, leg.callId);
+    const moved = caller.then(async (answer) => isDone(answer) && !!(await this.finish(id, 'connected')));
+    await line.move(moved, 'transferred');
+    const answer = await caller;
+    if ('failure' in answer) return this.#failed(transfer, answer.failure);
+    if (await moved) return undefined;
+    // It was ended at that moment, by whoever ended the session.
+    for (const each of [leg.callId, callId]) this.hangUp(transfer, each);
+    return SESSION_ENDED;
+  }
+
+  #intoRoom(transfer: Transfer, callId: string) {
+    return this.ask(transfer, (dialling, credentials) => {
+      if (!dialling.join) throw new Error('a provider that joins no calls was offered');
+      return dialling.join(callId, transfer.id, credentials);
+    });
+  }
+
+  async #failed(transfer: Transfer, reason: string): Promise<string> {
+    await this.#giveUp(transfer, 'failed', reason);
+    return reason;
+  }
+
+  async #cancel(transfer: Transfer, reason: string): Promise<string> {
+    await this.#giveUp(transfer, 'cancelled', reason);
+    return reason;
+  }
+
+  /** The colleague's call ends with it. */
+  async #giveUp({ id }: Transfer, state: LastTransferState, reason?: string): Promise<void> {
+    const transfer = await this.finish(id, state, reason);
+    if (transfer?.mode === 'warm') this.hangUp(transfer, transfer.callId);
+  }
+
+  /** It did not come about, as the provider or the colleague says. */
+  async end(transfer: Transfer, state: LastTransferState, reason?: string): Promise<void> {
+    await this.#giveUp(transfer, state, reason);
+  }
+
+  /** Undefined where it was over already. */
+  async finish(id: string, state: LastTransferState, reason?: string): Promise<Transfer | undefined> {
+    const transfer = await this.parts.transfers.finish(id, state, reason);
+    if (!transfer) return undefined;
+    const { sessionId, workspaceId, provider, mode, createdAt, endedAt } = transfer;
+    const ms = (endedAt?.getTime() ?? 0) - createdAt.getTime();
+    const key = `${mode} ${state}`;
+    this.#counts[key] = (this.#counts[key] ?? 0) + 1;
+    this.parts.log.info(
+      { transfer: id, sessionId, workspaceId, provider, mode, state, ms },
+      'phone transfer over',
+    );
+    return transfer;
+  }
+
+  /** At the provider, where the call is known; its answer is not waited for. */
+  hangUp(transfer: Transfer, callId: string | null): void {
+    if (callId === null) return;
+    const running = this.ask(transfer, (dialling, credentials) => dialling.hangUp(callId, credentials))
+      .then((answer) => {
+        const { id } = transfer;
+        if ('failure' in answer) this.parts.log.info({ transfer: id }, 'a call could not be hung up');
+      })
+      .catch((error: unknown) => this.parts.log.error({ err: error }, 'a call was not hung up'))
+      .finally(() => this.#running.delete(running));
+    this.#running.add(running);
+  }
+
+  /** Asks the API of the number's provider. */
+  async ask(
+    { numberId, provider }: Pick<Transfer, 'numberId' | 'provider'>,
+    ask: (dialling: Dialling, credentials: Credentials) => ApiRequest,
+  ): Promise<Awaited<ReturnType<typeof askProvider>>> {
+    const { numbers, dialling: all, outbound } = this.parts;
+    const number = numberId === null ? undefined : await numbers.open(numberId);
+    const dialling = all[provider];
+    if (!number || !dialling) return { failure: 'The phone number was removed' } satisfies ApiFailure;
+    return askProvider(number, dialling, (credentials) => ask(dialling, credentials), outbound);
+  }
+
+  async sweep(): Promise<void> {
+    for (const each of await this.parts.transfers.overdue()) await this.#settle(each);
+  }
+
+  async #settle({ transfer, sessionEnded }: OverdueTransfer): Promise<void> {
+    const { id, mode, sessionId, callerCallId } = transfer;
+    if (mode === 'warm') return this.#giveUp(transfer, sessionEnded ? 'cancelled' : 'failed', SILENT);
+    if (sessionEnded) {
+      if (await this.finish(id, 'cancelled', SESSION_ENDED)) this.hangUp(transfer, callerCallId);
+      return;
+    }
+    // Whoever is not answered is given back within the ring: they speak.
+    if (await this.finish(id, 'connected', SILENT)) await this.parts.runs.end(sessionId, 'transferred');
+  }
+
+  addMetrics(metrics: Metrics): void {
+    const help = 'Transfers of phone calls that are over, by mode and how they ended';
+    const rows = () =>
+      Object.entries(this.#counts).map(([key, value]) => {
+        const [mode = '', state = ''] = key.split(' ');
+        return { labels: { mode, state }, value };
+      });
+    metrics.counter('phone_transfers', help, rows, ['mode', 'state']);
+  }
+
+  /** Waits for what the provider is being asked. */
+  async stop(): Promise<void> {
+    this.#stop();
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
 }
 
-/** Undefined where the provider has no API that is spoken here. */
-export function transferOf(leg: Leg, called: Called, parts: TransferParts): Transfer | undefined {
-  const dialling = parts.dialling[leg.provider];
-  const connect = dialling?.connect;
-  if (!connect) return undefined;
-  // Whom we have called would otherwise be shown as calling themselves.
-  const from = called.direction === 'outbound' ? ownOf(called) : undefined;
-  return async (wanted) => {
-    const to = destinationOf(wanted);
-    if (to === undefined) return NO_NUMBER;
-    const number = await openedFor(called, leg, parts.numbers);
-    if (!number) return NO_CREDENTIALS;
-    const answer = await askProvider(
-      number,
-      dialling,
-      (credentials) => connect(leg.callId, { to, from }, credentials),
-      parts.outbound,
-    );
-    return 'failure' in answer ? answer.failure : undefined;
+const isDone = (answer: object): boolean => !('failure' in answer);
+
+function urlsOf({ baseUrl, provider }: Leg, { id }: Transfer) {
+  const url = `${baseUrl}/v1/phone/${provider}/transfers/${id}`;
+  return {
+    answer: `${url}/answer`,
+    status: `${url}/status`,
+    machine: `${url}/machine`,
+    action: `${url}/action`,
   };
 }

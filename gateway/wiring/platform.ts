@@ -13,6 +13,7 @@ import type { Database } from '../../storage/database.js';
 import { createDeliveryRecords } from '../../storage/delivery-records.js';
 import { createKnowledge } from '../../storage/knowledge.js';
 import { createPhoneNumbers } from '../../storage/phone-numbers.js';
+import { createTransfers } from '../../storage/phone-transfers.js';
 import { createPlacedCalls } from '../../storage/placed-calls.js';
 import { openSecrets } from '../../storage/secrets.js';
 import { createTools } from '../../storage/tools.js';
@@ -61,6 +62,7 @@ export async function openPlatform(options: PlatformOptions) {
   const tokens = createTokenCounter({ clock, modelsFolder: config.modelsDir });
   const agents = createAgents({ sql, ids, secrets });
   const webhooks = { outbound, secrets: agents, vocabulary: config.vocabulary, clock };
+  const transfers = await createTransfers(database, ids);
   const sendToWebhook: PlatformParts['sendToWebhook'] = async (posted) =>
     (await send(posted, webhooks)).answer;
   return {
@@ -81,6 +83,10 @@ export async function openPlatform(options: PlatformOptions) {
     knowledge: createKnowledge({ sql, ids }),
     numbers: createPhoneNumbers({ sql, ids, secrets }),
     placed: createPlacedCalls({ sql, ids }),
-    stop: (): Promise<void> => tokens.stop(),
+    transfers,
+    stop(): Promise<void> {
+      transfers.stop();
+      return tokens.stop();
+    },
   };
 }

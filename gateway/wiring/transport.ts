@@ -44,6 +44,7 @@ import { Placing } from '../phone/placing.js';
 import { telephones } from '../phone/sip/answering.js';
 import { SipDialling } from '../phone/sip/dialling.js';
 import { SipNumbers, withoutSip } from '../phone/sip/numbers.js';
+import { Transferring } from '../phone/transferring.js';
 import { createStreamTokens } from '../phone/stream-tokens.js';
 import { createNodeRelay } from '../calls/node-relay.js';
 import { nodesDialect } from '../calls/nodes.js';
@@ -112,9 +113,10 @@ function callParts(
 /** Webhooks and media streams of telephone providers; without `calls` every call is rejected, and none is placed. */
 function phone(
   { sessions, platform, clock, log }: TransportOptions,
-  calls: PhoneCalls | undefined,
+  carried: { readonly calls: PhoneCalls; readonly transferring: Transferring } | undefined,
   sip?: SipDialling,
 ) {
+  const calls = carried?.calls;
   const { numbers, placed, outbound } = platform;
   const common = { numbers, placed, calls, clock, log };
   const placing = new Placing({
@@ -122,7 +124,19 @@ function phone(
     ...(sip && { sip }),
   });
   const tokens = createStreamTokens(platform.secrets.key('phone streams'));
-  return { placing, dialect: phoneDialect({ ...common, placing, sessions: sessions.phone, tokens }) };
+  const { runs } = sessions;
+  const transfers = carried && {
+    ...{ transfers: platform.transfers, transferring: carried.transferring, runs },
+  };
+  const parts = { ...common, placing, transfers, sessions: sessions.phone, tokens };
+  return { placing, dialect: phoneDialect(parts) };
+}
+
+function transfersOf({ config, sessions, platform, clock, log }: TransportOptions): Transferring {
+  const { transfers, numbers, outbound } = platform;
+  const holdSound = config.phoneHoldSound === 'on';
+  const { runs } = sessions;
+  return new Transferring({ transfers, numbers, outbound, runs, dialling: DIALLING, holdSound, clock, log });
 }
 
 async function embedded(options: TransportOptions): Promise<OpenTransport> {
@@ -139,8 +153,8 @@ async function embedded(options: TransportOptions): Promise<OpenTransport> {
   const embeddedCalls = { calls: createEmbeddedCalls(pool, metrics), joinTokens, places, beside };
   const calls = new EmbeddedCalls({ ...parts, ...embeddedCalls });
   const lines = { carrier: 'phone', calls: createPhoneMedia(pool, metrics) } as const;
-  const transfers = { numbers: platform.numbers, dialling: DIALLING, outbound: platform.outbound };
-  const phoneCalls = new PhoneCalls({ ...parts, ...lines, transfers, hasRoom: () => calls.hasRoom });
+  const transferring = transfersOf(options);
+  const phoneCalls = new PhoneCalls({ ...parts, ...lines, transferring, hasRoom: () => calls.hasRoom });
   const serving = { socketPath: address, handlers: relayedSignals(calls), slots: RELAYED, log };
   const signals = await serveJobs(serving);
   const key = platform.secrets.key('signalling between nodes');
@@ -149,14 +163,17 @@ async function embedded(options: TransportOptions): Promise<OpenTransport> {
     ...{ nodeId: options.processId, runs, calls, held: node.held, agents: platform.versions, clock, log },
     relay: createNodeRelay({ key, installation, nodes: node, near, clock, log }),
   };
-  const { placing, dialect } = phone(options, phoneCalls);
+  const { placing, dialect } = phone(options, { calls: phoneCalls, transferring });
   const relayed = { ...joining, gate: new RelayGate({ key, installation, clock }), installation, near };
   return {
     url: undefined,
     testable: { calls, lines: createCallerLines(pool), held: node.held },
     joinTokens,
     prepare: () => Promise.resolve(),
-    addMetrics: (page) => metrics.addTo(page),
+    addMetrics(page) {
+      metrics.addTo(page);
+      transferring.addMetrics(page);
+    },
     figures: () => ({ calls: calls.size + beside(), places: places ?? null, draining: calls.stopping }),
     dialects: [
       mediaDialect({ ...joining, runs, joinTokens }),
@@ -167,7 +184,7 @@ async function embedded(options: TransportOptions): Promise<OpenTransport> {
     numbers: withoutSip(platform.numbers),
     async stop(until) {
       await Promise.all([calls.stop(until), phoneCalls.stop(until)]);
-      await placing.stop();
+      await Promise.all([placing.stop(), transferring.stop()]);
     },
     close: () => signals.close(0),
   };

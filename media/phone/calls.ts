@@ -27,8 +27,8 @@ class LineCall extends WorkerCall<LineReport> implements PhoneCall {
   }
 
   protected reports(): AsyncIterable<unknown> {
-    const { sessionId, user, agent, record, format } = this.options;
-    const args: PhoneArgs = { sessionId, user, agent, record, format };
+    const { sessionId, user, agent, record, part, format } = this.options;
+    const args: PhoneArgs = { sessionId, user, agent, record, ...(part !== undefined && { part }), format };
     return this.media.run(PHONE_JOB, args, this.run);
   }
 
@@ -39,6 +39,10 @@ class LineCall extends WorkerCall<LineReport> implements PhoneCall {
 
   marked(mark: number): void {
     this.tell({ op: 'marked', mark });
+  }
+
+  hold(on: boolean): void {
+    this.tell({ op: 'hold', on });
   }
 
   hungUp(): void {

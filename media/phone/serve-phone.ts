@@ -89,6 +89,7 @@ export class PhoneCarrier implements Carrier<LineCommand> {
     hear: ({ audio, order }) => this.#ears.hear(audio, order),
     marked: ({ mark }) => this.#marks.came(mark),
     press: ({ keys }) => this.#voice.press(keys),
+    hold: ({ on }) => this.#voice.hold(on),
     told: ({ topic, payload }) => this.call.report({ on: 'data', topic, payload }),
     hungUp: () => this.call.report({ on: 'left' }),
   };

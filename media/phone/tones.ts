@@ -1,5 +1,5 @@
 /**
- * Keys of a telephone as tones in the voice (ITU-T Q.23): heard by every line, whatever its provider can be told. Each is
+ * Sounds of our own on the line: that somebody waits, and keys of a telephone as tones in the voice (ITU-T Q.23): heard by every line, whatever its provider can be told. Each is
  * 100 ms with as much silence behind it (Q.24 asks receivers for 40), the high tone louder by 2 dB, as lines weaken it.
  */
 import { PLAYOUT_RATE } from '../../contracts/audio.js';
@@ -37,3 +37,27 @@ export const tonesOf = (keys: string): Int16Array[] =>
   [...keys].flatMap((key) =>
     key === 'w' ? silence(WAIT_FRAMES) : [...toneOf(key), ...silence(TONE_FRAMES)],
   );
+
+/** The sound of waiting: two soft notes and a long pause, again and again. */
+const NOTES = [659.26, 523.25];
+const NOTE_FRAMES = 600 / FRAME_MS;
+const HOLD_PAUSE_FRAMES = 2800 / FRAME_MS;
+const HOLD_LEVEL = 2600;
+
+/** It comes and goes without a click. */
+function noteOf(hertz: number): Int16Array[] {
+  const all = NOTE_FRAMES * FRAME_SAMPLES;
+  return Array.from({ length: NOTE_FRAMES }, (_, frame) =>
+    Int16Array.from({ length: FRAME_SAMPLES }, (__, sample) => {
+      const at = frame * FRAME_SAMPLES + sample;
+      const swell = Math.min(1, at / 480) * (1 - at / all) ** 2;
+      return Math.round(HOLD_LEVEL * swell * sine(hertz, at));
+    }),
+  );
+}
+
+let hold: readonly Int16Array[] | undefined;
+
+/** Frames of the playout, without an end. Made once. */
+export const HOLD = (): readonly Int16Array[] =>
+  (hold ??= [...NOTES.flatMap(noteOf), ...silence(HOLD_PAUSE_FRAMES)]);

@@ -2,14 +2,14 @@
  * The agent's voice on its way to a phone: playout to the line's rate and format, in frames of 20 ms, which some providers
  * ask for, or several of those in one piece, which others do. A little of each utterance goes ahead, so that a beat that
  * comes late is not heard. Keys that are pressed are tones
- * between utterances: speech waits for them, as they do for speech.
+ * between utterances: speech waits for them, as they do for speech. Whoever waits hears that while nothing is said.
  */
 import { PLAYOUT_RATE } from '../../contracts/audio.js';
 import type { LineFormat } from '../../contracts/ports/calls.js';
 import { Resampling } from '../../engines/resampling.js';
 import { FRAME_MS, type Frame, type Playout } from '../playout.js';
 import { codecFor, type LineCodec } from './codecs.js';
-import { tonesOf } from './tones.js';
+import { HOLD, tonesOf } from './tones.js';
 
 /** Frames that the provider has in hand beside the one that it plays. A recording takes three a beat. */
 const AHEAD = 2;
@@ -26,6 +26,8 @@ export class PhoneVoice {
   #piece: Uint8Array[] = [];
   readonly #frames: number;
   #tones: Int16Array[] = [];
+  /** Where the sound of waiting is; undefined while nobody waits. */
+  #held: number | undefined;
   /** Nothing was said in the last beat. */
   #quiet = true;
 
@@ -50,12 +52,17 @@ export class PhoneVoice {
     this.#tones.push(...tonesOf(keys));
   }
 
+  /** Whether the other side waits, and hears that it does while nothing is said. */
+  hold(on: boolean): void {
+    this.#held = on ? 0 : undefined;
+  }
+
   /** Every 20 ms; true where something was said. */
   beat(): boolean {
     if (this.#quiet && this.#tones.length > 0) return this.#tone();
     const frame = this.playout.next();
     this.#quiet = frame === undefined;
-    if (!frame) return this.#fill();
+    if (!frame) return this.#held === undefined ? this.#fill() : this.#wait(this.#held);
     if (frame.begins) this.#begin();
     this.#speak(frame);
     for (let more = 1; frame.begins && more < this.ahead; more += 1) {
@@ -63,6 +70,14 @@ export class PhoneVoice {
       if (next) this.#speak(next);
     }
     return true;
+  }
+
+  /** What is heard is nothing that the agent says. */
+  #wait(held: number): false {
+    const sound = HOLD();
+    this.#send(sound[held % sound.length]!);
+    this.#held = held + 1;
+    return false;
   }
 
   /** What was said to its end leaves with silence behind it. */
@@ -100,6 +115,10 @@ export class PhoneVoice {
 
   #speak({ samples }: Frame): void {
     this.said(samples);
+    this.#send(samples);
+  }
+
+  #send(samples: Int16Array): void {
     const made = this.#resampling.push(samples);
     for (let from = 0; from < made.length;) {
       const part = made.subarray(from, from + this.#frame.length - this.#filled);

@@ -1,6 +1,6 @@
 /**
  * Ends and removes what is overdue: sessions that nobody joined, or whose client never connected; conversations whose
- * process has died and that no other has taken over, or that outlived their longest duration; and rows that nobody needs any more. Every process
+ * process has died and that no other has taken over, callers who have not come back from a transfer, or that outlived their longest duration; and rows that nobody needs any more. Every process
  * sweeps; an end that two of them want happens once.
  */
 import { CALL_TIMES } from '../../contracts/call-times.js';
@@ -19,13 +19,16 @@ const { connectMs, overtimeMs, returnMs } = CALL_TIMES;
 const overdue = (sql: Sql) => sql<{ id: string; reason: EndedReason }[]>`
   select s.id, case
     when s.status = 'pending' then 'not_joined'
+    when s.lost_at is not null and exists (select from phone_transfers t where t.session_id = s.id and t.mode = 'cold'
+      and t.returned_at is null) then 'hangup'
     when s.lost_at is not null then 'error'
     else 'timeout' end as reason
   from sessions s
   where s.status in ('pending', 'active') and case s.status
     when 'pending' then s.expires_at + case when s.joined_at is null then interval '0'
       else ${connectMs}::int * interval '1 millisecond' end <= now()
-    else s.lost_at + ${returnMs}::int * interval '1 millisecond' <= now()
+    else (s.lost_at + ${returnMs}::int * interval '1 millisecond' <= now()
+        and not exists (select from phone_transfers t where t.session_id = s.id and t.ended_at is null))
       or s.started_at + s.max_duration_seconds * interval '1 second'
         + ${overtimeMs}::int * interval '1 millisecond' <= now() end
   limit ${AT_ONCE}`;
@@ -37,7 +40,7 @@ export async function endOverdue(sql: Sql): Promise<number> {
   const ends = (await overdue(sql)).map(
     ({ id, reason }) =>
       () =>
-        endSession(sql, id, reason, reason === 'error' ? 'lost' : undefined),
+        endSession(sql, id, reason, reason === 'error' || reason === 'hangup' ? 'lost' : undefined),
   );
   let ended = 0;
   let failure: unknown;

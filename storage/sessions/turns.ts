@@ -3,6 +3,7 @@ import type { Prices } from '../../contracts/prices.js';
 import type { SessionRecord } from '../../contracts/ports/sessions.js';
 import type { CallReport } from '../../contracts/turn-report.js';
 import type { Turn } from '../../contracts/turns.js';
+import { transfersOf } from '../phone-transfers.js';
 import { repeatable } from '../once-more.js';
 import type { Sql, Transaction } from '../sql.js';
 import type { Owned } from './owned.js';
@@ -43,8 +44,9 @@ export const pricesOf = (prices: string | null): Prices | null =>
 /** What is told of a session that has ended. */
 export async function reportOf(
   tx: Transaction,
-  { id, durationSeconds }: SessionRecord,
+  { id, durationSeconds, source }: SessionRecord,
   prices: string | null,
 ): Promise<CallReport> {
-  return { turns: await turnsOf(tx, id), prices: pricesOf(prices), durationSeconds };
+  const transfers = source === 'phone' && { transfers: await transfersOf(tx, id) };
+  return { turns: await turnsOf(tx, id), ...transfers, prices: pricesOf(prices), durationSeconds };
 }

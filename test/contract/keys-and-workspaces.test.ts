@@ -210,6 +210,9 @@ async function fill(key: string, id: string): Promise<{ sessionId: string; recor
       (id, workspace_id, number_id, provider, from_address, to_address, agent_id, session_id, max_ring_seconds, due_at)
     values ('call_1', ${id}, 'phone_1', 'twilio', '+493012345678', '+14155550123', ${String(agentId)}, ${session}, 30,
       now() + interval '1 hour')`;
+  await sql`
+    insert into phone_transfers (id, session_id, number_id, provider, caller_call_id, tool_call_id, mode, label, to_address, due_at)
+    values ('transfer_1', ${session}, 'phone_1', 'twilio', 'CA1', 'call_1', 'warm', 'Desk', '+14155550124', now() + interval '1 hour')`;
   const recording = join(gateway.dataDir, 'recordings', session);
   mkdirSync(recording, { recursive: true });
   writeFileSync(join(recording, 'agent.ogg'), 'audio');

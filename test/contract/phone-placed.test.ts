@@ -3,18 +3,16 @@
  * answers or that are cancelled, and what forged, repeated, disordered and missing words of a provider do.
  */
 import t from 'tap';
-import { DIALLING } from '../../gateway/phone/index.js';
 import type { Body } from '../fixtures/agents.js';
 import { messagesOf } from '../fixtures/conversation.js';
-import { said, toolSaid } from '../fixtures/model.js';
 import type { Misbehaviour, Told } from '../fixtures/phone-api.js';
-import { APIS, newNumber, PlacedCalls, SECRET } from '../fixtures/placed-calls.js';
+import { APIS, PlacedCalls, SECRET } from '../fixtures/placed-calls.js';
 import { startReceiver } from '../fixtures/receiver.js';
 import { until } from '../fixtures/until.js';
 
 const calls = await PlacedCalls.start(t);
 const { talks } = calls;
-const { model, call: ask } = talks;
+const { call: ask } = talks;
 
 /** How calls end that nobody answers. */
 const ENDS: readonly Told[] = ['busy', 'no_answer', 'cancelled', 'failed'];
@@ -132,57 +130,6 @@ for (const dialect of APIS) {
     t.equal((await call.call.send(elsewhere, busy, SECRET)).status, 403, 'at another provider');
     await Promise.all([call, other].map(({ call: each }) => each.tell('ended', SECRET)));
   });
-
-  if (DIALLING[dialect.name]?.connect)
-    t.test(`${dialect.name}: a call is transferred once what is said before was heard`, async (t) => {
-      const desk = newNumber();
-      const transfers = [
-        { label: 'Sales', phone_number: desk },
-        { label: 'The boss', phone_number: newNumber(), mode: 'warm' },
-      ];
-      const agent_id = await talks.agent({ conversation: { transfer_destinations: transfers } });
-      const call = await calls.placed(own, { agent_id });
-      const line = await calls.answered(call);
-      const connecting = (destination: string) => ({
-        text: 'One moment, I will put you through.',
-        calls: { transfer_call: { destination } },
-      });
-      const tries = ['The boss', 'Sales', 'Sales'].map(connecting);
-      model.asked.length = 0;
-      model.answer((messages) => (toolSaid(messages) === undefined ? tries.shift()! : 'It did not work.'));
-      const failures = async (count: number) =>
-        until('the agent goes on', async () => {
-          const messages = messagesOf(await call.session());
-          return messages.filter((message) => message === 'assistant: It did not work.').length === count;
-        });
-      line.press('1', '#');
-      await failures(1);
-      own.api.misbehave = (response) => response.writeHead(500).end();
-      line.press('2', '#');
-      await failures(2);
-      const before = line.audible;
-      line.press('3', '#');
-      const document = await until('it is connected', () => own.api.replaced.get(call.call.callId));
-      t.strictSame(dialect.connectedBy(document), { to: desk, from: own.number });
-      t.ok(line.audible > before, 'the caller was told before');
-      line.hangUp();
-      await call.call.tell('ended', SECRET);
-      t.match(await call.over(), { state: 'ended' });
-      await until('its session has ended', async () => (await call.session()).ended_reason === 'hangup');
-      const record = await call.session();
-      t.equal(messagesOf(record).at(-1), 'assistant: One moment, I will put you through.');
-      t.match(
-        record.items.filter(({ type }) => type === 'tool_result'),
-        [
-          { tool_name: 'transfer_call', status: 'failed', error: 'There is no such destination' },
-          { tool_name: 'transfer_call', status: 'failed', error: /answered 500/ },
-          { tool_name: 'transfer_call', status: 'completed', tool_source: 'builtin' },
-        ],
-      );
-      t.notOk(model.asked.flat().some(({ content }) => /cannot transfer this call/.test(content ?? '')));
-      model.answer((messages) => `You said: ${said(messages)}`);
-      await talks.untilNoCalls();
-    });
 
   t.test(
     `${dialect.name}: a call is cancelled while it rings, before it is known, and once it is over`,

@@ -9,7 +9,10 @@ import { LivekitCalls } from '../../gateway/calls/livekit.js';
 import { CallRegistry } from '../../gateway/calls/registry.js';
 import { Embedded, Process, session, tick } from '../fixtures/owned-calls.js';
 
-const NONE = { answer: () => Promise.resolve(undefined), transfer: () => () => Promise.resolve('none') };
+const NONE = {
+  answer: () => Promise.resolve(undefined),
+  transfer: () => ({ modes: [], begin: () => Promise.resolve('none') }),
+};
 
 t.test('embedded: a call begins once, and is found until it ends', async (t) => {
   const process = new Embedded();

@@ -5,7 +5,8 @@ import type { RunnableAgent } from '../../contracts/ports/agents.js';
 import type { ChatRequest } from '../../contracts/ports/chat.js';
 import type { TurnModel } from '../../contracts/ports/turns.js';
 import { type AgentConfig, DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
-import { sendDigitsTool, transferCallTool } from '../../gateway/conversations/system-tools.js';
+import { sendDigitsTool } from '../../gateway/conversations/system-tools.js';
+import { transferCallTool } from '../../gateway/conversations/transfer-call.js';
 import { type Answer, inTurn, joined, saying, webhookTool } from '../fixtures/hosted.js';
 import { until } from '../fixtures/until.js';
 
@@ -210,21 +211,31 @@ t.test(
   'a call is transferred to those whom the configuration names, and not before the caller was told',
   async (t) => {
     const order: string[] = [];
-    const destination = (label: string, phone_number: string) =>
-      ({ type: 'phone', label, phone_number, mode: 'cold', warm_connect: 'confirm' }) as const;
+    const destination = (label: string, phone_number: string, mode: 'cold' | 'warm' = 'cold') =>
+      ({ type: 'phone', label, phone_number, mode, warm_connect: 'confirm' }) as const;
+    const briefing = { text: 'Ada wants tea.', asks: true, language: 'en', voiceId: '' } as const;
     const abort = new AbortController();
     const { parameters, run } = transferCallTool(
       [
         destination('Sales', '+491'),
         destination('Desk', '+492'),
         destination('Desk', '+493'),
-        destination('', '+494'),
+        destination('', '+494', 'warm'),
       ],
       {
-        heard: () => Promise.resolve(void order.push('heard')),
-        transfer(to) {
+        modes: ['cold', 'warm'],
+        begin({ to, mode, briefing: told, toolCallId }) {
           order.push(to);
+          t.same([told, toolCallId], [mode === 'warm' ? briefing : null, 'a']);
           return Promise.resolve(to === '+494' ? 'It is engaged' : undefined);
+        },
+      },
+      {
+        heard: () => Promise.resolve(void order.push('heard')),
+        briefing: () => Promise.resolve(briefing),
+        hold() {
+          order.push('hold');
+          return () => void order.push('on');
         },
       },
     );
@@ -234,7 +245,10 @@ t.test(
     t.match(await to('Sales'), { ok: true, handsOver: true });
     t.match(await to('+493'), { ok: true });
     t.strictSame(await to('+494'), { ok: false, output: 'It is engaged' });
-    t.strictSame(order.splice(0), ['heard', '+491', 'heard', '+493', 'heard', '+494']);
+    t.strictSame(
+      order.splice(0),
+      ['+491', '+493', '+494'].flatMap((to) => ['heard', 'hold', to, 'on']),
+    );
     for (const wrong of ['Desk', '+490', '', null, 7, ['Sales', 'x']])
       t.match(await to(wrong), { ok: false, output: 'There is no such destination' });
     t.match(await run('no JSON', use), { ok: false });

@@ -1,13 +1,10 @@
 /** What telephone providers sign and write, against examples of theirs (gateway/phone/providers). */
 import t from 'tap';
-import type { PhoneNumber } from '../../contracts/ports/phone.js';
-import { DIALLING } from '../../gateway/phone/index.js';
 import { genesys } from '../../gateway/phone/providers/genesys.js';
 import { plivo } from '../../gateway/phone/providers/plivo.js';
 import { telnyx } from '../../gateway/phone/providers/telnyx.js';
 import { twilio } from '../../gateway/phone/providers/twilio.js';
 import { vonage } from '../../gateway/phone/providers/vonage.js';
-import { type TransferParts, transferOf } from '../../gateway/phone/transferring.js';
 import { TELNYX_FORMAT, telnyxDouble, telnyxHeaders } from '../fixtures/phone-telnyx.js';
 import { vonageAuthorization } from '../fixtures/phone-vonage.js';
 
@@ -299,59 +296,4 @@ t.test('a Genesys session counts, answers by itself, and is one session', (t) =>
   t.equal(probe.say('close', { reason: 'end' }), undefined);
   t.match(probe.sent.at(-1), { type: 'closed' });
   t.end();
-});
-
-t.test('a transfer asks the provider of our own number, and nobody where it cannot', async (t) => {
-  const asked: { readonly url: string; readonly body: string }[] = [];
-  const number = { id: 'phone_1', provider: 'twilio', placesCalls: true, apiUrl: null } as PhoneNumber;
-  const parts = (numbers: readonly PhoneNumber[]): TransferParts => ({
-    numbers: {
-      named: (name, workspaceId) => {
-        t.strictSame([name, workspaceId], ['+4930123', 'ws_1']);
-        return Promise.resolve(numbers);
-      },
-      open: () => Promise.resolve({ number, secret: 'token', api: { account_sid: 'AC1' } }),
-    },
-    dialling: DIALLING,
-    outbound: {
-      fetch({ url, body }) {
-        asked.push({ url, body: new URLSearchParams(String(body)).get('Twiml') ?? '' });
-        return Promise.resolve({
-          status: 200,
-          headers: {},
-          body: Buffer.from('{}'),
-          truncated: false,
-          latencyMs: 1,
-        });
-      },
-    },
-  });
-  const leg = { provider: 'twilio', callId: 'CA1' } as const;
-  const inbound = {
-    workspaceId: 'ws_1',
-    direction: 'inbound',
-    callerNumber: '+491',
-    dialedNumber: '+4930123',
-  } as const;
-  const outbound = {
-    ...inbound,
-    direction: 'outbound',
-    callerNumber: '+4930123',
-    dialedNumber: '+491',
-  } as const;
-  t.equal(transferOf({ ...leg, provider: 'plivo' }, inbound, parts([number])), undefined);
-  const [coming, going] = [inbound, outbound].map((called) => transferOf(leg, called, parts([number]))!);
-  for (const none of ['the desk', '', '0800', '112', 'tel:+491771234567', 'mail@shop.example'])
-    t.equal(await coming!(none), 'The destination is no phone number', none);
-  t.equal(await coming!('+49 (177) 123-4567'), undefined);
-  t.equal(await going!('sip:desk@shop.example'), undefined);
-  t.strictSame(
-    asked.map(({ url }) => url),
-    Array(2).fill('https://api.twilio.com/2010-04-01/Accounts/AC1/Calls/CA1.json'),
-  );
-  t.match(asked[0]?.body, '<Dial><Number>+491771234567</Number></Dial>');
-  t.match(asked[1]?.body, '<Dial callerId="+4930123"><Sip>sip:desk@shop.example</Sip></Dial>');
-  for (const other of [[], [{ ...number, placesCalls: false }], [{ ...number, provider: 'telnyx' } as const]])
-    t.match(await transferOf(leg, inbound, parts(other))!('+491771234567'), /no credentials/);
-  t.equal(asked.length, 2);
 });

@@ -17,11 +17,10 @@ import {
 import type { TellTurn, TurnEvent, TurnPhase } from './turn-events.js';
 import { Answer, type Hearing, TurnRow } from './turn-row.js';
 
-/** What the end of a call breaks off; undefined where the agent has ended it. */
-const BY_END: Readonly<Record<EndReason, InterruptedBy | undefined>> = {
+/** What the end of a call breaks off; nothing where the agent has ended it. */
+const BY_END: Readonly<Partial<Record<EndReason, InterruptedBy>>> = {
   user_hangup: 'hang_up',
   gone: 'gone',
-  agent_hangup: undefined,
   conversation_timeout: 'timeout',
   ended_by_api: 'api',
   error: 'error',

@@ -1,6 +1,6 @@
 /** What the APIs and callbacks of providers have in common; most of it is as Twilio has made it. */
 import type { AnsweredBy, CallState, Voicemail } from '../../../contracts/phone.js';
-import type { ApiRequest, CallReport, Dialling, OutgoingCall } from '../dialling.js';
+import type { ApiRequest, CallReport, DialledLeg, DialledReport, OutgoingCall } from '../dialling.js';
 import { incomingOf, type Webhook, xmlReply, xmlText } from '../provider.js';
 import { formOf } from './messages.js';
 
@@ -64,8 +64,10 @@ export function reportOf(callback: Webhook): CallReport | undefined {
   const state = rowOf(STATES, of('CallStatus'));
   const answeredBy = rowOf(ANSWERERS, of('AnsweredBy'));
   const greeted = of('AnsweredBy').startsWith('machine_end');
+  const parent = incomingOf(of('ParentCallSid'), '', '-')?.callId;
   return {
     callId: call.callId,
+    ...(parent !== undefined && { parentId: parent }),
     ...(greeted && { greeted }),
     ...(state && { state }),
     ...(answeredBy && { answeredBy }),
@@ -82,13 +84,37 @@ export const DETECTIONS: Readonly<Record<Exclude<OutgoingCall['detection'], 'non
 };
 
 /** The document with which a call goes on that is transferred. A caller's name that is no number is not sent. */
-export function dialled({ to, from }: Parameters<NonNullable<Dialling['connect']>>[1]): string {
+export function dialDocument({ to, from, ringSeconds, urls }: DialledLeg): string {
   const kind = to.startsWith('sip') ? 'Sip' : 'Number';
   const callerId = from?.startsWith('+') ? ` callerId="${xmlText(from)}"` : '';
   return (
-    `<?xml version="1.0" encoding="UTF-8"?><Response><Dial${callerId}>` +
-    `<${kind}>${xmlText(to)}</${kind}></Dial></Response>`
+    `<?xml version="1.0" encoding="UTF-8"?><Response>` +
+    `<Dial action="${xmlText(urls.action)}" timeout="${ringSeconds}"${callerId}>` +
+    `<${kind} statusCallback="${xmlText(urls.status)}" statusCallbackEvent="answered">${xmlText(to)}</${kind}></Dial></Response>`
   );
+}
+
+/** The document with which a call goes into a room. */
+export const roomDocument = (room: string): string =>
+  `<?xml version="1.0" encoding="UTF-8"?><Response><Dial>` +
+  `<Conference beep="false" startConferenceOnEnter="true" endConferenceOnExit="true">${xmlText(room)}</Conference></Dial></Response>`;
+
+/** `DialCallStatus` */
+const DIALLED: Readonly<Record<string, DialledReport['state']>> = {
+  completed: 'answered',
+  answered: 'answered',
+  busy: 'busy',
+  'no-answer': 'no_answer',
+  failed: 'failed',
+  canceled: 'cancelled',
+};
+
+export function dialledOf(callback: Webhook): DialledReport | undefined {
+  const form = formOf(callback);
+  const call = incomingOf(form.get('CallSid') ?? '', '', '-');
+  if (!call) return undefined;
+  const state = rowOf(DIALLED, form.get('DialCallStatus') ?? '') ?? 'failed';
+  return { callId: call.callId, state, waits: rowOf(STATES, form.get('CallStatus') ?? '') === 'answered' };
 }
 
 /** The document with which a call goes on that was answered by a machine. */

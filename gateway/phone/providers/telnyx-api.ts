@@ -2,14 +2,24 @@
  * Calls that are placed at Telnyx, by its TeXML API.
  * https://developers.telnyx.com/api-reference/texml-rest-commands/initiate-an-outbound-call
  * https://developers.telnyx.com/api-reference/texml-rest-commands/update-call
- * https://developers.telnyx.com/docs/voice/programmable-voice/texml-verbs/dial
+ * https://developers.telnyx.com/docs/voice/programmable-voice/texml-verbs/dial, …/conference
  * https://developers.telnyx.com/api-reference/callbacks/texml-call-answered
  * https://developers.telnyx.com/docs/voice/programmable-voice/texml-answering-machine
  */
 import type { Credentials } from '../../../contracts/ports/phone.js';
 import type { Dialling } from '../dialling.js';
 import { textIn } from '../provider.js';
-import { DETECTIONS, dialled, formRequest, HANG_UP, jsonHeaders, reportOf, said } from './api.js';
+import {
+  DETECTIONS,
+  dialDocument,
+  dialledOf,
+  formRequest,
+  HANG_UP,
+  jsonHeaders,
+  reportOf,
+  roomDocument,
+  said,
+} from './api.js';
 
 const EVENTS = 'initiated ringing answered completed';
 
@@ -55,7 +65,10 @@ export const telnyxDialling: Dialling = {
   say: ({ callId, ...text }, credentials) =>
     formRequest(callOf(callId, credentials), authorizationOf(credentials), [['Texml', said(text)]]),
   connect: (callId, leg, credentials) =>
-    formRequest(callOf(callId, credentials), authorizationOf(credentials), [['Texml', dialled(leg)]]),
+    formRequest(callOf(callId, credentials), authorizationOf(credentials), [['Texml', dialDocument(leg)]]),
+  join: (callId, room, credentials) =>
+    formRequest(callOf(callId, credentials), authorizationOf(credentials), [['Texml', roomDocument(room)]]),
+  dialled: dialledOf,
   report: reportOf,
   ended: HANG_UP,
 };

@@ -2,13 +2,22 @@
  * Calls that are placed at Twilio.
  * https://www.twilio.com/docs/voice/api/call-resource
  * https://www.twilio.com/docs/voice/answering-machine-detection
- * https://www.twilio.com/docs/voice/twiml/dial
+ * https://www.twilio.com/docs/voice/twiml/dial (`action`, `DialCallStatus`), …/number (`statusCallback`), …/conference
  * https://www.twilio.com/docs/iam/api#authentication
  */
 import type { Credentials } from '../../../contracts/ports/phone.js';
 import type { Dialling } from '../dialling.js';
 import { textIn } from '../provider.js';
-import { DETECTIONS, dialled, formRequest, HANG_UP, reportOf, said } from './api.js';
+import {
+  DETECTIONS,
+  dialDocument,
+  dialledOf,
+  formRequest,
+  HANG_UP,
+  reportOf,
+  roomDocument,
+  said,
+} from './api.js';
 
 /** Each has a callback of its own; `completed` stands for every end. */
 const EVENTS = ['initiated', 'ringing', 'answered', 'completed'];
@@ -58,7 +67,10 @@ export const twilioDialling: Dialling = {
   say: ({ callId, ...text }, credentials) =>
     formRequest(callOf(callId, credentials), authorizationOf(credentials), [['Twiml', said(text)]]),
   connect: (callId, leg, credentials) =>
-    formRequest(callOf(callId, credentials), authorizationOf(credentials), [['Twiml', dialled(leg)]]),
+    formRequest(callOf(callId, credentials), authorizationOf(credentials), [['Twiml', dialDocument(leg)]]),
+  join: (callId, room, credentials) =>
+    formRequest(callOf(callId, credentials), authorizationOf(credentials), [['Twiml', roomDocument(room)]]),
+  dialled: dialledOf,
   report: reportOf,
   ended: HANG_UP,
 };

@@ -84,8 +84,11 @@ export const telephones = (parts: SipAnsweringParts): Telephones => ({
       return undefined;
     }
   },
-  transfer: (room) => async (wanted) => {
-    const to = destinationOf(wanted);
-    return to === undefined ? NO_NUMBER : parts.sip.refer(room, to);
-  },
+  transfer: (room) => ({
+    modes: ['cold'],
+    async begin(wanted) {
+      const to = destinationOf(wanted.to);
+      return to === undefined ? NO_NUMBER : parts.sip.refer(room, to);
+    },
+  }),
 });

@@ -5,6 +5,7 @@ import type {
   SessionItem,
   SessionRecord,
 } from '../../../../contracts/ports/sessions.js';
+import { transferBody } from '../../../../contracts/transfers.js';
 import { turnBody, usageReport } from '../../../../contracts/turn-report.js';
 
 const moment = (date: Date | null): string | null => date?.toISOString() ?? null;
@@ -78,6 +79,7 @@ export const entityOf = (session: SessionDetail): object => ({
   recorded: session.recorded,
   items: session.items.map(itemOf),
   turns: session.turns.map((turn) => ({ ...turnBody(turn), words: turn.words })),
+  transfers: session.transfers.map(transferBody),
   ...usageReport(session),
   analysis: session.analysis && analysisOf(session.analysis),
 });

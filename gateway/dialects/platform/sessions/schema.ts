@@ -5,6 +5,7 @@ import { DIRECTIONS } from '../../../../contracts/phone.js';
 import { SESSION_SOURCES, SESSION_STATUSES } from '../../../../contracts/ports/sessions.js';
 import { leaf, Moment, nullable, strict, text } from '../../../../contracts/schemas/shapes.js';
 import { type Static, Type } from '../../../../contracts/schemas/type.js';
+import { TRANSFER_MODES, TRANSFER_STATES } from '../../../../contracts/transfers.js';
 import type { Vocabulary } from '../../../../contracts/vocabulary.js';
 import { CostEntity, REPORT_EXAMPLE, TurnEntity, UsageEntity } from './turn-schema.js';
 
@@ -226,6 +227,22 @@ const Analysis = Type.Object({
   reason: nullable(Type.String({ description: 'Why it was skipped.' })),
 });
 
+const TransferEntity = Type.Object({
+  transfer_id: Type.String(),
+  mode: Type.Enum([...TRANSFER_MODES]),
+  label: Type.String({ description: 'Of the destination.' }),
+  to: Type.String({ description: 'The number or SIP address that was called.' }),
+  state: Type.Enum([...TRANSFER_STATES], {
+    description:
+      '`answered`: a colleague is being told of the caller; `accepted`: takes the call; `connected`: speaks with the caller.',
+  }),
+  reason: nullable(Type.String({ description: 'Where the state does not say it.' })),
+  started_at: Moment,
+  answered_at: nullable(Moment),
+  ended_at: nullable(Moment),
+  returned_at: nullable(Moment),
+});
+
 export const SessionEntity = Type.Object(
   {
     ...ROW,
@@ -235,11 +252,12 @@ export const SessionEntity = Type.Object(
       description: 'Those that took effect, as they came.',
     }),
     ended_reason: nullable(
-      Type.String({ description: 'hangup, timeout, ended_by_api, error, not_joined …' }),
+      Type.String({ description: 'hangup, timeout, ended_by_api, transferred, error, not_joined …' }),
     ),
     recorded: Type.Boolean({ description: 'Whether there is a recording, or one is being made.' }),
     items: Type.Array(Item),
     turns: Type.Array(TurnEntity),
+    transfers: Type.Array(TransferEntity, { description: 'Of phone calls.' }),
     usage: UsageEntity,
     cost: nullable(CostEntity),
     analysis: nullable(Analysis),
@@ -262,6 +280,7 @@ export const SessionEntity = Type.Object(
             created_at: '2026-01-01T12:00:04.000Z',
           },
         ],
+        transfers: [],
         ...REPORT_EXAMPLE,
         analysis: null,
       },

@@ -1,0 +1,70 @@
+/** Transfers of phone calls: their states, and how records and events show them. */
+import type { Language } from './languages.js';
+import type { PhoneProvider } from './phone.js';
+
+/** `cold`: the provider dials in the place of the agent; `warm`: the agent speaks with the colleague first. */
+export const TRANSFER_MODES = ['cold', 'warm'] as const;
+export type TransferMode = (typeof TRANSFER_MODES)[number];
+
+/** From the beginning to the last that are its ends. `accepted`: the colleague takes the call, and both are being connected. */
+export const TRANSFER_STATES = [
+  'ringing',
+  'answered',
+  'accepted',
+  'connected',
+  'busy',
+  'no_answer',
+  'refused',
+  'voicemail',
+  'failed',
+  'cancelled',
+] as const;
+export type TransferState = (typeof TRANSFER_STATES)[number];
+export type LastTransferState = Exclude<TransferState, 'ringing' | 'answered' | 'accepted'>;
+
+/** What a colleague is told before a caller is connected, and how. */
+export interface Briefing {
+  readonly text: string;
+  /** Whether the colleague is asked. */
+  readonly asks: boolean;
+  readonly language: Language;
+  /** As in the agent's configuration. */
+  readonly voiceId: string;
+}
+
+export interface Transfer {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly workspaceId: string;
+  /** Null once the number was removed. */
+  readonly numberId: string | null;
+  readonly provider: PhoneProvider;
+  /** The caller's call, as the provider knows it. */
+  readonly callerCallId: string;
+  /** The colleague's, where it is one that we have placed; null until it is known. */
+  readonly callId: string | null;
+  readonly toolCallId: string;
+  readonly mode: TransferMode;
+  readonly label: string;
+  readonly to: string;
+  readonly state: TransferState;
+  readonly reason: string | null;
+  readonly briefing: Briefing | null;
+  readonly createdAt: Date;
+  readonly answeredAt: Date | null;
+  readonly endedAt: Date | null;
+  readonly returnedAt: Date | null;
+}
+
+export const transferBody = (transfer: Transfer): object => ({
+  transfer_id: transfer.id,
+  mode: transfer.mode,
+  label: transfer.label,
+  to: transfer.to,
+  state: transfer.state,
+  reason: transfer.reason,
+  started_at: transfer.createdAt.toISOString(),
+  answered_at: transfer.answeredAt?.toISOString() ?? null,
+  ended_at: transfer.endedAt?.toISOString() ?? null,
+  returned_at: transfer.returnedAt?.toISOString() ?? null,
+});

@@ -1,0 +1,32 @@
+/** What a client sends in a call: understood, limited in rate, and given to whom it is for. */
+import type { Clock } from '../../contracts/clock.js';
+import { LIMITS } from '../../contracts/limits.js';
+import type { CallEvent } from '../../contracts/ports/calls.js';
+import { TokenBucket } from '../../contracts/token-bucket.js';
+import {
+  type ClientEvent,
+  type ClientEventHandlers,
+  RATIONED,
+  readClientEvent,
+  TOPICS,
+} from './client-events.js';
+
+export class ClientMessages {
+  /** The rate at which the client may send what costs something. */
+  readonly #rate: TokenBucket;
+
+  constructor(
+    clock: Pick<Clock, 'monotonic'>,
+    private readonly handlers: ClientEventHandlers,
+    /** Nothing of that is for the agent now. */
+    private readonly onHold: () => boolean,
+  ) {
+    this.#rate = new TokenBucket(LIMITS.session.clientMessages, () => clock.monotonic());
+  }
+
+  take({ topic, payload }: Extract<CallEvent, { readonly kind: 'data' }>): void {
+    const event = topic === TOPICS.fromClient ? readClientEvent(payload) : undefined;
+    if (!event || (RATIONED.has(event.type) && (this.onHold() || !this.#rate.take()))) return;
+    (this.handlers[event.type] as (event: ClientEvent) => void)(event);
+  }
+}

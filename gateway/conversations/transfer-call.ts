@@ -1,0 +1,75 @@
+/** The tool by which an agent connects its caller to somebody on the telephone. */
+import { isPlainObject } from '../../contracts/plain-object.js';
+import type { SessionPlan } from '../../contracts/ports/sessions.js';
+import type { Briefing } from '../../contracts/transfers.js';
+import { parseArguments } from './arguments.js';
+import { type ConversationTool, failure, type PhoneTransfer, type ToolResult, type ToolUse } from './tool.js';
+
+type Destination = SessionPlan['config']['conversation']['transfer_destinations'][number];
+
+/** What the conversation does for a caller who is connected to somebody else. */
+export interface Consulting {
+  /** Resolves when what the answer has said so far was heard, or nobody hears it any more. */
+  heard(): Promise<void>;
+  /** What the colleague is told of the caller. `asks`: whether they are asked to take the call. Never rejects. */
+  briefing(asks: boolean, signal: AbortSignal): Promise<Briefing>;
+  /** The caller waits, and nothing that is said meanwhile is for the agent. The result ends it. */
+  hold(): () => void;
+}
+
+/** By its label, where that tells it from the others. */
+const nameOf = ({ label, phone_number }: Destination, _: number, all: readonly Destination[]): string =>
+  label !== '' && all.filter((other) => other.label === label).length === 1 ? label : phone_number;
+
+export const TRANSFER_CALL = 'transfer_call';
+const NOT_HEARD = 'The caller has broken in, and is not connected';
+const DONE = { cold: 'The caller is being connected', warm: 'The caller is connected' } as const;
+
+async function connect(
+  { label, phone_number: to, mode, warm_connect: connects }: Destination,
+  { callId, signal }: ToolUse,
+  transfer: PhoneTransfer,
+  consulting: Consulting,
+): Promise<ToolResult> {
+  const asks = connects === 'confirm';
+  // It is written while the caller is told.
+  const writing = mode === 'warm' ? consulting.briefing(asks, signal) : Promise.resolve(null);
+  await consulting.heard();
+  if (signal.aborted) return failure(NOT_HEARD);
+  const goOn = consulting.hold();
+  try {
+    const request = { toolCallId: callId, label, to, mode, briefing: await writing, signal };
+    const refusal = await transfer.begin(request);
+    return refusal === undefined ? { ok: true, output: DONE[mode], handsOver: true } : failure(refusal);
+  } finally {
+    goOn();
+  }
+}
+
+/** Somebody on the telephone goes on in the place of the agent, once what it says before was heard. */
+export function transferCallTool(
+  destinations: readonly Destination[],
+  transfer: PhoneTransfer,
+  consulting: Consulting,
+): ConversationTool {
+  const names = destinations.map(nameOf);
+  return {
+    name: TRANSFER_CALL,
+    description:
+      'Connects the caller to somebody on the telephone, which ends your part of the call. Tell the caller so first, in a few words.',
+    parameters: {
+      type: 'object',
+      properties: { destination: { type: 'string', enum: [...new Set(names)] } },
+      required: ['destination'],
+      additionalProperties: false,
+    },
+    source: 'builtin',
+    async run(args, use) {
+      const wanted = parseArguments(args);
+      const at = isPlainObject(wanted) ? names.indexOf(String(wanted['destination'])) : -1;
+      const destination = destinations[at];
+      if (!destination) return failure('There is no such destination');
+      return connect(destination, use, transfer, consulting);
+    },
+  };
+}

@@ -1,0 +1,70 @@
+/** Whether somebody who was asked says yes or no, in the languages of agents; keys are 1 and 2. */
+import type { Language } from '../../contracts/languages.js';
+
+type Answer = 'yes' | 'no';
+
+/** Whole words; of languages that are written without blanks, texts that stand anywhere but for single signs. */
+const WORDS: Readonly<Record<Language, Readonly<Record<Answer, readonly string[]>>>> = {
+  en: {
+    yes: [
+      'yes',
+      'yeah',
+      'yep',
+      'yup',
+      'sure',
+      'okay',
+      'ok',
+      'of course',
+      'go ahead',
+      'put them through',
+      'no problem',
+      'one',
+    ],
+    no: ['no', 'nope', 'not now', 'cannot', "can't", 'busy', 'later', "don't", 'two'],
+  },
+  es: {
+    yes: ['sí', 'si', 'claro', 'vale', 'de acuerdo', 'por supuesto', 'adelante', 'uno'],
+    no: ['no', 'ahora no', 'imposible', 'dos'],
+  },
+  fr: {
+    yes: ['oui', 'ouais', 'd’accord', "d'accord", 'bien sûr', 'volontiers', 'un'],
+    no: ['non', 'pas maintenant', 'impossible', 'deux'],
+  },
+  de: {
+    yes: ['ja', 'klar', 'gerne', 'gern', 'okay', 'ok', 'in ordnung', 'natürlich', 'kein problem', 'eins'],
+    no: ['nein', 'nicht', 'nö', 'keine zeit', 'später', 'zwei'],
+  },
+  ja: {
+    yes: ['はい', 'ええ', 'お願いします', '受けます'],
+    no: ['いいえ', '無理', 'できません', '出られません'],
+  },
+  zh: {
+    yes: ['是', '是的', '好', '好的', '好吧', '可以', '接通', '没问题'],
+    no: ['不', '不行', '不要', '不用', '不能', '不接', '不可以', '没空', '没有时间'],
+  },
+  ko: { yes: ['네', '예', '좋아요', '받을게요'], no: ['아니', '안 돼', '안돼', '못 받'] },
+};
+
+/** Texts that say the contrary of a word in them. */
+const ASSENT: Readonly<Partial<Record<Language, readonly string[]>>> = {
+  en: ['no problem'],
+  de: ['kein problem'],
+  zh: ['没问题'],
+};
+
+const UNSPACED: ReadonlySet<Language> = new Set(['ja', 'zh', 'ko']);
+
+/** Undefined for what is neither. */
+export function consentOf(text: string, language: Language): Answer | undefined {
+  const plain = ` ${(text.toLowerCase().match(/[\p{L}\p{M}'’]+/gu) ?? []).join(' ')} `;
+  const says = (words: readonly string[]): boolean =>
+    words.some((word) => plain.includes(word.length > 1 && UNSPACED.has(language) ? word : ` ${word} `));
+  const { yes, no } = WORDS[language];
+  if (says(ASSENT[language] ?? [])) return 'yes';
+  if (says(no)) return 'no';
+  return says(yes) ? 'yes' : undefined;
+}
+
+/** The same for keys. */
+export const consentByKeys = (keys: string): Answer | undefined =>
+  ({ 1: 'yes', 2: 'no' })[keys[0] ?? ''] as Answer | undefined;

@@ -1,0 +1,220 @@
+/**
+ * The call to a colleague for whom a caller waits: says what it is about, and asks where the colleague is to be asked. It is in
+ * whichever process the provider's stream has reached; what comes of it is told by the transfer's row.
+ *
+ * Invariants: one decision is told, also where the colleague hangs up or says nothing; the call ends with the transfer.
+ */
+import type { Clock } from '../../contracts/clock.js';
+import { LIMITS } from '../../contracts/limits.js';
+import type { Log } from '../../contracts/log.js';
+import { DEFAULT_TRANSCRIPTION_MODEL } from '../../contracts/models.js';
+import type { CallEvent, PhoneCall } from '../../contracts/ports/calls.js';
+import type { Transfers } from '../../contracts/ports/phone-transfers.js';
+import type { Speech, Transcription } from '../../contracts/ports/speech.js';
+import type { Briefing, Transfer } from '../../contracts/transfers.js';
+import { voiceOptions } from '../calls/owned-call.js';
+import { readClientEvent, TOPICS } from '../conversations/client-events.js';
+import { questionIn } from '../conversations/lines.js';
+import { Listening } from '../conversations/listening.js';
+import { pause } from '../conversations/record.js';
+import { type AgentVoice, Utterance } from '../conversations/utterance.js';
+import { consentByKeys, consentOf } from './consent.js';
+import type { Streamed } from './streamed-call.js';
+import type { Transferring } from './transferring.js';
+
+export interface ConsultationParts {
+  readonly transfers: Pick<Transfers, 'report' | 'onChange' | 'find'>;
+  readonly transferring: Pick<Transferring, 'end'>;
+  readonly speech: Pick<Speech, 'synthesizeTimed'>;
+  readonly transcription: Transcription;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+type Decision = 'yes' | 'no' | 'silent' | 'gone';
+
+const REFUSED: Readonly<Record<Exclude<Decision, 'yes'>, string | undefined>> = {
+  no: undefined,
+  silent: 'The colleague gave no answer',
+  gone: 'The colleague hung up',
+};
+
+/** How often the question is said, with so long behind it for the answer. */
+const TIMES = 3;
+const ANSWER_MS = 8000;
+const { consultMs } = LIMITS.phone;
+
+export class Consultation implements Streamed {
+  readonly id: string;
+  /** Resolves when the call is over. Never rejects. */
+  readonly over: Promise<void>;
+  #decide = (_: Decision): void => undefined;
+  readonly #decision = new Promise<Decision>((resolve) => (this.#decide = resolve));
+  #utterance: Utterance | undefined;
+  #wasHeard = (): void => undefined;
+  #number = 0;
+  #span = 0;
+  readonly #listening: Listening;
+
+  constructor(
+    readonly media: PhoneCall,
+    private readonly transfer: Transfer,
+    private readonly briefing: Briefing,
+    private readonly parts: ConsultationParts,
+  ) {
+    this.id = transfer.id;
+    const { transcription, clock, log } = parts;
+    const { language } = briefing;
+    const listening = { transcription, model: DEFAULT_TRANSCRIPTION_MODEL, language, log };
+    this.#listening = new Listening(
+      { ...listening, caller: this.#caller, recognised: () => undefined },
+      clock,
+      () => this.#utterance?.ahead ?? '',
+      {
+        voice: (active) => this.#voiced(active),
+        transcript: (_, text, final) => this.#said(text, final),
+        sounded: () => undefined,
+        aside: () => undefined,
+      },
+    );
+    this.over = this.#run();
+  }
+
+  get #caller() {
+    return { workspaceId: this.transfer.workspaceId, keyId: 'session' };
+  }
+
+  hungUp(): void {
+    this.media.hungUp();
+  }
+
+  broken(): void {
+    this.media.hungUp();
+  }
+
+  /** From outside: this process stops, or the transfer is over. */
+  closedBy(): void {
+    this.#decide('gone');
+    this.media.end();
+  }
+
+  async #run(): Promise<void> {
+    const { transfers, clock, log } = this.parts;
+    const leave = transfers.onChange(this.id, () => void this.#look());
+    const stop = clock.after(consultMs, () => this.#decide('silent'));
+    const followed = this.#follow();
+    try {
+      void this.#ask().catch((error: unknown) => this.#failed(error));
+      await this.#tell(await this.#decision);
+    } catch (error) {
+      log.error({ err: error, transfer: this.id }, 'a colleague was not asked');
+    } finally {
+      stop();
+      this.#utterance?.cancel();
+      this.#listening.stop();
+    }
+    // The provider takes the call away, or it was hung up there.
+    const late = clock.after(consultMs, () => this.media.end());
+    await followed;
+    late();
+    leave();
+  }
+
+  /** It ends with the transfer. */
+  async #look(): Promise<void> {
+    const transfer = await this.parts.transfers.find(this.id).catch(() => undefined);
+    if (transfer?.endedAt && transfer.state !== 'connected') this.closedBy();
+  }
+
+  async #follow(): Promise<void> {
+    try {
+      for await (const event of this.media.events) this.#meet(event);
+    } catch (error) {
+      this.parts.log.warn({ err: error, transfer: this.id }, 'the media of a call to a colleague was lost');
+    }
+    this.#decide('gone');
+  }
+
+  #meet(event: CallEvent): void {
+    if (event.kind === 'speech') this.#listening.speech(event);
+    else if (event.kind === 'audio') this.#listening.audio(event.samples);
+    else if (event.kind === 'played') this.#played(event);
+    else if (event.kind === 'data') this.#pressed(event);
+    else if (event.kind === 'left') this.closedBy();
+  }
+
+  #played({ utterance, ms, ended }: Extract<CallEvent, { readonly kind: 'played' }>): void {
+    if (utterance !== this.#number) return;
+    const heard = this.#utterance?.progress(ms, ended) ?? '';
+    if (heard !== '') this.#listening.agentSaid(heard);
+    if (ended) this.#wasHeard();
+  }
+
+  #voiced(active: boolean): void {
+    if (active) this.#listening.begin((this.#span += 1), this.#utterance !== undefined);
+    else this.#listening.transcribe(this.#span);
+  }
+
+  #said(text: string, final: boolean): void {
+    const answer = final && this.briefing.asks ? consentOf(text, this.briefing.language) : undefined;
+    if (answer) this.#decide(answer);
+  }
+
+  #pressed({ topic, payload }: Extract<CallEvent, { readonly kind: 'data' }>): void {
+    const event = topic === TOPICS.fromClient ? readClientEvent(payload) : undefined;
+    const answer =
+      event?.type === 'user.dtmf' && this.briefing.asks ? consentByKeys(event.digits) : undefined;
+    if (answer) this.#decide(answer);
+  }
+
+  async #ask(): Promise<void> {
+    const { text, asks, language } = this.briefing;
+    await this.#say(text);
+    if (!asks) return this.#decide('yes');
+    for (let times = 1; times < TIMES; times += 1) {
+      await pause(this.parts.clock, ANSWER_MS);
+      await this.#say(questionIn(language));
+    }
+    await pause(this.parts.clock, ANSWER_MS);
+    this.#decide('silent');
+  }
+
+  /** Resolves when it was heard. */
+  async #say(text: string): Promise<void> {
+    const { speech, clock, log } = this.parts;
+    const utterance = new Utterance(
+      (this.#number += 1),
+      this.media,
+      () => new Date(clock.now()),
+      () => undefined,
+    );
+    const heard = new Promise<void>((resolve) => (this.#wasHeard = resolve));
+    const voice: AgentVoice = {
+      speech,
+      options: voiceOptions(this.briefing),
+      caller: this.#caller,
+      substituted: () => log.warn({ transfer: this.id }, 'an agent’s voice is gone: the default speaks'),
+    };
+    this.#utterance = utterance;
+    utterance.write(text);
+    utterance.endText();
+    if (await utterance.speak(voice, () => undefined)) await heard;
+    this.#utterance = undefined;
+  }
+
+  /** Whoever hears nothing cannot be asked. */
+  #failed(error: unknown): void {
+    this.parts.log.warn({ err: error, transfer: this.id }, 'a colleague could not be told');
+    this.#decide('silent');
+  }
+
+  async #tell(decision: Decision): Promise<void> {
+    const { transfers, transferring } = this.parts;
+    if (decision !== 'yes') {
+      await transferring.end(this.transfer, 'refused', REFUSED[decision]);
+      return this.media.end();
+    }
+    this.media.clear();
+    if (!(await transfers.report(this.id, { state: 'accepted' }))) this.media.end();
+  }
+}

@@ -1,0 +1,169 @@
+/** Whom a transfer asks, and what nobody is asked for; what a colleague answers. */
+import t, { type Test } from 'tap';
+import type { PhoneNumber } from '../../contracts/ports/phone.js';
+import { silentLog } from '../../contracts/log.js';
+import type { Language } from '../../contracts/languages.js';
+import type { PhoneCall } from '../../contracts/ports/calls.js';
+import type { NewTransfer, Transfers } from '../../contracts/ports/phone-transfers.js';
+import type { Transfer, TransferMode } from '../../contracts/transfers.js';
+import { consentByKeys, consentOf } from '../../gateway/phone/consent.js';
+import { DIALLING } from '../../gateway/phone/index.js';
+import { Transferring } from '../../gateway/phone/transferring.js';
+import { SimulatedClock } from '../fixtures/edge-clock.js';
+
+const NUMBER = { id: 'phone_1', provider: 'twilio', placesCalls: true, apiUrl: null } as PhoneNumber;
+const LEG = { provider: 'twilio', callId: 'CA1', baseUrl: 'https://speech.example' } as const;
+const INBOUND = {
+  id: 'sess_1',
+  workspaceId: 'ws_1',
+  direction: 'inbound',
+  callerNumber: '+491',
+  dialedNumber: '+4930123',
+} as const;
+const OUTBOUND = {
+  ...INBOUND,
+  direction: 'outbound',
+  callerNumber: '+4930123',
+  dialedNumber: '+491',
+} as const;
+
+interface Asked {
+  readonly url: string;
+  readonly body: URLSearchParams;
+}
+
+/** Transfers at an API that takes everything. */
+function at(t: Test, numbers: readonly PhoneNumber[], underWay = false) {
+  const asked: Asked[] = [];
+  const rows: NewTransfer[] = [];
+  const transfers = {
+    begin(row) {
+      rows.push(row);
+      return Promise.resolve(underWay ? undefined : ({ ...row, id: 'transfer_1' } as unknown as Transfer));
+    },
+    overdue: () => Promise.resolve([]),
+  } as Partial<Transfers> as Transfers;
+  const transferring = new Transferring({
+    transfers,
+    numbers: {
+      named: (name, workspaceId) => {
+        t.strictSame([name, workspaceId], ['+4930123', 'ws_1']);
+        return Promise.resolve(numbers);
+      },
+      open: () => Promise.resolve({ number: NUMBER, secret: 'token', api: { account_sid: 'AC1' } }),
+    },
+    dialling: DIALLING,
+    outbound: {
+      fetch({ url, body }) {
+        asked.push({ url, body: new URLSearchParams(String(body)) });
+        return Promise.resolve({
+          status: 200,
+          headers: {},
+          body: Buffer.from('{}'),
+          truncated: false,
+          latencyMs: 1,
+        });
+      },
+    },
+    runs: { end: () => Promise.resolve(true) },
+    holdSound: false,
+    clock: new SimulatedClock(),
+    log: silentLog,
+  });
+  t.teardown(() => transferring.stop());
+  return { asked, rows, transferring };
+}
+
+const line = () => {
+  const moved: string[] = [];
+  const move = async (asked: Promise<boolean>, cause: string) => {
+    if (await asked) moved.push(cause);
+  };
+  return { moved, move, media: {} as PhoneCall };
+};
+
+const request = (to: string, mode: TransferMode = 'cold') => ({
+  ...{ toolCallId: 'call_1', label: 'Desk', to, mode, briefing: null },
+  signal: new AbortController().signal,
+});
+
+t.test('a cold transfer asks the provider of our own number, and nobody where it cannot', async (t) => {
+  const { asked, rows, transferring } = at(t, [NUMBER]);
+  t.equal(transferring.of({ ...LEG, provider: 'plivo' }, INBOUND, line()), undefined);
+  t.strictSame(transferring.of({ ...LEG, provider: 'vonage' }, INBOUND, line())?.modes, ['cold']);
+  const own = line();
+  const [coming, going] = [INBOUND, OUTBOUND].map((called) => transferring.of(LEG, called, own)!);
+  t.strictSame(coming?.modes, ['cold', 'warm']);
+  for (const none of ['the desk', '', '0800', '112', 'tel:+491771234567', 'mail@shop.example'])
+    t.equal(await coming!.begin(request(none)), 'The destination is no phone number', none);
+  t.equal(await coming!.begin(request('+49 (177) 123-4567')), undefined);
+  t.equal(await going!.begin(request('sip:desk@shop.example')), undefined);
+  t.strictSame(own.moved, ['connecting', 'connecting']);
+  t.match(rows[0], { sessionId: 'sess_1', callerCallId: 'CA1', to: '+491771234567', mode: 'cold' });
+  t.strictSame(
+    asked.map(({ url }) => url),
+    Array(2).fill('https://api.twilio.com/2010-04-01/Accounts/AC1/Calls/CA1.json'),
+  );
+  const base = 'https://speech.example/v1/phone/twilio/transfers/transfer_1';
+  const [first, second] = asked.map(({ body }) => body.get('Twiml') ?? '');
+  t.match(first, `<Dial action="${base}/action" timeout="30"><Number statusCallback="${base}/status" `);
+  t.match(first, 'statusCallbackEvent="answered">+491771234567</Number></Dial>');
+  t.match(second, ' callerId="+4930123"><Sip statusCallback=');
+  for (const other of [[], [{ ...NUMBER, placesCalls: false }], [{ ...NUMBER, provider: 'telnyx' } as const]])
+    t.match(
+      await at(t, other).transferring.of(LEG, INBOUND, line())!.begin(request('+491771234567')),
+      /no credentials/,
+    );
+  t.equal(asked.length, 2);
+});
+
+t.test('a second transfer is refused while one goes on', async (t) => {
+  const { asked, transferring } = at(t, [NUMBER], true);
+  for (const mode of ['cold', 'warm'] as const)
+    t.equal(
+      await transferring.of(LEG, INBOUND, line())!.begin(request('+491771234567', mode)),
+      'The call is being transferred already',
+    );
+  t.same(asked, []);
+});
+
+t.test('what a colleague answers', (t) => {
+  const rows: readonly (readonly [
+    Language,
+    yes: readonly string[],
+    no: readonly string[],
+    neither: readonly string[],
+  ])[] = [
+    [
+      'en',
+      ['Yes.', 'Yeah, sure!', 'No problem, put them through.', 'OK'],
+      ['No.', 'Not now', "I can't", 'Yes? No, sorry.'],
+      ['', 'Who is it?', 'Nobody', 'Yesterday'],
+    ],
+    [
+      'de',
+      ['Ja.', 'Ja, gerne.', 'Kein Problem'],
+      ['Nein.', 'Gerade nicht', 'Keine Zeit'],
+      ['Jahr', 'Wer ist dran?'],
+    ],
+    ['fr', ['Oui.', 'D’accord', "d'accord"], ['Non', 'Pas maintenant'], ['Qui est-ce ?']],
+    ['es', ['Sí.', 'si', 'Claro'], ['No', 'Ahora no'], ['¿Quién es?', 'Siempre']],
+    ['ja', ['はい。', 'お願いします'], ['いいえ', '今は無理です'], ['どなたですか']],
+    ['zh', ['是', '好的', '可以。', '没问题'], ['不', '不行', '现在没空'], ['是谁？']],
+    ['ko', ['네.', '예'], ['아니요', '지금은 안 돼요'], ['누구세요']],
+  ];
+  for (const [language, yes, no, neither] of rows) {
+    for (const text of yes) t.equal(consentOf(text, language), 'yes', text);
+    for (const text of no) t.equal(consentOf(text, language), 'no', text);
+    for (const text of neither) t.equal(consentOf(text, language), undefined, text);
+  }
+  t.same(['1', '2', '12', '3', '#', ''].map(consentByKeys), [
+    'yes',
+    'no',
+    'yes',
+    undefined,
+    undefined,
+    undefined,
+  ]);
+  t.end();
+});
