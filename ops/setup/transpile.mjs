@@ -54,7 +54,8 @@ async function bundleTap() {
 }
 
 try {
-  await Promise.all([transpile(), bundleTap()]);
+  await transpile();
+  await bundleTap();
 } catch (error) {
   console.error(error.message);
   process.exitCode = 1;

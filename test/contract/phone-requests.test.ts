@@ -79,10 +79,10 @@ t.test('a key of Vonage that is none is the reason of the call', async (t) => {
 });
 
 t.test('calls are listed, the newest first', async (t) => {
-  const { body } = await calls.place(calls.request(own));
+  const { id } = await calls.placed(own);
   const listed = await ask('calls?page_size=2');
   const [first] = listed.body['calls'] as Body[];
-  t.equal(first?.['call_id'], body['call_id']);
+  t.equal(first?.['call_id'], id);
   t.equal((listed.body['calls'] as Body[]).length, 2);
 });
 
