@@ -296,8 +296,9 @@ t.test('an owner works on the console', { skip, timeout: 300_000 }, async (t) =>
     t.equal(await button('Create').isEnabled(), false, 'a suite has a scenario');
     await button('All').click();
     await button('Create').click();
+    await page.waitForURL(/suites\/\w/);
     await page.getByText('Scenarios: 2 of 2 chosen').waitFor();
-    const chosen = async () => (await call(`tests/suites?agent_id=${agent}`)).body.suites[0]?.scenario_ids;
+    const chosen = async () => (await call(`tests/suites?agent_id=${agent}`)).body.suites[0].scenario_ids;
     await page.getByLabel('By telephone · By voice').uncheck();
     await until('a suite is changed as it is clicked', async () => (await chosen()).length === 1);
     t.strictSame(await chosen(), [scenario.scenario_id]);
