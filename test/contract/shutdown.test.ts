@@ -11,6 +11,7 @@ import { commandOf, familyOf, isAlive, memberOf } from '../fixtures/family.js';
 import {
   EMBEDDED_POSTGRES,
   MEDIA,
+  PATIENT,
   temporaryFolder,
   TEST_KEY,
   TEST_SECRET,
@@ -52,6 +53,7 @@ async function start(t: Test, [file = '', ...args]: readonly string[], more: obj
     HOST: '127.0.0.1',
     PORT: '0',
     ...MEDIA,
+    ...PATIENT,
     ...TONE,
     ...(await database(t, more)),
   };
@@ -91,8 +93,8 @@ const speak = async (base: string) => {
 };
 
 /** The length of what `speak` asks for, which every gateway here says alike. */
-let length: Promise<number> | undefined;
-const wholeLength = (base: string): Promise<number> => (length ??= speak(base).then((all) => all.length()));
+let length: number | undefined;
+const wholeLength = async (base: string): Promise<number> => (length ??= await (await speak(base)).length());
 
 const kill = (pid: number, signal: NodeJS.Signals = 'SIGTERM'): void => void process.kill(pid, signal);
 const gatewayOf = ({ child }: Started): number => {
