@@ -4,6 +4,9 @@ import type { SynthesisModel, TranscriptionModel } from '../contracts/models.js'
 
 export type SessionKind = 'realtime' | 'transcription';
 
+/** Where the microphone is, as clients tell; it makes no difference here. */
+export type NoiseReduction = 'near_field' | 'far_field';
+
 export interface WireFormat {
   readonly format: AudioFormat;
   /** Hz */
@@ -21,6 +24,8 @@ export interface RealtimeSettings {
     readonly language?: string;
   } | null;
   readonly input: WireFormat;
+  /** Noise is taken out of PCM before it is transcribed; null: it is not. */
+  readonly noiseReduction: NoiseReduction | null;
   readonly output: WireFormat;
   readonly voice: string;
   readonly speed: number;

@@ -9,8 +9,10 @@ import { RECOGNITION_RATE } from '../contracts/audio.js';
 import { ServiceError } from '../contracts/errors.js';
 import type { LanguageCode } from '../contracts/languages.js';
 import type { Decode } from '../contracts/ports/codec.js';
+import type { Denoiser } from '../contracts/ports/denoiser.js';
 import type { Admission, Caller } from '../contracts/ports/identity.js';
 import type {
+  RawAudio,
   Transcript,
   Transcription,
   TranscriptionRequest,
@@ -27,6 +29,8 @@ export interface TranscriptionParts {
   readonly registry: Registry;
   readonly admission: Admission;
   readonly decode: Decode;
+  /** Undefined where none was added. */
+  readonly denoiser?: Denoiser | undefined;
 }
 
 /** Audio to transcribe: samples at `sampleRate`, and their length, which an upload tells only once it has been read. */
@@ -63,6 +67,24 @@ const textOf = (segments: readonly TranscriptSegment[]): string =>
     .filter((text) => text !== '')
     .join(' ');
 
+/** The same sound with less noise, which is made when it is listened to. */
+function withLessNoise(sound: Sound, denoise: () => Promise<RawAudio>): Sound {
+  async function* pass(): AsyncGenerator<Int16Array> {
+    yield* samplesOfRaw(await denoise());
+  }
+  return { ...sound, sampleRate: RECOGNITION_RATE, samples: pass() };
+}
+
+function hearingOf(
+  { audio, reducesNoise }: TranscriptionRequest,
+  { decode, denoiser }: TranscriptionParts,
+  signal: AbortSignal,
+): Sound {
+  const sound = soundOf(audio, decode, signal);
+  if (!reducesNoise || !denoiser || audio instanceof Uint8Array) return sound;
+  return withLessNoise(sound, () => denoiser.denoise(audio, signal));
+}
+
 /** The language that was heard for longest. */
 function languageOf(segments: readonly TimedSegment[]): { readonly language?: LanguageCode } {
   const seconds = new Map<LanguageCode, number>();
@@ -93,14 +115,17 @@ function hintOf(language: string | undefined): string | undefined {
   }
 }
 
+/** Errors: `language_unavailable`. */
+function transcriberFor(registry: Registry, { model }: TranscriptionRequest, language?: string): Transcriber {
+  const transcriber = registry.transcriberFor(model, language);
+  if (!transcriber) throw unavailable(language);
+  return transcriber;
+}
+
 const KIND = 'transcription_ms';
 
-export function createTranscription({ registry, admission, decode }: TranscriptionParts): Transcription {
-  function transcriberFor({ model }: TranscriptionRequest, language: string | undefined): Transcriber {
-    const transcriber = registry.transcriberFor(model, language);
-    if (!transcriber) throw unavailable(language);
-    return transcriber;
-  }
+export function createTranscription(parts: TranscriptionParts): Transcription {
+  const { registry, admission, denoiser } = parts;
 
   /** The result is called when the job is over. */
   async function enter({ workspaceId }: Caller, interim: boolean): Promise<() => void> {
@@ -114,12 +139,13 @@ export function createTranscription({ registry, admission, decode }: Transcripti
 
   return {
     count,
+    reducesNoise: denoiser !== undefined,
     async transcribe(request, caller, signal, heard): Promise<Transcript> {
       const { words = false, interim = false, uncounted = interim } = request;
       const language = hintOf(request.language);
-      const transcriber = transcriberFor(request, language);
+      const transcriber = transcriberFor(registry, request, language);
       request.trace?.engine(transcriber.name);
-      const { samples, sampleRate, seconds, duration: lengthOf } = soundOf(request.audio, decode, signal);
+      const { samples, sampleRate, seconds, duration: lengthOf } = hearingOf(request, parts, signal);
       const leave = await enter(caller, interim);
       try {
         const found: TimedSegment[] = [];

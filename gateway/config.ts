@@ -7,7 +7,7 @@ import type { Detector } from '../contracts/ports/turns.js';
 import type { Vocabulary } from '../contracts/vocabulary.js';
 import { SHERPA } from '../engines/backends/sherpa/folder.js';
 import { checkContradictions } from './config/contradictions.js';
-import { modelFolders, turnModelFolder } from './config/model-folders.js';
+import { denoiserFile, modelFolders, turnModelFolder } from './config/model-folders.js';
 import { strangeBase } from './config/pcm-rates.js';
 import { readRemotes, type Remotes } from './config/remotes.js';
 import { ConfigError, type Described, type Env, readTable } from './config/setting.js';
@@ -43,6 +43,8 @@ export interface Config extends Settings {
   readonly models: { readonly tts: readonly string[]; readonly stt: readonly string[] };
   /** The model that hears ends of turns, and what it decides; undefined where nobody listens. */
   readonly turns: TurnModelPlace | undefined;
+  /** The model that takes noise out of speech: its file; undefined where none was added. */
+  readonly denoiser: string | undefined;
 }
 
 /** All of its variables, or none. */
@@ -92,6 +94,7 @@ export function readConfig(env: Env): Config {
     dataDir: resolve(settings.dataDir),
     ...readModels(settings, env),
     turns: readTurns(settings),
+    denoiser: denoiserFile(settings.modelsDir),
     vocabulary,
     remotes: readRemotes(env),
     livekit: readLivekit(env),

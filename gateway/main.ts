@@ -77,6 +77,7 @@ async function superviseChildren(
   const carrier = config.livekit ? 'room' : 'media';
   const roles = new Set<RoleName>(['encode', carrier, ...engineRoles(config)]);
   if (config.turns) roles.add('turns');
+  if (config.denoiser !== undefined) roles.add('denoise');
   const started = [...roles].map(async (role): Promise<[RoleName, Supervision]> => {
     const row: RoleRow = ROLES[role];
     const { nice } = row;

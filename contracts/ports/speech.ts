@@ -136,6 +136,8 @@ export interface TranscriptionRequest {
   readonly interim?: boolean;
   /** The audio may not be complete, though it is likely: it counts as usage when `count` is called. */
   readonly uncounted?: boolean;
+  /** Whether noise is taken out first, where the gateway can; of raw audio alone. */
+  readonly reducesNoise?: boolean;
   readonly trace?: RequestTrace;
 }
 
@@ -168,6 +170,9 @@ export interface Transcription {
     signal: AbortSignal,
     heard?: (segment: TranscriptSegment) => void,
   ): Promise<Transcript>;
+
+  /** Whether the gateway can take noise out of audio. */
+  readonly reducesNoise: boolean;
 
   /** The audio of a request that was `uncounted` has been complete: so many seconds of it are usage. */
   count(caller: Caller, seconds: number): void;

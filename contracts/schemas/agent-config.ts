@@ -77,6 +77,10 @@ const LEAVES = {
         "Who says that the user's turn is over: words and pauses (`tables`), a model that listens (`audio`), `both`, or what the gateway " +
         'is set to (`auto`). Without the model, words and pauses.',
     }),
+    noise_reduction: Type.Boolean({
+      description:
+        'Whether noise is taken out of what the user says before it is transcribed, where the gateway has a model for it.',
+    }),
     interruptible: Type.Boolean(),
     interruption_sensitivity: Type.Enum(['low', 'balanced', 'high']),
     reengage_enabled: Type.Boolean(),
@@ -237,6 +241,7 @@ export const DEFAULT_CONFIG: AgentConfig = {
     eagerness: 'balanced',
     drafts: true,
     turn_detector: 'auto',
+    noise_reduction: false,
     interruptible: true,
     interruption_sensitivity: 'balanced',
     reengage_enabled: false,

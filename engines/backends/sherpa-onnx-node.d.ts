@@ -22,6 +22,16 @@ declare module 'sherpa-onnx-node' {
     featureDim: number;
   }
 
+  export interface DenoiserConfig {
+    model: { gtcrn: OneFile; numThreads: number; debug: 0 | 1 };
+  }
+  export interface OnlineSpeechDenoiser {
+    /** What is ready of it, with less noise. */
+    run(waveform: Waveform): Waveform;
+    /** The rest; then it is as new. */
+    flush(): Waveform;
+  }
+
   export interface OfflineStream {
     acceptWaveform(waveform: Waveform): void;
   }
@@ -125,6 +135,7 @@ declare module 'sherpa-onnx-node' {
     OnlineRecognizer: new (config: OnlineRecognizerConfig) => OnlineRecognizer;
     OfflineTts: { createAsync(config: OfflineTtsConfig): Promise<OfflineTts> };
     Vad: new (config: VadConfig, bufferSizeInSeconds: number) => Vad;
+    OnlineSpeechDenoiser: new (config: DenoiserConfig) => OnlineSpeechDenoiser;
   };
   export default sherpa;
 }

@@ -48,6 +48,7 @@ export interface Conversed {
 const DEAF: Transcription = {
   transcribe: () => Promise.resolve({ text: '', duration: 0, segments: [] }),
   count: () => undefined,
+  reducesNoise: false,
 };
 
 /** What a test has used is told nowhere. */

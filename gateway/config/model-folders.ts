@@ -6,9 +6,10 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { readJson } from '../../engines/backends/sherpa/folder.js';
 import { pairsIn } from '../../engines/backends/sherpa/piper.js';
+import { gtcrnIn } from '../../engines/denoising/gtcrn-files.js';
 import { hasSmartTurn } from '../../engines/turns/smart-turn.js';
 
-type Task = 'tts' | 'stt' | 'turns';
+type Task = 'tts' | 'stt' | 'turns' | 'denoise';
 
 const NAME = /^[a-z0-9][a-z0-9._-]*$/i;
 
@@ -53,6 +54,12 @@ export const modelFolders = (task: Task, listed: readonly string[], modelsDir: s
 /** The model that hears ends of turns, where one was added. */
 export const turnModelFolder = (modelsDir: string): string | undefined =>
   addedModels('turns', modelsDir).find(hasSmartTurn);
+
+/** The model that takes noise out of speech, where one was added. */
+export const denoiserFile = (modelsDir: string): string | undefined =>
+  addedModels('denoise', modelsDir)
+    .map(gtcrnIn)
+    .find((file) => file !== undefined);
 
 /** The name of a model that a setting means and that was not added; undefined for all else. */
 export const notAdded = (place: string, modelsDir: string): string | undefined =>

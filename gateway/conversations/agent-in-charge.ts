@@ -9,6 +9,7 @@ import type { PublishedAgents } from '../../contracts/ports/agents.js';
 import type { RunningSession, SessionPlan, SessionRecord } from '../../contracts/ports/sessions.js';
 import type { TurnListening } from '../../contracts/ports/turns.js';
 import { excuseIn, warningIn } from './lines.js';
+import type { Hearing } from './listening.js';
 import { reachableFrom } from './reachable.js';
 import { fillerOf, settingsOf } from './settings.js';
 import type { AgentVoice } from './utterance.js';
@@ -49,6 +50,12 @@ export class AgentInCharge {
 
   get settings(): AgentSettings {
     return settingsOf(this.#plan, this.usualDetector);
+  }
+
+  get hearing(): Hearing {
+    const { detector } = this.settings;
+    const { noise_reduction: reducesNoise } = this.#plan.config.conversation;
+    return { language: this.language, detector, reducesNoise };
   }
 
   get language() {

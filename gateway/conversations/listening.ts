@@ -14,6 +14,16 @@ export interface ListeningParts extends TurnTranscriptionParts {
   readonly turns?: TurnListening | undefined;
 }
 
+/** How an agent listens. */
+export interface Hearing {
+  /** The user's. */
+  readonly language: string;
+  /** Who says when a turn is over. */
+  readonly detector: Detector;
+  /** Whether noise is taken out before anything is transcribed. */
+  readonly reducesNoise: boolean;
+}
+
 export interface ListeningEvents {
   /** The user's voice begins or ends; `at` in milliseconds of the clock. */
   voice(active: boolean, at: number): void;
@@ -52,9 +62,10 @@ export class Listening {
     this.on.voice(active, this.clock.monotonic());
   }
 
-  /** From now on the user speaks that language, and the detector says when a turn is over: until then the words do. */
-  attend(language: string, detector: Detector): void {
+  /** From now on the user is heard so. Until then the words say when a turn is over. */
+  attend({ language, detector, reducesNoise }: Hearing): void {
     this.#transcription.language = language;
+    this.#transcription.reducesNoise = reducesNoise;
     const { turns } = this.parts;
     if (detector !== 'tables' && turns) {
       this.#sound ??= new TurnSound(turns.model, (...told) => this.on.sounded(...told));

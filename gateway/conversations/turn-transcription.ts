@@ -80,6 +80,7 @@ export class TurnTranscription {
 
   /** Of what is transcribed from now on. */
   language: string;
+  reducesNoise = false;
 
   constructor(
     private readonly parts: TurnTranscriptionParts,
@@ -209,7 +210,7 @@ export class TurnTranscription {
   ): Promise<Transcript> {
     const { transcription, model, caller } = this.parts;
     const audio: RawAudio = { chunks: [...chunks], sampleRate: RECOGNITION_RATE };
-    const request = { audio, model, language: this.language, ...how };
+    const request = { audio, model, language: this.language, reducesNoise: this.reducesNoise, ...how };
     const { signal: stop } = this.#stop;
     return transcription.transcribe(request, caller, signal ? AbortSignal.any([stop, signal]) : stop);
   }

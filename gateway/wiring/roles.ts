@@ -67,6 +67,15 @@ export const ROLES = {
     spared: true,
     settings: ({ turns }) => ({ TURN_MODEL: turns?.folder }),
   },
+  /** Takes noise out of what users say. */
+  denoise: {
+    worker: 'denoise',
+    nice: BEHIND_GATEWAYS,
+    count: () => 1,
+    env: ONE_ARENA,
+    spared: true,
+    settings: ({ denoiser }) => ({ DENOISER: denoiser }),
+  },
   /** Calls are paced by the clock: they wait for nobody. */
   media: {
     worker: 'media',

@@ -10,6 +10,7 @@ import type { Log } from '../../contracts/log.js';
 import type { Admission } from '../../contracts/ports/identity.js';
 import { createSpeech } from '../../engines/synthesize.js';
 import { createTranscription } from '../../engines/transcribe.js';
+import { DenoiserInChild } from '../../engines/denoising/denoiser-in-child.js';
 import { TurnModelInChild } from '../../engines/turns/model-in-child.js';
 import { createVoices } from '../../engines/voices.js';
 import type { Database } from '../../storage/database.js';
@@ -38,6 +39,10 @@ function openTurns({ config: { turns }, children, clock, log }: SpeechOptions) {
   return { detector: turns.detector, model: new TurnModelInChild(children.pool('turns'), clock, log) };
 }
 
+/** What takes noise out of speech, where it was added. */
+const openDenoiser = ({ config: { denoiser }, children, clock, log }: SpeechOptions) =>
+  denoiser === undefined ? undefined : new DenoiserInChild(children.pool('denoise'), clock, log);
+
 /** Errors: a clear one for FFMPEG_PATH. */
 export async function openSpeech(options: SpeechOptions) {
   const { config, database, children, runtimeFolder, admission, ids, clock, log } = options;
@@ -56,7 +61,7 @@ export async function openSpeech(options: SpeechOptions) {
     voices,
     turns: openTurns(options),
     speech: createSpeech({ registry, voices, admission, encode, clock }),
-    transcription: createTranscription({ registry, admission, decode }),
+    transcription: createTranscription({ registry, admission, decode, denoiser: openDenoiser(options) }),
     stop: (): void => cloned.stop(),
   };
 }

@@ -12,7 +12,7 @@ const FOLDER = new URL('./', import.meta.url);
 const readEntries = (name) => JSON.parse(fs.readFileSync(new URL(name, FOLDER), 'utf8'));
 
 /** What models do. */
-const TASKS = ['tts', 'stt', 'turns'];
+const TASKS = ['tts', 'stt', 'turns', 'denoise'];
 
 /** All entries, those that speak first. */
 export const CATALOGUE = fs

@@ -31,7 +31,12 @@ const locked = (work) =>
   });
 
 /** Variables that say which models a gateway uses, where they are set. */
-const CHOICES = { tts: ['SHERPA_TTS', 'TTS_ENGINES'], stt: ['SHERPA_STT', 'STT_ENGINES'], turns: [] };
+const CHOICES = {
+  tts: ['SHERPA_TTS', 'TTS_ENGINES'],
+  stt: ['SHERPA_STT', 'STT_ENGINES'],
+  turns: [],
+  denoise: [],
+};
 
 function told({ name, task }, pinned) {
   for (const address of pinned) say(`its digest was not known before and is pinned now: ${address}`);

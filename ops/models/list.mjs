@@ -6,6 +6,7 @@ const TITLES = {
   tts: 'Voices (SHERPA_TTS)',
   stt: 'Recognisers (SHERPA_STT)',
   turns: 'Ends of turns (TURN_DETECTOR)',
+  denoise: 'Noise reduction',
 };
 
 const size = (bytes) => `${Math.ceil(bytes / 1e6)} MB`;
@@ -16,7 +17,10 @@ const hostOf = (item) => (item.url ? new URL(item.url).host : addressOf(item));
 
 const sourcesOf = ({ sources }) => [...new Set(sources.flatMap(({ items }) => items.map(hostOf)))].join(', ');
 
-const languagesOf = ({ languages }) => (languages === 'any' ? 'about 99 languages' : languages.join(' '));
+const languagesOf = ({ task, languages }) => {
+  if (languages !== 'any') return languages.join(' ');
+  return task === 'denoise' ? 'all languages' : 'about 99 languages';
+};
 
 /** What a person reads of a model. */
 const lines = (entry) => [

@@ -8,7 +8,7 @@ import { CATALOGUE, type Entry, freshModels, models, placed } from '../fixtures/
 
 t.setTimeout(120_000);
 
-const TASKS = ['tts', 'stt', 'turns'];
+const TASKS = ['tts', 'stt', 'turns', 'denoise'];
 const KINDS = [undefined, 'tar.bz2', 'tar.gz', 'zip'];
 
 function checkEntry(entry: Entry): void {

@@ -1,7 +1,7 @@
 /**
  * An operator's model folder through sherpa-onnx: what a folder is taken for, and the conformance suite on real
- * models. Moonshine's own files serve as an operator's recognition folder. A speaking one comes in no npm package:
- * its tests run where SHERPA_TEST_TTS names a folder.
+ * models. Moonshine's own files serve as an operator's recognition folder. A speaking one comes in no npm package: its test runs
+ * where SHERPA_TEST_TTS names a folder, as `.ci/run` does with a voice that it has added by `npm run models`.
  */
 import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

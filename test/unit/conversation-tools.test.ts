@@ -132,29 +132,37 @@ t.test('a hand-over: another agent goes on with its own prompt, voice and tools,
   t.match(JSON.stringify(requests[1]?.messages), /wants tea/);
 });
 
-t.test('a hand-over brings the detector of ends of turns that the other agent wants', async (t) => {
-  let asked = 0;
-  const model: TurnModel = {
-    prepare: () => undefined,
-    probability: () => Promise.resolve((asked += 1) && 0.9),
-  };
-  const next = published('shop', {
-    conversation: { ...DEFAULT_CONFIG.conversation, turn_detector: 'tables' },
-  });
-  const hosted = joined(t, {
-    ...{ answer: inTurn(transferTo('shop')), agents: { shop: next }, hears: ['Tea please.', 'What kinds?'] },
-    turns: { detector: 'both', model },
-  });
-  hosted.speak();
-  await until('the other agent has spoken', () => hosted.items.length === 5);
-  hosted.speak();
-  await until('it has answered', () => hosted.turnsOver.length === 3);
-  t.equal(asked, 1, 'the second agent asks no model');
-  t.same(
-    hosted.turnsOver.map(({ endOfTurn }) => endOfTurn?.detector),
-    ['both', undefined, 'tables'],
-  );
-});
+t.test(
+  'a hand-over brings the detector of ends of turns and the noise reduction that the other agent wants',
+  async (t) => {
+    let asked = 0;
+    const model: TurnModel = {
+      prepare: () => undefined,
+      probability: () => Promise.resolve((asked += 1) && 0.9),
+    };
+    const next = published('shop', {
+      conversation: { ...DEFAULT_CONFIG.conversation, turn_detector: 'tables', noise_reduction: true },
+    });
+    const hosted = joined(t, {
+      ...{
+        answer: inTurn(transferTo('shop')),
+        agents: { shop: next },
+        hears: ['Tea please.', 'What kinds?'],
+      },
+      turns: { detector: 'both', model },
+    });
+    hosted.speak();
+    await until('the other agent has spoken', () => hosted.items.length === 5);
+    hosted.speak();
+    await until('it has answered', () => hosted.turnsOver.length === 3);
+    t.equal(asked, 1, 'the second agent asks no model');
+    t.strictSame([hosted.noiseReduced[0], hosted.noiseReduced.at(-1)], [false, true]);
+    t.same(
+      hosted.turnsOver.map(({ endOfTurn }) => endOfTurn?.detector),
+      ['both', undefined, 'tables'],
+    );
+  },
+);
 
 t.test('a hand-over to an agent that is gone, archived or unknown fails, and the call goes on', async (t) => {
   const agents = { gone: undefined, old: published('old', {}, 'archived') };

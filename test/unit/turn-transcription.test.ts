@@ -20,6 +20,7 @@ function listening() {
   const counted: number[] = [];
   const transcription: Transcription = {
     count: (_caller, seconds) => void counted.push(seconds),
+    reducesNoise: true,
     transcribe: (request, _caller, signal) =>
       new Promise((resolve, reject) => {
         const answer = (text: string): void => resolve({ text, duration: 1, segments: [] });

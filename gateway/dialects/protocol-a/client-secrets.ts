@@ -7,13 +7,18 @@ import { LIMITS } from '../../../contracts/limits.js';
 import { CLIENT_SECRET_PREFIX, type SecretSession } from '../../../contracts/ports/client-secrets.js';
 import { checker, withoutNulls } from '../../../contracts/schemas/check.js';
 import { invalid, valid } from '../../../contracts/schemas/valid.js';
-import type { Vocabulary } from '../../../contracts/vocabulary.js';
 import { authenticate } from '../../server/auth.js';
 import { readJson } from '../../server/body.js';
 import { answers } from '../../server/openapi-parts.js';
 import { json } from '../../server/replies.js';
 import { Fault } from './realtime/faults.js';
-import { defaultSettings, type Settings, showSession, updated } from './realtime/settings.js';
+import {
+  defaultSettings,
+  type Settings,
+  type SettingsParts,
+  showSession,
+  updated,
+} from './realtime/settings.js';
 import { suffixOf } from './realtime/state.js';
 import { checkVoice } from './realtime/voice-check.js';
 import { FAILURES, type Handler, type Row, TAGS } from './rows.js';
@@ -27,10 +32,10 @@ const refused = (error: unknown): unknown =>
   error instanceof Fault ? invalid(error.message, error.param ?? 'session') : error;
 
 /** The session's settings. Errors: `invalid_request` for what `session.update` would refuse. */
-export function secretSettings(session: SecretSession, vocabulary: Vocabulary): Settings {
+export function secretSettings(session: SecretSession, parts: SettingsParts): Settings {
   const kind = session['type'] === 'transcription' ? 'transcription' : 'realtime';
   try {
-    return updated(defaultSettings(kind, vocabulary), session, vocabulary);
+    return updated(defaultSettings(kind, parts.vocabulary), session, parts);
   } catch (error) {
     throw refused(error);
   }
@@ -51,7 +56,7 @@ const issueClientSecret: Handler = async (request, parts) => {
   const caller = await authenticate(request, parts.keys);
   const body = await readJson(request, LIMITS.clientSecret.bodyBytes);
   const { session, ttlSeconds } = secretRequest(body);
-  const settings = secretSettings(session, parts.vocabulary);
+  const settings = secretSettings(session, parts);
   await checkVoice(settings, caller, parts).catch((error: unknown) => {
     throw refused(error);
   });

@@ -86,7 +86,7 @@ function settingsOf(
   const { vocabulary } = parts;
   const kind = kindOf(request, secret, vocabulary.vendor);
   const settings = { ...defaultSettings(kind, vocabulary), ...namedModel(kind, request, parts) };
-  return secret ? updated(settings, secret.session, vocabulary) : settings;
+  return secret ? updated(settings, secret.session, parts) : settings;
 }
 
 const NO_OPTIONS: NativeOptions = {};

@@ -29,13 +29,14 @@ interface Untranscribed {
 interface Job extends Untranscribed {
   /** As it was when the audio came. */
   readonly input: WireFormat;
+  readonly reducesNoise: boolean;
   readonly events: TranscriptEvents;
   readonly abort: AbortController;
 }
 
 /** Headerless audio goes as it was collected; a file's bytes must be in one piece. */
 async function requestOf(
-  { audio, input, transcription }: Job,
+  { audio, input, transcription, reducesNoise }: Job,
   trace: RequestTrace,
 ): Promise<TranscriptionRequest> {
   const { id: model, language } = transcription;
@@ -43,7 +44,7 @@ async function requestOf(
     input.format === 'pcm'
       ? { chunks: audio.chunks, sampleRate: input.sampleRate }
       : await joinBytes(audio.chunks, audio.bytes);
-  return { audio: source, model, trace, ...(language === undefined ? {} : { language }) };
+  return { audio: source, model, trace, reducesNoise, ...(language === undefined ? {} : { language }) };
 }
 
 export class ItemTranscriptions {
@@ -59,6 +60,7 @@ export class ItemTranscriptions {
     this.#jobs.set(item.id, {
       ...untranscribed,
       input: settings.input,
+      reducesNoise: settings.noiseReduction !== null,
       events: new TranscriptEvents(events, place),
       abort: new AbortController(),
     });

@@ -91,7 +91,7 @@ export function readOrder({ fields, eventId }: ClientEvent, session: SessionStat
     throw invalid('A transcription session does not speak', 'type');
   const asked = fields['response'] ?? {};
   if (!isPlainObject(asked)) throw invalid('response must be an object', 'response');
-  const settings = forResponse(session.settings, asked, session.parts.vocabulary);
+  const settings = forResponse(session.settings, asked, session.parts);
   const input = asked['input'] ?? undefined;
   const { text, items } = together(
     input === undefined ? waiting(session) : spokenInput(input, session),

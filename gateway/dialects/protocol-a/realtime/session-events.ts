@@ -14,7 +14,7 @@ export const sessionFields = ({ settings, id, expiresAt }: SessionState): object
 export const expiryFrom = (now: number): number => Math.floor((now + LIMITS.socket.connectionMs) / 1000);
 
 export const update: Handler = ({ settings: present, input, parts, decide }, { fields, eventId }) => {
-  const settings = updated(present, fields['session'], parts.vocabulary);
+  const settings = updated(present, fields['session'], parts);
   if (input.bytes > 0 && !isSameFormat(settings.input, present.input)) {
     const message = 'The input format cannot change while audio waits in the buffer; commit or clear it';
     throw new Fault('unsupported_audio_format', message, 'session.audio.input.format');

@@ -3,13 +3,18 @@
  * (docs/contract/protocol-a.md 5.2; the refusals of docs/contract/protocol-a.md 5). One row a field; what no row names
  * does not concern speech and is ignored.
  */
-import type { RealtimeSettings as Settings, SessionKind } from '../../../../actors/realtime-settings.js';
+import type {
+  NoiseReduction,
+  RealtimeSettings as Settings,
+  SessionKind,
+} from '../../../../actors/realtime-settings.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import { DEFAULT_SYNTHESIS_MODEL, DEFAULT_TRANSCRIPTION_MODEL } from '../../../../contracts/models.js';
 import { isUnset } from '../../../../contracts/coerce.js';
 import { ServiceError } from '../../../../contracts/errors.js';
 import { isPlainObject } from '../../../../contracts/plain-object.js';
 import type { Vocabulary } from '../../../../contracts/vocabulary.js';
+import type { ProtocolAParts } from '../parts.js';
 import { synthesisModel } from '../speech-params.js';
 import { transcriptionModel } from '../uploads.js';
 import { Fault, type FaultCode } from './faults.js';
@@ -24,6 +29,7 @@ export const defaultSettings = (kind: SessionKind, { vendor }: Vocabulary): Sett
   model: { name: `${vendor}/${DEFAULT_SYNTHESIS_MODEL}`, id: DEFAULT_SYNTHESIS_MODEL },
   transcription: { name: `${vendor}/${DEFAULT_TRANSCRIPTION_MODEL}`, id: DEFAULT_TRANSCRIPTION_MODEL },
   input: DEFAULT_FORMAT,
+  noiseReduction: null,
   output: DEFAULT_FORMAT,
   voice: DEFAULT_VOICE,
   speed: 1,
@@ -100,13 +106,24 @@ function refuseTurnDetection(value: unknown, param: string): void {
   throw new Fault('unsupported_turn_detection', undefined, param);
 }
 
+const NOISE_REDUCTIONS: readonly unknown[] = ['near_field', 'far_field'] satisfies NoiseReduction[];
+
+/** What is no kind of noise reduction is none: it says nothing about what is heard. */
+function readNoiseReduction(value: unknown): NoiseReduction | null {
+  const type = isPlainObject(value) ? value['type'] : undefined;
+  return NOISE_REDUCTIONS.includes(type) ? (type as NoiseReduction) : null;
+}
+
+/** What settings are read with. */
+export type SettingsParts = Pick<ProtocolAParts, 'vocabulary' | 'transcription'>;
+
 interface Row {
   readonly path: readonly string[];
   /** Whether null says something else than that the field is absent. */
   readonly nullable?: boolean;
   /** Whether a transcription session has it. */
   readonly transcribes?: boolean;
-  read(value: unknown, param: string, vocabulary: Vocabulary): Partial<Settings>;
+  read(value: unknown, param: string, parts: SettingsParts): Partial<Settings>;
 }
 
 const OUTPUT: readonly Row[] = [
@@ -117,7 +134,10 @@ const OUTPUT: readonly Row[] = [
 ];
 
 const SESSION: readonly Row[] = [
-  { path: ['model'], read: (value, param, vocabulary) => ({ model: readModel(value, vocabulary, param) }) },
+  {
+    path: ['model'],
+    read: (value, param, { vocabulary }) => ({ model: readModel(value, vocabulary, param) }),
+  },
   {
     path: ['audio', 'input', 'format'],
     transcribes: true,
@@ -135,7 +155,15 @@ const SESSION: readonly Row[] = [
     path: ['audio', 'input', 'transcription'],
     transcribes: true,
     nullable: true,
-    read: (value, param, vocabulary) => ({ transcription: readTranscription(value, vocabulary, param) }),
+    read: (value, param, { vocabulary }) => ({ transcription: readTranscription(value, vocabulary, param) }),
+  },
+  {
+    path: ['audio', 'input', 'noise_reduction'],
+    transcribes: true,
+    nullable: true,
+    read: (value, _, { transcription }) => ({
+      noiseReduction: transcription.reducesNoise ? readNoiseReduction(value) : null,
+    }),
   },
   ...OUTPUT,
 ];
@@ -158,30 +186,30 @@ function merged(
   {
     rows,
     root,
-    vocabulary,
-  }: { readonly rows: readonly Row[]; readonly root: string; readonly vocabulary: Vocabulary },
+    parts,
+  }: { readonly rows: readonly Row[]; readonly root: string; readonly parts: SettingsParts },
 ): Settings {
   return rows.reduce((changed, { path, nullable = false, transcribes = false, read }) => {
     const value = transcribes || settings.kind === 'realtime' ? valueAt(fields, path, root) : undefined;
     if (value === undefined || (value === null && !nullable)) return changed;
-    return { ...changed, ...read(value, [root, ...path].join('.'), vocabulary) };
+    return { ...changed, ...read(value, [root, ...path].join('.'), parts) };
   }, settings);
 }
 
 /** The settings after a `session.update`. Errors: `Fault`; nothing has changed then. */
-export function updated(settings: Settings, session: unknown, vocabulary: Vocabulary): Settings {
+export function updated(settings: Settings, session: unknown, parts: SettingsParts): Settings {
   if (!isPlainObject(session)) throw new Fault('invalid_event', 'session must be an object', 'session');
   const type = session['type'] ?? settings.kind;
   if (type !== settings.kind)
     throw new Fault('invalid_event', `The type of this session is ${settings.kind}`, 'session.type');
-  return merged(settings, session, { rows: SESSION, root: 'session', vocabulary });
+  return merged(settings, session, { rows: SESSION, root: 'session', parts });
 }
 
 /** The settings that hold for one response. Errors: `Fault`. */
-export const forResponse = (settings: Settings, response: Fields, vocabulary: Vocabulary): Settings =>
-  merged(settings, response, { rows: OUTPUT, root: 'response', vocabulary });
+export const forResponse = (settings: Settings, response: Fields, parts: SettingsParts): Settings =>
+  merged(settings, response, { rows: OUTPUT, root: 'response', parts });
 
-const showInput = ({ input, transcription }: Settings): object => ({
+const showInput = ({ input, transcription, noiseReduction }: Settings): object => ({
   format: showFormat(input),
   ...(transcription === null
     ? {}
@@ -191,6 +219,7 @@ const showInput = ({ input, transcription }: Settings): object => ({
           ...(transcription.language === undefined ? {} : { language: transcription.language }),
         },
       }),
+  noise_reduction: noiseReduction && { type: noiseReduction },
   turn_detection: null,
 });
 

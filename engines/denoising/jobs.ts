@@ -1,0 +1,70 @@
+/**
+ * The job of a `denoise` child, which takes PCM at RECOGNITION_RATE and gives as much of it back, with less noise. A stream
+ * keeps a model of its own while it lasts, because a model remembers what it has heard; those that are free are used again.
+ */
+import { bytesOf, samplesOf } from '../../contracts/audio.js';
+import { ServiceError } from '../../contracts/errors.js';
+import type { JobContext, JobHandlers, JobValue } from '../../contracts/ports/jobs.js';
+
+export const DENOISE_JOB = 'denoise';
+
+/** A model that hears one stream. */
+export interface StreamDenoiser {
+  /** What is ready: it lags behind. */
+  push(samples: Int16Array): Int16Array;
+  /** The rest. The next samples begin another stream. */
+  finish(): Int16Array;
+}
+
+/** As many samples as have gone in: a model's last window may reach beyond the end. */
+class Length {
+  #left = 0;
+
+  constructor(private readonly model: StreamDenoiser) {}
+
+  push(samples: Int16Array): Int16Array {
+    this.#left += samples.length;
+    return this.#cut(this.model.push(samples));
+  }
+
+  /** Silence where the model gives less than it took. */
+  finish(): Int16Array {
+    const rest = this.#cut(this.model.finish());
+    const whole = new Int16Array(rest.length + this.#left);
+    whole.set(rest);
+    return whole;
+  }
+
+  #cut(samples: Int16Array): Int16Array {
+    const cut = samples.subarray(0, this.#left);
+    this.#left -= cut.length;
+    return cut;
+  }
+}
+
+/** Handlers for `serveJobs`. Models are loaded as streams need them. Errors: `engine_failed`. */
+export function denoiseJobs(load: () => StreamDenoiser): JobHandlers {
+  const free: StreamDenoiser[] = [];
+  async function* denoise(
+    _args: null,
+    input: AsyncIterable<JobValue>,
+    { signal }: JobContext,
+  ): AsyncGenerator<Uint8Array> {
+    let model: StreamDenoiser | undefined;
+    try {
+      model = free.pop() ?? load();
+      const stream = new Length(model);
+      for await (const value of input) {
+        signal.throwIfAborted();
+        yield bytesOf(stream.push(samplesOf(value as Uint8Array)));
+      }
+      yield bytesOf(stream.finish());
+      free.push(model);
+    } catch (error) {
+      signal.throwIfAborted();
+      console.error(error);
+      throw new ServiceError('engine_failed');
+    }
+  }
+  return { [DENOISE_JOB]: denoise };
+}

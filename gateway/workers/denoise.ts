@@ -1,0 +1,15 @@
+/**
+ * The `denoise` child, which takes noise out of speech before it is transcribed (engines/denoising). Native code in a process
+ * of its own: if it dies, audio is transcribed as it came.
+ */
+import { loadGtcrn } from '../../engines/denoising/gtcrn.js';
+import { denoiseJobs } from '../../engines/denoising/jobs.js';
+import { serveAsChild } from '../../processes/child.js';
+
+/** Streams at once, each with a model of its own: about 5 MB. */
+const SLOTS = 8;
+
+await serveAsChild({
+  handlers: denoiseJobs(() => loadGtcrn(process.env.DENOISER ?? '')),
+  slots: SLOTS,
+});
