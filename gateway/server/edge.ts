@@ -42,6 +42,8 @@ export interface Drain {
   readonly announceMs: number;
   /** The port stays open until it resolves: for clients that return to their calls. */
   readonly calls: Promise<unknown>;
+  /** When sockets of calls are waited for no longer. */
+  readonly callsUntil: Promise<unknown>;
   /** When requests and sockets are cut. */
   readonly until: Promise<unknown>;
   stopAccepting(): void;
@@ -65,7 +67,8 @@ export class Edge implements ExchangeHost {
   readonly #storageFull: () => void;
   readonly #exchanges = new Set<Exchange>();
   readonly #waiting: WaitingPool;
-  #idle: (() => void) | undefined;
+  /** Looks whether what the drain waits for has come. */
+  #look: () => void = () => undefined;
 
   constructor(parts: EdgeParts) {
     this.router = parts.router;
@@ -79,7 +82,7 @@ export class Edge implements ExchangeHost {
     this.#health = parts.health;
     this.#storageFull = parts.storageFull ?? (() => undefined);
     this.#waiting = new WaitingPool(LIMITS.unauthenticated.requests, parts.clock);
-    this.sockets = new SocketHost(parts, () => this.#settle());
+    this.sockets = new SocketHost(parts, () => this.#look());
     parts.metrics.gauge('requests_in_flight', 'Requests under way', () => this.#exchanges.size);
     const loopDelay = (): number => this.#load.loopDelayMs / MS_A_SECOND;
     parts.metrics.gauge('loop_delay_seconds', 'Mean delay of the event loop', loopDelay, [], 'max');
@@ -129,7 +132,7 @@ export class Edge implements ExchangeHost {
   finished(exchange: Exchange, report: RequestReport): void {
     this.#exchanges.delete(exchange);
     this.metrics.finished(report);
-    this.#settle();
+    this.#look();
   }
 
   admit(dialect: Dialect, endpoint?: Endpoint): void {
@@ -140,20 +143,23 @@ export class Edge implements ExchangeHost {
 
   /**
    * Refuses new work, for `announceMs` on new connections too, so that a balancer that asks for our health sends none
-   * here any more; where none asks, there is none to wait for. Calls `stopAccepting` once calls are over. Lets what is
-   * under way end by itself `until` then, closes sockets with 1012, then drops the rest.
+   * here any more; where none asks, there is none to wait for. Calls `stopAccepting` once calls are over, those of other
+   * nodes too whose clients are connected here. Lets what is under way end by itself `until` then, closes sockets with
+   * 1012, then drops the rest.
    */
-  async drain({ announceMs, calls, until, stopAccepting }: Drain): Promise<void> {
+  async drain({ announceMs, calls, callsUntil, until, stopAccepting }: Drain): Promise<void> {
     this.draining = true;
     this.#health.drain();
     if (announceMs > 0 && this.#health.isWatched)
       await new Promise<void>((resolve) => void this.clock.after(announceMs, resolve));
     await calls;
+    await this.#before(callsUntil, () => this.sockets.ofCalls === 0);
     stopAccepting();
-    if (await this.#idleBefore(until)) return;
+    const isIdle = (): boolean => this.#exchanges.size + this.sockets.size === 0;
+    if (await this.#before(until, isIdle)) return;
     this.sockets.closeAll('restart');
     const forced = new Deadline(this.clock, FORCE_MS);
-    if (!(await this.#idleBefore(forced.passed))) this.dropAll();
+    if (!(await this.#before(forced.passed, isIdle))) this.dropAll();
     forced.drop();
   }
 
@@ -168,15 +174,14 @@ export class Edge implements ExchangeHost {
     throw new ServiceError(code, { retryAfter });
   }
 
-  #idleBefore(until: Promise<unknown>): Promise<boolean> {
+  /** Whether it `isSo` before `until`. */
+  #before(until: Promise<unknown>, isSo: () => boolean): Promise<boolean> {
     return new Promise((resolve) => {
-      this.#idle = () => resolve(true);
-      this.#settle();
+      this.#look = () => {
+        if (isSo()) resolve(true);
+      };
+      this.#look();
       void until.then(() => resolve(false));
     });
-  }
-
-  #settle(): void {
-    if (this.#exchanges.size + this.sockets.size === 0) this.#idle?.();
   }
 }

@@ -60,10 +60,11 @@ export interface Listening {
   readonly port: number;
   readonly stack: Stack;
   /**
-   * Answers 503 `draining`, says so at /health for `announceMs`; takes no more connections once `calls` are over, and
-   * waits for what is under way, `until` then (LIMITS.http.drainMs from now): closes sockets with 1012, drops the rest.
+   * Answers 503 `draining`, says so at /health for `announceMs`; takes no more connections once `calls` are over and the
+   * sockets of calls have closed, by `callsUntil` (by default `until`), and waits for what is under way, `until` then
+   * (LIMITS.http.drainMs from now): closes sockets with 1012, drops the rest.
    */
-  drain(how?: Partial<Pick<Drain, 'calls' | 'until'>>): Promise<void>;
+  drain(how?: Partial<Pick<Drain, 'calls' | 'callsUntil' | 'until'>>): Promise<void>;
   /** Drops everything at once. */
   close(): Promise<void>;
 }
@@ -156,9 +157,14 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   return {
     port: adapter.port,
     stack,
-    async drain({ calls = Promise.resolve(), until = new Deadline(clock, LIMITS.http.drainMs).passed } = {}) {
+    async drain({
+      calls = Promise.resolve(),
+      until = new Deadline(clock, LIMITS.http.drainMs).passed,
+      callsUntil = until,
+    } = {}) {
       const { announceMs = 0 } = options;
-      await edge.drain({ announceMs, calls, until, stopAccepting: () => adapter.stopAccepting() });
+      const stopAccepting = (): void => adapter.stopAccepting();
+      await edge.drain({ announceMs, calls, callsUntil, until, stopAccepting });
     },
     async close() {
       load.stop();

@@ -126,7 +126,7 @@ export interface SocketAccept {
    * it gets LIMITS.unauthenticated. A stack that cannot lift the limit of frames later keeps it for this socket.
    */
   readonly unauthenticated?: boolean;
-  /** Absent: LIMITS.socket.connectionMs. `null`: no cap (the /rtc route). */
+  /** Absent: LIMITS.socket.connectionMs. `null`: it lasts as long as its call, and a drain waits for it as for calls. */
   readonly connectionMs?: number | null;
   open(socket: Socket): SocketEvents;
 }

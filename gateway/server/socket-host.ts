@@ -90,6 +90,11 @@ export class SocketHost {
     return this.#open.size;
   }
 
+  /** Those that last as long as their call, which may be another node's. */
+  get ofCalls(): number {
+    return [...this.#open].filter(({ isOfCall }) => isOfCall).length;
+  }
+
   get queuedBytes(): number {
     let bytes = 0;
     for (const connection of this.#open) bytes += connection.queuedBytes;
@@ -167,6 +172,10 @@ class Connection implements Socket, WireEvents {
 
   get queuedBytes(): number {
     return this.#isClosed ? 0 : this.#egress.bytes;
+  }
+
+  get isOfCall(): boolean {
+    return this.accept.connectionMs === null;
   }
 
   start(): void {

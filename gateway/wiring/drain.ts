@@ -51,7 +51,8 @@ export class Drain {
     const others = new Deadline(clock, LIMITS.http.drainMs);
     this.#deadlines = [calls, others];
     // Calls that are ended tell their clients goodbye before their sockets are closed.
-    await listening.drain({ calls: transport.stop(calls.passed), until: others.passed });
+    const own = transport.stop(calls.passed);
+    await listening.drain({ calls: own, callsUntil: calls.passed, until: others.passed });
     for (const deadline of this.#deadlines) deadline.drop();
     await listening.close();
     await letGo();

@@ -362,6 +362,33 @@ for (const stack of stacks(t.comment)) {
       t.same(seen.closed, [1012]);
     });
 
+    await t.test('a drain waits for the sockets of calls, though these may be elsewhere', async (t) => {
+      const ofCall = route('/call', async () => accept(seen, { connectionMs: null }));
+      const draining = await startEdge(stack, [], {
+        clock,
+        sockets: [route('/ws', async () => accept(seen)), { ...ofCall, whileDraining: true }],
+      });
+      t.teardown(() => draining.close());
+      const open = async (path: string): Promise<WebSocket> => {
+        const client = new WebSocket(`ws://127.0.0.1:${draining.port}${path}`);
+        await once(client, 'open');
+        return client;
+      };
+      const [other, call] = [await open('/ws'), await open('/call')];
+      await until('both are open', () => seen.sockets.length === 2);
+      const closed = closeOf(other);
+      const drain = draining.drain({ callsUntil: new Promise(() => undefined) });
+      clock.advance(40 * LIMITS.http.drainMs);
+      const back = await open('/call');
+      await until('its client comes back', () => seen.sockets.length === 3);
+      call.close();
+      await until('the first one has gone', () => seen.closed.length === 1);
+      t.equal(other.readyState, WebSocket.OPEN);
+      back.close();
+      t.match(await closed, { code: 1012 });
+      await drain;
+    });
+
     await t.test('wss', async (t) => {
       const tls = { certFile: fixture('edge-cert.pem'), keyFile: fixture('edge-key.pem') };
       const secure = await startEdge(stack, [], {
