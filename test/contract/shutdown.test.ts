@@ -10,6 +10,7 @@ import { createDatabase, testServer } from '../fixtures/databases.js';
 import { commandOf, familyOf, isAlive, memberOf } from '../fixtures/family.js';
 import {
   EMBEDDED_POSTGRES,
+  LIKE_NPM,
   MEDIA,
   PATIENT,
   temporaryFolder,
@@ -111,7 +112,6 @@ const NODE = [process.execPath, MAIN];
 const NPM = ['npm', 'start'];
 /** npm where the shell of the script stays between the two. */
 const THROUGH_A_SHELL = ['/bin/sh', '-c', `/bin/sh -c '"${process.execPath}" "${START}"; true'; true`];
-const LIKE_NPM = { npm_lifecycle_event: 'start', npm_package_json: join(ROOT, 'package.json') };
 
 const WAYS: Readonly<
   Record<string, { command: readonly string[]; env?: object; signal(started: Started): void; code?: unknown }>
@@ -187,4 +187,26 @@ t.test('who is started by hand outlives the shell', async (t) => {
   t.ok((await (await speak(started.base)).length()) > 0);
   kill(gateway);
   await until('it has left', () => !family.some(isAlive));
+});
+
+t.test('a gateway that a test started goes with the test, though that was killed', async (t) => {
+  const fixture = new URL('../fixtures/gateway.js', import.meta.url);
+  const script = `const { startGateway } = await import('${fixture.href}');
+    const { pid, dataDir } = await startGateway();
+    console.log(JSON.stringify({ pid, dataDir }));`;
+  const test = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+    env: { ...process.env, ...(await database(t, {})) },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  t.teardown(() => test.kill('SIGKILL'));
+  const [line] = (await once(test.stdout, 'data')) as [Buffer];
+  const { pid, dataDir } = JSON.parse(line.toString()) as { pid: number; dataDir: string };
+  const family = familyOf(pid);
+  t.teardown(() => {
+    for (const each of family) if (isAlive(each)) kill(each, 'SIGKILL');
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  t.ok(family.length > 2, 'the gateway and its workers');
+  test.kill('SIGKILL');
+  await until('all have ended', () => !family.some(isAlive));
 });
