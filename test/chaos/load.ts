@@ -1,4 +1,4 @@
-/** Clients that write, rest on realtime sockets, and wait for deliveries. */
+/** Clients that write, have texts spoken, rest on realtime sockets, and wait for deliveries. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import type { Sql } from '../../storage/sql.js';
@@ -17,6 +17,37 @@ export async function write(world: World, writer: number): Promise<void> {
     const answer = await world.ask('agents', { body: { name } });
     world.writes.push({ name, acknowledged: answer?.status === 201 });
     await pause(WRITE_MS);
+  }
+}
+
+/** Speech as PCM. */
+export const speech = (base: string, text: string, sampleRate: number): Promise<Response> =>
+  fetch(`${base}/v1/tts`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ text, format: 'pcm', sample_rate: sampleRate }),
+  });
+
+const SPEAK_MS = 1000;
+const LONG_TEXT = 'all of it is to be heard. '.repeat(40);
+const SPEECH_RATE = 16_000;
+const CUT = 'an answer that began was cut off';
+
+/** Has a long text spoken again and again: an answer that begins is whole. */
+export async function listen(world: World): Promise<void> {
+  for (let whole: number | undefined; !world.over; await pause(SPEAK_MS)) {
+    const answer = await speech(world.base, LONG_TEXT, SPEECH_RATE).catch((error: unknown) => toldBy(error));
+    if (typeof answer !== 'object' || !answer.ok) {
+      world.failed('speech', typeof answer === 'object' ? answer.status : answer);
+      continue;
+    }
+    const bytes = await answer.arrayBuffer().then(
+      (body) => body.byteLength,
+      () => undefined,
+    );
+    if (bytes === undefined) world.failed('speech', 'ECONNRESET');
+    else if (bytes === (whole ??= bytes)) world.heard += 1;
+    else world.failed('speech', CUT);
   }
 }
 

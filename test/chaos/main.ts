@@ -1,7 +1,8 @@
 /**
  * `npm run chaos -- [minutes] [--calls=20] [--sockets=200] [--deliveries=20]`: three nodes on one Postgres behind a balancer.
- * First a rolling upgrade under load, then one fault after the other for as many minutes; what clients saw, what is in the
- * database and what is left on the machine is held against the checks (checks.ts). Exit code 1 where one finds something.
+ * First a rolling upgrade under load (with 0 minutes nothing else), then one fault after the other for as many minutes; what
+ * clients saw, what is in the database and what is left on the machine is held against the checks (checks.ts). Exit code 1
+ * where one finds something.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -13,7 +14,7 @@ import type { Balancer } from './balancer.js';
 import { countsOf, violations } from './checks.js';
 import { letGoOfAll, run, startCluster } from './cluster.js';
 import { leftInRows, leftOnMachine } from './left.js';
-import { promise, rest, write, WRITTEN } from './load.js';
+import { listen, promise, rest, write, WRITTEN } from './load.js';
 import type { ChaosNode } from './nodes.js';
 import type { CallRecord, Delivered, FaultKind, Recorded } from './record.js';
 import { call, spoken } from './talk.js';
@@ -21,6 +22,7 @@ import { World } from './world.js';
 
 const NODES = 3;
 const WRITERS = 4;
+const LISTENERS = 2;
 const CALM_MS = 4000;
 /** With three nodes each comes to each. */
 const FAULTS: readonly FaultKind[] = ['kill', 'stop', 'cut', 'child', 'drain'];
@@ -121,6 +123,7 @@ async function chaos(): Promise<readonly string[]> {
     Array.from({ length: Number(count) }, (_, index) => work(index));
   const load = Promise.all([
     ...many(WRITERS, (writer) => write(world, writer)),
+    ...many(LISTENERS, () => listen(world)),
     ...many(values.sockets, () => rest(world)),
     ...many(values.calls, () => call(world, agent, words)),
   ]);
@@ -139,6 +142,7 @@ async function chaos(): Promise<readonly string[]> {
     left: [...inRows, ...leftOnMachine(nodes)],
   };
   summary(recorded);
+  console.log(`texts spoken whole: ${world.heard}`);
   return violations(recorded);
 }
 

@@ -2,8 +2,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Caller, CALLER_RATE } from '../fixtures/caller.js';
 import { type Invite, shownBy } from '../fixtures/conversation.js';
-import { TEST_KEY } from '../fixtures/gateway.js';
 import { until } from '../fixtures/until.js';
+import { speech } from './load.js';
 import type { CallRecord } from './record.js';
 import { toldBy, within, type World } from './world.js';
 
@@ -20,11 +20,7 @@ const VAIN = 3;
 
 /** "Hello there" in tones. */
 export async function spoken(base: string): Promise<Int16Array> {
-  const response = await fetch(`${base}/v1/tts`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ text: 'hello there', format: 'pcm', sample_rate: CALLER_RATE }),
-  });
+  const response = await speech(base, 'hello there', CALLER_RATE);
   if (!response.ok) throw new Error(`speech: ${response.status}`);
   return new Int16Array(await response.arrayBuffer());
 }

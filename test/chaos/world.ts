@@ -26,6 +26,8 @@ export class World {
   readonly writes: Write[] = [];
   readonly calls: CallRecord[] = [];
   readonly failures: Failure[] = [];
+  /** Texts that were spoken whole. */
+  heard = 0;
   /** The load ends. */
   over = false;
   readonly #start = performance.now();

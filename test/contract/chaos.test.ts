@@ -1,8 +1,8 @@
-/** Three nodes under fire, in the long form: no acknowledged write lost, no call left alone, nothing left behind. */
+/** Three nodes, upgraded one after the other under load, and under fire: both take minutes, in the long form. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { BUILT } from '../../contracts/places.js';
 import { shortOrLong } from '../fixtures/long.js';
 
@@ -12,14 +12,27 @@ const skip = shortOrLong<string | false>(
 );
 t.setTimeout(1_500_000);
 
-t.test('one process or node after another is killed, stopped, cut off or drained', { skip }, async (t) => {
+/** The program's exit code: 0 where all was well. */
+async function chaos(t: Pick<Test, 'comment'>, ...args: readonly string[]): Promise<unknown> {
   const main = fileURLToPath(new URL('test/chaos/main.js', BUILT));
-  const child = spawn(process.execPath, ['--enable-source-maps', main, '5'], {
+  const child = spawn(process.execPath, ['--enable-source-maps', main, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let said = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
   const [code] = await once(child, 'close');
   t.comment(said);
-  t.equal(code, 0);
+  return code;
+}
+
+t.test(
+  'a rolling upgrade under load breaks no call, and fails nothing that was accepted',
+  { skip },
+  async (t) => {
+    t.equal(await chaos(t, '0', '--calls=10', '--sockets=100'), 0);
+  },
+);
+
+t.test('one process or node after another is killed, stopped, cut off or drained', { skip }, async (t) => {
+  t.equal(await chaos(t, '5'), 0);
 });
