@@ -287,7 +287,8 @@ t.test('an owner makes an agent on the console', { skip, timeout: 300_000 }, asy
   await page.getByRole('row', { name: /prompt\.system_prompt.*opens at nine.*is closed/s }).waitFor();
 
   await tab('Versions');
-  await button('Compare with the draft').click();
+  await button('Compare version 1').click();
+  await page.locator('mark', { hasText: 'is closed.' }).waitFor();
   await button('Put version 1 into the draft').click();
   await page.getByText('There is no difference.').waitFor();
   t.equal((await draft()).conversation.max_duration_seconds, 1800, 'a version goes back into the draft');
@@ -300,6 +301,9 @@ t.test('an owner makes an agent on the console', { skip, timeout: 300_000 }, asy
   });
   await call(`agents/${id}/publish`, { method: 'POST' });
   await page.reload();
+  await page.getByLabel('Beside it').selectOption('Version 2');
+  await page.getByRole('row', { name: /webhooks\.post_call/ }).waitFor();
+  t.match(page.url(), /versions\?version=1&beside=2$/, 'what is compared is in the address');
   await tab('Webhooks');
   await button('Send a test').click();
   await page.getByText(/^200 · [\d,]+ ms$/).waitFor();
@@ -330,7 +334,7 @@ t.test('an owner makes an agent on the console', { skip, timeout: 300_000 }, asy
   await well('settings');
   await tab('All agents');
   await page.getByLabel('Search', { exact: true }).fill('nothing of this name');
-  await page.getByText('No agents here yet.').waitFor();
+  await page.getByText('No agent is like this.').waitFor();
   await page.getByLabel('Search', { exact: true }).fill('');
   await page.getByRole('link', { name: HOSTILE[0] }).waitFor();
   await well('the list of agents');

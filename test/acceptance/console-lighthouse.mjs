@@ -14,7 +14,10 @@ import { externalTool } from '../../dist/test/fixtures/external.js';
 import { startGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 
 const ENOUGH = 95;
-const VIEWS = ['', 'speak', 'agents', 'calls', 'machine'];
+const VIEWS = [
+  ...['', 'speak', 'listen', 'realtime', 'talk', 'agents', 'tools', 'knowledge', 'voices', 'tests', 'phone'],
+  ...['calls', 'machine'],
+];
 const FORMS = ['desktop', 'mobile'];
 
 const [folder = '', ...asked] = process.argv.slice(2);

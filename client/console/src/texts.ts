@@ -362,6 +362,7 @@ export const texts = {
     state: 'State',
     changed: 'Changed',
     none: 'No agents here yet.',
+    noneMatching: 'No agent is like this.',
     archived: 'Archived',
     states: { draft: 'Not published', live: 'Live', changed: 'Live, with changes' } as Readonly<
       Record<string, string>
@@ -403,7 +404,9 @@ export const texts = {
     changes: 'What would change',
     same: 'There is no difference.',
     setting: 'Setting',
-    compare: 'Compare with the draft',
+    compare: 'Compare',
+    compareOne: (number: number) => `Compare version ${number}`,
+    beside: 'Beside it',
     restore: (number: number) => `Put version ${number} into the draft`,
     embed: 'On a web page',
     embedHelp: 'For pages on the allowed origins, once the agent is public. Nobody needs a key for it.',
@@ -493,6 +496,8 @@ export const texts = {
     own: 'yours',
     hear: 'Hear',
     hearOne: (title: string) => `Hear ${title}`,
+    stop: 'Stop',
+    stopOne: (title: string) => `Stop ${title}`,
     useOne: (title: string) => `Speak with ${title}`,
     remove: 'Delete',
     removeOne: (title: string) => `Delete ${title}`,

@@ -2,6 +2,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { submitting, useAction, useKept } from '../hooks.js';
 import { Check, Failure, Field } from '../parts/basics.js';
+import { Elapsed } from '../parts/elapsed.js';
 import { Meters } from '../parts/meters.js';
 import { texts } from '../texts.js';
 import type { Conversation } from './conversation.js';
@@ -63,7 +64,12 @@ export function CallControls({
         <Press label={talk.interrupt} disabled={!talking} onClick={() => session?.interrupt()} />
       </div>
       <p>
-        <output>{idle ? over : talk.status[status]}</output> <span>{talking && talk.mode[mode]}</span>
+        <output>{idle ? over : talk.status[status]}</output>{' '}
+        {talking && (
+          <>
+            <span>{talk.mode[mode]}</span> <Elapsed />
+          </>
+        )}
       </p>
     </div>
   );

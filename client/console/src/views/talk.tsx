@@ -91,7 +91,7 @@ function Listed() {
   if (data.length === 0)
     return (
       <Empty title={talk.noAgents}>
-        <p>{talk.noAgentsHelp}</p>
+        <a href={linkTo(['agents'])}>{talk.noAgentsHelp}</a>
       </Empty>
     );
   return <Call agents={data} />;

@@ -29,6 +29,40 @@ export function differences(before: unknown, after: unknown, place = ''): readon
     .flatMap((name) => differences(before[name], after[name], place ? `${place}.${name}` : name));
 }
 
+/** Words, and what is between them. */
+const piecesOf = (text: string): readonly string[] => text.split(/(\s+)/);
+
+/** How many of them are the same at the beginning, or from behind. */
+function alike(one: readonly string[], other: readonly string[], most: number): number {
+  const different = one.findIndex((piece, index) => index >= most || piece !== other[index]);
+  return different < 0 ? one.length : different;
+}
+
+/** A text's beginning and end that both sides have, and what is its own between them. */
+export function partsOf(text: string, beside: string): readonly [string, string, string] {
+  const [own, other] = [piecesOf(text), piecesOf(beside)];
+  const least = Math.min(own.length, other.length);
+  const before = alike(own, other, least);
+  const behind = alike([...own].reverse(), [...other].reverse(), least - before);
+  return [
+    own.slice(0, before).join(''),
+    own.slice(before, own.length - behind).join(''),
+    own.slice(own.length - behind).join(''),
+  ];
+}
+
+/** In a long text, what has changed is marked: nobody wants to look for it. */
+const Side = ({ text, beside }: { readonly text: string; readonly beside: string }) => {
+  const [before, own, behind] = partsOf(text, beside);
+  return (
+    <td class="text">
+      {before}
+      {own && <mark>{own}</mark>}
+      {behind}
+    </td>
+  );
+};
+
 export function Differences({
   before,
   after,
@@ -56,8 +90,8 @@ export function Differences({
               <th scope="row" class="mono">
                 {place}
               </th>
-              <td class="text">{old}</td>
-              <td class="text">{now}</td>
+              <Side text={old} beside={now} />
+              <Side text={now} beside={old} />
             </tr>
           ))}
         </tbody>

@@ -4,6 +4,7 @@ import { ask } from '../../api.js';
 import { momentText } from '../../format.js';
 import { submitting, useAction, useKept, usePages } from '../../hooks.js';
 import { Check, Empty, Failure, Field, Loading, More, Page, Scroll } from '../../parts/basics.js';
+import { Search } from '../../parts/search.js';
 import { go, linkTo, setQuery, useAddress } from '../../router.js';
 import { texts } from '../../texts.js';
 import type { Agent } from './agent-api.js';
@@ -91,16 +92,7 @@ export function AgentList() {
     <Page title={texts.views.agents} intro={agents.intro}>
       {may('manage') && <Create />}
       <div class="row end">
-        <Field label={agents.search}>
-          {(tied) => (
-            <input
-              {...tied}
-              type="search"
-              value={search}
-              onInput={({ currentTarget }) => setQuery({ search: currentTarget.value })}
-            />
-          )}
-        </Field>
+        <Search label={agents.search} value={search} change={(text) => setQuery({ search: text })} />
         <Check
           label={agents.withArchived}
           checked={archived}
@@ -109,7 +101,7 @@ export function AgentList() {
       </div>
       <Failure error={error} retry={reload} />
       {!rows && busy && <Loading />}
-      {rows?.length === 0 && <Empty title={agents.none} />}
+      {rows?.length === 0 && <Empty title={search ? agents.noneMatching : agents.none} />}
       {rows && rows.length > 0 && <Rows rows={rows} />}
       <More more={more} busy={busy} />
     </Page>

@@ -1,10 +1,10 @@
-/** What was published: each version beside the draft, and back into it. */
-import { useState } from 'preact/hooks';
+/** What was published: each version beside the draft or another version, and back into the draft. What is compared is in the address. */
 import { useMay } from '../../account.js';
 import { ask } from '../../api.js';
 import { momentText } from '../../format.js';
 import { useAction, useLoad, usePages } from '../../hooks.js';
-import { Empty, Failure, Loading, More } from '../../parts/basics.js';
+import { Empty, Failure, Field, Loading, More } from '../../parts/basics.js';
+import { setQuery, useAddress } from '../../router.js';
 import { texts } from '../../texts.js';
 import { agentPath, type Config, readVersion, type Version } from './agent-api.js';
 import { Differences } from './difference.js';
@@ -17,47 +17,119 @@ interface Props {
   readonly restored: (config: Config) => void;
 }
 
-function Beside({ id, draft, restored, number }: Props & { readonly number: number }) {
-  const may = useMay();
-  const { data, error, reload } = useLoad((signal) => readVersion(id, number, signal), [id, number]);
-  const restoring = useAction(async () => {
-    if (data) restored(await ask<Config>(agentPath(id, '/config'), { method: 'PATCH', body: data }));
-  });
+interface OfVersion extends Props {
+  readonly number: number;
+  readonly versions: readonly Version[];
+}
+
+const nameOf = ({ version_number: number, version_title: title }: Version): string =>
+  [agents.version(number), title].filter(Boolean).join(' · ');
+
+const Other = ({
+  number,
+  versions,
+  other,
+}: Pick<OfVersion, 'number' | 'versions'> & { readonly other: number | undefined }) => (
+  <Field label={agents.beside}>
+    {(tied) => (
+      <select
+        {...tied}
+        value={String(other ?? '')}
+        onChange={({ currentTarget }) => setQuery({ beside: currentTarget.value })}
+      >
+        <option value="">{agents.draft}</option>
+        {versions
+          .filter((version) => version.version_number !== number)
+          .map((version) => (
+            <option key={version.version_number} value={String(version.version_number)}>
+              {nameOf(version)}
+            </option>
+          ))}
+      </select>
+    )}
+  </Field>
+);
+
+/** Without a newer version, the draft is the newer one. */
+function Sides({
+  id,
+  draft,
+  older,
+  newer,
+}: Pick<Props, 'id' | 'draft'> & { readonly older: number; readonly newer: number | undefined }) {
+  const { data, error, reload } = useLoad(
+    (signal) =>
+      Promise.all([
+        readVersion(id, older, signal),
+        newer === undefined ? undefined : readVersion(id, newer, signal),
+      ]),
+    [id, older, newer],
+  );
   if (!data) return error === undefined ? <Loading /> : <Failure error={error} retry={reload} />;
+  const [before, after = draft] = data;
+  return (
+    <Differences
+      before={before}
+      after={after}
+      names={[agents.version(older), newer === undefined ? agents.draft : agents.version(newer)]}
+    />
+  );
+}
+
+function Restore({ id, number, restored }: Pick<OfVersion, 'id' | 'number' | 'restored'>) {
+  const restoring = useAction(async (signal) => {
+    const body = await readVersion(id, number, signal);
+    restored(await ask<Config>(agentPath(id, '/config'), { method: 'PATCH', body }));
+  });
+  return (
+    <>
+      <div>
+        <button class="button" type="button" disabled={restoring.busy} onClick={() => void restoring.run()}>
+          {agents.restore(number)}
+        </button>
+      </div>
+      <Failure error={restoring.error} />
+    </>
+  );
+}
+
+function Beside({ number, versions, ...props }: OfVersion) {
+  const may = useMay();
+  const other = Number(useAddress().query.get('beside')) || undefined;
+  const [older, newer] = other === undefined || other > number ? [number, other] : [other, number];
   return (
     <div class="stack tight">
-      <Differences before={data} after={draft} names={[agents.version(number), agents.draft]} />
-      {may('manage') && (
-        <div>
-          <button class="button" type="button" disabled={restoring.busy} onClick={() => void restoring.run()}>
-            {agents.restore(number)}
-          </button>
-        </div>
-      )}
-      <Failure error={restoring.error} />
+      <div class="row end">
+        <Other number={number} versions={versions} other={other} />
+      </div>
+      <Sides key={`${older} ${newer}`} {...props} older={older} newer={newer} />
+      {may('manage') && <Restore {...props} number={number} />}
     </div>
   );
 }
 
-const Row = ({ version, ...props }: Props & { readonly version: Version }) => {
-  const [open, setOpen] = useState(false);
-  const { version_number: number, version_title: title, published_at: at } = version;
+const Row = ({ version, ...props }: Omit<OfVersion, 'number'> & { readonly version: Version }) => {
+  const number = version.version_number;
+  const isOpen = useAddress().query.get('version') === String(number);
   return (
     <li class="panel stack tight">
       <div class="row apart">
         <div>
-          <h2>
-            {agents.version(number)}
-            {title && ` · ${title}`}
-          </h2>
-          <p class="soft">{momentText(at)}</p>
+          <h2>{nameOf(version)}</h2>
+          <p class="soft">{momentText(version.published_at)}</p>
         </div>
-        <button class="button" type="button" aria-expanded={open} onClick={() => setOpen(!open)}>
+        <button
+          class="button"
+          type="button"
+          aria-label={agents.compareOne(number)}
+          aria-expanded={isOpen}
+          onClick={() => setQuery({ version: isOpen ? '' : number, beside: '' })}
+        >
           {agents.compare}
         </button>
       </div>
       {version.version_description && <p>{version.version_description}</p>}
-      {open && <Beside {...props} number={number} />}
+      {isOpen && <Beside {...props} number={number} />}
     </li>
   );
 };
@@ -73,7 +145,7 @@ export function Versions(props: Props) {
     <>
       <ul class="stack tight">
         {rows.map((version) => (
-          <Row key={version.version_number} {...props} version={version} />
+          <Row key={version.version_number} {...props} version={version} versions={rows} />
         ))}
       </ul>
       <More more={more} busy={busy} />

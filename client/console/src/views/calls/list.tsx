@@ -5,6 +5,7 @@ import { lengthText, momentText } from '../../format.js';
 import { useLoad, usePages } from '../../hooks.js';
 import { Empty, Failure, Field, Loading, More, Page, Scroll } from '../../parts/basics.js';
 import { AgentOptions } from '../../parts/agent-options.js';
+import { Search } from '../../parts/search.js';
 import { linkTo, setQuery, useAddress } from '../../router.js';
 import { texts } from '../../texts.js';
 import type { CallRow } from './record.js';
@@ -27,8 +28,10 @@ const PAGE_SIZE = 50;
 /** More than anybody reads, or a browser draws quickly: there are filters. */
 const MOST_PAGES = 200;
 
+const choose = (name: Filter, value: string): void => setQuery({ [name]: value, pages: '' });
+
 const change = (name: Filter) => (event: { readonly currentTarget: HTMLInputElement | HTMLSelectElement }) =>
-  setQuery({ [name]: event.currentTarget.value, pages: '' });
+  choose(name, event.currentTarget.value);
 
 /** A day as the user's clock has it; the filter takes moments. */
 function momentOf(name: Filter, day: string): string {
@@ -69,11 +72,7 @@ const Day = ({ name, label, value }: TypedProps) => (
   </Field>
 );
 
-const Typed = ({ name, label, help, value }: TypedProps) => (
-  <Field label={label} {...(help && { help })}>
-    {(tied) => <input {...tied} type="search" value={value} onChange={change(name)} />}
-  </Field>
-);
+const Typed = ({ name, ...shown }: TypedProps) => <Search {...shown} change={(text) => choose(name, text)} />;
 
 function Filters({ query }: { readonly query: URLSearchParams }) {
   const may = useMay();

@@ -1,5 +1,6 @@
 /** Both voices on one timeline: when each spoke, what the agent waited for, tools, and where it was interrupted. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { lengthText } from '../../format.js';
 import { outline } from '../../sound/peaks.js';
 import { texts } from '../../texts.js';
 import { momentOf, type Turn } from './record.js';
@@ -94,6 +95,51 @@ const SideWave = ({ side, length }: { readonly side: Side; readonly length: numb
   />
 );
 
+/** Seconds between two times on the axis. */
+const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600];
+/** As many fit beside one another on a phone. */
+const MOST_TIMES = 6;
+
+const Axis = ({ length, zoom }: Pick<Drawn, 'length'> & { readonly zoom: number }) => {
+  const step = STEPS.find((each) => length / each <= MOST_TIMES * zoom) ?? length / (MOST_TIMES * zoom);
+  return (
+    <div class="axis" style={{ width: `${zoom * 100}%` }}>
+      {Array.from({ length: Math.ceil(length / step) }, (_, index) => (
+        <span key={index} style={{ left: `${((index * step) / length) * 100}%` }}>
+          {lengthText(index * step)}
+        </span>
+      ))}
+    </div>
+  );
+};
+
+const Drawing = ({
+  part,
+  zoom,
+  point,
+  ...drawn
+}: Drawn & {
+  /** How much of it has passed. */
+  readonly part: number;
+  readonly zoom: number;
+  readonly point: (event: MouseEvent) => void;
+}) => (
+  <svg
+    viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+    preserveAspectRatio="none"
+    style={{ width: `${zoom * 100}%` }}
+    onClick={point}
+  >
+    {drawn.turns.map((turn) => (
+      <TurnMarks key={turn.number} turn={turn} beginning={drawn.beginning} length={drawn.length} />
+    ))}
+    {drawn.sides.map((side) => (
+      <SideWave key={side.address} side={side} length={drawn.length} />
+    ))}
+    <rect class="now" x={part * WIDTH - 0.5} width={1} y={0} height={HEIGHT} />
+  </svg>
+);
+
 /** A pointer's place of it; keyboards have the slider beneath. */
 export function Timeline({
   time,
@@ -115,27 +161,23 @@ export function Timeline({
     seek(((clientX - left) / width) * drawn.length);
   };
   return (
-    <div
-      class="timeline"
-      ref={frame}
-      role="img"
-      aria-label={calls.timeline}
-      tabIndex={zoom === 1 ? undefined : 0}
-    >
-      <svg
-        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-        preserveAspectRatio="none"
-        style={{ width: `${zoom * 100}%` }}
-        onClick={point}
+    <div class="lanes">
+      <div
+        class="timeline"
+        ref={frame}
+        role="img"
+        aria-label={calls.timeline}
+        tabIndex={zoom === 1 ? undefined : 0}
       >
-        {drawn.turns.map((turn) => (
-          <TurnMarks key={turn.number} turn={turn} beginning={drawn.beginning} length={drawn.length} />
-        ))}
-        {drawn.sides.map((side) => (
-          <SideWave key={side.address} side={side} length={drawn.length} />
-        ))}
-        <rect class="now" x={part * WIDTH - 0.5} width={1} y={0} height={HEIGHT} />
-      </svg>
+        <Drawing {...drawn} part={part} zoom={zoom} point={point} />
+        <Axis length={drawn.length} zoom={zoom} />
+      </div>
+      <span class="lane" aria-hidden="true">
+        {calls.speakers.user}
+      </span>
+      <span class="lane below" aria-hidden="true">
+        {calls.speakers.agent}
+      </span>
     </div>
   );
 }

@@ -4,6 +4,7 @@ import { ask } from '../../api.js';
 import { useLoad } from '../../hooks.js';
 import { AgentOptions } from '../../parts/agent-options.js';
 import { Check, Empty, Failure, Field, Loading } from '../../parts/basics.js';
+import { Search } from '../../parts/search.js';
 import { linkTo, setQuery, useAddress } from '../../router.js';
 import { texts } from '../../texts.js';
 import { agentPath, newestVersion } from '../agents/agent-api.js';
@@ -85,17 +86,7 @@ export function KnowledgeSearch() {
       <h2>{search.title}</h2>
       <div class="row end">
         <Agent agents={agents} value={asked.agent} />
-        <Field label={search.question}>
-          {(tied) => (
-            <input
-              {...tied}
-              type="search"
-              maxLength={2000}
-              value={asked.question}
-              onChange={({ currentTarget }) => setQuery({ q: currentTarget.value })}
-            />
-          )}
-        </Field>
+        <Search label={search.question} value={asked.question} change={(text) => setQuery({ q: text })} />
         <Check
           label={search.live}
           checked={asked.live}

@@ -6,6 +6,7 @@ import { bytesText, lengthText } from '../../format.js';
 import { useAction, useFrames } from '../../hooks.js';
 import { Failure, Page } from '../../parts/basics.js';
 import { Copy } from '../../parts/copy.js';
+import { Elapsed } from '../../parts/elapsed.js';
 import { FileButton } from '../../parts/file-button.js';
 import { LanguageField } from '../../parts/language-field.js';
 import { useAddress } from '../../router.js';
@@ -137,9 +138,12 @@ function Sources({ busy, take }: { readonly busy: boolean; readonly take: (file:
       <div class="row center">
         <FileButton label={listen.choose} accept="audio/*,video/*" disabled={busy} primary take={take} />
         {recorder.recording ? (
-          <button class="button danger" type="button" onClick={recorder.stop}>
-            {listen.stop}
-          </button>
+          <>
+            <button class="button danger" type="button" onClick={recorder.stop}>
+              {listen.stop}
+            </button>
+            <Elapsed />
+          </>
         ) : (
           <button class="button" type="button" disabled={busy} onClick={() => void recorder.start()}>
             {listen.record}

@@ -2,8 +2,8 @@
 import { useEffect } from 'preact/hooks';
 import { ask } from '../../api.js';
 import { msText } from '../../format.js';
-import { useLoad } from '../../hooks.js';
-import { Failure, Loading } from '../../parts/basics.js';
+import { type Loaded, useLoad } from '../../hooks.js';
+import { Failure } from '../../parts/basics.js';
 import { Plot } from '../../parts/plot.js';
 import { texts } from '../../texts.js';
 import { Table } from './table.js';
@@ -24,7 +24,7 @@ interface Minute {
   readonly turn: Latency;
 }
 
-interface Hour {
+export interface Hour {
   readonly processes: number;
   readonly minutes: readonly Minute[];
   readonly errors: readonly {
@@ -82,30 +82,32 @@ const Plots = ({ minutes }: { readonly minutes: readonly Minute[] }) => (
   </div>
 );
 
-export function LastHour() {
-  const { data, error, busy, reload } = useLoad((signal) => ask<Hour>('v1/machine/history', { signal }), []);
+export function useHour(): Loaded<Hour> {
+  const loaded = useLoad((signal) => ask<Hour>('v1/machine/history', { signal }), []);
+  const { busy, reload } = loaded;
   useEffect(() => {
     if (busy) return;
     const timer = setTimeout(reload, EVERY_MS);
     return () => clearTimeout(timer);
   }, [busy]);
-  return (
-    <>
-      <h2>{machine.hour}</h2>
-      <Failure error={error} retry={reload} />
-      {!data && busy && <Loading />}
-      {data && (
-        <>
-          <Plots minutes={data.minutes} />
-          <Table
-            title={machine.errors}
-            heads={machine.errorHeads}
-            rows={data.errors
-              .filter(({ status }) => status !== GONE)
-              .map(({ method, route, status, count }) => [`${method} ${route}`, status, count])}
-          />
-        </>
-      )}
-    </>
-  );
+  return loaded;
 }
+
+export const LastHour = ({ hour: { data, error, reload } }: { readonly hour: Loaded<Hour> }) => (
+  <>
+    <h2>{machine.hour}</h2>
+    <Failure error={error} retry={reload} />
+    {data && (
+      <>
+        <Plots minutes={data.minutes} />
+        <Table
+          title={machine.errors}
+          heads={machine.errorHeads}
+          rows={data.errors
+            .filter(({ status }) => status !== GONE)
+            .map(({ method, route, status, count }) => [`${method} ${route}`, status, count])}
+        />
+      </>
+    )}
+  </>
+);

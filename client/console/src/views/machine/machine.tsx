@@ -2,13 +2,13 @@
 import { useEffect, useState } from 'preact/hooks';
 import { ask, request } from '../../api.js';
 import { momentText } from '../../format.js';
-import { useLoad } from '../../hooks.js';
+import { type Loaded, useLoad } from '../../hooks.js';
 import { Failure, FigureList, Loading, Page } from '../../parts/basics.js';
 import { texts } from '../../texts.js';
-import { LastHour } from './hour.js';
+import { LastHour, useHour } from './hour.js';
 import { type Figures, quantile, readFigures, sumOf, valuesOf } from './metrics.js';
 import { type Row, Table } from './table.js';
-import { Workspace } from './workspace.js';
+import { useWorkspace, Workspace } from './workspace.js';
 
 const { machine } = texts;
 
@@ -179,17 +179,23 @@ const Facts = ({ figures }: { readonly figures: Figures }) => {
   return <FigureList rows={rows} />;
 };
 
+const hasAnswered = ({ data, error }: Loaded<unknown>): boolean => data !== undefined || error !== undefined;
+
+/** Shown at once when all of it is there: what comes late would push away what one has begun to read. */
 export function Machine() {
   const { data, error, seen, reload } = useSeen();
+  const hour = useHour();
+  const workspace = useWorkspace();
+  const isKnown = data !== undefined && hasAnswered(hour) && hasAnswered(workspace);
   return (
     <Page title={texts.views.machine} intro={machine.intro}>
       <Failure error={error} retry={reload} />
-      {!data && error === undefined && <Loading />}
-      {data && (
+      {!isKnown && error === undefined && <Loading />}
+      {isKnown && (
         <>
           <Now seen={seen} />
           <Facts figures={data.figures} />
-          <LastHour />
+          <LastHour hour={hour} />
           <Table title={machine.nodes} heads={machine.nodeHeads} rows={data.nodes.map(nodeRow)} />
           <div class="columns">
             <Table
@@ -201,7 +207,7 @@ export function Machine() {
             />
           </div>
           <Table title={machine.routes} heads={machine.routeHeads} rows={routeRows(data.figures)} />
-          <Workspace />
+          <Workspace workspace={workspace} />
         </>
       )}
     </Page>

@@ -1,7 +1,7 @@
 /** What the workspace of the key has used of what it may, and its keys. */
 import { ask } from '../../api.js';
 import { momentText } from '../../format.js';
-import { useLoad } from '../../hooks.js';
+import { type Loaded, useLoad } from '../../hooks.js';
 import { Failure, FigureList, Marked } from '../../parts/basics.js';
 import { texts } from '../../texts.js';
 import { Table } from './table.js';
@@ -60,14 +60,25 @@ const stateOf = ({ revoked_at: revoked, expires_at: expires }: Key): string => {
     : machine.keyStates.until(momentText(expires));
 };
 
-export function Workspace() {
-  const { data, error, reload } = useLoad(async (signal) => {
+export interface WorkspaceState {
+  readonly usage: Usage;
+  readonly keys: readonly Key[];
+}
+
+export const useWorkspace = (): Loaded<WorkspaceState> =>
+  useLoad(async (signal) => {
     const [usage, { keys }] = await Promise.all([
       ask<Usage>('v1/usage', { signal }),
       ask<{ readonly keys: readonly Key[] }>('v1/keys', { signal }),
     ]);
     return { usage, keys };
   }, []);
+
+export function Workspace({
+  workspace: { data, error, reload },
+}: {
+  readonly workspace: Loaded<WorkspaceState>;
+}) {
   if (!data) return <Failure error={error} retry={reload} />;
   return (
     <>

@@ -31,8 +31,10 @@ function matches({ title, languages, tags, author }: VoiceRow, query: URLSearchP
   return (!language || languages.includes(language)) && text.includes(words);
 }
 
-/** One sentence of the voice's language, played when it has arrived; another press is another voice. */
+/** One sentence of the voice's language, played when it has arrived; the next voice takes its place. */
 function useSample() {
+  /** The one that is asked for, or sounds. */
+  const [current, setCurrent] = useState('');
   const sound = useRef<HTMLAudioElement | undefined>(undefined);
   const address = useRef('');
   const quiet = () => {
@@ -40,15 +42,25 @@ function useSample() {
     URL.revokeObjectURL(address.current);
   };
   useEffect(() => quiet, []);
-  return useAction(async (signal, { _id: id, languages }: VoiceRow) => {
-    quiet();
+  const play = async (signal: AbortSignal, { _id: id, languages }: VoiceRow): Promise<void> => {
     const text = voices.samples[languages[0] ?? 'en'] ?? voices.samples['en'];
     const body = { text, reference_id: id, format: 'mp3', latency: 'low' };
     const file = await (await request('v1/tts', { body, signal })).blob();
     address.current = URL.createObjectURL(file);
-    sound.current = new Audio(address.current);
-    await sound.current.play();
+    const playing = (sound.current = new Audio(address.current));
+    await playing.play();
+    await new Promise((over) => (playing.onended = playing.onpause = over));
+  };
+  const action = useAction(async (signal, voice: VoiceRow) => {
+    quiet();
+    setCurrent(voice._id);
+    await play(signal, voice);
   });
+  const stop = () => {
+    action.cancel();
+    quiet();
+  };
+  return { current: action.busy ? current : '', run: action.run, stop, error: action.error };
 }
 
 function Filters({ all, query }: { readonly all: readonly VoiceRow[]; readonly query: URLSearchParams }) {
@@ -89,6 +101,20 @@ interface RowProps {
   readonly remove: (voice: VoiceRow) => void;
 }
 
+const Hear = ({ voice, hear }: Pick<RowProps, 'voice' | 'hear'>) => {
+  const sounds = hear.current === voice._id;
+  return (
+    <button
+      class="button"
+      type="button"
+      aria-label={sounds ? voices.stopOne(voice.title) : voices.hearOne(voice.title)}
+      onClick={() => (sounds ? hear.stop() : void hear.run(voice))}
+    >
+      {sounds ? voices.stop : voices.hear}
+    </button>
+  );
+};
+
 const Row = ({ voice, own, hear, remove }: RowProps) => {
   const may = useMay();
   const { _id: id, title, languages, author } = voice;
@@ -104,14 +130,7 @@ const Row = ({ voice, own, hear, remove }: RowProps) => {
         <div class="row">
           {may('speech') && (
             <>
-              <button
-                class="button"
-                type="button"
-                aria-label={voices.hearOne(title)}
-                onClick={() => void hear.run(voice)}
-              >
-                {voices.hear}
-              </button>
+              <Hear voice={voice} hear={hear} />
               <a href={linkTo(['speak'], { voice: id })} aria-label={voices.useOne(title)}>
                 {texts.views.speak}
               </a>

@@ -1,0 +1,49 @@
+/** A search box: what is typed is looked for as soon as one pauses, and at once with Enter. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Field } from './basics.js';
+
+const PAUSE_MS = 300;
+
+/** `value` is what is looked for, such as the address has it; a change of it from elsewhere is shown. */
+export function Search({
+  label,
+  help,
+  value,
+  change,
+}: {
+  readonly label: string;
+  readonly help?: string;
+  readonly value: string;
+  readonly change: (value: string) => void;
+}) {
+  const [typed, setTyped] = useState(value);
+  const taken = useRef(value);
+  const pause = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useEffect(() => () => clearTimeout(pause.current), []);
+  useEffect(() => {
+    if (value !== taken.current) setTyped((taken.current = value));
+  }, [value]);
+  const take = (text: string): void => {
+    clearTimeout(pause.current);
+    if (text !== taken.current) change((taken.current = text));
+  };
+  const hear = (text: string): void => {
+    setTyped(text);
+    clearTimeout(pause.current);
+    pause.current = setTimeout(() => take(text), PAUSE_MS);
+  };
+  return (
+    <Field label={label} {...(help && { help })}>
+      {(tied) => (
+        <input
+          {...tied}
+          type="search"
+          maxLength={2000}
+          value={typed}
+          onInput={({ currentTarget }) => hear(currentTarget.value)}
+          onChange={({ currentTarget }) => take(currentTarget.value)}
+        />
+      )}
+    </Field>
+  );
+}
