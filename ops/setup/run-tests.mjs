@@ -4,14 +4,16 @@
  * its command, whose TypeScript loader costs every file a second and is of no use for compiled tests.
  */
 import os from 'node:os';
+import path from 'node:path';
 import { inspect } from 'node:util';
-import t from 'tap';
 import { onInterrupt } from './children.mjs';
 import { countFile, countLine, sum, writeCounts } from './counts.mjs';
 import { COUNTS_FILE, ROOT } from './paths.mjs';
 import { createQueue } from './test-queue.mjs';
 import { startSharedParts } from './shared-parts.mjs';
 import { createUsage } from './usage.mjs';
+// As one file (transpile.mjs).
+import t from '../../dist/node_modules/tap/index.js';
 
 /** The diagnostics that are shown of a failing assertion, in this order. */
 const SHOWN = [
@@ -26,6 +28,9 @@ const SHOWN = [
   'exitCode',
   'stack',
 ];
+
+/** Beside the counts: the processor time of each file. */
+const USAGE_FILE = 'usage.json';
 
 /** Nothing else runs beside it. */
 const ALONE = { nice: 0 };
@@ -101,6 +106,7 @@ function finish({ done, flaky, usage }, countsFile, code) {
   for (const name of flaky)
     console.log(`flaky: ${name} failed beside others and passed alone; that is a defect too`);
   for (const line of usage.lines()) console.log(line);
+  usage.write(path.join(path.dirname(countsFile), USAGE_FILE));
   console.log(`# ${done.size} files, ${counts.skipped} skipped`);
   console.log(countLine(counts));
 }

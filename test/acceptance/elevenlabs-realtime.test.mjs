@@ -7,15 +7,14 @@ import { initializeLogger, stt } from '@livekit/agents';
 import { STT } from '@livekit/agents-plugin-elevenlabs';
 import { AudioFrame } from '@livekit/rtc-node';
 import t from 'tap';
-import { EMBEDDED, startGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
+import { sharedGateway, TEST_KEY } from '../../dist/test/fixtures/gateway.js';
 import { wordErrors } from '../../dist/test/fixtures/engines-listening.js';
 import { until } from '../../dist/test/fixtures/until.js';
 
 initializeLogger({ pretty: false, level: 'silent' });
 
 const SENTENCE = 'The package was delivered to the front door this morning.';
-const gateway = await startGateway(EMBEDDED);
-t.teardown(() => gateway.stop());
+const gateway = await sharedGateway(t, 'speech');
 const base = `${gateway.base}/compat/elevenlabs`;
 
 async function spoken(text, sampleRate = 16_000) {

@@ -4,22 +4,15 @@
  */
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
+import { ok, over, type Run, scenarioOf, start, TESTS } from '../fixtures/agent-test-runs.js';
 import { type Answer, type Json, places, sharedPlatform } from '../fixtures/platform.js';
 import { until } from '../fixtures/until.js';
 
-const { agent, call, database } = await sharedPlatform(t);
-const TESTS = '/v1/agent/tests';
-
-async function ok<T = Json>(answer: Promise<Answer>): Promise<T> {
-  const { status, text, body } = await answer;
-  if (status >= 300) throw new Error(`${status} ${text}`);
-  return body as T;
-}
+const platform = await sharedPlatform(t);
+const { agent, call, database } = platform;
 
 const scenario = (agentId: string, body: Json): Promise<Answer> =>
-  call('POST', `${TESTS}/scenarios`, {
-    body: { agent_id: agentId, name: 'Calls', mode: 'voice', user: { lines: ['Hello there.'] }, ...body },
-  });
+  scenarioOf(platform, agentId, { name: 'Calls', mode: 'voice', user: { lines: ['Hello there.'] }, ...body });
 
 t.test('what only a call has is refused in a scenario by text, and so are pauses without end', async (t) => {
   const agentId = await agent();
@@ -73,30 +66,14 @@ t.test('the limits of scenarios by voice', async (t) => {
 t.test('a run whose caller would be mute is refused', async (t) => {
   const agentId = await agent();
   const { scenario_id: id } = await ok(scenario(agentId, { caller: { voice: 'nobody' } }));
-  const refused = await call('POST', `${TESTS}/runs`, { body: { agent_id: agentId } });
+  const refused = await start(platform, { agent_id: agentId });
   t.same(places(refused), [`${String(id)}.caller.voice`], refused.text);
 });
-
-const start = async (agentId: string): Promise<string> =>
-  String((await ok(call('POST', `${TESTS}/runs`, { body: { agent_id: agentId } })))['run_id']);
-
-type Run = Json & { readonly results: readonly Json[] };
-
-/** The run once it is over. */
-const over = (id: string): Promise<Run> =>
-  until(
-    'the run is over',
-    async () => {
-      const now = await ok<Run>(call('GET', `${TESTS}/runs/${id}`));
-      return now['ended_at'] === null ? undefined : now;
-    },
-    120_000,
-  );
 
 /** The last of a few: where a machine stops for a fifth of a second, a caller misses a word of the agent's. */
 async function heardRun(agentId: string): Promise<Run> {
   for (let attempt = 1; ; attempt += 1) {
-    const run = await over(await start(agentId));
+    const run = await over(platform, start(platform, { agent_id: agentId }), 120_000);
     if (run['status'] === 'passed' || attempt === 3) return run;
   }
 }
@@ -138,7 +115,7 @@ t.test(
 t.test('a run that is cancelled in mid-call and deleted leaves no session', async (t) => {
   const agentId = await agent({ config: { prompt: { first_message_mode: 'off' } } });
   await ok(scenario(agentId, { user: { lines: Array(10).fill('<break time="5s"/>') } }));
-  const id = await start(agentId);
+  const { run_id: id } = await ok<Run>(start(platform, { agent_id: agentId }));
   const sessions = () =>
     database.sql<{ status: string }[]>`select status from sessions where agent_id = ${agentId}`;
   await until('the call has begun', async () => (await sessions())[0]?.status === 'active', 60_000);

@@ -17,7 +17,7 @@ import { statesOf } from '../fixtures/recorded.js';
 import { until } from '../fixtures/until.js';
 
 t.teardown(letGo);
-const postgres = await startPostgres(t, { migrated: true });
+const postgres = await startPostgres(t);
 const shared = { DATABASE_URL: postgres.url };
 const talks = await Talks.start(t, { ...shared, LOG_LEVEL: 'info' });
 const { model } = talks;

@@ -62,7 +62,7 @@ async function pooler(t: Pick<Test, 'teardown'>, server: string, mode: string): 
 }
 
 t.test('PgBouncer', { skip }, async (t) => {
-  const postgres = await startPostgres(t);
+  const postgres = await startPostgres(t, { empty: true });
   const direct = postgres.url;
 
   t.test(

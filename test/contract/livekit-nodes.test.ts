@@ -21,7 +21,7 @@ const AGAIN_MS = 5000;
 
 t.test('two gateways on a cluster of two servers', { skip: withoutCluster }, async (t) => {
   const cluster = await startNodes(t);
-  const postgres = await startPostgres(t, { migrated: true });
+  const postgres = await startPostgres(t);
   const { sql } = await postgres.open();
   const shared = {
     ...MEDIA,

@@ -18,7 +18,7 @@ import { statesOf } from '../fixtures/recorded.js';
 import { until } from '../fixtures/until.js';
 
 t.teardown(letGo);
-const postgres = await startPostgres(t, { migrated: true });
+const postgres = await startPostgres(t);
 const { sql } = await postgres.open();
 const shared = { DATABASE_URL: postgres.url };
 const talks = await Talks.start(t, { ...shared, CALL_PLACES: '1' });

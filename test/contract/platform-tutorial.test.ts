@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { client } from '../fixtures/agents.js';
 import { skipReason } from '../fixtures/external.js';
-import { startGateway, TEST_KEY } from '../fixtures/gateway.js';
+import { sharedGateway, TEST_KEY } from '../fixtures/gateway.js';
 
 const PAGE = await readFile(new URL('../../../docs/voice-agents.md', import.meta.url), 'utf8');
 const [, section = ''] = /\n## Build an agent\n([\s\S]*?)\n## /.exec(PAGE) ?? [];
@@ -17,8 +17,7 @@ t.test(
   'tool, knowledge, agent, publication, sessions, list, end',
   { skip: skipReason('bash', 'curl') },
   async (t) => {
-    const gateway = await startGateway();
-    t.teardown(() => gateway.stop());
+    const gateway = await sharedGateway(t);
     const folder = await mkdtemp(join(tmpdir(), 'tutorial-'));
     t.teardown(() => rm(folder, { recursive: true, force: true }));
     t.match(commands, 'http://localhost:8080');

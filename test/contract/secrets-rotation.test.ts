@@ -11,7 +11,7 @@ import { ensureDefaultWorkspace } from '../../storage/workspaces.js';
 import { operator } from '../fixtures/operator.js';
 import { startPostgres } from '../fixtures/postgres.js';
 
-const postgres = await startPostgres(t, { migrated: true });
+const postgres = await startPostgres(t);
 const { sql } = await postgres.migrated();
 const workspaceId = await ensureDefaultWorkspace(sql, randomIds);
 const dataDir = mkdtempSync(join(tmpdir(), 'secrets-'));

@@ -31,8 +31,16 @@ const FILES = {
   'unwanted.js': 'throw new Error("never kept");',
 };
 
-/** A tarball as npm itself makes it. */
-async function packTarball(t: Test, files: Record<string, string> = FILES): Promise<Buffer> {
+/** A tarball as npm itself makes it; of the same files, once. */
+const tarballs = new Map<string, Promise<Buffer>>();
+function packTarball(t: Test, files: Record<string, string> = FILES): Promise<Buffer> {
+  const key = JSON.stringify(files);
+  const packed = tarballs.get(key) ?? pack(t, files);
+  tarballs.set(key, packed);
+  return packed;
+}
+
+async function pack(t: Test, files: Record<string, string>): Promise<Buffer> {
   const folder = t.testdir({ package: files, packed: {} });
   const packed = path.join(folder, 'packed');
   const npm = spawn('npm', ['pack', path.join(folder, 'package'), '--pack-destination', packed], {

@@ -1,6 +1,6 @@
 /**
- * Tests of agents without a gateway: the patterns, rules and mocks of a scenario, its simulated user, and whole scenarios
- * played with a model that the test plays (gateway/agent-tests).
+ * Tests of agents without a gateway: the rules and mocks of a scenario, its simulated user, and whole scenarios played with
+ * a model that the test plays (gateway/agent-tests). Their patterns are in safe-pattern.test.ts.
  */
 import t, { type Test } from 'tap';
 import { ServiceError } from '../../contracts/errors.js';
@@ -8,7 +8,6 @@ import { LIMITS } from '../../contracts/limits.js';
 import type { TestOutcome, TestQueue } from '../../contracts/ports/agent-tests.js';
 import type { ChatEvent, ChatModel, ChatRequest } from '../../contracts/ports/chat.js';
 import type { PlannedTool, SessionItem } from '../../contracts/ports/sessions.js';
-import { PatternError, safePattern } from '../../contracts/safe-pattern.js';
 import { DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
 import type { Check, ScenarioDefinition } from '../../contracts/schemas/agent-tests.js';
 import { ruled, titleOf } from '../../gateway/agent-tests/checks.js';
@@ -36,53 +35,6 @@ const { agentTest: limits } = LIMITS;
 // The clock's timers keep nothing alive.
 const keepAlive = setInterval(() => undefined, 2 ** 30);
 t.teardown(() => clearInterval(keepAlive));
-
-/** What a search finds. */
-function isFound(pattern: string, text: string): boolean {
-  const search = safePattern(pattern)(text);
-  for (;;) {
-    const { done, value } = search.next();
-    if (done) return value;
-  }
-}
-
-t.test('patterns find what regular expressions find', async (t) => {
-  const found: readonly (readonly [string, string])[] = [
-    ['shipped', 'It was SHIPPED today.'],
-    ['^it .* today\\.$', 'It was shipped today.'],
-    ['(ship|deliver)(ped|ed)?', 'delivered'],
-    ['\\d{2,3}', 'number 123'],
-    ['[a-f]+\\b', 'cafe noir'],
-    ['a?b*c+', 'xxc'],
-    ['\\p{Lu}{2}', 'ab'],
-    ['(?:na){3}', 'bananana'],
-    ['(a*)*b', 'b'],
-    ['ä|ö', 'SCHÖN'],
-    ['', 'anything'],
-  ];
-  for (const [pattern, text] of found) t.ok(isFound(pattern, text), `${pattern} in ${text}`);
-  const absent: readonly (readonly [string, string])[] = [
-    ['^shipped', 'It was shipped'],
-    ['\\bship\\b', 'shipped'],
-    ['\\d{4}', 'number 123'],
-    ['[^a-z ]', 'only letters'],
-    ['(ship|deliver)ment', 'shipped'],
-  ];
-  for (const [pattern, text] of absent) t.notOk(isFound(pattern, text), `${pattern} in ${text}`);
-});
-
-t.test('patterns that make no sense, look around, refer back or grow too long are refused', async (t) => {
-  for (const pattern of ['(a', 'a)', '[a', '*a', '(?=a)', '(?<=a)', '(a)\\1', 'a{2,1}', 'a{101}', '\\'])
-    t.throws(() => safePattern(pattern), PatternError, pattern);
-  t.throws(() => safePattern('((a{50}){50}){50}'), PatternError, 'beyond its steps');
-  t.doesNotThrow(() => safePattern('a'.repeat(limits.patternSteps - 1)));
-  t.throws(() => safePattern('a'.repeat(limits.patternSteps)), PatternError);
-});
-
-t.test('a pattern costs its steps times the text, whatever it is', async (t) => {
-  // Backtracking would take 2^4000 steps for it.
-  t.notOk(isFound('^(a+)+$', `${'a'.repeat(limits.patternText - 1)}!`));
-});
 
 const at = new Date(0);
 const said = (role: 'user' | 'assistant', content: string, more: object = {}): SessionItem => ({
