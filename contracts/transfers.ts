@@ -47,6 +47,8 @@ export interface Transfer {
   readonly mode: TransferMode;
   readonly label: string;
   readonly to: string;
+  /** Our number, which rings there; null for the provider's usual one. */
+  readonly shown: string | null;
   readonly state: TransferState;
   readonly reason: string | null;
   readonly briefing: Briefing | null;

@@ -9,11 +9,11 @@ import type { Database } from './database.js';
 import type { Listener } from './events.js';
 import type { Sql, Transaction } from './sql.js';
 
-/** Needs the transfers as `t` and their sessions as `s`. */
+/** Needs the transfers as `t` and their sessions as `s`. Whom we have called would otherwise be shown as calling themselves. */
 const columns = (sql: Sql | Transaction) => sql`
   t.id, t.session_id as "sessionId", s.workspace_id as "workspaceId", t.number_id as "numberId", t.provider,
   t.caller_call_id as "callerCallId", t.call_id as "callId", t.tool_call_id as "toolCallId", t.mode, t.label,
-  t.to_address as "to", t.state, t.reason, t.briefing::jsonb as briefing, t.created_at as "createdAt",
+  t.to_address as "to", case s.direction when 'outbound' then s.caller_number end as shown, t.state, t.reason, t.briefing::jsonb as briefing, t.created_at as "createdAt",
   t.answered_at as "answeredAt", t.ended_at as "endedAt", t.returned_at as "returnedAt"`;
 
 const AT_ONCE = 50;

@@ -5,7 +5,7 @@ import { LIMITS } from '../../contracts/limits.js';
 import type { ChatEvent, ChatMessage, ChatRequest } from '../../contracts/ports/chat.js';
 import type { SessionPlan } from '../../contracts/ports/sessions.js';
 import type { Briefing } from '../../contracts/transfers.js';
-import { introductionIn, questionIn } from './lines.js';
+import { introductionIn } from './lines.js';
 
 export interface BriefingParts {
   /** Undefined where no language model is there that could. */
@@ -62,13 +62,13 @@ function whole(text: string): string {
   return /^.*[.!?。！？](?=\s|$)/su.exec(cut)?.[0] ?? cut;
 }
 
-/** `asks`: whether the colleague is asked to take the call. Never rejects. */
+/** `asks`: whether the colleague is asked behind it to take the call. Never rejects. */
 export async function briefingOf(
   parts: BriefingParts,
   asks: boolean,
   signal: AbortSignal,
 ): Promise<Briefing> {
   const { voice_id: voiceId, speaking_language: language } = parts.plan.config.voice;
-  const lines = [introductionIn(language), await summaryOf(parts, signal), asks ? questionIn(language) : ''];
+  const lines = [introductionIn(language), await summaryOf(parts, signal)];
   return { text: lines.filter((line) => line !== '').join(' '), asks, language, voiceId };
 }

@@ -50,8 +50,8 @@ export function accepted(
 }
 
 /** The request as the provider has made it, but for its body. */
-const headOf = ({ baseUrl, path, query, headers }: HttpRequest): Omit<Webhook, 'body'> => ({
-  url: baseUrl + path + (query.size > 0 ? `?${query.toString()}` : ''),
+const headOf = ({ baseUrl, path, search, headers }: HttpRequest): Omit<Webhook, 'body'> => ({
+  url: baseUrl + path + search,
   headers,
 });
 

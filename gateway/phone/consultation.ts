@@ -2,7 +2,8 @@
  * The call to a colleague for whom a caller waits: says what it is about, and asks where the colleague is to be asked. It is in
  * whichever process the provider's stream has reached; what comes of it is told by the transfer's row.
  *
- * Invariants: one decision is told, also where the colleague hangs up or says nothing; the call ends with the transfer.
+ * Invariants: one decision is told, also where the colleague hangs up or says nothing, and nothing is said behind it; words are
+ * an answer once the question is being said, as people pick up with a "yes"; the call ends with the transfer.
  */
 import type { Clock } from '../../contracts/clock.js';
 import { LIMITS } from '../../contracts/limits.js';
@@ -16,7 +17,6 @@ import { voiceOptions } from '../calls/owned-call.js';
 import { readClientEvent, TOPICS } from '../conversations/client-events.js';
 import { questionIn } from '../conversations/lines.js';
 import { Listening } from '../conversations/listening.js';
-import { pause } from '../conversations/record.js';
 import { type AgentVoice, Utterance } from '../conversations/utterance.js';
 import { consentByKeys, consentOf } from './consent.js';
 import type { Streamed } from './streamed-call.js';
@@ -48,12 +48,15 @@ export class Consultation implements Streamed {
   readonly id: string;
   /** Resolves when the call is over. Never rejects. */
   readonly over: Promise<void>;
-  #decide = (_: Decision): void => undefined;
-  readonly #decision = new Promise<Decision>((resolve) => (this.#decide = resolve));
+  #decided = false;
+  #settle = (_: Decision): void => undefined;
+  readonly #decision = new Promise<Decision>((resolve) => (this.#settle = resolve));
   #utterance: Utterance | undefined;
   #wasHeard = (): void => undefined;
   #number = 0;
   #span = 0;
+  /** The first stretch of voice that may be an answer. */
+  #answers = Infinity;
   readonly #listening: Listening;
 
   constructor(
@@ -72,7 +75,7 @@ export class Consultation implements Streamed {
       () => this.#utterance?.ahead ?? '',
       {
         voice: (active) => this.#voiced(active),
-        transcript: (_, text, final) => this.#said(text, final),
+        transcript: (span, text, final) => this.#said(span, text, final),
         sounded: () => undefined,
         aside: () => undefined,
       },
@@ -98,6 +101,12 @@ export class Consultation implements Streamed {
     this.media.end();
   }
 
+  /** The first counts. */
+  #decide(decision: Decision): void {
+    this.#decided = true;
+    this.#settle(decision);
+  }
+
   async #run(): Promise<void> {
     const { transfers, clock, log } = this.parts;
     const leave = transfers.onChange(this.id, () => void this.#look());
@@ -108,6 +117,7 @@ export class Consultation implements Streamed {
       await this.#tell(await this.#decision);
     } catch (error) {
       log.error({ err: error, transfer: this.id }, 'a colleague was not asked');
+      this.media.end();
     } finally {
       stop();
       this.#utterance?.cancel();
@@ -155,8 +165,8 @@ export class Consultation implements Streamed {
     else this.#listening.transcribe(this.#span);
   }
 
-  #said(text: string, final: boolean): void {
-    const answer = final && this.briefing.asks ? consentOf(text, this.briefing.language) : undefined;
+  #said(span: number, text: string, final: boolean): void {
+    const answer = final && span >= this.#answers ? consentOf(text, this.briefing.language) : undefined;
     if (answer) this.#decide(answer);
   }
 
@@ -171,12 +181,23 @@ export class Consultation implements Streamed {
     const { text, asks, language } = this.briefing;
     await this.#say(text);
     if (!asks) return this.#decide('yes');
-    for (let times = 1; times < TIMES; times += 1) {
-      await pause(this.parts.clock, ANSWER_MS);
+    this.#answers = this.#span + 1;
+    for (let times = 0; times < TIMES && !this.#decided; times += 1) {
       await this.#say(questionIn(language));
+      await this.#answer();
     }
-    await pause(this.parts.clock, ANSWER_MS);
     this.#decide('silent');
+  }
+
+  /** Resolves with the decision, or when it was waited for long enough. */
+  #answer(): Promise<void> {
+    return new Promise((resolve) => {
+      const stop = this.parts.clock.after(ANSWER_MS, resolve);
+      void this.#decision.then(() => {
+        stop();
+        resolve();
+      });
+    });
   }
 
   /** Resolves when it was heard. */

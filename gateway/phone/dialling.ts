@@ -62,17 +62,29 @@ export interface DialledLeg {
   /** The number that rings there; undefined for the provider's usual one. */
   readonly from: string | undefined;
   readonly ringSeconds: number;
-  /** Where the provider tells that somebody has answered, and asks what happens once nobody has, or the leg is over. */
-  readonly urls: { readonly status: string; readonly action: string };
+  /**
+   * Where the provider tells that somebody has answered, asks what happens once nobody has, or the leg is over, and fetches the
+   * document that dials (`Dialling.dial`).
+   */
+  readonly urls: { readonly status: string; readonly action: string; readonly document: string };
+}
+
+/** Where two calls meet at the provider. */
+export interface Room {
+  readonly name: string;
+  /** Where the provider fetches the document that leads there (`Dialling.meet`). */
+  readonly url: string;
 }
 
 export interface DialledReport {
-  /** The caller's call. */
-  readonly callId: string;
-  /** `answered`: it was, and may be over. */
-  readonly state: 'answered' | 'busy' | 'no_answer' | 'failed' | 'cancelled';
+  /** The caller's call; undefined where the provider names the leg alone. */
+  readonly callId: string | undefined;
+  /** `answered`: it was, and may be over. Undefined while it rings. */
+  readonly state: 'answered' | 'busy' | 'no_answer' | 'failed' | 'cancelled' | undefined;
   /** Whether the caller is there still. */
   readonly waits: boolean;
+  /** Whether it is a question what the caller's call does next; else an answer is heeded where nobody has answered, each time. */
+  readonly asks: boolean;
 }
 
 export interface Dialling {
@@ -101,7 +113,10 @@ export interface Dialling {
    * Takes a call from its media stream into a room of the provider's, which ends when one of the calls in it does. Absent where
    * the provider has none: no colleague is asked before a caller is connected.
    */
-  join?(callId: string, room: string, credentials: Credentials): ApiRequest;
+  join?(callId: string, room: Room, credentials: Credentials): ApiRequest;
+  /** The documents with which `connect` and `join` have a call go on, of a provider that fetches them. */
+  dial?(leg: DialledLeg): Reply;
+  meet?(room: Pick<Room, 'name'>): Reply;
   /** Undefined where the callback is about no call. */
   report(callback: Webhook): CallReport | undefined;
   /** The answer to a question about a call that is to end. */

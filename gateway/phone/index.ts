@@ -30,6 +30,7 @@ import { PhoneStream, type StreamParts } from './stream.js';
 import type { StreamTokens } from './stream-tokens.js';
 import {
   answerColleague,
+  documentOf,
   goOn,
   noteColleagueIs,
   noteTransfer,
@@ -110,7 +111,10 @@ const callbacks = (parts: PhoneParts): readonly Route[] =>
 const transferCallbacks = (parts: PhoneParts): readonly Route[] => {
   const { transfers } = parts;
   if (!transfers) return [];
-  const names = { answer: answerColleague, status: noteTransfer, machine: noteColleagueIs, action: goOn };
+  const names = {
+    ...{ answer: answerColleague, status: noteTransfer, machine: noteColleagueIs },
+    ...{ action: goOn, document: documentOf },
+  };
   return Object.entries(names).map(([name, answered]) => ({
     method: 'POST',
     path: `/v1/phone/{provider}/transfers/{transfer_id}/${name}`,

@@ -160,8 +160,11 @@ const XML: Readonly<Record<string, string>> = {
   "'": '&apos;',
 };
 
+/** What no document may have (XML 1.0, 2.2). */
+const NO_XML = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
+
 export const xmlText = (text: string): string =>
-  text.replace(/[<>&"']/g, (character) => XML[character] ?? '');
+  text.replace(NO_XML, '').replace(/[<>&"']/g, (character) => XML[character] ?? '');
 
 /** A document of call instructions. */
 export const xmlReply = (body: string): Reply => ({

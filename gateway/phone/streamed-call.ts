@@ -35,7 +35,8 @@ export class SessionCall implements Streamed {
 
   /** The provider is asked to take the call from its stream. `asked`: whether it does; the agent's part ends then. */
   async move(asked: Promise<boolean>, cause: 'connecting' | 'transferred'): Promise<void> {
-    this.#moving = asked;
+    // Where nobody could be asked, nothing has moved.
+    this.#moving = asked.catch(() => false);
     if (await asked) this.#owned?.closedBy(cause);
   }
 

@@ -14,10 +14,10 @@ import type { LastTransferState, Transfer } from '../../contracts/transfers.js';
 import type { HttpRequest, Reply } from '../server/port.js';
 import { accepted, answerOnce, webhookOf } from './answering.js';
 import type { Spoken } from './callbacks.js';
-import type { CallReport } from './dialling.js';
+import type { CallReport, DialledReport } from './dialling.js';
 import type { Webhook } from './provider.js';
 import type { StreamTokens } from './stream-tokens.js';
-import type { Transferring } from './transferring.js';
+import { legOf, type Transferring } from './transferring.js';
 
 export interface TransferCallbackParts {
   readonly transfers: Transfers;
@@ -79,6 +79,9 @@ const ENDS: Readonly<Partial<Record<NonNullable<CallReport['state']>, LastTransf
   ended: 'refused',
 };
 
+/** Both calls are on their way into a room. */
+const MEETING: ReadonlySet<Transfer['state']> = new Set(['accepted', 'connected']);
+
 const COLLEAGUE_LEFT = 'The colleague hung up';
 
 /** Errors: those of `told`, `invalid_request`. */
@@ -92,23 +95,30 @@ export const noteTransfer: Answered = async (request, spoken, parts) => {
   return DONE;
 };
 
+/** How a colleague's call ends by that, and why. */
+function endOf({ state, code, answeredBy }: CallReport): readonly [LastTransferState, string?] | undefined {
+  const last = state && ENDS[state];
+  if (!last) return answeredBy === 'machine' ? ['voicemail'] : undefined;
+  if (state === 'ended') return [last, COLLEAGUE_LEFT];
+  return code === undefined ? [last] : [last, `The provider’s code is ${code}`];
+}
+
 async function noteColleague(
   transfer: Transfer,
-  { callId, state, code }: CallReport,
+  report: CallReport,
   { transfers, transferring }: TransferCallbackParts,
 ): Promise<Reply> {
+  const { callId } = report;
   if ((transfer.callId ?? callId) !== callId) throw forged();
   const current = await transfers.report(transfer.id, { callId });
-  const last = state && ENDS[state];
-  if (current && last) {
-    const reason = code === undefined ? undefined : `The provider’s code is ${code}`;
-    await transferring.end(current, last, state === 'ended' ? COLLEAGUE_LEFT : reason);
-  }
+  const end = endOf(report);
+  if (current && end) await transferring.end(current, ...end);
   if (current) return DONE;
   const isConnected = (await transfers.find(transfer.id))?.state === 'connected';
+  const isOver = report.state !== undefined && report.state in ENDS;
   // Whoever came into the room behind a colleague who has left would wait there.
-  if (isConnected && last) transferring.hangUp(transfer, transfer.callerCallId);
-  if (!isConnected && !last) transferring.hangUp(transfer, callId);
+  if (isConnected && isOver) transferring.hangUp(transfer, transfer.callerCallId);
+  if (!isConnected && !isOver) transferring.hangUp(transfer, callId);
   return DONE;
 }
 
@@ -118,6 +128,24 @@ export const noteColleagueIs: Answered = async (request, spoken, parts) => {
   if (report.answeredBy === 'machine' && transfer.endedAt === null)
     await parts.transferring.end(transfer, 'voicemail');
   return DONE;
+};
+
+/**
+ * How a call goes on that is transferred, for a provider that fetches it. Errors: those of `told`, `invalid_request`, `not_found` for
+ * others.
+ */
+export const documentOf: Answered = async (request, spoken, parts) => {
+  const { transfer, webhook } = await told(request, spoken, parts);
+  const { dialling } = spoken;
+  const report = dialling.report(webhook);
+  if (!report) throw aboutNothing();
+  if (!dialling.dial || !dialling.meet)
+    throw new ServiceError('not_found', { message: 'The provider is told how the call goes on' });
+  const { mode, state, callerCallId, callId, id: name } = transfer;
+  if (report.callId !== callerCallId && (mode === 'cold' || report.callId !== callId)) throw forged();
+  if (mode === 'warm' && MEETING.has(state)) return dialling.meet({ name });
+  const isAsked = mode === 'cold' && transfer.endedAt === null;
+  return isAsked ? dialling.dial(legOf(transfer, request.baseUrl)) : dialling.ended;
 };
 
 /** The provider has connected the caller: the session is over. */
@@ -134,13 +162,35 @@ export const goOn: Answered = async (request, spoken, parts) => {
   const { dialling, provider } = spoken;
   const report = dialling.dialled?.(webhook);
   if (!report) throw aboutNothing();
-  const { id, sessionId, callerCallId: callId } = transfer;
-  if (transfer.mode !== 'cold' || report.callId !== callId) throw forged();
-  if (report.state === 'answered') await connected(transfer, parts);
-  else if (report.waits) await parts.transferring.finish(id, report.state);
-  else if (await parts.transferring.finish(id, 'cancelled', 'The caller hung up'))
-    await parts.runs.end(sessionId, 'hangup');
-  const current = await parts.transfers.find(id);
-  const isBack = report.waits && current?.endedAt && current.state !== 'connected' && !current.returnedAt;
-  return isBack ? accepted(request, provider, { sessionId: id, callId }, parts.tokens) : dialling.ended;
+  const { id, callerCallId: callId } = transfer;
+  if (transfer.mode !== 'cold' || (report.callId ?? callId) !== callId) throw forged();
+  await settle(transfer, report, parts);
+  if (await isBack(transfer, report, parts))
+    return accepted(request, provider, { sessionId: id, callId }, parts.tokens);
+  return report.asks ? dialling.ended : DONE;
 };
+
+async function settle(
+  transfer: Transfer,
+  { state, waits }: DialledReport,
+  parts: TransferCallbackParts,
+): Promise<void> {
+  const { id, sessionId } = transfer;
+  if (state === 'answered') await connected(transfer, parts);
+  else if (state && waits) await parts.transferring.finish(id, state);
+  else if (state && (await parts.transferring.finish(id, 'cancelled', 'The caller hung up')))
+    await parts.runs.end(sessionId, 'hangup');
+}
+
+/** Whether the caller is there still, and nobody has the call. */
+async function isBack(
+  { id, numberId }: Transfer,
+  { state, waits, asks }: DialledReport,
+  { transfers, numbers }: TransferCallbackParts,
+): Promise<boolean> {
+  const current = await transfers.find(id);
+  const isOver = !!current?.endedAt && current.state !== 'connected' && !current.returnedAt;
+  if (!isOver || !waits || state === 'answered' || state === undefined) return false;
+  // A provider that asks nothing takes each answer, also the second for one leg.
+  return asks || (numberId !== null && numbers.note(numberId, `${id} back`));
+}

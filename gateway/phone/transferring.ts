@@ -29,7 +29,7 @@ import {
 } from '../../contracts/transfers.js';
 import type { PhoneTransfer, TransferRequest } from '../conversations/tool.js';
 import type { Metrics } from '../server/metrics.js';
-import type { ApiRequest, Dialling } from './dialling.js';
+import type { ApiRequest, DialledLeg, Dialling } from './dialling.js';
 import { type ApiFailure, askProvider } from './provider-api.js';
 import type { Leg, SessionCall } from './streamed-call.js';
 
@@ -152,18 +152,19 @@ export class Transferring {
     };
     const transfer = await this.parts.transfers.begin(row);
     if (!transfer) return UNDER_WAY;
-    return mode === 'cold' ? this.#cold(transfer, ready) : this.#warm(transfer, ready);
+    try {
+      return await (mode === 'cold' ? this.#cold(transfer, ready) : this.#warm(transfer, ready));
+    } catch (error) {
+      await this.#giveUp(transfer, 'failed');
+      throw error;
+    }
   }
 
   /** From then on that the provider has taken the call, its callbacks tell the rest (transfer-callbacks.ts), where it has any. */
-  async #cold(transfer: Transfer, { leg, called, line, to, dialling }: Ready): Promise<string | undefined> {
-    // Whom we have called would otherwise be shown as calling themselves.
-    const from = called.direction === 'outbound' ? ownOf(called) : undefined;
-    const { status, action } = urlsOf(leg, transfer);
-    const dial = { to, from, ringSeconds: transferRing, urls: { status, action } };
+  async #cold(transfer: Transfer, { leg, line, dialling }: Ready): Promise<string | undefined> {
     const asked = this.ask(transfer, (_, credentials) => {
       if (!dialling.connect) throw new Error('a provider that connects no calls was offered');
-      return dialling.connect(leg.callId, dial, credentials);
+      return dialling.connect(leg.callId, legOf(transfer, leg.baseUrl), credentials);
     });
     if ('dialled' in dialling) await line.move(asked.then(isDone), 'connecting');
     else await line.move(this.#untold(transfer, asked), 'transferred');
@@ -195,7 +196,7 @@ export class Transferring {
 
   /** Calls the colleague. Why that is not possible. */
   async #call(transfer: Transfer, { leg, called, to, dialling }: Ready): Promise<string | undefined> {
-    const { answer, status, machine } = urlsOf(leg, transfer);
+    const { answer, status, machine } = urlsOf(transfer, leg.baseUrl);
     const call = { from: ownOf(called), to, ringSeconds: transferRing, urls: { answer, status, machine } };
     const placed = await this.ask(transfer, (_, credentials) =>
       dialling.place({ ...call, detection: 'at_once' }, credentials),
@@ -229,9 +230,12 @@ export class Transferring {
   /** Both calls go into one conference of the provider's, which ends with either. */
   async #join(transfer: Transfer, { leg, line }: Ready): Promise<string | undefined> {
     const { id, callId } = transfer;
-    const colleague = await this.#intoRoom(transfer, callId ?? '');
+    const colleague = await this.#intoRoom(transfer, callId ?? '', leg);
     if ('failure' in colleague) return this.#failed(transfer, colleague.failure);
-    const caller = this.#intoRoom(transfer, leg.callId);
+    // Whoever has hung up meanwhile leaves nobody to wait for in there.
+    const current = await this.parts.transfers.find(id);
+    if (current?.endedAt) return whyNot(current);
+    const caller = this.#intoRoom(transfer, leg.callId, leg);
     const moved = caller.then(async (answer) => isDone(answer) && !!(await this.finish(id, 'connected')));
     await line.move(moved, 'transferred');
     const answer = await caller;
@@ -242,10 +246,11 @@ export class Transferring {
     return SESSION_ENDED;
   }
 
-  #intoRoom(transfer: Transfer, callId: string) {
+  #intoRoom(transfer: Transfer, callId: string, { baseUrl }: Leg) {
+    const room = { name: transfer.id, url: urlsOf(transfer, baseUrl).document };
     return this.ask(transfer, (dialling, credentials) => {
       if (!dialling.join) throw new Error('a provider that joins no calls was offered');
-      return dialling.join(callId, transfer.id, credentials);
+      return dialling.join(callId, room, credentials);
     });
   }
 
@@ -344,12 +349,21 @@ export class Transferring {
 
 const isDone = (answer: object): boolean => !('failure' in answer);
 
-function urlsOf({ baseUrl, provider }: Leg, { id }: Transfer) {
+/** Where the provider asks and tells of the transfer (index.ts). */
+function urlsOf({ id, provider }: Transfer, baseUrl: string) {
   const url = `${baseUrl}/v1/phone/${provider}/transfers/${id}`;
   return {
     answer: `${url}/answer`,
     status: `${url}/status`,
     machine: `${url}/machine`,
     action: `${url}/action`,
+    document: `${url}/document`,
   };
+}
+
+/** Whom a cold transfer dials. */
+export function legOf(transfer: Transfer, baseUrl: string): DialledLeg {
+  const { to, shown } = transfer;
+  const { status, action, document } = urlsOf(transfer, baseUrl);
+  return { to, from: shown ?? undefined, ringSeconds: transferRing, urls: { status, action, document } };
 }

@@ -37,6 +37,11 @@ export class EdgeRequest implements HttpRequest {
     return (this.#query ??= new URLSearchParams(this.arrival.head.query));
   }
 
+  get search(): string {
+    const { query } = this.arrival.head;
+    return query === '' ? '' : `?${query}`;
+  }
+
   get clientAddress(): string {
     return this.origins.clientAddress(this.arrival.peerAddress, this.headers);
   }

@@ -17,6 +17,8 @@ export interface HttpRequest {
   /** As it came, percent-encoded, without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
+  /** The query as it came, with its `?`; empty where there is none. */
+  readonly search: string;
   /** Path parameters, percent-decoded after routing. */
   readonly params: Readonly<Record<string, string>>;
   /** Lower-case names; repeated headers joined by `, `. */

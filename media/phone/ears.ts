@@ -19,8 +19,10 @@ const SEQUENCES = 0x10000;
 export class PhoneEars {
   readonly #microphone: Microphone;
   readonly #packetBytes: number;
-  /** The place of the last piece, as the microphone counts: packets. */
+  /** The place of the last packet, as the microphone counts. */
   #sequence = 0;
+  /** Packets by which its count is ahead of the provider's: long pieces are several. */
+  #more = 0;
 
   /** `heard`: 16 kHz. */
   constructor(format: LineFormat, heard: (samples: Int16Array) => void) {
@@ -36,11 +38,14 @@ export class PhoneEars {
     this.#microphone = new Microphone(decoder, heard, undefined, PATIENCE);
   }
 
-  /** A piece of any length. `order`: its place, where the provider counts; a longer piece has none. */
+  /** A piece of any length. `order`: its place, where the provider counts. */
   hear(audio: Uint8Array, order?: number): void {
-    if (audio.length <= this.#packetBytes) return this.#receive(audio, order ?? this.#sequence + 1);
-    for (let from = 0; from < audio.length; from += this.#packetBytes)
-      this.#receive(audio.subarray(from, from + this.#packetBytes), this.#sequence + 1);
+    const first = order === undefined ? this.#sequence + 1 : order + this.#more;
+    // An empty piece has its place as well.
+    const packets = Math.max(1, Math.ceil(audio.length / this.#packetBytes));
+    for (let at = 0; at < packets; at += 1)
+      this.#receive(audio.subarray(at * this.#packetBytes, (at + 1) * this.#packetBytes), first + at);
+    this.#more += packets - 1;
   }
 
   #receive(payload: Uint8Array, order: number): void {

@@ -1,114 +1,71 @@
 /**
- * Callers who are connected to people (ops/adr/0045-transfers.md), at doubles of the providers' APIs: each outcome of a transfer,
- * whoever is told of it, and what the caller, the colleague and the record have of it.
+ * Callers who are connected to people by their provider (`cold`, ops/adr/0045-transfers.md), at doubles of the providers' APIs: each
+ * outcome, and what the caller and the record have of it. With a colleague who is asked first: phone-warm-transfers.test.ts.
  */
 import t from 'tap';
+import { randomIds } from '../../contracts/ids.js';
+import type { NewTransfer } from '../../contracts/ports/phone-transfers.js';
+import { createTransfers } from '../../storage/phone-transfers.js';
 import type { Body } from '../fixtures/agents.js';
 import { messagesOf } from '../fixtures/conversation.js';
-import { type ModelMessage, said, toolSaid } from '../fixtures/model.js';
-import { dialAnswered, dialled } from '../fixtures/dialled-legs.js';
-import type { ApiCall, ApiDialect, Misbehaviour, Told } from '../fixtures/phone-api.js';
-import { telnyxApi, twilioApi } from '../fixtures/phone-api-twilio.js';
-import { vonageApi } from '../fixtures/phone-api-vonage.js';
-import type { PhoneLine } from '../fixtures/phone-line.js';
-import { type Line, newNumber, type Placed, PlacedCalls, SECRET } from '../fixtures/placed-calls.js';
-import { startReceiver } from '../fixtures/receiver.js';
+import type { LegEnd } from '../fixtures/dialled-legs.js';
+import { twilioApi } from '../fixtures/phone-api-twilio.js';
+import { APIS, newNumber, SECRET } from '../fixtures/placed-calls.js';
+import { faultsAt, resultOf, TransferredCalls, transfersIn } from '../fixtures/transferred-calls.js';
 import { until } from '../fixtures/until.js';
 
-const phones = await PlacedCalls.start(t);
+const calls = await TransferredCalls.start(t);
+const { phones } = calls;
 const { talks, sql } = phones;
-const { model, call: ask } = talks;
+const { call: ask } = talks;
 
-const isBriefing = ([first]: readonly ModelMessage[]): boolean =>
-  /handed over to a colleague/.test(first?.content ?? '');
-
-/** An agent that connects whoever presses a key, and says so when that did not work. */
-model.answer((messages) => {
-  if (isBriefing(messages)) return 'Ada wants tea.';
-  if (toolSaid(messages) !== undefined || /has answered/.test(messages.at(-1)?.content ?? ''))
-    return 'It did not work.';
-  if (!said(messages).startsWith('[keypad')) return `You said: ${said(messages)}`;
-  return { text: 'One moment.', calls: { transfer_call: { destination: 'Desk' } } };
+t.test('a session has one transfer at a time, whoever begins them', async (t) => {
+  const own = await phones.line(twilioApi);
+  const caller = await calls.calling(own, { phone_number: 'the desk' });
+  await calls.goesOn(caller);
+  const processes = await Promise.all([1, 2].map(() => createTransfers(phones.database, randomIds)));
+  t.teardown(() => processes.forEach((each) => each.stop()));
+  const { session_id: sessionId } = (await caller.session()) as Body;
+  const row: NewTransfer = {
+    ...{ sessionId: String(sessionId), numberId: own.numberId, provider: 'twilio', callerCallId: 'CA1' },
+    ...{ toolCallId: 'call_1', mode: 'cold', label: '', to: newNumber(), briefing: null, dueMs: 60_000 },
+  };
+  const atOnce = async () => {
+    const begun = Array.from({ length: 20 }, (_, at) => processes[at % 2]!.begin(row));
+    return (await Promise.all(begun)).filter((transfer) => transfer !== undefined);
+  };
+  const [first, ...more] = await atOnce();
+  t.match([first, more], [{ state: 'ringing', shown: own.number }, []]);
+  const ends = await Promise.all(processes.map((each) => each.finish(first!.id, 'failed')));
+  t.equal(ends.filter((end) => end !== undefined).length, 1, 'it ends once');
+  const [second, ...others] = await atOnce();
+  t.strictSame(others, []);
+  t.not(second!.id, first!.id);
+  await processes[0]!.finish(second!.id, 'failed');
+  await calls.hangsUp(caller, caller);
+  t.strictSame(await atOnce(), [], 'none of a session that is over');
 });
 
-type Session = Awaited<ReturnType<Placed['session']>>;
-
-interface Caller extends Placed {
-  readonly desk: string;
-  readonly line: PhoneLine;
-  readonly receiver: Awaited<ReturnType<typeof startReceiver>>;
-}
-
-/** A caller who has asked for the desk. */
-async function calling(own: Line, destination: Body, before = (): void => undefined): Promise<Caller> {
-  const desk = newNumber();
-  const receiver = await startReceiver(t);
-  const agent_id = await talks.agent({
-    conversation: { transfer_destinations: [{ label: 'Desk', phone_number: desk, ...destination }] },
-    webhooks: { post_call: [{ url: receiver.url }] },
-  });
-  const call = await phones.placed(own, { agent_id });
-  const line = await phones.answered(call);
-  before();
-  line.press('1', '#');
-  return { ...call, desk, line, receiver };
-}
-
-const transfersIn = (record: Session) => record['transfers'] as Body[];
-
-const ended = (call: Placed, reason: string): Promise<Session> =>
-  until(`its session has ended as ${reason}`, async () => {
-    const record = await call.session();
-    return record.ended_reason === reason ? record : undefined;
-  });
-
-/** The agent has gone on with the caller. */
-const goesOn = async (call: Placed, times = 1): Promise<Session> => {
-  let last: Session | undefined;
-  const isBack = async () => {
-    last = await call.session();
-    const failures = messagesOf(last).filter((message) => message === 'assistant: It did not work.');
-    return failures.length === times && last.ended_reason === null ? last : undefined;
-  };
-  return until('the agent goes on', isBack).catch((error: unknown) => {
-    throw new Error(`${String(error)}: ${JSON.stringify(last)}`);
-  });
-};
-
-async function hangsUp({ line, call }: Caller, other: Placed): Promise<void> {
-  line.hangUp();
-  await call.tell('ended', SECRET);
-  await ended(other, 'hangup');
-}
-
-const resultOf = (record: Session) => record.items.findLast(({ type }) => type === 'tool_result');
-
-for (const dialect of [twilioApi, telnyxApi]) {
-  const own = await phones.line(dialect);
-  const document = (callId: string, of = /<Dial action/) =>
-    until('the provider is asked', () => {
-      const told = own.api.replaced.get(callId);
-      return told !== undefined && of.test(told) ? told : undefined;
-    });
-  const hungUp = (callId: string) => until('it is hung up', () => own.api.hungUp.includes(callId));
+for (const dialect of APIS) {
+  const own = await calls.desk(dialect);
+  const { legs, dialOf, hungUp } = own;
 
   t.test(`${dialect.name}, cold: somebody answers`, async (t) => {
-    const caller = await calling(own, {});
-    const dial = await document(caller.call.callId);
-    t.match(dial, new RegExp(`timeout="30" callerId="\\${own.number}"><Number .*>\\${caller.desk}</Number>`));
+    const caller = await calls.calling(own, {});
+    const dial = await dialOf(caller.call);
+    t.match(dial, { to: caller.desk, from: own.number, ringSeconds: 30 });
     t.ok(caller.line.audible > 16, 'the caller was told before');
     caller.line.hangUp();
-    t.equal(await dialAnswered(caller.call, dial, 'another secret'), 403);
-    t.equal(await dialAnswered(caller.call, dial, SECRET), 204);
-    const record = await ended(caller, 'transferred');
+    t.equal(await legs.answered(caller.call, dial, 'another secret'), 403);
+    t.equal(await legs.answered(caller.call, dial, SECRET), 204);
+    const record = await calls.ended(caller, 'transferred');
     t.match(record, { status: 'completed' });
     t.match(transfersIn(record), [
       { mode: 'cold', label: 'Desk', to: caller.desk, state: 'connected', reason: null, returned_at: null },
     ]);
     t.match(resultOf(record), { status: 'completed', output: 'The caller is being connected' });
     t.equal(messagesOf(record).at(-1), 'assistant: One moment.');
-    const over = await dialled(caller.call, dial, 'completed', SECRET);
-    t.match(over, { status: 200, document: /<Response><Hangup\/><\/Response>/ });
+    t.match(await legs.over(caller.call, dial, 'answered', SECRET), legs.done);
     const told = await until('its end is told', () => {
       const events = caller.receiver.seen.map(({ body }) => JSON.parse(body) as Body);
       return events.find(({ event }) => event === 'call.ended');
@@ -118,46 +75,45 @@ for (const dialect of [twilioApi, telnyxApi]) {
     await talks.untilNoCalls();
   });
 
-  const UNANSWERED: readonly (readonly [told: string, state: string, why: RegExp])[] = [
-    ['busy', 'busy', /^The line is busy \(Desk\)\. The caller is with you again\.$/],
-    ['no-answer', 'no_answer', /^Nobody answered \(Desk\)/],
-    ['failed', 'failed', /^The call failed \(Desk\)/],
+  const UNANSWERED: readonly (readonly [told: LegEnd, why: RegExp])[] = [
+    ['busy', /^The line is busy \(Desk\)\. The caller is with you again\.$/],
+    ['no_answer', /^Nobody answered \(Desk\)/],
+    ['failed', /^The call failed \(Desk\)/],
   ];
   t.test(`${dialect.name}, cold: a caller whom nobody answers comes back`, async (t) => {
-    for (const [told, state, error] of UNANSWERED) {
-      const caller = await calling(own, {});
-      const dial = await document(caller.call.callId);
+    for (const [told, error] of UNANSWERED) {
+      const caller = await calls.calling(own, {});
+      const dial = await dialOf(caller.call);
       caller.line.hangUp();
-      t.equal((await dialled(caller.call, dial, told, 'another secret')).status, 403);
-      const back = await dialled(caller.call, dial, told, SECRET);
+      t.equal((await legs.over(caller.call, dial, told, 'another secret')).status, 403);
+      const back = await legs.over(caller.call, dial, told, SECRET);
       const line = await phones.stream(caller, back.document);
-      const record = await goesOn(caller);
+      const record = await calls.goesOn(caller);
       await until('the caller hears it', () => line.audible > 16);
-      t.match(transfersIn(record), [{ state, returned_at: /Z$/ }], told);
+      t.match(transfersIn(record), [{ state: told, returned_at: /Z$/ }], told);
       t.match(resultOf(record), { status: 'failed', output: '', error }, told);
       const again = await phones.stream(caller, back.document);
       t.match(await again.untilClosed(), { code: 1008 }, 'a caller comes back once');
-      const late = await dialled(caller.call, dial, told, SECRET);
-      t.match(late.document, /<Hangup\/>/);
-      await hangsUp({ ...caller, line }, caller);
+      t.match(await legs.over(caller.call, dial, told, SECRET), legs.done, 'what is late changes nothing');
+      await calls.hangsUp({ ...caller, line }, caller);
     }
     await talks.untilNoCalls();
   });
 
   t.test(`${dialect.name}, cold: a caller who was brought back is connected after all`, async (t) => {
-    const caller = await calling(own, {});
-    const first = await document(caller.call.callId);
+    const caller = await calls.calling(own, {});
+    const first = await dialOf(caller.call);
     caller.line.hangUp();
-    const back = await dialled(caller.call, first, 'no-answer', SECRET);
+    const back = await legs.over(caller.call, first, 'no_answer', SECRET);
     const line = await phones.stream(caller, back.document);
-    await goesOn(caller);
+    await calls.goesOn(caller);
     own.api.replaced.delete(caller.call.callId);
     line.press('2', '#');
-    const second = await document(caller.call.callId);
-    t.not(second, first);
+    const second = await dialOf(caller.call);
+    t.not(second.statusUrl, first.statusUrl);
     line.hangUp();
-    t.equal(await dialAnswered(caller.call, second, SECRET), 204);
-    const record = await ended(caller, 'transferred');
+    t.equal(await legs.answered(caller.call, second, SECRET), 204);
+    const record = await calls.ended(caller, 'transferred');
     t.match(transfersIn(record), [{ state: 'no_answer' }, { state: 'connected' }]);
     t.ok(messagesOf(record).includes('user: [keypad: 1]'), 'all that was said is in one record');
     await caller.call.tell('ended', SECRET);
@@ -166,15 +122,14 @@ for (const dialect of [twilioApi, telnyxApi]) {
   t.test(
     `${dialect.name}, cold: the caller hangs up, the session is ended, the provider is silent`,
     async (t) => {
-      const impatient = await calling(own, {});
-      const dial = await document(impatient.call.callId);
+      const impatient = await calls.calling(own, {});
+      const dial = await dialOf(impatient.call);
       impatient.line.hangUp();
-      const gone = await dialled(impatient.call, dial, 'canceled', SECRET, 'completed');
-      t.match(gone.document, /<Hangup\/>/);
-      t.match(transfersIn(await ended(impatient, 'hangup')), [{ state: 'cancelled' }]);
+      t.match(await legs.over(impatient.call, dial, 'cancelled', SECRET, false), legs.done);
+      t.match(transfersIn(await calls.ended(impatient, 'hangup')), [{ state: 'cancelled' }]);
 
-      const stopped = await calling(own, {});
-      await document(stopped.call.callId);
+      const stopped = await calls.calling(own, {});
+      await dialOf(stopped.call);
       stopped.line.hangUp();
       const { session_id: id } = (await stopped.session()) as Body;
       await until('the agent has let go', async () => {
@@ -183,13 +138,13 @@ for (const dialect of [twilioApi, telnyxApi]) {
       });
       t.equal((await ask(`sessions/${String(id)}/end`, { method: 'POST' })).status, 204);
       await hungUp(stopped.call.callId);
-      t.match(transfersIn(await ended(stopped, 'ended_by_api')), [{ state: 'cancelled' }]);
+      t.match(transfersIn(await calls.ended(stopped, 'ended_by_api')), [{ state: 'cancelled' }]);
 
-      const silent = await calling(own, {});
-      await document(silent.call.callId);
+      const silent = await calls.calling(own, {});
+      await dialOf(silent.call);
       silent.line.hangUp();
       await sql`update phone_transfers set due_at = now() where to_address = ${silent.desk}`;
-      t.match(transfersIn(await ended(silent, 'transferred')), [
+      t.match(transfersIn(await calls.ended(silent, 'transferred')), [
         { state: 'connected', reason: /has not told/ },
       ]);
       for (const { call } of [impatient, stopped, silent]) await call.tell('ended', SECRET);
@@ -197,192 +152,15 @@ for (const dialect of [twilioApi, telnyxApi]) {
   );
 
   t.test(`${dialect.name}, cold: an API that refuses leaves the caller with the agent`, async (t) => {
-    const nowhere = await calling(own, { phone_number: 'the desk' });
-    t.match(resultOf(await goesOn(nowhere)), { error: 'The destination is no phone number' });
-    await hangsUp(nowhere, nowhere);
-    const faults: readonly (readonly [Misbehaviour, RegExp])[] = [
-      [(response) => response.writeHead(500).end(), /answered 500/],
-      [() => undefined, /No response within 10 s/],
-    ];
-    for (const [misbehave, error] of faults) {
-      const caller = await calling(own, {}, () => (own.api.misbehave = misbehave));
-      const record = await goesOn(caller);
+    const nowhere = await calls.calling(own, { phone_number: 'the desk' });
+    t.match(resultOf(await calls.goesOn(nowhere)), { error: 'The destination is no phone number' });
+    await calls.hangsUp(nowhere, nowhere);
+    for (const [misbehave, error] of faultsAt(dialect)) {
+      const caller = await calls.calling(own, {}, () => (own.api.misbehave = misbehave));
+      const record = await calls.goesOn(caller);
       t.match(resultOf(record), { status: 'failed', error });
       t.match(transfersIn(record), [{ state: 'failed', reason: error }]);
-      await hangsUp(caller, caller);
+      await calls.hangsUp(caller, caller);
     }
   });
-
-  warm(dialect, own, document, hungUp);
-}
-
-t.test('vonage, cold: the session is over once the provider has the call', async (t) => {
-  const own = await phones.line(vonageApi);
-  const caller = await calling(own, {});
-  const record = await ended(caller, 'transferred');
-  t.strictSame(vonageApi.connectedBy(own.api.replaced.get(caller.call.callId) ?? ''), {
-    ...{ to: caller.desk, from: own.number },
-  });
-  t.match(transfersIn(record), [{ state: 'connected', reason: /does not tell/ }]);
-  caller.line.hangUp();
-  await caller.call.tell('ended', SECRET);
-  const warmly = await calling(own, { mode: 'warm' });
-  await goesOn(warmly);
-  t.match(resultOf(await warmly.session()), { error: 'There is no tool transfer_call' });
-  await hangsUp(warmly, warmly);
-});
-
-type Answer = (leg: ApiCall, line: PhoneLine) => Promise<unknown>;
-
-function warm(
-  dialect: ApiDialect,
-  own: Line,
-  document: (callId: string, of?: RegExp) => Promise<string>,
-  hungUp: (callId: string) => Promise<unknown>,
-): void {
-  const told = (state: Told) => (leg: ApiCall) => leg.tell(state, SECRET);
-  /** The colleague's call, before anybody has answered. */
-  const UNANSWERED: readonly (readonly [
-    what: string,
-    act: (leg: ApiCall) => Promise<unknown>,
-    state: string,
-    why: RegExp,
-  ])[] = [
-    ['busy', told('busy'), 'busy', /^The line is busy \(Desk\)/],
-    ['no answer', told('no_answer'), 'no_answer', /^Nobody answered/],
-    ['failed', told('failed'), 'failed', /^The call failed/],
-  ];
-  /** And then. */
-  const ANSWERED: readonly (readonly [what: string, act: Answer, state: string, why: RegExp])[] = [
-    [
-      'a key says no',
-      async (_, line) => line.press('2', '#'),
-      'refused',
-      /^The colleague does not take the call \(Desk\)\. /,
-    ],
-    [
-      'a voice says no',
-      async (_, line) => line.say(await talks.speech('No.')),
-      'refused',
-      /does not take the call/,
-    ],
-    ['hangs up', async (_, line) => line.hangUp(), 'refused', /The colleague hung up\./],
-    ['a machine', (leg) => leg.answeredBy('machine', SECRET), 'voicemail', /^An answering machine answered/],
-    ['the provider ends it', told('ended'), 'refused', /The colleague hung up\./],
-  ];
-
-  t.test(`${dialect.name}, warm: the caller stays with the agent where nobody takes the call`, async (t) => {
-    for (const [what, act, state, error] of UNANSWERED) {
-      const caller = await calling(own, { mode: 'warm' });
-      const leg = await own.api.call(caller.desk);
-      t.equal(leg.from, own.number);
-      const heard = caller.line.audible;
-      await until('the caller hears that they wait', () => caller.line.audible > heard + 10);
-      t.equal(await act(leg), 204, what);
-      const record = await goesOn(caller);
-      t.match(resultOf(record), { status: 'failed', error }, what);
-      t.match(transfersIn(record), [{ mode: 'warm', state, returned_at: null }], what);
-      await hangsUp(caller, caller);
-    }
-    for (const [what, act, state, error] of ANSWERED) {
-      const caller = await calling(own, { mode: 'warm' });
-      const leg = await own.api.call(caller.desk);
-      const line = await phones.answered({ call: leg, api: own.api });
-      await until('the colleague is told', () => line.audible > 16);
-      await act(leg, line);
-      const record = await goesOn(caller);
-      t.match(resultOf(record), { status: 'failed', error }, what);
-      t.match(transfersIn(record), [{ state, answered_at: /Z$/ }], what);
-      await hungUp(leg.callId);
-      await hangsUp(caller, caller);
-    }
-    await talks.untilNoCalls();
-  });
-
-  t.test(`${dialect.name}, warm: an API that fails at each step`, async (t) => {
-    const refusal = await calling(own, { mode: 'warm' });
-    await own.api.call(refusal.desk).then((leg) => leg.tell('busy', SECRET));
-    await goesOn(refusal);
-    own.api.misbehave = (response) => response.writeHead(500).end();
-    refusal.line.press('2', '#');
-    t.match(resultOf(await goesOn(refusal, 2)), { error: /answered 500/ });
-    own.api.misbehave = () => undefined;
-    refusal.line.press('3', '#');
-    t.match(resultOf(await goesOn(refusal, 3)), { error: /No response within 10 s/ });
-    await hangsUp(refusal, refusal);
-
-    const apart = await calling(own, { mode: 'warm' });
-    const leg = await own.api.call(apart.desk);
-    const line = await phones.answered({ call: leg, api: own.api });
-    await until('the colleague is told', () => line.audible > 16);
-    own.api.misbehave = (response) => response.writeHead(500).end();
-    line.press('1', '#');
-    t.match(resultOf(await goesOn(apart)), { error: /answered 500/ });
-    await hungUp(leg.callId);
-    t.match(transfersIn(await apart.session()), [{ state: 'failed', reason: /answered 500/ }]);
-    await hangsUp(apart, apart);
-    await talks.untilNoCalls();
-  });
-
-  for (const [connects, act] of [
-    ['confirm', (line: PhoneLine) => line.press('1', '#')],
-    ['direct', () => undefined],
-  ] as const)
-    t.test(`${dialect.name}, warm: both are connected (${connects})`, async (t) => {
-      const caller = await calling(own, { mode: 'warm', warm_connect: connects });
-      const leg = await own.api.call(caller.desk);
-      const [row] = await sql<{ text: string }[]>`
-        select briefing::json ->> 'text' as text from phone_transfers where to_address = ${caller.desk}`;
-      const question = connects === 'confirm' ? ' Do you take the call?' : '$';
-      t.match(
-        row?.text,
-        new RegExp(`^Hello, I have a caller on the line for you. Ada wants tea.${question}`),
-      );
-      const line = await phones.answered({ call: leg, api: own.api });
-      await until('the colleague is told', () => line.audible > 16);
-      act(line);
-      const [one, other] = [
-        await document(leg.callId, /<Conference/),
-        await document(caller.call.callId, /<Conference/),
-      ];
-      t.equal(one, other, 'both are in one room');
-      t.match(one, /endConferenceOnExit="true">transfer_[0-9a-f]{24}<\/Conference>/);
-      line.hangUp();
-      caller.line.hangUp();
-      const record = await ended(caller, 'transferred');
-      t.match(transfersIn(record), [{ mode: 'warm', state: 'connected', answered_at: /Z$/, ended_at: /Z$/ }]);
-      t.match(resultOf(record), { status: 'completed', output: 'The caller is connected' });
-      t.equal(await leg.tell('answered', SECRET), 204, 'what is late changes nothing');
-      t.notOk(own.api.hungUp.includes(leg.callId));
-      t.equal(await leg.tell('ended', SECRET), 204);
-      await hungUp(caller.call.callId);
-      await caller.call.tell('ended', SECRET);
-      await talks.untilNoCalls();
-    });
-
-  t.test(
-    `${dialect.name}, warm: the caller hangs up, or the session is ended, while a colleague is asked`,
-    async (t) => {
-      const impatient = await calling(own, { mode: 'warm' });
-      const ringing = await own.api.call(impatient.desk);
-      await ringing.tell('ringing', SECRET);
-      await hangsUp(impatient, impatient);
-      await hungUp(ringing.callId);
-      t.match(transfersIn(await impatient.session()), [{ state: 'cancelled', reason: 'The caller hung up' }]);
-      t.match(await ringing.ask(SECRET), { status: 200, document: /<Hangup\/>/ });
-
-      const stopped = await calling(own, { mode: 'warm' });
-      const leg = await own.api.call(stopped.desk);
-      const line = await phones.answered({ call: leg, api: own.api });
-      await until('the colleague is told', () => line.audible > 16);
-      const { session_id: id } = (await stopped.session()) as Body;
-      t.equal((await ask(`sessions/${String(id)}/end`, { method: 'POST' })).status, 204);
-      await hungUp(leg.callId);
-      t.match(await line.untilClosed(), { code: 1000 });
-      t.match(await stopped.line.untilClosed(), { code: 1000 });
-      t.match(transfersIn(await ended(stopped, 'ended_by_api')), [{ state: 'cancelled' }]);
-      for (const { call } of [stopped]) await call.tell('ended', SECRET);
-      await talks.untilNoCalls();
-    },
-  );
 }

@@ -35,6 +35,8 @@ const isLoud = (samples: Int16Array): boolean => samples.some((sample) => Math.a
 /** A call whose line returns the agent's voice so loud, so much later, while the caller says that. */
 function call(format: LineFormat, echo: { readonly db: number; readonly ms: number }) {
   const heard: boolean[] = [];
+  /** The same without the gate. */
+  const came: boolean[] = [];
   const playout = new Playout(() => undefined);
   const { encode, decode, bytesPerSample } = codecFor(format);
   const frame = (format.rate * 20) / 1000;
@@ -61,10 +63,13 @@ function call(format: LineFormat, echo: { readonly db: number; readonly ms: numb
     const back = line[played];
     if (back) played += 1;
     const mixed = caller.map((sample, at) => sample + Math.round((back?.[at] ?? 0) * gain(echo.db)));
-    carrier.take({ op: 'hear', audio: encode(mixed) });
+    const audio = encode(mixed);
+    came.push(isLoud(decode(audio)));
+    carrier.take({ op: 'hear', audio });
   };
   let utterance = 0;
   return {
+    came,
     /** The agent speaks, so loud. */
     says(db: number, seconds: number): void {
       utterance += 1;
@@ -91,9 +96,10 @@ t.test('nothing of the agent’s voice is heard that a line returns', (t) => {
       [-35, 400],
     ] as const) {
       const line = call(format, { db, ms });
-      line.says(-20, 2);
+      line.says(-8, 2);
       const name = `${format.codec} ${format.rate}: ${db} dB, ${ms} ms`;
       t.equal(count(line.hears(3)), 0, name);
+      t.ok(count(line.came) >= 40, `${name}: the line has returned it in ${count(line.came)} frames`);
     }
   t.end();
 });

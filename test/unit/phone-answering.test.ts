@@ -23,10 +23,10 @@ const NUMBER = {
   address: CALL.to,
 } as PhoneNumber;
 
-function request(secret = 'secret'): HttpRequest {
-  const { headers, body } = twilioDouble.ask(BASE + PATH, CALL, secret);
+function request(secret = 'secret', search = ''): HttpRequest {
+  const { headers, body } = twilioDouble.ask(BASE + PATH + search, CALL, secret);
   return {
-    ...{ baseUrl: BASE, path: PATH, query: new URLSearchParams(), authenticated: () => undefined },
+    ...{ baseUrl: BASE, path: PATH, search, authenticated: () => undefined },
     headers: new Map(Object.entries(headers as Record<string, string>)),
     async *body() {
       yield Buffer.from(body as string);
@@ -34,7 +34,11 @@ function request(secret = 'secret'): HttpRequest {
   } as unknown as HttpRequest;
 }
 
-async function answered(more: Partial<AnsweringParts> = {}, number = NUMBER): Promise<string> {
+async function answered(
+  more: Partial<AnsweringParts> = {},
+  number = NUMBER,
+  asked = request(),
+): Promise<string> {
   const parts: AnsweringParts = {
     numbers: {
       find: () => Promise.resolve([{ number, secret: 'secret' }]),
@@ -46,7 +50,7 @@ async function answered(more: Partial<AnsweringParts> = {}, number = NUMBER): Pr
     ...{ clock: new SimulatedClock(), log: silentLog },
     ...more,
   };
-  return String((await answer(request(), twilio, parts)).body);
+  return String((await answer(asked, twilio, parts)).body);
 }
 
 const failing = (code: ErrorCode): Partial<AnsweringParts> => ({
@@ -57,6 +61,11 @@ t.test('a call that can be taken gets a stream to the same address', async (t) =
   const { url, token } = twilioDouble.streamOf(await answered())!;
   t.equal(url, 'wss://speech.example.com/v1/phone/twilio');
   t.match(token, /^sess_1\./);
+});
+
+t.test('an address is signed as it was entered at the provider, however its query is written', async (t) => {
+  for (const search of ['?a=x%20y&b=~', '?b=1&a=2&b=1', '?q', '?a=%C3%A9+é'])
+    t.ok(twilioDouble.streamOf(await answered({}, NUMBER, request('secret', search))), search);
 });
 
 t.test('whoever may try again hears the busy tone, everybody else is rejected', async (t) => {

@@ -1,5 +1,6 @@
 /** What telephone providers sign and write, against examples of theirs (gateway/phone/providers). */
 import t from 'tap';
+import { exotel } from '../../gateway/phone/providers/exotel.js';
 import { genesys } from '../../gateway/phone/providers/genesys.js';
 import { plivo } from '../../gateway/phone/providers/plivo.js';
 import { telnyx } from '../../gateway/phone/providers/telnyx.js';
@@ -49,6 +50,12 @@ t.test('Twilio’s documents hold what they are given, and nothing breaks out of
   );
   t.match(headers, { 'content-type': /^text\/xml/ });
   t.match(twilio.reject('busy').body, '<Reject reason="busy"/>');
+  const control = twilio.accept({
+    url: 'wss://a.example',
+    token: 'a\u0001\u0000b\uffffc\ud800d😀',
+    callId: 'CA1',
+  });
+  t.match(control.body, 'value="abcd😀"', 'what XML cannot hold is left out');
   t.end();
 });
 
@@ -200,6 +207,21 @@ t.test('Vonage asks about a call; what it tells of one is no question', (t) => {
     'x',
   ])
     t.equal(asked(no), undefined, JSON.stringify(no));
+  t.end();
+});
+
+t.test('Exotel writes numbers of India as they are dialled there, or in full', (t) => {
+  const about = (from: string, to: string) => {
+    const media_format = { encoding: 'raw', sample_rate: '8000', bit_rate: '128kbps' };
+    if (!('read' in exotel)) throw new Error('it has no state');
+    const start = { stream_sid: 's', call_sid: 'c', from, to, media_format };
+    const event = exotel.read(JSON.stringify({ event: 'start', start }));
+    return event?.type === 'start' && event.about;
+  };
+  const full = { from: '+919876543210', to: '+918047491899' };
+  t.same(about('09876543210', '08047491899'), full);
+  t.same(about(full.from, full.to), full);
+  t.same(about('', '0804'), { from: '', to: '0804' });
   t.end();
 });
 

@@ -1,4 +1,5 @@
 /** Whom a transfer asks, and what nobody is asked for; what a colleague answers. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { PhoneNumber } from '../../contracts/ports/phone.js';
 import { silentLog } from '../../contracts/log.js';
@@ -8,6 +9,7 @@ import type { NewTransfer, Transfers } from '../../contracts/ports/phone-transfe
 import type { Transfer, TransferMode } from '../../contracts/transfers.js';
 import { consentByKeys, consentOf } from '../../gateway/phone/consent.js';
 import { DIALLING } from '../../gateway/phone/index.js';
+import { SessionCall } from '../../gateway/phone/streamed-call.js';
 import { Transferring } from '../../gateway/phone/transferring.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 
@@ -22,10 +24,13 @@ const INBOUND = {
 } as const;
 const OUTBOUND = {
   ...INBOUND,
+  id: 'sess_2',
   direction: 'outbound',
   callerNumber: '+4930123',
   dialedNumber: '+491',
 } as const;
+
+const OPENED = { number: NUMBER, secret: 'token', api: { account_sid: 'AC1' } };
 
 interface Asked {
   readonly url: string;
@@ -33,15 +38,27 @@ interface Asked {
 }
 
 /** Transfers at an API that takes everything. */
-function at(t: Test, numbers: readonly PhoneNumber[], underWay = false) {
+function at(
+  t: Test,
+  numbers: readonly PhoneNumber[],
+  { underWay = false, holdSound = false, open = () => Promise.resolve(OPENED) } = {},
+) {
+  const ended: string[] = [];
   const asked: Asked[] = [];
   const rows: NewTransfer[] = [];
   const transfers = {
     begin(row) {
       rows.push(row);
-      return Promise.resolve(underWay ? undefined : ({ ...row, id: 'transfer_1' } as unknown as Transfer));
+      const shown = row.sessionId === OUTBOUND.id ? '+4930123' : null;
+      return Promise.resolve(
+        underWay ? undefined : ({ ...row, id: 'transfer_1', shown } as Partial<Transfer> as Transfer),
+      );
     },
     overdue: () => Promise.resolve([]),
+    finish(id, state) {
+      ended.push(`${id} ${state}`);
+      return Promise.resolve(undefined);
+    },
   } as Partial<Transfers> as Transfers;
   const transferring = new Transferring({
     transfers,
@@ -50,7 +67,7 @@ function at(t: Test, numbers: readonly PhoneNumber[], underWay = false) {
         t.strictSame([name, workspaceId], ['+4930123', 'ws_1']);
         return Promise.resolve(numbers);
       },
-      open: () => Promise.resolve({ number: NUMBER, secret: 'token', api: { account_sid: 'AC1' } }),
+      open,
     },
     dialling: DIALLING,
     outbound: {
@@ -66,12 +83,12 @@ function at(t: Test, numbers: readonly PhoneNumber[], underWay = false) {
       },
     },
     runs: { end: () => Promise.resolve(true) },
-    holdSound: false,
+    holdSound,
     clock: new SimulatedClock(),
     log: silentLog,
   });
   t.teardown(() => transferring.stop());
-  return { asked, rows, transferring };
+  return { asked, rows, ended, transferring };
 }
 
 const line = () => {
@@ -79,7 +96,8 @@ const line = () => {
   const move = async (asked: Promise<boolean>, cause: string) => {
     if (await asked) moved.push(cause);
   };
-  return { moved, move, media: {} as PhoneCall };
+  const held: boolean[] = [];
+  return { moved, move, held, media: { hold: (on) => held.push(on) } as Partial<PhoneCall> as PhoneCall };
 };
 
 const request = (to: string, mode: TransferMode = 'cold') => ({
@@ -89,8 +107,7 @@ const request = (to: string, mode: TransferMode = 'cold') => ({
 
 t.test('a cold transfer asks the provider of our own number, and nobody where it cannot', async (t) => {
   const { asked, rows, transferring } = at(t, [NUMBER]);
-  t.equal(transferring.of({ ...LEG, provider: 'plivo' }, INBOUND, line()), undefined);
-  t.strictSame(transferring.of({ ...LEG, provider: 'vonage' }, INBOUND, line())?.modes, ['cold']);
+  t.equal(transferring.of({ ...LEG, provider: 'exotel' }, INBOUND, line()), undefined);
   const own = line();
   const [coming, going] = [INBOUND, OUTBOUND].map((called) => transferring.of(LEG, called, own)!);
   t.strictSame(coming?.modes, ['cold', 'warm']);
@@ -118,13 +135,39 @@ t.test('a cold transfer asks the provider of our own number, and nobody where it
 });
 
 t.test('a second transfer is refused while one goes on', async (t) => {
-  const { asked, transferring } = at(t, [NUMBER], true);
+  const { asked, transferring } = at(t, [NUMBER], { underWay: true });
   for (const mode of ['cold', 'warm'] as const)
     t.equal(
       await transferring.of(LEG, INBOUND, line())!.begin(request('+491771234567', mode)),
       'The call is being transferred already',
     );
   t.same(asked, []);
+});
+
+t.test('a caller waits with the sound of waiting, or in silence where that is off', async (t) => {
+  for (const holdSound of [true, false]) {
+    const own = line();
+    const { transferring } = at(t, [NUMBER], { holdSound });
+    // Its API answers what Twilio does not document, so nobody is called.
+    const why = await transferring.of(LEG, INBOUND, own)!.begin(request('+491771234567', 'warm'));
+    t.match(why, /not one that it documents/);
+    t.strictSame(own.held, holdSound ? [true, false] : [false]);
+  }
+});
+
+t.test('a transfer that breaks off is over, and the call is still with the agent', async (t) => {
+  let opened = 0;
+  const broken = new Error('the database is away');
+  const open = () => ((opened += 1) === 1 ? Promise.resolve(OPENED) : Promise.reject(broken));
+  const left: string[] = [];
+  const call = new SessionCall({ hungUp: () => left.push('hung up') } as Partial<PhoneCall> as PhoneCall);
+  call.begin({ closedBy: (cause) => left.push(cause) });
+  const { ended, transferring } = at(t, [NUMBER], { open });
+  await t.rejects(transferring.of(LEG, INBOUND, call)!.begin(request('+491771234567')), broken);
+  t.strictSame([ended, left], [['transfer_1 failed'], []]);
+  call.hungUp();
+  await nextTurn();
+  t.strictSame(left, ['hung up'], 'the caller’s end is the call’s end');
 });
 
 t.test('what a colleague answers', (t) => {

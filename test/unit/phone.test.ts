@@ -204,6 +204,18 @@ t.test(
   },
 );
 
+t.test('long pieces that are counted are heard whole, and so are the short ones behind them', (t) => {
+  const { heard, levels, chunk } = ears();
+  heard.hear(chunk(1), 1);
+  heard.hear(chunk(2, 12), 2);
+  heard.hear(new Uint8Array(), 3);
+  heard.hear(chunk(4), 4);
+  heard.hear(chunk(5, 6), 5);
+  heard.hear(chunk(6), 6);
+  t.same(levels.filter(Boolean), [1, 2, 2, 2, 4, 5, 5, 6]);
+  t.end();
+});
+
 t.test('long pieces are heard whole, and nobody is heard much faster than time goes', (t) => {
   const { heard, levels, chunk } = ears();
   heard.hear(chunk(3, 23));

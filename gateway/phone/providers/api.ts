@@ -1,6 +1,6 @@
 /** What the APIs and callbacks of providers have in common; most of it is as Twilio has made it. */
 import type { AnsweredBy, CallState, Voicemail } from '../../../contracts/phone.js';
-import type { ApiRequest, CallReport, DialledLeg, DialledReport, OutgoingCall } from '../dialling.js';
+import type { ApiRequest, CallReport, DialledLeg, DialledReport, OutgoingCall, Room } from '../dialling.js';
 import { incomingOf, type Webhook, xmlReply, xmlText } from '../provider.js';
 import { formOf } from './messages.js';
 
@@ -95,9 +95,9 @@ export function dialDocument({ to, from, ringSeconds, urls }: DialledLeg): strin
 }
 
 /** The document with which a call goes into a room. */
-export const roomDocument = (room: string): string =>
+export const roomDocument = ({ name }: Room): string =>
   `<?xml version="1.0" encoding="UTF-8"?><Response><Dial>` +
-  `<Conference beep="false" startConferenceOnEnter="true" endConferenceOnExit="true">${xmlText(room)}</Conference></Dial></Response>`;
+  `<Conference beep="false" startConferenceOnEnter="true" endConferenceOnExit="true">${xmlText(name)}</Conference></Dial></Response>`;
 
 /** `DialCallStatus` */
 const DIALLED: Readonly<Record<string, DialledReport['state']>> = {
@@ -114,7 +114,8 @@ export function dialledOf(callback: Webhook): DialledReport | undefined {
   const call = incomingOf(form.get('CallSid') ?? '', '', '-');
   if (!call) return undefined;
   const state = rowOf(DIALLED, form.get('DialCallStatus') ?? '') ?? 'failed';
-  return { callId: call.callId, state, waits: rowOf(STATES, form.get('CallStatus') ?? '') === 'answered' };
+  const waits = rowOf(STATES, form.get('CallStatus') ?? '') === 'answered';
+  return { callId: call.callId, state, waits, asks: true };
 }
 
 /** The document with which a call goes on that was answered by a machine. */

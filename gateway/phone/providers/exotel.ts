@@ -29,11 +29,15 @@ const MESSAGES: StreamMessages = {
   format: ['media_format', formatOf],
 };
 
+/** Numbers of India, where most ExoPhones are, come as they are dialled there as well. */
+const numberIn = (fields: Fields, name: string): string =>
+  textIn(fields, name).replace(/^0(?=[1-9]\d{9}$)/, '+91');
+
 const read = readWith(MESSAGES, {
   // Whose call it is stands beside the call's id.
   start(fields, names) {
     const start = objectIn(fields, 'start');
-    return { ...startOf(fields, names), about: { from: textIn(start, 'from'), to: textIn(start, 'to') } };
+    return { ...startOf(fields, names), about: { from: numberIn(start, 'from'), to: numberIn(start, 'to') } };
   },
   media(fields) {
     const event = mediaOf(fields);

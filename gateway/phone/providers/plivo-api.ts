@@ -1,19 +1,20 @@
 /**
- * Calls that are placed at Plivo. A call is told what to do next by an address, where Plivo fetches the document; it knows
- * machines and no tone, so the document with the message waits for the end of the greeting itself.
+ * Calls that are placed and transferred at Plivo. A call is told what to do next by an address, where Plivo fetches the document; it
+ * knows machines and no tone, so the document with the message waits for the end of the greeting itself.
  * https://docs.plivo.com/docs/voice/api/call/make-a-call
  * https://docs.plivo.com/docs/voice/api/call/machine-detection
  * https://www.plivo.com/docs/voice/detailed-reference/api/call/hangup-a-call/
  * https://docs.plivo.com/docs/voice/xml/wait
  * https://docs.plivo.com/docs/voice/use-cases/dial-status-reporting
+ * https://docs.plivo.com/docs/voice/api/call/transfer-a-call
+ * https://docs.plivo.com/docs/voice/xml/dial (`action`, `callbackUrl`), …/conference
  */
 import type { AnsweredBy, CallState } from '../../../contracts/phone.js';
 import type { Credentials } from '../../../contracts/ports/phone.js';
-import type { Dialling } from '../dialling.js';
-import { textIn, xmlReply, xmlText } from '../provider.js';
+import type { ApiRequest, DialledReport, Dialling } from '../dialling.js';
+import { incomingOf, textIn, xmlReply, xmlText } from '../provider.js';
 import { codeOf, HANG_UP, jsonHeaders, rowOf } from './api.js';
 import { formOf } from './messages.js';
-import { plivo } from './plivo.js';
 
 const authorizationOf = ({ auth_id: user, auth_token: password }: Credentials): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
@@ -39,8 +40,29 @@ const STATES: Readonly<Record<string, CallState>> = {
   failed: 'failed',
 };
 
+/** `DialAction`: what a leg that was dialled does. Its own end says less than what is asked of `action` then. */
+const DIAL_ACTIONS: Readonly<Record<string, CallState>> = { answer: 'answered', connected: 'answered' };
+
+/** `DialStatus` */
+const DIALLED: Readonly<Record<string, DialledReport['state']>> = {
+  completed: 'answered',
+  busy: 'busy',
+  'no-answer': 'no_answer',
+  timeout: 'no_answer',
+  failed: 'failed',
+  cancel: 'cancelled',
+};
+
 /** `Machine` */
 const ANSWERERS: Readonly<Record<string, AnsweredBy>> = { true: 'machine', false: 'human' };
+
+/** The call goes on with the document at that address. */
+const goOn = (callId: string, url: string, credentials: Credentials): ApiRequest => ({
+  method: 'POST',
+  path: callOf(callId, credentials),
+  headers: jsonHeaders(authorizationOf(credentials)),
+  body: JSON.stringify({ legs: 'aleg', aleg_url: url, aleg_method: 'POST' }),
+});
 
 /** The greeting is over once nothing was heard for two seconds. */
 const GREETING = '<Wait length="60" silence="true" minSilence="2000"/>';
@@ -75,22 +97,41 @@ export const plivoDialling: Dialling = {
     path: callOf(callId, credentials),
     headers: [['authorization', authorizationOf(credentials)]],
   }),
-  say: ({ callId, url }, credentials) => ({
-    method: 'POST',
-    path: callOf(callId, credentials),
-    headers: jsonHeaders(authorizationOf(credentials)),
-    body: JSON.stringify({ legs: 'aleg', aleg_url: url, aleg_method: 'POST' }),
-  }),
+  say: ({ callId, url }, credentials) => goOn(callId, url, credentials),
   message: ({ message, language }) =>
     xmlReply(`${GREETING}<Speak language="${xmlText(language)}">${xmlText(message)}</Speak><Hangup/>`),
-  report(callback) {
-    const call = plivo.incoming(callback);
-    if (!call) return undefined;
+  connect: (callId, { urls }, credentials) => goOn(callId, urls.document, credentials),
+  join: (callId, { url }, credentials) => goOn(callId, url, credentials),
+  dial({ to, from, ringSeconds, urls }) {
+    const kind = to.startsWith('sip') ? 'User' : 'Number';
+    const callerId = from?.startsWith('+') ? ` callerId="${plain(from)}"` : '';
+    return xmlReply(
+      `<Dial action="${xmlText(urls.action)}" method="POST" timeout="${ringSeconds}"${callerId} ` +
+        `callbackUrl="${xmlText(urls.status)}" callbackMethod="POST"><${kind}>${xmlText(plain(to))}</${kind}></Dial>`,
+    );
+  },
+  meet: ({ name }) =>
+    xmlReply(
+      `<Conference startConferenceOnEnter="true" endConferenceOnExit="true">${xmlText(name)}</Conference>`,
+    ),
+  dialled(callback) {
     const form = formOf(callback);
-    const state = rowOf(STATES, form.get('CallStatus') ?? '');
+    const call = incomingOf(form.get('CallUUID') ?? '', '', '-');
+    if (!call) return undefined;
+    const state = rowOf(DIALLED, form.get('DialStatus') ?? '') ?? 'failed';
+    return { callId: call.callId, state, waits: form.get('CallStatus') === 'in-progress', asks: true };
+  },
+  report(callback) {
+    const form = formOf(callback);
+    const call = incomingOf(form.get('CallUUID') ?? '', '', '-');
+    if (!call) return undefined;
+    const dialled = form.get('DialAction');
+    const state =
+      dialled === null ? rowOf(STATES, form.get('CallStatus') ?? '') : rowOf(DIAL_ACTIONS, dialled);
     const answeredBy = rowOf(ANSWERERS, (form.get('Machine') ?? '').toLowerCase());
     return {
       callId: call.callId,
+      ...(dialled !== null && { parentId: call.callId }),
       ...(state && { state }),
       ...(answeredBy && { answeredBy, greeted: true }),
       ...codeOf(form.get('HangupCauseCode') ?? ''),

@@ -4,13 +4,14 @@
  * https://developer.vonage.com/en/api/voice
  * https://developer.vonage.com/en/voice/voice-api/webhook-reference
  * https://developer.vonage.com/en/voice/voice-api/concepts/advanced-machine-detection
+ * https://developer.vonage.com/en/voice/voice-api/ncco-reference (`connect`, `conversation`)
  * https://developer.vonage.com/en/getting-started/concepts/authentication
  */
 import { createPrivateKey, type KeyObject, randomUUID, sign } from 'node:crypto';
 import type { AnsweredBy, CallState } from '../../../contracts/phone.js';
 import type { Credentials } from '../../../contracts/ports/phone.js';
 import { json } from '../../server/replies.js';
-import { type ApiRequest, CredentialError, type Dialling } from '../dialling.js';
+import { type ApiRequest, CredentialError, type DialledReport, type Dialling } from '../dialling.js';
 import { bodyOf, incomingOf, jsonObject, textIn } from '../provider.js';
 import { codeOf, jsonHeaders, rowOf } from './api.js';
 
@@ -72,6 +73,18 @@ const STATES: Readonly<Record<string, CallState>> = {
   failed: 'failed',
 };
 
+/** `status` of a leg that `connect` has dialled. */
+const DIALLED: Readonly<Record<string, DialledReport['state']>> = {
+  answered: 'answered',
+  completed: 'answered',
+  busy: 'busy',
+  rejected: 'busy',
+  unanswered: 'no_answer',
+  timeout: 'no_answer',
+  failed: 'failed',
+  cancelled: 'cancelled',
+};
+
 /** `status` as well. */
 const ANSWERERS: Readonly<Record<string, AnsweredBy>> = { human: 'human', machine: 'machine' };
 
@@ -106,9 +119,21 @@ export const vonageDialling: Dialling = {
   hangUp: (callId, credentials) => request('PUT', callOf(callId), { action: 'hangup' }, credentials),
   say: ({ callId, message: text, language }, credentials) =>
     request('PUT', callOf(callId), transfer([{ action: 'talk', text, language }]), credentials),
-  connect: (callId, { to, from }, credentials) => {
+  connect: (callId, { to, from, ringSeconds: timeout, urls }, credentials) => {
     const shown = from?.startsWith('+') ? { from: from.slice(1) } : {};
-    const ncco = [{ action: 'connect', ...shown, endpoint: [endpointOf(to)] }];
+    const told = { eventType: 'synchronous', eventUrl: [urls.action], eventMethod: 'POST' };
+    const ncco = [{ action: 'connect', ...shown, timeout, ...told, endpoint: [endpointOf(to)] }];
+    return request('PUT', callOf(callId), transfer(ncco), credentials);
+  },
+  // The callback names the leg, and comes for each state of it.
+  dialled(callback) {
+    const fields = jsonObject(bodyOf(callback)) ?? {};
+    if (!incomingOf(textIn(fields, 'uuid'), '', '-')) return undefined;
+    const state = rowOf(DIALLED, textIn(fields, 'status'));
+    return { callId: undefined, state, waits: state !== 'cancelled', asks: false };
+  },
+  join: (callId, { name }, credentials) => {
+    const ncco = [{ action: 'conversation', name, startOnEnter: true, endOnExit: true }];
     return request('PUT', callOf(callId), transfer(ncco), credentials);
   },
   report(callback) {

@@ -1,0 +1,194 @@
+/**
+ * Callers who are connected to a colleague who is told of them first (`warm`, ops/adr/0045-transfers.md), at doubles of the providers'
+ * APIs: each outcome, whoever is told of it, and what the caller, the colleague and the record have of it.
+ */
+import t from 'tap';
+import type { Body } from '../fixtures/agents.js';
+import type { ApiCall, Told } from '../fixtures/phone-api.js';
+import type { PhoneLine } from '../fixtures/phone-line.js';
+import { APIS, SECRET } from '../fixtures/placed-calls.js';
+import { faultsAt, resultOf, TransferredCalls, transfersIn } from '../fixtures/transferred-calls.js';
+import { until } from '../fixtures/until.js';
+
+const calls = await TransferredCalls.start(t);
+const { phones } = calls;
+const { talks, sql } = phones;
+const { call: ask } = talks;
+
+type Answer = (leg: ApiCall, line: PhoneLine) => Promise<unknown>;
+
+/** Words, again and again until they were understood. */
+const keepSaying = async (line: PhoneLine, words: string, isOver: () => boolean): Promise<void> => {
+  const speech = await talks.speech(words);
+  while (!isOver()) {
+    await line.say(speech);
+    await until('it is understood', isOver, 4000).catch(() => undefined);
+  }
+};
+
+for (const dialect of APIS) {
+  const own = await calls.desk(dialect);
+  const { roomOf, hungUp } = own;
+  const told = (state: Told) => (leg: ApiCall) => leg.tell(state, SECRET);
+  /** The colleague's call, before anybody has answered. */
+  const UNANSWERED: readonly (readonly [
+    what: string,
+    act: (leg: ApiCall) => Promise<unknown>,
+    state: string,
+    why: RegExp,
+  ])[] = [
+    ['busy', told('busy'), 'busy', /^The line is busy \(Desk\)/],
+    ['no answer', told('no_answer'), 'no_answer', /^Nobody answered/],
+    ['failed', told('failed'), 'failed', /^The call failed/],
+  ];
+  /** And then. */
+  const ANSWERED: readonly (readonly [what: string, act: Answer, state: string, why: RegExp])[] = [
+    [
+      'a key says no',
+      async (_, line) => line.press('2', '#'),
+      'refused',
+      /^The colleague does not take the call \(Desk\)\. /,
+    ],
+    [
+      'a voice picks up with a yes, and says no',
+      async (leg, line) => {
+        await line.say(await talks.speech('Yes?'));
+        await keepSaying(line, 'No.', () => own.api.hungUp.includes(leg.callId));
+      },
+      'refused',
+      /does not take the call/,
+    ],
+    ['hangs up', async (_, line) => line.hangUp(), 'refused', /The colleague hung up\./],
+    ['a machine', (leg) => leg.answeredBy('machine', SECRET), 'voicemail', /^An answering machine answered/],
+    ['the provider ends it', told('ended'), 'refused', /The colleague hung up\./],
+  ];
+
+  t.test(`${dialect.name}, warm: the caller stays with the agent where nobody takes the call`, async (t) => {
+    for (const [what, act, state, error] of UNANSWERED) {
+      const caller = await calls.calling(own, { mode: 'warm' });
+      const leg = await own.api.call(caller.desk);
+      t.equal(leg.from, own.number);
+      const heard = caller.line.audible;
+      await until('the caller hears that they wait', () => caller.line.audible > heard + 10);
+      t.equal(await act(leg), 204, what);
+      const record = await calls.goesOn(caller);
+      t.match(resultOf(record), { status: 'failed', error }, what);
+      t.match(transfersIn(record), [{ mode: 'warm', state, returned_at: null }], what);
+      await calls.hangsUp(caller, caller);
+    }
+    for (const [what, act, state, error] of ANSWERED) {
+      const caller = await calls.calling(own, { mode: 'warm' });
+      const leg = await own.api.call(caller.desk);
+      const line = await phones.answered({ call: leg, api: own.api });
+      await until('the colleague is told', () => line.audible > 16);
+      await act(leg, line);
+      const record = await calls.goesOn(caller);
+      t.match(resultOf(record), { status: 'failed', error }, what);
+      t.match(transfersIn(record), [{ state, answered_at: /Z$/ }], what);
+      await hungUp(leg.callId);
+      await calls.hangsUp(caller, caller);
+    }
+    await talks.untilNoCalls();
+  });
+
+  t.test(`${dialect.name}, warm: an API that fails at each step`, async (t) => {
+    const refusal = await calls.calling(own, { mode: 'warm' });
+    await own.api.call(refusal.desk).then((leg) => leg.tell('busy', SECRET));
+    await calls.goesOn(refusal);
+    for (const [at, [misbehave, error]] of faultsAt(dialect).entries()) {
+      own.api.misbehave = misbehave;
+      refusal.line.press(String(at + 2), '#');
+      t.match(resultOf(await calls.goesOn(refusal, at + 2)), { error });
+    }
+    await calls.hangsUp(refusal, refusal);
+
+    const apart = await calls.calling(own, { mode: 'warm' });
+    const leg = await own.api.call(apart.desk);
+    const line = await phones.answered({ call: leg, api: own.api });
+    await until('the colleague is told', () => line.audible > 16);
+    own.api.misbehave = (response) => response.writeHead(500).end();
+    line.press('1', '#');
+    t.match(resultOf(await calls.goesOn(apart)), { error: /answered 500/ });
+    await hungUp(leg.callId);
+    t.match(transfersIn(await apart.session()), [{ state: 'failed', reason: /answered 500/ }]);
+    await calls.hangsUp(apart, apart);
+    await talks.untilNoCalls();
+  });
+
+  t.test(`${dialect.name}, warm: a colleague who hangs up while both are being connected`, async (t) => {
+    const caller = await calls.calling(own, { mode: 'warm' });
+    const leg = await own.api.call(caller.desk);
+    const line = await phones.answered({ call: leg, api: own.api });
+    await until('the colleague is told', () => line.audible > 16);
+    own.api.misbehave = (response) =>
+      void leg.tell('ended', SECRET).then(() => response.writeHead(dialect.done).end());
+    line.press('1', '#');
+    const record = await calls.goesOn(caller);
+    t.match(resultOf(record), { status: 'failed', error: /The colleague hung up\. The caller is with you/ });
+    t.notOk(own.api.replaced.has(caller.call.callId), 'the caller is not led into an empty room');
+    await calls.hangsUp(caller, caller);
+    await talks.untilNoCalls();
+  });
+
+  for (const [connects, act] of [
+    ['confirm', async (_: ApiCall, line: PhoneLine) => line.press('1', '#')],
+    [
+      'confirm by voice',
+      (leg: ApiCall, line: PhoneLine) =>
+        keepSaying(line, 'Yes, please.', () => own.api.replaced.has(leg.callId)),
+    ],
+    ['direct', async () => undefined],
+  ] as const) {
+    const [how = ''] = connects.split(' ', 1);
+    t.test(`${dialect.name}, warm: both are connected (${connects})`, async (t) => {
+      const caller = await calls.calling(own, { mode: 'warm', warm_connect: how });
+      const leg = await own.api.call(caller.desk);
+      const [row] = await sql<{ text: string }[]>`
+        select briefing::json ->> 'text' as text from phone_transfers where to_address = ${caller.desk}`;
+      t.equal(row?.text, 'Hello, I have a caller on the line for you. Ada wants tea.');
+      const line = await phones.answered({ call: leg, api: own.api });
+      await until('the colleague is told', () => line.audible > 16);
+      await act(leg, line);
+      const [one, other] = [await roomOf(leg), await roomOf(caller.call)];
+      t.equal(one, other, 'both are in one room');
+      t.match(one, /^transfer_[0-9a-f]{24}$/);
+      line.hangUp();
+      caller.line.hangUp();
+      const record = await calls.ended(caller, 'transferred');
+      t.match(transfersIn(record), [{ mode: 'warm', state: 'connected', answered_at: /Z$/, ended_at: /Z$/ }]);
+      t.match(resultOf(record), { status: 'completed', output: 'The caller is connected' });
+      t.equal(await leg.tell('answered', SECRET), 204, 'what is late changes nothing');
+      t.notOk(own.api.hungUp.includes(leg.callId));
+      t.equal(await leg.tell('ended', SECRET), 204);
+      await hungUp(caller.call.callId);
+      await caller.call.tell('ended', SECRET);
+      await talks.untilNoCalls();
+    });
+  }
+
+  t.test(
+    `${dialect.name}, warm: the caller hangs up, or the session is ended, while a colleague is asked`,
+    async (t) => {
+      const impatient = await calls.calling(own, { mode: 'warm' });
+      const ringing = await own.api.call(impatient.desk);
+      await ringing.tell('ringing', SECRET);
+      await calls.hangsUp(impatient, impatient);
+      await hungUp(ringing.callId);
+      t.match(transfersIn(await impatient.session()), [{ state: 'cancelled', reason: 'The caller hung up' }]);
+      t.match(await ringing.ask(SECRET), { status: 200, document: dialect.ends });
+
+      const stopped = await calls.calling(own, { mode: 'warm' });
+      const leg = await own.api.call(stopped.desk);
+      const line = await phones.answered({ call: leg, api: own.api });
+      await until('the colleague is told', () => line.audible > 16);
+      const { session_id: id } = (await stopped.session()) as Body;
+      t.equal((await ask(`sessions/${String(id)}/end`, { method: 'POST' })).status, 204);
+      await hungUp(leg.callId);
+      t.match(await line.untilClosed(), { code: 1000 });
+      t.match(await stopped.line.untilClosed(), { code: 1000 });
+      t.match(transfersIn(await calls.ended(stopped, 'ended_by_api')), [{ state: 'cancelled' }]);
+      for (const { call } of [stopped]) await call.tell('ended', SECRET);
+      await talks.untilNoCalls();
+    },
+  );
+}
