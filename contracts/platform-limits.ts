@@ -1,0 +1,186 @@
+/**
+ * Limits of the agent platform (`/v1/agent`): agents, their tools, knowledge and tests, sessions, and what is delivered after
+ * them. Rows of `LIMITS` (limits.ts), in bytes, milliseconds and characters unless the name says otherwise.
+ */
+import { KiB, range, SECOND } from './units.js';
+
+export const PLATFORM_LIMITS = {
+  agent: {
+    name: range(1, 120),
+    description: 2000,
+    systemPromptLength: 100_000,
+    systemPromptTokens: 4000,
+    firstMessage: 10_000,
+    filler: 200,
+    recovery: 200,
+    voiceId: 256,
+    maxDurationSeconds: range(60, 3600),
+    timezone: 64,
+    allowedOrigins: 20,
+    origin: 2048,
+    overridesAllowed: 8,
+    knowledgeSources: 100,
+    tools: 100,
+    /** An id of a tool or knowledge source, as a client writes it. */
+    reference: 128,
+    transferDestinations: 50,
+    transferLabel: 500,
+    transferNumber: range(1, 128),
+    transferAgents: 20,
+    transferDescription: 500,
+    versionTitle: 120,
+    versionDescription: 2000,
+    search: 200,
+  },
+  postCallWebhook: {
+    count: 5,
+    url: range(1, 4000),
+    secret: 256,
+    timeoutMs: 10 * SECOND,
+    /** Pauses before the second and the third attempt. */
+    retryMs: [1 * SECOND, 5 * SECOND],
+    /** Attempts that somebody asks for: of one delivery, and deliveries of one workspace a minute. */
+    redeliveries: { perDelivery: 20, perMinute: 60 },
+  },
+  analysis: {
+    dataFields: 20,
+    criteria: 10,
+    summaryPrompt: 1000,
+    namePattern: '^[a-z][a-z0-9_]{0,63}$',
+    description: 500,
+    enumOptions: range(2, 20),
+    enumOption: 500,
+  },
+  /** Its times are in call-times.ts. */
+  session: {
+    name: 128,
+    dynamicVariables: 50,
+    dynamicVariableLength: 1000,
+    endUserId: 256,
+    timezone: 64,
+    metadataBytes: 16 * KiB,
+    /** Sessions of one address and of one agent; `refused`: requests of one address that are refused. */
+    publicPerMinute: { ip: 10, agent: 60, refused: 120 },
+    /** A tool's output in the record, and its error. */
+    toolOutputBytes: 256 * KiB,
+    /** Calls of tools that run beside the conversation at once; more fail. */
+    callsBesideSpeech: 8,
+    /** Agents that one call may reach, one from the other, and how often it may be handed over. */
+    agents: 50,
+    transfers: 10,
+    /** Characters of the note for the next agent. */
+    transferNote: 4000,
+    /** A text of the prompt with its placeholders rendered. */
+    renderedLength: 100_000,
+    /** Sessions of one workspace that wait to be joined: with a key, and public ones. */
+    pending: 1000,
+    previewSeconds: 600,
+    /** Rate of a client's text events: messages, activity, interruptions. */
+    clientMessages: { burst: 10, perSecond: 2 },
+    /** After the end, until when the last words are in the record. */
+    lastWordsMs: 2 * SECOND,
+    /** Turns in a post-call event; of more the last. */
+    deliveredTurns: 200,
+    /** Attempts at the analysis of an ended conversation. */
+    analysisAttempts: 3,
+    /** Characters: of a search in what was said, of one session that are looked at, of a filter's phone number. */
+    search: 200,
+    searchedLength: 64_000,
+    phoneNumber: 64,
+    agentId: 128,
+    /** Removed by one statement. */
+    removedAtOnce: 200,
+  },
+  tool: {
+    name: range(1, 120),
+    description: 2000,
+    clientNamePattern: '^[a-zA-Z][a-zA-Z0-9_-]{0,63}$',
+    arguments: 100,
+    headers: 50,
+    mockResponses: 50,
+    argumentName: range(1, 64),
+    argumentDescription: 500,
+    url: 4000,
+    contentType: 128,
+    bodyTemplate: 100_000,
+    headerName: range(1, 128),
+    headerValue: 4000,
+    timeoutSeconds: { ...range(1, 120), default: 30 },
+    testCaptureBytes: 64 * KiB,
+    mock: { name: 120, statusCode: range(100, 599), contentType: 128, body: 100_000 },
+  },
+  /** MCP servers as sources of tools. Beyond a limit tools are left out, beyond `replyBytes` a request fails. */
+  mcp: {
+    /** Servers of one agent. */
+    servers: 10,
+    /** Tools of all servers in one conversation, and pages of one server's list. */
+    tools: 128,
+    pages: 20,
+    allowedTools: 100,
+    toolName: 128,
+    /** Characters of one tool's JSON Schema. */
+    schemaLength: 16_384,
+    replyBytes: 512 * KiB,
+    /** From the beginning of a call: a server that has not listed its tools by then is left out. */
+    listMs: 5 * SECOND,
+  },
+  /** Tests of agents (`/v1/agent/tests`). */
+  agentTest: {
+    name: range(1, 120),
+    /** Of one agent. */
+    scenarios: 500,
+    suites: 50,
+    /** Scenarios of one suite, and of one run. */
+    perRun: 100,
+    /** The simulated user of a scenario. */
+    lines: range(1, 50),
+    line: range(1, 1000),
+    persona: 2000,
+    goal: range(1, 2000),
+    mocks: 50,
+    mockOutput: 16_000,
+    mockArguments: 20,
+    checks: 30,
+    /** What an answer must contain, a pattern, and a sentence to be judged. */
+    text: range(1, 500),
+    pattern: range(1, 200),
+    /** Steps of a pattern, and characters of one answer that it is held against: it costs their product at most. */
+    patternSteps: 250,
+    patternText: 4000,
+    criterion: range(1, 500),
+    turns: { ...range(1, 50), default: 20 },
+    seconds: { ...range(5, 600), default: 120 },
+    /** Runs of one workspace that are not over; more are refused. */
+    openRuns: 20,
+    /** Runs of one agent that are kept: the oldest go. */
+    keptRuns: 100,
+    /** Scenarios that are played at once: by one process, and of one workspace in all processes. */
+    atOnce: { process: 4, workspace: 4 },
+    /** A scenario whose process has not said for so long that it plays it goes to another, `attempts` in all. */
+    leaseMs: 30 * SECOND,
+    attempts: 2,
+    /** By voice: calls of one process at once, and how long a place for one is waited for. */
+    voice: {
+      atOnce: 2,
+      placeSeconds: 300,
+      interruptions: 10,
+      /** Into the answer that it interrupts, in ms. */
+      after: range(0, 60_000),
+      /** Pauses inside of a line, in ms, and of all of them together. */
+      pause: range(0, 5000),
+      pauses: 20_000,
+      /** Noise around the caller, in dB beside its voice. */
+      noise: range(-60, 0),
+    },
+  },
+  knowledge: {
+    sourceBytes: 1_000_000,
+    name: range(1, 120),
+    description: 2000,
+    fileName: range(1, 255),
+    /** Characters of one passage that a search may find, and of a question; passages that an agent is given for it. */
+    chunk: 1200,
+    query: 2000,
+    passages: 5,
+  },
+} as const;
