@@ -1,8 +1,9 @@
 /**
- * Headerless PCM that a client has sent in pieces, as the pipeline takes it (contracts/ports/speech.ts
+ * Headerless PCM that a client has sent in pieces, or that lies in a file, as the pipeline takes it (contracts/ports/speech.ts
  * `RawAudio`). Pieces may be of any length and end inside a sample; an odd last byte is left out.
  */
 import { setImmediate as turn } from 'node:timers/promises';
+import { plainWav } from '../codecs/decode/plain-wav.js';
 import { BYTES_PER_SAMPLE, samplesOf } from '../contracts/audio.js';
 import { ServiceError } from '../contracts/errors.js';
 import { LIMITS } from '../contracts/limits.js';
@@ -13,13 +14,20 @@ const BLOCK_BYTES = 64 * 1024;
 
 const { min: LEAST_RATE, max: MOST_RATE } = LIMITS.transcription.rawSampleRate;
 
+const isTaken = (rate: number): boolean => Number.isInteger(rate) && rate >= LEAST_RATE && rate <= MOST_RATE;
+
+/** An upload that is PCM in a file, and needs no decoder; undefined for any other. */
+export function rawAudioIn(file: Uint8Array): RawAudio | undefined {
+  const wav = plainWav(file);
+  return wav && isTaken(wav.sampleRate) ? { chunks: [wav.pcm], sampleRate: wav.sampleRate } : undefined;
+}
+
 const bytesIn = (chunks: readonly Uint8Array[]): number =>
   chunks.reduce((sum, { byteLength }) => sum + byteLength, 0);
 
 /** Length of the audio in seconds. Errors: `audio_too_long`, `unsupported_format` for a rate that is not taken. */
 export function secondsOf({ chunks, sampleRate }: RawAudio): number {
-  if (!Number.isInteger(sampleRate) || sampleRate < LEAST_RATE || sampleRate > MOST_RATE)
-    throw new ServiceError('unsupported_format');
+  if (!isTaken(sampleRate)) throw new ServiceError('unsupported_format');
   const seconds = Math.floor(bytesIn(chunks) / BYTES_PER_SAMPLE) / sampleRate;
   if (seconds * 1000 > LIMITS.transcription.decodedMs) throw new ServiceError('audio_too_long');
   return seconds;

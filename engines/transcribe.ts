@@ -1,7 +1,7 @@
 /**
  * The Transcription port: admission, isolated decoding, recognition, as one flow: pieces are recognised
- * while the file is still being decoded, and nothing of it is held beyond the piece at work. Raw audio needs no
- * decoder and goes to the engine at its own rate.
+ * while the file is still being decoded, and nothing of it is held beyond the piece at work. Raw audio, in a WAV file
+ * too, needs no decoder and goes to the engine at its own rate.
  *
  * Invariant: only audio that is complete takes a slot and counts as usage, and only when all of it was heard.
  */
@@ -21,7 +21,7 @@ import type {
 import type { TimedWord } from '../contracts/ports/tts.js';
 import { share, wordsIn } from './alignment/transcript-words.js';
 import type { TimedSegment, Transcriber } from './long-audio.js';
-import { samplesOfRaw, secondsOf } from './raw-audio.js';
+import { rawAudioIn, samplesOfRaw, secondsOf } from './raw-audio.js';
 import type { Registry } from './registry.js';
 import { workspaceTag } from './scheduling/workspace-tag.js';
 
@@ -55,8 +55,7 @@ function counted(audio: AsyncIterable<Int16Array>): Sound {
   return { sampleRate: RECOGNITION_RATE, samples: pass(), seconds: undefined, duration };
 }
 
-function soundOf(audio: TranscriptionRequest['audio'], decode: Decode, signal: AbortSignal): Sound {
-  if (audio instanceof Uint8Array) return counted(decode(audio, signal));
+function soundOfRaw(audio: RawAudio): Sound {
   const seconds = secondsOf(audio);
   return { sampleRate: audio.sampleRate, samples: samplesOfRaw(audio), seconds, duration: () => seconds };
 }
@@ -80,9 +79,13 @@ function hearingOf(
   { decode, denoiser }: TranscriptionParts,
   signal: AbortSignal,
 ): Sound {
-  const sound = soundOf(audio, decode, signal);
-  if (!reducesNoise || !denoiser || audio instanceof Uint8Array) return sound;
-  return withLessNoise(sound, () => denoiser.denoise(audio, signal));
+  function soundOf(raw: RawAudio): Sound {
+    const sound = soundOfRaw(raw);
+    return reducesNoise && denoiser ? withLessNoise(sound, () => denoiser.denoise(raw, signal)) : sound;
+  }
+  if (!(audio instanceof Uint8Array)) return soundOf(audio);
+  const raw = rawAudioIn(audio);
+  return raw ? soundOf(raw) : counted(decode(audio, signal));
 }
 
 /** The language that was heard for longest. */
