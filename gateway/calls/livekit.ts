@@ -17,7 +17,7 @@ import {
   type RoomEntry,
 } from '../../contracts/ports/calls.js';
 import { type Nodes, stateOf } from '../../contracts/ports/nodes.js';
-import type { RunningSession, SessionRecord } from '../../contracts/ports/sessions.js';
+import type { EndedReason, RunningSession, SessionRecord } from '../../contracts/ports/sessions.js';
 import { repeat } from '../../contracts/repeat.js';
 import { pause } from '../conversations/record.js';
 import { parseArguments } from '../conversations/arguments.js';
@@ -101,6 +101,8 @@ class Staying extends Settling {
 }
 
 class RoomedCall extends OwnedCall {
+  #handedOver: Promise<boolean> = Promise.resolve(false);
+
   constructor(
     call: Call,
     session: RunningSession,
@@ -114,6 +116,18 @@ class RoomedCall extends OwnedCall {
   protected override connected(): void {
     super.connected();
     this.staying.connected();
+  }
+
+  /** The other side is asked to go on with somebody else; if it does, it leaves as one that hangs up. Why it does not. */
+  async handOver(asked: Promise<string | undefined>): Promise<string | undefined> {
+    this.#handedOver = asked.then((refusal) => refusal === undefined).catch(() => false);
+    const refusal = await asked;
+    if (refusal === undefined) this.closedBy('transferred');
+    return refusal;
+  }
+
+  protected override async endedFor(reason: EndedReason): Promise<EndedReason> {
+    return reason === 'hangup' && (await this.#handedOver) ? 'transferred' : reason;
   }
 
   protected override isLeft(cause: ClosedBy | undefined): boolean {
@@ -247,7 +261,8 @@ export class LivekitCalls implements AgentWork {
       key: (key) => keypad.press(key),
       cut: () => owned.closedBy('line'),
     });
-    const owned = new RoomedCall(call, session, this.parts, staying, phone ? this.#line(call, record) : {});
+    const line = phone ? this.#line(call, record, (asked) => owned.handOver(asked)) : {};
+    const owned: RoomedCall = new RoomedCall(call, session, this.parts, staying, line);
     this.#registry.add(owned);
     void owned.over.finally(() => keypad.close());
     await call.ready;
@@ -255,8 +270,12 @@ export class LivekitCalls implements AgentWork {
     return owned;
   }
 
-  #line(call: RoomCall, { id, room }: SessionRecord): PhoneLine {
-    return { press: (keys) => call.press(keys), transfer: this.parts.telephones.transfer(room ?? id) };
+  #line(call: RoomCall, { id, room }: SessionRecord, handOver: RoomedCall['handOver']): PhoneLine {
+    const transfer = this.parts.telephones.transfer(room ?? id);
+    return {
+      press: (keys) => call.press(keys),
+      transfer: { ...transfer, begin: (wanted) => handOver(transfer.begin(wanted)) },
+    };
   }
 
   /** Users of calls whose process has died wait in their rooms: nobody brings them here. */

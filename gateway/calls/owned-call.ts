@@ -190,8 +190,14 @@ export class OwnedCall {
     return Promise.resolve();
   }
 
-  async #settle(reason: EndedReason, cause: ClosedBy | undefined): Promise<void> {
+  /** What its session has ended for, where more is known of it than that it has. */
+  protected endedFor(reason: EndedReason): Promise<EndedReason> {
+    return Promise.resolve(reason);
+  }
+
+  async #settle(told: EndedReason, cause: ClosedBy | undefined): Promise<void> {
     const { admission, clock, runs, metrics, log } = this.parts;
+    const reason = await this.endedFor(told);
     const isLeft = this.isLeft(cause);
     if (this.#since !== undefined && isLeft && cause !== 'connecting') metrics.ended(reason);
     else if (this.#since !== undefined) {

@@ -134,7 +134,7 @@ t.test('telephones through a real SIP service', { skip: withoutSip }, async (t) 
     await colleague.seen('CALL_ESTABLISHED');
     const ended = await endOf(id);
     model.answer(() => 'Yes.');
-    t.equal(ended.ended_reason, 'hangup');
+    t.equal(ended.ended_reason, 'transferred');
     t.match(
       ended.items.filter(({ type }) => type === 'tool_result'),
       [{ tool_name: 'transfer_call', status: 'completed' }],
