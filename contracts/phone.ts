@@ -32,6 +32,9 @@ export const CREDENTIAL_FORMS: Readonly<Partial<Record<string, readonly [form: R
     'must be 1 to 32 IP addresses or networks (203.0.113.0/24), with commas between them',
   ],
   server: [/^[a-z0-9.-]{1,253}(:\d{1,5})?$/i, 'must be a host, with or without a port'],
+  basic_auth: [/^[^:]+:.+$/, 'must be a user and a password, with a colon between them'],
+  // What is no base64 would be a key of no bytes, by which everybody can sign.
+  client_secret: [/^[\w+/-]{22,}={0,2}$/, 'must be base64, of 16 bytes at least'],
 };
 
 export const DIRECTIONS = ['inbound', 'outbound'] as const;

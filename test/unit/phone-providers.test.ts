@@ -1,5 +1,7 @@
 /** What telephone providers sign and write, against examples of theirs (gateway/phone/providers). */
+import { createHmac } from 'node:crypto';
 import t from 'tap';
+import { CREDENTIAL_FORMS } from '../../contracts/phone.js';
 import { exotel } from '../../gateway/phone/providers/exotel.js';
 import { genesys } from '../../gateway/phone/providers/genesys.js';
 import { plivo } from '../../gateway/phone/providers/plivo.js';
@@ -260,6 +262,16 @@ t.test('Genesys’ signature: the example of its documents', (t) => {
   t.notOk(isSigned({}, created, 'wss://audiohook.example.com/another'));
   t.notOk(isSigned({}, created, `wss://other.example.com${path}`));
   t.notOk(isSigned({}, created, undefined, 'AAAA'));
+  for (const none of ['', '!!!!', 'AAAA']) {
+    const lines = covered.split(' ').map((name) => {
+      const value = { '"@request-target"': path, '"@authority"': 'audiohook.example.com' }[name];
+      return `${name}: ${value ?? headers[name.slice(1, -1) as 'x-api-key']}`;
+    });
+    const signature = createHmac('sha256', Buffer.from(none, 'base64'))
+      .update([...lines, `"@signature-params": (${covered});${parameters}`].join('\n'))
+      .digest('base64');
+    t.notOk(isSigned({ signature: `sig1=:${signature}:` }, created, undefined, none), `by "${none}"`);
+  }
   for (const [name, value] of Object.entries(headers)) {
     t.notOk(isSigned({ [name]: '' }), `without ${name}`);
     t.notOk(isSigned({ [name]: value.replace(/.=?$/, 'x') }), `another ${name}`);
@@ -268,6 +280,17 @@ t.test('Genesys’ signature: the example of its documents', (t) => {
   t.notOk(input(`sig1=(${covered.replace(' "x-api-key"', '')});${parameters}`), 'covers less');
   t.notOk(input(`sig1=(${covered});${parameters}, sig2=("@authority");created=1`), 'two signatures');
   t.notOk(input(`sig1=(${covered})`), 'without a time');
+  t.end();
+});
+
+t.test('secrets that would prove nothing are refused', (t) => {
+  const fits = (name: string, value: string): boolean => CREDENTIAL_FORMS[name]![0].test(value);
+  for (const good of ['TXlTdXBlclNlY3JldEtleVRlbGxOby0xITJAMyM0JDU=', 'A'.repeat(22), `${'-_'.repeat(16)}`])
+    t.ok(fits('client_secret', good), good);
+  for (const bad of ['', '!!!!', 'A'.repeat(21), `${'A'.repeat(22)} A`, `${'A'.repeat(22)}===`])
+    t.notOk(fits('client_secret', bad), bad);
+  for (const good of ['user:password', 'user:pass:word']) t.ok(fits('basic_auth', good), good);
+  for (const bad of ['user', ':password', 'user:', '']) t.notOk(fits('basic_auth', bad), bad);
   t.end();
 });
 

@@ -63,6 +63,9 @@ const isCurrent = ({ parameters }: SignatureInput, now: number): boolean =>
   isTimely(Number(parameters.get('created') ?? NaN), now) &&
   now <= Number(parameters.get('expires') ?? Infinity) * 1000;
 
+/** Bytes; what is no base64 has none, and signs for everybody. */
+const LEAST_KEY = 16;
+
 /** The client secret is shown in base64. */
 function isSigned(handshake: Webhook, secret: string, now: number): boolean {
   const { headers } = handshake;
@@ -71,8 +74,10 @@ function isSigned(handshake: Webhook, secret: string, now: number): boolean {
   const { label, text, covered, parameters } = input;
   if (COVERED.some((name) => !covered.includes(name))) return false;
   if (parameters.get('keyid') !== headers.get('x-api-key')) return false;
+  const key = Buffer.from(secret, 'base64');
+  if (key.length < LEAST_KEY) return false;
   const lines = covered.map((name) => `"${name}": ${valueOf(name, handshake) ?? ''}`);
-  const signature = createHmac('sha256', Buffer.from(secret, 'base64'))
+  const signature = createHmac('sha256', key)
     .update([...lines, `"@signature-params": ${text}`].join('\n'))
     .digest('base64');
   return isSame(headers.get('signature') ?? '', `${label}=:${signature}:`);
