@@ -17,6 +17,8 @@ import { type Cluster, letGoOfAll, run, startCluster } from './cluster.js';
 
 const RATE = 24_000;
 const ASK_MS = 1000;
+/** A call in its first ten seconds may be what kills its server, and is not tried again. */
+const SETTLED_MS = 11_000;
 
 /** A user who hears when the agent speaks. */
 class Listener {
@@ -100,8 +102,10 @@ async function once({ cluster, kill, apologises }: Loss, agent: string): Promise
   const { media_url: url, token, session_id: id } = body as unknown as Invite;
   const listener = new Listener();
   await listener.room.connect(url, token, { autoSubscribe: true, dynacast: false });
+  const joinedAt = performance.now();
   await until('the agent greets', () => listener.heardAt > 0);
   await until('it is silent again', () => performance.now() - listener.heardAt > 1500);
+  await until('the call has settled', () => performance.now() - joinedAt > SETTLED_MS);
   const killedAt = performance.now();
   const { mend } = await kill(id);
   const asking = setInterval(() => apologises || listener.ask(), ASK_MS);

@@ -18,6 +18,11 @@ t.setTimeout(600_000);
 /** Hz, of what users hear. */
 const RATE = 24_000;
 const AGAIN_MS = 5000;
+/** Longer than a busy machine holds up a voice. */
+const SILENCE_MS = 3000;
+/** A call in its first ten seconds is not tried again. */
+const SETTLED_MS = 11_000;
+const KILLS = 3;
 
 t.test('two gateways on a cluster of two servers', { skip: withoutCluster }, async (t) => {
   const cluster = await startNodes(t);
@@ -152,14 +157,23 @@ t.test('two gateways on a cluster of two servers', { skip: withoutCluster }, asy
 
   /** Says something until the agent's voice is heard: what is said while the client comes back is lost. */
   const heardAgain = (user: RealUser) => {
-    const before = loudMs(user.heard, RATE);
+    user.forget();
     let said = -Infinity;
     return until('the agent is heard', async () => {
       if (performance.now() - said > AGAIN_MS) {
         said = performance.now();
         await user.write('Are you there?', true).catch(() => undefined);
       }
-      return loudMs(user.heard, RATE) > before;
+      return loudMs(user.heard, RATE) > 0;
+    });
+  };
+
+  const silentAgain = (user: RealUser) => {
+    let since = performance.now();
+    return until('the agent is silent', () => {
+      if (loudMs(user.heard, RATE) > 0) since = performance.now();
+      user.forget();
+      return performance.now() - since > SILENCE_MS;
     });
   };
 
@@ -180,6 +194,28 @@ t.test('two gateways on a cluster of two servers', { skip: withoutCluster }, asy
     t.equal((await endedAt(first, next.invite)).ended_reason, 'hangup', 'though its signalling came by it');
     await leaving.start();
   });
+
+  await t.test(
+    'a LiveKit server is killed in mid-call, and the next: the agent is heard again',
+    async (t) => {
+      const { invite, user } = await meet(first);
+      for (let kill = 1; kill <= KILLS; kill += 1) {
+        const since = performance.now();
+        await heardAgain(user);
+        await silentAgain(user);
+        await until('the call has settled', () => performance.now() - since > SETTLED_MS);
+        const lost = await cluster.holder(invite.session_id);
+        const from = performance.now();
+        await lost.stop();
+        await heardAgain(user);
+        t.comment(`SIGKILL to the agent's voice: ${Math.round(performance.now() - from)} ms`);
+        t.notOk(await lost.holds(invite.session_id));
+        await lost.start();
+      }
+      await user.leave();
+      t.equal((await endedAt(first, invite)).ended_reason, 'hangup');
+    },
+  );
 
   await t.test('a gateway that drains is given no more calls, and serves one that goes on', async (t) => {
     const { invite, user } = await meet(first);
