@@ -8,17 +8,21 @@ const USAGE = `Usage: npm run secrets -- <command>
                            secret, which takes the place of DATA_DIR/secrets-key; restart the gateway then.
 It works on DATABASE_URL, else on the embedded database in DATA_DIR (./data).`;
 
+/** What is left to do. */
+function next(dataDir: string, secretsKey: string | undefined, previous: string | undefined): string {
+  if (!secretsKey)
+    return `The new secret is in ${dataDir}/secrets-key: restart the gateway, and back the file up.`;
+  if (previous) return 'SECRETS_KEY_PREVIOUS is not needed any more.';
+  return 'SECRETS_KEY is the secret from now on: restart the gateway with it.';
+}
+
 const rotate: Command = {
   fits: (words) => words.length === 0,
   async run({ sql, dataDir, env, io }) {
     const { SECRETS_KEY: secretsKey, SECRETS_KEY_PREVIOUS: previous } = env;
     const count = await rotateSecrets({ sql, dataDir, secretsKey, previous });
     io.out(`Sealed ${count} secret${count === 1 ? '' : 's'} anew.`);
-    io.out(
-      secretsKey
-        ? 'SECRETS_KEY_PREVIOUS is not needed any more.'
-        : `The new secret is in ${dataDir}/secrets-key: restart the gateway, and back the file up.`,
-    );
+    io.out(next(dataDir, secretsKey, previous));
   },
 };
 
