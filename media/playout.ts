@@ -14,12 +14,15 @@ export const FRAME_SAMPLES = (PLAYOUT_RATE * FRAME_MS) / 1000;
 const TAIL_FRAMES = 5;
 const REPORT_FRAMES = 5;
 
-/** Frames in which a pause fades speech out, and in which it comes back. */
-const FADE_FRAMES = { out: 4, in: 2 };
+/** Frames in which a pause fades speech out, and in which it comes back: whoever interrupts waits for the first. */
+const FADE_FRAMES = { out: 2, in: 2 };
 
-/** Gets louder or softer from sample to sample, between parts of its loudness. */
+/** Loudness at a part of the way from silence: half a cosine, level at both ends, as a corner is heard as a click. */
+const gainAt = (part: number): number => (1 - Math.cos(Math.PI * part)) / 2;
+
+/** Gets louder or softer from sample to sample, between parts of the way from silence. */
 const ramped = (samples: Int16Array, from: number, to: number): Int16Array =>
-  samples.map((sample, at) => Math.round(sample * (from + ((to - from) * at) / samples.length)));
+  samples.map((sample, at) => Math.round(sample * gainAt(from + ((to - from) * at) / samples.length)));
 
 const SILENCE = new Int16Array(FRAME_SAMPLES);
 

@@ -8,7 +8,9 @@ import { createEncode } from '../../codecs/encode/encoder.js';
 import { encodeJobs } from '../../codecs/encode/jobs.js';
 import { createFlite } from '../../engines/backends/flite/index.js';
 import { createMoonshine } from '../../engines/backends/moonshine/index.js';
+import { createDetectors } from '../../engines/backends/silero/detector.js';
 import { createSilero } from '../../engines/backends/silero/index.js';
+import { DETECTOR_FRAME } from '../../media/detector-frame.js';
 import { createToneSpeech, createToneTranscriber } from '../../engines/backends/tone/index.js';
 import { speakAll, sttConformance, ttsConformance } from '../../engines/conformance.js';
 import { createTranscriber } from '../../engines/long-audio.js';
@@ -158,6 +160,29 @@ t.test('a long text is bounded run by run, and a cancel is seen between', async 
   await t.rejects(speaking(), { name: 'AbortError' });
   t.ok(seconds < 120, `${seconds} s were spoken`);
 });
+
+t.test(
+  'the detector of calls tells a voice in its third frame, and its end within a third of a second',
+  async (t) => {
+    const isSound = (sample: number): boolean => Math.abs(sample) > 100;
+    const said = await spoken(flite, 'No, stop that right now please.');
+    const voice = said.subarray(said.findIndex(isSound), said.findLastIndex(isSound) + 1);
+    const before = 32 * DETECTOR_FRAME;
+    const audio = joined(new Int16Array(before), voice, silence(1));
+    const detector = createDetectors()();
+    const told: number[] = [];
+    for (let at = 0, active = false; at + DETECTOR_FRAME <= audio.length; at += DETECTOR_FRAME)
+      if (detector.push(audio.subarray(at, at + DETECTOR_FRAME)) !== active) {
+        active = !active;
+        told.push(at + DETECTOR_FRAME - before);
+      }
+    detector.release();
+    const [begins = Infinity, ends = Infinity, ...more] = told;
+    t.ok(begins <= 3 * DETECTOR_FRAME, `${begins / DETECTOR_FRAME} frames`);
+    t.ok(ends - voice.length <= 0.32 * RECOGNITION_RATE, `${(ends - voice.length) / RECOGNITION_RATE} s`);
+    t.same(more, [], 'and nothing in between');
+  },
+);
 
 t.test('an unknown voice is refused', async (t) => {
   for (const voice of ['', 'nobody', '/etc/passwd', 'awb_time']) {

@@ -28,6 +28,7 @@ t.test('a cough, agreement and a word of somebody else: the agent goes on at the
     ['mm-hm', 350],
     ['Yeah, okay.', 600],
     ['M. H. M.', 780],
+    ['Mm-mm-hmm.', 780],
     ['Um, right.', 600],
     ['Uh huh.', 300],
     ['That makes sense.', 990],

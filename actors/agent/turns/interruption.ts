@@ -43,7 +43,11 @@ export const INTERRUPTION: Readonly<Record<Sensitivity, Row>> = {
 /** Parts Japanese and Chinese too, which have no blanks. */
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
 
-const plain = (text: string): string => text.toLowerCase().replace(/['’-]/gu, '');
+/** However long somebody hums: "Mm-mm-hmm" is "mhm". */
+const HUM = /\b[hm]{2,}\b/gu;
+const shortened = (hum: string): string => hum.replace(/(.)\1+/gu, '$1');
+
+const plain = (text: string): string => text.toLowerCase().replace(/['’-]/gu, '').replace(HUM, shortened);
 
 export const wordsOf = (text: string): string[] =>
   [...segmenter.segment(plain(text))].flatMap(({ segment, isWordLike }) => (isWordLike ? [segment] : []));

@@ -10,8 +10,14 @@ import { floatsOf } from '../samples.js';
 /** Samples of a frame at 16 kHz. */
 export const DETECTOR_FRAME = 512;
 
-const NOTICE = { speech: 0.06, silence: 0.25 };
+/** In seconds. The library counts from behind the first frame of either: what it wants of silence is a frame longer, 256 ms. */
+const NOTICE = { speech: 0.06, silence: 0.22 };
 const BUFFER_SECONDS = 30;
+/**
+ * The model looks back so many samples behind each frame. Before the first one they have to be given: without them the library
+ * waits for the next frame to fill up the present one, and everything is noticed 28 ms later.
+ */
+const LOOKS_BACK = new Float32Array(64);
 /** Past it the detector takes any short pause for an end. */
 const LONG_SECONDS = 20;
 /** A model takes memory: some are kept for the next call. */
@@ -47,6 +53,7 @@ export function createDetectors(modelsFolder = defaultModelsFolder): () => Frame
   const idle = [make()];
   return () => {
     const vad = idle.pop() ?? make();
+    vad.acceptWaveform(LOOKS_BACK);
     return {
       push(frame) {
         vad.acceptWaveform(floatsOf(frame));
