@@ -128,6 +128,7 @@ const PHONE: Rows = {
   'POST /v1/phone/{provider}/transfers/{transfer_id}/status': 'open',
   'POST /v1/phone/{provider}/transfers/{transfer_id}/machine': 'open',
   'POST /v1/phone/{provider}/transfers/{transfer_id}/action': 'open',
+  'POST /v1/phone/{provider}/transfers/{transfer_id}/document': 'open',
   'SOCKET /v1/phone/{provider}': 'open',
 };
 
