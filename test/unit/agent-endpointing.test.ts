@@ -68,3 +68,58 @@ t.test('a preposition ends a sentence only behind a word that wants one', async 
   for (const [kind, texts] of Object.entries(KINDS))
     for (const text of texts) t.equal(completenessOf(text, 'en'), kind, text);
 });
+
+/** Texts by language and what their ends look like. */
+const ENDS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  en: {
+    complete: [
+      'Two rooms, please.',
+      'Yes',
+      'Are you open?',
+      'He asked "when?"',
+      'Look out!',
+      'He said "Out!"',
+    ],
+    likely: ['It is cold.', ' It is cold. ', 'He said "It is cold."'],
+    open: [
+      'I came home',
+      'I think that.',
+      'It costs 45.',
+      'Mr. Smith called',
+      'Why? I came home',
+      'Room 4 looks nice',
+    ],
+    unfinished: [
+      'I want the',
+      'I want the."',
+      'I think that',
+      'It costs 45',
+      'Well...',
+      'Then…',
+      'Monday,',
+      'It costs -',
+    ],
+  },
+  es: { complete: ['Muchas gracias.'], open: ['Creo que son.'], unfinished: ['Quiero el.', 'Creo que son'] },
+  fr: {
+    complete: ['D’accord.', "D'accord"],
+    open: ['Je veux ça'],
+    unfinished: ['Je veux une.', 'Il y a deux'],
+  },
+  de: { complete: ['Ja, genau.'], likely: ['Es regnet.'], unfinished: ['Ich komme und.', 'Ich habe'] },
+  ja: {
+    complete: ['予約をお願いします', 'そうです。'],
+    likely: ['雨が降る。'],
+    open: ['私の。'],
+    unfinished: ['部屋を', '部屋を。', '私の'],
+  },
+  zh: { complete: ['好的', '不是。'], open: ['我的。'], unfinished: ['因为', '我的'] },
+  ko: { complete: ['감사합니다', '방이 있어요.'], open: ['방 하나'], unfinished: ['방이 그리고', '저는'] },
+  xx: { complete: ['Yes?'], likely: ['I want the.'], open: ['I want the'] },
+};
+
+t.test('how complete a turn is, by its last words and its last sign, in each language', async (t) => {
+  for (const [language, kinds] of Object.entries(ENDS))
+    for (const [kind, texts] of Object.entries(kinds))
+      for (const text of texts) t.equal(completenessOf(text, language), kind, `${language}: ${text}`);
+});
