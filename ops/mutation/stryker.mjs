@@ -16,6 +16,8 @@ const NOT_COPIED = [
   'client',
   'data',
   'examples',
+  // A lock comes and goes.
+  'ops/setup/.state',
   'test/acceptance',
   'test/contract',
 ];

@@ -1,6 +1,7 @@
 /** How endpointing follows the user: pauses, full stops, and digits that are dictated, on the simulated clock. */
 import t from 'tap';
 import { completenessOf, ENDPOINTING_MS } from '../../actors/agent/turns/endpointing.js';
+import { afterPause, afterUnbroken, factorOf, USUAL_PACE } from '../../actors/agent/turns/pace.js';
 import { effectsOf, Scene } from '../fixtures/scene.js';
 
 /** Whether a pause of that length inside of a sentence ends the turn. */
@@ -122,4 +123,29 @@ t.test('how complete a turn is, by its last words and its last sign, in each lan
   for (const [language, kinds] of Object.entries(ENDS))
     for (const [kind, texts] of Object.entries(kinds))
       for (const text of texts) t.equal(completenessOf(text, language), kind, `${language}: ${text}`);
+});
+
+/** Milliseconds of each eagerness's usual pause, and the parts of the delays that a pace can make of them. */
+const PACES = {
+  eager: { usualMs: 220, least: 0.7, most: 1.6 },
+  balanced: { usualMs: 600, least: 0.75, most: 2 },
+  relaxed: { usualMs: 1040, least: 0.8, most: 1.4 },
+} as const;
+
+t.test('a longer pause is learnt at once, a shorter one slowly, none at all more slowly still', async (t) => {
+  const rounded = (pace: number): number => Math.round(pace * 1000) / 1000;
+  for (const eagerness of ['eager', 'balanced', 'relaxed'] as const) {
+    const { usualMs, least, most } = PACES[eagerness];
+    const learnt = (ms: number): number => rounded(afterPause(USUAL_PACE, eagerness, ms));
+    t.equal(learnt(usualMs), 1, `${eagerness}: the usual pause teaches nothing`);
+    t.equal(learnt(2 * usualMs), 1.7, `${eagerness}: twice as long`);
+    t.equal(learnt(usualMs / 2), 0.95, `${eagerness}: half as long`);
+    t.equal(learnt(100 * usualMs), 2.4, `${eagerness}: no more than three times as long`);
+    t.strictSame(
+      [0, 1, 9].map((pace) => factorOf(pace, eagerness)),
+      [least, 1, most],
+      `${eagerness}: the bounds`,
+    );
+  }
+  t.equal(rounded(afterUnbroken(USUAL_PACE)), 0.92);
 });
