@@ -122,10 +122,13 @@ function prepareTap(jobs) {
 
 /**
  * Runs `files` (`{ name, file, lane }`), `jobs` at a time in all (test-queue.mjs), `timeout` seconds each at most; `bail`
- * stops at the first that fails. Up to `again` failed files run once more, each alone; more than that is no accident. The
+ * stops at the first that fails, `grep` picks tests inside of them. Up to `again` failed files run once more, each alone; more than that is no accident. The
  * process ends with the last of them, and with code 0 only if all is well.
  */
-export async function runTests(files, { jobs, timeout, bail = false, again = 0, countsFile = COUNTS_FILE }) {
+export async function runTests(
+  files,
+  { jobs, timeout, bail = false, grep, again = 0, countsFile = COUNTS_FILE },
+) {
   const done = new Map(files.map(({ name }) => [name, undefined]));
   const usage = createUsage();
   const flaky = [];
@@ -150,7 +153,8 @@ export async function runTests(files, { jobs, timeout, bail = false, again = 0, 
   }
 
   const shared = await startSharedParts(files, usage);
-  const env = environment(timeout, shared.env);
+  // Not a variable of this process: its own tests are the files.
+  const env = environment(timeout, { ...shared.env, ...(grep && { TAP_GREP: grep }) });
   async function run(file, { nice }) {
     const { name } = file;
     const spawned = t.spawn(...commandOf(file, usage.of(name), { env, timeout }));

@@ -28,10 +28,10 @@ await command(async () => {
   if (files.length === 0) throw new SetupError(`no test file matches ${positionals.join(' ') || 'anything'}`);
   const jobs = positive('jobs', values.jobs);
   const timeout = positive('timeout', values.timeout ?? (values.long ? '1800' : '600'));
-  if (values.grep) process.env.TAP_GREP = values.grep;
   if (values.long) process.env.TEST_LONG = '1';
   await prepare(testing());
   const { runTests } = await import('./run-tests.mjs');
-  const whole = positionals.length === 0 && !values.grep && !values.bail;
-  await runTests(files, { jobs, timeout, bail: values.bail, again: whole ? SECOND_RUNS : 0 });
+  const { grep, bail } = values;
+  const whole = positionals.length === 0 && !grep && !bail;
+  await runTests(files, { jobs, timeout, bail, grep, again: whole ? SECOND_RUNS : 0 });
 });

@@ -71,7 +71,11 @@ const FLAKY = `
   t.ok(fs.existsSync(mark), 'not the first time');
   fs.writeFileSync(mark, '');`;
 
-async function runFiles(t: Test, names: readonly string[], again = 0): Promise<Ended & { counts: string }> {
+async function runFiles(
+  t: Test,
+  names: readonly string[],
+  options: { readonly again?: number; readonly grep?: string } = {},
+): Promise<Ended & { counts: string }> {
   const sources = names.map((name) => [
     `${name}.mjs`,
     `import t from ${TAP};\n${OUTCOMES[name]?.source ?? FLAKY}\n`,
@@ -81,7 +85,7 @@ async function runFiles(t: Test, names: readonly string[], again = 0): Promise<E
   const files = names.map((name) => ({ name, file: path.join(folder, `${name}.mjs`) }));
   const source = `
     const { runTests } = await import(${JSON.stringify(new URL('run-tests.mjs', SETUP).href)});
-    runTests(${JSON.stringify(files)}, ${JSON.stringify({ jobs: 2, timeout: 60, again, countsFile })});`;
+    runTests(${JSON.stringify(files)}, ${JSON.stringify({ jobs: 2, timeout: 60, countsFile, ...options })});`;
   const ended = await script(t, source);
   const printed = await node(t, [setupFile('print-counts.mjs'), countsFile]);
   return { ...ended, counts: printed.out.trim() };
@@ -126,14 +130,19 @@ t.test('tests: the counts of several files are added up', async (t) => {
 t.test('tests: what failed beside others may pass alone, and is called flaky', async (t) => {
   const once = await runFiles(t, ['passes', 'flaky']);
   t.match(once, { code: 1, counts: '3 passed, 1 failed' }, 'only where it was asked for');
-  const twice = await runFiles(t, ['passes', 'flaky'], 1);
+  const twice = await runFiles(t, ['passes', 'flaky'], { again: 1 });
   t.match(twice, { code: 0, counts: '4 passed, 0 failed' });
   t.match(twice.out, /^FAILED flaky: 0 passed, 1 failed/m, 'its first run is told');
   t.match(twice.out, /^flaky: flaky failed beside others/m);
-  const fails = await runFiles(t, ['passes', 'fails'], 1);
+  const fails = await runFiles(t, ['passes', 'fails'], { again: 1 });
   t.match(fails, { code: 1, counts: '4 passed, 1 failed' }, 'what fails alone has failed');
-  const many = await runFiles(t, ['fails', 'throws', 'flaky'], 2);
+  const many = await runFiles(t, ['fails', 'throws', 'flaky'], { again: 2 });
   t.match(many, { code: 1, counts: '1 passed, 3 failed' }, 'many failures are no accident');
+});
+
+t.test('tests: a pattern picks tests inside of files', async (t) => {
+  const { code, counts, out } = await runFiles(t, ['isKilled'], { grep: '/^a$/' });
+  t.match({ code, counts }, { code: 0, counts: '1 passed, 0 failed' }, out);
 });
 
 t.test('tests: no matching file, or an unknown option, is a failure', async (t) => {
