@@ -2,6 +2,7 @@
 import t from 'tap';
 import { mulawOf, samplesOf } from '../src/audio/mulaw.js';
 import { Heard } from '../src/calls/heard.js';
+import { plainRtp } from '../src/calls/room-connection.js';
 import { PhonePlayer } from '../src/calls/phone-player.js';
 import { encodeUtterance, SILENCE } from '../src/calls/utterance.js';
 import { stereoOf } from '../src/calls/worst-turns.js';
@@ -50,6 +51,22 @@ t.test('packets that never came are lost; one that came behind its successors is
   for (const sequence of [65_534, 65_535, 0, 3, 2, 4]) heard.take(packetOf(sequence, SILENCE));
   t.equal(heard.total, 6);
   t.equal(heard.lost, 3);
+});
+
+t.test('what a server adds to a packet is left out', async (t) => {
+  const packet = packetOf(7, Buffer.of(1, 2, 3));
+  packet[0] = 0x80;
+  t.same(plainRtp(packet), packet, 'nothing');
+  const added = Buffer.concat([
+    packet.subarray(0, 12),
+    Buffer.alloc(4),
+    Buffer.of(0xbe, 0xde, 0, 1, 0, 0, 0, 0),
+  ]);
+  added[0] = 0x80 | 0x20 | 0x10 | 1;
+  const padded = Buffer.concat([added, Buffer.of(1, 2, 3, 0, 2)]);
+  t.same(plainRtp(padded), packet, 'a source, an extension, padding');
+  t.equal(plainRtp(Buffer.concat([added, Buffer.of(0, 2)])), undefined, 'nothing but padding');
+  t.equal(plainRtp(packet.subarray(0, 12)), undefined);
 });
 
 t.test('a recording has the caller on the left and the agent on the right, each at its time', async (t) => {

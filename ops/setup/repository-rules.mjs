@@ -34,7 +34,10 @@ function lockProblems(folder) {
 
 /** The lock files: the gateway's, and those of the packages beside it. */
 export const checkLocks = () =>
-  [ROOT, inRoot('bench'), inRoot('bench', 'peers'), inRoot('test', 'acceptance'), inRoot('ops', 'mutation')]
+  [
+    ...[ROOT, inRoot('bench'), inRoot('bench', 'peers', 'portkey'), inRoot('bench', 'peers', 'agents-js')],
+    ...[inRoot('test', 'acceptance'), inRoot('ops', 'mutation')],
+  ]
     .filter((folder) => fs.existsSync(path.join(folder, 'package-lock.json')))
     .flatMap(lockProblems);
 

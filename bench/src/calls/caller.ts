@@ -1,13 +1,14 @@
 /** A caller in a session: it sends audio all the time, hears the agent, and is shown transcripts. */
-import { DataPacket, ParticipantInfo_State } from '@livekit/protocol';
+import { DataPacket } from '@livekit/protocol';
 import type { Invite } from '../servers/agents.js';
+import { type Connection, OPUS, SSRC } from './connection.js';
+import { DirectConnection } from './direct-connection.js';
 import { Heard } from './heard.js';
-import { OPUS, Peer, SSRC } from './peer.js';
-import { Signalling, type Told } from './signalling.js';
+import { RoomConnection } from './room-connection.js';
 import { FRAME_MS, waitFor } from './timing.js';
 import { SILENCE, type Utterance } from './utterance.js';
 
-const JOIN_MS = 20_000;
+const SAID_MS = 20_000;
 /** At 48 kHz, which RTP counts Opus in. */
 const TICKS_A_FRAME = 960;
 const RTP_HEADER = 12;
@@ -31,16 +32,15 @@ export class Caller {
   readonly #queue: { readonly packet: Buffer; readonly sent: number[] }[] = [];
   readonly #shown = new Map<string, Shown>();
   readonly #header = Buffer.alloc(RTP_HEADER);
-  readonly #peer = new Peer({
-    hear: (bytes) => this.#hear(bytes),
-    receive: (bytes) => this.#receive(bytes),
-  });
-  #signalling: Signalling | undefined;
-  #sid = '';
-  #isActive = false;
+  readonly #connection: Connection;
   #answersOver = 0;
 
-  private constructor() {
+  private constructor({ isRoom = false }: Invite) {
+    const Kind = isRoom ? RoomConnection : DirectConnection;
+    this.#connection = new Kind({
+      hear: (bytes) => this.#hear(bytes),
+      receive: (bytes) => this.#receive(bytes),
+    });
     this.#header[0] = 0x80;
     this.#header[1] = OPUS;
     this.#header.writeUInt32BE(SSRC, 8);
@@ -48,14 +48,14 @@ export class Caller {
 
   /** Resolves once media flows in both directions. Rejects where that takes too long. */
   static async join(invite: Invite): Promise<Caller> {
-    const caller = new Caller();
-    await caller.#peer.gather();
-    caller.#signalling = new Signalling(invite, caller.#peer.offer, (message) => caller.#told(message));
-    await caller.#signalling.opened;
-    const isIn = await waitFor(() => caller.#isActive && caller.#peer.isOpen, JOIN_MS);
-    if (isIn) return caller;
-    caller.leave();
-    throw new Error('not connected in time');
+    const caller = new Caller(invite);
+    try {
+      await caller.#connection.join(invite);
+      return caller;
+    } catch (error) {
+      caller.leave();
+      throw error;
+    }
   }
 
   /** 20 ms of what is to be said, else of silence. */
@@ -64,14 +64,14 @@ export class Caller {
     this.#header.writeUInt32BE((this.#header.readUInt32BE(4) + TICKS_A_FRAME) >>> 0, 4);
     const next = this.#queue.shift();
     next?.sent.push(performance.now());
-    this.#peer.speak(Buffer.concat([this.#header, next?.packet ?? SILENCE]));
+    this.#connection.speak(Buffer.concat([this.#header, next?.packet ?? SILENCE]));
   }
 
   /** Resolves when the last of it has left, with the instants at which its first and its last sound had left. */
   async say({ pcm, packets, from, to }: Utterance): Promise<Said> {
     const sent: number[] = [];
     this.#queue.push(...packets.map((packet) => ({ packet, sent })));
-    await waitFor(() => sent.length === packets.length, packets.length * 2 * FRAME_MS + JOIN_MS);
+    await waitFor(() => sent.length === packets.length, packets.length * 2 * FRAME_MS + SAID_MS);
     const leftAt = (ms: number): number => sent[Math.floor(ms / FRAME_MS)] ?? performance.now();
     return { pcm, at: leftAt(0), from: leftAt(from), to: leftAt(Math.max(0, to - 1)) };
   }
@@ -97,21 +97,7 @@ export class Caller {
   }
 
   leave(): void {
-    this.#signalling?.leave();
-    this.#peer.close();
-  }
-
-  #told(message: Told): void {
-    if (message.case === 'join') this.#sid = message.value.participant?.sid ?? '';
-    if (message.case === 'answer' && this.#peer.accept(message.value.sdp))
-      for (const candidate of this.#peer.candidates) this.#signalling?.trickle(candidate);
-    if (message.case === 'trickle') {
-      const { candidate, sdpMid } = JSON.parse(message.value.candidateInit) as Record<string, string>;
-      if (candidate) this.#peer.addCandidate(candidate, sdpMid ?? '0');
-    }
-    const participants = message.case === 'update' ? message.value.participants : [];
-    if (participants.some(({ sid, state }) => sid === this.#sid && state === ParticipantInfo_State.ACTIVE))
-      this.#isActive = true;
+    this.#connection.leave();
   }
 
   #hear(bytes: Buffer): void {

@@ -1,30 +1,12 @@
 /** A caller's media: one WebRTC connection with a microphone, the agent's voice, and a channel for data. */
 import { Audio, type DataChannel, PeerConnection, type Track } from 'node-datachannel';
-
-export const OPUS = 111;
-/** The microphone's stream. */
-export const SSRC = 4711;
-
-export interface PeerHandlers {
-  /** A packet of the agent's voice. */
-  hear(bytes: Buffer): void;
-  /** A message of the data channel. */
-  receive(bytes: Buffer): void;
-}
+import { closeQuietly, type ConnectionHandlers, OPUS, sendQuietly, SSRC } from './connection.js';
 
 /** A description without its candidates, which are told behind the answer: before it nobody knows whom to hear. */
 const apart = (sdp: string): { readonly sdp: string; readonly candidates: readonly string[] } => ({
   sdp: sdp.replace(/^a=(?:candidate:.*|end-of-candidates)\r\n/gm, ''),
   candidates: [...sdp.matchAll(/^a=(candidate:.*)\r$/gm)].map(([, candidate = '']) => candidate),
 });
-
-function closeQuietly(part: { close(): void }): void {
-  try {
-    part.close();
-  } catch {
-    // It has closed by itself.
-  }
-}
 
 export class Peer {
   readonly #connection = new PeerConnection('caller', { iceServers: [], disableAutoNegotiation: true });
@@ -36,7 +18,7 @@ export class Peer {
   offer = '';
   candidates: readonly string[] = [];
 
-  constructor({ hear, receive }: PeerHandlers) {
+  constructor({ hear, receive }: ConnectionHandlers) {
     const [listening, speaking] = [new Audio('0', 'RecvOnly'), new Audio('1', 'SendOnly')];
     for (const line of [listening, speaking]) line.addOpusCodec(OPUS);
     speaking.addSSRC(SSRC, 'caller', 'stream', 'track');
@@ -77,17 +59,8 @@ export class Peer {
     return this.#data.isOpen() && this.#out.isOpen();
   }
 
-  /** The far side may close the track between the question and the sending. */
   speak(packet: Buffer): void {
-    try {
-      if (this.#out.isOpen()) this.#out.sendMessageBinary(packet);
-    } catch {
-      // It has.
-    }
-  }
-
-  send(message: Uint8Array): void {
-    this.#data.sendMessageBinary(message);
+    sendQuietly(this.#out, packet);
   }
 
   close(): void {

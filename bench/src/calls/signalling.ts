@@ -1,4 +1,4 @@
-/** LiveKit's signalling as a client speaks it: it joins with its offer, is told, and leaves. No media: peer.ts has that. */
+/** LiveKit's signalling as a client speaks it: it joins, is told, says, and leaves. No media: connections have that. */
 import {
   ConnectionSettings,
   JoinRequest,
@@ -16,7 +16,8 @@ import type { Invite } from '../servers/agents.js';
 
 export type Told = SignalResponse['message'];
 
-function addressOf({ media_url: url, token }: Invite, offer: string): string {
+/** Where a client joins with an offer, for one connection in both directions. */
+export function addressWithOffer({ media_url: url, token }: Invite, offer: string): string {
   const join = new JoinRequest({
     connectionSettings: new ConnectionSettings({ autoSubscribe: true }),
     publisherOffer: new SessionDescription({ type: 'offer', sdp: offer, id: 1 }),
@@ -26,13 +27,22 @@ function addressOf({ media_url: url, token }: Invite, offer: string): string {
   return `${url}/rtc/v1?${new URLSearchParams(query).toString()}`;
 }
 
+/** The version of the protocol in which a server offers what can be heard, and a client what it says. */
+const PROTOCOL = '15';
+
+/** Where it joins without one: a connection for each direction follows. */
+export function addressWithoutOffer({ media_url: url, token }: Invite): string {
+  const query = { access_token: token, protocol: PROTOCOL, auto_subscribe: '1', sdk: 'js' };
+  return `${url}/rtc?${new URLSearchParams(query).toString()}`;
+}
+
 export class Signalling {
   readonly #socket: WebSocket;
   /** Rejects where the join is refused. */
   readonly opened: Promise<unknown>;
 
-  constructor(invite: Invite, offer: string, onTold: (message: Told) => void) {
-    const socket = (this.#socket = new WebSocket(addressOf(invite, offer)));
+  constructor(address: string, onTold: (message: Told) => void) {
+    const socket = (this.#socket = new WebSocket(address));
     this.opened = once(socket, 'open');
     socket.on('error', () => {});
     socket.on('message', (frame: Buffer, isBinary) => {
@@ -44,20 +54,17 @@ export class Signalling {
   }
 
   /** Names an address at which it may be reached. */
-  trickle(candidate: string): void {
+  trickle(candidate: string, target = SignalTarget.PUBLISHER): void {
     const candidateInit = JSON.stringify({ candidate, sdpMid: '0', sdpMLineIndex: 0 });
-    this.#say({
-      case: 'trickle',
-      value: new TrickleRequest({ candidateInit, target: SignalTarget.PUBLISHER }),
-    });
+    this.say({ case: 'trickle', value: new TrickleRequest({ candidateInit, target }) });
   }
 
   leave(): void {
-    this.#say({ case: 'leave', value: new LeaveRequest() });
+    if (this.#socket.readyState === WebSocket.OPEN) this.say({ case: 'leave', value: new LeaveRequest() });
     this.#socket.close();
   }
 
-  #say(message: SignalRequest['message']): void {
+  say(message: SignalRequest['message']): void {
     this.#socket.send(new SignalRequest({ message }).toBinary());
   }
 }

@@ -1,4 +1,4 @@
-/** Calls of one agent at a gateway: they are invited, joined, and talk. */
+/** Calls of one agent: they are invited, joined, and talk. */
 import { PAUSES, pausing, type Step } from '../calls/dialogue.js';
 import { encodeUtterance } from '../calls/utterance.js';
 import type { Generator } from '../generator/generator.js';
@@ -23,12 +23,17 @@ export async function callEnvironment(context: Context, firstTokenMs = 0): Promi
 /** As agents are told it: how soon they take a silence for the end of a turn. */
 export type Eagerness = 'eager' | 'balanced';
 
-/** An agent that waits to be spoken to, and lets itself be interrupted. */
-export const makeListener = (server: Server, eagerness: Eagerness = 'balanced'): Promise<string> =>
-  makeAgent(server, 'Bench', {
+/** Invites another caller. */
+export type Inviting = () => Promise<Invite>;
+
+/** To an agent that waits to be spoken to, and lets itself be interrupted. */
+export async function makeListener(server: Server, eagerness: Eagerness = 'balanced'): Promise<Inviting> {
+  const agent = await makeAgent(server, 'Bench', {
     prompt: { first_message_mode: 'off' },
     conversation: { eagerness, interruption_sensitivity: 'balanced' },
   });
+  return () => makeSession(server, agent);
+}
 
 /** The server's own voice says it, at that rate in Hz. */
 export async function record(server: Server, text: string, rate = RATE): Promise<Recorded> {
@@ -115,21 +120,21 @@ export async function recordAll(
   return recorded;
 }
 
-/** Callers of one server, in a generator of their own. */
+/** Callers of one agent, in a generator of their own. */
 export class Callers {
   readonly #generator: Generator;
 
   constructor(
     private readonly context: Context,
-    private readonly server: Server,
-    private readonly agent: string,
+    private readonly server: Pick<Server, 'name' | 'pid'>,
+    private readonly invite: Inviting,
   ) {
     this.#generator = context.anotherGenerator();
   }
 
   async join(calls: number, atOnce: number): Promise<Phase> {
     const invites: Invite[] = [];
-    for (let call = 0; call < calls; call += 1) invites.push(await makeSession(this.server, this.agent));
+    for (let call = 0; call < calls; call += 1) invites.push(await this.invite());
     return this.#do(`${calls} callers join`, { join: { invites, atOnce } });
   }
 

@@ -98,7 +98,12 @@ export class Context {
   }
 
   /** The same of any task of a generator. */
-  async drive(server: Server, what: string, generator: Generator, task: Task): Promise<Phase> {
+  async drive(
+    server: Pick<Server, 'name' | 'pid'>,
+    what: string,
+    generator: Generator,
+    task: Task,
+  ): Promise<Phase> {
     this.say(`${what}, ${server.name}`);
     const phase = await measure(server, generator, task, ({ begun, ended }) =>
       this.say(`${what}, ${server.name}: ${begun} sent, ${ended} answered`),

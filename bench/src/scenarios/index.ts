@@ -1,6 +1,7 @@
 /** The scenarios, in the order in which they run. */
 import codecs from './codecs.js';
 import conversation from './conversation.js';
+import conversationPeers from './conversation-peers.js';
 import engines from './engines.js';
 import fairness from './fairness.js';
 import faults from './faults.js';
@@ -32,6 +33,7 @@ export const SCENARIOS: readonly Scenario[] = [
   voices,
   codecs,
   conversation,
+  conversationPeers,
   joins,
   phone,
   platform,

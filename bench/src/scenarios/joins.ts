@@ -20,9 +20,9 @@ export default scenario<Parameters>({
   parameters: { full: { calls: 40, atOnce: 4, rounds: 3 }, quick: { calls: 4, atOnce: 2, rounds: 1 } },
   async run(context, { calls, atOnce, rounds }) {
     const server = await context.start({ ...TONE, ...(await callEnvironment(context)) });
-    const agent = await makeListener(server);
+    const invite = await makeListener(server);
     const join = async () => {
-      const callers = new Callers(context, server, agent);
+      const callers = new Callers(context, server, invite);
       const joined = await callers.join(calls, atOnce);
       await callers.leave();
       await callers.stop();

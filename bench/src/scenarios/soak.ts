@@ -4,7 +4,7 @@ import { failedIn, doubtsIn, latenciesIn, merged, type Phase, requestsIn } from 
 import { familyMemory, familyOf } from '../measure/processes.js';
 import type { Line } from '../report/report.js';
 import { type StartedServer, TONE } from '../servers/checkout.js';
-import { callEnvironment, Callers, makeListener } from './call-load.js';
+import { callEnvironment, Callers, type Inviting, makeListener } from './call-load.js';
 import type { Context } from './context.js';
 import { scenario } from './scenario.js';
 import { speechOf } from './speech-request.js';
@@ -47,10 +47,10 @@ const handlesOf = (root: number): number =>
 async function joinAndLeave(
   context: Context,
   server: StartedServer,
-  agent: string,
+  invite: Inviting,
   calls: number,
 ): Promise<void> {
-  const callers = new Callers(context, server, agent);
+  const callers = new Callers(context, server, invite);
   await callers.join(calls, 2);
   await callers.leave();
   await callers.stop();
@@ -65,7 +65,7 @@ async function measureWindows(
   const minutes = context.options.minutes ?? parameters.minutes;
   const seconds = (minutes * 60) / windows;
   const params = speechOf(server, { dialect: 'native', format: 'mp3', text }, context.options);
-  const agent = await makeListener(server);
+  const invite = await makeListener(server);
   const measured: Window[] = [];
   const begun = performance.now();
   for (let window = 0; window < windows; window += 1) {
@@ -78,7 +78,7 @@ async function measureWindows(
     const speaking = context.load(server, `window ${window + 1} of ${windows}`, 'speech', params, {
       arrivals,
     });
-    await joinAndLeave(context, server, agent, calls);
+    await joinAndLeave(context, server, invite, calls);
     const phase = await speaking;
     const at = (performance.now() - begun) / 60_000;
     measured.push({ phase, at, memory: familyMemory(server.pid), handles: handlesOf(server.pid) });

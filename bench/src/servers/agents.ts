@@ -9,6 +9,8 @@ export interface Invite {
   readonly session_id: string;
   readonly media_url: string;
   readonly token: string;
+  /** Whether it is for a room of a LiveKit server, which the caller shares with the agent. */
+  readonly isRoom?: boolean;
 }
 
 /** Throws Error where it is refused, with the answer. */

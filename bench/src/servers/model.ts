@@ -30,6 +30,8 @@ export async function startModel(firstTokenMs = 0): Promise<Model> {
     let body = '';
     request.setEncoding('utf8').on('data', (part: string) => (body += part));
     request.on('end', () => {
+      // Some clients look for its models before they ask anything.
+      if (request.method !== 'POST') return void response.end('{"data":[]}');
       const { messages } = JSON.parse(body) as { messages: readonly Message[] };
       const said = messages.findLast(({ role }) => role === 'user')?.content ?? '';
       const events = eventsOf(answerTo(said));
