@@ -27,14 +27,14 @@ t.test('noise_reduction: what is asked for is done and shown, null ends it', asy
   const said = await speech('Hello there.');
   const reductionOf = (event: Parameters<typeof session>[0]): unknown =>
     (session(event) as { audio: { input: { noise_reduction: unknown } } }).audio.input.noise_reduction;
-  t.equal(reductionOf(await client.next('session.created')), null);
+  t.equal(reductionOf(await client.next('session.created')), undefined);
   const table: readonly [asked: unknown, shown: unknown, transcript: string][] = [
-    [undefined, null, 'Hello there.'],
+    [undefined, undefined, 'Hello there.'],
     [{ type: 'near_field' }, { type: 'near_field' }, ''],
     [undefined, { type: 'near_field' }, ''],
     [{ type: 'far_field' }, { type: 'far_field' }, ''],
-    [null, null, 'Hello there.'],
-    [{ type: 'whisper' }, null, 'Hello there.'],
+    [null, undefined, 'Hello there.'],
+    [{ type: 'whisper' }, undefined, 'Hello there.'],
   ];
   for (const [asked, shown, transcript] of table) {
     client.update({ audio: { input: { noise_reduction: asked } } });

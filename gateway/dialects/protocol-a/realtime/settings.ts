@@ -219,7 +219,8 @@ const showInput = ({ input, transcription, noiseReduction }: Settings): object =
           ...(transcription.language === undefined ? {} : { language: transcription.language }),
         },
       }),
-  noise_reduction: noiseReduction && { type: noiseReduction },
+  // The SDKs' types know no null here.
+  ...(noiseReduction && { noise_reduction: { type: noiseReduction } }),
   turn_detection: null,
 });
 
