@@ -57,9 +57,13 @@ const LEAVES = {
     system_prompt: text(agent.systemPromptLength, {
       description: `At most ${agent.systemPromptTokens} tokens (o200k_base) as well.`,
     }),
-    first_message_mode: Type.Enum(['off', 'fixed', 'prompt']),
-    first_message: text(agent.firstMessage),
-    first_message_prompt: text(agent.firstMessage),
+    first_message_mode: Type.Enum(['off', 'fixed', 'prompt'], {
+      description:
+        'Who speaks first: the user (`off`), or the agent: `first_message` as it is (`fixed`), or what the model makes of ' +
+        '`first_message_prompt` (`prompt`).',
+    }),
+    first_message: text(agent.firstMessage, { description: 'Said in mode `fixed`.' }),
+    first_message_prompt: text(agent.firstMessage, { description: 'Told to the model in mode `prompt`.' }),
   },
   voice: {
     voice_id: text(agent.voiceId, { description: 'A voice of the library; `default` is the default voice.' }),
@@ -67,7 +71,9 @@ const LEAVES = {
   },
   conversation: {
     max_duration_seconds: whole(agent.maxDurationSeconds),
-    eagerness: Type.Enum(['relaxed', 'balanced', 'eager']),
+    eagerness: Type.Enum(['relaxed', 'balanced', 'eager'], {
+      description: 'How soon the agent takes a pause for the end of what the user says.',
+    }),
     drafts: Type.Boolean({
       description:
         'Whether answers are drafted while the silence behind the words is weighed: sooner, and some tokens for nothing.',
@@ -81,34 +87,40 @@ const LEAVES = {
       description:
         'Whether noise is taken out of what the user says before it is transcribed, where the gateway has a model for it.',
     }),
-    interruptible: Type.Boolean(),
-    interruption_sensitivity: Type.Enum(['low', 'balanced', 'high']),
-    reengage_enabled: Type.Boolean(),
-    record_audio: Type.Boolean(),
+    interruptible: Type.Boolean({ description: 'Whether the user may break in while the agent speaks.' }),
+    interruption_sensitivity: Type.Enum(['low', 'balanced', 'high'], {
+      description: 'How little of what the user says is enough to break in.',
+    }),
+    reengage_enabled: Type.Boolean({
+      description: 'Whether the agent asks again where the user says nothing.',
+    }),
+    record_audio: Type.Boolean({ description: 'Whether both sides of its calls are recorded.' }),
     timezone: text(agent.timezone, { description: 'IANA name; empty for none.' }),
     recovery_mode: Type.Enum(['auto', 'fixed', 'off'], {
       description:
         'What the agent says when a call goes on after its machine was lost: a line in its language, `recovery_message`, or nothing.',
     }),
-    recovery_message: text(agent.recovery),
+    recovery_message: text(agent.recovery, { description: 'Said in mode `fixed`.' }),
   },
   tools: {
-    enabled: Type.Boolean(),
+    enabled: Type.Boolean({ description: 'Whether the agent uses the tools that are chosen.' }),
     tool_ids: Ids(agent.tools),
     filler_mode: Type.Enum(['auto', 'fixed', 'off'], {
       description:
         'What the agent says while tools take longer than a second: a line in its language, `filler_message`, or nothing.',
     }),
-    filler_message: text(agent.filler),
+    filler_message: text(agent.filler, { description: 'Said in mode `fixed`.' }),
   },
   knowledge_base: {
-    enabled: Type.Boolean(),
+    enabled: Type.Boolean({
+      description: 'Whether the agent looks things up in the sources that are chosen.',
+    }),
     knowledge_source_ids: Ids(agent.knowledgeSources),
   },
 } as const satisfies Record<string, TProperties>;
 
 const SYSTEM_TOOLS = {
-  hang_up_call: Type.Boolean(),
+  hang_up_call: Type.Boolean({ description: 'The agent may end the call.' }),
   send_digits: Type.Boolean({ description: 'On phone calls alone: keys for the menus of others.' }),
 };
 const SUMMARY_PROMPT = nullable(text(analysis.summaryPrompt));
@@ -162,7 +174,7 @@ const PostCallChange = strict({
   secret: leaf(
     text(hook.secret, {
       description:
-        'Write-only. Signs the deliveries. Absent, or null beside `has_secret: true`, keeps the stored one of the same ' +
+        'Signs the deliveries, and is never shown again. Absent, or null beside `has_secret: true`, keeps the stored one of the same ' +
         'URL; null alone removes it.',
     }),
   ),
@@ -175,7 +187,11 @@ const SECTIONS = {
   conversation: leaf(
     strict({
       ...leavesOf(LEAVES.conversation),
-      transfer_destinations: leaf(list(itemOf(TRANSFER, 'phone_number'), agent.transferDestinations)),
+      transfer_destinations: leaf(
+        list(itemOf(TRANSFER, 'phone_number'), agent.transferDestinations, {
+          description: 'Telephone numbers that callers on the phone may be connected to.',
+        }),
+      ),
     }),
   ),
   tools: leaf(
@@ -193,7 +209,8 @@ const SECTIONS = {
     strict({
       post_call: leaf(
         list(PostCallChange, hook.count, {
-          description: 'Replaces the list. One object stands for a list of one; null and [] clear it.',
+          description:
+            'Told of each call after its end. What is sent replaces the list; one object stands for a list of one, null and [] clear it.',
         }),
       ),
     }),
@@ -203,13 +220,23 @@ const SECTIONS = {
     strict({
       summary: leaf(
         strict({
-          enabled: Type.Optional(Type.Boolean({ default: true })),
+          enabled: Type.Optional(
+            Type.Boolean({ default: true, description: 'Whether a summary is written after each call.' }),
+          ),
           prompt: Type.Optional(SUMMARY_PROMPT),
           language: Type.Optional(Type.Enum([...SUMMARY_LANGUAGES], { default: 'en' })),
         }),
       ),
-      data_fields: leaf(list(itemOf(DATA_FIELD, 'name'), analysis.dataFields)),
-      criteria: leaf(list(itemOf(CRITERION, 'name'), analysis.criteria)),
+      data_fields: leaf(
+        list(itemOf(DATA_FIELD, 'name'), analysis.dataFields, {
+          description: 'What is taken from each call, as values.',
+        }),
+      ),
+      criteria: leaf(
+        list(itemOf(CRITERION, 'name'), analysis.criteria, {
+          description: 'What each call is judged by.',
+        }),
+      ),
     }),
   ),
 };

@@ -3,6 +3,7 @@
  * microphone; tests of an agent; telephone numbers; a call to a version with other devices. Then all of them:
  * at three widths, by the keyboard, and in Firefox.
  */
+import { networkInterfaces } from 'node:os';
 import t from 'tap';
 import { client, makeAgent } from '../../dist/test/fixtures/agents.js';
 import { skipReason } from '../../dist/test/fixtures/external.js';
@@ -12,6 +13,11 @@ import { HOSTILE, madeOfTexts, signIn, violations } from './console.mjs';
 import { BOUNDS, MEASURED, measure } from './measures.mjs';
 
 const skip = skipReason('chromium');
+
+/** Firefox sends no media to loopback. Undefined where the machine has no other address. */
+const OUTWARD = Object.values(networkInterfaces())
+  .flat()
+  .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
 
 /** A phone, a wide screen, and a screen of 1280 pixels at a zoom of 200 %. */
 const WIDTHS = [390, 640, 1440];
@@ -75,9 +81,9 @@ const IS_READY = (name) =>
   );
 const HAS_LINE = (text) =>
   [...document.querySelectorAll('.lines li')].some(({ textContent }) => textContent.includes(text));
-const SIGN_IN = (key) => {
-  const input = document.querySelector('input');
-  input.value = key;
+const SEND = (text) => {
+  const input = document.querySelector('main form input:not([type=checkbox])');
+  input.value = text;
   input.dispatchEvent(new Event('input', { bubbles: true }));
   setTimeout(() => input.form.requestSubmit());
 };
@@ -122,7 +128,7 @@ async function pagesBelow({ base, authorization }, { agent, session }) {
 
 t.test('an owner works on the console', { skip, timeout: 300_000 }, async (t) => {
   const { startBrowser } = await import('./browser.mjs');
-  const gateway = await startGateway({ MEDIA_UDP_PORT: '0', MEDIA_HOST: '127.0.0.1' });
+  const gateway = await startGateway({ MEDIA_UDP_PORT: '0', MEDIA_HOST: OUTWARD ?? '127.0.0.1' });
   t.teardown(() => gateway.stop());
   const browser = await startBrowser(gateway, { before: 1, text: 'The lamps are here.', after: 1 });
   t.teardown(() => browser.stop());
@@ -459,7 +465,7 @@ t.test('an owner works on the console', { skip, timeout: 300_000 }, async (t) =>
     const line = (text) => tab.wait(`“${text}” is said`, HAS_LINE, text);
     await tab.goTo(`${gateway.base}/console`);
     await tab.wait('one can sign in', () => document.querySelector('input') !== null);
-    await tab.run(SIGN_IN, TEST_KEY);
+    await tab.run(SEND, TEST_KEY);
     await tab.wait('one has signed in', () => document.querySelector('nav') !== null);
     for (const address of await tab.run(VIEWS)) {
       await tab.run((hash) => void (location.hash = hash), address);
@@ -473,8 +479,27 @@ t.test('an owner works on the console', { skip, timeout: 300_000 }, async (t) =>
     await press('Connect');
     await press('Speak');
     await line('Spoken: Hello');
-    // Where a machine has no sound, Firefox's stands still: the microphone and the call are Chromium's, above.
+    // Where a machine has no sound, Firefox's stands still: the microphone is Chromium's, above.
     await press('Disconnect');
-    t.strictSame(await tab.complaints(), [], 'neither an error nor something that the policy forbids');
+    await t.test('and holds a call', { skip: OUTWARD ? false : 'no address but loopback' }, async () => {
+      await tab.run((hash) => void (location.hash = hash), `#/talk?agent=${agent}`);
+      await press('Talk');
+      await line('Agent: Hello from the shop.');
+      // Its microphone is one steady tone, for which an agent falls silent as for any voice.
+      await press('Mute');
+      await tab.wait('one can write', () => document.querySelector('main form input') !== null);
+      await tab.run(SEND, 'When does the shop open on weekdays?');
+      await line('Agent: The shop opens at nine on weekdays.');
+      await press('Hang up');
+      await tab.wait(
+        'its record is linked',
+        () => document.querySelector('main a[href^="#/calls/"]') !== null,
+      );
+      await tab.run(() => document.querySelector('main a[href^="#/calls/"]').click());
+      await tab.wait('it is read', () => /at nine/.test(document.querySelector('.transcript')?.textContent));
+    });
+    // LiveKit's client says so where it finds its channel closed first.
+    const ours = (await tab.complaints()).filter((text) => !/DataChannel error on/.test(text));
+    t.strictSame(ours, [], 'neither an error nor something that the policy forbids');
   });
 });

@@ -149,7 +149,7 @@ t.test('an owner talks to an agent on the console', { skip, timeout: 300_000 }, 
   await button('Unmute').click();
   await button('Mute').waitFor();
   await button('Hang up').click();
-  await until('it is over', async () => /Over: user hangup/.test(await state()));
+  await until('it is over', async () => /Over: you hung up/.test(await state()));
   t.equal(await button('Talk').isEnabled(), true, 'it can be called again');
   t.equal(await focus(), 'Talk');
 
@@ -374,11 +374,16 @@ t.test('an owner makes an agent on the console', { skip, timeout: 300_000 }, asy
       method: 'PATCH',
       body: { knowledge_base: { enabled: true, knowledge_source_ids: sources } },
     });
-  await knows([source]);
   await tab('All knowledge');
   await page.getByLabel('Agent', { exact: true }).selectOption(HOSTILE[0]);
   await page.getByLabel('A question').fill('Until seven?');
-  await page.keyboard.press('Enter');
+  await tab('Change its configuration');
+  await page.getByRole('heading', { name: 'Knowledge base' }).click();
+  await page.getByLabel(HOSTILE[1], { exact: true }).check();
+  await saved();
+  const used = { enabled: true, knowledge_source_ids: [source] };
+  t.match((await draft()).knowledge_base, used, 'the first source switches knowledge on');
+  await page.goBack();
   await page.getByText(/^score 0\.\d+$/).waitFor();
   await well('what an agent would be given');
   await page.getByLabel('A question').fill('parking');
@@ -413,7 +418,7 @@ t.test('an owner makes an agent on the console', { skip, timeout: 300_000 }, asy
   await page.getByRole('row', { name: /^API_KEY .* full Valid/ }).waitFor();
   await page.getByRole('row', { name: /Up 0.* \d+\.\d+\.\d+/ }).waitFor();
   await page
-    .getByRole('row', { name: /^(encode|media) Connected/ })
+    .getByRole('row', { name: /^(Encoding of audio|Media of calls) Connected/ })
     .first()
     .waitFor();
   await page.getByRole('row', { name: /PATCH \/v1\/agent\/agents\/\{agent_id\}\/config 422 \d/ }).waitFor();

@@ -36,7 +36,7 @@ const HistoryEntity = Type.Object({
     Type.Object({
       at: Moment,
       replies: Count,
-      refused: Type.Integer({ minimum: 0, description: '4xx; 499 is a client that left.' }),
+      refused: Type.Integer({ minimum: 0, description: '4xx, but for 499: a client that left.' }),
       failed: Type.Integer({ minimum: 0, description: '5xx.' }),
       first_byte: Latency('From a request to the first byte of its reply.'),
       turn: Latency("From the end of a user's turn to the first audio of its answer."),
@@ -104,11 +104,13 @@ const kindOf = ([kind, count]: [string, number]): Kinds => {
 
 const kindsOf = ({ errors }: Pick<Minute, 'errors'>): readonly Kinds[] => Object.entries(errors).map(kindOf);
 
+/** Whoever asked had left: nothing was refused. */
+const GONE = 499;
+
 const countOf = (minute: Minute, hundred: number): number =>
-  kindsOf(minute).reduce(
-    (sum, { status, count }) => (Math.floor(status / 100) === hundred ? sum + count : sum),
-    0,
-  );
+  kindsOf(minute)
+    .filter(({ status }) => Math.floor(status / 100) === hundred && status !== GONE)
+    .reduce((sum, { count }) => sum + count, 0);
 
 const minuteBody = (minute: Minute): object => ({
   at: new Date(minute.minute * 60_000).toISOString(),

@@ -100,11 +100,23 @@ export const Check = ({
 
 const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : texts.errors.unknown);
 
-/** What has failed, what to do about it, and another try where one makes sense. */
-export function Failure({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
+/** What has failed, what to do about it, and another try where one makes sense. `advice` is by status, where a view knows better. */
+export function Failure({
+  error,
+  retry,
+  advice: better = {},
+}: {
+  readonly error: unknown;
+  readonly retry?: () => void;
+  readonly advice?: Readonly<Record<number, string>>;
+}) {
   if (error === undefined) return null;
   const refusal = error instanceof Refusal ? error : undefined;
-  const advice = refusal ? refusal.advice : error instanceof Error ? '' : texts.advice.unknown;
+  const advice = refusal
+    ? (better[refusal.status] ?? refusal.advice)
+    : error instanceof Error
+      ? ''
+      : texts.advice.unknown;
   return (
     <div class="notice bad stack tight" role="alert">
       <p>{wordsOf(error)}</p>

@@ -42,7 +42,7 @@ export function SignIn({ done }: { readonly done: () => void }) {
             {texts.signIn.submit}
           </button>
         </div>
-        <Failure error={trial.error} />
+        <Failure error={trial.error} advice={texts.signIn.advice} />
       </form>
     </main>
   );

@@ -57,7 +57,13 @@ export function CallControls({
         <button ref={first} class="button primary" type="button" disabled={!idle || !ready} onClick={start}>
           {talk.start}
         </button>
-        <button ref={last} class="button" type="button" disabled={idle} onClick={end}>
+        <button
+          ref={last}
+          class={`button ${idle ? '' : 'danger'}`}
+          type="button"
+          disabled={idle}
+          onClick={end}
+        >
           {talk.hangUp}
         </button>
         <Press label={muted ? talk.unmute : talk.mute} disabled={!talking} onClick={mute} />

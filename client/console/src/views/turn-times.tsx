@@ -27,7 +27,7 @@ export function TurnTimes({ turns }: { readonly turns: readonly Turn[] }) {
               <tr key={number}>
                 <td class="number">{number}</td>
                 <td>
-                  {cause}
+                  {talk.causes[cause] ?? cause}
                   {interruptedBy && <p class="soft">{talk.interruptedBy(interruptedBy)}</p>}
                 </td>
                 <td class="number">{msText(latencyMs)}</td>

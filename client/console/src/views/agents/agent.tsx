@@ -4,6 +4,7 @@ import { useMay } from '../../account.js';
 import { ask } from '../../api.js';
 import { useLoad } from '../../hooks.js';
 import { Failure, Loading, Page } from '../../parts/basics.js';
+import { Tabs } from '../../parts/tabs.js';
 import { DRAFT } from '../../parts/version-field.js';
 import { linkTo } from '../../router.js';
 import { texts } from '../../texts.js';
@@ -73,16 +74,6 @@ const Head = ({
   );
 };
 
-const Tabs = ({ id, tab }: { readonly id: string; readonly tab: Tab }) => (
-  <nav class="tabs" aria-label={agents.parts}>
-    {TABS.map((each) => (
-      <a key={each} href={linkTo(['agents', id, each])} aria-current={each === tab ? 'page' : undefined}>
-        {agents.tabs[each]}
-      </a>
-    ))}
-  </nav>
-);
-
 function Loaded({ known, tab }: { readonly known: Known; readonly tab: Tab }) {
   const may = useMay();
   const [agent, setAgent] = useState(known.agent);
@@ -92,7 +83,14 @@ function Loaded({ known, tab }: { readonly known: Known; readonly tab: Tab }) {
   return (
     <div class="stack">
       <Head agent={agent} saved={tab === 'draft' ? saved : undefined} />
-      <Tabs id={id} tab={tab} />
+      <Tabs
+        label={agents.parts}
+        tabs={TABS.map((each) => ({
+          name: agents.tabs[each],
+          to: linkTo(['agents', id, each]),
+          isCurrent: each === tab,
+        }))}
+      />
       {tab === 'draft' && (
         <>
           {may('manage') && <Publish id={id} saved={saved} live={live} done={setLive} />}

@@ -33,6 +33,19 @@ export const SaveState = ({ saved }: { readonly saved: { readonly state: Saving 
   </span>
 );
 
+type Fields = Readonly<Record<string, unknown>>;
+
+const hasSources = ({ knowledge_source_ids: ids }: Fields): boolean => Array.isArray(ids) && ids.length > 0;
+
+/** What else a change of a section means. Nobody chooses a first source that is not to be looked into. */
+const MEANT: Readonly<Record<string, (before: Fields, after: Fields) => Fields>> = {
+  knowledge_base: (before, after) =>
+    hasSources(after) && !hasSources(before) ? { ...after, enabled: true } : after,
+};
+
+const changed = (name: string, before: unknown, after: unknown): unknown =>
+  MEANT[name]?.((before ?? {}) as Fields, after as Fields) ?? after;
+
 /** The sections are folded, but for the first: a page of everything is read by nobody. */
 const Section = ({
   name,
@@ -54,7 +67,7 @@ const Section = ({
         schema={schema}
         path={[name]}
         value={saved.value[name]}
-        change={(value) => saved.edit(name, value)}
+        change={(value) => saved.edit(name, changed(name, saved.value[name], value))}
       />
     </div>
   </details>

@@ -99,12 +99,14 @@ const SideWave = ({ side, length }: { readonly side: Side; readonly length: numb
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600];
 /** As many fit beside one another on a phone. */
 const MOST_TIMES = 6;
+/** Behind this part of the whole, a time would be cut off. */
+const LAST_TIME = 0.92;
 
 const Axis = ({ length, zoom }: Pick<Drawn, 'length'> & { readonly zoom: number }) => {
   const step = STEPS.find((each) => length / each <= MOST_TIMES * zoom) ?? length / (MOST_TIMES * zoom);
   return (
     <div class="axis" style={{ width: `${zoom * 100}%` }}>
-      {Array.from({ length: Math.ceil(length / step) }, (_, index) => (
+      {Array.from({ length: Math.ceil((length * LAST_TIME) / step) }, (_, index) => (
         <span key={index} style={{ left: `${((index * step) / length) * 100}%` }}>
           {lengthText(index * step)}
         </span>
@@ -162,6 +164,10 @@ export function Timeline({
   };
   return (
     <div class="lanes">
+      <div class="lane-names" aria-hidden="true">
+        <span>{calls.speakers.user}</span>
+        <span>{calls.speakers.agent}</span>
+      </div>
       <div
         class="timeline"
         ref={frame}
@@ -172,12 +178,6 @@ export function Timeline({
         <Drawing {...drawn} part={part} zoom={zoom} point={point} />
         <Axis length={drawn.length} zoom={zoom} />
       </div>
-      <span class="lane" aria-hidden="true">
-        {calls.speakers.user}
-      </span>
-      <span class="lane below" aria-hidden="true">
-        {calls.speakers.agent}
-      </span>
     </div>
   );
 }

@@ -1,6 +1,6 @@
 /** What was said and done in a call; each line leads to its moment, and the one that is heard is marked. */
 import { useEffect, useRef } from 'preact/hooks';
-import { lengthText, msText, spaced } from '../../format.js';
+import { lengthText, msText } from '../../format.js';
 import { Split } from '../../parts/split.js';
 import { texts } from '../../texts.js';
 import type { Entry, Message, Turn } from './record.js';
@@ -16,9 +16,7 @@ const Answer = ({ turn }: { readonly turn: Turn }) => (
   <div class="answer">
     <span class="tag">{msText(turn.latency_ms)}</span>
     {!turn.complete && (
-      <span class="tag bad">
-        {turn.interrupted ? calls.cutOff(spaced(turn.interrupted.by)) : calls.notWhole}
-      </span>
+      <span class="tag bad">{turn.interrupted ? calls.cutOff(turn.interrupted.by) : calls.notWhole}</span>
     )}
     {turn.latency && (
       <details>

@@ -36,9 +36,13 @@ async function find({ agent, live, question }: Asked, signal: AbortSignal): Prom
   return ask<Found>(agentPath(agent, '/knowledge/search'), { body, signal });
 }
 
-const Passages = ({ found }: { readonly found: Found }) => (
+const Passages = ({ found, agent }: { readonly found: Found; readonly agent: string }) => (
   <div class="stack" role="status">
-    {found.passages.length === 0 && <Empty title={found.enabled ? search.nothing : search.off} />}
+    {found.passages.length === 0 && (
+      <Empty title={found.enabled ? search.nothing : search.off}>
+        {!found.enabled && <a href={linkTo(['agents', agent])}>{search.switchOn}</a>}
+      </Empty>
+    )}
     <ol class="stack">
       {found.passages.map(({ knowledge_source_id: id, name, text, score }, index) => (
         <li key={index} class="group stack tight">
@@ -84,7 +88,7 @@ export function KnowledgeSearch() {
   return (
     <section class="panel stack tight">
       <h2>{search.title}</h2>
-      <div class="row end">
+      <div class="row end broad">
         <Agent agents={agents} value={asked.agent} />
         <Search label={search.question} value={asked.question} change={(text) => setQuery({ q: text })} />
         <Check
@@ -95,7 +99,7 @@ export function KnowledgeSearch() {
       </div>
       <Failure error={error} retry={reload} />
       {busy && asked.agent !== '' && asked.question !== '' && <Loading />}
-      {data && <Passages found={data} />}
+      {data && <Passages found={data} agent={asked.agent} />}
     </section>
   );
 }

@@ -185,7 +185,7 @@ export function Listen() {
       </div>
       <Sources busy={action.busy} take={(file) => void action.run(file)} />
       {action.busy && <Progress part={part} cancel={action.cancel} />}
-      <Failure error={action.error} />
+      <Failure error={action.error} advice={listen.advice} />
       {heard && <Result key={heard.address} heard={heard} />}
     </Page>
   );

@@ -36,7 +36,7 @@ export interface Hour {
 }
 
 /** Whoever asked went away before the answer, as this page does with every view that one leaves: nothing was wrong. */
-const GONE = 499;
+export const GONE = '499';
 
 const EVERY_MS = 15_000;
 
@@ -104,7 +104,7 @@ export const LastHour = ({ hour: { data, error, reload } }: { readonly hour: Loa
           title={machine.errors}
           heads={machine.errorHeads}
           rows={data.errors
-            .filter(({ status }) => status !== GONE)
+            .filter(({ status }) => String(status) !== GONE)
             .map(({ method, route, status, count }) => [`${method} ${route}`, status, count])}
         />
       </>

@@ -5,7 +5,7 @@ import { momentText } from '../../format.js';
 import { type Loaded, useLoad } from '../../hooks.js';
 import { Failure, FigureList, Loading, Page } from '../../parts/basics.js';
 import { texts } from '../../texts.js';
-import { LastHour, useHour } from './hour.js';
+import { GONE, LastHour, useHour } from './hour.js';
 import { type Figures, quantile, readFigures, sumOf, valuesOf } from './metrics.js';
 import { type Row, Table } from './table.js';
 import { useWorkspace, Workspace } from './workspace.js';
@@ -64,7 +64,7 @@ const secondsText = (seconds: number | undefined): string =>
       : machine.within(Math.round(seconds * 1000));
 
 const requestsOf = (figures: Figures, of: string): number =>
-  sumOf(figures, 'gateway_requests_total', ({ status = '' }) => status.startsWith(of));
+  sumOf(figures, 'gateway_requests_total', ({ status = '' }) => status.startsWith(of) && status !== GONE);
 
 /** A figure with how it went while the view was open. */
 function Trend({
@@ -138,7 +138,7 @@ const childRow = (figures: Figures, child: string): Row => {
   const of = (name: string) => sumOf(figures, name, ({ role }) => role === child);
   const connected = of('gateway_child_connected') > 0;
   return [
-    child,
+    machine.roles[child] ?? child,
     connected ? machine.up : machine.down,
     of('gateway_child_jobs_running'),
     of('gateway_child_jobs_queued'),

@@ -10,6 +10,7 @@ import { useLoad, usePages } from '../../hooks.js';
 import { AgentField } from '../../parts/agent-field.js';
 import { Empty, Failure, Loading, More, Page, Scroll } from '../../parts/basics.js';
 import { Listing } from '../../parts/listing.js';
+import { Tabs } from '../../parts/tabs.js';
 import { linkTo, setQuery, useAddress } from '../../router.js';
 import { texts } from '../../texts.js';
 import { CompareView } from './compare.js';
@@ -95,16 +96,6 @@ type OnTab = { readonly tab: Tab };
 /** The first is the view itself. */
 const pathOf = (tab: Tab): readonly string[] => (tab === 'scenarios' ? ['tests'] : ['tests', tab]);
 
-const Tabs = ({ agent, tab }: ForAgent & OnTab) => (
-  <nav class="tabs" aria-label={texts.views.tests}>
-    {TABS.map((each) => (
-      <a key={each} href={linkTo(pathOf(each), { agent })} aria-current={each === tab ? 'page' : undefined}>
-        {tests.tabs[each]}
-      </a>
-    ))}
-  </nav>
-);
-
 const SHOWN: Readonly<Record<Tab, ComponentType<ForAgent>>> = {
   scenarios: Scenarios,
   suites: Suites,
@@ -140,7 +131,14 @@ function OfAgent({ agents, tab }: OnTab & { readonly agents: readonly AgentRow[]
       )}
       {agent !== '' && (
         <div class="stack" key={agent}>
-          <Tabs agent={agent} tab={tab} />
+          <Tabs
+            label={texts.views.tests}
+            tabs={TABS.map((each) => ({
+              name: tests.tabs[each],
+              to: linkTo(pathOf(each), { agent }),
+              isCurrent: each === tab,
+            }))}
+          />
           <Shown agent={agent} />
         </div>
       )}

@@ -110,7 +110,15 @@ function argumentsIn(text: string): object {
 }
 
 /** Calls the real address. */
-function Try({ id, saved }: { readonly id: string; readonly saved: Saved<Tool> }) {
+function Try({
+  id,
+  type,
+  saved,
+}: {
+  readonly id: string;
+  readonly type: 'webhook' | 'mcp';
+  readonly saved: Saved<Tool>;
+}) {
   const [values, setValues] = useKept<string>(`tool.${id}`, '{}');
   const [tried, setTried] = useState<Tried | undefined>();
   const trial = useAction(async (signal) => {
@@ -122,7 +130,7 @@ function Try({ id, saved }: { readonly id: string; readonly saved: Saved<Tool> }
   return (
     <section class="panel stack tight">
       <h2>{tools.trial}</h2>
-      <Field label={tools.values} help={tools.trialHelp}>
+      <Field label={tools.values} help={tools.trialHelp[type]}>
         {(tied) => (
           <textarea
             {...tied}
@@ -183,7 +191,9 @@ function Editor({ tool, schema }: { readonly tool: Tool; readonly schema: Schema
           <Parts schema={ofType(schema, tool.tool_type)} path={[]} value={saved.value} change={change} />
         </div>
         <Failure error={saved.error} retry={() => void saved.flush()} />
-        {may('manage') && tool.tool_type !== 'client' && <Try id={id} saved={saved} />}
+        {may('manage') && tool.tool_type !== 'client' && (
+          <Try id={id} type={tool.tool_type === 'mcp' ? 'mcp' : 'webhook'} saved={saved} />
+        )}
         {may('manage') && <Remove path={pathOf(id)} sure={tools.removeSure} done={() => go(['tools'])} />}
       </Page>
     </FormContext.Provider>

@@ -127,7 +127,7 @@ const Row = ({ voice, own, hear, remove }: RowProps) => {
       <td>{languages.join(', ')}</td>
       <td class="spare">{author.nickname}</td>
       <td>
-        <div class="row">
+        <div class="row line">
           {may('speech') && (
             <>
               <Hear voice={voice} hear={hear} />
