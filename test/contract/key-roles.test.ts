@@ -14,6 +14,7 @@ import { ensureDefaultWorkspace } from '../../storage/workspaces.js';
 import { type Gateway, startGateway } from '../fixtures/gateway.js';
 import { startPostgres } from '../fixtures/postgres.js';
 import { type DeclaredRoute, declaredRoutes } from '../fixtures/routes.js';
+import { until } from '../fixtures/until.js';
 
 const postgres = await startPostgres(t);
 const { sql } = await postgres.migrated();
@@ -202,7 +203,9 @@ for (const stack of ['uws', 'node']) {
       };
       t.equal(await realtime(), 101);
       await sql`update api_keys set role = 'read' where id = ${id}`;
-      t.equal(await realtime(), 403);
+      // The gateway lets go of a secret a moment after its socket has closed; until then it is refused as held.
+      const freed = () => realtime().then((status) => (status === 401 ? undefined : status));
+      t.equal(await until('the secret is free again', freed), 403);
       t.match(await spoken(first?.['token']), /missing_permissions/);
       await sql`update api_keys set role = 'speech', expires_at = now() - interval '1 second' where id = ${id}`;
       t.equal(await realtime(), 401);

@@ -1,7 +1,7 @@
 /**
  * An operator's model folder through sherpa-onnx: what a folder is taken for, and the conformance suite on real
  * models. Moonshine's own files serve as an operator's recognition folder. A speaking one comes in no npm package: its test runs
- * where SHERPA_TEST_TTS names a folder, as `.ci/run` does with a voice that it has added by `npm run models`.
+ * where TEST_VOICE_MODEL names a folder, as `.ci/run` does with a voice that it has added by `npm run models`.
  */
 import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -231,8 +231,8 @@ t.test('a start with a folder that holds no model says so in one line', async (t
   }
 });
 
-const voiceFolder = process.env['SHERPA_TEST_TTS'];
-const skip = voiceFolder ? false : 'SHERPA_TEST_TTS names no model folder';
+const voiceFolder = process.env['TEST_VOICE_MODEL'];
+const skip = voiceFolder ? false : 'TEST_VOICE_MODEL names no model folder';
 
 t.test('a speaking model conforms, and is understood', { skip }, async (t) => {
   const engine = createSherpaSpeech(voiceFolder!);
