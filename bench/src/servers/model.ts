@@ -17,7 +17,7 @@ interface Message {
 /** Who is asked to count the words speaks for long; a recogniser may mishear one of both. */
 const LONG = Array.from({ length: 60 }, (_, index) => `word number ${index + 10}`).join(', ');
 const SHORT = 'At nine in the morning.';
-const answerTo = (said: string): string => (/count|words/i.test(said) ? LONG : SHORT);
+const answerTo = (said: string): string => (/count|word/i.test(said) ? LONG : SHORT);
 
 function eventsOf(text: string): string {
   const chunks = text.split(/(?<= )/).map((content) => ({ choices: [{ delta: { content } }] }));
