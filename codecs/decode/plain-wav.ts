@@ -1,11 +1,11 @@
 /**
- * WAV files of 16-bit mono PCM, by far the most uploads: they are read where they lie, because the process that any other file
- * needs costs more than recognising a short sentence. Whatever is unusual about a file leaves it to the decoder. Invariant: every
- * byte that is looked at lies in the file, and no more than MOST_CHUNKS heads are.
+ * Reads WAV files of 16-bit mono PCM in place, without a decoder. Most uploads are such files, and starting the decoder's process
+ * costs more than recognising a short sentence. Every other file is left to the decoder. Invariants: no byte outside of the file is
+ * read; no more than MOST_CHUNKS chunk headers are.
  */
 import { BYTES_PER_SAMPLE } from '../../contracts/audio.js';
 
-/** PCM as it lies in a file. */
+/** 16-bit little-endian mono samples: a view of the file's own bytes. */
 export interface PlainWav {
   readonly pcm: Uint8Array;
   /** Hz, as the file says. */
@@ -29,7 +29,10 @@ function rateOf(view: DataView, at: number): number | undefined {
   return plain ? view.getUint32(at + 4, true) : undefined;
 }
 
-/** The PCM of a file that holds nothing unusual, and some; undefined for any other file. What is cut short ends early. */
+/**
+ * The samples of a file of 16-bit mono PCM that holds any; undefined for every other file. A file that was cut short gives what
+ * there is.
+ */
 export function plainWav(file: Uint8Array): PlainWav | undefined {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
   if (view.byteLength < FIRST_CHUNK || tagOf(view, 0) !== 'RIFF' || tagOf(view, 8) !== 'WAVE')

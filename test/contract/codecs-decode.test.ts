@@ -52,14 +52,14 @@ const neverAborted = new AbortController().signal;
 t.teardown(() => rmSync(folder, { recursive: true, force: true }));
 
 /** An executable script in the place of ffmpeg. */
-function stub(name: string, script: string): string {
+function standIn(name: string, script: string): string {
   const path = joinPath(folder, name);
   writeFileSync(path, `#!/bin/sh\n${script}\n`);
   chmodSync(path, 0o755);
   return path;
 }
 
-const doesNotRun = stub('does-not-run', 'exit 127');
+const doesNotRun = standIn('does-not-run', 'exit 127');
 
 const decoder = (options: Partial<DecodeOptions> = {}) =>
   createDecode({ tempFolder: uploads, decodeOnce, searchPath: NO_FFMPEG_ON_PATH, ...options });
@@ -240,7 +240,7 @@ for (const [way, { options, skip, hours }] of Object.entries(WAYS)) {
 }
 
 t.test('no process is started for what is no container of ours', async (t) => {
-  const decode = decoder({ ffmpegPath: stub('says', 'echo AAAA') });
+  const decode = decoder({ ffmpegPath: standIn('says', 'echo AAAA') });
   for (const [name, bytes] of Object.entries(STRANGERS)) {
     await t.rejects(decodeAll(decode, Buffer.from(bytes, 'latin1')), unreadable, name);
   }
@@ -256,7 +256,7 @@ t.test('the limit is exact: the last byte may come, one more may not', async (t)
 t.test('a decoder runs under limits, without our environment', async (t) => {
   process.env['CODECS_TEST_SECRET'] = 'do-not-tell';
   const script = 'env; echo "f $(ulimit -f) t $(ulimit -t) c $(ulimit -c)"';
-  const decode = decoder({ ffmpegPath: stub('tells', script) });
+  const decode = decoder({ ffmpegPath: standIn('tells', script) });
   const said = Buffer.concat((await collect(decode(wavHeader(RATE), neverAborted))).map(bytesOf)).toString(
     'latin1',
   );
@@ -266,13 +266,13 @@ t.test('a decoder runs under limits, without our environment', async (t) => {
 });
 
 t.test('a decoder that says nothing is killed', async (t) => {
-  const decode = decoder({ ffmpegPath: stub('hangs', 'exec sleep 1000'), limits: { waitMs: 300 } });
+  const decode = decoder({ ffmpegPath: standIn('hangs', 'exec sleep 1000'), limits: { waitMs: 300 } });
   await t.rejects(decodeAll(decode, fixture('tone.wav')), unreadable);
   nothingLeft(t);
 });
 
 t.test('a decoder that crashes is an error, though it had begun', async (t) => {
-  const decode = decoder({ ffmpegPath: stub('crashes', 'echo AAAA; kill -SEGV $$') });
+  const decode = decoder({ ffmpegPath: standIn('crashes', 'echo AAAA; kill -SEGV $$') });
   await t.rejects(decodeAll(decode, fixture('tone.wav')), unreadable);
   nothingLeft(t);
 });
@@ -368,7 +368,7 @@ t.test('which ffmpeg: the operator’s, else one on PATH, else the one that npm 
 });
 
 t.test('an upload is readable by us alone', async (t) => {
-  const decode = decoder({ ffmpegPath: stub('lists', `ls -l ${uploads}`) });
+  const decode = decoder({ ffmpegPath: standIn('lists', `ls -l ${uploads}`) });
   const said = Buffer.concat((await collect(decode(wavHeader(RATE), neverAborted))).map(bytesOf)).toString(
     'latin1',
   );

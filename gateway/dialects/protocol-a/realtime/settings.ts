@@ -108,7 +108,7 @@ function refuseTurnDetection(value: unknown, param: string): void {
 
 const NOISE_REDUCTIONS: readonly unknown[] = ['near_field', 'far_field'] satisfies NoiseReduction[];
 
-/** What is no kind of noise reduction is none: it says nothing about what is heard. */
+/** Anything but the two types turns it off, as null does: a type that we do not know is no reason to refuse the session. */
 function readNoiseReduction(value: unknown): NoiseReduction | null {
   const type = isPlainObject(value) ? value['type'] : undefined;
   return NOISE_REDUCTIONS.includes(type) ? (type as NoiseReduction) : null;
@@ -219,7 +219,7 @@ const showInput = ({ input, transcription, noiseReduction }: Settings): object =
           ...(transcription.language === undefined ? {} : { language: transcription.language }),
         },
       }),
-  // The SDKs' types know no null here.
+  // Left out where it is off: openai's SDK types allow no null here.
   ...(noiseReduction && { noise_reduction: { type: noiseReduction } }),
   turn_detection: null,
 });

@@ -1,0 +1,331 @@
+/**
+ * The console in headless Chromium: an owner makes an agent with tools, knowledge and a webhook, publishes it and finds what is
+ * left of its calls; keys of other roles are shown what they may do.
+ */
+import t from 'tap';
+import { client } from '../../dist/test/fixtures/agents.js';
+import { skipReason } from '../../dist/test/fixtures/external.js';
+import { startGateway } from '../../dist/test/fixtures/gateway.js';
+import { randomIds } from '../../dist/contracts/ids.js';
+import { createKey } from '../../dist/storage/keys.js';
+import { startPostgres } from '../../dist/test/fixtures/postgres.js';
+import { isSignedBy, startReceiver } from '../../dist/test/fixtures/receiver.js';
+import { until } from '../../dist/test/fixtures/until.js';
+import { HOSTILE, madeOfTexts, signIn, violations } from './console.mjs';
+
+const skip = skipReason('chromium');
+
+/** What the roles other than `full` are shown. */
+const VIEWS_OF = {
+  speech: ['Start', 'Speak', 'Listen', 'Realtime', 'Voices'],
+  sessions: ['Start', 'Talk', 'Tests', 'Calls'],
+  read: [
+    ...['Start', 'Agents', 'Tools', 'Knowledge', 'Voices', 'Tests', 'Phone numbers', 'Calls', 'Machine'],
+  ],
+};
+
+/** What only keys that may change things have to do with. */
+const MANAGING =
+  /^(Create|Add|Remove|Make|Delete|Publish|Replace|Save the text|Call it now|Send a test|Deliver again|Put version)/;
+
+t.test('an owner makes an agent on the console', { skip, timeout: 300_000 }, async (t) => {
+  const { startBrowser } = await import('./browser.mjs');
+  const postgres = await startPostgres(t);
+  const { sql } = await postgres.migrated();
+  const gateway = await startGateway({ DATABASE_URL: postgres.url, OUTBOUND_ALLOW: '127.0.0.1' });
+  t.teardown(() => gateway.stop());
+  const hook = await startReceiver(t, (_, response) => response.end(HOSTILE[5]));
+  const browser = await startBrowser(gateway, { before: 60, text: 'Nobody gets to hear this.', after: 1 });
+  t.teardown(() => browser.stop());
+  const call = client(gateway.base);
+  const { page } = await browser.open(`${gateway.base}/console#/agents`, 'Sign in · Speech gateway');
+  const button = (name) => page.getByRole('button', { name, exact: true });
+  const tab = (name) => page.getByRole('link', { name, exact: true }).click();
+  const saved = () =>
+    page
+      .getByRole('status')
+      .filter({ hasText: /^Saved$/ })
+      .waitFor();
+  const well = async (what) => {
+    t.strictSame(await violations(page), [], `assistive technology reads ${what}`);
+    t.strictSame(await madeOfTexts(page), [], 'text stays text');
+  };
+  await signIn(page);
+  await page.getByText('No agents here yet.').waitFor();
+  await page.getByLabel('Name of a new agent').fill(HOSTILE[0]);
+  await button('Create').click();
+
+  const prompt = page.getByLabel('System prompt');
+  await prompt.fill(`The shop opens at nine. ${HOSTILE[1]}`);
+  await saved();
+  const id = /agent_\w+/.exec(page.url())[0];
+  const draft = async () => (await call(`agents/${id}/config`)).body;
+  t.equal(
+    (await draft()).prompt.system_prompt,
+    `The shop opens at nine. ${HOSTILE[1]}`,
+    'a draft is saved as it is typed',
+  );
+  await page.getByLabel(/^Title of the version/).fill('Opening hours');
+  await button('Publish').click();
+  await page.getByText('Version 1 is published.').waitFor();
+
+  await page.getByRole('heading', { name: 'Conversation' }).click();
+  const seconds = page.getByLabel('Max duration seconds');
+  await seconds.fill('5');
+  await page.getByRole('alert').filter({ hasText: 'must be in [60, 3600]' }).waitFor();
+  t.equal(await seconds.getAttribute('aria-invalid'), 'true', 'what was refused says so beside its control');
+  t.equal(await button('Publish').isEnabled(), false);
+  await well('a draft with something wrong');
+  await page.reload();
+  await page.getByRole('alert').filter({ hasText: 'must be in [60, 3600]' }).waitFor();
+  await page.getByRole('heading', { name: 'Conversation' }).click();
+  t.equal(await seconds.inputValue(), '5', 'what was refused outlives a reload');
+  const state = (name) => page.getByRole('status').filter({ hasText: name }).waitFor();
+  await page.context().setOffline(true);
+  await seconds.fill('1200');
+  await state('Not saved');
+  await page.context().setOffline(false);
+  await state(/^Saved$/);
+  t.equal((await draft()).conversation.max_duration_seconds, 1200, 'what could not be sent is sent later');
+  await seconds.fill('600');
+  await saved();
+  await prompt.fill('The shop is closed.');
+  await saved();
+  await page.getByText('What would change').click();
+  await page.getByRole('row', { name: /conversation\.max_duration_seconds 1800 600/ }).waitFor();
+  await page.getByRole('row', { name: /prompt\.system_prompt.*opens at nine.*is closed/s }).waitFor();
+
+  await tab('Versions');
+  await button('Compare version 1').click();
+  await page.locator('mark', { hasText: 'is closed.' }).waitFor();
+  await button('Put version 1 into the draft').click();
+  await page.getByText('There is no difference.').waitFor();
+  t.equal((await draft()).conversation.max_duration_seconds, 1800, 'a version goes back into the draft');
+  await well('versions');
+
+  const secret = 'kept to itself';
+  await call(`agents/${id}/config`, {
+    method: 'PATCH',
+    body: { webhooks: { post_call: [{ url: hook.url, secret }] } },
+  });
+  await call(`agents/${id}/publish`, { method: 'POST' });
+  await page.reload();
+  await page.getByLabel('Beside it').selectOption('Version 2');
+  await page.getByRole('row', { name: /webhooks\.post_call/ }).waitFor();
+  t.match(page.url(), /versions\?version=1&beside=2$/, 'what is compared is in the address');
+  await tab('Webhooks');
+  await button('Send a test').click();
+  await page.getByText(/^200 · [\d,]+ ms$/).waitFor();
+  t.ok(isSignedBy(secret, hook.seen[0]), 'a webhook is tried as it will be called');
+  const made = (await call('sessions', { body: { agent_id: id } })).body;
+  await sql`update sessions set status = 'active', started_at = now() where id = ${made.session_id}`;
+  await call(`sessions/${made.session_id}/end`, { method: 'POST' });
+  await until('both events are there', () => hook.seen.length === 3);
+  await page.reload();
+  await page.getByText('call.analyzed').waitFor();
+  await button('Deliver again').first().click();
+  await page.getByText('asked for').waitFor();
+  t.equal(hook.seen[3].body, hook.seen[2].body, 'what is delivered again is the same');
+  await page.getByText('Body').first().click();
+  await page.getByText('"call.analyzed"').waitFor();
+  await well('webhooks');
+
+  await tab('Settings and embedding');
+  await page.getByLabel('Public enabled').check();
+  await button('Add to Allowed origins').click();
+  await page.getByLabel('Allowed origins 1').fill('https://shop.example.com');
+  await saved();
+  const { public_enabled, allowed_origins } = (await call(`agents/${id}`)).body;
+  t.strictSame(
+    { public_enabled, allowed_origins },
+    { public_enabled: true, allowed_origins: ['https://shop.example.com'] },
+  );
+  await well('settings');
+  await tab('All agents');
+  await page.getByLabel('Search', { exact: true }).fill('nothing of this name');
+  await page.getByText('No agent is like this.').waitFor();
+  await page.getByLabel('Search', { exact: true }).fill('');
+  await page.getByRole('link', { name: HOSTILE[0] }).waitFor();
+  await well('the list of agents');
+
+  await tab('Tools');
+  await page.getByLabel('Name of a new tool').fill(HOSTILE[0]);
+  await page.getByLabel('URL').fill('https://shop.example.com/orders/{{number}}');
+  await button('Create').click();
+  await button('Add to Headers').click();
+  await page.getByLabel('Name', { exact: true }).last().fill('Authorization');
+  await page.getByLabel('Value').fill('Bearer secret');
+  await page.getByLabel('Kind', { exact: true }).selectOption('authorization_bearer');
+  await saved();
+  const tool = (await call('tools')).body.tools[0];
+  t.match((await call(`tools/${tool.tool_id}`)).body.headers[0], { value: null, has_secret: true });
+  await button('Call it now').click();
+  await page.getByText('no answer').waitFor();
+  await page.getByLabel('URL').fill(hook.url);
+  await button('Call it now').click();
+  await page.locator('pre', { hasText: HOSTILE[5] }).waitFor();
+  await well('a tool');
+
+  await tab('Knowledge');
+  await page.getByRole('heading', { level: 1, name: 'Knowledge' }).waitFor();
+  await page.getByText('Add a text or a file').click();
+  await page.getByLabel('Name', { exact: true }).fill(HOSTILE[1]);
+  await page.getByLabel('Text').fill('# Opening hours\n\nNine to six.');
+  await button('Create').click();
+  await page.getByText('1 passage').waitFor();
+  await page.getByLabel('Text').fill(`${HOSTILE[4]} Nine to seven.`);
+  await button('Save the text').click();
+  await until('it is saved', async () => !(await button('Save the text').isEnabled()));
+  await well('knowledge');
+  const source = /ks_\w+/.exec(page.url())[0];
+  const knows = (sources) =>
+    call(`agents/${id}/config`, {
+      method: 'PATCH',
+      body: { knowledge_base: { enabled: true, knowledge_source_ids: sources } },
+    });
+  await tab('All knowledge');
+  await page.getByLabel('Agent', { exact: true }).selectOption(HOSTILE[0]);
+  await page.getByLabel('A question').fill('Until seven?');
+  await tab('Change its configuration');
+  await page.getByRole('heading', { name: 'Knowledge base' }).click();
+  await page.getByLabel(HOSTILE[1], { exact: true }).check();
+  await saved();
+  const used = { enabled: true, knowledge_source_ids: [source] };
+  t.match((await draft()).knowledge_base, used, 'the first source switches knowledge on');
+  await page.goBack();
+  await page.getByText(/^score 0\.\d+$/).waitFor();
+  await well('what an agent would be given');
+  await page.getByLabel('A question').fill('parking');
+  await page.keyboard.press('Enter');
+  await page.getByText('Nothing in its knowledge fits this.').waitFor();
+  await knows([]);
+  await page.goBack();
+  await button('Delete…').click();
+  await button('Delete for good').click();
+  await page.getByText('No knowledge here yet.').waitFor();
+
+  await tab('Voices');
+  await page
+    .getByRole('button', { name: /^Hear / })
+    .first()
+    .click();
+  await page.getByText('Make a voice from recordings').click();
+  await page.getByLabel('Name').fill(HOSTILE[2]);
+  const sound = { name: `${HOSTILE[3]}.wav`, mimeType: 'audio/wav', buffer: Buffer.from('no sound') };
+  await page.getByLabel('Recordings').setInputFiles(sound);
+  await button('Make the voice').click();
+  await page.getByRole('alert').waitFor();
+  await well('voices, and why none was made');
+
+  await tab('Machine');
+  await page.getByText('What was refused or failed in the last hour').waitFor();
+  await page
+    .getByText(/^Half of them within: \d+ ms, at most \d+ ms$/)
+    .first()
+    .waitFor();
+  await page.getByText('Used this month by the workspace Default').waitFor();
+  await page.getByRole('row', { name: /^API_KEY .* full Valid/ }).waitFor();
+  await page.getByRole('row', { name: /Up 0.* \d+\.\d+\.\d+/ }).waitFor();
+  await page
+    .getByRole('row', { name: /^(Encoding of audio|Media of calls) Connected/ })
+    .first()
+    .waitFor();
+  await page.getByRole('row', { name: /PATCH \/v1\/agent\/agents\/\{agent_id\}\/config 422 \d/ }).waitFor();
+  await well('how the machine is');
+
+  const [{ id: workspaceId }] = await sql`select id from workspaces`;
+  await t.test('texts of others stay text', async (t) => {
+    const made = (await call('sessions', { body: { agent_id: id, name: HOSTILE[1] } })).body.session_id;
+    const items = [
+      ['message', { role: 'user', content: HOSTILE[0] }],
+      ['message', { role: 'assistant', content: HOSTILE[1], error: HOSTILE[2] }],
+      ['tool_call', { callId: 'a', toolName: HOSTILE[3], toolSource: 'webhook', input: HOSTILE[4] }],
+      [
+        'tool_result',
+        {
+          ...{ callId: 'a', toolName: HOSTILE[3], toolSource: 'webhook', status: 'completed', error: null },
+          ...{ output: HOSTILE[5], outputTruncated: false, latencyMs: 5 },
+        },
+      ],
+    ];
+    for (const [type, content] of items)
+      await sql`insert into session_items (session_id, type, turn_id, created_at, content)
+        values (${made}, ${type}, 1, now(), ${JSON.stringify(content)})`;
+    const analysis = {
+      ...{ status: 'completed', summary: HOSTILE[0], error: null },
+      data: [{ name: HOSTILE[1], type: 'text', value: HOSTILE[2], rationale: HOSTILE[3] }],
+      criteriaResults: [{ name: HOSTILE[4], result: 'success', rationale: HOSTILE[5] }],
+    };
+    await sql`update sessions set status = 'completed', started_at = now(), ended_at = now(), ended_reason = 'hangup',
+      caller_number = ${HOSTILE[3]}, end_user_id = ${HOSTILE[4]}, analysis = ${JSON.stringify(analysis)} where id = ${made}`;
+    await createKey(sql, randomIds, { workspaceId, name: HOSTILE[2] });
+    const places = {
+      [`calls/${made}`]: HOSTILE,
+      'calls?status=completed': [HOSTILE[1], HOSTILE[3]],
+      machine: [HOSTILE[2]],
+      agents: [HOSTILE[0]],
+      tools: [HOSTILE[0]],
+    };
+    for (const [address, texts] of Object.entries(places)) {
+      await page.evaluate((hash) => (location.hash = hash), `#/${address}`);
+      await until(`${address} says them`, async () => {
+        await page.evaluate(() =>
+          document.querySelectorAll('main details').forEach((each) => (each.open = true)),
+        );
+        const said = await page.locator('main').textContent();
+        return texts.every((text) => said.includes(text));
+      });
+      t.strictSame(await madeOfTexts(page), [], `text stays text in ${address}`);
+    }
+  });
+
+  await t.test('what a key may not do is neither shown nor asked for', async (t) => {
+    const session = (await call('sessions?status=completed')).body.sessions[0].session_id;
+    const form = new FormData();
+    form.set('source', new File(['# Returns'], 'returns.md'));
+    const { authorization: headers } = gateway;
+    const sources = `${gateway.base}/v1/agent/knowledge-sources`;
+    const kept = await fetch(sources, { method: 'POST', headers, body: form });
+    const { knowledge_source_id: source } = await kept.json();
+    const below = {
+      Agents: ['draft', 'versions', 'webhooks', 'settings'].map((part) => `#/agents/${id}/${part}`),
+      Tools: [`#/tools/${tool.tool_id}`],
+      Knowledge: [`#/knowledge/${source}`],
+      Calls: [`#/calls/${session}`],
+      Tests: [`#/tests/suites?agent=${id}`, `#/tests/runs?agent=${id}`],
+    };
+    for (const [role, views] of Object.entries(VIEWS_OF)) {
+      const { key } = await createKey(sql, randomIds, { workspaceId, name: role, role });
+      const { page } = await browser.open(`${gateway.base}/console`, 'Sign in · Speech gateway');
+      const refused = [];
+      page.on('response', (response) => {
+        if ([401, 403].includes(response.status())) refused.push(response.url());
+      });
+      await signIn(page, key);
+      const links = page.locator('header nav a[href^="#"]');
+      await links.first().waitFor();
+      t.strictSame(await links.allInnerTexts(), views, `${role} is shown its views`);
+      for (const view of views) {
+        const link = await page.getByRole('link', { name: view, exact: true }).getAttribute('href');
+        for (const address of [link, ...(below[view] ?? [])]) {
+          await page.evaluate((hash) => (location.hash = hash), address);
+          await page.waitForFunction(
+            (href) =>
+              document.querySelector('nav [aria-current]')?.getAttribute('href') === href &&
+              document.querySelector('main h1') !== null &&
+              !/Loading/.test(document.body.innerText),
+            link,
+          );
+          const offered = await page.locator('main :is(button:enabled, summary)').allInnerTexts();
+          t.strictSame(
+            offered.filter((name) => MANAGING.test(name.trim())),
+            [],
+            `${role} in ${address}`,
+          );
+        }
+      }
+      t.strictSame(refused, [], `${role} asks for nothing that is refused`);
+      await page.context().close();
+    }
+  });
+});
