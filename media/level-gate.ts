@@ -6,7 +6,7 @@
  * heard for long enough every voice is the user's; a voice that turns out to be loud enough has been the user's from its
  * beginning; while the agent speaks nothing is learnt, as the microphone may hear it. Whoever moves away from the
  * microphone is heard again after some seconds of speech: what is in the background while the agent listens lowers the
- * level, until the user is heard as loud as before.
+ * level, until the user is heard as loud as before. What was learnt of a first sentence alone is given up sooner.
  */
 import { RECOGNITION_RATE } from '../contracts/audio.js';
 import { DETECTOR_FRAME } from './detector-frame.js';
@@ -26,13 +26,18 @@ const WINDOW = framesIn(0.2);
 const NOTICED = 2;
 /** So long nothing as loud as the user: somebody else goes on. */
 const LEFT_OFF = framesIn(0.8);
-/** What is shorter says nothing about loudness; so much voice is enough to know the user by. */
+/** What is shorter says nothing about loudness. */
 const LEAST = framesIn(0.3);
-const ENOUGH = framesIn(2);
 /** Stretches of voice that the user is known by. */
 const STRETCHES = 5;
-/** How much a second of background lowers the level. */
-const DRIFT_DB = 0.5;
+/**
+ * By how much voice the user is known, and how much a second of background lowers the level then. One short sentence may have
+ * been somebody else's, so it is doubted sooner: of the voice a quarter of a second is the silence behind it.
+ */
+const KNOWN = [
+  { heard: framesIn(2), driftDb: 0.5 },
+  { heard: framesIn(1), driftDb: 3 },
+] as const;
 
 /** Noise follows down at once, and up by so many decibels a second: voices do not count. */
 const NOISE_UP_DB = 3;
@@ -86,7 +91,8 @@ export class LevelGate {
     const level = this.#level();
     this.#loudest = Math.max(this.#loudest, level);
     this.#whose = this.#judge(level);
-    if (this.#whose === 'background' && this.listens()) this.#drift += DRIFT_DB * FRAME_SECONDS;
+    if (this.#whose === 'background' && this.listens())
+      this.#drift += (this.#known?.driftDb ?? 0) * FRAME_SECONDS;
   }
 
   #begin(): void {
@@ -103,8 +109,13 @@ export class LevelGate {
     return decibels(Math.max(0, energy - energyOf(this.#noise ?? SILENCE_DB)));
   }
 
+  /** How well the user is known; undefined where not at all. */
+  get #known(): (typeof KNOWN)[number] | undefined {
+    return KNOWN.find(({ heard }) => this.#heard >= heard);
+  }
+
   #judge(level: number): Whose {
-    if (this.#heard < ENOUGH) return 'user';
+    if (!this.#known) return 'user';
     const least = median(this.#levels) - this.#drift - FAR_DB;
     if (this.#whose !== 'user')
       return level >= least + (this.#whose ? HYSTERESIS_DB : 0) ? 'user' : 'background';
@@ -123,7 +134,7 @@ export class LevelGate {
   #learn(): void {
     if (!this.#learns || this.#frames < LEAST) return;
     // Heard for the drift only: the user has moved, and what was learnt is no more true.
-    const moved = this.#heard >= ENOUGH && this.#loudest < median(this.#levels) - FAR_DB;
+    const moved = this.#known !== undefined && this.#loudest < median(this.#levels) - FAR_DB;
     this.#levels = [...(moved ? [] : this.#levels), this.#loudest].slice(-STRETCHES);
     this.#heard += this.#frames;
     this.#drift = 0;

@@ -60,11 +60,33 @@ class Room {
   }
 }
 
-t.test('every voice is the user’s until the user has been heard for two seconds', async (t) => {
-  const room = new Room();
-  room.voice(-24, 1);
-  t.equal(room.voice(-45, 0.7).background, 0);
-  t.ok(Room.known().voice(-45, 1).background > 0);
+/** Seconds of a user at −24 dB, and who somebody at −39 is taken for then. 1.7 is "Please count all the words." */
+for (const { seconds, taken } of [
+  { seconds: 0.3, taken: 'user' },
+  { seconds: 0.7, taken: 'user' },
+  { seconds: 0.9, taken: 'background' },
+  { seconds: 1.7, taken: 'background' },
+  { seconds: 3, taken: 'background' },
+] as const)
+  t.test(`after ${seconds} s of the user somebody 15 dB below is ${taken}`, async (t) => {
+    for (const noise of [-70, -42]) {
+      const room = new Room(noise);
+      room.voice(-24, seconds);
+      room.listens = false;
+      const heard = room.voice(-39, 2);
+      t.equal(heard[taken === 'user' ? 'background' : 'user'], 0, `noise of ${noise} dB`);
+    }
+  });
+
+t.test('a user who is only known by a louder first sentence is heard after two seconds', async (t) => {
+  for (const first of [1, 1.7]) {
+    const room = new Room();
+    room.voice(-9, first);
+    let seconds = 0;
+    do seconds += 0.5;
+    while (room.voice(-24, 0.5).user === 0 && seconds < 60);
+    t.ok(seconds <= 2.5, `heard after ${seconds} s`);
+  }
 });
 
 t.test('a voice 15 dB below the user’s is background, one 6 dB below is the user’s', async (t) => {
