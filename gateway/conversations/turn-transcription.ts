@@ -32,10 +32,11 @@ export interface TurnTranscriptionParts {
 const GUESS_EVERY = 0.6 * RECOGNITION_RATE;
 const GUESS_WITHIN = 12 * RECOGNITION_RATE;
 /**
- * Silence from a lull to the end of the voice, as voice activity takes it. Behind more than that somebody has spoken on, so
- * softly that it was taken for silence, and what was transcribed ahead is not all.
+ * Silence from a lull to the end of the voice, as voice activity takes it: its own quarter of a second, and what it takes a voice
+ * that dies away for, 6 to 12 frames of 32 ms together. Behind more than that somebody has spoken on, so softly that it was taken
+ * for silence, and what was transcribed ahead is not all.
  */
-const LULL = 0.25 * RECOGNITION_RATE;
+const LULL = 0.4 * RECOGNITION_RATE;
 /** What is transcribed ahead has as much silence behind it as a stretch has at its end: a recogniser hears half a sentence else ("outside,"). */
 const SILENCE = new Uint8Array(0.16 * RECOGNITION_RATE * Int16Array.BYTES_PER_ELEMENT);
 /** A stretch of voice longer than this is cut off: it is no turn of a conversation. */

@@ -156,6 +156,27 @@ t.test('listening: in a lull the words are found before it is sure that they are
   t.same(counted, [1], 'and that is used');
 });
 
+/** Frames of 32 ms from the lull to the end: what the default detector takes behind the clips of the load tests, and more. */
+for (const { frames, isAll } of [
+  { frames: 6, isAll: true },
+  { frames: 8, isAll: true },
+  { frames: 12, isAll: true },
+  { frames: 13, isAll: false },
+])
+  t.test(
+    `listening: ${frames} frames behind a lull ${isAll ? 'are its silence' : 'hold words of their own'}`,
+    async (t) => {
+      const { transcriber, asked, speak } = listening();
+      transcriber.begin(1);
+      speak(500);
+      transcriber.lull(true);
+      speak(32 * frames);
+      void transcriber.transcribe(1);
+      t.equal(asked.filter(({ request }) => !request.interim).length, isAll ? 1 : 2);
+      t.equal(asked[0]?.signal.aborted, !isAll);
+    },
+  );
+
 t.test('listening: a lull in the middle is forgotten', async (t) => {
   const { transcriber, asked, transcripts, counted, speak } = listening();
   transcriber.begin(1);
