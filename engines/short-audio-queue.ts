@@ -5,6 +5,7 @@
  */
 import type { Demand } from '../contracts/ports/demand.js';
 import { EngineScheduler } from './scheduling/engine-scheduler.js';
+import { engineWaits } from './scheduling/engine-waits.js';
 
 /** Two, so that speech is looked for in one while the other is transcribed. */
 const AT_ONCE = 2;
@@ -13,7 +14,7 @@ const LONGEST_SECONDS = 30;
 const nothing = (): void => undefined;
 
 export class ShortAudioQueue {
-  readonly #places = new EngineScheduler({ atOnce: AT_ONCE });
+  readonly #places = new EngineScheduler({ atOnce: AT_ONCE, waits: engineWaits });
 
   /** Waits for a place; the result gives it back. `seconds`: length of the audio, if known. Rejects where `signal` aborts first. */
   async enter(

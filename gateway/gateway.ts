@@ -176,7 +176,7 @@ export async function startGateway(config: Config, resources: Resources, log: Lo
   const { children, transport, identity } = parts;
   const health = new Health(['database', 'storage', ...children.needed]);
   const metrics = new Metrics();
-  children.addGauges(metrics);
+  children.addMetrics(metrics);
   identity.addGauges(metrics);
   parts.recorded.addGauges(metrics);
   transport.addMetrics(metrics);

@@ -191,8 +191,10 @@ const SYSTEM: Rows = {
   'GET /health/live': 'open',
   'GET /openapi.json': 'open',
   'GET /docs': 'open',
+  'GET /docs/': 'open',
   'GET /docs/*': 'open',
   'GET /console': 'open',
+  'GET /console/': 'open',
   'GET /console/*': 'open',
   // From elsewhere than a private network.
   'GET /metrics': 'read',

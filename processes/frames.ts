@@ -28,11 +28,23 @@ export const KIND = {
   credit: 7,
   /** child → caller: the handler wants no more input */
   stop: 8,
-  /** child → caller: jobs running and queued in the whole child; `true` behind them: it would like to go */
+  /**
+   * child → caller, of the whole child: jobs running and queued, whether it would like to go, and its `Waits` since the
+   * last such frame
+   */
   load: 9,
   ping: 10,
   pong: 11,
 } as const;
+
+/** How long work had waited that began since the last report, in milliseconds; how many pieces wait now. */
+export interface Waits {
+  /** Jobs, for a slot. */
+  readonly jobs: readonly number[];
+  /** Pieces of running jobs, for an engine. */
+  readonly pieces: readonly number[];
+  readonly waitingPieces: number;
+}
 
 export type Frame = readonly [kind: number, stream: number, ...rest: unknown[]];
 

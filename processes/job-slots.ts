@@ -3,20 +3,24 @@
  * whoever their caller is.
  */
 import { ServiceError } from '../contracts/errors.js';
+import { WaitTally } from '../contracts/wait-tally.js';
 
 export class JobSlots {
   readonly #slots: number;
   readonly #queue: number;
   readonly #changed: () => void;
-  readonly #waiting = new Set<() => void>();
+  /** What waits, in the order of arrival, each with what ends its wait. */
+  readonly #waiting = new Map<() => void, (begun: boolean) => void>();
+  readonly #waits: WaitTally;
   #running = 0;
   #begun = 0;
 
-  /** `changed` is called after each change of the numbers. */
-  constructor(slots: number, queue: number, changed: () => void) {
+  /** `changed` is called after each change of the numbers; `waits` counts how long jobs wait for a slot. */
+  constructor(slots: number, queue: number, changed: () => void, waits = new WaitTally()) {
     this.#slots = slots;
     this.#queue = queue;
     this.#changed = changed;
+    this.#waits = waits;
   }
 
   get running(): number {
@@ -34,17 +38,23 @@ export class JobSlots {
 
   /** Calls `start` once there is a slot, at once where one is free. Throws `engine_busy` when the queue is full. */
   enter(start: () => void): void {
-    if (this.#running < this.#slots) return this.#run(start);
-    if (this.#waiting.size >= this.#queue) throw new ServiceError('engine_busy', { retryAfter: 1 });
-    this.#waiting.add(start);
+    const isFree = this.#running < this.#slots;
+    if (!isFree && this.#waiting.size >= this.#queue)
+      throw new ServiceError('engine_busy', { retryAfter: 1 });
+    const waited = this.#waits.enter();
+    if (isFree) return this.#run(start, waited);
+    this.#waiting.set(start, waited);
     this.#changed();
   }
 
   /** Takes it out of the queue; false where it is not in it. */
   withdraw(start: () => void): boolean {
-    const was = this.#waiting.delete(start);
-    if (was) this.#changed();
-    return was;
+    const waited = this.#waiting.get(start);
+    if (waited === undefined) return false;
+    this.#waiting.delete(start);
+    waited(false);
+    this.#changed();
+    return true;
   }
 
   /** Waits for a slot; `leave` gives it back. Errors: `engine_busy`; the signal's reason where it aborts first. */
@@ -68,11 +78,12 @@ export class JobSlots {
     this.#running -= 1;
     const [next] = this.#waiting;
     if (next === undefined) return this.#changed();
-    this.#waiting.delete(next);
-    this.#run(next);
+    this.#waiting.delete(next[0]);
+    this.#run(...next);
   }
 
-  #run(start: () => void): void {
+  #run(start: () => void, waited: (begun: boolean) => void): void {
+    waited(true);
     this.#running += 1;
     this.#begun += 1;
     this.#changed();

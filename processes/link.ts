@@ -16,7 +16,7 @@ import type { Call } from './call.js';
 import { Channel } from './channel.js';
 import { Outbound } from './credit.js';
 import { errorFromWire } from './errors.js';
-import { isCount, KIND, PROTOCOL_VERSION, type Frame } from './frames.js';
+import { isCount, KIND, PROTOCOL_VERSION, type Frame, type Waits } from './frames.js';
 import type { Log } from '../contracts/log.js';
 import { isOurs } from './process-table.js';
 
@@ -32,11 +32,28 @@ export interface LinkOptions {
   spawned?(): number | undefined;
   /** The child said hello. */
   up?(): void;
+  /** What has begun in the child, whoever asked for it, had waited so many milliseconds. */
+  waited?(of: WaitOf, ms: number): void;
 }
+
+/** What waits in a child: a job for a slot, a piece of a running job for an engine. */
+export type WaitOf = 'jobs' | 'pieces';
+const WAITS: readonly WaitOf[] = ['jobs', 'pieces'];
+/** Nothing that waits so long is waited for. */
+const LONGEST_WAIT_MS = 24 * 3_600_000;
 
 const RECONNECT = { initialMs: 20, maxMs: 1000 };
 /** Load added for a child that wants to retire, or has no slot left: any other child is chosen first. */
 const UNWANTED = { retiring: 2 ** 24, full: 2 ** 32 };
+
+/** What a child reports of itself: jobs, and pieces of them that wait for an engine. */
+export interface Reported {
+  readonly running: number;
+  readonly queued: number;
+  readonly waitingPieces: number;
+}
+
+const NOTHING: Reported = { running: 0, queued: 0, waitingPieces: 0 };
 
 export class Link {
   readonly #options: LinkOptions;
@@ -46,7 +63,7 @@ export class Link {
   readonly #backoff = new Backoff(RECONNECT);
   #channel: Channel | undefined;
   #pid: number | undefined;
-  #reported = { running: 0, queued: 0 };
+  #reported = NOTHING;
   #places = Infinity;
   #retiring = false;
   #nextStream = 1;
@@ -82,7 +99,7 @@ export class Link {
   }
 
   /** Jobs of all callers, as the child last reported them. */
-  get reported(): { readonly running: number; readonly queued: number } {
+  get reported(): Reported {
     return this.#reported;
   }
 
@@ -121,9 +138,9 @@ export class Link {
   }
 
   #receive(frame: Frame, bytes: number): void {
-    const [kind, stream, payload, more, last] = frame;
+    const [kind, stream, payload, more, last, waits] = frame;
     if (kind === KIND.hello) return this.#hello(payload);
-    if (kind === KIND.load) return this.#loaded(payload, more, last === true);
+    if (kind === KIND.load) return this.#loaded(payload, more, last === true, waits);
     if (kind === KIND.ack) return this.#acknowledged(stream);
     const call = this.#calls.get(stream);
     if (call !== undefined) this.#forCall(call, stream, kind, payload, bytes);
@@ -171,11 +188,19 @@ export class Link {
     this.#options.up?.();
   }
 
-  #loaded(running: unknown, queued: unknown, retiring: boolean): void {
+  #loaded(running: unknown, queued: unknown, retiring: boolean, said: unknown): void {
     if (!isCount(running) || !isCount(queued)) return;
-    this.#reported = { running, queued };
+    const waits = (said ?? {}) as Partial<Waits>;
+    const waitingPieces = isCount(waits.waitingPieces) ? waits.waitingPieces : 0;
+    this.#reported = { running, queued, waitingPieces };
     this.#retiring = retiring;
+    for (const of of WAITS) this.#noteWaits(of, waits[of]);
     this.#letGo();
+  }
+
+  #noteWaits(of: WaitOf, waits: unknown): void {
+    if (!Array.isArray(waits)) return;
+    for (const ms of waits) if (isCount(ms) && ms <= LONGEST_WAIT_MS) this.#options.waited?.(of, ms);
   }
 
   /** Hangs up on a child that would like to go and is idle. What was sent before is still read there. */
@@ -205,7 +230,7 @@ export class Link {
       this.#warn(`lost the connection to a child: ${error?.message ?? 'it ended'}`);
     this.#channel = undefined;
     this.#pid = undefined;
-    this.#reported = { running: 0, queued: 0 };
+    this.#reported = NOTHING;
     this.#stopHealth?.();
     for (const stream of [...this.#cancelled.keys()]) this.#acknowledged(stream);
     const calls = [...this.#calls.values()];

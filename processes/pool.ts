@@ -9,7 +9,7 @@ import { systemClock, type Clock } from '../contracts/clock.js';
 import { ServiceError } from '../contracts/errors.js';
 import type { JobRunner } from '../contracts/ports/jobs.js';
 import { Call } from './call.js';
-import { Link } from './link.js';
+import { Link, type Reported, type WaitOf } from './link.js';
 import type { Log } from '../contracts/log.js';
 
 export interface PoolOptions {
@@ -23,15 +23,15 @@ export interface PoolOptions {
   readonly waitMs?: number;
   /** How many jobs may wait so. */
   readonly waiting?: number;
+  /** What has begun in a child of the role, whoever asked for it, had waited so many milliseconds. */
+  waited?(of: WaitOf, ms: number): void;
 }
 
-export interface ChildState {
+/** With the work of all its callers, as the child last said. */
+export interface ChildState extends Reported {
   readonly socket: string;
   readonly connected: boolean;
   readonly pid: number | undefined;
-  /** Jobs of all its callers, as the child last said. */
-  readonly running: number;
-  readonly queued: number;
 }
 
 export interface Pool extends JobRunner {
@@ -45,7 +45,13 @@ export interface Pool extends JobRunner {
   close(): void;
 }
 
-const DEFAULTS = { clock: systemClock, cancelDeadlineMs: 10_000, waitMs: 10_000, waiting: 1024 };
+const DEFAULTS = {
+  clock: systemClock,
+  cancelDeadlineMs: 10_000,
+  waitMs: 10_000,
+  waiting: 1024,
+  waited: (): void => undefined,
+};
 
 /** Connects to the children of a role, now and after each of their restarts. */
 export const createPool = (options: PoolOptions): Pool => new ChildPool({ ...DEFAULTS, ...options });

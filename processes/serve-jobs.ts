@@ -10,8 +10,9 @@ import { rm } from 'node:fs/promises';
 import { systemClock, type Clock } from '../contracts/clock.js';
 import { ServiceError } from '../contracts/errors.js';
 import type { JobHandlers } from '../contracts/ports/jobs.js';
+import { WaitTally } from '../contracts/wait-tally.js';
 import { Channel } from './channel.js';
-import { KIND, PROTOCOL_VERSION, type Frame } from './frames.js';
+import { KIND, PROTOCOL_VERSION, type Frame, type Waits } from './frames.js';
 import { silentLog, type Log } from '../contracts/log.js';
 import { ServedJob, type Workplace } from './served-job.js';
 import { JobSlots } from './job-slots.js';
@@ -28,6 +29,8 @@ export interface ServeOptions {
   readonly retireAfter?: number;
   /** Callers hear hello, and so send work, only once this has resolved. A rejection is for the entry to handle. */
   readonly ready?: Promise<unknown>;
+  /** What waits for the engines that its jobs work with. Default: nothing does. */
+  readonly engineWaits?: WaitTally;
   readonly log?: Log;
   readonly clock?: Clock;
 }
@@ -59,7 +62,7 @@ const DEFAULTS = {
 export async function serveJobs(options: ServeOptions): Promise<JobServer> {
   checkSocketPath(options.socketPath);
   await rm(options.socketPath, { force: true });
-  const child = new Child({ ...DEFAULTS, ...options });
+  const child = new Child({ ...DEFAULTS, engineWaits: new WaitTally(), ...options });
   await child.listen();
   return child;
 }
@@ -67,6 +70,7 @@ export async function serveJobs(options: ServeOptions): Promise<JobServer> {
 class Child implements JobServer {
   readonly #options: Required<ServeOptions>;
   readonly #place: Workplace;
+  readonly #jobWaits = new WaitTally();
   readonly #server: Server;
   readonly #connections = new Set<Connection>();
   readonly retired: Promise<void>;
@@ -79,8 +83,9 @@ class Child implements JobServer {
 
   constructor(options: Required<ServeOptions>) {
     this.#options = options;
-    const slots = new JobSlots(options.slots, options.queue, () => this.#loadChanged());
+    const slots = new JobSlots(options.slots, options.queue, () => this.#loadChanged(), this.#jobWaits);
     this.#place = { handlers: options.handlers, slots, log: options.log };
+    options.engineWaits.watch(() => this.#loadChanged());
     this.#server = createServer((socket) => this.#connected(socket));
     this.#server.maxConnections = MAX_CONNECTIONS;
     this.retired = new Promise((resolve) => (this.#resolveRetired = resolve));
@@ -161,7 +166,18 @@ class Child implements JobServer {
 
   #welcome(connection: Connection): void {
     connection.hello(this.#options.slots + this.#options.queue);
-    connection.load(this.#retiring);
+    connection.load(this.#retiring, {
+      jobs: [],
+      pieces: [],
+      waitingPieces: this.#options.engineWaits.waiting,
+    });
+  }
+
+  /** Of what has begun since the last time. */
+  #waits(): Waits {
+    const { engineWaits } = this.#options;
+    const [jobs, pieces] = [this.#jobWaits.take(), engineWaits.take()];
+    return { jobs, pieces, waitingPieces: engineWaits.waiting };
   }
 
   /** Callers are told once a turn of the loop at most. */
@@ -171,7 +187,8 @@ class Child implements JobServer {
     this.#announced = true;
     setImmediate(() => {
       this.#announced = false;
-      for (const connection of this.#connections) connection.load(this.#retiring);
+      const waits = this.#waits();
+      for (const connection of this.#connections) connection.load(this.#retiring, waits);
     });
   }
 }
@@ -199,9 +216,9 @@ class Connection {
     this.#channel.control(KIND.hello, 0, { version: PROTOCOL_VERSION, pid: process.pid, places });
   }
 
-  load(retiring: boolean): void {
+  load(retiring: boolean, waits: Waits): void {
     const { running, queued } = this.#place.slots;
-    this.#channel.control(KIND.load, 0, running, queued, retiring);
+    this.#channel.control(KIND.load, 0, running, queued, retiring, waits);
   }
 
   /** Refuses jobs from now on, the queued ones too. */

@@ -8,6 +8,7 @@
  */
 import { setImmediate } from 'node:timers';
 import { systemClock, type Clock } from '../../contracts/clock.js';
+import type { WaitTally } from '../../contracts/wait-tally.js';
 import { NO_DEMAND, type Demand } from '../../contracts/ports/demand.js';
 import { FairQueue, type Place } from './fair-queue.js';
 
@@ -15,6 +16,8 @@ export interface SchedulerOptions {
   /** Pieces that the engine works on at once. Default 1. */
   readonly atOnce?: number;
   readonly clock?: Pick<Clock, 'monotonic'>;
+  /** Where its pieces' waits are counted. */
+  readonly waits?: WaitTally;
 }
 
 interface Waiting extends Place {
@@ -38,14 +41,16 @@ async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 export class EngineScheduler {
   readonly #atOnce: number;
   readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #waits: WaitTally | undefined;
   readonly #queue = new FairQueue<Waiting>();
   #working = 0;
   #waking = false;
   #handedOut = false;
 
-  constructor({ atOnce = 1, clock = systemClock }: SchedulerOptions = {}) {
+  constructor({ atOnce = 1, clock = systemClock, waits }: SchedulerOptions = {}) {
     this.#atOnce = atOnce;
     this.#clock = clock;
+    this.#waits = waits;
   }
 
   /** The place of work that is asked for now. */
@@ -70,12 +75,16 @@ export class EngineScheduler {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason as Error);
       const waiting = { workspaceTag, due, start };
+      const waited = this.#waits?.enter();
       const withdraw = (): void => {
-        if (this.#queue.withdraw(waiting)) reject(signal.reason as Error);
+        if (!this.#queue.withdraw(waiting)) return;
+        waited?.(false);
+        reject(signal.reason as Error);
       };
       const leave = (): void => this.#leave();
       function start(): void {
         signal.removeEventListener('abort', withdraw);
+        waited?.(true);
         resolve(leave);
       }
       signal.addEventListener('abort', withdraw, { once: true });

@@ -8,6 +8,7 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CHECKOUT } from '../../contracts/places.js';
 import type { HttpRequest, Reply, Route } from './port.js';
+import { withoutSlash } from './replies.js';
 
 const BUILT = fileURLToPath(new URL('client/console/dist/', CHECKOUT));
 const PAGE = 'index.html';
@@ -57,7 +58,11 @@ function route(path: string, name: string): Route {
 export function consoleRoutes(): readonly Route[] {
   try {
     const files = readdirSync(BUILT).filter((name) => name !== PAGE && TYPES[extname(name)] !== undefined);
-    return [route('/console', PAGE), ...files.map((name) => route(`/console/${name}`, name))];
+    return [
+      route('/console', PAGE),
+      withoutSlash('/console'),
+      ...files.map((name) => route(`/console/${name}`, name)),
+    ];
   } catch {
     return [];
   }

@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Reply, Route } from './port.js';
+import { withoutSlash } from './replies.js';
 
 const POLICY = [
   "default-src 'none'",
@@ -94,6 +95,7 @@ export const docsRoutes = (): readonly Route[] => [
     path: '/docs',
     handler: async () => reply('text/html; charset=utf-8', PAGE, 'no-cache'),
   },
+  withoutSlash('/docs'),
   {
     method: 'GET',
     path: '/docs/start.js',

@@ -109,14 +109,15 @@ export class Metrics {
     });
   }
 
-  /** Adds the histogram `gateway_<name>`, in seconds; the result takes a value. */
+  /** Adds the histogram `gateway_<name>`, in seconds; the result takes a value. `merged` is as in `gauge`. */
   histogram(
     name: string,
     help: string,
     labelNames: readonly string[] = [],
+    merged: Aggregator = 'sum',
   ): (seconds: number, labels?: Labels) => void {
     const registers = [this.registry];
-    const more = { labelNames: [...labelNames], buckets: SECONDS, registers };
+    const more = { labelNames: [...labelNames], buckets: SECONDS, registers, aggregator: merged };
     const histogram = new Histogram({ name: PREFIX + name, help, ...more });
     return (seconds, labels = {}) => histogram.observe({ ...labels }, seconds);
   }

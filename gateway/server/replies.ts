@@ -1,10 +1,17 @@
 /** Replies of one form. */
 import { stringify } from '../../contracts/raw-json.js';
-import type { Reply } from './port.js';
+import type { Reply, Route } from './port.js';
 
 /** JSON; a `RawJson` in the value goes out as it came in. */
 export const json = (status: number, value: object, headers: Reply['headers'] = {}): Reply => ({
   status,
   headers: { 'content-type': 'application/json', ...headers },
   body: stringify(value),
+});
+
+/** Leads from a page's address with a slash too many to the page: relative, so that it holds behind a proxy's prefix. */
+export const withoutSlash = (page: string): Route => ({
+  method: 'GET',
+  path: `${page}/`,
+  handler: async () => ({ status: 308, headers: { location: `..${page}`, 'cache-control': 'no-cache' } }),
 });

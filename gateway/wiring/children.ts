@@ -5,6 +5,7 @@ import type { Database } from '../../storage/database.js';
 import { type RoleName, type RoleRow, ROLES, type RoleSockets } from './roles.js';
 import type { Health } from '../server/health.js';
 import type { Metrics } from '../server/metrics.js';
+import type { WaitOf } from '../../processes/link.js';
 
 const HEALTH_MS = 2000;
 /** Jobs that wait in each child of a role before new requests are shed. */
@@ -37,7 +38,24 @@ const GAUGES: readonly {
     merged: 'max',
     read: ({ queued }) => queued,
   },
+  {
+    name: 'child_pieces_queued',
+    help: 'Pieces of running jobs that wait for their engine in a child process',
+    merged: 'max',
+    read: ({ waitingPieces }) => waitingPieces,
+  },
 ];
+
+/** How long what they begin had waited. */
+const WAITS: Readonly<Record<WaitOf, { readonly name: string; readonly help: string }>> = {
+  jobs: { name: 'child_job_wait_seconds', help: 'Time that a job waits in a child process before it begins' },
+  pieces: {
+    name: 'child_piece_wait_seconds',
+    help: 'Time that a piece of a job waits for its engine in a child process',
+  },
+};
+
+type NoteWait = (role: RoleName, of: WaitOf, ms: number) => void;
 
 const isSpared = (role: RoleName): boolean => (ROLES[role] as RoleRow).spared === true;
 
@@ -45,10 +63,13 @@ export class Children {
   readonly #pools: ReadonlyMap<RoleName, Pool>;
   /** Resolves once every child is connected. */
   readonly ready: Promise<void>;
+  #noteWait: NoteWait = () => undefined;
 
   constructor(sockets: RoleSockets, log: Log) {
     const entries = Object.entries(sockets) as [RoleName, readonly string[]][];
-    this.#pools = new Map(entries.map(([role, paths]) => [role, createPool({ sockets: paths, log })]));
+    const poolOf = (role: RoleName, paths: readonly string[]): Pool =>
+      createPool({ sockets: paths, log, waited: (of, ms) => this.#noteWait(role, of, ms) });
+    this.#pools = new Map(entries.map(([role, paths]) => [role, poolOf(role, paths)]));
     this.ready = Promise.all([...this.#pools.values()].map((pool) => pool.ready())).then(() => undefined);
     this.ready.catch(() => undefined);
   }
@@ -86,9 +107,12 @@ export class Children {
     return () => clearInterval(timer);
   }
 
-  addGauges(metrics: Metrics): void {
+  addMetrics(metrics: Metrics): void {
     for (const { name, help, merged, read } of GAUGES)
       metrics.gauge(name, help, () => this.#rows(read), ['role', 'index'], merged);
+    const waits = ({ name, help }: (typeof WAITS)[WaitOf]) => metrics.histogram(name, help, ['role'], 'max');
+    const note = { jobs: waits(WAITS.jobs), pieces: waits(WAITS.pieces) };
+    this.#noteWait = (role, of, ms) => note[of](ms / 1000, { role });
   }
 
   #rows(read: (child: ChildState) => number) {

@@ -4,6 +4,7 @@
  * spoken.
  */
 import { createEspeak } from '../../engines/backends/espeak/index.js';
+import { engineWaits } from '../../engines/scheduling/engine-waits.js';
 import { speechJobs } from '../../engines/serve-speech.js';
 import { serveAsChild } from '../../processes/child.js';
 
@@ -11,6 +12,6 @@ import { serveAsChild } from '../../processes/child.js';
 const SLOTS = 64;
 
 const espeak = await createEspeak();
-await serveAsChild({ handlers: speechJobs({ tts: [espeak], stt: [] }), slots: SLOTS });
+await serveAsChild({ engineWaits, handlers: speechJobs({ tts: [espeak], stt: [] }), slots: SLOTS });
 const hello = { text: 'Hello.', voice: 'en-us', language: 'en', speed: 1, timing: true } as const;
 for await (const event of espeak.synthesize(hello, new AbortController().signal)) void event;

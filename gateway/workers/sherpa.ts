@@ -14,6 +14,7 @@ import { createSherpaSpeech } from '../../engines/backends/sherpa/synthesis.js';
 import { createSilero } from '../../engines/backends/silero/index.js';
 import { createTranscriber } from '../../engines/long-audio.js';
 import { type LoadedEngines, speechJobs } from '../../engines/serve-speech.js';
+import { engineWaits } from '../../engines/scheduling/engine-waits.js';
 import { childPlace, serveAsChild } from '../../processes/child.js';
 import { readConfig } from '../config.js';
 
@@ -71,4 +72,4 @@ const open = ROLES[role];
 if (!open) throw new Error(`There is no role "${role}" here`);
 const { engines, warmUp } = open();
 await warmUp();
-await serveAsChild({ handlers: speechJobs(engines), slots: SLOTS });
+await serveAsChild({ engineWaits, handlers: speechJobs(engines), slots: SLOTS });

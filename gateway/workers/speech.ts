@@ -16,6 +16,7 @@ import { createMoonshine } from '../../engines/backends/moonshine/index.js';
 import { createSilero } from '../../engines/backends/silero/index.js';
 import { createTranscriber, type Transcriber } from '../../engines/long-audio.js';
 import { onFirstUse } from '../../engines/on-first-use.js';
+import { engineWaits } from '../../engines/scheduling/engine-waits.js';
 import { speechJobs, type LoadedEngines } from '../../engines/serve-speech.js';
 import { childPlace, serveAsChild } from '../../processes/child.js';
 
@@ -66,5 +67,5 @@ const { role } = childPlace();
 const row = ROLES[role];
 if (!row) throw new Error(`There is no speech role "${role}"`);
 const { engines, warmUp } = await row.load();
-await serveAsChild({ handlers: speechJobs(engines), slots: row.slots });
+await serveAsChild({ engineWaits, handlers: speechJobs(engines), slots: row.slots });
 await warmUp?.();

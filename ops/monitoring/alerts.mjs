@@ -58,6 +58,13 @@ export const ALERTS = [
     summary: 'Jobs wait for a child process, {{ $labels.role }}: it is slower than what comes in',
   },
   {
+    name: 'GatewayEngineWaits',
+    expr: 'histogram_quantile(0.95, sum by (instance, role, le) (rate(gateway_child_piece_wait_seconds_bucket[10m]))) > 2',
+    for: '10m',
+    severity: 'ticket',
+    summary: 'One piece of work in twenty waits more than two seconds for its engine, {{ $labels.role }}',
+  },
+  {
     name: 'GatewayFirstAudioSlow',
     expr: 'histogram_quantile(0.95, sum by (instance, le) (rate(gateway_first_byte_seconds_bucket{route=~".*(tts|speech).*"}[10m]))) > 2',
     for: '10m',

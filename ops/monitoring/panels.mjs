@@ -51,9 +51,22 @@ export const ROWS = [
       },
       { title: 'Jobs admitted', unit: 'short', queries: [now('gateway_speech_jobs_running')] },
       {
-        title: 'Jobs that wait in child processes',
+        title: 'Jobs, and pieces of them, that wait in child processes',
         unit: 'short',
-        queries: [now('gateway_child_jobs_queued', 'role')],
+        queries: [
+          { ...now('gateway_child_jobs_queued', 'role'), legend: 'jobs, {{role}}' },
+          { ...now('gateway_child_pieces_queued', 'role'), legend: 'pieces, {{role}}' },
+        ],
+      },
+      {
+        title: 'How long pieces wait for their engine, 95 %',
+        unit: 's',
+        queries: [
+          {
+            expr: `histogram_quantile(0.95, ${rate('gateway_child_piece_wait_seconds_bucket', 'le, role')})`,
+            legend: '{{role}}',
+          },
+        ],
       },
     ],
   },

@@ -18,13 +18,14 @@ const log = recordingLog();
 
 async function childrenOf(role: 'tts' | 'stt') {
   const supervision = await superviseRole({ role, entry, count: 1, socketFolder: folder, log });
-  const pool = createPool({ sockets: supervision.sockets, log });
+  const waits = { jobs: 0, pieces: 0 };
+  const pool = createPool({ sockets: supervision.sockets, log, waited: (of) => void (waits[of] += 1) });
   t.teardown(async () => {
     pool.close();
     await supervision.stop();
   });
   await pool.ready();
-  return { supervision, pool };
+  return { supervision, pool, waits };
 }
 
 const [tts, stt] = await Promise.all([childrenOf('tts'), childrenOf('stt')]);
@@ -43,6 +44,11 @@ t.test('what one child says the other hears', async (t) => {
   const heard = await heardBy(moonshine, await spoken(flite, sentence));
   t.ok(wordErrors(sentence, heard) <= 2, heard);
   t.equal(await heardBy(moonshine, silence(3)), '');
+});
+
+t.test('children tell how long pieces waited for their engine', async () => {
+  for (const { waits } of [tts, stt])
+    await until('both kinds are told', () => waits.jobs > 0 && waits.pieces > 0);
 });
 
 t.test("a piece of one workspace does not wait for all of another's", async (t) => {

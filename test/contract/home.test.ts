@@ -31,6 +31,15 @@ for (const stack of stacks((line) => t.comment(line))) {
     t.equal((await home('*/*', 'POST')).status, 405);
   });
 
+  t.test(`a page's address with a slash behind it leads to the page, ${stack}`, async (t) => {
+    const server = await startEdge(stack, []);
+    t.teardown(() => server.close());
+    for (const page of ['console', 'docs']) {
+      const led = await fetch(`${server.base}/${page}/`);
+      t.same([led.status, led.url], [200, `${server.base}/${page}`]);
+    }
+  });
+
   t.test(`the console's files, ${stack}`, async (t) => {
     const server = await startEdge(stack, []);
     t.teardown(() => server.close());

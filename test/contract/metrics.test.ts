@@ -139,6 +139,17 @@ t.test('two gateway processes', async (t) => {
     }
   });
 
+  t.test('a wait for a child is told once, whichever process it is asked of', async (t) => {
+    const COUNTED = /^gateway_child_job_wait_seconds_count\{role="encode"\} (\d+)$/m;
+    const waits = async () => Number(COUNTED.exec(await scrape())?.[1] ?? 0);
+    const headers = { ...gateway.authorization, ...CLOSE, 'content-type': 'application/json' };
+    const body = JSON.stringify({ text: 'One word.', format: 'mp3' });
+    const SPOKEN = 4;
+    for (let count = 0; count < SPOKEN; count += 1)
+      await (await fetch(`${gateway.base}/v1/tts`, { method: 'POST', headers, body })).arrayBuffer();
+    t.ok(await until('each is counted', async () => (await waits()) === SPOKEN));
+  });
+
   t.test('the last hour is that of both as well, and shows no other workspace to a key', async (t) => {
     const ask = async (path: string) => {
       const headers = { ...gateway.authorization, ...CLOSE };

@@ -191,6 +191,49 @@ t.test('two pools share one child in order of arrival', async (t) => {
   );
 });
 
+t.test('every caller is told how long each job waited for its slot, whoever asked for it', async (t) => {
+  const { pool, workers } = await children(t, 1, { slots: 1 });
+  const told: [string, number][] = [];
+  const waited = (of: string, ms: number): void => void told.push([of, ms]);
+  const other = createPool({ sockets: workers.sockets, log: silentLog, waited });
+  t.teardown(() => other.close());
+  await other.ready();
+  const running = start(pool, 'hold', { name: 'running' });
+  await running.next();
+  const waiting = start(pool, 'hold', { name: 'waiting' });
+  const began = waiting.next();
+  await until('it waits', () => load(other).join() === '1,1');
+  const since = performance.now();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  const least = performance.now() - since;
+  await running.return?.();
+  await began;
+  await until('both are told of', () => told.length === 2);
+  t.same(told[0], ['jobs', 0]);
+  t.equal(told[1]?.[0], 'jobs');
+  t.ok(Number(told[1]?.[1]) >= Math.floor(least), 'the wait of the second');
+  await waiting.return?.();
+});
+
+t.test('waits that are no numbers of milliseconds are not believed', async (t) => {
+  const folder = await socketFolder(t);
+  const path = join(folder, 'odd.sock');
+  const waits = { jobs: ['5', -1, NaN, 1e12, 7], pieces: 'many', waitingPieces: -3 };
+  const server = createServer((socket) => {
+    const channel = new Channel(socket, { frame: () => undefined, closed: () => undefined });
+    channel.control(KIND.hello, 0, { version: 1, pid: process.pid, places: 1 });
+    channel.control(KIND.load, 0, 1, 0, false, waits);
+  });
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  t.teardown(() => server.close());
+  const told: unknown[] = [];
+  const pool = createPool({ sockets: [path], log: silentLog, waited: (of, ms) => void told.push([of, ms]) });
+  t.teardown(() => pool.close());
+  await until('the load is known', () => load(pool).join() === '1,0');
+  t.same(told, [['jobs', 7]]);
+  t.equal(pool.state()[0]?.waitingPieces, 0);
+});
+
 t.test('a pool that goes takes its jobs with it, and no other’s', async (t) => {
   const { pool, workers } = await children(t, 1, { slots: 2 });
   const other = createPool({ sockets: workers.sockets, log: silentLog });

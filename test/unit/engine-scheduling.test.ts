@@ -1,5 +1,6 @@
 /** Whose piece an engine works on next: the queue and the listener on given times, the scheduler on a given clock. */
 import t from 'tap';
+import { WaitTally } from '../../contracts/wait-tally.js';
 import { EngineScheduler } from '../../engines/scheduling/engine-scheduler.js';
 import { FAR_AHEAD_MS, FairQueue, later, type Place } from '../../engines/scheduling/fair-queue.js';
 import { Listener } from '../../engines/scheduling/listener.js';
@@ -162,6 +163,25 @@ t.test('as many pieces at once as the engine works on', async (t) => {
   entered[0]?.();
   await settled();
   t.equal(entered.length, 3);
+});
+
+t.test('pieces are counted while they wait, and say how long they did', async (t) => {
+  let now = 0;
+  const clock = { monotonic: () => now };
+  const waits = new WaitTally(clock);
+  const scheduler = new EngineScheduler({ clock, waits });
+  const leaving = new AbortController();
+  const first = scheduler.enter(scheduler.placeOf(), never);
+  const leave = await first;
+  const second = scheduler.enter(scheduler.placeOf(), never);
+  const gone = scheduler.enter(scheduler.placeOf(), leaving.signal);
+  t.equal(waits.waiting, 2);
+  now = 40;
+  leaving.abort(new Error('left'));
+  await t.rejects(gone, { message: 'left' });
+  leave();
+  await second;
+  t.same([waits.waiting, waits.take()], [0, [0, 40]]);
 });
 
 t.test('what has been spoken is handed out before the next piece begins', async (t) => {

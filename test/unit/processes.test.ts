@@ -1,5 +1,6 @@
 import t from 'tap';
 import { ServiceError } from '../../contracts/errors.js';
+import { MOST_UNTOLD, WaitTally } from '../../contracts/wait-tally.js';
 import { WINDOW_BYTES, Inbound } from '../../processes/credit.js';
 import {
   decodeFrame,
@@ -136,6 +137,28 @@ t.test('slots run in order of arrival, queue up to their bound, and refuse more'
   t.same([slots.running, slots.queued], [1, 0]);
   slots.leave();
   t.equal(slots.running, 0);
+  t.end();
+});
+
+t.test('jobs say how long they waited for a slot; who leaves without one says nothing', (t) => {
+  let now = 0;
+  const waits = new WaitTally({ monotonic: () => now });
+  const slots = new JobSlots(1, 2, () => undefined, waits);
+  const [first, second, third] = [() => undefined, () => undefined, () => undefined];
+  for (const start of [first, second, third]) slots.enter(start);
+  t.same([waits.waiting, waits.take()], [2, [0]]);
+  now = 30;
+  slots.withdraw(second);
+  now = 70;
+  slots.leave();
+  t.same([waits.waiting, waits.take(), waits.take()], [0, [70], []]);
+  t.end();
+});
+
+t.test('waits that nobody asks for are bounded', (t) => {
+  const waits = new WaitTally();
+  for (let count = 0; count < 2 * MOST_UNTOLD; count += 1) waits.enter()(true);
+  t.equal(waits.take().length, MOST_UNTOLD);
   t.end();
 });
 

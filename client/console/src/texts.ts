@@ -86,7 +86,6 @@ export const texts = {
     agents: 'Make an agent, or change one and publish it.',
     talk: 'Talk to one of your agents, its draft or what is published.',
     calls: 'Look at what happened in a call.',
-    api: 'Read the API, and call it from the page.',
   },
   talk: {
     intro:
@@ -480,7 +479,7 @@ export const texts = {
       Record<string, string>
     >,
     children: 'Processes beside them',
-    childHeads: ['Process', 'State', 'Jobs', 'Waiting'],
+    childHeads: ['Process', 'State', 'Jobs', 'Waiting', 'Wait, 95 %'],
     roles: {
       encode: 'Encoding of audio',
       media: 'Media of calls',

@@ -6,6 +6,7 @@
 import { ServiceError } from '../../../contracts/errors.js';
 import type { TimedWord, TtsEngine, TtsEvent, TtsRequest } from '../../../contracts/ports/tts.js';
 import { EngineScheduler } from '../../scheduling/engine-scheduler.js';
+import { engineWaits } from '../../scheduling/engine-waits.js';
 import { later } from '../../scheduling/fair-queue.js';
 import { cutText } from '../../text-pieces.js';
 import { ESPEAK_RATE, espeakDescription } from './description.js';
@@ -57,7 +58,7 @@ const behind = ({ words, ...spoken }: Spoken, offset: number): Spoken => ({
 /** Loads the program; throws where the package is missing. Errors of `synthesize`: `engine_failed`, `voice_not_found`. */
 export async function createEspeak(): Promise<TtsEngine> {
   const program = await loadEspeak();
-  const scheduler = new EngineScheduler();
+  const scheduler = new EngineScheduler({ waits: engineWaits });
   async function* synthesize(request: TtsRequest, signal: AbortSignal): AsyncGenerator<TtsEvent> {
     if (!espeakDescription.voices.some(({ name }) => name === request.voice)) {
       throw new ServiceError('voice_not_found');

@@ -5,6 +5,7 @@
 import type { TimedWord, TtsEngine, TtsEvent, TtsRequest } from '../../../contracts/ports/tts.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { EngineScheduler } from '../../scheduling/engine-scheduler.js';
+import { engineWaits } from '../../scheduling/engine-waits.js';
 import { later } from '../../scheduling/fair-queue.js';
 import { FLITE_RATE, fliteDescription } from './description.js';
 import { leadingPause, loadFlite, type FliteProgram, type VoiceSettings } from './program.js';
@@ -64,7 +65,7 @@ const behind = ({ samples, words }: Spoken, offset: number): Spoken => ({
 export async function createFlite(): Promise<TtsEngine> {
   const program = await loadFlite();
   const voicebox = { program, lexicon: new Lexicon(program) };
-  const scheduler = new EngineScheduler();
+  const scheduler = new EngineScheduler({ waits: engineWaits });
   async function* synthesize(request: TtsRequest, signal: AbortSignal): AsyncGenerator<TtsEvent> {
     if (!fliteDescription.voices.some(({ name }) => name === request.voice)) {
       throw new ServiceError('voice_not_found');

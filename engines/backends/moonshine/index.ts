@@ -8,6 +8,7 @@ import { RECOGNITION_RATE } from '../../../contracts/audio.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import type { SttEngine, SttPiece } from '../../../contracts/ports/stt.js';
 import { EngineScheduler } from '../../scheduling/engine-scheduler.js';
+import { engineWaits } from '../../scheduling/engine-waits.js';
 import { defaultModelsFolder, modelFile } from '../model-files.js';
 import { floatsOf } from '../samples.js';
 import { moonshineDescription } from './description.js';
@@ -34,7 +35,7 @@ const recognizerConfig = (folder: string): OfflineRecognizerConfig => ({
 export async function createMoonshine(modelsFolder = defaultModelsFolder): Promise<SttEngine> {
   const recognizer = await sherpa.OfflineRecognizer.createAsync(recognizerConfig(modelsFolder));
   const longest = moonshineDescription.capabilities.maxPieceSeconds * RECOGNITION_RATE;
-  const scheduler = new EngineScheduler();
+  const scheduler = new EngineScheduler({ waits: engineWaits });
   async function decode(samples: Int16Array): Promise<string> {
     const stream = recognizer.createStream();
     stream.acceptWaveform({ samples: floatsOf(samples), sampleRate: RECOGNITION_RATE });

@@ -8,6 +8,7 @@ import { ServiceError } from '../../../contracts/errors.js';
 import type { TtsEngine, TtsEvent, TtsRequest } from '../../../contracts/ports/tts.js';
 import { spokenText } from '../../normalisation/index.js';
 import { EngineScheduler } from '../../scheduling/engine-scheduler.js';
+import { engineWaits } from '../../scheduling/engine-waits.js';
 import { samplesOfFloats } from '../samples.js';
 import { hasSound } from '../sound.js';
 import { type SherpaOptions, withDefaults } from './options.js';
@@ -56,7 +57,7 @@ export function createSherpaSpeech(path: string, options: SherpaOptions = {}): T
     throw new Error(`The model in ${path} speaks at ${tts.sampleRate} Hz, but says ${sampleRate}`);
   }
   const loadable = { bytes: folder.memoryOf(filesOf(model)), load };
-  const scheduler = new EngineScheduler();
+  const scheduler = new EngineScheduler({ waits: engineWaits });
   const chunk = Math.floor(sampleRate / CHUNKS_PER_SECOND);
   function* eventsOf(samples: Int16Array): Generator<TtsEvent> {
     for (let at = 0; at < samples.length; at += chunk)

@@ -10,6 +10,7 @@ import { ServiceError } from '../../../contracts/errors.js';
 import { LANGUAGE_CODES, type LanguageCode } from '../../../contracts/languages.js';
 import type { SttEngine, SttPiece } from '../../../contracts/ports/stt.js';
 import { EngineScheduler } from '../../scheduling/engine-scheduler.js';
+import { engineWaits } from '../../scheduling/engine-waits.js';
 import { canHoldSpeech, plausible } from '../moonshine/hallucinations.js';
 import { floatsOf } from '../samples.js';
 import { ModelFolder } from './folder.js';
@@ -108,7 +109,7 @@ export function createSherpaStt(path: string, options: SherpaOptions = {}): SttE
   const found = describeSherpaStt(folder, languages);
   const loadableFor = loadablesOf(found, folder.memoryOf(filesOf(found.model)));
   const codes = found.model.streaming ? undefined : found.model.hint?.codes;
-  const scheduler = new EngineScheduler();
+  const scheduler = new EngineScheduler({ waits: engineWaits });
   const longest = found.description.capabilities.maxPieceSeconds * RECOGNITION_RATE;
   return {
     ...found.description,

@@ -71,14 +71,16 @@ function LastCalls() {
   );
 }
 
+/** What to begin with first: of those that the key may do, the first few. The menu has the rest. */
 const TRIALS = [
   { name: 'speak', needs: 'speech' },
-  { name: 'listen', needs: 'speech' },
-  { name: 'realtime', needs: 'speech' },
   { name: 'agents', needs: 'read' },
   { name: 'talk', needs: 'sessions' },
+  { name: 'listen', needs: 'speech' },
+  { name: 'realtime', needs: 'speech' },
   { name: 'calls', needs: 'records' },
 ] as const;
+const TRIALS_SHOWN = 3;
 
 export function Start() {
   const may = useMay();
@@ -89,14 +91,13 @@ export function Start() {
           <HealthPanel />
           <section class="panel stack tight">
             <h2>{texts.start.try}</h2>
-            {TRIALS.filter(({ needs }) => may(needs)).map(({ name }) => (
-              <p key={name}>
-                <a href={linkTo([name])}>{texts.start[name]}</a>
-              </p>
-            ))}
-            <p>
-              <a href="docs">{texts.start.api}</a>
-            </p>
+            {TRIALS.filter(({ needs }) => may(needs))
+              .slice(0, TRIALS_SHOWN)
+              .map(({ name }) => (
+                <p key={name}>
+                  <a href={linkTo([name])}>{texts.start[name]}</a>
+                </p>
+              ))}
           </section>
         </div>
         {may('records') && <LastCalls />}

@@ -134,6 +134,15 @@ const nodeRow = ({ node_id: id, url, state, calls, places, version, started_at: 
   momentText(at),
 ];
 
+const WAITS = ['gateway_child_job_wait_seconds', 'gateway_child_piece_wait_seconds'] as const;
+
+/** The longer of the waits of jobs and of their pieces: who asks waits for both, and one of them is next to nothing. */
+function waitOf(figures: Figures, child: string): number | undefined {
+  const waits = WAITS.map((name) => quantile(figures, name, 0.95, ({ role }) => role === child));
+  const known = waits.filter((wait) => wait !== undefined);
+  return known.length > 0 ? Math.max(...known) : undefined;
+}
+
 const childRow = (figures: Figures, child: string): Row => {
   const of = (name: string) => sumOf(figures, name, ({ role }) => role === child);
   const connected = of('gateway_child_connected') > 0;
@@ -141,7 +150,8 @@ const childRow = (figures: Figures, child: string): Row => {
     machine.roles[child] ?? child,
     connected ? machine.up : machine.down,
     of('gateway_child_jobs_running'),
-    of('gateway_child_jobs_queued'),
+    of('gateway_child_jobs_queued') + of('gateway_child_pieces_queued'),
+    secondsText(waitOf(figures, child)),
   ];
 };
 
