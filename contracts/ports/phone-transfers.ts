@@ -3,9 +3,8 @@ import type { Briefing, LastTransferState, Transfer } from '../transfers.js';
 
 export interface NewTransfer extends Pick<
   Transfer,
-  'sessionId' | 'provider' | 'callerCallId' | 'toolCallId' | 'mode' | 'label' | 'to'
+  'sessionId' | 'numberId' | 'provider' | 'callerCallId' | 'toolCallId' | 'mode' | 'label' | 'to'
 > {
-  readonly numberId: string;
   readonly briefing: Briefing | null;
   /** Whatever the provider tells, it is looked at then. */
   readonly dueMs: number;

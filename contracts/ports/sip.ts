@@ -1,5 +1,6 @@
 /** Telephones that come through a cluster's SIP service (docs/sip.md; ops/adr/0047-sip-through-livekit.md). */
 import type { LastCallState } from '../phone.js';
+import type { LastTransferState } from '../transfers.js';
 
 /** A number whose calls come in. */
 export interface SipNumber {
@@ -37,6 +38,13 @@ export interface SipRefusal {
   readonly reason?: string;
 }
 
+/** Why a caller's side has not gone on with somebody else. */
+export interface SipReferral {
+  readonly state: Exclude<LastTransferState, 'connected' | 'voicemail'>;
+  /** Where the state does not say it. */
+  readonly reason?: string;
+}
+
 export interface SipService {
   /**
    * Makes the service take calls for those numbers and for no other of this installation. Errors: `conflict` where it refuses one, once
@@ -47,6 +55,6 @@ export interface SipService {
   caller(room: string): Promise<SipCaller | undefined>;
   /** Resolves once somebody has answered (undefined), or nobody does. Asked once. Never rejects. */
   dial(leg: SipLeg): Promise<SipRefusal | undefined>;
-  /** Has the caller's own side go on with somebody else (REFER). Why it does not, in words; undefined where it has. */
-  refer(room: string, to: string): Promise<string | undefined>;
+  /** Has the caller's own side go on with somebody else (REFER), and waits for what it tells: undefined where it has. Never rejects. */
+  refer(room: string, to: string, ringSeconds: number): Promise<SipReferral | undefined>;
 }

@@ -34,8 +34,8 @@ import { Settling } from './settling.js';
 export interface Telephones {
   /** The session of the call in that room; undefined where it was rejected. */
   answer(room: string, numberId: string): Promise<RunningSession | undefined>;
-  /** Connects who is in that room to somebody else. */
-  transfer(room: string): NonNullable<PhoneLine['transfer']>;
+  /** Connects the caller of that session to somebody else. */
+  transfer(called: SessionRecord): NonNullable<PhoneLine['transfer']>;
 }
 
 export interface LivekitParts extends CallParts {
@@ -270,8 +270,8 @@ export class LivekitCalls implements AgentWork {
     return owned;
   }
 
-  #line(call: RoomCall, { id, room }: SessionRecord, handOver: RoomedCall['handOver']): PhoneLine {
-    const transfer = this.parts.telephones.transfer(room ?? id);
+  #line(call: RoomCall, called: SessionRecord, handOver: RoomedCall['handOver']): PhoneLine {
+    const transfer = this.parts.telephones.transfer(called);
     return {
       press: (keys) => call.press(keys),
       transfer: { ...transfer, begin: (wanted) => handOver(transfer.begin(wanted)) },

@@ -46,7 +46,10 @@ export interface TransferringParts {
   readonly log: Log;
 }
 
-type Called = Pick<SessionRecord, 'id' | 'workspaceId' | 'direction' | 'callerNumber' | 'dialedNumber'>;
+export type Called = Pick<
+  SessionRecord,
+  'id' | 'workspaceId' | 'direction' | 'callerNumber' | 'dialedNumber'
+>;
 
 /** One that is about to begin. */
 interface Wanted extends TransferRequest {
@@ -67,13 +70,13 @@ const SPELLING = /(?<=^[+\d][\d\s().-]*)[\s().-]/g;
 export const destinationOf = (wanted: string): string | undefined =>
   phoneAddress(wanted.replace(SPELLING, ''));
 
-const NO_NUMBER = 'The destination is no phone number';
+export const NO_NUMBER = 'The destination is no phone number';
 const NO_CREDENTIALS = 'The phone number has no credentials for the API of its provider';
-const UNDER_WAY = 'The call is being transferred already';
+export const UNDER_WAY = 'The call is being transferred already';
 const SILENT = 'The provider has not told what became of it';
 const UNTOLD = 'The provider does not tell what becomes of it';
 const SESSION_ENDED = 'The session was ended';
-const HUNG_UP = 'The caller hung up';
+export const HUNG_UP = 'The caller hung up';
 const UNDOCUMENTED = 'The provider’s answer is not one that it documents';
 
 const SWEEP_MS = 5000;
@@ -101,7 +104,7 @@ export const whyNot = ({ label, to, state, reason }: Transfer): string =>
   `${WHY[state] ?? state} (${label === '' ? to : label})${reason === null ? '' : `: ${reason}`}. The caller is with you again.`;
 
 /** Our side of the call. */
-const ownOf = ({ direction, callerNumber, dialedNumber }: Called): string =>
+export const ownOf = ({ direction, callerNumber, dialedNumber }: Called): string =>
   (direction === 'outbound' ? callerNumber : dialedNumber) ?? '';
 
 export class Transferring {
@@ -320,7 +323,8 @@ export class Transferring {
   }
 
   async #settle({ transfer, sessionEnded }: OverdueTransfer): Promise<void> {
-    const { id, mode, sessionId, callerCallId } = transfer;
+    const { id, mode, provider, sessionId, callerCallId } = transfer;
+    if (provider === 'sip') return this.#settleReferred(transfer, sessionEnded);
     if (mode === 'warm') return this.#giveUp(transfer, sessionEnded ? 'cancelled' : 'failed', SILENT);
     if (sessionEnded) {
       if (await this.finish(id, 'cancelled', SESSION_ENDED)) this.hangUp(transfer, callerCallId);
@@ -328,6 +332,12 @@ export class Transferring {
     }
     // Whoever is not answered is given back within the ring: they speak.
     if (await this.finish(id, 'connected', SILENT)) await this.parts.runs.end(sessionId, 'transferred');
+  }
+
+  /** Whose process has died while the caller's side was asked: who has not gone by then is with the agent. */
+  async #settleReferred({ id }: Transfer, sessionEnded: boolean): Promise<void> {
+    if (sessionEnded) await this.finish(id, 'cancelled', SESSION_ENDED);
+    else if (await this.finish(id, 'failed', SILENT)) await this.parts.transfers.bringBack(id);
   }
 
   addMetrics(metrics: Metrics): void {

@@ -207,13 +207,17 @@ function livekit(server: LivekitServer, options: TransportOptions): OpenTranspor
   });
   const sip = createSipService(server, agentName);
   const { numbers } = platform;
+  const transferring = transfersOf(options);
   const phoned = { sip, runs, rooms, clock, log };
   const { roomProcesses, roomsPerProcess, workers } = options.config;
   const places = Math.max(1, Math.floor((roomProcesses * roomsPerProcess) / workers));
   const calls = new LivekitCalls({
     ...callParts(options, metrics),
     ...{ calls: rooms, places, nodeId: options.processId, nodes },
-    telephones: telephones({ ...phoned, sessions: sessions.phone, numbers }),
+    telephones: telephones({
+      ...{ ...phoned, sessions: sessions.phone, numbers },
+      ...{ transfers: platform.transfers, transferring },
+    }),
   });
   const dialling = new SipDialling({ ...phoned, prepare: (session) => calls.prepare(session) });
   const { placing, dialect } = phone(options, undefined, dialling);
@@ -224,7 +228,10 @@ function livekit(server: LivekitServer, options: TransportOptions): OpenTranspor
     testable: undefined,
     joinTokens: createJoinTokens({ id: server.key, secret: server.secret }, clock),
     prepare: (session) => calls.prepare(session),
-    addMetrics: (page) => metrics.addTo(page),
+    addMetrics(page) {
+      metrics.addTo(page);
+      transferring.addMetrics(page);
+    },
     figures: () => calls.figures(),
     dialects: [
       clusterDialect({ server, runs, calls: rooms, log }),
@@ -239,7 +246,7 @@ function livekit(server: LivekitServer, options: TransportOptions): OpenTranspor
       worker.report();
       await stopped;
       worker.close();
-      await placing.stop();
+      await Promise.all([placing.stop(), transferring.stop()]);
     },
     close: () => Promise.resolve(),
   };

@@ -8,12 +8,20 @@ import { systemClock } from '../../contracts/clock.js';
 import { errorText, ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 import { IDENTITIES } from '../../contracts/ports/calls.js';
-import type { SipCaller, SipLeg, SipNumber, SipRefusal, SipService } from '../../contracts/ports/sip.js';
+import type {
+  SipCaller,
+  SipLeg,
+  SipNumber,
+  SipReferral,
+  SipRefusal,
+  SipService,
+} from '../../contracts/ports/sip.js';
 import type { LivekitServer } from './room-service.js';
 import { keepNumbers, userOf } from './sip-numbers.js';
 
 /** Asked once: who calls somebody twice is not asked which one was meant. */
 const ONCE = { requestTimeout: 5, failover: false } as const;
+const CALLER_GONE: SipReferral = { state: 'cancelled', reason: 'The caller hung up' };
 /** Beyond the ring: the service answers by then. */
 const MORE_SECONDS = 10;
 /** A caller waits so long for an agent. */
@@ -44,6 +52,12 @@ function reasonOf(error: unknown): string {
   const told = code === undefined ? errorText(error) : `The SIP server answered ${code} ${status}`;
   return told.replace(/\s+/g, ' ').trim().slice(0, MOST_REASON);
 }
+
+/** As above, of whom a caller's side was asked to call: 603 may be the colleague's word, or that of a carrier that transfers nobody. */
+const REFERRED: Readonly<Record<number, SipReferral>> = {
+  ...Object.fromEntries(Object.entries(STATES).map(([code, state]) => [code, { state }])),
+  603: { state: 'refused', reason: 'The SIP server answered 603 Decline' },
+};
 
 /** `rang`: for its time. The service gives up then, and says so by an error of its own. */
 function refusalOf(error: unknown, rang: boolean): SipRefusal {
@@ -108,6 +122,25 @@ async function dial(leg: SipLeg, client: Client): Promise<SipRefusal | undefined
   );
 }
 
+async function refer(
+  room: string,
+  to: string,
+  ringSeconds: number,
+  { caller, client }: { readonly caller: Promise<SipCaller | undefined>; readonly client: Client },
+): Promise<SipReferral | undefined> {
+  const end = systemClock.monotonic() + ringSeconds * 1000;
+  try {
+    const { identity } = (await caller) ?? {};
+    if (identity === undefined) return CALLER_GONE;
+    const how = { ringingTimeout: ringSeconds, timeout: ringSeconds + MORE_SECONDS };
+    await (await client()).transferSipParticipant(room, identity, targetOf(to), how);
+    return undefined;
+  } catch (error) {
+    const { sipStatusCode = 0 } = error as Refused;
+    return REFERRED[sipStatusCode] ?? refusalOf(error, systemClock.monotonic() >= end);
+  }
+}
+
 /** As REFER has it. */
 const targetOf = (to: string): string => (to.startsWith('+') ? `tel:${to}` : to);
 
@@ -120,15 +153,7 @@ export function createSipService(server: LivekitServer, agentName: string): SipS
     keep: (numbers) => keep(numbers, client, agentName),
     caller: (room) => callerIn(room, server),
     dial: (leg) => dial(leg, client),
-    async refer(room, to) {
-      try {
-        const caller = await callerIn(room, server);
-        if (!caller) return 'The caller has gone';
-        await (await client()).transferSipParticipant(room, caller.identity, targetOf(to));
-        return undefined;
-      } catch (error) {
-        return reasonOf(error);
-      }
-    },
+    refer: (room, to, ringSeconds) =>
+      refer(room, to, ringSeconds, { caller: callerIn(room, server), client }),
   };
 }

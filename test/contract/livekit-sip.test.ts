@@ -135,6 +135,7 @@ t.test('telephones through a real SIP service', { skip: withoutSip }, async (t) 
     const ended = await endOf(id);
     model.answer(() => 'Yes.');
     t.equal(ended.ended_reason, 'transferred');
+    t.match(ended['transfers'], [{ mode: 'cold', label: 'Sales', to: destination, state: 'connected' }]);
     t.match(
       ended.items.filter(({ type }) => type === 'tool_result'),
       [{ tool_name: 'transfer_call', status: 'completed' }],
@@ -142,6 +143,34 @@ t.test('telephones through a real SIP service', { skip: withoutSip }, async (t) 
     telephone.tell('hangup');
     telephone.tell('hangup');
   });
+
+  await t.test(
+    'a colleague who is busy leaves the caller with the agent, and the record says so',
+    async (t) => {
+      const colleague = await Telephone.start(t, 'busy', { answers: false });
+      const destination = `sip:busy@${colleague.address}`;
+      const agent = await talks.agent({
+        ...greeting('hello'),
+        conversation: { transfer_destinations: [{ label: 'Sales', phone_number: destination }] },
+      });
+      const id = await ringUp(await numberOf(agent), agent);
+      model.answer((messages) =>
+        toolSaid(messages) === undefined
+          ? { text: 'One moment.', calls: { transfer_call: { destination: 'Sales' } } }
+          : 'It did not work.',
+      );
+      telephone.press('1#');
+      await colleague.seen('CALL_INCOMING');
+      colleague.tell('hangup');
+      await untilSaid(id, /^assistant: It did not work/);
+      model.answer(() => 'Yes.');
+      const { transfers } = await recordOf(id);
+      t.match(transfers, [{ mode: 'cold', label: 'Sales', to: destination, returned_at: /^20/ }]);
+      t.match((transfers as Body[])[0]?.['state'], /^(busy|refused|failed)$/);
+      await ask(`sessions/${id}/end`, { method: 'POST' });
+      await endOf(id);
+    },
+  );
 
   const place = async (number: Body, agent: string, more: Body = {}) => {
     const from = number['phone_number'];

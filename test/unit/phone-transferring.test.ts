@@ -5,7 +5,7 @@ import type { PhoneNumber } from '../../contracts/ports/phone.js';
 import { silentLog } from '../../contracts/log.js';
 import type { Language } from '../../contracts/languages.js';
 import type { PhoneCall } from '../../contracts/ports/calls.js';
-import type { NewTransfer, Transfers } from '../../contracts/ports/phone-transfers.js';
+import type { NewTransfer, OverdueTransfer, Transfers } from '../../contracts/ports/phone-transfers.js';
 import type { Transfer, TransferMode } from '../../contracts/transfers.js';
 import { consentByKeys, consentOf } from '../../gateway/phone/consent.js';
 import { DIALLING } from '../../gateway/phone/index.js';
@@ -41,11 +41,17 @@ interface Asked {
 function at(
   t: Test,
   numbers: readonly PhoneNumber[],
-  { underWay = false, holdSound = false, open = () => Promise.resolve(OPENED) } = {},
+  {
+    underWay = false,
+    holdSound = false,
+    open = () => Promise.resolve(OPENED),
+    overdue = [] as readonly OverdueTransfer[],
+  } = {},
 ) {
   const ended: string[] = [];
   const asked: Asked[] = [];
   const rows: NewTransfer[] = [];
+  let told = false;
   const transfers = {
     begin(row) {
       rows.push(row);
@@ -54,9 +60,14 @@ function at(
         underWay ? undefined : ({ ...row, id: 'transfer_1', shown } as Partial<Transfer> as Transfer),
       );
     },
-    overdue: () => Promise.resolve([]),
+    overdue: () => Promise.resolve(told ? [] : ((told = true), overdue)),
     finish(id, state) {
       ended.push(`${id} ${state}`);
+      const transfer = overdue.find((each) => each.transfer.id === id)?.transfer;
+      return Promise.resolve(transfer && { ...transfer, state });
+    },
+    bringBack(id) {
+      ended.push(`${id} is back`);
       return Promise.resolve(undefined);
     },
   } as Partial<Transfers> as Transfers;
@@ -168,6 +179,26 @@ t.test('a transfer that breaks off is over, and the call is still with the agent
   call.hungUp();
   await nextTurn();
   t.strictSame(left, ['hung up'], 'the caller’s end is the call’s end');
+});
+
+t.test('a transfer by SIP that lost its process is over, and its caller is with the agent', async (t) => {
+  const row = {
+    provider: 'sip',
+    mode: 'cold',
+    sessionId: 'sess_1',
+    callerCallId: 'room',
+    createdAt: new Date(0),
+  };
+  const open = (id: string, sessionEnded: boolean) =>
+    ({ transfer: { ...row, id } as Partial<Transfer> as Transfer, sessionEnded }) as const;
+  const { asked, ended, transferring } = at(t, [NUMBER], {
+    overdue: [open('transfer_1', false), open('transfer_2', true)],
+  });
+  // It sweeps as it begins.
+  await transferring.sweep();
+  await nextTurn();
+  t.strictSame(ended, ['transfer_1 failed', 'transfer_1 is back', 'transfer_2 cancelled']);
+  t.same(asked, [], 'there is no API to hang up by');
 });
 
 t.test('what a colleague answers', (t) => {

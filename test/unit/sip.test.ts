@@ -1,10 +1,23 @@
 /** What a LiveKit server is asked to store of SIP numbers, who answers calls that come in, and the pace of keys (docs/sip.md). */
-import { RoomConfiguration, SIPDispatchRuleInfo, SIPInboundTrunkInfo } from '@livekit/protocol';
-import t from 'tap';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import {
+  ParticipantInfo_Kind as Kind,
+  RoomConfiguration,
+  SIPDispatchRuleInfo,
+  SIPInboundTrunkInfo,
+} from '@livekit/protocol';
+import t, { type Test } from 'tap';
+import { silentLog } from '../../contracts/log.js';
 import { CREDENTIAL_FORMS } from '../../contracts/phone.js';
-import type { SipNumber } from '../../contracts/ports/sip.js';
+import type { NewTransfer } from '../../contracts/ports/phone-transfers.js';
+import type { SipNumber, SipReferral } from '../../contracts/ports/sip.js';
+import type { Transfer } from '../../contracts/transfers.js';
+import { referring } from '../../gateway/phone/sip/referring.js';
 import { pressKeys } from '../../media/livekit/keys.js';
 import { keepNumbers, type SipStore } from '../../media/livekit/sip-numbers.js';
+import { createSipService } from '../../media/livekit/sip-service.js';
 
 /** What a server stores, in memory. */
 class Store implements SipStore {
@@ -129,4 +142,143 @@ t.test('addresses and servers of SIP credentials', (t) => {
   for (const bad of ['sip:example.com', 'a b', 'user@host', 'host;transport=tcp', 'host:5060/x'])
     t.notOk(fits('server', bad), bad);
   t.end();
+});
+
+/** A LiveKit server's API with one caller in its room, which answers each REFER so; `undefined`: it was done. */
+async function apiWith(t: Test, answers: (object | undefined)[], inRoom = true) {
+  const asked: Record<string, unknown>[] = [];
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = JSON.parse(await text(request)) as Record<string, unknown>;
+    const lists = request.url?.endsWith('ListParticipants') ?? false;
+    const caller = { identity: 'sip_+14155550123', kind: Kind[Kind.SIP], attributes: {} };
+    if (!lists) asked.push(body);
+    const refusal = lists ? undefined : answers.shift();
+    response.writeHead(refusal ? 503 : 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(refusal ?? (lists ? { participants: inRoom ? [caller] : [] } : {})));
+  };
+  const server = createServer((request, response) => void answer(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const key = { key: 'key', secret: 'secret-of-at-least-thirty-two-bytes' };
+  return { asked, sip: createSipService({ url: `http://127.0.0.1:${port}`, ...key }, 'gw') };
+}
+
+/** As the server tells the status of the SIP answer. */
+const answered = (code: number, status: string) => ({
+  code: 'unavailable',
+  msg: 'transfer failed',
+  meta: { sip_status_code: String(code), sip_status: status },
+});
+
+t.test('what the other side answers to REFER is what becomes of the transfer', async (t) => {
+  const rows: readonly (readonly [answer: object | undefined, outcome: SipReferral | undefined])[] = [
+    [undefined, undefined],
+    [answered(486, 'Busy Here'), { state: 'busy' }],
+    [answered(600, 'Busy Everywhere'), { state: 'busy' }],
+    [answered(408, 'Request Timeout'), { state: 'no_answer' }],
+    [answered(480, 'Temporarily Unavailable'), { state: 'no_answer' }],
+    [answered(487, 'Request Terminated'), { state: 'no_answer' }],
+    [answered(603, 'Decline'), { state: 'refused', reason: 'The SIP server answered 603 Decline' }],
+    [
+      answered(405, 'Method Not Allowed'),
+      { state: 'failed', reason: 'The SIP server answered 405 Method Not Allowed' },
+    ],
+    [
+      { code: 'internal', msg: 'no such participant' },
+      { state: 'failed', reason: 'no such participant' },
+    ],
+  ];
+  const { asked, sip } = await apiWith(
+    t,
+    rows.map(([answer]) => answer),
+  );
+  for (const [answer, outcome] of rows)
+    t.strictSame(await sip.refer('room', '+491771234567', 30), outcome, JSON.stringify(answer));
+  t.match(asked[0], {
+    roomName: 'room',
+    participantIdentity: 'sip_+14155550123',
+    transferTo: 'tel:+491771234567',
+  });
+  t.equal(asked[0]?.['ringingTimeout'], '30s');
+  const empty = await apiWith(t, [], false);
+  t.match(await empty.sip.refer('room', 'sip:desk@example.com', 30), { state: 'cancelled' });
+  t.same(empty.asked, [], 'nobody is asked for a caller who has gone');
+});
+
+const CALLED = {
+  id: 'sess_1',
+  workspaceId: 'ws_1',
+  direction: 'inbound',
+  room: 'call_room',
+  callerNumber: '+14155550123',
+  dialedNumber: '+493012345678',
+} as const;
+
+/** Rows in memory, of callers whose side answers REFER so. */
+function referredWith(outcome: SipReferral | undefined, underWay = false) {
+  const rows: NewTransfer[] = [];
+  const told: string[] = [];
+  const finished = (id: string, state: string, reason?: string) => {
+    told.push(`${state}${reason === undefined ? '' : `: ${reason}`}`);
+    return Promise.resolve({ ...rows[0], id, state, reason: reason ?? null } as Transfer);
+  };
+  const transfer = referring(CALLED, {
+    transfers: {
+      begin(row) {
+        rows.push(row);
+        return Promise.resolve(underWay ? undefined : ({ ...row, id: 'transfer_1' } as unknown as Transfer));
+      },
+      bringBack(id) {
+        told.push(`${id} is back`);
+        return Promise.resolve(undefined);
+      },
+    },
+    transferring: { finish: finished },
+    numbers: { named: () => Promise.resolve([{ id: 'phone_1', provider: 'sip' } as never]) },
+    sip: {
+      refer(room, to, seconds) {
+        told.push(`${room} ${to} ${seconds}`);
+        return Promise.resolve(outcome);
+      },
+    },
+    log: silentLog,
+  });
+  return { rows, told, transfer };
+}
+
+const wantedTo = (to: string, signal = new AbortController().signal) => ({
+  ...({ toolCallId: 'call_1', label: 'Sales', to, mode: 'cold', briefing: null, signal } as const),
+});
+
+t.test('a transfer by REFER has the row of all transfers, and its outcome', async (t) => {
+  const asked = 'call_room +491771234567 30';
+  const done = referredWith(undefined);
+  t.equal(await done.transfer.begin(wantedTo('+49 177 1234567')), undefined);
+  t.match(done.rows, [
+    {
+      ...{ sessionId: 'sess_1', numberId: 'phone_1', provider: 'sip', callerCallId: 'call_room' },
+      ...{ toolCallId: 'call_1', mode: 'cold', label: 'Sales', to: '+491771234567', briefing: null },
+    },
+  ]);
+  t.strictSame(done.told, [asked, 'connected']);
+
+  const busy = referredWith({ state: 'busy' });
+  t.match(await busy.transfer.begin(wantedTo('+491771234567')), /^The line is busy \(Sales\)/);
+  t.strictSame(busy.told, [asked, 'busy', 'transfer_1 is back']);
+
+  const declined = referredWith({ state: 'refused', reason: 'The SIP server answered 603 Decline' });
+  t.match(
+    await declined.transfer.begin(wantedTo('+491771234567')),
+    /603 Decline\. The caller is with you again/,
+  );
+
+  const left = referredWith({ state: 'failed', reason: 'no such participant' });
+  t.ok(await left.transfer.begin(wantedTo('+491771234567', AbortSignal.abort())));
+  t.strictSame(left.told, [asked, 'cancelled: The caller hung up'], 'and nobody is back');
+
+  const second = referredWith(undefined, true);
+  t.equal(await second.transfer.begin(wantedTo('+491771234567')), 'The call is being transferred already');
+  t.equal(await second.transfer.begin(wantedTo('the desk')), 'The destination is no phone number');
+  t.same(second.told, [], 'nobody was asked');
 });

@@ -7,7 +7,6 @@
 import { CALL_TIMES } from '../../../contracts/call-times.js';
 import type { Clock } from '../../../contracts/clock.js';
 import { ServiceError, toServiceError } from '../../../contracts/errors.js';
-import type { Log } from '../../../contracts/log.js';
 import { phoneAddress } from '../../../contracts/phone.js';
 import type { RoomCalls } from '../../../contracts/ports/calls.js';
 import type {
@@ -21,21 +20,19 @@ import type { SipCaller, SipService } from '../../../contracts/ports/sip.js';
 import type { Telephones } from '../../calls/livekit.js';
 import { pause } from '../../conversations/record.js';
 import { answerOnce } from '../answering.js';
-import { destinationOf } from '../transferring.js';
+import { referring, type ReferringParts } from './referring.js';
 
-export interface SipAnsweringParts {
-  readonly numbers: DiallingNumbers & Pick<DialledNumbers, 'note'>;
+export interface SipAnsweringParts extends Omit<ReferringParts, 'sip' | 'numbers'> {
+  readonly numbers: DiallingNumbers & Pick<DialledNumbers, 'note'> & ReferringParts['numbers'];
   readonly sessions: PhoneSessions;
   readonly runs: Pick<SessionRuns, 'unheld' | 'keepRoom'>;
   readonly sip: Pick<SipService, 'caller' | 'refer'>;
   readonly rooms: Pick<RoomCalls, 'remove'>;
   readonly clock: Clock;
-  readonly log: Log;
 }
 
 /** Between two looks at whether the caller is in the room. */
 const LOOK_MS = 100;
-const NO_NUMBER = 'The destination is no phone number';
 
 /** Errors: `conflict` where nobody came. */
 async function callerIn(room: string, { sip, clock }: SipAnsweringParts): Promise<SipCaller> {
@@ -84,11 +81,5 @@ export const telephones = (parts: SipAnsweringParts): Telephones => ({
       return undefined;
     }
   },
-  transfer: (room) => ({
-    modes: ['cold'],
-    async begin(wanted) {
-      const to = destinationOf(wanted.to);
-      return to === undefined ? NO_NUMBER : parts.sip.refer(room, to);
-    },
-  }),
+  transfer: (called) => referring(called, parts),
 });

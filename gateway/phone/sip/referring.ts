@@ -1,0 +1,91 @@
+/**
+ * Transfers of callers who come by SIP: REFER, upon which the caller's own side calls somebody else, and tells what became of it. The row
+ * is as that of other providers' cold transfers (../transferring.ts); there is nothing to call back, as the answer is waited for.
+ */
+import { errorText } from '../../../contracts/errors.js';
+import { LIMITS } from '../../../contracts/limits.js';
+import type { Log } from '../../../contracts/log.js';
+import type { PhoneNumbers } from '../../../contracts/ports/phone.js';
+import type { Transfers } from '../../../contracts/ports/phone-transfers.js';
+import type { SessionRecord } from '../../../contracts/ports/sessions.js';
+import type { SipReferral, SipService } from '../../../contracts/ports/sip.js';
+import type { Transfer } from '../../../contracts/transfers.js';
+import type { PhoneTransfer, TransferRequest } from '../../conversations/tool.js';
+import {
+  type Called,
+  destinationOf,
+  HUNG_UP,
+  NO_NUMBER,
+  ownOf,
+  type Transferring,
+  UNDER_WAY,
+  whyNot,
+} from '../transferring.js';
+import { isSip } from './numbers.js';
+
+export interface ReferringParts {
+  readonly transfers: Pick<Transfers, 'begin' | 'bringBack'>;
+  readonly transferring: Pick<Transferring, 'finish'>;
+  readonly numbers: Pick<PhoneNumbers, 'named'>;
+  readonly sip: Pick<SipService, 'refer'>;
+  readonly log: Log;
+}
+
+const { transferRing, apiMs } = LIMITS.phone;
+/** The service has answered by then; a row that is open still has lost its process. */
+const DUE_MS = transferRing * 1000 + 2 * apiMs;
+
+export type Referred = Called & Pick<SessionRecord, 'room'>;
+
+/** How the caller in a session's room is connected to somebody else. */
+export const referring = (called: Referred, parts: ReferringParts): PhoneTransfer => ({
+  modes: ['cold'],
+  async begin(wanted) {
+    const to = destinationOf(wanted.to);
+    if (to === undefined) return NO_NUMBER;
+    const room = called.room ?? called.id;
+    const transfer = await rowOf({ ...wanted, to }, called, room, parts);
+    if (!transfer) return UNDER_WAY;
+    const refusal = await parts.sip.refer(room, to, transferRing);
+    return refusal
+      ? refused(transfer, wanted.signal.aborted ? CALLER_LEFT : refusal, parts)
+      : connected(transfer, parts);
+  },
+});
+
+const CALLER_LEFT: SipReferral = { state: 'cancelled', reason: HUNG_UP };
+
+/** Undefined where the session has one already, or is over. */
+async function rowOf(
+  { toolCallId, label, to }: TransferRequest,
+  called: Referred,
+  room: string,
+  { transfers, numbers }: ReferringParts,
+): Promise<Transfer | undefined> {
+  const named = await numbers.named(ownOf(called), called.workspaceId);
+  return transfers.begin({
+    ...{ sessionId: called.id, numberId: named.find(isSip)?.id ?? null, provider: 'sip', mode: 'cold' },
+    ...{ callerCallId: room, toolCallId, label, to, briefing: null, dueMs: DUE_MS },
+  });
+}
+
+/** The caller has gone, whatever becomes of the row. */
+async function connected({ id }: Transfer, { transferring, log }: ReferringParts): Promise<undefined> {
+  try {
+    await transferring.finish(id, 'connected');
+  } catch (error) {
+    log.warn({ transfer: id, reason: errorText(error) }, 'a transfer was not noted');
+  }
+}
+
+/** Why, as a text for the model. */
+async function refused(
+  transfer: Transfer,
+  { state, reason }: SipReferral,
+  { transferring, transfers }: ReferringParts,
+): Promise<string> {
+  const { id } = transfer;
+  const ended = await transferring.finish(id, state, reason);
+  if (ended && state !== 'cancelled') await transfers.bringBack(id);
+  return whyNot(ended ?? { ...transfer, state, reason: reason ?? null });
+}
