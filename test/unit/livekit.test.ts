@@ -4,7 +4,7 @@
  */
 import { EventEmitter } from 'node:events';
 import { dispose, type LocalParticipant, type Room } from '@livekit/rtc-node';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import type { EndedReason } from '../../contracts/ports/sessions.js';
 import { clusterDialect } from '../../gateway/calls/signalling.js';
 import { Outgoing } from '../../media/livekit/outgoing.js';
@@ -193,42 +193,101 @@ t.test('what waits is bounded; of attributes the latest count', async (t) => {
 /** A room whose server takes every track, and in which nobody asks for one unless the test says so. */
 class PublishingRoom extends EventEmitter {
   readonly done: string[] = [];
+  /** Whether sound of the present track leaves, and how much has. */
+  sends = true;
+  #sent = 0n;
+  /** How it fails. */
+  refuses: readonly ('publish' | 'unpublish')[] = [];
   #tracks = 0;
 
   readonly localParticipant = {
     publishTrack: () => {
+      if (this.refuses.includes('publish')) return Promise.reject(new Error('the engine is closed'));
       const sid = `TR_${(this.#tracks += 1)}`;
       this.done.push(`publish ${sid}`);
       return Promise.resolve({ sid, waitForSubscription: () => new Promise<void>(() => undefined) });
     },
-    unpublishTrack: (sid: string) => Promise.resolve(void this.done.push(`unpublish ${sid}`)),
+    unpublishTrack: (sid: string) => {
+      if (this.refuses.includes('unpublish')) return Promise.reject(new Error('track not found'));
+      return Promise.resolve(void this.done.push(`unpublish ${sid}`));
+    },
   };
+
+  getRtcStats() {
+    if (this.sends) this.#sent += 10n;
+    const sent = { packetsSent: this.#sent };
+    const other = { stats: { case: 'codec', value: {} } };
+    return Promise.resolve({ publisherStats: [other, { stats: { case: 'outboundRtp', value: { sent } } }] });
+  }
 }
 
-t.test('a track that was published again, and that nobody asks for, is published once more', async (t) => {
+/** The agent's track in a room, and its beats. */
+async function published(t: Test) {
   t.teardown(() => dispose());
   const rtc = await loadRtc();
   const room = new PublishingRoom();
   const voice = await Voice.publish(rtc, room as unknown as Room, new AbortController().signal);
-  const beats = async (seconds: number, wanted: boolean): Promise<void> => {
-    for (let beat = 0; beat < seconds * 50; beat += 1) voice.beat(wanted);
-    // What they have begun ends without a network.
-    await new Promise(setImmediate);
+  t.teardown(() => voice.speaker.close());
+  const beats = async (seconds: number, wanted = true): Promise<void> => {
+    for (let beat = 0; beat < seconds * 50; beat += 1) {
+      voice.beat(wanted);
+      // What it has begun ends without a network.
+      if (beat % 50 === 49) await new Promise(setImmediate);
+    }
   };
-  await beats(10, true);
+  return { rtc, room, voice, beats };
+}
+
+t.test('a track that was published again, and that nobody asks for, is published once more', async (t) => {
+  const { rtc, room, voice, beats } = await published(t);
+  await beats(10);
   t.same(room.done, ['publish TR_1'], 'the first one waits for whoever comes');
   room.emit(rtc.RoomEvent.LocalTrackRepublished);
   await beats(10, false);
   t.same(room.done, ['publish TR_1'], 'nor is it before somebody is there');
-  await beats(3, true);
+  await beats(3);
   t.same(room.done.splice(0), ['publish TR_1', 'unpublish TR_1', 'publish TR_2']);
   t.equal(voice.trackSid, 'TR_2');
-  for (let time = 0; time < 5; time += 1) await beats(3, true);
+  for (let time = 0; time < 5; time += 1) await beats(3);
   t.equal(voice.trackSid, 'TR_4', 'some users ask for no sound');
   room.emit(rtc.RoomEvent.LocalTrackRepublished);
   room.emit(rtc.RoomEvent.LocalTrackSubscribed);
-  await beats(10, true);
+  await beats(10);
   t.equal(voice.trackSid, 'TR_4', 'one that is asked for stays');
   t.ok(voice.asked);
-  await voice.speaker.close();
+});
+
+t.test('a track that is asked for, and of which nothing is sent, is published once more', async (t) => {
+  const { rtc, room, voice, beats } = await published(t);
+  room.emit(rtc.RoomEvent.LocalTrackSubscribed);
+  room.emit(rtc.RoomEvent.LocalTrackRepublished);
+  await beats(3);
+  // What it was published as is subscribed to, and the library joins anew once more: it fails to publish, and tells nobody.
+  room.emit(rtc.RoomEvent.LocalTrackSubscribed);
+  t.equal(voice.trackSid, 'TR_2');
+  room.sends = false;
+  room.emit(rtc.RoomEvent.Reconnected);
+  await beats(8);
+  t.equal(voice.trackSid, 'TR_3', 'it is asked for as far as anybody has said');
+  room.sends = true;
+  room.emit(rtc.RoomEvent.LocalTrackSubscribed);
+  await beats(20);
+  t.equal(voice.trackSid, 'TR_3', 'one that is sent stays');
+  room.emit(rtc.RoomEvent.Reconnected);
+  await beats(20);
+  t.equal(voice.trackSid, 'TR_3', 'as it does after a short break');
+});
+
+t.test('a track that the library knows by another name is published all the same', async (t) => {
+  const { rtc, room, voice, beats } = await published(t);
+  room.emit(rtc.RoomEvent.LocalTrackRepublished);
+  room.refuses = ['unpublish'];
+  await beats(3);
+  t.same(room.done.splice(0), ['publish TR_1', 'publish TR_2']);
+  room.refuses = ['publish', 'unpublish'];
+  await beats(30);
+  t.same(room.done, [], 'while it negotiates nothing can be published');
+  room.refuses = [];
+  await beats(3);
+  t.equal(voice.trackSid, 'TR_3', 'what has failed was no try');
 });
