@@ -47,3 +47,14 @@ export function samplesOf(bytes: Uint8Array): Int16Array {
   if (bytes.byteOffset % 2 === 0) return new Int16Array(bytes.buffer, bytes.byteOffset, length);
   return new Int16Array(bytes.slice(0, length * 2).buffer, 0, length);
 }
+
+/** Several pieces in one. */
+export function joinSamples(parts: readonly Int16Array[]): Int16Array {
+  const whole = new Int16Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}

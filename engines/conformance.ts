@@ -5,7 +5,7 @@
 import { RECOGNITION_RATE } from '../contracts/audio.js';
 import type { SttEngine } from '../contracts/ports/stt.js';
 import type { TimedWord, TtsEngine, TtsRequest } from '../contracts/ports/tts.js';
-import { joinSamples } from './backends/samples.js';
+import { joinSamples } from '../contracts/audio.js';
 
 /** As much of a test runner as is needed here; tap's `t` is one. */
 export interface Checks {

@@ -51,3 +51,15 @@ export interface ChatModel {
    */
   chat(request: ChatRequest, signal: AbortSignal): AsyncIterable<ChatEvent>;
 }
+
+/** The text of an answer to one question, once it is whole. Errors: those of `chat`. */
+export async function wholeAnswer(
+  chat: Pick<ChatModel, 'chat'>,
+  messages: readonly ChatMessage[],
+  signal: AbortSignal,
+): Promise<string> {
+  let answer = '';
+  for await (const event of chat.chat({ messages, tools: [], passages: [] }, signal))
+    if (event.kind === 'text') answer += event.text;
+  return answer;
+}

@@ -1,4 +1,4 @@
-/** 16-bit samples: as the floats that models take, back, and several pieces in one. */
+/** 16-bit samples: as the floats that models take, and back. */
 
 /** Each sample divided by full scale: floats in [-1, 1). */
 export function floatsOf(samples: Int16Array): Float32Array {
@@ -13,14 +13,4 @@ export function samplesOfFloats(floats: Float32Array): Int16Array {
   for (let index = 0; index < floats.length; index++)
     samples[index] = Math.max(-32_768, Math.min(32_767, Math.round(floats[index]! * 32_767)));
   return samples;
-}
-
-export function joinSamples(parts: readonly Int16Array[]): Int16Array {
-  const whole = new Int16Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }

@@ -18,7 +18,8 @@ import type { ToolCredentials } from '../../contracts/ports/tools.js';
 import type { EndedBy } from '../../contracts/schemas/agent-tests.js';
 import { Conversation } from '../conversations/conversation.js';
 import type { ConversationParts } from '../conversations/conversation-parts.js';
-import { SILENT_OPTIONS, SILENT_VOICE } from './silent-voice.js';
+import { CALL_SPEECH } from '../conversations/utterance.js';
+import { SILENT_VOICE } from './silent-voice.js';
 import type { SimulatedUser } from './simulated-user.js';
 import { mcpFor, standInFor } from './stand-ins.js';
 import { TextCall } from './text-call.js';
@@ -69,7 +70,7 @@ const inOrder = (items: readonly SessionItem[]): readonly SessionItem[] =>
 function hosted({ plan, workspaceId, definition }: QueuedTest, parts: AgentParts, items: SessionItem[]) {
   const { log, agents, chat, knowledge, outbound, credentials, mcp } = parts;
   const caller: Caller = { workspaceId, keyId: 'test' };
-  const voice = { speech: SILENT_VOICE, options: SILENT_OPTIONS, caller, substituted: () => undefined };
+  const voice = { speech: SILENT_VOICE, options: CALL_SPEECH, caller, substituted: () => undefined };
   const { speaking_language: language } = plan.config.voice;
   return {
     clock: ticking(parts.clock),

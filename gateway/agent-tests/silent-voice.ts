@@ -1,7 +1,6 @@
 /** The agent's voice in tests by text: what is to be said is "spoken" as it is written, a frame of silence a part. */
 import { PLAYOUT_RATE } from '../../contracts/audio.js';
-import { DEFAULT_SYNTHESIS_MODEL } from '../../contracts/models.js';
-import type { Speech, SpeechOptions } from '../../contracts/ports/speech.js';
+import type { Speech } from '../../contracts/ports/speech.js';
 
 const FRAME_SECONDS = 0.02;
 const FRAME = new Uint8Array(2 * PLAYOUT_RATE * FRAME_SECONDS);
@@ -23,17 +22,4 @@ export const SILENT_VOICE: Pick<Speech, 'synthesizeTimed'> = {
       waiting = '';
     }
   },
-};
-
-export const SILENT_OPTIONS: SpeechOptions = {
-  model: DEFAULT_SYNTHESIS_MODEL,
-  voice: '',
-  references: [],
-  output: { format: 'pcm', sampleRate: PLAYOUT_RATE },
-  latency: 'low',
-  speed: 1,
-  volume: 0,
-  normalizeLoudness: false,
-  chunkLength: 200,
-  sampling: {},
 };

@@ -2,7 +2,7 @@
  * The user of a test: says the lines of its script, or is played by the language model, with a persona and a goal, until the
  * goal is reached or cannot be.
  */
-import type { ChatMessage, ChatModel } from '../../contracts/ports/chat.js';
+import { type ChatMessage, type ChatModel, wholeAnswer } from '../../contracts/ports/chat.js';
 import type { SessionItem } from '../../contracts/ports/sessions.js';
 import type { ScenarioDefinition } from '../../contracts/schemas/agent-tests.js';
 
@@ -38,17 +38,6 @@ const heardBy = (items: readonly SessionItem[]): readonly ChatMessage[] =>
 /** Models want something to answer. */
 const PICKED_UP: ChatMessage = { role: 'user', content: '(The call is connected. Nobody has spoken yet.)' };
 
-async function answerOf(
-  chat: ChatModel,
-  messages: readonly ChatMessage[],
-  signal: AbortSignal,
-): Promise<string> {
-  let answer = '';
-  for await (const event of chat.chat({ messages, tools: [], passages: [] }, signal))
-    if (event.kind === 'text') answer += event.text;
-  return answer.slice(0, MOST_CHARACTERS).trim();
-}
-
 function played(chat: ChatModel, persona: string, goal: string): SimulatedUser {
   let leaves = false;
   return {
@@ -57,7 +46,8 @@ function played(chat: ChatModel, persona: string, goal: string): SimulatedUser {
       const heard = heardBy(items);
       const system: ChatMessage = { role: 'system', content: rolePlay(persona, goal) };
       const opening = heard[0]?.role === 'user' ? [] : [PICKED_UP];
-      const answer = await answerOf(chat, [system, ...opening, ...heard], signal);
+      const whole = await wholeAnswer(chat, [system, ...opening, ...heard], signal);
+      const answer = whole.slice(0, MOST_CHARACTERS).trim();
       const end = answer.toLowerCase().indexOf(HANG_UP);
       leaves = end >= 0;
       const words = (leaves ? answer.slice(0, end) : answer).trim();

@@ -1,8 +1,7 @@
 /** One call that this process owns: its conversation, and what that owes its session. */
-import { PLAYOUT_RATE } from '../../contracts/audio.js';
 import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
-import { DEFAULT_SYNTHESIS_MODEL, DEFAULT_TRANSCRIPTION_MODEL } from '../../contracts/models.js';
+import { DEFAULT_TRANSCRIPTION_MODEL } from '../../contracts/models.js';
 import type { PublishedAgents } from '../../contracts/ports/agents.js';
 import type { Call } from '../../contracts/ports/calls.js';
 import type { ChatModel } from '../../contracts/ports/chat.js';
@@ -25,6 +24,7 @@ import { Conversation } from '../conversations/conversation.js';
 import type { ConversationParts } from '../conversations/conversation-parts.js';
 import { pause } from '../conversations/record.js';
 import type { PhoneLine } from '../conversations/tool.js';
+import { CALL_SPEECH } from '../conversations/utterance.js';
 
 export interface CallParts {
   readonly runs: SessionRuns;
@@ -53,24 +53,14 @@ export interface CallParts {
 
 /** The default voice has several names in configurations, and none here. */
 const DEFAULT_VOICES = new Set(['', 'default']);
-/** Pieces of this length begin soon and still sound whole. */
-const PIECE_CHARACTERS = 200;
 
 export const voiceOptions = ({
   voiceId,
   language,
 }: Pick<Briefing, 'voiceId' | 'language'>): SpeechOptions => ({
-  model: DEFAULT_SYNTHESIS_MODEL,
+  ...CALL_SPEECH,
   voice: DEFAULT_VOICES.has(voiceId) ? '' : voiceId,
   likelyLanguage: language,
-  references: [],
-  output: { format: 'pcm', sampleRate: PLAYOUT_RATE },
-  latency: 'low',
-  speed: 1,
-  volume: 0,
-  normalizeLoudness: false,
-  chunkLength: PIECE_CHARACTERS,
-  sampling: {},
 });
 
 /** The end of a session is offered to the database so often, and for so long. */

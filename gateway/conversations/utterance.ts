@@ -5,6 +5,7 @@
 import { PLAYOUT_RATE, samplesOf } from '../../contracts/audio.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { Clock } from '../../contracts/clock.js';
+import { DEFAULT_SYNTHESIS_MODEL } from '../../contracts/models.js';
 import type { Call } from '../../contracts/ports/calls.js';
 import type { Caller } from '../../contracts/ports/identity.js';
 import type { Speech, SpeechOptions } from '../../contracts/ports/speech.js';
@@ -24,6 +25,21 @@ export interface AgentVoice {
   /** Its voice is gone, and the default one speaks instead. */
   substituted(): void;
 }
+
+/** The default voice, as people in a call hear it. */
+export const CALL_SPEECH: SpeechOptions = {
+  model: DEFAULT_SYNTHESIS_MODEL,
+  voice: '',
+  references: [],
+  output: { format: 'pcm', sampleRate: PLAYOUT_RATE },
+  latency: 'low',
+  speed: 1,
+  volume: 0,
+  normalizeLoudness: false,
+  // Pieces of this length begin soon and still sound whole.
+  chunkLength: 200,
+  sampling: {},
+};
 
 const isGone = (error: unknown): boolean => error instanceof ServiceError && error.code === 'voice_not_found';
 

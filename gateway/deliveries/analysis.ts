@@ -4,7 +4,7 @@
  * field, and what does not fit its type is null or unknown, never guessed.
  */
 import { isPlainObject } from '../../contracts/plain-object.js';
-import type { ChatMessage, ChatModel } from '../../contracts/ports/chat.js';
+import { type ChatMessage, type ChatModel, wholeAnswer } from '../../contracts/ports/chat.js';
 import type { RunningSession, SessionAnalysis, SessionItem } from '../../contracts/ports/sessions.js';
 import type { AgentConfig } from '../../contracts/schemas/agent-config.js';
 
@@ -149,17 +149,6 @@ export function analysisIn(answer: string, wanted: Wanted): SessionAnalysis {
   };
 }
 
-async function answerOf(
-  chat: ChatModel,
-  messages: readonly ChatMessage[],
-  signal: AbortSignal,
-): Promise<string> {
-  let answer = '';
-  for await (const event of chat.chat({ messages, tools: [], passages: [] }, signal))
-    if (event.kind === 'text') answer += event.text;
-  return answer;
-}
-
 /** Asks once (decision 11), where there is something to ask and a model. Errors: those of an aborted signal only. */
 export async function analyse(
   session: Analysed,
@@ -169,7 +158,7 @@ export async function analyse(
   const reason = reasonToSkip(session, chat);
   if (reason !== undefined || !chat) return skippedAnalysis(reason ?? '');
   try {
-    return analysisIn(await answerOf(chat, messagesOf(session), signal), session.plan.config.analysis);
+    return analysisIn(await wholeAnswer(chat, messagesOf(session), signal), session.plan.config.analysis);
   } catch (error) {
     signal.throwIfAborted();
     const isAnswer = error instanceof SyntaxError;

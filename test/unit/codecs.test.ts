@@ -1,8 +1,7 @@
 /** The formats table, the WAV header, sniffing, gain, and what passes through the gateway unencoded. */
 import t from 'tap';
-import { type AudioFormat, bytesOf, type LevelOptions } from '../../contracts/audio.js';
+import { type AudioFormat, bytesOf, joinSamples, type LevelOptions } from '../../contracts/audio.js';
 import type { JobRunner } from '../../contracts/ports/jobs.js';
-import { joinSamples } from '../../engines/backends/samples.js';
 import { createEncode } from '../../codecs/encode/encoder.js';
 import {
   FORMATS,

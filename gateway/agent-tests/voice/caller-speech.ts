@@ -1,9 +1,9 @@
 /** What a simulated caller says, as sound: pauses inside of its sentences, and one loudness whatever the voice. */
-import { PLAYOUT_RATE, samplesOf } from '../../../contracts/audio.js';
+import { joinSamples, PLAYOUT_RATE, samplesOf } from '../../../contracts/audio.js';
 import { pausesIn, textsIn } from '../../../contracts/pauses.js';
 import type { Caller } from '../../../contracts/ports/identity.js';
 import type { Speech, SpeechOptions } from '../../../contracts/ports/speech.js';
-import { SILENT_OPTIONS } from '../silent-voice.js';
+import { CALL_SPEECH } from '../../conversations/utterance.js';
 
 /** A line of fewer words has no middle to pause in. */
 const FEWEST_WORDS = 4;
@@ -55,16 +55,6 @@ function levelled(samples: Int16Array): Int16Array {
   return samples.map((sample) => Math.max(-32_768, Math.min(32_767, sample * gain)));
 }
 
-function joinedSamples(parts: readonly Int16Array[]): Int16Array {
-  const whole = new Int16Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
-
 export interface CallerVoice {
   readonly voiceId: string;
   readonly language: SpeechOptions['likelyLanguage'];
@@ -83,7 +73,7 @@ export async function spoken(
   { speech, caller }: SpeakingParts,
   signal: AbortSignal,
 ): Promise<Int16Array> {
-  const options = { ...SILENT_OPTIONS, voice: voiceId, ...(language && { likelyLanguage: language }) };
+  const options = { ...CALL_SPEECH, voice: voiceId, ...(language && { likelyLanguage: language }) };
   const sounds: Int16Array[] = [];
   for (const part of partsOf(line, pauseMs)) {
     if ('pauseMs' in part) sounds.push(new Int16Array(Math.round((part.pauseMs * PLAYOUT_RATE) / 1000)));
@@ -94,5 +84,5 @@ export async function spoken(
       sounds.push(levelled(trimmed(samplesOf(Buffer.concat(chunks)))));
     }
   }
-  return joinedSamples(sounds);
+  return joinSamples(sounds);
 }
