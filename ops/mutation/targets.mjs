@@ -1,6 +1,6 @@
 /**
- * The files that are mutated, and the unit tests that are run for it: those nearest by the imports of what is built, where imports
- * of types are gone.
+ * The files that are mutated, and the unit tests that are run for it: those of its name, and those nearest by the imports of what is
+ * built, where imports of types are gone.
  */
 import fs from 'node:fs';
 import path from 'node:path';
@@ -14,8 +14,10 @@ const FOLDERS = ['actors', 'contracts', 'codecs', 'storage'];
 
 /** A test that imports the file, or imports one that does. */
 const FARTHEST = 2;
+/** A part of a machine is tested through the machine, and that by way of a fixture. */
+const FARTHEST_RELATED = 4;
 /** More tests cost time and kill little more: those chosen first are the closest to the file. */
-const MOST_TESTS = 4;
+const MOST_TESTS = 8;
 
 const relative = (file) => path.relative(ROOT, file).split(path.sep).join('/');
 const builtFrom = (source) => `dist/${source.replace(/\.ts$/, '.js')}`;
@@ -50,10 +52,28 @@ function distances(graph, start) {
 
 const stem = (file) => path.basename(file).split('.')[0];
 
-/** Where a test stands among those of `source`: by its name, its distance, and how much it loads. Smaller is closer. */
+/** Whether a test's name begins with the source's or a folder's that it is in, as `agent-silence` for `actors/agent/user.ts`. */
+function isRelated(test, source) {
+  const [, ...folders] = path.dirname(source).split('/');
+  return [...folders, stem(source)].some((name) => stem(test) === name || stem(test).startsWith(`${name}-`));
+}
+
+/** How far a test is chosen from, in imports. */
+const reach = (test, source) => (isRelated(test, source) ? FARTHEST_RELATED : FARTHEST);
+
+/**
+ * Where a test stands among those of `source`: one of its name first, then those that import it, then those of its folder; else
+ * by distance and by how much it loads. Smaller is closer.
+ */
 const rankFor =
   (source) =>
-  ({ test, far }) => [stem(test) === stem(source) ? 0 : 1, far.get(builtFrom(source)), far.size];
+  ({ test, far }) => [
+    stem(test) === stem(source) ? 0 : 1,
+    far.get(builtFrom(source)) === 1 ? 0 : 1,
+    isRelated(test, source) ? 0 : 1,
+    far.get(builtFrom(source)),
+    far.size,
+  ];
 
 /** A function from a source to its unit tests in the graph, the closest first. */
 export function testsIn(graph) {
@@ -65,7 +85,7 @@ export function testsIn(graph) {
         .map((value, index) => value - rank(b)[index])
         .find((difference) => difference !== 0) ?? 0;
     return tests
-      .filter(({ far }) => far.get(builtFrom(source)) <= FARTHEST)
+      .filter(({ test, far }) => far.get(builtFrom(source)) <= reach(test, source))
       .sort(compare)
       .slice(0, MOST_TESTS)
       .map(({ test }) => test);

@@ -139,6 +139,14 @@ t.test('the table has every state and every event of the machine', async (t) => 
   t.strictSame([...taken].sort(), EVENTS.filter((event) => !/\d/.test(event)).sort());
 });
 
+t.test('a client has gone when the last of its connections has closed, each time anew', async (t) => {
+  const walk = new Walk(['opened', 'opened', 'opened', 'closed']);
+  t.equal(walk.told('closed'), '→ signalling');
+  t.equal(walk.told('closed'), 'wait → unheard');
+  t.equal(walk.told('opened', 'opened', 'closed'), 'settled → signalling');
+  t.equal(walk.told('closed'), 'wait → unheard');
+});
+
 t.test('a client that opens nothing for 10 s has gone, and one that goes, 1 s later', async (t) => {
   t.equal(new Walk().told(9999), '→ unclaimed');
   t.equal(new Walk([9999]).told(1), 'wait giveBack → givingBack');

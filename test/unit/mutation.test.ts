@@ -46,7 +46,7 @@ t.test('each number of a source gets one more, those of its types do not', async
 
 const test = (name: string): string => `dist/test/unit/${name}.test.js`;
 
-t.test('the tests of a source are the closest four', async (t) => {
+t.test('the tests of a source are those of its name, then those nearest', async (t) => {
   const subject = 'dist/contracts/page.js';
   const graph = new Map<string, readonly string[]>([
     [subject, []],
@@ -61,8 +61,30 @@ t.test('the tests of a source are the closest four', async (t) => {
   const near = [test('loads-less'), test('loads-more'), test('by-way-of-one')];
   t.strictSame(testsIn(graph)('contracts/page.ts'), near);
   graph.set(test('page'), ['dist/one.js']).set(test('also'), ['dist/one.js']);
-  t.strictSame(testsIn(graph)('contracts/page.ts'), [test('page'), ...near], 'the one of its name first');
+  t.strictSame(
+    testsIn(graph)('contracts/page.ts'),
+    [test('page'), ...near, test('also')],
+    'the one of its name first',
+  );
 });
+
+t.test(
+  'a part of a machine is tested by tests that are named after its folder, though they are farther',
+  async (t) => {
+    const subject = 'dist/actors/agent/user.js';
+    const graph = new Map<string, readonly string[]>([
+      [subject, []],
+      ['dist/actors/agent/agent.js', [subject]],
+      ['dist/test/fixtures/scene.js', ['dist/actors/agent/agent.js']],
+      [test('agent-silence'), ['dist/test/fixtures/scene.js']],
+      [test('agents'), ['dist/test/fixtures/scene.js']],
+      [test('by-way-of-one'), ['dist/actors/agent/agent.js']],
+      [test('answers'), [subject]],
+    ]);
+    const names = [test('answers'), test('agent-silence'), test('by-way-of-one')];
+    t.strictSame(testsIn(graph)('actors/agent/user.ts'), names, 'whoever imports it comes first');
+  },
+);
 
 t.test('a mutant is told with its place and both texts', async (t) => {
   const text = 'const a = 1;\nconst b = "x" +\n  "y";\n';
