@@ -121,7 +121,7 @@ function prepareTap(jobs) {
 }
 
 /**
- * Runs `files` (`{ name, file, lane }`), `jobs` at a time in all (test-queue.mjs), `timeout` seconds each at most; `bail`
+ * Runs `files` (`{ name, file, lane, long }`), `jobs` at a time in all (test-queue.mjs), `timeout` seconds each at most; `bail`
  * stops at the first that fails, `grep` picks tests inside of them. Up to `again` failed files run once more, each alone; more than that is no accident. The
  * process ends with the last of them, and with code 0 only if all is well.
  */

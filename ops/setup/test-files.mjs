@@ -24,9 +24,12 @@ const SUITES = [
 
 /** Files in which people talk, or connections rest, in real time. */
 const CALLS = new RegExp(
-  '^test/(contract/(conversation|edge-long-answers|ice-candidates|livekit|media-|recordings|unspoken|whole-gateway)|' +
-    'acceptance/(browser|client-sdk|examples|node-versions|rtc-node))',
+  '^test/(contract/(agent-tests|conversation|edge-long-answers|ice-candidates|livekit|media-|nodes|phone|recordings|' +
+    'unspoken|whole-gateway)|acceptance/(browser|client-sdk|examples|node-versions|rtc-node))',
 );
+/** Files that take a minute or more, wherever they run. */
+const LONG =
+  /^test\/(contract\/(conversation(-audio|-ends)?|nodes|phone(|-transfers|-warm-transfers))|acceptance\/browser(|-console-views))\.test/;
 const laneOf = (name) => (CALLS.test(name) ? 'calls' : 'others');
 
 const relative = (file) => path.relative(ROOT, file).split(path.sep).join('/');
@@ -38,12 +41,12 @@ const allFiles = () =>
   SUITES.flatMap(({ folder, pattern, runs }) =>
     sources(folder, pattern)
       .map(relative)
-      .map((name) => ({ name, file: runs(name), lane: laneOf(name) })),
+      .map((name) => ({ name, file: runs(name), lane: laneOf(name), long: LONG.test(name) })),
   );
 
 /**
- * The test files, as `{ name, file, lane }`: the path of the source, what to run, and its lane (test-queue.mjs). `long`:
- * those that have a long form.
+ * The test files, as `{ name, file, lane, long }`: the path of the source, what to run, and where in which queue
+ * (test-queue.mjs). The argument `long`: those that have a long form.
  */
 export const testFiles = ({ long = false } = {}) => (long ? allFiles().filter(hasLongForm) : allFiles());
 

@@ -10,9 +10,10 @@ import { command } from './command.mjs';
 import { SetupError } from './failure.mjs';
 import { prepare, testing } from './prepare.mjs';
 import { select, testFiles } from './test-files.mjs';
+import { PLACES } from './test-queue.mjs';
 
 const OPTIONS = {
-  jobs: { type: 'string', default: String(2 * os.availableParallelism()) },
+  jobs: { type: 'string', default: String(PLACES * os.availableParallelism()) },
   long: { type: 'boolean', default: false },
   timeout: { type: 'string' },
   grep: { type: 'string' },
