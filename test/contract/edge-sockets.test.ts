@@ -8,42 +8,12 @@ import { LIMITS } from '../../contracts/limits.js';
 import type { HttpRequest, Socket, SocketAccept, SocketRoute } from '../../gateway/server/port.js';
 import { SimulatedClock } from '../fixtures/edge-clock.js';
 import { get, json, RawClient, stacks, startEdge } from '../fixtures/edge.js';
+import { accept, closeOf, handshake, type Seen } from '../fixtures/edge-sockets.js';
 import { until } from '../fixtures/until.js';
 
 const fixture = (name: string): string =>
   fileURLToPath(new URL(`../../../test/fixtures/${name}`, import.meta.url));
 const MiB = 1024 * 1024;
-
-interface Seen {
-  sockets: Socket[];
-  messages: (string | Uint8Array)[];
-  gone: Socket[];
-  closed: number[];
-}
-
-const accept = (seen: Seen, more: Partial<SocketAccept> = {}, echo = false): SocketAccept => ({
-  maxFrameBytes: 32 * MiB,
-  ...more,
-  open(socket) {
-    seen.sockets.push(socket);
-    return {
-      message(data) {
-        seen.messages.push(data);
-        if (echo) socket.send(data);
-      },
-      gone: () => void seen.gone.push(socket),
-      closed: (code) => void seen.closed.push(code),
-    };
-  },
-});
-
-const handshake = (path: string, lines = ''): string =>
-  `GET ${path} HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n${lines}\r\n`;
-
-const closeOf = async (client: WebSocket): Promise<{ code: number; reason: string }> => {
-  const [code, reason] = (await once(client, 'close')) as [number, Buffer];
-  return { code, reason: reason.toString() };
-};
 
 for (const stack of stacks(t.comment)) {
   void t.test(`on ${stack}`, async (t) => {

@@ -1,0 +1,113 @@
+/**
+ * All views of the console: which there are, what is pressed and said in them, and what would be wrong with one: too wide for a
+ * screen, or with controls that the keyboard does not come to. What is in capitals runs in the page.
+ */
+import { client } from '../../dist/test/fixtures/agents.js';
+
+/** A phone, a wide screen, and a screen of 1280 pixels at a zoom of 200 %. */
+export const WIDTHS = [390, 640, 1440];
+
+export const VIEWS = () =>
+  [...document.querySelectorAll('nav a')]
+    .map((link) => link.getAttribute('href'))
+    .filter((address) => address.startsWith('#'));
+
+/** `link` is the one of the menu that leads to the view which `address` is part of. */
+export const IS_SHOWN = (link) =>
+  document.querySelector('nav [aria-current]')?.getAttribute('href') === link &&
+  document.querySelector('main h1') !== null &&
+  !/Loading/.test(document.body.innerText);
+
+export const UNFOLD = () =>
+  document.querySelectorAll('main details').forEach((details) => (details.open = true));
+
+/** What would have to be scrolled to the side with the whole page. */
+export const TOO_WIDE = () =>
+  document.documentElement.scrollWidth <= innerWidth
+    ? []
+    : [...document.querySelectorAll('main *')]
+        .filter(
+          (element) => element.getBoundingClientRect().right > innerWidth + 1 && !element.closest('.scroll'),
+        )
+        .map((element) => element.outerHTML.slice(0, 120));
+
+/** Controls of the view that Tab does not come to, or where one does not see it. */
+export async function notReached(page) {
+  const wanted = await page.evaluate(() => {
+    document.activeElement?.blur();
+    scrollTo(0, 0);
+    const controls = [
+      ...document.querySelectorAll('main :is(a[href], button, input, select, textarea, summary)'),
+    ];
+    window.awaited = new Set(
+      controls.filter(
+        (element) => !element.disabled && element.checkVisibility({ visibilityProperty: true }),
+      ),
+    );
+    return window.awaited.size;
+  });
+  for (let count = 0; count < wanted * 2 + 60; count += 1) {
+    await page.keyboard.press('Tab');
+    const left = await page.evaluate(() => {
+      const held = document.activeElement;
+      const { outlineStyle } = getComputedStyle(held);
+      if (outlineStyle !== 'none') window.awaited.delete(held);
+      return window.awaited.size;
+    });
+    if (left === 0) break;
+  }
+  return page.evaluate(() => [...window.awaited].map((element) => element.outerHTML.slice(0, 120)));
+}
+
+/** One of everything that has a page of its own. */
+export async function pagesBelow({ base, authorization }, { agent, session }) {
+  const call = client(base);
+  const { tool_id: tool } = (
+    await call('tools', { body: { name: 'Orders', url: 'https://shop.example.com/orders' } })
+  ).body;
+  const form = new FormData();
+  form.set('source', new File(['# Returns\n\nWithin thirty days.'], 'returns.md'));
+  const kept = await fetch(`${base}/v1/agent/knowledge-sources`, {
+    method: 'POST',
+    headers: authorization,
+    body: form,
+  });
+  const number = {
+    provider: 'twilio',
+    phone_number: '+493012345678',
+    credentials: { auth_token: '0123456789abcdef0123456789abcdef' },
+  };
+  const { phone_number_id: phone } = (await call('phone-numbers', { body: number })).body;
+  const [run] = (await call(`tests/runs?agent_id=${agent}`)).body.runs;
+  const [{ scenario_id: scenario }] = (await call(`tests/scenarios?agent_id=${agent}`)).body.scenarios;
+  const suite = { agent_id: agent, name: 'All', scenario_ids: [scenario] };
+  const { suite_id: made } = (await call('tests/suites', { body: suite })).body;
+  return [
+    ...['draft', 'versions', 'webhooks', 'settings'].map((part) => `#/agents/${agent}/${part}`),
+    `#/tools/${tool}`,
+    `#/knowledge/${(await kept.json()).knowledge_source_id}`,
+    `#/tests/scenarios/${scenario}`,
+    `#/tests/suites?agent=${agent}`,
+    `#/tests/suites/${made}`,
+    `#/tests/runs?agent=${agent}`,
+    `#/tests/runs/${run.run_id}`,
+    `#/tests/runs/${run.run_id}/${scenario}`,
+    `#/phone/${phone}`,
+    `#/calls/${session}`,
+  ];
+}
+
+export const PRESS = (name) =>
+  [...document.querySelectorAll('button')].find(({ textContent }) => textContent.trim() === name).click();
+export const IS_READY = (name) =>
+  [...document.querySelectorAll('button')].some(
+    ({ textContent, disabled }) => textContent.trim() === name && !disabled,
+  );
+export const HAS_LINE = (text) =>
+  [...document.querySelectorAll('.lines li')].some(({ textContent }) => textContent.includes(text));
+export const SEND = (text) => {
+  const input = document.querySelector('main form input:not([type=checkbox])');
+  input.value = text;
+  input.dispatchEvent(new Event('input', { bubbles: true }));
+  setTimeout(() => input.form.requestSubmit());
+};
