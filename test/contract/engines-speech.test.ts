@@ -184,6 +184,30 @@ t.test(
   },
 );
 
+/** Ten seconds of sounds that go on and on; amplitude by seconds. */
+const STEADY: Readonly<Record<string, (at: number) => number>> = {
+  'a hum of the mains': (at) => Math.sin(100 * Math.PI * at) + 0.3 * Math.sin(300 * Math.PI * at),
+  'a tone of 440 Hz': (at) => Math.sin(880 * Math.PI * at),
+  'a tone of 1 kHz': (at) => Math.sin(2000 * Math.PI * at),
+  'a buzz': (at) => 2 * ((150 * at) % 1) - 1,
+  'the noise of a fan': (at) => 2 * ((Math.sin(at * 12_989.8) * 43_758.5453) % 1),
+};
+for (const [name, sound] of Object.entries(STEADY))
+  t.test(`the detector of calls takes ${name} for a voice for a second at most`, async (t) => {
+    for (const amplitude of [600, 6000, 20_000]) {
+      const audio = Int16Array.from({ length: 10 * RECOGNITION_RATE }, (_, at) =>
+        Math.max(-32_768, Math.min(32_767, amplitude * sound(at / RECOGNITION_RATE))),
+      );
+      const detector = createDetectors()();
+      let voiced = 0;
+      for (let at = 0; at + DETECTOR_FRAME <= audio.length; at += DETECTOR_FRAME)
+        if (detector.push(audio.subarray(at, at + DETECTOR_FRAME))) voiced += 1;
+      detector.release();
+      const seconds = (voiced * DETECTOR_FRAME) / RECOGNITION_RATE;
+      t.ok(seconds <= 1, `${seconds} s at ${amplitude}`);
+    }
+  });
+
 t.test('an unknown voice is refused', async (t) => {
   for (const voice of ['', 'nobody', '/etc/passwd', 'awb_time']) {
     const request = { text: 'Hello', voice, language: 'en', speed: 1 } as const;
