@@ -27,6 +27,11 @@ export class Lull {
     return this.#quiet >= FRAMES;
   }
 
+  /** Frames of silence that the voice has ended with so far. */
+  get frames(): number {
+    return this.#quiet;
+  }
+
   /** The voice has ended: the next one may be softer. */
   reset(): void {
     this.#loudest = 0;

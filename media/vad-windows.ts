@@ -22,6 +22,9 @@ const samplesIn = (ms: number): number => (ms * RECOGNITION_RATE) / 1000;
 const BEFORE = samplesIn(480);
 const WINDOW = samplesIn(200);
 
+/** Silence that every detector has heard when it takes a voice to be over. */
+const LEAST_SILENCE_MS = 256;
+
 const at = (samples: number): number => Math.round((samples * 1000) / RECOGNITION_RATE);
 
 export class VadWindows {
@@ -96,15 +99,21 @@ export class VadWindows {
     const before = this.#whose;
     if (whose === before) return;
     this.#whose = whose;
+    const silentMs = this.#silentMs;
     this.#lull.reset();
     this.#lulls = false;
     if (before && !(before === 'background' && whose)) {
       this.#flush();
-      this.report({ on: 'speech', active: false, at: at(this.#heard) });
+      this.report({ on: 'speech', active: false, silentMs, at: at(this.#heard) });
     }
     if (!whose) return;
     this.report({ on: 'speech', active: true, background: whose === 'background', at: at(this.#heard) });
     this.#flush();
+  }
+
+  /** How long the voice has been silent when it is taken to be over: the frame that tells is silent too. In noise nobody can tell. */
+  get #silentMs(): number {
+    return Math.max(LEAST_SILENCE_MS, at((this.#lull.frames + 1) * DETECTOR_FRAME));
   }
 
   #flush(): void {

@@ -83,6 +83,8 @@ export type Report =
       readonly active: boolean;
       /** Somebody far quieter than the user. */
       readonly background?: boolean;
+      /** Of its end: how long it had been silent. */
+      readonly silentMs?: number;
       readonly at: number;
     }
   | { readonly on: 'lull'; readonly active: boolean }

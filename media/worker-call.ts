@@ -29,6 +29,9 @@ function weightOf(command: AnyCommand): number {
 
 const milliseconds = (samples: number): number => (samples / PLAYOUT_RATE) * 1000;
 
+const speechOf = ({ active, background = false, silentMs }: Extract<Report, { readonly on: 'speech' }>) =>
+  ({ kind: 'speech', active, background, ...(silentMs !== undefined && { silentMs }) }) as const;
+
 /** `Own`: the reports that only this way of carrying a call has. */
 export abstract class WorkerCall<Own extends { readonly on: string }> implements Call {
   readonly events: AsyncIterable<CallEvent> = this.#follow();
@@ -171,7 +174,7 @@ export abstract class WorkerCall<Own extends { readonly on: string }> implements
         this.#note(report);
         return { kind: 'played', utterance: report.utterance, ms: report.ms, ended: report.ended };
       case 'speech':
-        return { kind: 'speech', active: report.active, background: report.background ?? false };
+        return speechOf(report);
       case 'lull':
         return { kind: 'lull', active: report.active };
       case 'data':

@@ -35,7 +35,7 @@ export type AgentEvent =
   | { readonly type: 'left' }
   | { readonly type: 'end'; readonly reason: EndReason }
   /** `at`: milliseconds of the host's clock, by which pauses are measured. */
-  | { readonly type: 'voice'; readonly active: boolean; readonly at: number }
+  | { readonly type: 'voice'; readonly active: boolean; readonly at: number; readonly silentMs?: number }
   /** The text of that stretch of voice so far; `final`: to its end, once a stretch. */
   | { readonly type: 'transcript'; readonly span: number; readonly text: string; readonly final: boolean }
   /**

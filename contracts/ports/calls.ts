@@ -70,9 +70,15 @@ export type CallEvent =
   | { readonly kind: 'left' }
   /**
    * Voice activity. A muted or lost microphone counts as silence. `background`: of somebody far quieter than the user; one
-   * that is told to be active again, without it, was the user's from its beginning.
+   * that is told to be active again, without it, was the user's from its beginning. `silentMs`: how long it has been silent
+   * when its end is told.
    */
-  | { readonly kind: 'speech'; readonly active: boolean; readonly background?: boolean }
+  | {
+      readonly kind: 'speech';
+      readonly active: boolean;
+      readonly background?: boolean;
+      readonly silentMs?: number;
+    }
   /** A tenth of a second of silence in the user's voice, which may be its end; or the voice goes on. An end ends the lull too. */
   | { readonly kind: 'lull'; readonly active: boolean }
   /**

@@ -193,7 +193,8 @@ export class Conversation {
 
   /** What comes behind the end, of the user's last words, is kept and not answered. */
   readonly #heard: ListeningEvents = {
-    voice: (active, at) => this.#machine.send({ type: 'voice', active, at }),
+    voice: (active, at, silentMs) =>
+      this.#machine.send({ type: 'voice', active, at, ...(silentMs !== undefined && { silentMs }) }),
     transcript: (span, text, final) => {
       if (!this.#ending) this.#machine.send({ type: 'transcript', span, text, final });
       else if (final && text !== '') this.#dialogue.userApart(text);

@@ -25,8 +25,8 @@ export interface Hearing {
 }
 
 export interface ListeningEvents {
-  /** The user's voice begins or ends; `at` in milliseconds of the clock. */
-  voice(active: boolean, at: number): void;
+  /** The user's voice begins or ends; `at` in milliseconds of the clock; `silentMs`: how long it has been silent then. */
+  voice(active: boolean, at: number, silentMs?: number): void;
   /** What the user said in that stretch of voice so far; `final`: to its end. Empty where it was nothing, or echo. */
   transcript(span: number, text: string, final: boolean): void;
   /** How probable it is that the turn was over with that stretch of voice; undefined where nobody can tell. */
@@ -56,10 +56,10 @@ export class Listening {
     });
   }
 
-  speech({ active, background = false }: Extract<CallEvent, { readonly kind: 'speech' }>): void {
+  speech({ active, background = false, silentMs }: Extract<CallEvent, { readonly kind: 'speech' }>): void {
     if (background) return this.#transcription.beginBackground();
     if (!active && this.#transcription.endBackground()) return;
-    this.on.voice(active, this.clock.monotonic());
+    this.on.voice(active, this.clock.monotonic(), silentMs);
   }
 
   /** From now on the user is heard so. Until then the words say when a turn is over. */

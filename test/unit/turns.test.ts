@@ -32,7 +32,10 @@ function logged(...story: readonly (readonly [at: number, event: TurnEvent])[]) 
   return { log, phases, rows: () => [...kept.values()], row: () => kept.get(1)! };
 }
 
-const voice = (active: boolean, at: number): TurnEvent => ({ type: 'voice', active, at });
+const voice = (active: boolean, at: number, silentMs?: number): TurnEvent => ({
+  ...{ type: 'voice', active, at },
+  ...(silentMs !== undefined && { silentMs }),
+});
 const final = (text: string): TurnEvent => ({ type: 'transcript', span: 1, text, final: true });
 const said = (text: string): TurnEvent => ({ type: 'message', text });
 const reply: TurnEvent = { type: 'reply', job: 1, cause: 'turn', aloud: true };
@@ -70,6 +73,28 @@ t.test('a turn says when each step of it was, and where its time went', async (t
     ...{ waiting: 10, model: 190, tools: 0, voice: 150, transport: 50 },
   });
   t.equal(sumOf(row().parts!), row().playedMs);
+});
+
+t.test('a turn begins where the voice fell silent, however long that took to be noticed', async (t) => {
+  const [noticed, silentMs] = [1400, 384];
+  const story = STORY.map(([at, event]): (typeof STORY)[number] =>
+    event.type === 'voice' && !event.active ? [noticed, voice(false, noticed, silentMs)] : [at, event],
+  );
+  const { row } = logged(...story);
+  t.equal(row().at.getTime(), 1_000_000 + noticed - silentMs);
+  t.equal(row().parts?.silence, silentMs);
+  t.equal(sumOf(row().parts!), row().playedMs);
+  t.equal(row().playedMs, 2200 - (noticed - silentMs));
+});
+
+t.test('of two stretches of voice the last one says when the turn fell silent', async (t) => {
+  const { row } = logged(
+    [900, voice(false, 900, 500)],
+    [950, voice(true, 950)],
+    [1300, voice(false, 1300, 300)],
+    ...STORY.slice(3),
+  );
+  t.equal(row().at.getTime(), 1_000_000 + 1000);
 });
 
 t.test('a call that dies in the middle of a turn has left its row, from when it was heard', async (t) => {

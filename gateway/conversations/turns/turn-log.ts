@@ -72,8 +72,9 @@ export class TurnLog {
   }
 
   readonly #handlers: Handlers = {
-    voice: ({ active }, at) => {
+    voice: ({ active, silentMs }, at) => {
       this.#hearing.active = active;
+      this.#hearing.silentMs = silentMs;
       this.#hearing[active ? 'voiceAt' : 'silentAt'] = at;
     },
     transcript: (event, at) => this.#heard(event, at),
@@ -149,11 +150,11 @@ export class TurnLog {
 
   /** What was heard goes to one message. */
   #takeHearing(): Hearing {
-    const { voiceAt, silentAt, active } = this.#hearing;
+    const { voiceAt, silentAt, silentMs, active } = this.#hearing;
     const taken = this.#hearing;
     this.#hearing = {
       ...(voiceAt !== undefined && { voiceAt }),
-      ...(silentAt !== undefined && { silentAt }),
+      ...(silentAt !== undefined && { silentAt, silentMs }),
       ...(active !== undefined && { active }),
     };
     return taken;

@@ -16,6 +16,8 @@ export interface Hearing {
   /** When the voice began and ended for the last time; `noticed`: as voice activity says. */
   voiceAt?: number;
   silentAt?: number;
+  /** How long it had been silent when it was noticed. */
+  silentMs?: number | undefined;
   active?: boolean;
   firstTranscript?: number | undefined;
   lastTranscript?: number | undefined;
@@ -62,7 +64,7 @@ const reasonOf = ({ detector, probability, completeness, delayMs }: EndOfTurn) =
   ...{ detector, completeness, delayMs, probability: probability ?? null },
 });
 
-/** Silence that voice activity has heard when it tells that the voice has ended. */
+/** Silence that voice activity has heard when it tells that the voice has ended, where it does not say how long that was. */
 export const NOTICED_MS = 256;
 
 export class TurnRow {
@@ -101,7 +103,7 @@ export class TurnRow {
     this.words = joined([this.earlier, words]);
     this.#decided = at;
     this.#noticed = hearing.active ? at : (hearing.silentAt ?? at);
-    this.#from = hearing.active ? at : this.#noticed - NOTICED_MS;
+    this.#from = hearing.active ? at : this.#noticed - (hearing.silentMs ?? NOTICED_MS);
     this.#hearing = { ...hearing, firstTranscript: firstTranscript ?? hearing.firstTranscript };
   }
 
