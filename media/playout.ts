@@ -2,7 +2,8 @@
  * The agent's speech, cut into frames of 20 ms: one queue of utterances, in order, with how much of each has left.
  *
  * Invariants: each utterance is reported as ended exactly once, when its last frame has left or it is cleared;
- * a `pause` in mid-speech fades it out, and `resume` goes on where the fading began, so that nothing is lost; nothing is
+ * a `pause` in mid-speech fades it out, and `resume` goes on where the fading began, so that nothing is lost; what is cleared
+ * in mid-speech ends within the next frame, softly; nothing is
  * sent while nothing is said, but for a short tail of silence, so that the other side's loss concealment does not guess.
  */
 import { PLAYOUT_RATE, samplesOf } from '../contracts/audio.js';
@@ -16,6 +17,8 @@ const REPORT_FRAMES = 5;
 
 /** Frames in which a pause fades speech out, and in which it comes back: whoever interrupts waits for the first. */
 const FADE_FRAMES = { out: 2, in: 2 };
+/** Samples in which speech that is cleared without a pause ends: 8 ms, enough for no click. */
+const CUT_SAMPLES = 8 * (PLAYOUT_RATE / 1000);
 
 /** Loudness at a part of the way from silence: half a cosine, level at both ends, as a corner is heard as a click. */
 const gainAt = (part: number): number => (1 - Math.cos(Math.PI * part)) / 2;
@@ -46,7 +49,7 @@ export interface Frame {
 export class Playout {
   #queue: Utterance[] = [];
   #paused = false;
-  /** While it is paused: the soft beginning of what `resume` goes on with. */
+  /** While it is paused: the soft beginning of what `resume` goes on with. Else the soft end of what was cleared. */
   #fading: Int16Array[] = [];
   /** Frames that have still to come back to their loudness. */
   #rising = 0;
@@ -78,7 +81,7 @@ export class Playout {
   }
 
   pause(): void {
-    if (!this.#paused && this.#isSounding) this.#fading = this.#fadedOut();
+    if (!this.#paused && this.#isSounding) this.#fading = this.#fadedOut(FADE_FRAMES.out * FRAME_SAMPLES);
     this.#paused = true;
   }
 
@@ -94,15 +97,17 @@ export class Playout {
 
   clear(): void {
     const cleared = this.#queue;
+    const end = !this.#paused && this.#isSounding ? this.#fadedOut(CUT_SAMPLES) : [];
     this.#queue = [];
     this.#rising = 0;
     this.#go();
+    this.#fading = end;
     for (const { number, frames } of cleared) this.played(number, frames * FRAME_MS, true);
   }
 
   /** The frame to send now; undefined where nothing is sent. Called every FRAME_MS. */
   next(): Frame | undefined {
-    const samples = this.#paused ? this.#fading.shift() : this.#takeRising();
+    const samples = this.#fading.shift() ?? (this.#paused ? undefined : this.#takeRising());
     if (samples) this.#tail = TAIL_FRAMES;
     else if (this.#tail-- <= 0) {
       this.#silent = true;
@@ -118,21 +123,23 @@ export class Playout {
     return this.#tail === TAIL_FRAMES && (this.#queue[0]?.frames ?? 0) > 0;
   }
 
-  /** The next frames of what is being said, ever softer. They stay where they are. */
-  #fadedOut(): Int16Array[] {
+  /** The next samples of what is being said, ever softer, in frames with silence behind them. They stay where they are. */
+  #fadedOut(length: number): Int16Array[] {
     const { chunks = [], offset = 0 } = this.#queue[0] ?? {};
-    const ahead = new Int16Array(FADE_FRAMES.out * FRAME_SAMPLES);
+    const ahead = new Int16Array(length);
     let filled = -offset;
     for (const chunk of chunks) {
-      const part = chunk.subarray(Math.max(0, -filled), ahead.length - filled);
+      const part = chunk.subarray(Math.max(0, -filled), length - filled);
       ahead.set(part, Math.max(0, filled));
       filled += chunk.length;
-      if (filled >= ahead.length) break;
+      if (filled >= length) break;
     }
-    const soft = ramped(ahead, 1, 0);
-    return Array.from({ length: Math.ceil(Math.min(filled, soft.length) / FRAME_SAMPLES) }, (_, at) =>
-      soft.subarray(at * FRAME_SAMPLES, (at + 1) * FRAME_SAMPLES),
-    );
+    const soft = ramped(ahead, 1 - this.#rising / FADE_FRAMES.in, 0);
+    return Array.from({ length: Math.ceil(Math.min(filled, length) / FRAME_SAMPLES) }, (_, at) => {
+      const frame = new Int16Array(FRAME_SAMPLES);
+      frame.set(soft.subarray(at * FRAME_SAMPLES, (at + 1) * FRAME_SAMPLES));
+      return frame;
+    });
   }
 
   #takeRising(): Int16Array | undefined {

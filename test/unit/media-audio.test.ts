@@ -115,6 +115,59 @@ t.test('playout: neither a pause nor what goes on behind it clicks', async (t) =
   t.equal(heard.slice(5 * FRAME_SAMPLES, 7 * FRAME_SAMPLES).some(Boolean), false, 'it is silent in between');
 });
 
+t.test('playout: what is cleared without a pause ends in the next frame, without a click', async (t) => {
+  const wave = Int16Array.from({ length: 12 * FRAME_SAMPLES }, (_, at) => 8000 * Math.cos(at / 19));
+  /** What is heard until it is cleared, and of four frames behind that. */
+  const heardWith = (pauses: boolean): number[] => {
+    const playout = new Playout(() => undefined);
+    playout.play(1, bytesOf(wave));
+    const heard: number[] = [];
+    const hear = (frames: number): void => {
+      for (let frame = 0; frame < frames; frame += 1) heard.push(...(playout.next()?.samples ?? []));
+    };
+    hear(3);
+    if (pauses) playout.pause();
+    if (pauses) hear(3);
+    playout.resume();
+    if (pauses) hear(1);
+    playout.clear();
+    hear(4);
+    return heard;
+  };
+  for (const pauses of [false, true]) {
+    const heard = heardWith(pauses);
+    const what = pauses ? 'as it comes back from a pause' : 'in mid-speech';
+    t.ok(corner(heard) < 2 * corner([...wave]), `${what}: ${corner(heard)} beside ${corner([...wave])}`);
+    t.equal(heard.length, (pauses ? 11 : 7) * FRAME_SAMPLES, 'frames are as long as ever');
+    t.equal(heard.slice(-3 * FRAME_SAMPLES).some(Boolean), false, `${what}: the frame behind it is silent`);
+  }
+});
+
+t.test(
+  'playout: the soft end of what is cleared does not count as heard, and delays by a frame',
+  async (t) => {
+    const played: [number, number, boolean][] = [];
+    const playout = new Playout((...report) => void played.push(report));
+    playout.play(1, bytesOf(counted(9)));
+    for (let frame = 0; frame < 3; frame += 1) playout.next();
+    playout.clear();
+    t.same(played, [[1, 60, true]], 'it is told at once');
+    playout.play(2, bytesOf(counted(1)));
+    t.same([playout.next()?.samples[0], playout.next()?.samples[0]], [400, 100]);
+  },
+);
+
+t.test('playout: of less than a frame that is cleared the end is as soft', async (t) => {
+  const playout = new Playout(() => undefined);
+  playout.play(1, bytesOf(tone(FRAME_SAMPLES + 10, 1000)));
+  playout.next();
+  playout.clear();
+  const end = playout.next()?.samples ?? new Int16Array(0);
+  t.equal(end.length, FRAME_SAMPLES);
+  t.equal(end[0], 1000);
+  t.equal(end[10], 0, 'nothing is made up');
+});
+
 t.test('playout: a pause before speech begins lets nothing out', async (t) => {
   const playout = new Playout(() => undefined);
   playout.pause();
@@ -301,6 +354,24 @@ t.test(
     t.same(hear(3, 200), [], 'a soft sound is no silence');
   },
 );
+
+/** Frames of silence that the voice ends with, and what its end tells of them: the frame in which it is told is silent too. */
+for (const { quiet, value, silentMs } of [
+  { quiet: 8, value: 0, silentMs: 9 * 32 },
+  { quiet: 11, value: 60, silentMs: 12 * 32 },
+  { quiet: 20, value: 0, silentMs: 21 * 32 },
+  // Too little, or in noise: what every detector waits for.
+  { quiet: 3, value: 0, silentMs: 256 },
+  { quiet: 11, value: 500, silentMs: 256 },
+])
+  t.test(`ears: ${quiet} frames at ${value} before the end are ${silentMs} ms of silence`, async (t) => {
+    const reports: Report[] = [];
+    const pattern = [...Array<boolean>(20 + quiet).fill(true), false];
+    const vad = new VadWindows(scripted(pattern).detector, (report) => reports.push(report), LISTENS);
+    vad.push(tone(20 * DETECTOR_FRAME, 3000));
+    vad.push(tone((quiet + 1) * DETECTOR_FRAME, value));
+    t.match(reports.at(-1), { on: 'speech', active: false, silentMs });
+  });
 
 t.test('ears: a call that ends in mid-word ends the voice', async (t) => {
   const reports: Report[] = [];
