@@ -123,6 +123,7 @@ async function serve(config: Config, resources: Resources, opened: Opened, log: 
     count: config.workers,
     socketFolder: resources.runtimeFolder,
     stopMs: leaveMs(config),
+    servesBeforeHello: true,
     env,
     log,
   });

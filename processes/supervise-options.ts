@@ -27,6 +27,11 @@ export interface SuperviseOptions {
   readonly startMs?: number;
   /** How long after it was asked to leave a child is killed. */
   readonly stopMs?: number;
+  /**
+   * Whether a child may serve somebody before its hello, as a gateway does on its port: it is asked to leave then too. Any
+   * other is killed, since it has nothing to bring to its end. Default: false.
+   */
+  readonly servesBeforeHello?: boolean;
   /** Takes what a child prints, line by line. Default: the log. */
   readonly output?: (line: string, from: 'stdout' | 'stderr', child: ChildName) => void;
 }

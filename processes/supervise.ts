@@ -32,6 +32,7 @@ const DEFAULTS = {
   args: [],
   nice: 0,
   heapMb: 0,
+  servesBeforeHello: false,
   clock: systemClock,
   restart: { initialMs: 100, maxMs: 10_000, stableMs: 10_000 },
   health: { everyMs: 5000, silenceMs: 30_000 },

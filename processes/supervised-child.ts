@@ -140,12 +140,12 @@ export class SupervisedChild {
     this.#start();
   }
 
-  /** Asks a running child to leave. One that is not up yet runs nothing and does not listen, so it is killed. */
+  /** Asks a child to leave, or kills it where it cannot serve anybody yet. What is asked too early is read later. */
   async #terminate(up: boolean): Promise<void> {
     const child = this.#process;
     if (child === undefined) return;
     const gone = new Promise<void>((resolve) => (this.#gone = resolve));
-    if (up) child.stdin.write(LEAVE);
+    if (up || this.#options.servesBeforeHello) child.stdin.write(LEAVE);
     else child.kill('SIGKILL');
     this.#killAfter(child, this.#options.stopMs);
     await gone;

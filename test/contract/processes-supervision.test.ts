@@ -167,6 +167,19 @@ t.test('a worker that is silent, or never ready, is killed; a busy one is not', 
   await unready.stop();
 });
 
+t.test('a worker that serves before its hello is asked to leave; any other is killed', async (t) => {
+  for (const servesBeforeHello of [true, false]) {
+    const printed: string[] = [];
+    const output = (line: string): void => void printed.push(line);
+    const more = { servesBeforeHello, output, args: ['{"silent":true}'] };
+    const workers = await superviseRole(echo(await socketFolder(t), more));
+    await until('it listens', () => printed.includes('listening'));
+    await workers.stop();
+    t.equal(printed.includes('asked to leave'), servesBeforeHello);
+    t.same(workers.pids(), []);
+  }
+});
+
 t.test('workers are niced, ignore SIGINT, and their output reaches the log', async (t) => {
   const folder = await socketFolder(t);
   const log = recordingLog();

@@ -8,7 +8,7 @@ export type Row = readonly (string | number)[];
 
 /** Figures stand to the right, with their units too; words to the left. */
 const classOf = (cell: string | number | undefined): string | undefined =>
-  typeof cell === 'number' || /^[≤\d]/.test(cell ?? '') ? 'number' : undefined;
+  typeof cell === 'number' || /^[≤–\d]/.test(cell ?? '') ? 'number' : undefined;
 
 export const Table = ({
   title,
