@@ -58,7 +58,7 @@ for (const dialect of APIS) {
     caller.line.hangUp();
     t.equal(await legs.answered(caller.call, dial, 'another secret'), 403);
     t.equal(await legs.answered(caller.call, dial, SECRET), 204);
-    const record = await calls.ended(caller, 'transferred');
+    const record = await calls.transferred(caller);
     t.match(record, { status: 'completed' });
     t.match(transfersIn(record), [
       { mode: 'cold', label: 'Desk', to: caller.desk, state: 'connected', reason: null, returned_at: null },
@@ -113,7 +113,7 @@ for (const dialect of APIS) {
     t.not(second.statusUrl, first.statusUrl);
     line.hangUp();
     t.equal(await legs.answered(caller.call, second, SECRET), 204);
-    const record = await calls.ended(caller, 'transferred');
+    const record = await calls.transferred(caller);
     t.match(transfersIn(record), [{ state: 'no_answer' }, { state: 'connected' }]);
     t.ok(messagesOf(record).includes('user: [keypad: 1]'), 'all that was said is in one record');
     await caller.call.tell('ended', SECRET);

@@ -162,7 +162,7 @@ for (const dialect of APIS) {
       t.match(one, /^transfer_[0-9a-f]{24}$/);
       line.hangUp();
       caller.line.hangUp();
-      const record = await calls.ended(caller, 'transferred');
+      const record = await calls.transferred(caller);
       t.match(transfersIn(record), [{ mode: 'warm', state: 'connected', answered_at: /Z$/, ended_at: /Z$/ }]);
       t.match(resultOf(record), { status: 'completed', output: 'The caller is connected' });
       t.equal(await leg.tell('answered', SECRET), 204, 'what is late changes nothing');
