@@ -38,7 +38,7 @@ const GUESS_WITHIN = 12 * RECOGNITION_RATE;
  */
 const LULL = 0.4 * RECOGNITION_RATE;
 /** What is transcribed ahead has as much silence behind it as a stretch has at its end: a recogniser hears half a sentence else ("outside,"). */
-const SILENCE = new Uint8Array(0.16 * RECOGNITION_RATE * Int16Array.BYTES_PER_ELEMENT);
+const SILENCE = new Uint8Array(0.288 * RECOGNITION_RATE * Int16Array.BYTES_PER_ELEMENT);
 /** A stretch of voice longer than this is cut off: it is no turn of a conversation. */
 const LONGEST = 300 * RECOGNITION_RATE;
 

@@ -145,6 +145,9 @@ t.test('listening: in a lull the words are found before it is sure that they are
     { uncounted: true, interim: undefined },
     'before all guesses, and for nothing yet',
   );
+  const { chunks } = asked[0]!.request.audio as { readonly chunks: readonly Uint8Array[] };
+  t.equal(chunks.at(-1)?.length, 2 * 16 * 288, 'with as much silence behind it as at its end: 9 frames');
+  t.notOk(chunks.at(-1)?.some(Boolean));
   speak(160);
   asked[0]?.answer('A table, please.');
   await turn();
