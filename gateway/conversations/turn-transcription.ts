@@ -194,10 +194,11 @@ export class TurnTranscription {
     }
   }
 
-  /** All that was said, which was transcribed `ahead` where that went well. */
+  /** All that was said, which was transcribed `ahead` where that went well. A short word that was nothing there may be one at its end. */
   async #whole(stretch: Stretch, ahead: Ahead['heard'] | undefined): Promise<string> {
     const { transcription, caller } = this.parts;
-    const known = ahead && (await ahead);
+    const before = ahead && (await ahead);
+    const known = before?.text === '' ? undefined : before;
     if (known) transcription.count(caller, known.duration);
     const { text, duration } = known ?? (await this.#hear(stretch));
     this.parts.recognised(Math.round(duration * 1000));

@@ -213,6 +213,20 @@ t.test('listening: what is said on so softly that it seemed silence is not lost'
   t.same(counted, []);
 });
 
+t.test('listening: what was nothing in a lull is listened to once more at its end', async (t) => {
+  const { transcriber, asked, transcripts, counted, speak } = listening();
+  transcriber.begin(1);
+  speak(500);
+  transcriber.lull(true);
+  void transcriber.transcribe(1);
+  asked[0]?.answer('');
+  await turn();
+  asked[1]?.answer('Yes.');
+  await turn();
+  t.same(transcripts, [[1, 'Yes.', true]]);
+  t.same(counted, [], 'and counts once, as any');
+});
+
 t.test('listening: what could not be transcribed in a lull is transcribed at its end', async (t) => {
   const { transcriber, asked, transcripts, speak } = listening();
   transcriber.begin(1);
