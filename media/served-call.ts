@@ -34,8 +34,8 @@ export interface ServedParts {
 export interface Heard<OwnReport> {
   /** A report about the user: `connected` and `disconnected` alternate. Nothing is reported once the call is closed. */
   report(report: Report | OwnReport): void;
-  /** The user's sound, 16 kHz, without gaps. */
-  samples(samples: Int16Array): void;
+  /** The user's sound, 16 kHz, without gaps. `watched`: the same, where voice is listened for in another. */
+  samples(samples: Int16Array, watched?: Int16Array): void;
   /** The recorder, once recording has started. */
   recorder(): Recorder | undefined;
   /** The agent's voice, cut into frames. */
@@ -105,7 +105,7 @@ export class ServedCall<
     );
     this.#carrier = carry({
       report: (report) => this.#note(report),
-      samples: (samples) => this.#receive(samples),
+      samples: (...heard) => this.#receive(...heard),
       recorder: () => this.#recorder,
       playout: this.#playout,
       over: () => {
@@ -131,9 +131,9 @@ export class ServedCall<
   }
 
   /** Comes out of callbacks of native libraries: what is thrown there ends the worker. */
-  #receive(samples: Int16Array): void {
+  #receive(samples: Int16Array, watched?: Int16Array): void {
     try {
-      if (!this.#closed) this.#windows.push(samples);
+      if (!this.#closed) this.#windows.push(samples, watched);
     } catch (error) {
       this.#fail(error);
     }

@@ -1,6 +1,9 @@
 /**
  * Voice activity, of the user or in the background, and the audio around it in windows. Time is counted in samples, so what
  * the network leaves out must be filled before it comes here.
+ *
+ * Voice may be listened for in another sound than the windows have: of a line that returns the agent's voice, in what is left without
+ * it. What is taken out there would leave holes in a soft caller's words.
  */
 import { bytesOf, RECOGNITION_RATE } from '../contracts/audio.js';
 import { DETECTOR_FRAME } from './detector-frame.js';
@@ -34,7 +37,9 @@ export class VadWindows {
   readonly #lull = new Lull();
   #lulls = false;
   #heard = 0;
+  /** As it came, and what voice is listened for in. */
   readonly #frame = new Int16Array(DETECTOR_FRAME);
+  readonly #watched = new Int16Array(DETECTOR_FRAME);
   #filled = 0;
   /** Before voice: what has just been heard. While it lasts: the window that fills. */
   #kept: Int16Array[] = [];
@@ -48,14 +53,16 @@ export class VadWindows {
     this.#gate = new LevelGate(agentListens);
   }
 
-  /** Any length, 16 kHz. */
-  push(samples: Int16Array): void {
+  /** Any length, 16 kHz. `watched`: what voice is listened for in, of the same length. */
+  push(samples: Int16Array, watched = samples): void {
     for (let from = 0; from < samples.length;) {
-      const part = samples.subarray(from, from + DETECTOR_FRAME - this.#filled);
+      const until = from + DETECTOR_FRAME - this.#filled;
+      const part = samples.subarray(from, until);
       this.#frame.set(part, this.#filled);
+      this.#watched.set(watched.subarray(from, until), this.#filled);
       this.#filled += part.length;
       from += part.length;
-      if (this.#filled === DETECTOR_FRAME) this.#listen(this.#frame.slice());
+      if (this.#filled === DETECTOR_FRAME) this.#listen(this.#frame.slice(), this.#watched.slice());
     }
   }
 
@@ -65,14 +72,14 @@ export class VadWindows {
     this.detector.release();
   }
 
-  #listen(frame: Int16Array): void {
+  #listen(frame: Int16Array, watched: Int16Array): void {
     this.#filled = 0;
     this.#heard += frame.length;
     this.#keep(frame);
-    const whose = this.#gate.push(frame, this.detector.push(frame));
+    const whose = this.#gate.push(watched, this.detector.push(watched));
     if (whose) this.#turn(whose);
     if (this.#whose && this.#keptSamples >= WINDOW) this.#flush();
-    if (whose === 'user') this.#note(this.#lull.push(frame));
+    if (whose === 'user') this.#note(this.#lull.push(watched));
     if (!whose) this.#turn(undefined);
     if (!whose) this.#forget();
   }

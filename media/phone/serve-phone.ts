@@ -35,7 +35,8 @@ export class PhoneCarrier implements Carrier<LineCommand> {
     private readonly call: Heard<LineReport>,
   ) {
     this.#ears = new PhoneEars(format, (samples) => {
-      call.samples(this.#echo.hear(samples));
+      const { sound, watched } = this.#echo.hear(samples);
+      call.samples(sound, watched);
       this.#kept()?.user(samples);
     });
     this.#voice = new PhoneVoice(

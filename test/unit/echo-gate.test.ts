@@ -3,13 +3,15 @@
  * media path of a call: playout, the line's codec and pace in both directions, the microphone.
  */
 import t from 'tap';
-import { bytesOf } from '../../contracts/audio.js';
+import { bytesOf, samplesOf } from '../../contracts/audio.js';
 import type { LineFormat } from '../../contracts/ports/calls.js';
 import { codecFor } from '../../media/phone/codecs.js';
 import { PhoneCarrier } from '../../media/phone/serve-phone.js';
 import { FRAME_SAMPLES, Playout } from '../../media/playout.js';
 import type { Heard } from '../../media/served-call.js';
-import type { LineReport } from '../../media/wire.js';
+import { loudnessDetector } from '../../media/loudness.js';
+import { VadWindows } from '../../media/vad-windows.js';
+import type { LineReport, Report } from '../../media/wire.js';
 import { seeded } from '../fixtures/random.js';
 
 const FORMATS: readonly LineFormat[] = [
@@ -35,6 +37,12 @@ const isLoud = (samples: Int16Array): boolean => samples.some((sample) => Math.a
 /** A call whose line returns the agent's voice so loud, so much later, while the caller says that. */
 function call(format: LineFormat, echo: { readonly db: number; readonly ms: number }) {
   const heard: boolean[] = [];
+  const reports: Report[] = [];
+  const windows = new VadWindows(
+    loudnessDetector(),
+    (report) => reports.push(report),
+    () => !playout.isBusy,
+  );
   /** The same without the gate. */
   const came: boolean[] = [];
   const playout = new Playout(() => undefined);
@@ -45,7 +53,10 @@ function call(format: LineFormat, echo: { readonly db: number; readonly ms: numb
   let played = 0;
   const parts = {
     playout,
-    samples: (samples: Int16Array) => heard.push(isLoud(samples)),
+    samples(sound: Int16Array, watched = sound) {
+      heard.push(isLoud(watched));
+      windows.push(sound, watched);
+    },
     recorder: () => undefined,
     report(report: LineReport) {
       if (report.on !== 'speak') return;
@@ -70,6 +81,7 @@ function call(format: LineFormat, echo: { readonly db: number; readonly ms: numb
   let utterance = 0;
   return {
     came,
+    reports,
     /** The agent speaks, so loud. */
     says(db: number, seconds: number): void {
       utterance += 1;
@@ -83,6 +95,21 @@ function call(format: LineFormat, echo: { readonly db: number; readonly ms: numb
       return heard.slice(from);
     },
   };
+}
+
+/** Milliseconds of sound that the recogniser is given, and how often a voice begins. */
+function recognised(reports: readonly Report[]) {
+  let [voices, samples, gap, before] = [0, 0, 0, 0];
+  for (const report of reports) {
+    if (report.on === 'speech' && report.active) voices += 1;
+    if (report.on !== 'audio') continue;
+    for (const sample of samplesOf(report.pcm)) {
+      before = Math.abs(sample) > 10 ? 0 : before + 1;
+      gap = Math.max(gap, before);
+      samples += 1;
+    }
+  }
+  return { voices, ms: samples / 16, longestHole: gap / 16 };
 }
 
 const count = (frames: readonly boolean[]): number => frames.filter(Boolean).length;
@@ -138,5 +165,37 @@ t.test('what the caller says while the agent is silent is heard as it came', (t)
   line.hears(2);
   const heard = count(line.hears(2, voice(-40, 8000, 2, 9)));
   t.ok(heard >= 48, `${heard} of 50 frames`);
+  t.end();
+});
+
+t.test(
+  'the words of a soft caller over the echo are recognised whole, though voice is heard in parts of them',
+  (t) => {
+    for (const format of FORMATS) {
+      const line = call(format, { db: -22, ms: 200 });
+      line.says(-14, 8);
+      line.hears(3);
+      t.same(line.reports, [], 'nothing of the echo');
+      // Now and then as loud as no echo is.
+      const caller = voice(-26, format.rate, 2, 9);
+      const heard = line.hears(2, caller);
+      line.hears(2);
+      const { voices, ms, longestHole } = recognised(line.reports);
+      const name = `${format.codec} ${format.rate}: ${count(heard)} of ${heard.length} frames, ${voices} voices, ${ms} ms`;
+      t.ok(voices >= 1 && ms >= 1900, name);
+      // The caller is silent for 200 ms between syllables.
+      t.ok(longestHole < 220, `${name}: the longest hole lasts ${longestHole} ms`);
+    }
+    t.end();
+  },
+);
+
+t.test('what a line returns is no voice, and nothing of it is recognised', (t) => {
+  for (const format of FORMATS) {
+    const line = call(format, { db: -15, ms: 200 });
+    line.says(-8, 4);
+    line.hears(6);
+    t.same(line.reports, [], `${format.codec} ${format.rate}`);
+  }
   t.end();
 });
