@@ -13,13 +13,28 @@ import type { Rtc } from './rtc.js';
 const QUEUE_MS = 60;
 
 export class Speaker {
-  readonly track: LocalAudioTrack;
+  #track: LocalAudioTrack;
   readonly #source: AudioSource;
   #closed = false;
 
   constructor(private readonly rtc: Rtc) {
     this.#source = new rtc.AudioSource(PLAYOUT_RATE, 1, QUEUE_MS);
-    this.track = rtc.LocalAudioTrack.createAudioTrack('agent', this.#source);
+    this.#track = this.#newTrack();
+  }
+
+  #newTrack(): LocalAudioTrack {
+    return this.rtc.LocalAudioTrack.createAudioTrack('agent', this.#source);
+  }
+
+  get track(): LocalAudioTrack {
+    return this.#track;
+  }
+
+  /** Goes on as another track: a server answers nothing about one that it still waits for. */
+  renew(): void {
+    if (this.#closed) return;
+    void this.#track.close(false).catch(() => undefined);
+    this.#track = this.#newTrack();
   }
 
   /** Whether a frame more fits in the queue. */
@@ -44,6 +59,6 @@ export class Speaker {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    await this.track.close();
+    await this.#track.close();
   }
 }

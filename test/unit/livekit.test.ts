@@ -199,9 +199,13 @@ class PublishingRoom extends EventEmitter {
   /** How it fails. */
   refuses: readonly ('publish' | 'unpublish')[] = [];
   #tracks = 0;
+  /** It waits for the sound of those, and answers nothing about them any more. */
+  readonly #told = new Set<object>();
 
   readonly localParticipant = {
-    publishTrack: () => {
+    publishTrack: (track: object) => {
+      if (this.#told.has(track)) return Promise.reject(new Error('track publication timed out'));
+      this.#told.add(track);
       if (this.refuses.includes('publish')) return Promise.reject(new Error('the engine is closed'));
       const sid = `TR_${(this.#tracks += 1)}`;
       this.done.push(`publish ${sid}`);
