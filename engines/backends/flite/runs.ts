@@ -1,6 +1,7 @@
 /**
- * Cuts text into the runs of the program. A run is synchronous, so what bounds it is not the length of
- * its text but of its speech: figures, signs and lone letters are read out one by one.
+ * Cuts text into the runs of the program: sentences, because a run is synchronous and all others wait for its end. For the
+ * same reason what bounds it is not the length of its text but of its speech: figures, signs and lone letters are read
+ * out one by one.
  */
 import { cutText } from '../../text-pieces.js';
 
@@ -16,9 +17,9 @@ const weightOf = (text: string): number =>
 
 /** The runs of a text that is spoken at `speed`, in order, none empty. */
 export function* runsOf(text: string, speed: number): Generator<string> {
-  for (const piece of cutText(text, { latency: 'normal', chunkLength: RUN_LENGTH })) {
+  for (const piece of cutText(text, { latency: 'balanced', chunkLength: RUN_LENGTH })) {
     const excess = weightOf(piece) / speed / RUN_WEIGHT;
     if (excess <= 1) yield piece;
-    else yield* cutText(piece, { latency: 'normal', chunkLength: Math.ceil(RUN_LENGTH / excess) });
+    else yield* cutText(piece, { latency: 'normal', chunkLength: Math.ceil(piece.length / excess) });
   }
 }
