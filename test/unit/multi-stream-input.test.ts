@@ -193,3 +193,23 @@ t.test('a failure of one context ends it alone, where the others may go on', asy
     'of all of them',
   );
 });
+
+t.test('a text that nobody speaks ends its context alone: the error names it', async (t) => {
+  const { send, log, speech } = await multi();
+  send({ text: 'One. ', context_id: 'a', flush: true }, { text: 'Two. ', context_id: 'b', flush: true });
+  await turns();
+  for (const [job, code] of [
+    [0, 'language_unavailable'],
+    [2, 'nothing_to_say'],
+  ] as const) {
+    log.length = 0;
+    speech.fail(job, new ServiceError(code));
+    await turns();
+    t.match(log, [{ error: code, code: 1008, contextId: 'a' }], 'and the socket stays open');
+    send({ text: 'Again. ', context_id: 'a', flush: true });
+    await turns();
+  }
+  speech.goOn(1);
+  await turns();
+  t.match(log.at(-1), { audio: 'AQ==', contextId: 'b' });
+});

@@ -16,8 +16,15 @@ import { ContextFrames } from './server-frames.js';
 /** The context of frames that name none. */
 const UNNAMED = 'default';
 
-/** Whether the failure says nothing of the other contexts: no room just now, or an engine that failed. */
-const isItsOwn = (status: number): boolean => status === 429 || status >= 500;
+/** Slugs of failures that are of a context's text. */
+const OF_TEXT: ReadonlySet<string> = new Set(['language_unavailable', 'nothing_to_say']);
+
+/**
+ * Whether the failure says nothing of the other contexts: no room just now, an engine that failed, or a text that nobody
+ * can speak.
+ */
+const isItsOwn = ({ error }: SocketFault, status: number): boolean =>
+  status === 429 || status >= 500 || OF_TEXT.has(error);
 
 export class MultiStreamInputSession implements SocketEvents {
   readonly #connection: SpeechConnection;
@@ -73,7 +80,7 @@ export class MultiStreamInputSession implements SocketEvents {
 
   #refused(fault: SocketFault, status: number, frames: ContextFrames, over: () => void): void {
     this.#connection.failed(status);
-    if (!isItsOwn(status)) return this.#connection.refuse(fault);
+    if (!isItsOwn(fault, status)) return this.#connection.refuse(fault);
     this.#connection.socket.send(frames.fault(fault));
     over();
   }
