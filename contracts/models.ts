@@ -56,6 +56,8 @@ const TRANSCRIPTION_ALIASES = [
 /** Beginnings of ids that belong to one kind: dated versions, and families of models that talk. */
 const SYNTHESIS_FAMILIES = [
   'eleven_',
+  'canopylabs/orpheus-',
+  'playai-tts-',
   'gpt-4o-mini-tts-',
   'gpt-realtime',
   'gpt-audio',

@@ -171,8 +171,8 @@ t.test('rule 1: voices', async (t) => {
 
 t.test('model ids: with and without prefix, aliases; unknown and transcription models are 400', async (t) => {
   const taken = ['svc/s2.1-pro', 's2.1-pro-free', 's2-pro', 'svc/s1', 'tts-1', 'tts-1-hd', 'gpt-4o-mini-tts'];
-  for (const model of [...taken, 'playai-tts', 'eleven_turbo_v2'])
-    await audioOf(await say({ model, input: 'a' }));
+  const aliases = ['playai-tts', 'playai-tts-arabic', 'canopylabs/orpheus-v1-english', 'eleven_turbo_v2'];
+  for (const model of [...taken, ...aliases]) await audioOf(await say({ model, input: 'a' }));
   for (const model of ['nothing', 'svc/tts-1', '', 'svc/transcribe-1', 'whisper-1', 'scribe_v1']) {
     t.match(await refusal(await say({ model })), { type: 'invalid_request_error', param: 'model' }, model);
   }
