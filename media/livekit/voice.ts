@@ -2,8 +2,8 @@
  * The agent's track as its room's server knows it. When the library has to join anew, because the server has died for one, it
  * publishes the track again; now and then it does so while it still negotiates, or fails at it and tells nobody, and then no sound of it
  * is ever sent (rtc-node 1.1.0). So a track that a user who is there does not ask for is published once more, and so is one that is asked
- * for and of which nothing leaves: even of silence some packets do. Each time it is another track to the server, which queues one that it
- * was told of and has not had any sound of (livekit-server 1.13), and never answers.
+ * for and of which nothing leaves: even of silence some packets do. Each time it is another track to the server, which queues a
+ * request for one that it still waits for (livekit-server 1.13), and never answers.
  *
  * Invariants: one publication at a time; tries are few, as some users ask for no sound at all.
  */
