@@ -219,7 +219,7 @@ const CALLS = {
   ),
   mediaOpusComplexity: count(
     'MEDIA_OPUS_COMPLEXITY',
-    1,
+    2,
     [0, 10],
     "Quality of the agents' Opus against processor time.",
   ),

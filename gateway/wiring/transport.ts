@@ -194,30 +194,35 @@ async function embedded(options: TransportOptions): Promise<OpenTransport> {
 const agentNameOf = (secrets: Pick<Secrets, 'key'>): string =>
   `speech-gateway-${Buffer.from(secrets.key('agents of livekit')).toString('hex').slice(0, 12)}`;
 
+/** How many calls one gateway process takes of those that the room workers have places for. */
+const roomPlaces = ({ roomProcesses, roomsPerProcess, workers }: Config): number =>
+  Math.max(1, Math.floor((roomProcesses * roomsPerProcess) / workers));
+
+/** Calls in rooms of the cluster, which the room workers carry. */
+function roomCalls(
+  { children, log }: TransportOptions,
+  { recorded, counted }: CallMetrics,
+  cluster: Pick<Parameters<typeof createRoomCalls>[0], 'server' | 'agentName' | 'registered'>,
+) {
+  return createRoomCalls({ rooms: children.pool('room'), ...cluster, recorded, counted, log });
+}
+
 function livekit(server: LivekitServer, options: TransportOptions): OpenTransport {
-  const { children, sessions, platform, recordings, node: nodes, clock, log } = options;
+  const { sessions, platform, recordings, node: nodes, clock, log } = options;
   const { runs } = sessions;
   const metrics = new CallMetrics(recordings.began, options.turns?.model.answers);
-  const { recorded, counted } = metrics;
   const agentName = agentNameOf(platform.secrets);
   const registered = (): Promise<void> => worker.registered();
-  const rooms = createRoomCalls({
-    ...{ rooms: children.pool('room'), server, agentName, registered },
-    ...{ recorded, counted, log },
-  });
+  const rooms = roomCalls(options, metrics, { server, agentName, registered });
   const sip = createSipService(server, agentName);
   const { numbers } = platform;
   const transferring = transfersOf(options);
   const phoned = { sip, runs, rooms, clock, log };
-  const { roomProcesses, roomsPerProcess, workers } = options.config;
-  const places = Math.max(1, Math.floor((roomProcesses * roomsPerProcess) / workers));
+  const told = { sessions: sessions.phone, numbers, transfers: platform.transfers, transferring };
   const calls = new LivekitCalls({
     ...callParts(options, metrics),
-    ...{ calls: rooms, places, nodeId: options.processId, nodes },
-    telephones: telephones({
-      ...{ ...phoned, sessions: sessions.phone, numbers },
-      ...{ transfers: platform.transfers, transferring },
-    }),
+    ...{ calls: rooms, places: roomPlaces(options.config), nodeId: options.processId, nodes },
+    telephones: telephones({ ...phoned, ...told }),
   });
   const dialling = new SipDialling({ ...phoned, prepare: (session) => calls.prepare(session) });
   const { placing, dialect } = phone(options, undefined, dialling);
