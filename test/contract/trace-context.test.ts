@@ -16,6 +16,7 @@ import { LIMITS } from '../../contracts/limits.js';
 import { type Gateway, startGateway } from '../fixtures/gateway.js';
 import { LiveClient } from '../fixtures/live.js';
 import { fixture } from '../fixtures/codecs-audio.js';
+import { until } from '../fixtures/until.js';
 
 type Pairs = readonly (readonly [name: string, value: string])[];
 
@@ -178,6 +179,9 @@ async function passedOn(call: () => Promise<void>): Promise<IncomingHttpHeaders>
 for (const stack of ['auto', 'node']) {
   const gateway = await startGateway({ ...REMOTE, HTTP_STACK: stack });
   t.teardown(() => gateway.stop());
+  // Said where it was chosen, and read a moment after the gateway is ready.
+  if (stack === 'auto')
+    await until('it has said which stack it is', () => gateway.stderr().includes('HTTP stack: '));
   const isOld = gateway.stderr().includes('HTTP stack: uWebSockets.js 20.30.');
   /** One endpoint is enough to see that a stack's headers come as they are. */
   const endpoints = Object.entries(ENDPOINTS).slice(0, stack === 'auto' ? undefined : 1);
