@@ -38,7 +38,7 @@ export interface LinkOptions {
 
 /** What waits in a child: a job for a slot, a piece of a running job for an engine. */
 export type WaitOf = 'jobs' | 'pieces';
-const WAITS: readonly WaitOf[] = ['jobs', 'pieces'];
+const WAIT_KINDS: readonly WaitOf[] = ['jobs', 'pieces'];
 /** Nothing that waits so long is waited for. */
 const LONGEST_WAIT_MS = 24 * 3_600_000;
 
@@ -194,7 +194,7 @@ export class Link {
     const waitingPieces = isCount(waits.waitingPieces) ? waits.waitingPieces : 0;
     this.#reported = { running, queued, waitingPieces };
     this.#retiring = retiring;
-    for (const of of WAITS) this.#noteWaits(of, waits[of]);
+    for (const kind of WAIT_KINDS) this.#noteWaits(kind, waits[kind]);
     this.#letGo();
   }
 

@@ -17,6 +17,9 @@ type Process = ChildProcessByStdio<Writable, Readable, Readable>;
 /** A niceness that much above our own, as far as there is one: whoever runs us nicely means our children as well. */
 const behindUs = (nice: number): number => Math.min(getPriority() + nice, constants.priority.PRIORITY_LOW);
 
+/** A child that serves before its hello says it in a second or two: one that has not so long after it was asked to leave serves nobody. */
+const HELLO_MS = 10_000;
+
 export class SupervisedChild {
   readonly #options: Required<SuperviseOptions>;
   readonly #index: number;
@@ -53,9 +56,11 @@ export class SupervisedChild {
   async stop(): Promise<void> {
     this.#stopping = true;
     const { up } = this;
-    this.#link.close();
+    const isHeard = !up && this.#options.servesBeforeHello;
+    if (!isHeard) this.#link.close();
     this.#clearTimers();
     await this.#terminate(up);
+    this.#link.close();
     rmSync(this.#socket, { force: true });
     rmSync(pidFileOf(this.#socket), { force: true });
   }
@@ -145,10 +150,17 @@ export class SupervisedChild {
     const child = this.#process;
     if (child === undefined) return;
     const gone = new Promise<void>((resolve) => (this.#gone = resolve));
-    if (up || this.#options.servesBeforeHello) child.stdin.write(LEAVE);
+    if (up) child.stdin.write(LEAVE);
+    else if (this.#options.servesBeforeHello) this.#askUngreeted(child);
     else child.kill('SIGKILL');
     this.#killAfter(child, this.#options.stopMs);
     await gone;
+  }
+
+  #askUngreeted(child: Process): void {
+    child.stdin.write(LEAVE);
+    const late = (): boolean => this.up || child.kill('SIGKILL');
+    this.#stopTimers.push(this.#options.clock.after(HELLO_MS, late));
   }
 
   #killAfter(child: Process, ms: number): void {

@@ -117,9 +117,8 @@ t.test('telephones through a real SIP service', { skip: withoutSip }, async (t) 
     );
   });
 
-  await t.test('a caller is handed over by REFER', async (t) => {
-    const colleague = await Telephone.start(t, 'colleague');
-    const destination = `sip:colleague@${colleague.address}`;
+  /** A call whose agent hands it over to that destination once a key is pressed; its session. */
+  const callForSales = async (destination: string): Promise<string> => {
     const agent = await talks.agent({
       ...greeting('hello'),
       conversation: { transfer_destinations: [{ label: 'Sales', phone_number: destination }] },
@@ -131,6 +130,13 @@ t.test('telephones through a real SIP service', { skip: withoutSip }, async (t) 
         : 'It did not work.',
     );
     telephone.press('1#');
+    return id;
+  };
+
+  await t.test('a caller is handed over by REFER', async (t) => {
+    const colleague = await Telephone.start(t, 'colleague');
+    const destination = `sip:colleague@${colleague.address}`;
+    const id = await callForSales(destination);
     await colleague.seen('CALL_ESTABLISHED');
     const ended = await endOf(id);
     model.answer(() => 'Yes.');
@@ -149,17 +155,7 @@ t.test('telephones through a real SIP service', { skip: withoutSip }, async (t) 
     async (t) => {
       const colleague = await Telephone.start(t, 'busy', { answers: false });
       const destination = `sip:busy@${colleague.address}`;
-      const agent = await talks.agent({
-        ...greeting('hello'),
-        conversation: { transfer_destinations: [{ label: 'Sales', phone_number: destination }] },
-      });
-      const id = await ringUp(await numberOf(agent), agent);
-      model.answer((messages) =>
-        toolSaid(messages) === undefined
-          ? { text: 'One moment.', calls: { transfer_call: { destination: 'Sales' } } }
-          : 'It did not work.',
-      );
-      telephone.press('1#');
+      const id = await callForSales(destination);
       await colleague.seen('CALL_INCOMING');
       colleague.tell('hangup');
       await untilSaid(id, /^assistant: It did not work/);

@@ -180,6 +180,25 @@ t.test('a worker that serves before its hello is asked to leave; any other is ki
   }
 });
 
+t.test(
+  'a worker that serves before its hello, but is stuck before it serves, is killed after ten seconds',
+  async (t) => {
+    const clock = new SimulatedClock();
+    const printed: string[] = [];
+    const output = (line: string): void => void printed.push(line);
+    const more = { clock, output, servesBeforeHello: true, stopMs: 3_600_000, args: ['{"stuck":true}'] };
+    const workers = await superviseRole(echo(await socketFolder(t), more));
+    await until('it is stuck', () => printed.includes('stuck'));
+    const [pid] = workers.pids();
+    const stopped = workers.stop();
+    clock.advance(9_999);
+    t.ok(await runs(pid as number));
+    clock.advance(1);
+    await stopped;
+    t.notOk(await runs(pid as number));
+  },
+);
+
 t.test('workers are niced, ignore SIGINT, and their output reaches the log', async (t) => {
   const folder = await socketFolder(t);
   const log = recordingLog();
