@@ -13,7 +13,7 @@ export interface Figure {
   readonly unit: string;
   /** Samples, or rounds. */
   readonly n: number;
-  /** What was measured beside it in the same run. */
+  /** The baseline, measured in the same run. */
   readonly baseline: { readonly name: string; readonly value: number } | null;
   /** The value over the baseline's. */
   readonly ratio: number | null;

@@ -49,7 +49,7 @@ export class Latencies {
     return this.#failed;
   }
 
-  /** Of those that did not fail; NaN where there are none. */
+  /** The slowest request that did not fail; NaN if there is none. */
   get max(): number {
     return this.#histogram.totalCount === 0 ? Number.NaN : this.#longest;
   }

@@ -1,4 +1,4 @@
-/** What the gateway is held to, by the name of the figure: its value, or its ratio to the baseline of the same run. */
+/** Targets by name of the figure: for its value, or for its ratio to the baseline of the same run. */
 export interface Limit {
   readonly of: 'value' | 'ratio';
   readonly most?: number;

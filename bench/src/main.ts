@@ -47,7 +47,7 @@ function writeReports(report: Report, { json, junit, html }: Options): void {
   if (html !== undefined) writeFileSync(html, formatHtml(report));
 }
 
-/** What a terminal or a supervisor sends: the run ends in order, and whatever it started with it. */
+/** Signals of a terminal or a supervisor: the run ends in order, together with everything it started. */
 function onInterrupt(): AbortSignal {
   const interruption = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)

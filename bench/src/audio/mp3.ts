@@ -45,7 +45,7 @@ const bitsAt = (body: Buffer, bit: number, count: number): number => {
 
 /** The greatest value that a Huffman table codes, without those bits that it takes for greater ones; 4 and 14 are none. */
 const TABLE_MOST = [0, 1, 2, 2, 0, 3, 3, 5, 5, 5, 7, 7, 7, 15, 0, 15] as const;
-/** Those bits, of the tables from 16 on. */
+/** How many extra bits (linbits) tables 16 and above take. */
 const MORE_BITS = [1, 2, 3, 4, 6, 8, 10, 13, 4, 5, 6, 7, 8, 9, 11, 13] as const;
 
 const mostOf = (table: number): number => TABLE_MOST[table] ?? 14 + 2 ** (MORE_BITS[table - 16] ?? 0);

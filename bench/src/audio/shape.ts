@@ -1,5 +1,5 @@
 /**
- * What an answer's bytes are as audio: how long, from which byte on it can be heard, and how much of it is audible.
+ * The audio in an answer's bytes: its length, the byte at which it becomes audible, and how much of it is audible.
  * Judged after the load, so that judging does not slow it.
  */
 import type { Frame } from './frame.js';
@@ -36,7 +36,7 @@ function* pcmFrames(body: Buffer, from: number, rate: number): Generator<Frame> 
   }
 }
 
-/** Where the samples of a WAV file begin, and their rate. Throws Error where it is none of 16-bit mono PCM. */
+/** Offset of the samples in a WAV file, and their rate. Throws Error unless it is 16-bit mono PCM. */
 export function wavHeader(body: Buffer): { readonly from: number; readonly rate: number } {
   if (body.toString('latin1', 0, 4) !== 'RIFF' || body.toString('latin1', 8, 12) !== 'WAVE')
     throw new Error('no WAV');

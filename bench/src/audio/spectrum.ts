@@ -1,5 +1,5 @@
 /**
- * What a voice's sound is like over all that it says: its long-term average spectrum, as Welch's method takes it, in the
+ * A voice's long-term average spectrum over everything it says, by Welch's method, in the
  * thirds of an octave in which that of speech is published.
  */
 

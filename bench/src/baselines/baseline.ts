@@ -13,7 +13,7 @@ export interface Baseline extends Server {
   printed(): string;
 }
 
-/** What stands in the first line that is a port and words; libraries print lines of their own. */
+/** Reads the first line that is a port followed by words; other lines are printed by libraries. */
 async function addressFrom(stdout: NodeJS.ReadableStream): Promise<readonly string[]> {
   for await (const line of createInterface({ input: stdout })) {
     const [, ...found] = /^(\d+) (\S.*)$/.exec(line) ?? [];

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 
 const PROGRAM = process.env['FFMPEG_PATH'] || 'ffmpeg';
 
-/** What it prints with -benchmark. */
+/** The line that `ffmpeg -benchmark` prints. */
 const SPENT = /bench: utime=([\d.]+)s stime=([\d.]+)s/;
 
 /** Seconds of CPU to encode 16-bit mono PCM with these arguments; undefined where there is no such program. Throws Error where it fails. */

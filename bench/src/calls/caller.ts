@@ -84,7 +84,7 @@ export class Caller {
     return this.#said.length > 0;
   }
 
-  /** What was said by the user, as it was shown since the last call. */
+  /** The transcripts of the user shown since the last call of this method. */
   takeTranscript(): string {
     const said = this.#said;
     for (const [stream] of said) this.#shown.delete(stream);

@@ -1,4 +1,4 @@
-/** What a caller does in a call, step by step, and how each step is judged by what was heard. */
+/** Plays a caller's part in a call, step by step, and judges each step by the audio that came back. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { wordErrorRate } from '../clients/transcription.js';
 import type { Caller, Said } from './caller.js';
@@ -6,7 +6,7 @@ import { waitFor } from './timing.js';
 import type { Utterance } from './utterance.js';
 import type { WorstTurns } from './worst-turns.js';
 
-/** What must not end the agent's turn. `others`: somebody else, further away. */
+/** Sounds that must not end the agent's turn. `others`: another speaker, further away. */
 export const DISTURBANCES = ['cough', 'agree', 'others'] as const;
 export type Disturbance = (typeof DISTURBANCES)[number];
 
@@ -15,11 +15,11 @@ export const PAUSES = [800, 1200, 1500] as const;
 export type Pause = (typeof PAUSES)[number];
 export const pausing = (ms: Pause) => `pause${ms}` as const;
 
-/** Where the floor is kept, or lost. */
+/** The trials in which the floor can be kept or lost. */
 export type Trial = Disturbance | `pause${Pause}`;
 export const TRIALS: readonly Trial[] = [...DISTURBANCES, ...PAUSES.map(pausing)];
 
-/** What is said, by the name of its recording. */
+/** One step of the caller. Texts are names of recordings. */
 export type Step =
   /** A question, or something else, that gets a short answer. */
   | { readonly question: string }
@@ -62,7 +62,7 @@ const EFFECT_MS = 8000;
 /** A pause of the agent between two words is shorter. */
 const SILENT_MS = 700;
 const AFTER_NOISE_MS = 2500;
-/** What the agent still plays when the caller begins is no talking over. */
+/** Audio still playing this long after the caller begins does not count as talking over the caller. */
 const GRACE_MS = 500;
 
 /** Milliseconds of the longest wait of a step; Infinity where it failed. */
@@ -72,14 +72,14 @@ function longestOf({ answer = 0, afterStatement = 0, bargeIn = 0 }: StepVerdict)
 }
 
 export class Dialogue {
-  /** What was said in this step. */
+  /** Utterances of this step. */
   readonly #said: Said[] = [];
 
   constructor(
     private readonly caller: Caller,
-    /** What is said in this round. */
+    /** This round's recordings, by name. */
     private readonly recordings: Readonly<Record<string, Recording>>,
-    /** Where turns are kept that took longest. */
+    /** Keeps the slowest turns; undefined keeps none. */
     private readonly worst: WorstTurns | undefined,
   ) {}
 
@@ -145,7 +145,7 @@ export class Dialogue {
     const kept: Partial<Record<Trial, number>> = {};
     for (const disturbance of disturb) {
       kept[disturbance] = await this.#speaksThrough(disturbance);
-      // Who has fallen silent can be neither disturbed nor interrupted.
+      // An agent that is already silent can be neither disturbed nor interrupted.
       if (kept[disturbance] === 0) return { ...asked, kept };
     }
     const { heard } = this.caller;

@@ -1,4 +1,4 @@
-/** What a caller has heard of the agent, packet by packet, in the audio that came. */
+/** The agent's audio as the caller received it, packet by packet. */
 import { Decoder } from '@evan/opus';
 import { FRAME_MS } from './timing.js';
 import { RATE } from './utterance.js';
@@ -78,12 +78,12 @@ export class Heard {
     return now - last >= ms ? last : undefined;
   }
 
-  /** What was heard since the last time that it was forgotten. */
+  /** Frames received since the last `forget()`. */
   get frames(): readonly Frame[] {
     return this.#frames;
   }
 
-  /** What was heard so far is done with. */
+  /** Drops all frames but the last. */
   forget(): void {
     this.#frames.splice(0, this.#frames.length - 1);
   }

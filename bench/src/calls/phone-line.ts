@@ -11,7 +11,7 @@ import { PhonePlayer } from './phone-player.js';
 export interface Dialled {
   readonly answerUrl: string;
   readonly number: string;
-  /** What its webhooks are signed with. */
+  /** Signs the webhooks of this number. */
   readonly secret: string;
 }
 
@@ -27,7 +27,7 @@ interface Message {
   readonly mark?: { readonly name: string };
 }
 
-/** Who answers: where the stream goes. Throws Error where the call is not answered. */
+/** Asks the webhook who answers, and returns the address of the media stream. Throws Error if nobody does. */
 async function ask({ answerUrl, number, secret }: Dialled, callSid: string) {
   const fields: Record<string, string> = { CallSid: callSid, From: '+14155550123', To: number };
   const signed = Object.keys(fields)

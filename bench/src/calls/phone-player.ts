@@ -1,4 +1,4 @@
-/** What a telephone plays of an agent's voice, frame by frame, as it comes. */
+/** A telephone's playback of the agent's voice, frame by frame, as it arrives. */
 import { samplesOf } from '../audio/mulaw.js';
 import { FRAME_MS } from './timing.js';
 
@@ -34,7 +34,7 @@ export class PhonePlayer {
     this.last = at;
   }
 
-  /** What has not been played is dropped. Returns since when nothing is played. */
+  /** Drops the frames not played yet. Returns when playback fell silent. */
   clear(at: number): number {
     const silent = Math.min(at, this.#end);
     this.#end = 0;

@@ -16,7 +16,7 @@ import type { Invite } from '../servers/agents.js';
 
 export type Told = SignalResponse['message'];
 
-/** Where a client joins with an offer, for one connection in both directions. */
+/** Path for clients that join with an offer: one connection in both directions. */
 export function addressWithOffer({ media_url: url, token }: Invite, offer: string): string {
   const join = new JoinRequest({
     connectionSettings: new ConnectionSettings({ autoSubscribe: true }),
@@ -30,7 +30,7 @@ export function addressWithOffer({ media_url: url, token }: Invite, offer: strin
 /** The version of the protocol in which a server offers what can be heard, and a client what it says. */
 const PROTOCOL = '15';
 
-/** Where it joins without one: a connection for each direction follows. */
+/** Path for clients that join without an offer: one connection for each direction follows. */
 export function addressWithoutOffer({ media_url: url, token }: Invite): string {
   const query = { access_token: token, protocol: PROTOCOL, auto_subscribe: '1', sdk: 'js' };
   return `${url}/rtc?${new URLSearchParams(query).toString()}`;

@@ -1,4 +1,4 @@
-/** Where a recording can be heard. */
+/** Amplitude from which a sample is audible. */
 const AUDIBLE = 100;
 
 export interface Sounding {

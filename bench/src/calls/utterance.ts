@@ -10,7 +10,7 @@ const FRAME = (RATE * FRAME_MS) / 1000;
 export interface Utterance extends Sounding {
   /** 16-bit mono at RATE. */
   readonly pcm: Buffer;
-  /** Of 20 ms each. */
+  /** Opus packets of 20 ms each. */
   readonly packets: readonly Buffer[];
 }
 

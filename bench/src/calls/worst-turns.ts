@@ -16,7 +16,7 @@ export function stereoOf(said: readonly Said[], heard: readonly Frame[]): Buffer
   const placed = [0, 0];
   const place = (channel: 0 | 1, at: number, bytes: Uint8Array): void => {
     const pcm = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    // What comes in a burst is played in a row.
+    // Frames that arrive in a burst are placed one after the other.
     const from = Math.max(placed[channel] ?? 0, Math.round(((at - start) * RATE) / 1000));
     placed[channel] = from + (pcm.length >> 1);
     parts.push([channel, from, pcm]);

@@ -1,4 +1,4 @@
-/** What becomes of the bytes of speech until the load is over. */
+/** Keeps the bytes of speech until the load is over, and judges them then. */
 import { createHash } from 'node:crypto';
 import { type Expected, judgeSpeech, Shapes, type SpeechVerdict } from '../audio/answer.js';
 import type { Timeline } from '../audio/player.js';

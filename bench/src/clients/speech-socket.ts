@@ -19,7 +19,7 @@ export interface SpeechSocketParams {
   readonly expected: Expected;
 }
 
-/** What a frame brings: audio, the end, or a failure in a few words. */
+/** The meaning of a frame: audio, the end, or a failure in a few words. */
 interface Heard {
   readonly audio?: Uint8Array;
   readonly isEnd?: boolean;

@@ -1,4 +1,4 @@
-/** What a load generator is told over IPC, and what it tells. Structured clones, so that typed arrays stay ones. */
+/** Messages to and from a load generator over IPC: structured clones, so that typed arrays survive. */
 import type { Arrivals } from '../arrivals.js';
 
 /** An open load is due whatever happens; a closed one asks again once it has been answered. */

@@ -12,7 +12,7 @@ const COLLECTIONS = 3;
 
 interface Inspectable {
   readonly pid: number;
-  /** What it has printed to stderr: there the inspector says where it listens. */
+  /** Its stderr so far, where the inspector says on which address it listens. */
   printed(): string;
 }
 

@@ -21,9 +21,9 @@ export const describeMachine = (): Machine => ({
 
 /** Shares of the machine, NaN where they are unknown. */
 export interface Elsewhere {
-  /** What processes used that are not the suite's. */
+  /** Used by processes that are not part of the suite. */
   readonly others: number;
-  /** What a virtual machine was not given by its host. */
+  /** Withheld from this virtual machine by its host (steal time). */
   readonly stolen: number;
 }
 

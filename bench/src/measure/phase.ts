@@ -50,7 +50,7 @@ export const merged = (phases: readonly Phase[]): Phase => ({
   conditions: worst(phases.map(({ conditions }) => conditions)),
 });
 
-/** What speaks against figures that these phases gave. */
+/** Reasons to doubt figures measured in these phases. */
 export const doubtsIn = (...phases: readonly (Phase | undefined)[]): string[] =>
   doubtsOf(worst(phases.flatMap((phase) => phase?.conditions ?? [])));
 

@@ -31,7 +31,7 @@ export type CallsTask =
         readonly rounds: number;
         /** Each with its variants, one a round. */
         readonly recorded: Readonly<Record<string, readonly Recorded[]>>;
-        /** Where the worst turns are written, and how their files are called; undefined keeps none. */
+        /** Folder for recordings of the worst turns, and their file names; undefined keeps none. */
         readonly recordings?: { readonly folder: string; readonly name: string } | undefined;
       };
     }

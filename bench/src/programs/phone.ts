@@ -17,7 +17,7 @@ export interface PhoneTask {
   readonly spreadMs: number;
   /** How long they listen to the long answer. */
   readonly listenMs: number;
-  /** What gets the long answer, and what interrupts it; 16-bit mono at 8 kHz. */
+  /** The question that gets the long answer, and the interruption; 16-bit mono at 8 kHz. */
   readonly ask: Recorded;
   readonly interrupt: Recorded;
 }

@@ -1,4 +1,4 @@
-/** What a run gives, as it is written to JSON and as all other reports are made from it. */
+/** The result of a run: written as JSON, and the source of all other reports. */
 import type { Figure } from '../figures.js';
 import type { Machine } from '../measure/machine.js';
 
@@ -35,7 +35,7 @@ export interface ScenarioReport {
   /** How many requests failed, by server and reason. */
   readonly failures: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly charts: readonly Chart[];
-  /** What kept it from running. */
+  /** Why the scenario could not run. */
   readonly error?: string;
   /** Why it was left out. */
   readonly skipped?: string;

@@ -86,7 +86,7 @@ function fromAfar({ pcm, text }: Recorded): Recorded {
   return { pcm: new Uint8Array(samples.map((sample) => sample * 10 ** (OTHERS_DB / 20)).buffer), text };
 }
 
-/** What is said, by name: variants, one a round. */
+/** Texts by name; of their variants each round takes one. */
 export type Texts = Readonly<Record<string, readonly string[]>>;
 export type Recordings = Readonly<Record<string, readonly Recorded[]>>;
 

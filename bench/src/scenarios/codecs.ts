@@ -1,4 +1,4 @@
-/** What encoding costs: seconds of speech that the encoding processes make of a second of CPU, against FFmpeg's program. */
+/** The cost of encoding: seconds of speech encoded per second of CPU, against the ffmpeg program. */
 import { encodeCost } from '../baselines/ffmpeg.js';
 import { median } from '../histogram.js';
 import { doubtsIn, merged, type Phase, requestsIn } from '../measure/phase.js';
@@ -11,7 +11,7 @@ import { recordAnswer, speechOf } from './speech-request.js';
 
 interface Codec {
   readonly name: string;
-  /** Of a request, and the same for FFmpeg. */
+  /** The body of a request, and the same settings as arguments for ffmpeg. */
   readonly body: Readonly<Record<string, string | number>>;
   readonly args: readonly string[];
 }

@@ -1,4 +1,4 @@
-/** What a scenario works with: servers, a load generator, and where its figures go. Everything that it starts ends with it. */
+/** The tools of a scenario: servers, a load generator, a place for its figures. Everything it starts ends with it. */
 import { type Figure, figureOf, type FigureInput } from '../figures.js';
 import { Generator } from '../generator/generator.js';
 import type { Load, Task } from '../generator/protocol.js';

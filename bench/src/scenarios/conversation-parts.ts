@@ -25,13 +25,13 @@ export interface Subject {
 
 /** How much is tried. */
 export interface Trials {
-  /** Of the figures. */
+  /** Begins the names of the figures. */
   readonly prefix: string;
   readonly calls: number;
   readonly rounds: number;
 }
 
-/** Turns of the agent that what is no interruption has not ended. */
+/** Figures of agent's turns that survived a disturbance. */
 const KEPT: Readonly<Record<Disturbance, string>> = {
   cough: 'coughs_kept',
   agree: 'backchannels_kept',
@@ -41,7 +41,7 @@ const KEPT: Readonly<Record<Disturbance, string>> = {
 const share = (values: readonly number[]): number =>
   (100 * values.reduce((sum, value) => sum + value, 0)) / values.length;
 
-/** Those of one name of all rounds together, over all frames heard. */
+/** Late or lost frames of all rounds, in percent of all frames heard. */
 function ofFrames(phase: Phase, name: 'late' | 'lost'): number {
   const sum = (reading: string): number =>
     valuesIn(phase, reading).reduce((total, value) => total + value, 0);
@@ -106,7 +106,7 @@ const eagerFigures = (measured: Measured): FigureInput[] =>
   );
 
 interface Part {
-  /** Of its agent. */
+  /** The eagerness of the part's agent. */
   readonly eagerness: Eagerness;
   readonly figures: (measured: Measured) => FigureInput[];
 }
@@ -117,7 +117,7 @@ const PARTS: Readonly<Record<PartName, Part>> = {
   eager: { eagerness: 'eager', figures: eagerFigures },
 };
 
-/** Of all parts together. */
+/** Failures of all parts together. */
 export function failureFigures(
   { server }: Subject,
   { prefix }: Trials,

@@ -1,4 +1,4 @@
-/** What callers do in the conversations that are measured, and what they say. */
+/** The callers' steps in measured conversations, and their texts. */
 import { DISTURBANCES, PAUSES, type Step } from '../calls/dialogue.js';
 import type { Texts } from './call-load.js';
 
@@ -50,7 +50,7 @@ export const PAUSED: readonly string[] = [
 ];
 
 /**
- * What each caller does in each round. The parts come one after the other, each with calls of its own: an agent waits longer for
+ * The steps of each caller in each round. The parts run one after the other, each with its own calls: an agent waits longer for
  * who has paused before.
  */
 export const STEPS: Readonly<Record<PartName, readonly Step[]>> = {

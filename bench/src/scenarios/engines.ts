@@ -102,7 +102,7 @@ async function measureTogether(context: Context, server: Server, parameters: Par
   return Object.values(phases);
 }
 
-/** What speaking adds to the loop's p99, in milliseconds. */
+/** Milliseconds that synthesis adds to the event loop's p99 delay. */
 async function measureLoop(context: Context, server: Server, { loop }: Parameters): Promise<Phase[]> {
   const added: number[] = [];
   const phases: Phase[] = [];

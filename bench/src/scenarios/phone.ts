@@ -19,7 +19,7 @@ import type { Context } from './context.js';
 import { scenario } from './scenario.js';
 
 interface Variant {
-  /** Of its figures. */
+  /** Begins the names of its figures. */
   readonly prefix: string;
   readonly environment: Environment;
   /** At once, and how often they are made. */

@@ -11,7 +11,7 @@ async function columnsBut(sql: Sql, others: readonly string[]): Promise<string[]
 
 const NEW_ID = `'sess_' || substr(replace(gen_random_uuid()::text, '-', ''), 1, 24)`;
 
-/** What a creation asks of the database at the least: its agent, how many sessions there are, and a new one. */
+/** The least a creation asks of the database: read its agent, count sessions, insert a new one. */
 export async function bareCreation(sql: Sql, agent: string, sample: string): Promise<string[]> {
   const columns = (await columnsBut(sql, ['id'])).join(', ');
   return [
@@ -25,7 +25,7 @@ export async function bareCreation(sql: Sql, agent: string, sample: string): Pro
   ];
 }
 
-/** Those that wait to be joined, but for the sample, are taken away: a workspace may have only so many. */
+/** Deletes pending sessions but the sample, because a workspace may only have so many. */
 export async function clearPending(sql: Sql, sample: string): Promise<void> {
   await sql`delete from sessions where status = 'pending' and id <> ${sample}`;
 }

@@ -190,7 +190,7 @@ function reportOpens(context: Context, own: Phase, bare: Phase, { sink }: Cast):
   context.add(...latencyFigures('realtime.opened', latenciesIn(own, 'open'), common, against));
 }
 
-/** What a commit costs is what appends with commits cost more than those without. */
+/** The cost of a commit: that of appends with commits less that of appends alone. */
 function reportCommits(context: Context, committed: Phase, appended: Phase): void {
   const answers = latenciesIn(committed, 'commit');
   const common = { subject: 'gateway', n: answers.n, doubts: doubtsIn(committed, appended) };

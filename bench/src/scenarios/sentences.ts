@@ -1,4 +1,4 @@
-/** What a caller might hear: fifty sentences without figures, which recognisers write in several ways. */
+/** Fifty sentences a caller might hear. None has figures, which recognisers spell in several ways. */
 export const SENTENCES: readonly string[] = `
 Thank you for calling, how can I help you today.
 Your order was sent this morning and should arrive on Monday.

@@ -47,7 +47,7 @@ export function speechFigures(prefix: string, { server, phase }: Measured, bare?
       value: Math.max(...underruns),
       ...common,
     },
-    // What is counted is counted, however busy the machine was.
+    // A count needs no doubts: it holds however busy the machine was.
     { name: `${prefix}.failed`, unit: '', n, value: failedIn(phase), subject: server.name },
   ];
 }

@@ -19,7 +19,7 @@ import { type Dialect, recordAnswer, speaks, speechOf, WARM_UP } from './speech-
 import type { AudioFormat } from '../audio/shape.js';
 
 interface Variant {
-  /** Of its figures of latency, and of those of cost. */
+  /** Begins the names of its latency figures, and of its cost figures. */
   readonly prefix: string;
   readonly cost: string;
   readonly dialect: Dialect;
@@ -93,7 +93,7 @@ class Asked {
   }
 }
 
-/** What one variant is measured with: the first server, peers, and baselines, each warmed up. */
+/** The servers of one variant: the first, peers, and baselines, each warmed up. */
 interface Cast {
   readonly first: Asked;
   readonly servers: readonly Asked[];
@@ -189,7 +189,7 @@ function reportClosed(
   }
 }
 
-/** What the gateway adds to the bare handler's latency, at half of the requests that it can answer. */
+/** Latency that the gateway adds to the bare handler's, at half of the throughput it can sustain. */
 function reportAdded(context: Context, first: Measured, bare: Measured): void {
   const latencies = { own: latenciesIn(first.phase, 'e2e'), bare: latenciesIn(bare.phase, 'e2e') };
   for (const percentile of [50, 99] as const) {

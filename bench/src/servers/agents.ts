@@ -4,7 +4,7 @@ import { authorizationOf, type Server } from './server.js';
 
 export type Body = Readonly<Record<string, unknown>>;
 
-/** What a caller joins a session with. */
+/** Address and token with which a caller joins a session. */
 export interface Invite {
   readonly session_id: string;
   readonly media_url: string;

@@ -14,7 +14,7 @@ export interface StartedServer extends Server {
   readonly dataDir: string;
   /** Milliseconds from the start of the process to the first ready answer of /health. */
   readonly startedIn: number;
-  /** What it has printed to stderr so far, or the end of it. */
+  /** Its stderr so far, or the end of it. */
   printed(): string;
 }
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import postgres from 'postgres';
 import type { StartedServer } from './checkout.js';
 
-/** Where the server says its process, folder, start, port and socket folder, a line each. */
+/** Postgres' lock file: process, folder, start, port and socket folder, a line each. */
 const TOLD = 'postmaster.pid';
 const LINES = { port: 3, socketFolder: 4 } as const;
 

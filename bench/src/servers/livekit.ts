@@ -10,7 +10,7 @@ const STARTS_WITHIN_MS = 30_000;
 const TOKEN_SECONDS = 3600;
 
 export interface LivekitServer {
-  /** Of its WebSockets. */
+  /** WebSocket address. */
   readonly url: string;
   readonly key: string;
   readonly secret: string;
@@ -54,7 +54,7 @@ export async function startLivekit(): Promise<LivekitServer> {
 
 const encoded = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
 
-/** What a user joins a room with that is made as they come (https://docs.livekit.io/home/get-started/authentication). */
+/** Address and token for a room that is created on joining (https://docs.livekit.io/home/get-started/authentication). */
 export function inviteTo({ url, key, secret }: LivekitServer, room: string): Invite {
   const now = Math.floor(Date.now() / 1000);
   const video = { room, roomJoin: true, canPublish: true, canSubscribe: true, canPublishData: true };

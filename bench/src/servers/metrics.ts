@@ -1,4 +1,4 @@
-/** What a gateway tells about itself at /metrics. */
+/** Reads a gateway's /metrics. */
 import type { Server } from './server.js';
 
 /** The sum of a metric's samples whose labels hold `labels`; NaN where there is none. */

@@ -14,7 +14,7 @@ interface Message {
   readonly content: string | null;
 }
 
-/** Who is asked to count the words speaks for long; a recogniser may mishear one of both. */
+/** The answer to "count all the words", which takes long to speak; either word is enough, because a recogniser may mishear one. */
 const LONG = Array.from({ length: 60 }, (_, index) => `word number ${index + 10}`).join(', ');
 const SHORT = 'At nine in the morning.';
 const answerTo = (said: string): string => (/count|word/i.test(said) ? LONG : SHORT);

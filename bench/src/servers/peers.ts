@@ -1,4 +1,4 @@
-/** What the load tests compare with: a folder of bench/peers each, installed there when it is first needed. */
+/** Products that the load tests compare with: one folder of bench/peers each, installed when first needed. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';

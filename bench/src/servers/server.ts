@@ -5,9 +5,9 @@ export interface Server {
   /** Without a slash at the end. */
   readonly origin: string;
   readonly key: string;
-  /** What it must be told with every request besides the key. */
+  /** Headers that every request needs besides the key. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Where `/audio/speech`, `/audio/transcriptions` and `/realtime` are; undefined where nothing speaks OpenAI's dialect. */
+  /** Base of `/audio/speech`, `/audio/transcriptions` and `/realtime`; undefined if the server lacks OpenAI's dialect. */
   readonly openai: string | undefined;
   /** Whether it has `/v1/tts` and `/v1/asr`. */
   readonly isNative: boolean;
