@@ -11,11 +11,11 @@ export const LIMITS = {
     headerBytes: 64 * KiB,
     firstByteMs: 5 * MINUTE,
     connectionMs: 3600 * SECOND,
-    /** What is under way when a process is told to leave; calls have DRAIN_SECONDS. */
+    /** Time to finish running requests when a process is told to leave; calls have DRAIN_SECONDS. */
     drainMs: 30 * SECOND,
-    /** All of it, calls too, where the process is told again, or by a person who waits. */
+    /** The same, calls included, after a second signal or SIGINT. */
     hurriedDrainMs: 10 * SECOND,
-    /** `Retry-After` of what is refused meanwhile: another process may have taken our place by then. */
+    /** `Retry-After` of requests refused while draining: another process may have taken over by then. */
     drainRetrySeconds: 5,
     /** New requests get 503 while the process is behind by more than this, on average. */
     shedDelayMs: 200,
@@ -136,9 +136,9 @@ export const LIMITS = {
     stallMs: 15 * SECOND,
     /** Audio of one piece of text, which has `native.chunkLength` characters at most. */
     pieceAudioMs: 10 * MINUTE,
-    /** Of several addresses, one that failed is left out for so long, longer each time. */
+    /** How long a failed address is ejected from its pool, doubling with each failure. */
     ejection: { initialMs: SECOND, maxMs: 30 * SECOND },
-    /** And each is asked for its health so often. */
+    /** Interval of health checks of each address. */
     healthEveryMs: 2 * SECOND,
   },
   /** The voice library (`/model`). */
@@ -190,15 +190,15 @@ export const LIMITS = {
     /** Audio in memory that the disk has not taken yet. */
     waitingBytes: 1 * MiB,
     urlMs: 60 * MINUTE,
-    /** After the end of its session, a recording is being finished for so long. */
+    /** Time to finish a recording after its session has ended. */
     settleMs: 10 * SECOND,
-    /** Part of a multipart upload: the least that S3 takes of any but the last. */
+    /** Size of a part of a multipart upload: the smallest S3 accepts except for the last. */
     partBytes: 5 * MiB,
-    /** What a part does not hold yet is put into the bucket so often, in a piece of its own. */
+    /** Interval at which audio that does not fill a part yet is stored as an object of its own. */
     pieceMs: 15 * SECOND,
     /** Recordings that a process uploads at once. */
     uploads: 4,
-    /** A machine that has not worked on a recording for so long is dead: another finishes it with what is there. */
+    /** A machine that has not touched a recording for this long counts as dead; another finishes it from the bucket. */
     absentMs: 5 * MINUTE,
   },
   /** Addresses that clients name and that are sent ICE checks, four or so each. */

@@ -1,9 +1,9 @@
-/** What an agent is given to answer from, in a call and where somebody tries its knowledge. */
+/** Retrieval of knowledge for an agent, in a call and in the preview of its knowledge. */
 import { LIMITS } from './limits.js';
 import type { RunnableVersion } from './ports/agents.js';
 import type { KnowledgeSearch, Passage } from './ports/knowledge.js';
 
-/** The passages of that version that fit what was asked best, best first; none where its knowledge is switched off. */
+/** The passages of that version that best match the question, best first; none if its knowledge is switched off. */
 export async function passagesFor(
   knowledge: KnowledgeSearch,
   workspaceId: string,

@@ -1,14 +1,14 @@
 /** Limits of phone numbers and calls: rows of `LIMITS` (limits.ts). Bytes, milliseconds, characters. */
 export const PHONE_LIMITS = {
   perWorkspace: 500,
-  /** Workspaces that may have one number: the signatures of a webhook are tried one after the other. */
+  /** Most workspaces that may share a number: a webhook's signature is tried with the secret of each. */
   sharers: 20,
-  /** What a webhook is verified with. */
+  /** Length of the secret that verifies webhooks. */
   credential: { min: 1, max: 4000 },
   /** The address of a provider's API. */
   apiUrl: { min: 1, max: 2000 },
   webhookBytes: 64 * 1024,
-  /** A provider that is told that a stream is over may take so long to close it. */
+  /** Time for a provider to close a stream after it was told to. */
   byeMs: 5000,
   /** One message of a provider's media stream. */
   frameBytes: 64 * 1024,
@@ -16,28 +16,28 @@ export const PHONE_LIMITS = {
   messages: { burst: 1000, perSecond: 200 },
   /** Messages that wait while a stream is connected to its session. */
   waiting: 500,
-  /** Keys that belong together: how many, and how long the next one is waited for. */
+  /** Keys that belong together: at most this many, each within this time of the one before. */
   keys: 32,
   keysMs: 2000,
-  /** Keys that an agent sends at once. */
+  /** Keys that an agent may send in one request. */
   sentKeys: 32,
-  /** Seconds that a placed call rings. */
+  /** Seconds for which a placed call may ring. */
   ring: { min: 5, max: 120, default: 30 },
-  /** What is said to an answering machine, in characters. */
+  /** Characters of the message for an answering machine. */
   voicemail: { min: 1, max: 1000 },
   idempotencyKey: { min: 1, max: 255 },
   /** One request to a provider's API, and how much of its answer is read. */
   apiMs: 10_000,
   apiAnswerBytes: 64 * 1024,
-  /** How much of a provider's reason is kept. */
+  /** Characters kept of a provider's reason. */
   reason: 200,
-  /** Seconds for which a colleague's telephone rings to whom a caller is transferred. */
+  /** Seconds for which a transfer rings at the colleague's telephone. */
   transferRing: 30,
-  /** What a colleague is told of the caller, in characters, and how long the language model may write it. */
+  /** Briefing of a colleague about the caller: its characters, and the time for the language model to write it. */
   briefing: 600,
   briefingMs: 8000,
-  /** From then on that a colleague has picked up, until the caller is connected or back. */
+  /** Longest consultation with a colleague, from pick-up until the caller is connected or back with the agent. */
   consultMs: 60_000,
-  /** What a provider has not told by then of a call that is over, or has rung for its time, is not waited for. */
+  /** How long a provider's report is awaited after a call has ended, or has rung for its full time. */
   reportMs: 60_000,
 } as const;

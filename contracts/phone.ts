@@ -2,9 +2,9 @@
 import { LIMITS } from './limits.js';
 
 export interface CredentialNames {
-  /** What its webhooks are verified with. */
+  /** Name of the credential that verifies its webhooks. */
   readonly verifies: string;
-  /** What its API is asked with beside that; empty where no calls are placed at it. */
+  /** Further credentials that its API needs; empty if calls cannot be placed at it. */
   readonly places: readonly string[];
 }
 
@@ -22,25 +22,28 @@ export const PHONE_CREDENTIALS = {
 export type PhoneProvider = keyof typeof PHONE_CREDENTIALS;
 export const PHONE_PROVIDERS = Object.keys(PHONE_CREDENTIALS) as readonly PhoneProvider[];
 
-/** Those that ask nobody who answers: they are given the address of the media stream itself. */
+/** Providers without an answer webhook: their settings hold the address of the media stream itself. */
 export const STREAM_PROVIDERS: ReadonlySet<PhoneProvider> = new Set(['exotel', 'genesys']);
 
-/** Credentials that are not just any text, and how they are written. */
+/** Credentials with a format of their own. */
 export const CREDENTIAL_FORMS: Readonly<Partial<Record<string, readonly [form: RegExp, as: string]>>> = {
   allowed_addresses: [
     /^[0-9a-f.:]+(\/\d{1,3})?(,\s*[0-9a-f.:]+(\/\d{1,3})?){0,31}$/i,
     'must be 1 to 32 IP addresses or networks (203.0.113.0/24), with commas between them',
   ],
-  server: [/^[a-z0-9.-]{1,253}(:\d{1,5})?$/i, 'must be a host, with or without a port'],
+  server: [
+    /^[a-z0-9.-]{1,253}(:\d{1,5})?(;transport=(udp|tcp|tls))?$/i,
+    'must be a host, with or without a port, and may end in ;transport=udp, tcp or tls',
+  ],
   basic_auth: [/^[^:]+:.+$/, 'must be a user and a password, with a colon between them'],
-  // What is no base64 would be a key of no bytes, by which everybody can sign.
+  // Text that is not base64 would decode to an empty key, with which anybody can sign.
   client_secret: [/^[\w+/-]{22,}={0,2}$/, 'must be base64, of 16 bytes at least'],
 };
 
 export const DIRECTIONS = ['inbound', 'outbound'] as const;
 export type Direction = (typeof DIRECTIONS)[number];
 
-/** What becomes of a call that is placed, from the beginning to the last that are its ends. */
+/** States of a placed call, in order; those from `busy` on are final. */
 export const CALL_STATES = [
   'queued',
   'ringing',
@@ -58,30 +61,30 @@ export type LastCallState = Exclude<CallState, 'queued' | 'ringing' | 'answered'
 export const ANSWERED_BY = ['human', 'machine', 'unknown'] as const;
 export type AnsweredBy = (typeof ANSWERED_BY)[number];
 
-/** What happens where a machine answers. */
+/** What to do when an answering machine picks up. */
 export const VOICEMAIL_ACTIONS = ['hang_up', 'leave_message', 'continue'] as const;
 
 export interface Voicemail {
   readonly action: (typeof VOICEMAIL_ACTIONS)[number];
-  /** What is said behind the tone; of `leave_message` alone. */
+  /** The message to leave after the tone; only with `leave_message`. */
   readonly message?: string;
-  /** Of the message: BCP 47, with a region. */
+  /** Language of the message: BCP 47, with a region. */
   readonly language?: string;
 }
 
-/** A call as its session knows it. A number that is withheld, or none, is null. */
+/** The telephone's side of a session. Withheld or unparseable numbers are null. */
 export interface PhoneLeg {
   readonly callerNumber: string | null;
   readonly dialedNumber: string | null;
   readonly direction: Direction;
 }
 
-/** ITU-T E.164; some providers leave the plus out. Shorter ones are extensions and services, longer ones no numbers. */
+/** ITU-T E.164; some providers leave out the plus. Shorter numbers are extensions or services, longer ones are invalid. */
 const NUMBER = /^\+?([1-9]\d{6,14})$/;
 const SIP = /^sips?:[^\s@<>;?]+@[^\s@<>;?]+$/i;
 
 /**
- * The number with its plus, or the SIP address in small letters and without parameters; undefined for what is neither,
+ * The number with its plus, or the SIP address in lower case without parameters; undefined for anything else,
  * such as `anonymous`.
  */
 export function phoneAddress(text: string): string | undefined {

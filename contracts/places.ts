@@ -1,5 +1,5 @@
 /**
- * Where things lie on disk. This module stands two folders below the checkout, compiled (dist/contracts) as well as
+ * Places on disk. This module stands two folders below the checkout, compiled (dist/contracts) as well as
  * bundled (bundle/shared), so all others ask it: in a bundle they are not where their sources are.
  */
 

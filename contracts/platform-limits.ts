@@ -121,13 +121,13 @@ export const PLATFORM_LIMITS = {
     /** Characters of one tool's JSON Schema. */
     schemaLength: 16_384,
     replyBytes: 512 * KiB,
-    /** From the beginning of a call: a server that has not listed its tools by then is left out. */
+    /** Time for a server to list its tools when a call begins; after that the call goes on without it. */
     listMs: 5 * SECOND,
   },
   /** Tests of agents (`/v1/agent/tests`). */
   agentTest: {
     name: range(1, 120),
-    /** Of one agent. */
+    /** Per agent. */
     scenarios: 500,
     suites: 50,
     /** Scenarios of one suite, and of one run. */
@@ -141,10 +141,10 @@ export const PLATFORM_LIMITS = {
     mockOutput: 16_000,
     mockArguments: 20,
     checks: 30,
-    /** What an answer must contain, a pattern, and a sentence to be judged. */
+    /** Lengths of a check's expected text, its pattern, and its criterion for the judge. */
     text: range(1, 500),
     pattern: range(1, 200),
-    /** Steps of a pattern, and characters of one answer that it is held against: it costs their product at most. */
+    /** Steps of a pattern, and characters of an answer it is matched against: the cost is at most their product. */
     patternSteps: 250,
     patternText: 4000,
     criterion: range(1, 500),

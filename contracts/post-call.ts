@@ -21,7 +21,7 @@ const sessionOf = (record: SessionRecord): object => ({
   config_hash: record.configHash,
 });
 
-/** Of very many turns the last. */
+/** Only the latest turns, if there are very many. */
 const reportOf = (report: CallReport): object => ({
   turns: report.turns.slice(-LIMITS.session.deliveredTurns).map(turnBody),
   turns_total: report.turns.length,
@@ -54,7 +54,7 @@ export const analyzedBody = (
     },
   });
 
-/** What an account owner's webhook is tried with: the end of a call of that agent that never was. */
+/** The body for a test of a webhook: the end of an invented call of that agent. */
 export function testBody(agent: {
   readonly id: string;
   readonly workspaceId: string;

@@ -1,10 +1,10 @@
-/** What a call costs, by the operator's prices: those of the moment in which its session was made. */
+/** The cost of a call, by the operator's prices at the creation of its session. */
 import { isPlainObject } from './plain-object.js';
 import type { Usage } from './turns.js';
 
-/** Each price in units of the currency; what has none costs nothing. */
+/** Prices in units of the currency; absent means free. */
 export interface Prices {
-  /** As it is shown: EUR, USD, … */
+  /** Shown beside amounts: EUR, USD, … */
   readonly currency: string;
   /** A million tokens that the language model reads and writes. */
   readonly input_tokens?: number;
@@ -18,7 +18,7 @@ export interface Prices {
 
 const MINUTE_MS = 60_000;
 
-/** What is priced, and how much of it one price buys. */
+/** The priced kinds of usage, and the quantity that one price buys. */
 const UNITS = {
   input_tokens: 1e6,
   output_tokens: 1e6,
@@ -48,7 +48,7 @@ export type Cost = Readonly<Record<Priced, number>> & { readonly currency: strin
 
 const rounded = (amount: number): number => Math.round(amount * 1e6) / 1e6;
 
-/** Of a call that took so many milliseconds. The total is that of the rounded parts. */
+/** The cost of a call of this many milliseconds. The total is the sum of the rounded parts. */
 export function costOf(usage: Usage, callMs: number, prices: Prices): Cost {
   const { inputTokens, outputTokens, characters, recognisedMs } = usage;
   const amounts = {

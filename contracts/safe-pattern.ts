@@ -1,14 +1,14 @@
 /**
- * Regular expressions that a client writes, in time that no client can stretch: the product of the pattern's steps and the
- * text's length. They are run side by side (Thompson's construction), so there are neither backreferences nor looks ahead
- * or behind. Case does not matter.
+ * Regular expressions written by clients, matched in bounded time: the product of the pattern's steps and the
+ * text's length. All alternatives run in parallel (Thompson's construction), so there are no backreferences and no lookahead
+ * or lookbehind. Case is ignored.
  */
 import { LIMITS } from './limits.js';
 
 const { patternSteps: MOST_STEPS } = LIMITS.agentTest;
 const MOST_REPEATS = 100;
 
-/** What one step of a pattern does; numbers are steps to go on with. */
+/** One step of a compiled pattern; numbers are indices of the next steps. */
 type Step =
   | { readonly kind: 'character'; fits(character: string): boolean }
   | { readonly kind: 'either'; one: number; other: number }

@@ -49,10 +49,10 @@ function substitute(
   return done + template.slice(at);
 }
 
-/** As a URL is read: without spaces before it, without tabs and line breaks anywhere. */
+/** Strips what URL parsers ignore: leading spaces, and tabs and line breaks anywhere. */
 const read = (url: string): string => url.replace(/[\t\n\r]/g, '').replace(/^[\0-\x20]+/, '');
 
-/** Where scheme, host and port end; the whole length where nothing follows them. */
+/** Index at which scheme, host and port end. */
 function endOfOrigin(url: string): number {
   const scheme = /^[a-z][a-z0-9+.-]*:[\\/]*/i.exec(url)?.[0].length ?? 0;
   const rest = url.slice(scheme).search(/[\\/?#]/);

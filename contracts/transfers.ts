@@ -6,7 +6,7 @@ import type { PhoneProvider } from './phone.js';
 export const TRANSFER_MODES = ['cold', 'warm'] as const;
 export type TransferMode = (typeof TRANSFER_MODES)[number];
 
-/** From the beginning to the last that are its ends. `accepted`: the colleague takes the call, and both are being connected. */
+/** In order; those from `connected` on are final. `accepted`: the colleague takes the call, and both are being connected. */
 export const TRANSFER_STATES = [
   'ringing',
   'answered',
@@ -22,13 +22,13 @@ export const TRANSFER_STATES = [
 export type TransferState = (typeof TRANSFER_STATES)[number];
 export type LastTransferState = Exclude<TransferState, 'ringing' | 'answered' | 'accepted'>;
 
-/** What a colleague is told before a caller is connected, and how. */
+/** The briefing of a colleague before a caller is connected. */
 export interface Briefing {
   readonly text: string;
-  /** Whether the colleague is asked. */
+  /** Whether the colleague is asked to accept. */
   readonly asks: boolean;
   readonly language: Language;
-  /** As in the agent's configuration. */
+  /** The voice of the agent's configuration. */
   readonly voiceId: string;
 }
 
@@ -41,13 +41,13 @@ export interface Transfer {
   readonly provider: PhoneProvider;
   /** The caller's call, as the provider knows it. */
   readonly callerCallId: string;
-  /** The colleague's, where it is one that we have placed; null until it is known. */
+  /** The colleague's call, if we placed it; null until known. */
   readonly callId: string | null;
   readonly toolCallId: string;
   readonly mode: TransferMode;
   readonly label: string;
   readonly to: string;
-  /** Our number, which rings there; null for the provider's usual one. */
+  /** Our number, shown to the colleague; null for the provider's default. */
   readonly shown: string | null;
   readonly state: TransferState;
   readonly reason: string | null;

@@ -5,9 +5,9 @@ import { LATENCY_PARTS, type Turn, type Usage, usageOf } from './turns.js';
 
 export interface CallReport {
   readonly turns: readonly Turn[];
-  /** Of phone calls, in the order in which they began. */
+  /** Transfers of a phone call, in the order in which they began. */
   readonly transfers?: readonly Transfer[];
-  /** Null where the operator has named none. */
+  /** Null if the operator has configured none. */
   readonly prices: Prices | null;
   /** Length of the conversation in whole seconds; null until it has ended. */
   readonly durationSeconds: number | null;
@@ -32,7 +32,7 @@ export const usageBody = ({
 const latencyBody = ({ parts }: Turn): object | null =>
   parts && Object.fromEntries(LATENCY_PARTS.map((part) => [`${part}_ms`, parts[part]]));
 
-/** What happened when, without a word of anybody's. */
+/** A turn's times and decisions, without any words. */
 export const turnBody = (turn: Turn): object => ({
   number: turn.number,
   turn_id: turn.turnId,
@@ -72,7 +72,7 @@ export const turnBody = (turn: Turn): object => ({
   usage: usageBody(turn.usage),
 });
 
-/** What the call has used and cost; the cost is null until it has ended. */
+/** A call's usage and cost; the cost is null until it has ended. */
 export function usageReport({ turns, prices, durationSeconds }: CallReport): object {
   const usage = usageOf(turns);
   const cost = prices && durationSeconds !== null ? costOf(usage, durationSeconds * 1000, prices) : null;

@@ -18,8 +18,8 @@ export const TURN_CAUSES = [
 export type TurnCause = (typeof TURN_CAUSES)[number];
 
 /**
- * What broke an answer off. The user: words, a command to stop, a typed message, the client's `user.interrupt`. Or the end
- * of the call: the user hung up or is gone, the longest duration, the API, a failure.
+ * Why an answer was cut short. By the user: words, a command to stop, a typed message, the client's `user.interrupt`. Or by the end
+ * of the call: the user hung up or is gone, the maximum duration, the API, a failure.
  */
 export const INTERRUPTIONS = [
   'words',
@@ -34,7 +34,7 @@ export const INTERRUPTIONS = [
 ] as const;
 export type InterruptedBy = (typeof INTERRUPTIONS)[number];
 
-/** The parts of a turn's latency, in the order in which they pass. Their sum is the latency. */
+/** The parts of a turn's latency, in order. Their sum is the latency. */
 export const LATENCY_PARTS = [
   'silence',
   'endpointing',
@@ -48,15 +48,15 @@ export const LATENCY_PARTS = [
 export type LatencyPart = (typeof LATENCY_PARTS)[number];
 export type LatencyParts = Readonly<Record<LatencyPart, number>>;
 
-/** What a call uses of its engines; all counts are whole. */
+/** A call's usage of its engines; all counts are integers. */
 export interface Usage {
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Whether some of the tokens were counted here, as the language model has not told them. */
+  /** Whether some tokens were counted here because the language model did not report them. */
   readonly tokensEstimated: boolean;
-  /** Characters that were synthesised. */
+  /** Characters synthesised. */
   readonly characters: number;
-  /** Audio that was transcribed, in ms, without guesses. */
+  /** Audio transcribed, in ms, without partial transcripts. */
   readonly recognisedMs: number;
 }
 

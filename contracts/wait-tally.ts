@@ -1,10 +1,10 @@
 /**
- * How much waits in one process, and how long what has begun had waited: counted where it waits, told by whoever
- * reports it. Waits are told once; of more than MOST_UNTOLD between two reports the first are.
+ * Counts the work that waits in one process, and how long work waited before it began. Counted where the work waits, read by whoever
+ * reports it. Each wait is reported once; of more than MOST_UNTOLD between two reports only the first ones.
  */
 import { systemClock, type Clock } from './clock.js';
 
-/** Bounds a report. */
+/** Most waits in one report. */
 export const MOST_UNTOLD = 256;
 
 export class WaitTally {
@@ -17,7 +17,7 @@ export class WaitTally {
     this.#clock = clock;
   }
 
-  /** What waits now. */
+  /** Work waiting now. */
   get waiting(): number {
     return this.#waiting;
   }

@@ -1,35 +1,35 @@
-/** What belongs to a workspace beside its content: what it has used of what it may, and its keys. */
+/** A workspace's usage, its quotas and its keys. */
 import type { Role } from '../permissions.js';
 import type { UsageKind } from './identity.js';
 
 export interface WorkspaceUsage {
   readonly name: string;
-  /** The month that is counted, UTC. */
+  /** The month counted, UTC. */
   readonly from: Date;
   readonly until: Date;
-  /** Jobs at once. */
+  /** Most concurrent jobs. */
   readonly concurrency: number;
   /** `quota` is null where there is none. Written in batches, so it lags a little. */
   readonly kinds: Readonly<Record<UsageKind, { readonly used: number; readonly quota: number | null }>>;
 }
 
-/** A key without itself. */
+/** A key's record, without the key itself. */
 export interface KeyRecord {
   readonly id: string;
   readonly name: string;
   readonly role: Role;
-  /** The last characters; empty of a short key. */
+  /** The last characters of the key; empty if the key is short. */
   readonly tail: string;
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
-  /** To the minute. */
+  /** Accurate to a minute. */
   readonly lastUsedAt: Date | null;
   readonly revokedAt: Date | null;
 }
 
 export interface Accounts {
-  /** Undefined where the workspace is gone. */
+  /** Undefined if the workspace no longer exists. */
   usage(workspaceId: string): Promise<WorkspaceUsage | undefined>;
-  /** The newest thousand, oldest first, revoked ones too. */
+  /** The newest thousand, including revoked ones, oldest first. */
   keys(workspaceId: string): Promise<readonly KeyRecord[]>;
 }

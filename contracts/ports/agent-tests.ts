@@ -36,9 +36,9 @@ export interface Scenarios {
     workspaceId: string,
     revise: (current: Scenario) => Pick<NewScenario, 'name' | 'definition'>,
   ): Promise<Scenario | undefined>;
-  /** It leaves its suites as well; results that it has had stay. */
+  /** Also takes it out of its suites; its past results stay. */
   remove(id: string, workspaceId: string): Promise<boolean>;
-  /** Those of an agent that are asked for, in that order, or all, the oldest first; unknown ones are left out. */
+  /** An agent's scenarios with these ids, in that order, or all of them, oldest first. Unknown ids are skipped. */
   of(agentId: string, workspaceId: string, ids?: readonly string[]): Promise<readonly Scenario[]>;
 }
 
@@ -67,7 +67,7 @@ export interface Suites {
 }
 
 export const TEST_STATUSES = ['queued', 'running', 'passed', 'failed', 'error', 'cancelled'] as const;
-/** `error`: it could not be found out. */
+/** `error`: the test could not be carried out. */
 export type TestStatus = (typeof TEST_STATUSES)[number];
 
 export const isOver = (status: TestStatus): boolean => status !== 'queued' && status !== 'running';
@@ -76,7 +76,7 @@ export interface CheckResult {
   readonly name: string;
   readonly type: Check['type'] | 'limit';
   readonly passed: boolean;
-  /** What speaks for that. */
+  /** Why it passed or failed. */
   readonly evidence: string;
 }
 
@@ -175,33 +175,33 @@ export interface NewTestRun {
 export type RunRemoval = 'removed' | 'open' | 'unknown';
 
 export interface TestRuns {
-  /** The oldest that are over go, beyond `LIMITS.agentTest.keptRuns`. Errors: `conflict` with too many open ones. */
+  /** Deletes the oldest finished runs beyond `LIMITS.agentTest.keptRuns`. Errors: `conflict` with too many open runs. */
   create(run: NewTestRun, workspaceId: string): Promise<TestRunDetail>;
   list(workspaceId: string, filter: TestFilter, page: PageRequest): Promise<Listed<TestRun>>;
   read(id: string, workspaceId: string): Promise<TestRunDetail | undefined>;
   result(id: string, scenarioId: string, workspaceId: string): Promise<TestResultDetail | undefined>;
-  /** What is not over is cancelled; a run that is over stays as it is. */
+  /** Cancels the tests that have not finished; a finished run stays as it is. */
   cancel(id: string, workspaceId: string): Promise<TestRunDetail | undefined>;
   remove(id: string, workspaceId: string): Promise<RunRemoval>;
 }
 
-/** One scenario of a run, as the process sees it that plays it. */
+/** One scenario of a run, for the process that plays it. */
 export interface QueuedTest {
   readonly runId: string;
   readonly place: number;
   readonly workspaceId: string;
-  /** Counts who has taken it; a result of an earlier one is dropped. */
+  /** How often it has been taken. Results of earlier attempts are dropped. */
   readonly attempt: number;
   readonly definition: ScenarioDefinition;
   readonly plan: SessionPlan;
-  /** Whose test it is. `versionNumber`: null for the draft. */
+  /** The agent under test. `versionNumber` is null for the draft. */
   readonly agent: { readonly id: string; readonly name: string; readonly versionNumber: number | null };
 }
 
 export interface TestQueue {
-  /** One of these modes that waits, or whose process has died; undefined where there is none that may begin. */
+  /** A waiting scenario of these modes, or one whose process died; undefined if none may begin. */
   take(leaseMs: number, modes?: readonly TestMode[]): Promise<QueuedTest | undefined>;
-  /** False where it is not ours any more: cancelled, or taken by another process. */
+  /** False if it is no longer ours: cancelled, or taken by another process. */
   renew(test: QueuedTest, leaseMs: number): Promise<boolean>;
   /** The session of its call, which goes with the run. False where it is not ours any more: then nothing is kept. */
   began(test: QueuedTest, sessionId: string): Promise<boolean>;

@@ -1,18 +1,18 @@
 /**
- * The media side of one conversation: a user and the agent, whatever carries them (docs/contract/transport.md). The
- * gateway sees speech, playout and messages; frames of 20 ms, codecs and connections stay behind this port. PCM is
+ * The media of one conversation between a user and an agent, over any transport (docs/contract/transport.md). The
+ * gateway sees speech, playout and messages; 20 ms frames, codecs and connections stay behind this port. PCM is
  * 16-bit mono.
  */
 import type { RecordingBegan } from './recordings.js';
 
-/** The connection to one client that signalling frames are sent over. */
+/** A client's signalling connection, for sending. */
 export interface SignalLink {
   /** A frame for the client; dropped once the connection is closed. */
   send(frame: Uint8Array | string): void;
   close(): void;
 }
 
-/** The other end of a link. */
+/** A client's signalling connection, for receiving. */
 export interface SignalEnd {
   receive(frame: Uint8Array | string): void;
   /** The client's connection has gone. Called once. */
@@ -22,9 +22,9 @@ export interface SignalEnd {
 export interface SignalConnect {
   /** `/rtc/v1` (one peer connection) or `/rtc` (two). */
   readonly version: 1 | 0;
-  /** The query of the upgrade request, for what the version carries there. */
+  /** The query of the upgrade request, which carries parameters of the version. */
   readonly query: URLSearchParams;
-  /** The client's address where it is certain and private; empty for any other. */
+  /** The client's address if it is certain and private; otherwise empty. */
   readonly from: string;
 }
 
@@ -35,20 +35,20 @@ export interface CallOptions {
   readonly sessionId: string;
   readonly user: { readonly identity: string; readonly name: string };
   readonly agent: { readonly identity: string; readonly name: string };
-  /** Whether each side's audio is kept. */
+  /** Whether both sides are recorded. */
   readonly record: boolean;
-  /** As which part of the session's recording; absent: the first. */
+  /** Part of the session's recording; absent: the first. */
   readonly part?: number | undefined;
 }
 
-/** How sound is written on a phone line; mono. `linear`: 16-bit, little-endian. */
+/** Audio format of a phone line; mono. `linear`: 16-bit, little-endian. */
 export interface LineFormat {
   readonly codec: 'mulaw' | 'alaw' | 'linear';
   /** Hz */
   readonly rate: number;
-  /** Frames of 20 ms in a message of ours; one unless told. */
+  /** Frames of 20 ms per message we send; default 1. */
   readonly frames?: number;
-  /** The provider tells nothing of what it has played. */
+  /** The provider does not report playback (it has no marks). */
   readonly silent?: true;
 }
 
@@ -64,14 +64,14 @@ export interface JoinableOptions extends CallOptions {
 export type CallEvent =
   /** The user's media is connected; the first time, and after each drop. */
   | { readonly kind: 'connected' }
-  /** The user's media is not connected any more; the call goes on until somebody ends it. */
+  /** The user's media has dropped; the call goes on until somebody ends it. */
   | { readonly kind: 'disconnected' }
-  /** The client said that it leaves. */
+  /** The client announced that it leaves. */
   | { readonly kind: 'left' }
   /**
-   * Voice activity. A muted or lost microphone counts as silence. `background`: of somebody far quieter than the user; one
-   * that is told to be active again, without it, was the user's from its beginning. `silentMs`: how long it has been silent
-   * when its end is told.
+   * Voice activity. A muted or lost microphone counts as silence. `background`: a speaker much quieter than the user; if the
+   * same voice is reported active again without it, it was the user's from its beginning. `silentMs`: length of the silence
+   * when the end is reported.
    */
   | {
       readonly kind: 'speech';
@@ -79,38 +79,37 @@ export type CallEvent =
       readonly background?: boolean;
       readonly silentMs?: number;
     }
-  /** A tenth of a second of silence in the user's voice, which may be its end; or the voice goes on. An end ends the lull too. */
+  /** A tenth of a second of silence, which may be the end of the user's voice (active); or the voice goes on. An end of speech ends the lull too. */
   | { readonly kind: 'lull'; readonly active: boolean }
   /**
-   * The speech, at 16 kHz, in windows of 100 to 300 ms while voice activity lasts: from shortly before it
-   * began until it ended.
+   * Speech at 16 kHz in windows of 100 to 300 ms, from shortly before voice activity began until it ended.
    */
   | { readonly kind: 'audio'; readonly samples: Int16Array }
-  /** How much of an utterance has left for the user; at least each 200 ms, and when it ends or is cleared. */
+  /** How much of an utterance has been sent to the user; at least every 200 ms, and when it ends or is cleared. */
   | { readonly kind: 'played'; readonly utterance: number; readonly ms: number; readonly ended: boolean }
   | { readonly kind: 'data'; readonly topic: string; readonly payload: Uint8Array };
 
-/** Text of one side, shown while it is said (docs/contract/platform.md 6.9, `lk.transcription`). */
+/** A caption of one side, shown as it is spoken (docs/contract/platform.md 6.9, `lk.transcription`). */
 export interface TranscriptText {
   readonly speaker: 'user' | 'agent';
   readonly segment: string;
-  /** Agent: what is new. User: all of the segment so far, replacing what was shown. */
+  /** Agent: the new text. User: the whole segment so far, replacing the previous caption. */
   readonly text: string;
   readonly final: boolean;
 }
 
-/** The agent's frames of one call, as they left for the user. */
+/** Counts of the agent's audio frames in one call. */
 export interface FrameCounts {
   readonly sent: number;
-  /** Frames among those sent that left a whole frame late or more. */
+  /** Frames sent at least one frame late. */
   readonly late: number;
-  /** Frames of time that were let go while it spoke. */
+  /** Frames skipped while it spoke. */
   readonly lost: number;
 }
 
-/** Hears of what happens to calls beside their events. */
+/** Observes calls, beside their events. */
 export interface CallObserver {
-  /** A call is being kept. */
+  /** A recording has begun. */
   readonly recorded: RecordingBegan;
   /** A call has ended. */
   counted?(frames: FrameCounts): void;
@@ -119,20 +118,20 @@ export interface CallObserver {
 export interface Call {
   /** In order; ends when the call has ended. Errors: `engine_lost` when the media worker died. */
   readonly events: AsyncIterable<CallEvent>;
-  /** Speech of an utterance at 24 kHz, played in the order in which it is given. Resolves when more is wanted. */
+  /** Queues speech of an utterance at 24 kHz. Resolves when more is wanted. */
   play(utterance: number, samples: Int16Array): Promise<void>;
-  /** No more of this utterance; `played` with `ended` follows when it has been heard. */
+  /** Ends the utterance; `played` with `ended` follows once it has been heard. */
   finish(utterance: number): void;
-  /** Stops playing within a frame or two and keeps what waits; `resume` goes on. */
+  /** Stops playing within a frame or two and keeps the queue; `resume` continues at the same frame. */
   pause(): void;
   resume(): void;
-  /** Drops what has not been played, with `played` and `ended` for each utterance. */
+  /** Drops the queue, with `played` and `ended` for each utterance. */
   clear(): void;
   send(topic: string, payload: Uint8Array): void;
   show(text: TranscriptText): void;
-  /** Attributes of the agent's participant. */
+  /** Sets attributes of the agent's participant. */
   attributes(values: Readonly<Record<string, string>>): void;
-  /** Tells the client, closes everything. Idempotent. */
+  /** Tells the client and closes everything. Idempotent. */
   end(): void;
 }
 
@@ -148,13 +147,13 @@ export interface JoinableCalls {
   open(options: JoinableOptions): JoinableCall;
 }
 
-/** The way back to the provider of a phone line. Nothing is called once it was closed. */
+/** The provider's side of a phone line. Nothing is called after `close`. */
 export interface PhoneLink {
-  /** Sound for the caller: 20 ms, or what the provider plays behind one another. */
+  /** Audio for the caller: 20 ms, or a longer piece that the provider queues. */
   speak(audio: Uint8Array): void;
-  /** To be told by `PhoneCall.marked` once everything before it was heard. */
+  /** Asks for `PhoneCall.marked` once everything before it has been heard. */
   mark(mark: number): void;
-  /** Drops what was sent and not heard. */
+  /** Drops audio that was sent but not heard yet. */
   hush(): void;
   /** The call is over. Called once. */
   close(): void;
@@ -162,14 +161,14 @@ export interface PhoneLink {
 
 /** A call over a telephone provider's media stream. */
 export interface PhoneCall extends Call {
-  /** Sound of the caller, in the line's format. `order`: its place, where the provider counts. */
+  /** Audio of the caller in the line's format. `order`: its sequence number, if the provider sends one. */
   hear(audio: Uint8Array, order?: number): void;
   marked(mark: number): void;
-  /** A message of the caller, as a client would send it. */
+  /** A client message on behalf of the caller. */
   told(topic: string, payload: Uint8Array): void;
-  /** Keys (0-9, *, #, and w for a pause) as tones, between what is said. Resolves when they have left, or the call is over. */
+  /** Sends keys (0-9, *, #, and w for a pause) as tones between utterances. Resolves when they were sent, or the call has ended. */
   press(keys: string): Promise<void>;
-  /** Whether the caller waits for somebody, and hears that between what is said. */
+  /** Whether the caller is on hold, and hears hold sound between utterances. */
   hold(on: boolean): void;
   /** The caller has hung up. */
   hungUp(): void;
@@ -181,13 +180,13 @@ export interface PhoneMedia {
 }
 
 export interface RoomOptions extends CallOptions {
-  /** Absent: it is named by its session. */
+  /** Default: named after the session. */
   readonly room?: string;
-  /** Whether its user comes by telephone, and nobody else counts as the user. */
+  /** Whether its user is the telephone participant, and nobody else. */
   readonly phone?: boolean;
 }
 
-/** A call in a room of somebody else's server. */
+/** A call in a room of an external LiveKit server. */
 export interface RoomCall extends Call {
   /**
    * The room is there and the agent is in it, with its track. Errors: `engine_busy` where no process has a place for
@@ -199,36 +198,36 @@ export interface RoomCall extends Call {
   press(keys: string): Promise<void>;
 }
 
-/** What an agent comes into a room with. */
+/** Address and token with which an agent joins a room. */
 export interface RoomEntry {
   readonly url: string;
   readonly token: string;
 }
 
 export interface RoomOpening {
-  /** As the cluster has given it; absent: the room is made where it is not there. */
+  /** The cluster's own; absent: we make a token, and the room if it does not exist. */
   readonly entry?: RoomEntry;
-  /** Whether the room stays without this agent, as its call goes on elsewhere. `broke`: nobody has ended the call. */
+  /** Whether the room outlives this agent because its call goes on elsewhere. `broke`: the call was not ended by anybody. */
   stays?(broke: boolean): boolean;
   /** The user has pressed a key of the telephone. */
   key?(key: string): void;
-  /** The user's line was cut off, without a word that anybody has hung up. */
+  /** The user's line broke without a hang-up. */
   cut?(): void;
 }
 
-/** A job as a cluster offers it: an agent is wanted in that room. */
+/** A job offered by a cluster: a room wants an agent. */
 export interface OfferedJob {
   readonly id: string;
   readonly room: string;
-  /** As it was dispatched. */
+  /** The metadata of its dispatch. */
   readonly metadata: string;
 }
 
-/** Who does the jobs that a cluster gives to this process. */
+/** Handles the jobs that a cluster gives to this process. */
 export interface AgentWork {
-  /** The participant that comes; undefined where the job is refused. */
+  /** The participant that will join; undefined refuses the job. */
   offered(job: OfferedJob): CallOptions['agent'] | undefined;
-  /** A job that was taken. Resolves when it is done. */
+  /** Carries out an accepted job. Resolves when it is done. */
   assigned(job: OfferedJob, entry: RoomEntry): Promise<void>;
   figures(): { readonly calls: number; readonly places: number; readonly draining: boolean };
 }

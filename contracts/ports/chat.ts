@@ -33,7 +33,7 @@ export type ChatEvent =
   | { readonly kind: 'text'; readonly text: string }
   /** Whole calls, once the model has written them. */
   | { readonly kind: 'calls'; readonly calls: readonly ToolCall[] }
-  /** What the request has cost, as the model tells it, at the end; of some models never. */
+  /** Tokens used by the request, sent last; some models never send it. */
   | {
       readonly kind: 'usage';
       readonly tokens: { readonly inputTokens: number; readonly outputTokens: number };

@@ -1,16 +1,16 @@
 /** Between PCM and bytes, as the speech pipeline sees it. `codecs/` implements both. */
 import type { LevelOptions, OutputFormat } from '../audio.js';
 
-/** What is changed of audio on its way. */
+/** Changes applied to audio while it is encoded. */
 export interface AudioChanges {
-  /** Factor by which it is made faster, at the same pitch; 1 where absent. */
+  /** Tempo factor at unchanged pitch; default 1. */
   readonly speed?: number;
-  /** Absent: as loud as it is. */
+  /** Absent: loudness is left alone. */
   readonly level?: LevelOptions;
 }
 
 /**
- * Levels, resamples and encodes while the PCM still arrives. `pcm` yields samples at `rate` Hz, and never writes to
+ * Levels, resamples and encodes PCM as it arrives. `pcm` yields samples at `rate` Hz, and never writes to
  * them again. Leaving the loop, or an abort, stops the encoder. Errors: `engine_lost`, `engine_failed`.
  */
 export type Encode = (

@@ -18,31 +18,31 @@ export interface Delivery {
   readonly body: string;
   /** Attempts that were made. */
   readonly attempts: number;
-  /** Asked for once more: this attempt is the only one. */
+  /** Requested by hand: it has a single attempt. */
   readonly redelivery: boolean;
 }
 
-/** What came of one request to a webhook. */
+/** The outcome of one request to a webhook. */
 export interface WebhookAnswer {
   readonly durationMs: number;
-  /** Null where there was no answer. */
+  /** Null if there was no answer. */
   readonly statusCode: number | null;
-  /** Why there was none; `internal` where it failed on our side. */
+  /** Why there was no answer; `internal` if it failed on our side. */
   readonly error: OutboundFailure | 'internal' | null;
 }
 
-/** Any 2xx; a redirect is none. */
+/** Whether the webhook accepted it: any 2xx, and no redirect. */
 export const isTaken = ({ statusCode }: WebhookAnswer): boolean =>
   statusCode !== null && statusCode >= 200 && statusCode < 300;
 
 export type DeliveryOutcome =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'failed' }
-  /** Failed; try again after so many milliseconds. */
+  /** Failed; retry after this many milliseconds. */
   | { readonly kind: 'again'; readonly afterMs: number };
 
 export interface DeliveryQueue {
-  /** Deliveries that are due, for `leaseMs`; nobody else gets them meanwhile. */
+  /** Leases due deliveries for `leaseMs`; no other process gets them meanwhile. */
   take(most: number, leaseMs: number): Promise<readonly Delivery[]>;
   settle(id: string, outcome: DeliveryOutcome, answer: WebhookAnswer): Promise<void>;
   /** Called when deliveries may be due. The result ends it. */
@@ -69,12 +69,12 @@ export interface DeliveryRecord {
   readonly event: DeliveryEvent;
   readonly url: string;
   readonly status: DeliveryStatus;
-  /** Null where it was made before this was kept. */
+  /** Null for deliveries older than this column. */
   readonly createdAt: Date | null;
-  /** Of the next attempt, while it waits. */
+  /** Time of the next attempt, while waiting. */
   readonly dueAt: Date | null;
   readonly settledAt: Date | null;
-  /** In order; those made before they were kept are missing. */
+  /** In order; attempts older than this table are missing. */
   readonly attempts: readonly DeliveryAttempt[];
 }
 

@@ -3,15 +3,15 @@ import type { ChatTool } from './chat.js';
 
 export interface McpTarget {
   readonly url: string;
-  /** The owner's, credentials among them. Those of the protocol itself are ours. */
+  /** The owner's headers, including credentials. Headers of the protocol itself are added by the client. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Of each request. */
+  /** Time limit of each request. */
   readonly timeoutMs: number;
 }
 
-/** What a tool answered, as text. */
+/** A tool's answer, as text. */
 export interface McpAnswer {
-  /** False where the tool says that it failed. */
+  /** False if the tool reports a failure. */
   readonly ok: boolean;
   readonly text: string;
 }

@@ -1,21 +1,21 @@
 /**
  * Nodes: gateway processes that share a database, on one machine or on several (ops/adr/0033-nodes.md). A node owns the
- * calls that began on it for as long as it says that it lives.
+ * calls that began on it for as long as its heartbeat is fresh.
  */
 export interface NodeRecord {
   readonly id: string;
-  /** Processes of one supervisor share it, and reach one another by Unix sockets. */
+  /** Shared by the processes of one supervisor, which reach one another by Unix sockets. */
   readonly installation: string | null;
-  /** Where other nodes reach it; null of one that is starting, or of an older version. */
+  /** Its address for other nodes; null while it starts, or for an older version. */
   readonly url: string | null;
-  /** Calls that it takes at most; null for any number. */
+  /** Most calls at once; null for no limit. */
   readonly places: number | null;
   readonly calls: number;
   readonly draining: boolean;
   readonly version: string;
   readonly startedAt: Date;
   readonly seenAt: Date;
-  /** False where it has not said in time that it lives: its calls may be taken over. */
+  /** False if its heartbeat is stale: its calls may be taken over. */
   readonly alive: boolean;
 }
 
@@ -28,7 +28,7 @@ export function stateOf({ alive, draining, places, calls }: NodeRecord): NodeSta
   return places !== null && calls >= places ? 'full' : 'up';
 }
 
-/** What a node says of itself with each heartbeat. */
+/** Figures a node reports with each heartbeat. */
 export interface NodeFigures {
   readonly calls: number;
   readonly places: number | null;

@@ -1,4 +1,4 @@
-/** Transfers of phone calls, of which any process may hear: their rows say what has become of them (ops/adr/0045-transfers.md). */
+/** Transfers of phone calls. Any process may receive a provider's report, so rows hold their state (ops/adr/0045-transfers.md). */
 import type { Briefing, LastTransferState, Transfer } from '../transfers.js';
 
 export interface NewTransfer extends Pick<
@@ -6,35 +6,35 @@ export interface NewTransfer extends Pick<
   'sessionId' | 'numberId' | 'provider' | 'callerCallId' | 'toolCallId' | 'mode' | 'label' | 'to'
 > {
   readonly briefing: Briefing | null;
-  /** Whatever the provider tells, it is looked at then. */
+  /** When the transfer is checked, even if the provider reports nothing. */
   readonly dueMs: number;
 }
 
-/** One that nobody has told the end of in time, or whose session is over. */
+/** A transfer whose end was not reported in time, or whose session has ended. */
 export interface OverdueTransfer {
   readonly transfer: Transfer;
   readonly sessionEnded: boolean;
 }
 
 export interface Transfers {
-  /** Undefined where the session has one already, or is over. */
+  /** Undefined if the session has a transfer already, or has ended. */
   begin(transfer: NewTransfer): Promise<Transfer | undefined>;
   find(id: string): Promise<Transfer | undefined>;
   /**
-   * What is told of one that goes on; states never go back. Undefined where the call is another one than the provider has told of
-   * before, or it is over.
+   * Records a report about a running transfer; states only move forward. Undefined if the call differs from the one reported
+   * before, or the transfer has ended.
    */
   report(
     id: string,
     told: { readonly callId?: string | undefined; readonly state?: 'answered' | 'accepted' },
   ): Promise<Transfer | undefined>;
-  /** Ends it, once: undefined where it is over already. */
+  /** Ends it, once; undefined if it has ended already. */
   finish(id: string, state: LastTransferState, reason?: string): Promise<Transfer | undefined>;
-  /** The caller comes back from one that did not come about, once. */
+  /** Marks, once, that the caller is back from a failed transfer. */
   bringBack(id: string): Promise<Transfer | undefined>;
-  /** The tool's answer, in the session's record, is why it has not come about. */
+  /** Makes the failure the tool's answer in the session's record. */
   amend(transfer: Transfer, error: string): Promise<void>;
   overdue(): Promise<readonly OverdueTransfer[]>;
-  /** Called when that one's state may have changed. The result ends it. */
+  /** Calls `changed` when the transfer's state may have changed. The result unsubscribes. */
   onChange(id: string, changed: () => void): () => void;
 }

@@ -1,4 +1,4 @@
-/** Phone numbers (docs/contract/platform.md 6.13): as their workspace sees them, and as calls come in. */
+/** Phone numbers (docs/contract/platform.md 6.13), for their workspace and for incoming calls. */
 import type { PhoneLeg, PhoneProvider } from '../phone.js';
 import type { Listed, PageRequest } from './page.js';
 import type { SessionRecord } from './sessions.js';
@@ -9,7 +9,7 @@ export interface NewPhoneNumber {
   readonly address: string;
   readonly agentId: string | null;
   readonly enabled: boolean;
-  /** The address of the provider's API, where it is not the usual one. */
+  /** The provider's API, if not at its usual address. */
   readonly apiUrl: string | null;
 }
 
@@ -17,22 +17,22 @@ export interface NewPhoneNumber {
 export type Credentials = Readonly<Record<string, string>>;
 
 export interface NumberSecrets {
-  /** What the provider's webhooks are verified with. */
+  /** Verifies the provider's webhooks. */
   readonly secret: string;
-  /** What its API is asked with beside that. */
+  /** Further credentials for the provider's API. */
   readonly api?: Credentials;
 }
 
 export interface PhoneNumber extends NewPhoneNumber {
   readonly id: string;
   readonly workspaceId: string;
-  /** Whether it has what the provider's API is asked with. */
+  /** Whether it has the credentials for the provider's API. */
   readonly placesCalls: boolean;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** What is absent stays, also of `api`. */
+/** Absent fields stay as they are, also those within `api`. */
 export type PhoneNumberChange = Partial<
   Pick<NewPhoneNumber, 'agentId' | 'enabled' | 'apiUrl'> & NumberSecrets
 >;
@@ -41,51 +41,51 @@ export interface PhoneNumbers {
   list(workspaceId: string, page: PageRequest): Promise<Listed<PhoneNumber>>;
   read(id: string, workspaceId: string): Promise<PhoneNumber | undefined>;
   /**
-   * Errors: `not_found` where there is no such agent, `conflict` where the workspace has the number already, or as many as it
+   * Errors: `not_found` without such an agent, `conflict` if the workspace already has the number, or as many numbers as it
    * may have.
    */
   create(number: NewPhoneNumber, secrets: NumberSecrets, workspaceId: string): Promise<PhoneNumber>;
-  /** Errors: `not_found` where there is no such agent. */
+  /** Errors: `not_found` without such an agent. */
   change(id: string, workspaceId: string, change: PhoneNumberChange): Promise<PhoneNumber | undefined>;
-  /** Those with that number or SIP address, or that id: several where it is at several providers. */
+  /** Numbers with that address or id; several if the address is registered at several providers. */
   named(name: string, workspaceId: string): Promise<readonly PhoneNumber[]>;
-  /** Calls that go on stay. */
+  /** Running calls are not ended. */
   remove(id: string, workspaceId: string): Promise<boolean>;
 }
 
-/** Of all workspaces, for the provider's webhooks. */
+/** Numbers of all workspaces, for webhooks of the provider. */
 export interface DialledNumbers {
-  /** Several where workspaces share a number: the signature says whose a call is. */
+  /** Several if workspaces share a number: the webhook's signature tells whose call it is. */
   find(
     provider: PhoneProvider,
     address: string,
   ): Promise<readonly { readonly number: PhoneNumber; readonly secret: string }[]>;
-  /** Notes that the provider has asked about the call. False where it had already. */
+  /** Notes that the provider has asked about the call. False if it had asked before. */
   note(numberId: string, callId: string): Promise<boolean>;
 }
 
-/** Of all workspaces, for what has to know them beforehand. */
+/** Numbers of all workspaces, for services that must know them beforehand. */
 export interface AnsweredNumbers {
-  /** All of that provider that somebody answers. */
+  /** All enabled numbers of that provider that have an agent. */
   answered(
     provider: PhoneProvider,
   ): Promise<readonly { readonly number: PhoneNumber; readonly secret: string }[]>;
 }
 
-/** A number with all that its provider is asked and verified with. */
+/** A number with its opened credentials. */
 export interface OpenedNumber {
   readonly number: PhoneNumber;
   readonly secret: string;
   readonly api: Credentials;
 }
 
-/** Of all workspaces, for calls that are placed. */
+/** Numbers of all workspaces, for placing calls. */
 export interface DiallingNumbers {
   open(id: string): Promise<OpenedNumber | undefined>;
 }
 
 /** Sessions of phone calls. */
 export interface PhoneSessions {
-  /** Errors: those of a session that is made with a key. */
+  /** Errors: those of creating a session with a key. */
   begin(agentId: string, workspaceId: string, leg: PhoneLeg): Promise<SessionRecord>;
 }

@@ -1,4 +1,4 @@
-/** Calls that agents place (docs/contract/platform.md 6.14): as their workspace sees them, and as their provider tells of them. */
+/** Calls that agents place (docs/contract/platform.md 6.14), for their workspace and for reports of their provider. */
 import type { AnsweredBy, CallState, LastCallState, PhoneProvider, Voicemail } from '../phone.js';
 import type { Listed, PageRequest } from './page.js';
 import type { PhoneNumber } from './phone.js';
@@ -9,9 +9,9 @@ export interface NewPlacedCall {
   readonly to: string;
   readonly agentId: string;
   readonly maxRingSeconds: number;
-  /** Null: nothing looks for a machine. */
+  /** Null: answering machines are not detected. */
   readonly voicemail: Voicemail | null;
-  /** A request that is sent again with the same key begins nothing. `digest`: of the request. */
+  /** A repeated request with the same key places no second call. `digest` is the request's. */
   readonly idempotency?: { readonly key: string; readonly digest: string };
 }
 
@@ -22,23 +22,23 @@ export interface PlacedCall extends Pick<NewPlacedCall, 'to' | 'agentId' | 'maxR
   readonly numberId: string | null;
   readonly provider: PhoneProvider;
   readonly from: string;
-  /** Null while it is made. */
+  /** Null until it is created. */
   readonly sessionId: string | null;
   readonly state: CallState;
-  /** Why it is in its last state, where the state does not say it. */
+  /** Why it ended, if the state does not tell. */
   readonly reason: string | null;
   readonly answeredBy: AnsweredBy | null;
-  /** The provider's; null until it is known. */
+  /** The provider's id; null until known. */
   readonly callId: string | null;
   readonly createdAt: Date;
   readonly answeredAt: Date | null;
   readonly endedAt: Date | null;
 }
 
-/** A call that nobody has told the end of in time. */
+/** A call whose end was not reported in time. */
 export interface OverdueCall {
   readonly call: PlacedCall;
-  /** Whether the provider has taken it. */
+  /** Whether the provider has accepted it. */
   readonly placed: boolean;
   readonly sessionEnded: boolean;
 }
@@ -47,39 +47,39 @@ export interface PlacedCalls {
   /** Newest first. */
   list(workspaceId: string, page: PageRequest): Promise<Listed<PlacedCall>>;
   read(id: string, workspaceId: string): Promise<PlacedCall | undefined>;
-  /** Of any workspace, for the provider's callbacks. */
+  /** In any workspace, for the provider's callbacks. */
   find(id: string): Promise<PlacedCall | undefined>;
   /**
-   * Notes the call. `known`: it was asked for before, with the same key. Errors: `conflict` where the key is another
-   * request's, or that of one which is being made.
+   * Records the call. `known`: it was requested before with the same key. Errors: `conflict` if the key belongs to another
+   * request, or to one still being processed.
    */
   claim(call: NewPlacedCall): Promise<{ readonly call: PlacedCall; readonly known: boolean }>;
-  /** Forgets one whose session was refused. */
+  /** Deletes a call whose session was refused. */
   drop(id: string): Promise<void>;
-  /** `webhooks`: where its end is told. */
+  /** `webhooks` are told of its end. */
   begin(id: string, sessionId: string, webhooks: readonly string[]): Promise<PlacedCall>;
-  /** The provider has taken it. It may be over by then. */
+  /** The provider has accepted it. It may have ended already. */
   placed(id: string, callId: string | undefined): Promise<PlacedCall | undefined>;
   /**
-   * What the provider tells of a call that goes on; states never go back. Undefined where its call is another one than the
-   * provider has told of before.
+   * Records a report about a running call; states only move forward. Undefined if the call differs from the one the
+   * provider reported before.
    */
   report(
     id: string,
     report: { readonly callId: string; readonly state?: CallState; readonly answeredBy?: AnsweredBy },
   ): Promise<PlacedCall | undefined>;
-  /** Ends it, once: `ended` of one that a machine has answered is `voicemail`. Undefined where it is over already. */
+  /** Ends it, once. `ended` becomes `voicemail` if a machine answered. Undefined if it has ended already. */
   finish(id: string, state: LastCallState, reason?: string): Promise<PlacedCall | undefined>;
-  /** Calls whose time is up or whose session is over. Several processes may see one: it is whose `finish` ends it. */
+  /** Calls whose time is up or whose session has ended. Several processes may see one; the first `finish` wins. */
   overdue(): Promise<readonly OverdueCall[]>;
 }
 
-/** What places calls. */
+/** Places calls. */
 export interface PhoneDialling {
-  /** Why no call can be placed now from that number. Errors: `conflict` without phone calls, `overloaded`. */
+  /** Throws if no call can be placed from that number now. Errors: `conflict` without phone calls, `overloaded`. */
   check(number: Pick<PhoneNumber, 'provider'>): void;
-  /** Asks the provider, and tells what becomes of it in the call's row. `baseUrl`: where the provider reaches us. */
+  /** Asks the provider, and records the outcome in the call's row. `baseUrl`: our address for the provider. */
   place(call: PlacedCall, baseUrl: string): void;
-  /** As it is then: one that is over stays as it is. */
+  /** Returns the call afterwards. One that has ended stays as it is. */
   cancel(call: PlacedCall): Promise<PlacedCall>;
 }

@@ -26,16 +26,16 @@ export interface Recording {
 /** The audio of one track, whole. */
 export interface RecordingFile {
   readonly bytes: number;
-  /** From that byte up to, and without, another; the file is closed when the reader leaves. */
+  /** Bytes from `from` up to, but not including, `to`; the file is closed when the reader leaves. */
   read(from: number, to: number): AsyncIterable<Uint8Array>;
-  /** Where clients are sent for it instead, for a while. */
+  /** A temporary address to redirect clients to instead. */
   readonly address?: string;
 }
 
 export interface Recordings {
-  /** Its addresses begin with `baseUrl`. Undefined where the session was never recorded. */
+  /** Its addresses begin with `baseUrl`. Undefined if the session was never recorded. */
   read(sessionId: string, baseUrl: string): Promise<Recording | undefined>;
-  /** The file behind a signed address; undefined where it was not signed here or has expired. */
+  /** The file behind a signed address; undefined if the signature is wrong or has expired. */
   open(token: string): Promise<RecordingFile | undefined>;
 }
 

@@ -19,7 +19,7 @@ export const SESSION_SOURCES = ['api_key', 'dashboard', 'public', 'phone'] as co
 /** `dashboard` is a preview of a draft: not in lists, nothing is delivered. */
 export type SessionSource = (typeof SESSION_SOURCES)[number];
 
-/** And the status that a session ends in. */
+/** Why a session ended, and the status it ends in. */
 export const ENDED_REASONS = {
   hangup: 'completed',
   timeout: 'completed',
@@ -33,7 +33,7 @@ export type EndedReason = keyof typeof ENDED_REASONS;
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** A tool as it was published; its credentials are asked for by id when it is called. */
+/** A published tool. Its credentials are looked up by id when it is called. */
 export interface PlannedTool {
   readonly toolId: string;
   /** The function name by which the model calls it. */
@@ -41,7 +41,7 @@ export interface PlannedTool {
   readonly definition: ToolDefinition;
 }
 
-/** An agent that a call may be handed over to, with its version of when the session was made. */
+/** An agent that may take the call over, pinned to its version at the session's creation. */
 export interface PinnedAgent {
   readonly agentId: string;
   readonly name: string;
@@ -50,7 +50,7 @@ export interface PinnedAgent {
 
 /**
  * The plan that a conversation runs: the published configuration with the session's overrides in it and every
- * placeholder of `config.prompt` rendered. The rendered texts hold the session's variables, so they are forgotten
+ * placeholder of `config.prompt` rendered. The rendered texts hold the session's variables, so they are deleted
  * when it ends.
  */
 export interface SessionPlan {
@@ -64,7 +64,7 @@ export interface SessionPlan {
   /** Whether the agent knows date and time, in the session's timezone. */
   readonly worldContext: boolean;
   readonly timezone: string;
-  /** Absent where nobody can take the call over; the variables are rendered into the prompt of who does, and forgotten as it is. */
+  /** Agents that may take the call over, and the variables for their prompts, which are deleted with the plan. Absent if there are none. */
   readonly transfers?: {
     readonly agents: readonly PinnedAgent[];
     readonly variables: Readonly<Record<string, string | number | boolean>>;
@@ -80,13 +80,13 @@ export interface NewSession {
   readonly source: SessionSource;
   readonly name: string | null;
   readonly endUserId: string | null;
-  /** Of phone calls alone. */
+  /** Phone calls only. */
   readonly leg?: PhoneLeg;
-  /** Milliseconds in which it may be joined, where that is not `CALL_TIMES.joinWindowMs`. */
+  /** Milliseconds in which it may be joined; default `CALL_TIMES.joinWindowMs`. */
   readonly joinMs?: number;
   /** An object. */
   readonly metadata: RawJson;
-  /** The overrides that took effect, as they came. */
+  /** The overrides that took effect, unchanged. */
   readonly overrides: Json;
   readonly plan: SessionPlan;
 }
@@ -98,9 +98,9 @@ export interface SessionRecord extends Omit<NewSession, 'plan' | 'leg' | 'joinMs
   readonly timezone: string;
   readonly callerNumber: string | null;
   readonly dialedNumber: string | null;
-  /** Null of all but phone calls. */
+  /** Null except for phone calls. */
   readonly direction: Direction | null;
-  /** The LiveKit room of its call, where it is not named after the session. */
+  /** The LiveKit room of its call, if it is not named after the session. */
   readonly room: string | null;
   readonly createdAt: Date;
   /** End of the time in which it may be joined. */
@@ -125,13 +125,13 @@ export type SessionItem = { readonly turnId: number; readonly createdAt: Date } 
       readonly type: 'message';
       readonly role: 'user' | 'assistant';
       readonly content: string;
-      /** Why the agent could not answer, where that is what it said: a code of contracts/errors.ts. */
+      /** Code (contracts/errors.ts) of the failure for which this message apologises. */
       readonly error?: string;
-      /** Of the user: agreement while the agent spoke, which has no answer of its own. */
+      /** User only: agreement while the agent spoke, which gets no answer. */
       readonly backchannel?: boolean;
-      /** Of the agent: said while tools took long, and no part of its answer. */
+      /** Agent only: said while a tool took long; not part of the answer. */
       readonly filler?: boolean;
-      /** Not of the user, and not told to the model: somebody far quieter, or the agent's own words that came back. */
+      /** Not the user's, and withheld from the model: a much quieter speaker, or the agent's own words coming back. */
       readonly background?: boolean;
       readonly echo?: boolean;
     }
@@ -140,7 +140,7 @@ export type SessionItem = { readonly turnId: number; readonly createdAt: Date } 
   | ({
       readonly type: 'tool_result';
       readonly status: 'completed' | 'failed';
-      /** Output and error are cut at LIMITS.session.toolOutputBytes. */
+      /** Output and error are truncated at LIMITS.session.toolOutputBytes. */
       readonly output: string;
       readonly outputTruncated: boolean;
       readonly error: string | null;
@@ -168,13 +168,13 @@ export interface SessionAnalysis {
 }
 
 export interface SessionDetail extends SessionRecord {
-  /** Those that were heard or are over, in order. */
+  /** Turns that were heard or have ended, in order. */
   readonly turns: readonly Turn[];
-  /** Of when it was made; null where there were none. */
+  /** Prices at its creation; null if none were configured. */
   readonly prices: Prices | null;
   /** In the order in which they happened. */
   readonly items: readonly SessionItem[];
-  /** Of phone calls, in the order in which they began. */
+  /** Transfers of the phone call, in the order in which they began. */
   readonly transfers: readonly Transfer[];
   readonly analysis: SessionAnalysis | null;
   /** Whether there is a recording, or one is being made. */
@@ -189,23 +189,23 @@ export interface SessionFilter {
   readonly endUserId?: string;
   readonly createdAfter?: Date;
   readonly createdBefore?: Date;
-  /** Words that were all said. */
+  /** Words that must all have been said. */
   readonly search?: string;
 }
 
-/** `live`: a conversation goes on, or may still be joined. */
+/** `live`: the conversation is running, or may still be joined. */
 export type SessionRemoval = 'removed' | 'live' | 'unknown';
 
-/** Sessions as their workspace sees them. Another one's do not exist. */
+/** Sessions for their workspace. Those of other workspaces do not exist. */
 export interface Sessions {
   /** Errors: `concurrency_exceeded` with as many live sessions as the workspace may have, or too many pending ones. */
   create(session: NewSession): Promise<SessionRecord>;
   /** Newest first, without previews. */
   list(workspaceId: string, filter: SessionFilter, page: PageRequest): Promise<Listed<SessionRecord>>;
   read(id: string, workspaceId: string): Promise<SessionDetail | undefined>;
-  /** With all that belongs to it; the files of its recording follow, on the machine that has them. */
+  /** Removes it with everything that belongs to it. The machine that holds its recording removes the files later. */
   remove(id: string, workspaceId: string): Promise<SessionRemoval>;
-  /** Removes some of an end user's sessions that are not live; their ids, none once none is left. */
+  /** Removes a batch of an end user's sessions that are not live, and returns their ids; none once all are gone. */
   removeSomeOf(endUserId: string, workspaceId: string): Promise<readonly string[]>;
   countLiveOf(endUserId: string, workspaceId: string): Promise<number>;
 }
@@ -213,88 +213,88 @@ export interface Sessions {
 export interface RunningSession {
   readonly record: SessionRecord;
   readonly plan: SessionPlan;
-  /** What was said until its owner died, where another process goes on with it. */
+  /** After a takeover: the record until the previous owner died. */
   readonly said?: readonly SessionItem[];
-  /** The caller is back from a transfer that has not come about. */
+  /** The caller is back from a failed transfer. */
   readonly returned?: boolean;
-  /** The number of the last turn that was kept until then. */
+  /** After a takeover: the number of the last turn in the record. */
   readonly lastTurn?: number;
-  /** The part of its recording that begins with it; absent: the first. */
+  /** The part of its recording that begins now; absent: the first. */
   readonly part?: number;
-  /** The plan of the agent that has the call, where that is another one by then. */
+  /** The plan of the agent in charge, if the call was handed over. */
   readonly inCharge?: SessionPlan;
 }
 
 /** The process that holds a conversation. */
 export interface CallOwner {
   readonly nodeId: string;
-  /** The same for all processes of one supervisor; null of an older version. */
+  /** The same for all processes of one supervisor; null for an older version. */
   readonly installation: string | null;
-  /** Its Unix socket for signalling, within its machine. */
+  /** Its Unix socket for signalling, reachable on its machine only. */
   readonly address: string;
-  /** Where other nodes reach it. */
+  /** Its address for other nodes. */
   readonly url: string | null;
-  /** False where it has not said in time that it lives: who has its client may take the conversation over. */
+  /** False if its heartbeat is stale: the process that has its client may take the conversation over. */
   readonly alive: boolean;
 }
 
 export type JoinRefusal = 'unknown' | 'used' | 'expired' | 'ended';
 
-/** Sessions as the process sees them that holds their conversations. */
+/** Sessions for the process that runs their conversations. */
 export interface SessionRuns {
   /** Spends the session's token and makes this process its owner. At most one call of all processes gets it. */
   join(id: string): Promise<RunningSession | { readonly refused: JoinRefusal }>;
   /**
-   * Makes this process the owner of a session that was joined or held and whose owner has died, with all that was said. At most one
-   * process gets it; `owner` lives, or got it first.
+   * Makes this process the owner of a session whose owner has died, with its record so far. At most one
+   * process gets it; `owner` is alive, or was first.
    */
   takeOver(
     id: string,
   ): Promise<RunningSession | { readonly refused: JoinRefusal } | { readonly owner: CallOwner }>;
-  /** Some sessions that were held, and have no owner that lives: `takeOver` may get them. */
+  /** A batch of sessions whose owner has died, for `takeOver`. */
   lost(): Promise<readonly string[]>;
-  /** Whether it goes on, and this process is its owner. */
+  /** Whether it is running, and this process is its owner. */
   owns(id: string): Promise<boolean>;
-  /** Whether it was joined, goes on, and has no owner that lives. */
+  /** Whether it was joined, is running, and its owner has died. */
   isLost(id: string): Promise<boolean>;
-  /** Why it cannot be joined; undefined where it can. Spends nothing. */
+  /** Why it cannot be joined; undefined if it can. Does not spend the token. */
   refusal(id: string): Promise<JoinRefusal | undefined>;
-  /** A pending session that no process holds. Undefined where it is held, or is not pending any more. */
+  /** A pending session without an owner. Undefined if it has one, or is no longer pending. */
   unheld(id: string): Promise<RunningSession | undefined>;
   /** Makes this process the owner of a pending session without spending its token. */
   hold(id: string): Promise<void>;
-  /** Whoever takes the session over finds its call there. */
+  /** Records the room of its call, for a takeover. */
   keepRoom(id: string, room: string): Promise<void>;
   /**
-   * Lets go of it. Before it was active, its token is given back: the client has gone before it got a token of its own to
-   * return with. An active one is lost, until its client returns to any process.
+   * Releases it. Before it was active, its token becomes valid again: the client left before it got a token of its own to
+   * return with. An active one counts as lost, until its client returns to any process.
    */
   unjoin(id: string): Promise<void>;
-  /** The user is connected. False where the session has ended meanwhile. */
+  /** The user is connected. False if the session has ended meanwhile. */
   activate(id: string): Promise<boolean>;
-  /** What a process adds that is not its owner any more is dropped. */
+  /** Adds items to its record; ignored unless this process is its owner. */
   append(id: string, items: readonly SessionItem[]): Promise<void>;
-  /** In the place of what was kept of that turn before. */
+  /** Stores the turn, replacing what was stored of it before. */
   keepTurn(id: string, turn: Turn): Promise<void>;
   /**
-   * Ends a session that is pending or active, in one transaction with the deliveries that its end causes. False where
-   * it has ended already, by whatever process. The owner hears of it by `onEnded`.
+   * Ends a pending or active session, in one transaction with the deliveries that its end causes. False if
+   * any process has ended it already. Its owner is told by `onEnded`.
    */
   end(id: string, reason: EndedReason): Promise<boolean>;
-  /** The same, by its owner: false also where it is another process's by now. */
+  /** The same, by its owner. False also if another process owns it by now. */
   finish(id: string, reason: EndedReason): Promise<boolean>;
-  /** Whether there was such a session, and it is over. */
+  /** Whether there was such a session, and it has ended. */
   hasEnded(id: string): Promise<boolean>;
-  /** The owner of a session that goes on; undefined where nobody holds it. */
+  /** The owner of a running session, if it has one. */
   owner(id: string): Promise<CallOwner | undefined>;
-  /** Called with each session of this process that has ended, also by itself. The result ends it. */
+  /** Calls `listener` with each session of this process that ends, whoever ends it. The result unsubscribes. */
   onEnded(listener: (id: string) => void): () => void;
 }
 
-/** Work after a call: what is known of a conversation is made of its record, by any process. */
+/** Analyses of ended sessions, made from their records by any process. */
 export interface AnalysisQueue {
-  /** One ended session whose analysis waits, for `leaseMs`; then another process may take it, three times in all. */
+  /** Leases one session that awaits analysis for `leaseMs`; after that another process may take it, three times in all. */
   take(leaseMs: number): Promise<(RunningSession & { readonly items: readonly SessionItem[] }) | undefined>;
-  /** Keeps the result and queues its deliveries, once. What the session ran is forgotten. */
+  /** Stores the result and queues its deliveries, once. Deletes the session's plan. */
   finish(id: string, analysis: SessionAnalysis): Promise<void>;
 }

@@ -1,8 +1,8 @@
-/** Telephones that come through a cluster's SIP service (docs/sip.md; ops/adr/0047-sip-through-livekit.md). */
+/** Telephone calls through a cluster's SIP service (docs/sip.md; ops/adr/0047-sip-through-livekit.md). */
 import type { LastCallState } from '../phone.js';
 import type { LastTransferState } from '../transfers.js';
 
-/** A number whose calls come in. */
+/** A number that receives calls. */
 export interface SipNumber {
   readonly id: string;
   /** As `phoneAddress` writes it. */
@@ -11,10 +11,10 @@ export interface SipNumber {
   readonly sources: readonly string[];
 }
 
-/** The other side of a call, as the service has let it into its room. */
+/** The caller, as a participant of the call's room. */
 export interface SipCaller {
   readonly identity: string;
-  /** As the service writes it; empty where it is withheld. */
+  /** As the service writes it; empty if withheld. */
   readonly number: string;
   /** Its phone is ringing; nobody has answered yet. */
   readonly rings: boolean;
@@ -26,7 +26,7 @@ export interface SipLeg {
   readonly from: string;
   readonly to: string;
   readonly ringSeconds: number;
-  /** The SIP server of the number's carrier, with or without a port, and the account there. */
+  /** The SIP server of the number's carrier, as `CREDENTIAL_FORMS` of contracts/phone.ts has it, and the account there. */
   readonly server: string;
   readonly username: string;
   readonly password: string;
@@ -34,27 +34,27 @@ export interface SipLeg {
 
 export interface SipRefusal {
   readonly state: Extract<LastCallState, 'busy' | 'no_answer' | 'failed'>;
-  /** Where the state does not say it. */
+  /** Given if the state does not tell. */
   readonly reason?: string;
 }
 
-/** Why a caller's side has not gone on with somebody else. */
+/** Why a referral failed. */
 export interface SipReferral {
   readonly state: Exclude<LastTransferState, 'connected' | 'voicemail'>;
-  /** Where the state does not say it. */
+  /** Given if the state does not tell. */
   readonly reason?: string;
 }
 
 export interface SipService {
   /**
-   * Makes the service take calls for those numbers and for no other of this installation. Errors: `conflict` where it refuses one, once
-   * all have been tried; `transport_failed`.
+   * Makes the service accept calls for exactly these numbers of this installation. Errors: `conflict` if it refuses one, after all were
+   * tried; `transport_failed`.
    */
   keep(numbers: readonly SipNumber[]): Promise<void>;
-  /** Who is in that room by telephone. Errors: `transport_failed`. */
+  /** The telephone participant of that room, if any. Errors: `transport_failed`. */
   caller(room: string): Promise<SipCaller | undefined>;
-  /** Resolves once somebody has answered (undefined), or nobody does. Asked once. Never rejects. */
+  /** Calls once. Resolves with undefined when somebody answers, else with the refusal. Never rejects. */
   dial(leg: SipLeg): Promise<SipRefusal | undefined>;
-  /** Has the caller's own side go on with somebody else (REFER), and waits for what it tells: undefined where it has. Never rejects. */
+  /** Refers the caller's side to somebody else (REFER). Resolves with undefined once that worked. Never rejects. */
   refer(room: string, to: string, ringSeconds: number): Promise<SipReferral | undefined>;
 }

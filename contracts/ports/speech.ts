@@ -57,18 +57,18 @@ export interface StreamingSynthesisRequest extends SpeechOptions {
   readonly text: AsyncIterable<TextPart>;
 }
 
-/** A piece of the text, as far as it has been spoken. Times in seconds. */
+/** A piece of the text, as far as it has been synthesised. Times in seconds. */
 export interface SpokenPiece {
   readonly index: number;
-  /** The piece's text as it came, and where it begins in the request's text (UTF-16 units). */
+  /** The piece's text, and its offset in the request's text (UTF-16 units). */
   readonly text: string;
   readonly at: number;
-  /** Where its audio begins in the whole audio. */
+  /** Start of its audio within the whole audio. */
   readonly offset: number;
   /** Seconds of its audio so far. */
   readonly duration: number;
   readonly complete: boolean;
-  /** Known so far; times from the piece's own start. Undefined where the engine has no timing. */
+  /** Words known so far; times from the piece's own start. Undefined if the engine has no timing. */
   readonly words: readonly TimedWord[] | undefined;
 }
 
@@ -76,7 +76,7 @@ export interface TimedAudio {
   /** Encoded audio; empty where only timing is new. */
   readonly audio: Uint8Array;
   readonly piece: SpokenPiece;
-  /** Where it ends in the whole audio, in seconds; exact to a frame of the codec. */
+  /** End of this chunk within the whole audio, in seconds; exact to a frame of the codec. */
   readonly end: number;
 }
 

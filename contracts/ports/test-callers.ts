@@ -10,7 +10,7 @@ export type CallerEvent =
   | { readonly kind: 'heard'; readonly at: number; readonly samples: Int16Array }
   /** All of it has left: its first sound at `from`, its last at `to`. */
   | { readonly kind: 'said'; readonly utterance: number; readonly from: number; readonly to: number }
-  /** What the agent says that it does: `listening`, `thinking`, `speaking`. */
+  /** The agent's published state: `listening`, `thinking`, `speaking`. */
   | { readonly kind: 'agent'; readonly state: string }
   /** The call is over; `reason` as clients are told it, empty where nobody said. The last event. */
   | { readonly kind: 'ended'; readonly reason: string };

@@ -3,7 +3,7 @@ import type { JoinTokens } from './join-tokens.js';
 import type { RunningSession } from './sessions.js';
 
 export interface SessionTransport {
-  /** Where clients join; undefined: at the address where they asked for the session. */
+  /** Address at which clients join; undefined: the one at which they created the session. */
   readonly url: string | undefined;
   readonly joinTokens: Pick<JoinTokens, 'issue'>;
   /**

@@ -30,7 +30,7 @@ export const CHECK_TYPES = [
 ] as const;
 export type CheckType = (typeof CHECK_TYPES)[number];
 
-/** Of scenarios by voice only. */
+/** Checks for scenarios by voice only. */
 export const VOICE_CHECKS: ReadonlySet<CheckType> = new Set([
   'answers_within',
   'silent_within',
@@ -272,7 +272,7 @@ export const ScenarioChange = strict(
 );
 export type ScenarioChange = Static<typeof ScenarioChange>;
 
-/** What a scenario is, complete: everything but its name and its agent. */
+/** A complete scenario, apart from its name and its agent. */
 export interface ScenarioDefinition {
   readonly mode: (typeof TEST_MODES)[number];
   readonly user: Static<typeof User>;

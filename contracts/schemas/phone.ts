@@ -17,7 +17,7 @@ const Enabled = Type.Boolean({ default: true, description: 'False rejects calls.
 
 const quoted = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');
 
-/** Of each provider, what it is called. */
+/** The names of each provider's credentials, as a sentence. */
 const CREDENTIALS = Object.entries<CredentialNames>(PHONE_CREDENTIALS)
   .map(([provider, { verifies, places }]) => {
     const more = places.length > 0 ? `; to place calls also ${quoted(places)}` : '';

@@ -1,6 +1,6 @@
 /**
- * How schemas are written: with the names and the static types of TypeBox' builder, of which this is the part in use.
- * What it makes are plain JSON Schemas. The package's own builder loads three hundred modules, a fifth of a second of
+ * A builder of schemas with the names and static types of TypeBox' builder, limited to the part in use.
+ * It makes plain JSON Schemas. The package's own builder loads three hundred modules, a fifth of a second of
  * processor time in every process that starts.
  */
 import type Typebox from 'typebox';
