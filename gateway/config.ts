@@ -21,7 +21,7 @@ export type { IceServer } from './config/settings.js';
 
 type Settings = ReturnType<typeof readTable<typeof SETTINGS>>;
 
-/** A LiveKit server or cluster that sessions are held on instead of here. */
+/** A LiveKit server or cluster that carries sessions instead of this process. */
 export interface LivekitServer {
   /** `wss://…`, for agents, clients and the room service alike. */
   readonly url: string;
@@ -36,24 +36,24 @@ export interface TurnModelPlace {
 
 export interface Config extends Settings {
   readonly vocabulary: Vocabulary;
-  /** Those whose address is told. */
+  /** The remote engines whose address is configured. */
   readonly remotes: Remotes;
   readonly livekit: LivekitServer | undefined;
   /** The models of the engines `sherpa`. */
   readonly models: { readonly tts: readonly string[]; readonly stt: readonly string[] };
-  /** The model that hears ends of turns, and what it decides; undefined where nobody listens. */
+  /** The audio model for end-of-turn detection, and its mode; undefined if none was added. */
   readonly turns: TurnModelPlace | undefined;
-  /** The model that takes noise out of speech: its file; undefined where none was added. */
+  /** File of the noise reduction model; undefined if none was added. */
   readonly denoiser: string | undefined;
 }
 
-/** All of its variables, or none. */
+/** LiveKit's variables, which are set together or not at all. */
 function readLivekit(env: Env): LivekitServer | undefined {
   const { url, key, secret } = readTable(LIVEKIT, env);
   return url && key && secret ? { url, key, secret } : undefined;
 }
 
-/** What the operator adds goes first, unless the list of engines says otherwise. */
+/** The operator's own models go first, unless TTS_ENGINES or STT_ENGINES are set. */
 function readModels({ sherpaTts, sherpaStt, modelsDir, ttsEngines, sttEngines }: Settings, env: Env) {
   const models = {
     tts: modelFolders('tts', sherpaTts, modelsDir),
@@ -68,7 +68,7 @@ function readModels({ sherpaTts, sherpaStt, modelsDir, ttsEngines, sttEngines }:
   };
 }
 
-/** Errors: `ConfigError` for a model that is wanted and was not added. */
+/** Errors: `ConfigError` for a configured model that was not added. */
 function readTurns({ turnDetector, modelsDir }: Settings): TurnModelPlace | undefined {
   const folder = turnModelFolder(modelsDir);
   if (turnDetector === 'tables' || (turnDetector === 'auto' && folder === undefined)) return undefined;

@@ -57,16 +57,16 @@ export interface RunningGateway {
   readonly jobs: JobHandlers;
   /** Resolves once every child is connected. */
   readonly ready: Promise<void>;
-  /** Takes nothing new, lets what runs end (calls DRAIN_SECONDS, all else 30 s), then lets go of all. Idempotent. */
+  /** Refuses new work, drains (calls for DRAIN_SECONDS, everything else for 30 s), then releases everything. Idempotent. */
   stop(): Promise<void>;
-  /** What runs has ten seconds from now, once `stop` was called. */
+  /** Shortens the drain, once `stop` was called: ten seconds from now. */
   hurry(): void;
 }
 
 const clock = systemClock;
 const ids = randomIds;
 
-/** All parts, opened in the order in which they need one another; `letGo` closes them in reverse. */
+/** Opens all parts in the order of their dependencies; `letGo` closes them in reverse. */
 async function openParts(config: Config, resources: Resources, log: Log) {
   const { databaseUrl, runtimeFolder, installation, sockets } = resources;
   const database = await openDatabase({
@@ -95,7 +95,7 @@ async function openParts(config: Config, resources: Resources, log: Log) {
   const tests = openAgentTests({ ...common, ...voiced, platform, sessions, transport, admission });
   const tracing = await startTracing(process.env, log);
   const letGo = async (): Promise<void> => {
-    // Before the transport: what a test by voice holds is one of its calls.
+    // Closes before the transport: tests by voice hold calls of it.
     await tests.stop();
     await transport.stop(Promise.resolve());
     await transport.close();

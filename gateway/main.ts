@@ -97,13 +97,13 @@ async function superviseChildren(
   return Object.fromEntries(children.map(([role, { sockets }]) => [role, sockets]));
 }
 
-/** The gateway's own code: most of what there is to load, and of no use to a supervisor of workers or a failing start. */
+/** Loads the gateway's own code late: it is most of the code, and a supervisor of workers or a failing start never needs it. */
 const loadGateway = () => import('./gateway.js');
 
-/** The gateway, or all of them. */
+/** The running gateway, or all gateway workers. */
 interface Serving {
   readonly port: number;
-  /** It is leaving, and should not take so long. */
+  /** Shortens a drain that has begun. */
   hurry(): void;
 }
 
@@ -115,7 +115,7 @@ async function serve(config: Config, resources: Resources, opened: Opened, log: 
     await gateway.ready;
     return gateway;
   }
-  // It is the gateway itself: it needs all that is configured.
+  // Workers are gateways themselves, so they get the whole environment.
   const env = { ...process.env, GATEWAY_RESOURCES: JSON.stringify(resources) };
   const gateways = await superviseRole({
     role: 'gateway',
@@ -131,7 +131,7 @@ async function serve(config: Config, resources: Resources, opened: Opened, log: 
   return { port: config.port, hurry: () => gateways.hurry(HURRIED_LEAVE_MS) };
 }
 
-/** Returns what is said to the person who started it. */
+/** Starts everything. `greeting` is the text for the person who started it. */
 async function start(
   config: Config,
   opened: Opened,
@@ -143,11 +143,11 @@ async function start(
   const { path: runtimeFolder } = opened.add(await openRuntimeFolder(dataDir));
   const children = superviseChildren(config, runtimeFolder, opened, log);
   children.catch(() => undefined);
-  // While Postgres and the children start.
+  // Loads while Postgres and the children start.
   if (config.workers === 1) loadGateway().catch(() => undefined);
   const databaseUrl = config.databaseUrl ?? opened.add(await startEmbedded({ dataDir, log })).url;
   const firstKey = await prepareDatabase(config.databaseDirectUrl ?? databaseUrl, config, log);
-  // Loaded where it is wanted: the library of buckets is a second of a start.
+  // Imported on demand: the S3 library would add a second to every start.
   if (config.recordingsUrl !== undefined)
     await (await import('./wiring/recordings.js')).checkRecordings(config, log);
   const resources = { databaseUrl, runtimeFolder, installation: randomUUID(), sockets: await children };
@@ -156,7 +156,7 @@ async function start(
   return { port, hurry: () => serving.hurry(), greeting: greeting({ config, port, firstKey }) };
 }
 
-/** Errors that a user can mend are told in one line, all others with their stack. */
+/** Errors that a user can fix are printed in one line, all others with their stack. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.name === 'Error' || error.name === 'StorageFailure' || error instanceof ConfigError
@@ -164,7 +164,7 @@ function explain(error: unknown): string {
     : (error.stack ?? error.message);
 }
 
-/** The configuration; what is probably a mistake in it is said, a line each. */
+/** Reads the configuration, and prints a line for each probable mistake. */
 function configure(fromFile: readonly string[]): Config {
   const say = (line: string): void => console.error(`speech gateway: ${line}`);
   misspeltSettings(process.env, fromFile).forEach(say);

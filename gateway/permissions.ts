@@ -18,7 +18,7 @@ const NATIVE: Rows = {
   'POST /v1/tts/stream/with-timestamp': 'speech',
   'SOCKET /v1/tts/live': 'speech',
   'POST /v1/asr': 'speech',
-  // Of the key itself, whatever its role.
+  // About the key itself, whatever its role.
   'GET /v1/key': 'open',
 };
 
@@ -42,7 +42,7 @@ const PROTOCOL_A: Rows = {
   'GET /models': 'open',
 };
 
-/** Below `/v1` alone: without a key for what everybody may hear. */
+/** Below `/v1` only: lists that need no key. */
 const AUDIO_LISTS: Rows = {
   'GET /audio/voices': 'catalogue',
   'GET /audio/models': 'open',
@@ -80,9 +80,9 @@ const PLATFORM: Rows = {
   'POST /v1/agent/agents/{agent_id}/publish': 'manage',
   'GET /v1/agent/agents/{agent_id}/versions': 'read',
   'GET /v1/agent/agents/{agent_id}/versions/{version_number}': 'read',
-  // A session on the draft: for those who may change it.
+  // Runs the draft, so it needs the right to change it.
   'POST /v1/agent/agents/{agent_id}/preview': 'manage',
-  // A page shows this to anybody before a call.
+  // Shown on public pages before a call.
   'GET /v1/agent/agents/{agent_id}/widget': 'open',
   'GET /v1/agent/tools': 'read',
   'POST /v1/agent/tools': 'manage',
@@ -98,9 +98,9 @@ const PLATFORM: Rows = {
   'PATCH /v1/agent/knowledge-sources/{source_id}': 'manage',
   'DELETE /v1/agent/knowledge-sources/{source_id}': 'manage',
   'GET /v1/agent/knowledge-sources/{source_id}/agents': 'read',
-  // It changes nothing.
+  // Changes nothing.
   'POST /v1/agent/agents/{agent_id}/knowledge/search': 'read',
-  // What they say of a session is for those who may read it.
+  // Deliveries quote the session, so they need the right to read it.
   'GET /v1/agent/deliveries': 'records',
   'GET /v1/agent/deliveries/{delivery_id}': 'records',
   'POST /v1/agent/deliveries/{delivery_id}/redeliver': 'manage',
@@ -118,7 +118,7 @@ const PHONE: Rows = {
   'POST /v1/agent/calls/{call_id}/cancel': 'sessions',
   'GET /v1/agent/calls': 'records',
   'GET /v1/agent/calls/{call_id}': 'records',
-  // By the provider's signature, and the token that it was given.
+  // Authenticated by the provider's signature, and by the token it was given.
   'POST /v1/phone/{provider}/answer': 'open',
   'POST /v1/phone/{provider}/calls/{call_id}/answer': 'open',
   'POST /v1/phone/{provider}/calls/{call_id}/message': 'open',
@@ -138,14 +138,14 @@ const SESSIONS: Rows = {
   'GET /v1/agent/sessions': 'records',
   'GET /v1/agent/sessions/{session_id}': 'records',
   'GET /v1/agent/sessions/{session_id}/recording': 'records',
-  // For good: a key that makes sessions cannot make their records vanish.
+  // Permanent: a key that creates sessions must not be able to erase their records.
   'DELETE /v1/agent/sessions': 'manage',
   'DELETE /v1/agent/sessions/{session_id}': 'manage',
   // The address is signed.
   'GET /v1/agent/recordings/{token}': 'open',
 };
 
-/** Tests of agents: what was said in them is a record, and whoever may hold sessions may hold tests. */
+/** Tests of agents: their transcripts are records, and running one needs the right to create sessions. */
 const TESTS: Rows = {
   'GET /v1/agent/tests/scenarios': 'records',
   'POST /v1/agent/tests/scenarios': 'manage',
@@ -166,7 +166,7 @@ const TESTS: Rows = {
   'DELETE /v1/agent/tests/runs/{run_id}': 'manage',
 };
 
-/** By the session's own token, or the cluster's signature. */
+/** Authenticated by the session's own token, or by the cluster's signature. */
 const MEDIA: Rows = {
   'SOCKET /rtc': 'open',
   'SOCKET /rtc/v1': 'open',
@@ -175,7 +175,7 @@ const MEDIA: Rows = {
   'POST /livekit/webhook': 'open',
 };
 
-/** For who operates the gateways, and by the signature of one of them. */
+/** For operators, or authenticated by the signature of another node. */
 const NODES: Rows = {
   'GET /nodes': 'read',
   'GET /v1/machine/history': 'read',
@@ -196,7 +196,7 @@ const SYSTEM: Rows = {
   'GET /console': 'open',
   'GET /console/': 'open',
   'GET /console/*': 'open',
-  // From elsewhere than a private network.
+  // For requests from outside private networks.
   'GET /metrics': 'read',
 };
 

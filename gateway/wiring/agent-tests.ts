@@ -1,4 +1,4 @@
-/** Tests of agents at one gateway, wired: their stores, and the loop that plays what waits. */
+/** Wires tests of agents at one gateway: their stores, and the loop that plays queued tests. */
 import type { Clock } from '../../contracts/clock.js';
 import type { Ids } from '../../contracts/ids.js';
 import type { Log } from '../../contracts/log.js';
@@ -42,7 +42,7 @@ export interface OpenAgentTests {
   stop(): Promise<void>;
 }
 
-/** Calls of simulated callers, where this gateway carries its calls itself. */
+/** Calls of simulated callers, if this gateway carries its calls itself. */
 function voiceParts(
   { sessions, transport, admission, speech, transcription }: AgentTestOptions,
   queue: TestQueue,

@@ -1,4 +1,4 @@
-/** The children that one gateway works with: how to reach them, whether they live, and whether they have too much to do. */
+/** The child processes of one gateway: how to reach them, whether they are alive, and whether they are overloaded. */
 import type { Log } from '../../contracts/log.js';
 import { createPool, type Pool } from '../../processes/pool.js';
 import type { Database } from '../../storage/database.js';
@@ -13,7 +13,7 @@ const SATURATED = 48;
 
 type ChildState = ReturnType<Pool['state']>[number];
 
-/** The metrics that each child is asked for. All gateways of a machine see the same children: `merged` is not a sum. */
+/** Metrics read from each child. All gateways of a machine share the children, so `merged` does not add up. */
 const GAUGES: readonly {
   readonly name: string;
   readonly help: string;
@@ -46,7 +46,7 @@ const GAUGES: readonly {
   },
 ];
 
-/** How long what they begin had waited. */
+/** How long jobs waited before they began. */
 const WAITS: Readonly<Record<WaitOf, { readonly name: string; readonly help: string }>> = {
   jobs: { name: 'child_job_wait_seconds', help: 'Time that a job waits in a child process before it begins' },
   pieces: {
@@ -74,7 +74,7 @@ export class Children {
     this.ready.catch(() => undefined);
   }
 
-  /** Those without which the gateway is not ready. */
+  /** The children without which the gateway is not ready. */
   get needed(): readonly RoleName[] {
     return [...this.#pools.keys()].filter((role) => !isSpared(role));
   }
@@ -90,7 +90,7 @@ export class Children {
     return false;
   }
 
-  /** Looks now and again whether the database answers and the children are connected; the result ends it. */
+  /** Checks regularly whether the database answers and the children are connected. The result stops it. */
   watch(health: Health, database: Database): () => void {
     const look = async (): Promise<void> => {
       for (const role of this.needed)

@@ -1,4 +1,4 @@
-/** How one gateway leaves, and how long that may take (ops/adr/0027-draining-for-calls.md). */
+/** The drain of one gateway, and its time limits (ops/adr/0027-draining-for-calls.md). */
 import type { Clock } from '../../contracts/clock.js';
 import { Deadline } from '../../contracts/deadline.js';
 import { LIMITS } from '../../contracts/limits.js';
@@ -6,16 +6,16 @@ import type { Config } from '../config.js';
 import type { Listening } from '../server/listen.js';
 import type { OpenTransport } from './transport.js';
 
-/** Behind the drain: sockets are closed, and what the gateway holds is let go of. */
+/** After the drain: time to close sockets and release resources. */
 export const LET_GO_MS = 4000;
-/** What a supervisor waits longer than a worker needs. */
+/** Margin by which a supervisor waits longer than its worker needs. */
 const MARGIN_MS = 6000;
 
 /** The longest drain, in milliseconds. */
 export const drainMs = ({ drainSeconds }: Pick<Config, 'drainSeconds'>): number =>
   Math.max(drainSeconds * 1000, LIMITS.http.drainMs);
 
-/** After so long a worker that was asked to leave is killed, where it was asked once and where it was hurried. */
+/** When a worker that was asked to leave is killed: after one request, and after it was hurried. */
 export const leaveMs = (config: Pick<Config, 'drainSeconds'>): number =>
   drainMs(config) + LET_GO_MS + MARGIN_MS;
 export const HURRIED_LEAVE_MS = LIMITS.http.hurriedDrainMs + LET_GO_MS + MARGIN_MS;
@@ -25,7 +25,7 @@ export interface DrainParts {
   readonly listening: Pick<Listening, 'drain' | 'close'>;
   readonly transport: Pick<OpenTransport, 'stop'>;
   readonly clock: Clock;
-  /** Closes everything that the gateway holds. */
+  /** Releases everything the gateway holds. */
   letGo(): Promise<void>;
 }
 
@@ -35,12 +35,12 @@ export class Drain {
 
   constructor(private readonly parts: DrainParts) {}
 
-  /** Takes nothing new, lets what runs end, then lets go of everything. Idempotent. */
+  /** Refuses new work, waits for running work, then releases everything. Idempotent. */
   begin(): Promise<void> {
     return (this.#over ??= this.#run());
   }
 
-  /** What runs has ten seconds from now, once it has begun. */
+  /** Shortens a drain that has begun: ten seconds from now. */
   hurry(): void {
     for (const deadline of this.#deadlines) deadline.bringForward(LIMITS.http.hurriedDrainMs);
   }
@@ -50,7 +50,7 @@ export class Drain {
     const calls = new Deadline(clock, config.drainSeconds * 1000);
     const others = new Deadline(clock, LIMITS.http.drainMs);
     this.#deadlines = [calls, others];
-    // Calls that are ended tell their clients goodbye before their sockets are closed.
+    // Ending calls first lets them say goodbye before their sockets close.
     const own = transport.stop(calls.passed);
     await listening.drain({ calls: own, callsUntil: calls.passed, until: others.passed });
     for (const deadline of this.#deadlines) deadline.drop();

@@ -32,13 +32,13 @@ import { notAdded } from '../config/model-folders.js';
 import type { RoleName } from './roles.js';
 
 interface EngineRow<Engine> {
-  /** The child that runs it; absent: this process. */
+  /** The role of the child that runs it; absent: it runs in this process. */
   readonly role?: RoleName;
   /** Files below MODELS_DIR that it needs. */
   readonly models: readonly string[];
-  /** Throws `ConfigError` where it cannot run here. */
+  /** Throws `ConfigError` if it cannot run here. */
   check?(config: Config): void;
-  /** One engine, or one a model. */
+  /** One engine, or one per model. */
   reach(runner: (role: RoleName) => JobRunner, config: Config): Engine | readonly Engine[];
 }
 
@@ -55,7 +55,7 @@ function settingsOf({ remotes }: Config, remote: RemoteName): RemoteSettings {
 }
 
 interface OwnModels<D> {
-  /** What lists them. */
+  /** The setting that lists them. */
   readonly variable: string;
   readonly places: readonly string[];
   readonly languages: readonly LanguageCode[] | undefined;
@@ -106,7 +106,7 @@ const sherpaStt = ({ models, sherpaSttLanguages: languages, modelsDir }: Config)
     describe: (place) => describeSherpaStt(new ModelFolder(place), languages),
   });
 
-/** A row of an engine whose address the configuration must tell. */
+/** The row of an engine whose address must be configured. */
 const remoteRow = <E>(remote: RemoteName, create: (settings: RemoteSettings) => E): EngineRow<E> => ({
   models: [],
   check: (config) => void settingsOf(config, remote),

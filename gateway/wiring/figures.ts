@@ -1,5 +1,5 @@
 /**
- * The figures of all gateway processes of a machine in one scrape (WORKERS): whichever process is asked asks the others
+ * The metrics of all gateway processes of a machine in one scrape (WORKERS): whichever process is asked asks the others
  * over their Unix sockets, and adds them up. A process that does not answer in time is left out, and
  * `gateway_processes` says how many there are.
  */
@@ -15,7 +15,7 @@ import type { Metrics } from '../server/metrics.js';
 
 const JOB = 'figures';
 const HISTORY_JOB = 'history';
-/** Also for a process that is just starting again. */
+/** Long enough for a process that is just restarting. */
 const WAIT_MS = 2000;
 
 type Figures = MetricObjectWithValues<MetricValue<string>>[];
@@ -54,7 +54,7 @@ export function shareFigures({ metrics, peers, clock, log }: FiguresParts): Shar
     log.warn({ err }, 'a gateway process did not tell its figures');
   };
 
-  /** What the others answer, but for those that do not in time. */
+  /** The answers of the others that came in time. */
   const others = async <Told>(job: string): Promise<readonly Told[]> => {
     const asked = pools.map((pool) => waitUpTo(clock, WAIT_MS, ask<Told>(pool, job).catch(failed)));
     return (await Promise.all(asked)).filter((told) => told !== undefined) as Told[];

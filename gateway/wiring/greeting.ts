@@ -1,4 +1,4 @@
-/** The text that a user reads when the gateway is ready: the address, the key or where it is, a line to paste. */
+/** The text printed when the gateway is ready: the address, the key or its file, a command to paste. */
 import { relative } from 'node:path';
 import type { FirstKey } from '../../storage/first-key.js';
 import type { Config } from '../config.js';
@@ -19,7 +19,7 @@ function addressOf({ config, port }: Ready): string {
 
 const shown = (file: string): string => relative(process.cwd(), file) || file;
 
-/** The line behind `key`, and how a shell gets at the key. */
+/** The line about the key, and a shell expression that yields the key. */
 function keyOf(firstKey: FirstKey): { readonly line: string; readonly shell: string } {
   switch (firstKey.state) {
     case 'created':
@@ -39,7 +39,7 @@ function keyOf(firstKey: FirstKey): { readonly line: string; readonly shell: str
   }
 }
 
-/** Browsers of other machines do not join such calls (docs/contract/decisions.md 7). */
+/** Browsers on other machines cannot join calls without TLS (docs/contract/decisions.md 7). */
 const unencrypted = (address: string): readonly string[] =>
   address.startsWith('https://')
     ? []

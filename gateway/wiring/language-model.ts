@@ -3,7 +3,7 @@ import type { ChatModel } from '../../contracts/ports/chat.js';
 import { createOpenaiChat } from '../../engines/chat/openai-compatible.js';
 import type { Config } from '../config.js';
 
-/** A model that has said nothing for so long has failed. */
+/** A model that stays silent this long has failed. */
 const SILENCE_MS = 30_000;
 
 export function languageModel({

@@ -1,12 +1,12 @@
 /**
  * The log: JSON lines on standard error, so that standard output stays for the greeting. It never holds
- * keys, transcripts, audio or audio addresses: rooms log ids, names, counts and causes, and what slips
- * through a header or a URL is hidden here. Lines are written together, a tenth of a second late at most; a process
+ * keys, transcripts, audio or audio addresses: rooms log ids, names, counts and causes, and secrets that slip
+ * through in a header or a URL are masked here. Lines are written in batches, a tenth of a second late at most; a process
  * that ends by itself writes the rest first.
  */
 import { type DestinationStream, type Logger, pino } from 'pino';
 
-/** Members whose values are not told, of a line and of the objects in it. */
+/** Fields whose values are masked, in a line and in the objects within it. */
 const SECRET = new Set([
   'authorization',
   'key',
@@ -20,13 +20,13 @@ const SECRET = new Set([
 ]);
 const HIDDEN = '[hidden]';
 
-/** Written once there is so much, or after so long. */
+/** A batch is written at this size, or at this age. */
 const GATHERED_BYTES = 8 * 1024;
 const GATHERED_MS = 100;
 
 type Fields = Record<string, unknown>;
 
-/** The same fields, or a copy where some are hidden. */
+/** The same fields, or a copy with some masked. */
 function withoutSecrets<T extends object>(fields: T): T {
   const secrets = Object.keys(fields).filter((name) => SECRET.has(name));
   if (secrets.length === 0) return fields;
@@ -35,7 +35,7 @@ function withoutSecrets<T extends object>(fields: T): T {
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** A line's fields, and those of the objects among them. Errors are looked at once they are fields (`error`). */
+/** Masks a line's fields, and those of nested objects. Errors are masked once they are fields (`error`). */
 function line(fields: Fields): Fields {
   const shown = { ...withoutSecrets(fields) };
   for (const [name, value] of Object.entries(shown))

@@ -1,4 +1,4 @@
-/** This process as a node among those that share its database, wired. */
+/** Wires this process as a node among those that share its database. */
 import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { CHECKOUT } from '../../contracts/places.js';
@@ -13,13 +13,13 @@ export const VERSION = (
 
 const ANY = new Set(['0.0.0.0', '::', '']);
 
-/** The machine's first address that others may reach. */
+/** The machine's first address that other machines may reach. */
 const ownAddress = (): string =>
   Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])
     .find(({ internal, family }) => !internal && family === 'IPv4')?.address ?? '127.0.0.1';
 
-/** Where other nodes reach this one. */
+/** This node's address for other nodes. */
 export function nodeUrl(
   { nodeUrl: told, host, tlsCert }: Pick<Config, 'nodeUrl' | 'host' | 'tlsCert'>,
   port: number,

@@ -1,4 +1,4 @@
-/** The agent platform of one gateway, wired: its stores on the database, the counter of tokens, the way out. */
+/** Wires the agent platform of one gateway: its stores, the token counter, outbound requests. */
 import type { Clock } from '../../contracts/clock.js';
 import type { Ids } from '../../contracts/ids.js';
 import { LANGUAGES, type Language } from '../../contracts/languages.js';

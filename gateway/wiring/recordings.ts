@@ -1,6 +1,6 @@
 /**
- * Recordings of one gateway, wired: in the data folder, or put into a bucket from there (RECORDINGS_URL), and when they
- * go.
+ * Wires recordings of one gateway: in the data folder, or uploaded to a bucket from there (RECORDINGS_URL), and their
+ * retention.
  */
 import { hostname } from 'node:os';
 import type { Clock } from '../../contracts/clock.js';
@@ -31,11 +31,11 @@ export interface RecordingOptions {
 
 const MB = 1_000_000;
 
-/** The bucket of RECORDINGS_URL. Errors: where its library is not installed. */
+/** The bucket of RECORDINGS_URL. Errors: if its library is not installed. */
 const openBucket = async ({ recordingsUrl: url }: Pick<Config, 'recordingsUrl'>) =>
   url === undefined ? undefined : openS3(url, process.env);
 
-/** Errors: in one line, where recordings cannot be put there and somebody has to mend it. */
+/** Checks that the bucket takes recordings. Errors: one line for the operator if it does not. */
 export async function checkRecordings(config: Pick<Config, 'recordingsUrl'>, log: Log): Promise<void> {
   const bucket = await openBucket(config);
   if (!bucket) return;

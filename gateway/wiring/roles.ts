@@ -1,4 +1,4 @@
-/** The children that the supervisor keeps, one row a role: what runs, how many, how nice, what of the environment it gets. */
+/** The supervisor's children, one row per role: program, count, niceness, environment. */
 import type { Config } from '../config.js';
 import { mediaSettings, roomSettings } from '../calls/media-settings.js';
 
@@ -10,22 +10,22 @@ export interface RoleRow {
   count(config: Config): number;
   /** Added to the niceness: gateways go first. */
   readonly nice: number;
-  /** Variables that it has where the operator does not say otherwise. */
+  /** Default variables; the operator's values win. */
   readonly env?: Readonly<Record<string, string>>;
-  /** The operator's variables that it gets, besides those of `EVERYWHERE`. */
+  /** Variables of the operator that it gets, besides those of `EVERYWHERE`. */
   readonly variables?: readonly string[];
-  /** Whatever it does is made do without: `/health` does not look at it. */
+  /** The gateway works without it: `/health` ignores it. */
   readonly spared?: true;
   /** Settings of the configuration that it gets, as variables. */
   settings?(config: Config): Env;
 }
 
-/** Where programs, libraries and temporary files are, and how the runtime behaves. No child gets any secret by these. */
+/** Variables for every child: paths of programs, libraries and temporary files, and options of the runtime. None is secret. */
 const EVERYWHERE = [
   ...['PATH', 'HOME', 'TMPDIR', 'LANG', 'LC_ALL', 'TZ', 'LD_LIBRARY_PATH'],
   ...['NODE_OPTIONS', 'UV_THREADPOOL_SIZE', 'MALLOC_ARENA_MAX', 'OMP_NUM_THREADS'],
 ];
-/** Variables of a role that connects to somewhere. */
+/** Further variables for roles that open network connections. */
 const NETWORK = [
   ...['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
@@ -35,14 +35,14 @@ const models = ({ modelsDir: MODELS_DIR }: Config): Env => ({ MODELS_DIR });
 
 const BEHIND_GATEWAYS = 10;
 /**
- * With an arena a thread, glibc scatters what the WebRTC library's threads allocate and free a call, and gives little of
- * it back: 11 to 28 KiB a call stayed (measured), with one arena 0 to 3, at the same number of calls a core.
+ * With one arena per thread, glibc scatters the per-call allocations of the WebRTC library's threads, and returns little of
+ * that memory: 11 to 28 KiB a call stayed (measured), with a single arena 0 to 3, at the same number of calls a core.
  */
 const ONE_ARENA = { MALLOC_ARENA_MAX: '1' };
 
 /**
- * Models leave memory as they are not used: what they were loaded into has to go back to the system, not into a heap that
- * grows by its gaps. Three Piper voices by turns, one of them loaded at a time: 180 MB, as with one alone, instead of 210.
+ * Unused models are unloaded: their memory has to go back to the system, not into a heap that
+ * fragments. Three Piper voices in turn, one loaded at a time: 180 MB, as with a single voice, instead of 210.
  */
 const RETURNED_MEMORY = { ...ONE_ARENA, MALLOC_MMAP_THRESHOLD_: '131072' };
 
@@ -58,7 +58,7 @@ export const ROLES = {
     env: ONE_ARENA,
     settings: models,
   },
-  /** The model that hears ends of turns. */
+  /** The audio model for end-of-turn detection. */
   turns: {
     worker: 'turns',
     nice: BEHIND_GATEWAYS,
@@ -67,7 +67,7 @@ export const ROLES = {
     spared: true,
     settings: ({ turns }) => ({ TURN_MODEL: turns?.folder }),
   },
-  /** Takes noise out of what users say. */
+  /** Noise reduction of users' speech. */
   denoise: {
     worker: 'denoise',
     nice: BEHIND_GATEWAYS,
@@ -76,7 +76,7 @@ export const ROLES = {
     spared: true,
     settings: ({ denoiser }) => ({ DENOISER: denoiser }),
   },
-  /** Calls are paced by the clock: they wait for nobody. */
+  /** Not niced: calls are paced by the clock. */
   media: {
     worker: 'media',
     nice: 0,
@@ -84,7 +84,7 @@ export const ROLES = {
     env: ONE_ARENA,
     settings: (config) => ({ ...models(config), MEDIA: mediaSettings(config) }),
   },
-  /** Agents in rooms of a LiveKit cluster: the native library leaks, so they come and go (docs/contract/transport.md). */
+  /** Agents in rooms of a LiveKit cluster. The native library leaks, so these children are recycled (docs/contract/transport.md). */
   room: {
     worker: 'room',
     nice: 0,
@@ -92,7 +92,7 @@ export const ROLES = {
     variables: NETWORK,
     settings: (config) => ({ ...models(config), ROOMS: roomSettings(config) }),
   },
-  /** An operator's own models: what they do to their process is nobody else's. */
+  /** The operator's own models, isolated in case they crash. */
   'sherpa-tts': {
     worker: 'sherpa',
     nice: BEHIND_GATEWAYS,

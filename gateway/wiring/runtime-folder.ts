@@ -1,5 +1,5 @@
 /**
- * The folder of what only lives as long as a gateway: sockets, pid files, uploads while they are decoded. It lies in
+ * The folder for files that live no longer than a gateway: sockets, pid files, uploads being decoded. It lies in
  * DATA_DIR, where it belongs to this installation and user; where its path is too long for a Unix socket, or the disk
  * takes none, it is a temporary folder of a name that cannot be foreseen, which a file in DATA_DIR remembers, so that
  * the next start finds what a killed one left.
@@ -15,7 +15,7 @@ import { sweepSockets } from '../../processes/sweep.js';
 
 export interface RuntimeFolder {
   readonly path: string;
-  /** Removes a temporary one. */
+  /** Removes the folder if it is temporary. */
   stop(): Promise<void>;
 }
 
@@ -66,7 +66,7 @@ async function choose(dataDir: string): Promise<RuntimeFolder> {
   return (await takesSockets(near)) ? { path: near, stop: () => Promise.resolve() } : temporary(dataDir);
 }
 
-/** DATA_DIR must be there and be ours to write. Errors: one that says which folder is somebody else's. */
+/** DATA_DIR must exist and be writable. Errors: names the folder that belongs to another user. */
 export async function openRuntimeFolder(dataDir: string): Promise<RuntimeFolder> {
   const folder = await choose(dataDir);
   await sweepSockets(folder.path, /^(signal|probe)-\d+\.sock$/);

@@ -1,6 +1,6 @@
 /**
- * The voice sessions of one gateway, wired: their stores, the limits of requests without a key, the tokens that clients
- * join with, the analysis of what was said and the delivery of what happened.
+ * Wires the voice sessions of one gateway: their stores, the limits of requests without a key, the tokens that clients
+ * join with, the analysis of ended calls and the delivery of their events.
  */
 import type { Clock } from '../../contracts/clock.js';
 import type { Ids } from '../../contracts/ids.js';
@@ -59,7 +59,7 @@ export interface OpenSessions {
   readonly sessions: Sessions;
   readonly phone: PhoneSessions;
   routes(transport: SessionTransport): readonly Route[];
-  /** Of calls that are placed. */
+  /** The dialling of placed calls. */
   callRoutes(dialling: PhoneDialling): readonly Route[];
   stop(): Promise<void>;
 }

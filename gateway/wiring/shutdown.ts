@@ -1,5 +1,5 @@
 /**
- * When the gateway leaves, and when it hurries: SIGTERM, SIGINT, or npm, which started it, has gone. npm stands between
+ * Decides when the gateway drains, and when it hurries: on SIGTERM, on SIGINT, or when the npm that started it has gone. npm stands between
  * `npm start` and this process, so a signal may come twice, from the group and from npm, or not at all, where npm was
  * killed.
  */
@@ -10,13 +10,13 @@ import { watchParents } from '../../processes/parent-watch.js';
 
 const PACKAGE = fileURLToPath(new URL('package.json', CHECKOUT));
 
-/** A signal so long after the one before was sent again, and is not the same one by two ways. */
+/** A signal at least this long after the previous one was sent again; a sooner one is the same signal arriving twice. */
 const AGAIN_MS = 2000;
 
 export interface Leaving {
-  /** Takes nothing new, and lets what runs end. Called once. */
+  /** Begins the drain. Called once. */
   leave(): void;
-  /** What runs has ten seconds from now. Called after `leave`. */
+  /** Shortens the drain to ten seconds. Called after `leave`. */
   hurry(): void;
 }
 
@@ -26,12 +26,12 @@ interface Process extends Leaving {
   monotonic(): number;
 }
 
-/** `npm start` of this very package; a script of another one that starts us may well end before us. */
+/** Whether `npm start` of this very package started us; the script of another package may well end before us. */
 const startedByNpm = ({ npm_lifecycle_event: script, npm_package_json: file }: NodeJS.ProcessEnv): boolean =>
   script === 'start' && file === PACKAGE;
 
 /**
- * Who waits for the process hurries it: SIGINT, of a person at a terminal, and any signal that comes again. A SIGINT
+ * Signals that hurry the process, because somebody waits for it: SIGINT from a terminal, and any repeated signal. A SIGINT
  * after that ends it at once.
  */
 export class Signals {
@@ -70,7 +70,7 @@ export function onShutdown(leaving: Leaving): void {
     monotonic: () => systemClock.monotonic(),
   });
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => signals.received(signal));
-  // The reader of our output may go before us; its closed pipe is no error.
+  // The reader of our output may exit before us; a closed pipe is no error.
   for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
   if (startedByNpm(process.env)) {
     watchParents(systemClock, () => {

@@ -1,4 +1,4 @@
-/** Synthesis and transcription of one gateway, wired: engines in children and at remotes, codecs, the voice library. */
+/** Wires synthesis and transcription of one gateway: engines in children and at remotes, codecs, the voice library. */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BUILT } from '../../contracts/places.js';
@@ -33,17 +33,17 @@ export interface SpeechOptions {
   readonly log: Log;
 }
 
-/** The model that hears ends of turns, where one was added. */
+/** The audio model for end-of-turn detection, if one was added. */
 function openTurns({ config: { turns }, children, clock, log }: SpeechOptions) {
   if (!turns) return undefined;
   return { detector: turns.detector, model: new TurnModelInChild(children.pool('turns'), clock, log) };
 }
 
-/** What takes noise out of speech, where it was added. */
+/** Noise reduction, if its model was added. */
 const openDenoiser = ({ config: { denoiser }, children, clock, log }: SpeechOptions) =>
   denoiser === undefined ? undefined : new DenoiserInChild(children.pool('denoise'), clock, log);
 
-/** Errors: a clear one for FFMPEG_PATH. */
+/** Errors: one that names FFMPEG_PATH. */
 export async function openSpeech(options: SpeechOptions) {
   const { config, database, children, runtimeFolder, admission, ids, clock, log } = options;
   const decode = createDecode({

@@ -1,6 +1,6 @@
 /**
  * The health of storage: room in the data folder, and a database that takes writes. A gateway whose
- * disk is full answers, so that only this tells load balancers and operators.
+ * disk is full still answers, so only this check tells load balancers and operators.
  */
 import { statfs } from 'node:fs/promises';
 import { LIMITS } from '../../contracts/limits.js';
@@ -14,7 +14,7 @@ export interface StorageHealthParts {
   readonly health: Health;
   readonly database: Pick<Database, 'writes'>;
   readonly dataDir: string;
-  /** Bytes free for us in a folder; replaced in tests. */
+  /** Free bytes in a folder; replaced in tests. */
   readonly freeBytes?: (folder: string) => Promise<number>;
 }
 
@@ -26,7 +26,7 @@ async function freeBytesOf(folder: string): Promise<number> {
 export interface StorageHealth {
   /** A write failed for lack of space: not ready until one succeeds. */
   full(): void;
-  /** Looks at once; otherwise every two seconds. */
+  /** Checks at once instead of after two seconds. */
   look(): Promise<void>;
   stop(): void;
 }
@@ -35,7 +35,7 @@ export function watchStorage(parts: StorageHealthParts): StorageHealth {
   const { health, database, dataDir, freeBytes = freeBytesOf } = parts;
   let failed = false;
   const look = async (): Promise<void> => {
-    // A folder that cannot be looked at is another check's to tell.
+    // A folder that cannot be read is reported by another check.
     const free = await freeBytes(dataDir).catch(() => Number.POSITIVE_INFINITY);
     if (failed && (await database.writes())) failed = false;
     health.set(CHECK, !failed && free >= LIMITS.storage.freeBytes);

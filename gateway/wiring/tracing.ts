@@ -10,7 +10,7 @@ import { waitUpTo } from '../../contracts/timeouts.js';
 import { notInstalled } from '../config/installed.js';
 
 export interface Tracing {
-  /** Sends what waits, for a few seconds at most. Idempotent. */
+  /** Sends waiting spans, for a few seconds at most. Idempotent. */
   stop(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The transport of one gateway's sessions, wired: embedded, where clients join here and media workers carry their calls,
- * or livekit, where agents join rooms of a cluster. What happens in a conversation is the same in both.
+ * Wires the transport of one gateway's sessions: embedded, where clients join here and media workers carry their calls,
+ * or livekit, where agents join rooms of a cluster. Conversations are the same in both.
  */
 import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
@@ -62,7 +62,7 @@ export interface TransportOptions {
     | undefined;
   readonly recordings: Pick<HeldRecordings, 'began'>;
   readonly admission: Pick<Admission, 'use'>;
-  /** Where this process takes signalling frames of its sessions from others of its installation. */
+  /** Socket on which other processes of the installation relay signalling frames of this process's sessions. */
   readonly address: string;
   readonly processId: string;
   readonly installation: string;
@@ -73,16 +73,16 @@ export interface TransportOptions {
 
 export interface OpenTransport extends SessionTransport {
   readonly dialects: readonly Dialect[];
-  /** What places phone calls. */
+  /** Places phone calls. */
   readonly dialling: PhoneDialling;
-  /** Phone numbers, as far as calls come in by this transport. */
+  /** Phone numbers that receive calls by this transport. */
   readonly numbers: PhoneNumbers;
-  /** Its own calls, which simulated callers can join; undefined in livekit mode. */
+  /** This process's calls, which simulated callers can join; undefined in livekit mode. */
   readonly testable: Pick<TestCallParts, 'calls' | 'lines' | 'held'> | undefined;
-  /** What this process tells other nodes. */
+  /** Figures of this process for other nodes. */
   figures(): NodeFigures;
   addMetrics(metrics: Metrics): void;
-  /** Takes no new conversations, and ends those that are left `until` then. */
+  /** Refuses new conversations, and ends those still running when `until` settles. */
   stop(until: Promise<unknown>): Promise<void>;
   close(): Promise<void>;
 }
@@ -190,15 +190,15 @@ async function embedded(options: TransportOptions): Promise<OpenTransport> {
   };
 }
 
-/** One name for all processes of an installation: a cluster may be shared with others. */
+/** One name for all processes of an installation, because installations may share a cluster. */
 const agentNameOf = (secrets: Pick<Secrets, 'key'>): string =>
   `speech-gateway-${Buffer.from(secrets.key('agents of livekit')).toString('hex').slice(0, 12)}`;
 
-/** How many calls one gateway process takes of those that the room workers have places for. */
+/** One gateway process's share of the calls that the room workers have places for. */
 const roomPlaces = ({ roomProcesses, roomsPerProcess, workers }: Config): number =>
   Math.max(1, Math.floor((roomProcesses * roomsPerProcess) / workers));
 
-/** Calls in rooms of the cluster, which the room workers carry. */
+/** Calls in rooms of the cluster, carried by the room workers. */
 function roomCalls(
   { children, log }: TransportOptions,
   { recorded, counted }: CallMetrics,

@@ -1,5 +1,5 @@
 /**
- * The `denoise` child, which takes noise out of speech before it is transcribed (engines/denoising). Native code in a process
+ * The `denoise` child: noise reduction of speech before transcription (engines/denoising). Native code in a process
  * of its own: if it dies, audio is transcribed as it came.
  */
 import { loadGtcrn } from '../../engines/denoising/gtcrn.js';

@@ -1,4 +1,4 @@
-/** How workers tell voice from silence; the model is loaded by the first call. */
+/** Voice activity detection of the workers; the model is loaded by the first call. */
 import { createDetectors } from '../../engines/backends/silero/detector.js';
 import { loudnessDetector } from '../../media/loudness.js';
 import type { VoiceDetector } from '../../media/vad-windows.js';

@@ -1,7 +1,7 @@
 /**
  * The `room` children (docs/architecture.md "Processes"): agents in rooms of a LiveKit server. The native library leaks and takes
- * many threads a room, so a child holds few rooms, queues none, and makes place for a fresh one after a while.
- * `ROOMS` is what it is told as JSON (gateway/calls/media-settings.ts), `MODELS_DIR` the folder of the model files.
+ * many threads per room, so a child holds few rooms, queues none, and is replaced after a while.
+ * `ROOMS` holds its settings as JSON (gateway/calls/media-settings.ts), `MODELS_DIR` the folder of the model files.
  */
 import { systemClock } from '../../contracts/clock.js';
 import { roomJobs } from '../../media/livekit/serve-room.js';

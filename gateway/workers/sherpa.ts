@@ -1,7 +1,7 @@
 /**
  * The children of an operator's own models on sherpa-onnx: role `sherpa-tts` speaks with those of SHERPA_TTS, role
- * `sherpa-stt` transcribes with those of SHERPA_STT, beside Silero. The first model is loaded before the child is taken for
- * ready, the others with their first use. Words are aligned for models of English alone: what they are aligned to is
+ * `sherpa-stt` transcribes with those of SHERPA_STT, beside Silero. The first model is loaded before the child counts as
+ * ready, the others on first use. Words are aligned for English models only, because the reference for alignment is
  * English speech.
  */
 import { RECOGNITION_RATE } from '../../contracts/audio.js';
@@ -23,7 +23,7 @@ const SLOTS = 64;
 
 interface Loaded {
   readonly engines: LoadedEngines;
-  /** Has the first model work. */
+  /** Runs the first model once. */
   warmUp(): Promise<unknown>;
 }
 

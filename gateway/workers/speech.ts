@@ -27,7 +27,7 @@ interface Role {
 
 const forever = new AbortController().signal;
 
-/** One word with the default voice compiles what a first sentence would wait for. */
+/** One word with the default voice compiles the code that a first sentence would wait for. */
 async function sayHello(engine: TtsEngine): Promise<void> {
   const voice = engine.voices[0]?.name ?? '';
   const request = { text: 'Hello.', voice, language: 'en', speed: 1, timing: true } as const;

@@ -1,6 +1,6 @@
 /**
- * The `turns` child, which listens for ends of users' turns (engines/turns). Native code in a process of its own: if it
- * dies, agents go by their tables. One job at a time; few may wait, as what takes longer is of no use.
+ * The `turns` child: end-of-turn detection from audio (engines/turns). Native code in a process of its own: if it
+ * dies, agents fall back on their tables. One job at a time and a short queue, because late answers are useless.
  */
 import { turnJobs } from '../../engines/turns/jobs.js';
 import { loadSmartTurn } from '../../engines/turns/smart-turn.js';
