@@ -8,7 +8,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { RoomConfiguration } from '@livekit/protocol';
-import type { SipClient } from 'livekit-server-sdk';
+import type { CreateSipInboundTrunkOptions, SipClient } from 'livekit-server-sdk';
 import type { SipNumber } from '../../contracts/ports/sip.js';
 
 export type SipStore = Pick<
@@ -27,8 +27,8 @@ export interface KeepingParts {
   readonly agentName: string;
   /** Of the room of a call to that number. */
   roomOf(numberId: string): RoomConfiguration;
-  /** Seconds that a caller waits for an agent. */
-  readonly ringSeconds: number;
+  /** Of every trunk: how long a caller waits for an agent, and whether sound may be encrypted. */
+  readonly trunk: Pick<CreateSipInboundTrunkOptions, 'ringingTimeout' | 'mediaEncryption'>;
 }
 
 interface Kept {
@@ -53,12 +53,12 @@ async function keepOne(
   { id, address, sources }: SipNumber,
   name: string,
   kept: { readonly trunk: string | undefined; readonly digest: string },
-  { store, agentName, roomOf, ringSeconds: ringingTimeout }: KeepingParts,
+  { store, agentName, roomOf, trunk }: KeepingParts,
 ): Promise<void> {
   const metadata = kept.digest;
-  const trunk = { metadata, allowedAddresses: [...sources], ringingTimeout };
+  const options = { ...trunk, metadata, allowedAddresses: [...sources] };
   const trunkId =
-    kept.trunk ?? (await store.createSipInboundTrunk(name, [userOf(address)], trunk)).sipTrunkId;
+    kept.trunk ?? (await store.createSipInboundTrunk(name, [userOf(address)], options)).sipTrunkId;
   const rule = { type: 'callee', roomPrefix: agentName, randomize: true } as const;
   await store.createSipDispatchRule(rule, { name, metadata, trunkIds: [trunkId], roomConfig: roomOf(id) });
 }
@@ -72,7 +72,7 @@ export async function keepNumbers(numbers: readonly SipNumber[], parts: KeepingP
   const wanted = new Map(
     numbers.map((number) => [
       `${agentName}:${number.id}`,
-      { number, digest: digestOf([userOf(number.address), number.sources, parts.ringSeconds]) },
+      { number, digest: digestOf([userOf(number.address), number.sources, parts.trunk]) },
     ]),
   );
   const fits = ({ name, metadata }: Kept): boolean => wanted.get(name)?.digest === metadata;

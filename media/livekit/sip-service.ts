@@ -80,14 +80,17 @@ function keepingFailed(error: unknown): ServiceError {
 type Client = () => Promise<SipClient>;
 
 async function keep(numbers: readonly SipNumber[], client: Client, agentName: string): Promise<void> {
-  const { RoomAgentDispatch, RoomConfiguration } = await protocol();
+  const { RoomAgentDispatch, RoomConfiguration, SIPMediaEncryption } = await protocol();
   const roomOf = (numberId: string) =>
     new RoomConfiguration({
       // Who hangs up does not come back.
       ...{ emptyTimeout: WAIT_SECONDS, departureTimeout: 1, maxParticipants: 1 },
       agents: [new RoomAgentDispatch({ agentName, metadata: JSON.stringify({ number: numberId }) })],
     });
-  const parts = { store: await client(), agentName, roomOf, ringSeconds: WAIT_SECONDS };
+  // Sound is encrypted where the carrier offers it.
+  const mediaEncryption = SIPMediaEncryption.SIP_MEDIA_ENCRYPT_ALLOW;
+  const trunk = { ringingTimeout: WAIT_SECONDS, mediaEncryption };
+  const parts = { store: await client(), agentName, roomOf, trunk };
   await keepNumbers(numbers, parts).catch((error: unknown) => {
     throw keepingFailed(error);
   });
@@ -106,13 +109,32 @@ async function callerIn(room: string, { url, key, secret }: LivekitServer): Prom
   return { identity, number, rings: attributes['sip.callStatus'] === 'ringing' };
 }
 
+/**
+ * How the carrier's server is reached; without a transport the service chooses one. Behind `tls` the sound is encrypted as well (SRTP):
+ * its keys travel in the signalling, so that one is of little use without the other.
+ */
+async function routeOf(server: string) {
+  const { SIPMediaConfig, SIPMediaEncryption, SIPTransport } = await protocol();
+  const [hostname = '', transport = 'auto'] = server.toLowerCase().split(';transport=');
+  const encryption = SIPMediaEncryption.SIP_MEDIA_ENCRYPT_REQUIRE;
+  return {
+    trunk: {
+      hostname,
+      transport: SIPTransport[`SIP_TRANSPORT_${transport.toUpperCase()}` as keyof typeof SIPTransport],
+    },
+    ...(transport === 'tls' && { media: new SIPMediaConfig({ encryption }) }),
+  };
+}
+
 async function dial(leg: SipLeg, client: Client): Promise<SipRefusal | undefined> {
-  const { room, from, to, ringSeconds, server: hostname, username, password } = leg;
+  const { room, from, to, ringSeconds, server, username, password } = leg;
   const { SIPOutboundConfig } = await protocol();
-  const trunk = new SIPOutboundConfig({ hostname, authUsername: username, authPassword: password });
+  const { trunk: route, ...media } = await routeOf(server);
+  const trunk = new SIPOutboundConfig({ ...route, authUsername: username, authPassword: password });
   const how = {
     ...{ fromNumber: userOf(from), participantIdentity: IDENTITIES.user, waitUntilAnswered: true },
     ...{ ringingTimeout: ringSeconds, timeout: ringSeconds + MORE_SECONDS },
+    ...media,
   };
   const sip = await client();
   const end = systemClock.monotonic() + ringSeconds * 1000;

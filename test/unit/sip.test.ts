@@ -72,7 +72,7 @@ t.test('a server has a trunk and a rule of each number, and of no other', async 
   const store = new Store();
   const keep = (...numbers: SipNumber[]) =>
     keepNumbers(numbers, {
-      ...{ store, agentName: 'gw', ringSeconds: 15 },
+      ...{ store, agentName: 'gw', trunk: { ringingTimeout: 15 } },
       roomOf: (id) => new RoomConfiguration({ metadata: id }),
     });
   await store.createSipInboundTrunk('somebody else’s', ['+1'], {});
@@ -138,8 +138,9 @@ t.test('addresses and servers of SIP credentials', (t) => {
     `${'10.0.0.1,'.repeat(40)}10.0.0.1`,
   ])
     t.notOk(fits('allowed_addresses', bad), bad);
-  for (const good of ['sip.example.com', '203.0.113.7:5060']) t.ok(fits('server', good), good);
-  for (const bad of ['sip:example.com', 'a b', 'user@host', 'host;transport=tcp', 'host:5060/x'])
+  for (const good of ['sip.example.com', '203.0.113.7:5060', 'host;transport=tcp', 'host:5061;transport=TLS'])
+    t.ok(fits('server', good), good);
+  for (const bad of ['sip:example.com', 'a b', 'user@host', 'host;transport=ws', 'host;x=y', 'host:5060/x'])
     t.notOk(fits('server', bad), bad);
   t.end();
 });
@@ -204,6 +205,32 @@ t.test('what the other side answers to REFER is what becomes of the transfer', a
   const empty = await apiWith(t, [], false);
   t.match(await empty.sip.refer('room', 'sip:desk@example.com', 30), { state: 'cancelled' });
   t.same(empty.asked, [], 'nobody is asked for a caller who has gone');
+});
+
+t.test('a carrier is called over its transport, and its sound is encrypted behind TLS', async (t) => {
+  const leg = { room: 'room', from: '+493012345678', to: '+491771234567', ringSeconds: 30 };
+  const account = { username: 'shop', password: 'secret' };
+  const rows = [
+    ['sip.example.com', { hostname: 'sip.example.com' }, undefined],
+    ['SIP.example.com:5070;transport=tcp', { hostname: 'sip.example.com:5070', transport: 'TCP' }, undefined],
+    ['sip.example.com;transport=udp', { hostname: 'sip.example.com', transport: 'UDP' }, undefined],
+    ['sip.example.com;transport=TLS', { hostname: 'sip.example.com', transport: 'TLS' }, 'REQUIRE'],
+  ] as const;
+  const { asked, sip } = await apiWith(t, []);
+  for (const [server] of rows) t.equal(await sip.dial({ ...leg, ...account, server }), undefined, server);
+  for (const [at, [server, route, encryption]] of rows.entries()) {
+    const transport = 'transport' in route && { transport: `SIP_TRANSPORT_${route.transport}` };
+    const trunk = { ...route, ...transport, authUsername: 'shop', authPassword: 'secret' };
+    const media = encryption && { encryption: `SIP_MEDIA_ENCRYPT_${encryption}` };
+    t.strictSame([asked[at]?.['trunk'], asked[at]?.['media']], [trunk, media], server);
+  }
+});
+
+t.test('calls that come in may have encrypted sound', async (t) => {
+  const { asked, sip } = await apiWith(t, []);
+  await sip.keep([number('phone_1', '+493012345678', '203.0.113.0/24')]);
+  const trunks = asked.flatMap((body) => (body['trunk'] ? [body['trunk']] : []));
+  t.match(trunks, [{ numbers: ['+493012345678'], mediaEncryption: 'SIP_MEDIA_ENCRYPT_ALLOW' }]);
 });
 
 const CALLED = {
