@@ -248,6 +248,7 @@ export class RoomParticipant {
     const up = room.connectionState === rtc.ConnectionState.CONN_CONNECTED;
     const active = up && this.#user?.info.state === ACTIVE && this.#isAnswered(this.#user);
     voice.beat(active);
+    if (voice.lost) this.#tell(() => this.events.over(new ServiceError('transport_failed')));
     const listens = active && (voice.asked || (this.#unheard += 1) > UNHEARD_BEATS);
     if (listens || !active) this.#look(listens);
   }

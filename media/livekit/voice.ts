@@ -3,9 +3,10 @@
  * publishes the track again; now and then it does so while it still negotiates, or fails at it and tells nobody, and then no sound of it
  * is ever sent (rtc-node 1.1.0). So a track that a user who is there does not ask for is published once more, and so is one that is asked
  * for and of which nothing leaves: even of silence some packets do. Each time it is another track to the server, which queues a
- * request for one that it still waits for (livekit-server 1.13), and never answers.
+ * request for one that it still waits for (livekit-server 1.13), and never answers. Where none of that helps the connection is lost.
  *
- * Invariants: one publication at a time; tries are few, as some users ask for no sound at all.
+ * Invariants: one publication at a time; tries are few, as some users ask for no sound at all; no answer of the library is waited for
+ * without a bound.
  */
 import type { LocalTrackPublication, Room } from '@livekit/rtc-node';
 import { CALL_TIMES } from '../../contracts/call-times.js';
@@ -15,11 +16,14 @@ import type { Rtc } from './rtc.js';
 import { Speaker } from './speaker.js';
 
 const { roomJoinMs } = CALL_TIMES;
-/** Of 20 ms: between two looks at whether a track that was published again is asked for, and whether it is sent. */
-const LOOK_BEATS = 100;
+/** Of 20 ms, between two looks at whether the track is asked for and sent: where that is in doubt, and as a rule. */
+const LOOK_BEATS = { doubt: 100, rule: 500 };
+/** Of 20 ms, in which a user who once asked for the track is there and gets nothing of it. */
+const LOST_BEATS = 500;
 /** How often it is published once more. */
 const MOST_TRIES = 3;
-const STATS_MS = 2000;
+/** The library's answer to anything but a publication. */
+const ANSWER_MS = 2000;
 
 async function publishTo(rtc: Rtc, room: Room, speaker: Speaker, signal?: AbortSignal) {
   if (!room.localParticipant) throw new Error('the room is closed');
@@ -30,7 +34,7 @@ async function publishTo(rtc: Rtc, room: Room, speaker: Speaker, signal?: AbortS
 
 /** Packets of sound that have left, of all publications. Errors: where the room has gone. */
 async function packetsSent(room: Room): Promise<bigint> {
-  const { publisherStats } = await withTimeout(systemClock, STATS_MS, room.getRtcStats());
+  const { publisherStats } = await withTimeout(systemClock, ANSWER_MS, room.getRtcStats());
   let sent = 0n;
   for (const { stats } of publisherStats)
     if (stats.case === 'outboundRtp') sent += stats.value.sent?.packetsSent ?? 0n;
@@ -39,8 +43,13 @@ async function packetsSent(room: Room): Promise<bigint> {
 
 export class Voice {
   #asked = false;
-  /** Those that are left; 0 while all is well. */
-  #tries = 0;
+  /** Whether anybody has ever asked for it. */
+  #everAsked = false;
+  /** Nobody has seen yet that it is sent, since it was published again. */
+  #doubted = false;
+  /** Beats of the doubt in which somebody was there. */
+  #unheard = 0;
+  #tries = MOST_TRIES;
   #beats = 0;
   /** What had left at the last look. */
   #sent: bigint | undefined;
@@ -52,11 +61,11 @@ export class Voice {
     private readonly room: Room,
     private publication: LocalTrackPublication,
   ) {
-    void publication.waitForSubscription().then(() => (this.#asked = true));
-    room.on(rtc.RoomEvent.LocalTrackSubscribed, () => (this.#asked = true));
-    room.on(rtc.RoomEvent.LocalTrackRepublished, () => this.#watch(MOST_TRIES, false));
+    void publication.waitForSubscription().then(this.#subscribed);
+    room.on(rtc.RoomEvent.LocalTrackSubscribed, this.#subscribed);
+    room.on(rtc.RoomEvent.LocalTrackRepublished, () => this.#doubt(MOST_TRIES, false));
     // After a short break the track is asked for as before, and nobody says so.
-    room.on(rtc.RoomEvent.Reconnected, () => this.#watch(MOST_TRIES, this.#asked));
+    room.on(rtc.RoomEvent.Reconnected, () => this.#doubt(MOST_TRIES, this.#asked));
   }
 
   /** Errors: where the server does not take it in time; the signal's reason. */
@@ -79,7 +88,18 @@ export class Voice {
     return this.#asked;
   }
 
-  #watch(tries: number, asked: boolean): void {
+  /** Whether a user who is there hears nothing of it, whatever was tried: only another connection to the room can help. */
+  get lost(): boolean {
+    return this.#everAsked && this.#unheard > LOST_BEATS;
+  }
+
+  readonly #subscribed = (): void => {
+    this.#asked = true;
+    this.#everAsked = true;
+  };
+
+  #doubt(tries: number, asked: boolean): void {
+    this.#doubted = true;
     this.#asked = asked;
     this.#tries = tries;
     this.#beats = 0;
@@ -88,9 +108,9 @@ export class Voice {
 
   /** Every 20 ms; `wanted`: whether somebody is there who may ask for it. */
   beat(wanted: boolean): void {
-    if (!wanted || this.#tries === 0 || this.#busy) return;
-    this.#beats += 1;
-    if (this.#beats <= LOOK_BEATS) return;
+    if (!wanted) return;
+    if (this.#doubted) this.#unheard += 1;
+    if (this.#busy || (this.#beats += 1) <= LOOK_BEATS[this.#doubted ? 'doubt' : 'rule']) return;
     this.#beats = 0;
     this.#busy = true;
     void this.#look().finally(() => (this.#busy = false));
@@ -98,23 +118,32 @@ export class Voice {
 
   /** Never rejects. */
   async #look(): Promise<void> {
-    if (!this.#asked) return this.#republish();
+    // The first one waits for whoever comes.
+    if (!this.#asked) return this.#doubted ? this.#republish() : undefined;
     const before = this.#sent;
     const sent = await packetsSent(this.room).catch(() => undefined);
     // The room has gone, or the track was published again meanwhile.
     if (sent === undefined || before !== this.#sent) return;
     this.#sent = sent;
     if (sent === before) return this.#republish();
-    if (before !== undefined) this.#tries = 0;
+    if (before !== undefined) this.#trust();
+  }
+
+  #trust(): void {
+    this.#doubted = false;
+    this.#unheard = 0;
+    this.#tries = MOST_TRIES;
   }
 
   async #republish(): Promise<void> {
     const tries = this.#tries;
-    this.#watch(tries - 1, false);
+    if (tries === 0) return;
+    this.#doubt(tries - 1, false);
     try {
       const agent = this.room.localParticipant;
       // Where the library has joined anew once more, it does not know that one.
-      await agent?.unpublishTrack(this.trackSid, false).catch(() => undefined);
+      const gone = agent?.unpublishTrack(this.trackSid, false) ?? Promise.resolve();
+      await withTimeout(systemClock, ANSWER_MS, gone).catch(() => undefined);
       this.speaker.renew();
       this.publication = await publishTo(this.rtc, this.room, this.speaker);
     } catch {

@@ -198,6 +198,8 @@ class PublishingRoom extends EventEmitter {
   #sent = 0n;
   /** How it fails. */
   refuses: readonly ('publish' | 'unpublish')[] = [];
+  /** It answers nothing to what is unpublished. */
+  hangs = false;
   #tracks = 0;
   /** It waits for the sound of those, and answers nothing about them any more. */
   readonly #told = new Set<object>();
@@ -212,6 +214,7 @@ class PublishingRoom extends EventEmitter {
       return Promise.resolve({ sid, waitForSubscription: () => new Promise<void>(() => undefined) });
     },
     unpublishTrack: (sid: string) => {
+      if (this.hangs) return new Promise<void>(() => undefined);
       if (this.refuses.includes('unpublish')) return Promise.reject(new Error('track not found'));
       return Promise.resolve(void this.done.push(`unpublish ${sid}`));
     },
@@ -294,4 +297,41 @@ t.test('a track that the library knows by another name is published all the same
   room.refuses = [];
   await beats(3);
   t.equal(voice.trackSid, 'TR_3', 'what has failed was no try');
+});
+
+t.test('a track of which nothing is sent any more is noticed, whatever the library tells', async (t) => {
+  const { rtc, room, voice, beats } = await published(t);
+  room.emit(rtc.RoomEvent.LocalTrackSubscribed);
+  await beats(40);
+  t.equal(voice.trackSid, 'TR_1');
+  room.sends = false;
+  await beats(30);
+  t.not(voice.trackSid, 'TR_1');
+});
+
+t.test('a library that answers nothing holds up no further try', async (t) => {
+  const { rtc, room, voice, beats } = await published(t);
+  room.emit(rtc.RoomEvent.LocalTrackRepublished);
+  room.hangs = true;
+  await beats(3);
+  await until('it is published', async () => {
+    await beats(0.1);
+    return voice.trackSid === 'TR_2';
+  });
+});
+
+t.test('a connection is lost where a user who had asked for the track gets nothing of it', async (t) => {
+  const { rtc, room, voice, beats } = await published(t);
+  room.emit(rtc.RoomEvent.LocalTrackRepublished);
+  await beats(20);
+  t.notOk(voice.lost, 'some users ask for no sound');
+  room.emit(rtc.RoomEvent.LocalTrackSubscribed);
+  await beats(5);
+  t.notOk(voice.lost);
+  room.sends = false;
+  room.emit(rtc.RoomEvent.Reconnected);
+  await beats(20, false);
+  t.notOk(voice.lost, 'nor while nobody is there');
+  await beats(20);
+  t.ok(voice.lost);
 });
