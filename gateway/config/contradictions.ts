@@ -1,5 +1,5 @@
 /**
- * Variables that mean nothing without another one. A configuration that says such a thing does not do what its author
+ * Variables that have no effect without another one. A configuration with such a variable does not do what its author
  * believes, so it stops the start.
  */
 import { LANGUAGE_MODEL } from './language-model.js';
@@ -23,7 +23,7 @@ const {
   sherpaSttLanguages,
 } = SETTINGS;
 
-/** All of a table's variables need the one. */
+/** Rules: all variables of a table need the same one. */
 const without = (table: Table, needed: string): Dependence => ({
   needed,
   by: Object.values(table)

@@ -1,13 +1,13 @@
-/** The settings as a person reads them: text for a terminal, and a page of documentation. */
+/** Renders the settings for people: text for a terminal, and a page of documentation. */
 import type { Described } from './setting.js';
 import { SECTIONS, type Section } from './settings.js';
 
 const COLUMNS = 100;
 const INDENT = 2;
-/** Where what is said of a variable begins. */
+/** Column at which the description of a variable begins. */
 const COLUMN = 32;
 
-/** Lines of at most `width` characters; a word that is longer stands alone. */
+/** Wraps text to lines of at most `width` characters; a longer word gets a line of its own. */
 function wrap(text: string, width: number): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
@@ -59,7 +59,7 @@ const chapter = ({ title, settings }: Section): readonly string[] => [
   ...settings.map(row),
 ];
 
-/** docs/configuration.md. */
+/** The text of docs/configuration.md. */
 export const helpPage = (sections: readonly Section[] = SECTIONS): string =>
   [
     '<!-- Made by npm run generate from gateway/config/settings.ts. -->',

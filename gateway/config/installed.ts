@@ -7,6 +7,6 @@ const isInstalled = (name: string): boolean => {
   }
 };
 
-/** Those of the packages that are not installed. */
+/** The packages among these that are not installed. */
 export const notInstalled = (packages: readonly string[]): readonly string[] =>
   packages.filter((name) => !isInstalled(name));

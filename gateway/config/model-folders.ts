@@ -1,5 +1,5 @@
 /**
- * The models that an operator has added. Those that the engines `sherpa` run: those that SHERPA_TTS and SHERPA_STT list, else all that `npm run models -- add`
+ * The models that an operator has added. The engines `sherpa` run those listed in SHERPA_TTS and SHERPA_STT, else all that `npm run models -- add`
  * has put below MODELS_DIR (ops/models/places.mjs lays it out), in the order in which they were added.
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
@@ -15,14 +15,14 @@ const NAME = /^[a-z0-9][a-z0-9._-]*$/i;
 
 const catalogueFolder = (modelsDir: string): string => join(resolve(modelsDir), 'catalogue');
 
-/** A path, or the name of a model that was added; a folder of that name in the working directory, where no such model is. */
+/** Resolves the name of an added model, or else a path relative to the working directory. */
 function placeOf(value: string, modelsDir: string): string {
   if (!NAME.test(value)) return resolve(value);
   const added = join(catalogueFolder(modelsDir), value);
   return !existsSync(added) && existsSync(value) ? resolve(value) : added;
 }
 
-/** A folder with several of Piper's pairs holds as many models. */
+/** A folder with several Piper pairs (`.onnx` and `.json`) holds as many models. */
 function modelsAt(place: string): readonly string[] {
   const isFolder = statSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
   const pairs = isFolder ? pairsIn(place) : [];
@@ -45,22 +45,22 @@ function addedModels(task: Task, modelsDir: string): readonly string[] {
   return rows.sort((a, b) => a.added.localeCompare(b.added)).map(({ place }) => place);
 }
 
-/** Folders, or models of Piper's pairs in a folder of several. What is listed need not exist. */
+/** Folders, or single Piper models within a folder of several. Listed ones need not exist. */
 export const modelFolders = (task: Task, listed: readonly string[], modelsDir: string): readonly string[] =>
   listed.length > 0
     ? listed.flatMap((value) => modelsAt(placeOf(value, modelsDir)))
     : addedModels(task, modelsDir);
 
-/** The model that hears ends of turns, where one was added. */
+/** The audio model for end-of-turn detection, if one was added. */
 export const turnModelFolder = (modelsDir: string): string | undefined =>
   addedModels('turns', modelsDir).find(hasSmartTurn);
 
-/** The model that takes noise out of speech, where one was added. */
+/** The noise reduction model, if one was added. */
 export const denoiserFile = (modelsDir: string): string | undefined =>
   addedModels('denoise', modelsDir)
     .map(gtcrnIn)
     .find((file) => file !== undefined);
 
-/** The name of a model that a setting means and that was not added; undefined for all else. */
+/** The name of a model in a setting that was not added; undefined for anything else. */
 export const notAdded = (place: string, modelsDir: string): string | undefined =>
   dirname(place) === catalogueFolder(modelsDir) && !existsSync(place) ? basename(place) : undefined;

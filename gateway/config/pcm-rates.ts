@@ -1,13 +1,13 @@
 /**
- * `PCM_RATE`: how many Hz protocol A's `pcm` has where a request says nothing, as one number for all of its bases or
- * by base: `24000`, or `/v1=24000,/compat/v1=16000`. Clients that play it at a rate of their own need it so.
+ * `PCM_RATE`: the default sample rate in Hz of protocol A's `pcm`, as one number for all of its bases or
+ * by base: `24000`, or `/v1=24000,/compat/v1=16000`. For clients that assume a fixed rate.
  */
 import { FORMATS } from '../../codecs/formats.js';
 import { EVERY_BASE, type PcmRates } from '../dialects/protocol-a/bases.js';
 
 const ITEM = /^(?:(\/[\w./-]+)=)?(\d{4,5})$/;
 
-/** Undefined where it does not parse. */
+/** Undefined if it does not parse. */
 function parse(raw: string): PcmRates | undefined {
   const rates = new Map<string, number>();
   for (const item of raw.split(',').map((text) => text.trim())) {
@@ -24,7 +24,7 @@ export const PCM_RATES = {
   wanted: `a rate of ${FORMATS.pcm.rates.join(', ')}, or a list of base=rate such as /v1=24000`,
 };
 
-/** A base that is named and is none of those. */
+/** A named base that does not exist, if any. */
 export const strangeBase = (
   rates: PcmRates,
   bases: readonly { readonly path: string }[],

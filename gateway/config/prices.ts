@@ -1,4 +1,4 @@
-/** What calls cost, as the operator says. */
+/** The setting for prices of calls. */
 import { isPrices, type Prices } from '../../contracts/prices.js';
 import { json } from './setting.js';
 

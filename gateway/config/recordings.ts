@@ -1,4 +1,4 @@
-/** What is kept of calls, where, and for how long. */
+/** Settings for recordings and records of calls: place and retention. */
 import { bucketAddress, choice, count } from './setting.js';
 
 export const RECORDINGS = {

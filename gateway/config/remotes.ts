@@ -1,4 +1,4 @@
-/** Remote speech services: one table of variables for each, alike but for their defaults. */
+/** Settings of remote speech services: one table for each, alike except for defaults. */
 import type { RemoteFormat } from '../../engines/backends/remote/audio.js';
 import type { RemoteSettings } from '../../engines/backends/remote/settings.js';
 import { addresses, choice, count, type Env, languages, list, readTable, secret, text } from './setting.js';
@@ -33,7 +33,7 @@ export const REMOTES = {
 
 export type RemoteName = keyof typeof REMOTES;
 
-/** Those whose address is told. */
+/** The services whose address is configured. */
 export type Remotes = Readonly<Partial<Record<RemoteName, RemoteSettings>>>;
 
 export function readRemotes(env: Env): Remotes {

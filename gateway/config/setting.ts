@@ -1,6 +1,6 @@
 /**
- * One environment variable as a value: how it is read, and what is said of it in help and documentation. The functions
- * are the kinds of values that there are; a table of them is a part of the configuration.
+ * One environment variable as a value: its parser, and its text for help and documentation. The functions
+ * are the kinds of values; tables of them make up the configuration.
  */
 import { LANGUAGE_CODES, type LanguageCode } from '../../contracts/languages.js';
 
@@ -14,9 +14,9 @@ export interface Described {
   readonly env: string;
   /** One sentence. */
   readonly meaning: string;
-  /** The values that it takes, in words. */
+  /** Accepted values, in words. */
   readonly kind: string;
-  /** The default in words, where its value does not say it. */
+  /** The default in words, if the value itself does not tell. */
   readonly shown: string;
   /** Its value is never printed. */
   readonly secret: boolean;
@@ -64,11 +64,11 @@ export function text<T extends string | undefined>(
   return setting({ env, initial, meaning, kind: 'text', parse: (raw) => raw as T }, details);
 }
 
-/** Text that is never shown again. */
+/** Text that is never printed. */
 export const secret = (env: string, meaning: string, details?: Details): Setting<string | undefined> =>
   text(env, undefined, meaning, { ...details, secret: true });
 
-/** A file or folder, against the working directory. */
+/** A file or folder, relative to the working directory. */
 export function path(env: string, initial: string, meaning: string, details?: Details): Setting<string>;
 export function path(
   env: string,
@@ -182,17 +182,17 @@ const addressOf =
       details,
     );
 
-/** A bucket, and where in it; without the slash at its end. */
+/** The URL of a bucket and a prefix in it, without a trailing slash. */
 export const bucketAddress = addressOf(
   /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[\w!.*'()/-]*)?$/,
   'address such as s3://bucket/prefix',
 );
 
-/** Without the slash at its end. */
+/** A URL without its trailing slash. */
 export const address = addressOf(/^https?:\/\/[^/]+/, 'http(s) address');
 export const socketAddress = addressOf(/^wss?:\/\/[^/]+/, 'ws(s) address');
 
-/** One or several that do the same work. */
+/** One or several URLs of equivalent services. */
 export const addresses = (
   env: string,
   meaning: string,
@@ -213,7 +213,7 @@ export const addresses = (
   );
 };
 
-/** Whatever `parse` reads; undefined for what it does not. `wanted` says what it does, `kind` shortly. */
+/** A value with a parser of its own, which returns undefined for invalid text. `wanted` describes valid text, `kind` briefly. */
 export const parsed = <T>(
   env: string,
   initial: T,
@@ -223,7 +223,7 @@ export const parsed = <T>(
 ): Setting<T> =>
   setting({ env, initial, meaning, kind, parse: (raw) => parse(raw) ?? fail(env, wanted) }, details);
 
-/** JSON of a shape that `isShape` knows and `wanted` names. */
+/** JSON that `isShape` accepts and `wanted` describes. */
 export const json = <T>(
   env: string,
   initial: T,
@@ -255,7 +255,7 @@ type Values<Table> = { readonly [Name in keyof Table]: Table[Name] extends Setti
 
 export type Table = Readonly<Record<string, Setting<unknown>>>;
 
-/** The values of a table; an empty variable is one that is not set. Errors: `ConfigError`. */
+/** Reads the values of a table; empty variables count as unset. Errors: `ConfigError`. */
 export const readTable = <T extends Table>(table: T, env: Env): Values<T> =>
   Object.fromEntries(
     Object.entries(table).map(([name, { env: variable, initial, parse }]) => {

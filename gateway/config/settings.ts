@@ -1,6 +1,6 @@
 /**
- * Every variable that the gateway reads: a row each, in sections as help and documentation show them. What a row says
- * is how the variable is read, too. `npm run generate` writes docs/configuration.md and ops/setup/help.txt from here.
+ * Every variable that the gateway reads, one row each, in the sections of help and documentation. A row also says
+ * how the variable is parsed. `npm run generate` writes docs/configuration.md and ops/setup/help.txt from here.
  */
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -115,7 +115,7 @@ const isRoute = ([model, names]: [string, unknown]): boolean =>
 const isRoutes = (value: unknown): value is ModelRoutes =>
   isPlainObject(value) && Object.entries(value).every(isRoute);
 
-/** English is spoken by flite; the other languages where the optional packages are installed. */
+/** Flite speaks English; espeak adds the other languages if its optional packages are installed. */
 const DEFAULT_TTS_ENGINES = notInstalled(ESPEAK_PACKAGES).length === 0 ? ['flite', 'espeak'] : ['flite'];
 
 const SPEECH = {
@@ -183,7 +183,7 @@ const SPEECH = {
   ),
 };
 
-/** STUN and TURN servers as clients take them. */
+/** STUN and TURN servers in the form that clients expect. */
 export interface IceServer {
   readonly urls: readonly string[];
   readonly username?: string;
@@ -311,7 +311,7 @@ const OPERATION = {
   mediaProcesses: count('MEDIA_PROCESSES', 1, [1, 64], 'Media workers, which carry calls.'),
 };
 
-/** Read by OpenTelemetry's own packages, of whose variables these are the first. */
+/** Variables read by OpenTelemetry's own packages; a selection of the most important ones. */
 const TRACING: readonly Described[] = [
   {
     env: 'OTEL_EXPORTER_OTLP_ENDPOINT',
@@ -322,7 +322,7 @@ const TRACING: readonly Described[] = [
   },
 ];
 
-/** Those that are read as they are; the others are read in tables of their own. */
+/** Tables whose values go into the configuration unchanged; the others are read on their own. */
 export const SETTINGS = {
   ...ADDRESS,
   ...KEYS,
@@ -346,7 +346,7 @@ const section = (title: string, ...tables: readonly Table[]): Section => ({
   settings: tables.flatMap((table) => Object.values(table)),
 });
 
-/** All variables, as a person reads of them. */
+/** All variables, by section, for help and documentation. */
 export const SECTIONS: readonly Section[] = [
   section('Address', ADDRESS),
   section('Keys', KEYS),

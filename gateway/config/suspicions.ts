@@ -1,6 +1,6 @@
 /**
- * Warnings of probable mistakes with which the gateway can run: a variable that is nearly one of ours, or begins like
- * ours; a line of the settings file that nobody reads; an engine that is configured and not used. Values are never
+ * Warnings about probable mistakes that do not stop the gateway: a variable that is nearly one of ours, or begins like
+ * ours; an unknown line of the settings file; an engine that is configured but not used. Values are never
  * shown.
  */
 import type { Config } from '../config.js';
@@ -9,7 +9,7 @@ import { SECTIONS, SETTINGS } from './settings.js';
 
 const KNOWN = SECTIONS.flatMap(({ settings }) => settings.map(({ env }) => env));
 
-/** Beginnings of names that no other program's variables have. */
+/** Prefixes that only our variables have. */
 const PREFIXES = [
   'LLM_',
   'REMOTE_OPENAI_',
@@ -27,14 +27,14 @@ const PREFIXES = [
   'PROTOCOL_B_',
 ];
 
-/** Read by the packages that export spans and reach buckets, and by set-up's npm. */
+/** Variables read by the packages for spans and buckets, and by the npm of set-up. */
 const OTHERS = /^(OTEL|AWS|NODE|npm)_/i;
 
-/** A shorter name resembles too many others. */
+/** Shorter names resemble too many others. */
 const COMPARED_LENGTH = 5;
 const SECOND_MISTAKE_LENGTH = 10;
 
-/** Letters that are added, left out, changed, or swapped with their neighbour. */
+/** Edit distance: letters added, left out, changed, or swapped with a neighbour. */
 export function editDistance(a: string, b: string): number {
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
@@ -51,7 +51,7 @@ export function editDistance(a: string, b: string): number {
   return row[b.length] ?? 0;
 }
 
-/** The variable that a name was probably meant to be. */
+/** The variable that a misspelt name probably means. */
 function nearest(name: string): string | undefined {
   const upper = name.toUpperCase();
   if (upper.length < COMPARED_LENGTH) return undefined;
@@ -62,7 +62,7 @@ function nearest(name: string): string | undefined {
   return best?.known;
 }
 
-/** A line for each. `fromFile` are the names that the settings file gave, all of which are meant for us. */
+/** A line for each suspicious variable. `fromFile` holds the names from the settings file, all of which are meant for us. */
 export function misspeltSettings(env: Env, fromFile: readonly string[]): readonly string[] {
   const names = Object.keys(env).filter((name) => env[name] && !KNOWN.includes(name) && !OTHERS.test(name));
   return names.flatMap((name) => {
@@ -80,7 +80,7 @@ const isNamed = (config: Config, lists: readonly Engines[], engine: string): boo
 
 const REMOTE_LISTS: readonly Engines[] = ['ttsEngines', 'sttEngines'];
 
-/** A line for each address or folder that no engine in use needs. */
+/** A line for each configured address or folder that no engine in use needs. */
 export function unusedSettings(config: Config): readonly string[] {
   const configured: [variable: string, isSet: boolean, engine: string, lists: readonly Engines[]][] = [
     ['SHERPA_TTS', config.sherpaTts.length > 0, 'sherpa', ['ttsEngines']],

@@ -1,4 +1,4 @@
-/** The settings of vendors' words, a row each (settings.ts). */
+/** Settings of the vendor words (contracts/vocabulary.ts), one row each (settings.ts). */
 import { defaultVocabulary as words, type Vocabulary } from '../../contracts/vocabulary.js';
 import { type Setting, text } from './setting.js';
 

@@ -1,6 +1,6 @@
 /**
- * A balancer as operators have one: it asks nodes whether they are ready, gives each connection to the next that is ready, tries
- * another only where no connection could be made, and says 502 where a node has gone before it answered.
+ * A load balancer like those of operators: it checks whether nodes are ready, gives each connection to the next ready one, tries
+ * another only if no connection could be made, and answers 502 if a node dies before it has answered.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
@@ -26,14 +26,14 @@ const headOf = ({ method, url, rawHeaders }: IncomingMessage): string => {
   return [`${method} ${url} HTTP/1.1`, ...lines, '', ''].join('\r\n');
 };
 
-/** Bytes both ways until either side ends. */
+/** Copies bytes both ways until either side ends. */
 function join(one: Socket, other: Socket): void {
   one.pipe(other).pipe(one);
   one.on('error', () => undefined).on('close', () => other.destroy());
   other.on('error', () => undefined).on('close', () => one.destroy());
 }
 
-/** `path`: what says that a node is ready. */
+/** `path`: the readiness check of a node. */
 export async function startBalancer(ports: readonly number[], path = '/health'): Promise<Balancer> {
   const ready = new Set<number>();
   let turn = 0;
@@ -45,7 +45,7 @@ export async function startBalancer(ports: readonly number[], path = '/health'):
     else ready.delete(port);
   };
   const looking = setInterval(() => ports.forEach((port) => void look(port)), LOOK_MS);
-  /** Those that are ready, another one first each time. */
+  /** The ready nodes, round robin. */
   const candidates = (): number[] => {
     const all = ports.filter((port) => ready.has(port));
     turn += 1;
@@ -90,7 +90,7 @@ export async function startBalancer(ports: readonly number[], path = '/health'):
       if (port === undefined) return void refuseUpgrade(503);
       const upstream = connect(port, '127.0.0.1');
       const late = setTimeout(() => upstream.destroy(), ANSWER_MS);
-      /** Before its first byte: once there was one, what a client is told is not for the balancer to say. */
+      /** Only before the first byte: after it the balancer cannot answer in the node's place. */
       const failed = ({ code }: NodeJS.ErrnoException = new Error('closed')): void => {
         settled();
         if (code === 'ECONNREFUSED') send(others);
@@ -112,7 +112,7 @@ export async function startBalancer(ports: readonly number[], path = '/health'):
     };
     send(candidates());
   });
-  // Else a client may send on a connection that is just being closed for want of requests.
+  // Otherwise a client may send on an idle connection that is just being closed.
   server.keepAliveTimeout = 0;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

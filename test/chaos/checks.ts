@@ -1,4 +1,4 @@
-/** What must hold of a run of chaos, each a pure function of what was recorded: it gives what is wrong, a line each. */
+/** The rules that a chaos run must keep: pure functions of the recording that return a line for each violation. */
 import { CLOSE } from '../../contracts/close-codes.js';
 import type { CallRecord, Failure, Fault, Recorded } from './record.js';
 
@@ -31,9 +31,9 @@ const deliveries: Check = ({ promised, received }) => {
   ];
 };
 
-/** What a fault does shows some time later: time-outs, the sweep of calls whose client did not return. */
+/** Effects of a fault may show this much later: time-outs, the sweep of calls whose client did not return. */
 const AFTER_MS = 45_000;
-/** Faults that no client can be spared, and those that every client is to be. */
+/** Whether clients may notice the fault; a drain they must not. */
 const isHard = ({ kind }: Fault): boolean => kind !== 'drain';
 
 const during = (faults: readonly Fault[], from: number, to: number): readonly Fault[] =>
@@ -59,7 +59,7 @@ const calls: Check = ({ faults, calls }) =>
 
 const STATUSES = new Set<number | string>([429, 502, 503]);
 const CODES = new Set<number | string>(Object.values(CLOSE).map(({ code }) => code));
-/** What a client sees whose connection, or whose server, has gone without a word. */
+/** Errors of a client whose connection or server vanished. */
 const ABRUPT = new Set<number | string>([1006, 'ECONNRESET', 'stalled']);
 
 const failureProblem = (faults: readonly Fault[], { at, told }: Failure): string | undefined => {
@@ -80,9 +80,9 @@ const items: Check = ({ doubledItems }) => doubledItems.map((item) => `${item} i
 
 const left: Check = ({ left }) => left.map((what) => `left behind: ${what}`);
 
-/** By the name of the rule. */
+/** The rules, by name. */
 export const CHECKS = { writes, deliveries, calls, failures, items, left } as const;
 
-/** All that is wrong. */
+/** All violations. */
 export const violations = (recorded: Recorded): readonly string[] =>
   Object.entries(CHECKS).flatMap(([rule, check]) => check(recorded).map((line) => `${rule}: ${line}`));

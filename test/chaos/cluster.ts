@@ -1,4 +1,4 @@
-/** Nodes on one Postgres, behind a balancer; all of it goes with `letGoOfAll`. */
+/** Nodes on one Postgres behind a balancer. `letGoOfAll` stops everything. */
 import { rmSync } from 'node:fs';
 import { letGo } from '../fixtures/caller.js';
 import { freePort } from '../fixtures/free-port.js';
@@ -11,7 +11,7 @@ import { type Balancer, startBalancer } from './balancer.js';
 import { ChaosNode } from './nodes.js';
 
 const stops: (() => unknown)[] = [];
-/** In the place of a test: what is to be stopped at the end. */
+/** Stands in for a tap test: collects what must be stopped at the end. */
 export const run = {
   teardown: (stop: () => unknown) => void stops.push(stop),
 } as Parameters<typeof startPostgres>[0];
@@ -27,7 +27,7 @@ export interface Cluster {
   readonly balancer: Balancer;
 }
 
-/** `count` nodes with places for so many calls each; `settings` beside those that a cluster needs. */
+/** `count` nodes with the given places for calls each; `settings` are added to those that a cluster needs. */
 export async function startCluster(
   count: number,
   places: string,

@@ -1,4 +1,4 @@
-/** What a run leaves behind: it is given the time that leases and sweeps need, and what is there then is there for good. */
+/** Finds leftovers of a run, after the time that leases and sweeps need. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Sql } from '../../storage/sql.js';
@@ -7,7 +7,7 @@ import type { ChaosNode } from './nodes.js';
 
 const PATIENCE_MS = 150_000;
 
-/** Rows that name what nobody has any more. */
+/** Rows that refer to something released. */
 const rows = async (sql: Sql): Promise<readonly string[]> => {
   const found = await sql<{ what: string }[]>`
     select 'session ' || id || ' ' || status as what from sessions where status in ('pending', 'active')
@@ -22,7 +22,7 @@ const rows = async (sql: Sql): Promise<readonly string[]> => {
   return found.map(({ what }) => what);
 };
 
-/** While the nodes still run. */
+/** Leftovers while the nodes still run. */
 export async function leftInRows(sql: Sql): Promise<readonly string[]> {
   const settled = async (): Promise<boolean> => (await rows(sql)).length === 0;
   return until('nothing is left', settled, PATIENCE_MS).then(
@@ -40,7 +40,7 @@ const filesBelow = (folder: string): string[] => {
   }
 };
 
-/** Once they have been stopped. */
+/** Leftovers once they have stopped. */
 export const leftOnMachine = (nodes: readonly ChaosNode[]): readonly string[] =>
   nodes.flatMap((node) => [
     ...node.left().map(({ pid, command }) => `process ${pid} of ${node.name}: ${command}`),

@@ -1,4 +1,4 @@
-/** Clients that write, have texts spoken, rest on realtime sockets, and wait for deliveries. */
+/** Clients that create agents, synthesise texts, idle on realtime sockets, and wait for deliveries. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import type { Sql } from '../../storage/sql.js';
@@ -7,10 +7,10 @@ import type { Delivered } from './record.js';
 import { toldBy, type World } from './world.js';
 
 const WRITE_MS = 200;
-/** What a write is called, so that it is found again. */
+/** The name under which a write is found again. */
 export const WRITTEN = 'chaos-write-';
 
-/** Creates agents one after the other; none is tried again, so each may be there once at most. */
+/** Creates agents one after the other. None is retried, so each may exist at most once. */
 export async function write(world: World, writer: number): Promise<void> {
   for (let number = 0; !world.over; number += 1) {
     const name = `${WRITTEN}${writer}-${number}`;
@@ -33,7 +33,7 @@ const LONG_TEXT = 'all of it is to be heard. '.repeat(40);
 const SPEECH_RATE = 16_000;
 const CUT = 'an answer that began was cut off';
 
-/** Has a long text spoken again and again: an answer that begins is whole. */
+/** Synthesises a long text again and again: an answer that begins must be complete. */
 export async function listen(world: World): Promise<void> {
   for (let whole: number | undefined; !world.over; await pause(SPEAK_MS)) {
     const answer = await speech(world.base, LONG_TEXT, SPEECH_RATE).catch((error: unknown) => toldBy(error));
@@ -52,12 +52,12 @@ export async function listen(world: World): Promise<void> {
 }
 
 const SAY_MS = 4000;
-/** A server that has nothing to say for so long has gone. */
+/** A server silent for this long is gone. */
 const SILENT_MS = 20_000;
 const AGAIN_MS = 500;
 const CLEAR = JSON.stringify({ type: 'input_audio_buffer.clear' });
 
-/** One connection, until it ends or the load does; what its client was told, where that was no wish of its own. */
+/** One connection, until it or the load ends. Returns why it ended, unless the client closed it. */
 function connection(world: World): Promise<number | string | undefined> {
   const socket = new WebSocket(`${world.base.replace('http', 'ws')}/compat/v1/realtime`, {
     headers: { authorization: `Bearer ${TEST_KEY}` },
@@ -92,7 +92,7 @@ export async function rest(world: World): Promise<void> {
 
 const BATCHES_A_SECOND = 4;
 
-/** Puts deliveries into the outbox as ends of sessions do; what is committed is promised. */
+/** Puts deliveries into the outbox as ending sessions do; committed ones must arrive. */
 export async function promise(world: World, sql: Sql, url: string, aSecond: number): Promise<Delivered[]> {
   const promised: Delivered[] = [];
   const [workspace] = await sql`select workspace_id as id from api_keys limit 1`;

@@ -1,8 +1,8 @@
 /**
  * `npm run chaos -- [minutes] [--calls=20] [--sockets=200] [--deliveries=20]`: three nodes on one Postgres behind a balancer.
- * First a rolling upgrade under load (with 0 minutes nothing else), then one fault after the other for as many minutes; what
- * clients saw, what is in the database and what is left on the machine is held against the checks (checks.ts). Exit code 1
- * where one finds something.
+ * First a rolling upgrade under load (with 0 minutes nothing else), then one fault after the other for the given minutes. Then the
+ * clients' recordings, the database and leftovers on the machine are checked (checks.ts). Exit code 1
+ * if a check fails.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -24,7 +24,7 @@ const NODES = 3;
 const WRITERS = 4;
 const LISTENERS = 2;
 const CALM_MS = 4000;
-/** With three nodes each comes to each. */
+/** Its length and the three nodes have no common divisor, so every fault meets every node. */
 const FAULTS: readonly FaultKind[] = ['kill', 'stop', 'cut', 'child', 'drain'];
 
 const { values, positionals } = parseArgs({
@@ -47,7 +47,7 @@ async function befall(world: World, balancer: Balancer, node: ChaosNode, kind: F
   await pause(CALM_MS);
 }
 
-/** A rolling upgrade, which no client is to notice; then what nobody can be spared. */
+/** A rolling upgrade, which no client may notice; then all faults in turn. */
 async function wreak(world: World, balancer: Balancer, nodes: readonly ChaosNode[]): Promise<void> {
   await pause(CALM_MS);
   for (const node of nodes) await befall(world, balancer, node, 'drain');
@@ -70,7 +70,7 @@ const doubledIn = async (sql: Sql): Promise<string[]> =>
       group by session_id, turn_id, type, created_at, content having count(*) > 1`
   ).map(({ item }) => item);
 
-/** What has become of calls that had not ended when their callers gave up. */
+/** The outcome of calls that had not ended when their callers gave up. */
 async function tellOfOpen(sql: Sql, calls: readonly CallRecord[]): Promise<void> {
   const ids = calls.filter(({ reason }) => reason === null).map(({ session }) => session);
   const rows = await sql`
@@ -86,7 +86,7 @@ function deliveredOf(seen: readonly { readonly body: string }[]): Delivered[] {
   return all.filter(({ id }) => id.startsWith('chaos_'));
 }
 
-/** What was last done to a node before the call ended. */
+/** The last fault before the call ended. */
 const faultBefore = ({ faults }: Recorded, { to }: CallRecord): string =>
   faults.findLast(({ from }) => from < to)?.kind ?? 'none';
 

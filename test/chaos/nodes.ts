@@ -1,4 +1,4 @@
-/** A node of the run: a gateway with a data folder, a port and a way to the database of its own, and what befalls it. */
+/** A node of the run: a gateway with its own data folder, port and route to the database, and the faults done to it. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { commandOf, familyOf, isAlive } from '../fixtures/family.js';
 import { type Gateway, startGateway } from '../fixtures/gateway.js';
@@ -6,9 +6,9 @@ import type { Relay } from '../fixtures/postgres-relay.js';
 import { until } from '../fixtures/until.js';
 import type { FaultKind } from './record.js';
 
-/** Longer than a node is taken to live without a word. */
+/** Longer than a heartbeat stays fresh. */
 const AWAY_MS = 8000;
-/** Until whoever runs it starts it anew. */
+/** Delay before a killed node is restarted. */
 const RESTART_MS = 1000;
 const DRAINED_MS = 120_000;
 
@@ -40,13 +40,13 @@ export class ChaosNode {
     return this.#gateway?.stderr() ?? '';
   }
 
-  /** Remembers all its processes. */
+  /** Remembers the ids of all its processes. */
   look(): void {
     for (const pid of this.#gateway ? familyOf(this.#gateway.pid) : [])
       this.#seen.set(pid, { pid, command: commandOf(pid) });
   }
 
-  /** Those of all its lives that still run. */
+  /** Processes of all its runs that are still alive. */
   left(): readonly Process[] {
     return [...this.#seen.values()].filter(
       ({ pid, command }) => isAlive(pid) && command !== '' && commandOf(pid) === command,
@@ -93,7 +93,7 @@ export class ChaosNode {
     await this.#gateway?.exited;
   }
 
-  /** Resolves when it is mended. */
+  /** Resolves when the node serves again. */
   async suffer(kind: FaultKind): Promise<void> {
     this.look();
     await this.#faults[kind]();

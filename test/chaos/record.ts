@@ -1,4 +1,4 @@
-/** What a run of chaos writes down. Times are milliseconds since its start. */
+/** The recording of a chaos run. Times are milliseconds since its start. */
 
 export type FaultKind = 'kill' | 'stop' | 'cut' | 'child' | 'drain';
 
@@ -10,14 +10,14 @@ export interface Fault {
   to: number;
 }
 
-/** Something that was to be written once. */
+/** A write that must exist exactly once. */
 export interface Write {
   readonly name: string;
   readonly acknowledged: boolean;
 }
 
 export interface Delivered {
-  /** Session, event and address: what makes it that delivery and no other. */
+  /** Session, event and address, which identify the delivery. */
   readonly id: string;
   readonly body: string;
 }
@@ -26,19 +26,19 @@ export interface CallRecord {
   readonly session: string;
   readonly from: number;
   to: number;
-  /** Times that its user was answered. */
+  /** Times at which its user was answered. */
   answers: number;
-  /** Each time that its client had to come back: its connection had gone, or nobody answered it there. */
+  /** Times at which its client had to reconnect. */
   readonly returns: { readonly at: number; readonly why: 'gone' | 'unanswered' }[];
-  /** The user, still in the call, was not answered to the end. */
+  /** The user stayed in the call, unanswered, to the end. */
   silent: boolean;
   /** The user hung up. */
   hungUp: boolean;
-  /** What its session says; null: it has not ended. */
+  /** The session's `ended_reason`; null if it has not ended. */
   reason: string | null;
 }
 
-/** What a client was told that was no success. */
+/** An error that a client saw. */
 export interface Failure {
   readonly at: number;
   readonly what: string;
@@ -49,14 +49,14 @@ export interface Failure {
 export interface Recorded {
   readonly faults: readonly Fault[];
   readonly writes: readonly Write[];
-  /** The names that are there at the end, as often as they are. */
+  /** The names that exist at the end, repeated as often as they exist. */
   readonly kept: readonly string[];
   readonly promised: readonly Delivered[];
   readonly received: readonly Delivered[];
   readonly calls: readonly CallRecord[];
   readonly failures: readonly Failure[];
-  /** Items of conversations that are there more than once. */
+  /** Duplicate items of conversations. */
   readonly doubledItems: readonly string[];
-  /** Slots, tokens, files, processes, sessions that nobody has any more. */
+  /** Leaked slots, tokens, files, processes and sessions. */
   readonly left: readonly string[];
 }

@@ -1,5 +1,5 @@
 /**
- * `node dist/test/chaos/takeover.js [times] [what]`: how long a user hears nothing when what carries the call is killed.
+ * `node dist/test/chaos/takeover.js [times] [what]`: how long a user hears nothing after a kill of the process that carries the call.
  * LiveKit's own client comes back by itself; from SIGKILL to the agent's voice, in seconds, sorted, and the median. `what`:
  *
  * - `node` (default): the gateway that has the call, embedded media, clients by the balancer;
@@ -17,10 +17,10 @@ import { type Cluster, letGoOfAll, run, startCluster } from './cluster.js';
 
 const RATE = 24_000;
 const ASK_MS = 1000;
-/** A call in its first ten seconds may be what kills its server, and is not tried again. */
+/** Calls are not taken over in their first ten seconds, in case the call itself is what kills its server. */
 const SETTLED_MS = 11_000;
 
-/** A user who hears when the agent speaks. */
+/** A user who notes when the agent speaks. */
 class Listener {
   readonly room = new Room();
   /** When the agent's voice was heard last. */
@@ -39,7 +39,7 @@ class Listener {
     }
   }
 
-  /** Asks for an answer; lost where there is no connection. */
+  /** Asks for an answer; the message is lost without a connection. */
   ask(): void {
     const message = JSON.stringify({ type: 'user.message', text: 'Are you there?' });
     const options = { reliable: true, topic: 'client-event' };
@@ -51,7 +51,7 @@ interface Loss {
   readonly cluster: Cluster;
   /** Kills what carries the session's call. */
   kill(session: string): Promise<{ mend(): Promise<void> }>;
-  /** Whether the agent says something by itself once it is back. */
+  /** Whether the agent speaks by itself once it is back. */
   readonly apologises: boolean;
 }
 

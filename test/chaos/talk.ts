@@ -1,4 +1,4 @@
-/** Callers that talk to an agent, come back when they hear nothing of it, and hang up. */
+/** Callers that talk to an agent, reconnect when they hear nothing, and hang up. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Caller, CALLER_RATE } from '../fixtures/caller.js';
 import { type Invite, shownBy } from '../fixtures/conversation.js';
@@ -11,10 +11,10 @@ const CALL_MS = 25_000;
 const THINK_MS = 2000;
 const ANSWER_MS = 10_000;
 const CONNECT_MS = 12_000;
-/** As long as clients try. */
+/** How long clients try to reconnect. */
 const BACK_MS = 30_000;
 const ENDED_MS = 120_000;
-/** A word may go under on a busy machine; so many in a row do not. */
+/** One question may get lost on a busy machine, but not this many in a row. */
 const MISSED = 2;
 const VAIN = 3;
 
@@ -27,7 +27,7 @@ export async function spoken(base: string): Promise<Int16Array> {
 
 class Talk {
   readonly record: CallRecord;
-  /** Until when its user talks. */
+  /** When its user stops talking. */
   readonly #until: number;
 
   constructor(
@@ -60,7 +60,7 @@ class Talk {
     return within(2 * ANSWER_MS, 'an answer', answer()).catch(() => false);
   }
 
-  /** False where the session is over, or nobody lets it in. */
+  /** False if the session has ended, or no node lets it in. */
   async #comesBack(): Promise<boolean> {
     const why = { at: this.world.now(), why: this.caller.ended ? 'gone' : 'unanswered' } as const;
     const end = performance.now() + BACK_MS;
@@ -79,7 +79,7 @@ class Talk {
     return false;
   }
 
-  /** Talks until its time is up; false where it was not let back in. */
+  /** Talks until its time is up; false if it could not reconnect. */
   async #talk(): Promise<boolean> {
     const { caller, record, world } = this;
     let missed = 0;
@@ -115,7 +115,7 @@ class Talk {
   }
 }
 
-/** Why the session has ended; null where it does not. */
+/** Why the session ended; null if it does not end. */
 async function endOf(world: World, id: string): Promise<string | null> {
   const ended = async (): Promise<string | undefined> => {
     const answer = await world.ask(`sessions/${id}`);
@@ -132,7 +132,7 @@ async function joined(world: World, invite: Invite): Promise<Caller | undefined>
       return await within(CONNECT_MS, 'joining', Caller.join(invite));
     } catch (error) {
       const told = toldBy(error);
-      // What a process that died has spent of a token, it cannot give back at once.
+      // A token spent by a process that died becomes valid again only later.
       if (told !== 401) world.failed('joining', told);
       await pause(500);
     }
@@ -141,7 +141,7 @@ async function joined(world: World, invite: Invite): Promise<Caller | undefined>
   return undefined;
 }
 
-/** One call after the other. */
+/** Makes one call after the other. */
 export async function call(world: World, agent: string, words: Int16Array): Promise<void> {
   while (!world.over) {
     const answer = await world.ask('sessions', { body: { agent_id: agent } });

@@ -1,8 +1,8 @@
-/** What all parts of a run of chaos share: the clock, the balancer's address, and the record of what clients saw. */
+/** Shared by all parts of a chaos run: the clock, the balancer's address, and the recording. */
 import { type Answer, type Call, type CallOptions, client } from '../fixtures/agents.js';
 import type { CallRecord, Failure, Fault, Write } from './record.js';
 
-/** What a client was told: the status that a handshake was refused with, an error's code, or that nothing came. */
+/** The error as clients see it: the status of a refused handshake, an error code, or that nothing came. */
 export function toldBy(error: unknown): number | string {
   const { message = '', code, cause } = error as NodeJS.ErrnoException;
   const [, status] = /Unexpected server response: (\d+)/.exec(message) ?? [];
@@ -12,7 +12,7 @@ export function toldBy(error: unknown): number | string {
   return reason ?? (/in vain|in time/.test(message) ? 'stalled' : message);
 }
 
-/** Errors: where it takes longer. */
+/** Errors: if it takes longer. */
 export function within<T>(ms: number, what: string, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -26,9 +26,9 @@ export class World {
   readonly writes: Write[] = [];
   readonly calls: CallRecord[] = [];
   readonly failures: Failure[] = [];
-  /** Texts that were spoken whole. */
+  /** Texts that were synthesised completely. */
   heard = 0;
-  /** The load ends. */
+  /** Aborted when the load ends. */
   over = false;
   readonly #start = performance.now();
   readonly #call: Call;
@@ -45,7 +45,7 @@ export class World {
     this.failures.push({ at: this.now(), what, told });
   }
 
-  /** A request below /v1/agent; undefined where it failed, which is recorded unless `expected` is its status. */
+  /** A request below /v1/agent; undefined if it failed, which is recorded unless `expected` is its status. */
   async ask(
     path: string,
     options: CallOptions = {},
