@@ -1,4 +1,4 @@
-/** One remote engine at several addresses (docs/engines.md "Speech on machines of its own"). */
+/** One remote engine at several addresses (docs/engines.md "Speech on separate machines"). */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
