@@ -81,15 +81,15 @@ export class CallMetrics implements CallObserver {
     };
     const causes = 'Answers that were broken off, by cause';
     metrics.counter('interruptions', causes, rowsBy('by', this.#interruptions), ['by']);
-    const mistaken = 'Times that an agent fell silent for what was nothing, and went on';
+    const mistaken = 'Times that an agent paused for a sound that was no interruption, and went on';
     metrics.counter('false_interruptions', mistaken, () => this.#falseInterruptions);
-    metrics.gauge('calls', 'Calls that go on: their user has been connected', () => this.#now);
+    metrics.gauge('calls', 'Calls in progress whose user has connected', () => this.#now);
     metrics.counter('calls_ended', 'Calls that have ended, by reason', rowsBy('reason', this.#ends), [
       'reason',
     ]);
     const help = 'Audio frames of 20 ms of agents, in calls that have ended: sent, of them late; lost';
     metrics.counter('call_frames', help, rowsBy('kind', this.#frames), ['kind']);
-    const answers = 'Times that the model of ends of turns was asked, by what came of it';
+    const answers = 'Requests to the end-of-turn model, by result';
     metrics.counter('turn_model_answers', answers, rowsBy('result', this.heard), ['result']);
   }
 }

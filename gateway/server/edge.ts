@@ -95,7 +95,7 @@ export class Edge implements ExchangeHost {
     );
     parts.metrics.gauge(
       'requests_waiting',
-      'Requests that wait for their client, of those without a key or answered already',
+      'Requests that wait for their client, without a key or answered already',
       () => this.#waiting.size,
     );
   }

@@ -52,13 +52,13 @@ export class Metrics {
     this.#total = histogram('request_seconds', 'Time from a request to the end of its reply');
     this.#shed = new Counter({
       name: `${PREFIX}shed_requests_total`,
-      help: 'Requests refused unheard, by reason',
+      help: 'Requests refused before they were routed, by reason',
       labelNames: ['reason'],
       registers,
     });
     this.#unreadable = new Counter({
       name: `${PREFIX}unreadable_requests_total`,
-      help: 'What was no HTTP request that could be read, by the status that it got (none: the connection was dropped)',
+      help: 'Requests that could not be parsed, by the status that they got (none: the connection was dropped)',
       labelNames: ['status'],
       registers,
     });

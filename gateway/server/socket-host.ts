@@ -80,7 +80,7 @@ export class SocketHost {
     around.metrics.gauge('open_sockets', 'Open WebSockets', () => this.#open.size);
     around.metrics.gauge(
       'unauthenticated_sockets',
-      'Open WebSockets whose client has not said who it is',
+      'Open WebSockets that are not authenticated yet',
       () => this.#unauthenticated.size,
     );
     around.metrics.gauge('egress_queue_bytes', 'Bytes queued for WebSocket clients', () => this.queuedBytes);

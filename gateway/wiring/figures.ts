@@ -47,7 +47,7 @@ async function ask<Told>(pool: Pool, job: string): Promise<Told> {
 
 export function shareFigures({ metrics, peers, clock, log }: FiguresParts): SharedFigures {
   const { registry } = metrics;
-  metrics.gauge('processes', 'Gateway processes whose figures these are', () => 1);
+  metrics.gauge('processes', 'Gateway processes that these figures cover', () => 1);
   const pools = peers.map((socket) => createPool({ sockets: [socket], log, waitMs: WAIT_MS }));
 
   const failed = (err: unknown): undefined => {

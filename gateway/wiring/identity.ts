@@ -54,7 +54,7 @@ export async function openIdentity({ config, database, processId, clock, log }: 
       const state = () => admission.state();
       metrics.gauge(
         'speech_jobs_running',
-        'Synthesis and transcription jobs that are admitted',
+        'Synthesis and transcription jobs that run',
         () => state().used,
       );
       metrics.gauge(

@@ -41,7 +41,7 @@ export function addNodeMetrics(metrics: Metrics, node: Pick<OwnNode, 'known'>, p
     ['state'],
     'max',
   );
-  metrics.gauge('call_places', 'Calls that gateway processes take at most, where that is set', () =>
+  metrics.gauge('call_places', 'Most calls that gateway processes take, if CALL_PLACES is set', () =>
     places === null ? [] : [{ labels: {}, value: places }],
   );
 }

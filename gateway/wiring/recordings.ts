@@ -69,7 +69,7 @@ export async function openRecordings(options: RecordingOptions): Promise<OpenRec
     addGauges(metrics) {
       metrics.gauge(
         'recordings_waiting_bytes',
-        'Bytes of recordings that are not in their bucket as a whole, where there is one',
+        'Bytes of recordings that are not completely in their bucket, if there is one',
         () => (uploads ? [{ labels: {}, value: uploads.waitingBytes() }] : []),
       );
     },
