@@ -64,7 +64,7 @@ async function start(gateway, { agent, suite, scenario, version }) {
   });
 }
 
-/** Tells of each result as it comes; resolves with the run once it is over. */
+/** Prints each result as it arrives; resolves with the run once it is over. */
 async function follow(gateway, { run_id: id }, { timeout }, tell) {
   const told = new Set();
   const until = Date.now() + timeout * 1000;
@@ -83,7 +83,7 @@ async function follow(gateway, { run_id: id }, { timeout }, tell) {
   }
 }
 
-/** Whoever stops the command stops the run. */
+/** Stopping the command cancels the run. */
 function cancelOnSignal(gateway, { run_id: id }) {
   for (const signal of ['SIGINT', 'SIGTERM'])
     process.once(signal, () => {

@@ -1,7 +1,7 @@
 /** A gateway's routes of tests, asked over HTTP; what only failed for a moment is asked again. */
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Why there can be no verdict; its message is for the reader. */
+/** There can be no verdict; the message says why, for the user. */
 export class NoVerdict extends Error {
   name = 'NoVerdict';
 }

@@ -30,7 +30,7 @@ export function endLine({ status, counts }) {
 }
 
 const ESCAPES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-/** What no XML may hold, however it is written. */
+/** Characters that XML cannot contain, not even escaped. */
 // oxlint-disable-next-line no-control-regex
 const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udfff]/gu;
 

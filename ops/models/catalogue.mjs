@@ -11,7 +11,7 @@ const FOLDER = new URL('./', import.meta.url);
 
 const readEntries = (name) => JSON.parse(fs.readFileSync(new URL(name, FOLDER), 'utf8'));
 
-/** What models do. */
+/** The tasks of models. */
 const TASKS = ['tts', 'stt', 'turns', 'denoise'];
 
 /** All entries, those that speak first. */

@@ -30,7 +30,7 @@ const locked = (work) =>
     onWait: ({ pid }) => say(`waiting for another command (process ${pid})`),
   });
 
-/** Variables that say which models a gateway uses, where they are set. */
+/** Variables that choose which models a gateway uses, if they are set. */
 const CHOICES = {
   tts: ['SHERPA_TTS', 'TTS_ENGINES'],
   stt: ['SHERPA_STT', 'STT_ENGINES'],

@@ -13,10 +13,10 @@ import { readJson } from './places.mjs';
 
 const TRIES = 4;
 const WAIT_MS = 1_000;
-/** For so long a server may say nothing. */
+/** The longest silence of a server before the download fails. */
 const SILENCE_MS = 30_000;
 
-/** What another try may mend. */
+/** Failures that another attempt may overcome. */
 class Broken extends Error {}
 
 const sizeOf = (file) => fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0;
@@ -62,7 +62,7 @@ function checkStatus({ status, statusText }) {
 
 const tooLarge = (most) => new SetupError(`the file is larger than the ${most} bytes that it may have`);
 
-/** Counts what passes, and stops what would be too much. */
+/** Counts the bytes that pass, and fails beyond the limit. */
 const counting = (start, total, most, note) =>
   async function* (chunks) {
     let have = start;

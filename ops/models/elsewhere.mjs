@@ -1,5 +1,5 @@
 /**
- * `--from PLACE`: what was downloaded by other means. A file or an address stands for the one item of a source; a folder,
+ * `--from PLACE`: files that were downloaded by other means. A file or an address stands for the one item of a source; a folder,
  * or an address that ends with a slash, holds the items by their names. Digests are compared as ever.
  */
 import fs from 'node:fs';

@@ -24,9 +24,9 @@ import {
 import { fetchItem } from './sources.mjs';
 import { matches, unpack, writeHashed } from './unpack.mjs';
 
-/** espeak's data alone are 360 files. */
+/** Most files of a model; eSpeak's data alone are 360. */
 const MOST_FILES = 5_000;
-/** How much more than its entry says a model may take. */
+/** How many times the size in its entry a model may take on the disk. */
 const TOLERANCE = 1.5;
 /** How many times its size an archive may unpack to, beyond what is taken of it: weights hardly shrink, texts do. */
 const MOST_SHRUNK = 4;
@@ -41,7 +41,7 @@ function checkRoom(entry, source, system) {
   checkSpace([{ folder: catalogueDir(), megabytes: megabytes(wanted) }], system);
 }
 
-/** What an archive has for several machines is taken for this one. */
+/** Fills in this machine's platform, for archives with files for several. */
 const forHere = (root) => root?.replace('{platform}', process.platform).replace('{arch}', process.arch);
 
 /** One fetched item as files of the model. */
@@ -73,7 +73,7 @@ function checkPromise({ name, needs }, files) {
     throw new SetupError(`what came for ${name} does not hold ${missing.join(', ')}; nothing of it was kept`);
 }
 
-/** Digests that nobody knew before, by address. */
+/** Digests that the catalogue did not know, by address. */
 const newDigests = (fetched) =>
   Object.fromEntries(
     fetched.filter(({ isNew }) => isNew).map(({ item, sha256 }) => [addressOf(item), sha256]),

@@ -22,7 +22,7 @@ const languagesOf = ({ task, languages }) => {
   return task === 'denoise' ? 'all languages' : 'about 99 languages';
 };
 
-/** What a person reads of a model. */
+/** A model's lines in the list. */
 const lines = (entry) => [
   `  ${entry.name.padEnd(22)} ${entry.title}`,
   `  ${''.padEnd(22)} ${languagesOf(entry)} · ${size(fetchedBytes(entry.sources[0]))} to fetch, ${size(entry.bytes)} on disk · ${stateOf(entry)}`,

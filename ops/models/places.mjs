@@ -16,7 +16,7 @@ export const lockFile = () => path.join(catalogueDir(), '.lock');
 
 const UNFINISHED = '.partial-';
 
-/** A folder for what is being made; on the disk of what it will be renamed to. */
+/** A folder for a model that is being installed; on the same disk as its final place. */
 export function temporaryDir() {
   fs.mkdirSync(catalogueDir(), { recursive: true });
   return fs.mkdtempSync(path.join(catalogueDir(), UNFINISHED));
@@ -28,7 +28,7 @@ export function sweep() {
     if (name.startsWith(UNFINISHED)) fs.rmSync(path.join(catalogueDir(), name), { recursive: true });
 }
 
-/** What gateways have made of a model to load it (engines/backends/sherpa/piper.ts). */
+/** Folders that gateways prepared from a model to load it (engines/backends/sherpa/piper.ts). */
 export function preparedDirs(name) {
   const folder = path.join(modelsDir(), 'prepared');
   const made = new RegExp(`^${name}-[0-9a-f]{16}$`);
@@ -45,7 +45,7 @@ export function readJson(file) {
   }
 }
 
-/** What was written down when the model was put in place; undefined where it is not in place. */
+/** The manifest written when the model was put in place; undefined if it is not in place. */
 export const manifestOf = (name) => readJson(path.join(modelDir(name), '.model.json'));
 
 /** The list of a model's files, kept beside them. */

@@ -16,7 +16,7 @@ import { downloadsDir } from './places.mjs';
 const percent = (have, total) =>
   Number.isNaN(total) ? `${Math.round(have / 1e6)} MB` : `${Math.floor((100 * have) / total)} %`;
 
-/** Sizes in the catalogue are near, those of what comes may differ a little. */
+/** Sizes in the catalogue are approximate. */
 const mostOf = ({ bytes }) => Math.ceil(bytes * 1.25) + 1_000_000;
 
 const byHttp = (item, { note, signal, waitMs }) =>
@@ -68,7 +68,7 @@ function bring(item, context) {
   return item.pypi ? byPip(item, context) : byHttp(item, context);
 }
 
-/** Whose word the digest is. */
+/** Where the expected digest comes from, for messages. */
 function expectedOf(item) {
   const { sha256 } = item;
   return sha256 ? { sha256, by: 'the catalogue' } : { sha256: pinOf(addressOf(item)), by: 'the first fetch' };

@@ -67,7 +67,7 @@ async function writeAll(files, folder, item, limits, note) {
   return written;
 }
 
-/** What went wrong, for whoever reads it: our own words, the disk's, or the archive's. */
+/** The reason of a failure, for the user: our own message, the disk's, or the archive's. */
 function explained(error) {
   if (error instanceof SetupError || error.name === 'AbortError') return error;
   if (error.code === 'EEXIST') return new SetupError('the archive holds a file twice', { cause: error });

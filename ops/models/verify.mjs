@@ -12,7 +12,7 @@ async function faultOf(folder, { path: name, bytes, sha256 }) {
   return (await digestOf(file)) === sha256 ? undefined : `${name} has other content`;
 }
 
-/** What is wrong with the model's files, a line each; undefined where it is not in place. */
+/** The faults of the model's files, a line each; undefined if the model is not in place. */
 export async function faultsOf(name) {
   const manifest = manifestOf(name);
   if (!manifest) return undefined;

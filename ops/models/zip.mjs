@@ -11,7 +11,7 @@ const END = { magic: 0x06054b50, bytes: 22, mostComment: 0xffff };
 const ENTRY = { magic: 0x02014b50, bytes: 46 };
 const HEADER = { magic: 0x04034b50, bytes: 30 };
 const MOST_DIRECTORY_BYTES = 16 * 1024 * 1024;
-/** What stands where a number did not fit. */
+/** Placeholders for numbers that did not fit (zip64). */
 const BEYOND = 0xffffffff;
 const ENCRYPTED = 1;
 const METHODS = { 0: (stream) => stream, 8: (stream) => stream.pipe(createInflateRaw()) };

@@ -1,4 +1,4 @@
-/** Arguments of a command, as `node:util` parses them. Those that make no sense are told in one line. */
+/** Arguments of a command, as `node:util` parses them. Invalid ones are reported in one line. */
 import { parseArgs } from 'node:util';
 import { SetupError } from './failure.mjs';
 

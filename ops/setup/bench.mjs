@@ -15,7 +15,7 @@ await command(async () => {
   await prepare(COMPILED);
   const args = ['--enable-source-maps', SUITE, '--checkout', ROOT, ...process.argv.slice(2)];
   const suite = spawn(process.execPath, args, { stdio: 'inherit' });
-  // It ends what it has started, and tells what it has measured.
+  // The suite stops the gateways that it started, and still reports what it has measured.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => suite.kill(signal));
   const [code] = await once(suite, 'exit');
   process.exitCode = code ?? 1;

@@ -24,10 +24,10 @@ function fits(file, { platform, arch }) {
   return forPlatform === platform && forArch === arch && INTERFACES.includes(forInterface);
 }
 
-/** Whether npm laid the folder out; a link leads to a folder that is somebody's own. */
+/** Whether npm installed the folder; a link leads to a folder that the user manages. */
 const isOurs = (folder) => fs.lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
-/** Removes them from the packages below `modules`. A package that is not there is passed over. */
+/** Removes them from the packages below `modules`. Missing packages are skipped. */
 export function trimBindings(modules, here = process) {
   for (const { name, binaries, unused } of PACKAGES) {
     const folder = path.join(modules, name);

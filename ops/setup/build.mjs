@@ -16,7 +16,7 @@ const PRODUCT_STAMP = inRoot('bundle', '.setup');
 const GATEWAY = inRoot('tsconfig.json');
 const CLIENT = inRoot('client', 'tsconfig.json');
 const CONSOLE = inRoot('client', 'console', 'tsconfig.json');
-/** The bench is a package of its own, which nothing of the product needs. */
+/** The bench is a package of its own; the product does not need it. */
 const BENCH = inRoot('bench', 'tsconfig.json');
 const PRODUCT_CONFIGS = [GATEWAY, CLIENT, CONSOLE];
 const TRANSPILED = [GATEWAY, BENCH];

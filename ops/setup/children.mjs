@@ -17,7 +17,7 @@ function interrupted(signal) {
   process.exit(128 + os.constants.signals[signal]);
 }
 
-/** Runs `cleanup` should a signal end set-up. Returns what takes it back. */
+/** Runs `cleanup` if a signal ends set-up. Returns a function that takes it back. */
 export function onInterrupt(cleanup) {
   if (cleanups.size === 0) for (const signal of SIGNALS) process.on(signal, interrupted);
   cleanups.add(cleanup);

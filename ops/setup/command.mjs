@@ -1,4 +1,4 @@
-/** The frame of every command: a failure of set-up is one clear line and exit code 1, never a bare stack. */
+/** Wraps every command: a failure of set-up is one clear line and exit code 1, never a bare stack. */
 import fs from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { explain, SetupError } from './failure.mjs';

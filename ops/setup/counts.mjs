@@ -7,7 +7,7 @@ import { writeAtomically } from './stamps.mjs';
 
 const NOTHING_RAN = 'no tests found';
 
-/** The fault of a test file beside its assertions. */
+/** What went wrong with a test file as a whole, apart from its assertions. */
 function faultOf({ counts, results, options }, silent) {
   if (results?.bailout)
     return `bailed out: ${results.bailout === true ? 'no reason given' : results.bailout}`;
@@ -44,7 +44,7 @@ export const countLine = ({ passed, failed }) => `${passed} passed, ${failed} fa
 
 export const writeCounts = (file, counts) => writeAtomically(file, `${JSON.stringify(counts)}\n`);
 
-/** The counts that a run has written; a run that wrote none, or none that is readable, has failed. */
+/** The counts that a run has written; a run that wrote none, or unreadable ones, has failed. */
 export function readCounts(file) {
   try {
     const { passed, failed } = JSON.parse(fs.readFileSync(file, 'utf8'));

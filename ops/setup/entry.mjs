@@ -11,7 +11,7 @@ export async function runEntry(name) {
     await prepare();
     return { entry: built('bundle', 'gateway', name), fromFile: names };
   });
-  // The gateway is in few files: what fails names its source all the same.
+  // The gateway is bundled: source maps make stack traces name the sources.
   process.setSourceMapsEnabled(true);
   const { main } = await import(entry);
   await main?.(fromFile);

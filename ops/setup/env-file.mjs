@@ -1,5 +1,5 @@
 /**
- * Settings in a file: `.env` in the working directory, `NAME=value` a line. What the environment says already wins.
+ * Settings in a file: `.env` in the working directory, `NAME=value` a line. Variables of the environment win.
  * Read before set-up, some steps of which have settings of their own (MODELS_DIR).
  */
 import fs from 'node:fs';

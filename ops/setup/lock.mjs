@@ -12,11 +12,11 @@ import { LOCK_FILE } from './paths.mjs';
 
 const POLL_MS = 200;
 
-/** A holder shows that it lives by touching the lock; one on another machine is judged by that alone. */
+/** A living holder touches the lock; of one on another machine nothing else is known. */
 const TOUCH_MS = 5_000;
 const UNTOUCHED_STALE_MS = 60_000;
 
-/** A takeover lasts microseconds; one this old was left by a process that was killed in it. */
+/** A takeover lasts microseconds; one this old was left behind by a killed process. */
 const TAKEOVER_STALE_MS = 10_000;
 
 /** When a process began, so that a reused number is not taken for it; unknown outside Linux. */
@@ -110,11 +110,11 @@ async function acquire(file, onWait) {
   }
 }
 
-/** Keeps the lock looking alive; a touch that fails shows when the lock is given back. */
+/** Keeps the lock looking alive; a failed touch shows when the lock is released. */
 const keepTouched = (file) =>
   setInterval(() => fs.utimes(file, new Date(), new Date(), () => {}), TOUCH_MS).unref();
 
-/** Runs `work` while holding the lock; `onWait(holder)` is told once should another hold it. */
+/** Runs `work` while holding the lock; `onWait(holder)` is called once if another process holds it. */
 export async function withLock(work, { file = LOCK_FILE, onWait = () => {} } = {}) {
   await acquire(file, onWait);
   const touching = keepTouched(file);

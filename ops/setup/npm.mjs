@@ -17,7 +17,7 @@ const ALWAYS = [
   '--no-progress',
 ];
 
-/** Two short tries more, instead of npm's minutes, before the registry counts as out of reach. */
+/** Two short retries, instead of npm's minutes, before the registry counts as unreachable. */
 const RETRIES = ['--fetch-retries=2', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000'];
 
 /** How much of npm's explanation is shown. */
