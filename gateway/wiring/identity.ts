@@ -52,11 +52,7 @@ export async function openIdentity({ config, database, processId, clock, log }: 
     accounts: createAccounts({ sql: database.sql, quotas, defaultLimit }),
     addGauges(metrics: Metrics): void {
       const state = () => admission.state();
-      metrics.gauge(
-        'speech_jobs_running',
-        'Synthesis and transcription jobs that run',
-        () => state().used,
-      );
+      metrics.gauge('speech_jobs_running', 'Synthesis and transcription jobs that run', () => state().used);
       metrics.gauge(
         'speech_slots_held',
         'Concurrency slots that gateway processes lease',
