@@ -7,7 +7,7 @@
  * - `server`: the LiveKit server that has the room.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { AudioStream, type RemoteTrack, Room, RoomEvent } from '@livekit/rtc-node';
+import { AudioStream, DisconnectReason, type RemoteTrack, Room, RoomEvent } from '@livekit/rtc-node';
 import { client, makeAgent } from '../fixtures/agents.js';
 import { AUDIBLE } from '../fixtures/caller.js';
 import type { Invite } from '../fixtures/conversation.js';
@@ -20,13 +20,20 @@ const ASK_MS = 1000;
 /** Calls are not taken over in their first ten seconds, in case the call itself is what kills its server. */
 const SETTLED_MS = 11_000;
 
+/** Characters of each node's log that are shown with a failure. */
+const MOST_LOG = 8000;
+
 /** A user who notes when the agent speaks. */
 class Listener {
   readonly room = new Room();
   /** When the agent's voice was heard last. */
   heardAt = 0;
 
+  /** Why its client has given up, if it has. */
+  #left: DisconnectReason | undefined;
+
   constructor() {
+    this.room.on(RoomEvent.Disconnected, (reason) => (this.#left = reason));
     this.room.on(RoomEvent.TrackSubscribed, (track) => void this.#listen(track));
   }
 
@@ -37,6 +44,17 @@ class Listener {
       const power = data.reduce((sum, sample) => sum + sample * sample, 0) / Math.max(1, data.length);
       if (Math.sqrt(power) > AUDIBLE) this.heardAt = performance.now();
     }
+  }
+
+  /** The room as this user's client sees it, for a failure. */
+  get view(): object {
+    const { connectionState, localParticipant, remoteParticipants } = this.room;
+    const others = [...remoteParticipants.values()].map(({ identity, sid, trackPublications }) => ({
+      ...{ identity, sid },
+      tracks: [...trackPublications.values()].map(({ sid: track, subscribed }) => ({ track, subscribed })),
+    }));
+    const left = this.#left === undefined ? undefined : DisconnectReason[this.#left];
+    return { connectionState, left, sid: localParticipant?.sid, others };
   }
 
   /** Asks for an answer; the message is lost without a connection. */
@@ -109,7 +127,13 @@ async function once({ cluster, kill, apologises }: Loss, agent: string): Promise
   const killedAt = performance.now();
   const { mend } = await kill(id);
   const asking = setInterval(() => apologises || listener.ask(), ASK_MS);
-  await until('the agent is back', () => listener.heardAt > killedAt + 200, 120_000);
+  await until('the agent is back', () => listener.heardAt > killedAt + 200, 120_000).catch(
+    (error: unknown) => {
+      console.error(JSON.stringify(listener.view));
+      for (const { name, stderr } of cluster.nodes) console.error(`${name}:\n${stderr.slice(-MOST_LOG)}`);
+      throw error;
+    },
+  );
   clearInterval(asking);
   const seconds = (listener.heardAt - killedAt) / 1000;
   await listener.room.disconnect();
