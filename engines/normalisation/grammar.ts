@@ -34,3 +34,7 @@ export interface Spoken {
   readonly said: string;
   readonly next?: string;
 }
+
+/** The entry for a word of a text; undefined where there is none. "constructor" and its like are words as any other. */
+export const entryFor = <T>(table: Readonly<Record<string, T>>, word: string): T | undefined =>
+  Object.hasOwn(table, word) ? table[word] : undefined;

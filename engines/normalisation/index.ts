@@ -6,7 +6,7 @@
 import type { LanguageCode } from '../../contracts/languages.js';
 import { ENGLISH } from './english.js';
 import { FRENCH, GERMAN, SPANISH } from './german-spanish-french.js';
-import type { Grammar, Spoken } from './grammar.js';
+import { entryFor, type Grammar, type Spoken } from './grammar.js';
 
 const GRAMMARS: Readonly<Record<LanguageCode, Grammar>> = {
   en: ENGLISH,
@@ -53,7 +53,7 @@ const counted = (digits: string, [one, several]: readonly [string, string, ...un
 
 /** A whole amount and its hundredths: `["twelve dollars", "fifty cents"]`. */
 function amount(digits: string, sign: string, grammar: Grammar): readonly [string, string?] | undefined {
-  const names = grammar.currencies[sign];
+  const names = entryFor(grammar.currencies, sign);
   if (!names) return undefined;
   const [whole = '', decimals = ''] = digits.split('.');
   const [, , cent, cents] = names;
@@ -74,8 +74,8 @@ const SIGN_LAST = /^(\d[\d.,]*)(\p{Sc})$/u;
 /** An amount before a word such as million, which is said before the currency. */
 function great(digits: string, sign: string, { next, grammar }: Place): Spoken | undefined {
   const following = parted(next);
-  const named = following.word.length > 2 && grammar.magnitudes[following.word.toLowerCase()];
-  const [, several] = grammar.currencies[sign] ?? [];
+  const named = following.word.length > 2 && entryFor(grammar.magnitudes, following.word.toLowerCase());
+  const [, several] = entryFor(grammar.currencies, sign) ?? [];
   if (!named || several === undefined) return undefined;
   return { said: grammar.cardinal(digits), next: `${named} ${several}${following.behind}` };
 }
@@ -96,8 +96,8 @@ const money: Rule = (place) => {
 const greatMoney: Rule = ({ word, grammar }) => {
   const [, sign = '', number = '', letters = ''] = SIGN_GREAT.exec(word) ?? [];
   const digits = digitsOf(number, grammar);
-  const magnitude = grammar.magnitudes[letters.toLowerCase()];
-  const [, several] = grammar.currencies[sign] ?? [];
+  const magnitude = entryFor(grammar.magnitudes, letters.toLowerCase());
+  const [, several] = entryFor(grammar.currencies, sign) ?? [];
   if (digits === undefined || magnitude === undefined || several === undefined) return undefined;
   return { said: `${grammar.cardinal(digits)} ${magnitude} ${several}` };
 };
@@ -110,7 +110,7 @@ const moneyInTwo: Rule = ({ word, next, grammar }) => {
   if (!said || digits === undefined) return undefined;
   const [main, rest] = said;
   if (rest !== undefined) return { said: main, next: `${grammar.and} ${rest}`.trim() + behind };
-  const name = counted(digits, grammar.currencies[sign] ?? ['', '']);
+  const name = counted(digits, entryFor(grammar.currencies, sign) ?? ['', '']);
   return { said: main.slice(0, -name.length - 1), next: name + behind };
 };
 
@@ -118,7 +118,7 @@ const moneyInTwo: Rule = ({ word, next, grammar }) => {
 const nameFirst: Rule = ({ word, next, grammar }) => {
   const following = parted(next);
   const digits = digitsOf(following.word, grammar);
-  const names = grammar.currencies[word];
+  const names = entryFor(grammar.currencies, word);
   if (digits === undefined || !names) return undefined;
   return { said: grammar.cardinal(digits), next: counted(digits, names) + following.behind };
 };
@@ -157,12 +157,12 @@ const UNIT = /^(\d[\d.,]*)(°?\p{L}{1,2})$/u;
 /** `5 km`, `16GB` */
 const unit: Rule = ({ word, next, grammar }) => {
   const [, number = '', own = ''] = UNIT.exec(word) ?? [];
-  const attached = grammar.units[own];
+  const attached = entryFor(grammar.units, own);
   const ownDigits = digitsOf(number, grammar);
   if (attached && ownDigits !== undefined) return { said: `${number} ${counted(ownDigits, attached)}` };
   const digits = digitsOf(word, grammar);
   const following = parted(next);
-  const names = grammar.units[following.word] ?? grammar.units[`${following.word}.`];
+  const names = entryFor(grammar.units, following.word) ?? entryFor(grammar.units, `${following.word}.`);
   if (digits === undefined || !names || following.word === 'x') return undefined;
   return { said: word, next: counted(digits, names) + following.behind };
 };
@@ -184,7 +184,7 @@ function parted(whole: string): { readonly ahead: string; readonly word: string;
 function abbreviation(whole: string, next: string, isLast: boolean, grammar: Grammar): string | undefined {
   const [, ahead = '', word = '', behind = ''] = /^(["'“‘(]*)(.*?)([,;:!?)"'”’]*)$/su.exec(whole) ?? [];
   const key = word.toLowerCase();
-  const said = grammar.abbreviations[key] ?? (NUMBER.test(parted(next).word) || RANGE.test(parted(next).word) ? grammar.beforeNumbers[key] : undefined); // oxfmt-ignore
+  const said = entryFor(grammar.abbreviations, key) ?? (NUMBER.test(parted(next).word) || RANGE.test(parted(next).word) ? entryFor(grammar.beforeNumbers, key) : undefined); // oxfmt-ignore
   if (said === undefined) return undefined;
   const spelled = /^\p{Lu}/u.test(word) ? said.charAt(0).toUpperCase() + said.slice(1) : said;
   return ahead + spelled + (isLast && behind === '' && word.endsWith('.') ? '.' : behind);
@@ -194,11 +194,11 @@ const WRITTEN = /[\d.@°]|\p{Sc}|^(?:Mme|Mlle|Dr)$/u;
 
 /** How each of the words is said, in the same order; as it is where there is nothing to change. */
 export function spokenForms(words: readonly string[], language: LanguageCode): readonly string[] {
-  const grammar = GRAMMARS[language];
+  const grammar = entryFor(GRAMMARS, language);
   if (!grammar) return words;
   const said = [...words];
   for (const [at, whole] of words.entries()) {
-    if (said[at] !== whole || !(WRITTEN.test(whole) || grammar.currencies[whole])) continue;
+    if (said[at] !== whole || !(WRITTEN.test(whole) || entryFor(grammar.currencies, whole))) continue;
     const next = words[at + 1] ?? '';
     const short = abbreviation(whole, next, at === words.length - 1, grammar);
     if (short !== undefined) {

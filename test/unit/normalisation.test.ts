@@ -59,6 +59,18 @@ t.test('the times of words are those of the text as it was sent', async (t) => {
   }
 });
 
+t.test('words that every object of JavaScript knows are words as any other', async (t) => {
+  const text = 'The constructor takes 5 constructor calls, constructor 5 and __proto__ 3.';
+  for (const language of Object.keys(SPOKEN)) t.equal(spokenText(text, language), text, language);
+  t.equal(spokenText('$5 constructor', 'en'), 'five dollars constructor');
+  t.equal(spokenText('It costs $5.', 'constructor'), 'It costs $5.');
+  for (const engine of [await createFlite(), await createEspeak()]) {
+    const request = { text, voice: engine.voices[0]!.name, language: 'en', speed: 1, timing: true };
+    const { words } = await speakAll(engine, request);
+    t.strictSame(words.map((word) => word.text), text.split(' '), engine.name); // oxfmt-ignore
+  }
+});
+
 t.test('languages without a grammar, and hostile texts, come through', async (t) => {
   t.equal(spokenText('5:30に', 'ja'), '5:30に');
   const hostile = [
