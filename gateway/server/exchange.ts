@@ -19,7 +19,7 @@ import { GatheredWrites } from './gathered-writes.js';
 import type { Metrics, RequestReport } from './metrics.js';
 import type { Place, Waiter } from './place.js';
 import type { Dialect, Reply } from './port.js';
-import { closesConnection, replyHead } from './reply-head.js';
+import { closesConnection, errorHeaders, replyHead } from './reply-head.js';
 import { parametersOf, SOCKET, type Endpoint, type Match, type Router } from './router.js';
 import { isAccept, offeredProtocols, type SocketHost } from './socket-host.js';
 
@@ -277,10 +277,7 @@ export class Exchange {
 
   #errorReply(error: ServiceError): Reply {
     const reply = this.#dialect.errorReply(error, this.#request);
-    const headers: Record<string, string> = { ...reply.headers };
-    if (error.retryAfter !== undefined) headers['retry-after'] = String(Math.ceil(error.retryAfter));
-    if (error.status === 401) headers['www-authenticate'] ??= 'Bearer';
-    return { ...reply, headers };
+    return { ...reply, headers: { ...errorHeaders(error, this.edge.retryAfterSeconds), ...reply.headers } };
   }
 
   #log(error: ServiceError): void {

@@ -3,6 +3,7 @@
  * (rule 15), CORS, and whether the connection ends with it. A header that could split the reply
  * never leaves: it is an error of ours.
  */
+import type { ServiceError } from '../../contracts/errors.js';
 import type { ReplyHead } from './adapter.js';
 import { corsHeaders } from './cors.js';
 import type { RequestHead } from './guard.js';
@@ -52,6 +53,21 @@ export function replyHead(
     ...(crossOrigin ? corsHeaders(request.headers) : []),
   ];
   return { status: reply.status, headers, close };
+}
+
+/** They always say when to come again (docs/contract/limits.md). */
+const COME_AGAIN = new Set([429, 503]);
+
+/** Headers that errors have in every API. `usualSeconds`: the `Retry-After` of those that know none of their own. */
+export function errorHeaders(
+  { status, retryAfter }: Pick<ServiceError, 'status' | 'retryAfter'>,
+  usualSeconds: number,
+): Record<string, string> {
+  const seconds = retryAfter ?? (COME_AGAIN.has(status) ? usualSeconds : undefined);
+  return {
+    ...(seconds !== undefined && { 'retry-after': String(Math.ceil(seconds)) }),
+    ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+  };
 }
 
 /**

@@ -162,6 +162,8 @@ for (const stack of stacks(t.comment)) {
         get('/busy', () => Promise.reject(busy)),
         get('/bug', () => Promise.reject(bug)),
         get('/key', () => Promise.reject(new ServiceError('missing_key'))),
+        get('/storage', () => Promise.reject(new ServiceError('storage_unavailable'))),
+        get('/provider', () => Promise.reject(new ServiceError('provider_failed', { status: 503 }))),
         get('/early', async () => ({ status: 200, body: failing(0, busy)() })),
         get('/late', async () => ({ status: 200, body: failing(2, bug)() })),
         get('/thrown', () => {
@@ -177,6 +179,11 @@ for (const stack of stacks(t.comment)) {
       }
       t.match((await fetch(`${server.base}/key`)).headers.get('www-authenticate'), 'Bearer');
       t.equal(server.lines.length, 0, 'what clients do wrong is not logged');
+      for (const path of ['/storage', '/provider']) {
+        const response = await fetch(server.base + path);
+        t.equal(response.status, 503);
+        t.equal(response.headers.get('retry-after'), '5', '503 carries Retry-After, whoever is away');
+      }
       for (const path of ['/bug', '/thrown']) {
         const response = await fetch(server.base + path);
         t.equal(response.status, 500);
