@@ -41,10 +41,11 @@ export class RequestHead {
   #lengths = 0;
   #encodings = 0;
 
-  /** `target` as it came, query included. */
+  /** `target` as it came, query included; `version` of HTTP. */
   constructor(
     readonly method: string,
     target: string,
+    readonly version: '1.0' | '1.1' = '1.1',
   ) {
     const [, authority, below = ''] = ABSOLUTE.exec(target) ?? [];
     const origin = authority === undefined ? target : `/${below}`;
@@ -108,7 +109,9 @@ export class RequestHead {
   #framingIsSound(): boolean {
     if (this.#lengths + this.#encodings === 0) return true;
     if (this.#lengths + this.#encodings > 1 || this.isHandshake) return false;
-    if (this.#encodings === 1) return this.headers.get('transfer-encoding') === 'chunked';
+    // A proxy of HTTP/1.0 may know nothing of chunks.
+    if (this.#encodings === 1)
+      return this.version === '1.1' && this.headers.get('transfer-encoding') === 'chunked';
     return LENGTH.test(this.headers.get('content-length') ?? '');
   }
 }

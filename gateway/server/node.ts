@@ -91,9 +91,12 @@ class NodeChannel implements Channel {
     return this.closed || this.#end(chunk, chunk.length);
   }
 
+  /** In HTTP/1.0 the end of a streamed reply is that of its connection: only a reset tells that it broke off. */
   destroy(): void {
     this.closed = true;
-    this.response.destroy();
+    const { req, socket } = this.response;
+    if (req.httpVersion === '1.0' && socket && !('encrypted' in socket)) socket.resetAndDestroy();
+    else this.response.destroy();
   }
 
   /** What is small is taken to have left. */
@@ -162,17 +165,13 @@ class NodeWire implements Wire {
 const decodeValue = (value: string): string =>
   NOT_ASCII.test(value) ? Buffer.from(value, 'latin1').toString('utf8') : value;
 
-function headOf({ method = '', url = '', rawHeaders }: IncomingMessage): RequestHead {
-  const head = new RequestHead(method, url);
+function headOf({ method = '', url = '', httpVersion, rawHeaders }: IncomingMessage): RequestHead {
+  const head = new RequestHead(method, url, httpVersion === '1.0' ? '1.0' : '1.1');
   for (let at = 0; at < rawHeaders.length; at += 2) {
     head.add((rawHeaders[at] ?? '').toLowerCase(), decodeValue(rawHeaders[at + 1] ?? ''));
   }
   return head;
 }
-
-/** A proxy of HTTP/1.0 may know nothing of chunks. */
-const isAmbiguous = ({ httpVersion }: IncomingMessage, head: RequestHead): boolean =>
-  head.isAmbiguous || (httpVersion === '1.0' && head.chunked);
 
 /** node:http also takes what calls itself HTTP/2.0. */
 const isSpoken = ({ httpVersionMajor }: IncomingMessage): boolean => httpVersionMajor === 1;
@@ -264,7 +263,7 @@ const onRequest =
     // The parser goes on through what it has read, past a request whose connection was destroyed.
     if (request.socket.destroyed || ending.has(request.socket)) return;
     const head = headOf(request);
-    if (isAmbiguous(request, head)) {
+    if (head.isAmbiguous) {
       dropped();
       return void request.socket.destroy();
     }
@@ -286,7 +285,7 @@ const onUpgrade =
     socket.on('error', () => undefined);
     if (socket.destroyed) return;
     const head = headOf(request);
-    if (isAmbiguous(request, head) || head.hasBody) {
+    if (head.isAmbiguous || head.hasBody) {
       dropped();
       return void socket.destroy();
     }

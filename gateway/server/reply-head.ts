@@ -72,7 +72,11 @@ export function errorHeaders(
 
 /**
  * A chunked request is the last on its connection: the native parser is lax about chunk ends, and what a
- * proxy in front might take for more of the body must not be served as the next request. So is one that is refused.
+ * proxy in front might take for more of the body must not be served as the next request. So is one that is refused, and one
+ * of HTTP/1.0, whose client may read until the connection ends.
  */
 export const closesConnection = (head: RequestHead): boolean =>
-  head.chunked || head.refusal !== undefined || /\bclose\b/i.test(head.headers.get('connection') ?? '');
+  head.chunked ||
+  head.refusal !== undefined ||
+  head.version === '1.0' ||
+  /\bclose\b/i.test(head.headers.get('connection') ?? '');
