@@ -73,7 +73,7 @@ export interface Arrival {
   readonly peerAddress: string;
   readonly body: BodyPipe | undefined;
   readonly channel: Channel;
-  /** Answers 101; present where `head.isHandshake`. Instead of a reply. */
+  /** Answers 101, instead of a reply. Present where `head.isHandshake` and the stack has seen that as well. */
   readonly upgrade?: (handshake: Handshake) => void;
 }
 

@@ -190,7 +190,7 @@ export class Exchange {
   }
 
   async #handshake({ socket }: Endpoint): Promise<Reply | undefined> {
-    const offered = offeredProtocols(this.arrival.head.headers);
+    const offered = offeredProtocols(this.arrival);
     const decision = socket && (await this.#race(socket.upgrade(this.#request)));
     if (!decision) throw new Error('A route is neither a handler nor a socket');
     if (!isAccept(decision)) return decision.refuse;

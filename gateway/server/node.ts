@@ -278,17 +278,22 @@ const onRequest =
     });
   };
 
-/** A handshake, or a request for some other protocol, which is answered as if it had not asked. */
+/** A handshake of a WebSocket; `other` is given the connection of a request for some other protocol, and its bytes. */
 const onUpgrade =
-  ({ arrived, dropped, unreadable }: Options, upgrades: Upgrades) =>
+  (
+    { arrived, dropped, unreadable }: Options,
+    upgrades: Upgrades,
+    other: (socket: Duplex, bytes: Buffer) => void,
+  ) =>
   (request: IncomingMessage, socket: Duplex, rest: Buffer): void => {
     socket.on('error', () => undefined);
     if (socket.destroyed) return;
     const head = headOf(request);
-    if (head.isAmbiguous || head.hasBody) {
+    if (head.isAmbiguous) {
       dropped();
       return void socket.destroy();
     }
+    if (!head.isHandshake) return other(socket, Buffer.concat([withoutUpgrade(request), rest]));
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
     response.assignSocket(socket as TcpSocket);
@@ -301,13 +306,29 @@ const onUpgrade =
       response.detachSocket(socket as TcpSocket);
       upgrades.complete(request, socket, rest, handshake);
     };
-    arrived({
-      head,
-      peerAddress: (socket as TcpSocket).remoteAddress ?? '',
-      body: undefined,
-      channel,
-      ...(head.isHandshake ? { upgrade } : {}),
-    });
+    const peerAddress = (socket as TcpSocket).remoteAddress ?? '';
+    arrived({ head, peerAddress, body: undefined, channel, upgrade });
+  };
+
+/** The head of a request as it would be had it not asked for another protocol. */
+function withoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMessage): Buffer {
+  const lines = [`${method} ${url} HTTP/${httpVersion}`];
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const [name = '', value = ''] = rawHeaders.slice(at, at + 2);
+    if (name.toLowerCase() !== 'upgrade') lines.push(`${name}: ${value}`);
+  }
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
+}
+
+/**
+ * Serves a connection whose request asked for a protocol that nobody speaks here, as clients do that would rather speak
+ * HTTP/2: node:http, which has read no further than the head, reads it once more.
+ */
+const servedAgain =
+  (server: Server, { tls }: AdapterOptions) =>
+  (socket: Duplex, bytes: Buffer): void => {
+    socket.unshift(bytes);
+    server.emit(tls ? 'secureConnection' : 'connection', socket);
   };
 
 /** The reply that a connection is owed, in node's own word for it. */
@@ -350,7 +371,9 @@ export async function listenNode(options: Options): Promise<Adapter> {
   // The guard counts bytes; a cap on their number would leave out headers without a word.
   server.maxHeadersCount = 0;
   server.on('request', onRequest(options));
-  server.on('upgrade', onUpgrade(options, upgrades));
+  // Expectations beyond `100-continue`, which node would refuse by itself: a server may ignore them.
+  server.on('checkExpectation', onRequest(options));
+  server.on('upgrade', onUpgrade(options, upgrades, servedAgain(server, options)));
   server.on('clientError', onClientError(options));
   const port = await bind(server, options);
   return {

@@ -40,9 +40,14 @@ const refuse = (message: string): never => {
 };
 
 /** The subprotocols that the client offered. Errors: `invalid_request` where the handshake is malformed. */
-export function offeredProtocols(headers: ReadonlyMap<string, string>): readonly string[] {
+export function offeredProtocols({
+  head: { headers },
+  upgrade,
+}: Pick<Arrival, 'head' | 'upgrade'>): readonly string[] {
   if (!HANDSHAKE_KEY.test(headers.get('sec-websocket-key') ?? '')) refuse('Malformed Sec-WebSocket-Key');
   if (headers.get('sec-websocket-version') !== '13') refuse('Sec-WebSocket-Version must be 13');
+  // As behind a proxy that passes on the one header and not the other.
+  if (!upgrade) refuse('A WebSocket handshake needs the header "Connection: Upgrade"');
   const offered = headers.get('sec-websocket-protocol');
   if (offered === undefined) return [];
   if (!TOKENS.test(offered)) refuse('Malformed Sec-WebSocket-Protocol');

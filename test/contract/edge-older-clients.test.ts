@@ -1,20 +1,33 @@
-/** Requests of HTTP/1.0, which the adapter over node:http serves (docs/http-stacks.md). */
+/**
+ * Requests that are legal and that few clients make: HTTP/1.0, a wish for another protocol, an expectation that nobody
+ * knows, half of a handshake. Each is served, or refused in words, on both adapters.
+ */
 import t from 'tap';
-import { bodyOf, exchange, get, RawClient, stacks, startEdge } from '../fixtures/edge.js';
+import { readAll } from '../../gateway/server/body.js';
+import { accept, handshake, type Seen } from '../fixtures/edge-sockets.js';
+import { bodyOf, exchange, get, post, RawClient, stacks, startEdge } from '../fixtures/edge.js';
 
 async function* failing(): AsyncGenerator<string> {
   yield 'first ';
   throw new Error('it broke');
 }
 
+const seen: Seen = { sockets: [], messages: [], gone: [], closed: [] };
 const served = [
   get('/whole', async () => ({ status: 200, body: 'whole' })),
   get('/failing', async () => ({ status: 200, body: failing() })),
+  post('/echo', async (request) => ({ status: 200, body: await readAll(request, 1000) })),
 ];
+const sockets = [{ path: '/socket', upgrade: async () => accept(seen) }];
+
+/** As Java's client and `curl --http2` ask on a connection without TLS. */
+const UPGRADE = 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMA\r\n';
+const LENGTH = 'Content-Length: 4\r\n\r\nDATA';
+const CHUNKS = 'Transfer-Encoding: chunked\r\n\r\n2\r\nDA\r\n2\r\nTA\r\n0\r\n\r\n';
 
 for (const stack of stacks(t.comment)) {
   void t.test(`on ${stack}`, async (t) => {
-    const server = await startEdge(stack, served);
+    const server = await startEdge(stack, served, { sockets });
     t.teardown(() => server.close());
 
     if (stack === 'node')
@@ -36,5 +49,44 @@ for (const stack of stacks(t.comment)) {
         await client.gone();
         t.equal(code, 'ECONNRESET', 'an orderly end would be that of the whole reply');
       });
+
+    await t.test('who would rather speak another protocol is served all the same', async (t) => {
+      for (const body of [LENGTH, CHUNKS]) {
+        const client = new RawClient(server.port).write(
+          `POST /echo HTTP/1.1\r\nHost: a\r\n${UPGRADE}${body}`,
+        );
+        await client.sees('DATA');
+        t.match(client.text, /^HTTP\/1\.1 200 /);
+        client.leave();
+      }
+      const slow = new RawClient(server.port).write(
+        `POST /echo HTTP/1.1\r\nHost: a\r\n${UPGRADE}Content-Length: 8\r\n\r\nfirst`,
+      );
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      slow.write('end');
+      await slow.sees('firstend');
+      slow.write(`GET /whole HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+      await slow.gone();
+      t.match(slow.text, /firstend[^]*200 [^]*whole$/, 'and its connection goes on');
+    });
+
+    await t.test('an expectation that nobody knows is left unanswered, and its request served', async (t) => {
+      const reply = await exchange(
+        server.port,
+        'GET /whole HTTP/1.1\r\nHost: a\r\nExpect: the-best\r\nConnection: close\r\n\r\n',
+      );
+      t.match(reply, /^HTTP\/1\.1 200 [^]*x-generation-id: gen-\d+\r\n[^]*whole$/i);
+    });
+
+    await t.test('a handshake without "Connection: Upgrade" is not left without an answer', async (t) => {
+      const client = new RawClient(server.port);
+      client.write(handshake('/socket').replace('Connection: Upgrade', 'Connection: close'));
+      await client.sees('\r\n\r\n');
+      if (stack === 'node') {
+        await client.gone();
+        t.match(client.text, /^HTTP\/1\.1 400 [^]*needs the header \\"Connection: Upgrade\\"/);
+      } else t.match(client.text, /^HTTP\/1\.1 101 /, 'this parser does not ask for it');
+      client.leave();
+    });
   });
 }
