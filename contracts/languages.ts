@@ -19,6 +19,15 @@ export const isLanguage = (value: string): value is Language =>
   (LANGUAGES as readonly string[]).includes(value);
 
 /**
+ * The language of a tag as clients write it: `eng`, `en-GB` and `en_GB` are `en`; undefined for `und`, which says none.
+ * Errors: RangeError for what is no tag.
+ */
+export function languageOfTag(tag: string): LanguageCode | undefined {
+  const { language } = new Intl.Locale(tag.replaceAll('_', '-'));
+  return language === 'und' ? undefined : (language as string | undefined);
+}
+
+/**
  * Scripts by their Unicode names, and the languages that are written in them, the likeliest first: a text in these
  * scripts and no other may be in any of these languages.
  */

@@ -7,7 +7,7 @@
  */
 import { RECOGNITION_RATE } from '../contracts/audio.js';
 import { ServiceError } from '../contracts/errors.js';
-import type { LanguageCode } from '../contracts/languages.js';
+import { type LanguageCode, languageOfTag } from '../contracts/languages.js';
 import type { Decode } from '../contracts/ports/codec.js';
 import type { Denoiser } from '../contracts/ports/denoiser.js';
 import type { Admission, Caller } from '../contracts/ports/identity.js';
@@ -108,11 +108,11 @@ const unavailable = (language: string | undefined): ServiceError =>
     message: `No speech recognition for "${(language ?? '').slice(0, 64)}"`,
   });
 
-/** `eng`, `en-GB` and `en_GB` are `en`; `und` is no hint. Errors: `language_unavailable` for what is no language. */
-function hintOf(language: string | undefined): string | undefined {
+/** Errors: `language_unavailable` for what is no language. */
+function hintOf(language: string | undefined): LanguageCode | undefined {
   if (language === undefined || language === '') return undefined;
   try {
-    return new Intl.Locale(language.replaceAll('_', '-')).language as string | undefined;
+    return languageOfTag(language);
   } catch {
     throw unavailable(language);
   }

@@ -127,6 +127,24 @@ t.test('every format that we speak is heard', async (t) => {
   }
 });
 
+t.test(
+  'the language that was asked for is told by its code and its name, however it was written',
+  async (t) => {
+    const asked = [
+      ['it', 'it', 'Italian'],
+      ['eng', 'en', 'English'],
+      ['pt_BR', 'pt', 'Portuguese'],
+      ['EN-gb', 'en', 'English'],
+    ] as const;
+    for (const [written, language_code, language] of asked) {
+      const entries: [string, string | Blob][] = [['language', written], ['audio', file]]; // oxfmt-ignore
+      t.match(await heard(await asr(form(entries))), { language_code, language }, written);
+    }
+    const unknown = await heard(await asr(form([['language', 'und'], ['audio', file]]))); // oxfmt-ignore
+    t.notOk('language_code' in unknown, 'und says none');
+  },
+);
+
 t.test('JSON is 415, a form without audio is 400', async (t) => {
   t.equal((await asr('{}', { 'content-type': 'application/json' })).status, 415);
   t.equal((await asr('x', { 'content-type': 'text/plain' })).status, 415);

@@ -1,6 +1,6 @@
 /** Native transcription over HTTP (docs/contract/native.md 4): a file as a form or as MessagePack. */
 import { ServiceError } from '../../../contracts/errors.js';
-import { isLanguage, LANGUAGE_NAMES } from '../../../contracts/languages.js';
+import { languageOfTag } from '../../../contracts/languages.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { DEFAULT_TRANSCRIPTION_MODEL } from '../../../contracts/models.js';
 import type { Transcript } from '../../../contracts/ports/speech.js';
@@ -75,11 +75,14 @@ const READERS: Readers<AsrInput> = {
   'application/msgpack': asrPacked,
 };
 
-/** The language that was asked for, else the one that was heard, where the engine tells. */
+const NAMES = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
+
+/** The language that was asked for, else the one that was heard, where the engine tells. `hint`: one that was taken. */
 function languageOf(hint: string | undefined, heard: string | undefined): Record<string, string> {
-  const code = hint?.toLowerCase().split(/[-_]/u)[0] ?? heard;
+  const code = (hint === undefined ? undefined : languageOfTag(hint)) ?? heard;
   if (code === undefined) return {};
-  return isLanguage(code) ? { language_code: code, language: LANGUAGE_NAMES[code] } : { language_code: code };
+  const name = NAMES.of(code);
+  return { language_code: code, ...(name !== undefined && { language: name }) };
 }
 
 /** One segment a word where words were asked for. */
