@@ -33,6 +33,8 @@ export interface FormLimits {
   readonly files?: number;
 }
 
+/** Parts of these types are files, also without the filename that RFC 7578 section 4.2 only recommends. */
+const BINARY = /^(audio|video)\/|^application\/octet-stream/i;
 const FIELD_NAME_LENGTH = 200;
 const PART_HEADER_BYTES = 16 * 1024;
 
@@ -43,6 +45,7 @@ function createParser(contentType: string, limits: FormLimits): BusboyInstance {
   try {
     return new Busboy({
       headers: { 'content-type': contentType },
+      isPartAFile: (_name, type, filename) => filename !== undefined || BINARY.test(type ?? ''),
       limits: {
         fields: LIMITS.http.multipartFields,
         fieldSize: LIMITS.http.multipartFieldBytes,

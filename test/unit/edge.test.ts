@@ -222,6 +222,18 @@ void t.test('multipart', async (t) => {
       t.equal(Buffer.from(bytes).toString(), 'DATA\r\n--B');
     }
   }
+  for (const [mime, isFile] of [
+    ['audio/x-wav', true],
+    ['Video/mp4', true],
+    ['application/octet-stream', true],
+    ['text/plain', false],
+  ] as const) {
+    // oxfmt-ignore
+    const part = field('f', 'DATA').replace('"f"\r\n', `"f"\r\nContent-Type: ${mime}\r\n`);
+    const { files, fields } = await read(`${part}--BB--`);
+    t.equal(files.has('f'), isFile, `${mime} without a filename`);
+    t.equal(fields.has('f'), !isFile);
+  }
   const repeated = await read(`${field('a', '1')}${field('a', 'ü')}--BB--`);
   t.strictSame(repeated.fields.get('a'), ['1', 'ü'], 'all values of a repeated field');
   t.equal(
