@@ -26,6 +26,15 @@ const HOST = /^[A-Za-z0-9._~:[\]%-]{1,255}$/;
 const parse = (address: string): Address | undefined =>
   ipaddr.isValid(address) ? ipaddr.process(address) : undefined;
 
+const WITH_PORT = /^(?:\[([^\]]+)\](?::\d{1,5})?|(\d+(?:\.\d+){3}):\d{1,5})$/;
+
+/** An entry of X-Forwarded-For: some proxies write the client's port as well (`192.0.2.1:4711`, `[2001:db8::1]:4711`). */
+function parseEntry(entry: string): Address | undefined {
+  const text = entry.trim();
+  const [, bracketed, dotted] = WITH_PORT.exec(text) ?? [];
+  return parse(bracketed ?? dotted ?? text);
+}
+
 const whole = (address: Address): Subnet => [address, address.kind() === 'ipv4' ? 32 : 128];
 
 function parseSubnet(text: string): Subnet {
@@ -97,14 +106,14 @@ export class Origins {
   #forwarded(direct: Address, headers: Headers): Address | undefined {
     const forwarded = headers.get('x-forwarded-for');
     if (forwarded === undefined || !this.#trusts(direct)) return undefined;
-    const isWhole = forwarded.split(',').every((entry) => parse(entry.trim()) !== undefined);
+    const isWhole = forwarded.split(',').every((entry) => parseEntry(entry) !== undefined);
     return isWhole ? this.#lastUntrusted(direct, forwarded) : undefined;
   }
 
   #lastUntrusted(direct: Address, forwarded: string): Address {
     let client = direct;
     for (const entry of forwarded.split(',').reverse()) {
-      const address = parse(entry.trim());
+      const address = parseEntry(entry);
       if (!address) return client;
       client = address;
       if (!this.#trusts(address)) return client;
