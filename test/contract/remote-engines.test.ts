@@ -122,6 +122,7 @@ t.test(
     const cases: [number, object | string, object][] = [
       [400, { error: { message: 'Input is too strange' } }, { message: 'Input is too strange' }],
       [422, { message: 'No such voice' }, { message: 'No such voice' }],
+      [400, { error: 'The model is not loaded' }, { message: 'The model is not loaded' }],
       [
         401,
         { error: { message: 'Incorrect API key provided: operators-own' } },

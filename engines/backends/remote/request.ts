@@ -62,7 +62,7 @@ export async function bytesOfReply({ body }: RemoteReply, most: number): Promise
 
 interface ErrorBody {
   readonly message?: unknown;
-  readonly error?: { readonly message?: unknown } | null;
+  readonly error?: string | { readonly message?: unknown } | null;
   readonly detail?: unknown;
 }
 
@@ -70,8 +70,8 @@ interface ErrorBody {
 function sentenceIn(body: Buffer): string | undefined {
   try {
     const { message, error, detail } = JSON.parse(body.toString()) as ErrorBody;
-    const found = [error?.message, message, detail].find((value) => typeof value === 'string');
-    return found as string | undefined;
+    const named = typeof error === 'string' ? error : error?.message;
+    return [named, message, detail].find((value) => typeof value === 'string');
   } catch {
     return undefined;
   }
