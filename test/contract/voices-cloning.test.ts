@@ -73,6 +73,14 @@ const creations: Record<string, () => Call> = {
     form.append('cover_image', new File([new Uint8Array([1])], 'cover.png'));
     return { method: 'POST', body: form };
   },
+  // As fish-audio for JavaScript has it: the texts in one field, joined with commas alone.
+  'multipart with joined texts': () => {
+    const form = new FormData();
+    for (const [name, value] of Object.entries({ ...FIELDS, tags: 'a,b' })) form.append(name, value);
+    form.append('texts', String(['first, and on', 'second']));
+    for (const name of ['1.wav', '2.wav']) form.append('voices', new File([AUDIO], name));
+    return { method: 'POST', body: form };
+  },
   msgpack: () => ({
     method: 'POST',
     type: 'application/msgpack',
@@ -87,6 +95,7 @@ const creations: Record<string, () => Call> = {
 };
 const texts: Record<string, string[]> = {
   multipart: ['first', 'second, with a comma'],
+  'multipart with joined texts': ['first, and on', 'second'],
   msgpack: ['packed'],
   json: [''],
   form: [''],

@@ -68,6 +68,16 @@ function bodyOf(value: unknown): Body {
   return { fields, files: listed.slice(0, limits.references.max + 1).map(encodedFile) };
 }
 
+/**
+ * One text a file. A client that puts the list into one field joins it with commas alone, and in a sentence white space
+ * follows each of them: parted there, if that gives as many as there are files.
+ */
+function textsOf(values: readonly string[], files: number): readonly string[] {
+  const [only, ...others] = values;
+  const parted = others.length === 0 ? only?.split(/,(?!\s)/u) : undefined;
+  return parted?.length === files ? parted : values;
+}
+
 async function multipart(request: HttpRequest): Promise<Body> {
   const form = await readMultipart(request, {
     bodyBytes: limits.bodyBytes,
@@ -75,7 +85,10 @@ async function multipart(request: HttpRequest): Promise<Body> {
     files: FILES,
   });
   const files = form.everyFile.get('voices') ?? [];
-  return { fields: fieldsOf(form.fields), files: files.map(({ bytes }) => bytes) };
+  const values = new Map<string, readonly string[]>(form.fields);
+  const texts = values.get('texts');
+  if (texts) values.set('texts', textsOf(texts, files.length));
+  return { fields: fieldsOf(values), files: files.map(({ bytes }) => bytes) };
 }
 
 async function urlencoded(request: HttpRequest): Promise<Body> {
