@@ -35,10 +35,16 @@ export interface ReferenceAudio {
   readonly text: string;
 }
 
+/** How an engine that samples its speech goes about it, as far as the client says (docs/contract/native.md 1.2). */
 export interface Sampling {
   readonly temperature?: number;
   readonly topP?: number;
   readonly repetitionPenalty?: number;
+  readonly minChunkLength?: number;
+  readonly conditionOnPreviousChunks?: boolean;
+  readonly earlyStopThreshold?: number;
+  readonly maxNewTokens?: number;
+  readonly features?: readonly string[];
 }
 
 /** `low`: start on the first clause; `balanced`: on the first sentence; `normal`: whole sentences (docs/contract/decisions.md). */

@@ -97,13 +97,26 @@ function referencesOf(value: unknown): readonly ReferenceAudio[] {
   throw invalidReferences();
 }
 
-function samplingOf(options: NativeOptions): Sampling {
-  return {
-    ...(options.temperature === undefined ? {} : { temperature: options.temperature }),
-    ...(options.top_p === undefined ? {} : { topP: options.top_p }),
-    ...(options.repetition_penalty === undefined ? {} : { repetitionPenalty: options.repetition_penalty }),
-  };
-}
+/** The fields that only engines look at, each with its name in `Sampling`. */
+export const SAMPLING_FIELDS = {
+  temperature: 'temperature',
+  top_p: 'topP',
+  repetition_penalty: 'repetitionPenalty',
+  min_chunk_length: 'minChunkLength',
+  condition_on_previous_chunks: 'conditionOnPreviousChunks',
+  early_stop_threshold: 'earlyStopThreshold',
+  max_new_tokens: 'maxNewTokens',
+  features: 'features',
+} as const satisfies Partial<Record<keyof NativeOptions, keyof Sampling>>;
+
+const SAMPLING_ENTRIES = Object.entries(SAMPLING_FIELDS) as [keyof typeof SAMPLING_FIELDS, keyof Sampling][];
+
+const samplingOf = (options: NativeOptions): Sampling =>
+  Object.fromEntries(
+    SAMPLING_ENTRIES.map(([field, name]) => [name, options[field]]).filter(
+      ([, value]) => value !== undefined,
+    ),
+  ) as Sampling;
 
 /** The part of a synthesis request that these options decide; the dialect adds the rest. */
 export type NativeSynthesis = Pick<

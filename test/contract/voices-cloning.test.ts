@@ -178,6 +178,20 @@ t.test('where an engine clones', async (t) => {
     t.match(await read(foreign), { status: 400, message: /^Reference not found: no voice/ });
   });
 
+  t.test(
+    'fields that only engines look at reach one that knows them, and only those that were sent',
+    async (t) => {
+      const fields = {
+        ...{ temperature: 0, top_p: 0.5, repetition_penalty: 1.1, min_chunk_length: 0, max_new_tokens: 700 },
+        ...{ condition_on_previous_chunks: false, early_stop_threshold: 0.5, features: ['quality-guard'] },
+      };
+      t.equal((await speak(cloning, fields)).status, 200);
+      t.match(asked.at(-1)!.body, fields);
+      t.equal((await speak(cloning, { max_new_tokens: null })).status, 200);
+      for (const name of Object.keys(fields)) t.notOk(name in asked.at(-1)!.body, name);
+    },
+  );
+
   t.test('another workspace does not see it', async (t) => {
     const path = `/model/${made[0]!._id}`;
     for (const request of [{}, { method: 'DELETE' }, asJson('PATCH', { title: 'theirs' })])

@@ -5,6 +5,7 @@
  */
 import { encode } from '@msgpack/msgpack';
 import { LIMITS } from '../../../contracts/limits.js';
+import { SAMPLING_FIELDS } from '../../../contracts/schemas/native-options.js';
 import type { ReferenceAudio, TtsEngine, TtsRequest } from '../../../contracts/ports/tts.js';
 import type { Transcriber } from '../../long-audio.js';
 import { wavFile } from '../remote/audio.js';
@@ -39,7 +40,7 @@ function whoOf({ voice, speakers, references = [] }: TtsRequest) {
 
 function bodyOf(request: TtsRequest, { format, rate }: RemoteSettings) {
   const { text, speed, sampling = {}, normalize, latency = 'normal', chunkLength } = request;
-  const { temperature, topP, repetitionPenalty } = sampling;
+  const sampled = Object.entries(SAMPLING_FIELDS).map(([field, name]) => [field, sampling[name]]);
   return {
     text,
     format,
@@ -51,9 +52,7 @@ function bodyOf(request: TtsRequest, { format, rate }: RemoteSettings) {
     ...whoOf(request),
     ...(normalize !== undefined && { normalize }),
     ...(chunkLength !== undefined && { chunk_length: chunkLength }),
-    ...(temperature !== undefined && { temperature }),
-    ...(topP !== undefined && { top_p: topP }),
-    ...(repetitionPenalty !== undefined && { repetition_penalty: repetitionPenalty }),
+    ...Object.fromEntries(sampled.filter(([, value]) => value !== undefined)),
   };
 }
 
