@@ -86,6 +86,9 @@ export async function hashedConfig(
 
 const change = (sql: Sql, id: string, workspaceId: string, wanted: AgentChange): Promise<Agent | undefined> =>
   sql.begin(async (tx) => {
+    // Sessions that are being made hold their agent: these are waited for, and end with it (sessions.ts).
+    if (wanted.status === 'archived')
+      await tx`select from agents where id = ${id} and workspace_id = ${workspaceId} for update`;
     const agent = await update(tx, id, workspaceId, wanted);
     if (agent?.status === 'archived') await endPendingOf(tx, id, workspaceId);
     return agent;

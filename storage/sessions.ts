@@ -35,14 +35,34 @@ const RETRY_SECONDS = 5;
 
 const tooMany = (): ServiceError => new ServiceError('concurrency_exceeded', { retryAfter: RETRY_SECONDS });
 
-/** Visitors who do not join take no place from sessions with a key. */
+/** Previews, and tests, which hold what they play: whatever becomes of their agent. */
+const needsNoAgent = ({ source }: NewSession): boolean => source === 'dashboard';
+
+/** Why no session was made. */
+async function refusal(sql: Sql, session: NewSession): Promise<ServiceError> {
+  if (needsNoAgent(session)) return tooMany();
+  const [agent] = await sql<{ status: string }[]>`
+    select status from agents where id = ${session.agentId} and workspace_id = ${session.workspaceId}`;
+  if (!agent) return new ServiceError('not_found', { message: 'Agent not found' });
+  return agent.status === 'archived'
+    ? new ServiceError('conflict', { message: 'Agent is archived' })
+    : tooMany();
+}
+
+/**
+ * The agent is held until the session is there: whoever archives or deletes it at the same time waits, and ends the session
+ * with it, or comes first. Visitors who do not join take no place from sessions with a key.
+ */
 async function insert(
   { sql, ids, defaultLimit, prices }: SessionParts,
   session: NewSession,
 ): Promise<SessionRecord> {
   const { plan, workspaceId, leg } = session;
   const [row] = await sql<Row[]>`
-    with live as (
+    with agent as (
+      select from agents where id = ${session.agentId} and workspace_id = ${workspaceId} and status = 'active'
+      for key share
+    ), live as (
       select count(*) filter (where status = 'active') as active,
         count(*) filter (where status = 'pending' and (source = 'public') = ${session.source === 'public'}) as pending
       from sessions where workspace_id = ${workspaceId} and status in ('pending', 'active')
@@ -59,11 +79,11 @@ async function insert(
         date_trunc('milliseconds', now()) + ${session.joinMs ?? CALL_TIMES.joinWindowMs}::int * interval '1 millisecond'
       from workspaces w, live
       where w.id = ${workspaceId} and live.active < coalesce(w.concurrency, ${defaultLimit})
-        and live.pending < ${LIMITS.session.pending}
+        and live.pending < ${LIMITS.session.pending} and (${needsNoAgent(session)} or exists (select from agent))
       returning *
     )
     select ${columns(sql)} from s`;
-  if (!row) throw tooMany();
+  if (!row) throw await refusal(sql, session);
   return recordOf(row);
 }
 

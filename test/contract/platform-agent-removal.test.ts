@@ -2,6 +2,7 @@
  * Sessions of an agent that is archived or deleted: conversations go on to their end with all that
  * they need, and nobody joins one that has not begun.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { removeOld } from '../../storage/sessions/sweep.js';
 import { sharedPlatform } from '../fixtures/platform.js';
@@ -65,6 +66,41 @@ for (const [what, end] of ENDINGS)
     for (const ended of [going, joining]) await call('POST', `${SESSIONS}/${ended}/end`);
     t.match(await read(going), { status: 'completed', ended_reason: 'ended_by_api' });
   });
+
+t.test('archived or deleted while a session is being made: it takes none', async (t) => {
+  const refusals = {
+    archived: [409, 'Agent is archived'],
+    deleted: [404, 'Agent not found'],
+  } as const;
+  for (const [what, [status, message]] of Object.entries(refusals)) {
+    const id = await published();
+    let answering: ReturnType<typeof call> | undefined;
+    await sql.begin(async (tx) => {
+      // As in storage/agents.ts, and not over yet.
+      await tx`select from agents where id = ${id} for update`;
+      if (what === 'archived') await tx`update agents set status = 'archived' where id = ${id}`;
+      else await tx`delete from agents where id = ${id}`;
+      answering = call('POST', SESSIONS, { body: { agent_id: id } });
+      await Promise.race([answering, pause(300)]);
+    });
+    t.match(await answering, { status, body: { message } }, what);
+  }
+});
+
+t.test('archived while a session is made that was first: it ends with its agent', async (t) => {
+  const id = await published();
+  let archiving: ReturnType<typeof call> | undefined;
+  let isOver = false;
+  await sql.begin(async (tx) => {
+    // As a session that is being made holds its agent.
+    await tx`select from agents where id = ${id} for key share`;
+    archiving = call('PATCH', `${AGENTS}/${id}`, { body: { status: 'archived' } });
+    void archiving.then(() => (isOver = true));
+    await pause(300);
+    t.notOk(isOver, 'it waits for the session');
+  });
+  t.match(await archiving, { status: 200, body: { status: 'archived' } });
+});
 
 t.test('an agent that comes back takes sessions again', async (t) => {
   const id = await published();

@@ -16,13 +16,14 @@ import { createSessions } from '../../storage/sessions.js';
 import { createAnalysisQueue } from '../../storage/sessions/analyses.js';
 import { ensureDefaultWorkspace } from '../../storage/workspaces.js';
 import { startPostgres } from '../fixtures/postgres.js';
-import { runsOn } from '../fixtures/session-runs.js';
+import { runsOn, storeAgent } from '../fixtures/session-runs.js';
 import { until } from '../fixtures/until.js';
 
 const postgres = await startPostgres(t);
 const database = await postgres.migrated();
 const { sql } = database;
 const workspaceId = await ensureDefaultWorkspace(sql, randomIds);
+await storeAgent(database, workspaceId);
 const sessions = createSessions({ sql, ids: randomIds, defaultLimit: 100 });
 const runs = await runsOn(t, database, 'one');
 

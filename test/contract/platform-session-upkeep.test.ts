@@ -14,7 +14,7 @@ import { dropDead } from '../../storage/nodes.js';
 import { listSessions } from '../../storage/sessions/list.js';
 import { keepSaid } from '../../storage/sessions/said.js';
 import { endOverdue, removeOld } from '../../storage/sessions/sweep.js';
-import { startRuns } from '../fixtures/session-runs.js';
+import { startRuns, storeAgent } from '../fixtures/session-runs.js';
 import { until } from '../fixtures/until.js';
 
 const { sql, workspaceId, create, runsOf, read } = await startRuns(t);
@@ -215,7 +215,9 @@ t.test(
     const preview = await says('1 minute', ['I ordered chairs.'], { source: 'dashboard' });
     const workspace = randomIds.next('workspace');
     await sql`insert into workspaces (id, name) values (${workspace}, 'Neighbour')`;
-    const foreign = await says('1 minute', ['I ordered three lamps.'], { workspaceId: workspace });
+    await storeAgent({ sql }, workspace, 'agent_2');
+    const theirs = { workspaceId: workspace, agentId: 'agent_2' };
+    const foreign = await says('1 minute', ['I ordered three lamps.'], theirs);
     // More than one batch, by two processes at once.
     const many = await Promise.all(Array.from({ length: 120 }, () => says('3 days', ['The same again.'])));
     await Promise.all([keepSaid(sql), keepSaid(sql)]);
