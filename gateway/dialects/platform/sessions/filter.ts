@@ -23,8 +23,16 @@ function statusesOf(query: URLSearchParams): readonly SessionStatus[] | undefine
 }
 
 const MOMENT = /^\d{4}-\d{2}-\d{2}(?:[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:[Zz]|[+ -]\d{2}:\d{2})?)?$/;
-/** A `+` that was not encoded arrives as a blank. */
+/** What Postgres reads as a date with four digits for the year, in UTC. */
+const EARLIEST = Date.parse('0001-01-01T00:00:00Z');
+const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
+/** A `+` that was not encoded arrives as a blank: in the offset of a moment, before a telephone number. */
 const LOST_PLUS = / (?=\d{2}:\d{2}$)/;
+const LOST_FIRST_PLUS = /^ (?=\d)/;
+
+/** JavaScript reads the 30th of February as a day in March. */
+const isDay = (day: string): boolean =>
+  Number.isFinite(Date.parse(day)) && new Date(day).toISOString().startsWith(day);
 
 /** An empty one is a mistake: it would widen what is asked for. */
 function momentOf(query: URLSearchParams, name: string): Date | undefined {
@@ -33,15 +41,16 @@ function momentOf(query: URLSearchParams, name: string): Date | undefined {
   const plain = text.length > 11 ? text.slice(0, 11) + text.slice(11).replace(LOST_PLUS, '+') : text;
   const zoned =
     /[Tt ]/.test(plain.slice(10)) && !/(?:[Zz]|[+-]\d{2}:\d{2})$/.test(plain) ? `${plain}Z` : plain;
-  const moment = new Date(MOMENT.test(text) ? zoned : NaN);
-  if (Number.isNaN(moment.getTime())) throw badQuery(name, `${name} must be a date or an RFC 3339 date-time`);
-  return moment;
+  const moment = new Date(MOMENT.test(text) && isDay(text.slice(0, 10)) ? zoned : NaN);
+  if (moment.getTime() >= EARLIEST && moment.getTime() <= LATEST) return moment;
+  throw badQuery(name, `${name} must be a date or an RFC 3339 date-time`);
 }
 
 /** Errors: `invalid_request`. */
 export function filterOf(query: URLSearchParams): SessionFilter {
   const agentId = textOf(query, 'agent_id', LIMITS.session.agentId);
-  const callerNumber = textOf(query, 'caller_number', LIMITS.session.phoneNumber);
+  const number = textOf(query, 'caller_number', LIMITS.session.phoneNumber);
+  const callerNumber = number?.replace(LOST_FIRST_PLUS, '+');
   const endUserId = textOf(query, 'end_user_id', LIMITS.session.endUserId);
   const search = textOf(query, 'search', LIMITS.session.search);
   const statuses = statusesOf(query);
