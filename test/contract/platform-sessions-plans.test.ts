@@ -212,6 +212,9 @@ const transfers = (...ids: readonly string[]) => ({
 });
 
 t.test('hand-overs: all agents that can be reached are pinned with the versions of now', async (t) => {
+    t.equal((await preview({ version_number: 2 ** 31 - 1 })).status, 404);
+    for (const version_number of [2 ** 31, 1e300])
+      t.equal((await preview({ version_number })).status, 422, `${version_number}`);
   const last = await makeAgent(call);
   const middle = await makeAgent(call, transfers(last, 'agent_none'));
   const archived = await makeAgent(call, { change: { status: 'archived' } });

@@ -85,7 +85,11 @@ export type SessionRequest = Static<typeof SessionRequest>;
 export const PreviewRequest = strict(
   {
     version_number: leaf(
-      Type.Integer({ minimum: 1, description: 'A published version; absent or null: the draft.' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 2 ** 31 - 1,
+        description: 'A published version; absent or null: the draft.',
+      }),
     ),
     ...FIELDS,
   },
