@@ -33,6 +33,14 @@ t.test('a request that is sent again begins nothing', async (t) => {
   t.equal((await calls.place(body, { 'idempotency-key': 'x'.repeat(256) })).status, 400);
 });
 
+const variables = (count: number): Body =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`v${index}`, index]));
+
+t.test('a request may have fifty variables, beside the numbers of the call', async (t) => {
+  const { status, body } = await calls.place(calls.request(own, { dynamic_variables: variables(50) }));
+  t.equal(status, 201, JSON.stringify(body));
+});
+
 t.test('what cannot be called, and from where, is refused', async (t) => {
   const closed = await calls.line(twilioApi, { enabled: false });
   const poor = await calls.line(twilioApi, { credentials: { auth_token: SECRET } });
@@ -47,6 +55,7 @@ t.test('what cannot be called, and from where, is refused', async (t) => {
     [422, calls.request(own, { voicemail: { action: 'leave_message', message: 'x'.repeat(1001) } })],
     [422, calls.request(own, { tool_events: true })],
     [422, calls.request(own, { dynamic_variables: { '1': 'x' } })],
+    [422, calls.request(own, { dynamic_variables: variables(51) })],
     [400, calls.request(own, { overrides: { system_prompt: 'x' } })],
     [404, calls.request(own, { agent_id: 'agent_000000000000000000000000' })],
     [409, calls.request(own, { version_number: 999 })],

@@ -16,7 +16,7 @@ import { type JsonBody, readJsonBody } from '../bodies.js';
 import { invalid, problem } from '../errors.js';
 import { badQuery } from '../paging.js';
 import { found } from '../rows.js';
-import { type MakingParts, makeSession, variablesOf } from '../sessions/making.js';
+import { type MakingParts, makeSession } from '../sessions/making.js';
 import { reader, type WithRawMetadata } from '../sessions/request.js';
 import { CallRequest } from './schema.js';
 
@@ -107,11 +107,10 @@ async function sessionOf(
   const { max_ring_seconds: _ring, voicemail: _voicemail, ...rest } = more;
   const { maxRingSeconds } = call;
   const leg = { callerNumber: call.from, dialedNumber: call.to, direction: 'outbound' } as const;
-  const variables = { ...variablesOf(leg), ...rest.dynamic_variables };
   // The call is over before its session is.
   const joinMs = maxRingSeconds * 1000 + 2 * LIMITS.phone.reportMs;
   const origin = { source: 'phone', leg, joinMs } as const;
-  return makeSession(found(agent, 'Agent'), { ...rest, dynamic_variables: variables }, origin, parts);
+  return makeSession(found(agent, 'Agent'), rest, origin, parts);
 }
 
 async function begin(

@@ -67,6 +67,16 @@ function voicePlace(wanted: Wanted): readonly string[] {
   return language === undefined ? ['agent_id'] : ['overrides', 'language'];
 }
 
+/** A number that is withheld is an empty variable, so that no placeholder is read out. */
+const numbersOf = ({ callerNumber, dialedNumber }: PhoneLeg) => ({
+  caller_number: callerNumber ?? '',
+  dialed_number: dialedNumber ?? '',
+});
+
+/** With the numbers of a phone call as variables, beside as many as a request may have; its own win. */
+const withNumbers = (wanted: Wanted, leg: PhoneLeg | undefined): Wanted =>
+  leg ? { ...wanted, dynamic_variables: { ...numbersOf(leg), ...wanted.dynamic_variables } } : wanted;
+
 /** From the refused overrides to the session. */
 export async function makeSession(
   runnable: RunnableAgent,
@@ -80,7 +90,7 @@ export async function makeSession(
   const isPreview = source === 'dashboard';
   const version = publishedOf(runnable);
   const reachable = await pinnedAgents(version.config, agent.workspaceId, parts);
-  const plan = planOf(version, wanted, isPreview, reachable);
+  const plan = planOf(version, withNumbers(wanted, leg), isPreview, reachable);
   const { voice } = plan.config;
   refuse(await voiceProblems(voice, agent.workspaceId, parts.speech, voicePlace(wanted)));
   const { speaking_language: language } = voice;
@@ -104,17 +114,11 @@ export async function makeSession(
   return { record, plan };
 }
 
-/** A number that is withheld is an empty variable, so that no placeholder is read out. */
-export const variablesOf = ({ callerNumber, dialedNumber }: PhoneLeg) => ({
-  caller_number: callerNumber ?? '',
-  dialed_number: dialedNumber ?? '',
-});
-
 /** Sessions of phone calls: nothing is handed to a client, and the provider's stream joins them. */
 export const phoneSessions = (parts: MakingParts): PhoneSessions => ({
   async begin(agentId, workspaceId, leg): Promise<SessionRecord> {
     const runnable = found(await parts.agents.find(agentId, workspaceId), 'Agent');
-    const wanted = { dynamic_variables: variablesOf(leg), metadata: new RawJson('{}') };
+    const wanted = { metadata: new RawJson('{}') };
     return (await makeSession(runnable, wanted, { source: 'phone', leg }, parts)).record;
   },
 });
