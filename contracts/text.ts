@@ -1,3 +1,7 @@
+/** Whether a text has more characters, as schemas count them: a pair of surrogates is one. */
+export const isLonger = (text: string, most: number): boolean =>
+  text.length > most && (text.length > 2 * most || [...text].length > most);
+
 /** The text's first bytes in UTF-8, never half a character. */
 export function firstBytes(text: string, most: number): string {
   // No character has more than three bytes a UTF-16 unit.

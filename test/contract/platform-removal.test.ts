@@ -176,6 +176,16 @@ t.test("an end user's sessions go, in batches, from two gateways at once", async
   t.equal(left.length, many, "another workspace's customer of that name is another one");
 });
 
+t.test('an id of 256 characters is one wherever it stands, whatever they are', async (t) => {
+  const id = '\u{1F642}'.repeat(256);
+  await ended({ end_user_id: id });
+  const whose = `${SESSIONS}?end_user_id=${encodeURIComponent(id)}`;
+  t.equal(((await call('GET', whose)).body['sessions'] as Json[]).length, 1);
+  t.strictSame((await call('DELETE', whose)).body, { deleted: 1, kept: 0 });
+  t.equal((await call('DELETE', `${whose}x`)).status, 400);
+  t.equal((await call('GET', `${whose}x`)).status, 400);
+});
+
 t.test('a deletion says whose, and nothing else', async (t) => {
   const long = 'x'.repeat(LIMITS.session.endUserId);
   const queries = ['', '?end_user_id=', `?end_user_id=${long}x`, '?end_user_id=a&end_user_id=b', '?end_user_id=a&agent_id=b', '?status=failed', '?end_user_id=%00']; // oxfmt-ignore

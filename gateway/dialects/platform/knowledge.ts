@@ -52,7 +52,8 @@ const create: Handler = async (request, { knowledge }, { workspaceId }) => {
   if (!file) throw invalid([problem(['source'], 'missing file source', 'required'), ...problems]);
   refuse(problems);
   const source = sourceFile(file);
-  const { name = source.fileName.slice(0, LIMITS.knowledge.name.max), description = '' } = fields;
+  const ownName = [...source.fileName].slice(0, LIMITS.knowledge.name.max).join('');
+  const { name = ownName, description = '' } = fields;
   return json(201, entityOf(await knowledge.create({ name, description, file: source }, workspaceId)));
 };
 

@@ -6,6 +6,7 @@ import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { Listed, PageRequest } from '../../../contracts/ports/page.js';
 import { type TSchema, Type } from '../../../contracts/schemas/type.js';
+import { isLonger } from '../../../contracts/text.js';
 import type { RouteDescription } from '../../server/port.js';
 
 const { size, offset: maxOffset } = LIMITS.page;
@@ -48,7 +49,7 @@ export function oneOf<T extends string>(
 /** Errors: `invalid_request`. */
 export function textOf(query: URLSearchParams, name: string, maxLength: number): string | undefined {
   const text = parameter(query, name);
-  if (text !== undefined && (text.length > maxLength || text.includes('\0')))
+  if (text !== undefined && (isLonger(text, maxLength) || text.includes('\0')))
     throw badQuery(name, `${name} must have at most ${maxLength} characters`);
   return text;
 }

@@ -4,6 +4,7 @@ import { LIMITS } from '../../../contracts/limits.js';
 import type { SourceFile } from '../../../contracts/ports/knowledge.js';
 import type { Problem } from '../../../contracts/schemas/check.js';
 import { KnowledgeFields } from '../../../contracts/schemas/knowledge.js';
+import { isLonger } from '../../../contracts/text.js';
 import { type Form, readMultipart, type UploadedFile } from '../../server/multipart.js';
 import type { HttpRequest } from '../../server/port.js';
 import { checked } from './checked.js';
@@ -35,7 +36,7 @@ const bareName = (name: string): string => (name.split(/[\\/]/).at(-1) ?? '').re
 
 function nameProblems({ filename }: UploadedFile): Problem[] {
   const name = bareName(filename);
-  if (NAMES.test(name) && name.length <= fileName.max) return [];
+  if (NAMES.test(name) && !isLonger(name, fileName.max)) return [];
   return [
     problem(
       ['source'],

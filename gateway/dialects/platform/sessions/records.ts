@@ -4,6 +4,7 @@ import { LIMITS } from '../../../../contracts/limits.js';
 import type { Caller, KeyAuthority } from '../../../../contracts/ports/identity.js';
 import type { Recordings } from '../../../../contracts/ports/recordings.js';
 import { ErrorBody } from '../../../../contracts/schemas/shapes.js';
+import { isLonger } from '../../../../contracts/text.js';
 import type { SessionDetail, SessionRuns, Sessions } from '../../../../contracts/ports/sessions.js';
 import { answers, queryParameter } from '../../../server/openapi-parts.js';
 import type { HttpRequest } from '../../../server/port.js';
@@ -72,7 +73,7 @@ function endUserOf(query: URLSearchParams): string {
   if (foreign !== undefined) throw badQuery(foreign, `${foreign} is no filter of a deletion`);
   const [id = '', another] = query.getAll('end_user_id');
   const { endUserId: most } = LIMITS.session;
-  if (id === '' || id.length > most || id.includes('\0') || another !== undefined)
+  if (id === '' || isLonger(id, most) || id.includes('\0') || another !== undefined)
     throw badQuery('end_user_id', `end_user_id must be one id of 1 to ${most} characters`);
   return id;
 }

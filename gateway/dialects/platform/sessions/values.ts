@@ -8,6 +8,7 @@ import { LIMITS } from '../../../../contracts/limits.js';
 import type { Override } from '../../../../contracts/schemas/agents.js';
 import type { TokenCounter } from '../../../../contracts/ports/tokens.js';
 import type { Problem } from '../../../../contracts/schemas/check.js';
+import { isLonger } from '../../../../contracts/text.js';
 import { isTimezone } from '../../../../contracts/timezones.js';
 import { problem } from '../errors.js';
 import type { Wanted } from './request.js';
@@ -59,7 +60,7 @@ function variableProblem(name: string, value: unknown): string | undefined {
   if (typeof value === 'number' || typeof value === 'boolean') return undefined;
   if (typeof value !== 'string') return 'must be a string, a number or a boolean';
   const { dynamicVariableLength: most } = session;
-  return value.length > most ? `must have at most ${most} characters` : undefined;
+  return isLonger(value, most) ? `must have at most ${most} characters` : undefined;
 }
 
 function variableProblems(variables: Wanted['dynamic_variables']): Problem[] {
