@@ -76,21 +76,24 @@ function endOfValue(text: string, from: number): number {
 }
 
 /**
- * The text of an object's member, as it stands in `text`, which JSON.parse takes. As JSON.parse does it: of several
- * members of that name the last counts, and a name may be written with escapes. Undefined where there is none.
+ * The members of an object with the texts of their values, as they stand in `text`, which JSON.parse takes. As JSON.parse
+ * does it: of several members of one name the last counts, and a name may be written with escapes. None of what is no object.
  */
-export function memberText(text: string, name: string): string | undefined {
-  let found: string | undefined;
+export function memberTexts(text: string): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
   let at = skipBlanks(text, 0);
-  if (text.charAt(at) !== '{') return undefined;
+  if (text.charAt(at) !== '{') return found;
   at = skipBlanks(text, at + 1);
   while (text.charAt(at) === '"') {
     const behindName = endOfString(text, at);
     const value = skipBlanks(text, skipBlanks(text, behindName) + 1);
     const end = endOfValue(text, value);
-    if (JSON.parse(text.slice(at, behindName)) === name) found = text.slice(value, end);
+    found.set(JSON.parse(text.slice(at, behindName)) as string, text.slice(value, end));
     const comma = skipBlanks(text, end);
     at = skipBlanks(text, comma + 1);
   }
   return found;
 }
+
+/** The text of one member. Undefined where there is none. */
+export const memberText = (text: string, name: string): string | undefined => memberTexts(text).get(name);

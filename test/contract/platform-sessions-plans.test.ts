@@ -59,6 +59,27 @@ t.test('variables are rendered into the prompt, once, and kept nowhere else', as
   t.notMatch(row!['all'], /Ada/, 'and forgotten with the end');
 });
 
+t.test('a number among the variables has all its digits', async (t) => {
+  const rendered = async (name: string) => {
+    const body = `{"agent_id": "${agentId}", "dynamic_variables": {"place": 1, "name": 0, "name": ${name}}}`;
+    const answer = await call('sessions', { body });
+    return answer.status === 201 ? (await configOf(answer))['prompt']!['system_prompt'] : answer.status;
+  };
+  const cases: readonly (readonly [sent: string, told: string])[] = [
+    ['12345678901234567890', '12345678901234567890'],
+    ['-9007199254740993', '-9007199254740993'],
+    ['9007199254740993.0', '9007199254740992'],
+    ['1e3', '1000'],
+    ['10.5', '10.5'],
+    ['"12345678901234567891"', '12345678901234567891'],
+    ['true', 'true'],
+  ];
+  for (const [sent, told] of cases) t.equal(await rendered(sent), `You help ${told} of 1.`, sent);
+  t.equal(await rendered('9'.repeat(300)), `You help ${'9'.repeat(300)} of 1.`);
+  t.equal(await rendered('1e400'), 422, 'which no number here can hold');
+  t.equal(await rendered('9'.repeat(400)), 422);
+});
+
 t.test('overrides take effect for this session and are kept as they came', async (t) => {
   const overrides = { first_message: 'Ahoy {{name}}', voice_id: 'alloy', language: 'fr' };
   const answer = await create({ overrides, dynamic_variables: { name: 'X' } });
@@ -191,6 +212,9 @@ t.test(
     t.equal((await preview()).status, 201, 'the body may be missing');
     t.equal((await preview({ agent_id: id })).status, 422);
     t.equal((await preview({ version_number: 1 })).status, 404, 'a version that there is not');
+    t.equal((await preview({ version_number: 2 ** 31 - 1 })).status, 404);
+    for (const version_number of [2 ** 31, 1e300])
+      t.equal((await preview({ version_number })).status, 422, `${version_number}`);
     await call(`agents/${id}/publish`, { method: 'POST' });
     const body = { prompt: { system_prompt: 'changed' } };
     await call(`agents/${id}/config`, { method: 'PATCH', body });
@@ -212,9 +236,6 @@ const transfers = (...ids: readonly string[]) => ({
 });
 
 t.test('hand-overs: all agents that can be reached are pinned with the versions of now', async (t) => {
-    t.equal((await preview({ version_number: 2 ** 31 - 1 })).status, 404);
-    for (const version_number of [2 ** 31, 1e300])
-      t.equal((await preview({ version_number })).status, 422, `${version_number}`);
   const last = await makeAgent(call);
   const middle = await makeAgent(call, transfers(last, 'agent_none'));
   const archived = await makeAgent(call, { change: { status: 'archived' } });

@@ -1,10 +1,11 @@
 /**
- * A session's request as it is worked with: its shape checked, `metadata` as the text that came, a timezone that the
- * browser hints at only where it is one (docs/contract/platform.md 6.6: invalid values are ignored).
+ * A session's request as it is worked with: its shape checked, `metadata` as the text that came, long whole numbers among
+ * the variables with all their digits, a timezone that the browser hints at only where it is one
+ * (docs/contract/platform.md 6.6: invalid values are ignored).
  */
 import { LIMITS } from '../../../../contracts/limits.js';
 import { isPlainObject } from '../../../../contracts/plain-object.js';
-import { memberText, RawJson } from '../../../../contracts/raw-json.js';
+import { memberTexts, RawJson } from '../../../../contracts/raw-json.js';
 import type { TSchema } from '../../../../contracts/schemas/type.js';
 import { isTimezone } from '../../../../contracts/timezones.js';
 import type { JsonBody } from '../bodies.js';
@@ -26,18 +27,34 @@ function withoutBadHint(body: unknown): unknown {
 }
 
 /** JSON.parse has checked that it is an object, or null, which is as good as none. */
-function metadataIn(text: string): RawJson {
-  const found = memberText(text, 'metadata') ?? 'null';
+function metadataIn(members: ReadonlyMap<string, string>): RawJson {
+  const found = members.get('metadata') ?? 'null';
   return new RawJson(found === 'null' ? '{}' : found);
+}
+
+const isRounded = (value: unknown): boolean => Number.isInteger(value) && !Number.isSafeInteger(value);
+const DIGITS = /^-?\d+$/;
+
+/** JSON.parse rounds whole numbers beyond 2^53, and agents read them out: these become the digits that came. */
+function withAllDigits(variables: unknown, members: ReadonlyMap<string, string>): unknown {
+  if (!isPlainObject(variables) || !Object.values(variables).some(isRounded)) return variables;
+  const texts = memberTexts(members.get('dynamic_variables') ?? '');
+  const exact = (name: string, value: unknown): unknown => {
+    const text = texts.get(name) ?? '';
+    return isRounded(value) && DIGITS.test(text) ? text : value;
+  };
+  return Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, exact(name, value)]));
 }
 
 /** Errors of the result: `validation_failed`. */
 export function reader<S extends TSchema>(schema: S) {
   const check = checked(schema);
-  return ({ value, text }: JsonBody) => ({
-    ...(check(withoutBadHint(value)) as object),
-    metadata: metadataIn(text),
-  });
+  return ({ value, text }: JsonBody) => {
+    const request = check(withoutBadHint(value)) as { readonly dynamic_variables?: unknown };
+    const members = memberTexts(text);
+    const variables = withAllDigits(request.dynamic_variables, members);
+    return { ...request, dynamic_variables: variables, metadata: metadataIn(members) };
+  };
 }
 
 export const sessionRequest = reader(SessionRequest) as (body: JsonBody) => WithRawMetadata<SessionRequest>;

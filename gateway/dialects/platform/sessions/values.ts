@@ -57,7 +57,9 @@ const SHOWN = 64;
 
 function variableProblem(name: string, value: unknown): string | undefined {
   if (!VARIABLE_NAME.test(name)) return 'must begin with a letter and have letters, digits and _ only';
-  if (typeof value === 'number' || typeof value === 'boolean') return undefined;
+  if (typeof value === 'boolean' || Number.isFinite(value)) return undefined;
+  // JSON can write numbers that are infinite here.
+  if (typeof value === 'number') return 'must be a number of at most 1.8e308';
   if (typeof value !== 'string') return 'must be a string, a number or a boolean';
   const { dynamicVariableLength: most } = session;
   return isLonger(value, most) ? `must have at most ${most} characters` : undefined;
