@@ -12,6 +12,7 @@ import type { AgentChange } from '../contracts/schemas/agents.js';
 import { attach, draftContent, missingReferences } from './agent-content.js';
 import type { Sql, Transaction } from './sql.js';
 import { listed, positionAfter, wantedRows } from './page.js';
+import { isFound } from './search.js';
 import { dropOrphanSecrets } from './orphans.js';
 import { dropOtherSecrets, keepSecret, openSecretsOf } from './sealed.js';
 import { endPendingOf } from './sessions/endings.js';
@@ -31,8 +32,7 @@ async function list(
     a.workspace_id = ${workspaceId}
     and (${includeArchived} or a.status = 'active')
     and (${publication} = 'all' or (a.last_version > 0) = (${publication} = 'live'))
-    and (${search} = '' or strpos(lower(a.name), lower(${search})) > 0
-      or strpos(lower(a.description), lower(${search})) > 0)`;
+    ${isFound(sql, search, sql`a.name`, sql`a.description`)}`;
   const rows = await sql<(Agent & { position: string })[]>`
     select ${agentColumns(sql)}, a.position::text as position from agents a
     where ${where} and a.position < ${positionAfter(page)}

@@ -19,6 +19,7 @@ import type { AgentReferences } from '../contracts/ports/tools.js';
 import type { Sql, Transaction } from './sql.js';
 import { passagesOf, wordsOf } from './knowledge-chunks.js';
 import { listed, positionAfter, wantedRows } from './page.js';
+import { isFound } from './search.js';
 
 const MOST_AGENTS = 1000;
 const PASSAGES_A_STATEMENT = 200;
@@ -38,8 +39,7 @@ async function list(
 ): Promise<Listed<KnowledgeSource>> {
   const where = sql`
     s.workspace_id = ${workspaceId}
-    and (${search} = '' or strpos(lower(s.name), lower(${search})) > 0
-      or strpos(lower(s.description), lower(${search})) > 0)`;
+    ${isFound(sql, search, sql`s.name`, sql`s.description`)}`;
   const rows = await sql<(KnowledgeSource & { position: string })[]>`
     select ${columns(sql)}, s.position::text as position from ${newest(sql)}
     where ${where} and s.position < ${positionAfter(page)}

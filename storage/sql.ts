@@ -1,5 +1,6 @@
-/** The pool that statements run on, and one transaction of it. */
+/** The pool that statements run on, one transaction of it, and a part of a statement. */
 import type postgres from 'postgres';
 
 export type Sql = postgres.Sql;
 export type Transaction = postgres.TransactionSql;
+export type Fragment = postgres.Fragment;

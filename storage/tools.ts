@@ -24,6 +24,7 @@ import {
 import { sameClientName } from './agent-content.js';
 import type { Sql, Transaction } from './sql.js';
 import { listed, positionAfter, wantedRows } from './page.js';
+import { isFound } from './search.js';
 import { dropOrphanSecrets } from './orphans.js';
 import { dropOtherSecrets, keepSecret, openSecretsOf } from './sealed.js';
 
@@ -63,8 +64,7 @@ async function list(
 ): Promise<Listed<ToolSummary>> {
   const where = sql`
     t.workspace_id = ${workspaceId}
-    and (${search} = '' or strpos(lower(t.name), lower(${search})) > 0
-      or strpos(lower(t.description), lower(${search})) > 0)
+    ${isFound(sql, search, sql`t.name`, sql`t.description`)}
     and (${agentId ?? null}::text is null or exists (
       select from agent_tools a where a.tool_id = t.id and a.agent_id = ${agentId ?? null}))`;
   const rows = await sql<SummaryRow[]>`
