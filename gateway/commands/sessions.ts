@@ -7,6 +7,7 @@ import {
   type Traces,
   tracesOf,
   type Whose,
+  withMember,
 } from '../../storage/sessions/removal.js';
 import { ensureDefaultWorkspace, findWorkspace } from '../../storage/workspaces.js';
 import { type Command, type Invocation, type Program, removerOf, table } from './database-command.js';
@@ -27,11 +28,14 @@ type Options = Invocation['options'];
 
 const MEMBER = /^([^=]+)=(.*)$/s;
 
+/** Whose sessions, or the member of their metadata by which they are found. */
+type Selected = Whose | { readonly metadata: readonly [name: string, value: string] };
+
 /** Option → whom it means; undefined where it means nobody. */
-const SELECTORS: Readonly<Record<string, (value: string) => Whose | undefined>> = {
+const SELECTORS: Readonly<Record<string, (value: string) => Selected | undefined>> = {
   'end-user-id': (endUserId) => ({ endUserId }),
   'caller-number': (callerNumber) => ({ callerNumber }),
-  'session-id': (sessionId) => ({ sessionId }),
+  'session-id': (sessionId) => ({ sessionIds: [sessionId] }),
   metadata(member) {
     const [, name, value] = MEMBER.exec(member) ?? [];
     return name === undefined || value === undefined ? undefined : { metadata: [name, value] };
@@ -39,7 +43,7 @@ const SELECTORS: Readonly<Record<string, (value: string) => Whose | undefined>> 
 };
 
 /** The one that is given. Undefined where none is, or several are. */
-function whoseOf(options: Options): Whose | undefined {
+function selectedBy(options: Options): Selected | undefined {
   const given = Object.keys(SELECTORS).filter((name) => options[name] !== undefined);
   const [name = ''] = given;
   const value = String(options[name] ?? '');
@@ -59,6 +63,11 @@ async function workspaceOf(sql: Sql, nameOrId: unknown): Promise<string> {
   return typeof nameOrId === 'string' ? (await findWorkspace(sql, nameOrId)).id : initial;
 }
 
+async function whoseOf(selected: Selected, workspaceId: string, sql: Sql): Promise<Whose> {
+  if (!('metadata' in selected)) return selected;
+  return { sessionIds: await withMember(sql, selected.metadata, workspaceId) };
+}
+
 const counted = (count: number): string => `${count} session${count === 1 ? '' : 's'}`;
 
 /** A command about somebody. */
@@ -68,11 +77,12 @@ function about(run: (whose: Whose, workspaceId: string, invocation: Invocation) 
       ...Object.fromEntries(Object.keys(SELECTORS).map((name) => [name, 'string'] as const)),
       workspace: 'string',
     },
-    fits: (words, options) => words.length === 0 && whoseOf(options) !== undefined,
+    fits: (words, options) => words.length === 0 && selectedBy(options) !== undefined,
     async run(invocation) {
       const { sql, options } = invocation;
-      const whose = whoseOf(options);
-      if (whose) await run(whose, await workspaceOf(sql, options['workspace']), invocation);
+      const workspaceId = await workspaceOf(sql, options['workspace']);
+      const selected = selectedBy(options);
+      if (selected) await run(await whoseOf(selected, workspaceId, sql), workspaceId, invocation);
     },
   };
 }

@@ -5,6 +5,7 @@
  */
 import { LIMITS } from '../../contracts/limits.js';
 import type { SessionRemoval } from '../../contracts/ports/sessions.js';
+import { memberText } from '../../contracts/raw-json.js';
 import type { Sql } from '../sql.js';
 
 const { removedAtOnce } = LIMITS.session;
@@ -21,27 +22,52 @@ export async function removeSession(sql: Sql, id: string, workspaceId: string): 
   return row ? 'live' : 'unknown';
 }
 
-/** Whose sessions: one column, or one member of their metadata. */
+/** Whose sessions. */
 export type Whose =
   | { readonly endUserId: string }
   | { readonly callerNumber: string }
-  | { readonly sessionId: string }
-  | { readonly metadata: readonly [name: string, value: string] };
+  | { readonly sessionIds: readonly string[] };
 
-/** Whoever an agent has called has its number in the place of the caller's. Metadata is text; what is no object any more has no members. */
+/** Whoever an agent has called has its number in the place of the caller's. */
 function condition(sql: Sql, whose: Whose) {
   if ('endUserId' in whose) return sql`s.end_user_id = ${whose.endUserId}`;
   if ('callerNumber' in whose)
     return sql`(
       (s.caller_number = ${whose.callerNumber} and s.direction is distinct from 'outbound')
       or (s.dialed_number = ${whose.callerNumber} and s.direction = 'outbound'))`;
-  if ('sessionId' in whose) return sql`s.id = ${whose.sessionId}`;
-  const [name, value] = whose.metadata;
-  return sql`s.metadata::jsonb ->> ${name}::text = ${value}`;
+  return sql`s.id = any(${whose.sessionIds as string[]}::text[])`;
 }
 
 const belonging = (sql: Sql, whose: Whose, workspaceId: string) => sql`
   s.workspace_id = ${workspaceId} and ${condition(sql, whose)}`;
+
+const READ_AT_ONCE = 500;
+
+/** A member's value as a command names it: a string without its quotes, anything else as it was written. */
+function valueOf(metadata: string, name: string): string | undefined {
+  const text = memberText(metadata, name);
+  return text?.startsWith('"') ? (JSON.parse(text) as string) : text;
+}
+
+/**
+ * The sessions whose metadata has this member. It is read here: Postgres refuses some of what JSON may hold (a number
+ * beyond its own, half a surrogate pair), and with it the whole statement.
+ */
+export async function withMember(
+  sql: Sql,
+  [name, value]: readonly [name: string, value: string],
+  workspaceId: string,
+): Promise<string[]> {
+  const found: string[] = [];
+  for (let after = ''; ;) {
+    const rows = await sql<{ id: string; metadata: string }[]>`
+      select id, metadata from sessions where workspace_id = ${workspaceId} and id > ${after} and metadata <> '{}'
+      order by id limit ${READ_AT_ONCE}`;
+    for (const { id, metadata } of rows) if (valueOf(metadata, name) === value) found.push(id);
+    if (rows.length < READ_AT_ONCE) return found;
+    after = rows.at(-1)?.id ?? '';
+  }
+}
 
 /** Removes some of somebody's sessions; their ids, none where none is left. */
 export async function removeSomeOf(sql: Sql, whose: Whose, workspaceId: string): Promise<string[]> {

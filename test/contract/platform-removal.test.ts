@@ -239,6 +239,25 @@ t.test('whoever is meant by number, metadata or session is shown first, and dele
     t.strictSame(await traces(id), NONE);
     t.match(await sessions('list', option, value), { code: 0, out: /^Nothing is kept of / });
   }
+  // Postgres holds none of these numbers and texts, and would refuse to look at anybody's metadata because of them.
+  const metadata =
+    '{"n":1e999999,"a":"\\u0000","a":"","b":"\\ud800","b":"","id":12345678901234567890,"who":"Ada"}';
+  const made = await call('POST', SESSIONS, {
+    raw: `{"agent_id":"${agentId}","metadata":${metadata}}`,
+    headers: { 'content-type': 'application/json' },
+  });
+  const odd = made.body['session_id'] as string;
+  await begin(odd);
+  await leave(odd);
+  await call('POST', `${SESSIONS}/${odd}/end`);
+  const plain = await ended({ metadata: { who: 'Ada' } });
+  const both = await sessions('list', '--metadata', 'who=Ada');
+  t.match(both, { code: 0, out: new RegExp(`\n${plain} [^]*\n${odd} `) });
+  t.match(await sessions('delete', '--metadata', 'id=12345678901234567890'), {
+    out: /^Deleted 1 session of /,
+  });
+  t.match(await sessions('delete', '--metadata', 'who=Ada'), { code: 0, out: /^Deleted 1 session of / });
+  t.strictSame([await traces(odd), await traces(plain)], [NONE, NONE]);
   for (const words of [
     ['--metadata', 'customer'],
     ['--caller-number', '1', '--session-id', 'x'],
