@@ -4,6 +4,7 @@ import { LIMITS } from '../../contracts/limits.js';
 import type { Outbound } from '../../contracts/ports/outbound.js';
 import type { PlannedTool } from '../../contracts/ports/sessions.js';
 import type { ToolCredentials } from '../../contracts/ports/tools.js';
+import { replyText } from '../../contracts/reply-text.js';
 import { toolRequest } from '../../contracts/tool-request.js';
 import { checkArguments, parametersOf } from './arguments.js';
 import { AGENT_EVENTS } from './client-events.js';
@@ -46,7 +47,7 @@ export function webhookTool(
     const captureBytes = LIMITS.session.toolOutputBytes;
     const reply = await outbound.fetch({ ...request, captureBytes, signal });
     const ok = reply.status >= 200 && reply.status < 300;
-    const output = Buffer.from(reply.body).toString();
+    const output = replyText(reply);
     return { ok, output: ok ? output : `HTTP ${reply.status}: ${output}`, truncated: reply.truncated };
   };
   return { ...described(planned, run), source: 'webhook' };

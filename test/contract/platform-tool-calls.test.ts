@@ -22,11 +22,16 @@ interface Received {
 
 /** An account owner's endpoint: keeps what it is asked, answers as the path says. */
 const received: Received[] = [];
-const ANSWERS: Readonly<Record<string, { status: number; body: string }>> = {
+const ANSWERS: Readonly<Record<string, { status: number; body: string | Buffer; type?: string }>> = {
   '/ok': { status: 200, body: '{"ok":true}' },
   '/missing': { status: 404, body: 'no such order' },
   '/64k': { status: 200, body: 'x'.repeat(64 * 1024) },
   '/more': { status: 200, body: 'x'.repeat(64 * 1024 + 1) },
+  '/half': { status: 200, body: `${'x'.repeat(64 * 1024 - 1)}é…` },
+  '/latin': { status: 200, body: Buffer.from('Müller', 'latin1'), type: 'text/plain; charset=ISO-8859-1' },
+  '/wide': { status: 200, body: Buffer.from('Müller', 'utf16le'), type: 'text/plain; Charset="utf-16le"' },
+  '/bom': { status: 200, body: '\ufeff{"ok":true}', type: 'application/json' },
+  '/odd': { status: 200, body: 'Müller', type: 'text/plain; charset=klingon' },
 };
 const MCP_RESULTS: Readonly<Record<string, object>> = {
   initialize: { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: {} },
@@ -46,8 +51,12 @@ const endpoint = createServer((request, response) => {
     const { method = '', url = '', headers } = request;
     received.push({ method, url, headers, body: Buffer.concat(parts).toString() });
     if (url === '/mcp') return void answerMcp(received.at(-1)?.body ?? '', response);
-    const { status, body } = ANSWERS[url.split('?')[0] ?? ''] ?? { status: 200, body: '' };
-    response.writeHead(status, { 'content-type': 'text/plain', 'x-own': 'yes' }).end(body);
+    const {
+      status,
+      body,
+      type = 'text/plain',
+    } = ANSWERS[url.split('?')[0] ?? ''] ?? { status: 200, body: '' };
+    response.writeHead(status, { 'content-type': type, 'x-own': 'yes' }).end(body);
   });
 }).listen(0, '127.0.0.1');
 await once(endpoint, 'listening');
@@ -174,9 +183,14 @@ t.test('what a test may tell: any status, the first 64 KB, why nothing came', as
   const missing = (await test({ url: `${ENDPOINT}/missing`, method: 'GET' })).body;
   t.match(missing, { ok: false, status_code: 404, response_body: 'no such order', error: null });
   const whole = (await test({ url: `${ENDPOINT}/64k` })).body;
-  t.match(whole, { response_truncated: false, response_body: ANSWERS['/64k']!.body });
+  t.match(whole, { response_truncated: false, response_body: ANSWERS['/64k']!.body as string });
   const cut = (await test({ url: `${ENDPOINT}/more` })).body;
-  t.match(cut, { ok: true, response_truncated: true, response_body: ANSWERS['/64k']!.body });
+  t.match(cut, { ok: true, response_truncated: true, response_body: ANSWERS['/64k']!.body as string });
+  const texts = { latin: 'Müller', wide: 'Müller', bom: '{"ok":true}', odd: 'Müller' };
+  for (const [path, response_body] of Object.entries(texts))
+    t.match((await test({ url: `${ENDPOINT}/${path}` })).body, { response_body }, `${path}, in its charset`);
+  const half = (await test({ url: `${ENDPOINT}/half` })).body;
+  t.match(half, { response_truncated: true, response_body: 'x'.repeat(64 * 1024 - 1) }, 'no half character');
   const none = (await test({})).body;
   t.match(none, { ok: false, status_code: null, error: 'The tool has no URL', response_body: '' });
   received.length = 0;

@@ -6,6 +6,7 @@ import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { McpError } from '../../../contracts/ports/mcp.js';
 import { OutboundError } from '../../../contracts/ports/outbound.js';
+import { replyText } from '../../../contracts/reply-text.js';
 import {
   newTool,
   type ToolDefinition,
@@ -96,7 +97,7 @@ async function call(
       status_code: reply.status,
       latency_ms: Math.round(reply.latencyMs),
       response_headers: { ...reply.headers },
-      response_body: Buffer.from(reply.body).toString('utf8'),
+      response_body: replyText(reply),
       response_truncated: reply.truncated,
       error: null,
     };
