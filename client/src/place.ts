@@ -47,8 +47,14 @@ function addressIn(response: SessionResponse): string | undefined {
   return (addresses.find(([name]) => name === usual) ?? addresses[0])?.[1];
 }
 
+/** A page that stands in the gateway's place, or a server that passes on nothing, says no transport at all. */
+const isSession = (response: SessionResponse | null | undefined): boolean =>
+  typeof response?.transport === 'string';
+
 /** Errors: `unsupported_transport`, `session_expired`, `session_request_failed`. */
 export function placeOf(response: SessionResponse, now = Date.now()): Place {
+  if (!isSession(response))
+    throw new SessionError('session_request_failed', { message: 'The response is no session' });
   const { transport, token, session_id: sessionId, expires_at: expiresAt } = response;
   if (!TRANSPORTS.includes(transport))
     throw new SessionError('unsupported_transport', {
@@ -90,8 +96,8 @@ export async function requestSession(agent: PublicAgent, signal: AbortSignal): P
       body: JSON.stringify({ client_timezone, ...request, agent_id: agentId }),
       signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)]),
     });
-    const body = (await response.json().catch(() => ({}))) as Body;
-    if (!response.ok) throw refusal(response, body);
+    const body = (await response.json().catch(() => null)) as Body | null;
+    if (!response.ok) throw refusal(response, body ?? {});
     return body as unknown as SessionResponse;
   } catch (error) {
     if (error instanceof SessionError) throw error;

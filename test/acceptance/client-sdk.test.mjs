@@ -235,6 +235,13 @@ t.test('a session that does not begin says why, twice: to the caller and to list
     ['session_expired', { session: { ...response, expires_at: '2020-01-01T00:00:00Z' } }],
     ['session_request_failed', { session: { transport: 'media', token: 'x' } }],
     ['session_request_failed', { session: () => Promise.reject(new Error('Not today')) }],
+    ['session_request_failed', { session: () => undefined }],
+    ['session_request_failed', { session: { error: 'Sign in first' } }],
+    [
+      'session_request_failed',
+      { agent: publicAgent({ fetch: async () => new Response('<h1>Welcome</h1>') }) },
+    ],
+    ['session_request_failed', { agent: publicAgent({ fetch: async () => Response.json(null) }) }],
     ['connection_failed', { session: response, room: undefined }],
     ['connection_failed', { session: { ...response, expires_at: soon } }],
   ];
