@@ -4,6 +4,7 @@
  * is echo, which a voice that is held at once cuts as short.
  */
 import { type Likeness, likenessOf } from '../../actors/agent/turns/echo.js';
+import { wordsOf } from '../../actors/agent/turns/interruption.js';
 
 /** Milliseconds before and behind a stretch of voice in which the agent said what may come back in it. */
 const BEFORE_MS = 2500;
@@ -56,7 +57,7 @@ export class EchoFilter {
     if (!stretch?.overlaps) return 'own';
     const { from, until } = stretch;
     const said = this.#said.filter(({ at }) => at >= from - BEFORE_MS && at <= until + BEHIND_MS);
-    const coming = next.trim().split(/\s+/u).slice(0, NEXT_WORDS).join(' ');
+    const coming = wordsOf(next).slice(0, NEXT_WORDS).join(' ');
     return likenessOf(text, [...said.map((part) => part.text), coming].join(' '));
   }
 

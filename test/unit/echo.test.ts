@@ -75,6 +75,14 @@ t.test('what the agent is about to say counts, as the playout tells of it late',
   t.notOk(filter.isEcho(1, 'look forward to your visit', false, SAID), 'but not what is far ahead');
 });
 
+t.test('the same in languages without blanks: the user’s words may be among those far ahead', async (t) => {
+  const filter = new EchoFilter();
+  filter.begins(1, 0, true);
+  const next = '好的，我们会尽快处理您的申请，请您放心。如果还有别的问题，请告诉我要退款的原因。';
+  t.ok(filter.isEcho(1, '我们会尽快处理', false, next));
+  t.notOk(filter.isEcho(1, '我还有别的问题', false, next));
+});
+
 t.test('a repetition is the user’s once, and echo when it is all that comes again', async (t) => {
   const filter = speaking();
   t.notOk(isEcho(filter, 600, 1500, 'booked'));
