@@ -10,13 +10,38 @@ function endOf(word: string, text: string, from: number): number {
   return at < 0 ? from : at + word.length;
 }
 
-/** Without word times, a part of the text stands for a part of the time, up to a blank. */
-const share = (text: string, part: number): number =>
-  text.slice(0, Math.floor(text.length * part)).lastIndexOf(' ') + 1;
+/** Parts Japanese and Chinese too, which have no blanks. */
+const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
 
-/** How many characters of a piece are heard `seconds` after its start. */
-function heardOf({ text, words, duration }: SpokenPiece, seconds: number): number {
-  if (!words) return share(text, duration === 0 ? 0 : Math.min(1, seconds / duration));
+/** Where the last word begins that a part of the text may have reached: the words before it are whole. */
+function share(text: string, part: number): number {
+  const reached = Math.floor(text.length * part);
+  let begun = 0;
+  for (const { index, isWordLike } of segmenter.segment(text)) {
+    if (index > reached) break;
+    if (isWordLike) begun = index;
+  }
+  return begun;
+}
+
+/**
+ * Seconds that a slow voice takes for a character, and for one of Chinese, Japanese or Korean: how long a piece that is still
+ * made will be. Whatever is made ahead of the playout would else count as all of it, and too much as heard.
+ */
+const SLOW = { letter: 0.08, sign: 0.2 };
+const SIGN = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}]/gu;
+
+function lengthOf({ text, duration, complete }: SpokenPiece): number {
+  if (complete) return duration;
+  const signs = text.match(SIGN)?.length ?? 0;
+  return Math.max(duration, signs * SLOW.sign + (text.length - signs) * SLOW.letter);
+}
+
+/** How many characters of a piece are heard `seconds` after its start; without word times, by their share of it. */
+function heardOf(piece: SpokenPiece, seconds: number): number {
+  const { text, words } = piece;
+  const length = lengthOf(piece);
+  if (!words) return share(text, length === 0 ? 0 : Math.min(1, seconds / length));
   let end = 0;
   for (const word of words) {
     // Half a word is understood.

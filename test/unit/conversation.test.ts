@@ -40,11 +40,34 @@ t.test('heard words: piece after piece, and without word times by their share', 
   const first = 'Four words of text. ';
   const second = 'And more of it.';
   heard.note(piece(first, { duration: 2 }));
-  heard.note(piece(second, { index: 1, at: first.length, offset: 2, duration: 1, complete: false }));
+  heard.note(piece(second, { index: 1, at: first.length, offset: 2, duration: 1 }));
   const at = (ms: number): string => (first + second).slice(0, heard.at(ms));
   t.equal(at(1000), 'Four ', 'whole words only');
   t.equal(at(2000), first);
   t.equal(at(2600), `${first}And more `);
+});
+
+t.test('heard words: of a piece that is still made, none that have not been played', async (t) => {
+  const text = 'A long answer, of which a voice has made three seconds and played one so far.';
+  const heard = new HeardText();
+  const at = (ms: number): string => text.slice(0, heard.at(ms));
+  heard.note(piece(text, { duration: 3, complete: false }));
+  t.equal(at(1000), 'A long ');
+  t.equal(at(3000), 'A long answer, of which a voice has ', 'nor all that is made so far');
+  heard.note(piece(text, { duration: 5.5 }));
+  t.equal(at(3000), 'A long answer, of which a voice has made ', 'its length is known by now');
+});
+
+t.test('heard words: by their share in languages without blanks, too', async (t) => {
+  for (const [text, until] of [
+    ['您的桌子订好了，星期二九点，我们期待您的光临。', '您的桌子订好了，'],
+    ['ご予約は火曜日の九時です。お待ちしております。', 'ご予約は火曜日の'],
+  ] as const) {
+    const heard = new HeardText();
+    heard.note(piece(text, { duration: 4 }));
+    t.ok(text.slice(0, heard.at(2000)).startsWith(until), text);
+    t.ok(heard.at(2000) <= text.length / 2);
+  }
 });
 
 t.test('the dialogue: every call of a tool is answered behind its call, whatever came between', async (t) => {
