@@ -72,18 +72,21 @@ export class AgentInCharge {
 
   /** Another agent takes over. Why it does not, as a text for the model; undefined where it has. */
   async handOver(agentId: string, signal: AbortSignal): Promise<string | undefined> {
-    const target = reachableFrom(this.#plan).find((agent) => agent.agentId === agentId);
+    const plan = this.#plan;
+    const target = reachableFrom(plan).find((agent) => agent.agentId === agentId);
     if (!target) return 'There is no such agent to transfer to';
     if (this.#transfers >= LIMITS.session.transfers) return 'The call has been transferred too often already';
     const { workspaceId } = this.session.record;
     const found = await this.parts.agents.version(agentId, workspaceId, target.versionNumber);
     if (!found?.version || found.agent.status === 'archived') return 'This agent takes no calls any more';
-    const plan = takenOver(this.#plan, found.version);
-    if (!plan) return 'This agent cannot take this call';
+    const next = takenOver(plan, found.version);
+    if (!next) return 'This agent cannot take this call';
     if (signal.aborted) return 'The call was cancelled';
+    // A model may call the tool twice in one step.
+    if (this.#plan !== plan) return 'The call has been handed over already';
     this.#transfers += 1;
-    this.#plan = plan;
-    this.#voice = this.parts.voice(plan);
+    this.#plan = next;
+    this.#voice = this.parts.voice(next);
     return undefined;
   }
 }

@@ -16,13 +16,14 @@ export interface Present extends Pick<BriefingParts, 'plan' | 'said'> {
 }
 
 export class WaitingCaller implements Consulting {
-  #onHold = false;
+  /** Calls of the tool that are being decided. */
+  #holds = 0;
 
   constructor(private readonly now: () => Present) {}
 
   /** What is said meanwhile is not for the agent. */
   get onHold(): boolean {
-    return this.#onHold;
+    return this.#holds > 0;
   }
 
   async heard(): Promise<void> {
@@ -37,7 +38,7 @@ export class WaitingCaller implements Consulting {
   }
 
   hold(): () => void {
-    this.#onHold = true;
-    return () => (this.#onHold = false);
+    this.#holds += 1;
+    return () => void (this.#holds -= 1);
   }
 }

@@ -1,4 +1,5 @@
 /** Tools that run beside the conversation, and calls that are handed over to another agent. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
 import { LIMITS } from '../../contracts/limits.js';
 import type { RunnableAgent } from '../../contracts/ports/agents.js';
@@ -6,6 +7,7 @@ import type { ChatRequest } from '../../contracts/ports/chat.js';
 import type { TurnModel } from '../../contracts/ports/turns.js';
 import { type AgentConfig, DEFAULT_CONFIG } from '../../contracts/schemas/agent-config.js';
 import { sendDigitsTool } from '../../gateway/conversations/system-tools.js';
+import type { PhoneTransfer } from '../../gateway/conversations/tool.js';
 import { transferCallTool } from '../../gateway/conversations/transfer-call.js';
 import { type Answer, inTurn, joined, saying, webhookTool } from '../fixtures/hosted.js';
 import { until } from '../fixtures/until.js';
@@ -175,6 +177,28 @@ t.test('a hand-over to an agent that is gone, archived or unknown fails, and the
   }
 });
 
+t.test('a model that hands the call over twice in one step: the first one counts, in full', async (t) => {
+  const answer: Answer = async function* () {
+    const calls = ['shop', 'office'].map((id) => ({
+      ...{ id, name: 'transfer_to_agent' },
+      arguments: JSON.stringify({ agent_id: id, note: '' }),
+    }));
+    yield { kind: 'calls', calls };
+  };
+  const agents = {
+    shop: published('shop', { voice: { voice_id: 'v1', speaking_language: 'en' } }),
+    office: published('office', { voice: { voice_id: 'v2', speaking_language: 'en' } }),
+  };
+  const hosted = joined(t, { answer: inTurn(answer, saying('Here is the shop.')), agents });
+  await hosted.type('Tea please', 6);
+  t.same(hosted.voices, ['default', 'v1']);
+  t.match(
+    hosted.items.filter(({ type }) => type === 'tool_result'),
+    [{ status: 'completed' }, { status: 'failed', error: /handed over already/ }],
+  );
+  t.equal(hosted.sent.filter(({ type }) => type === 'agent.changed').length, 1);
+});
+
 t.test('hand-overs: so many a call', async (t) => {
   const { transfers: most } = LIMITS.session;
   const tools = {
@@ -265,6 +289,37 @@ t.test(
     t.strictSame(order, ['heard'], 'nobody is connected who has broken in');
   },
 );
+
+t.test('a caller who is on hold stays so where the model asks for the same transfer twice', async (t) => {
+  let decide = (_why: string): void => undefined;
+  let asked = 0;
+  const transfer: PhoneTransfer = {
+    modes: ['cold'],
+    begin: () =>
+      asked++ === 0 ? new Promise((resolve) => (decide = resolve)) : Promise.resolve('It is under way'),
+  };
+  const answer: Answer = async function* () {
+    const calls = ['a', 'b'].map((id) => ({
+      id,
+      name: 'transfer_call',
+      arguments: '{"destination":"Desk"}',
+    }));
+    yield { kind: 'calls', calls };
+  };
+  const hosted = joined(t, {
+    ...{ answer: inTurn(answer, saying('Nobody is there.')), transfer },
+    hears: ['Are you talking to me?'],
+  });
+  await hosted.type('Put me through', 4);
+  t.equal(asked, 2);
+  hosted.speak();
+  hosted.client({ type: 'user.message', text: 'Hello?' });
+  await nextTurn();
+  decide('Nobody answered');
+  await until('the agent is back', () => hosted.messages.at(-1) === 'assistant: Nobody is there.');
+  t.notOk(hosted.items.some((item) => item.type === 'message' && /Hello|talking/.test(item.content)));
+  t.same(hosted.heardSamples, []);
+});
 
 t.test('keys of a telephone: offered where there is one', async (t) => {
   const offered = async (press?: () => Promise<void>) => {
