@@ -3,6 +3,7 @@
  * most MOST_STEPS steps (docs/contract/decisions.md "Language model", decision 11: nothing is asked twice).
  */
 import type { Cause } from '../../actors/agent/events.js';
+import { ServiceError } from '../../contracts/errors.js';
 import { passagesFor } from '../../contracts/passages.js';
 import type { ChatEvent, ChatRequest, ToolCall } from '../../contracts/ports/chat.js';
 import type { KnowledgeSearch } from '../../contracts/ports/knowledge.js';
@@ -50,7 +51,7 @@ async function passagesOf({ knowledge, workspaceId, plan, dialogue, draft }: Rep
   return found.map(({ source, text }) => ({ source, text }));
 }
 
-/** Resolves when the model has said all. Errors: those of the model and of the search. */
+/** Resolves when the model has said all. Errors: those of the model and of the search, and `provider_failed` where it calls tools without an end. */
 export async function reply(
   cause: Cause,
   parts: ReplyParts,
@@ -83,4 +84,5 @@ export async function reply(
     signal.throwIfAborted();
     if (isOver) return;
   }
+  throw new ServiceError('provider_failed', { message: 'The language model calls tools without an end' });
 }

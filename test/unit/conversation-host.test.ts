@@ -54,6 +54,16 @@ t.test('an answer of which nothing can be heard is excused, where it is to be he
   t.match(hosted.items[3], { content: '👍' });
 });
 
+t.test('a model that calls tools without an end is excused, and nobody waits in silence', async (t) => {
+  const calling: Answer = async function* () {
+    yield { kind: 'calls', calls: [{ id: 'a', name: 'look', arguments: '{}' }] };
+  };
+  const hosted = joined(t, { answer: calling, tools: [webhookTool('look')] });
+  await hosted.type('What is it?', 12);
+  t.match(hosted.items.at(-1), { role: 'assistant', content: /^Sorry/, error: 'provider_failed' });
+  t.equal(hosted.asked.length, 5);
+});
+
 t.test('an answer in writing is shown as it is written, and kept as it was shown', async (t) => {
   const hosted = joined(t, {
     answer: async function* (_request, signal) {
