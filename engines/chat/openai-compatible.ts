@@ -6,6 +6,7 @@
 import { createParser } from 'eventsource-parser';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
+import { isPlainObject } from '../../contracts/plain-object.js';
 import type { ChatEvent, ChatMessage, ChatModel, ChatRequest, ToolCall } from '../../contracts/ports/chat.js';
 import {
   ask,
@@ -15,6 +16,7 @@ import {
   type RemoteAddress,
   type RemoteReply,
 } from '../backends/remote/request.js';
+import { WithoutThoughts } from './thoughts.js';
 
 export interface ChatSettings extends RemoteAddress {
   readonly model: string;
@@ -73,6 +75,8 @@ interface WireCall {
 
 interface WireDelta {
   readonly content?: unknown;
+  /** What is said in its place by a model that declines. */
+  readonly refusal?: unknown;
   readonly tool_calls?: unknown;
 }
 
@@ -92,28 +96,57 @@ const TOO_MUCH = 'The language model answered too much';
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
+interface Call {
+  id: string;
+  name: string;
+  arguments: string;
+}
+
+/** Text, or a list of parts, of which those that are text are said (Mistral's reasoning models). */
+const saidIn = (content: unknown): string =>
+  Array.isArray(content)
+    ? content
+        .map((part: unknown) => (isPlainObject(part) && part['type'] === 'text' ? textOf(part['text']) : ''))
+        .join('')
+    : textOf(content);
+
 /** Puts calls together that come in pieces. */
 class Calls {
-  readonly #calls: { id: string; name: string; arguments: string }[] = [];
+  readonly #calls: Call[] = [];
+  /** The last call of each index. */
+  readonly #byIndex = new Map<number, Call>();
 
   /** A piece of a call; gives how many characters it has. */
   add(piece: WireCall | null): number {
-    const { index, id, function: made } = piece ?? {};
-    const at = Number.isInteger(index) ? (index as number) : this.#calls.length;
-    if (at < 0 || at >= MOST.calls) throw failed('The language model made too many tool calls');
-    const call = (this.#calls[at] ??= { id: '', name: '', arguments: '' });
-    if (typeof id === 'string' && id !== '') call.id = id;
-    call.name += textOf(made?.name);
-    call.arguments += textOf(made?.arguments);
+    const { index, id: wireId, function: made } = piece ?? {};
+    const [id, name, args] = [textOf(wireId), textOf(made?.name), textOf(made?.arguments)];
+    const call = this.#callOf(Number.isInteger(index) ? (index as number) : undefined, id, name);
+    if (id !== '') call.id = id;
+    call.name += name;
+    call.arguments += args;
     if (Math.max(call.name.length, call.id.length) > MOST.callName)
       throw failed('The language model made a tool call with too long a name');
-    return textOf(id).length + textOf(made?.name).length + textOf(made?.arguments).length;
+    return id.length + name.length + args.length;
   }
 
+  /** Some servers leave the index out, and some give 0 to every call: a name begins another call where its id is another one. */
+  #callOf(index: number | undefined, id: string, name: string): Call {
+    const last = index === undefined ? this.#calls.at(-1) : this.#byIndex.get(index);
+    const isOther = index === undefined || (id !== '' && id !== last?.id);
+    if (last && (name === '' || last.name === '' || !isOther)) return last;
+    if (this.#calls.length >= MOST.calls) throw failed('The language model made too many tool calls');
+    const call = { id: '', name: '', arguments: '' };
+    this.#calls.push(call);
+    if (index !== undefined) this.#byIndex.set(index, call);
+    return call;
+  }
+
+  /** Each with an id of its own, by which it is answered. */
   get whole(): readonly ToolCall[] {
-    return this.#calls
-      .filter((call) => call !== undefined && call.name !== '')
-      .map((call, index) => ({ ...call, id: call.id || `call_${index}` }));
+    const calls = this.#calls.filter(({ name }) => name !== '');
+    const isFirst = ({ id }: Call, index: number): boolean =>
+      id !== '' && calls.findIndex((other) => other.id === id) === index;
+    return calls.map((call, index) => ({ ...call, id: isFirst(call, index) ? call.id : `call_${index}` }));
   }
 }
 
@@ -172,6 +205,7 @@ function tokensOf({ usage }: WireChunk): Tokens | undefined {
 /** One answer as it streams in: its length is bounded, and it must not be empty. */
 class Answer {
   readonly #calls = new Calls();
+  readonly #thoughts = new WithoutThoughts();
   #length = 0;
   #spoke = false;
   /** As they were told last: some servers tell them with every event. */
@@ -181,12 +215,21 @@ class Answer {
   take(data: string): string {
     const chunk = chunkOf(data);
     this.tokens = tokensOf(chunk) ?? this.tokens;
-    const { content, tool_calls: pieces } = deltaOf(chunk);
+    const { content, refusal, tool_calls: pieces } = deltaOf(chunk);
     for (const piece of Array.isArray(pieces) ? (pieces as (WireCall | null)[]) : [])
       this.#length += this.#calls.add(piece);
-    const text = textOf(content);
-    this.#length += text.length;
+    const written = saidIn(content) + textOf(refusal);
+    this.#length += written.length;
     if (this.#length > MOST.answerLength) throw failed(TOO_MUCH);
+    return this.#said(this.#thoughts.take(written));
+  }
+
+  /** What was held back, as it may have been the beginning of a thought. */
+  rest(): string {
+    return this.#said(this.#thoughts.rest());
+  }
+
+  #said(text: string): string {
     this.#spoke ||= /\S/u.test(text);
     return text;
   }
@@ -225,6 +268,8 @@ export const createOpenaiChat = (settings: ChatSettings): ChatModel => ({
         if (text !== '') yield { kind: 'text', text };
         inTime = abortAfter(settings.silenceMs, late);
       }
+      const rest = answer.rest();
+      if (rest !== '') yield { kind: 'text', text: rest };
       if (answer.tokens) yield { kind: 'usage', tokens: answer.tokens };
       const calls = answer.end();
       if (calls.length > 0) yield { kind: 'calls', calls };

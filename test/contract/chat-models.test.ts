@@ -202,6 +202,75 @@ t.test('an OpenAI-compatible endpoint', async (t) => {
     });
   });
 
+  t.test('calls of servers that count them otherwise are told apart', async (t) => {
+    const call = (id: string | undefined, name: string | undefined, args: string, index?: number) =>
+      delta({ tool_calls: [{ index, id, function: { name, arguments: args } }] });
+    const streams: Record<string, readonly object[]> = {
+      'no index': [call('a', 'one', '{"x"'), call(undefined, undefined, ':1}'), call('b', 'two', '{}')],
+      'an index at the beginning alone': [
+        ...[call('a', 'one', '{"x"', 0), call(undefined, undefined, ':1}'), call('b', 'two', '{}', 1)],
+      ],
+      'no index and no id': [call(undefined, 'one', '{"x":1}'), call(undefined, 'two', '{}')],
+      'all have the same index': [
+        ...[call('a', 'one', '{"x"', 0), call(undefined, undefined, ':1}', 0), call('b', 'two', '{', 0)],
+        call('', '', '}', 0),
+      ],
+      'another id with each piece': [
+        ...[call('a', 'one', '{"x"', 0), call('c', undefined, ':1}', 0), call('b', 'two', '{}', 1)],
+      ],
+      'the same id for all': [call('a', 'one', '{"x":1}', 0), call('a', 'two', '{}', 1)],
+    };
+    for (const [name, chunks] of Object.entries(streams)) {
+      const model = await modelAt(t, (_request, response) => void response.end(sse(...chunks, '[DONE]')));
+      const [called] = await answer(model, { messages: [user('U')], tools: [ORDER] });
+      const calls = called?.kind === 'calls' ? called.calls : [];
+      t.match(
+        calls,
+        [
+          { name: 'one', arguments: '{"x":1}' },
+          { name: 'two', arguments: '{}' },
+        ],
+        name,
+      );
+      t.equal(new Set(calls.map(({ id }) => id)).size, 2, name);
+      t.equal(calls.length, 2, name);
+    }
+  });
+
+  t.test('what is said is text, parts of text, or why the model declines', async (t) => {
+    const thought = { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] };
+    const streams: Record<string, readonly object[]> = {
+      'I see.': [
+        delta({ content: [thought] }),
+        delta({ content: [{ type: 'text', text: 'I ' }, null, 7] }),
+        delta({ content: [{ type: 'text', text: 'see.' }] }),
+      ],
+      'I cannot say that.': [delta({ content: null, refusal: 'I cannot ' }), delta({ refusal: 'say that.' })],
+    };
+    for (const [said, chunks] of Object.entries(streams)) {
+      const model = await modelAt(t, (_request, response) => void response.end(sse(...chunks, '[DONE]')));
+      t.equal(textOf(await answer(model, { messages: [user('U')] })), said);
+    }
+  });
+
+  t.test('what a model thinks before its answer is not said', async (t) => {
+    const streams: Record<string, readonly string[]> = {
+      'Yes.': ['\n<thi', 'nk>Let me </thi', 'see.</thin', 'k>\n\n', 'Yes.'],
+      'No.': ['<think></think>No.'],
+      '<thinking> is a word.': ['<thin', 'king> is a word.'],
+      '<think': ['<thi', 'nk'],
+      'So: <think>x</think>': ['So: <think>x', '</think>'],
+    };
+    for (const [said, texts] of Object.entries(streams)) {
+      const chunks = texts.map((content) => delta({ content }));
+      const model = await modelAt(t, (_request, response) => void response.end(sse(...chunks, '[DONE]')));
+      t.equal(textOf(await answer(model, { messages: [user('U')] })).trim(), said);
+    }
+    const silent = sse(delta({ content: '<think>For ever' }), '[DONE]');
+    const model = await modelAt(t, (_request, response) => void response.end(silent));
+    await t.rejects(answer(model, { messages: [user('U')] }), { code: 'provider_failed' });
+  });
+
   t.test('its tokens are asked for where that is wanted, and taken where they are told', async (t) => {
     const bodies: unknown[] = [];
     const usage = { prompt_tokens: 12, completion_tokens: 3 };
