@@ -8,7 +8,8 @@
  * - each job ends by exactly one of `ended`, `failed` or our `cancel`;
  * - every final transcript with words is part of exactly one `message`, whenever it comes before the end;
  * - a turn has one answer: one that is withdrawn before it was heard, or as it began, is asked for again;
- * - the agent neither begins nor goes on while the user's voice is active or a transcript is owed, for a minute at most;
+ * - the agent neither begins nor goes on while the user's voice is active or a transcript is owed, for a minute at most, and no
+ *   longer than it takes to hear that the sound has no words;
  * - whatever pauses the playout lets it go on: when its turn closes, when its job is over, or when it was noise;
  * - `end` is the last effect, and happens once.
  */

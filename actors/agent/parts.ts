@@ -1,5 +1,5 @@
 /** The times, guards and actions of an agent's machine (agent.ts), which its regions are made of. */
-import { assign, emit, enqueueActions, raise, setup, stateIn } from 'xstate';
+import { assign, emit, enqueueActions, or, raise, setup, stateIn } from 'xstate';
 import {
   belongToTurn,
   type Context,
@@ -30,6 +30,7 @@ import {
   heard,
   isOwed,
   isWhole,
+  isWordless,
   owedOf,
   overlapping,
 } from './turns/stretches.js';
@@ -85,6 +86,8 @@ export const parts = setup({
       event.type === 'transcript' && event.final && isOwedTo(context, event),
     /** The transcript has words that are new. */
     bringsWords: ({ context, event }) => event.type === 'transcript' && bringsWords(context.stretches, event),
+    /** The recogniser finds no word in a sound that lasts. */
+    isWordless: ({ context, event }) => event.type === 'transcript' && isWordless(context.stretches, event),
     hasWords: ({ context }) => hasWords(context),
     /** Every stretch of voice is transcribed. */
     isWhole: ({ context }) => isWhole(context.stretches),
@@ -118,7 +121,11 @@ export const parts = setup({
     isUntold: stateIn('#untold'),
     isWarningDue: stateIn('#warningDue'),
     isLeaving: stateIn('#leaving'),
-    isUserQuiet: stateIn({ talking: { user: 'quiet', link: 'up' } }),
+    /** Or makes a sound that nobody waits for. */
+    isUserQuiet: or([
+      stateIn({ talking: { user: 'quiet', link: 'up' } }),
+      stateIn({ talking: { user: { speaking: 'noise' }, link: 'up' } }),
+    ]),
     /** There is time for a warning. */
     isLong: ({ context }) => context.settings.maxDurationMs >= 2 * TIMES.warnMs,
     fills: ({ context }) => context.settings.fills && context.aloud,

@@ -72,11 +72,14 @@ export const user = parts.createStateConfig({
           initial: 'speech',
           entry: 'holdAgent',
           on: {
-            transcript: {
-              guard: and(['isOwed', 'bringsWords']),
-              target: '.speech',
-              actions: ['noteWords', 'weigh'],
-            },
+            transcript: [
+              {
+                guard: and(['isOwed', 'bringsWords']),
+                target: '.speech',
+                actions: ['noteWords', 'weigh'],
+              },
+              { guard: 'isWordless', target: '#noise', actions: 'noteWords' },
+            ],
           },
           /** Each new word begins the minute anew, after which a sound is noise. */
           states: { speech: { after: { noise: '#noise' } } },

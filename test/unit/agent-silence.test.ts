@@ -55,6 +55,17 @@ t.test('silence: a user who speaks before the goodbye is heard stays', async (t)
   t.notOk(scene.told.includes('end: agent_hangup'));
 });
 
+t.test(
+  'silence: a sound that goes on for ever keeps no agent from asking, and from hanging up',
+  async (t) => {
+    const scene = new Scene({ reengage: true, hangsUp: true }).voice(true).pause(600);
+    for (let guess = 0; guess < 3; guess += 1) scene.guess('').pause(600);
+    scene.pause(200_000);
+    t.same(scene.causes.at(-1), 'farewell');
+    t.equal(scene.told.at(-1), 'end: agent_hangup');
+  },
+);
+
 t.test('activity of the user puts the re-engagement off', async (t) => {
   const scene = new Scene({ reengage: true });
   for (let times = 0; times < 5; times += 1) {

@@ -135,6 +135,32 @@ t.test('a sound without words holds the agent for a minute, and then is noise', 
   t.equal(scene.pause(8000).told[1], `agent: ${LONG}`);
 });
 
+t.test('a steady sound in which the recogniser finds no word holds nobody for long', async (t) => {
+  const humming = (scene: Scene): Scene => {
+    scene.voice(true);
+    for (let guess = 0; guess < 3; guess += 1) {
+      t.notOk(scene.pause(600).agentSpeaks, `before guess ${guess + 1}`);
+      scene.guess('');
+    }
+    return scene;
+  };
+  const speaking = humming(answering({ sensitivity: 'high' }));
+  t.ok(speaking.agentSpeaks, 'an agent that speaks goes on');
+  speaking.guess('Well').guess('Well I think');
+  t.notOk(speaking.agentSpeaks, 'words hold it all the same');
+  const thinking = new Scene({ interruptible: false }, { thinkMs: 1000 }).say('What time is it?').pause(800);
+  t.ok(humming(thinking).pause(500).agentSpeaks, 'one that has an answer begins');
+  const cough = answering().voice(true).guess('').guess('').voice(false).pause(300);
+  t.ok(cough.agentSpeaks);
+});
+
+t.test('what is said before a steady sound is answered behind it, or after a minute of it', async (t) => {
+  const scene = new Scene().say('I want to book').pause(400).voice(true).pause(600);
+  for (let guess = 0; guess < 5; guess += 1) scene.guess('').pause(600);
+  t.same(scene.told, []);
+  t.match(scene.voice(false).pause(4000).told, ['user: I want to book', /^agent:/]);
+});
+
 t.test('an agent that ends while it is held leaves nothing held', async (t) => {
   const scene = answering({ sensitivity: 'high' });
   const effects: string[] = [];

@@ -10,6 +10,8 @@ export interface Stretch {
   readonly final: boolean;
   /** The words that will not change: those in which its last two guesses agree. */
   readonly stable: string;
+  /** So many guesses in a row have found no word in it. */
+  readonly wordless: number;
   /** All of it was said while the agent spoke, however late its words are known. */
   readonly overlaps: boolean;
 }
@@ -20,7 +22,7 @@ export type Stretches = readonly Stretch[];
 
 export const begun = (stretches: Stretches, span: number): Stretches => [
   ...stretches,
-  { span, text: '', final: false, stable: '', overlaps: false },
+  { span, text: '', final: false, stable: '', wordless: 0, overlaps: false },
 ];
 
 export const overlapping = (stretches: Stretches, span: number): Stretches =>
@@ -33,11 +35,14 @@ function commonWords(one: string, other: string): string {
   return words.slice(0, differs < 0 ? words.length : differs).join(' ');
 }
 
+const isNoise = (text: string): boolean => overlapOf(text) === 'noise';
+
 /** With that transcript, where it is owed; a final is taken once. */
 export const heard = (stretches: Stretches, { span, text, final }: Transcript): Stretches =>
   stretches.map((each) => {
     if (each.span !== span || each.final) return each;
-    return { ...each, text, final, stable: final ? text : commonWords(each.text, text) };
+    const stable = final ? text : commonWords(each.text, text);
+    return { ...each, text, final, stable, wordless: isNoise(text) ? each.wordless + 1 : 0 };
   });
 
 export const isOwed = (stretches: Stretches, span: number): boolean =>
@@ -46,12 +51,11 @@ export const isOwed = (stretches: Stretches, span: number): boolean =>
 /** Without those whose words have become a message, or are none. */
 export const owedOf = (stretches: Stretches): Stretches => stretches.filter(({ final }) => !final);
 
-const hasText = ({ text }: Stretch): boolean => overlapOf(text) !== 'noise';
+const hasText = ({ text }: Stretch): boolean => !isNoise(text);
 
 /** Whether that transcript has words, and no guess has brought the same. */
 export const bringsWords = (stretches: Stretches, { span, text, final }: Transcript): boolean =>
-  overlapOf(text) !== 'noise' &&
-  (final || !stretches.some((each) => each.span === span && each.text === text));
+  !isNoise(text) && (final || !stretches.some((each) => each.span === span && each.text === text));
 
 export const isWhole = (stretches: Stretches): boolean => stretches.every(({ final }) => final);
 
@@ -66,6 +70,17 @@ export const guessedText = (stretches: Stretches): string => joined(stretches.ma
 
 /** Their words so far that will not change. */
 export const stableText = (stretches: Stretches): string => joined(stretches.map(({ stable }) => stable));
+
+/** Guesses without a word, after which a sound is noise: the recogniser has listened to two seconds of it. */
+const WORDLESS_GUESSES = 3;
+
+/** Whether that guess makes noise of its stretch: a fan, a hum, music. Not where words before it are known or owed: they wait for its end. */
+export function isWordless(stretches: Stretches, guess: Transcript): boolean {
+  const now = heard(stretches, guess);
+  const owed = now.filter(({ final }) => !final);
+  const isOnlyOwed = owed.length === 1 && owed[0]?.span === guess.span;
+  return isOnlyOwed && isNoise(guessedText(now)) && owed[0]!.wordless >= WORDLESS_GUESSES;
+}
 
 const certain = (stretches: Stretches): Stretches => stretches.filter((each) => each.final && hasText(each));
 
