@@ -109,13 +109,17 @@ const ENDS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>
   },
   de: { complete: ['Ja, genau.'], likely: ['Es regnet.'], unfinished: ['Ich komme und.', 'Ich habe'] },
   ja: {
-    complete: ['予約をお願いします', 'そうです。'],
+    complete: ['予約をお願いします', 'そうです。', '何時ですか。', '空いていますか', '見ませんか。'],
     likely: ['雨が降る。'],
     open: ['私の。'],
     unfinished: ['部屋を', '部屋を。', '私の'],
   },
   zh: { complete: ['好的', '不是。'], open: ['我的。'], unfinished: ['因为', '我的'] },
-  ko: { complete: ['감사합니다', '방이 있어요.'], open: ['방 하나'], unfinished: ['방이 그리고', '저는'] },
+  ko: {
+    complete: ['감사합니다', '방이 있어요.', '몇 시입니까.'],
+    open: ['방 하나'],
+    unfinished: ['방이 그리고', '저는'],
+  },
   xx: { complete: ['Yes?'], likely: ['I want the.'], open: ['I want the'] },
 };
 
