@@ -1,0 +1,33 @@
+/**
+ * Promises of a conversation's host (gateway/conversations/conversation.ts), held in every order of events and whatever model,
+ * voice, recogniser, tools and client do: random walks, each from a seed of its own.
+ */
+import t from 'tap';
+import { ConversationWalk } from '../fixtures/conversation-walk.js';
+import { shortOrLong } from '../fixtures/long.js';
+
+const WALKS = shortOrLong(40, 10_000);
+const STEPS = 60;
+/** Enough to see what is wrong. */
+const SHOWN = 3;
+
+t.setTimeout(shortOrLong(240_000, 3_600_000));
+
+t.test(
+  'in any order of events: what was said and typed is in the record once, each call of a tool has one answer, ' +
+    'what is asked is answered, and the end comes once',
+  async (t) => {
+    const broken: string[] = [];
+    const seen: Record<string, number> = {};
+    for (let seed = 1; seed <= WALKS && broken.length < SHOWN; seed += 1) {
+      const walk = await new ConversationWalk(seed).run(STEPS);
+      broken.push(...walk.broken.map((what) => `seed ${seed}: ${what}`));
+      for (const item of walk.items) {
+        const what = item.type === 'message' ? `message of the ${item.role}` : item.type;
+        seen[what] = (seen[what] ?? 0) + 1;
+      }
+    }
+    t.same(broken.slice(0, SHOWN), []);
+    for (const [what, times] of Object.entries(seen)) t.ok(times > WALKS, `${what}: ${times}`);
+  },
+);
