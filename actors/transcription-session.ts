@@ -24,6 +24,12 @@ export interface SessionFault {
   readonly close?: CloseReason;
 }
 
+/** The transcript of a commit, whose times count from where its audio begins. */
+export interface CommittedTranscript extends Transcript {
+  /** Where that is in all audio of the session, in seconds. */
+  readonly from: number;
+}
+
 export interface SessionInput {
   /** The answer to a commit when too many of them wait. */
   readonly tooMany: SessionFault;
@@ -38,7 +44,7 @@ export type SessionEvent =
   | { readonly type: 'commit' }
   /** A commit that cannot be done; the session goes on. */
   | { readonly type: 'refusal'; readonly fault: SessionFault }
-  | { readonly type: 'transcript'; readonly job: number; readonly transcript: Transcript }
+  | { readonly type: 'transcript'; readonly job: number; readonly transcript: CommittedTranscript }
   | { readonly type: 'failed'; readonly job: number; readonly fault: SessionFault }
   | { readonly type: 'guessed'; readonly job: number; readonly text: string }
   | { readonly type: 'notGuessed'; readonly job: number }
@@ -55,7 +61,7 @@ export type SessionEffect =
   /** The job that runs is to be stopped. */
   | { readonly type: 'cancel' }
   | { readonly type: 'partial'; readonly text: string }
-  | { readonly type: 'committed'; readonly transcript: Transcript }
+  | { readonly type: 'committed'; readonly transcript: CommittedTranscript }
   | { readonly type: 'error'; readonly fault: SessionFault }
   /** `message` says why. */
   | { readonly type: 'close'; readonly reason: CloseReason; readonly message: string };
@@ -89,7 +95,7 @@ const parts = setup({
     guess: emit(({ context }) => ({ type: 'guess' as const, job: context.job })),
     cancel: emit({ type: 'cancel' }),
     tellPartial: emit((_, text: string) => ({ type: 'partial' as const, text })),
-    tellCommitted: emit((_, transcript: Transcript) => ({ type: 'committed' as const, transcript })),
+    tellCommitted: emit((_, transcript: CommittedTranscript) => ({ type: 'committed' as const, transcript })),
     tellError: emit((_, fault: SessionFault) => ({ type: 'error' as const, fault })),
     tellTooMany: emit(({ context }) => ({ type: 'error' as const, fault: context.tooMany })),
     endWith: enqueueActions(({ enqueue }, fault: SessionFault) => {

@@ -203,6 +203,27 @@ for (const stack of stacks((line) => t.comment(line))) {
       });
     });
 
+    t.test(
+      'words of later commits are timed from the start of the session, as clients lay them out',
+      async (t) => {
+        const client = connect('?include_timestamps=true');
+        await client.sees('session_started');
+        const spoken = joined(silence(1), await tones('word'), silence(0.5));
+        const starts: number[] = [];
+        for (let commit = 1; commit <= 3; commit++) {
+          client.speak(spoken).commit();
+          const { words } = await client.sees('committed_transcript_with_timestamps', commit);
+          starts.push((words as { start: number }[])[0]?.start ?? NaN);
+        }
+        const [first = NaN] = starts;
+        t.ok(first > 0.9);
+        const seconds = spoken.length / 16_000;
+        starts.forEach((start, commit) =>
+          t.ok(Math.abs(start - first - commit * seconds) < 0.01, `${start}`),
+        );
+      },
+    );
+
     t.test('partials come while audio arrives, and cost nothing', async (t) => {
       const client = connect();
       await client.sees('session_started');

@@ -134,6 +134,40 @@ t.test('a sample that a commit cuts in two belongs to the next one', async (t) =
   t.strictSame([...next.bytes.subarray(0, 3)], [1, 2, 2]);
 });
 
+t.test(
+  'words are timed from the start of the session, whatever became of what was committed before',
+  async (t) => {
+    const { chunk, send, jobs, frames } = openSession('include_timestamps=true');
+    const words = [{ text: 'word', start: 0.25, end: 0.5 }];
+    const started: unknown[] = [];
+    const answer = async (job: number): Promise<void> => {
+      jobs.filter(({ request }) => !request.interim)[job]!.hear({ text: 'word', words });
+      await turn();
+      const [first] = frames.at(-1)?.['words'] as { start: number; end: number }[];
+      started.push([first?.start, first?.end]);
+    };
+    chunk(second(), { commit: true });
+    chunk(new Uint8Array(31_999), { commit: true });
+    chunk(new Uint8Array(32_001));
+    send(commitFrame);
+    await answer(0);
+    await answer(1);
+    await answer(2);
+    chunk(new Uint8Array(3200), { commit: true });
+    chunk(second(), { commit: true });
+    jobs.at(-1)!.fail(new ServiceError('engine_busy'));
+    await turn();
+    chunk(second(), { commit: true });
+    await answer(4);
+    t.strictSame(started, [
+      [0.25, 0.5],
+      [1.25, 1.5],
+      [2.25, 2.5],
+      [4.35, 4.6],
+    ]);
+  },
+);
+
 t.test('waiting audio has one budget, which a transcript gives back', async (t) => {
   const { chunk, send, jobs, types } = openSession();
   const large = new Uint8Array(20 * 1024 * 1024);

@@ -6,6 +6,7 @@ import t from 'tap';
 import { createActor } from 'xstate';
 import { actorClock } from '../../actors/clock.js';
 import {
+  type CommittedTranscript,
   type SessionEffect,
   type SessionEvent,
   type SessionFault,
@@ -28,6 +29,7 @@ import { transcriptOf } from '../fixtures/transcript.js';
 
 const tooMany: SessionFault = { type: 'queue_overflow', message: 'too many' };
 const refusal: SessionFault = { type: 'commit_throttled', message: 'too short' };
+const committedOf = (text: string): CommittedTranscript => ({ ...transcriptOf(text), from: 0 });
 const fatal: SessionFault = { type: 'transcriber_error', message: 'no engine', close: 'internal' };
 
 function startActor() {
@@ -51,9 +53,9 @@ t.test('commits are answered one after the other, refused ones in their turn', (
     'one job at a time; what is committed is kept at once',
   );
   t.equal(effects.length, 3);
-  send({ type: 'transcript', job: 2, transcript: transcriptOf('of no job') });
-  send({ type: 'transcript', job: 1, transcript: transcriptOf('one') });
-  send({ type: 'transcript', job: 1, transcript: transcriptOf('one again') });
+  send({ type: 'transcript', job: 2, transcript: committedOf('of no job') });
+  send({ type: 'transcript', job: 1, transcript: committedOf('one') });
+  send({ type: 'transcript', job: 1, transcript: committedOf('one again') });
   send({ type: 'failed', job: 2, fault: { type: 'input_error', message: 'too long' } });
   t.match(effects.slice(3), [
     { type: 'committed', transcript: { text: 'one' } },
@@ -78,7 +80,7 @@ t.test('a commit beyond those that may wait is refused at once, and keeps nothin
   send({ type: 'refusal', fault: refusal });
   t.strictSame(effects.at(-1), { type: 'error', fault: tooMany }, 'nor has a refusal a place');
   t.equal(kept(), 1025);
-  send({ type: 'transcript', job: 1, transcript: transcriptOf('one') });
+  send({ type: 'transcript', job: 1, transcript: committedOf('one') });
   send({ type: 'commit' });
   t.equal(kept(), 1026, 'there is room again');
   t.end();
@@ -93,7 +95,7 @@ t.test('a guess is told until its audio is committed', (t) => {
   send({ type: 'commit' });
   send({ type: 'guessed', job: 2, text: 'hello' });
   send({ type: 'audio' });
-  send({ type: 'transcript', job: 3, transcript: transcriptOf('hello') });
+  send({ type: 'transcript', job: 3, transcript: committedOf('hello') });
   send({ type: 'audio' });
   t.match(effects, [
     { type: 'guess', job: 1 },
@@ -198,8 +200,8 @@ for (const seed of [1, 7, 42, 1234, 99_999]) {
         () => running?.guess !== true || !isCurrent || tell({ type: 'guessed', job, text: `guess after ${commits}` }),
         () => isCurrent || tell({ type: 'guessed', job, text: 'stale' }),
         () => !(running?.guess ?? true) || tell({ type: 'notGuessed', job }),
-        () => (running?.guess ?? isCurrent) || tell({ type: 'transcript', job, transcript: transcriptOf(isCurrent ? String(session.owed[0]) : 'stale') }),
-        () => (running?.guess ?? isCurrent) || tell({ type: 'transcript', job, transcript: transcriptOf(isCurrent ? String(session.owed[0]) : 'stale') }),
+        () => (running?.guess ?? isCurrent) || tell({ type: 'transcript', job, transcript: committedOf(isCurrent ? String(session.owed[0]) : 'stale') }),
+        () => (running?.guess ?? isCurrent) || tell({ type: 'transcript', job, transcript: committedOf(isCurrent ? String(session.owed[0]) : 'stale') }),
         () => random() < 0.05 && !running?.guess && isCurrent && tell({ type: 'failed', job, fault: fatal }),
         () => session.send({ type: 'fault', fault: { type: 'input_error', message: 'no JSON' } }),
         () => random() < 0.02 && session.send({ type: 'fault', fault: fatal }),

@@ -1,7 +1,7 @@
 /** The frames that the realtime socket sends (docs/contract/protocol-b.md 5), each as the JSON text that is sent. */
-import type { SessionFault } from '../../../../actors/transcription-session.js';
-import type { Transcript } from '../../../../contracts/ports/speech.js';
+import type { CommittedTranscript, SessionFault } from '../../../../actors/transcription-session.js';
 import type { Vocabulary } from '../../../../contracts/vocabulary.js';
+import { seconds } from '../../../server/seconds.js';
 import { wordEntries } from '../words.js';
 import type { SessionOptions } from './options.js';
 
@@ -39,18 +39,27 @@ export const startedFrame = (
 
 export const partialFrame = (text: string): string => frame('partial_transcript', { text });
 
-const withCharacters = (transcript: Transcript) =>
-  wordEntries(transcript).map((word) => ({ ...word, characters: [...word.text] }));
+/** Times count from the start of the session's audio: clients lay the words of all commits end to end. */
+const wordsOf = (transcript: CommittedTranscript) =>
+  wordEntries(transcript).map((word) => ({
+    ...word,
+    start: seconds(transcript.from + word.start),
+    end: seconds(transcript.from + word.end),
+    characters: [...word.text],
+  }));
 
 /** One commit's frames, in their order. The language is what the client sent (rule 12). */
-export function* committedFrames(transcript: Transcript, options: SessionOptions): Generator<string> {
+export function* committedFrames(
+  transcript: CommittedTranscript,
+  options: SessionOptions,
+): Generator<string> {
   const { text } = transcript;
   yield frame('committed_transcript', { text });
   if (!options.timestamps && !options.languageDetection) return;
   yield frame('committed_transcript_with_timestamps', {
     text,
     language_code: options.language,
-    words: options.timestamps ? withCharacters(transcript) : null,
+    words: options.timestamps ? wordsOf(transcript) : null,
   });
 }
 

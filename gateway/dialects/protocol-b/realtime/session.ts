@@ -50,6 +50,15 @@ export interface SessionClient {
   readonly observation: Observation;
 }
 
+/** Audio of one commit. */
+interface CommittedAudio {
+  readonly chunks: readonly Uint8Array[];
+  /** Where it begins in all audio of the session, in seconds. */
+  readonly from: number;
+}
+
+const NO_AUDIO: CommittedAudio = { chunks: [], from: 0 };
+
 const sizeOf = (audio: readonly Uint8Array[]): number =>
   audio.reduce((sum, { byteLength }) => sum + byteLength, 0);
 
@@ -58,15 +67,17 @@ export class TranscriptionSession implements SocketEvents {
   readonly #audio = new InputAudio();
   readonly #partial: PartialTranscript;
   /** Audio of commits that wait for their transcription, oldest first. */
-  readonly #committed: (readonly Uint8Array[])[] = [];
+  readonly #committed: CommittedAudio[] = [];
   /** Bytes of commits that are not answered yet. */
   #committedBytes = 0;
+  /** Bytes of the session's audio in front of what is not committed yet. */
+  #passedBytes = 0;
   #job = new AbortController();
   #lastPartial = '';
   /** Whether the machine has been told that a guess is due, since the last job: appends do not tell it again. */
   #dueTold = false;
   #begun = false;
-  /** HTTP status that the socket's end is worth. */
+  /** HTTP status that the socket is logged with when it ends. */
   #status = OPEN;
 
   constructor(
@@ -108,8 +119,8 @@ export class TranscriptionSession implements SocketEvents {
   }
 
   #commit(): void {
-    const { refused, options } = this.client;
-    const seconds = this.#audio.bytes / BYTES_PER_SAMPLE / options.sampleRate;
+    const { refused } = this.client;
+    const seconds = this.#secondsOf(this.#audio.bytes);
     if (!refused && seconds * 1000 < commitMs)
       return this.#machine.send({ type: 'refusal', fault: throttled(seconds) });
     if (!refused) return this.#machine.send({ type: 'commit' });
@@ -117,9 +128,14 @@ export class TranscriptionSession implements SocketEvents {
     this.#machine.send({ type: 'refusal', fault: refused });
   }
 
+  #secondsOf(bytes: number): number {
+    return bytes / BYTES_PER_SAMPLE / this.client.options.sampleRate;
+  }
+
   #keepAudio(): void {
+    const from = this.#secondsOf(this.#passedBytes);
     const { chunks, bytes } = this.#takeAudio();
-    this.#committed.push(chunks);
+    this.#committed.push({ chunks, from });
     this.#committedBytes += bytes;
   }
 
@@ -128,6 +144,7 @@ export class TranscriptionSession implements SocketEvents {
     const taken = this.#audio.take();
     const half = taken.bytes % BYTES_PER_SAMPLE === 1 ? taken.chunks.at(-1)?.slice(-1) : undefined;
     if (half) this.#audio.putBack({ chunks: [half], bytes: half.byteLength, order: taken.order });
+    this.#passedBytes += taken.bytes - (half?.byteLength ?? 0);
     this.#partial.reset();
     this.#lastPartial = '';
     return taken;
@@ -154,7 +171,7 @@ export class TranscriptionSession implements SocketEvents {
 
   readonly #effects: Effects<SessionEffect> = {
     keep: () => this.#keepAudio(),
-    transcribe: ({ job }) => void this.#transcribe(job, this.#committed.shift() ?? []),
+    transcribe: ({ job }) => void this.#transcribe(job, this.#committed.shift() ?? NO_AUDIO),
     guess: ({ job }) => void this.#guess(job),
     cancel: () => this.#job.abort(new DOMException('The transcription was cancelled', 'AbortError')),
     partial: ({ text }) => this.socket.send(partialFrame(text)),
@@ -171,7 +188,7 @@ export class TranscriptionSession implements SocketEvents {
   }
 
   /** Its answer waits until the client reads. Never rejects. */
-  async #transcribe(job: number, chunks: readonly Uint8Array[]): Promise<void> {
+  async #transcribe(job: number, { chunks, from }: CommittedAudio): Promise<void> {
     const signal = this.#begin();
     const { options, observation: trace } = this.client;
     const { model, sampleRate, timestamps: words } = options;
@@ -179,11 +196,11 @@ export class TranscriptionSession implements SocketEvents {
     try {
       const transcript = await this.parts.transcription.transcribe(request, this.client.caller, signal);
       await this.socket.drained();
-      this.#committedBytes -= sizeOf(chunks);
-      this.#machine.send({ type: 'transcript', job, transcript });
+      this.#machine.send({ type: 'transcript', job, transcript: { ...transcript, from } });
     } catch (error) {
-      this.#committedBytes -= sizeOf(chunks);
       if (!signal.aborted) this.#failed(job, toServiceError(error));
+    } finally {
+      this.#committedBytes -= sizeOf(chunks);
     }
     this.#jobEnded();
   }
