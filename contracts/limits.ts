@@ -41,6 +41,8 @@ export const LIMITS = {
     decodedMs: 60 * MINUTE,
     /** Hz of headerless PCM. */
     rawSampleRate: range(8000, 48_000),
+    /** Words that protocol B's clients name in one form, a field each. */
+    keyterms: 1000,
   },
   chat: {
     /** Base64 of a buffered answer that is held until it is whole: longer ones are sent as they are made. */

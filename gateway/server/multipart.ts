@@ -31,6 +31,8 @@ export interface FormLimits {
   readonly fileBytes: number;
   /** How many files; 4 unless told. */
   readonly files?: number;
+  /** How many fields; LIMITS.http.multipartFields unless told. */
+  readonly fields?: number;
 }
 
 /** Parts of these types are files, also without the filename that RFC 7578 section 4.2 only recommends. */
@@ -41,17 +43,20 @@ const PART_HEADER_BYTES = 16 * 1024;
 const malformed = (message: string, cause?: unknown): ServiceError =>
   new ServiceError('malformed_body', { message, cause });
 
-function createParser(contentType: string, limits: FormLimits): BusboyInstance {
+function createParser(
+  contentType: string,
+  { fileBytes, files = 4, fields = LIMITS.http.multipartFields }: FormLimits,
+): BusboyInstance {
   try {
     return new Busboy({
       headers: { 'content-type': contentType },
       isPartAFile: (_name, type, filename) => filename !== undefined || BINARY.test(type ?? ''),
       limits: {
-        fields: LIMITS.http.multipartFields,
+        fields,
         fieldSize: LIMITS.http.multipartFieldBytes,
-        files: limits.files ?? 4,
-        fileSize: limits.fileBytes,
-        parts: LIMITS.http.multipartFields + (limits.files ?? 4),
+        files,
+        fileSize: fileBytes,
+        parts: fields + files,
         headerPairs: LIMITS.http.multipartHeaderPairs,
         headerSize: PART_HEADER_BYTES,
       },

@@ -220,6 +220,13 @@ t.test('rule 2: what changes nothing is ignored', async (t) => {
   t.equal(result.text, TEXT);
 });
 
+t.test('rule 2: as many keyterms as clients may name, a field each, are ignored; no more', async (t) => {
+  const keyterms = (count: number): Entry[] =>
+    Array.from({ length: count }, (_, at): Entry => ['keyterms', `term ${at}`]);
+  t.equal((await resultOf(t, await upload(...keyterms(1000)))).text, TEXT);
+  t.match(await detailOf(t, await upload(...keyterms(1100))), { code: 'malformed_body' });
+});
+
 t.test('rule 6: native options are refused (decision 3)', async (t) => {
   for (const name of ['X-Svc-Latency', 'X-Svc-Nothing']) {
     const detail = await detailOf(t, await send([MODEL, FILE], {}, { ...KEY, [name]: 'low' }));

@@ -14,7 +14,7 @@ import {
 } from '../../../contracts/schemas/refusals.js';
 import { invalid, valid } from '../../../contracts/schemas/valid.js';
 import { providerOptionsOf } from '../../server/form-options.js';
-import { type Form, readMultipart } from '../../server/multipart.js';
+import { type Form, type FormLimits, readMultipart } from '../../server/multipart.js';
 import { SPEECH_FAILURES } from '../../server/openapi-errors.js';
 import { answers } from '../../server/openapi-parts.js';
 import { json } from '../../server/replies.js';
@@ -49,6 +49,12 @@ export function formFields(form: Form['fields']): Fields {
   });
   return Object.fromEntries(present.filter(([, value]) => value !== undefined));
 }
+
+const FORM: FormLimits = {
+  bodyBytes: LIMITS.body.transcription,
+  fileBytes: LIMITS.transcription.audioBytes,
+  fields: LIMITS.http.multipartFields + LIMITS.transcription.keyterms,
+};
 
 const checkFields = checker(TranscriptionFields);
 
@@ -90,8 +96,7 @@ const transcribe: Handler = async (request, parts, observation) => {
   const caller = await callerOrToken(request, 'batch_scribe', parts);
   refuseOptionHeaders(request.headers, parts.vocabulary);
   refuseUnlogged(request.query.getAll('enable_logging'));
-  const { audioBytes: fileBytes } = LIMITS.transcription;
-  const form = await readMultipart(request, { bodyBytes: LIMITS.body.transcription, fileBytes });
+  const form = await readMultipart(request, FORM);
   const asked = askedBy(form, parts);
   observation.model(asked.request.model);
   const wanted = { ...asked.request, trace: observation };
