@@ -1,6 +1,6 @@
 /**
- * Style and speaker tags in text, for engines that do not know them: stripped, never read aloud
- * (docs/contract/decisions.md "Models and voices"). Only the known vocabulary counts as a tag; other parentheses are text.
+ * Style and speaker tags in text, and SSML's `<break …/>`, for engines that do not know them: stripped, never read aloud
+ * (docs/contract/decisions.md "Models and voices"). Only the known vocabulary counts as a tag; other brackets are text.
  */
 const EMOTIONS =
   'happy sad angry excited calm nervous confident surprised satisfied delighted scared worried upset frustrated depressed empathetic embarrassed disgusted moved proud relaxed grateful curious interested confused joyful disdainful unhappy anxious hysterical indifferent uncertain doubtful disappointed regretful guilty ashamed jealous envious hopeful optimistic pessimistic nostalgic lonely bored contemptuous sympathetic compassionate determined resigned impatient scornful panicked furious reluctant keen disapproving negative denying astonished serious sarcastic conciliative comforting sincere sneering hesitating yielding painful awkward amused';
@@ -39,7 +39,8 @@ const GAP = '\uffff';
 const TAGS = new Set([...EMOTIONS.split(' '), ...SOUNDS.split(' '), ...PHRASES]);
 
 /** Longer than any tag; keeps the search for a closing bracket short. */
-const CANDIDATE = /<\|speaker:\d{1,4}\|>|\(([a-z][a-z -]{1,38})\)|\[([a-z][a-z -]{1,38})\]/giu;
+const CANDIDATE =
+  /<\|speaker:\d{1,4}\|>|<break(?:\s{1,4}[a-z]{1,10}=["'][^"'<>]{1,12}["']){0,2}\s{0,4}\/?>|\(([a-z][a-z -]{1,38})\)|\[([a-z][a-z -]{1,38})\]/giu;
 
 function isTag(words: string): boolean {
   const phrase = words.toLowerCase().trim();
@@ -81,6 +82,7 @@ export function stripTags(text: string): string {
 
 const closeGaps = (text: string): string =>
   text
+    .replace(/(?<=[\p{L}\p{N}])\uffff+(?=[\p{L}\p{N}])/gu, ' ')
     .replace(/ ?(?:\uffff ?)+/gu, (gap) => (/^ | $/u.test(gap) ? ' ' : ''))
     .replace(/ (?=[,.;:!?…])/gu, '')
     .trim();

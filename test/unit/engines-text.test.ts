@@ -148,6 +148,7 @@ const HEAVY = [
   'Mr. ',
   '\u200d',
   '<|speaker:',
+  '<break time="1s" ',
 ];
 
 t.test('a mebibyte of anything is cut in linear time', async (t) => {
@@ -193,6 +194,11 @@ const TAGGED: readonly (readonly [string, string])[] = [
   ['(a happy family) came', '(a happy family) came'],
   ['no tags  at all', 'no tags  at all'],
   ['(happy)', ''],
+  ['Well <break time="1.0s" /> then', 'Well then'],
+  ['Wait.<break/> Go<break time="500ms" strength="medium"/>.', 'Wait. Go.'],
+  ['One<break time="1s"/>two', 'One two'],
+  ['Take a <break> and <b>rest</b>', 'Take a and <b>rest</b>'],
+  ['a <breakfast time="8"> menu', 'a <breakfast time="8"> menu'],
 ];
 
 t.test('known style and speaker tags are stripped, other brackets are text', async (t) => {
