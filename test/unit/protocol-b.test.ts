@@ -126,6 +126,7 @@ t.test(
     ];
     for (const [voiceSettings, param] of refused)
       t.throws(() => options({ voiceSettings }), { code: 'invalid_request', status: 400, param }, param);
+    t.throws(() => options({ voiceSettings: 'calm' }), { message: 'voice_settings must be of type object' });
   },
 );
 

@@ -282,6 +282,7 @@ t.test('frames that cannot be taken are refused, each with its close code', asyn
       t.match((error as SpeechFrameFault).fault, { message: String, error: String, code }, name);
     }
   }
+  t.throws(() => readFrame('[]'), { message: /: the message must be of type object$/ });
 });
 
 t.test('any frame is read or refused, never a crash', async (t) => {

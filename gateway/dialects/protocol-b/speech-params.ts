@@ -29,7 +29,7 @@ export interface SpeechWish {
   readonly voiceSettings?: unknown;
 }
 
-const checkSettings = checker(VoiceSettings);
+const checkSettings = checker(VoiceSettings, 'voice_settings');
 
 interface Settings {
   readonly options: NativeOptions;

@@ -48,7 +48,7 @@ type Message = Static<typeof Message>;
 
 type KeyNames = Pick<Vocabulary, 'protocolBKeyHeader'>;
 
-const checkMessage = checker(Message);
+const checkMessage = checker(Message, 'the message');
 const checkKey = checker(Key);
 
 /** Those that are true. */
