@@ -39,7 +39,7 @@ export const SPEECH_REFUSALS: readonly Refusal[] = [
   },
 ];
 
-/** Ways to say nothing at all, which the option's default then stands for. */
+/** Values that leave the option out: its default, to log, holds. */
 const SILENT = new Set(['', 'null', 'none', '[]', '{}']);
 
 /** The one option that is refused for being false. Errors: `unsupported_option`. */

@@ -102,7 +102,7 @@ type Write = (
   signal: AbortSignal,
 ) => AsyncIterable<string>;
 
-/** The stream tells of it and ends well, so that nobody else sees that it failed. */
+/** The last line of a stream that failed. Noted here, since to the server the answer ends as one that succeeded. */
 function failureOf(
   error: ServiceError,
   generationId: string,

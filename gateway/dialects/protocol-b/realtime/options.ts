@@ -33,7 +33,7 @@ const DEFAULT_FORMAT = 'pcm_16000';
 
 const COMMIT_STRATEGY = 'commit_strategy';
 
-/** Whatever else it says is refused, words for nothing included. Errors: `unsupported_option`. */
+/** Only `manual` passes: also an empty value, and `none`, ask for another strategy. Errors: `unsupported_option`. */
 function refuseStrategy(strategy: string | undefined): void {
   if (strategy === undefined || strategy === 'manual') return;
   const message = `Audio is committed by the client: set ${COMMIT_STRATEGY} to manual, or leave it out`;

@@ -9,7 +9,7 @@ import type { TakenAudio } from '../../../../actors/realtime-audio.js';
 import { BYTES_PER_SAMPLE } from '../../../../contracts/audio.js';
 import type { RawAudio, TranscriptSegment } from '../../../../contracts/ports/speech.js';
 
-/** New audio that another guess is worth. */
+/** So much new audio is worth another guess. */
 const STEP_SECONDS = 0.7;
 /** Silence behind a segment that is over, and what is kept of silence, where a word may have begun. */
 const SILENCE_SECONDS = 1;

@@ -63,7 +63,7 @@ export class SpeechConnection {
   #takesFrames = false;
   readonly #waiting: ClientFrame[] = [];
   #waitingLength = 0;
-  /** HTTP status that the socket's end is worth. */
+  /** HTTP status that the socket is logged with when it ends. */
   #status = OPEN;
 
   constructor(
@@ -132,7 +132,7 @@ export class SpeechConnection {
     this.#machine.send({ type: 'leave' });
   }
 
-  /** A synthesis failed with this status, which the socket's end is worth from now on. */
+  /** A synthesis failed with this status; the socket is logged with it. */
   failed(status: number): void {
     this.#status = status;
   }
