@@ -119,7 +119,11 @@ function hintOf(language: string | undefined): LanguageCode | undefined {
 }
 
 /** Errors: `language_unavailable`. */
-function transcriberFor(registry: Registry, { model }: TranscriptionRequest, language?: string): Transcriber {
+function transcriberFor(
+  registry: Registry,
+  { model }: Pick<TranscriptionRequest, 'model'>,
+  language?: string,
+): Transcriber {
   const transcriber = registry.transcriberFor(model, language);
   if (!transcriber) throw unavailable(language);
   return transcriber;
@@ -142,6 +146,7 @@ export function createTranscription(parts: TranscriptionParts): Transcription {
 
   return {
     count,
+    checkLanguage: (wish) => void transcriberFor(registry, wish, hintOf(wish.language)),
     reducesNoise: denoiser !== undefined,
     async transcribe(request, caller, signal, heard): Promise<Transcript> {
       const { words = false, interim = false, uncounted = interim } = request;

@@ -171,6 +171,9 @@ export interface Transcription {
     heard?: (segment: TranscriptSegment) => void,
   ): Promise<Transcript>;
 
+  /** Whether the model hears the language, before there is any audio. Errors: `language_unavailable`. */
+  checkLanguage(wish: Pick<TranscriptionRequest, 'model' | 'language'>): void;
+
   /** Whether the gateway can take noise out of audio. */
   readonly reducesNoise: boolean;
 

@@ -49,6 +49,7 @@ export interface Conversed {
 const DEAF: Transcription = {
   transcribe: () => Promise.resolve({ text: '', duration: 0, segments: [] }),
   count: () => undefined,
+  checkLanguage: () => undefined,
   reducesNoise: false,
 };
 

@@ -105,7 +105,7 @@ const tokens = (): SingleUseTokens => {
 };
 
 function routeOf(clock = systemClock) {
-  const registry = createRegistry({ tts: [], stt: [createToneTranscriber()] });
+  const registry = createRegistry({ tts: [], stt: [{ ...createToneTranscriber(), languages: ['en'] }] });
   const decode = () => {
     throw new Error('no decoder is needed');
   };
@@ -293,6 +293,8 @@ for (const stack of stacks((line) => t.comment(line))) {
           ['?no_verbatim=true', key, 'invalid_request', /^no_verbatim: Transcripts/],
           ['?enable_logging=false', key, 'invalid_request', /enable_logging/],
           ['?model_id=nothing', key, 'invalid_request'],
+          ['?language_code=ja', key, 'invalid_request', /^No speech recognition for "ja"$/],
+          ['?language_code=japanese!', key, 'invalid_request', /^No speech recognition for/],
           ['?model_id=svc/s1', key, 'invalid_request'],
         ];
       for (const [query, headers, type, cause = /./] of cases) {

@@ -38,6 +38,7 @@ function openSession(query = '', refused?: SessionFault) {
   const jobs: ToldJob[] = [];
   const transcription: Transcription = {
     count: () => undefined,
+    checkLanguage: () => undefined,
     reducesNoise: true,
     transcribe: (request, _caller, signal) =>
       new Promise((resolve, reject) => {

@@ -20,6 +20,7 @@ function listening() {
   const counted: number[] = [];
   const transcription: Transcription = {
     count: (_caller, seconds) => void counted.push(seconds),
+    checkLanguage: () => undefined,
     reducesNoise: true,
     transcribe: (request, _caller, signal) =>
       new Promise((resolve, reject) => {

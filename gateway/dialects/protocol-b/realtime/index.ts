@@ -12,7 +12,7 @@ import { type Observation, tracedSocket } from '../../../server/trace-requests.j
 import { callerOrToken } from '../auth.js';
 import { baseOf, type ProtocolBParts } from '../parts.js';
 import { faultOf, inputFault } from './errors.js';
-import { sessionOptions } from './options.js';
+import { hintOf, sessionOptions } from './options.js';
 import { errorFrame } from './server-frames.js';
 import { type SessionClient, type SessionParts, TranscriptionSession } from './session.js';
 
@@ -30,6 +30,7 @@ async function clientOf(
   const { headerPrefix } = parts.vocabulary;
   const caller = await callerOrToken(request, 'realtime_scribe', parts);
   const options = sessionOptions(query, parts.vocabulary);
+  parts.transcription.checkLanguage({ model: options.model, ...hintOf(options) });
   observation.model(options.model);
   const refused = hasOptionHeaders(headers, headerPrefix)
     ? inputFault(`${headerPrefix}* headers are for synthesis only`)
