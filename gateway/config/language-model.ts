@@ -2,15 +2,19 @@
 import { address, choice, secret, text } from './setting.js';
 
 export const LANGUAGE_MODEL = {
-  llmUrl: address('LLM_BASE_URL', 'OpenAI-compatible address with its /v1 that agents think with.', {
-    shown: 'none: builtin-dialogue',
-  }),
+  llmUrl: address(
+    'LLM_BASE_URL',
+    'OpenAI-compatible server of the language model of agents, including /v1.',
+    {
+      shown: 'none: builtin-dialogue',
+    },
+  ),
   llmKey: secret('LLM_API_KEY', 'Its API key.'),
   llmModel: text('LLM_MODEL', 'default', 'Its model.'),
   llmUsage: choice(
     'LLM_USAGE',
     'true',
     ['true', 'false'],
-    'Whether it is asked how many tokens it used (stream_options); false for servers that refuse the field.',
+    'Whether to ask the model for its token usage (stream_options); false for servers that refuse the field.',
   ),
 };

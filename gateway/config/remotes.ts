@@ -12,8 +12,13 @@ const remote = (prefix: string, service: string, initial: Defaults) => ({
   sttModel: text(`${prefix}_STT_MODEL`, initial.sttModel, 'Model that it transcribes with.'),
   voices: list(`${prefix}_VOICES`, initial.voices, 'Its voices, as it names them.'),
   languages: languages(`${prefix}_LANGUAGES`, 'Languages that it speaks.', { shown: 'all' }),
-  format: choice<RemoteFormat>(`${prefix}_FORMAT`, 'pcm', ['pcm', 'wav'], 'Format that it is asked for.'),
-  rate: count(`${prefix}_RATE`, initial.rate, [8000, 48_000], 'Sample rate in Hz of its answers.'),
+  format: choice<RemoteFormat>(
+    `${prefix}_FORMAT`,
+    'pcm',
+    ['pcm', 'wav'],
+    'Format that is requested from it.',
+  ),
+  rate: count(`${prefix}_RATE`, initial.rate, [8000, 48_000], 'Sample rate in Hz of its audio.'),
 });
 
 export const REMOTES = {

@@ -40,7 +40,7 @@ const REPOSITORY = fileURLToPath(CHECKOUT);
 const ADDRESS = {
   host: text('HOST', '0.0.0.0', 'Address that the port is bound to.'),
   port: count('PORT', 8080, [0, 65_535], 'Port of HTTP and WebSockets; 0 takes any free one.'),
-  publicUrl: address('PUBLIC_URL', 'Address that clients reach the gateway by.', {
+  publicUrl: address('PUBLIC_URL', 'Address at which clients reach the gateway.', {
     shown: 'from the Host header',
   }),
   trustedProxies: list('TRUSTED_PROXIES', [], 'Addresses or CIDRs whose X-Forwarded-* headers count.'),
@@ -50,13 +50,13 @@ const ADDRESS = {
     'DRAIN_ANNOUNCE_SECONDS',
     5,
     [0, 25],
-    'For so long after SIGTERM /health says "draining" to load balancers, where any asks, before the port is closed.',
+    'Seconds after SIGTERM during which the port stays open and /health says "draining", if anything polls it.',
   ),
   drainSeconds: count(
     'DRAIN_SECONDS',
     LIMITS.agent.maxDurationSeconds.max,
     [0, 86_400],
-    'Calls may go on for so long after SIGTERM. Everything else has 30 seconds, or until calls have ended.',
+    'Seconds that calls may go on after SIGTERM. Everything else has 30 seconds, or until the calls have ended.',
   ),
   shedDelayMs: count(
     'SHED_DELAY_MS',
@@ -78,7 +78,7 @@ const KEYS = {
   }),
   metricsToken: secret(
     'METRICS_TOKEN',
-    'Bearer token for /metrics from outside private networks, beside keys that may read.',
+    'Bearer token for /metrics from outside private networks, in addition to keys of role read or full.',
   ),
   secretsKey: secret(
     'SECRETS_KEY',
@@ -87,13 +87,15 @@ const KEYS = {
   ),
   secretsKeyPrevious: secret(
     'SECRETS_KEY_PREVIOUS',
-    'The one before, while npm run secrets -- rotate has not run: what it sealed is opened as well.',
+    'The previous secret, until npm run secrets -- rotate has run: credentials encrypted with it are still read.',
   ),
 };
 
 const DATABASE = {
   dataDir: path('DATA_DIR', './data', 'Folder of the database, the first key, the secret and recordings.'),
-  databaseUrl: secret('DATABASE_URL', 'Address of a Postgres from 14 on.', { shown: 'embedded Postgres' }),
+  databaseUrl: secret('DATABASE_URL', 'Address of a Postgres, version 14 or later.', {
+    shown: 'embedded Postgres',
+  }),
   databaseDirectUrl: secret(
     'DATABASE_DIRECT_URL',
     'Postgres itself, where DATABASE_URL is a pooler such as PgBouncer.',
@@ -102,7 +104,7 @@ const DATABASE = {
     'DATABASE_PREPARE',
     'auto',
     ['auto', 'true', 'false'],
-    'Whether statements are prepared by name; auto does, but not through a pooler.',
+    'Whether statements are prepared by name; auto: yes, unless there is a pooler.',
   ),
   ...RECORDINGS,
 };
@@ -137,7 +139,7 @@ const SPEECH = {
     'PCM_RATE',
     new Map(),
     PCM_RATES,
-    "Rate of protocol A's pcm where a request names none: for all bases, or by base (/v1=24000,/compat/v1=24000).",
+    "Sample rate of protocol A's pcm if the request names none: for all bases, or by base (/v1=24000,/compat/v1=24000).",
     { shown: '44100' },
   ),
   sherpaTts: list(
@@ -146,7 +148,7 @@ const SPEECH = {
     'Models that the engine sherpa speaks with, in order of preference: names of npm run models, or folders.',
     { shown: 'those that npm run models has added' },
   ),
-  sherpaTtsLanguages: languages('SHERPA_TTS_LANGUAGES', 'Languages of that model, where there is one.', {
+  sherpaTtsLanguages: languages('SHERPA_TTS_LANGUAGES', 'Languages of that model, if there is only one.', {
     shown: 'what the model says, else en',
   }),
   sherpaStt: list(
@@ -155,32 +157,27 @@ const SPEECH = {
     'Models that the engine sherpa transcribes with, in order of preference: names of npm run models, or folders.',
     { shown: 'those that npm run models has added' },
   ),
-  sherpaSttLanguages: languages('SHERPA_STT_LANGUAGES', 'Languages of that model, where there is one.', {
+  sherpaSttLanguages: languages('SHERPA_STT_LANGUAGES', 'Languages of that model, if there is only one.', {
     shown: 'what the model says, else en',
   }),
   sherpaMemoryMb: count(
     'SHERPA_MEMORY_MB',
     2048,
     [1, 1_000_000],
-    'Megabytes that the models of a process of sherpa may take, about; the least recently used leave.',
+    'Megabytes that the models of one sherpa process may take, roughly; the least recently used are unloaded.',
   ),
   turnDetector: choice(
     'TURN_DETECTOR',
     'auto',
     ['auto', 'tables', 'audio', 'both'],
-    "What ends a user's turn: words and pauses, the model that listens, or both; auto takes both where it was added.",
+    "What ends a user's turn: tables of words and pauses, the end-of-turn model (audio), or both; auto: both if the model was added.",
   ),
   modelsDir: path('MODELS_DIR', resolve(REPOSITORY, '.models'), 'Folder that set-up puts the models in.', {
     shown: '.models beside package.json',
   }),
-  ffmpegPath: path(
-    'FFMPEG_PATH',
-    undefined,
-    'Path of ffmpeg, which decodes uploads first where it is found.',
-    {
-      shown: 'ffmpeg on PATH',
-    },
-  ),
+  ffmpegPath: path('FFMPEG_PATH', undefined, 'Path of ffmpeg, which decodes uploads if it is found.', {
+    shown: 'ffmpeg on PATH',
+  }),
 };
 
 /** STUN and TURN servers in the form that clients expect. */
@@ -203,34 +200,38 @@ const CALLS = {
     'MEDIA_UDP_PORT',
     7882,
     [0, 65_535],
-    'UDP port of the first media worker, the next ones behind it; 0 takes any free one.',
+    'UDP port of the first media worker, the others use the following ports; 0 takes any free one.',
   ),
   phoneHoldSound: choice(
     'PHONE_HOLD_SOUND',
     'on',
     ['on', 'off'],
-    'Whether callers hear two soft notes while a colleague is asked to take them; off: silence.',
+    'Whether callers hear two soft notes while the agent asks a colleague to take the call; off: silence.',
   ),
   mediaHost: text('MEDIA_HOST', undefined, 'Address that media is bound to.', { shown: 'every address' }),
   mediaPublicAddress: text(
     'MEDIA_PUBLIC_ADDRESS',
     undefined,
-    "Address that clients are told instead of this machine's; set it behind NAT.",
+    "Address that clients are given instead of this machine's own; set it behind NAT.",
   ),
   mediaOpusComplexity: count(
     'MEDIA_OPUS_COMPLEXITY',
     2,
     [0, 10],
-    "Quality of the agents' Opus against processor time.",
+    "Complexity of the agents' Opus encoder: higher sounds better and takes more processor time.",
   ),
   callPlaces: optionalCount(
     'CALL_PLACES',
-    'Calls that a gateway process takes; more go to another node, or get 503 where none has room.',
+    'Most calls that a gateway process takes; more go to another node, or get 503 if none has room.',
     { shown: 'any number' },
   ),
-  nodeUrl: address('NODE_URL', 'Address that the other gateways of the database reach this one by.', {
-    shown: "HOST, or the machine's first address, with PORT",
-  }),
+  nodeUrl: address(
+    'NODE_URL',
+    'Address at which the other gateways that share the database reach this one.',
+    {
+      shown: "HOST, or the machine's first address, with PORT",
+    },
+  ),
   iceServers: json<readonly IceServer[]>(
     'ICE_SERVERS',
     [],
@@ -243,13 +244,16 @@ const CALLS = {
 
 /** A LiveKit server or cluster; its three variables go together. */
 export const LIVEKIT = {
-  url: socketAddress('LIVEKIT_URL', 'LiveKit server or cluster that sessions are held on instead of here.'),
+  url: socketAddress(
+    'LIVEKIT_URL',
+    'LiveKit server or cluster that carries the calls instead of this gateway.',
+  ),
   key: text('LIVEKIT_API_KEY', undefined, 'Its API key.'),
   secret: secret('LIVEKIT_API_SECRET', 'Its API secret.'),
 };
 
 const LIVEKIT_ROOMS = {
-  roomProcesses: count('LIVEKIT_ROOM_PROCESSES', 2, [1, 64], 'Processes of agents on it.'),
+  roomProcesses: count('LIVEKIT_ROOM_PROCESSES', 2, [1, 64], 'Processes that run agents in its rooms.'),
   roomsPerProcess: count('LIVEKIT_ROOMS_PER_PROCESS', 10, [1, 100], 'Sessions at once in each of them.'),
   roomsUntilRestart: count(
     'LIVEKIT_ROOMS_UNTIL_RESTART',
@@ -264,31 +268,31 @@ const LIMITED = {
     'CONCURRENCY',
     LIMITS.workspace.concurrency,
     [1, 1_000_000],
-    'Running speech jobs of a workspace over all processes (429 beyond).',
+    'Speech jobs that a workspace may run at once, over all processes (429 beyond).',
   ),
   quotaCharacters: optionalCount(
     'QUOTA_SYNTHESIS_CHARACTERS',
-    'Characters that a workspace may have spoken a month (402 beyond).',
+    'Characters that a workspace may have spoken per month (402 beyond).',
   ),
   quotaTranscriptionSeconds: optionalCount(
     'QUOTA_TRANSCRIPTION_SECONDS',
-    'Seconds that it may have transcribed a month.',
+    'Seconds of audio that it may have transcribed per month.',
   ),
   quotaConversationSeconds: optionalCount(
     'QUOTA_CONVERSATION_SECONDS',
-    'Seconds that its calls may last a month.',
+    'Seconds that its calls may last per month.',
   ),
   publicSessionsPerAddress: count(
     'PUBLIC_SESSIONS_PER_IP',
     LIMITS.session.publicPerMinute.ip,
     [0, 1_000_000],
-    'Sessions a minute that one address may start without a key.',
+    'Sessions per minute that one IP address may start without a key.',
   ),
   publicSessionsPerAgent: count(
     'PUBLIC_SESSIONS_PER_AGENT',
     LIMITS.session.publicPerMinute.agent,
     [0, 1_000_000],
-    'Sessions a minute that may be started of one agent without a key.',
+    'Sessions per minute that may be started with one agent without a key.',
   ),
   outboundAllow: list(
     'OUTBOUND_ALLOW',
@@ -302,11 +306,11 @@ const OPERATION = {
     'LOG_LEVEL',
     'info',
     ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
-    'Least level that is logged.',
+    'Lowest level that is logged.',
   ),
   workers: count('WORKERS', 1, [1, 64], 'Gateway processes that share the port.'),
-  ttsProcesses: count('TTS_PROCESSES', 1, [1, 64], 'Processes of each engine that speaks.'),
-  sttProcesses: count('STT_PROCESSES', 1, [1, 64], 'Processes of each engine that transcribes.'),
+  ttsProcesses: count('TTS_PROCESSES', 1, [1, 64], 'Processes for each engine that speaks.'),
+  sttProcesses: count('STT_PROCESSES', 1, [1, 64], 'Processes for each engine that transcribes.'),
   encodeProcesses: count('ENCODE_PROCESSES', 1, [1, 64], 'Processes that encode audio.'),
   mediaProcesses: count('MEDIA_PROCESSES', 1, [1, 64], 'Media workers, which carry calls.'),
 };
@@ -315,7 +319,7 @@ const OPERATION = {
 const TRACING: readonly Described[] = [
   {
     env: 'OTEL_EXPORTER_OTLP_ENDPOINT',
-    meaning: 'OTLP collector over HTTP that spans are sent to; the other standard OTEL_* variables hold too.',
+    meaning: 'OTLP collector (HTTP) that spans are sent to; the other standard OTEL_* variables work too.',
     kind: 'http(s) address',
     shown: 'none',
     secret: false,
