@@ -1,5 +1,5 @@
 /**
- * What an operator is woken or told for. `npm run generate` writes alerts.yaml from here. Thresholds are starting points:
+ * Alerts for operators. `npm run generate` writes alerts.yaml from here. Thresholds are starting points:
  * they say that callers notice, not that something is unusual.
  *
  * `for`: how long it must hold. `severity`: `page` where callers are hurt now, `ticket` where somebody should look.
@@ -13,14 +13,14 @@ export const ALERTS = [
     expr: 'up{job="speech-gateway"} == 0',
     for: '2m',
     severity: 'page',
-    summary: 'A gateway does not answer its scrapes',
+    summary: 'A gateway does not answer scrapes',
   },
   {
     name: 'GatewayProcessMissing',
     expr: 'gateway_processes < max_over_time(gateway_processes[1h])',
     for: '5m',
     severity: 'ticket',
-    summary: 'A gateway process of WORKERS is gone and does not come back',
+    summary: 'A gateway process (of WORKERS) is missing and does not come back',
   },
   {
     name: 'GatewayChildDown',
@@ -34,28 +34,29 @@ export const ALERTS = [
     expr: `${share(served('5..'), served('...'))} > 0.05`,
     for: '5m',
     severity: 'page',
-    summary: 'More than one request in twenty is answered 5xx',
+    summary: 'More than one request in twenty gets a 5xx',
   },
   {
     name: 'GatewaySheds',
     expr: 'sum by (instance) (rate(gateway_shed_requests_total{reason="overloaded"}[5m])) > 0',
     for: '5m',
     severity: 'page',
-    summary: 'Requests are refused because the machine is behind: it needs help, or less work',
+    summary: 'Requests are refused because the machine is overloaded: add machines, or reduce the load',
   },
   {
     name: 'GatewayLoopBehind',
     expr: 'gateway_loop_delay_seconds > 0.1',
     for: '5m',
     severity: 'ticket',
-    summary: 'A gateway process runs a tenth of a second behind, half way to refusing requests',
+    summary:
+      'The event loop of a gateway process is a tenth of a second behind; at twice that it refuses requests',
   },
   {
     name: 'GatewayChildQueue',
     expr: 'gateway_child_jobs_queued > 16',
     for: '5m',
     severity: 'ticket',
-    summary: 'Jobs wait for a child process, {{ $labels.role }}: it is slower than what comes in',
+    summary: 'Jobs wait for a child process, {{ $labels.role }}: it is slower than new work arrives',
   },
   {
     name: 'GatewayEngineWaits',
@@ -96,6 +97,6 @@ export const ALERTS = [
     expr: 'gateway_draining == 1',
     for: '70m',
     severity: 'ticket',
-    summary: 'A gateway has been leaving for more than an hour',
+    summary: 'A gateway has been draining for more than an hour',
   },
 ];

@@ -24,11 +24,11 @@ export const ROWS = [
         queries: [{ expr: rate('gateway_requests_total', 'status'), legend: '{{status}}' }],
       },
       {
-        title: 'Refused unheard',
+        title: 'Refused: overloaded or draining',
         unit: 'reqps',
         queries: [{ expr: rate('gateway_shed_requests_total', 'reason'), legend: '{{reason}}' }],
       },
-      { title: 'Under way', unit: 'short', queries: [now('gateway_requests_in_flight')] },
+      { title: 'In progress', unit: 'short', queries: [now('gateway_requests_in_flight')] },
       {
         title: 'Bytes',
         unit: 'Bps',
@@ -45,13 +45,13 @@ export const ROWS = [
         queries: percentiles('gateway_first_byte_seconds', SPEECH),
       },
       {
-        title: 'Time to its end',
+        title: 'Time to the last byte of speech',
         unit: 's',
         queries: percentiles('gateway_request_seconds', SPEECH),
       },
-      { title: 'Jobs admitted', unit: 'short', queries: [now('gateway_speech_jobs_running')] },
+      { title: 'Speech jobs running', unit: 'short', queries: [now('gateway_speech_jobs_running')] },
       {
-        title: 'Jobs, and pieces of them, that wait in child processes',
+        title: 'Jobs and pieces that wait in child processes',
         unit: 'short',
         queries: [
           { ...now('gateway_child_jobs_queued', 'role'), legend: 'jobs, {{role}}' },
@@ -59,7 +59,7 @@ export const ROWS = [
         ],
       },
       {
-        title: 'How long pieces wait for their engine, 95 %',
+        title: 'Wait of a piece for its engine, 95th percentile',
         unit: 's',
         queries: [
           {
@@ -75,7 +75,7 @@ export const ROWS = [
     panels: [
       { title: 'Calls', unit: 'short', queries: [now('gateway_calls')] },
       {
-        title: 'Calls that ended, a minute',
+        title: 'Calls ended per minute',
         unit: 'short',
         queries: [{ expr: `60 * ${rate('gateway_calls_ended_total', 'reason')}`, legend: '{{reason}}' }],
       },
@@ -125,7 +125,7 @@ export const ROWS = [
         queries: percentiles('gateway_barge_in_seconds'),
       },
       {
-        title: 'Interruptions, a minute',
+        title: 'Interruptions per minute',
         unit: 'short',
         queries: [
           { expr: `60 * ${rate('gateway_interruptions_total', 'by')}`, legend: '{{by}}' },
@@ -141,12 +141,12 @@ export const ROWS = [
     title: 'Processes',
     panels: [
       {
-        title: 'Event loop behind',
+        title: 'Event loop delay',
         unit: 's',
         queries: [{ expr: of('gateway_loop_delay_seconds'), legend: '{{instance}}' }],
       },
       {
-        title: 'Processor of gateway processes',
+        title: 'CPU of gateway processes',
         unit: 'percentunit',
         queries: [{ expr: rate('process_cpu_seconds_total', 'instance'), legend: '{{instance}}' }],
       },
