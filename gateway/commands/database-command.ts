@@ -103,21 +103,27 @@ interface Understood {
   readonly options: Invocation['options'];
 }
 
-/** Undefined where the words are not understood. */
-function understand(commands: Program['commands'], name: string, args: string[]): Understood | undefined {
+/** What Node says of an option, without its advice. */
+const firstSentence = (error: unknown): string => String((error as Error).message).split('. ', 1)[0] ?? '';
+
+/** The command that the words mean, or a line that says what is wrong with them. */
+function understand(commands: Program['commands'], name: string, args: string[]): Understood | string {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (!command) return undefined;
+  if (!command) return name === '' ? 'Say which command' : `There is no command ${name}`;
   const declared = Object.entries(command.options ?? {}).map(([option, type]) => [option, { type }] as const);
   try {
     const { positionals, values } = parseArgs({
       ...{ args, options: Object.fromEntries(declared), allowPositionals: true, strict: true },
     });
     const options = values as Invocation['options'];
-    return command.fits(positionals, options) ? { command, word: positionals[0] ?? '', options } : undefined;
-  } catch {
-    return undefined;
+    if (command.fits(positionals, options)) return { command, word: positionals[0] ?? '', options };
+    return `Something is missing, too much or has no such value: ${[name, ...args].join(' ')}`;
+  } catch (error) {
+    return firstSentence(error);
   }
 }
+
+const HELP = /^(-h|--help)$/;
 
 /**
  * Runs one command. `argv` are the words after the program's name. Returns the exit code: 0 done, 1 failed,
@@ -130,13 +136,13 @@ export async function runCommand(
   io: Io,
 ): Promise<number> {
   const [name = '', ...args] = argv;
-  if (/^(help|-h|--help)$/.test(name)) {
+  if (name === 'help' || argv.some((word) => HELP.test(word))) {
     io.out(program.usage);
     return EXIT.done;
   }
   const understood = understand(program.commands, name, args);
-  if (!understood) {
-    io.err(program.usage);
+  if (typeof understood === 'string') {
+    io.err(`${understood}\n\n${program.usage}`);
     return EXIT.usage;
   }
   const { command, word, options } = understood;

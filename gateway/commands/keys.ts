@@ -10,13 +10,13 @@ import { type Command, isName, Refusal, type Program, table } from './database-c
 import { expiryOf } from './expiry.js';
 
 const USAGE = `Usage: npm run keys -- <command>
-  create [name] [options]  makes a key and prints it once
-      --workspace <name or id>   whose key it is; the default workspace where absent
-      --role <role>              ${ROLES.join(', ')}; full where absent
-      --expires <when>           after 30m, 12h, 30d or 8w, or on a day such as 2030-01-31; never where absent
+  create [name] [options]  creates a key and prints it once
+      --workspace <name or id>   its workspace; by default the workspace Default
+      --role <role>              ${ROLES.join(', ')}; by default full
+      --expires <when>           after 30m, 12h, 30d or 8w, or on a day such as 2030-01-31; by default never
   list                     shows all keys, without their secrets
   revoke <id or prefix>    ends a key at once, in every running process
-It works on DATABASE_URL, else on the embedded database in DATA_DIR (./data).`;
+Uses DATABASE_URL, else the embedded database in DATA_DIR (./data).`;
 
 const create: Command = {
   options: { workspace: 'string', role: 'string', expires: 'string' },

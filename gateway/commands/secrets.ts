@@ -3,10 +3,10 @@ import { rotateSecrets } from '../../storage/secrets.js';
 import type { Command, Program } from './database-command.js';
 
 const USAGE = `Usage: npm run secrets -- <command>
-  rotate                   seals all credentials of tools and webhooks anew. With SECRETS_KEY set: with that, where
-                           SECRETS_KEY_PREVIOUS, or else DATA_DIR/secrets-key, is the one in use. Without: with a new
-                           secret, which takes the place of DATA_DIR/secrets-key; restart the gateway then.
-It works on DATABASE_URL, else on the embedded database in DATA_DIR (./data).`;
+  rotate                   re-encrypts all credentials. If SECRETS_KEY is set: with that; the secret so far is
+                           SECRETS_KEY_PREVIOUS, or else the file DATA_DIR/secrets-key. If not: with a new secret, which
+                           replaces DATA_DIR/secrets-key; restart the gateway then.
+Uses DATABASE_URL, else the embedded database in DATA_DIR (./data).`;
 
 /** What is left to do. */
 function next(dataDir: string, secretsKey: string | undefined, previous: string | undefined): string {
@@ -21,7 +21,7 @@ const rotate: Command = {
   async run({ sql, dataDir, env, io }) {
     const { SECRETS_KEY: secretsKey, SECRETS_KEY_PREVIOUS: previous } = env;
     const count = await rotateSecrets({ sql, dataDir, secretsKey, previous });
-    io.out(`Sealed ${count} secret${count === 1 ? '' : 's'} anew.`);
+    io.out(`Re-encrypted ${count} secret${count === 1 ? '' : 's'}.`);
     io.out(next(dataDir, secretsKey, previous));
   },
 };

@@ -14,15 +14,15 @@ import { type Command, type Invocation, type Program, removerOf, table } from '.
 import { removeDeletedRecordings } from '../recordings/recording-retention.js';
 
 const USAGE = `Usage: npm run sessions -- <command> <whose> [--workspace <name or id>]
-  list                          shows what is kept of somebody
-  delete                        deletes it, for good: transcripts, analyses, recordings, deliveries. Sessions that have
+  list                          shows what is stored about somebody
+  delete                        deletes it permanently: transcripts, analyses, recordings, deliveries. Sessions that have
                                 not ended stay.
-Whose, one of them:
-      --end-user-id <id>        sessions that were made with this end_user_id
+<whose> is one of:
+      --end-user-id <id>        sessions that were created with this end_user_id
       --caller-number <number>  calls from this number
-      --metadata <name>=<value> sessions whose metadata says so
+      --metadata <name>=<value> sessions with this member in their metadata
       --session-id <id>         this session
-It works on DATABASE_URL, else on the embedded database in DATA_DIR (./data).`;
+Uses DATABASE_URL, else the embedded database in DATA_DIR (./data).`;
 
 type Options = Invocation['options'];
 

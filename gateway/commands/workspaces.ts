@@ -13,16 +13,16 @@ import { type Command, isName, type Program, removerOf, table } from './database
 import { removeDeletedRecordings } from '../recordings/recording-retention.js';
 
 const USAGE = `Usage: npm run workspaces -- <command>
-  create <name>                 makes a workspace; npm run keys -- create --workspace <name> makes a key for it
+  create <name>                 creates a workspace; npm run keys -- create --workspace <name> creates a key for it
   list                          shows all workspaces
-  limits <name or id> [options] shows its limits, and sets those that are named; "default" takes the settings' again
+  limits <name or id> [options] shows its limits, and sets those that are named; "default" goes back to the settings
       --concurrency <n>             speech jobs at once (CONCURRENCY)
-      --characters <n>              characters spoken a month (QUOTA_SYNTHESIS_CHARACTERS)
-      --transcription-seconds <n>   seconds transcribed a month (QUOTA_TRANSCRIPTION_SECONDS)
-      --conversation-seconds <n>    seconds of calls a month (QUOTA_CONVERSATION_SECONDS)
+      --characters <n>              characters spoken per month (QUOTA_SYNTHESIS_CHARACTERS)
+      --transcription-seconds <n>   seconds transcribed per month (QUOTA_TRANSCRIPTION_SECONDS)
+      --conversation-seconds <n>    seconds of calls per month (QUOTA_CONVERSATION_SECONDS)
   remove <name or id> [--force] deletes a workspace and everything in it: keys, agents, tools, knowledge, voices,
                                 sessions, recordings, usage. With live sessions it refuses; --force ends them.
-It works on DATABASE_URL, else on the embedded database in DATA_DIR (./data).`;
+Uses DATABASE_URL, else the embedded database in DATA_DIR (./data).`;
 
 const isOneName = ([name = '', more]: readonly string[]): boolean => more === undefined && isName(name);
 

@@ -19,7 +19,17 @@ const OPTIONS = {
   from: { type: 'string' },
   json: { type: 'boolean', default: false },
   unchecked: { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
 };
+
+const USAGE = `Usage: npm run models -- [command]
+  list [--json]         shows the models of the catalogue, and which are added (without a command as well)
+  add <name> [options]  downloads a model, checks it and puts it in place
+      --from <place>        from a file, a folder or an address instead of its own
+      --unchecked           also where its digest differs from the one that is known
+  verify [name]         checks the files of a model, or of all that are added
+  remove <name>         removes a model
+Models are put into MODELS_DIR (.models in the checkout); the gateway uses them from its next start on.`;
 
 const progress = createProgress({ title: 'models' });
 const say = (text) => progress.line(text);
@@ -85,6 +95,7 @@ function wanted(name) {
 await command(async () => {
   const { values, positionals } = readArguments(OPTIONS);
   const [verb = 'list', ...names] = positionals;
+  if (values.help || verb === 'help') return console.log(USAGE);
   loadEnvFile();
   const work = Object.hasOwn(COMMANDS, verb) ? COMMANDS[verb] : undefined;
   if (!work) {

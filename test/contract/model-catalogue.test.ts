@@ -51,6 +51,15 @@ t.test('the list has every model with its licence, for people and for programs',
   );
 });
 
+t.test('--help shows every command, wherever it stands', async (t) => {
+  freshModels(t);
+  for (const words of [['--help'], ['-h'], ['help'], ['add', '--help']]) {
+    const { code, out, err } = await models(t, ...words);
+    t.match({ code, err }, { code: 0, err: '' }, words.join(' '));
+    for (const command of ['list', 'add', 'verify', 'remove', '--from', '--unchecked']) t.match(out, command);
+  }
+});
+
 t.test('what is mistyped is a line that says what was meant', async (t) => {
   freshModels(t);
   const lines: [args: string[], line: RegExp][] = [

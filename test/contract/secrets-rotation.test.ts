@@ -35,7 +35,7 @@ const ALL = OWNERS.map(({ id }) => `sesame of ${id}`);
 t.test('the secret in DATA_DIR gives way to a new one', async (t) => {
   await keep(await openSecrets({ sql, dataDir }));
   const before = readFileSync(file, 'utf8');
-  t.match(await rotate(), { code: 0, out: /^Sealed 3 secrets anew\.\nThe new secret is in .*secrets-key/ });
+  t.match(await rotate(), { code: 0, out: /^Re-encrypted 3 secrets\.\nThe new secret is in .*secrets-key/ });
   t.not(readFileSync(file, 'utf8'), before);
   t.equal(statSync(file).mode & 0o777, 0o600);
   t.strictSame(await read(await openSecrets({ sql, dataDir })), ALL);
@@ -49,14 +49,17 @@ t.test('a run that was cut off before the file was replaced is finished by the n
   renameSync(file, `${file}.next`);
   writeFileSync(file, old);
   await t.rejects(openSecrets({ sql, dataDir }), /is not the secret/);
-  t.match(await rotate(), { code: 0, out: /^Sealed 0 secrets anew/ });
+  t.match(await rotate(), { code: 0, out: /^Re-encrypted 0 secrets/ });
   t.strictSame(await read(await openSecrets({ sql, dataDir })), ALL);
 });
 
 t.test('SECRETS_KEY takes over from the file, and another from that', async (t) => {
   const first = 'the first key of several machines';
   const second = 'the second key of several machines';
-  t.match(await rotate({ SECRETS_KEY: first }), { code: 0, out: /^Sealed 3.*\nSECRETS_KEY is the secret/ });
+  t.match(await rotate({ SECRETS_KEY: first }), {
+    code: 0,
+    out: /^Re-encrypted 3.*\nSECRETS_KEY is the secret/,
+  });
   t.strictSame(await read(await openSecrets({ sql, dataDir, secretsKey: first })), ALL);
 
   const both = { sql, dataDir, secretsKey: second, previous: first };
@@ -66,7 +69,10 @@ t.test('SECRETS_KEY takes over from the file, and another from that', async (t) 
   await sql.begin((tx) => keepSecret(tx, early, { ...owner!, workspaceId }, 'header', ALL[0]!));
   const late = await openSecrets({ sql, dataDir, secretsKey: first });
   t.ok(late, 'and those with the previous one still start');
-  t.match(await rotate({ SECRETS_KEY: second, SECRETS_KEY_PREVIOUS: first }), { code: 0, out: /^Sealed 3/ });
+  t.match(await rotate({ SECRETS_KEY: second, SECRETS_KEY_PREVIOUS: first }), {
+    code: 0,
+    out: /^Re-encrypted 3/,
+  });
   t.strictSame(await read(await openSecrets({ sql, dataDir, secretsKey: second })), ALL);
   await t.rejects(openSecrets({ sql, dataDir, secretsKey: first }), /is not the secret/);
 });
@@ -89,7 +95,7 @@ t.test('secrets of phone numbers are sealed anew as well', async (t) => {
   await numbers(before).create(wanted, { secret: 'sesame', api: { account_sid: 'AC1' } }, workspaceId);
   await numbers(before).create(other, { secret: 'open' }, workspaceId);
   const rotated = await rotate({ SECRETS_KEY: next, SECRETS_KEY_PREVIOUS: secretsKey });
-  t.match(rotated, { code: 0, out: /^Sealed 5 secrets/ });
+  t.match(rotated, { code: 0, out: /^Re-encrypted 5 secrets/ });
   const after = await openSecrets({ sql, dataDir, secretsKey: next });
   const [found] = await numbers(after).find('twilio', wanted.address);
   t.match(found, { secret: 'sesame', number: { placesCalls: true } });

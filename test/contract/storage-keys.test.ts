@@ -248,7 +248,15 @@ t.test('npm run keys', async (t) => {
       t.match(err, 'Usage:');
       t.equal(out, '');
     }
-    t.match(await keys(env, 'help'), { code: 0, out: /Usage:/ });
+    for (const words of [['help'], ['--help'], ['create', '--help'], ['create', 'a', '-h']])
+      t.match(await keys(env, ...words), { code: 0, out: /Usage:/, err: '' }, words.join(' '));
+    const wrong: readonly (readonly [string[], RegExp])[] = [
+      [[], /^Say which command\n/],
+      [['destroy'], /^There is no command destroy\n/],
+      [['create', 'a', '--rolle', 'read'], /^Unknown option '--rolle'\n/],
+      [['create', 'a', '--role', 'admin'], /^Something is .* no such value: create a --role admin\n/],
+    ];
+    for (const [words, line] of wrong) t.match((await keys(env, ...words)).err, line, words.join(' '));
     t.match(await keys(env, 'revoke', 'key_none'), { code: 1, err: /No key begins with key_none/ });
     const unreachable = await keys({ DATABASE_URL: 'postgres://me:hunter2@127.0.0.1:1/name' }, 'list');
     t.match(unreachable, { code: 1, out: '', err: /DATABASE_URL/ });
