@@ -2,10 +2,10 @@
  * The models that an operator has added. The engines `sherpa` run those listed in SHERPA_TTS and SHERPA_STT, else all that `npm run models -- add`
  * has put below MODELS_DIR (ops/models/places.mjs lays it out), in the order in which they were added.
  */
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { readJson } from '../../engines/backends/sherpa/folder.js';
-import { pairsIn } from '../../engines/backends/sherpa/piper.js';
+import { pairsIn, PREPARED } from '../../engines/backends/sherpa/piper.js';
 import { gtcrnIn } from '../../engines/denoising/gtcrn-files.js';
 import { hasSmartTurn } from '../../engines/turns/smart-turn.js';
 
@@ -60,6 +60,24 @@ export const denoiserFile = (modelsDir: string): string | undefined =>
   addedModels('denoise', modelsDir)
     .map(gtcrnIn)
     .find((file) => file !== undefined);
+
+function canPrepareIn(folder: string): boolean {
+  const prepared = join(folder, PREPARED);
+  try {
+    mkdirSync(prepared, { recursive: true });
+    accessSync(prepared, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The folder for copies of models (piper.ts): the first that can be written to. A checkout or a volume of models may be
+ * read-only, the data folder is not.
+ */
+export const folderForCopies = (folders: readonly [string, ...string[]]): string =>
+  folders.find(canPrepareIn) ?? folders[0];
 
 /** The name of a model in a setting that was not added; undefined for anything else. */
 export const notAdded = (place: string, modelsDir: string): string | undefined =>

@@ -99,7 +99,11 @@ export const ROLES = {
     count: (config) => config.ttsProcesses,
     env: RETURNED_MEMORY,
     variables: ['SHERPA_TTS_LANGUAGES', 'SHERPA_MEMORY_MB'],
-    settings: (config) => ({ ...models(config), SHERPA_TTS: config.models.tts.join(',') }),
+    settings: (config) => ({
+      ...models(config),
+      DATA_DIR: config.dataDir,
+      SHERPA_TTS: config.models.tts.join(','),
+    }),
   },
   'sherpa-stt': {
     worker: 'sherpa',

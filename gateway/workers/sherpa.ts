@@ -17,6 +17,7 @@ import { type LoadedEngines, speechJobs } from '../../engines/serve-speech.js';
 import { engineWaits } from '../../engines/scheduling/engine-waits.js';
 import { childPlace, serveAsChild } from '../../processes/child.js';
 import { readConfig } from '../config.js';
+import { folderForCopies } from '../config/model-folders.js';
 
 /** A job waits on its reader or its audio most of the time, and holds the model only while it works. */
 const SLOTS = 64;
@@ -38,7 +39,8 @@ async function sayHello(engine: TtsEngine): Promise<void> {
 }
 
 function openSpeech(): Loaded {
-  const { modelsDir, sherpaTtsLanguages: languages } = config;
+  const { dataDir, sherpaTtsLanguages: languages } = config;
+  const modelsDir = folderForCopies([config.modelsDir, dataDir]);
   const tts = config.models.tts.map((path) => createSherpaSpeech(path, { modelsDir, languages, memory }));
   return { engines: { tts, stt: [] }, warmUp: async () => tts[0] && sayHello(tts[0]) };
 }

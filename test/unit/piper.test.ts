@@ -7,6 +7,7 @@ import { onnxMetadata } from '../../engines/backends/sherpa/onnx-metadata.js';
 import { openSpeakingFolder } from '../../engines/backends/sherpa/piper.js';
 import { describeSherpaTts } from '../../engines/backends/sherpa/tts-kinds.js';
 import { notInstalled } from '../../gateway/config/installed.js';
+import { folderForCopies } from '../../gateway/config/model-folders.js';
 
 /** An ONNX file that holds its version alone: 7. */
 const NAKED = Buffer.from([8, 7]);
@@ -68,6 +69,17 @@ t.test(
     t.equal(prepared(models).length, 2);
   },
 );
+
+t.test('where the folder of models cannot be written to, the copy is made in the data folder', async (t) => {
+  const { voices, models } = laidOut(t, ['voice.onnx']);
+  const data = path.join(path.dirname(models), 'data');
+  fs.mkdirSync(data);
+  t.equal(folderForCopies([models, data]), models);
+  fs.rmSync(path.join(models, 'prepared'), { recursive: true });
+  fs.writeFileSync(path.join(models, 'prepared'), 'in its place not even root can make a folder');
+  await openSpeakingFolder(voices, folderForCopies([models, data])).prepare();
+  t.match(prepared(data), [/^voices-[0-9a-f]{16}$/]);
+});
 
 t.test('of several pairs in a folder each can be named', async (t) => {
   const { voices, models } = laidOut(t, ['en_US-one.onnx', 'en_US-two.onnx'], { ...VOICE, num_speakers: 1 });

@@ -1,7 +1,7 @@
 /**
  * Piper's voices as they are published: a model, and a JSON file beside it that says what sherpa-onnx wants to find in the
- * model and in tokens.txt. Both are made from that file, in a copy below MODELS_DIR; what the operator has put there stays
- * as it is. espeak's data are those beside the model, else of the package.
+ * model and in tokens.txt. Both are made from that file, in a copy below MODELS_DIR, or below DATA_DIR where MODELS_DIR is
+ * read-only; the operator's own files are not changed. espeak's data are those beside the model, else of the package.
  */
 import { createHash } from 'node:crypto';
 import { constants, existsSync, statSync } from 'node:fs';
@@ -13,6 +13,8 @@ import { onnxMetadata, onnxProperties } from './onnx-metadata.js';
 
 const MODEL = /\.onnx$/;
 const DATA = 'espeak-ng-data';
+/** The folder of the copies. */
+export const PREPARED = 'prepared';
 
 /** What is used of the file beside a voice. */
 interface PiperVoice {
@@ -65,7 +67,7 @@ class PiperFolder extends ModelFolder {
     super(dirname(model), name);
     this.#model = model;
     this.#voice = voice;
-    this.#prepared = join(modelsDir, 'prepared');
+    this.#prepared = join(modelsDir, PREPARED);
     this.#copy = join(this.#prepared, `${name}-${keyOf(model, voice)}`);
     const data = this.places.get(DATA) ?? espeakDataIn(this.#prepared);
     this.places.clear();
