@@ -1,9 +1,11 @@
 /**
- * The Helm chart, rendered and linted by Helm itself, and its manifests checked by kubeconform, where these are on PATH (Go's
- * client builds them: helm.sh/helm/v3/cmd/helm, github.com/yannh/kubeconform/cmd/kubeconform). What needs neither is in
- * test/unit/deployment.test.ts.
+ * The Helm chart, rendered and linted by Helm itself, and its manifests checked against Kubernetes' schemas by kubeconform or
+ * kubernetes-validate, where these are on PATH. Go's client builds helm.sh/helm/v3/cmd/helm and
+ * github.com/yannh/kubeconform/cmd/kubeconform; kubernetes-validate is a package of PyPI that brings the schemas. What needs
+ * none of them is in test/unit/deployment.test.ts.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
@@ -13,6 +15,7 @@ import { externalTool } from '../fixtures/external.js';
 const chart = join(fileURLToPath(CHECKOUT), 'ops/deploy/helm');
 const valuesOf = (name: string): string[] => ['--values', join(chart, 'examples', `${name}.yaml`)];
 
+const VALIDATE = 'kubernetes-validate';
 const without = (name: string): string | false => externalTool(name) === undefined && `not on PATH: ${name}`;
 
 /** Helm runs without its user's configuration. */
@@ -30,6 +33,31 @@ const manifest = (manifests: readonly string[], kind: string, name: string): str
   );
   if (found.length !== 1) throw new Error(`${found.length} manifests are ${kind} ${name}`);
   return found[0] ?? '';
+};
+
+const PUBLIC = ['--set', 'publicUrl=https://a.example'];
+const SPEECH = 'speech.enabled=true,networkPolicy.nodeNetworks={10.0.0.0/16}';
+const PROXIES = ['--set-string', 'gateway.settings.TRUSTED_PROXIES=10.0.0.0/8'];
+/** Arguments for the values that the handbook names, apart from the examples. */
+const VARIANTS: Readonly<Record<string, readonly string[]>> = {
+  'as little as can be': [],
+  'ports of its own': [
+    ...['--set', 'gateway.port=9090'],
+    ...['--set', 'gateway.settings.MEDIA_UDP_PORT=9000,gateway.settings.MEDIA_PROCESSES=64'],
+  ],
+  'a load balancer': ['--set', 'service.type=LoadBalancer,service.externalTrafficPolicy=Local'],
+  'models from a claim': ['--set', `${SPEECH},gateway.modelsClaim=models,speech.modelsClaim=models`],
+  'speech without a policy': ['--set', 'speech.enabled=true,speech.replicas=5,networkPolicy.enabled=false'],
+  'a policy that says who': ['--set-json', 'networkPolicy.from=[{"ipBlock":{"cidr":"10.0.0.0/8"}}]'],
+  'nothing out of reach': ['--set', `${SPEECH},networkPolicy.except=null,networkPolicy.scrapers=null`],
+  KEDA: ['--set', 'autoscaling.by=keda,serviceMonitor.enabled=true'],
+  'an HPA': ['--set', 'autoscaling.by=hpa,gateway.callPlaces=null'],
+  'an Ingress': [...PROXIES, '--set', 'ingress.enabled=true,ingress.className=nginx'],
+  'an Ingress without TLS': [...PROXIES, '--set', 'publicUrl=http://a.example:8080,ingress.enabled=true'],
+  'nodes of its own': [
+    ...['--set-json', 'gateway.tolerations=[{"key":"a","operator":"Exists"}]'],
+    ...['--set', 'gateway.nodeSelector.a=b,image.pullSecrets[0].name=registry,gateway.podAnnotations.a=b'],
+  ],
 };
 
 t.test('the Helm chart', { skip: without('helm') }, async (t) => {
@@ -83,6 +111,28 @@ t.test('the Helm chart', { skip: without('helm') }, async (t) => {
     t.match(ingress, 'secretName: speech-example-com');
   });
 
+  t.test('settings are texts, however they are written', async (t) => {
+    const values = join(
+      t.testdir({ 'values.yaml': 'gateway: { settings: { A: 12345678, B: 0.5, C: true, D: "01" } }' }),
+      'values.yaml',
+    );
+    const gateway = manifest(render('embedded', '--values', values), 'Deployment', 'speech');
+    for (const [name, value] of Object.entries({ A: '12345678', B: '0.5', C: 'true', D: '01' }))
+      t.match(gateway, new RegExp(`name: ${name}\\n\\s+value: "${value}"\\n`));
+  });
+
+  t.test('without a number of places there is no limit', async (t) => {
+    t.match(manifest(render('embedded'), 'Deployment', 'speech'), /name: CALL_PLACES\n\s+value: "20"/);
+    const manifests = render('embedded', '--set', 'gateway.callPlaces=null');
+    t.notMatch(manifest(manifests, 'Deployment', 'speech'), 'CALL_PLACES');
+  });
+
+  t.test('no pod reaches the metadata of a cloud, by IPv4 or IPv6', async (t) => {
+    const policy = manifest(render('livekit'), 'NetworkPolicy', 'speech');
+    t.match(policy, `cidr: 0.0.0.0/0, except: ["169.254.169.254/32"]`);
+    t.match(policy, `cidr: '::/0', except: ["fd00:ec2::254/128"]`);
+  });
+
   t.test('what is missing is said', async (t) => {
     const said = (...args: string[]): string =>
       spawnSync('helm', [...TEMPLATE, ...args], { encoding: 'utf8', env }).stderr;
@@ -96,6 +146,8 @@ t.test('the Helm chart', { skip: without('helm') }, async (t) => {
     t.match(set('autoscaling.by=else'), /autoscaling\.by is none, hpa or keda/);
     t.match(set('speech.enabled=true'), /nodeNetworks is needed/);
     t.match(set('ingress.enabled=true'), /needs gateway\.settings\.TRUSTED_PROXIES/);
+    t.match(set('gateway.settings.LIVEKIT_URL=wss://b.example'), /LIVEKIT_URL needs calls: livekit/);
+    t.match(set('gateway.settings.MEDIA_UDP_PORT=0'), /MEDIA_UDP_PORT must be a port/);
     for (const name of ['DRAIN_SECONDS', 'DATABASE_URL'])
       t.match(set(`gateway.settings.${name}=1`), new RegExp(`${name} has a value of its own in this chart`));
   });
@@ -117,5 +169,16 @@ t.test('the Helm chart', { skip: without('helm') }, async (t) => {
         encoding: 'utf8',
       });
       t.equal(status, 0, stdout);
+    });
+
+  for (const [name, args] of Object.entries(VARIANTS))
+    t.test(`${name}: fits the schemas of Kubernetes`, { skip: without(VALIDATE) }, async (t) => {
+      const file = join(t.testdir(), 'manifests.yaml');
+      writeFileSync(file, helm(...TEMPLATE, ...PUBLIC, ...args));
+      const { status, stdout, stderr } = spawnSync(VALIDATE, ['-k', '1.34', '--strict', file], {
+        encoding: 'utf8',
+      });
+      t.equal(status, 0, stdout + stderr);
+      t.match(stdout, /passed for resource deployment\/speech/);
     });
 });

@@ -2,7 +2,7 @@
 {{ .Release.Name | trunc 40 | trimSuffix "-" }}
 {{- end }}
 
-{{/* Labels that pods are found by; the argument is a list of the context and the component. */}}
+{{/* Labels that select pods; the argument is a list of the context and the component. */}}
 {{- define "gateway.selector" -}}
 app.kubernetes.io/name: speech-gateway
 app.kubernetes.io/instance: {{ (index . 0).Release.Name }}
@@ -20,7 +20,16 @@ helm.sh/chart: {{ (index . 0).Chart.Name }}-{{ (index . 0).Chart.Version }}
 {{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
 {{- end }}
 
-{{/* Not root, and nothing to write to but the volumes. */}}
+{{/* A setting as text. YAML's numbers are floats, of which large ones would be written with an exponent. */}}
+{{- define "gateway.text" -}}
+{{- if kindIs "float64" . -}}
+{{- ternary (int64 .) . (eq (floor .) .) | toString | quote -}}
+{{- else -}}
+{{- toString . | quote -}}
+{{- end -}}
+{{- end }}
+
+{{/* Not root; only the volumes are writable. */}}
 {{- define "gateway.podSecurity" -}}
 runAsNonRoot: true
 runAsUser: 1000
@@ -36,7 +45,7 @@ readOnlyRootFilesystem: true
 capabilities: { drop: [ALL] }
 {{- end }}
 
-{{/* Ten minutes for a start with migrations, which must not be cut; a pod that drains is not ready, and lives. */}}
+{{/* A start has ten minutes, since migrations must not be interrupted. A pod that drains is live, but not ready. */}}
 {{- define "gateway.probes" -}}
 startupProbe:
   httpGet: { path: /health/live, port: http }
@@ -54,18 +63,18 @@ readinessProbe:
   failureThreshold: 2
 {{- end }}
 
-{{/* Balancers are told before the process is: from SIGTERM on it refuses what is new. */}}
+{{/* Load balancers notice the end first: from SIGTERM on the process refuses new work. */}}
 {{- define "gateway.lifecycle" -}}
 preStop:
   exec: { command: [sleep, '10'] }
 {{- end }}
 
-{{/* Seconds of preStop, of the calls, and of the goodbye behind them. */}}
+{{/* Seconds of preStop, of the calls, and of the shutdown after them. */}}
 {{- define "gateway.grace" -}}
 {{ add 10 (int .Values.gateway.drainSeconds) 60 }}
 {{- end }}
 
-{{/* Settings that the chart makes itself, or that the Secret holds: a second one would go unnoticed, or its grace period. */}}
+{{/* Refuses settings that the chart sets itself or that belong into the Secret: one of the two values would be ignored. */}}
 {{- define "gateway.ownSettings" -}}
 {{- $own := list "PORT" "NODE_URL" "DATA_DIR" "MODELS_DIR" "PUBLIC_URL" "CALL_PLACES" "DRAIN_SECONDS" "TLS_CERT" "TLS_KEY" -}}
 {{- range concat $own .Values.secret.required .Values.secret.optional -}}
@@ -75,7 +84,7 @@ preStop:
 {{- end -}}
 {{- end }}
 
-{{/* Where there is a pool of speech: its pods' addresses, comma-separated. */}}
+{{/* The addresses of the speech pods, comma-separated. */}}
 {{- define "gateway.speechAddresses" -}}
 {{- $name := printf "%s-speech" (include "gateway.name" .) -}}
 {{- $namespace := .Release.Namespace -}}
@@ -90,17 +99,22 @@ preStop:
 scaleUp:
   stabilizationWindowSeconds: 0
   policies: [{ type: Percent, value: 100, periodSeconds: 60 }, { type: Pods, value: 2, periodSeconds: 60 }]
-# A pod that leaves serves its calls to their end: it is not taken back for a lull.
+# A pod that is removed still serves its calls to their end, so a short lull removes none.
 scaleDown:
   stabilizationWindowSeconds: 600
   policies: [{ type: Pods, value: 1, periodSeconds: 60 }]
 {{- end }}
 
 {{- define "gateway.egress" -}}
-# Engines, models, tools and webhooks may be anywhere: what they may be is the gateway's to decide (OUTBOUND_ALLOW).
+# Engines, models, tools and webhooks may be anywhere: the gateway itself restricts them (OUTBOUND_ALLOW).
+{{- $four := list }}
+{{- $six := list }}
+{{- range .Values.networkPolicy.except }}
+{{- if contains ":" . }}{{ $six = append $six . }}{{ else }}{{ $four = append $four . }}{{ end }}
+{{- end }}
 - to:
-    - ipBlock: { cidr: 0.0.0.0/0, except: {{ toJson .Values.networkPolicy.except }} }
-    - ipBlock: { cidr: '::/0' }
-# The cluster's own names.
+    - ipBlock: { cidr: 0.0.0.0/0, except: {{ toJson $four }} }
+    - ipBlock: { cidr: '::/0', except: {{ toJson $six }} }
+# The cluster's DNS.
 - ports: [{ port: 53, protocol: UDP }, { port: 53, protocol: TCP }]
 {{- end }}
