@@ -10,6 +10,7 @@ import { dispose, Room } from '@livekit/rtc-node';
 import { AgentSession } from '../../client/dist/index.js';
 
 const { GATEWAY = 'http://localhost:8080', KEY, TOOL_PORT = '8090' } = process.env;
+if (!KEY) throw new Error('Set KEY to an API key, for example KEY=$(cat ../../data/api-key)');
 const question = process.argv[2] ?? 'When is order 17 ready?';
 
 /** The tool: your own service. */

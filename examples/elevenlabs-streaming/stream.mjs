@@ -5,6 +5,7 @@
 import { ElevenLabsClient } from '@elevenlabs/elevenlabs-js';
 
 const { GATEWAY = 'http://localhost:8080', KEY } = process.env;
+if (!KEY) throw new Error('Set KEY to an API key, for example KEY=$(cat ../../data/api-key)');
 const text = process.argv[2] ?? 'This sentence is played while the next one is synthesised.';
 const client = new ElevenLabsClient({ baseUrl: `${GATEWAY}/compat/elevenlabs`, apiKey: KEY });
 

@@ -7,12 +7,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import WebSocket from 'ws';
 
 const { GATEWAY = 'http://localhost:8080', KEY } = process.env;
+if (!KEY) throw new Error('Set KEY to an API key, for example KEY=$(cat ../../data/api-key)');
 const HEADER_BYTES = 44;
 const PIECE_MS = 100;
 
-const wav = await readFile(process.argv[2]);
-const rate = wav.readUInt32LE(24);
-const pcm = wav.subarray(HEADER_BYTES);
+/** The rate and the samples of a WAV file with the usual header of 44 bytes, 16 bit and mono. */
+function readWav(bytes) {
+  const isPlain = bytes.toString('latin1', 36, 40) === 'data' && bytes.readUInt16LE(22) === 1;
+  if (!isPlain || bytes.readUInt16LE(34) !== 16)
+    throw new Error(
+      'Give it a plain WAV file, 16 bit and mono: ffmpeg -i FILE -ac 1 -ar 16000 -c:a pcm_s16le -bitexact speech.wav',
+    );
+  return { rate: bytes.readUInt32LE(24), pcm: bytes.subarray(HEADER_BYTES) };
+}
+
+const [, , file] = process.argv;
+if (file === undefined) throw new Error('node transcribe.mjs speech.wav');
+const { rate, pcm } = readWav(await readFile(file));
 const pieceBytes = (rate * 2 * PIECE_MS) / 1000;
 
 const socket = new WebSocket(`${GATEWAY.replace(/^http/, 'ws')}/v1/realtime?intent=transcription`, {

@@ -2,6 +2,7 @@
 # Text to speech and back with curl. Writes hello.mp3.
 set -euo pipefail
 GATEWAY=${GATEWAY:-http://localhost:8080}
+: "${KEY:?Set KEY to an API key, for example KEY=\$(cat ../../data/api-key)}"
 
 curl -sf "$GATEWAY/v1/audio/speech" \
   -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" \

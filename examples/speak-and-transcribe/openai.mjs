@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import OpenAI from 'openai';
 
 const { GATEWAY = 'http://localhost:8080', KEY } = process.env;
+if (!KEY) throw new Error('Set KEY to an API key, for example KEY=$(cat ../../data/api-key)');
 const client = new OpenAI({ baseURL: `${GATEWAY}/v1`, apiKey: KEY });
 
 const speech = await client.audio.speech.create({

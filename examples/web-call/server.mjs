@@ -6,6 +6,8 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 
 const { GATEWAY = 'http://localhost:8080', KEY, AGENT, PORT = '3000' } = process.env;
+if (!KEY) throw new Error('Set KEY to an API key, for example KEY=$(cat ../../data/api-key)');
+if (!AGENT) throw new Error('Set AGENT to the id of a published agent');
 
 const file = (path) => new URL(path, import.meta.url);
 const FILES = {

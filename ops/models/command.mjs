@@ -69,6 +69,7 @@ function remove(entry) {
 }
 
 async function verify(entries) {
+  if (entries.length === 0) console.log('No model was added; npm run models lists them');
   for (const { name } of entries) {
     const faults = await faultsOf(name);
     if (faults === undefined) throw new SetupError(`${name} is not in place`);

@@ -145,7 +145,10 @@ t.test('a workspace has limits of its own where it is given some', async (t) => 
   const refused = await call('POST', '/v1/tts', { key, body: { text: 'Hello there.' } });
   t.match(refused, { status: 402 }, 'and they hold in a running gateway');
   t.match(await workspaces('limits', 'Nowhere'), { code: 1, err: /No workspace is named Nowhere/ });
-  t.match(await workspaces('limits', 'Limited', '--characters', 'many'), { code: 2, err: /no such value: limits Limited --characters many\n\nUsage/ });
+  t.match(await workspaces('limits', 'Limited', '--characters', 'many'), {
+    code: 2,
+    err: /no such value: limits Limited --characters many\n\nUsage/,
+  });
   await workspaces('remove', 'Limited');
 });
 

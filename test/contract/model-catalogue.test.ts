@@ -51,6 +51,11 @@ t.test('the list has every model with its licence, for people and for programs',
   );
 });
 
+t.test('verify says so where nothing was added', async (t) => {
+  freshModels(t);
+  t.match(await models(t, 'verify'), { code: 0, out: /^No model was added/ });
+});
+
 t.test('--help shows every command, wherever it stands', async (t) => {
   freshModels(t);
   for (const words of [['--help'], ['-h'], ['help'], ['add', '--help']]) {
