@@ -11,6 +11,7 @@ import { countFile, countLine, sum, writeCounts } from './counts.mjs';
 import { COUNTS_FILE, ROOT } from './paths.mjs';
 import { createQueue } from './test-queue.mjs';
 import { startSharedParts } from './shared-parts.mjs';
+import { inSources, sourcePlace } from './source-places.mjs';
 import { createUsage } from './usage.mjs';
 // As one file (transpile.mjs).
 import t from '../../dist/node_modules/tap/index.js';
@@ -36,11 +37,16 @@ const USAGE_FILE = 'usage.json';
 const ALONE = { nice: 0 };
 
 const indent = (text) => text.trimEnd().replace(/^/gm, '      ');
-const shown = (value) => (typeof value === 'string' ? value : inspect(value, { depth: 5 }));
+const shown = (value) => (typeof value === 'string' ? inSources(value) : inspect(value, { depth: 5 }));
+
+function where({ fileName, lineNumber, columnNumber = 1 }) {
+  const { file, line } = sourcePlace({ file: fileName, line: lineNumber, column: columnNumber });
+  return ` (${file}:${line})`;
+}
 
 /** One failing assertion in words: its full name, where it stands, and what was different. */
 function describeFailure({ fullname, name, diag }) {
-  const at = diag?.at?.fileName ? ` (${diag.at.fileName}:${diag.at.lineNumber})` : '';
+  const at = diag?.at?.fileName ? where(diag.at) : '';
   const keys = diag?.diff ? ['diff', 'stack'] : SHOWN;
   const details = keys
     .filter((key) => diag?.[key] !== undefined && diag[key] !== null)
@@ -80,7 +86,7 @@ function setNice(pid, nice) {
 /** What tap spawns for a file, `own` being the arguments and variables of this process alone. */
 const commandOf = ({ name, file }, own, { env, timeout }) => [
   process.execPath,
-  ['--enable-source-maps', ...own.args, file],
+  [...own.args, file],
   {
     ...{ name, buffered: true, cwd: ROOT, timeout: timeout * 1000 },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -4,13 +4,14 @@
  * memory. Types are a row of `npm run check`.
  *
  * Beside the files lies tap as one file, which Node finds before the package: 350 modules are half a second for each of some
- * hundreds of test files. It records no coverage (plain-processes.mjs).
+ * hundreds of test files. It records no coverage (plain-processes.mjs) and follows no promises (plain-domains.mjs).
  */
 import fs from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
 import { inRoot } from './paths.mjs';
 import { REQUIRE } from './commonjs.mjs';
+import { keyOf } from './stamps.mjs';
 
 const [, , configFile, ...files] = process.argv;
 const { rootDir, outDir } = JSON.parse(fs.readFileSync(configFile, 'utf8')).compilerOptions;
@@ -30,11 +31,16 @@ const transpile = () =>
 
 const readJson = (file) => (fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, 'utf8')) : {});
 
-const RECORDER = '@tapjs/processinfo';
+/** Packages of tap's that cost much and do little for us. */
+const REPLACED = {
+  '@tapjs/processinfo': inRoot('ops', 'setup', 'plain-processes.mjs'),
+  'async-hook-domain': inRoot('ops', 'setup', 'plain-domains.mjs'),
+};
 const TAP = `export * from 'tap';export { default } from 'tap';`;
 
 async function bundleTap() {
-  const version = `${readJson(inRoot('node_modules', 'tap', 'package.json')).version}+plain`;
+  const { version: own } = readJson(inRoot('node_modules', 'tap', 'package.json'));
+  const version = `${own}+${keyOf(...Object.values(REPLACED).map((file) => fs.readFileSync(file)))}`;
   const modules = path.join(outdir, 'node_modules');
   const description = path.join(modules, 'tap', 'package.json');
   if (readJson(description).version === version) return;
@@ -44,7 +50,7 @@ async function bundleTap() {
     // Stack traces leave out what lies in a folder of this name.
     outfile: path.join(modules, '@tapjs', 'tap.js'),
     bundle: true,
-    alias: { [RECORDER]: inRoot('ops', 'setup', 'plain-processes.mjs') },
+    alias: REPLACED,
     banner: { js: REQUIRE },
   });
   fs.mkdirSync(path.dirname(description), { recursive: true });

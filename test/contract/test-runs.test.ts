@@ -1,4 +1,5 @@
 /** Test runs themselves: real test files that pass, fail, crash and say nothing, and what the runner makes of them. */
+import fs from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { shortOrLong } from '../fixtures/long.js';
@@ -25,6 +26,24 @@ const OUTCOMES: Record<string, { source: string; counts: string; code: number; s
     source: `t.test('a', async () => { throw new Error('boom'); });`,
     counts: '0 passed, 1 failed',
     code: 1,
+  },
+  throwsLate: {
+    source: `t.test('a', () => new Promise((resolve) => {
+      setTimeout(() => { throw new Error('boom'); }, 1);
+      setTimeout(resolve, 100);
+    }));`,
+    counts: '0 passed, 2 failed',
+    code: 1,
+    said: /not ok throwsLate > a > boom/,
+  },
+  rejectsAside: {
+    source: `t.test('a', () => {
+      Promise.reject(new Error('boom'));
+      return new Promise((resolve) => setTimeout(resolve, 100));
+    });`,
+    counts: '0 passed, 2 failed',
+    code: 1,
+    said: /not ok rejectsAside > a > boom/,
   },
   skips: {
     source: `t.ok(1); t.test('b', { skip: 'no ffmpeg' }, async () => {});`,
@@ -138,6 +157,18 @@ t.test('tests: what failed beside others may pass alone, and is called flaky', a
   t.match(fails, { code: 1, counts: '4 passed, 1 failed' }, 'what fails alone has failed');
   const many = await runFiles(t, ['fails', 'throws', 'flaky'], { again: 2 });
   t.match(many, { code: 1, counts: '1 passed, 3 failed' }, 'many failures are no accident');
+});
+
+t.test('tests: places in what was compiled are told as places in the sources', async (t) => {
+  const { inSources } = (await import(new URL('source-places.mjs', SETUP).href)) as {
+    inSources(text: string): string;
+  };
+  const { stack = '' } = new Error('here');
+  const [, file = '', line] = /(\S+\.ts):(\d+):\d+/.exec(inSources(stack).replace('(', '')) ?? [];
+  t.equal(file, 'test/contract/test-runs.test.ts');
+  const source = fs.readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
+  t.match(source.split('\n')[Number(line) - 1], "new Error('here')");
+  t.equal(inSources('at node:fs:1:2, at no/such/file.js:3:4'), 'at node:fs:1:2, at no/such/file.js:3:4');
 });
 
 t.test('tests: a pattern picks tests inside of files', async (t) => {
