@@ -144,7 +144,7 @@ t.test(
     const answer = async (job: number): Promise<void> => {
       jobs.filter(({ request }) => !request.interim)[job]!.hear({ text: 'word', words });
       await turn();
-      const [first] = frames.at(-1)?.['words'] as { start: number; end: number }[];
+      const [first] = frames.at(-1)!['words'] as { start: number; end: number }[];
       started.push([first?.start, first?.end]);
     };
     chunk(second(), { commit: true });
