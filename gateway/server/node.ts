@@ -286,7 +286,6 @@ const onUpgrade =
     other: (socket: Duplex, bytes: Buffer) => void,
   ) =>
   (request: IncomingMessage, socket: Duplex, rest: Buffer): void => {
-    socket.on('error', () => undefined);
     if (socket.destroyed) return;
     const head = headOf(request);
     if (head.isAmbiguous) {
@@ -294,6 +293,7 @@ const onUpgrade =
       return void socket.destroy();
     }
     if (!head.isHandshake) return other(socket, Buffer.concat([withoutUpgrade(request), rest]));
+    socket.on('error', () => undefined);
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
     response.assignSocket(socket as TcpSocket);
