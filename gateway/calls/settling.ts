@@ -1,7 +1,10 @@
-/** Whether a call whose media are lost goes on: the record of when its user was connected (gateway/calls/owned-call.ts). */
+/** Decides whether a call whose media are lost goes on, by when its user was first connected (gateway/calls/owned-call.ts). */
 import type { Clock } from '../../contracts/clock.js';
 
-/** A call that its media worker or server did not outlive by so long may be what killed it: it is not tried again. */
+/**
+ * A call that loses its media this soon may be what killed its media worker or server, so it is not tried again. Counted from the first
+ * connection: whoever goes on with the call counts anew.
+ */
 const SETTLED_MS = 10_000;
 
 export class Settling {
@@ -10,7 +13,7 @@ export class Settling {
   constructor(private readonly clock: Pick<Clock, 'monotonic'>) {}
 
   connected(): void {
-    this.#connectedAt = this.clock.monotonic();
+    this.#connectedAt ??= this.clock.monotonic();
   }
 
   get settled(): boolean {
