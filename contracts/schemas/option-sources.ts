@@ -99,14 +99,12 @@ export function optionsFromObject(value: unknown, path: string): NativeOptions {
 }
 
 /** The first source that has a field wins it, those of prosody one by one. */
-export function mergeOptions(...strongestFirst: readonly NativeOptions[]): NativeOptions {
-  const weakestFirst = strongestFirst.toReversed();
-  const prosody = Object.assign(
+export const mergeOptions = (...strongestFirst: readonly NativeOptions[]): NativeOptions =>
+  // Spread, not Object.assign: that would take a client's `__proto__` for the object's own prototype.
+  strongestFirst.reduceRight<NativeOptions>(
+    (weaker, options) => ({ ...weaker, ...options, prosody: { ...weaker.prosody, ...options.prosody } }),
     {},
-    ...weakestFirst.map((options) => options.prosody),
-  ) as NativeOptions['prosody'];
-  return Object.assign({}, ...weakestFirst, { prosody }) as NativeOptions;
-}
+  );
 
 function decodeReference(value: unknown): unknown {
   const { audio, text } = (value ?? {}) as { readonly audio?: unknown; readonly text?: unknown };

@@ -102,6 +102,15 @@ t.test(
   },
 );
 
+t.test('a member named __proto__ is one unknown field more, and no bound is passed by it', async (t) => {
+  const plain = await lengthOf({});
+  for (const prosody of ['{"__proto__":{"speed":3}}', '{"__proto__":{"speed":"fast","volume":"loud"}}']) {
+    const body = JSON.parse(`{"provider":{"options":{"svc":{"prosody":${prosody}}}}}`) as Fields;
+    t.equal(await lengthOf(body), plain, prosody);
+    t.equal(await lengthOf({}, { 'X-Svc-Prosody': prosody }), plain, prosody);
+  }
+});
+
 t.test('sampling fields at the top level count on the aggregator base only', async (t) => {
   for (const [name, good, bad] of SAMPLING) {
     await audioOf(await say({ [name]: good }, {}, AGGREGATOR));
