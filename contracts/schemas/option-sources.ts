@@ -34,7 +34,14 @@ function withBooleans(value: unknown, properties: Readonly<Record<string, TSchem
 /** A voice id of digits alone is text, although it parses as a number. */
 const TEXT_OPTIONS: ReadonlySet<OptionName> = new Set(['reference_id', 'latency']);
 
+/** As many brackets as may be opened in one header: what nests deeper than that is no option, and no stack holds it. */
+const MOST_BRACKETS = 1000;
+
+const nestsTooDeep = (text: string): boolean =>
+  text.split(/[[{]/, MOST_BRACKETS + 2).length > MOST_BRACKETS + 1;
+
 function headerValue(name: OptionName, text: string): unknown {
+  if (nestsTooDeep(text)) return text;
   try {
     const parsed: unknown = JSON.parse(text);
     return TEXT_OPTIONS.has(name) && typeof parsed === 'number' ? text : parsed;

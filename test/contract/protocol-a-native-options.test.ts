@@ -111,6 +111,18 @@ t.test('a member named __proto__ is one unknown field more, and no bound is pass
   }
 });
 
+t.test('a header that nests too deep is refused', async (t) => {
+  const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`;
+  for (const [name, text] of [
+    ['X-Svc-Normalize', deep],
+    ['X-Svc-Prosody', `{"normalize_loudness":${deep}}`],
+  ] as const) {
+    const { type, param } = await refusal(await say({}, { [name]: text }));
+    t.equal(type, 'invalid_request_error');
+    t.match(param, name);
+  }
+});
+
 t.test('sampling fields at the top level count on the aggregator base only', async (t) => {
   for (const [name, good, bad] of SAMPLING) {
     await audioOf(await say({ [name]: good }, {}, AGGREGATOR));
