@@ -1,9 +1,12 @@
-/** `provider` of a multipart form, which has no objects: JSON text, or its path spelled out with brackets. */
+/** Fields of a multipart form that hold more than text: JSON, or a path spelled out with brackets. */
+import { parseJson } from './body.js';
+
 type Fields = Readonly<Record<string, unknown>>;
 
-function parsed(text: string): unknown {
+/** The value that a field holds as JSON; undefined where it holds none, or more of it than a body may. */
+export function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(Buffer.from(text));
   } catch {
     return undefined;
   }
@@ -16,6 +19,6 @@ export function providerOptionsOf(form: ReadonlyMap<string, readonly string[]>):
     return vendor === undefined ? [] : [[vendor, values] as const];
   });
   if (spelled.length > 0) return Object.fromEntries(spelled);
-  const provider = parsed(form.get('provider')?.at(-1) ?? 'null') as Fields | null | undefined;
+  const provider = jsonOf(form.get('provider')?.at(-1) ?? 'null') as Fields | null | undefined;
   return provider?.['options'];
 }

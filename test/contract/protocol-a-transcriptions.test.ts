@@ -54,6 +54,15 @@ t.test('multipart: fields in any order and after the file, with and without brac
   }
 });
 
+t.test('multipart: JSON that nests too deep for a body is none in a field either', async (t) => {
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+  t.match(await refusal(await upload([['timestamp_granularities[]', deep]])), {
+    type: 'invalid_request_error',
+    param: 'timestamp_granularities.0',
+  });
+  t.equal((await jsonOf(await upload([['provider', `{"options":{"svc":${deep}}}`]]))).text, TEXT);
+});
+
 t.test('refused options: include, known_speaker_names, known_speaker_references, url', async (t) => {
   for (const name of ['include', 'known_speaker_names', 'known_speaker_references', 'url']) {
     for (const response of [

@@ -17,7 +17,7 @@ import {
 import { invalid, valid } from '../../../contracts/schemas/valid.js';
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
 import { mediaType } from '../../server/body.js';
-import { providerOptionsOf } from '../../server/form-options.js';
+import { jsonOf, providerOptionsOf } from '../../server/form-options.js';
 import { readMultipart } from '../../server/multipart.js';
 import type { HttpRequest } from '../../server/port.js';
 import { type AudioDocument, readAudioJson } from '../../server/audio-json.js';
@@ -52,17 +52,9 @@ const AUDIO_BYTES = LIMITS.transcription.audioBytes;
 /** Fields that hold a list, so that one value alone is a list of one. */
 const LISTS = new Set(['timestamp_granularities']);
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** A list as clients write it where a form has none: `["word","segment"]`, `word,segment`. */
 function writtenList(text: string): readonly unknown[] {
-  const list = text.trimStart().startsWith('[') ? parsed(text) : undefined;
+  const list = text.trimStart().startsWith('[') ? jsonOf(text) : undefined;
   return Array.isArray(list) ? (list as unknown[]) : text.split(',').map((item) => item.trim());
 }
 
