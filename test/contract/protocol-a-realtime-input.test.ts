@@ -178,6 +178,18 @@ t.test('limits: text of an item, text of a response, pending items', async (t) =
   client.leave();
 });
 
+t.test('limits: texts of a response are read no further than they may be spoken', async (t) => {
+  const client = await connect();
+  const part = { type: 'input_text', text: 'a'.repeat(LIMITS.realtime.itemTextBytes / 2 - 1) };
+  const long = { id: 'long', role: 'user', content: [part, part] };
+  client.send({ type: 'conversation.item.create', item: long });
+  await client.next('conversation.item.done');
+  const references = ['long', 'long', 'nothing'].map((id) => ({ type: 'item_reference', id }));
+  client.respond({ input: references });
+  t.match(await client.error(), { code: 'conversation_too_large', param: 'response.input' });
+  client.leave();
+});
+
 t.test('limits: 100 MiB of audio in buffer and items together; what does not fit is dropped', async (t) => {
   const client = await connect();
   const MiB = 2 ** 20;

@@ -38,25 +38,37 @@ function given(value: unknown, { events }: SessionState, param: string): Spoken 
   return { text: textOf(item), items: [] };
 }
 
-function spokenInput(input: unknown, session: SessionState): readonly Spoken[] {
+function* spokenInput(input: unknown, session: SessionState): Generator<Spoken> {
   const param = 'response.input';
   if (!Array.isArray(input)) throw invalid(`${param} must be of type array`, param);
-  return input.map((value: unknown, at) =>
-    isReference(value) ? referred(value, session, `${param}.${at}`) : given(value, session, `${param}.${at}`),
-  );
+  for (const [at, value] of (input as unknown[]).entries())
+    yield isReference(value)
+      ? referred(value, session, `${param}.${at}`)
+      : given(value, session, `${param}.${at}`);
 }
 
-const waiting = ({ conversation }: SessionState): readonly Spoken[] =>
-  conversation.unspoken().map((item) => ({ text: textOf(item), items: [item.id] }));
+function* waiting({ conversation }: SessionState): Generator<Spoken> {
+  for (const item of conversation.unspoken()) yield { text: textOf(item), items: [item.id] };
+}
 
-/** The texts of one response. Errors: `Fault` where that is nothing, or too much for one item. */
-function together(parts: readonly Spoken[], param: string): Spoken {
-  const bytes = parts.reduce((sum, { text }) => sum + Buffer.byteLength(text) + 1, -1);
-  if (bytes > LIMITS.realtime.itemTextBytes)
-    throw new Fault('conversation_too_large', 'A response speaks at most 1 MiB of text', param);
-  const text = parts.map((part) => part.text).join('\n');
+/**
+ * The texts of one response. Errors: `Fault` where that is nothing, or too much for one item: then no more of them is
+ * read, since a thousand references may name one long item.
+ */
+function together(parts: Iterable<Spoken>, param: string): Spoken {
+  const texts: string[] = [];
+  const items: string[] = [];
+  let bytes = -1;
+  for (const part of parts) {
+    bytes += Buffer.byteLength(part.text) + 1;
+    if (bytes > LIMITS.realtime.itemTextBytes)
+      throw new Fault('conversation_too_large', 'A response speaks at most 1 MiB of text', param);
+    texts.push(part.text);
+    items.push(...part.items);
+  }
+  const text = texts.join('\n');
   if (text.trim() === '') throw invalid('There is no text to speak', param);
-  return { text, items: parts.flatMap(({ items }) => items) };
+  return { text, items };
 }
 
 /** Clients' own notes, in the bounds of a session's. */
