@@ -131,6 +131,10 @@ t.test(
       audio_end_ms: ms + 1,
     });
     t.match(await client.error(), { code: 'invalid_event', param: 'audio_end_ms' });
+    client.socket.send(
+      `{"type":"conversation.item.truncate","item_id":"${spoken}","content_index":0,"audio_end_ms":1e999}`,
+    );
+    t.match(await client.error(), { message: 'audio_end_ms must be a number, 0 or more' });
     client.send({ type: 'conversation.item.truncate', item_id: spoken, content_index: 0, audio_end_ms: 100 });
     t.match(await client.next('conversation.item.truncated'), {
       item_id: spoken,

@@ -60,7 +60,7 @@ export const remove: Handler = (session, { fields }) => {
 
 function numberField(fields: Fields, name: string): number {
   const value = fields[name];
-  if (typeof value === 'number' && value >= 0) return value;
+  if (typeof value === 'number' && value >= 0 && Number.isFinite(value)) return value;
   throw invalid(`${name} must be a number, 0 or more`, name);
 }
 
