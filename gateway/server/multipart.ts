@@ -39,6 +39,11 @@ export interface FormLimits {
 const BINARY = /^(audio|video)\/|^application\/octet-stream/i;
 const FIELD_NAME_LENGTH = 200;
 const PART_HEADER_BYTES = 16 * 1024;
+/**
+ * Bytes that the parser is given at once. A part that it passes over (no form-data, or without a disposition) makes it
+ * wait forever where a stream's default buffer, 16 KiB and more, is filled in the same write as the part's head.
+ */
+const SLICE_BYTES = 8 * 1024;
 
 const malformed = (message: string, cause?: unknown): ServiceError =>
   new ServiceError('malformed_body', { message, cause });
@@ -99,8 +104,10 @@ class FormParser {
   }
 
   async feed(chunk: Uint8Array): Promise<void> {
-    if (!this.#parser.write(chunk)) await this.#event();
-    if (this.#failure) throw this.#failure;
+    for (let at = 0; at < chunk.length; at += SLICE_BYTES) {
+      if (!this.#parser.write(chunk.subarray(at, at + SLICE_BYTES))) await this.#event();
+      if (this.#failure) throw this.#failure;
+    }
   }
 
   async end(): Promise<Form> {

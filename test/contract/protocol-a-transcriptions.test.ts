@@ -63,6 +63,16 @@ t.test('multipart: JSON that nests too deep for a body is none in a field either
   t.equal((await jsonOf(await upload([['provider', `{"options":{"svc":${deep}}}`]]))).text, TEXT);
 });
 
+t.test('multipart: a part that is no field of the form is passed over, however long it is', async (t) => {
+  const heads = ['Content-Disposition: attachment; filename="x"', 'Content-Type: text/plain'];
+  for (const head of heads) {
+    const foreign = `--b\r\n${head}\r\n\r\n${'x'.repeat(200_000)}\r\n`;
+    const model = `--b\r\nContent-Disposition: form-data; name="model"\r\n\r\n${MODEL}\r\n--b--\r\n`;
+    const response = await send(foreign + model, { 'content-type': 'multipart/form-data; boundary=b' });
+    t.match(await refusal(response), { param: 'file', message: 'missing field file' });
+  }
+});
+
 t.test('refused options: include, known_speaker_names, known_speaker_references, url', async (t) => {
   for (const name of ['include', 'known_speaker_names', 'known_speaker_references', 'url']) {
     for (const response of [
