@@ -149,6 +149,16 @@ t.test(
     t.match(await client.error(), { code: 'invalid_speed', param: 'session.audio.output.speed' });
     client.update({});
     t.match(session(await client.next('session.updated')), changed, 'nothing had changed');
+    const heard = async (transcription: object) => {
+      client.update({ audio: { input: { transcription } } });
+      const { audio } = session(await client.next('session.updated')) as {
+        audio: { input: { transcription?: object } };
+      };
+      return audio.input.transcription;
+    };
+    t.strictSame(await heard({ language: 'de' }), { model: 'whisper-1', language: 'de' });
+    t.strictSame(await heard({ model: 'gpt-4o-transcribe' }), { model: 'gpt-4o-transcribe', language: 'de' });
+    t.strictSame(await heard({ language: null }), { model: 'gpt-4o-transcribe' });
     client.update({
       audio: { input: { format: { type: 'audio/pcm' }, transcription: null }, output: { voice: '' } },
     });

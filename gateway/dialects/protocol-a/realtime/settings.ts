@@ -61,21 +61,24 @@ export function readModel(value: unknown, vocabulary: Vocabulary, param: string)
   return { name, id: found(() => synthesisModel(name, vocabulary), param) };
 }
 
+/** What is absent stays as in `present`; a language that is unset is none. Errors: `Fault`. */
 export function readTranscription(
   value: unknown,
   vocabulary: Vocabulary,
   param: string,
+  present: Settings['transcription'] = null,
 ): Settings['transcription'] {
   if (value === null) return null;
   if (!isPlainObject(value)) throw new Fault('invalid_event', `${param} must be an object or null`, param);
-  const model = value['model'] ?? `${vocabulary.vendor}/${DEFAULT_TRANSCRIPTION_MODEL}`;
+  const model = value['model'] ?? present?.name ?? `${vocabulary.vendor}/${DEFAULT_TRANSCRIPTION_MODEL}`;
   const name = readText(model, NAME_LENGTH, 'model_not_found', `${param}.model`);
   const id = found(() => transcriptionModel(name, vocabulary), `${param}.model`);
-  if (isUnset(value['language'])) return { name, id };
+  const language = value['language'] === undefined ? present?.language : value['language'];
+  if (isUnset(language)) return { name, id };
   return {
     name,
     id,
-    language: readText(value['language'], LANGUAGE_LENGTH, 'invalid_event', `${param}.language`),
+    language: readText(language, LANGUAGE_LENGTH, 'invalid_event', `${param}.language`),
   };
 }
 
@@ -123,7 +126,7 @@ interface Row {
   readonly nullable?: boolean;
   /** Whether a transcription session has it. */
   readonly transcribes?: boolean;
-  read(value: unknown, param: string, parts: SettingsParts): Partial<Settings>;
+  read(value: unknown, param: string, parts: SettingsParts, present: Settings): Partial<Settings>;
 }
 
 const OUTPUT: readonly Row[] = [
@@ -155,7 +158,9 @@ const SESSION: readonly Row[] = [
     path: ['audio', 'input', 'transcription'],
     transcribes: true,
     nullable: true,
-    read: (value, param, { vocabulary }) => ({ transcription: readTranscription(value, vocabulary, param) }),
+    read: (value, param, { vocabulary }, { transcription }) => ({
+      transcription: readTranscription(value, vocabulary, param, transcription),
+    }),
   },
   {
     path: ['audio', 'input', 'noise_reduction'],
@@ -192,7 +197,7 @@ function merged(
   return rows.reduce((changed, { path, nullable = false, transcribes = false, read }) => {
     const value = transcribes || settings.kind === 'realtime' ? valueAt(fields, path, root) : undefined;
     if (value === undefined || (value === null && !nullable)) return changed;
-    return { ...changed, ...read(value, [root, ...path].join('.'), parts) };
+    return { ...changed, ...read(value, [root, ...path].join('.'), parts, changed) };
   }, settings);
 }
 
