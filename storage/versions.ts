@@ -3,6 +3,7 @@
  * knowledge. A publication holds the agent's row, so that numbers follow one another, and the tools and sources that it
  * refers to.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type {
   Agent,
   AgentVersion,
@@ -85,15 +86,16 @@ async function pin(
 const publish: (
   sql: Sql,
   ...args: Parameters<AgentVersions['publish']>
-) => Promise<AgentVersion | undefined> = (sql, agentId, workspaceId, { title, description }) =>
+) => ReturnType<AgentVersions['publish']> = (sql, agentId, workspaceId, { title, description, voice }) =>
   sql.begin(async (tx) => {
     const [draft] = await tx<Draft[]>`
       select last_version as "lastVersion", config from agents
       where id = ${agentId} and workspace_id = ${workspaceId} for no key update`;
     if (!draft) return undefined;
+    const config = completeConfig(draft.config);
+    if (!isDeepStrictEqual(config.voice, voice)) return 'changed';
     await holdContent(tx, agentId);
     const content = await draftContent(tx, agentId);
-    const config = completeConfig(draft.config);
     const number = draft.lastVersion + 1;
     const toolIds = content.tools.map(({ id }) => id);
     await tx`
@@ -104,7 +106,7 @@ const publish: (
     await pin(tx, agentId, number, content.knowledge);
     await tx`update agents set last_version = ${number}, updated_at = now() where id = ${agentId}`;
     return read(tx, agentId, workspaceId, number);
-  }) as Promise<AgentVersion | undefined>;
+  }) as ReturnType<AgentVersions['publish']>;
 
 const completeTools = (frozen: readonly FrozenTool[] | null = []): readonly FrozenTool[] =>
   (frozen ?? []).map(({ id, definition }) => ({ id, definition: completeTool(definition) }));

@@ -84,16 +84,26 @@ export interface VersionSummary {
 
 export interface AgentVersion extends VersionSummary, HashedConfig {}
 
+export interface Publication {
+  readonly title: string | null;
+  readonly description: string | null;
+  /** As it was checked. */
+  readonly voice: AgentConfig['voice'];
+}
+
 export interface AgentVersions {
   /** Undefined where there is no such agent, as in the other methods. Newest first. */
   list(agentId: string, workspaceId: string, page: PageRequest): Promise<Listed<VersionSummary> | undefined>;
   read(agentId: string, workspaceId: string, number: number): Promise<AgentVersion | undefined>;
-  /** Makes the draft, with its tools and the revisions of its knowledge, the next version. */
+  /**
+   * Makes the draft, with its tools and the revisions of its knowledge, the next version. `changed` where its voice is not
+   * the one that was checked any more.
+   */
   publish(
     agentId: string,
     workspaceId: string,
-    about: { readonly title: string | null; readonly description: string | null },
-  ): Promise<AgentVersion | undefined>;
+    about: Publication,
+  ): Promise<AgentVersion | 'changed' | undefined>;
 }
 
 /** A revision of a knowledge source. */

@@ -275,6 +275,23 @@ t.test('a voice that is not there, or does not speak the language, is not publis
   }
 });
 
+t.test('a voice that the draft is given while it is published is checked as well', async (t) => {
+  for (let round = 0; round < 10; round += 1) {
+    const id = await platform.agent();
+    const body = { voice: { voice_id: 'nobody' } };
+    const [changed, published] = await Promise.all([
+      call('PATCH', `${AGENTS}/${id}/config`, { body }),
+      call('POST', `${AGENTS}/${id}/publish`),
+    ]);
+    t.equal(changed.status, 200);
+    const version = (await call('GET', `${AGENTS}/${id}/versions/1`)).body['config'] as Json | undefined;
+    t.strictSame(
+      [published.status, (version?.['voice'] as Json | undefined)?.['voice_id']],
+      published.status === 200 ? [200, 'default'] : [422, undefined],
+    );
+  }
+});
+
 t.test('versions cannot be changed, not even by hand', async (t) => {
   const id = await platform.agent();
   await publish(id);

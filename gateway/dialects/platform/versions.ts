@@ -1,5 +1,9 @@
 /** Publishing, and published versions (docs/contract/platform.md 6.4). */
-import type { VersionSummary as Summary } from '../../../contracts/ports/agents.js';
+import type {
+  AgentVersion,
+  Publication as PublicationOf,
+  VersionSummary as Summary,
+} from '../../../contracts/ports/agents.js';
 import { Publication, Published, VersionDetail, VersionSummary } from '../../../contracts/schemas/agents.js';
 import { answers, jsonBody } from '../../server/openapi-parts.js';
 import { json } from '../../server/replies.js';
@@ -9,6 +13,7 @@ import { checked } from './checked.js';
 import { transferWarnings, warningsOf } from './config-check.js';
 import { notFound, refuse } from './errors.js';
 import { Page, pageBody, pageRequest, PAGING } from './paging.js';
+import type { PlatformParts } from './parts.js';
 import { bodyFailures, failures, found, type Handler, type Row } from './rows.js';
 import { voiceProblems } from './voice-check.js';
 
@@ -24,13 +29,25 @@ const summaryOf = ({ number, title, description, configHash, publishedAt }: Summ
   published_at: publishedAt.toISOString(),
 });
 
+/** With a voice that was checked: one that the draft is given meanwhile is checked as well. */
+async function publishChecked(
+  id: string,
+  workspaceId: string,
+  about: Omit<PublicationOf, 'voice'>,
+  parts: PlatformParts,
+): Promise<AgentVersion> {
+  for (;;) {
+    const { voice } = found(await parts.agents.config(id, workspaceId), 'Agent').config;
+    refuse(await voiceProblems(voice, workspaceId, parts.speech, ['voice', 'voice_id']));
+    const version = found(await parts.versions.publish(id, workspaceId, { ...about, voice }), 'Agent');
+    if (version !== 'changed') return version;
+  }
+}
+
 const publish: Handler = async (request, parts, { workspaceId }) => {
   const body = checkPublication(await readOptionalBody(request));
   const about = { title: body.version_title ?? null, description: body.version_description ?? null };
-  const id = agentIdOf(request);
-  const { config } = found(await parts.agents.config(id, workspaceId), 'Agent');
-  refuse(await voiceProblems(config.voice, workspaceId, parts.speech, ['voice', 'voice_id']));
-  const version = found(await parts.versions.publish(id, workspaceId, about), 'Agent');
+  const version = await publishChecked(agentIdOf(request), workspaceId, about, parts);
   const warnings = [
     ...warningsOf(version.config, parts.languages),
     ...(await transferWarnings(version.config, workspaceId, parts)),
