@@ -36,20 +36,19 @@ interface FoundTool {
   readonly type: ToolDefinition['tool_type'];
 }
 
-/** The references that exist in the workspace. In a transaction none of them is deleted before its end. */
+/** The references that exist in the workspace. Held, none of them is deleted, and no tool renamed, before the transaction's end. */
 async function find(
   sql: Sql | Transaction,
   workspaceId: string,
   { tools, sources }: References,
   hold: boolean,
 ) {
-  const lock = hold ? sql`for key share` : sql``;
   const foundTools = await sql<FoundTool[]>`
     select id, name, tool_type as type from tools
-    where workspace_id = ${workspaceId} and id = any(${tools as string[]}::text[]) ${lock}`;
+    where workspace_id = ${workspaceId} and id = any(${tools as string[]}::text[]) ${hold ? sql`for share` : sql``}`;
   const foundSources = await sql<{ id: string }[]>`
     select id from knowledge_sources
-    where workspace_id = ${workspaceId} and id = any(${sources as string[]}::text[]) ${lock}`;
+    where workspace_id = ${workspaceId} and id = any(${sources as string[]}::text[]) ${hold ? sql`for key share` : sql``}`;
   const ids = (rows: readonly { readonly id: string }[]) => new Set(rows.map(({ id }) => id));
   const problems = [
     ...missing(tools, ids(foundTools), ['tools', 'tool_ids'], 'Tool'),

@@ -101,6 +101,14 @@ async function keepSecrets(
   if (!frozen) await dropOtherSecrets(tx, tool, credentialSlots(definition));
 }
 
+/** The agents that use a client tool, before the tool itself: of two tools of one agent that are renamed at once, one is first. */
+const holdAgentsOf = (tx: Transaction, id: string, workspaceId: string) => tx`
+  select from tools t
+  join agent_tools used on used.tool_id = t.id
+  join agents a on a.id = used.agent_id
+  where t.id = ${id} and t.workspace_id = ${workspaceId} and t.tool_type = 'client'
+  order by a.id for no key update of a`;
+
 /** Errors: `invalid_request` where an agent that uses the tool has another client tool of that name. */
 async function checkNames(
   tx: Transaction,
@@ -194,6 +202,7 @@ export function createTools({ sql, ids, secrets }: ToolsParts): Tools & ToolCred
 
     change: (id, workspaceId, revise) =>
       sql.begin(async (tx) => {
+        await holdAgentsOf(tx, id, workspaceId);
         const [row] = await tx<{ definition: ToolDefinition }[]>`
           select definition from tools where id = ${id} and workspace_id = ${workspaceId} for no key update`;
         if (!row) return undefined;

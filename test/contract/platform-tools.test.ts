@@ -171,6 +171,27 @@ t.test('attached and deleted at the same time: a tool is either there or not att
   );
 });
 
+t.test('named alike at the same time: one agent has no two client tools of one name', async (t) => {
+  const clientTool = (name: string) => platform.tool({ name, tool_type: 'client' });
+  const name = (id: string, to: string) => call('PATCH', `${TOOLS}/${id}`, { body: { name: to } });
+  const attached = (...ids: readonly string[]) => ({ tools: { tool_ids: ids } });
+  const oneOf = async (...changes: readonly ReturnType<typeof call>[]) =>
+    (await Promise.all(changes)).map(({ status }) => status).sort();
+  for (let round = 0; round < 10; round += 1) {
+    const [a, b, c, d] = [
+      await clientTool('a'),
+      await clientTool('b'),
+      await clientTool('c'),
+      await clientTool('d'),
+    ];
+    const agent = await platform.agent({ config: attached(a, b) });
+    t.strictSame(await oneOf(name(a, 'same'), name(b, 'same')), [200, 400]);
+    const body = attached(c, d);
+    const attaching = call('PATCH', `/v1/agent/agents/${agent}/config`, { body });
+    t.strictSame(await oneOf(attaching, name(c, 'd')), [200, 400]);
+  }
+});
+
 t.test('lists of tools: summaries, search, by agent', async (t) => {
   const id = await platform.tool({ name: 'Weather', description: 'Tells the weather' });
   const agent = await platform.agent({ config: { tools: { tool_ids: [id] } } });
