@@ -25,6 +25,7 @@ export interface OutboundReply {
   readonly status: number;
   /** Lower-case names; repeated headers joined by `, `. */
   readonly headers: Readonly<Record<string, string>>;
+  /** As it was before a `content-encoding` of gzip, deflate or br. */
   readonly body: Uint8Array;
   /** Whether the body went on behind `captureBytes`. */
   readonly truncated: boolean;

@@ -16,6 +16,7 @@ import {
 } from '../../contracts/ports/outbound.js';
 import { parseAddress } from './addresses.js';
 import { type Allowed, parseAllowed } from './allow.js';
+import { decoded } from './content-encoding.js';
 import { addressRefusal, judge, type Target } from './guard.js';
 import { type Lookup, resolveHost } from './lookup.js';
 import { type Hop, nextHop, refused } from './redirects.js';
@@ -103,13 +104,13 @@ const flat = (headers: OutboundRequest['headers']): string[] => [
 
 /** At most `bytes` of the body, and until it is `enough`; what is behind them is not read. */
 async function capture(
-  body: Dispatcher.ResponseData['body'],
+  body: AsyncIterable<Buffer>,
   bytes: number,
   enough: (piece: Uint8Array) => boolean,
 ): Promise<Pick<OutboundReply, 'body' | 'truncated'>> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
+  for await (const chunk of body) {
     chunks.push(chunk.subarray(0, bytes - size));
     size += chunk.length;
     if (enough(chunk)) break;
@@ -147,7 +148,8 @@ async function send(hop: Hop, { captureBytes, enough }: Kept, parts: CallParts):
       reset: true,
     });
     const headers = plainHeaders(raw);
-    const kept = await capture(body, captureBytes, (piece) => enough?.(piece, headers) ?? false);
+    const plain = decoded(body, headers['content-encoding']);
+    const kept = await capture(plain, captureBytes, (piece) => enough?.(piece, headers) ?? false);
     return { status: statusCode, headers, ...kept };
   } finally {
     await client.destroy();

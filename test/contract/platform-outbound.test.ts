@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../contracts/clock.js';
 import type { OutboundFailure, OutboundReply, OutboundRequest } from '../../contracts/ports/outbound.js';
@@ -204,6 +205,31 @@ t.test('what is kept of a body is bounded to the byte, and says so', async (t) =
     );
     t.same([reply.body.length, reply.truncated], [kept, truncated], `${sent} bytes`);
   }
+});
+
+t.test('a body that comes compressed unasked is read as what it says, within the same bounds', async (t) => {
+  const bodies: Readonly<Record<string, readonly [encoding: string, sent: Buffer]>> = {
+    gzip: ['gzip', gzipSync('plain')],
+    'x-gzip': ['X-GZip', gzipSync('plain')],
+    deflate: ['deflate', deflateSync('plain')],
+    br: ['br', brotliCompressSync('plain')],
+    nothing: ['gzip', Buffer.alloc(0)],
+    unknown: ['zstd', Buffer.from('plain')],
+    bomb: ['gzip', gzipSync(Buffer.alloc(100_000_000, 'x'))],
+    broken: ['gzip', Buffer.from('no gzip at all')],
+  };
+  const { port, seen } = await serve(t, ({ path }, response) => {
+    const [encoding = '', sent] = bodies[path.slice(1)] ?? [];
+    response.writeHead(200, { 'content-encoding': encoding }).end(sent);
+  });
+  const fetched = (name: string) => open(port).fetch(request(`http://127.0.0.1:${port}/${name}`));
+  for (const name of ['gzip', 'x-gzip', 'deflate', 'br', 'unknown'])
+    t.equal(text(await fetched(name)), 'plain', name);
+  t.equal(seen[0]?.headers['accept-encoding'], 'identity', 'it was not asked for');
+  t.equal(text(await fetched('nothing')), '');
+  const bomb = await fetched('bomb');
+  t.same([bomb.body.length, bomb.truncated], [1000, true]);
+  await failsAs(t, fetched('broken'), 'unreachable');
 });
 
 t.test('an endless body is left once enough is known', async (t) => {

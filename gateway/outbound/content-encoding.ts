@@ -1,0 +1,26 @@
+/**
+ * Bodies that come compressed. None is asked for, but some servers and stores send what they keep compressed whatever they are
+ * asked. What is decompressed is read piece by piece, so that the bounds on a body hold for it and not for what was sent.
+ */
+import { pipeline, type Readable, type Transform } from 'node:stream';
+import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+
+/** What was sent without an end is read as far as it goes, and nothing is nothing. */
+const { Z_SYNC_FLUSH: SYNC, BROTLI_OPERATION_FLUSH: FLUSH } = constants;
+const ZLIB = { flush: SYNC, finishFlush: SYNC };
+const BROTLI = { flush: FLUSH, finishFlush: FLUSH };
+
+const DECODERS: Readonly<Record<string, () => Transform>> = {
+  gzip: () => createGunzip(ZLIB),
+  'x-gzip': () => createGunzip(ZLIB),
+  deflate: () => createInflate(ZLIB),
+  br: () => createBrotliDecompress(BROTLI),
+};
+
+/** The body as it was before `content-encoding`; as it is where that is none that is known. */
+export function decoded(body: Readable, encoding = ''): AsyncIterable<Buffer> {
+  const name = encoding.trim().toLowerCase();
+  const decoder = Object.hasOwn(DECODERS, name) ? DECODERS[name]?.() : undefined;
+  // Errors reach whoever reads the decoder.
+  return decoder ? pipeline(body, decoder, () => undefined) : body;
+}
