@@ -102,10 +102,14 @@ async function read(sql: Sql, id: string, workspaceId: string): Promise<SessionD
   };
 }
 
+const has = async (sql: Sql, id: string, workspaceId: string): Promise<boolean> =>
+  (await sql`select from sessions where id = ${id} and workspace_id = ${workspaceId}`).length > 0;
+
 export const createSessions = (parts: SessionParts): Sessions => ({
   create: (session) => insert(parts, session),
   list: (workspaceId, filter, page) => listSessions(parts.sql, { workspaceId, filter }, page),
   read: (id, workspaceId) => read(parts.sql, id, workspaceId),
+  has: (id, workspaceId) => has(parts.sql, id, workspaceId),
   remove: (id, workspaceId) => removeSession(parts.sql, id, workspaceId),
   removeSomeOf: (endUserId, workspaceId) => removeSomeOf(parts.sql, { endUserId }, workspaceId),
   countLiveOf: (endUserId, workspaceId) => countLiveOf(parts.sql, { endUserId }, workspaceId),

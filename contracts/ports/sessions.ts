@@ -198,11 +198,16 @@ export type SessionRemoval = 'removed' | 'live' | 'unknown';
 
 /** Sessions for their workspace. Those of other workspaces do not exist. */
 export interface Sessions {
-  /** Errors: `concurrency_exceeded` with as many live sessions as the workspace may have, or too many pending ones. */
+  /**
+   * Errors: `concurrency_exceeded` with as many live sessions as the workspace may have, or too many pending ones;
+   * `not_found`, `conflict` where the agent has been deleted or archived meanwhile.
+   */
   create(session: NewSession): Promise<SessionRecord>;
   /** Newest first, without previews. */
   list(workspaceId: string, filter: SessionFilter, page: PageRequest): Promise<Listed<SessionRecord>>;
   read(id: string, workspaceId: string): Promise<SessionDetail | undefined>;
+  /** Whether it exists, without reading its record, which may be long. */
+  has(id: string, workspaceId: string): Promise<boolean>;
   /** Removes it with everything that belongs to it. The machine that holds its recording removes the files later. */
   remove(id: string, workspaceId: string): Promise<SessionRemoval>;
   /** Removes a batch of an end user's sessions that are not live, and returns their ids; none once all are gone. */

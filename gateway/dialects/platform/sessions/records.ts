@@ -5,7 +5,7 @@ import type { Caller, KeyAuthority } from '../../../../contracts/ports/identity.
 import type { Recordings } from '../../../../contracts/ports/recordings.js';
 import { ErrorBody } from '../../../../contracts/schemas/shapes.js';
 import { isLonger } from '../../../../contracts/text.js';
-import type { SessionDetail, SessionRuns, Sessions } from '../../../../contracts/ports/sessions.js';
+import type { SessionRuns, Sessions } from '../../../../contracts/ports/sessions.js';
 import { answers, queryParameter } from '../../../server/openapi-parts.js';
 import type { HttpRequest } from '../../../server/port.js';
 import { json } from '../../../server/replies.js';
@@ -28,13 +28,19 @@ type Handler = routes.Handler<ReadingParts, Caller>;
 
 const LIST = 'sessions';
 
-/** Errors: `not_found`. */
-async function sessionOf(
+const WHAT = 'Session';
+
+const sessionIdOf = (request: HttpRequest): string => idOf(request, 'session_id', WHAT);
+
+/** The id of a session that there is. Errors: `not_found`. */
+async function knownIdOf(
   request: HttpRequest,
   { sessions }: ReadingParts,
   { workspaceId }: Caller,
-): Promise<SessionDetail> {
-  return found(await sessions.read(idOf(request, 'session_id', 'Session'), workspaceId), 'Session');
+): Promise<string> {
+  const id = sessionIdOf(request);
+  if (await sessions.has(id, workspaceId)) return id;
+  throw notFound(WHAT);
 }
 
 const list: Handler = async ({ query }, { sessions }, { workspaceId }) => {
@@ -42,26 +48,26 @@ const list: Handler = async ({ query }, { sessions }, { workspaceId }) => {
   return json(200, pageBody(LIST, LIST, await sessions.list(workspaceId, filterOf(query), page), rowOf));
 };
 
-const read: Handler = async (request, parts, caller) =>
-  json(200, entityOf(await sessionOf(request, parts, caller)));
+const read: Handler = async (request, { sessions }, { workspaceId }) =>
+  json(200, entityOf(found(await sessions.read(sessionIdOf(request), workspaceId), WHAT)));
 
 const recording: Handler = async (request, parts, caller) => {
-  const { id } = await sessionOf(request, parts, caller);
+  const id = await knownIdOf(request, parts, caller);
   return json(200, found(await parts.recordings.read(id, request.baseUrl), 'Recording'));
 };
 
 /** An ended session stays as it ended. */
 const end: Handler = async (request, parts, caller) => {
-  const { id } = await sessionOf(request, parts, caller);
+  const id = await knownIdOf(request, parts, caller);
   await parts.runs.end(id, 'ended_by_api');
   return { status: 204 };
 };
 
 /** Errors: `not_found`, `conflict` while it may still be joined or goes on. */
 const remove: Handler = async (request, { sessions }, { workspaceId }) => {
-  const id = idOf(request, 'session_id', 'Session');
+  const id = sessionIdOf(request);
   const removal = await sessions.remove(id, workspaceId);
-  if (removal === 'unknown') throw notFound('Session');
+  if (removal === 'unknown') throw notFound(WHAT);
   if (removal === 'live')
     throw new ServiceError('conflict', { message: 'Session has not ended; end it first' });
   return { status: 204 };
