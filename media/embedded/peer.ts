@@ -50,6 +50,8 @@ const CNAME = 'agent';
 const OPUS = 'minptime=10;useinbandfec=1';
 /** Bytes that wait in a channel before more are dropped. */
 const MOST_BUFFERED = 1024 * 1024;
+/** Channels that a client has open at once, of any name; LiveKit's clients have two or three. More are closed. */
+const MOST_CHANNELS = 32;
 
 const CONNECTED = new Set(['connected']);
 const LOST = new Set(['disconnected', 'failed', 'closed']);
@@ -66,8 +68,8 @@ export function announced(line: string, address: string | undefined): string {
   return fields.join(' ');
 }
 
-/** The library forgets a part, and what it holds of it outside of JavaScript, only where somebody hears that it has closed. */
-const forgetClosed = (part: DataChannel | Track): void => part.onClosed(() => undefined);
+/** The library forgets a track (and a channel), and what it holds of it outside of JavaScript, only where somebody hears that it has closed. */
+const forgetClosed = (track: Track): void => track.onClosed(() => undefined);
 
 /** The library keeps the listeners of what is not closed, and with them all that they see. */
 function closeQuietly(part: { close(): void }): void {
@@ -80,6 +82,8 @@ function closeQuietly(part: { close(): void }): void {
 
 export class Peer {
   readonly #connection: PeerConnection;
+  /** Those that are open, and the last of each name. */
+  readonly #open = new Set<DataChannel>();
   readonly #channels = new Map<string, DataChannel>();
   #tracks: Track[] = [];
   #out: Track | undefined;
@@ -129,14 +133,21 @@ export class Peer {
   }
 
   #take(channel: DataChannel): void {
-    forgetClosed(channel);
+    if (this.#open.size >= MOST_CHANNELS) return closeQuietly(channel);
     const label = channel.getLabel();
+    this.#open.add(channel);
     this.#channels.set(label, channel);
+    channel.onClosed(() => this.#forget(channel, label));
     channel.onOpen(() => this.#tell(() => this.events.channelOpen(label)));
     if (channel.isOpen()) this.#tell(() => this.events.channelOpen(label));
     channel.onMessage((message) => {
       if (typeof message !== 'string') this.#tell(() => this.events.message(label, new Uint8Array(message)));
     });
+  }
+
+  #forget(channel: DataChannel, label: string): void {
+    this.#open.delete(channel);
+    if (this.#channels.get(label) === channel) this.#channels.delete(label);
   }
 
   #receive(track: Track): void {
@@ -257,7 +268,8 @@ export class Peer {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    const parts = [...this.#tracks, ...this.#channels.values(), ...(this.#out ? [this.#out] : [])];
+    const parts = [...this.#tracks, ...this.#open, ...(this.#out ? [this.#out] : [])];
+    this.#open.clear();
     this.#channels.clear();
     this.#tracks = [];
     this.#out = undefined;
