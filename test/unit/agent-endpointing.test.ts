@@ -85,6 +85,8 @@ const ENDS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>
     open: [
       'I came home',
       'I think that.',
+      'She said she would.',
+      'We come at seven.',
       'It costs 45.',
       'Mr. Smith called',
       'Why? I came home',
@@ -101,13 +103,23 @@ const ENDS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>
       'It costs -',
     ],
   },
-  es: { complete: ['Muchas gracias.'], open: ['Creo que son.'], unfinished: ['Quiero el.', 'Creo que son'] },
+  es: {
+    complete: ['Muchas gracias.'],
+    likely: ['.'],
+    open: ['Creo que son.'],
+    unfinished: ['Quiero el.', 'Creo que son'],
+  },
   fr: {
     complete: ['D’accord.', "D'accord"],
     open: ['Je veux ça'],
     unfinished: ['Je veux une.', 'Il y a deux'],
   },
-  de: { complete: ['Ja, genau.'], likely: ['Es regnet.'], unfinished: ['Ich komme und.', 'Ich habe'] },
+  de: {
+    complete: ['Ja, genau.'],
+    likely: ['Es regnet.'],
+    open: ['Das weiß ich nicht.'],
+    unfinished: ['Ich komme und.', 'Ich habe'],
+  },
   ja: {
     complete: ['予約をお願いします', 'そうです。', '何時ですか。', '空いていますか', '見ませんか。'],
     likely: ['雨が降る。'],
