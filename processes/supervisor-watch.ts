@@ -3,7 +3,7 @@
  * written there asks the child to leave, and lets running jobs end for a while (`HURRY`: for less); when it closes, for whatever reason
  * (SIGKILL too), the child leaves at once. (parent-watch.ts is for a process whose parent knows nothing of this.)
  *
- * SIGTERM and SIGINT are ignored: they reach the whole group (systemd, `timeout`, ctrl-C), and the supervisor, which
+ * SIGTERM, SIGINT and SIGHUP are ignored: they reach the whole group (systemd, `timeout`, ctrl-C, a terminal that is closed), and the supervisor, which
  * gets them as well, lets what runs come to its end before it lets go of its children. A child that is stuck in
  * synchronous work sees nothing of this: the next supervisor sweeps it away (sweep.ts).
  */
@@ -32,7 +32,7 @@ export function watchSupervisor(
   const graceMs = options.graceMs ?? DEFAULT_GRACE_MS;
   const leave = leaving(server, options.beforeLeaving ?? (() => Promise.resolve()));
   void server.retired.then(() => process.exit(0));
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => undefined);
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
   process.stdin.setEncoding('utf8').on('data', (lines: string) => {
     leave(graceMs);
     if (lines.includes(HURRY)) options.hurry?.();

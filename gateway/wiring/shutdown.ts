@@ -1,11 +1,12 @@
 /**
- * Decides when the gateway drains, and when it hurries: on SIGTERM, on SIGINT, or when the npm that started it has gone. npm stands between
+ * Decides when the gateway drains, and when it hurries: on SIGTERM, SIGINT or SIGHUP, or when the npm that started it has gone. npm stands between
  * `npm start` and this process, so a signal may come twice, from the group and from npm, or not at all, where npm was
  * killed.
  */
 import { fileURLToPath } from 'node:url';
 import { CHECKOUT } from '../../contracts/places.js';
 import { systemClock } from '../../contracts/clock.js';
+import { onHangUp } from '../../processes/hang-up.js';
 import { watchParents } from '../../processes/parent-watch.js';
 
 const PACKAGE = fileURLToPath(new URL('package.json', CHECKOUT));
@@ -70,6 +71,8 @@ export function onShutdown(leaving: Leaving): void {
     monotonic: () => systemClock.monotonic(),
   });
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => signals.received(signal));
+  // A closed terminal counts as Ctrl-C: nobody waits at it any more.
+  onHangUp(() => signals.received('SIGINT'));
   // The reader of our output may exit before us; a closed pipe is no error.
   for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
   if (startedByNpm(process.env)) {

@@ -137,6 +137,11 @@ const WAYS: Readonly<
     env: EMBEDDED_POSTGRES,
     signal: ({ child }) => kill(-(child.pid ?? 0), 'SIGINT'),
   },
+  'SIGHUP to the group of npm, as of a terminal that is closed': {
+    command: NPM,
+    env: EMBEDDED_POSTGRES,
+    signal: ({ child }) => kill(-(child.pid ?? 0), 'SIGHUP'),
+  },
   'SIGKILL to npm': {
     command: NPM,
     env: EMBEDDED_POSTGRES,
