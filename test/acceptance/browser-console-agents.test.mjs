@@ -143,7 +143,7 @@ t.test('an owner makes an agent on the console', { skip, timeout: 300_000 }, asy
   await well('settings');
   await tab('All agents');
   await page.getByLabel('Search', { exact: true }).fill('nothing of this name');
-  await page.getByText('No agent is like this.').waitFor();
+  await page.getByText('No agent matches.').waitFor();
   await page.getByLabel('Search', { exact: true }).fill('');
   await page.getByRole('link', { name: HOSTILE[0] }).waitFor();
   await well('the list of agents');
@@ -197,7 +197,7 @@ t.test('an owner makes an agent on the console', { skip, timeout: 300_000 }, asy
   await well('what an agent would be given');
   await page.getByLabel('A question').fill('parking');
   await page.keyboard.press('Enter');
-  await page.getByText('Nothing in its knowledge fits this.').waitFor();
+  await page.getByText('Nothing in its knowledge matches.').waitFor();
   await knows([]);
   await page.goBack();
   await button('Delete…').click();

@@ -292,7 +292,7 @@ t.test('an owner works on the console', { skip, timeout: 300_000 }, async (t) =>
     await button('Add').click();
     await page.getByText(/\/v1\/phone\/twilio\/answer$/).waitFor();
     await page.getByText('Answers', { exact: true }).waitFor();
-    await page.getByText('Providers reach addresses by https only').waitFor();
+    await page.getByText('Providers use https only').waitFor();
     await page.getByLabel('Calls are answered').uncheck();
     await page.getByText('Rejects calls', { exact: true }).waitFor();
     await saved();

@@ -170,11 +170,11 @@ t.test('an owner talks to an agent on the console', { skip, timeout: 300_000 }, 
     await call('sessions', { body: { agent_id: agent, name: HOSTILE[count] ?? `Call ${count}` } });
   await page.getByLabel('What was said').fill('lamps <b>');
   await page.keyboard.press('Enter');
-  await page.getByText('No call is like this.').waitFor();
+  await page.getByText('No call matches.').waitFor();
   t.match(page.url(), /search=lamps/, 'a search is in the address');
   await page.getByRole('link', { name: 'Clear the filters' }).click();
   await page.getByLabel('Status').selectOption('failed');
-  await page.getByText('No call is like this.').waitFor();
+  await page.getByText('No call matches.').waitFor();
   await page.getByLabel('Status').selectOption('pending');
   await page
     .getByRole('link', { name: /\d\d:\d\d:\d\d/ })
