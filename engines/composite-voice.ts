@@ -135,8 +135,9 @@ export class CompositeVoice {
       this.#whole?.text ?? (this.#context || sentence),
       LATIN_ALONE,
     );
-    const likely = this.#likely !== undefined && isLatin(this.#likely) && !sure ? [this.#likely] : [];
-    return { scripts: LATIN_ALONE, languages: [...new Set([...likely, ...languages])], sure };
+    const likely = this.#likely;
+    if (sure || likely === undefined || !isLatin(likely)) return { scripts: LATIN_ALONE, languages, sure };
+    return { scripts: LATIN_ALONE, languages: [...new Set([likely, ...languages])], sure };
   }
 
   #wholeNeeds(sentence: string): TextNeeds {

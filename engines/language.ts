@@ -69,9 +69,15 @@ const isWrittenIn = (scripts: TextScripts, code: LanguageCode): boolean => {
   return scripts.size === 0 ? own.includes('Latin') : [...scripts].every((script) => own.includes(script));
 };
 
+const writtenIn = (scripts: TextScripts): readonly LanguageCode[] =>
+  LANGUAGE_CODES.filter((code) => isWrittenIn(scripts, code));
+
+/** What most texts are in, found once. */
+const LATIN_ALONE = writtenIn(new Set());
+
 /** The languages that a text in these scripts may be in, the likeliest first: English for Latin letters alone. */
 export const languagesIn = (scripts: TextScripts): readonly LanguageCode[] =>
-  LANGUAGE_CODES.filter((code) => isWrittenIn(scripts, code));
+  scripts.size === 0 ? LATIN_ALONE : writtenIn(scripts);
 
 /** The languages that a text may be in, by scripts and words. `sure`: it can hardly be in another than the first. */
 export function likelyLanguages(

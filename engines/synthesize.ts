@@ -125,16 +125,19 @@ async function firstOf<P extends Piece>(pieces: AsyncGenerator<P | Pause>): Prom
   }
 }
 
-/** Speaks parts of which the first that can be heard says at which rate; `silent` does where there is none. */
-async function* renderParts(
+/**
+ * The audio of parts of which the first that can be heard says at which rate; `silent` does where there is none. Undefined
+ * where neither does.
+ */
+async function rendered(
   parts: SpeechParts,
   spoken: Parts,
   silent: (() => SelectedVoice) | undefined,
   job: Job,
-): AsyncGenerator<Uint8Array> {
+): Promise<AsyncIterable<Uint8Array> | undefined> {
   const first = await firstOf(spoken);
   const selected = first.findLast((each) => each !== PAUSE)?.selected ?? silent?.();
-  if (selected) yield* render(parts, selected, concatenated(first, spoken), job);
+  return selected && render(parts, selected, concatenated(first, spoken), job);
 }
 
 /** How the pieces of a request are divided among those who speak them. */
@@ -202,7 +205,9 @@ async function* run(parts: SpeechParts, job: Job): AsyncGenerator<Uint8Array> {
   const { partsOf, silent } = await divisionOf(parts, job);
   const leave = await parts.admission.enter(job.caller.workspaceId, KIND);
   try {
-    yield* renderParts(parts, partsOf(piecesOf(meter(parts, job), job.signal)), silent, job);
+    const pieces = piecesOf(meter(parts, job), job.signal);
+    const audio = await rendered(parts, partsOf(pieces), silent, job);
+    if (audio) yield* audio;
   } finally {
     leave();
   }
