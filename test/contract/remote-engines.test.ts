@@ -1,6 +1,6 @@
 /** Remote engines over real HTTP: a server that says what a test wants, and another gateway of our own. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { decode } from '@msgpack/msgpack';
 import t from 'tap';
@@ -236,6 +236,11 @@ t.test('audio is passed on as it comes, and leaving or aborting ends the request
     });
     for await (const event of engine.synthesize(request, neverAborted)) if (event.kind === 'audio') break;
     await until('the service sees that the reader left', () => gone);
+    t.same(
+      getEventListeners(neverAborted, 'abort'),
+      [],
+      'a signal that outlives the request keeps nothing of it',
+    );
 
     gone = false;
     const abort = new AbortController();

@@ -5,24 +5,35 @@
 import type { ServiceError } from '../../../contracts/errors.js';
 
 export class Inactivity {
-  readonly #late = new AbortController();
-  /** Aborted as the work's own signal is, or with the error of what did not come in time. */
-  readonly signal: AbortSignal;
+  readonly #ending = new AbortController();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(signal: AbortSignal) {
-    this.signal = AbortSignal.any([signal, this.#late.signal]);
+  /** `work`: the work's own signal. */
+  constructor(private readonly work: AbortSignal) {
+    if (work.aborted) this.#follow();
+    else work.addEventListener('abort', this.#follow);
+  }
+
+  /** Aborted as the work's own signal is, or with the error of what did not come in time. */
+  get signal(): AbortSignal {
+    return this.#ending.signal;
   }
 
   /** Starts the time-out: aborts with `error` unless `came` is called within `ms`. */
   expect(ms: number, error: () => ServiceError): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#late.abort(error()), ms);
+    this.#timer = setTimeout(() => this.#ending.abort(error()), ms);
   }
 
   /** Stops the time-out: data came, or nobody waits for it. */
   came(): void {
     clearTimeout(this.#timer);
+  }
+
+  /** The work is over: there is nobody to wait for any more. */
+  over(): void {
+    this.came();
+    this.work.removeEventListener('abort', this.#follow);
   }
 
   /** The same parts, each of which must come within `ms`. Errors: `error`, through the signal. */
@@ -41,4 +52,7 @@ export class Inactivity {
       await iterator.return?.();
     }
   }
+
+  /** By hand, since AbortSignal.any makes a third signal, and signals are the dearest part of this. */
+  readonly #follow = (): void => this.#ending.abort(this.work.reason);
 }

@@ -65,7 +65,7 @@ export function remoteSpeech(
         failed(`The speech provider stopped in the middle for ${stallMs / 1000} s`),
       );
     } finally {
-      inactivity.came();
+      inactivity.over();
       asked?.over();
     }
   }
