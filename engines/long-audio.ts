@@ -1,6 +1,7 @@
 /**
  * Recognition of audio of any length: cut by voice activity into pieces that the engine takes, each
- * transcribed as it ends. Streaming both ways; what is held is the piece at work.
+ * transcribed as it ends, while the next one is looked for. Streaming both ways; what is held is the piece at work, and
+ * the next one.
  */
 import { RECOGNITION_RATE } from '../contracts/audio.js';
 import type { LanguageCode } from '../contracts/languages.js';
@@ -15,6 +16,7 @@ import type {
 import { NO_DEMAND, type Demand } from '../contracts/ports/demand.js';
 import type { TimedWord } from '../contracts/ports/tts.js';
 import type { Align } from './alignment/align.js';
+import { oneAhead } from './one-ahead.js';
 import { Precedence } from './precedence.js';
 import { atRecognitionRate } from './resampling.js';
 import type { TraceContext } from '../contracts/ports/trace.js';
@@ -101,7 +103,8 @@ export async function* transcribeStream(
     ...(traceContext !== undefined && { traceContext }),
   };
   let next = demand;
-  for await (const span of voiceActivity.spans(audio, { maxSpanSeconds: maxPieceSeconds }, signal)) {
+  const spans = voiceActivity.spans(audio, { maxSpanSeconds: maxPieceSeconds }, signal);
+  for await (const span of oneAhead(spans)) {
     const piece = await engine.transcribe(span.samples, { ...hint, demand: next }, signal);
     next = following(demand);
     const { text, language: heard } = piece;

@@ -1,7 +1,7 @@
 /**
  * The Transcription port: admission, isolated decoding, recognition, as one flow: pieces are recognised
- * while the file is still being decoded, and nothing of it is held beyond the piece at work. Raw audio, in a WAV file
- * too, needs no decoder and goes to the engine at its own rate.
+ * while the file is still being decoded, and nothing of it is held beyond the piece at work and the next one. Raw
+ * audio, in a WAV file too, needs no decoder and goes to the engine at its own rate.
  *
  * Invariant: only audio that is complete takes a slot and counts as usage, and only when all of it was heard.
  */

@@ -154,6 +154,39 @@ t.test('long audio is pulled as it is needed, and let go when its reader leaves'
   t.ok(left, 'the audio was left');
 });
 
+t.test('the next piece is looked for while the engine works on the one before', async (t) => {
+  const [one, two] = [await say('one'), await say('two')];
+  let lookOn: () => void;
+  const looking = new Promise<void>((resolve) => (lookOn = resolve));
+  async function* audio(): AsyncGenerator<Int16Array> {
+    yield one;
+    lookOn();
+    yield two;
+  }
+  const tone = createToneStt();
+  const waiting: SttEngine = {
+    ...tone,
+    async transcribe(...piece) {
+      await looking;
+      return tone.transcribe(...piece);
+    },
+  };
+  const parts = { engine: waiting, voiceActivity: toneActivity };
+  const heard: string[] = [];
+  for await (const segment of transcribeStream(audio(), parts, neverAborted)) heard.push(segment.text);
+  t.same(heard, ['one', 'two']);
+});
+
+t.test('audio that fails behind a piece fails once that piece has been told', async (t) => {
+  async function* broken(): AsyncGenerator<Int16Array> {
+    yield* streamed(joined(await say('one'), silence(0.5)));
+    throw new Error('cut off');
+  }
+  const segments = transcriber.transcribe(broken(), {}, neverAborted)[Symbol.asyncIterator]();
+  t.equal((await segments.next()).value.text, 'one');
+  await t.rejects(segments.next(), { message: 'cut off' });
+});
+
 t.test('an abort between pieces ends long audio; a failure of the engine goes through', async (t) => {
   const abort = new AbortController();
   const audio = streamed(joined(await say('one'), await say('two')));
