@@ -340,16 +340,19 @@ t.test('registry: a call that is over makes room, and takes nobody else with it'
   t.equal(registry.find('s'), undefined);
 });
 
-t.test('a call outlives its media 10 s after its user was first connected, however often they came back', (t) => {
-  let now = 0;
-  const settling = new Settling({ monotonic: () => now });
-  t.notOk(settling.settled, 'nobody was connected');
-  settling.connected();
-  now = 9999;
-  t.notOk(settling.settled, 'it may be what killed its media worker');
-  now = 10_000;
-  t.ok(settling.settled);
-  settling.connected();
-  t.ok(settling.settled, 'a user who has just come back after the failure of a server, for one');
-  t.end();
-});
+t.test(
+  'a call outlives its media 10 s after its user was first connected, however often they came back',
+  (t) => {
+    let now = 0;
+    const settling = new Settling({ monotonic: () => now });
+    t.notOk(settling.settled, 'nobody was connected');
+    settling.connected();
+    now = 9999;
+    t.notOk(settling.settled, 'it may be what killed its media worker');
+    now = 10_000;
+    t.ok(settling.settled);
+    settling.connected();
+    t.ok(settling.settled, 'a user who has just come back after the failure of a server, for one');
+    t.end();
+  },
+);
