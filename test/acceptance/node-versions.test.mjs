@@ -34,7 +34,7 @@ const binaryOf = (version) =>
 
 async function run(node, name) {
   const file = fileURLToPath(new URL(`../../dist/test/contract/${name}.test.js`, import.meta.url));
-  const child = spawn(node, ['--enable-source-maps', file], {
+  const child = spawn(node, [file], {
     env: { ...process.env, TAP_TIMEOUT: '300' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
