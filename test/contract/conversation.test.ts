@@ -264,6 +264,6 @@ t.test('conversations in a row leave no thread, no socket and no file behind', a
     const now = threadsAndFilesOf(talks.gateway.pid);
     return now.threads > before.threads || now.files > before.files;
   };
-  await until('no more is held than before', () => !more());
-  t.notOk(more());
+  // Now and then something opens a file for a moment.
+  t.ok(await until('no more is held than before', () => !more()));
 });
