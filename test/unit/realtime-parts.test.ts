@@ -173,6 +173,17 @@ t.test('the input buffer: what comes back stands in front, in the order in which
   t.equal(input.bytes, 0);
 });
 
+t.test('the input buffer: a data URL is held to the same rules', async (t) => {
+  const input = new InputAudio();
+  const append = (base64: string) => input.append(`data:audio/pcm;base64,${base64}`, 10);
+  const zeros = (count: number) => append(Buffer.alloc(count).toString('base64'));
+  t.equal(append('A'), 'malformed');
+  t.equal(zeros(6), 'taken');
+  t.equal(zeros(5), 'full');
+  t.equal(zeros(4), 'taken', 'to the last byte');
+  t.equal(input.bytes, 10);
+});
+
 t.test('the input buffer: many small appends cost no more than their bytes', async (t) => {
   const input = new InputAudio();
   for (let index = 0; index < 100_000; index += 1) input.append('AAA=', 10 ** 6);
