@@ -103,13 +103,13 @@ interface Understood {
   readonly options: Invocation['options'];
 }
 
-/** What Node says of an option, without its advice. */
+/** Node's message about an option, without its advice. */
 const firstSentence = (error: unknown): string => String((error as Error).message).split('. ', 1)[0] ?? '';
 
-/** The command that the words mean, or a line that says what is wrong with them. */
+/** Parses the words into a command, or returns a line that says what is wrong with them. */
 function understand(commands: Program['commands'], name: string, args: string[]): Understood | string {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (!command) return name === '' ? 'Say which command' : `There is no command ${name}`;
+  if (!command) return name === '' ? 'A command is missing' : `Unknown command '${name}'`;
   const declared = Object.entries(command.options ?? {}).map(([option, type]) => [option, { type }] as const);
   try {
     const { positionals, values } = parseArgs({
@@ -117,7 +117,7 @@ function understand(commands: Program['commands'], name: string, args: string[])
     });
     const options = values as Invocation['options'];
     if (command.fits(positionals, options)) return { command, word: positionals[0] ?? '', options };
-    return `Something is missing, too much or has no such value: ${[name, ...args].join(' ')}`;
+    return `Wrong arguments: ${[name, ...args].join(' ')}`;
   } catch (error) {
     return firstSentence(error);
   }

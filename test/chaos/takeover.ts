@@ -91,7 +91,7 @@ async function killNode({ postgres, nodes, balancer }: Cluster, session: string)
 async function onLivekit() {
   const livekit = await startNodes(run);
   const { url, key, secret } = livekit;
-  const settings = { LIVEKIT_URL: url, LIVEKIT_API_KEY: key, LIVEKIT_API_SECRET: secret };
+  const settings = { LIVEKIT_URL: url, LIVEKIT_API_KEY: key, LIVEKIT_API_SECRET: secret, LOG_LEVEL: 'info' };
   return { livekit, cluster: await startCluster(2, '10', settings) };
 }
 

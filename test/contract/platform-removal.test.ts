@@ -206,7 +206,7 @@ t.test('the command deletes them as well, beside a running gateway', async (t) =
     out: /^Deleted 0 sessions of nobody/,
   });
   for (const words of [[], ['delete'], ['delete', '--end-user-id', ''], ['delete', 'x'], ['remove']])
-    t.match(await sessions(...words), { code: 2, err: /^Usage: npm run sessions/ });
+    t.match(await sessions(...words), { code: 2, err: /^.+\n\nUsage: npm run sessions/ });
   t.match(await sessions('delete', '--end-user-id', 'x', '--workspace', 'Nowhere'), {
     code: 1,
     err: /Nowhere/,
@@ -263,7 +263,7 @@ t.test('whoever is meant by number, metadata or session is shown first, and dele
     ['--caller-number', '1', '--session-id', 'x'],
     ['--metadata', '=x'],
   ])
-    t.match(await sessions('delete', ...words), { code: 2, err: /^Usage: / }, 'one of them, and whole');
+    t.match(await sessions('delete', ...words), { code: 2, err: /^.+\n\nUsage: / }, 'one of them, and whole');
 });
 
 t.test('SESSION_DAYS after its end a session goes', async (t) => {

@@ -251,10 +251,10 @@ t.test('npm run keys', async (t) => {
     for (const words of [['help'], ['--help'], ['create', '--help'], ['create', 'a', '-h']])
       t.match(await keys(env, ...words), { code: 0, out: /Usage:/, err: '' }, words.join(' '));
     const wrong: readonly (readonly [string[], RegExp])[] = [
-      [[], /^Say which command\n/],
-      [['destroy'], /^There is no command destroy\n/],
+      [[], /^A command is missing\n/],
+      [['destroy'], /^Unknown command 'destroy'\n/],
       [['create', 'a', '--rolle', 'read'], /^Unknown option '--rolle'\n/],
-      [['create', 'a', '--role', 'admin'], /^Something is .* no such value: create a --role admin\n/],
+      [['create', 'a', '--role', 'admin'], /^Wrong arguments: create a --role admin\n/],
     ];
     for (const [words, line] of wrong) t.match((await keys(env, ...words)).err, line, words.join(' '));
     t.match(await keys(env, 'revoke', 'key_none'), { code: 1, err: /No key begins with key_none/ });
