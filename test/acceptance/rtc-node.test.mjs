@@ -163,7 +163,8 @@ t.test('a conversation with rtc-node', async (t) => {
   const kept = messages[2].replace('assistant: ', '');
   t.ok(LONG.startsWith(kept) && kept.length > 20 && kept.length < LONG.length, `kept: ${kept}`);
   t.equal(finals('agent')[1].text.trim(), kept, 'the transcript shows the same');
-  t.match(messages.slice(3, 5), [/^user: .*wait/i, 'assistant: Of course. I am waiting.']);
+  // Its last words are now and then heard as "wake a moment".
+  t.match(messages.slice(3, 5), [/^user: stop.*moment/i, 'assistant: Of course. I am waiting.']);
   t.match(messages[5], /^user: .*bye/i);
   t.match(
     record.items

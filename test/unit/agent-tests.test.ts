@@ -161,7 +161,7 @@ t.test('where the test asks for it, the real tool is called; a client’s never'
   let reached = 0;
   const fetch = () => {
     reached += 1;
-    return Promise.resolve({ status: 200, body: Buffer.from('real'), truncated: false });
+    return Promise.resolve({ status: 200, headers: {}, body: Buffer.from('real'), truncated: false });
   };
   const real = { outbound: { fetch } as never };
   const scene = { agent: looking, definition: { unmocked_tools: 'call' as const }, parts: real };
