@@ -1,8 +1,8 @@
 /**
  * Admission of jobs (decision 6): the workspace's quota, then a concurrency slot, both decided in this
  * process. Slots are leased (admission/leased-slots.ts) and usage is counted (admission/ledger.ts) here, and both
- * are brought to the store in the background. Quota rule: an exhausted quota refuses new jobs of its kind,
- * or all where the kind is not told; a job that runs is never cut.
+ * are sent to the store in the background. Quota rule: an exhausted quota refuses new jobs of its kind,
+ * and jobs whose kind is not given; a running job is never cut.
  */
 import type { Clock } from '../contracts/clock.js';
 import { errorText } from '../contracts/errors.js';
@@ -17,7 +17,7 @@ export interface AdmissionParts {
   readonly usage: UsageStore;
   readonly clock: Clock;
   readonly log: Log;
-  /** Slots of a workspace that has no number of its own. */
+  /** Slots of a workspace for which no number is set. */
   readonly defaultLimit: number;
 }
 
@@ -29,7 +29,7 @@ export interface AdmissionState {
 }
 
 export type RunningAdmission = Admission & {
-  /** Writes all usage and gives all slots back. Idempotent. */
+  /** Writes all usage and returns all slots. Idempotent. */
   stop(): Promise<void>;
   /** For metrics. */
   state(): AdmissionState;

@@ -1,6 +1,6 @@
 /**
- * Engines that run in a speech child, seen from the gateway: the ports over a JobRunner. What an engine
- * can do comes from its description, so nothing is loaded here. Errors beside the engine's own:
+ * Engines that run in a speech child, seen from the gateway: the ports over a JobRunner. An engine's
+ * capabilities come from its description, so nothing is loaded here. Errors besides the engine's own:
  * `engine_lost` when the child dies, `engine_busy` when its queue is full.
  */
 import type { JobRunner } from '../contracts/ports/jobs.js';
@@ -53,7 +53,7 @@ const argsOf = (
   ...(demand === undefined ? {} : { demand }),
 });
 
-/** A transcriber of the children that `runner` reaches; voice activity runs beside the engine there. */
+/** A transcriber of the children that `runner` reaches; voice activity also runs there. */
 export function sttInChild(runner: JobRunner, description: SttDescription): Transcriber {
   return {
     name: description.name,

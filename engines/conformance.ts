@@ -1,13 +1,13 @@
 /**
- * Conformance tests of every backend: a new engine passes these or is not one. They use the ports
- * only, so they run against an engine in this process and one in a child alike.
+ * Conformance tests, which every backend must pass. They use the ports
+ * only, so they run equally against an engine in this process and one in a child.
  */
 import { RECOGNITION_RATE } from '../contracts/audio.js';
 import type { SttEngine } from '../contracts/ports/stt.js';
 import type { TimedWord, TtsEngine, TtsRequest } from '../contracts/ports/tts.js';
 import { joinSamples } from '../contracts/audio.js';
 
-/** As much of a test runner as is needed here; tap's `t` is one. */
+/** The part of a test runner that is needed here; tap's `t` has it. */
 export interface Checks {
   test(name: string, body: (t: Checks) => Promise<unknown>): Promise<unknown>;
   ok(value: unknown, message: string): unknown;
@@ -19,7 +19,7 @@ export interface TtsCase {
   readonly sentence: string;
   /** Whether the same request gives the same samples. */
   readonly deterministic?: boolean;
-  /** Whether the same request may be spoken a little longer or shorter. */
+  /** Whether the same request may give slightly longer or shorter speech. */
   readonly varies?: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface SttCase {
   /** 16 kHz audio and the text in it; `heard` says whether a transcript is that text. */
   readonly samples: Int16Array;
   readonly heard: (text: string) => boolean;
-  /** Another audio, whose text `heard` refuses. */
+  /** Other audio, whose text `heard` rejects. */
   readonly other: Int16Array;
 }
 
@@ -36,7 +36,7 @@ interface Speech {
   readonly words: readonly TimedWord[];
 }
 
-/** Texts that have broken synthesisers: none may crash it, hang it, or be taken for markup or options. */
+/** Texts that have broken synthesisers: none may crash or hang an engine, or be taken for markup or options. */
 export const HOSTILE_TEXTS: readonly string[] = [
   '-o /tmp/stolen.wav hello',
   '--help',
@@ -60,7 +60,7 @@ export const HOSTILE_TEXTS: readonly string[] = [
 
 const NOTHING_TO_SAY = ['', ' ', '\n\t', '.', '...', '?!', '—', '"…"', '。！？', '()', '-'];
 const SILENCE_RMS = 50;
-/** A yielded chunk may not keep a child or a loop busy for long. */
+/** Most chunks after an abort: a child or a loop must not stay busy for long. */
 const LATE_CHUNKS = 3;
 
 const idle = (): AbortSignal => new AbortController().signal;
@@ -86,7 +86,7 @@ function requestFor(engine: TtsEngine, text: string, voice = engine.voices[0]?.n
 
 const wasAborted = (error: unknown): boolean => error instanceof Error && error.name === 'AbortError';
 
-/** Audio chunks that come after the reader has aborted at the first one. */
+/** Number of audio chunks that arrive after the reader has aborted at the first one. */
 async function chunksAfterAbort(engine: TtsEngine, text: string): Promise<number> {
   const abort = new AbortController();
   let chunks = 0;
@@ -128,7 +128,7 @@ async function checkWords(t: Checks, engine: TtsEngine, sentence: string): Promi
   t.same(untimed.words, [], 'no words come where none are wanted');
 }
 
-/** How much longer or shorter an engine that varies may be. */
+/** Largest relative difference in length of an engine that varies. */
 const MOST_VARIATION = 0.25;
 
 const isLike = (length: number, other: number, varies: boolean): boolean =>
@@ -211,7 +211,7 @@ async function checkSpeed(t: Checks, engine: TtsEngine, sentence: string): Promi
   }
 }
 
-/** Noise that no engine may take for words, quiet enough to be a room's. */
+/** Noise as quiet as a room's, in which no engine may hear words. */
 const hiss = (seconds: number): Int16Array => {
   let seed = 1;
   return Int16Array.from({ length: seconds * RECOGNITION_RATE }, () => {
@@ -250,7 +250,7 @@ export async function sttConformance(t: Checks, engine: SttEngine, wanted: SttCa
     const running = transcribe(wanted.samples, abort.signal).then(() => false, wasAborted);
     const before = transcribe(wanted.samples, AbortSignal.abort()).then(() => false, wasAborted);
     abort.abort();
-    // A fast engine may have finished before.
+    // A fast engine may have finished already.
     s.ok((await running) || engine.capabilities.words, 'while it runs');
     s.ok(await before, 'before it runs');
     s.ok(wanted.heard(await text(wanted.samples)), 'and it still transcribes');

@@ -1,7 +1,7 @@
 /**
- * The language of a text in Latin letters by its common words: articles, pronouns, prepositions, greetings. Sentences are
- * made of them, names and brands are not: "Zoë Müller lives in São Paulo." is English. A word counts the less the more
- * languages have it. English is what nothing speaks against.
+ * The language of a text in Latin letters by its common words: articles, pronouns, prepositions, greetings. Sentences
+ * contain them, names and brands do not: "Zoë Müller lives in São Paulo." is English. The more languages have a word, the
+ * less it counts. English is the default.
  */
 import type { LanguageCode } from '../contracts/languages.js';
 
@@ -75,18 +75,18 @@ for (const [code, words] of Object.entries(WORDS))
   for (const word of new Set(words.split(/\s+/)))
     LANGUAGES_OF.set(word, [...(LANGUAGES_OF.get(word) ?? []), code]);
 
-/** With what is drawn together before an apostrophe (`l'`, `don't`). */
+/** A word, including contractions with an apostrophe (`l'`, `don't`). */
 const WORD = /\p{L}+(?:['’]\p{L}*)?/gu;
-/** So much of a text tells. */
+/** Examined length of a text. */
 const MOST_CHARACTERS = 2000;
-/** What has to speak for another language, how much more than for English, and than for any third one. */
+/** Least weight of another language, and its least lead over English and over any third language. */
 const LIKELY = { least: 0.6, english: 1.3, other: 1 };
 const SURE = { least: 2.5, english: 3, other: 1.5 };
 const NONE = ['en', 0] as const;
 
 export interface LikelyLanguage {
   readonly language: LanguageCode;
-  /** Whether it can hardly be another one. */
+  /** Whether another language is very unlikely. */
   readonly sure: boolean;
 }
 
@@ -95,7 +95,7 @@ function languagesOf(word: string): readonly LanguageCode[] {
   return LANGUAGES_OF.get(word) ?? LANGUAGES_OF.get(elided) ?? [];
 }
 
-/** The language other than English that the words of a text speak for; undefined where none does. */
+/** The language other than English that the words of a text indicate; undefined if they indicate none. */
 export function languageByWords(text: string): LikelyLanguage | undefined {
   const weights = new Map<LanguageCode, number>();
   for (const [found] of text.slice(0, MOST_CHARACTERS).matchAll(WORD)) {

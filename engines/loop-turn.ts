@@ -1,12 +1,12 @@
 /**
- * How long this turn of the event loop has been worked in: work that may never wait by itself asks, and lets the loop
- * turn once it has had its time. All such work shares one turn's time.
+ * Time spent in this turn of the event loop: work that may never wait by itself checks it, and lets the loop
+ * turn once the time is used up. All such work shares one turn's time.
  */
 import { setImmediate } from 'node:timers';
 
 const TURN_MS = 2;
 
-/** When somebody first asked in this turn, on the monotonic clock. */
+/** Time of the first check in this turn, on the monotonic clock. */
 let began: number | undefined;
 
 export function isTurnOver(): boolean {

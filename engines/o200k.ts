@@ -1,6 +1,6 @@
 /**
- * The o200k_base tokenizer as a counter that no text makes slow: pieces are merged with a heap, O(n log n), where
- * stock tokenizers take O(n²) (100,000 letters without a space: 20 s), and counting ends at the limit.
+ * The o200k_base tokenizer as a counter that no text makes slow: pieces are merged with a heap, O(n log n), while
+ * stock tokenizers take O(n²) (100,000 letters without a space: 20 s), and counting stops at the limit.
  * The vocabulary (200,000 entries) is built once, on the thread that counts.
  */
 import { readFileSync } from 'node:fs';
@@ -8,16 +8,16 @@ import { modelFile } from './backends/model-files.js';
 
 /** The part of the vocabulary's package that set-up keeps. */
 interface Ranks {
-  /** How a text is cut into pieces. */
+  /** Pattern that splits a text into pieces. */
   readonly pat_str: string;
-  /** Lines of a mark, the rank of the first entry, and entries in base64. */
+  /** Lines, each of a mark, the rank of the first entry, and entries in base64. */
   readonly bpe_ranks: string;
 }
 
 /** The vocabulary's file below the folder of the models. */
 export const RANKS_FILE = 'o200k/o200k_base.js';
 
-/** The file is a module that exports JSON, and is read as such. Errors: an Error that names a missing file. */
+/** The file is a module that exports JSON, and is read as such. Throws an Error that names a missing file. */
 function readRanks(modelsFolder: string): Ranks {
   const file = modelFile(modelsFolder, RANKS_FILE);
   const [, json = ''] = /^export default (\{.*\});?\s*$/s.exec(readFileSync(file, 'utf8')) ?? [];
@@ -29,7 +29,7 @@ const LONGEST = 128;
 const CACHED = 20_000;
 const CACHED_LENGTH = 32;
 
-/** Bytes of an entry, as a string of one character a byte, to its rank. */
+/** Maps the bytes of an entry, as a string of one character per byte, to its rank. */
 function readVocabulary(ranks: Ranks): ReadonlyMap<string, number> {
   const vocabulary = new Map<string, number>();
   for (const line of ranks.bpe_ranks.split('\n').filter(Boolean)) {
@@ -40,7 +40,7 @@ function readVocabulary(ranks: Ranks): ReadonlyMap<string, number> {
   return vocabulary;
 }
 
-/** A possible merge of the part at `at` with its neighbour; outdated once either has changed. */
+/** A possible merge of the part at `at` with its neighbour; stale once either has changed. */
 interface Merge {
   readonly rank: number;
   readonly at: number;
@@ -116,7 +116,7 @@ function countPiece(bytes: string, vocabulary: ReadonlyMap<string, number>): num
 }
 
 export interface Counter {
-  /** Tokens of the text; where there are more than `limit`, any number above it. */
+  /** Number of tokens of the text; if it exceeds `limit`, any number above that. */
   count(text: string, limit?: number): number;
 }
 

@@ -1,6 +1,6 @@
 /**
  * A recogniser whose models are loaded with the first audio: they take 200 MB, which an installation that only speaks
- * never needs. A load that fails is tried again with the next audio.
+ * never needs. The next audio retries a failed load.
  */
 import type { Transcriber } from './long-audio.js';
 

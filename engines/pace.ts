@@ -1,24 +1,24 @@
 /**
- * A wanted speed, in two parts: what the engine does by itself, and what time-stretching does behind it
+ * A requested speed, in two parts: the engine's own speed, and time-stretching after it
  * (docs/contract/decisions.md 4). The product of the two is the speed.
  */
 import type { TimedWord, TtsCapabilities } from '../contracts/ports/tts.js';
 
 export interface Pace {
-  /** The speed that the engine is asked for. */
+  /** Speed requested from the engine. */
   readonly own: number;
-  /** Factor by which its audio is stretched afterwards. */
+  /** Factor by which its audio is sped up afterwards. */
   readonly stretch: number;
 }
 
-/** As much as possible is left to the engine, which sounds better. */
+/** Lets the engine do as much as possible, which sounds better. */
 export function paceOf({ speed, speedRange }: TtsCapabilities, wanted: number): Pace {
   const { min, max } = speed ? (speedRange ?? { min: wanted, max: wanted }) : { min: 1, max: 1 };
   const own = Math.min(max, Math.max(min, wanted));
   return { own, stretch: wanted / own };
 }
 
-/** When the word is heard once its audio has been stretched. */
+/** The word's times once its audio has been stretched. */
 export const stretchedWord = ({ text, start, end }: TimedWord, { stretch }: Pace): TimedWord => ({
   text,
   start: start / stretch,

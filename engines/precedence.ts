@@ -1,11 +1,11 @@
 /**
- * Complete audio before guesses: an engine transcribes what is not complete yet only while it has nothing else
- * to do, one such guess at a time, and gives it up when complete audio comes.
+ * Complete audio goes before guesses: an engine transcribes incomplete audio only while it has nothing else
+ * to do, one such guess at a time, and aborts it when complete audio comes.
  */
 import { ServiceError } from '../contracts/errors.js';
 
 interface Turn {
-  /** Aborted with the job's own signal, and a guess's when it must give way (`engine_busy`). */
+  /** Aborts with the job's own signal; a guess's also when it must give way (`engine_busy`). */
   readonly signal: AbortSignal;
   leave(): void;
 }

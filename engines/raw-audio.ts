@@ -1,6 +1,6 @@
 /**
- * Headerless PCM that a client has sent in pieces, or that lies in a file, as the pipeline takes it (contracts/ports/speech.ts
- * `RawAudio`). Pieces may be of any length and end inside a sample; an odd last byte is left out.
+ * Headerless PCM, sent by a client in pieces or read from a file, as the pipeline takes it (contracts/ports/speech.ts
+ * `RawAudio`). Pieces may have any length and end inside a sample; an odd last byte is left out.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { plainWav } from '../codecs/decode/plain-wav.js';
@@ -9,14 +9,14 @@ import { ServiceError } from '../contracts/errors.js';
 import { LIMITS } from '../contracts/limits.js';
 import type { RawAudio } from '../contracts/ports/speech.js';
 
-/** Bytes passed on in one message: two seconds at 16 kHz, and few messages for the short commits of many sockets. */
+/** Bytes per message: two seconds at 16 kHz, so that the short commits of many sockets take few messages. */
 const BLOCK_BYTES = 64 * 1024;
 
 const { min: LEAST_RATE, max: MOST_RATE } = LIMITS.transcription.rawSampleRate;
 
 const isTaken = (rate: number): boolean => Number.isInteger(rate) && rate >= LEAST_RATE && rate <= MOST_RATE;
 
-/** An upload that is PCM in a file, and needs no decoder; undefined for any other. */
+/** The PCM of an uploaded file that needs no decoder; undefined for any other file. */
 export function rawAudioIn(file: Uint8Array): RawAudio | undefined {
   const wav = plainWav(file);
   return wav && isTaken(wav.sampleRate) ? { chunks: [wav.pcm], sampleRate: wav.sampleRate } : undefined;
@@ -25,7 +25,7 @@ export function rawAudioIn(file: Uint8Array): RawAudio | undefined {
 const bytesIn = (chunks: readonly Uint8Array[]): number =>
   chunks.reduce((sum, { byteLength }) => sum + byteLength, 0);
 
-/** Length of the audio in seconds. Errors: `audio_too_long`, `unsupported_format` for a rate that is not taken. */
+/** Length of the audio in seconds. Errors: `audio_too_long`, `unsupported_format` for a rate that is not accepted. */
 export function secondsOf({ chunks, sampleRate }: RawAudio): number {
   if (!isTaken(sampleRate)) throw new ServiceError('unsupported_format');
   const seconds = Math.floor(bytesIn(chunks) / BYTES_PER_SAMPLE) / sampleRate;

@@ -1,5 +1,5 @@
 /**
- * The configured engines by name, and which of them serve a model: the first in the list that can.
+ * The configured engines by name, and the ones that serve a model: the first in the list that can.
  * A new engine is a folder under backends/ and a line in the wiring.
  */
 import type { SynthesisModel, TranscriptionModel } from '../contracts/models.js';
@@ -14,7 +14,7 @@ export type ModelRoutes = Readonly<
 export interface Registry {
   readonly speakers: readonly TtsEngine[];
   speakersFor(model: SynthesisModel): readonly TtsEngine[];
-  /** The first engine of the model that transcribes the language; without a hint the first of all. */
+  /** The first engine of the model that transcribes the language; without a language, its first engine. */
   transcriberFor(model: TranscriptionModel, language: string | undefined): Transcriber | undefined;
 }
 

@@ -1,19 +1,19 @@
 /**
- * Samples of any rate to another, that of recognition as a rule: a windowed-sinc filter in polyphase form, streaming. Plain
- * arithmetic, 1 to 3 ms a second of audio, so that it runs beside any engine, in a child or in the gateway.
+ * Converts samples from any rate to another, usually that of recognition: a streaming windowed-sinc filter in polyphase
+ * form. Plain arithmetic, 1 to 3 ms per second of audio, so it runs beside any engine, in a child or in the gateway.
  *
  * Invariants: the output has ceil(samples × target / rate) samples, however the input is cut, and no delay;
- * nothing above either rate's half is left in it.
+ * it has nothing above half of either rate.
  */
 import { RECOGNITION_RATE } from '../contracts/audio.js';
 
 interface Filter {
-  /** Output samples of a period, each with taps of its own, and the input samples that they stand for. */
+  /** Output samples of a period, each with its own taps, and (`step`) the input samples that they cover. */
   readonly phases: number;
   readonly step: number;
   /** Taps of one phase; half of them lie before the output sample. */
   readonly taps: number;
-  /** Phase by phase. */
+  /** Ordered by phase. */
   readonly coefficients: Float32Array;
 }
 
@@ -35,7 +35,7 @@ function kernel(x: number): number {
 function makeFilter(rate: number, target: number): Filter {
   const common = divisor(target, rate);
   const phases = target / common;
-  /** Zero crossings an input sample. */
+  /** Zero crossings per input sample. */
   const density = ROLL_OFF * Math.min(1, target / rate);
   const half = Math.ceil(CROSSINGS / density);
   const taps = 2 * half;
@@ -68,7 +68,7 @@ export class Resampling {
   readonly #filter: Filter;
   /** Input that later output needs, with silence in front of the first sample. */
   #held: Int16Array;
-  /** Output so far, and the input sample (in the stream) that `#held` begins with. */
+  /** Number of output samples so far, and the position in the stream of the first sample of `#held`. */
   #made = 0;
   #from: number;
   #taken = 0;
@@ -85,13 +85,13 @@ export class Resampling {
     return this.#convert(samples, this.#outputsWithin(this.#taken - this.#filter.taps / 2));
   }
 
-  /** The last samples, which the filter still holds. Call once, last. */
+  /** The last samples, which the filter still holds. Call once, at the end. */
   finish(): Int16Array {
     const { taps } = this.#filter;
     return this.#convert(new Int16Array(taps / 2), this.#outputsWithin(this.#taken));
   }
 
-  /** How many outputs stand for input samples before `input`. */
+  /** Number of outputs that cover the input before `input`. */
   #outputsWithin(input: number): number {
     const { phases, step } = this.#filter;
     return Math.max(this.#made, Math.ceil((input * phases) / step));
@@ -126,7 +126,7 @@ export class Resampling {
   }
 }
 
-/** The stream at another rate; as it is where it has that. */
+/** The stream at another rate; unchanged if it has that already. */
 export async function* atRate(
   audio: AsyncIterable<Int16Array>,
   rate: number,
@@ -138,7 +138,7 @@ export async function* atRate(
   yield resampling.finish();
 }
 
-/** The stream at the rate of recognition; as it is where it has that. */
+/** The stream at the rate of recognition; unchanged if it has that already. */
 export const atRecognitionRate = (
   audio: AsyncIterable<Int16Array>,
   rate: number,

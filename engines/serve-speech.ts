@@ -1,4 +1,4 @@
-/** The child's side of engines: the job handlers over whatever engines the child has loaded. */
+/** The child's side of engines: job handlers over the engines that the child has loaded. */
 import { ServiceError } from '../contracts/errors.js';
 import type { JobContext, JobHandlers, JobValue } from '../contracts/ports/jobs.js';
 import type { TtsEngine } from '../contracts/ports/tts.js';
@@ -24,7 +24,7 @@ function named<E extends { readonly name: string }>(engines: readonly E[], name:
   return engine;
 }
 
-/** Handlers for `serveJobs`. Errors: the engines' own, `engine_failed` for an engine that is not here. */
+/** Handlers for `serveJobs`. Errors: the engines' own, `engine_failed` for an engine that is not loaded here. */
 export function speechJobs({ tts, stt }: LoadedEngines): JobHandlers {
   const shortAudio = new ShortAudioQueue();
   async function* synthesize(

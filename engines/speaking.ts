@@ -1,6 +1,6 @@
 /**
- * One request while it is spoken: its parts, each with the voice that speaks it, become samples at one rate and pace. The
- * first part's engine says both; what another one makes is resampled, and asked for at the pace that is missing.
+ * Speaks one request: its parts, each with its own voice, become samples at one rate and pace. The first part's engine
+ * determines both; the audio of other engines is resampled, and requested at the speed that makes up the same pace.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { encoderDelaySeconds } from '../codecs/encoder-delay.js';
@@ -27,9 +27,9 @@ export interface Job {
   readonly request: Request;
   readonly caller: Caller;
   readonly signal: AbortSignal;
-  /** Tells how urgent the next piece is. */
+  /** Measures how urgent the next piece is. */
   readonly listener: Listener;
-  /** Notes when which piece and word is spoken; absent where the client wants no times. */
+  /** Records when each piece and word is spoken; absent if the client wants no times. */
   readonly timeline?: Timeline;
 }
 
@@ -39,14 +39,14 @@ export const isWhole = (request: Request): request is SynthesisRequest => typeof
 
 const mustBeHeard = (request: Request): boolean => isWhole(request) && /\S/u.test(request.text);
 
-/** Turns a piece into the engine's text: style tags are removed where the engine does not know them. */
+/** Turns a piece into the engine's text: style tags are removed if the engine does not know them. */
 function engineTextFor({ styleTags, speakers }: TtsCapabilities): (text: string) => string {
   if (!styleTags) return stripTags;
   const tags = new SpeakerTags();
   return speakers ? (text) => tags.carry(text) : (text) => text;
 }
 
-/** A voice at the pace of the request: what its engine is asked for besides the text. */
+/** A voice at the pace of the request, with all options of its engine's request except the text. */
 interface Mouth {
   readonly selected: SelectedVoice;
   readonly options: Omit<TtsRequest, 'text'>;
@@ -70,7 +70,7 @@ function mouthOf(selected: SelectedVoice, stretch: number, { request, caller, ti
   return { selected, options, workspaceTag, engineText: engineTextFor(capabilities) };
 }
 
-/** The voices of a job, each made once. */
+/** The voices of a job, each created once. */
 class Mouths {
   readonly #known: Mouth[] = [];
 
@@ -111,7 +111,7 @@ async function* partSamples(
 
 /**
  * The samples of the whole text, part by part, at the first one's rate and not yet stretched. Errors: the engines';
- * `nothing_to_say` where a whole text that is not blank has ended without any.
+ * `nothing_to_say` if a whole text that is not blank gave no samples.
  */
 export async function* speak(first: SelectedVoice, parts: Parts, job: Job): AsyncGenerator<Int16Array> {
   const { request, timeline, listener } = job;
@@ -125,7 +125,7 @@ export async function* speak(first: SelectedVoice, parts: Parts, job: Job): Asyn
     listener.receive(length / (rate * pace.stretch));
   };
   let heard = false;
-  // Pushes the speech out of the encoder, which would hold its end until more text comes.
+  // Flushes the end of the speech out of the encoder, which would hold it until more text comes.
   const silence = new Int16Array(encoderDelaySeconds(request.output, pace.stretch) * pace.stretch * rate);
   for await (const part of parts) {
     if (part === PAUSE) {
@@ -138,7 +138,7 @@ export async function* speak(first: SelectedVoice, parts: Parts, job: Job): Asyn
     for await (const samples of partSamples(part, mouth, { rate, pace }, job)) {
       receive(samples);
       yield samples;
-      // Whoever else has nothing to hear yet comes before what this one can hear later.
+      // Lets requests without any audio yet go before later audio of this one.
       if (!heard || isTurnOver()) await nextTurn();
       heard ||= samples.length > 0;
     }

@@ -1,7 +1,7 @@
 /**
- * The jobs of a speech child and what travels in them: one vocabulary for both sides of the socket.
- * Audio comes back as PCM bytes, 100 ms and then 400 ms a value, so that a cancel or another stream gets in between;
- * it goes there in larger values, because a child takes in much faster than it works.
+ * The jobs of a speech child and their messages: one vocabulary for both sides of the socket.
+ * Audio comes back as PCM bytes, 100 ms and then 400 ms per value, so that a cancel or another stream gets in between;
+ * audio to the child uses larger values, because a child reads much faster than it works.
  */
 import { bytesOf, samplesOf } from '../contracts/audio.js';
 import type { LanguageCode } from '../contracts/languages.js';
@@ -24,7 +24,7 @@ export interface TranscribeArgs {
   readonly words?: boolean;
   /** Hz of the audio; absent: that of recognition. */
   readonly sampleRate?: number;
-  /** Length of the audio, where it is known. */
+  /** Length of the audio, if known. */
   readonly seconds?: number;
   readonly interim?: boolean;
   readonly demand?: Demand;
@@ -74,7 +74,7 @@ export function segmentOfValue(value: JobValue): TimedSegment {
   return { text, start, end, ...timed, ...(language !== undefined && { language }) };
 }
 
-/** Longest PCM value that goes to a child, in samples: two seconds at the rate of recognition. */
+/** Longest PCM value to a child, in samples: two seconds at the rate of recognition. */
 const INPUT_SAMPLES = 32_000;
 
 export async function* valuesOfAudio(audio: AsyncIterable<Int16Array>): AsyncGenerator<Uint8Array> {

@@ -33,7 +33,7 @@ const PHRASES = [
 const DEGREE = /^(?:very|slightly|a little|a bit|really|so|softly|loudly|quietly|extremely|in a) /u;
 const DELIVERY = / (?:tone|voice|softly|loudly|quietly)$/u;
 
-/** Stands where a tag stood; no character of any text. */
+/** Replaces a removed tag; not a character of any text. */
 const GAP = '\uffff';
 
 const TAGS = new Set([...EMOTIONS.split(' '), ...SOUNDS.split(' '), ...PHRASES]);
@@ -47,7 +47,7 @@ function isTag(words: string): boolean {
   return TAGS.has(phrase) || TAGS.has(phrase.replace(DEGREE, '').replace(DELIVERY, ''));
 }
 
-/** The text at its length with U+FFFF for every character of its tags, so that they are not cut in two. */
+/** The text at the same length with U+FFFF for every character of its tags, so that no tag is cut in two. */
 export const maskTags = (text: string): string =>
   text.replace(CANDIDATE, (whole, round?: string, square?: string) => {
     const words = round ?? square;
@@ -56,7 +56,7 @@ export const maskTags = (text: string): string =>
 
 const SPEAKER = /<\|speaker:\d{1,4}\|>/gu;
 
-/** Pieces of one text, each said by whoever spoke before: a piece that begins without a speaker's tag gets one. */
+/** Keeps the speaker across pieces of one text: a piece that begins without a speaker's tag gets the last one. */
 export class SpeakerTags {
   #last = '';
 
@@ -68,7 +68,7 @@ export class SpeakerTags {
   }
 }
 
-/** The text without its tags; where one stood between words a single blank stays. */
+/** The text without its tags; a single space replaces one between words. */
 export function stripTags(text: string): string {
   let stripped = false;
   const rest = text.replace(CANDIDATE, (whole, round?: string, square?: string) => {

@@ -1,12 +1,12 @@
 /**
- * Where sentences and clauses end in running text, for synthesis: abbreviations, decimals, initials,
- * ellipses and quotes are told from full stops; scripts without spaces have their own marks.
+ * Finds the ends of sentences and clauses in running text, for synthesis: abbreviations, decimals, initials,
+ * ellipses and quotes are distinguished from full stops; scripts without spaces have their own marks.
  *
- * Invariants: every mark is looked at once, with a bounded look back and ahead, so a pass is linear;
- * what the next characters could still change is `undecided` until the text has ended.
+ * Invariants: every mark is examined once, with a bounded look back and ahead, so a pass is linear;
+ * a break that the next characters could still change is `undecided` until the text has ended.
  */
 export interface Break {
-  /** Index behind the mark and what closes it. */
+  /** Index after the mark and its closing quotes or brackets. */
   readonly end: number;
   readonly kind: 'sentence' | 'clause' | 'undecided';
 }
@@ -23,13 +23,13 @@ const SPACE = /\s/u;
 const LOWER = /\p{Ll}/u;
 const UPPER = /\p{Lu}/u;
 
-/** Never the end of a sentence: something always follows. */
+/** Abbreviations that never end a sentence, because something always follows. */
 const BEFORE_A_NAME = new Set(
   'mr mrs ms mx dr prof rev hon st gen col capt lt sgt gov sen rep pres mt ft messrs mme mlle sra vs viz cf eg ie e.g i.e no nos fig figs vol pp ca approx z.b d.h bzw usw'.split(
     ' ',
   ),
 );
-/** The end of a sentence only where a capital follows. */
+/** Abbreviations that end a sentence only if a capital follows. */
 const BEFORE_ANYTHING = new Set(
   'etc inc ltd co corp jr sr dept est ave blvd rd a.m p.m u.s u.k u.s.a ph.d b.a m.a jan feb mar apr jun jul aug sep sept oct nov dec'.split(
     ' ',
@@ -45,7 +45,7 @@ function skip(text: string, from: number, pattern: RegExp): number {
   return index;
 }
 
-/** The word that the mark at `index` stands behind, in lower case, and whether it begins its line. */
+/** The word before the mark at `index`, and whether it begins its line. */
 function wordBefore(text: string, index: number): { word: string; beginsLine: boolean } {
   const before = text.slice(Math.max(0, index - LOOK_BACK), index);
   const word = /[^\s"'“‘([]*$/u.exec(before)?.[0] ?? '';
@@ -56,7 +56,7 @@ function wordBefore(text: string, index: number): { word: string; beginsLine: bo
 const isInitial = (word: string): boolean => /^(\p{Lu}\.)*\p{Lu}$/u.test(word) && word !== 'I';
 const isListNumber = (word: string, beginsLine: boolean): boolean => beginsLine && /^\d{1,3}$/u.test(word);
 
-/** Whether a lone full stop only shortens its word. `next` is the character behind the space. */
+/** Whether a lone full stop only marks an abbreviation. `next` is the character after the space. */
 function shortens(text: string, index: number, next: string): boolean {
   const { word, beginsLine } = wordBefore(text, index);
   const lower = word.toLowerCase();
@@ -65,7 +65,7 @@ function shortens(text: string, index: number, next: string): boolean {
   return isInitial(word);
 }
 
-/** The break at the sentence mark at `index`; undefined where it ends no sentence. */
+/** The break at the sentence mark at `index`; undefined if it ends no sentence. */
 function sentenceBreak(text: string, index: number, ended: boolean): Break | undefined {
   const behindMarks = skip(text, index + 1, SENTENCE_MARK);
   const end = skip(text, behindMarks, CLOSER);
@@ -82,7 +82,7 @@ function sentenceBreak(text: string, index: number, ended: boolean): Break | und
   return { end, kind: 'sentence' };
 }
 
-/** A line end ends a sentence unless the next line goes on in lower case. */
+/** A line end ends a sentence unless the next line continues in lower case. */
 function lineBreak(text: string, index: number, ended: boolean): Break | undefined {
   const behindSpace = skip(text, index, SPACE);
   if (behindSpace >= text.length && !ended) return { end: index, kind: 'undecided' };

@@ -13,7 +13,7 @@ export { stripTags } from './style-tags.js';
 
 export interface PieceRule {
   readonly until: 'clause' | 'sentence' | 'chunk';
-  /** Characters that a piece may have at most. */
+  /** Most characters of a piece. */
   readonly limit: number;
   /** Whether the text is complete. */
   readonly ended: boolean;
@@ -24,17 +24,17 @@ export interface CutRequest {
   readonly chunkLength: number;
 }
 
-/** Aimed-at length of the first clause, in characters: 40 of Latin script are two seconds of speech. */
+/** Target length of the first clause, in characters: 40 of Latin script are two seconds of speech. */
 const FIRST_CLAUSE = { least: 12, most: 40, slack: 14 };
-/** A character of these scripts is a syllable or more. */
+/** The same for scripts whose characters are a syllable or more. */
 const FIRST_CLAUSE_UNSPACED = { least: 4, most: 16, slack: 6 };
 const UNSPACED_SCRIPT = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
-/** Words that a speaker may take a breath before. */
+/** Words before which a speaker may take a breath. */
 const CONNECTIVES =
   /\s(?=(?:and|but|or|so|because|that|which|who|where|when|while|if|with|from|for|before|after|until|than|und|aber|oder|weil|dass|wenn|mit|y|o|pero|porque|que|con|et|ou|mais|parce|avec|pour)\s)/giu;
 
-/** Words that belong to the next one: a clause never stops at them. */
+/** Words that belong to the next one: a clause never ends with them. */
 const WEAK_ENDING =
   /(?:\s(?:the|an?|of|to|in|on|at|by|as|is|are|was|be|my|your|his|her|its|our|their|this|these|no|not|very|mr\.?|mrs\.?|ms\.?|dr\.?|st\.?))+$/iu;
 
@@ -53,20 +53,20 @@ function wholeCharacter(text: string, start: number, index: number): number {
   return /[\udc00-\udfff]/.test(text[index] ?? '') && index > start + 1 ? index - 1 : index;
 }
 
-/** Behind the last word that fits. */
+/** Index after the last word that fits. */
 function wordCut(text: string, start: number, limit: number): number {
   const fitting = text.slice(start, start + limit + 1);
   const space = fitting.search(/\s\S*$/u);
   return space > 0 ? start + space : wholeCharacter(text, start, start + limit);
 }
 
-/** The best place in a sentence that is too long: its last clause past the middle, else a word's end. */
+/** The best cut in a sentence that is too long: its last clause past the middle, else a word's end. */
 function softCut(text: string, start: number, limit: number, breaks: readonly Break[]): number {
   const clause = breaks.findLast(({ end, kind }) => kind !== 'undecided' && end - start >= limit / 2);
   return clause?.end ?? wordCut(text, start, limit);
 }
 
-/** Before the last connective that leaves a clause of a good length. */
+/** Index before the last connective that leaves a clause of suitable length. */
 function breathCut(text: string, start: number, least: number, most: number): number | undefined {
   const span = text.slice(start, start + most + 8);
   const breaths = [...span.matchAll(CONNECTIVES)].map(({ index }) => index);
@@ -74,14 +74,14 @@ function breathCut(text: string, start: number, least: number, most: number): nu
   return breath === undefined ? undefined : start + breath;
 }
 
-/** Behind the last word that a clause may stop at. */
+/** Index after the last word with which a clause may end. */
 function strongCut(text: string, start: number, least: number, most: number): number {
   const end = wordCut(text, start, most);
   const clause = text.slice(start, end).replace(WEAK_ENDING, '');
   return clause.length >= least ? start + clause.length : end;
 }
 
-/** A piece holds something to say: marks before the first word do not end it. */
+/** Index of the first word: marks before it do not end a piece, which must have something to say. */
 function firstWord(text: string, start: number, limit: number): number {
   const index = text.slice(start, start + limit).search(/[\p{L}\p{N}]/u);
   return index < 0 ? start + limit : start + index;
@@ -137,13 +137,13 @@ function withoutSentence(
 const ENDS = { clause: clauseEnd, sentence: sentenceEnd, chunk: chunkEnd };
 
 /**
- * The index where the piece that begins at `start` ends; undefined while the buffer does not hold a
- * complete one. `start` must be at no white space and inside the text.
+ * The end of the piece that begins at `start`; undefined while the buffer does not hold a
+ * complete one. `start` must not be at white space and must be inside the text.
  */
 export const pieceEnd = (text: string, start: number, rule: PieceRule): number | undefined =>
   ENDS[rule.until](text, start, rule);
 
-/** The first index from `start` that holds no white space. */
+/** The first index from `start` that is not white space. */
 export function pastSpace(text: string, start: number): number {
   const search = /\S/gu;
   search.lastIndex = start;

@@ -1,9 +1,9 @@
 /**
- * From the text of a request, whole or still arriving, to the pieces that are synthesised one after the other.
- * Both go the same way: whole text is taken in slices, as if it arrived.
+ * Turns the text of a request, whole or still arriving, into the pieces that are synthesised one after the other.
+ * Both take the same path: whole text is read in slices, as if it arrived.
  *
- * Invariants: pieces cover the text in order, none is empty, none passes `chunkLength`; no cut goes through a
- * style tag; a flush and the end complete what is there; what is held back is no longer than a piece and a slice.
+ * Invariants: pieces cover the text in order, none is empty, none exceeds `chunkLength`; no cut splits a
+ * style tag; a flush or the end completes the text so far; the text held back is no longer than a piece and a slice.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SynthesisRequest, StreamingSynthesisRequest, TextPart } from '../contracts/ports/speech.js';
@@ -11,9 +11,9 @@ import { maskTags } from './style-tags.js';
 import { type CutRequest, FIRST, pastSpace, pieceEnd, THEN } from './text-pieces.js';
 
 export interface Piece {
-  /** The text as it came, with its tags, trimmed. */
+  /** The original text, with its tags, trimmed. */
   readonly text: string;
-  /** Where it begins in the whole text, in UTF-16 units. */
+  /** Its start in the whole text, in UTF-16 units. */
   readonly at: number;
 }
 
@@ -26,7 +26,7 @@ const OPEN_TAG = /[<([][^<>()[\]]{0,40}$/u;
 
 const SLICE = 4096;
 
-/** Takes text as it comes and gives what is complete in it. */
+/** Takes arriving text and returns its complete pieces. */
 export class Cutter {
   #rest = '';
   #at = 0;
@@ -40,7 +40,7 @@ export class Cutter {
     this.#rest += text;
   }
 
-  /** The pieces that are complete; with `ended` all that is there, and the next one is a first one again. */
+  /** The complete pieces; with `ended` all of the text, and the next piece is a first one again. */
   *take(ended: boolean): Generator<Piece> {
     const masked = maskTags(this.#rest);
     const known = ended ? masked : masked.replace(OPEN_TAG, '');
@@ -74,7 +74,7 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-/** Whether the step is there already, in this turn of the loop. */
+/** Whether the step has settled already, in this turn of the loop. */
 const isThere = (step: Promise<unknown>): Promise<boolean> =>
   Promise.race([
     step.then(
@@ -84,7 +84,7 @@ const isThere = (step: Promise<unknown>): Promise<boolean> =>
     nextTurn(false),
   ]);
 
-/** The parts, with a pause behind a flush that nothing follows at once. Does not wait for more once it is aborted. */
+/** The parts, with a pause after a flush that nothing follows at once. Stops waiting for more once aborted. */
 async function* arriving(
   parts: AsyncIterable<TextPart>,
   signal: AbortSignal,
@@ -101,12 +101,12 @@ async function* arriving(
       flushed = step.value.kind === 'flush';
     }
   } finally {
-    // One that still waits for text cannot be waited for.
+    // Not awaited: an iterator that still waits for text may not settle.
     void iterator.return?.().catch(() => undefined);
   }
 }
 
-/** The pieces of the request's text as they become complete, a piece first. Errors: the reason of an abort. */
+/** The pieces of the request's text as they become complete; begins with a piece. Errors: the reason of an abort. */
 export async function* piecesOf(
   request: SynthesisRequest | StreamingSynthesisRequest,
   signal: AbortSignal,

@@ -1,15 +1,15 @@
 /**
- * A timeline of the pieces and words spoken, in the time of the audio that leaves the pipeline: the engine's samples
- * are counted where they are made, and nothing behind that but the stretch, which is known, changes their seconds.
+ * A timeline of the spoken pieces and words, in the time of the audio that leaves the pipeline: the engine's samples
+ * are counted where they are made, and afterwards only the stretch, which is known, changes their times.
  *
- * Invariants: pieces leave in order; each is reported complete before it is forgotten; what is remembered is
- * what has been made but not yet heard, which the pipeline's back-pressure bounds.
+ * Invariants: pieces leave in order; each is reported complete before it is forgotten; only audio that has
+ * been made but not yet heard is remembered, which the pipeline's back-pressure bounds.
  */
 import type { SpokenPiece } from '../contracts/ports/speech.js';
 import type { TimedWord } from '../contracts/ports/tts.js';
 import type { Piece } from './text-source.js';
 
-/** Encoders and resamplers shift by less than what can be heard. */
+/** Encoders and resamplers shift times by less than is audible. */
 const TOLERANCE_SECONDS = 0.001;
 
 interface Track {
@@ -19,10 +19,10 @@ interface Track {
   readonly offset: number;
   length: number;
   readonly words: TimedWord[];
-  /** Whether its engine tells the times of words. */
+  /** Whether its engine reports word times. */
   readonly hasWords: boolean;
   complete: boolean;
-  /** Whether it has been shown as complete. */
+  /** Whether it has been reported as complete. */
   told: boolean;
 }
 
@@ -43,12 +43,12 @@ export class Timeline {
   #samples = 0;
   #rate = 1;
 
-  /** Before the first piece: how many of the samples are heard in a second. */
+  /** Sets, before the first piece, how many of the samples are heard in a second. */
   open(rate: number): void {
     this.#rate = rate;
   }
 
-  /** `hasWords`: whether the times of its words will be told. */
+  /** Begins a piece. `hasWords`: whether its word times will be reported. */
   begin({ text, at }: Piece, hasWords: boolean): void {
     const [index, offset] = [this.#begun++, this.#samples];
     const track = { index, piece: { text, at }, offset, length: 0, words: [], hasWords };
@@ -59,40 +59,40 @@ export class Timeline {
     this.#tracks.at(-1)?.words.push(word);
   }
 
-  /** More samples of the piece that was begun last. */
+  /** Adds samples to the piece that was begun last. */
   made(samples: number): void {
     this.#samples += samples;
     const track = this.#tracks.at(-1);
     if (track) track.length += samples;
   }
 
-  /** Silence that belongs to no piece. */
+  /** Adds silence that belongs to no piece. */
   paused(samples: number): void {
     this.#samples += samples;
   }
 
-  /** The piece that was begun last is whole. */
+  /** Completes the piece that was begun last. */
   end(): void {
     const track = this.#tracks.at(-1);
     if (track) track.complete = true;
   }
 
-  /** Leaves the pieces that are over at that second, and gives those not yet shown as complete. */
+  /** Forgets the pieces that have ended by `second`, and returns those not yet reported as complete. */
   passed(second: number): SpokenPiece[] {
     const over = this.#tracks.findIndex(
       (track) => !track.complete || this.#endOf(track) > second + TOLERANCE_SECONDS,
     );
-    // The last one stays, for what an encoder adds behind it.
+    // The last one stays, for audio that an encoder adds after it.
     const left = this.#tracks.splice(0, over < 0 ? this.#tracks.length - 1 : over);
     return left.filter(({ told }) => !told).map((track) => this.#show(track));
   }
 
-  /** The piece that is playing: the first that `passed` has not left. */
+  /** The piece that is playing: the first that `passed` has not forgotten. */
   current(): SpokenPiece {
     return this.#show(this.#tracks[0] ?? SILENT_TRACK);
   }
 
-  /** At the end: those that have not been shown as complete. */
+  /** At the end: the pieces not yet reported as complete. */
   rest(): SpokenPiece[] {
     return this.#tracks.filter(({ told }) => !told).map((track) => this.#show(track));
   }

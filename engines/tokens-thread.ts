@@ -1,4 +1,4 @@
-/** The thread that counts tokens: one text after the other. It is given the folder of the models. */
+/** The thread that counts tokens: one text after the other. Its `workerData` is the folder of the models. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { createCounter } from './o200k.js';
 import type { CountResult, CountTask } from './tokens.js';

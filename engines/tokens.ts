@@ -1,8 +1,8 @@
 /**
  * Counts tokens on a thread of its own (docs/contract/platform.md 6.3: 4,000 of o200k_base).
  *
- * Invariants: what the number of bytes decides starts no thread; the thread starts with the first text that needs it,
- * never keeps the process alive without work, and ends when it has rested for a while; a thread that ends fails its
+ * Invariants: a text whose number of bytes decides starts no thread; the thread starts with the first text that needs it,
+ * never keeps the process alive without work, and ends after a while without work; a thread that ends fails its
  * texts with `overloaded`, and the next text starts another; a bounded number of texts waits.
  */
 import { Worker } from 'node:worker_threads';
@@ -21,14 +21,14 @@ export interface CountTask {
 
 export interface CountResult {
   readonly id: number;
-  /** Beyond the limit it is not counted to the end. */
+  /** Incomplete once above the limit. */
   readonly count: number;
 }
 
 const THREAD = new URL('engines/tokens-thread.js', BUILT);
-/** The vocabulary takes about 50. */
+/** Heap of the thread; the vocabulary takes about 50 MB. */
 const HEAP_MB = 192;
-/** A thread that rests costs its vocabulary. */
+/** Idle time after which the thread ends, because it keeps its vocabulary in memory. */
 const REST_MS = 60_000;
 /** Bytes of the longest token; no text of fewer tokens is longer. */
 const LONGEST_TOKEN = 128;
@@ -100,7 +100,7 @@ export class ThreadedCounter implements TokenCounter {
     return worker;
   }
 
-  /** The thread has ended: texts that wait for it fail. */
+  /** Fails the waiting texts once the thread has ended. */
   #ended(): void {
     this.#worker = undefined;
     for (const settle of [...this.#waiting.values()]) settle(undefined);

@@ -1,6 +1,6 @@
 /**
- * Voice selection: from the requested voice, the text's scripts and the model's engines to one engine and its
- * voice (docs/contract/decisions.md "Models and voices"). The default voice is a composite, the first engine for the
+ * Voice selection: finds the engine and its voice for a requested voice, the text's scripts and the model's
+ * engines (docs/contract/decisions.md "Models and voices"). The default voice is a composite, the first engine for the
  * language; a named voice is never replaced by another.
  */
 import { ServiceError } from '../contracts/errors.js';
@@ -13,7 +13,7 @@ import type { SpeakingVoice, VoiceLibrary } from '../contracts/ports/voices.js';
 import { likelyLanguages, type TextScripts, unreadBy } from './language.js';
 import type { Registry } from './registry.js';
 
-/** The engine, voice and language that a text is spoken with. */
+/** The engine, voice and language for a text. */
 export interface SelectedVoice {
   readonly engine: TtsEngine;
   /** The engine's own name of the voice. */
@@ -28,7 +28,7 @@ const DEFAULT_VOICE = new Set(['', 'default']);
 
 type OwnVoice = Extract<SpeakingVoice, { kind: 'engine' }>;
 type ClonedVoice = Extract<SpeakingVoice, { kind: 'cloned' }>;
-/** The languages that can be spoken: a voice's, or for cloned voices the engine's. */
+/** The languages that can be spoken: those of a voice, or of the engine for cloned voices. */
 type SpeaksLanguages = Pick<EngineVoice, 'languages'>;
 /** Without reference audio, which the request adds. */
 type EngineSelection = Omit<SelectedVoice, 'references'>;
@@ -37,17 +37,17 @@ type VoiceRequest = Pick<
   SpeechOptions,
   'model' | 'voice' | 'speakers' | 'language' | 'likelyLanguage' | 'references'
 > & {
-  /** The text and its scripts, as far as they are known. */
+  /** The text and its scripts, as far as known. */
   readonly text: string;
   readonly scripts: TextScripts;
 };
 
-/** The properties of the text that a voice has to fit. */
+/** Properties of the text that a voice must fit. */
 export interface TextNeeds {
   readonly scripts: TextScripts;
-  /** The languages that the text may be in, the likeliest first; only one where the request names it. */
+  /** The languages that the text may be in, the likeliest first; only one if the request names it. */
   readonly languages: readonly LanguageCode[];
-  /** It can hardly be in another than the first of them. */
+  /** Whether a language other than the first is very unlikely. */
   readonly sure: boolean;
 }
 
@@ -75,7 +75,7 @@ function languageBy(
   return languages.find((language) => voice.languages.includes(language));
 }
 
-/** A voice of the likeliest language, of whichever engine; else, unless that is sure, the first that can read the text. */
+/** A voice of the likeliest language, of any engine; otherwise, unless that language is sure, the first that can read the text. */
 function selectDefault(engines: readonly TtsEngine[], needs: TextNeeds): EngineSelection {
   const voices = engines.flatMap((engine) => engine.voices.map((voice) => ({ engine, voice })));
   const [likeliest, others] = [needs.languages.slice(0, 1), needs.languages.slice(1)];
@@ -226,8 +226,8 @@ export function defaultVoices(
 }
 
 /**
- * Refuses more of a text that is being spoken already where the selected voice would leave out its letters. `id`: the
- * voice as it was requested. Errors: `voice_language`, `language_unavailable`.
+ * Refuses more text for running speech if the selected voice cannot read its script. `id`: the
+ * voice as requested. Errors: `voice_language`, `language_unavailable`.
  */
 export function checkScripts(
   { engine, voice, language }: SelectedVoice,

@@ -1,7 +1,7 @@
 /**
  * The voice library: the voices of the configured engines, and the workspace's cloned ones. Ids of engine
- * voices are made from the engine's and the voice's name, so they are the same on every installation.
- * One voice answers to `alloy` (rule 1). A cloned voice speaks what the engines with cloning speak.
+ * voices are derived from the engine's and the voice's name, so they are the same on every installation.
+ * One voice has the alias `alloy` (rule 1). A cloned voice speaks the languages of the engines with cloning.
  */
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../contracts/errors.js';
@@ -22,7 +22,7 @@ import { languageOf } from './language.js';
 export const voiceId = (engine: string, voice: string): string =>
   createHash('sha256').update(`${engine}/${voice}`).digest('hex').slice(0, 32);
 
-/** Engine voices are as old as nothing: a fixed date, so that a list does not change with a restart. */
+/** Creation date of engine voices: fixed, so that a list does not change with a restart. */
 const TIMELESS = new Date('2026-01-01T00:00:00.000Z');
 
 const rowsOf = (engine: TtsEngine): OwnVoice[] =>
@@ -43,7 +43,7 @@ const rowsOf = (engine: TtsEngine): OwnVoice[] =>
     engineVoice: voice.name,
   }));
 
-/** Clients ask for `alloy` where nobody chose a voice, mostly with English text: a voice of English, where there is one. */
+/** Clients send `alloy` if nobody chose a voice, mostly with English text: an English voice, if there is one. */
 function withAlloy(voices: readonly OwnVoice[]): readonly OwnVoice[] {
   const alloy = voices.find(({ languages }) => languages.includes('en')) ?? voices[0];
   return voices.map((voice) => (voice === alloy ? { ...voice, aliases: ['alloy'] } : voice));
@@ -69,7 +69,7 @@ const clonedVoice = (stored: StoredVoice, languages: readonly LanguageCode[]): C
   aliases: [],
 });
 
-/** The library of the configured engines and of what is stored. */
+/** The library of the configured engines' voices and the stored ones. */
 export function createVoices(
   engines: readonly TtsEngine[],
   cloned: ClonedVoices,

@@ -1,6 +1,6 @@
 /**
- * One workspace's usage that is not in the store yet, and the rest of its quotas: the store's last answer minus what
- * was counted since, so no job waits for the store but a workspace's first.
+ * One workspace's usage that is not in the store yet, and what is left of its quotas: the store's last answer minus the
+ * usage counted since, so only a workspace's first job waits for the store.
  */
 import type { Clock } from '../../contracts/clock.js';
 import { errorText, ServiceError } from '../../contracts/errors.js';
@@ -24,7 +24,7 @@ export class Account {
   /** Kinds without a quota are absent. */
   #left: Partial<Record<UsageKind, number>> | undefined;
   readonly #unwritten = new Map<UsageKind, number>();
-  /** When quotas were last asked for, and when a job last came. */
+  /** Times of the last quota request and of the last job. */
   #asked = 0;
   #seen = 0;
   #asking: Promise<void> | undefined;
@@ -34,12 +34,12 @@ export class Account {
     private readonly parts: LedgerParts,
   ) {}
 
-  /** No job has come for a while, and everything is written: the account can be forgotten. */
+  /** Whether no job has come for a while and everything is written: then the account can be forgotten. */
   get isIdle(): boolean {
     return this.#unwritten.size === 0 && !this.#asking && this.#now - this.#seen > FORGET_MS;
   }
 
-  /** A job has come since quotas were asked for, a while ago. */
+  /** Whether quotas were last requested a while ago and a job has come since. */
   get isDue(): boolean {
     return this.#seen > this.#asked && this.#now - this.#asked > ASK_AGAIN_MS;
   }
@@ -69,14 +69,14 @@ export class Account {
     if (this.#left?.[kind] !== undefined) this.#left[kind] -= amount;
   }
 
-  /** The store has it. */
+  /** Removes usage that the store now has. */
   written({ kind, amount }: Entry): void {
     const rest = (this.#unwritten.get(kind) ?? 0) - amount;
     if (rest > 0) this.#unwritten.set(kind, rest);
     else this.#unwritten.delete(kind);
   }
 
-  /** Asks what is left, or joins the question that is under way. Never rejects. */
+  /** Requests what is left of the quotas, or joins a running request. Never rejects. */
   ask(): Promise<void> {
     this.#asking ??= this.#askNow().finally(() => {
       this.#asking = undefined;
@@ -84,7 +84,7 @@ export class Account {
     return this.#asking;
   }
 
-  /** The store's answer, minus what it cannot know of yet. */
+  /** Takes the store's answer, minus usage that is not written yet. */
   async #askNow(): Promise<void> {
     const { workspaceId } = this;
     try {

@@ -1,7 +1,7 @@
 /**
  * The concurrency slots that this process has leased, one lease a workspace (slot-lease.ts, decision 6). Blocks are
- * leased ahead of need in the background, so a job is let in without waiting; only a workspace's first job, and a burst
- * beyond the lease, wait for one answer of the store, bounded.
+ * leased ahead of need in the background, so a job is admitted without waiting; only a workspace's first job, and a burst
+ * beyond the lease, wait for one answer of the store, for a limited time.
  */
 import { errorText } from '../../contracts/errors.js';
 import { SlotLease, type SlotLeaseParts } from './slot-lease.js';
@@ -19,7 +19,7 @@ export class LeasedSlots {
     });
   }
 
-  /** Errors: `concurrency_exceeded` with `retryAfter`; `overloaded` where the store is away for too long. */
+  /** Errors: `concurrency_exceeded` with `retryAfter`; `overloaded` if the store is unreachable for too long. */
   take(workspaceId: string): Promise<() => void> {
     const lease = this.#leases.get(workspaceId) ?? new SlotLease(workspaceId, this.parts);
     this.#leases.set(workspaceId, lease);
@@ -31,7 +31,7 @@ export class LeasedSlots {
     await Promise.all(this.#all.map((lease) => this.#renew(lease)));
   };
 
-  /** Gives every slot back. */
+  /** Returns every slot. */
   async stop(): Promise<void> {
     (await this.#listening)();
     await Promise.all(this.#all.map((lease) => lease.end()));

@@ -1,10 +1,10 @@
 /**
- * Usage of jobs, and the rest of the quotas. Counted here, in an account a workspace (account.ts), and
+ * Usage of jobs, and what is left of the quotas. Counted here, in one account per workspace (account.ts), and
  * written in batches.
  *
  * Invariant: an amount is either unwritten here or in the store, never dropped; a batch whose answer was
- * lost is written again, so usage may be counted twice but never missed. Several processes learn of each
- * other's usage with a delay, by which a quota may be overrun.
+ * lost is written again, so usage may be counted twice but never missed. Processes learn of each
+ * other's usage with a delay, so a quota may be overrun.
  */
 import { errorText } from '../../contracts/errors.js';
 import type { UsageKind } from '../../contracts/ports/identity.js';
@@ -22,7 +22,7 @@ export class Ledger {
 
   constructor(private readonly parts: LedgerParts) {}
 
-  /** Errors: `quota_exceeded`; `overloaded` where a workspace's quota could never be asked for. */
+  /** Errors: `quota_exceeded`; `overloaded` if a workspace's quota could not be read yet. */
   readonly admit = (workspaceId: string, kind: UsageKind | undefined): Promise<void> =>
     this.#of(workspaceId).admit(kind);
 
@@ -31,7 +31,7 @@ export class Ledger {
     if (amount > 0 && Number.isSafeInteger(amount)) this.#of(workspaceId).count(kind, amount);
   };
 
-  /** Writes what was counted, then asks again for what is left. */
+  /** Writes the counted usage, then requests again what is left. */
   readonly settle = (): Promise<void> => {
     this.#settling ??= this.#settleNow().finally(() => {
       this.#settling = undefined;
@@ -39,7 +39,7 @@ export class Ledger {
     return this.#settling;
   };
 
-  /** Writes the rest, trying for five seconds. */
+  /** Writes the remaining usage, trying for five seconds. */
   async stop(): Promise<void> {
     const { clock, log } = this.parts;
     if (this.#settling) await waitUpTo(clock, WAIT_MS, this.#settling);
@@ -66,7 +66,7 @@ export class Ledger {
     return [...this.#accounts.values()].flatMap(({ unwritten }) => unwritten);
   }
 
-  /** Amounts stay unwritten until the store has them. False where it has not taken them. */
+  /** Amounts stay unwritten until the store has them. False if it has not taken them. */
   async #write(): Promise<boolean> {
     const { usage, log } = this.parts;
     const batch = this.#batch();

@@ -1,10 +1,10 @@
 /**
  * A slot lease: the slots of one workspace that this process holds, and the jobs on them (decision 6). A job takes a
- * slot at once where there is room; else it asks the store for more, or joins a question that is under way, and waits,
- * bounded.
+ * free slot at once; if there is none, it asks the store for more, or joins a running request, and waits for a
+ * limited time.
  *
- * Invariants: jobs let in never exceed what is held, and what is held is lowered before the store is told.
- * One hold at a time runs for a workspace. Without the store, a lease goes on for a grace past its end.
+ * Invariants: admitted jobs never exceed the held slots, and the number of held slots is lowered before the store is told.
+ * A workspace has one running request at a time. Without the store, a lease stays valid for a grace past its end.
  */
 import type { Clock } from '../../contracts/clock.js';
 import { errorText, ServiceError } from '../../contracts/errors.js';
@@ -16,21 +16,21 @@ export interface SlotLeaseParts {
   readonly leases: SlotLeases;
   readonly clock: Clock;
   readonly log: Log;
-  /** A workspace's slots until the store has told them. */
+  /** A workspace's slots until the store has reported them. */
   readonly defaultLimit: number;
 }
 
 /** Longest wait of a job for the store. */
 const WAIT_MS = 2000;
-/** A store that says nothing for this long is away. */
+/** A store that does not answer for this long counts as unreachable. */
 const ANSWER_MS = 5000;
 const ASK_AGAIN_MS = 200;
-/** While the store is away, held slots stay valid for this long after the lease has ended. */
+/** While the store is unreachable, held slots stay valid for this long after the lease has ended. */
 const GRACE_MS = 60_000;
 const SPARE = 4;
-/** More slots are asked for once this part of the lease is used. */
+/** More slots are requested once this share of the lease is used. */
 const NEARLY_ALL = 0.75;
-/** Renewals without a job before the last slots are given back (15 s). */
+/** Renewals without a job before the last slots are returned (15 s). */
 const IDLE_RENEWALS = 3;
 const RETRY_AFTER_SECONDS = 1;
 
@@ -45,9 +45,9 @@ export class SlotLease {
   #limit: number;
   /** When the lease ends, on the monotonic clock. */
   #until = 0;
-  /** No asking for more before this: the last answer was short, or there was none. */
+  /** Earliest time of the next request for more: the last answer was short, or there was none. */
   #askFrom = 0;
-  /** The store did not answer the last time. */
+  /** Whether the store did not answer the last time. */
   #away = false;
   #asking: Promise<void> | undefined;
 
@@ -66,17 +66,17 @@ export class SlotLease {
     return this.#held;
   }
 
-  /** Not used for a while, and all slots are given back: the lease can be forgotten. */
+  /** Whether the lease was not used for a while and all slots are returned: then it can be forgotten. */
   get isOver(): boolean {
     return this.#isIdle && this.#needed === 0 && this.#held === 0 && !this.#asking;
   }
 
-  /** The result gives the slot back, and may be called twice. Errors: as `LeasedSlots.take`. */
+  /** The result returns the slot, and may be called twice. Errors: as `LeasedSlots.take`. */
   async take(): Promise<() => void> {
     return this.#hasRoom ? this.#occupy() : this.#waitForSlot();
   }
 
-  /** Extends the lease; what was used since the last renewal decides how much of it. */
+  /** Extends the lease; its new size depends on the slots used since the last renewal. */
   async renew(): Promise<void> {
     const busy = this.#peak > 0 || this.#needed > 0;
     this.#idleRenewals = busy ? 0 : this.#idleRenewals + 1;
@@ -84,14 +84,14 @@ export class SlotLease {
     this.#peak = this.#needed;
   }
 
-  /** Gives back the slots that no job needs: another process is short of them. */
+  /** Returns the slots that no job needs, because another process is short of them. */
   giveBack(): void {
     if (this.#held <= this.#needed) return;
     this.#peak = this.#needed;
     void this.#hold(() => this.#needed);
   }
 
-  /** Gives all slots back. */
+  /** Returns all slots. */
   async end(): Promise<void> {
     await this.#asking;
     await this.#hold(() => 0);
@@ -101,7 +101,7 @@ export class SlotLease {
     return this.#used + this.#waiting;
   }
 
-  /** Slots to hold: those needed, and half as many again to grow into, four at least. */
+  /** Slots to hold: those needed, and half as many again as spare, at least four. */
   get #comfortable(): number {
     const need = Math.max(this.#needed, this.#peak);
     return Math.min(this.#limit, need + Math.max(SPARE, Math.ceil(need / 2)));
@@ -135,7 +135,7 @@ export class SlotLease {
     };
   }
 
-  /** Asks until there is room, the answer is short, or the time is up. The slot is taken in the same turn. */
+  /** Asks until there is room, the answer is short, or the time is up. Takes the slot in the same turn of the loop. */
   async #waitForSlot(): Promise<() => void> {
     const { clock } = this.parts;
     const deadline = clock.monotonic() + WAIT_MS;
@@ -163,7 +163,7 @@ export class SlotLease {
     return this.#hold(() => Math.max(this.#comfortable, this.#held));
   }
 
-  /** Asks the store, or joins the question that is under way. Never rejects. */
+  /** Asks the store, or joins a running request. Never rejects. */
   #hold(wanted: () => number): Promise<void> {
     this.#asking ??= this.#holdNow(wanted()).finally(() => {
       this.#asking = undefined;

@@ -1,6 +1,6 @@
 /**
- * When each word of a transcript was said: a voice whose word times are known says the transcript, and
- * time warping lays its words over the audio. Synchronous parts take up to 0.3 s for a piece of 15 s, so
+ * Times of a transcript's words: a voice with known word times speaks the transcript, and
+ * time warping maps its words onto the audio. Synchronous parts take up to 0.3 s for a piece of 15 s, so
  * it runs on a thread of its own (aligner.ts).
  */
 import { RECOGNITION_RATE } from '../../contracts/audio.js';
@@ -11,7 +11,7 @@ import { type Path, warp } from './warp.js';
 
 /**
  * Times of the words of `text` in `samples` (16 kHz), in seconds from their start; every word has one, in
- * order. Words that the voice cannot say are laid between their neighbours.
+ * order. Words that the voice cannot say are placed between their neighbours.
  */
 export type Align = (samples: Int16Array, text: string, signal: AbortSignal) => Promise<readonly TimedWord[]>;
 
@@ -21,13 +21,13 @@ export interface Reader {
   readonly voice: string;
 }
 
-/** Longer audio than any engine's piece is not warped, which bounds memory at some megabytes. */
+/** Longer than any engine's piece. Longer audio is not warped, which bounds memory at a few megabytes. */
 const MOST_SAMPLES = 30 * RECOGNITION_RATE;
-/** Longest reading of the text, as a multiple of the audio: a longer one cannot be of the words spoken. */
+/** Longest reading of the text, as a multiple of the audio: a longer one cannot match the words spoken. */
 const LONGEST_READING = 4;
 const SLACK_SAMPLES = 2 * RECOGNITION_RATE;
 const FRAME_SECONDS = FRAME_STEP / RECOGNITION_RATE;
-/** A reading may say a word in two parts, or not at all: how far ahead its next word is looked for. */
+/** How far ahead the next word is searched, in words: a reading may split a word in two, or skip it. */
 const LOOK_AHEAD = 4;
 
 interface Reading {
@@ -35,7 +35,7 @@ interface Reading {
   readonly words: readonly TimedWord[];
 }
 
-/** The text as the voice reads it, with word times; undefined where that is longer than `most` samples. */
+/** The text as the voice reads it, with word times; undefined if it is longer than `most` samples. */
 async function read({ engine, voice }: Reader, text: string, most: number, signal: AbortSignal) {
   const samples = new Int16Array(most);
   const words: TimedWord[] = [];
@@ -63,7 +63,7 @@ function placesOf(words: readonly string[], read: readonly TimedWord[]): number[
   });
 }
 
-/** A time span of the reading, where it lies in the audio. */
+/** Maps a time span of the reading to the audio. */
 function laid({ first, last }: Path, { start, end }: Span): Span {
   const frameAt = (seconds: number): number =>
     Math.max(0, Math.min(first.length - 1, Math.round(seconds / FRAME_SECONDS)));

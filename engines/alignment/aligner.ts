@@ -1,8 +1,8 @@
 /**
- * Word alignment on a thread of its own, so that the loop of the process that recognises stays free.
+ * Word alignment on a thread of its own, so that the event loop of the recognising process stays free.
  *
  * Invariants: the thread starts with the first piece and keeps the process alive only while it works; a
- * piece that is given up is forgotten; a thread that ends or takes too long fails its pieces with
+ * cancelled piece is forgotten; a thread that ends or takes too long fails its pieces with
  * `engine_failed`, and the next piece starts another.
  */
 import { Worker } from 'node:worker_threads';
@@ -21,7 +21,7 @@ export type AlignResult =
   | { readonly id: number; readonly words: readonly TimedWord[] }
   | { readonly id: number; readonly failed: true };
 
-/** Called with the result of a task, or with nothing when its thread has ended. */
+/** Called with the result of a task, or with undefined when its thread has ended. */
 type Settle = (result: AlignResult | undefined) => void;
 
 export interface Aligner {
@@ -32,7 +32,7 @@ export interface Aligner {
 
 const THREAD = new URL('engines/alignment/thread.js', BUILT);
 const HEAP_MB = 64;
-/** Far more than any piece takes behind the others of a child. */
+/** Far longer than any piece takes, even behind the other pieces of a child. */
 const PATIENCE_MS = 60_000;
 
 const failure = (): ServiceError =>
@@ -72,7 +72,7 @@ class AlignThread {
       signal.addEventListener('abort', aborted, { once: true });
       this.#waiting.set(id, settle);
       this.#worker.ref();
-      // A copy: what the caller holds may be a view of a larger buffer.
+      // A copy: the caller's samples may be a view of a larger buffer.
       const task: AlignTask = { id, samples: samples.slice(), text };
       this.#worker.postMessage(task, [task.samples.buffer as ArrayBuffer]);
     });

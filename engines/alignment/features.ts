@@ -1,11 +1,11 @@
 /**
  * Acoustic features by which two voices saying the same words are compared, every 10 ms: mel-frequency cepstral
- * coefficients, each brought to mean 0 and deviation 1 over the piece, so that a voice's own colour falls away.
+ * coefficients, each scaled to mean 0 and deviation 1 over the piece, so that a voice's own timbre cancels out.
  */
 import { RECOGNITION_RATE } from '../../contracts/audio.js';
 import { Fourier } from './fourier.js';
 
-/** Samples from one frame to the next, and in each. */
+/** Samples from one frame to the next, and (below) samples of one frame. */
 export const FRAME_STEP = RECOGNITION_RATE / 100;
 const FRAME_LENGTH = RECOGNITION_RATE / 40;
 const TRANSFORM = 512;
@@ -14,9 +14,9 @@ export const COEFFICIENTS = 13;
 
 const LOWEST_HERTZ = 80;
 const HIGHEST_HERTZ = 7600;
-/** Lifts high sounds to the level of low ones. */
+/** Raises high sounds to the level of low ones. */
 const PREEMPHASIS = 0.97;
-/** Loudness tells words apart less well than colour does. */
+/** Loudness distinguishes words less well than timbre does. */
 const LOUDNESS_WEIGHT = 0.25;
 /** Keeps the logarithm of digital silence finite. */
 const FLOOR = 1e-6;
@@ -40,7 +40,7 @@ interface Band {
   readonly weights: Float64Array;
 }
 
-/** Triangles that overlap by half, evenly spaced to the ear. */
+/** Triangles that overlap by half, evenly spaced on the mel scale. */
 const bands: readonly Band[] = (() => {
   const [lowest, highest] = [melOf(LOWEST_HERTZ), melOf(HIGHEST_HERTZ)];
   const edge = (index: number): number => {
@@ -71,7 +71,7 @@ function dot(left: Float64Array, right: Float64Array, from = 0): number {
   return sum;
 }
 
-/** Brings each coefficient to mean 0 and deviation 1. */
+/** Scales each coefficient to mean 0 and deviation 1. */
 function normalise(values: Float32Array, frames: number): void {
   for (let row = 0; row < COEFFICIENTS; row++) {
     let sum = 0;

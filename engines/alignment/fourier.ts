@@ -28,7 +28,7 @@ export class Fourier {
     this.#imaginary = new Float64Array(size);
   }
 
-  /** Writes the power of frequencies 0 to `size / 2` into `power`; a shorter frame is filled up with zeros. */
+  /** Writes the power of frequencies 0 to `size / 2` into `power`; a shorter frame is padded with zeros. */
   power(frame: Float64Array, power: Float64Array): void {
     for (let index = 0; index < this.size; index++) this.#real[this.#reversed[index]!] = frame[index] ?? 0;
     this.#imaginary.fill(0);

@@ -1,6 +1,6 @@
 /**
  * The alignment thread: Flite reads each transcript aloud, one piece at a time, in order. Of its voices
- * `awb` is laid over other voices best: 100 % of words within 150 ms for rms, slt and an unrelated
+ * `awb` aligns best with other voices: 100 % of words within 150 ms for rms, slt and an unrelated
  * synthesiser, half of them within 12 to 18 ms.
  */
 import { parentPort } from 'node:worker_threads';

@@ -1,6 +1,6 @@
 /**
- * The words of a transcript: what white space divides, and each character of scripts that have none
- * between words. Words whose time is not known are laid between their neighbours by their length.
+ * The words of a transcript: runs between white space, and each character of scripts without spaces
+ * between words. Words of unknown time are placed between their neighbours by their length.
  */
 import type { TimedWord } from '../../contracts/ports/tts.js';
 
@@ -10,7 +10,7 @@ const PARTS = new RegExp(`${UNSPACED.source}[\\p{M}\\p{P}ー]*|(?:(?!${UNSPACED.
 
 export interface WordPlace {
   readonly text: string;
-  /** Where it begins in the text (UTF-16 units). */
+  /** Its start in the text (UTF-16 units). */
   readonly at: number;
 }
 
@@ -37,7 +37,7 @@ export function share(words: readonly string[], { start, end }: Span): TimedWord
 }
 
 /**
- * Every word with a time, in order: the known ones keep theirs, runs of unknown ones share what is left
+ * Every word with a time, in order: known ones keep theirs, runs of unknown ones share the time
  * between their neighbours. `known[index]` is the time of `words[index]`; all lie within `whole`.
  */
 export function fillTimes(

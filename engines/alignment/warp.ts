@@ -1,6 +1,6 @@
 /**
  * Dynamic time warping: the monotonic path along which two sequences of features differ least, within a
- * band around the diagonal. Held are two rows of costs and a byte for each cell of the band.
+ * band around the diagonal. Memory: two rows of costs, and a byte for each cell of the band.
  */
 import { COEFFICIENTS, type Features } from './features.js';
 
@@ -12,7 +12,7 @@ const BOTH = 0;
 const ONLY_REFERENCE = 1;
 const ONLY_HEARD = 2;
 
-/** For each frame of the reference, the first and last frame of the other that it falls on. */
+/** For each frame of the reference, the first and last frame of the other sequence that it maps to. */
 export interface Path {
   readonly first: Int32Array;
   readonly last: Int32Array;
@@ -68,7 +68,7 @@ function stepsOf(reference: Features, heard: Features, band: Band): Uint8Array {
   return steps;
 }
 
-/** Dynamic time warping: the frame of `heard` for each frame of `reference`; undefined where either is empty. */
+/** Dynamic time warping: the frame of `heard` for each frame of `reference`; undefined if either is empty. */
 export function warp(reference: Features, heard: Features): Path | undefined {
   if (reference.frames === 0 || heard.frames === 0) return undefined;
   const band = bandOf(reference.frames, heard.frames);

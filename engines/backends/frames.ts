@@ -1,4 +1,4 @@
-/** A stream of chunks of any length as frames of one length; the last is filled up with silence. */
+/** Splits chunks of any length into frames of one length; the last is padded with silence. */
 export async function* frames(audio: AsyncIterable<Int16Array>, length: number): AsyncGenerator<Int16Array> {
   let frame = new Int16Array(length);
   let filled = 0;

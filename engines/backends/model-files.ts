@@ -1,4 +1,4 @@
-/** Paths of model files, and a clear error when one is missing. Set-up fetches them; nothing here does. */
+/** Paths of model files, and a clear error when one is missing. Only set-up fetches them. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import { CHECKOUT } from '../../contracts/places.js';
 
 export const defaultModelsFolder = fileURLToPath(new URL('.models/', CHECKOUT));
 
-/** The path of a model file. Throws where it is missing, naming it and what fetches it. */
+/** The path of a model file. Throws if it is missing, naming it and the command that fetches it. */
 export function modelFile(folder: string, ...names: string[]): string {
   const path = join(folder, ...names);
   if (existsSync(path)) return path;

@@ -1,4 +1,4 @@
-/** 16-bit samples: as the floats that models take, and back. */
+/** 16-bit samples to the floats that models take, and back. */
 
 /** Each sample divided by full scale: floats in [-1, 1). */
 export function floatsOf(samples: Int16Array): Float32Array {
@@ -7,7 +7,7 @@ export function floatsOf(samples: Int16Array): Float32Array {
   return floats;
 }
 
-/** Floats of a model as 16-bit samples; what is louder than full scale is cut off. */
+/** Floats of a model as 16-bit samples, clipped at full scale. */
 export function samplesOfFloats(floats: Float32Array): Int16Array {
   const samples = new Int16Array(floats.length);
   for (let index = 0; index < floats.length; index++)

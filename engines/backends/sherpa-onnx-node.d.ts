@@ -1,4 +1,4 @@
-/** As much of sherpa-onnx-node as this folder uses; the package ships no types. */
+/** The part of sherpa-onnx-node that this folder uses; the package ships no types. */
 declare module 'sherpa-onnx-node' {
   export interface Waveform {
     samples: Float32Array;
@@ -26,9 +26,9 @@ declare module 'sherpa-onnx-node' {
     model: { gtcrn: OneFile; numThreads: number; debug: 0 | 1 };
   }
   export interface OnlineSpeechDenoiser {
-    /** What is ready of it, with less noise. */
+    /** The audio that is ready, with less noise. */
     run(waveform: Waveform): Waveform;
-    /** The rest; then it is as new. */
+    /** The remaining audio; resets the denoiser. */
     flush(): Waveform;
   }
 
@@ -56,7 +56,7 @@ declare module 'sherpa-onnx-node' {
     createStream(): OfflineStream;
     /** Takes effect with the next piece. */
     setConfig(config: OfflineRecognizerConfig): void;
-    /** `lang`: what was heard, empty where the model does not tell. */
+    /** `lang`: the detected language, empty if the model does not report it. */
     decodeAsync(stream: OfflineStream): Promise<{ text: string; lang?: string }>;
   }
 
@@ -99,7 +99,7 @@ declare module 'sherpa-onnx-node' {
     sid: number;
     speed: number;
     enableExternalBuffer: boolean;
-    /** False ends the work. */
+    /** Return false to stop. */
     onProgress?: (progress: { samples: Float32Array; progress: number }) => boolean;
   }
   export interface OfflineTts {

@@ -1,8 +1,8 @@
 /**
- * From the detector's verdict a frame to spans of speech: with a margin on both sides, never overlapping,
- * never longer than `maxSpan`. Speech that goes on longer is cut where it is quietest.
+ * Turns the detector's verdicts, one per frame, into spans of speech: with a margin on both sides, never overlapping,
+ * never longer than `maxSpan`. Longer speech is cut at its quietest place.
  *
- * Invariant: what is held is the open span, or a moment before the next one can begin.
+ * Invariant: the held audio is the open span, or the last moment, in which the next one may begin.
  */
 import { RECOGNITION_RATE } from '../../contracts/audio.js';
 import type { SpeechSpan } from '../../contracts/ports/stt.js';
@@ -16,11 +16,11 @@ export interface CutterOptions {
 
 export interface Cut {
   readonly span?: SpeechSpan;
-  /** The span was cut in running speech, which goes on in the next one. */
+  /** Whether the span was cut in running speech, which continues in the next one. */
   readonly cutShort: boolean;
 }
 
-/** Kept around speech, so that soft first and last sounds are heard. */
+/** Margin around speech, so that soft first and last sounds are heard. */
 const MARGIN = 0.2 * RECOGNITION_RATE;
 /** Loudness is compared over windows of this length. */
 const QUIET_WINDOW = 0.05 * RECOGNITION_RATE;
@@ -32,12 +32,12 @@ const NOTHING: Cut = { cutShort: false };
 export class SpanCutter {
   readonly #options: CutterOptions;
   #held: Int16Array[] = [];
-  /** Position in the stream of the first sample held, and of the next to come. */
+  /** Positions in the stream of the first held sample and of the next one to arrive. */
   #from = 0;
   #now = 0;
-  /** Where the open span begins. */
+  /** Start of the open span. */
   #begin: number | undefined;
-  /** Where the last span ended. */
+  /** End of the last span. */
   #ended = 0;
 
   constructor(options: CutterOptions) {

@@ -1,6 +1,6 @@
 /**
  * A language model behind an OpenAI-compatible `/chat/completions` (docs/contract/decisions.md "Language model",
- * decision 11), an address of the operator's own. Streamed, never retried, bounded in time to the first byte and in
+ * decision 11), at an address that the operator chose. Streamed, never retried, bounded in time to the first byte and in
  * length.
  */
 import { createParser } from 'eventsource-parser';
@@ -22,7 +22,7 @@ export interface ChatSettings extends RemoteAddress {
   readonly model: string;
   /** Longest wait for the first event of an answer, and between two events, in milliseconds. */
   readonly silenceMs: number;
-  /** Whether it is asked how many tokens it used; what it tells unasked is taken, too. */
+  /** Whether the request asks for token usage; usage reported unasked is used, too. */
   readonly asksUsage?: boolean;
 }
 
@@ -66,7 +66,7 @@ const bodyOf = (request: ChatRequest, { model, asksUsage = false }: ChatSettings
     }),
   });
 
-/** A part of a tool call in the stream. Every field is optional, as models do not all keep to the protocol. */
+/** A part of a tool call in the stream. Every field is optional, because not all models keep to the protocol. */
 interface WireCall {
   readonly index?: unknown;
   readonly id?: unknown;
@@ -75,7 +75,7 @@ interface WireCall {
 
 interface WireDelta {
   readonly content?: unknown;
-  /** What is said in its place by a model that declines. */
+  /** Replaces `content` if the model declines. */
   readonly refusal?: unknown;
   readonly tool_calls?: unknown;
 }
@@ -102,7 +102,7 @@ interface Call {
   arguments: string;
 }
 
-/** Text, or a list of parts, of which those that are text are said (Mistral's reasoning models). */
+/** The text of a string, or of the text parts of a list (Mistral's reasoning models). */
 const saidIn = (content: unknown): string =>
   Array.isArray(content)
     ? content
@@ -110,13 +110,13 @@ const saidIn = (content: unknown): string =>
         .join('')
     : textOf(content);
 
-/** Puts calls together that come in pieces. */
+/** Assembles tool calls that arrive in pieces. */
 class Calls {
   readonly #calls: Call[] = [];
   /** The last call of each index. */
   readonly #byIndex = new Map<number, Call>();
 
-  /** A piece of a call; gives how many characters it has. */
+  /** Adds a piece of a call; returns its number of characters. */
   add(piece: WireCall | null): number {
     const { index, id: wireId, function: made } = piece ?? {};
     const [id, name, args] = [textOf(wireId), textOf(made?.name), textOf(made?.arguments)];
@@ -129,7 +129,7 @@ class Calls {
     return id.length + name.length + args.length;
   }
 
-  /** Some servers leave the index out, and some give 0 to every call: a name begins another call where its id is another one. */
+  /** Some servers omit the index, and some give 0 to every call: a name begins a new call if its id differs. */
   #callOf(index: number | undefined, id: string, name: string): Call {
     const last = index === undefined ? this.#calls.at(-1) : this.#byIndex.get(index);
     const isOther = index === undefined || (id !== '' && id !== last?.id);
@@ -141,7 +141,7 @@ class Calls {
     return call;
   }
 
-  /** Each with an id of its own, by which it is answered. */
+  /** The calls, each with a unique id for its answer. */
   get whole(): readonly ToolCall[] {
     const calls = this.#calls.filter(({ name }) => name !== '');
     const isFirst = ({ id }: Call, index: number): boolean =>
@@ -150,7 +150,7 @@ class Calls {
   }
 }
 
-/** The data of each event of a stream. Errors: `provider_failed` where it breaks off, or is longer than it may be. */
+/** The data of each event of a stream. Errors: `provider_failed` if it breaks off or is too long. */
 async function* eventsOf(reply: RemoteReply, signal: AbortSignal): AsyncGenerator<string> {
   let events: string[] = [];
   const parser = createParser({ onEvent: ({ data }) => void events.push(data) });
@@ -170,7 +170,7 @@ async function* eventsOf(reply: RemoteReply, signal: AbortSignal): AsyncGenerato
 
 const EVENT_STREAM = /^\s*text\/event-stream\b/i;
 
-/** A page or a whole document in the place of a stream; a type that is not told is looked at as it comes. */
+/** Refuses a web page or another document in place of a stream; without a content type the body decides. */
 function checkType(reply: RemoteReply): void {
   const type = headerOf(reply, 'content-type');
   if (type === '' || EVENT_STREAM.test(type)) return;
@@ -196,22 +196,22 @@ type Tokens = Extract<ChatEvent, { readonly kind: 'usage' }>['tokens'];
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
-/** Undefined where it is none that can be counted on. */
+/** The reported token counts; undefined if they are missing or unusable. */
 function tokensOf({ usage }: WireChunk): Tokens | undefined {
   const { prompt_tokens: inputTokens, completion_tokens: outputTokens } = usage ?? {};
   return isCount(inputTokens) && isCount(outputTokens) ? { inputTokens, outputTokens } : undefined;
 }
 
-/** One answer as it streams in: its length is bounded, and it must not be empty. */
+/** One answer as it arrives: its length is bounded, and it must not be empty. */
 class Answer {
   readonly #calls = new Calls();
   readonly #thoughts = new WithoutThoughts();
   #length = 0;
   #spoke = false;
-  /** As they were told last: some servers tell them with every event. */
+  /** Last reported counts: some servers report them with every event. */
   tokens: Tokens | undefined;
 
-  /** The text in an event. Errors: `provider_failed` where the answer is longer than one may be. */
+  /** The text in an event. Errors: `provider_failed` if the answer is too long. */
   take(data: string): string {
     const chunk = chunkOf(data);
     this.tokens = tokensOf(chunk) ?? this.tokens;
@@ -224,7 +224,7 @@ class Answer {
     return this.#said(this.#thoughts.take(written));
   }
 
-  /** What was held back, as it may have been the beginning of a thought. */
+  /** Text that was held back because it could have begun a thought. */
   rest(): string {
     return this.#said(this.#thoughts.rest());
   }
@@ -234,7 +234,7 @@ class Answer {
     return text;
   }
 
-  /** The whole calls. Errors: `provider_failed` where the model has neither said nor called anything. */
+  /** The whole calls. Errors: `provider_failed` if the model has neither said nor called anything. */
   end(): readonly ToolCall[] {
     const { whole } = this.#calls;
     if (!this.#spoke && whole.length === 0) throw failed('The language model answered nothing');
@@ -242,7 +242,7 @@ class Answer {
   }
 }
 
-/** Aborts `abort` after `ms`, unless the result is called before. */
+/** Aborts `abort` after `ms`, unless the returned function is called before. */
 function abortAfter(ms: number, abort: AbortController): () => void {
   const timer = setTimeout(() => abort.abort(new ServiceError('first_byte_timeout')), ms);
   return () => clearTimeout(timer);

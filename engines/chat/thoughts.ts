@@ -1,23 +1,23 @@
 /**
- * Leaves out what a model thinks before it answers: between `<think>` and `</think>` at the beginning of its text, where the
- * server does not part it from the answer (Qwen, DeepSeek and others on local servers). Nobody wants to hear it.
+ * Removes a model's thoughts, which nobody wants to hear: the text between `<think>` and `</think>` at the beginning, if
+ * the server does not separate it from the answer (Qwen, DeepSeek and others on local servers).
  */
 const BEGINS = '<think>';
 const ENDS = '</think>';
 
 export class WithoutThoughts {
   #state: 'beginning' | 'thinking' | 'answering' = 'beginning';
-  /** What may still be a part of a tag, or of blanks before one. */
+  /** Text that may still be part of a tag, or of white space before one. */
   #held = '';
 
-  /** What is said of the next text. */
+  /** The part of the next text that is spoken. */
   take(text: string): string {
     if (this.#state === 'answering') return text;
     this.#held += text;
     return this.#state === 'beginning' ? this.#begin() : this.#think();
   }
 
-  /** What is said where nothing follows. */
+  /** The held text that is spoken once nothing follows. */
   rest(): string {
     return this.#state === 'beginning' ? this.#answer(this.#held) : '';
   }

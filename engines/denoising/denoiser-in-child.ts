@@ -1,8 +1,8 @@
 /**
  * Noise reduction, seen from the gateway: it runs in a `denoise` child.
  *
- * Invariants: no failure reaches a transcription, which hears the audio as it was then; an answer that takes too long is given
- * up, and the child told so; a failure is logged when it is the first, or the first since an answer.
+ * Invariants: no failure reaches a transcription, which then gets the original audio; an answer that takes too long is
+ * cancelled, also in the child; a failure is logged if it is the first, or the first since an answer.
  */
 import { RECOGNITION_RATE } from '../../contracts/audio.js';
 import type { Clock } from '../../contracts/clock.js';
@@ -15,7 +15,7 @@ import { atRate } from '../resampling.js';
 import { valuesOfAudio } from '../speech-jobs.js';
 import { DENOISE_JOB } from './jobs.js';
 
-/** It takes a few hundredths of the audio's own time on a core that is free. */
+/** Longest wait; on a free core the work takes a few hundredths of the audio's duration. */
 const mostMs = (audio: RawAudio): number => 1000 + 250 * secondsOf(audio);
 
 export class DenoiserInChild implements Denoiser {

@@ -1,6 +1,6 @@
 /**
- * The job of a `denoise` child, which takes PCM at RECOGNITION_RATE and gives as much of it back, with less noise. A stream
- * keeps a model of its own while it lasts, because a model remembers what it has heard; those that are free are used again.
+ * The job of a `denoise` child, which takes PCM at RECOGNITION_RATE and returns the same amount, with less noise. A stream
+ * has a model of its own while it lasts, because a model remembers the audio before; free models are reused.
  */
 import { bytesOf, samplesOf } from '../../contracts/audio.js';
 import { ServiceError } from '../../contracts/errors.js';
@@ -8,15 +8,15 @@ import type { JobContext, JobHandlers, JobValue } from '../../contracts/ports/jo
 
 export const DENOISE_JOB = 'denoise';
 
-/** A model that hears one stream. */
+/** A model that processes one stream. */
 export interface StreamDenoiser {
-  /** What is ready: it lags behind. */
+  /** The samples that are ready, which lag behind. */
   push(samples: Int16Array): Int16Array;
-  /** The rest. The next samples begin another stream. */
+  /** The remaining samples. The next samples begin another stream. */
   finish(): Int16Array;
 }
 
-/** As many samples as have gone in: a model's last window may reach beyond the end. */
+/** Keeps the output as long as the input: a model's last window may reach beyond the end. */
 class Length {
   #left = 0;
 
@@ -27,7 +27,7 @@ class Length {
     return this.#cut(this.model.push(samples));
   }
 
-  /** Silence where the model gives less than it took. */
+  /** The remaining samples, padded with silence if the model returns fewer than it took. */
   finish(): Int16Array {
     const rest = this.#cut(this.model.finish());
     const whole = new Int16Array(rest.length + this.#left);

@@ -6,7 +6,7 @@ const MONTHS = 'January February March April May June July August September Octo
   ' ',
 );
 
-/** Voices stumble over hyphens. */
+/** Without hyphens, which voices read badly. */
 const cardinal = (digits: string): string => toCardinal(digits).replaceAll('-', ' ');
 const ordinal = (number: number): string => toOrdinal(number).replaceAll('-', ' ');
 

@@ -1,4 +1,4 @@
-/** German, Spanish and French: decimals behind a comma, dates that begin with the day. */
+/** German, Spanish and French: a decimal comma, and dates that begin with the day. */
 import { toCardinal as german, toOrdinal as germanOrdinal } from 'n2words/de-DE';
 import { toCardinal as spanish } from 'n2words/es-ES';
 import { toCardinal as french } from 'n2words/fr-FR';

@@ -1,7 +1,7 @@
 /**
- * Text as it is said: amounts of money, dates, times, ranges, units and abbreviations in words, for engines that read them
- * wrongly. What they read well, plain numbers above all, stays. Each word keeps its place, so that the times of words are
- * told for the text as it was sent.
+ * Text as it is spoken: amounts of money, dates, times, ranges, units and abbreviations in words, for engines that misread
+ * them. Whatever they read well, above all plain numbers, stays. Each word keeps its place, so that word times
+ * refer to the text as sent.
  */
 import type { LanguageCode } from '../../contracts/languages.js';
 import { ENGLISH } from './english.js';
@@ -20,12 +20,12 @@ const AROUND = /^(["'“‘(¿¡[]*)(.*?)([,;:!?)"'”’\]]*|\.["'”’)\]]*)$
 const NUMBER = /^\d+(?:[.,]\d+)*$/u;
 const DATE = /^(\d{1,4})([/.-])(\d{1,2})\2(\d{1,4})$/u;
 const TIME = /^(\d{1,2})[:h](\d\d)$/u;
-/** Longer ones are years, or numbers of telephones. */
+/** Numbers of one or two digits, or years; other numbers may belong to telephone numbers. */
 const RANGE = /^(\d{1,2}|[12]\d{3})[-–](\d{1,2}|[12]\d{3})$/u;
-/** Longer numbers are told digit by digit, or are no numbers. */
+/** Longer numbers are read digit by digit, or are not numbers. */
 const MOST_DIGITS = 15;
 
-/** A word, those beside it, and its language. */
+/** A word, its neighbours, and its language. */
 interface Place {
   readonly word: string;
   readonly before: string;
@@ -40,14 +40,14 @@ const DIGITS = {
   ',': /^(\d{1,3}(?:\.\d{3})+|\d+)(?:,(\d+))?$/u,
 } as const;
 
-/** Digits with a full stop before decimals; undefined for what is no number of this language. */
+/** Digits with a decimal point; undefined for anything but a number in this language. */
 function digitsOf(written: string, { decimalMark }: Grammar): string | undefined {
   const [, whole = '', decimals] = DIGITS[decimalMark].exec(written) ?? [];
   if (whole === '' || written.length > MOST_DIGITS) return undefined;
   return whole.replace(/[.,]/gu, '') + (decimals === undefined ? '' : `.${decimals}`);
 }
 
-/** The word of a unit in the number that stands before it. */
+/** The name of a unit, singular or plural by the number before it. */
 const counted = (digits: string, [one, several]: readonly [string, string, ...unknown[]]): string =>
   Number(digits) === 1 ? one : several;
 
@@ -114,7 +114,7 @@ const moneyInTwo: Rule = ({ word, next, grammar }) => {
   return { said: main.slice(0, -name.length - 1), next: name + behind };
 };
 
-/** `USD 20`: the name goes where it is said. */
+/** `USD 20`: the name moves after the number, as spoken. */
 const nameFirst: Rule = ({ word, next, grammar }) => {
   const following = parted(next);
   const digits = digitsOf(following.word, grammar);
@@ -174,13 +174,13 @@ const own: Rule = ({ word, grammar }) => {
 
 const RULES: readonly Rule[] = [money, greatMoney, moneyInTwo, nameFirst, date, time, range, unit, own];
 
-/** What stands before and behind a word. */
+/** Splits off the marks before and after a word. */
 function parted(whole: string): { readonly ahead: string; readonly word: string; readonly behind: string } {
   const [, ahead = '', word = '', behind = ''] = AROUND.exec(whole) ?? [];
   return { ahead, word, behind };
 }
 
-/** `e.g.`, `No. 5`; the full stop is its own, but ends the sentence as well where it is the last. */
+/** `e.g.`, `No. 5`; the full stop belongs to it, but also ends the sentence if the word is the last. */
 function abbreviation(whole: string, next: string, isLast: boolean, grammar: Grammar): string | undefined {
   const [, ahead = '', word = '', behind = ''] = /^(["'“‘(]*)(.*?)([,;:!?)"'”’]*)$/su.exec(whole) ?? [];
   const key = word.toLowerCase();
@@ -192,7 +192,7 @@ function abbreviation(whole: string, next: string, isLast: boolean, grammar: Gra
 
 const WRITTEN = /[\d.@°]|\p{Sc}|^(?:Mme|Mlle|Dr)$/u;
 
-/** How each of the words is said, in the same order; as it is where there is nothing to change. */
+/** The spoken form of each word, in the same order; unchanged words stay as they are. */
 export function spokenForms(words: readonly string[], language: LanguageCode): readonly string[] {
   const grammar = entryFor(GRAMMARS, language);
   if (!grammar) return words;
@@ -223,7 +223,7 @@ function firstOf(place: Place): Spoken | undefined {
   return undefined;
 }
 
-/** The text with its words as they are said. */
+/** The text with its words in their spoken forms. */
 export function spokenText(text: string, language: LanguageCode): string {
   const parts = text.split(/(\s+)/u);
   const said = spokenForms(

@@ -1,10 +1,10 @@
 /**
- * The time of one engine, which works on `atOnce` pieces at once, shared out as fair-queue.ts says.
+ * Schedules one engine, which works on `atOnce` pieces at once, by the rules of fair-queue.ts.
  *
- * Invariants: work that has begun is not stopped by an abort, its result is left behind, and the engine is taken until
- * it has ended; work that has not never begins. Between two pieces the event loop turns, so that whoever asks meanwhile
- * is weighed too; and what has been spoken is handed out, as far as its reader takes it, before a synchronous engine
- * holds up the loop again.
+ * Invariants: an abort does not stop running work; its result is discarded, and the engine stays occupied until it has
+ * ended; aborted work that has not begun never begins. The event loop turns between two pieces, so that requests that
+ * arrive meanwhile are considered too; and finished speech is handed out, as far as its reader takes it, before a
+ * synchronous engine blocks the loop again.
  */
 import { setImmediate } from 'node:timers';
 import { systemClock, type Clock } from '../../contracts/clock.js';
@@ -16,7 +16,7 @@ export interface SchedulerOptions {
   /** Pieces that the engine works on at once. Default 1. */
   readonly atOnce?: number;
   readonly clock?: Pick<Clock, 'monotonic'>;
-  /** Where its pieces' waits are counted. */
+  /** Counts the waits of its pieces. */
   readonly waits?: WaitTally;
 }
 
@@ -24,7 +24,7 @@ interface Waiting extends Place {
   start(): void;
 }
 
-/** Rejects as soon as the signal is aborted, else settles as the work does. */
+/** Rejects as soon as the signal is aborted; otherwise settles as the work does. */
 async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const settled = new AbortController();
   const aborted = new Promise<never>((_, reject) => {
@@ -53,7 +53,7 @@ export class EngineScheduler {
     this.#waits = waits;
   }
 
-  /** The place of work that is asked for now. */
+  /** The place of work requested now. */
   placeOf({ workspaceTag, aheadSeconds }: Demand = NO_DEMAND): Place {
     return { workspaceTag, due: this.#clock.monotonic() + aheadSeconds * 1000 };
   }
@@ -70,7 +70,7 @@ export class EngineScheduler {
     return abortable(working, signal);
   }
 
-  /** Waits until it is next; the result says that the engine is done with it. Errors: the reason of an abort. */
+  /** Waits until it is next; the returned function reports that its work has ended. Errors: the reason of an abort. */
   enter({ workspaceTag, due }: Place, signal: AbortSignal): Promise<() => void> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason as Error);
@@ -93,7 +93,7 @@ export class EngineScheduler {
     });
   }
 
-  /** Passes on what has been spoken. Errors: the reason of an abort. */
+  /** Passes finished speech on. Errors: the reason of an abort. */
   async *handOut<T>(spoken: Iterable<T>, signal: AbortSignal): AsyncGenerator<T> {
     for (const event of spoken) {
       signal.throwIfAborted();

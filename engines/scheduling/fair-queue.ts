@@ -1,35 +1,35 @@
 /**
- * Who is next, of all that wait for one engine. Pure: times are given.
+ * Decides which waiting work an engine does next. Pure: times are arguments.
  *
- * Rules: what is due later than FAR_AHEAD_MS from now waits as long as anything else does; of the rest, the workspace
- * whose last turn is longest ago is next, whatever the number of its jobs; within a workspace what is due first, which a
- * job's first piece is at once, then what came first. A job's pieces come one after the other, so its workspace's jobs
- * go round as well. Invariant: there is a next one wherever something waits.
+ * Rules: work due later than FAR_AHEAD_MS from now waits while there is any other; of the rest, the workspace
+ * whose last turn is longest ago is next, regardless of the number of its jobs; within a workspace the work due first (a
+ * job's first piece is due at once), then the work that came first. A job's pieces come one after the other, so the jobs
+ * of a workspace alternate as well. Invariant: if something waits, there is a next one.
  */
 
 /** A piece of work's place in the queue. */
 export interface Place {
   readonly workspaceTag: string;
-  /** Milliseconds, monotonic: when its listener has heard all that came before it. */
+  /** Monotonic time in milliseconds at which its listener has heard everything before it. */
   readonly due: number;
 }
 
-/** The place of what comes so many seconds of speech behind it. */
+/** The place of work that comes `seconds` of speech later. */
 export const later = ({ workspaceTag, due }: Place, seconds: number): Place => ({
   workspaceTag,
   due: due + seconds * 1000,
 });
 
-/** Longer than the turns of thirty others take, each with its longest piece. */
+/** Longer than the turns of thirty others, each with its longest piece. */
 export const FAR_AHEAD_MS = 5000;
 
-/** Workspaces whose last turn is remembered; whoever is forgotten is next sooner, as one that is new. */
+/** Most workspaces whose last turn is remembered; a forgotten one counts as new, so its turn comes sooner. */
 const REMEMBERED = 1024;
 
-/** What waits of one workspace: what is due first comes first, then what came first. Never empty in the queue. */
+/** Waiting work of one workspace: by due time, then by arrival. Never empty in the queue. */
 type Line<P extends Place> = [P, ...P[]];
 
-/** Puts it behind all that is due as early. Takes time with the logarithm of the line's length. */
+/** Inserts it after everything due no later. Its search is logarithmic in the line's length. */
 function insert<P extends Place>(line: Line<P>, place: P): void {
   let [low, high] = [0, line.length];
   while (low < high) {
@@ -40,7 +40,7 @@ function insert<P extends Place>(line: Line<P>, place: P): void {
   line.splice(low, 0, place);
 }
 
-/** A turn takes time with the number of workspaces that wait, not with that of their jobs. */
+/** A turn is linear in the number of waiting workspaces, not of their jobs. */
 export class FairQueue<P extends Place> {
   readonly #lines = new Map<string, Line<P>>();
   /** The number of each workspace's last turn, the longest ago first. */
@@ -59,7 +59,7 @@ export class FairQueue<P extends Place> {
     else this.#lines.set(place.workspaceTag, [place]);
   }
 
-  /** Takes it out; false where it is not in it. */
+  /** Removes it; false if it is not in the queue. */
   withdraw(place: P): boolean {
     const line = this.#lines.get(place.workspaceTag);
     const index = line?.indexOf(place) ?? -1;
@@ -68,7 +68,7 @@ export class FairQueue<P extends Place> {
     return true;
   }
 
-  /** Takes out the next one; undefined where nothing waits. `now` in milliseconds, monotonic. */
+  /** Removes and returns the next one; undefined if nothing waits. `now` in milliseconds, monotonic. */
   next(now: number): P | undefined {
     const line = this.#nextLine(now + FAR_AHEAD_MS) ?? this.#nextLine(Infinity);
     if (line === undefined) return undefined;
@@ -78,7 +78,7 @@ export class FairQueue<P extends Place> {
     return place;
   }
 
-  /** Of the workspaces with something that is due until then, the one whose turn it is. */
+  /** Among the workspaces with work due by `dueUntil`, the line of the one whose turn it is. */
   #nextLine(dueUntil: number): Line<P> | undefined {
     let found: Line<P> | undefined;
     for (const line of this.#lines.values())
@@ -86,7 +86,7 @@ export class FairQueue<P extends Place> {
     return found;
   }
 
-  /** Who waits for a first turn goes by when it is due. */
+  /** By last turn; workspaces that wait for their first turn go by due time. */
   #isBefore(one: P, other: P): boolean {
     const [turn, otherTurn] = [this.#lastTurn(one), this.#lastTurn(other)];
     return turn === otherTurn ? one.due < other.due : turn < otherTurn;

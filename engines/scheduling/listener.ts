@@ -1,16 +1,16 @@
 /**
- * A listener who plays speech as it is made: says how far what is there is ahead of what has been heard. Where speech
- * comes too late the listener waits for it, and goes on from there.
+ * A model of a listener who plays speech as it is made: reports how far the available speech is ahead of playback. If
+ * speech comes too late, the listener waits for it and continues from there.
  */
 import type { Clock } from '../../contracts/clock.js';
 
 export class Listener {
-  /** When all that is there will have been heard, on the clock's monotonic time. */
+  /** Monotonic time at which all available speech will have been heard. */
   #heardAt = 0;
 
   constructor(private readonly clock: Pick<Clock, 'monotonic'>) {}
 
-  /** Takes so many seconds of speech. */
+  /** Adds this much speech. */
   receive(seconds: number): void {
     this.#heardAt = Math.max(this.#heardAt, this.clock.monotonic()) + seconds * 1000;
   }

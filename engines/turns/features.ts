@@ -1,12 +1,12 @@
 /**
- * What smart-turn listens to: the log-mel spectrogram of Whisper, over the last eight seconds. Samples are brought to mean 0
- * and deviation 1 first; 80 bands on Slaney's mel scale, a frame every 10 ms, the loudest 80 dB of them, about -1 to 1.
+ * The input of smart-turn: Whisper's log-mel spectrogram of the last eight seconds. Samples are first scaled to mean 0
+ * and deviation 1; 80 bands on Slaney's mel scale, a frame every 10 ms, clipped to the loudest 80 dB, about -1 to 1.
  */
 import { RECOGNITION_RATE } from '../../contracts/audio.js';
 import { BINS, Fourier400, FRAME } from './fourier-400.js';
 
 export const SECONDS = 8;
-/** Samples that count. */
+/** Samples that are used. */
 export const SAMPLES = SECONDS * RECOGNITION_RATE;
 export const BANDS = 80;
 const STEP = RECOGNITION_RATE / 100;
@@ -14,7 +14,7 @@ export const FRAMES = SAMPLES / STEP;
 
 const VARIANCE_FLOOR = 1e-7;
 const POWER_FLOOR = 1e-10;
-/** Bels below the loudest that are told apart. */
+/** Dynamic range below the loudest value, in bels. */
 const RANGE = 8;
 
 const hann = Float64Array.from(
@@ -22,7 +22,7 @@ const hann = Float64Array.from(
   (_, index) => 0.5 - 0.5 * Math.cos((2 * Math.PI * index) / FRAME),
 );
 
-/** Slaney's scale: even up to 1 kHz, 15 mel there, and logarithmic above. */
+/** Slaney's scale: linear up to 1 kHz, which is 15 mel, and logarithmic above. */
 const EVEN_HERTZ = 200 / 3;
 const BREAK = { hertz: 1000, mel: 15 };
 const STEEP = Math.log(6.4) / 27;
@@ -52,7 +52,7 @@ const bands: readonly Band[] = (() => {
   });
 })();
 
-/** The last eight seconds, with zeros before them where there are fewer, at mean 0 and deviation 1; where they begin. */
+/** The last eight seconds, padded with zeros in front, at mean 0 and deviation 1; and the index of their first sample. */
 function levelled(samples: Int16Array): { readonly audio: Float64Array; readonly begin: number } {
   const audio = new Float64Array(SAMPLES);
   const begin = Math.max(0, SAMPLES - samples.length);
@@ -100,7 +100,7 @@ function scale(features: Float32Array): void {
     features[at] = (Math.max(features[at]!, loudest - RANGE) + 4) / 4;
 }
 
-/** BANDS × FRAMES features of samples at RECOGNITION_RATE, band by band; of longer audio of its end. */
+/** BANDS × FRAMES features of samples at RECOGNITION_RATE, band by band; of longer audio only the end is used. */
 export function featuresOf(samples: Int16Array): Float32Array {
   const { audio, begin } = levelled(samples);
   const features = new Float32Array(BANDS * FRAMES);

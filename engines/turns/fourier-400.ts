@@ -1,6 +1,6 @@
 /**
- * Power spectra of frames of 400 samples (25 ms at 16 kHz), two frames a transform: a mixed-radix transform after Stockham
- * whose tables are made once. 400 is no power of two, and the model was trained on exactly these frequencies.
+ * Power spectra of frames of 400 samples (25 ms at 16 kHz), two frames per transform: a mixed-radix Stockham transform
+ * whose tables are made once. 400 is no power of two, but the model was trained on exactly these frequencies.
  */
 export const FRAME = 400;
 /** Frequencies 0 to 8 kHz, 40 Hz apart. */
@@ -12,8 +12,8 @@ class Complex {
 }
 
 /**
- * One round: values `stride` apart are parted into `radix` interleaved transforms. Its factors lie in the order in which
- * they are used: for each value of the transform and each output one a term.
+ * One round: values `stride` apart are split into `radix` interleaved transforms. Its factors are stored in order of
+ * use: for each value of the transform and each output, one per term.
  */
 interface Round {
   readonly radix: number;

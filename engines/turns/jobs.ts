@@ -1,4 +1,4 @@
-/** The job of a `turns` child, which takes the end of somebody's turn as PCM values and gives its probability. */
+/** The job of a `turns` child, which takes the last audio as PCM values and returns the probability that the turn ended. */
 import { RECOGNITION_RATE, samplesOf } from '../../contracts/audio.js';
 import { ServiceError } from '../../contracts/errors.js';
 import type { JobContext, JobHandlers, JobValue } from '../../contracts/ports/jobs.js';
@@ -6,10 +6,10 @@ import { SECONDS } from './features.js';
 import type { SmartTurn } from './smart-turn.js';
 
 export const TURN_JOB = 'turn';
-/** Bytes of PCM that count. */
+/** Bytes of PCM that are used. */
 export const MOST_BYTES = SECONDS * RECOGNITION_RATE * 2;
 
-/** The last `most` bytes, as they came. */
+/** The last `most` bytes, in their original chunks. */
 export function lastOf(chunks: readonly Uint8Array[], most: number): readonly Uint8Array[] {
   const kept: Uint8Array[] = [];
   let left = most;
@@ -27,7 +27,7 @@ async function collected(input: AsyncIterable<JobValue>): Promise<Int16Array> {
   return samplesOf(Buffer.concat(lastOf(chunks, MOST_BYTES)));
 }
 
-/** Handlers for `serveJobs`. The model is loaded with the first job; a job without audio does no more. */
+/** Handlers for `serveJobs`. The first job loads the model; a job without audio does only that. */
 export function turnJobs(load: () => SmartTurn): JobHandlers {
   let model: SmartTurn | undefined;
   async function* turn(

@@ -1,8 +1,8 @@
 /**
  * The model of ends of turns, seen from the gateway: it runs in a `turns` child.
  *
- * Invariants: an answer that takes too long is given up, and the child told so; no failure reaches a conversation, which
- * goes by its tables then; a failure is logged when it is the first, or the first since an answer.
+ * Invariants: an answer that takes too long is cancelled, also in the child; no failure reaches a conversation, which
+ * then uses its tables; a failure is logged if it is the first, or the first since an answer.
  */
 import type { Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
@@ -11,10 +11,10 @@ import type { JobRunner } from '../../contracts/ports/jobs.js';
 import type { TurnModel } from '../../contracts/ports/turns.js';
 import { lastOf, MOST_BYTES, TURN_JOB } from './jobs.js';
 
-/** What is known later is of no use: the turn is over by then, or its words have decided. */
+/** Longest useful wait: later, the turn has ended or its words have decided. */
 export const WITHIN_MS = 1000;
 
-/** How often the model has been asked, by what came of it. `dropped`: the speaker went on. */
+/** Number of requests to the model by outcome. `dropped`: the speaker went on. */
 export type TurnAnswers = Record<'known' | 'late' | 'busy' | 'failed' | 'dropped', number>;
 
 async function* valuesOf(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {

@@ -1,6 +1,6 @@
 /**
- * smart-turn v3 (pipecat, BSD-2-Clause) on ONNX Runtime: an encoder of Whisper's smallest kind that tells from the sound
- * whether a speaker has finished. Both lie in one folder, as `npm run models` has put them there (ops/models/smart-turn.json).
+ * smart-turn v3 (pipecat, BSD-2-Clause) on ONNX Runtime: an encoder of Whisper's smallest kind that decides by the sound
+ * whether a speaker has finished. Both are in one folder, where `npm run models` puts them (ops/models/smart-turn.json).
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -10,11 +10,11 @@ import { BANDS, featuresOf, FRAMES } from './features.js';
 const BINDING = 'onnxruntime_binding.node';
 const isModel = (name: string): boolean => /^smart-turn-v3.*\.onnx$/.test(name);
 
-/** Whether the folder has all that it takes. */
+/** Whether the folder has the runtime and the model. */
 export const hasSmartTurn = (folder: string): boolean =>
   existsSync(join(folder, BINDING)) && readdirSync(folder).some(isModel);
 
-/** What the runtime takes and gives. */
+/** Input and output values of the runtime. */
 class Tensor {
   readonly location = 'cpu';
 
@@ -42,7 +42,7 @@ interface Runtime {
 }
 
 const ERRORS = 3;
-/** One thread: what it would gain by more it would take from the recogniser. */
+/** One thread: more would slow the recogniser down by as much as they gain here. */
 const OPTIONS = { intraOpNumThreads: 1, interOpNumThreads: 1, executionMode: 'sequential' };
 
 function openSession(folder: string): Session {
@@ -53,10 +53,10 @@ function openSession(folder: string): Session {
   return session;
 }
 
-/** Tells of samples at RECOGNITION_RATE how probable it is that the speaker has finished. */
+/** The probability that the speaker of samples at RECOGNITION_RATE has finished. */
 export type SmartTurn = (samples: Int16Array) => number;
 
-/** Errors: whatever is wrong with the files. Native code: for a process of its own. */
+/** Errors: anything wrong with the files. Native code, so it needs a process of its own. */
 export function loadSmartTurn(folder: string): SmartTurn {
   const session = openSession(folder);
   const [input = '', output = ''] = [session.inputMetadata[0]?.name, session.outputMetadata[0]?.name];

@@ -4,7 +4,7 @@ import type { EngineVoice, TtsCapabilities } from '../../../contracts/ports/tts.
 
 export const ESPEAK_RATE = 22_050;
 
-/** The program's own pace reaches from half to twice; the rest of the range is left to time-stretching. */
+/** The program itself speaks at half to twice its pace; time-stretching covers the rest of the range. */
 export const ESPEAK_SPEED = { min: 0.5, max: 2 } as const;
 
 const capabilities: TtsCapabilities = {
@@ -43,5 +43,5 @@ export const espeakDescription = { name: 'espeak', capabilities, voices } as con
 /** The program, and its data in one file. */
 export const ESPEAK_DATA_PACKAGE = '@echogarden/espeak-ng-emscripten';
 
-/** GPL-3, so it is optional, and loaded in the espeak child alone. */
+/** GPL-3, therefore optional, and loaded only in the espeak child. */
 export const ESPEAK_PACKAGES = [ESPEAK_DATA_PACKAGE, 'kuromoji'] as const;

@@ -1,6 +1,6 @@
 /**
- * eSpeak NG: seven languages at 22.05 kHz, robotic and very light. GPL-3, so it is loaded in the espeak child
- * alone (gateway/workers/espeak.ts). The program is synchronous and speaks one piece at a time; between
+ * eSpeak NG: seven languages at 22.05 kHz, robotic and very light. GPL-3, so it is loaded only in the espeak
+ * child (gateway/workers/espeak.ts). The program is synchronous and speaks one piece at a time; between
  * pieces and chunks the loop turns, so that a cancel is seen.
  */
 import { ServiceError } from '../../../contracts/errors.js';
@@ -15,7 +15,7 @@ import { loadEspeak, type EspeakProgram, type Utterance } from './program.js';
 import { spokenText, unitsOf } from './spoken-text.js';
 import { wordTimes } from './word-times.js';
 
-/** The pipeline cuts text before; this bounds one run of the program whoever calls. */
+/** The pipeline has already cut the text; this bounds one run of the program for any caller. */
 const PIECE_LENGTH = 300;
 
 interface Spoken {
@@ -49,13 +49,13 @@ function* eventsOf({ chunks, words }: Spoken): Generator<TtsEvent> {
   for (const samples of chunks) yield { kind: 'audio', samples };
 }
 
-/** The piece as it is heard behind so many samples. */
+/** The piece, with its word times moved to start after `offset` samples. */
 const behind = ({ words, ...spoken }: Spoken, offset: number): Spoken => ({
   ...spoken,
   words: words.map((word) => moved(word, offset / ESPEAK_RATE)),
 });
 
-/** Loads the program; throws where the package is missing. Errors of `synthesize`: `engine_failed`, `voice_not_found`. */
+/** Loads the program; throws if the package is missing. Errors of `synthesize`: `engine_failed`, `voice_not_found`. */
 export async function createEspeak(): Promise<TtsEngine> {
   const program = await loadEspeak();
   const scheduler = new EngineScheduler({ waits: engineWaits });

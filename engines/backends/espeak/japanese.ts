@@ -1,6 +1,6 @@
 /**
- * Japanese as eSpeak reads it: in kana as they are spoken, with blanks between phrases. The dictionary
- * (kuromoji's) takes 0.7 s and 180 MB, so it is loaded with the first Japanese text.
+ * Japanese as eSpeak reads it: in kana as pronounced, with spaces between phrases. The dictionary
+ * (kuromoji's) takes 0.7 s and 180 MB, so the first Japanese text loads it.
  */
 import { dirname, join } from 'node:path';
 import { createRequire } from 'node:module';
@@ -8,7 +8,7 @@ import type { Token, Tokenizer } from 'kuromoji';
 import { type Unit, unitsFrom } from './spoken-text.js';
 
 const JAPANESE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
-/** Particles, auxiliaries and marks lean on the word before them. */
+/** Particles, auxiliaries and marks attach to the word before them. */
 const LEANING = new Set(['助詞', '助動詞', '記号']);
 
 export const isJapanese = (text: string): boolean => JAPANESE.test(text);
@@ -31,7 +31,7 @@ const unitOf = ({ surface_form: text, pronunciation, pos }: Token): Unit => ({
   glued: LEANING.has(pos),
 });
 
-/** A unit for each word of the dictionary. Rejects where the optional package is not installed. */
+/** A unit for each word of the dictionary. Rejects if the optional package is not installed. */
 export async function japaneseUnits(text: string): Promise<Unit[]> {
   loading ??= loadTokenizer();
   return unitsFrom((await loading).tokenize(text).map(unitOf));

@@ -10,11 +10,11 @@ declare module '@echogarden/espeak-ng-emscripten' {
     readonly id: string | number | undefined;
   }
   export interface EspeakWorker {
-    /** 0 where it has that voice; else it keeps the one before. */
+    /** 0 if the voice exists; otherwise the previous voice stays. */
     set_voice(name: string): number;
     /** Words a minute. */
     set_rate(rate: number): void;
-    /** Synchronous; calls back with 0.1 s of samples at most, and the events in them. */
+    /** Synchronous; calls back with at most 0.1 s of samples, and the events in them. */
     synthesize(
       text: string,
       heard: (samples: Int16Array | null, events: readonly EspeakEvent[]) => void,
@@ -22,7 +22,7 @@ declare module '@echogarden/espeak-ng-emscripten' {
   }
   export interface EspeakModule {
     readonly eSpeakNGWorker: new () => EspeakWorker;
-    /** The program's memory; another array once it has grown. */
+    /** The program's memory; a new array after it has grown. */
     readonly HEAPU8: Uint8Array;
   }
   const load: () => Promise<EspeakModule>;

@@ -1,8 +1,8 @@
 /**
- * The eSpeak NG program: text in, chunks of samples and events out. Synchronous, about a hundredth of the
- * time that its speech takes. It reads markup, entities and phoneme brackets, so spoken-text.ts takes
- * them out before. Invariant: every run begins with the memory of the first, so that nothing of a text is
- * left for the next, and the same text gives the same samples.
+ * The eSpeak NG program: text in, chunks of samples and events out. Synchronous; takes about a hundredth
+ * of its speech's duration. It interprets markup, entities and phoneme brackets, so spoken-text.ts removes
+ * them first. Invariant: every run begins with the memory of the first, so that no text leaks into
+ * the next, and the same text gives the same samples.
  */
 import type { EspeakEvent, EspeakModule, EspeakWorker } from '@echogarden/espeak-ng-emscripten';
 import { ServiceError } from '../../../contracts/errors.js';
@@ -26,12 +26,12 @@ export type EspeakProgram = (text: string, settings: VoiceSettings) => Utterance
 
 type Curve = readonly (readonly [speed: number, rate: number])[];
 
-/** Words a minute for a speed, measured: 175 is its own pace, and faster is less than proportional. */
+/** Words per minute for a speed, measured: 175 is its own pace, and faster speech is less than proportional. */
 const RATES: Curve = [[0.5, 82], [0.6, 102], [0.8, 140], [1, 175], [1.25, 219], [1.5, 270], [1.75, 325], [2, 375]]; // oxfmt-ignore
-/** Mandarin has fewer pauses to keep. */
+/** For Mandarin, which has fewer pauses. */
 const MANDARIN_RATES: Curve = [[0.5, 92], [0.6, 112], [0.8, 143], [1, 175], [1.25, 211], [1.5, 244], [1.75, 274], [2, 300]]; // oxfmt-ignore
 
-/** Words a minute, between the points of the curve on a straight line. */
+/** Words per minute, interpolated linearly between the points of the curve. */
 export function rateFor({ voice, speed }: VoiceSettings): number {
   const curve = voice === 'cmn' ? MANDARIN_RATES : RATES;
   const wanted = Math.min(ESPEAK_SPEED.max, Math.max(ESPEAK_SPEED.min, speed));
@@ -43,10 +43,10 @@ export function rateFor({ voice, speed }: VoiceSettings): number {
   return Math.round(slow + ((fast - slow) * (wanted - low)) / (high - low));
 }
 
-/** What the program calls voices that it does not know by their languages. */
+/** The program's names of voices that it does not know by their languages. */
 const OWN_NAMES: Readonly<Record<string, string>> = { 'en-gb': 'en', 'fr-fr': 'fr' };
 
-/** Throws Error for one that it has not: the program itself would go on with the voice before. */
+/** Throws Error for an unknown voice: the program itself would keep the previous one. */
 function takeVoice(worker: EspeakWorker, voice: string): void {
   if (worker.set_voice(OWN_NAMES[voice] ?? voice) !== 0) throw new Error(`eSpeak has no voice ${voice}`);
 }
@@ -55,8 +55,8 @@ function takeVoice(worker: EspeakWorker, voice: string): void {
 const MOST_BYTES = 16_384;
 
 /**
- * Makes the program's binding allot the buffer that texts travel in. It remembers where that is outside of the
- * program's memory, so it must not be allotted anew once memory is put back.
+ * Makes the program's binding allocate its text buffer. The binding remembers the address outside the
+ * program's memory, so the buffer must not be reallocated once that memory is restored.
  */
 function allotBuffer(worker: EspeakWorker): void {
   for (const text of [' '.repeat(MOST_BYTES), 'a']) {
@@ -65,14 +65,14 @@ function allotBuffer(worker: EspeakWorker): void {
   }
 }
 
-/** Keeps the program's memory as it is now (about 1 MB is in use); the result puts it back. */
+/** Saves the program's memory as it is now (about 1 MB is in use); the result restores it. */
 function keepMemory(module: EspeakModule): () => void {
   const used = module.HEAPU8.findLastIndex((byte) => byte !== 0) + 1;
   const memory = module.HEAPU8.slice(0, used);
   return () => module.HEAPU8.set(memory);
 }
 
-/** Loads the program once. Throws where the optional package is not installed. */
+/** Loads the program once. Throws if the optional package is not installed. */
 export async function loadEspeak(): Promise<EspeakProgram> {
   const { default: load } = await import('@echogarden/espeak-ng-emscripten');
   const module = await load();
@@ -88,7 +88,7 @@ export async function loadEspeak(): Promise<EspeakProgram> {
       takeVoice(worker, settings.voice);
       worker.set_rate(rateFor(settings));
       worker.synthesize(text, (samples, heard) => {
-        // Copied: the samples lie in the program's memory, which it uses again.
+        // Copied: the samples lie in the program's memory, which it reuses.
         if (samples?.length) chunks.push(samples.slice());
         events.push(...heard);
       });

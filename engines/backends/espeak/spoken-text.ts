@@ -1,6 +1,6 @@
 /**
- * Text as eSpeak can say it, made of units that know their words: what it would read as markup, entities or
- * phonemes is taken out, and every character of what is spoken belongs to one word of the source.
+ * Text as eSpeak can say it, made of units that know their words: everything that it would take for markup, entities or
+ * phonemes is removed, and every spoken character belongs to one word of the source.
  */
 import type { LanguageCode } from '../../../contracts/languages.js';
 import { wordPlaces } from '../../alignment/transcript-words.js';
@@ -8,23 +8,23 @@ import { spokenForms } from '../../normalisation/index.js';
 import { hasSound } from '../sound.js';
 
 export interface Unit {
-  /** The word as it stands in the source. */
+  /** The word as written in the source. */
   readonly text: string;
   readonly spoken: string;
-  /** Nothing stands between it and the unit before. */
+  /** Whether it follows the previous unit without a gap. */
   readonly glued: boolean;
 }
 
 /** Markup, phoneme brackets, control and format characters, halves of surrogate pairs. */
 const UNSPEAKABLE = /[<>[\]\\\p{C}]/gu;
-/** An ampersand before a name would begin an entity. */
+/** An ampersand before a name, which would begin an entity. */
 const ENTITY = /&(?=[#\w])/gu;
 
 const spokenForm = (word: string): string => word.replace(UNSPEAKABLE, ' ').replace(ENTITY, '& ').trim();
 
 const isSounding = ({ spoken }: Unit): boolean => hasSound(spoken);
 
-/** Units without a sound end the pause of the one before them. */
+/** Appends units without a sound to the one before them. */
 function withoutSilent(units: readonly Unit[]): Unit[] {
   const kept: Unit[] = [];
   for (const unit of units) {
@@ -35,7 +35,7 @@ function withoutSilent(units: readonly Unit[]): Unit[] {
   return kept;
 }
 
-/** Makes units of words; `glued` says that nothing stands between a word and the one before. */
+/** Makes units from words. */
 export const unitsFrom = (words: readonly Unit[]): Unit[] =>
   withoutSilent(words.map((word) => ({ ...word, spoken: spokenForm(word.spoken) })));
 
@@ -55,11 +55,11 @@ export function unitsOf(text: string, language: LanguageCode = 'en', normalize =
 
 export interface SpokenText {
   readonly text: string;
-  /** Where each unit begins, in characters (code points). */
+  /** The start of each unit, in characters (code points). */
   readonly begins: readonly number[];
 }
 
-/** The text for eSpeak; empty without units. */
+/** The text for eSpeak; empty if there are no units. */
 export function spokenText(units: readonly Unit[]): SpokenText {
   let text = '';
   let length = 0;

@@ -1,7 +1,7 @@
 /**
- * Word times from eSpeak's events. It says when it begins a word, but runs small words into one ("in the")
- * and takes others apart (a number, an abbreviation): events of one unit are joined, and units without an
- * event share the time of the one before them by their length.
+ * Word times from eSpeak's events. It reports the start of a word, but merges small words ("in the")
+ * and splits others (a number, an abbreviation): events of one unit are joined, and units without an
+ * event share the time of the unit before them by their length.
  */
 import type { TimedWord } from '../../../contracts/ports/tts.js';
 import { share } from '../../alignment/transcript-words.js';
@@ -18,13 +18,13 @@ interface Group {
 
 const isPause = ({ type, id }: EspeakEvent): boolean => type === 'phoneme' && id === '';
 
-/** The unit at a position, the first for what stands before. */
+/** The unit at a position; the first unit for positions before it. */
 function unitAt(begins: readonly number[], position: number): number {
   const next = begins.findIndex((begin) => begin > position);
   return Math.max(0, (next < 0 ? begins.length : next) - 1);
 }
 
-/** Spans of sound, one a unit that has events; `end` is where its last sound ends. */
+/** Spans of sound, one a unit that has events; `end` is the end of its last sound. */
 function groupsOf(events: readonly EspeakEvent[], begins: readonly number[], end: number): Group[] {
   const groups: Group[] = [];
   let open: Group | undefined;

@@ -17,7 +17,7 @@ const capabilities: TtsCapabilities = {
 const english = (name: string, title: string): EngineVoice => ({ name, title, languages: ['en'] });
 
 /**
- * The first is the default: of all it is understood best (docs/engines.md "How well the voices are understood"), and it
+ * The first is the default: it is the most intelligible (docs/engines.md "How well the voices are understood"), and it
  * speaks faster than rms. Left out: `awb_time`, a talking clock, and `kal`, which has 8 kHz.
  */
 const voices: readonly EngineVoice[] = [

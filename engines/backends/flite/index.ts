@@ -14,7 +14,7 @@ import { spokenText, spokenWords } from './spoken-text.js';
 import { Lexicon, wordTimes } from './word-times.js';
 
 const CHUNK_SAMPLES = FLITE_RATE / 10;
-/** Flite begins with a fifth of a second of silence: only this much is kept, so that speech begins early. */
+/** Silence kept of the fifth of a second that Flite begins with, so that speech begins early. */
 const LEAD_SAMPLES = FLITE_RATE / 25;
 const SPEED = { min: 0.25, max: 4 };
 
@@ -55,7 +55,7 @@ function* eventsOf({ samples, words }: Spoken): Generator<TtsEvent> {
     yield { kind: 'audio', samples: samples.slice(at, at + CHUNK_SAMPLES) };
 }
 
-/** The run as it is heard behind so many samples. */
+/** The run, with its word times moved to start after `offset` samples. */
 const behind = ({ samples, words }: Spoken, offset: number): Spoken => ({
   samples,
   words: words.map((word) => moved(word, offset / FLITE_RATE)),

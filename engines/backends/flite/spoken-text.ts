@@ -1,11 +1,11 @@
 /**
- * Text as Flite can say it: each word of the source in plain ASCII, symbols as words, markup gone.
- * Other scripts, emoji and control characters have no sound in Flite's English and become nothing.
+ * Text as Flite can say it: each word of the source in plain ASCII, symbols as words, markup removed.
+ * Other scripts, emoji and control characters have no sound in Flite's English and are left out.
  */
 import { spokenForms } from '../../normalisation/index.js';
 
 export interface SpokenWord {
-  /** As it stands in the source. */
+  /** As written in the source. */
   readonly text: string;
   /** The word as it is written for Flite. */
   readonly spoken: string;
@@ -23,21 +23,21 @@ const SYMBOLS: Readonly<Record<string, string>> = {
 const TRANSLATED = new RegExp(`[${Object.keys({ ...LETTERS, ...SYMBOLS }).join('')}]`, 'gu');
 const MARKS = /\p{M}/gu;
 const UNSPEAKABLE = /[^\x20-\x7e]|[<>{}[\]()|\\^~_*#"`]/gu;
-/** Longer words than this trouble its letter-to-sound rules. */
+/** Words longer than this are too long for its letter-to-sound rules. */
 const LONG_WORD = /[^\s]{40}(?=[^\s])/gu;
 
 const translate = (text: string): string =>
   text.replace(TRANSLATED, (character) => LETTERS[character] ?? SYMBOLS[character] ?? ' ');
 
 function spokenForm(word: string): string {
-  // Before and after the decomposition: it makes fraction slashes, and would take signs such as ™ apart.
+  // Before and after the decomposition: it creates fraction slashes, and would split signs such as ™.
   const letters = translate(translate(word).normalize('NFKD').replace(MARKS, ''));
   const plain = letters.replace(UNSPEAKABLE, ' ').replace(/\s+/gu, ' ').trim();
   return /[a-z0-9$%]/iu.test(plain) ? plain.replace(LONG_WORD, '$& ') : plain.replace(/[^,.;:!?]/gu, '');
 }
 
 /**
- * The words of a text that white space divides; those that only hold marks end the pause before them. `normalize`: whether
+ * The words of a text, split at white space; those of punctuation only are kept for their pause. `normalize`: whether
  * numbers and abbreviations are written out.
  */
 export function spokenWords(text: string, normalize = true): SpokenWord[] {
@@ -50,7 +50,7 @@ export function spokenWords(text: string, normalize = true): SpokenWord[] {
 
 export const isSounding = ({ spoken }: SpokenWord): boolean => /[a-z0-9$%]/iu.test(spoken);
 
-/** The text for Flite; empty where nothing in it has a sound. */
+/** The text for Flite; empty if nothing in it has a sound. */
 export const spokenText = (words: readonly SpokenWord[]): string =>
   words.some(isSounding)
     ? words

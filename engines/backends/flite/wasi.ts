@@ -1,9 +1,9 @@
 /**
- * As much of WASI as a program needs that takes arguments, prints and writes one file, all in memory.
- * `node:wasi` crashes when a module is instantiated again and again; this gives each run its own
- * instance, which is garbage as soon as the run returns.
+ * The part of WASI that a program needs to take arguments, print and write one file, all in memory.
+ * `node:wasi` crashes if a module is instantiated again and again; this gives each run its own
+ * instance, which can be collected as soon as the run returns.
  *
- * Invariants: the program sees no file, clock resolution or environment of this machine; what it writes
+ * Invariants: the program sees no file, clock resolution or environment of this machine; its output
  * is bounded in bytes.
  */
 const OK = 0;
@@ -25,7 +25,7 @@ const PRINTED_BYTES = 4 * MiB;
 /** The folder that the program may write in. */
 export const OUTPUT_FOLDER = '/out';
 
-/** A file in memory that grows as it is written. */
+/** A file in memory, which grows with each write. */
 class MemoryFile {
   #bytes = new Uint8Array(64 * 1024);
   #length = 0;
@@ -44,7 +44,7 @@ class MemoryFile {
     this.#length = 0;
   }
 
-  /** False where the file would pass its limit. */
+  /** False if the file would exceed its limit. */
   write(position: number, bytes: Uint8Array): boolean {
     const end = position + bytes.length;
     if (end > this.limit) return false;
@@ -74,7 +74,7 @@ export interface Run {
   readonly exitCode: number;
   /** Its standard output. */
   readonly printed: string;
-  /** The last file it created, empty where there is none. */
+  /** The last file it created; empty if there is none. */
   readonly output: Uint8Array;
 }
 

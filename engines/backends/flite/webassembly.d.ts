@@ -1,4 +1,4 @@
-/** As much of WebAssembly's types as this folder uses; they come with `lib.dom`, which no server file should see. */
+/** The part of WebAssembly's types that this folder uses; they come with `lib.dom`, which no server file should see. */
 declare namespace WebAssembly {
   class Module {
     private constructor();

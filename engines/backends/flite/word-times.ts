@@ -1,7 +1,7 @@
 /**
  * Word times from Flite's phones. Flite prints phones without words, so each word's phones are learnt by
- * saying the words apart from each other once, with the fastest voice, and the phones of the utterance
- * are then aligned with them. What voices and neighbours change in single phones, the alignment absorbs.
+ * saying the words separately once, with the fastest voice, and the phones of the utterance
+ * are then aligned with them. The alignment tolerates phones that differ by voice or neighbouring word.
  */
 import { LRUCache } from 'lru-cache';
 import type { TimedWord } from '../../../contracts/ports/tts.js';
@@ -26,7 +26,7 @@ function groupsOf(phones: readonly Phone[]): string[][] {
   return groups.filter(({ length }) => length > 0);
 }
 
-/** Learns how words are pronounced, and keeps the ones used last. */
+/** Learns how words are pronounced, and keeps the most recently used ones. */
 export class Lexicon {
   readonly #program: FliteProgram;
   readonly #known = new LRUCache<string, Pronunciation>({ max: LEXICON_WORDS });
@@ -48,7 +48,7 @@ export class Lexicon {
     const groups = this.#say(unknown.join(', '));
     const exact = groups.length === unknown.length;
     unknown.forEach((word, index) => {
-      // A word that is said with a pause in it shifts the groups: then each is said alone.
+      // A word with a pause inside shifts the groups: then each word is said alone.
       const phones = exact ? (groups[index] ?? []) : this.#say(word).flat();
       found.set(word, phones);
       this.#known.set(word, phones);
@@ -120,7 +120,7 @@ const soundsOf = (phones: readonly Phone[]): Sound[] =>
 
 /**
  * The times of the words in an utterance, in seconds from the start of its phones. Every sounding word
- * has one, in order; one that no phone was found for takes no time.
+ * has one, in order; a word without any matching phone has no duration.
  */
 export function wordTimes(
   words: readonly SpokenWord[],

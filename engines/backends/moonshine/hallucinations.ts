@@ -1,15 +1,15 @@
 /**
- * Finds hallucinations of a small recogniser and removes them: it hears words in silence, and falls into loops
- * that repeat a phrase to the end of its budget.
+ * Finds and removes hallucinations of a small recogniser: it hears words in silence, and falls into loops
+ * that repeat a phrase until its budget is used up.
  */
 import { RECOGNITION_RATE } from '../../../contracts/audio.js';
 
-/** Shorter audio holds no word. */
+/** Shortest audio that can hold a word. */
 const LEAST_SECONDS = 0.12;
 /** A thousandth of full scale: -60 dB, below any microphone's own noise. */
 const SILENT_PEAK = 33;
 const LONGEST_LOOP_WORDS = 8;
-/** People do say a word three times. */
+/** Repeats that count as a loop; people do say a word three times. */
 const REPEATS = 4;
 /** More characters a second than anybody speaks; a fast talker says 25. */
 const CHARACTERS_PER_SECOND = 45;
@@ -44,14 +44,14 @@ function findLoop(words: readonly string[]): Loop | undefined {
   return undefined;
 }
 
-/** The text up to a phrase that repeats without end, with that phrase once. */
+/** The text up to and including the first occurrence of an endlessly repeated phrase. */
 export function withoutLoops(text: string): string {
   const words = text.split(/\s+/u).filter(Boolean);
   const loop = findLoop(words.map(plain));
   return loop ? words.slice(0, loop.at + loop.length).join(' ') : text;
 }
 
-/** The text without loops; empty where it is too long to be said in so many seconds, or has no word. */
+/** The text without loops; empty if it is too long to be said in `seconds`, or has no word. */
 export function plausible(text: string, seconds: number): string {
   const said = withoutLoops(text.trim());
   const most = CHARACTERS_PER_SECOND * seconds + SPARE_CHARACTERS;

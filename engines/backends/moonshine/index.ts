@@ -1,7 +1,7 @@
 /**
  * Moonshine (tiny, English) on sherpa-onnx: pieces of at most 15 s. Decoding runs on a thread of libuv's,
- * so the loop stays free. Invariants: one decode at a time, shared out by engines/scheduling/; a decode that has
- * begun cannot be stopped, so an abort leaves its result behind, and one that has not begun never does.
+ * so the event loop stays free. Invariants: one decode at a time, scheduled by engines/scheduling/; a running
+ * decode cannot be stopped, so an abort discards its result; an aborted decode that has not begun never begins.
  */
 import sherpa, { type OfflineRecognizerConfig } from 'sherpa-onnx-node';
 import { RECOGNITION_RATE } from '../../../contracts/audio.js';
@@ -14,7 +14,7 @@ import { floatsOf } from '../samples.js';
 import { moonshineDescription } from './description.js';
 import { canHoldSpeech, plausible } from './hallucinations.js';
 
-/** The model's features are its own; the runtime wants a dimension all the same. */
+/** The model computes its own features, but the runtime requires a dimension. */
 const FEATURES = { sampleRate: RECOGNITION_RATE, featureDim: 80 };
 const NOTHING: SttPiece = { text: '' };
 
@@ -31,7 +31,7 @@ const recognizerConfig = (folder: string): OfflineRecognizerConfig => ({
   },
 });
 
-/** Loads the model. Throws naming the file where one is missing. */
+/** Loads the model. Throws if a file is missing, naming it. */
 export async function createMoonshine(modelsFolder = defaultModelsFolder): Promise<SttEngine> {
   const recognizer = await sherpa.OfflineRecognizer.createAsync(recognizerConfig(modelsFolder));
   const longest = moonshineDescription.capabilities.maxPieceSeconds * RECOGNITION_RATE;

@@ -1,7 +1,7 @@
 /**
  * Remote engines with our own native API: `/v1/tts` and `/v1/asr` in MessagePack (docs/contract/native.md
- * 1 and 4), as another gateway or a fish-speech server has it. Reference audio is passed on, so
- * these engines clone. They run in the gateway's process: nothing here computes.
+ * 1 and 4), as served by another gateway or a fish-speech server. Reference audio is passed on, so
+ * these engines clone. They run in the gateway's process, because nothing here computes.
  */
 import { encode } from '@msgpack/msgpack';
 import { LIMITS } from '../../../contracts/limits.js';
@@ -15,7 +15,7 @@ import { type Abilities, remoteSpeech } from '../remote/synthesis.js';
 
 const NAME = 'native-compatible';
 const HEADERS = { 'content-type': 'application/msgpack' };
-/** The service's own default voice, and no voice where reference audio says who speaks. */
+/** Voices that are not named to the service: its default, and none if reference audio defines the speaker. */
 const NAMELESS = new Set(['default', '']);
 const ABILITIES: Abilities = {
   cloning: true,
@@ -26,7 +26,7 @@ const ABILITIES: Abilities = {
 
 const referenceOf = ({ audio, text }: ReferenceAudio) => ({ audio, text });
 
-/** The request's fields for the voice: names, or reference audio, of one or of each speaker. */
+/** The request's voice fields: the name or reference audio of the one speaker, or of each. */
 function whoOf({ voice, speakers, references = [] }: TtsRequest) {
   const named = speakers?.filter((speaker) => typeof speaker === 'string') ?? [];
   const heard = speakers?.filter((speaker) => typeof speaker !== 'string') ?? [];
@@ -46,7 +46,7 @@ function bodyOf(request: TtsRequest, { format, rate }: RemoteSettings) {
     format,
     sample_rate: rate,
     latency,
-    // Fish-speech streams only where it is told.
+    // Fish-speech streams only if asked to.
     streaming: true,
     prosody: { speed },
     ...whoOf(request),

@@ -1,6 +1,6 @@
 /**
  * Remote engines with the widely spoken REST API: `/audio/speech` and `/audio/transcriptions` below the base
- * address (which ends in `/v1` as a rule). They run in the gateway's process: nothing here computes.
+ * address (which usually ends in `/v1`). They run in the gateway's process, because nothing here computes.
  */
 import type { FormData } from 'undici';
 import type { TtsEngine } from '../../../contracts/ports/tts.js';

@@ -1,10 +1,10 @@
-/** Audio of remote services: bytes as they come to samples, raw or behind a WAV header, and back to a file. */
+/** Audio of remote services: incoming bytes, raw or with a WAV header, to samples, and samples to a WAV file. */
 import { BYTES_PER_SAMPLE, bytesOf, RECOGNITION_RATE, samplesOf } from '../../../contracts/audio.js';
 import { ServiceError } from '../../../contracts/errors.js';
 
 export type RemoteFormat = 'pcm' | 'wav';
 
-/** A header may hold other chunks before the samples; not more than this. */
+/** Most bytes before the samples: a header may hold other chunks. */
 const MOST_HEADER_BYTES = 64 * 1024;
 const PCM = 1;
 const EXTENSIBLE = 0xfffe;
@@ -24,7 +24,7 @@ function checkFormat(chunk: Buffer, rate: number): void {
   );
 }
 
-/** Where the samples of a WAV begin; undefined while the header is not whole. */
+/** Offset of the first sample of a WAV; undefined while the header is incomplete. */
 function headerEnd(bytes: Buffer, rate: number): number | undefined {
   if (
     bytes.length >= 12 &&
@@ -61,7 +61,7 @@ async function* withoutHeader(parts: AsyncIterable<Uint8Array>, rate: number): A
   if (held?.length) throw unusable('The speech provider did not answer a WAV');
 }
 
-/** Samples of 16-bit mono bytes, whose parts may end anywhere. */
+/** Samples of 16-bit mono bytes, whose parts may end inside a sample. */
 async function* samplesOfParts(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Int16Array> {
   let rest: Uint8Array = new Uint8Array(0);
   for await (const part of parts) {
@@ -72,7 +72,7 @@ async function* samplesOfParts(parts: AsyncIterable<Uint8Array>): AsyncGenerator
   }
 }
 
-/** Errors: `provider_failed` where it is not in the format and at the rate. */
+/** Errors: `provider_failed` if the audio has another format or rate. */
 export const remoteSamples = (
   parts: AsyncIterable<Uint8Array>,
   format: RemoteFormat,

@@ -1,6 +1,6 @@
 /**
- * Requests to one address of a remote service, the operator's own. Nothing is retried; what the service
- * refuses keeps its status; a body that breaks off fails its reader; an abort ends the request.
+ * Requests to one address of a remote service that the operator chose. Nothing is retried; a refusal of the service
+ * keeps its status; a body that breaks off fails its reader; an abort ends the request.
  */
 import type { Agent, FormData } from 'undici';
 import { ServiceError } from '../../../contracts/errors.js';
@@ -19,32 +19,32 @@ export interface RemoteRequest {
   readonly traceContext?: TraceContext | undefined;
 }
 
-/** A reply that has begun: its body is read to its end, or destroyed. */
+/** A reply that has begun: its reader must read the body to its end, or destroy it. */
 export type RemoteReply = Awaited<ReturnType<Agent['request']>>;
 
 let loaded: Promise<Agent> | undefined;
 
 /**
- * Not `fetch`: its streams and headers of the web cost more than the request itself. Loaded with the first request: a
- * gateway may never make one. How long a service may take is the caller's to say, by the signal.
+ * Not `fetch`: its web streams and headers cost more than the request itself. Loaded with the first request, because a
+ * gateway may never make one. The caller limits the time with its signal.
  */
 const connections = (): Promise<Agent> =>
   (loaded ??= import('undici').then(({ Agent }) => new Agent({ headersTimeout: 0, bodyTimeout: 0 })));
 
 const ALWAYS = { accept: '*/*', 'user-agent': 'speech-gateway' };
 
-/** Statuses by which a service refuses the request as such: its message is passed on to the client. */
+/** Statuses that refuse the request itself: the service's message is passed on to the client. */
 const TELLING = new Set([400, 413, 415, 422]);
 const MESSAGE_LENGTH = 300;
 const ERROR_BYTES = 64 * 1024;
 const RETRY_SECONDS = 3600;
-/** `Retry-After` for an overloaded service that names no time. */
+/** `Retry-After` for an overloaded service that gives none. */
 const RETRY_DEFAULT_SECONDS = 1;
 const TOO_MANY_REQUESTS = 429;
 
 const broken = (cause: unknown): ServiceError => new ServiceError('provider_failed', { cause });
 
-/** The whole body of a reply. Errors: `provider_failed` where it is longer than `most` bytes or breaks off. */
+/** The whole body of a reply. Errors: `provider_failed` if it is longer than `most` bytes or breaks off. */
 export async function bytesOfReply({ body }: RemoteReply, most: number): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let length = 0;
@@ -66,7 +66,7 @@ interface ErrorBody {
   readonly detail?: unknown;
 }
 
-/** The sentence in an error's body, of whichever API. */
+/** The message in an error body of any of the APIs. */
 function sentenceIn(body: Buffer): string | undefined {
   try {
     const { message, error, detail } = JSON.parse(body.toString()) as ErrorBody;
@@ -77,7 +77,7 @@ function sentenceIn(body: Buffer): string | undefined {
   }
 }
 
-/** Seconds, where they are known or must be told. */
+/** Seconds of `Retry-After`; undefined if the service gave none and is not overloaded. */
 function retryAfterOf({ statusCode, headers }: RemoteReply): number | undefined {
   const said = Number(headers['retry-after'] ?? Number.NaN);
   if (said > 0 && said <= RETRY_SECONDS) return said;
@@ -90,7 +90,7 @@ async function refusalOf(reply: RemoteReply): Promise<ServiceError> {
   const said = TELLING.has(status) ? sentenceIn(body)?.slice(0, MESSAGE_LENGTH) : undefined;
   const retryAfter = retryAfterOf(reply);
   return new ServiceError('provider_failed', {
-    // A redirect is not followed: the key is for this address.
+    // A redirect is not followed, because the key is for this address.
     status: status >= 400 ? status : 502,
     message: said ?? `The speech provider answered ${status}`,
     ...(retryAfter !== undefined && { retryAfter }),
@@ -98,7 +98,7 @@ async function refusalOf(reply: RemoteReply): Promise<ServiceError> {
 }
 
 /**
- * The reply of a service that takes the request. Errors: `provider_failed` with the service's status, 502 without
+ * The reply of a service that accepts the request. Errors: `provider_failed` with the service's status, or 502 without
  * one.
  */
 export async function ask(
@@ -122,7 +122,7 @@ export async function ask(
   throw await refusalOf(reply);
 }
 
-/** The body as it comes. Errors: `provider_failed` where it breaks off. */
+/** The parts of the body as they arrive. Errors: `provider_failed` if it breaks off. */
 export async function* partsOf({ body }: RemoteReply, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
     for await (const part of body as AsyncIterable<Uint8Array>) yield part;
@@ -132,8 +132,8 @@ export async function* partsOf({ body }: RemoteReply, signal: AbortSignal): Asyn
   }
 }
 
-/** The value of a header; empty where there is none. */
+/** The value of a header; empty if there is none. */
 export const headerOf = ({ headers }: RemoteReply, name: string): string => String(headers[name] ?? '');
 
-/** Ends a reply whose body nobody wants. */
+/** Ends a reply without reading its body. */
 export const discard = ({ body }: RemoteReply): void => void body.on('error', () => undefined).destroy();

@@ -1,10 +1,10 @@
 /**
- * The addresses of one remote speech service, which all do the same work: each request goes to the one with the fewest
- * requests under way among those that are well.
+ * The addresses of one remote speech service, which all do the same work: each request goes to the healthy one with the
+ * fewest running requests.
  *
- * Invariants: a request goes to another address only where its connection was never made, so that nothing is done
- * twice; an address that failed or is too busy is left out for a while, unless there is no other; one that says that
- * it is not ready (503 at /health), or cannot be reached, is left out until it is. With one address, none of this
+ * Invariants: a request goes to another address only if its connection was never made, so that nothing is done
+ * twice; an address that failed or is too busy is left out for a while, unless there is no other; one that reports
+ * not ready (503 at /health), or is unreachable, is left out until it is ready. With one address, none of this
  * happens.
  */
 import { type Clock, systemClock } from '../../../contracts/clock.js';
@@ -13,13 +13,13 @@ import { ServiceError } from '../../../contracts/errors.js';
 import { Backoff } from '../../../processes/backoff.js';
 import { ask, bytesOfReply, type RemoteReply, type RemoteRequest } from './request.js';
 
-/** A reply that begins. `over`: it was read, or nobody reads it. */
+/** A reply that begins. `over`: to be called once it was read, or if nobody reads it. */
 export interface Asked {
   readonly reply: RemoteReply;
   over(): void;
 }
 
-/** The connection was never made: the service knows nothing of the request. */
+/** Errors of a connection that was never made: the service did not get the request. */
 const NEVER_ARRIVED = new Set([
   'ECONNREFUSED',
   'EHOSTUNREACH',
@@ -28,7 +28,7 @@ const NEVER_ARRIVED = new Set([
   'EAI_AGAIN',
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
-/** What says that an address can take no work now, rather than that it does not like the request. */
+/** Statuses by which an address can take no work now, rather than refuses the request itself. */
 const UNABLE = new Set([429, 502, 503, 504]);
 const NOT_READY = 503;
 const MS_A_SECOND = 1000;
@@ -44,7 +44,7 @@ class Member {
   underWay = 0;
   /** As of the last look at /health. */
   ready = true;
-  /** Left out until then. */
+  /** End of its exclusion. */
   outUntil = -Infinity;
   readonly #backoff = new Backoff(LIMITS.remote.ejection);
 
@@ -128,7 +128,7 @@ export class ServicePool {
     }
   }
 
-  /** Looks at /health from the first request on. */
+  /** Polls /health from the first request on. */
   #watch(): void {
     if (this.#watching || this.#members.length === 1) return;
     this.#watching = true;
@@ -140,7 +140,7 @@ export class ServicePool {
   }
 }
 
-/** Below zero where `one` is the better choice: it is well, is ready, is left out for less long, or is less busy. */
+/** Negative if `one` is the better choice: not excluded, ready, excluded for less time, or less busy. */
 const compare = (one: Member, other: Member): number =>
   Number(one.isOut) - Number(other.isOut) ||
   Number(other.ready) - Number(one.ready) ||

@@ -5,16 +5,16 @@ import type { RemoteFormat } from './audio.js';
 import { ServicePool } from './service-pool.js';
 
 export interface RemoteSettings {
-  /** Without a slash at the end; one, or several that do the same work. */
+  /** Without a trailing slash; one, or several that do the same work. */
   readonly urls: readonly string[];
   readonly key?: string | undefined;
   readonly ttsModel: string;
   readonly sttModel: string;
   /** Names as the service knows them. */
   readonly voices: readonly string[];
-  /** Absent: nobody told, and it is given text in any. */
+  /** Absent if not configured: it then gets text in any language. */
   readonly languages?: readonly LanguageCode[] | undefined;
-  /** Longest silence in the middle of an answer, in milliseconds; LIMITS where absent. */
+  /** Longest silence in the middle of an answer, in milliseconds; default in LIMITS. */
   readonly stallMs?: number;
   /** Format of its audio, and the sample rate in Hz. */
   readonly format: RemoteFormat;
@@ -23,7 +23,7 @@ export interface RemoteSettings {
 
 const pools = new WeakMap<RemoteSettings, ServicePool>();
 
-/** The addresses of these settings, the same however many engines ask them. */
+/** The pool of these settings, shared by all engines that use them. */
 export function servicesOf(settings: RemoteSettings): ServicePool {
   const pool = pools.get(settings) ?? new ServicePool(settings.urls, settings.key);
   pools.set(settings, pool);

@@ -1,4 +1,4 @@
-/** Recognition by a remote service: long audio in pieces that are cut where it is quietest, one after the other. */
+/** Recognition by a remote service: long audio in pieces cut at quiet places, one after the other. */
 import { RECOGNITION_RATE } from '../../../contracts/audio.js';
 import { ServiceError } from '../../../contracts/errors.js';
 import { LANGUAGE_CODES } from '../../../contracts/languages.js';
@@ -15,11 +15,11 @@ import { frames } from '../frames.js';
 import { SpanCutter } from '../span-cutter.js';
 import type { TraceContext } from '../../../contracts/ports/trace.js';
 
-/** A piece of five minutes has 9.6 MB, below what services take. */
+/** A piece of five minutes has 9.6 MB, below the upload limit of services. */
 const PIECE_SECONDS = 300;
 export const REPLY_BYTES = 16 * 1024 * 1024;
 const FRAME = RECOGNITION_RATE / 10;
-/** Quieter audio is silence: services are known to hear words in it. */
+/** Quieter audio counts as silence: services are known to hear words in it. */
 const AUDIBLE = 50;
 
 /** Everything counts as speech: the service finds the pauses itself. */
@@ -66,14 +66,14 @@ const spansOf = (list: unknown): SttWord[] =>
 const NAMES = new Intl.DisplayNames('en', { type: 'language' });
 const CODES = new Map(LANGUAGE_CODES.flatMap((code) => [[code, code], [NAMES.of(code)?.toLowerCase(), code]])); // oxfmt-ignore
 
-/** The language that a service heard, which some write as a code and some in English. */
+/** The language that a service detected; some give its code, some its English name. */
 function languageIn({ language_code: code, language: name }: RemoteTranscript) {
   const heard = [code, name].map((said) => typeof said === 'string' && CODES.get(said.toLowerCase()));
   const language = heard.find((found) => typeof found === 'string');
   return language === undefined ? {} : { language };
 }
 
-/** Words where the service has them, else those of its segments by their length. Errors: `provider_failed`. */
+/** The service's words, or else those of its segments, timed by their length. Errors: `provider_failed`. */
 export function pieceOf(reply: Buffer): SttPiece {
   let transcript: RemoteTranscript | null;
   try {
@@ -96,7 +96,7 @@ export type TranscribePiece = (
   signal: AbortSignal,
 ) => Promise<SttPiece>;
 
-/** A transcriber over `transcribe`, which is given a piece of at most PIECE_SECONDS that is not silent. */
+/** A transcriber over `transcribe`, which gets pieces of at most PIECE_SECONDS that are not silent. */
 export function remoteTranscriber(
   name: string,
   languages: SttCapabilities['languages'],

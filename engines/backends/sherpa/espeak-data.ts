@@ -1,6 +1,6 @@
 /**
- * espeak's data as a folder, for voices that come without. The optional package of the engine `espeak` has them, joined
- * into one file; its program says where each lies. They are laid out once, 25 MB, and are under the GPL as the package is.
+ * espeak's data as a folder, for voices published without it. The optional package of the engine `espeak` has the files
+ * joined into one, and its program has their offsets. They are unpacked once, 25 MB, and are under the GPL like the package.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -56,7 +56,7 @@ async function layOut(into: string): Promise<void> {
 }
 
 /**
- * Makes a folder in one step: `fill` fills a temporary one beside it. Where another process was quicker, its folder stays.
+ * Makes a folder in one step: `fill` fills a temporary one beside it. If another process was quicker, its folder stays.
  */
 export async function makeFolder(folder: string, fill: (into: string) => Promise<void>): Promise<void> {
   await mkdir(dirname(folder), { recursive: true });
@@ -71,10 +71,10 @@ export async function makeFolder(folder: string, fill: (into: string) => Promise
   }
 }
 
-/** Where `prepareEspeakData` puts the data below a folder. */
+/** The place of the data of `prepareEspeakData` below a folder. */
 export const espeakDataIn = (folder: string): string => join(folder, 'espeak-ng', 'espeak-ng-data');
 
-/** Lays espeak's data out below `folder`, where they are not there yet. Throws, for the operator to read. */
+/** Unpacks espeak's data below `folder`, unless they are there already. Throws errors written for the operator. */
 export async function prepareEspeakData(folder: string): Promise<void> {
   const place = dirname(espeakDataIn(folder));
   if (!existsSync(place)) await makeFolder(place, layOut);

@@ -1,9 +1,9 @@
 /**
- * The models of a process that are in memory: each is loaded with its first use, and the least recently used leave when
- * the next one would take more than the bound. A model at work stays. Whoever finds no room waits until one has ended, and
- * so do those behind: no model is kept out by others that are asked for more often.
+ * The models of a process that are in memory: each is loaded on first use, and the least recently used are dropped if
+ * the next one would exceed the bound. A model in use stays. A request without room waits until one is free, and so do
+ * all behind it: no model is kept out by others that are requested more often.
  *
- * Invariant: the models in memory are within the bound, or there is one alone.
+ * Invariant: the models in memory are within the bound, or there is only one.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import v8 from 'node:v8';
@@ -11,7 +11,7 @@ import vm from 'node:vm';
 
 /** A model as it can be loaded. */
 export interface Loadable<M> {
-  /** Bytes of memory that it takes, about. */
+  /** Approximate memory that it takes, in bytes. */
   readonly bytes: number;
   load(): Promise<M>;
 }
@@ -27,7 +27,7 @@ interface Waiting {
   enter(held: Held): void;
 }
 
-/** Native memory is given back when the objects that stand for it are collected, and V8 does not know how much that is. */
+/** Native memory is released when its JavaScript objects are collected, and V8 does not know its size. */
 function collectGarbage(): void {
   v8.setFlagsFromString('--expose-gc');
   (vm.runInNewContext('gc') as () => void)();
@@ -39,9 +39,9 @@ export class LoadedModels {
   /** The least recently used first. */
   readonly #held = new Map<Loadable<unknown>, Held>();
   #waiting: readonly Waiting[] = [];
-  /** Whether a model has left whose memory is not being given back yet. */
+  /** Whether a model was dropped whose memory is not being released yet. */
   #left = false;
-  /** When the memory of all that have left is given back. */
+  /** Resolves once the memory of all dropped models is released. */
   #released: Promise<void> = Promise.resolve();
 
   constructor(mostBytes = Infinity, collect = collectGarbage) {
@@ -49,7 +49,7 @@ export class LoadedModels {
     this.#collect = collect;
   }
 
-  /** Works with a model that stays in memory meanwhile. Errors: the work's, those of loading, the reason of an abort. */
+  /** Runs work with a model, which stays in memory meanwhile. Errors: the work's, those of loading, the reason of an abort. */
   async use<M, T>(model: Loadable<M>, work: (loaded: M) => Promise<T>, signal: AbortSignal): Promise<T> {
     signal.throwIfAborted();
     const held = await this.#enter(model, signal);
@@ -119,7 +119,7 @@ export class LoadedModels {
     return held;
   }
 
-  /** Whoever used what has left is through by the next turn, and the memory is given back in the one behind. */
+  /** In the next turn of the loop the dropped models' users have finished; the memory is released in the turn after it. */
   async #release(): Promise<void> {
     this.#left = false;
     await turn();

@@ -1,6 +1,6 @@
 /**
  * The metadata of an ONNX file: the key-value pairs that exporters put beside the graph. Only the lengths of
- * the other fields are read, so a model of gigabytes costs a few reads. Invariant: what is read is bounded.
+ * the other fields are read, so even a model of gigabytes takes only a few reads. Invariant: reading is bounded.
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
@@ -8,7 +8,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 const PROPERTIES = 14;
 const KEY = 1;
 const VALUE = 2;
-/** A key-value pair of any real model is far smaller; longer ones are passed over. */
+/** Longer key-value pairs are skipped; those of real models are far smaller. */
 const MOST_PAIR_BYTES = 256 * 1024;
 const MOST_FIELDS = 4096;
 const HEAD_BYTES = 20;
@@ -18,14 +18,14 @@ const WIRE = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 
 interface Field {
   readonly number: number;
-  /** Where its content begins and ends. */
+  /** Start and end of its content. */
   readonly from: number;
   readonly to: number;
 }
 
 class NotProtobuf extends Error {}
 
-/** A variable-length number, and where it ends. */
+/** A variable-length number, and its end. */
 function varint(bytes: Buffer, at: number): [value: number, end: number] {
   let value = 0;
   for (let index = 0; index < 10; index++) {
@@ -37,7 +37,7 @@ function varint(bytes: Buffer, at: number): [value: number, end: number] {
   throw new NotProtobuf();
 }
 
-/** The field whose head is at the start of `head`, which lies at `at` in the file. */
+/** The field that begins with `head`, at offset `at` of the file. */
 function fieldAt(head: Buffer, at: number): Field {
   const [tag, start] = varint(head, 0);
   const number = Math.floor(tag / 8);
@@ -50,7 +50,7 @@ function fieldAt(head: Buffer, at: number): Field {
   return { number, from: at + from, to: at + from + length };
 }
 
-/** The fields of a message that `read` gives parts of. */
+/** The fields of a message, which `read` reads in parts. */
 function* fieldsOf(size: number, read: (at: number, length: number) => Buffer): Generator<Field> {
   let at = 0;
   for (let count = 0; at < size && count < MOST_FIELDS; count++) {
@@ -72,7 +72,7 @@ function pairOf(bytes: Buffer): [key: string, value: string] {
   return pair;
 }
 
-/** The model's properties; none where the file is no ONNX model. Errors: those of reading a file. */
+/** The model's properties; none if the file is no ONNX model. Errors: those of reading a file. */
 export function onnxMetadata(path: string): ReadonlyMap<string, string> {
   const file = openSync(path, 'r');
   const read = (at: number, length: number): Buffer => {

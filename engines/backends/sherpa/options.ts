@@ -1,12 +1,12 @@
-/** What an engine of a model folder is created with, besides the folder. */
+/** Options of an engine of a model folder. */
 import type { LanguageCode } from '../../../contracts/languages.js';
 import { defaultModelsFolder } from '../model-files.js';
 import { LoadedModels } from './loaded-models.js';
 
 export interface SherpaOptions {
-  /** In place of those that are known of the model. */
+  /** Replaces the languages known of the model. */
   readonly languages?: readonly LanguageCode[] | undefined;
-  /** Below it lies what is made of models. */
+  /** Parent folder of files made from models. */
   readonly modelsDir?: string;
   /** Shared by the engines of a process. */
   readonly memory?: LoadedModels;

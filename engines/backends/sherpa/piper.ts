@@ -1,7 +1,7 @@
 /**
- * Piper's voices as they are published: a model, and a JSON file beside it that says what sherpa-onnx wants to find in the
- * model and in tokens.txt. Both are made from that file, in a copy below MODELS_DIR, or below DATA_DIR where MODELS_DIR is
- * read-only; the operator's own files are not changed. espeak's data are those beside the model, else of the package.
+ * Piper's voices as published: a model, and beside it a JSON file with the data that sherpa-onnx expects in the model's
+ * metadata and in tokens.txt. Both are made from that file, in a copy below MODELS_DIR, or below DATA_DIR if MODELS_DIR is
+ * read-only; the operator's own files stay unchanged. espeak's data are those beside the model, else of the package.
  */
 import { createHash } from 'node:crypto';
 import { constants, existsSync, statSync } from 'node:fs';
@@ -16,7 +16,7 @@ const DATA = 'espeak-ng-data';
 /** The folder of the copies. */
 export const PREPARED = 'prepared';
 
-/** What is used of the file beside a voice. */
+/** The fields used of the JSON file beside a voice. */
 interface PiperVoice {
   readonly audio?: { readonly sample_rate?: number };
   readonly espeak?: { readonly voice?: string };
@@ -27,7 +27,7 @@ interface PiperVoice {
 
 const besideOf = (model: string): string => `${model}.json`;
 
-/** What the file beside a model says; undefined where there is none, or where sherpa-onnx can take the model as it is. */
+/** The JSON file beside a model; undefined if there is none, or if sherpa-onnx can take the model as it is. */
 function voiceOf(model: string): PiperVoice | undefined {
   if (!existsSync(besideOf(model)) || onnxMetadata(model).has('model_type')) return undefined;
   const voice = readJson(besideOf(model)) as Partial<PiperVoice> | undefined;
@@ -50,7 +50,7 @@ const tokensOf = ({ phoneme_id_map: ids }: PiperVoice): string =>
     .map(([phoneme, [id]]) => `${phoneme} ${id}\n`)
     .join('');
 
-/** What the copy is made from: another file under the same name makes another copy. */
+/** Key of the copy: another file under the same name gives another copy. */
 function keyOf(model: string, voice: PiperVoice): string {
   const { size, mtimeMs } = statSync(model);
   const made = JSON.stringify([model, size, mtimeMs, voice]);
@@ -108,8 +108,8 @@ export const pairsIn = (path: string): readonly string[] =>
   new ModelFolder(path).files(MODEL).filter(voiceOf);
 
 /**
- * A speaking model: a folder, or the model of one of Piper's pairs in a folder of several. A pair is a folder like the
- * others. Throws, for the operator to read, where there is none.
+ * A speaking model: a folder, or the model of one of Piper's pairs in a folder of several. A pair is treated like a
+ * folder. Throws, with an error for the operator, if there is none.
  */
 export function openSpeakingFolder(path: string, modelsDir: string): ModelFolder {
   if (MODEL.test(path)) {

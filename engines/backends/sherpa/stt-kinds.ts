@@ -1,6 +1,6 @@
 /**
- * The kinds of recognition models that sherpa-onnx runs, as a table: how a folder is known to hold one, how it is
- * opened, how long a piece may be, which languages it transcribes and how it is told one. A new kind is a row.
+ * The kinds of recognition models that sherpa-onnx runs, as a table: how a folder of the kind is recognised and
+ * opened, its longest piece, its languages, and how a language is set. A new kind is a row.
  */
 import type { OfflineModelConfig, OnlineModelConfig } from 'sherpa-onnx-node';
 import type { LanguageCode } from '../../../contracts/languages.js';
@@ -12,16 +12,16 @@ type Metadata = ReadonlyMap<string, string>;
 type Languages = SttCapabilities['languages'];
 export type OfflineConfig = Omit<OfflineModelConfig, 'tokens' | 'numThreads' | 'debug'>;
 
-/** How a model that knows several languages is told which one it hears. */
+/** How the language is set for a model of several languages. */
 export interface LanguageHint {
-  /** The model's code of each language that it can be told: the runtime ends the process at any other. */
+  /** The model's code of each language that can be set: any other makes the runtime end the process. */
   readonly codes: ReadonlyMap<LanguageCode, string>;
-  /** Whether an opened model takes another language; else it is opened anew for each. */
+  /** Whether an open model can change its language; otherwise it is opened once for each. */
   readonly changes: boolean;
   config(code: string): OfflineConfig;
 }
 
-/** Whole pieces at once, or a streaming model that is given a piece bit by bit. */
+/** A model for whole pieces, or a streaming model that gets a piece in chunks. */
 export type SherpaModel =
   | {
       readonly streaming: false;
@@ -33,7 +33,7 @@ export type SherpaModel =
 
 interface Kind {
   readonly name: string;
-  /** The file whose metadata is looked at, and what it calls itself there; absent: its file names tell. */
+  /** The file whose metadata is checked, and its type there; absent if file names identify the kind. */
   readonly types?: readonly [file: RegExp, type: RegExp];
   /** Files that must be there. */
   readonly files: readonly RegExp[];
@@ -56,17 +56,17 @@ const TOKENS = /(^|-)tokens\.txt$/;
 
 const english = (): Languages => ['en'];
 const offline = (config: OfflineConfig): SherpaModel => ({ streaming: false, config });
-/** A model of several languages: opened without a language, and told one by a hint. */
+/** A model of several languages: opened without a language, which a hint sets. */
 const told = (
   codes: ReadonlyMap<LanguageCode, string>,
   changes: boolean,
   config: (code: string) => OfflineConfig,
 ): SherpaModel => ({ streaming: false, config: config(''), hint: { codes, changes, config } });
 
-/** Languages that Whisper calls otherwise than we do. */
+/** Languages whose code in Whisper differs from ours. */
 const WHISPER_NAMES: Readonly<Record<string, LanguageCode>> = { no: 'nb', jw: 'jv' };
 
-/** Whisper's codes, as the model says them; none of one that knows English alone. */
+/** Whisper's codes from the model's metadata; none for an English-only model. */
 function whisperCodes(metadata: Metadata): ReadonlyMap<LanguageCode, string> {
   const codes = metadata.get('all_language_codes')?.split(',').filter(Boolean) ?? [];
   const renamed = codes.flatMap((code) =>
@@ -88,7 +88,7 @@ const transducer = (folder: ModelFolder) => ({
   joiner: folder.file(JOINER, 'joiner'),
 });
 
-/** A model in one file that says what it is. */
+/** A model in one file whose metadata gives its type. */
 const ctc = (
   name: string,
   type: RegExp,
@@ -179,7 +179,7 @@ const KINDS: readonly Kind[] = [
     files: [ENCODER, DECODER],
     maxPieceSeconds: 20,
     languages: () => [...CANARY.keys()],
-    // Without a language it takes everything for English.
+    // Without a language it assumes English.
     model: (folder) =>
       told(CANARY, true, (language) => ({
         canary: {
@@ -214,7 +214,7 @@ const KINDS: readonly Kind[] = [
   ctc('wenet-ctc', /^wenet_ctc/, (folder) => ({ wenetCtc: one(folder) })),
 ];
 
-/** Exporters of streaming encoders say how long a chunk is. */
+/** Metadata that only streaming encoders have. */
 const CHUNKED = ['decode_chunk_len', 'chunk_size', 'rnn_hidden_size'];
 
 const streams = (metadata: Metadata): boolean => CHUNKED.some((key) => metadata.has(key));
@@ -229,7 +229,7 @@ function fits(folder: ModelFolder, { types, files, model }: Kind): boolean {
 
 /**
  * Capabilities of the folder's model and how it is opened; `languages` replaces those known of it.
- * Throws, for the operator to read, where the folder holds no model of a known kind.
+ * Throws, with an error for the operator, if the folder holds no model of a known kind.
  */
 export function describeSherpaStt(folder: ModelFolder, languages?: readonly LanguageCode[]): SherpaStt {
   const kind = KINDS.find((row) => fits(folder, row));

@@ -1,7 +1,7 @@
 /**
- * Synthesis by an operator's model folder on sherpa-onnx. The model is loaded with its first use and runs on a thread of
- * libuv's, one piece at a time. Invariant: an abort leaves at once; the thread stops after the sentence it is in, and the
- * model is in memory until then.
+ * Synthesis by an operator's model folder on sherpa-onnx. The model is loaded on first use and runs on a thread of
+ * libuv's, one piece at a time. Invariant: an abort rejects at once; the thread stops after its current sentence, and the
+ * model stays in memory until then.
  */
 import sherpa, { type OfflineTts, type OfflineTtsConfig } from 'sherpa-onnx-node';
 import { ServiceError } from '../../../contracts/errors.js';
@@ -17,7 +17,7 @@ import { describeSherpaTts } from './tts-kinds.js';
 
 const CHUNKS_PER_SECOND = 10;
 
-/** Control characters and lone surrogates are nothing to a model, and its C strings end at a zero. */
+/** Control characters and lone surrogates mean nothing to a model, and its C strings end at a zero. */
 // oxlint-disable-next-line no-control-regex
 const UNSPEAKABLE = /[\u0000-\u001f\u007f\p{Cs}]+/gu;
 
@@ -42,8 +42,8 @@ const filesOf = (model: OfflineTtsConfig['model']): readonly string[] =>
   Object.values(model).flatMap((part) => (typeof part === 'object' ? (Object.values(part) as string[]) : []));
 
 /**
- * An engine of the folder's model; what has to be made of it first is kept below `modelsDir`. Throws, for the operator to
- * read, where the folder is not one of a known kind.
+ * An engine of the folder's model; files made from it first are kept below `modelsDir`. Throws, with an error for the
+ * operator, if the folder is not of a known kind.
  */
 export function createSherpaSpeech(path: string, options: SherpaOptions = {}): TtsEngine {
   const { modelsDir, memory, languages } = withDefaults(options);

@@ -1,7 +1,7 @@
 /**
- * Recognition by an operator's model folder on sherpa-onnx, one piece at a time. The model is loaded with its first use.
- * Models for whole pieces run on a thread of libuv's; streaming ones have no such call, so the loop turns after each of
- * their chunks.
+ * Recognition by an operator's model folder on sherpa-onnx, one piece at a time. The model is loaded on first use.
+ * Models for whole pieces run on a thread of libuv's; streaming ones have no asynchronous call, so the loop turns after
+ * each of their chunks.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import sherpa, { type OnlineRecognizer } from 'sherpa-onnx-node';
@@ -18,13 +18,13 @@ import type { Loadable } from './loaded-models.js';
 import { type SherpaOptions, withDefaults } from './options.js';
 import { describeSherpaStt, type SherpaModel, type SherpaStt } from './stt-kinds.js';
 
-/** One piece; `language`: the model's own code of what is spoken, undefined where nobody told. */
+/** One piece; `language`: the model's own code of the spoken language, undefined if not given. */
 type Decode = (samples: Float32Array, language: string | undefined, signal: AbortSignal) => Promise<Heard>;
 type Heard = Pick<SttPiece, 'text' | 'language'>;
 
 const FEATURES = { sampleRate: RECOGNITION_RATE, featureDim: 80 };
 const NOTHING: SttPiece = { text: '' };
-/** Behind the end, so that a streaming model gives its last words. */
+/** Silence after the end, so that a streaming model gives its last words. */
 const TAIL_SECONDS = 0.6;
 const TOO_LONG = 'The piece of audio is too long for this engine';
 
@@ -48,7 +48,7 @@ async function decodeInChunks(
   return { text: recognizer.getResult(stream).text };
 }
 
-/** The language in what models write, `de` or `<|de|>`; none where it is no language. */
+/** The language in a model's output, `de` or `<|de|>`; none if it is no known language. */
 function languageIn(written: string | undefined): { readonly language?: LanguageCode } {
   const code = written?.replace(/[<|>]/g, '') ?? '';
   return LANGUAGE_CODES.includes(code) ? { language: code } : {};
@@ -56,7 +56,7 @@ function languageIn(written: string | undefined): { readonly language?: Language
 
 type Offline = SherpaModel & { streaming: false };
 
-/** Opens a model for whole pieces in a language, which it is told again where another one is spoken. */
+/** Opens a model for whole pieces in a language, which is set again if another one is spoken. */
 async function loadOffline({ config, hint }: Offline, tokens: string, first: string): Promise<Decode> {
   const configIn = (language: string) => {
     const model = language === '' ? config : (hint?.config(language) ?? config);
@@ -84,13 +84,13 @@ async function load({ model, tokens }: SherpaStt, language: string): Promise<Dec
   return (samples, _language, signal) => decodeInChunks(recognizer, samples, signal);
 }
 
-/** Some models write in capitals only; a transcript is not shouted. */
+/** The text in lower case if a model wrote it in capitals only. */
 const spelled = (text: string): string => (/\p{Ll}/u.test(text) ? text : text.toLowerCase());
 
 const filesOf = ({ config }: SherpaModel): readonly string[] =>
   Object.values(config).flatMap((part) => Object.values(part as object) as string[]);
 
-/** The model in memory: one for all languages, or one for each where it cannot be told another. */
+/** The model in memory: one for all languages, or one for each if its language cannot be changed. */
 function loadablesOf(found: SherpaStt, bytes: number): (language: string | undefined) => Loadable<Decode> {
   const several = !found.model.streaming && found.model.hint?.changes === false;
   const loadables = new Map<string, Loadable<Decode>>();
@@ -102,7 +102,7 @@ function loadablesOf(found: SherpaStt, bytes: number): (language: string | undef
   };
 }
 
-/** An engine of the folder's model. Throws, for the operator to read, where the folder is not one of a known kind. */
+/** An engine of the folder's model. Throws, with an error for the operator, if the folder is not of a known kind. */
 export function createSherpaStt(path: string, options: SherpaOptions = {}): SttEngine {
   const { memory, languages } = withDefaults(options);
   const folder = new ModelFolder(path);

@@ -1,6 +1,6 @@
 /**
- * The kinds of synthesis models that sherpa-onnx runs, as a table: how a folder is known to hold one, how it is
- * opened, and who speaks in it. A new kind is a row. Piper's voices are of the kind `vits`.
+ * The kinds of synthesis models that sherpa-onnx runs, as a table: how a folder of the kind is recognised and
+ * opened, and its speakers. A new kind is a row. Piper's voices are of the kind `vits`.
  */
 import type { OfflineTtsConfig } from 'sherpa-onnx-node';
 import { LANGUAGE_CODES, type LanguageCode } from '../../../contracts/languages.js';
@@ -15,7 +15,7 @@ interface Kind {
   /** Fits `model_type` in the model's metadata. */
   readonly types: RegExp;
   config(folder: ModelFolder): Pick<ModelConfig, 'kokoro' | 'kitten' | 'matcha' | 'vits'>;
-  /** The speaker's languages; none: it is left out. Absent: those of the model. */
+  /** The speaker's languages; a speaker without any is left out. Absent: those of the model. */
   languagesOf?(speaker: string, folder: ModelFolder): readonly LanguageCode[];
 }
 
@@ -136,7 +136,7 @@ function voicesOf(
 
 /**
  * Capabilities of the folder's model and how it is opened; `languages` replaces those in its metadata.
- * Throws, for the operator to read, where the folder holds no model of a known kind.
+ * Throws, with an error for the operator, if the folder holds no model of a known kind.
  */
 export function describeSherpaTts(folder: ModelFolder, languages?: readonly LanguageCode[]): SherpaTts {
   const metadata = folder.metadata(MODEL);
@@ -161,7 +161,7 @@ export function describeSherpaTts(folder: ModelFolder, languages?: readonly Lang
     timing: 'none',
     cloning: false,
     speakers: false,
-    // Models keep to a wanted pace loosely (Piper: 0.62 for 0.5), time-stretching exactly.
+    // Models follow a wanted pace only loosely (Piper: 0.62 for 0.5), time-stretching exactly.
     speed: false,
     styleTags: false,
   } as const;

@@ -1,6 +1,6 @@
 /**
- * Silero voice activity frame by frame, for conversations: quicker to notice a beginning and an end than what cuts
- * recordings, at the price of a false start now and then, which turn-taking is made for.
+ * Silero voice activity frame by frame, for conversations: quicker to notice a beginning and an end than the detector for
+ * recordings (index.ts), at the price of an occasional false start, which turn-taking can handle.
  */
 import sherpa, { type Vad } from 'sherpa-onnx-node';
 import { RECOGNITION_RATE } from '../../../contracts/audio.js';
@@ -10,27 +10,27 @@ import { floatsOf } from '../samples.js';
 /** Samples of a frame at 16 kHz. */
 export const DETECTOR_FRAME = 512;
 
-/** In seconds. The library counts from behind the first frame of either: what it wants of silence is a frame longer, 256 ms. */
+/** In seconds. The library counts from the end of the first frame of either, so silence must last a frame longer, 256 ms. */
 const NOTICE = { speech: 0.06, silence: 0.22 };
 const BUFFER_SECONDS = 30;
 /**
- * The model looks back so many samples behind each frame. Before the first one they have to be given: without them the library
- * waits for the next frame to fill up the present one, and everything is noticed 28 ms later.
+ * Samples of context that the model needs with each frame. They must be fed before the first frame: without them the
+ * library completes each frame with the next one, and everything is noticed 28 ms later.
  */
 const LOOKS_BACK = new Float32Array(64);
-/** Past it the detector takes any short pause for an end. */
+/** After this length of speech the detector takes any short pause for an end. */
 const LONG_SECONDS = 20;
-/** A model takes memory: some are kept for the next call. */
+/** Most idle models kept for the next calls; each takes memory. */
 const MOST_IDLE = 8;
 
 export interface FrameDetector {
-  /** Whether there is voice, DETECTOR_FRAME samples later. */
+  /** Takes DETECTOR_FRAME samples; returns whether there is voice after them. */
   push(frame: Int16Array): boolean;
-  /** Gives it back; it is not used afterwards. */
+  /** Returns the detector, which must not be used afterwards. */
   release(): void;
 }
 
-/** Loads the model. Throws naming the file where it is missing. */
+/** Loads the model. Throws if its file is missing, naming it. */
 export function createDetectors(modelsFolder = defaultModelsFolder): () => FrameDetector {
   const model = modelFile(modelsFolder, 'silero', 'silero_vad_v6.onnx');
   const make = (): Vad =>

@@ -1,9 +1,9 @@
 /**
- * Silero voice activity on sherpa-onnx. The detector says whether there is speech; where spans begin and
- * end is settled here, because its own segments have no margin and no longest length.
+ * Silero voice activity on sherpa-onnx. The detector reports whether there is speech; the bounds of spans
+ * are decided here, because its own segments have no margin and no longest length.
  *
- * Invariants: spans do not overlap and come in order; memory holds one span at most and a moment of
- * silence; the loop turns at least every TURN_FRAMES frames.
+ * Invariants: spans do not overlap and come in order; memory holds at most one span and a moment of
+ * silence; the event loop turns at least every TURN_FRAMES frames.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import sherpa, { type Vad, type VadConfig } from 'sherpa-onnx-node';
@@ -20,7 +20,7 @@ const MIN_SPEECH_SECONDS = 0.1;
 const MIN_SILENCE_SECONDS = 0.5;
 /** The detector's own buffer; it is emptied as fast as it fills. */
 const BUFFER_SECONDS = 60;
-/** 0.3 ms a frame: 5 ms at most between two turns of the loop. */
+/** 0.3 ms per frame: at most 5 ms between two turns of the loop. */
 const TURN_FRAMES = 16;
 const IDLE_DETECTORS = 2;
 
@@ -37,7 +37,7 @@ const detectorConfig = (model: string): VadConfig => ({
     minSpeechDuration: MIN_SPEECH_SECONDS,
     minSilenceDuration: MIN_SILENCE_SECONDS,
     windowSize: FRAME,
-    // Past it the detector takes any short pause for an end.
+    // After it the detector takes any short pause for an end.
     maxSpeechDuration: 8,
   },
   sampleRate: RECOGNITION_RATE,
@@ -63,7 +63,7 @@ async function* cut(
     signal.throwIfAborted();
     detector.acceptWaveform(floatsOf(frame));
     const { span, cutShort } = cutter.push(frame, detector.isDetected());
-    // A cut in running speech must also empty the detector, or it would keep an hour of it.
+    // A cut in running speech must also empty the detector, or it would keep an hour of speech.
     if (cutShort) detector.flush();
     drain(detector);
     if (span) yield span;
@@ -72,7 +72,7 @@ async function* cut(
   if (last) yield last;
 }
 
-/** Loads the model. Throws naming the file where it is missing. */
+/** Loads the model. Throws if its file is missing, naming it. */
 export function createSilero(modelsFolder = defaultModelsFolder): VoiceActivity {
   const config = detectorConfig(modelFile(modelsFolder, 'silero', 'silero_vad_v6.onnx'));
   const idle = [new sherpa.Vad(config, BUFFER_SECONDS)];

@@ -1,7 +1,7 @@
 /**
  * The code between text and tones: every symbol is 20 ms of one of seventeen tones, sixteen for the values
  * of half a byte and one that only the preamble has. A message is preamble, length (2 bytes), the text in
- * UTF-8, a check byte, and a silence that parts it from the next. All tones lie below 3.4 kHz and
+ * UTF-8, a check byte, and a silence that separates it from the next. All tones lie below 3.4 kHz and
  * far enough apart for a telephone's 8 kHz and for 64 kbit/s MP3.
  */
 import { TONE_RATE } from './description.js';
@@ -19,7 +19,7 @@ export const FREQUENCIES = Array.from({ length: VALUES + 1 }, (_, value) => freq
 export const PREAMBLE: readonly number[] = [MARKER, 0, MARKER];
 export const LENGTH_BYTES = 2;
 export const MOST_BYTES = 0xffff;
-/** Symbols of silence behind a message. */
+/** Symbols of silence after a message. */
 export const TAIL_SYMBOLS = 5;
 
 const AMPLITUDE = 16_000;

@@ -5,6 +5,6 @@ import { createToneStt, toneActivity } from './transcription.js';
 export { createToneStt, toneActivity } from './transcription.js';
 export { createToneSpeech } from './synthesis.js';
 
-/** Reads tones of any length back, in this process. */
+/** Decodes tones of any length, in this process. */
 export const createToneTranscriber = (): Transcriber =>
   createTranscriber({ engine: createToneStt(), voiceActivity: toneActivity });

@@ -7,7 +7,7 @@ import type { TtsEngine, TtsEvent, TtsRequest } from '../../../contracts/ports/t
 import { MOST_BYTES, SYMBOL_SAMPLES, symbolsOf, TAIL_SYMBOLS, timesOfWords, WAVEFORMS } from './code.js';
 import { toneSpeechDescription } from './description.js';
 
-/** 100 ms that are there soon, then 400 ms, which cost no more to pass on. */
+/** Chunks: first 100 ms, to be there soon, then 400 ms, which cost no more to pass on. */
 const FIRST_SYMBOLS = 5;
 const CHUNK_SYMBOLS = 20;
 

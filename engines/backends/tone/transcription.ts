@@ -1,6 +1,6 @@
 /**
- * Tones back to text, by Goertzel's algorithm. Anything that is no whole message, with its check byte
- * right, is silence: nothing is guessed.
+ * Tones back to text, by Goertzel's algorithm. Anything but a whole message with a correct check
+ * byte is silence: nothing is guessed.
  */
 import { RECOGNITION_RATE } from '../../../contracts/audio.js';
 import type { SttEngine, SttPiece, VoiceActivity } from '../../../contracts/ports/stt.js';
@@ -51,7 +51,7 @@ function energy(samples: Int16Array, from: number, to: number): number {
   return sum;
 }
 
-/** Start of the strongest preamble near the first sound; undefined where there is none. */
+/** Start of the strongest preamble near the first sound; undefined if there is none. */
 function findMessage(samples: Int16Array): number | undefined {
   const sound = samples.findIndex((sample) => Math.abs(sample) > AUDIBLE);
   const length = PREAMBLE.length * SYMBOL_SAMPLES;
@@ -77,7 +77,7 @@ function symbolAt(samples: Int16Array, at: number): number {
   return best.symbol;
 }
 
-/** `count` bytes from the position `at`; undefined where the audio ends before. */
+/** `count` bytes from the position `at`; undefined if the audio ends before. */
 function bytesAt(samples: Int16Array, at: number, count: number): Uint8Array | undefined {
   const length = SYMBOL_SAMPLES * SYMBOLS_PER_BYTE;
   if (at + count * length > samples.length + EDGE_SAMPLES) return undefined;
@@ -128,12 +128,12 @@ export const createToneStt = (): SttEngine => ({
 
 /** 10 ms. */
 const FRAME = RECOGNITION_RATE / 100;
-/** Messages are parted by 100 ms; within one, no frame is silent. */
+/** Silent frames that end a message: messages are 100 ms apart, and within one no frame is silent. */
 const GAP_FRAMES = 6;
 
 const isLoud = (frame: Int16Array): boolean => frame.some((sample) => Math.abs(sample) > AUDIBLE);
 
-/** Parts messages by the silence between them. */
+/** Separates messages at the silence between them. */
 export const toneActivity: VoiceActivity = {
   async *spans(audio, { maxSpanSeconds }, signal) {
     const cutter = new SpanCutter({

@@ -1,7 +1,7 @@
-/** Finds the sentences that answer a question, in passages and prompt. It quotes; it never makes any up. */
+/** Finds the sentences that answer a question, in passages and prompt. It only quotes and never invents. */
 import { overlap, sentencesOf, topicsOf } from './words.js';
 
-/** Said at once, in sentences. */
+/** Most sentences of one answer. */
 const MOST_SENTENCES = 2;
 
 interface Candidate {
@@ -9,7 +9,7 @@ interface Candidate {
   readonly score: number;
 }
 
-/** A prompt mostly tells the agent what to do: only statements can be quoted to a user. */
+/** Beginnings of instructions to the agent, which cannot be quoted to a user. */
 const INSTRUCTS =
   /^(you|your|always|never|do|don't|if|when|be|please|answer|speak|keep|use|ask|say|greet)\b/iu;
 
@@ -22,7 +22,7 @@ function best(sentences: readonly string[], question: ReadonlySet<string>): Cand
     .slice(0, MOST_SENTENCES);
 }
 
-/** Undefined where nothing fits. `passages` come best first. */
+/** Undefined if nothing fits. `passages`: best first. */
 export function answerFrom(
   question: string,
   passages: readonly string[],

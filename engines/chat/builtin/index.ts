@@ -13,7 +13,7 @@ export const BUILTIN_DIALOGUE = 'builtin-dialogue';
 
 /** The hang-up tool as the conversation host names it. */
 export const HANG_UP = 'hang_up_call';
-/** Not chosen by the words of a sentence: the one ends the call, the other wants an id that no user knows. */
+/** Tools that the words of a sentence never choose: one ends the call, the other needs an id that no user knows. */
 const NOT_CHOSEN: ReadonlySet<string> = new Set([HANG_UP, 'transfer_to_agent']);
 
 const LINES = {
@@ -33,7 +33,7 @@ const THANKS = /^\W*(thank you|thanks)\b/iu;
 const isUser = ({ role }: ChatMessage): boolean => role === 'user';
 const text = (line: string): ChatEvent => ({ kind: 'text', text: line });
 
-/** A tool that the last reply asked about, and which parameter. */
+/** The tool and the parameter that the last reply asked for. */
 function askedFor({ messages, tools }: ChatRequest): { tool: ToolUse['tool']; name: string } | undefined {
   const reply = messages.findLast(({ role }) => role === 'assistant')?.content ?? '';
   for (const tool of tools) {
@@ -78,7 +78,7 @@ function* results(messages: readonly ChatMessage[]): Generator<string> {
   }
 }
 
-/** What tools have answered beside the conversation since the last reply; the prompt, before all of it, is none. */
+/** Answers of background tools since the last reply; the leading system prompt is not one. */
 function* news(messages: readonly ChatMessage[]): Generator<string> {
   const begun = messages.findIndex(({ role }) => role !== 'system');
   const replied = messages.findLastIndex(({ role, content }) => role === 'assistant' && content !== '');

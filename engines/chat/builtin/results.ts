@@ -1,4 +1,4 @@
-/** A tool's result in words: names and values as they came, no more of them than can be listened to. */
+/** A tool's result in words: unchanged names and values, few enough to listen to. */
 const MOST_FACTS = 4;
 const MOST_LENGTH = 300;
 

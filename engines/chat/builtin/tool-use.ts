@@ -1,4 +1,4 @@
-/** Chooses a tool by its description, and takes its arguments out of what the user has said. */
+/** Chooses a tool by its description, and extracts its arguments from the user's words. */
 import type { ChatTool } from '../../../contracts/ports/chat.js';
 import { overlap, topicsOf } from './words.js';
 
@@ -27,7 +27,7 @@ function fitOf(tool: ChatTool, said: ReadonlySet<string>): number {
 
 const LEAST_FIT = 2;
 
-/** The tool that a text asks for; undefined where none clearly does. */
+/** The tool that a text asks for; undefined if none fits clearly. */
 export function toolFor(text: string, tools: readonly ChatTool[]): ChatTool | undefined {
   const said = topicsOf(text);
   const [first] = tools
@@ -51,7 +51,7 @@ const FINDERS: readonly { readonly names: RegExp; readonly value: RegExp }[] = [
 ];
 
 /**
- * `order number 42`, `city is Paris`, `to Paris`: a value named as the parameter, or in a shape that its name tells.
+ * `order number 42`, `city is Paris`, `to Paris`: a value after the parameter's name, or in a form that its name implies.
  */
 function valueOf(name: string, said: string): string | undefined {
   const named = new RegExp(
@@ -70,7 +70,7 @@ const typed = (value: string, type: string | undefined): string | number | boole
   return type === 'boolean' ? !/^(no|false|not)\b/iu.test(value) : value;
 };
 
-/** `said`: what the user has said of it, newest first; the whole newest is the value that was asked for last. */
+/** `said`: the user's sentences about it, newest first; the whole newest is the value of the parameter `asked`. */
 export function fill(tool: ChatTool, said: readonly string[], asked?: string): ToolUse {
   const { properties = {}, required = Object.keys(properties) } = tool.parameters as Parameters;
   const filled: Record<string, string | number | boolean> = {};
@@ -84,5 +84,5 @@ export function fill(tool: ChatTool, said: readonly string[], asked?: string): T
   return { tool, filled, missing: required.filter((name) => filled[name] === undefined) };
 }
 
-/** The question for a parameter; it is recognised again when its answer comes. */
+/** The question for a parameter; it is recognised again in the last reply when the answer comes. */
 export const questionFor = (name: string): string => `What is the ${spelled(name)}?`;

@@ -13,13 +13,13 @@ const STOP = new Set(
 const stem = (word: string): string =>
   word.replace(/(ing|ed|es|s)$/u, (ending) => (word.length - ending.length > 2 ? '' : ending));
 
-/** The words that a text is about, once each. */
+/** The meaningful words of a text, once each. */
 export function topicsOf(text: string): ReadonlySet<string> {
   const words = text.toLowerCase().split(/[^\p{L}\p{N}]+/u);
   return new Set(words.filter((word) => word !== '' && !STOP.has(word)).map(stem));
 }
 
-/** How many topics both have. */
+/** Number of topics that both have. */
 export function overlap(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
   let shared = 0;
   for (const topic of one) if (other.has(topic)) shared += 1;
