@@ -1,4 +1,4 @@
-/** The part of a session's plan that is its agent's: made when the session is, and again for each agent that takes its call over. */
+/** The agent's part of a session's plan: made with the session, and again for each agent that takes its call over. */
 import { functionNames } from './function-names.js';
 import { render, type Variable } from './placeholders.js';
 import type { RunnableVersion } from './ports/agents.js';
@@ -35,8 +35,8 @@ export function plannedTools({ tools }: Pick<RunnableVersion, 'tools'>): readonl
 }
 
 /**
- * The plan with which another agent goes on: its configuration, tools and knowledge; what was agreed for the session stays.
- * Undefined where its prompt is too long with the session's variables.
+ * The plan with which another agent continues: its configuration, tools and knowledge; the session's own settings stay.
+ * Undefined if its prompt is too long with the session's variables.
  */
 export function takenOver(plan: SessionPlan, version: RunnableVersion): SessionPlan | undefined {
   const rendered = renderPrompt(version.config.prompt, plan.transfers?.variables ?? {});

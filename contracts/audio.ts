@@ -7,7 +7,7 @@ export type Mp3Bitrate = (typeof MP3_BITRATES)[number];
 
 /** bit/s */
 export const OPUS_BITRATES = [24_000, 32_000, 48_000, 64_000] as const;
-/** `opus_bitrate` as clients write it where the encoder is to choose. */
+/** `opus_bitrate` by which clients let the encoder choose. */
 export const OPUS_BITRATE_AUTOMATIC = -1000;
 
 /** The audio format of an answer: a row of the formats table with its sample rate and bitrate (rules 8 and 9). */
@@ -21,18 +21,18 @@ export interface OutputFormat {
   readonly opusBitrate?: number;
 }
 
-/** How loud audio is made. */
+/** Loudness of the audio. */
 export interface LevelOptions {
-  /** dB, −20 to 20; held to that range */
+  /** dB, −20 to 20; clamped to that range */
   readonly volume: number;
   /** Brings speech to one loudness before the volume is applied. */
   readonly normalizeLoudness: boolean;
 }
 
-/** The rate that recognition and voice activity work at, in Hz. */
+/** Sample rate of recognition and voice activity, in Hz. */
 export const RECOGNITION_RATE = 16_000;
 
-/** The rate that agents speak at in calls, in Hz. */
+/** Sample rate of agents' speech in calls, in Hz. */
 export const PLAYOUT_RATE = 24_000;
 
 export const BYTES_PER_SAMPLE = 2;
@@ -41,14 +41,14 @@ export const BYTES_PER_SAMPLE = 2;
 export const bytesOf = (samples: Int16Array): Uint8Array =>
   new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
 
-/** The samples of the bytes: a view where they are aligned, else a copy. An odd last byte is left out. */
+/** The samples of the bytes: a view if they are aligned, else a copy. An odd last byte is left out. */
 export function samplesOf(bytes: Uint8Array): Int16Array {
   const length = bytes.byteLength >> 1;
   if (bytes.byteOffset % 2 === 0) return new Int16Array(bytes.buffer, bytes.byteOffset, length);
   return new Int16Array(bytes.slice(0, length * 2).buffer, 0, length);
 }
 
-/** Several pieces in one. */
+/** Joins several pieces into one. */
 export function joinSamples(parts: readonly Int16Array[]): Int16Array {
   const whole = new Int16Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;

@@ -1,9 +1,9 @@
-/** Base64 from outside, with or without a `data:` URI around it. */
+/** Base64 from clients, with or without a `data:` URI around it. */
 
 /** Longer than any `data:audio/…;base64,` that a client writes. */
 const DATA_URI_HEAD = /^data:[^,]{0,128};base64,/i;
 
-/** Bytes that come out of this many characters, padding left out; undefined where no base64 has so many. */
+/** Bytes that come out of this many characters, without padding; undefined if no base64 has that many. */
 export const decodedLength = (characters: number): number | undefined =>
   characters % 4 === 1 ? undefined : Math.floor((characters * 3) / 4);
 
@@ -14,7 +14,7 @@ const payloadOf = (text: string): string => {
 
 const paddingOf = (text: string): number => (text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0);
 
-/** The bytes; undefined where the text is no base64. Checked by the length that comes out, not by a pattern. */
+/** The bytes; undefined if the text is not base64. Checked by the length of the result, not by a pattern. */
 export function decodeBase64(text: string): Uint8Array | undefined {
   const payload = payloadOf(text);
   const bytes = Buffer.from(payload, 'base64');

@@ -1,64 +1,64 @@
 /**
- * Every time that decides what becomes of a call, in one table: what is waited for, and who acts when nothing came.
- * Milliseconds. `CALL_ORDER` says which must be over before which, and why. Who closes what for which cause is in
- * docs/architecture.md "Who closes a call".
+ * Every time limit that decides the fate of a call, in one table: the process that waits, the awaited event, and the
+ * action if it does not come. Milliseconds. `CALL_ORDER` lists which must end before which, and why. Who closes what for
+ * which cause is in docs/architecture.md "Who closes a call".
  */
 const SECOND = 1000;
 
 export const CALL_TIMES = {
-  /** Gateway process: the last words and messages are on their way; then the client is sent off. */
+  /** Gateway process: the last words and messages leave; then the client is disconnected. */
   goodbyeMs: 300,
-  /** Gateway process: a report that a media worker has sent arrives; then a token that brought no client is given back. */
+  /** Gateway process: a report that a media worker has sent arrives; then a token that brought no client becomes valid again. */
   reportMs: 1 * SECOND,
-  /** Gateway process: says so often that it lives. */
+  /** Gateway process: interval of its heartbeat. */
   heartbeatMs: 1 * SECOND,
-  /** Room worker, leaving: what the agent wrote last is sent; then it disconnects. */
+  /** Room worker, leaving: the agent's last messages are sent; then it disconnects. */
   roomLastWordsMs: 1 * SECOND,
-  /** Media or room worker: a client that reconnects also sends `leave`; not back by then, it has hung up. */
+  /** Media or room worker: a client that sent `leave` may be reconnecting; if it is not back in time, it has hung up. */
   leaveGraceMs: 1.5 * SECOND,
-  /** Room worker, leaving: the server takes the agent out; then the agent is gone all the same. */
+  /** Room worker, leaving: the server removes the agent; then the agent counts as gone anyway. */
   roomLeaveMs: 2 * SECOND,
-  /** Gateway process: the owner of a call takes a relayed connection; then the client's connection is closed. */
+  /** Gateway process: the owner of a call accepts a relayed connection; then the client's connection is closed. */
   relayMs: 2 * SECOND,
   /** Media worker: a client that was told to leave closes its connection itself, or reports an error; then it is closed. */
   farewellMs: 3 * SECOND,
-  /** Gateway process: its word that it lives is taken; then it does nothing more for its calls (where it has peers). */
+  /** Gateway process: its heartbeat is stored; then it does nothing more for its calls (if it has peers). */
   silentMs: 4 * SECOND,
-  /** Gateway process: a client that returns waits for its call's owner, or until it may be taken over; then it is told to come again. */
+  /** Gateway process: a client that returns waits for its call's owner, or until it may be taken over; then it is told to retry. */
   takeoverMs: 4 * SECOND,
-  /** Gateway process: another one says that it lives; then its calls may be taken over. */
+  /** Gateway process: another one's heartbeat arrives; then its calls may be taken over. */
   leaseMs: 5 * SECOND,
-  /** Gateway process: a worker lets go of a call that was ended; then its job is stopped. */
+  /** Gateway process: a worker releases a call that was ended; then its job is stopped. */
   releaseMs: 5 * SECOND,
-  /** Client: pings its signalling connection so often. */
+  /** Client: interval of pings on its signalling connection. */
   pingIntervalMs: 5 * SECOND,
-  /** Gateway process: a client that spent its token opens signalling; then the token is given back. */
+  /** Gateway process: a client that spent its token opens signalling; then the token becomes valid again. */
   claimMs: 10 * SECOND,
-  /** As `silentMs` and `leaseMs`, of a process that was alone when it said last that it lived. */
+  /** As `silentMs` and `leaseMs`, for a process that was alone at its last heartbeat. */
   aloneSilentMs: 12 * SECOND,
   aloneLeaseMs: 15 * SECOND,
-  /** Client: an answer to a ping comes; then it takes the connection for lost and joins anew. */
+  /** Client: an answer to a ping comes; then it treats the connection as lost and joins again. */
   pingTimeoutMs: 15 * SECOND,
-  /** Media worker: a client without signalling, or told to join anew, returns; then its media is closed, or it has hung up. */
+  /** Media worker: a client without signalling, or told to join again, returns; then its media is closed, or it counts as hung up. */
   reconnectWindowMs: 15 * SECOND,
   /** Room worker: the server lets the agent in and takes its track; then the call has failed. */
   roomJoinMs: 15 * SECOND,
-  /** Agent's statechart: a user whose media was lost is connected again; then it has hung up. */
+  /** Agent's statechart: a user whose media was lost is connected again; then the user counts as hung up. */
   goneMs: 20 * SECOND,
   /** Any process, sweeping: the client of a call whose process has died returns; then its session ends as failed. */
   returnMs: 30 * SECOND,
-  /** Any process, sweeping: a client that joined at the last moment connects; then the session was not joined. */
+  /** Any process, sweeping: a client that joined at the last moment connects; then the session counts as not joined. */
   connectMs: 60 * SECOND,
   /** Any process, sweeping: the owner ends a call that outlived its longest duration; then the sweep does. */
   overtimeMs: 60 * SECOND,
-  /** Any process, sweeping: the session's token is used; then it was not joined. */
+  /** Any process, sweeping: the session's token is used; then the session counts as not joined. */
   joinWindowMs: 120 * SECOND,
 } as const;
 
 type CallTime = keyof typeof CALL_TIMES;
 
 interface Before {
-  /** Together they are shorter than `than`. */
+  /** Times whose sum is shorter than `than`. */
   readonly shorter: readonly CallTime[];
   readonly than: CallTime;
   readonly why: string;
@@ -70,7 +70,7 @@ const before = (shorter: CallTime | readonly CallTime[], than: CallTime, why: st
   why,
 });
 
-/** From a client that reconnects to the sweep that ends what nobody else has: each gives the one before it its chance. */
+/** From a reconnecting client to the sweep that ends whatever is left: each step leaves the one before it time to act. */
 export const CALL_ORDER: readonly Before[] = [
   before(
     'reportMs',

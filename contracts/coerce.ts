@@ -1,6 +1,6 @@
 /**
- * Reads unset values and booleans where a client's wire has no types or where clients
- * send words for them: form fields, headers, and JSON that was written by hand (rule 3; docs/contract/decisions.md
+ * Reads unset values and booleans from untyped inputs, or if clients
+ * send words for them: form fields, headers, and handwritten JSON (rule 3; docs/contract/decisions.md
  * 1). One function for protocols A, B and header values. Numbers are never coerced: a
  * temperature of 0 is a temperature.
  */
@@ -21,7 +21,7 @@ export function isUnset(value: unknown): boolean {
   return typeof value === 'object' && isEmptyObject(value);
 }
 
-/** The boolean that the value stands for; undefined where it stands for none. */
+/** The boolean that the value means; undefined if it means none. */
 export function booleanOf(value: unknown): boolean | undefined {
   if (isUnset(value)) return false;
   if (value === true || value === 1) return true;

@@ -1,8 +1,8 @@
-/** A moment at which something must be over. It may be brought forward, never put off. */
+/** The latest time at which something must end. It may be brought forward, never postponed. */
 import type { Clock } from './clock.js';
 
 export class Deadline {
-  /** Resolves when the moment has come. */
+  /** Resolves at the deadline. */
   readonly passed: Promise<void>;
   #resolve: () => void = () => undefined;
   #cancel: () => void;
@@ -18,7 +18,7 @@ export class Deadline {
     this.#cancel = clock.after(ms, this.#resolve);
   }
 
-  /** To `ms` from now, where that is earlier. */
+  /** Moves it to `ms` from now, if that is earlier. */
   bringForward(ms: number): void {
     const at = this.clock.monotonic() + ms;
     if (at >= this.#at) return;
@@ -27,7 +27,7 @@ export class Deadline {
     this.#cancel = this.clock.after(ms, this.#resolve);
   }
 
-  /** Nobody waits for it any more. */
+  /** Cancels it: nobody waits for it any more. */
   drop(): void {
     this.#cancel();
   }

@@ -1,7 +1,7 @@
 /**
  * The one table of errors. A code names what went wrong; each dialect puts it in its own shape
- * (docs/contract/limits.md). `origin` says who refuses: `edge` (ours: validation, refusals, limits) or
- * `service` (what the native service says), which protocol A shows as `provider_error`.
+ * (docs/contract/limits.md). `origin` is who refuses: `edge` (ours: validation, refusals, limits) or
+ * `service` (the native service), which protocol A shows as `provider_error`.
  */
 import type { Problem } from './schemas/check.js';
 
@@ -31,7 +31,7 @@ export const ERRORS = {
   payload_too_large: edge(413, 'Request body is too large'),
   audio_too_large: edge(413, 'Audio is too large'),
   unsupported_media_type: edge(415, 'Unsupported content type'),
-  /** This one and the next two refuse a request as HTTP has it: its connection ends with the reply. */
+  /** This one and the next two refuse a request at the level of HTTP: its connection ends with the reply. */
   head_too_large: edge(431, 'The request line and the headers are larger than 64 KiB'),
   unknown_method: edge(501, 'This HTTP method is not known'),
   http_version: edge(505, 'HTTP/1.1 is spoken here'),
@@ -56,9 +56,9 @@ export const ERRORS = {
   audio_too_long: service(413, 'Audio is longer than 60 minutes'),
   engine_failed: service(502, 'The speech engine failed'),
   engine_lost: service(502, 'The speech engine stopped while working on this request'),
-  /** A remote engine; `status` is what it answered, where it did. */
+  /** A remote engine; `status` is its answer's, if it answered. */
   provider_failed: service(502, 'The speech provider failed'),
-  /** The cluster that sessions are held on (`LIVEKIT_URL`). */
+  /** The cluster that hosts the sessions (`LIVEKIT_URL`). */
   transport_failed: service(502, 'The media server could not be reached or refused'),
   first_byte_timeout: service(502, 'No response within 5 minutes'),
   engine_busy: service(503, 'All speech engines are busy, try again later'),
@@ -72,7 +72,7 @@ interface ServiceErrorOptions {
   readonly message?: string;
   /** The request field at fault, as the client spelled it. */
   readonly param?: string;
-  /** Everything that is wrong with the request, where more than the first is told. */
+  /** All problems of the request, if more than the first is reported. */
   readonly problems?: readonly Problem[];
   /** Replaces the table's status: errors of a remote engine keep theirs. */
   readonly status?: number;
@@ -105,7 +105,7 @@ export class ServiceError extends Error {
 }
 
 /**
- * A database that cannot be reached: the driver's own codes, and of errors of its queries those of sockets and the
+ * Codes of an unreachable database: the driver's own, and for query errors those of sockets and the
  * SQLSTATEs for lost connections (08), too many of them (53300), a server that stops or starts (57P), and one that has
  * become a standby (25006).
  */
@@ -118,8 +118,8 @@ function isUnreachable(error: unknown): boolean {
 }
 
 /**
- * Nothing more can be stored: the disk is full (ENOSPC, or a quota), or the database lacks resources (SQLSTATE class
- * 53; too many connections is another matter).
+ * Codes of full storage: the disk is full (ENOSPC, or a quota), or the database lacks resources (SQLSTATE class
+ * 53, except too many connections).
  */
 const FULL_DISK = /^(ENOSPC|EDQUOT)$/;
 const FULL_DATABASE = /^53(?!300)/;
@@ -132,11 +132,11 @@ function isFull(error: unknown): boolean {
 const codeOf = (error: unknown): ErrorCode =>
   isFull(error) ? 'storage_full' : isUnreachable(error) ? 'storage_unavailable' : 'internal';
 
-/** Narrows anything thrown to what a client may see; unknown errors keep their cause for the log. */
+/** Converts anything thrown to an error that a client may see; unknown errors keep their cause for the log. */
 export const toServiceError = (error: unknown): ServiceError =>
   error instanceof ServiceError ? error : new ServiceError(codeOf(error), { cause: error });
 
-/** Limits of our own; an engine's 429 is a failure of the engine like any other. */
+/** Our own limits; an engine's 429 is a failure of the engine like any other. */
 const RATE_LIMITS: ReadonlySet<ErrorCode> = new Set(['rate_limited', 'concurrency_exceeded']);
 
 export const isRateLimit = ({ code }: ServiceError): boolean => RATE_LIMITS.has(code);

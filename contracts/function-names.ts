@@ -1,7 +1,7 @@
 /**
  * Function names, by which a model calls tools (docs/contract/decisions.md 17): `[a-zA-Z0-9_-]{1,64}` made from the
  * tool's name. Names that
- * begin with `_` are the built-in tools'.
+ * begin with `_` belong to built-in tools.
  */
 const LENGTH = 64;
 const ID_PART = 8;
@@ -9,7 +9,7 @@ const ID_PART = 8;
 const ACCENTS = /\p{M}+/gu;
 const OTHERS = /[^a-zA-Z0-9-]+/g;
 
-/** The allowed characters of a tool's name; `tool_` and eight characters of its id where none is left. */
+/** The allowed characters of a tool's name; `tool_` and eight characters of its id if none is left. */
 function bareName({ id, name }: Pick<NamedTool, 'id' | 'name'>): string {
   const plain = name.normalize('NFKD').replace(ACCENTS, '').replace(OTHERS, '_');
   const bare = plain
@@ -22,7 +22,7 @@ function bareName({ id, name }: Pick<NamedTool, 'id' | 'name'>): string {
 export interface NamedTool {
   readonly id: string;
   readonly name: string;
-  /** A client's tool keeps its name, which the client knows it by. */
+  /** A client tool keeps its name, by which the client knows it. */
   readonly client?: boolean;
 }
 
@@ -34,7 +34,7 @@ function free(name: string, taken: ReadonlySet<string>): string {
   }
 }
 
-/** The function's name of each tool, by the tool's id; all are different. Client tools are named first. */
+/** The function name of each tool, by the tool's id; all are different. Client tools are named first. */
 export function functionNames(tools: readonly NamedTool[]): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   const taken = new Set<string>();
@@ -48,8 +48,8 @@ export function functionNames(tools: readonly NamedTool[]): ReadonlyMap<string, 
 }
 
 /**
- * The function's name of a server's tool: its own, behind the server's function name where that is taken. It is taken
- * from then on.
+ * The function name of an MCP server's tool: its own, or prefixed with the server's function name if that is taken. Adds
+ * it to `taken`.
  */
 export function serversToolName(
   tool: string,

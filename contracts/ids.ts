@@ -19,16 +19,16 @@ export type IdKind =
   | 'transfer';
 
 export interface Ids {
-  /** A new unique id of that kind; its shape is the kind's row below. */
+  /** A new unique id of that kind; the kind's row below defines its format. */
   next(kind: IdKind): string;
 }
 
-/** The system is asked for random bytes in one go for many ids: a call costs far more than the bytes. */
+/** Random bytes for many ids are requested at once, because a system call costs far more than the bytes. */
 const POOL_BYTES = 4096;
 let pool = randomBytes(POOL_BYTES);
 let used = 0;
 
-/** Random bytes as hex, at most POOL_BYTES. None is given twice, and none stays in memory once given. */
+/** Random bytes as hex, at most POOL_BYTES. None is used twice, and none stays in memory once used. */
 export function randomHex(bytes: number): string {
   if (used + bytes > pool.length) {
     pool = randomBytes(POOL_BYTES);

@@ -1,8 +1,8 @@
-/** Languages that agents and voices speak (docs/contract/platform.md 6.3), as ISO 639-1 codes, and the scripts of many more. */
+/** Languages of agents and voices (docs/contract/platform.md 6.3), as ISO 639-1 codes, and the scripts of many more. */
 export const LANGUAGES = ['en', 'ja', 'zh', 'ko', 'es', 'fr', 'de'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** ISO 639-1 code of any language: engines may speak more than agents are set to. */
+/** ISO 639-1 code of any language: engines may speak more languages than agents can be set to. */
 export type LanguageCode = string;
 
 export const LANGUAGE_NAMES: Record<Language, string> = {
@@ -19,8 +19,8 @@ export const isLanguage = (value: string): value is Language =>
   (LANGUAGES as readonly string[]).includes(value);
 
 /**
- * The language of a tag as clients write it: `eng`, `en-GB` and `en_GB` are `en`; undefined for `und`, which says none.
- * Errors: RangeError for what is no tag.
+ * The language of a client's tag: `eng`, `en-GB` and `en_GB` are `en`; undefined for `und`, which names none.
+ * Throws RangeError for anything that is not a tag.
  */
 export function languageOfTag(tag: string): LanguageCode | undefined {
   const { language } = new Intl.Locale(tag.replaceAll('_', '-'));
@@ -28,8 +28,8 @@ export function languageOfTag(tag: string): LanguageCode | undefined {
 }
 
 /**
- * Scripts by their Unicode names, and the languages that are written in them, the likeliest first: a text in these
- * scripts and no other may be in any of these languages.
+ * Scripts by their Unicode names, and the languages written in them, the likeliest first: a text in only these
+ * scripts may be in any of these languages.
  */
 export const WRITTEN_IN = [
   [
@@ -70,7 +70,7 @@ const SCRIPTS_OF: ReadonlyMap<LanguageCode, readonly Script[]> = new Map(
   WRITTEN_IN.flatMap(([scripts, codes]) => codes.split(' ').map((code) => [code, scripts] as const)),
 );
 
-/** The scripts of a language; none for one that is not known. */
+/** The scripts of a language; none for an unknown one. */
 export const scriptsOf = (code: LanguageCode): readonly Script[] => SCRIPTS_OF.get(code) ?? [];
 
 /** All languages whose scripts are known. */

@@ -1,4 +1,4 @@
-/** Structured logging as a port; pino fits as it is. Fields never carry keys, transcripts or audio. */
+/** Structured logging as a port, which pino implements unchanged. Fields never carry keys, transcripts or audio. */
 type Line = (fields: object, message: string) => void;
 
 export interface Log {

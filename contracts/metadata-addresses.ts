@@ -1,4 +1,4 @@
-/** Addresses that no request may go to: metadata services, where clouds hand out credentials, and the like. */
+/** Forbidden addresses of requests: metadata services, where clouds hand out credentials, and the like. */
 export const METADATA_ADDRESSES = [
   '169.254.169.254', // AWS, Azure, Google, Oracle, DigitalOcean, OpenStack …
   '169.254.170.2', // AWS tasks

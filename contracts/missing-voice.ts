@@ -1,7 +1,7 @@
-/** A voice that does not exist, as its client reads of it: which was asked for, and where those are listed that do. */
+/** The error for a voice that does not exist: names the requested voice, and the list of those that do. */
 import { ServiceError } from './errors.js';
 
-/** Characters of the id that are repeated. */
+/** Characters of the id that are shown. */
 const SHOWN = 64;
 
 /** `param` as the client spells the field. */
@@ -10,7 +10,7 @@ export const missingVoice = (id: string, param?: string): ServiceError => {
   return new ServiceError('voice_not_found', param === undefined ? { message } : { message, param });
 };
 
-/** The message for the client; `list` is the request that lists the voices in the API that answers. */
+/** The message for the client; `list` is the request that lists the voices in the client's API. */
 export const toldMessage = (
   { code, message }: Pick<ServiceError, 'code' | 'message'>,
   list: string,

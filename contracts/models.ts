@@ -11,7 +11,7 @@ export type TranscriptionModel = (typeof TRANSCRIPTION_MODELS)[number];
 export const DEFAULT_SYNTHESIS_MODEL: SynthesisModel = 's2.1-pro';
 export const DEFAULT_TRANSCRIPTION_MODEL: TranscriptionModel = 'transcribe-1';
 
-/** A model's entry in the catalogues that clients read. */
+/** A model's entry in the catalogues for clients. */
 interface ModelDetails {
   readonly name: string;
   readonly description: string;
@@ -39,7 +39,7 @@ export const MODEL_DETAILS: Readonly<Record<SynthesisModel | TranscriptionModel,
   },
 };
 
-/** Vendors' ids, so that code written for a vendor runs unchanged: those that are spelled out win. */
+/** Vendors' ids, so that code written for a vendor runs unchanged; ids listed in full take precedence. */
 const SYNTHESIS_ALIASES = ['tts-1', 'tts-1-hd', 'gpt-4o-mini-tts', 'playai-tts'] as const;
 const TRANSCRIPTION_ALIASES = [
   'whisper-1',
@@ -53,7 +53,7 @@ const TRANSCRIPTION_ALIASES = [
   'gpt-realtime-whisper',
 ] as const;
 
-/** Beginnings of ids that belong to one kind: dated versions, and families of models that talk. */
+/** Prefixes of ids that belong to one kind: dated versions, and families of speaking models. */
 const SYNTHESIS_FAMILIES = [
   'eleven_',
   'canopylabs/orpheus-',
@@ -104,10 +104,10 @@ function find<M extends string>(
   return isAlias ? aliased : undefined;
 }
 
-/** The synthesis model behind an id with or without the vendor's prefix, or an alias; undefined where none is. */
+/** The synthesis model behind an id with or without the vendor's prefix, or an alias; undefined if there is none. */
 export const findSynthesisModel = (id: string, vendor: string): SynthesisModel | undefined =>
   find(id, vendor, SYNTHESIS);
 
-/** The transcription model, in the same way. */
+/** The transcription model, likewise. */
 export const findTranscriptionModel = (id: string, vendor: string): TranscriptionModel | undefined =>
   find(id, vendor, TRANSCRIPTION);

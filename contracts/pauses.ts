@@ -1,11 +1,11 @@
-/** Pauses in a line that is spoken, as SSML writes them: `<break time="800ms"/>`. */
+/** Pauses in a spoken line, written as in SSML: `<break time="800ms"/>`. */
 const BREAK = /<break\s+time="(\d{1,5}(?:\.\d{1,3})?)(ms|s)"\s*\/>/g;
 
 /** In milliseconds. */
 export const pausesIn = (line: string): readonly number[] =>
   [...line.matchAll(BREAK)].map(([, amount, unit]) => Number(amount) * (unit === 's' ? 1000 : 1));
 
-/** The words between them, one more than there are pauses. */
+/** The texts between the pauses, one more than there are pauses. */
 export const textsIn = (line: string): readonly string[] =>
   line
     .replace(BREAK, '\n')

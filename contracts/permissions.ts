@@ -8,7 +8,7 @@ export type Role = (typeof ROLES)[number];
 export const isRole = (role: string): role is Role => (ROLES as readonly string[]).includes(role);
 
 interface PermissionRow {
-  /** Beside `full`. */
+  /** In addition to `full`. */
   readonly roles: readonly Exclude<Role, 'full'>[];
   /** For documentation. */
   readonly what: string;

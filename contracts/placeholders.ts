@@ -1,6 +1,6 @@
 /**
- * Dynamic variables in the texts of a prompt: `{{name}}` becomes its value, once; what stands in a value is no
- * placeholder, and one without a value stays as it is (docs/contract/platform.md 6.6).
+ * Dynamic variables in the texts of a prompt: `{{name}}` becomes its value, once; placeholders within a value are not
+ * replaced, and one without a value stays as it is (docs/contract/platform.md 6.6).
  */
 import { LIMITS } from './limits.js';
 
@@ -9,7 +9,7 @@ export type Variable = string | number | boolean;
 /** The name is looked up, so the pattern only has to bound it. */
 const PLACEHOLDER = /\{\{ ?([A-Za-z][A-Za-z0-9_]{0,255}) ?\}\}/g;
 
-/** Undefined where the rendered text is longer than LIMITS.session.renderedLength. */
+/** Undefined if the rendered text is longer than LIMITS.session.renderedLength. */
 export function render(template: string, variables: ReadonlyMap<string, Variable>): string | undefined {
   let done = '';
   let at = 0;

@@ -1,10 +1,10 @@
 /**
- * Places on disk. This module stands two folders below the checkout, compiled (dist/contracts) as well as
- * bundled (bundle/shared), so all others ask it: in a bundle they are not where their sources are.
+ * Places on disk. This module is two folders below the checkout, both compiled (dist/contracts) and
+ * bundled (bundle/shared), so all others use it: in a bundle they are not where their sources are.
  */
 
-/** The folder of the checkout: package.json, sources and what lies beside them. */
+/** The folder of the checkout, with package.json and the sources. */
 export const CHECKOUT = new URL('../../', import.meta.url);
 
-/** The folder of what is built. Below it the entry points of processes and threads lie as their sources do. */
+/** The build folder. The entry points of processes and threads have the same paths below it as their sources. */
 export const BUILT = new URL('../', import.meta.url);

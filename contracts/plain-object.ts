@@ -1,4 +1,4 @@
-/** An object of named members, as JSON and MessagePack have it: no array, no bytes. */
+/** An object of named members, as in JSON and MessagePack: no array, no bytes. */
 export type PlainObject = Readonly<Record<string, unknown>>;
 
 export const isPlainObject = (value: unknown): value is PlainObject =>

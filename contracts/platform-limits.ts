@@ -1,6 +1,6 @@
 /**
- * Limits of the agent platform (`/v1/agent`): agents, their tools, knowledge and tests, sessions, and what is delivered after
- * them. Rows of `LIMITS` (limits.ts), in bytes, milliseconds and characters unless the name says otherwise.
+ * Limits of the agent platform (`/v1/agent`): agents, their tools, knowledge and tests, sessions, and post-call deliveries.
+ * Rows of `LIMITS` (limits.ts), in bytes, milliseconds and characters unless the name says otherwise.
  */
 import { KiB, range, SECOND } from './units.js';
 
@@ -39,7 +39,7 @@ export const PLATFORM_LIMITS = {
     timeoutMs: 10 * SECOND,
     /** Pauses before the second and the third attempt. */
     retryMs: [1 * SECOND, 5 * SECOND],
-    /** Attempts that somebody asks for: of one delivery, and deliveries of one workspace a minute. */
+    /** Redeliveries by request: of one delivery, and of one workspace per minute. */
     redeliveries: { perDelivery: 20, perMinute: 60 },
   },
   analysis: {
@@ -63,32 +63,32 @@ export const PLATFORM_LIMITS = {
     publicPerMinute: { ip: 10, agent: 60, refused: 120 },
     /** A tool's output in the record, and its error. */
     toolOutputBytes: 256 * KiB,
-    /** Calls of tools that run beside the conversation at once; more fail. */
+    /** Most concurrent calls of tools that run in the background; more fail. */
     callsBesideSpeech: 8,
-    /** Agents that one call may reach, one from the other, and how often it may be handed over. */
+    /** Most agents that one call may reach through hand-overs, and most hand-overs. */
     agents: 50,
     transfers: 10,
     /** Characters of the note for the next agent. */
     transferNote: 4000,
     /** A text of the prompt with its placeholders rendered. */
     renderedLength: 100_000,
-    /** Sessions of one workspace that wait to be joined: with a key, and public ones. */
+    /** Sessions of one workspace that wait to be joined, both with a key and public ones. */
     pending: 1000,
     previewSeconds: 600,
     /** Rate of a client's text events: messages, activity, interruptions. */
     clientMessages: { burst: 10, perSecond: 2 },
-    /** After the end, until when the last words are in the record. */
+    /** Time after the end for the last words to reach the record. */
     lastWordsMs: 2 * SECOND,
-    /** Turns in a post-call event; of more the last. */
+    /** Most turns in a post-call event: the last ones. */
     deliveredTurns: 200,
     /** Attempts at the analysis of an ended conversation. */
     analysisAttempts: 3,
-    /** Characters: of a search in what was said, of one session that are looked at, of a filter's phone number. */
+    /** Characters: of a search for spoken words, searched per session, of a filter's phone number. */
     search: 200,
     searchedLength: 64_000,
     phoneNumber: 64,
     agentId: 128,
-    /** Removed by one statement. */
+    /** Sessions removed by one statement. */
     removedAtOnce: 200,
   },
   tool: {
@@ -121,7 +121,7 @@ export const PLATFORM_LIMITS = {
     /** Characters of one tool's JSON Schema. */
     schemaLength: 16_384,
     replyBytes: 512 * KiB,
-    /** Time for a server to list its tools when a call begins; after that the call goes on without it. */
+    /** Time for a server to list its tools when a call begins; after that the call continues without it. */
     listMs: 5 * SECOND,
   },
   /** Tests of agents (`/v1/agent/tests`). */
@@ -150,26 +150,26 @@ export const PLATFORM_LIMITS = {
     criterion: range(1, 500),
     turns: { ...range(1, 50), default: 20 },
     seconds: { ...range(5, 600), default: 120 },
-    /** Runs of one workspace that are not over; more are refused. */
+    /** Unfinished runs of one workspace; more are refused. */
     openRuns: 20,
-    /** Runs of one agent that are kept: the oldest go. */
+    /** Kept runs of one agent; the oldest are deleted. */
     keptRuns: 100,
-    /** Scenarios that are played at once: by one process, and of one workspace in all processes. */
+    /** Scenarios played at once: by one process, and of one workspace in all processes. */
     atOnce: { process: 4, workspace: 4 },
-    /** A scenario whose process has not said for so long that it plays it goes to another, `attempts` in all. */
+    /** A scenario whose process has not renewed its lease for this long goes to another; at most `attempts` in all. */
     leaseMs: 30 * SECOND,
     attempts: 2,
-    /** By voice: calls of one process at once, and how long a place for one is waited for. */
+    /** By voice: concurrent calls of one process, and the longest wait for a place. */
     voice: {
       atOnce: 2,
       placeSeconds: 300,
       interruptions: 10,
-      /** Into the answer that it interrupts, in ms. */
+      /** Time from the start of the interrupted answer, in ms. */
       after: range(0, 60_000),
-      /** Pauses inside of a line, in ms, and of all of them together. */
+      /** One pause within a line, in ms, and all of them together. */
       pause: range(0, 5000),
       pauses: 20_000,
-      /** Noise around the caller, in dB beside its voice. */
+      /** Noise around the caller, in dB relative to its voice. */
       noise: range(-60, 0),
     },
   },
@@ -178,7 +178,7 @@ export const PLATFORM_LIMITS = {
     name: range(1, 120),
     description: 2000,
     fileName: range(1, 255),
-    /** Characters of one passage that a search may find, and of a question; passages that an agent is given for it. */
+    /** Characters of one passage and of a question; most passages that an agent gets for a question. */
     chunk: 1200,
     query: 2000,
     passages: 5,

@@ -1,4 +1,4 @@
-/** Bodies of post-call events (docs/contract/platform.md 6.8). No transcript is in them, and no words of a turn. */
+/** Bodies of post-call events (docs/contract/platform.md 6.8). They contain no transcript and no words of a turn. */
 import { LIMITS } from './limits.js';
 import type { DeliveryEvent } from './ports/deliveries.js';
 import { RawJson, stringify } from './raw-json.js';

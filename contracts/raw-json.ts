@@ -1,13 +1,13 @@
 /**
- * JSON that is kept as it came and passed on as it is. Parsed and written anew it would change: whole numbers beyond
- * 2^53 are rounded, `1.0` becomes `1`, members whose names are numbers move to the front, of two members of one name
- * the first is lost.
+ * JSON that is stored and passed on unchanged. Parsing and writing it would change it: whole numbers beyond
+ * 2^53 are rounded, `1.0` becomes `1`, members whose names are numbers move to the front, and of two members with one
+ * name the first is lost.
  */
 export class RawJson {
   /** `text` is valid JSON. */
   constructor(readonly text: string) {}
 
-  /** Tells `stringify` that one is there, since `JSON.stringify` cannot write it. */
+  /** Notifies `stringify`, because `JSON.stringify` cannot write it. */
   toJSON(): null {
     met = true;
     return null;
@@ -33,7 +33,7 @@ function splice(value: unknown): string {
   return `[${value.map((item: unknown) => (isUnwritten(item) ? 'null' : splice(item))).join(',')}]`;
 }
 
-/** `JSON.stringify`, but every `RawJson` in the value is written as it is; without one, at its price. */
+/** `JSON.stringify`, but writes every `RawJson` in the value unchanged; without one it costs no more. */
 export function stringify(value: unknown): string {
   met = false;
   const written = JSON.stringify(value);
@@ -48,7 +48,7 @@ function skipBlanks(text: string, from: number): number {
   return at;
 }
 
-/** Behind the quote that ends the string which begins at `from`. */
+/** Index after the closing quote of the string that begins at `from`. */
 function endOfString(text: string, from: number): number {
   let at = from + 1;
   while (at < text.length && text.charAt(at) !== '"') at += text.charAt(at) === '\\' ? 2 : 1;
@@ -58,7 +58,7 @@ function endOfString(text: string, from: number): number {
 const DEPTH: Readonly<Record<string, number>> = { '{': 1, '[': 1, '}': -1, ']': -1 };
 const BEHIND_SCALAR = /[,\]}\s]/g;
 
-/** Behind the value that begins at `from`. */
+/** Index after the value that begins at `from`. */
 function endOfValue(text: string, from: number): number {
   const first = text.charAt(from);
   if (first === '"') return endOfString(text, from);
@@ -76,8 +76,8 @@ function endOfValue(text: string, from: number): number {
 }
 
 /**
- * The members of an object with the texts of their values, as they stand in `text`, which JSON.parse takes. As JSON.parse
- * does it: of several members of one name the last counts, and a name may be written with escapes. None of what is no object.
+ * The members of an object with the original texts of their values in `text`, which JSON.parse must accept. As in
+ * JSON.parse, the last of several members with one name counts, and names may have escapes. Empty for anything but an object.
  */
 export function memberTexts(text: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
@@ -95,5 +95,5 @@ export function memberTexts(text: string): ReadonlyMap<string, string> {
   return found;
 }
 
-/** The text of one member. Undefined where there is none. */
+/** The text of one member; undefined if there is none. */
 export const memberText = (text: string, name: string): string | undefined => memberTexts(text).get(name);

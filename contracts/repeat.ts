@@ -1,9 +1,9 @@
-/** Upkeep: work that is done at once and then again and again. */
+/** Upkeep: work that is done at once and then repeatedly. */
 import type { Clock } from './clock.js';
 
 /**
- * Runs `work` now, and again `ms` after it has ended. `failed` is called where it rejects; the result ends it all: what
- * fails behind that, most likely because others have ended too, is told to nobody.
+ * Runs `work` now, and again `ms` after it has ended. Calls `failed` if it rejects. The result stops it: later failures,
+ * most likely because other parts have ended too, are not reported.
  */
 export function repeat(
   clock: Clock,

@@ -1,9 +1,9 @@
-/** What another server's answer says, as text. */
+/** The text of another server's response. */
 import type { OutboundReply } from './ports/outbound.js';
 
 const CHARSET = /;\s*charset\s*=\s*"?([^\s";]+)/i;
 
-/** Of a charset that nobody knows the bytes are read as UTF-8. */
+/** Reads bytes of an unknown charset as UTF-8. */
 function decoderOf(label: string) {
   try {
     return new TextDecoder(label);
@@ -12,7 +12,7 @@ function decoderOf(label: string) {
   }
 }
 
-/** In the charset that its `content-type` names, else UTF-8. Of one that was cut, without the character that was cut in half. */
+/** In the charset of its `content-type`, else UTF-8. A truncated response loses a character that was cut in half. */
 export function replyText({
   headers,
   body,

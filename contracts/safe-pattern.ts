@@ -29,7 +29,7 @@ const PLACES: Readonly<Record<string, (before: string, after: string) => boolean
   '\\B': (before, after) => isWord(before) === isWord(after),
 };
 
-/** A class, an escape or a dot, of one character: the language's own expressions cannot run away on that. */
+/** A class, an escape or a dot for one character, on which JavaScript's own regular expressions cannot run away. */
 function classOf(source: string): (character: string) => boolean {
   try {
     const pattern = new RegExp(`^${source}$`, 'isu');
@@ -39,7 +39,7 @@ function classOf(source: string): (character: string) => boolean {
   }
 }
 
-/** Texts have few different characters. */
+/** Caches results, because texts have few different characters. */
 function remembered(fits: (character: string) => boolean): (character: string) => boolean {
   const known = new Map<string, boolean>();
   return (character) => {
@@ -56,7 +56,7 @@ function isSame(wanted: string): (character: string) => boolean {
   return (character) => cases.includes(character);
 }
 
-/** A part of a pattern that can be written several times: adds its steps, which go on behind them. */
+/** A part of a pattern that can be added several times: adds its steps, which continue with the step after them. */
 type Part = (steps: Step[]) => void;
 
 const add = (steps: Step[], step: Step): void => {
@@ -205,7 +205,7 @@ class Parser {
   }
 }
 
-/** The steps that are reached at one place of the text, each once. */
+/** The steps reached at one position of the text, each once. */
 class Reached {
   readonly places: number[] = [];
   readonly #marks: Uint8Array;
@@ -219,7 +219,7 @@ class Reached {
     return this.#marks[place] === 1;
   }
 
-  /** With all that is reached from there without a character. */
+  /** Adds a step and all that are reached from it without a character. */
   add(from: number, before: string, after: string): void {
     const open = this.#open;
     open.push(from);
@@ -243,7 +243,7 @@ class Reached {
 /** Characters between two pauses of a search. */
 const PAUSE_EVERY = 32;
 
-/** Whether it is found anywhere in a text. A long search pauses now and then: whoever runs it lets others work meanwhile. */
+/** Whether it matches anywhere in a text. A long search pauses now and then, so that its caller can let other work run. */
 export type SafePattern = (text: string) => Generator<undefined, boolean>;
 
 function* search(steps: readonly Step[], text: string): Generator<undefined, boolean> {

@@ -1,12 +1,12 @@
 /**
  * `{{argument}}` in a tool's URL and body (docs/contract/platform.md 6.5 rule 1; docs/contract/decisions.md 16). In a URL a value is
  * percent-encoded, cannot stand in scheme, host or port, and never makes a segment `.` or `..`; in a body it is
- * escaped for the content type. A declared argument without a value is empty (`null` where JSON wants a value);
- * a placeholder of no declared argument stays as it is.
+ * escaped for the content type. A declared argument without a value is empty (`null` if JSON requires a value);
+ * a placeholder of an undeclared argument stays as it is.
  */
 import { ServiceError } from './errors.js';
 
-/** A name holds no brace, so that a match never looks further than its own closing. */
+/** A name contains no brace, so that a match never looks beyond its own closing. */
 const PLACEHOLDER = /\{\{([^{}]{1,256})\}\}/g;
 
 export interface Arguments {
@@ -22,12 +22,12 @@ const plain: Write = (value) => {
   return typeof value === 'string' ? value : JSON.stringify(value);
 };
 
-/** Characters of a rendered text: many placeholders of one large value multiply it. */
+/** Most characters of a rendered text: many placeholders multiply one large value. */
 const MOST_RENDERED = 2_000_000;
 
 /**
- * The text with its placeholders replaced; `write` is told what stands before the placeholder.
- * Errors: `invalid_request` where it grows too long.
+ * The text with its placeholders replaced; `write` gets the text before the placeholder.
+ * Errors: `invalid_request` if it grows too long.
  */
 function substitute(
   template: string,
@@ -59,7 +59,7 @@ function endOfOrigin(url: string): number {
   return rest < 0 ? url.length : scheme + rest;
 }
 
-/** Why placeholders may not stand where they do in the URL, as the end of a sentence; undefined where they may. */
+/** Why the placeholders are misplaced in the URL, as the end of a sentence; undefined if they are not. */
 export function misplacedPlaceholder(template: string): string | undefined {
   const url = read(template);
   const first = url.indexOf('{{');
@@ -68,10 +68,10 @@ export function misplacedPlaceholder(template: string): string | undefined {
     : undefined;
 }
 
-/** The URL as it may look once it is called, for checks at save time. */
+/** A sample of the rendered URL, for checks at save time. */
 export const sampleUrl = (url: string): string => url.replace(PLACEHOLDER, 'x');
 
-/** `!'()*` mean something to some servers. */
+/** Encodes also `!'()*`, which are special to some servers. */
 const percentEncoded: Write = (value) =>
   encodeURIComponent(plain(value).replace(/[\ud800-\udfff]/gu, '\ufffd')).replace(
     /[!'()*]/g,
@@ -85,7 +85,7 @@ function pathOf(template: string): readonly string[] {
   return (url.slice(endOfOrigin(url)).split(/[?#]/, 1)[0] ?? '').split(/[\\/]/);
 }
 
-/** A value of dots would take the call to another path. Errors: `invalid_request`. */
+/** Refuses values of dots, which would lead the call to another path. Errors: `invalid_request`. */
 function checkPath(template: string, url: string): void {
   const wanted = pathOf(template);
   const escapes = pathOf(url).some((segment, index) => DOTS.test(segment) && segment !== wanted[index]);
@@ -95,7 +95,7 @@ function checkPath(template: string, url: string): void {
     });
 }
 
-/** Errors: `invalid_request` where a value is too long, would change the path, or stands in scheme, host or port. */
+/** Errors: `invalid_request` if a value is too long, would change the path, or is in scheme, host or port. */
 export function renderUrl(template: string, args: Arguments): string {
   const misplaced = misplacedPlaceholder(template);
   if (misplaced) throw new ServiceError('invalid_request', { message: `url ${misplaced}` });
@@ -117,7 +117,7 @@ const xmlEscaped: Write = (value) => plain(value).replace(/[&<>"']/g, (sign) => 
 const inJsonString: Write = (value) => JSON.stringify(plain(value)).slice(1, -1);
 const asJson: Write = (value) => JSON.stringify(value ?? null);
 
-/** Follows a JSON template piece by piece: whether what comes next stands inside quotes. */
+/** Follows a JSON template piece by piece, and tracks whether the next value is inside quotes. */
 function jsonWriter(): (before: string) => Write {
   let quoted = false;
   return (before) => {
@@ -133,14 +133,14 @@ interface Escape {
 
 const always = (write: Write) => () => () => write;
 
-/** The first that fits the media type; what none fits is inserted as it is. */
+/** The first that fits the media type applies; without one, values are inserted unchanged. */
 const ESCAPES: readonly Escape[] = [
   { fits: /^(application|text)\/(json|[\w.+-]+\+json)$/, writer: jsonWriter },
   { fits: /^application\/x-www-form-urlencoded$/, writer: always(percentEncoded) },
   { fits: /^(application|text)\/(xml|html|[\w.+-]+\+xml)$/, writer: always(xmlEscaped) },
 ];
 
-/** The body to send; empty where the template is. Errors: `invalid_request` where it grows too long. */
+/** The body to send; empty if the template is. Errors: `invalid_request` if it grows too long. */
 export function renderBody(template: string, contentType: string, args: Arguments): string {
   const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   const escape = ESCAPES.find(({ fits }) => fits.test(type));

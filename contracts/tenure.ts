@@ -1,7 +1,7 @@
 /**
- * How long a node may act for the calls that it owns: until so long after it *asked* for its last renewal, which is
- * earlier than any other node can find its row stale. It counts by a clock that goes on while the process stands still, so
- * that a process that was stopped knows better as soon as it wakes.
+ * How long a node may act for the calls that it owns: counted from when it *requested* its last renewal, so it ends
+ * before any other node can find its row stale. Its clock runs on while the process is suspended, so
+ * that a suspended process knows the truth as soon as it wakes.
  */
 import type { Clock } from './clock.js';
 import type { Held, TenureState } from './ports/nodes.js';
@@ -24,7 +24,7 @@ export class Tenure implements Held {
     return () => this.#listeners.delete(listener);
   }
 
-  /** It was renewed for `ms` by a request that was sent at `sentAt` (monotonic). */
+  /** Renews it for `ms` from `sentAt` (monotonic), when the request was sent. */
   renew(sentAt: number, ms: number): void {
     this.#look();
     this.#until = sentAt + ms;
@@ -37,7 +37,7 @@ export class Tenure implements Held {
     this.#tell('held');
   }
 
-  /** Somebody has declared this node dead. */
+  /** Ends it: another node has declared this one dead. */
   lose(): void {
     this.stop();
     this.#held = false;

@@ -1,10 +1,10 @@
-/** Whether a text has more characters, as schemas count them: a pair of surrogates is one. */
+/** Whether a text has more than `most` characters, counted as in schemas: a surrogate pair is one. */
 export const isLonger = (text: string, most: number): boolean =>
   text.length > most && (text.length > 2 * most || [...text].length > most);
 
 /** The text's first bytes in UTF-8, never half a character. */
 export function firstBytes(text: string, most: number): string {
-  // No character has more than three bytes a UTF-16 unit.
+  // No character has more than three bytes per UTF-16 unit.
   if (text.length * 3 <= most) return text;
   const bytes = Buffer.from(text);
   if (bytes.length <= most) return text;

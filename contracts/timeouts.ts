@@ -1,7 +1,7 @@
-/** Bounded waiting for work that may be slow, silent or gone. The work itself goes on; what it says later is ignored. */
+/** Bounded waiting for work that may be slow, silent or gone. The work itself continues; its late result is ignored. */
 import type { Clock } from './clock.js';
 
-/** The result of `work`, or undefined where it takes longer than `ms`. Errors: those of `work`, in time. */
+/** The result of `work`, or undefined if it takes longer than `ms`. Errors: those of `work` within that time. */
 export function waitUpTo<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const cancel = clock.after(ms, () => resolve(undefined));

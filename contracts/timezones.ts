@@ -1,4 +1,4 @@
-/** Names of timezones (IANA), as sessions and agents are given them. Offsets like `+01:00` are none. */
+/** Names of timezones (IANA), for sessions and agents. Offsets like `+01:00` do not count. */
 export function isTimezone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false;
   try {

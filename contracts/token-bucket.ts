@@ -1,4 +1,4 @@
-/** How often a client may do something: `burst` times at once, and `perSecond` times in the long run. */
+/** A rate limit: `burst` times at once, and `perSecond` times in the long run. */
 export interface Rate {
   readonly burst: number;
   readonly perSecond: number;
@@ -18,7 +18,7 @@ export class TokenBucket {
     this.#since = now();
   }
 
-  /** Takes one token; false where none is left. */
+  /** Takes one token; false if none is left. */
   take(): boolean {
     const { burst, perSecond } = this.rate;
     const now = this.now();

@@ -17,7 +17,7 @@ const names = (headers: Headers, wanted: string): boolean =>
 
 /**
  * `headers` are the tool's own with its credentials (`ToolCredentials.headersOf`). GET carries no body.
- * Errors: `invalid_request` where the values do not fit the URL.
+ * Errors: `invalid_request` if the values do not fit the URL.
  */
 export function toolRequest(
   tool: ToolDefinition,

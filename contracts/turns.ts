@@ -1,9 +1,9 @@
 /**
- * The turns of a conversation, as its record explains them: one row for each answer of the agent, with what led to it, when
- * each step of it was done and what it used. Moments are whole milliseconds after `at`, negative before it.
+ * The turns of a conversation in its record: one row for each answer of the agent, with its cause, the times of
+ * its steps, and its usage. Times are whole milliseconds after `at`, negative before it.
  */
 
-/** Why the agent spoke, or was to: a turn of the user, spoken or typed, or something of its own. */
+/** Why the agent spoke, or was going to: a turn of the user, spoken or typed, or its own initiative. */
 export const TURN_CAUSES = [
   'turn',
   'typed',
@@ -77,7 +77,7 @@ export const usageOf = (turns: readonly Pick<Turn, 'usage'>[]): Usage =>
 
 export interface ModelRequest {
   readonly askedMs: number;
-  /** Null where it gave none. */
+  /** Null if it gave none. */
   readonly firstTokenMs: number | null;
   readonly endedMs: number | null;
 }
@@ -86,7 +86,7 @@ export interface TurnTool {
   readonly callId: string;
   readonly toolName: string;
   readonly startedMs: number;
-  /** Null while it runs, or where its end is not known. */
+  /** Null while it runs, or if its end is unknown. */
   readonly endedMs: number | null;
   readonly failed: boolean;
 }
@@ -94,26 +94,26 @@ export interface TurnTool {
 export interface Turn {
   /** Counts the rows of a session, from 1. */
   readonly number: number;
-  /** That of its items. */
+  /** The turn id of its items. */
   readonly turnId: number;
   readonly cause: TurnCause;
-  /** The end of the user's voice; of other causes than `turn`, when the agent was caused to speak. */
+  /** The end of the user's voice; for causes other than `turn`, the time of the cause. */
   readonly at: Date;
-  /** The user's words; empty where the agent spoke of its own. */
+  /** The user's words; empty if the agent spoke on its own initiative. */
   readonly words: string;
-  /** Why the turn was taken to be over; null where that was not for a silence to say. */
+  /** Why the turn counted as ended; null if that was not decided by a silence. */
   readonly endOfTurn: {
     readonly detector: string;
-    /** Null where the detector gives none. */
+    /** Null if the detector gives none. */
     readonly probability: number | null;
     readonly completeness: string;
     readonly delayMs: number;
   } | null;
-  /** How often the user went on with it after it had seemed to be over. */
+  /** How often the user continued it after it had seemed to have ended. */
   readonly reopened: number;
   readonly firstTranscriptMs: number | null;
   readonly lastTranscriptMs: number | null;
-  /** When it was over; of other causes 0. */
+  /** When its end was decided; 0 for other causes. */
   readonly decidedMs: number | null;
   readonly requests: readonly ModelRequest[];
   readonly tools: readonly TurnTool[];
@@ -121,22 +121,22 @@ export interface Turn {
   /** When the first audio left for the user: the turn's latency. */
   readonly playedMs: number | null;
   readonly parts: LatencyParts | null;
-  /** When the answer was over, however it ended. */
+  /** When the answer ended, for any reason. */
   readonly endedMs: number | null;
   /** How much of the answer was heard, and whether that was all of it. */
   readonly heardMs: number;
   readonly complete: boolean;
-  /** How often the agent fell silent in it for a sound of the user's, and went on at the same frame. */
+  /** How often the agent paused in it for a sound of the user, and how often it resumed at the same frame. */
   readonly held: number;
   readonly resumed: number;
   readonly interrupted: {
     readonly by: InterruptedBy;
-    /** From the user's voice, or message, to the agent's silence; null where nothing was to be heard. */
+    /** From the user's voice, or message, to the agent's silence; null if nothing was audible. */
     readonly silenceMs: number | null;
-    /** It was nothing after all, and the agent was asked to go on. */
+    /** Whether it proved to be nothing, and the agent was asked to continue. */
     readonly mistaken: boolean;
   } | null;
-  /** Whether the answer was drafted before the turn was over; and drafts that were thrown away before it. */
+  /** Whether the answer was drafted before the turn had ended; and the number of drafts discarded before it. */
   readonly drafted: boolean;
   readonly draftsDiscarded: number;
   /** Why it could not be answered: a code of contracts/errors.ts. */

@@ -1,4 +1,4 @@
-/** Bytes and milliseconds, as limits are written in them. */
+/** Bytes and milliseconds, for writing limits. */
 export const KiB = 1024;
 export const MiB = 1024 * KiB;
 export const SECOND = 1000;

@@ -1,6 +1,6 @@
 /**
- * Counts the work that waits in one process, and how long work waited before it began. Counted where the work waits, read by whoever
- * reports it. Each wait is reported once; of more than MOST_UNTOLD between two reports only the first ones.
+ * Counts the work that waits in one process, and how long work waited before it began. Counted where the work waits, read by the code
+ * that reports it. Each wait is reported once; if there are more than MOST_UNTOLD between two reports, only the first.
  */
 import { systemClock, type Clock } from './clock.js';
 
@@ -22,12 +22,12 @@ export class WaitTally {
     return this.#waiting;
   }
 
-  /** Calls `changed` after each change from now on, and nobody else. */
+  /** Calls `changed` after each change from now on, in place of any earlier watcher. */
   watch(changed: () => void): void {
     this.#changed = changed;
   }
 
-  /** Something begins to wait. The result ends that, once: it has begun, or else it left without. */
+  /** Counts a wait that begins. The result ends it, once: with true if the work began, false if it was withdrawn. */
   enter(): (begun: boolean) => void {
     const since = this.#clock.monotonic();
     this.#waiting += 1;
@@ -40,7 +40,7 @@ export class WaitTally {
     };
   }
 
-  /** Milliseconds that each of what has begun had waited, since the last time this was asked. */
+  /** Waits, in milliseconds, of the work that began since the last call. */
   take(): readonly number[] {
     const waits = this.#waits;
     this.#waits = [];

@@ -9,7 +9,7 @@ export interface WorkspaceUsage {
   readonly until: Date;
   /** Most concurrent jobs. */
   readonly concurrency: number;
-  /** `quota` is null where there is none. Written in batches, so it lags a little. */
+  /** `quota` is null if there is none. Written in batches, so it lags a little. */
   readonly kinds: Readonly<Record<UsageKind, { readonly used: number; readonly quota: number | null }>>;
 }
 

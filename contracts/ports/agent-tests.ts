@@ -1,6 +1,6 @@
 /**
- * Tests of agents (docs/contract/platform.md 6.12): scenarios, suites of them, and runs. A run holds everything that it
- * needs from the moment in which it is made; each of its scenarios is a row, which one process at a time plays.
+ * Tests of agents (docs/contract/platform.md 6.12): scenarios, suites of them, and runs. A run stores everything that it
+ * needs when it is created; each of its scenarios is a row, which one process at a time plays.
  */
 import type { Check, EndedBy, ScenarioDefinition, TestMode } from '../schemas/agent-tests.js';
 import type { Listed, PageRequest } from './page.js';
@@ -25,11 +25,11 @@ export interface TestFilter {
   readonly agentId?: string;
 }
 
-/** Every method sees what belongs to the workspace only. */
+/** Every method is limited to the workspace. */
 export interface Scenarios {
   list(workspaceId: string, filter: TestFilter, page: PageRequest): Promise<Listed<Scenario>>;
   read(id: string, workspaceId: string): Promise<Scenario | undefined>;
-  /** Undefined where there is no such agent. Errors: `conflict` where the agent has as many as it may. */
+  /** Undefined if there is no such agent. Errors: `conflict` if the agent has as many as it may. */
   create(scenario: NewScenario, workspaceId: string): Promise<Scenario | undefined>;
   change(
     id: string,
@@ -89,10 +89,10 @@ export interface TestUsage {
   readonly turns: number;
 }
 
-/** A call of a scenario by voice. Moments are milliseconds since the caller was connected. */
+/** A call of a scenario by voice. Times are milliseconds since the caller was connected. */
 export interface CallReport {
   readonly sessionId: string;
-  /** The caller’s words as they were meant, the agent’s as they were heard. */
+  /** The caller’s words as intended, the agent’s as heard. */
   readonly transcript: readonly {
     readonly speaker: 'caller' | 'agent';
     readonly text: string;
@@ -113,16 +113,16 @@ export interface CallReport {
   };
 }
 
-/** How a scenario went. */
+/** The outcome of a scenario. */
 export interface TestOutcome {
   readonly status: 'passed' | 'failed' | 'error' | 'cancelled';
-  /** Why nothing was found out. */
+  /** Why the test could not be carried out. */
   readonly error: string | null;
   readonly endedBy: EndedBy | null;
   readonly checks: readonly CheckResult[];
   readonly usage: TestUsage | null;
   readonly items: readonly SessionItem[];
-  /** Null by text, and where there was none. */
+  /** Null by text, and if there was no call. */
   readonly call: CallReport | null;
 }
 
@@ -132,7 +132,7 @@ export interface TestResult {
   readonly status: TestStatus;
   readonly startedAt: Date | null;
   readonly endedAt: Date | null;
-  /** Null until it is over, and where it was cancelled before it began. Without the items where results are listed. */
+  /** Null until it has ended, and if it was cancelled before it began. Lists leave the items out. */
   readonly outcome: Omit<TestOutcome, 'items'> | null;
 }
 
@@ -203,12 +203,12 @@ export interface TestQueue {
   take(leaseMs: number, modes?: readonly TestMode[]): Promise<QueuedTest | undefined>;
   /** False if it is no longer ours: cancelled, or taken by another process. */
   renew(test: QueuedTest, leaseMs: number): Promise<boolean>;
-  /** The session of its call, which goes with the run. False where it is not ours any more: then nothing is kept. */
+  /** Stores the session of its call, which is deleted with the run. False if the test is no longer ours: then nothing is stored. */
   began(test: QueuedTest, sessionId: string): Promise<boolean>;
-  /** That call is over, and ended as sessions are: it is removed where its run did not wait for it. */
+  /** Reports that the call and its session have ended; the session is deleted if its run did not wait for it. */
   over(test: QueuedTest, sessionId: string): Promise<void>;
-  /** The run is over with its last scenario. */
+  /** Stores the outcome. The run ends with its last scenario. */
   finish(test: QueuedTest, outcome: TestOutcome): Promise<void>;
-  /** Gives it back: this process stops. It counts as not taken. */
+  /** Returns it, because this process stops. It counts as not taken. */
   release(test: QueuedTest): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /**
- * Agents, their drafts and their published versions (docs/contract/platform.md 6.1). Every method sees what belongs
- * to the workspace only. Sessions run published configuration: they ask `PublishedAgents`, which never shows a draft
- * but to a preview.
+ * Agents, their drafts and their published versions (docs/contract/platform.md 6.1). Every method is limited
+ * to the workspace. Sessions run published configuration: they use `PublishedAgents`, which shows a draft only
+ * to a preview.
  */
 import type { AgentConfig } from '../schemas/agent-config.js';
 import type { ConfigRevision } from '../schemas/agent-merge.js';
@@ -16,7 +16,7 @@ export interface Agent {
   readonly name: string;
   readonly description: string;
   readonly status: 'active' | 'archived';
-  /** The number of the last version; 0 where nothing was published yet. */
+  /** The number of the last version; 0 if nothing was published yet. */
   readonly lastVersion: number;
   readonly publicEnabled: boolean;
   readonly allowedOrigins: readonly string[];
@@ -31,7 +31,7 @@ export interface AgentFilter {
   readonly publication: 'all' | 'live' | 'draft';
 }
 
-/** A configuration with what identifies its content. */
+/** A configuration with a hash of its content. */
 export interface HashedConfig {
   readonly agentId: string;
   readonly config: AgentConfig;
@@ -55,17 +55,17 @@ export interface Agents {
   ): Promise<Agent>;
   change(id: string, workspaceId: string, change: AgentChange): Promise<Agent | undefined>;
   /**
-   * With its configuration and versions; false where there is no such agent. As when it is archived, its sessions that
-   * wait to be joined end, and its conversations go on.
+   * Removes it with its configuration and versions; false if there is no such agent. As with archiving, its sessions that
+   * wait to be joined end, and its conversations continue.
    */
   remove(id: string, workspaceId: string): Promise<boolean>;
   config(id: string, workspaceId: string): Promise<HashedConfig | undefined>;
   /** The references that do not exist in the workspace, as problems of a configuration. */
   missing(references: References, workspaceId: string): Promise<readonly Problem[]>;
   /**
-   * Replaces the draft by what `revise` makes of it; changes of one agent come one after the other.
-   * Errors: `validation_failed` where a tool or a knowledge source does not exist, `invalid_request` where two client
-   * tools have one name.
+   * Replaces the draft by the result of `revise`; changes of one agent are serialised.
+   * Errors: `validation_failed` if a tool or a knowledge source does not exist, `invalid_request` if two client
+   * tools have the same name.
    */
   configure(
     id: string,
@@ -92,7 +92,7 @@ export interface Publication {
 }
 
 export interface AgentVersions {
-  /** Undefined where there is no such agent, as in the other methods. Newest first. */
+  /** Undefined if there is no such agent, as in the other methods. Newest first. */
   list(agentId: string, workspaceId: string, page: PageRequest): Promise<Listed<VersionSummary> | undefined>;
   read(agentId: string, workspaceId: string, number: number): Promise<AgentVersion | undefined>;
   /**
@@ -118,19 +118,19 @@ export interface RunnableVersion {
   readonly number: number;
   readonly config: AgentConfig;
   readonly configHash: string;
-  /** Frozen; in the order in which they are attached. */
+  /** Frozen; in the order of attachment. */
   readonly tools: readonly FrozenTool[];
   readonly knowledge: readonly PinnedSource[];
 }
 
 export interface RunnableAgent {
   readonly agent: Agent;
-  /** Undefined where nothing was published yet. */
+  /** Undefined if nothing was published yet. */
   readonly version: RunnableVersion | undefined;
 }
 
 export interface PublishedAgents {
-  /** The agent with its last version. Without a workspace, as for public sessions: whoever owns it. */
+  /** The agent with its last version. Without a workspace, as for public sessions: of any owner. */
   find(agentId: string, workspaceId?: string): Promise<RunnableAgent | undefined>;
   /** The agent with that version. */
   version(agentId: string, workspaceId: string, number: number): Promise<RunnableAgent | undefined>;
@@ -139,6 +139,6 @@ export interface PublishedAgents {
 }
 
 export interface WebhookSecrets {
-  /** The secret that deliveries to that URL of the agent are signed with; undefined where there is none. */
+  /** The secret that signs deliveries to that URL of the agent; undefined if there is none. */
   secretOf(agentId: string, url: string): Promise<string | undefined>;
 }

@@ -189,8 +189,8 @@ export interface RoomOptions extends CallOptions {
 /** A call in a room of an external LiveKit server. */
 export interface RoomCall extends Call {
   /**
-   * The room is there and the agent is in it, with its track. Errors: `engine_busy` where no process has a place for
-   * it, `engine_lost`, `transport_failed` where the cluster does not answer or refuses.
+   * Resolves once the room exists and the agent is in it, with its track. Errors: `engine_busy` if no process has a place
+   * for it, `engine_lost`, `transport_failed` if the cluster does not answer or refuses.
    */
   readonly ready: Promise<void>;
   /** As of a `PhoneCall`. */

@@ -23,8 +23,8 @@ export interface ChatRequest {
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly ChatTool[];
   /**
-   * Passages of the knowledge base for this turn; a model that reads prompts gets it as a message, the embedded one
-   * as it is.
+   * Passages of the knowledge base for this turn; a model that reads prompts gets them as a message, the embedded one
+   * unchanged.
    */
   readonly passages: readonly { readonly source: string; readonly text: string }[];
 }
@@ -40,9 +40,9 @@ export type ChatEvent =
     };
 
 export interface ChatModel {
-  /** Shown in logs and records: `builtin-dialogue` says what it is. */
+  /** Shown in logs and records; the embedded one is `builtin-dialogue`. */
   readonly name: string;
-  /** False for one that is no language model: nothing is counted. */
+  /** False if it is no language model: no tokens are counted. */
   readonly hasTokens?: boolean;
   /**
    * Errors: `provider_failed` (with the model's status; also for an answer that is empty, too long or no stream),
@@ -52,7 +52,7 @@ export interface ChatModel {
   chat(request: ChatRequest, signal: AbortSignal): AsyncIterable<ChatEvent>;
 }
 
-/** The text of an answer to one question, once it is whole. Errors: those of `chat`. */
+/** The whole text of the answer to one question. Errors: those of `chat`. */
 export async function wholeAnswer(
   chat: Pick<ChatModel, 'chat'>,
   messages: readonly ChatMessage[],

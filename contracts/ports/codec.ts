@@ -1,11 +1,11 @@
-/** Between PCM and bytes, as the speech pipeline sees it. `codecs/` implements both. */
+/** Encoding and decoding, as the speech pipeline sees them. `codecs/` implements both. */
 import type { LevelOptions, OutputFormat } from '../audio.js';
 
 /** Changes applied to audio while it is encoded. */
 export interface AudioChanges {
   /** Tempo factor at unchanged pitch; default 1. */
   readonly speed?: number;
-  /** Absent: loudness is left alone. */
+  /** Absent: loudness is not changed. */
   readonly level?: LevelOptions;
 }
 

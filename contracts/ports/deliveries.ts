@@ -1,7 +1,7 @@
 /**
  * Post-call events on their way to an account owner's endpoints (docs/contract/platform.md 6.8). A delivery is a row
- * before it is sent, in the transaction of what it tells of, so it outlives every process. At least once, and per
- * session and endpoint in order.
+ * before it is sent, written in the transaction of its event, so it outlives every process. Delivery is at least once, and
+ * in order per session and endpoint.
  */
 import type { OutboundFailure } from './outbound.js';
 import type { Listed, PageRequest } from './page.js';
@@ -16,7 +16,7 @@ export interface Delivery {
   readonly url: string;
   /** JSON; the same bytes in every attempt. */
   readonly body: string;
-  /** Attempts that were made. */
+  /** Attempts so far. */
   readonly attempts: number;
   /** Requested by hand: it has a single attempt. */
   readonly redelivery: boolean;
@@ -89,7 +89,7 @@ export interface DeliveryFilter {
   readonly status?: DeliveryStatus;
 }
 
-/** The deliveries of a workspace; another one's do not exist. Newest first. */
+/** The deliveries of a workspace; those of others do not exist. Newest first. */
 export interface DeliveryRecords {
   list(workspaceId: string, filter: DeliveryFilter, page: PageRequest): Promise<Listed<DeliveryRecord>>;
   read(id: string, workspaceId: string): Promise<DeliveryDetail | undefined>;

@@ -6,15 +6,15 @@ export interface Caller {
   readonly keyId: string;
 }
 
-/** A caller by a key, or by what a key has issued: it may do what the key may. */
+/** A caller by a key, or by a token that a key has issued, which has the key's permissions. */
 export interface Identity extends Caller {
   readonly role: Role;
 }
 
 export interface KeyAuthority {
   /**
-   * The holder of a key, from a cache where possible; undefined where it is unknown or revoked. Errors: `expired_key`,
-   * `overloaded` where the database does not answer.
+   * The holder of a key, from a cache if possible; undefined if it is unknown or revoked. Errors: `expired_key`,
+   * `overloaded` if the database does not answer.
    */
   authenticate(key: string): Promise<Identity | undefined>;
 }
@@ -27,11 +27,11 @@ export type UsageKind = 'synthesis_characters' | 'transcription_ms' | 'conversat
  */
 export interface Admission {
   /**
-   * Takes a slot; the result gives it back and may be called twice. An exhausted quota refuses: that of
-   * `kind`, or any of the workspace's where the kind is not told.
+   * Takes a slot; the result returns it and may be called twice. An exhausted quota refuses: that of
+   * `kind`, or any of the workspace's if no kind is given.
    */
   enter(workspaceId: string, kind?: UsageKind): Promise<() => void>;
-  /** Whether the quota of that kind is left, without a slot. Errors: `quota_exceeded`. */
+  /** Checks that quota of that kind is left, without taking a slot. Errors: `quota_exceeded`. */
   check(workspaceId: string, kind: UsageKind): Promise<void>;
   /** Counts what a job used; written in batches. */
   use(workspaceId: string, kind: UsageKind, amount: number): void;
@@ -39,14 +39,14 @@ export interface Admission {
 
 /** The store of slot leases, which all processes share. */
 export interface SlotLeases {
-  /** How long a hold lasts when it is not renewed. */
+  /** Duration of a hold that is not renewed. */
   readonly leaseMs: number;
   /**
-   * Sets how many of the workspace's slots this process holds, at most what is left of `limit`
-   * among all live processes, and extends the lease. Returns how many it holds now.
+   * Sets how many of the workspace's slots this process holds, at most what the other live processes
+   * leave of `limit`, and extends the lease. Returns how many it holds now.
    */
   hold(workspaceId: string, wanted: number): Promise<{ readonly held: number; readonly limit: number }>;
-  /** Tells when another process wanted more slots of a workspace than were left. The result ends it. */
+  /** Calls `listener` when another process wanted more slots of a workspace than were left. The result unsubscribes. */
   onShortage(listener: (workspaceId: string) => void): Promise<() => void>;
 }
 
@@ -55,6 +55,6 @@ export interface UsageStore {
   add(
     entries: readonly { readonly workspaceId: string; readonly kind: UsageKind; readonly amount: number }[],
   ): Promise<void>;
-  /** The rest of the workspace's quota this month, by kind; absent kinds have no quota. */
+  /** What is left of the workspace's quotas this month, by kind; absent kinds have no quota. */
   remaining(workspaceId: string): Promise<Partial<Record<UsageKind, number>>>;
 }

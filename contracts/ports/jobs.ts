@@ -11,7 +11,7 @@ export interface JobContext {
   readonly signal: AbortSignal;
 }
 
-/** The child's side of a job. Throw a `ServiceError` to tell the caller why; anything else is `engine_failed`. */
+/** The child's side of a job. A thrown `ServiceError` reaches the caller; anything else becomes `engine_failed`. */
 export type JobHandler = (
   args: never,
   input: AsyncIterable<JobValue>,

@@ -1,4 +1,4 @@
-/** Knowledge sources of a workspace: texts that agents answer from (docs/contract/platform.md 6.1). */
+/** Knowledge sources of a workspace: texts from which agents answer (docs/contract/platform.md 6.1). */
 import type { PinnedSource } from './agents.js';
 import type { Listed, PageRequest } from './page.js';
 import type { AgentReferences } from './tools.js';
@@ -32,7 +32,7 @@ export interface Passage {
   readonly sourceId: string;
   readonly source: string;
   readonly text: string;
-  /** The better the higher. */
+  /** Higher is better. */
   readonly rank: number;
 }
 
@@ -49,7 +49,7 @@ export interface Knowledge {
     workspaceId: string,
     change: { readonly name?: string; readonly description?: string; readonly file?: SourceFile },
   ): Promise<KnowledgeDetail | undefined>;
-  /** False where there is none. Errors: `conflict` while a draft or the last version of an agent refers to it. */
+  /** False if there is none. Errors: `conflict` while a draft or the last version of an agent refers to it. */
   remove(id: string, workspaceId: string): Promise<boolean>;
   agents(id: string, workspaceId: string): Promise<AgentReferences | undefined>;
 }

@@ -21,14 +21,14 @@ export class McpError extends Error {
   override readonly name = 'McpError';
 }
 
-/** Errors of its methods: `McpError`, `OutboundError`; the signal's reason where it was aborted. */
+/** Errors of its methods: `McpError`, `OutboundError`; the signal's reason if it was aborted. */
 export interface McpServer {
-  /** Every tool that it has, within `LIMITS.mcp`, by its own names. */
+  /** All its tools, within `LIMITS.mcp`, under its own names. */
   list(signal: AbortSignal): Promise<readonly ChatTool[]>;
   call(name: string, args: object, signal: AbortSignal): Promise<McpAnswer>;
-  /** Nothing more is asked of it. Never throws. */
+  /** Ends the use of the server. Never throws. */
   close(): void;
 }
 
-/** Asks nothing yet. */
+/** Sends no request yet. */
 export type OpenMcp = (target: McpTarget) => McpServer;

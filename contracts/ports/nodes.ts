@@ -45,8 +45,8 @@ export type TenureState = 'held' | 'silent' | 'lost';
 
 /** A node's right to act for the calls that it owns. */
 export interface Held {
-  /** By the clock, at this very moment. */
+  /** Whether the node holds it right now, by the clock. */
   readonly holds: boolean;
-  /** Called with each change. The result ends it. */
+  /** Calls `listener` with each change. The result unsubscribes. */
   onChange(listener: (state: TenureState) => void): () => void;
 }

@@ -1,22 +1,22 @@
 /**
  * Requests to addresses that an account owner wrote: tools and webhooks (docs/contract/platform.md 6.5 rule 9;
- * docs/contract/decisions.md 8). Nothing private is reached, at save time by the address as written and at call time
+ * docs/contract/decisions.md 8). Private addresses are refused: at save time by the address as written, and at call time
  * by every address that a connection would go to, on every redirect.
  */
 
 export interface OutboundRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly url: string;
-  /** In order, as stored. Those of the connection itself (`host`, `content-length` …) are refused. */
+  /** In order, as stored. Headers of the connection itself (`host`, `content-length` …) are refused. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body?: string | Uint8Array;
-  /** For everything: look-up, redirects and the whole response. */
+  /** Total time: look-up, redirects and the whole response. */
   readonly timeoutMs: number;
-  /** Bytes of the response body that are kept; what follows is not read. */
+  /** Bytes of the response body that are kept; the rest is not read. */
   readonly captureBytes: number;
-  /** Told each piece of the body with the answer's headers; true: the rest is not read. */
+  /** Called with each piece of the body and the response's headers; if it returns true, the rest is not read. */
   readonly enough?: (piece: Uint8Array, headers: OutboundReply['headers']) => boolean;
-  /** How many are followed, 3 unless told. With 0 a redirect is a reply like any other. */
+  /** Most redirects to follow; default 3. With 0 a redirect is a reply like any other. */
   readonly redirects?: number;
   readonly signal?: AbortSignal;
 }
@@ -27,7 +27,7 @@ export interface OutboundReply {
   readonly headers: Readonly<Record<string, string>>;
   /** As it was before a `content-encoding` of gzip, deflate or br. */
   readonly body: Uint8Array;
-  /** Whether the body went on behind `captureBytes`. */
+  /** Whether the body was longer than `captureBytes`. */
   readonly truncated: boolean;
   readonly latencyMs: number;
 }
@@ -63,8 +63,8 @@ export class OutboundError extends Error {
 }
 
 export interface Outbound {
-  /** Why the address as written may not be used, as the end of a sentence ("must not …"); undefined where it may. */
+  /** Why the address as written may not be used, as the end of a sentence ("must not …"); undefined if it may. */
   checkUrl(url: string): string | undefined;
-  /** Any HTTP status is a reply. Errors: `OutboundError`; the signal's reason where it was aborted. */
+  /** Any HTTP status is a reply. Errors: `OutboundError`; the signal's reason if it was aborted. */
   fetch(request: OutboundRequest): Promise<OutboundReply>;
 }

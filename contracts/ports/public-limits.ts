@@ -3,13 +3,13 @@ export interface FullLimit {
   readonly retryAfter: number;
 }
 
-/** How often sessions may be asked for without a key (docs/contract/platform.md 6.6, 429). */
+/** Rate limits of session requests without a key (docs/contract/platform.md 6.6, 429). */
 export interface PublicLimits {
   /**
-   * The limit that is full, of this client address or of this agent, and the seconds until it may have
-   * one again; undefined where both may. Counts nothing.
+   * The exhausted limit, of this client address or of this agent, and the seconds until it allows
+   * another session; undefined if both allow one. Counts nothing.
    */
   full(address: string, agentId: string): Promise<FullLimit | undefined>;
-  /** Counts one session of both; where one is full, as `full`. A refusal by the address does not count for the agent. */
+  /** Counts one session for both; if one is exhausted, as `full`. A refusal by the address does not count for the agent. */
   take(address: string, agentId: string): Promise<FullLimit | undefined>;
 }

@@ -23,7 +23,7 @@ export interface Recording {
   readonly error_message: string | null;
 }
 
-/** The audio of one track, whole. */
+/** The whole audio of one track. */
 export interface RecordingFile {
   readonly bytes: number;
   /** Bytes from `from` up to, but not including, `to`; the file is closed when the reader leaves. */
@@ -39,5 +39,5 @@ export interface Recordings {
   open(token: string): Promise<RecordingFile | undefined>;
 }
 
-/** Hears that a session's call is being recorded, since `at`, as that part of its recording. */
+/** Called when recording of a session's call has begun, at `at`, as that part of its recording. */
 export type RecordingBegan = (sessionId: string, at: Date, part: number) => void;

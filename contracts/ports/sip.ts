@@ -7,7 +7,7 @@ export interface SipNumber {
   readonly id: string;
   /** As `phoneAddress` writes it. */
   readonly address: string;
-  /** IP addresses and networks that its calls come from. */
+  /** IP addresses and networks from which its calls come. */
   readonly sources: readonly string[];
 }
 
@@ -26,7 +26,7 @@ export interface SipLeg {
   readonly from: string;
   readonly to: string;
   readonly ringSeconds: number;
-  /** The SIP server of the number's carrier, as `CREDENTIAL_FORMS` of contracts/phone.ts has it, and the account there. */
+  /** The SIP server of the number's carrier, in the format of `CREDENTIAL_FORMS` in contracts/phone.ts, and the account there. */
   readonly server: string;
   readonly username: string;
   readonly password: string;

@@ -1,5 +1,5 @@
 /**
- * The speech ports, by which dialects synthesise and transcribe: encoded bytes in and out, never a backend.
+ * The speech ports, through which dialects synthesise and transcribe: encoded bytes in and out, never a backend.
  * `engines/` implements both ports.
  */
 import type { OutputFormat } from '../audio.js';
@@ -14,13 +14,13 @@ export interface SpeechOptions {
   readonly model: SynthesisModel;
   /** A voice library id; empty selects the default voice. */
   readonly voice: string;
-  /** Ids of several voices, of the text's speaker tags in order; `voice` is empty then. */
+  /** Ids of several voices, in the order of the text's speaker tags; `voice` is then empty. */
   readonly speakers?: readonly string[];
-  /** The language of all of the text. */
+  /** The language of the whole text. */
   readonly language?: LanguageCode;
   /**
-   * The language of what tells no other: a named voice speaks all of the text in it, the default voice speaks sentences
-   * of other languages as what they are.
+   * The language of text that does not indicate another: a named voice speaks the whole text in it, the default voice
+   * speaks sentences of other languages in their own.
    */
   readonly likelyLanguage?: LanguageCode;
   readonly references: readonly ReferenceAudio[];
@@ -31,26 +31,26 @@ export interface SpeechOptions {
   /** dB */
   readonly volume: number;
   readonly normalizeLoudness: boolean;
-  /** Longest text, in characters, that goes to an engine in one piece. */
+  /** Longest piece of text for an engine, in characters. */
   readonly chunkLength: number;
-  /** Whether numbers and abbreviations are written out; absent: yes, where the gateway does so. */
+  /** Whether numbers and abbreviations are written out; absent: yes, if the gateway does so. */
   readonly normalize?: boolean;
   readonly sampling: Sampling;
   readonly trace?: RequestTrace;
 }
 
-/** The voice that a client wishes, before there is a text. */
+/** The requested voice, before there is a text. */
 export type VoiceWish = Pick<SpeechOptions, 'model' | 'voice' | 'language'>;
 
 export interface SynthesisRequest extends SpeechOptions {
   readonly text: string;
 }
 
-/** A part of a text that arrives: more text, or a flush, which has all text so far spoken. */
+/** A part of an arriving text: more text, or a flush, after which all text so far is spoken. */
 export type TextPart = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'flush' };
 
 /**
- * A request whose text still arrives. Complete pieces are spoken as `latency` says, a flush and the end complete
+ * A request whose text still arrives. Complete pieces are spoken according to `latency`; a flush or the end completes
  * the rest. The slot is held from the first `next()` to the end.
  */
 export interface StreamingSynthesisRequest extends SpeechOptions {
@@ -73,7 +73,7 @@ export interface SpokenPiece {
 }
 
 export interface TimedAudio {
-  /** Encoded audio; empty where only timing is new. */
+  /** Encoded audio; empty if only timing is new. */
   readonly audio: Uint8Array;
   readonly piece: SpokenPiece;
   /** End of this chunk within the whole audio, in seconds; exact to a frame of the codec. */
@@ -82,11 +82,11 @@ export interface TimedAudio {
 
 export interface Speech {
   /**
-   * Settles voice, engine and admission, then yields encoded audio as it is synthesised.
+   * Determines voice and engine, admits the job, then yields encoded audio as it is synthesised.
    * The first `next()` may fail with `voice_not_found`, `voice_language`, `language_unavailable`,
    * `cloning_unavailable`, `speakers_unavailable`, `nothing_to_say`, `concurrency_exceeded`, `quota_exceeded`,
-   * `engine_*`; later ones with `engine_*`, and with `voice_language` or `language_unavailable` where text arrives
-   * that the voice does not read. Leaving the loop, or an abort, cancels all work behind it.
+   * `engine_*`; later ones with `engine_*`, and with `voice_language` or `language_unavailable` if text arrives
+   * that the voice does not read. Leaving the loop, or an abort, cancels all its work.
    */
   synthesize(
     request: SynthesisRequest | StreamingSynthesisRequest,
@@ -95,8 +95,8 @@ export interface Speech {
   ): AsyncIterable<Uint8Array>;
 
   /**
-   * The same audio, each chunk with the piece that is heard as it begins. Pieces come in order, each of them at
-   * least once, and for the last time complete. Errors as those of `synthesize`.
+   * The same audio, each chunk with the piece that is heard at its beginning. Pieces come in order, each at
+   * least once, and complete the last time. Errors as those of `synthesize`.
    */
   synthesizeTimed(
     request: SynthesisRequest | StreamingSynthesisRequest,
@@ -104,18 +104,18 @@ export interface Speech {
     signal: AbortSignal,
   ): AsyncIterable<TimedAudio>;
 
-  /** Whether the caller may speak at all, before there is anything to say. Errors: `quota_exceeded`. */
+  /** Checks that the caller may synthesise at all, before there is any text. Errors: `quota_exceeded`. */
   checkQuota(caller: Caller): Promise<void>;
 
   /**
-   * Whether the model has the voice and it speaks the language, before there is anything to say: refuses what
-   * `synthesize` would. Without a language only whether there is such a voice. Errors: `voice_not_found`,
+   * Checks that the model has the voice and it speaks the language, before there is any text: refuses whatever
+   * `synthesize` would. Without a language it only checks that the voice exists. Errors: `voice_not_found`,
    * `voice_language`, `language_unavailable`, `cloning_unavailable`, `overloaded`.
    */
   checkVoice(wish: VoiceWish, caller: Pick<Caller, 'workspaceId'>): Promise<void>;
 }
 
-/** Headerless PCM (contracts/audio.ts), as it was collected: the chunks follow one another. */
+/** Headerless PCM (contracts/audio.ts) as collected, in consecutive chunks. */
 export interface RawAudio {
   readonly chunks: readonly Uint8Array[];
   /** Hz, 8,000 to 48,000 */
@@ -130,13 +130,13 @@ export interface TranscriptionRequest {
   /** Whether the time of each word is wanted. */
   readonly words?: boolean;
   /**
-   * The audio is not complete yet and its transcript only a guess: it takes no slot, counts as no usage, and
-   * fails at once (`engine_busy`) where the engine has other work.
+   * The audio is not complete yet and its transcript only a guess: it takes no slot, does not count as usage, and
+   * fails at once (`engine_busy`) if the engine has other work.
    */
   readonly interim?: boolean;
   /** The audio may not be complete, though it is likely: it counts as usage when `count` is called. */
   readonly uncounted?: boolean;
-  /** Whether noise is taken out first, where the gateway can; of raw audio alone. */
+  /** Whether noise is removed first, if the gateway can; raw audio only. */
   readonly reducesNoise?: boolean;
   readonly trace?: RequestTrace;
 }
@@ -152,16 +152,16 @@ export interface Transcript {
   readonly text: string;
   /** Seconds of decoded audio. */
   readonly duration: number;
-  /** The language that was heard in most of it, where the engine tells. */
+  /** The language of most of it, if the engine reports it. */
   readonly language?: LanguageCode;
   readonly segments: readonly TranscriptSegment[];
-  /** Present where words were asked for. */
+  /** Present if words were requested. */
   readonly words?: readonly TimedWord[];
 }
 
 export interface Transcription {
   /**
-   * `heard` is told each segment as soon as it is known. Errors: `audio_unreadable`, `audio_too_long`,
+   * Calls `heard` with each segment as soon as it is known. Errors: `audio_unreadable`, `audio_too_long`,
    * `language_unavailable`, `concurrency_exceeded`, `quota_exceeded`, `engine_*`.
    */
   transcribe(
@@ -171,12 +171,12 @@ export interface Transcription {
     heard?: (segment: TranscriptSegment) => void,
   ): Promise<Transcript>;
 
-  /** Whether the model hears the language, before there is any audio. Errors: `language_unavailable`. */
+  /** Checks that the model transcribes the language, before there is any audio. Errors: `language_unavailable`. */
   checkLanguage(wish: Pick<TranscriptionRequest, 'model' | 'language'>): void;
 
-  /** Whether the gateway can take noise out of audio. */
+  /** Whether the gateway can remove noise from audio. */
   readonly reducesNoise: boolean;
 
-  /** The audio of a request that was `uncounted` has been complete: so many seconds of it are usage. */
+  /** Counts `seconds` as usage: the audio of an `uncounted` request proved to be complete. */
   count(caller: Caller, seconds: number): void;
 }

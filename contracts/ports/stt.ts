@@ -4,9 +4,9 @@ import type { TraceContext } from './trace.js';
 import type { LanguageCode } from '../languages.js';
 
 export interface SttCapabilities {
-  /** `any`: the engine takes every language. */
+  /** `any`: the engine accepts every language. */
   readonly languages: readonly LanguageCode[] | 'any';
-  /** Longest piece in seconds that one call may hold; longer audio is cut by voice activity. */
+  /** Longest piece of one call, in seconds; longer audio is cut by voice activity. */
   readonly maxPieceSeconds: number;
   readonly words: boolean;
 }
@@ -20,9 +20,9 @@ export interface SttWord {
 
 export interface SttPiece {
   readonly text: string;
-  /** The language that was heard, where the engine tells. */
+  /** The detected language, if the engine reports it. */
   readonly language?: LanguageCode;
-  /** Present where the engine has `words`. */
+  /** Present if the engine has `words`. */
   readonly words?: readonly SttWord[];
 }
 
@@ -35,7 +35,7 @@ export interface SttEngine {
     options: {
       readonly language?: string;
       readonly traceContext?: TraceContext;
-      /** For engines that work on one piece at a time; absent: nothing is known of it. */
+      /** For engines that work on one piece at a time; absent: unknown. */
       readonly demand?: Demand;
     },
     signal: AbortSignal,

@@ -1,26 +1,26 @@
 /**
- * The caller's end of a call in tests of agents by voice: it joins as any client does, speaks into its microphone and hears
- * what arrives. Moments are milliseconds since its media was connected; audio is 16-bit mono.
+ * The caller's end of a call in tests of agents by voice: it joins like any client, speaks into its microphone and hears
+ * the incoming audio. Times are milliseconds since its media was connected; audio is 16-bit mono.
  */
 import type { SignalConnect, SignalEnd, SignalLink } from './calls.js';
 
 export type CallerEvent =
   | { readonly kind: 'connected' }
-  /** The next 100 ms of what is heard, at 16 kHz, without gaps; time goes on with these. `at`: where they end. */
+  /** The next 100 ms of incoming audio, at 16 kHz, without gaps; these drive the time. `at`: their end. */
   | { readonly kind: 'heard'; readonly at: number; readonly samples: Int16Array }
-  /** All of it has left: its first sound at `from`, its last at `to`. */
+  /** The whole utterance was sent: its first sound at `from`, its last at `to`. */
   | { readonly kind: 'said'; readonly utterance: number; readonly from: number; readonly to: number }
   /** The agent's published state: `listening`, `thinking`, `speaking`. */
   | { readonly kind: 'agent'; readonly state: string }
-  /** The call is over; `reason` as clients are told it, empty where nobody said. The last event. */
+  /** The call has ended; `reason` as reported to clients, empty if none was given. The last event. */
   | { readonly kind: 'ended'; readonly reason: string };
 
 export interface CallerLine {
-  /** Errors: `engine_lost` where the media worker died, `transport_failed` where it could not connect. */
+  /** Errors: `engine_lost` if the media worker died, `transport_failed` if it could not connect. */
   readonly events: AsyncIterable<CallerEvent>;
-  /** Speaks at 24 kHz, not before `at`, behind what is still to be said. The number of the utterance. */
+  /** Speaks at 24 kHz, not before `at`, after all queued speech. Returns the number of the utterance. */
   say(samples: Int16Array, at?: number): number;
-  /** As a client that hangs up. Idempotent. */
+  /** Hangs up like a client. Idempotent. */
   hangUp(): void;
 }
 
@@ -30,7 +30,7 @@ export interface CallerOptions {
 }
 
 export interface CallerLines {
-  /** `connect`: the way into the call; undefined where it is not there any more. */
+  /** `connect` opens signalling to the call; undefined if the call no longer exists. */
   open(
     options: CallerOptions,
     connect: (how: SignalConnect, link: SignalLink) => SignalEnd | undefined,

@@ -1,10 +1,10 @@
-/** Length of a prompt in tokens of o200k_base, in which the limits are written. */
+/** Length of a prompt in tokens of o200k_base, the unit of the limits. */
 export interface TokenCounter {
   /**
-   * Whether the text has more than `limit` tokens. Never works on this thread; as many as LIMITS.tokenQueue wait.
+   * Whether the text has more than `limit` tokens. Never works on this thread; at most LIMITS.tokenQueue texts wait.
    * Errors: `overloaded`.
    */
   exceeds(text: string, limit: number): Promise<boolean>;
-  /** How many tokens it has; as above. */
+  /** Its number of tokens; works and fails as `exceeds`. */
   count(text: string): Promise<number>;
 }

@@ -1,4 +1,4 @@
-/** Tools of a workspace (docs/contract/platform.md 6.5); every method sees the workspace's own only. */
+/** Tools of a workspace (docs/contract/platform.md 6.5); every method is limited to the workspace. */
 import type { ToolDefinition, ToolRevision } from '../schemas/tools.js';
 import type { Listed, PageRequest } from './page.js';
 
@@ -18,7 +18,7 @@ export interface ToolSummary extends Omit<Tool, 'definition'> {
 }
 
 /**
- * A tool as it was published, without its mock responses. Its credentials are those that the tool has now (decision
+ * A tool as published, without its mock responses. Its credentials are the tool's current ones (decision
  * 14).
  */
 export interface FrozenTool {
@@ -41,7 +41,7 @@ export interface Tools {
   read(id: string, workspaceId: string): Promise<Tool | undefined>;
   create(revision: ToolRevision, workspaceId: string): Promise<Tool>;
   /**
-   * Changes of one tool come one after the other. Errors: those of `revise`; `invalid_request` as in
+   * Changes of one tool are serialised. Errors: those of `revise`; `invalid_request` as in
    * `Agents.configure`.
    */
   change(
@@ -49,12 +49,12 @@ export interface Tools {
     workspaceId: string,
     revise: (current: ToolDefinition) => ToolRevision,
   ): Promise<Tool | undefined>;
-  /** False where there is no such tool. Errors: `conflict` while a draft has it attached. */
+  /** False if there is no such tool. Errors: `conflict` while a draft has it attached. */
   remove(id: string, workspaceId: string): Promise<boolean>;
   agents(id: string, workspaceId: string): Promise<AgentReferences | undefined>;
 }
 
 export interface ToolCredentials {
-  /** The headers that a call of the tool carries, in order, credentials among them. */
+  /** The headers of a call of the tool, in order, including credentials. */
   headersOf(tool: FrozenTool): Promise<readonly (readonly [name: string, value: string])[]>;
 }

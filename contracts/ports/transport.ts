@@ -8,7 +8,7 @@ export interface SessionTransport {
   readonly joinTokens: Pick<JoinTokens, 'issue'>;
   /**
    * Called with each new session, before its token is given out. Errors: `transport_failed`, `engine_busy`,
-   * `engine_lost`, and then nothing is left of it here.
+   * `engine_lost`; after an error nothing of the session remains here.
    */
   prepare(session: RunningSession): Promise<void>;
 }

@@ -5,7 +5,7 @@ import type { LanguageCode } from '../languages.js';
 
 export interface TtsCapabilities {
   readonly languages: readonly LanguageCode[];
-  /** Takes text in every script and language: a service that nobody told the languages of. */
+  /** Accepts text in every script and language: a service whose languages are not configured. */
   readonly anyScript?: boolean;
   /** Hz of the PCM that it yields. */
   readonly sampleRate: number;
@@ -15,11 +15,11 @@ export interface TtsCapabilities {
   readonly cloning: boolean;
   /** Several voices in one text, by speaker tags: `<|speaker:0|>`. */
   readonly speakers: boolean;
-  /** Whether it speaks faster or slower by itself; else the range is done by time-stretching. */
+  /** Whether it speaks faster or slower itself; otherwise time-stretching covers the range. */
   readonly speed: boolean;
-  /** The speeds that it reaches by itself, where that is not all of 0.25–4. */
+  /** Its own range of speeds, if that is not all of 0.25–4. */
   readonly speedRange?: { readonly min: number; readonly max: number };
-  /** Whether it knows style tags in the text; else they are stripped, never read aloud. */
+  /** Whether it knows style tags in the text; otherwise they are stripped, never read aloud. */
   readonly styleTags: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface ReferenceAudio {
   readonly text: string;
 }
 
-/** How an engine that samples its speech goes about it, as far as the client says (docs/contract/native.md 1.2). */
+/** Sampling options of the client, for engines that sample their speech (docs/contract/native.md 1.2). */
 export interface Sampling {
   readonly temperature?: number;
   readonly topP?: number;
@@ -53,24 +53,24 @@ export type Latency = 'low' | 'balanced' | 'normal';
 export interface TtsRequest {
   /** One clause or sentence; the pipeline cuts longer texts. */
   readonly text: string;
-  /** Empty where `references` or `speakers` say who speaks. */
+  /** Empty if `references` or `speakers` define the voice. */
   readonly voice: string;
   /** The voices of the speaker tags in order, for engines with `speakers`: names, or reference audio of each. */
   readonly speakers?: readonly string[] | readonly (readonly ReferenceAudio[])[];
   readonly language: LanguageCode;
-  /** 1 is the voice's own pace. Only engines with `speed` are given another value. */
+  /** 1 is the voice's own pace. Only engines with `speed` get another value. */
   readonly speed: number;
   /** Whether word events are wanted; engines with `timing: 'word'` yield them only then. */
   readonly timing?: boolean;
   readonly sampling?: Sampling;
   /** Whether numbers and abbreviations are written out before they are spoken, as the client asked; absent: yes. */
   readonly normalize?: boolean;
-  /** For engines that are services of their own, as the client asked; the text has been cut by it already. */
+  /** The client's value, for engines that are services of their own; the text has been cut by it already. */
   readonly latency?: Latency;
   readonly chunkLength?: number;
   readonly references?: readonly ReferenceAudio[];
   readonly traceContext?: TraceContext;
-  /** For engines that work on one piece at a time; absent: nothing is known of it. */
+  /** For engines that work on one piece at a time; absent: unknown. */
   readonly demand?: Demand;
 }
 

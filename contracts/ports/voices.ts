@@ -1,5 +1,5 @@
 /**
- * The voice library: the voices of the configured engines, which everybody hears and nobody changes, and
+ * The voice library: the voices of the configured engines, which everybody can use and nobody can change, and
  * cloned ones, which belong to one workspace (docs/contract/decisions.md "Models and voices"; docs/contract/native.md
  * 5).
  */
@@ -7,7 +7,7 @@ import type { LanguageCode } from '../languages.js';
 import type { ReferenceAudio } from './tts.js';
 
 export const VISIBILITIES = ['public', 'unlist', 'private'] as const;
-/** Kept and returned as the owner says it; a cloned voice is seen by its own workspace only, whatever it says. */
+/** Stored and returned as the owner set it; only its own workspace sees a cloned voice, regardless of this. */
 export type Visibility = (typeof VISIBILITIES)[number];
 
 interface VoiceRow {
@@ -20,7 +20,7 @@ interface VoiceRow {
   /** The languages it can speak with the engines configured now. */
   readonly languages: readonly LanguageCode[];
   readonly titleLanguage: LanguageCode;
-  /** Other ids that reach it, `alloy` among them. */
+  /** Other ids of it, such as `alloy`. */
   readonly aliases: readonly string[];
   readonly author: { readonly id: string; readonly name: string };
   readonly createdAt: Date;
@@ -41,16 +41,16 @@ export interface ClonedVoice extends VoiceRow {
 
 export type Voice = OwnVoice | ClonedVoice;
 
-/** A voice as an engine is asked for it: its own, or reference audio to clone. */
+/** A voice in a request to an engine: its own, or reference audio to clone. */
 export type SpeakingVoice =
   | Pick<OwnVoice, 'kind' | 'languages' | 'engine' | 'engineVoice'>
   | { readonly kind: 'cloned'; readonly references: readonly ReferenceAudio[] };
 
-/** Voices as the speech pipeline asks for them: from memory where it can. */
+/** Voices for the speech pipeline, from memory if possible. */
 export interface VoiceLibrary {
   /**
-   * The voice behind an id or alias, as far as the workspace may use it; undefined where there is none.
-   * Never falls back. Errors: `overloaded` where the database does not answer.
+   * The voice of an id or alias, if the workspace may use it; undefined if there is none.
+   * Never falls back. Errors: `overloaded` if the database does not answer.
    */
   find(id: string, workspaceId: string): Promise<SpeakingVoice | undefined>;
 }
@@ -65,7 +65,7 @@ export interface NewVoice {
 
 export type VoiceChanges = Partial<Pick<NewVoice, 'title' | 'description' | 'tags' | 'visibility'>>;
 
-/** Voices as their owners see them: always what the database holds. */
+/** Voices for their owners, always as in the database. */
 export interface VoiceCatalogue {
   /** Whether any configured engine clones. */
   readonly clones: boolean;
@@ -74,24 +74,24 @@ export interface VoiceCatalogue {
   /** In the library's order: engines as configured, then cloned ones, newest first. */
   list(workspaceId: string): Promise<readonly Voice[]>;
   read(id: string, workspaceId: string): Promise<Voice | undefined>;
-  /** Errors: `cloning_unavailable`, `invalid_request` where the workspace has as many as it may. */
+  /** Errors: `cloning_unavailable`, `invalid_request` if the workspace has as many as it may. */
   create(voice: NewVoice, workspaceId: string): Promise<Voice>;
-  /** False where the workspace has no such voice. Errors: `voice_read_only`. */
+  /** False if the workspace has no such voice. Errors: `voice_read_only`. */
   change(id: string, workspaceId: string, changes: VoiceChanges): Promise<boolean>;
   remove(id: string, workspaceId: string): Promise<boolean>;
 }
 
-/** A cloned voice as it is stored. */
+/** A cloned voice as stored. */
 export type StoredVoice = Omit<NewVoice, 'references'> &
   Pick<VoiceRow, 'id' | 'author' | 'createdAt' | 'updatedAt'> & { readonly workspaceId: string };
 
-/** The store of cloned voices; every method sees rows of the workspace only. */
+/** The store of cloned voices; every method is limited to the workspace. */
 export interface ClonedVoices {
   list(workspaceId: string): Promise<readonly StoredVoice[]>;
   read(id: string, workspaceId: string): Promise<StoredVoice | undefined>;
-  /** Its reference audio, from a cache that other processes' changes reach. Errors: `overloaded`. */
+  /** Its reference audio, from a cache that is kept up to date with other processes. Errors: `overloaded`. */
   references(id: string, workspaceId: string): Promise<readonly ReferenceAudio[] | undefined>;
-  /** Undefined where the workspace has as many as it may. */
+  /** Undefined if the workspace has as many as it may. */
   create(voice: NewVoice, workspaceId: string): Promise<StoredVoice | undefined>;
   change(id: string, workspaceId: string, changes: VoiceChanges): Promise<boolean>;
   remove(id: string, workspaceId: string): Promise<boolean>;

@@ -1,13 +1,13 @@
-/** The rest of a workspace's speech quota, as the native API's wallet shows it (docs/contract/native.md 5). */
+/** What is left of a workspace's speech quota, for the native API's wallet (docs/contract/native.md 5). */
 export interface Wallet {
-  /** When the workspace was made. */
+  /** When the workspace was created. */
   readonly since: Date;
-  /** The month that is counted, UTC. */
+  /** The month counted, UTC. */
   readonly from: Date;
   readonly until: Date;
-  /** Characters of synthesis this month; absent where there is no quota. */
+  /** Characters of synthesis this month; absent if there is no quota. */
   readonly characters?: { readonly quota: number; readonly left: number };
 }
 
-/** The workspace's wallet; undefined where the workspace is gone. */
+/** The workspace's wallet; undefined if the workspace no longer exists. */
 export type ReadWallet = (workspaceId: string) => Promise<Wallet | undefined>;

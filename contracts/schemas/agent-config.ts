@@ -1,6 +1,6 @@
 /**
- * An agent's configuration (docs/contract/platform.md 6.3; docs/contract/platform.md 6.3): its seven sections as they
- * are stored and read, as a client changes them, and what an agent begins with. A new field is a line in LEAVES and
+ * An agent's configuration (docs/contract/platform.md 6.3; docs/contract/platform.md 6.3): its seven sections as
+ * stored and read, as changed by clients, and a new agent's defaults. A new field is a line in LEAVES and
  * one in DEFAULT_CONFIG; rows that lack it read as the default.
  */
 import { LANGUAGES } from '../languages.js';
@@ -19,7 +19,7 @@ const list = <S extends TSchema>(item: S, maxItems: number, extra: object = {}) 
 
 const Ids = (maxItems: number) => list(text(agent.reference), maxItems);
 
-/** Fields of the things in lists: what is required, and what is assumed where a client leaves it out. */
+/** Fields of list items: required ones, and those with defaults. */
 const TRANSFER = {
   type: Type.Enum(['phone'], { default: 'phone' }),
   label: text(agent.transferLabel, { default: '' }),
@@ -153,7 +153,7 @@ export const AgentConfig = Type.Object({
 });
 export type AgentConfig = Static<typeof AgentConfig>;
 
-/** A row for each property. The result's type is the caller's to say: comparing schemas costs the compiler half a minute. */
+/** A row for each property. The caller asserts the result's type: comparing schemas costs the compiler half a minute. */
 const eachProperty = (properties: TProperties, change: (schema: TSchema, name: string) => TSchema): unknown =>
   Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, change(schema, name)]));
 
@@ -161,7 +161,7 @@ const eachProperty = (properties: TProperties, change: (schema: TSchema, name: s
 const leavesOf = <P extends TProperties>(properties: P) =>
   eachProperty(properties, leaf) as { [K in keyof P]: ReturnType<typeof leaf<P[K]>> };
 
-/** All fields optional but the one that is required. */
+/** All fields optional except `required`. */
 const itemOf = <P extends TProperties, K extends keyof P>(properties: P, required: K) =>
   strict(
     eachProperty(properties, (schema, name) => (name === required ? schema : Type.Optional(schema))) as {
@@ -248,13 +248,13 @@ const EXAMPLES = [
 export const ConfigChanges = strict(SECTIONS, { examples: EXAMPLES });
 export type ConfigChanges = Static<typeof ConfigChanges>;
 
-/** The same for a configuration that is there, with what reads of it show beside the sections. */
+/** The same for an existing configuration, with the fields that reads show besides the sections. */
 export const ConfigPatch = strict(
   { ...SECTIONS, agent_id: readOnly.own, config_hash: readOnly.text, updated_at: readOnly.text },
   { examples: EXAMPLES },
 );
 
-/** The configuration of a new agent. Whether it records is the operator's choice: see `initialConfig`. */
+/** The configuration of a new agent. The operator chooses whether it records: see `initialConfig`. */
 export const DEFAULT_CONFIG: AgentConfig = {
   prompt: {
     system_prompt: '',
@@ -312,7 +312,7 @@ export const CONFIG_EXAMPLE = {
   updated_at: '2026-01-01T12:00:00.000Z',
 };
 
-/** The configuration as it is read. */
+/** The configuration as read. */
 export const ConfigEntity = Type.Object(
   {
     agent_id: Type.String(),

@@ -1,6 +1,6 @@
 /**
- * Merges a change into a configuration (docs/contract/decisions.md 14). Absent keeps, null clears where the leaf
- * can be cleared and keeps elsewhere, lists are replaced, objects are merged; nothing falls back to a default.
+ * Merges a change into a configuration (docs/contract/decisions.md 14). An absent field is kept; null clears a field
+ * that can be cleared and keeps others; lists are replaced, objects merged; nothing falls back to a default.
  */
 import { createHash } from 'node:crypto';
 import { isPlainObject } from '../plain-object.js';
@@ -12,7 +12,7 @@ type Json = Readonly<Record<string, unknown>>;
 /** Fields that null clears, each with its cleared value. */
 const CLEARED: Json = { 'analysis.summary.prompt': null };
 
-/** List items with their defaults filled in; of ids, each once. */
+/** List items with their defaults filled in; ids without duplicates. */
 function completed(name: string, items: readonly unknown[]): readonly unknown[] {
   const defaults = (ITEM_DEFAULTS as Readonly<Record<string, Json>>)[name];
   return defaults ? items.map((item) => ({ ...defaults, ...(item as Json) })) : [...new Set(items)];
@@ -94,11 +94,11 @@ export const contentDigest = (content: unknown): string =>
 
 export interface HashedContent {
   readonly config: AgentConfig;
-  /** Attached tools, in the order in which they are attached. */
+  /** Attached tools, in the order of attachment. */
   readonly tools: readonly { readonly id: string; readonly digest: string }[];
   readonly knowledge: readonly { readonly sourceId: string; readonly revision: number }[];
 }
 
-/** Equal where a published version would be (decision 15): configuration, tools, revisions; no secret. */
+/** Equal if published versions would be equal (decision 15): configuration, tools, revisions; no secret. */
 export const configHash = ({ config, tools, knowledge }: HashedContent): string =>
   `sha256:${contentDigest({ config, tools, knowledge })}`;

@@ -195,7 +195,7 @@ export const ToolMock = strict({
 });
 export type ToolMock = Static<typeof ToolMock>;
 
-/** The same that sessions take; the rest is checked as theirs is. */
+/** The fields that sessions take too, with the same further checks. */
 const SESSION_FIELDS = {
   overrides: leaf(
     Type.Record(Type.String(), Type.String(), {

@@ -1,19 +1,19 @@
 /**
- * Validation of anything that comes from outside against a TypeBox schema, with problems that a client
- * can act on. One table turns a schema keyword into a sentence; dialects put the first into their shape.
+ * Validation of external input against a TypeBox schema, with problems that a client
+ * can act on. One table turns a schema keyword into a sentence; dialects report the first in their own format.
  */
-// Not typebox/compile: that one also loads everything that changes values, half as much code again.
+// Not typebox/compile, which also loads everything that changes values, half as much code again.
 import { Compile } from 'typebox/schema';
 import { Settings } from 'typebox/system';
 import { isPlainObject } from '../plain-object.js';
 import type { Static, TSchema } from './type.js';
 
-/** Problems of one value that are told; its first eight would hide others behind them. */
+/** Most problems reported of one value; only eight would hide others. */
 const MAX_PROBLEMS = 100;
 Settings.Set({ maxErrors: MAX_PROBLEMS });
 
 export interface Problem {
-  /** Where: field names and indexes from the root. */
+  /** Location: field names and indexes from the root. */
   readonly loc: readonly (string | number)[];
   /** The schema keyword that failed: `required`, `enum`, `maximum` … */
   readonly type: string;
@@ -71,7 +71,7 @@ const SENTENCES: Record<string, (field: string, row: Row, value: unknown, params
   pattern: (field, row) => `${field} must match ${String(row['pattern'])}`,
 };
 
-/** Errors that only repeat what another one says: that one of several alternatives failed, that a field is unknown. */
+/** Errors that only repeat another one: that one of several alternatives failed, that a field is unknown. */
 const COLLECTIVE = new Set(['anyOf', 'oneOf', 'allOf', 'if', 'boolean']);
 
 function toProblems(error: SchemaError, schema: unknown, value: unknown, root: string): Problem[] {
@@ -102,8 +102,8 @@ function toProblems(error: SchemaError, schema: unknown, value: unknown, root: s
 }
 
 /**
- * Compiles a schema once, when the first value comes; the result checks values and never throws. `root` is what a value
- * is called as a whole.
+ * Compiles a schema once, when the first value comes; the result checks values and never throws. `root` is the name
+ * of the whole value.
  */
 export function checker<S extends TSchema>(
   schema: S,
@@ -126,7 +126,7 @@ export function checker<S extends TSchema>(
   };
 }
 
-/** A copy without null members at any depth of plain objects: on wires where null means absent. */
+/** A copy without null members at any depth of plain objects, for protocols in which null means absent. */
 export function withoutNulls(value: unknown): unknown {
   if (!isPlainObject(value)) return value;
   const kept = Object.entries(value).filter(([, member]) => member !== null && member !== undefined);

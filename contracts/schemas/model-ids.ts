@@ -1,4 +1,4 @@
-/** The models that clients name by id or alias: what is unknown, or of the other kind, as an error that says so. */
+/** Finds the models that clients name by id or alias, with clear errors for unknown ones and those of the other kind. */
 import { ServiceError } from '../errors.js';
 import {
   findSynthesisModel,

@@ -1,7 +1,7 @@
 /**
- * The native synthesis fields that every API shares (docs/contract/native.md 1.2): their schema, and what they
- * mean to the speech port. Text, format and sample rate are not among them: each dialect has its own.
- * How other APIs reach them (rule 4) is in option-sources.ts.
+ * The native synthesis fields that every API shares (docs/contract/native.md 1.2): their schema, and their
+ * translation for the speech port. Text, format and sample rate are excluded: each dialect has its own.
+ * Access from other APIs (rule 4) is in option-sources.ts.
  */
 import { MP3_BITRATES, OPUS_BITRATE_AUTOMATIC, OPUS_BITRATES } from '../audio.js';
 import { ServiceError } from '../errors.js';
@@ -78,7 +78,7 @@ const speakersOf = (
 ): Pick<SynthesisRequest, 'voice' | 'speakers'> =>
   Array.isArray(referenceId) ? { voice: '', speakers: referenceId } : { voice: referenceId ?? '' };
 
-/** The native API's own words. */
+/** Uses the native API's own message. */
 export const invalidReferences = (): ServiceError =>
   new ServiceError('invalid_request', {
     message: 'Reference Audio is not valid, please check your reference audio',
@@ -97,7 +97,7 @@ function referencesOf(value: unknown): readonly ReferenceAudio[] {
   throw invalidReferences();
 }
 
-/** The fields that only engines look at, each with its name in `Sampling`. */
+/** The fields that only engines use, each with its name in `Sampling`. */
 export const SAMPLING_FIELDS = {
   temperature: 'temperature',
   top_p: 'topP',
@@ -118,7 +118,7 @@ const samplingOf = (options: NativeOptions): Sampling =>
     ),
   ) as Sampling;
 
-/** The part of a synthesis request that these options decide; the dialect adds the rest. */
+/** The part of a synthesis request that these options determine; the dialect adds the rest. */
 export type NativeSynthesis = Pick<
   SynthesisRequest,
   | 'voice'
@@ -136,7 +136,7 @@ export type NativeSynthesis = Pick<
 interface Defaults {
   readonly latency: Latency;
   readonly speed?: number;
-  /** The voice that the dialect's own field names. Reference audio goes before it: clients send one always. */
+  /** The voice of the dialect's own field. Reference audio takes precedence, because clients always send a voice. */
   voice?(): string;
 }
 

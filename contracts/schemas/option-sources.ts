@@ -1,5 +1,5 @@
 /**
- * Native synthesis options as the compatibility layer reaches them (rule 4, docs/contract/decisions.md 1
+ * Reads native synthesis options for the compatibility layer (rule 4, docs/contract/decisions.md 1
  * and 2): from `X-Svc-*` headers and from objects in a body, with rule 3 for booleans, and in order of precedence.
  */
 import { decodeBase64 } from '../base64.js';
@@ -13,7 +13,7 @@ import type { TSchema } from './type.js';
 type Fields = Readonly<Record<string, unknown>>;
 type OptionName = keyof NativeOptions;
 
-/** Opus bitrates are automatic, and what is asked for is ignored (rule 9). */
+/** Opus bitrates are automatic, and requested ones are ignored (rule 9). */
 const OPTION_NAMES = (Object.keys(NativeOptions.properties) as readonly OptionName[]).filter(
   (name) => name !== 'opus_bitrate',
 );
@@ -21,7 +21,7 @@ const OPTION_NAMES = (Object.keys(NativeOptions.properties) as readonly OptionNa
 const isBoolean = (schema: TSchema | undefined): boolean =>
   (schema as { readonly type?: unknown } | undefined)?.type === 'boolean';
 
-/** Rule 3 for the boolean fields of an object; what stands for no boolean is left for the schema to refuse. */
+/** Rule 3 for the boolean fields of an object; the schema refuses values that mean no boolean. */
 function withBooleans(value: unknown, properties: Readonly<Record<string, TSchema>>): unknown {
   if (!isPlainObject(value)) return value;
   const coerced = Object.entries(value).map(([name, member]) => [
@@ -31,10 +31,10 @@ function withBooleans(value: unknown, properties: Readonly<Record<string, TSchem
   return Object.fromEntries(coerced) as Fields;
 }
 
-/** A voice id of digits alone is text, although it parses as a number. */
+/** Options that stay text: a voice id of digits only would parse as a number. */
 const TEXT_OPTIONS: ReadonlySet<OptionName> = new Set(['reference_id', 'latency']);
 
-/** As many brackets as may be opened in one header: what nests deeper than that is no option, and no stack holds it. */
+/** Most opened brackets in one header: deeper nesting is no option, and would overflow the stack. */
 const MOST_BRACKETS = 1000;
 
 const nestsTooDeep = (text: string): boolean =>
@@ -52,7 +52,7 @@ function headerValue(name: OptionName, text: string): unknown {
 
 const checkOptions = checker(NativeOptions);
 
-/** One source of options, checked; `spelled` is how its client spells a field. Unknown fields are left out. */
+/** Checks one source of options; `spelled` gives the client's spelling of a field. Unknown fields are left out. */
 function optionsFrom(source: Fields, spelled: (name: string) => string): NativeOptions {
   const known = Object.fromEntries(
     OPTION_NAMES.filter((name) => Object.hasOwn(source, name)).map((name) => [name, source[name]]),
@@ -85,8 +85,8 @@ export function hasOptionHeaders(headers: ReadonlyMap<string, string>, prefix: s
 }
 
 /**
- * Options out of `X-Svc-<Param>` headers: JSON where it parses, text else; an empty one is absent, names that
- * are no option are ignored. `prefix` as in the vocabulary, header names in lower case. Errors: `invalid_request`.
+ * Options from `X-Svc-<Param>` headers: JSON if it parses, else text; an empty one is absent, unknown names
+ * are ignored. `prefix` as in the vocabulary, header names in lower case. Errors: `invalid_request`.
  */
 export function optionsFromHeaders(headers: ReadonlyMap<string, string>, prefix: string): NativeOptions {
   if (!hasOptionHeaders(headers, prefix)) return {};
@@ -97,7 +97,7 @@ export function optionsFromHeaders(headers: ReadonlyMap<string, string>, prefix:
   return optionsFrom(Object.fromEntries(found), (name) => headerName(prefix, name));
 }
 
-/** Options out of an object of a request's body at `path`, `provider.options.svc`. Errors: `invalid_request`. */
+/** Options from an object in a request's body at `path`, `provider.options.svc`. Errors: `invalid_request`. */
 export function optionsFromObject(value: unknown, path: string): NativeOptions {
   const spelled = (name: string): string => [path, name].filter((part) => part !== '').join('.');
   if (value === undefined || value === null) return {};
@@ -105,7 +105,7 @@ export function optionsFromObject(value: unknown, path: string): NativeOptions {
   throw new ServiceError('invalid_request', { message: `${path} must be of type object`, param: path });
 }
 
-/** The first source that has a field wins it, those of prosody one by one. */
+/** For each field the first source that has it wins; fields of prosody are merged individually. */
 export const mergeOptions = (...strongestFirst: readonly NativeOptions[]): NativeOptions =>
   // Spread, not Object.assign: that would take a client's `__proto__` for the object's own prototype.
   strongestFirst.reduceRight<NativeOptions>(

@@ -1,6 +1,6 @@
 /**
  * Options that a protocol names and this service does not have (docs/contract/compatibility.md "Refused options", rule 6): each protocol's
- * table is data, what is common is here. An option that is unset by rule 3 is not asked for.
+ * table is data, the common code is here. An option that is unset by rule 3 counts as not requested.
  */
 import { isUnset } from '../coerce.js';
 import { ServiceError } from '../errors.js';
@@ -10,7 +10,7 @@ import { hasOptionHeaders } from './option-sources.js';
 export interface Refusal {
   readonly option: string;
   readonly why: string;
-  /** Values that ask for nothing else than what is done anyway. */
+  /** Values that request only what happens anyway. */
   readonly passes?: readonly unknown[];
 }
 
@@ -19,7 +19,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const unsupported = (message: string, param: string): ServiceError =>
   new ServiceError('unsupported_option', { message, param });
 
-/** Errors: `unsupported_option` for the first option of the table that the fields ask for. */
+/** Errors: `unsupported_option` for the first option of the table that the fields request. */
 export function refuseOptions(fields: Fields, refusals: readonly Refusal[]): void {
   const asked = refusals.find(
     ({ option, passes = [] }) => !isUnset(fields[option]) && !passes.includes(fields[option]),
@@ -27,7 +27,7 @@ export function refuseOptions(fields: Fields, refusals: readonly Refusal[]): voi
   if (asked) throw unsupported(asked.why, asked.option);
 }
 
-/** Rule 6, what can be said of it before the body is read. Errors: `unsupported_option`. */
+/** Rule 6, as far as it can be checked before the body is read. Errors: `unsupported_option`. */
 export function refuseOptionHeaders(
   headers: ReadonlyMap<string, string>,
   { headerPrefix }: Vocabulary,

@@ -1,4 +1,4 @@
-/** Small schemas that the platform's bodies are made of. An object here refuses unknown fields. */
+/** Small schemas from which the platform's bodies are built. Objects here refuse unknown fields. */
 import { type Static, type TProperties, type TSchema, Type } from './type.js';
 
 export interface Bounds {
@@ -6,7 +6,7 @@ export interface Bounds {
   readonly max: number;
 }
 
-/** A string of that many characters: a range, or at most so many. */
+/** A string with a length in characters: a range, or a maximum. */
 export const text = (length: Bounds | number, extra: object = {}) =>
   Type.String(
     typeof length === 'number'

@@ -192,7 +192,7 @@ export interface ToolRevision {
   readonly secrets: readonly HeaderSecret[];
 }
 
-/** Header names are the same in any case; of several of one name and kind the first meets the first. */
+/** Header names are case-insensitive; several with one name and kind are matched in order. */
 export function headerSlots(headers: readonly Pick<ToolHeader, 'name' | 'kind'>[]): readonly string[] {
   const seen = new Map<string, number>();
   return headers.map(({ name, kind }) => {
@@ -301,7 +301,7 @@ export const ToolTest = strict(
   { examples: [{ arguments: { order_id: 'A-17' } }] },
 );
 
-/** An unsaved tool, and what it is called with. */
+/** An unsaved tool, and the arguments of its call. */
 export const UnsavedToolTest = strict(
   { tool: ToolCreation, arguments: Type.Optional(Arguments) },
   { examples: [{ tool: CREATION_EXAMPLE, arguments: { order_id: 'A-17' } }] },

@@ -10,7 +10,7 @@ export type { Static, TProperties, TSchema } from 'typebox';
 type Schema = Readonly<Record<string, unknown>>;
 type Options = Schema | undefined;
 
-/** Marks a property that may be absent. Not enumerable: it says something about its object, and is no part of the schema. */
+/** Marks a property that may be absent. Not enumerable, because it describes the property and is no part of the schema. */
 const OPTIONAL = '~optional';
 
 const ofType = (type: string) => (options: Options) => ({ type, ...options });
@@ -30,7 +30,7 @@ const BUILDERS = {
   Number: ofType('number'),
   Object: objectOf,
   Optional: (schema: Schema) => Object.defineProperty({ ...schema }, OPTIONAL, { value: true }),
-  /** Its names are any text. */
+  /** Member names may be any text. */
   Record: (_names: Schema, value: Schema, options: Options) => ({
     type: 'object',
     patternProperties: { '^.*$': value },

@@ -1,5 +1,5 @@
 /**
- * Secrets that are write-only: reads show `has_secret` instead of a value, and what a read shows can be written back
+ * Write-only secrets: reads show `has_secret` instead of a value, and the result of a read can be written back
  * (docs/contract/decisions.md 14).
  */
 import { Type } from './type.js';
@@ -26,15 +26,15 @@ export function secretChange(
 const IGNORED = 'May be sent as it was read, and is not looked at.';
 const OWN = 'May be sent as it was read; another one is refused.';
 
-/** Members that reads show and nobody sets, in a change, so that what was read can be sent back whole. */
+/** Read-only members that a change may contain, so that the result of a read can be sent back whole. */
 export const readOnly = {
   text: Type.Optional(Type.String({ readOnly: true, description: IGNORED })),
   count: Type.Optional(Type.Integer({ readOnly: true, description: IGNORED })),
-  /** An id of the thing that is changed: see `foreignMembers`. */
+  /** An id of the changed object: see `foreignMembers`. */
   own: Type.Optional(Type.String({ readOnly: true, description: OWN })),
 };
 
-/** Members of `sent` that differ from `own`: such a change is meant for another thing. */
+/** Members of `sent` that differ from `own`: such a change is meant for another object. */
 export const foreignMembers = (sent: object, own: Readonly<Record<string, string>>): readonly string[] =>
   Object.keys(own).filter((name) => {
     const value = (sent as Readonly<Record<string, unknown>>)[name];
