@@ -1,5 +1,5 @@
 /**
- * An agent that looks up orders with a tool of yours, asked one question in writing.
+ * An agent that looks up orders with your own tool. The example asks it one question in writing.
  *
  * Start the gateway with a language model and allow it to reach the tool on this machine:
  *   LLM_BASE_URL=http://localhost:11434/v1 LLM_MODEL=qwen3:8b OUTBOUND_ALLOW=127.0.0.1:8090 npm start

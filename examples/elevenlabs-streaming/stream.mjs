@@ -1,5 +1,5 @@
 /**
- * Speech with ElevenLabs' SDK, written while it is synthesised. To listen to it at once:
+ * Speech with ElevenLabs' SDK, written to standard output while it is synthesised. To play it at once:
  * node stream.mjs "Some text." | ffplay -autoexit -nodisp -
  */
 import { ElevenLabsClient } from '@elevenlabs/elevenlabs-js';

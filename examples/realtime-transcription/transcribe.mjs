@@ -1,6 +1,6 @@
 /**
- * Sends a WAV file (16 bit, mono) as a microphone would, 100 ms at a time, and prints the transcript while it grows.
- * One connection carries one utterance here; a real client commits whenever its user pauses.
+ * Sends a WAV file (16 bit, mono) like a microphone, 100 ms at a time, and prints the growing transcript.
+ * Here one connection carries one utterance; a real client commits whenever its user pauses.
  */
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +11,7 @@ if (!KEY) throw new Error('Set KEY to an API key, for example KEY=$(cat ../../da
 const HEADER_BYTES = 44;
 const PIECE_MS = 100;
 
-/** The rate and the samples of a WAV file with the usual header of 44 bytes, 16 bit and mono. */
+/** The sample rate and samples of a 16-bit mono WAV file with the usual header of 44 bytes. */
 function readWav(bytes) {
   const isPlain = bytes.toString('latin1', 36, 40) === 'data' && bytes.readUInt16LE(22) === 1;
   if (!isPlain || bytes.readUInt16LE(34) !== 16)

@@ -1,5 +1,5 @@
 /**
- * Serves a page that talks to an agent. The API key stays here: the page asks this server for a session, and gets a
+ * Serves a page that talks to an agent. The API key stays on this server: the page requests a session from it, and gets a
  * token for one call.
  */
 import { readFile } from 'node:fs/promises';
@@ -18,7 +18,7 @@ const FILES = {
   },
 };
 
-/** The session SDK, which `npm start` has built. */
+/** A file of the session SDK, which `npm start` builds. */
 function sdkFile(path) {
   const [, name] = /^\/sdk\/(\w+\.js)$/.exec(path) ?? [];
   return name && { type: 'text/javascript', at: file(`../../client/dist/${name}`) };
