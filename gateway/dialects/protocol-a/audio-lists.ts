@@ -1,7 +1,7 @@
 /**
  * `GET /v1/audio/voices` and `/v1/audio/models`, which Open WebUI and Home Assistant fill their menus with: `id` and
- * `name` of each, under the key that they read. Open WebUI sends no key: it is shown what everybody may hear, and who
- * sends one his own voices as well.
+ * `name` of each, under the key that they read. Open WebUI sends no API key and sees the voices of the engines; a request
+ * with a key sees the voices of its workspace as well.
  */
 import { MODEL_DETAILS, SYNTHESIS_MODELS } from '../../../contracts/models.js';
 import type { Voice } from '../../../contracts/ports/voices.js';
@@ -14,7 +14,7 @@ import type { ProtocolAParts } from './parts.js';
 import { failures, type Handler, PAGE, type Row, TAGS } from './rows.js';
 import { SpeakingModelList, VoiceList } from './schema.js';
 
-/** The best voice for the language of each text. */
+/** Picks the best voice for the language of each text. */
 const DEFAULT_VOICE = { id: 'default', object: 'voice', name: 'Default', languages: [] };
 
 const entryOf = ({ id, title, languages }: Voice): object => ({
@@ -46,7 +46,7 @@ const listSpeakingModels: Handler = async ({ query }, { vocabulary }) => {
   return json(200, { models: pageOf(all, query).items, total: all.length });
 };
 
-/** Below the bases that have them. */
+/** Routes below the bases with `audioLists`. */
 export const AUDIO_LIST_ROWS: readonly Row[] = [
   {
     method: 'GET',

@@ -5,21 +5,21 @@ import type { NativeOptions } from '../../../contracts/schemas/native-options.js
 
 export interface Base {
   readonly path: string;
-  /** `response_format` where the request names none. */
+  /** `response_format` if the request names none. */
   readonly defaultFormat: 'mp3' | 'pcm';
-  /** Hz of `pcm` where the request names none. */
+  /** Rate of `pcm` in Hz if the request names none. */
   readonly pcmRate: number;
-  /** Native options that count as fields of the body itself; on the other bases they are unknown, so ignored. */
+  /** Native options that are also read from top-level fields of the body; other bases ignore such fields. */
   readonly topLevel: readonly (keyof NativeOptions)[];
-  /** Whether `input_references` counts. */
+  /** Whether `input_references` is read. */
   readonly inputReferences: boolean;
-  /** Whether a transcript in JSON names its request as the inference provider's clients read it. */
+  /** Whether a transcript in JSON carries the request's id in the form that the inference provider's clients read. */
   readonly groqId: boolean;
-  /** Whether voices and speaking models are listed below `/audio`. */
+  /** Whether `/audio` lists the voices and the synthesis models. */
   readonly audioLists: boolean;
 }
 
-/** Hz by a base's path; by `EVERY_BASE` for those that are not named. */
+/** Rates in Hz by a base's path; `EVERY_BASE` is the key for all other bases. */
 export type PcmRates = ReadonlyMap<string, number>;
 export const EVERY_BASE = '';
 
@@ -38,13 +38,13 @@ const AGGREGATOR = {
   inputReferences: true,
 } as const;
 
-/** Everything below it that is nobody else's answers in this protocol's shape. */
+/** Root of the compatibility bases: any path below it that no other dialect claims is answered in this protocol's shape. */
 const COMPATIBILITY_ROOT = '/compat';
 
-/** Where those look who know this protocol from other servers of their own. */
+/** Root for clients that know this protocol from other self-hosted servers. */
 const PLAIN_ROOT = '/v1';
 
-/** The parts of `/v1` that are this protocol's, a 404 included; the rest is the native API's and the platform's. */
+/** Parts of `/v1` that belong to this protocol, including their 404s; the rest belongs to the native API and the platform. */
 const FAMILIES = ['audio', 'chat', 'models', 'realtime'] as const;
 
 export const PREFIXES: readonly string[] = [

@@ -1,7 +1,7 @@
 /**
- * `POST …/realtime/client_secrets`: a short-lived key for a browser, good for one realtime socket at a time, and the
- * session that it opens (docs/contract/protocol-a.md 5.7; docs/contract/decisions.md "Protocol A"). The session is checked here, as
- * `session.update` would, and completed when the socket opens.
+ * `POST …/realtime/client_secrets`: issues a short-lived key for a browser, valid for one realtime socket at a time, with the
+ * session that it opens (docs/contract/protocol-a.md 5.7; docs/contract/decisions.md "Protocol A"). The session is checked here as
+ * in `session.update`, and completed when the socket opens.
  */
 import { LIMITS } from '../../../contracts/limits.js';
 import { CLIENT_SECRET_PREFIX, type SecretSession } from '../../../contracts/ports/client-secrets.js';
@@ -44,7 +44,7 @@ export function secretSettings(session: SecretSession, parts: SettingsParts): Se
 /** Errors: `invalid_request`. */
 function secretRequest(value: unknown): { readonly session: SecretSession; readonly ttlSeconds: number } {
   const { expires_after: wanted } = valid(checkBody(withoutNulls(value)));
-  // As it came: in a session, null says more than that a field is absent.
+  // Nulls stay: in a session, null can mean something other than absent.
   const { session } = value as { readonly session?: SecretSession | null };
   return {
     session: session ?? {},

@@ -1,6 +1,6 @@
 /**
- * Errors of protocol A on the wire (docs/contract/limits.md; docs/contract/decisions.md "Protocol A"). What the native
- * service says is a `provider_error` with its name; what this layer says carries no metadata.
+ * Errors of protocol A on the wire (docs/contract/limits.md; docs/contract/decisions.md "Protocol A"). An error of the native
+ * service is a `provider_error` with the provider's name; an error of this layer carries no metadata.
  */
 import { isRateLimit, type ServiceError } from '../../../contracts/errors.js';
 import { toldMessage } from '../../../contracts/missing-voice.js';
@@ -10,7 +10,7 @@ import { json } from '../../server/replies.js';
 
 const FAILED = 500;
 
-/** The one list of voices in this protocol. */
+/** The only list of voices in this protocol. */
 export const VOICE_LIST = 'GET /v1/audio/voices';
 
 export type ErrorType =
@@ -39,7 +39,7 @@ export function errorBody(error: ServiceError, { providerName }: Pick<Vocabulary
   };
 }
 
-/** `error_type` by status, in the words of the aggregator's schema. */
+/** `error_type` by status, as the aggregator's schema spells it. */
 const STREAM_ERROR_TYPES: Readonly<Record<number, string>> = {
   408: 'timeout',
   429: 'rate_limit_exceeded',
@@ -51,14 +51,14 @@ const STREAM_ERROR_TYPES: Readonly<Record<number, string>> = {
 const streamErrorType = ({ status }: ServiceError): string =>
   STREAM_ERROR_TYPES[status] ?? (status < 500 ? 'invalid_request' : 'server');
 
-/** The value of `error` in a chunk of a stream: there, metadata must say of what type the error is. */
+/** The value of `error` in a chunk of a stream: there, metadata must include `error_type`. */
 export function streamErrorBody(error: ServiceError, vocabulary: Pick<Vocabulary, 'providerName'>): object {
   const body: { readonly metadata?: object } = errorBody(error, vocabulary);
   if (!body.metadata) return body;
   return { ...body, metadata: { ...body.metadata, error_type: streamErrorType(error) } };
 }
 
-/** Work may have been done, and billed: the clients' own retries are told to stay out (docs/contract/limits.md). */
+/** Statuses after which work may have been done and billed: clients are told not to retry by themselves (docs/contract/limits.md). */
 const NEVER_RETRIED: readonly number[] = [500, 502];
 
 export const errorReply = (error: ServiceError, vocabulary: Vocabulary): Reply =>

@@ -1,4 +1,4 @@
-/** Protocol A as one dialect: the same routes below each of its bases, its error shape for all that is its own. */
+/** Protocol A as one dialect: the same routes below each of its bases, and its error shape for all of its paths. */
 import type { Dialect, Route } from '../../server/port.js';
 import { tracedRoutes } from '../../server/routes.js';
 import { AUDIO_LIST_ROWS } from './audio-lists.js';

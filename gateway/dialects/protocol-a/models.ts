@@ -1,6 +1,6 @@
 /**
- * `GET /models`: one list that every client's own schema accepts (docs/contract/protocol-a.md 3; rule 13:
- * what is always null, and what is absent).
+ * `GET /models`: one list that the schema of every client accepts (docs/contract/protocol-a.md 3; rule 13 says which fields
+ * are always null and which are absent).
  */
 import { MODEL_DETAILS, SYNTHESIS_MODELS, TRANSCRIPTION_MODELS } from '../../../contracts/models.js';
 import { Type } from '../../../contracts/schemas/type.js';
@@ -58,7 +58,7 @@ function entryOf(
   };
 }
 
-/** The values of `output_modalities`; undefined where all are wanted. */
+/** The values of `output_modalities`; undefined if all models are wanted. */
 function wantedModalities(query: URLSearchParams): readonly string[] | undefined {
   const wanted = query
     .getAll('output_modalities')
@@ -68,7 +68,7 @@ function wantedModalities(query: URLSearchParams): readonly string[] | undefined
   return wanted.length === 0 || wanted.includes('all') ? undefined : wanted;
 }
 
-/** The address of the page that begins there, with what else was asked for. */
+/** The address of the page at `offset`, with the other query parameters kept. */
 function pageAddress(base: string, query: URLSearchParams, offset: number): string {
   const asked = new URLSearchParams(query);
   asked.set('offset', String(offset));
@@ -76,7 +76,7 @@ function pageAddress(base: string, query: URLSearchParams, offset: number): stri
 }
 
 /**
- * `base` is the path below which the list was asked for. Unknown query parameters are ignored.
+ * `base` is the path of the base that was asked. Unknown query parameters are ignored.
  * Errors: `invalid_request`.
  */
 function modelList(query: URLSearchParams, vendor: string, base: string): object {
@@ -88,7 +88,7 @@ function modelList(query: URLSearchParams, vendor: string, base: string): object
   return { object: 'list', data, links, total_count: all.length };
 }
 
-/** Open to everybody: clients send a key or none. */
+/** Needs no key: some clients send none. */
 const listModels: Handler = async ({ query }, { base, vocabulary }) =>
   json(200, modelList(query, vocabulary.vendor, base.path));
 

@@ -1,9 +1,9 @@
-/** `limit` and `offset` of a listing: clients ask for page after page until one is not full. */
+/** `limit` and `offset` of a list: clients ask for further pages until one is not full. */
 import { invalid } from '../../../contracts/schemas/valid.js';
 
 const WHOLE = /^\d{1,9}$/;
 
-/** Undefined where it is absent or empty. Errors: `invalid_request`. */
+/** A whole number of the query; undefined if absent or empty. Errors: `invalid_request`. */
 function wholeOf(query: URLSearchParams, name: string, least: number): number | undefined {
   const text = query.get(name);
   if (!text) return undefined;
@@ -14,11 +14,11 @@ function wholeOf(query: URLSearchParams, name: string, least: number): number | 
 
 export interface Page<T> {
   readonly items: readonly T[];
-  /** Where the next page begins; undefined on the last one. */
+  /** Offset of the next page; undefined on the last one. */
   readonly next: number | undefined;
 }
 
-/** All of them where the query says nothing. Errors: `invalid_request`. */
+/** The page that the query asks for; by default all items. Errors: `invalid_request`. */
 export function pageOf<T>(items: readonly T[], query: URLSearchParams): Page<T> {
   const offset = wholeOf(query, 'offset', 0) ?? 0;
   const end = offset + (wholeOf(query, 'limit', 1) ?? items.length);

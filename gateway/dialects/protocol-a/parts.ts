@@ -1,4 +1,4 @@
-/** The ports that protocol A's routes and sockets work with. */
+/** The ports that protocol A's routes and sockets use. */
 import type { Clock } from '../../../contracts/clock.js';
 import type { Log } from '../../../contracts/log.js';
 import type { ClientSecrets } from '../../../contracts/ports/client-secrets.js';
@@ -15,13 +15,13 @@ export interface ProtocolAParts {
   readonly keys: KeyAuthority;
   readonly clientSecrets: ClientSecrets;
   readonly vocabulary: Vocabulary;
-  /** Configured rates of `pcm`. */
+  /** Configured sample rates of `pcm`. */
   readonly pcmRates: PcmRates;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** The same for the routes below one of the bases. */
+/** The same with the base of the route. */
 export interface BaseParts extends ProtocolAParts {
   readonly base: Base;
 }

@@ -1,4 +1,4 @@
-/** Options that protocol A names and this service does not have (docs/contract/compatibility.md "Refused options", rule 6), as data. */
+/** Options of protocol A that this service does not support (docs/contract/compatibility.md "Refused options", rule 6), as data. */
 import type { Refusal } from '../../../contracts/schemas/refusals.js';
 
 export const SPEECH_REFUSALS: readonly Refusal[] = [
@@ -10,7 +10,7 @@ export const SPEECH_REFUSALS: readonly Refusal[] = [
   },
 ];
 
-/** Ignored, as the contract says, but not without a word in the log. */
+/** Options that are ignored, as the contract says, with a warning in the log. */
 export const TRANSCRIPTION_IGNORED: readonly string[] = ['diarize'];
 
 export const TRANSCRIPTION_REFUSALS: readonly Refusal[] = [

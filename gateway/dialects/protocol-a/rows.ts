@@ -1,4 +1,4 @@
-/** A row of protocol A's table: its types, and what descriptions of several nouns share. */
+/** A row of protocol A's route table: its types, and parts that several route descriptions share. */
 import { Type } from '../../../contracts/schemas/type.js';
 import { failuresAs, SPEECH_FAILURES } from '../../server/openapi-errors.js';
 import type { RouteDescription } from '../../server/port.js';
@@ -11,7 +11,7 @@ export type Handler = routes.Handler<BaseParts, Observation>;
 export type Row = routes.Row<BaseParts, Observation>;
 
 export const failures = failuresAs(ErrorBody);
-/** The failures of a route that speaks or transcribes. */
+/** Failures of a route that speaks or transcribes. */
 export const FAILURES = failures(...SPEECH_FAILURES);
 export const TAGS = ['protocol A'];
 

@@ -1,6 +1,6 @@
 /**
- * Protocol A's bodies (docs/contract/protocol-a.md 1). Null means absent, unknown fields are ignored; what
- * only some bases know is left unchecked here and checked where it counts.
+ * Schemas of protocol A's bodies (docs/contract/protocol-a.md 1). Null means absent, unknown fields are ignored; fields that
+ * only some bases read are not checked here but by those bases.
  */
 import { LIMITS } from '../../../contracts/limits.js';
 import { type Static, type TSchema, Type } from '../../../contracts/schemas/type.js';

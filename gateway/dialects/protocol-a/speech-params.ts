@@ -1,4 +1,4 @@
-/** From protocol A's speech body to the speech port (docs/contract/protocol-a.md 1; rules 1, 2, 4, 7 to 10). */
+/** Turns protocol A's speech body into a request for the speech port (docs/contract/protocol-a.md 1; rules 1, 2, 4, 7 to 10). */
 import { isRefusedFormat, refusedFormat, resolveOutput } from '../../../codecs/formats.js';
 import type { AudioFormat, OutputFormat } from '../../../contracts/audio.js';
 import { ServiceError } from '../../../contracts/errors.js';
@@ -31,7 +31,7 @@ export const synthesisModel = (id: string, vocabulary: Vocabulary): SynthesisMod
 
 interface FormatRow {
   readonly format: AudioFormat;
-  /** Hz, where it is not the format's own default (rule 8). */
+  /** Default rate in Hz if it differs from the format's own (rule 8). */
   rate?(base: Base): number;
 }
 
@@ -44,7 +44,7 @@ const FORMATS: ReadonlyMap<string, FormatRow> = new Map<string, FormatRow>([
   ['opus', { format: 'opus' }],
 ]);
 
-/** The format as a request names it; `param` is the client's name of the format's field. */
+/** The format as a request names it; `param` is the field's name in that request. */
 export interface NamedFormat {
   readonly name: string | undefined;
   /** Hz */
@@ -60,7 +60,7 @@ const unknownFormat = (name: string, param: string): ServiceError => {
 };
 
 /**
- * The output format. Opus chooses its bitrate itself, whatever was asked (rule 9). Errors: `unsupported_format`.
+ * The output format. Opus chooses its bitrate itself; a requested one is ignored (rule 9). Errors: `unsupported_format`.
  */
 export function speechOutput(
   { name: given, sampleRate, param }: NamedFormat,
@@ -110,7 +110,7 @@ export interface SpeechSource {
   readonly headers: ReadonlyMap<string, string>;
 }
 
-/** Headers over `provider.options` over the body's own fields (rule 4). Errors: `invalid_request`. */
+/** Native options: headers win over `provider.options`, which win over the body's own fields (rule 4). Errors: `invalid_request`. */
 export function nativeOptions(
   headers: ReadonlyMap<string, string>,
   providerOptions: Fields | undefined,

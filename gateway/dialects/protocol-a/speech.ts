@@ -1,4 +1,4 @@
-/** `POST …/audio/speech` (docs/contract/protocol-a.md 1): audio while it is synthesised. */
+/** `POST …/audio/speech` (docs/contract/protocol-a.md 1): sends audio while it is synthesised. */
 import { FORMATS } from '../../../codecs/formats.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import { authenticate } from '../../server/auth.js';

@@ -1,6 +1,6 @@
 /**
- * A transcription while it comes about: each segment's text as soon as it is known, and the transcript in the end.
- * The texts add up to the transcript's.
+ * A transcription in progress: the text of each segment as soon as it is known, and the transcript at the end.
+ * The texts add up to the transcript's text.
  */
 import type { Transcript, TranscriptSegment } from '../../../contracts/ports/speech.js';
 
@@ -11,7 +11,7 @@ export type TranscriptPart =
   | { readonly text: string; readonly transcript?: undefined }
   | { readonly transcript: Transcript; readonly text?: undefined };
 
-/** Errors: those of the transcription. Who leaves must abort it. */
+/** Errors: those of the transcription. A reader that stops early must abort it. */
 export async function* partsOf(transcribe: Transcribe): AsyncGenerator<TranscriptPart> {
   const waiting: string[] = [];
   let wake = (): void => undefined;
@@ -19,7 +19,7 @@ export async function* partsOf(transcribe: Transcribe): AsyncGenerator<Transcrip
     if (text !== '') waiting.push(text);
     wake();
   });
-  // Nobody waits for it once the reader has gone.
+  // If the reader has left, nobody handles a rejection.
   ended.catch(() => undefined);
   let told = '';
   for (let transcript: Transcript | undefined; !transcript;) {

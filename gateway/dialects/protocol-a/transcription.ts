@@ -1,4 +1,4 @@
-/** `POST …/audio/transcriptions` (docs/contract/protocol-a.md 2): the transcript whole, or as events. */
+/** `POST …/audio/transcriptions` (docs/contract/protocol-a.md 2): the whole transcript, or a stream of events. */
 import { Type } from '../../../contracts/schemas/type.js';
 import { authenticate } from '../../server/auth.js';
 import { warnOfIgnored } from '../../server/ignored-fields.js';

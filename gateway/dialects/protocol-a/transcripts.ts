@@ -1,4 +1,4 @@
-/** A transcript in the forms that protocol A knows (docs/contract/protocol-a.md 2.3; rule 12). */
+/** A transcript in the response formats of protocol A (docs/contract/protocol-a.md 2.3; rule 12). */
 import { phrasesOf, toSrt, toVtt } from '../../../codecs/subtitles.js';
 import type { Transcript } from '../../../contracts/ports/speech.js';
 import type { Reply } from '../../server/port.js';
@@ -10,20 +10,20 @@ import type { ResponseFormat } from './schema.js';
 import type { TranscriptionInput } from './uploads.js';
 
 type Wanted = Pick<TranscriptionInput, 'language' | 'words'> & {
-  /** The request's id as clients of the inference provider read it; absent on the other bases. */
+  /** The request's id for clients of the inference provider; absent on the other bases. */
   readonly groqId?: string;
 };
 
 interface Rendering {
   readonly contentType: string;
-  /** Whether it is made of words with their times. */
+  /** Whether it needs words with their times. */
   readonly timed: boolean;
   render(transcript: Transcript, wanted: Wanted): string;
 }
 
 const usageOf = ({ duration }: Transcript) => ({ type: 'duration', seconds: seconds(duration) });
 
-/** A stream's end counts tokens: its clients' schema knows no other unit there. */
+/** Usage at the end of a stream, in tokens: the clients' schema allows no other unit there. */
 function tokenUsageOf({ text, duration }: Transcript): object {
   const { prompt_tokens: input, completion_tokens: output } = usageOfTranscription(text, duration);
   return {
@@ -37,7 +37,7 @@ function tokenUsageOf({ text, duration }: Transcript): object {
 
 const requestOf = ({ groqId }: Wanted): object => (groqId === undefined ? {} : { x_groq: { id: groqId } });
 
-/** Internals that other services' engines report; constants here (rule 12). */
+/** Internals that engines of other services report; constants here (rule 12). */
 const ENGINE_INTERNALS = {
   seek: 0,
   tokens: [],
@@ -114,7 +114,7 @@ async function* transcriptEvents(transcribe: Transcribe): AsyncGenerator<string>
   for await (const part of partsOf(transcribe)) yield eventOf(part);
 }
 
-/** A delta a segment, while the rest is still being transcribed: their sum is the text. A failure midway breaks the stream. */
+/** Sends one delta per segment while the rest is still being transcribed; together they are the text. A failure midway breaks the stream. */
 export const transcriptStream = (transcribe: Transcribe): Reply => ({
   status: 200,
   headers: SSE_HEADERS,

@@ -1,6 +1,6 @@
 /**
- * Uploads to be transcribed, from a multipart form or from JSON (docs/contract/protocol-a.md 2.1 and 2.2).
- * Form fields may come in any order, after the file as well, and with `[]` behind the name of a list.
+ * Uploads to transcribe, from a multipart form or from JSON (docs/contract/protocol-a.md 2.1 and 2.2).
+ * Form fields may come in any order, even after the file, and the name of a list may end in `[]`.
  */
 import { booleanOf, isUnset } from '../../../contracts/coerce.js';
 import { ServiceError } from '../../../contracts/errors.js';
@@ -27,9 +27,9 @@ import { InputAudio, type ResponseFormat, TranscriptionFields } from './schema.j
 type Fields = Readonly<Record<string, unknown>>;
 
 interface Upload {
-  /** Decoded once everything else is known to be right. */
+  /** Decodes the audio; called after all other fields were checked. */
   audio(): Promise<Uint8Array | undefined>;
-  /** How the client spells the field that holds it. */
+  /** Name of the field with the audio, for errors. */
   readonly audioField: string;
   readonly fields: Fields;
 }
@@ -37,22 +37,22 @@ interface Upload {
 export interface TranscriptionInput {
   readonly audio: Uint8Array;
   readonly model: TranscriptionModel;
-  /** As sent; empty where none was. */
+  /** As sent; empty if none was. */
   readonly language: string;
   readonly format: ResponseFormat;
-  /** Whether the reply shall have the words. */
+  /** Whether the reply includes words. */
   readonly words: boolean;
   readonly stream: boolean;
-  /** Names of options that were asked for and are ignored. */
+  /** Names of requested options that are ignored. */
   readonly ignored: readonly string[];
 }
 
 const AUDIO_BYTES = LIMITS.transcription.audioBytes;
 
-/** Fields that hold a list, so that one value alone is a list of one. */
+/** Fields that hold a list: a single value is a list of one. */
 const LISTS = new Set(['timestamp_granularities']);
 
-/** A list as clients write it where a form has none: `["word","segment"]`, `word,segment`. */
+/** Reads a list that a client wrote into one form field: `["word","segment"]` or `word,segment`. */
 function writtenList(text: string): readonly unknown[] {
   const list = text.trimStart().startsWith('[') ? jsonOf(text) : undefined;
   return Array.isArray(list) ? (list as unknown[]) : text.split(',').map((item) => item.trim());
@@ -63,7 +63,7 @@ const listOf = (values: readonly unknown[]): readonly unknown[] =>
     .flatMap((value) => (typeof value === 'string' ? writtenList(value) : [value]))
     .filter((value) => !isUnset(value));
 
-/** Form fields as a JSON body would have them: a name without its brackets, of a repeated scalar the last. */
+/** Form fields as a JSON body would have them: names without brackets, the last value of a repeated scalar. */
 export function formFields(form: ReadonlyMap<string, readonly string[]>): Fields {
   const fields = new Map<string, unknown[]>();
   for (const [name, values] of form) {
@@ -86,7 +86,7 @@ async function readForm(request: HttpRequest): Promise<Upload> {
 
 const checkInputAudio = checker(InputAudio, 'input_audio');
 
-/** The audio of an `input_audio` object, which stands at `field`. Errors: `invalid_request`, `audio_too_large`. */
+/** The audio of the `input_audio` object at `field`. Errors: `invalid_request`, `audio_too_large`. */
 export async function inputAudio(
   value: unknown,
   document: AudioDocument,
@@ -119,7 +119,7 @@ const checkFields = checker(TranscriptionFields);
 export const transcriptionModel = (id: string, vocabulary: Vocabulary): TranscriptionModel =>
   namedTranscriptionModel(id, vocabulary, 'model');
 
-/** A stream carries text alone. */
+/** Formats that can be streamed: a stream carries only text. */
 const STREAMED: readonly ResponseFormat[] = ['json', 'text'];
 
 function checkStream(format: ResponseFormat, stream: boolean): void {

@@ -1,5 +1,5 @@
 /**
- * The identity of an answer: the ids and names that stand in each of its chunks, or once in the whole
+ * The identity of an answer: the ids and names that are sent in each of its chunks, or once in a whole answer
  * (docs/contract/protocol-a.md 4.2).
  */
 import type { Clock } from '../../../../contracts/clock.js';
@@ -8,9 +8,9 @@ export interface Answer {
   readonly id: string;
   /** The id of its audio. */
   readonly audioId: string;
-  /** Seconds since the epoch, as all times here. */
+  /** Seconds since the epoch. */
   readonly created: number;
-  /** When a client may no longer refer to the audio. It is not kept, and references to it are ignored. */
+  /** End of the time in which a client may refer to the audio, in seconds since the epoch. No audio is kept, and references to it are ignored. */
   readonly expiresAt: number;
   readonly model: string;
 }

@@ -1,13 +1,13 @@
 /**
- * Base64 of bytes that stream by, in blocks whose text may be put together and decoded at once: clients do that
- * (docs/contract/protocol-a.md 4.2), and decoders stop at the first padding. Six bytes are whole groups of base64 and whole samples.
+ * Base64 of a stream of bytes, in blocks that clients may concatenate and decode in one go (docs/contract/protocol-a.md 4.2):
+ * only the last may be padded, since decoders stop at the first padding. Six bytes are whole base64 groups and whole samples.
  */
 const GROUP = 6;
 /** Bytes of the largest block. */
 const MOST = 8192 * GROUP;
 
 export class Base64Blocks {
-  /** Less than a group, waiting for more. */
+  /** Bytes that do not fill a group yet. */
   #rest = Buffer.alloc(0);
 
   *push(bytes: Uint8Array): Generator<string> {
@@ -17,7 +17,7 @@ export class Base64Blocks {
     for (let at = 0; at < whole; at += MOST) yield all.toString('base64', at, Math.min(at + MOST, whole));
   }
 
-  /** The last block, which alone may be padded; empty where nothing waits. */
+  /** The last block, the only one that may be padded; empty if no bytes are left. */
   end(): string {
     return this.#rest.toString('base64');
   }

@@ -1,7 +1,7 @@
 /**
- * A chat answer as one `chat.completion`. Speech is held until it is whole, so that a failure is an error with its
- * status; where it is longer than may be held, its beginning is sent and the rest as it is synthesised: a failure
- * then breaks the connection.
+ * A chat answer as one `chat.completion`. Speech is held until it is complete, so that a failure is an error with its
+ * status. Speech longer than the limit is sent as it is synthesised once the limit is passed; a failure then breaks the
+ * connection.
  */
 import { LIMITS } from '../../../../contracts/limits.js';
 import type { Transcript } from '../../../../contracts/ports/speech.js';
@@ -27,7 +27,7 @@ export function transcriptCompletion({ text, duration }: Transcript, answer: Ans
   return JSON.stringify({ ...headOf(answer), usage, choices: [{ ...CHOICE, message }] });
 }
 
-/** The end of the document: it closes the audio, the message, the choice and the choices. */
+/** Closes the audio, the message, the choice and the list of choices. */
 const CLOSING = '}}}]';
 
 /** The completion's text up to its audio. */
@@ -41,7 +41,7 @@ function beforeAudio(answer: Answer): string {
 const afterAudio = (transcript: string, usage: ChatUsage): string =>
   `","transcript":${JSON.stringify(transcript)}${CLOSING},"usage":${JSON.stringify(usage)}}`;
 
-/** The text of the completion, piece by piece. */
+/** The completion's JSON text, piece by piece. */
 export async function* speechCompletion(
   events: AsyncIterable<ChatEvent>,
   answer: Answer,

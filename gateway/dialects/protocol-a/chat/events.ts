@@ -1,6 +1,6 @@
 /**
- * A chat answer as it comes about, whatever form it is sent in. The texts of one kind add up to the whole text, the
- * audio blocks to one base64 text; what was used comes last.
+ * A chat answer as a sequence of events, whichever form it is sent in. The texts of one kind add up to the whole text, the
+ * audio blocks to one base64 text; the usage comes last.
  */
 import type { TimedAudio } from '../../../../contracts/ports/speech.js';
 import { partsOf, type Transcribe } from '../transcript-stream.js';
@@ -9,14 +9,14 @@ import type { ChatUsage } from './schema.js';
 import { usageOfTranscription, usageOfSpeech } from './usage.js';
 
 export type ChatEvent =
-  /** Text that the audio says from here on. */
+  /** Text of the audio that follows. */
   | { readonly kind: 'transcript'; readonly text: string }
   | { readonly kind: 'audio'; readonly base64: string }
   /** Text of the transcript of the client's audio. */
   | { readonly kind: 'content'; readonly text: string }
   | { readonly kind: 'usage'; readonly usage: ChatUsage };
 
-/** The events of speech that says `text`; each piece of it comes before its audio. */
+/** The events of speech that says `text`; each piece of text comes before its audio. */
 export async function* speechEvents(
   speech: AsyncIterable<TimedAudio>,
   text: string,

@@ -1,4 +1,4 @@
-/** `POST …/chat/completions`: text is spoken, audio transcribed, as a stream or whole (docs/contract/protocol-a.md 4). */
+/** `POST …/chat/completions`: speaks text or transcribes audio, streamed or in one answer (docs/contract/protocol-a.md 4). */
 import type { ServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import type { Caller } from '../../../../contracts/ports/identity.js';
@@ -19,11 +19,11 @@ import { type ChatRequest, chatRequest } from './request.js';
 import { ChatBody, ChatCompletion } from './schema.js';
 import { chatStream } from './stream.js';
 
-/** For JSON that is written piece by piece. */
+/** Headers for JSON that is written piece by piece. */
 const JSON_HEADERS = { 'content-type': 'application/json' } as const;
 const FAILED = 500;
 
-/** One call: who asks, for what, and what the answer is called. */
+/** One request with its caller, the job it asks for, and the ids of its answer. */
 interface Call {
   readonly request: HttpRequest;
   readonly caller: Caller;
@@ -33,7 +33,7 @@ interface Call {
   readonly observation: Observation;
 }
 
-/** The stream tells of it and ends well, so that nobody else sees that it failed. */
+/** The error for the stream. The stream itself ends normally, so the failure is observed and logged here. */
 function failureOf(error: ServiceError, { request, parts, observation }: Call): object {
   const { status, code, cause } = error;
   const { generationId } = request;

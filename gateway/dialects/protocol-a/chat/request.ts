@@ -1,7 +1,7 @@
 /**
  * The job that a chat completion asks for (docs/contract/protocol-a.md 4.1; rules 1, 4, 6, "Refused options"): the
- * last user message is spoken, or the one audio part in it transcribed; never both in one call. What a language model
- * would make of the rest of the conversation and of its own options is ignored.
+ * last user message is spoken, or its one audio part is transcribed; never both in one call. The rest of the conversation
+ * and options for language models are ignored.
  */
 import { booleanOf } from '../../../../contracts/coerce.js';
 import { ServiceError } from '../../../../contracts/errors.js';
@@ -19,7 +19,7 @@ import { ChatBody } from './schema.js';
 
 interface Form {
   readonly stream: boolean;
-  /** Whether a stream ends with what was used; a whole answer always tells it. */
+  /** Whether a stream ends with the usage; a whole answer always has it. */
   readonly includeUsage: boolean;
 }
 
@@ -50,7 +50,7 @@ const partsOf = ({ content }: ChatBody['messages'][number]): readonly Part[] =>
 
 const isAudio = ({ type }: Part): boolean => type === 'input_audio';
 
-/** The message that counts, and where it stands. */
+/** The last user message, and the path of its content. */
 interface Asked {
   readonly message: ChatBody['messages'][number];
   readonly field: string;

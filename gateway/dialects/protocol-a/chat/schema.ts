@@ -1,6 +1,6 @@
 /**
- * Chat completions as this service has them (docs/contract/protocol-a.md 4): the request, and both forms of the answer.
- * Null means absent, unknown fields are ignored; of the messages only the last user message is looked into.
+ * Schemas of chat completions (docs/contract/protocol-a.md 4): the request and the whole answer.
+ * Null means absent, unknown fields are ignored; only the last user message is read.
  */
 import { type Static, type TSchema, Type } from '../../../../contracts/schemas/type.js';
 import { Provider, VoiceParam } from '../schema.js';

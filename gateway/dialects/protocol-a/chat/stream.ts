@@ -1,9 +1,9 @@
 /**
- * A chat answer as server-sent events (docs/contract/protocol-a.md 4.2): role, transcript and audio as they come, the end of the
- * audio, the finish, usage where it was asked for, `[DONE]`.
+ * A chat answer as server-sent events (docs/contract/protocol-a.md 4.2): role, transcript and audio as they arrive, expiry of the
+ * audio, finish reason, usage if requested, `[DONE]`.
  *
- * Invariants: nothing is null but what every client takes as null; a failure before the first event is thrown, a
- * later one is a chunk with an `error`, and then the stream ends without `[DONE]`.
+ * Invariants: a field is null only if every client accepts null there; a failure before the first event is thrown, a
+ * later one becomes a chunk with an `error`, and then the stream ends without `[DONE]`.
  */
 import type { ServiceError } from '../../../../contracts/errors.js';
 import { toServiceError } from '../../../../contracts/errors.js';
@@ -13,13 +13,13 @@ import type { ChatEvent } from './events.js';
 export interface StreamForm {
   readonly speaks: boolean;
   readonly includeUsage: boolean;
-  /** The `error` of a chunk. Called once, for a failure that the client is told of in the stream. */
+  /** The `error` of a chunk. Called at most once, for a failure that is reported within the stream. */
   failure(error: ServiceError): object;
 }
 
 const DONE = 'data: [DONE]\n\n';
 
-/** By template: audio needs no escapes, and comes often. */
+/** Builds chunks from templates: there are many with audio, which needs no escaping. */
 function chunkWriter({ id, created, model }: Answer) {
   const head = JSON.stringify({ id, object: 'chat.completion.chunk', created, model }).slice(0, -1);
   const chunk = (choices: string, rest = ''): string => `data: ${head},"choices":[${choices}]${rest}}\n\n`;
@@ -53,14 +53,14 @@ const DELTAS: {
   content: ({ text }) => `{"content":${JSON.stringify(text)}}`,
 };
 
-/** The last chunks of a stream that ends well, once the usage is known. */
+/** The last chunks of a successful stream. */
 const closing = (write: Writer, { expiresAt }: Answer, form: StreamForm, usage: object): string =>
   (form.speaks ? write.delta(`{"audio":{"expires_at":${expiresAt}}}`) : '') +
   write.finish() +
   (form.includeUsage ? write.usage(usage) : '') +
   DONE;
 
-/** The text of the stream. */
+/** The stream's text, event by event. */
 export async function* chatStream(
   events: AsyncIterable<ChatEvent>,
   answer: Answer,

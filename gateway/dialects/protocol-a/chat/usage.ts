@@ -1,7 +1,7 @@
 /**
- * The usage of a chat completion in tokens, which clients of language models count in. Nothing here is made of
- * tokens, so they are stand-ins at fixed rates: four characters, a tenth of a second of transcribed audio, a
- * twentieth of a second of spoken audio.
+ * The usage of a chat completion in tokens, the unit that clients of language models expect. This service has no
+ * tokens, so they are estimated at fixed rates: one for four characters, for a tenth of a second of transcribed audio, and
+ * for a twentieth of a second of spoken audio.
  */
 import type { ChatUsage } from './schema.js';
 
@@ -27,11 +27,11 @@ const usageOf = (prompt: Tokens, completion: Tokens): ChatUsage => {
   };
 };
 
-/** `seconds` of audio were made of the text. */
+/** Usage of speaking the text, which took `seconds` of audio. */
 export const usageOfSpeech = (text: string, seconds: number): ChatUsage =>
   usageOf({ text: textTokens(text), audio: 0 }, { text: 0, audio: Math.round(seconds * SPOKEN_PER_SECOND) });
 
-/** `seconds` of audio were transcribed to the text. */
+/** Usage of transcribing `seconds` of audio to the text. */
 export const usageOfTranscription = (text: string, seconds: number): ChatUsage =>
   usageOf(
     { text: 0, audio: Math.round(seconds * TRANSCRIBED_PER_SECOND) },

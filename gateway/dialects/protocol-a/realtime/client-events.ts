@@ -1,6 +1,6 @@
 /**
- * Frames of a realtime client (docs/contract/protocol-a.md 5.3): JSON objects with a `type`, bounded before they are
- * looked into. Appends, which are most of them, need no parser.
+ * Frames of a realtime client (docs/contract/protocol-a.md 5.3): JSON objects with a `type`, bounded in depth and
+ * number of values before they are parsed. Most frames are appends, which need no parser.
  */
 import { LIMITS } from '../../../../contracts/limits.js';
 import { isPlainObject } from '../../../../contracts/plain-object.js';
@@ -11,20 +11,20 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 export interface ClientEvent {
   readonly type: string;
-  /** As the client named it, for errors that it causes. */
+  /** The client's own id of the event, for errors that it causes. */
   readonly eventId: string | null;
   readonly fields: Fields;
 }
 
 export const APPEND = 'input_audio_buffer.append';
 
-/** As JSON.stringify of JavaScript and of Python write it. */
+/** How an append begins if written by JavaScript's JSON.stringify, and by Python's json.dumps. */
 const APPENDS: readonly string[] = [`{"type":"${APPEND}","audio":"`, `{"type": "${APPEND}", "audio": "`];
 const END = '"}';
 
 /**
- * The base64 of an append that is written as clients write it; undefined for any other frame. Not checked: where
- * there is more in the event, it is no base64.
+ * The base64 of an append in the usual spelling; undefined for any other frame. Not validated: if the event holds further
+ * fields, the result is not base64.
  */
 export function appendedAudio(frame: string): string | undefined {
   const head = APPENDS.find((start) => frame.startsWith(start));
@@ -40,12 +40,12 @@ function parse(text: string): unknown {
   }
 }
 
-/** The client's id of its event; null where it has none, or none within bounds. */
+/** The client's id of its event; null if it has none, or too long a one. */
 export function eventIdOf({ event_id: id }: Fields): string | null {
   return typeof id === 'string' && id.length <= LIMITS.realtime.eventIdLength ? id : null;
 }
 
-/** The fields of a frame, which need not be an event yet. Errors: `Fault`. */
+/** The fields of a frame, which need not be a valid event. Errors: `Fault`. */
 export function readFields(frame: string | Uint8Array): Fields {
   const text = typeof frame === 'string' ? frame : Buffer.from(frame).toString();
   const fields = parse(text);

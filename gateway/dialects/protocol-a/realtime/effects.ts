@@ -1,4 +1,4 @@
-/** How the effects of a session's machine are performed (actors/realtime.ts): a row each, shared by all sessions. */
+/** Performs the effects of a session's machine (actors/realtime.ts): one table row per effect, shared by all sessions. */
 import type { RealtimeEffect } from '../../../../actors/realtime.js';
 import type { HostedEffects } from '../../../../actors/run.js';
 import { Fault, toldFault } from './faults.js';
@@ -8,14 +8,14 @@ import type { Settings } from './settings.js';
 import { Speaking } from './speaking.js';
 import type { SessionState } from './state.js';
 
-/** A session, as its effects change it. */
+/** The side of a session that effects change. */
 interface ChangingSession extends SessionState {
   apply(settings: Settings): void;
-  /** What the client sends waits until the voice was found or refused. */
+  /** Looks the voice up; frames of the client wait until it was found or refused. */
   findVoice(settings: Settings, eventId: string | null): void;
 }
 
-/** The parts of a session that perform what its machine decides; made with its first event. */
+/** The parts of a session that perform its machine's effects; created with its first event. */
 export class Performers {
   readonly transcriptions: ItemTranscriptions;
   readonly items: ItemChanges;

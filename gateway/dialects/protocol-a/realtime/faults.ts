@@ -1,5 +1,5 @@
 /**
- * How a realtime session says that something went wrong: an `error` event in band, with the client's `event_id`
+ * Errors of a realtime session: an `error` event in band, with the client's `event_id`
  * (docs/contract/decisions.md "Protocol A", realtime error codes). The socket stays open.
  */
 import type { ToldError } from '../../../../actors/realtime.js';
@@ -29,7 +29,7 @@ export const FAULTS = {
 
 export type FaultCode = keyof typeof FAULTS;
 
-/** A client's event that cannot be done. */
+/** A client's event that cannot be carried out. */
 export class Fault extends Error {
   constructor(
     readonly code: FaultCode,

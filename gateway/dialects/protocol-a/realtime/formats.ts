@@ -1,5 +1,5 @@
 /**
- * The audio formats of a realtime session, as its clients name them (docs/contract/decisions.md "Protocol A"): objects with a
+ * Audio formats of a realtime session in the clients' spelling (docs/contract/decisions.md "Protocol A"): objects with a
  * type and a rate, or bare strings.
  */
 import type { WireFormat } from '../../../../actors/realtime-settings.js';
@@ -13,7 +13,7 @@ export type { WireFormat };
 const PREFIX = 'audio/';
 const NAMES: readonly AudioFormat[] = ['pcm', 'wav', 'mp3', 'opus'];
 
-/** Hz, where the rate is not given; it differs from the other endpoints' for raw audio alone. */
+/** Rates in Hz if none is given; only that of raw audio differs from the other endpoints. */
 const DEFAULT_RATES: Readonly<Record<AudioFormat, number>> = {
   pcm: 24_000,
   wav: FORMATS.wav.defaultRate,
@@ -26,7 +26,7 @@ export const DEFAULT_FORMAT: WireFormat = { format: 'pcm', sampleRate: DEFAULT_R
 const unsupported = (message: string, param: string): Fault =>
   new Fault('unsupported_audio_format', message, param);
 
-/** The name of raw audio in sessions of before formats were objects: 24 kHz, as ours is by default. */
+/** The old name of raw audio, from before formats were objects: 24 kHz, also the default here. */
 const OLD_PCM = 'pcm16';
 
 function formatOf(name: unknown, param: string): AudioFormat {
@@ -43,7 +43,7 @@ function formatOf(name: unknown, param: string): AudioFormat {
   );
 }
 
-/** A format without a rate has its default one. Errors: `Fault`. */
+/** Reads a format; without a rate it gets its default rate. Errors: `Fault`. */
 export function readFormat(value: unknown, param: string): WireFormat {
   const { type, rate } = isPlainObject(value) ? value : { type: value, rate: undefined };
   const format = formatOf(type, `${param}.type`);

@@ -1,7 +1,7 @@
 /**
- * Frames of one socket in their order, where the answer to one may take a look-up: those that come meanwhile wait.
+ * Frames of one socket, taken in order: while the answer to one needs a look-up, later frames wait.
  *
- * Invariants: one frame at a time; frames that wait are bounded by count and size, and one too many is refused, not kept.
+ * Invariants: one frame at a time; waiting frames are bounded by count and size, and a frame beyond that is refused, not kept.
  */
 import { LIMITS } from '../../../../contracts/limits.js';
 
@@ -15,7 +15,7 @@ export class FrameQueue {
   #busy = false;
 
   constructor(
-    /** Gives a promise where the frames behind this one wait; it never rejects. */
+    /** Returns a promise if later frames must wait for this one; it never rejects. */
     private readonly take: (frame: Frame) => Promise<void> | undefined,
     private readonly refuse: () => void,
   ) {}
@@ -28,7 +28,7 @@ export class FrameQueue {
     this.#size += frame.length;
   }
 
-  /** Forgets what waits. */
+  /** Drops the waiting frames. */
   clear(): void {
     this.#waiting = [];
     this.#size = 0;

@@ -1,6 +1,6 @@
 /**
- * The handshake of a realtime socket (docs/contract/protocol-a.md 5.1; docs/contract/decisions.md "Protocol A"): who calls, which kind
- * of session, which options. A wrong key refuses the upgrade; what else is wrong is said in band, then 1008.
+ * The handshake of a realtime socket (docs/contract/protocol-a.md 5.1; docs/contract/decisions.md "Protocol A"): the caller, the kind
+ * of session, the options. A wrong key refuses the upgrade; any other error is sent in band, then the socket closes with 1008.
  */
 import { CLIENT_SECRET_PREFIX, type RedeemedSecret } from '../../../../contracts/ports/client-secrets.js';
 import { ServiceError } from '../../../../contracts/errors.js';
@@ -23,11 +23,11 @@ import {
 } from './settings.js';
 import type { RealtimeClient } from './state.js';
 
-/** Answered where it was offered. */
+/** Selected if the client offers it. */
 export const SUBPROTOCOL = 'realtime';
 const KEY_PROTOCOL = 'openai-insecure-api-key.';
 
-/** Browsers cannot set headers: the key comes among the subprotocols. */
+/** The key among the offered subprotocols: browsers cannot set headers. */
 function offeredKey(headers: HttpRequest['headers']): string | undefined {
   const offered = headers.get('sec-websocket-protocol')?.split(/, */) ?? [];
   return offered.find((name) => name.startsWith(KEY_PROTOCOL))?.slice(KEY_PROTOCOL.length);
@@ -38,7 +38,7 @@ const keyOf = ({ headers, query }: HttpRequest): string | undefined =>
 
 export interface RealtimeCaller {
   readonly caller: Caller;
-  /** The client secret, where the key was one: its session, and how it is given back. */
+  /** The client secret, if the key was one: its session, and how to release it. */
   readonly secret?: RedeemedSecret;
 }
 
@@ -57,7 +57,7 @@ export async function callerOf(request: HttpRequest, parts: ProtocolAParts): Pro
   }
 }
 
-/** The kind is settled by the secret, else by the address: `?intent=transcription`, or a model that transcribes. */
+/** The kind of session: that of the secret, else by the address (`?intent=transcription`, or a model that transcribes). */
 function kindOf({ query }: HttpRequest, secret: RedeemedSecret | undefined, vendor: string): SessionKind {
   const type = secret?.session['type'];
   if (type === 'realtime' || type === 'transcription') return type;
@@ -65,7 +65,7 @@ function kindOf({ query }: HttpRequest, secret: RedeemedSecret | undefined, vend
   return findTranscriptionModel(query.get('model') ?? '', vendor) ? 'transcription' : 'realtime';
 }
 
-/** `?model=`; clients that transcribe also name the model that would speak. */
+/** The model of `?model=`. In a transcription session, a model that speaks is ignored: some clients name one there. */
 function namedModel(
   kind: SessionKind,
   { query }: HttpRequest,
@@ -91,7 +91,7 @@ function settingsOf(
 
 const NO_OPTIONS: NativeOptions = {};
 
-/** The client of the session that begins. Errors: `Fault`, `ServiceError`. */
+/** The client of a new session. Errors: `Fault`, `ServiceError`. */
 export function clientOf(
   request: HttpRequest,
   { caller, secret }: RealtimeCaller,

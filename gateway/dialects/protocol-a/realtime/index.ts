@@ -17,7 +17,7 @@ const BAD_REQUEST = 400;
 
 type Open = (socket: Socket) => SocketEvents;
 
-/** Clients show nothing of a refused upgrade: the error comes in band, then 1008. */
+/** Reports the error in band, then closes with 1008: clients show nothing of a refused upgrade. */
 const refusing =
   (error: unknown, generationId: string, ended: (status: number) => void): Open =>
   (socket) => {
@@ -27,7 +27,7 @@ const refusing =
     return { message: () => undefined, closed: () => ended(BAD_REQUEST) };
   };
 
-/** The model that the log names: that of the session's own kind. */
+/** The model for the log: the one that fits the session's kind. */
 const modelOf = ({ kind, model, transcription }: Settings): string =>
   kind === 'realtime' ? model.id : (transcription?.id ?? '');
 
@@ -36,7 +36,7 @@ interface Shared {
   readonly audioCache: ItemAudioCache;
 }
 
-/** Closes over no more of the request than the session needs: sockets stay open for long, in great numbers. */
+/** Keeps no more of the request than the session needs: many sockets stay open for long. */
 const serving =
   (client: RealtimeClient, { parts, audioCache }: Shared, ended: (status: number) => void): Open =>
   (socket) =>
@@ -53,7 +53,7 @@ function opening(
     observation.end(status);
     secret?.release();
   };
-  // A client that leaves before its socket is open never closes it.
+  // A client that leaves before its socket is open causes no close event.
   if (secret) request.signal.addEventListener('abort', () => ended(SWITCHING_PROTOCOLS), { once: true });
   if (request.isAborted) ended(SWITCHING_PROTOCOLS);
   try {
@@ -80,7 +80,7 @@ async function upgrade(
   };
 }
 
-/** One socket below each base; the audio of their items is in one cache. */
+/** One socket below each base; all share one cache for the audio of items. */
 export function realtimeSockets(bases: readonly Base[], parts: ProtocolAParts): readonly SocketRoute[] {
   const shared = { parts, audioCache: new ItemAudioCache() };
   return bases.map(({ path }) =>

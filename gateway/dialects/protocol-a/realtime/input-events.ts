@@ -7,7 +7,7 @@ import type { Handler, SessionState } from './state.js';
 
 const TOO_MUCH_AUDIO = `At most ${LIMITS.realtime.bufferedAudioBytes / 2 ** 20} MiB of audio may wait; nothing was added`;
 
-/** Not answered, and no event of the machine. What the budget does not hold is dropped, and the rest stays. */
+/** Adds audio, without an answer or an event for the machine. An append beyond the budget is dropped; earlier audio stays. */
 export const append: Handler = ({ input, conversation }, { fields }) => {
   const appended = input.append(textField(fields, 'audio'), conversation.audioBudget);
   if (appended === 'taken') return;
@@ -15,7 +15,7 @@ export const append: Handler = ({ input, conversation }, { fields }) => {
   throw new Fault('invalid_event', 'audio is not base64', 'audio');
 };
 
-/** Rule 6. Errors: `Fault` where the handshake asked for options of synthesis. */
+/** Rule 6. Errors: `Fault` if the handshake had options for synthesis. */
 export function refuseTranscription({ client }: SessionState): void {
   if (client.hasOptionHeaders) throw new Fault('unsupported_native_options');
 }

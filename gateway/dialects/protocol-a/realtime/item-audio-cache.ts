@@ -1,6 +1,6 @@
 /**
- * Audio of finished items, so that `conversation.item.retrieve` can answer with it. One cache for all sessions of a
- * process, bounded in bytes: what was used longest ago goes first, and an item is then shown without its audio.
+ * Audio of finished items, for answers to `conversation.item.retrieve`. One cache for all sessions of a process, bounded
+ * in bytes: the least recently used audio goes first, and its item is then shown without audio.
  */
 import { LRUCache } from 'lru-cache';
 import { BYTES_PER_SAMPLE } from '../../../../contracts/audio.js';
@@ -14,27 +14,27 @@ export interface Clip extends WireFormat {
 }
 
 const { item: MOST_OF_ITEM, process: MOST_IN_ALL } = LIMITS.realtime.readableAudioBytes;
-/** In front of what a response speaks as WAV. */
+/** Length of the header of a response's WAV audio. */
 const WAV_HEADER_BYTES = 44;
-/** The size of an entry beside its audio. */
+/** Size that an entry counts in addition to its audio. */
 const ENTRY_BYTES = 512;
 
 const sizeOf = (chunks: Chunks): number => chunks.reduce((sum, { byteLength }) => sum + byteLength, 0);
 
-/** In base64; undefined where there is none, or more than one event carries. */
+/** The audio in base64; undefined if there is none, or more than one event may carry. */
 export function base64Of(chunks: Chunks): string | undefined {
   const size = sizeOf(chunks);
   return size === 0 || size > MOST_OF_ITEM ? undefined : Buffer.concat(chunks).toString('base64');
 }
 
-/** Bytes of the beginning; undefined where the format cannot be cut by counting. */
+/** Length in bytes of the first `ms` milliseconds; undefined if the format cannot be cut by counting bytes. */
 function bytesUpTo(ms: number, { format, sampleRate }: WireFormat): number | undefined {
   const samples = Math.floor((ms * sampleRate) / 1000) * BYTES_PER_SAMPLE;
   if (format === 'pcm') return samples;
   return format === 'wav' ? WAV_HEADER_BYTES + samples : undefined;
 }
 
-/** Milliseconds of a clip; undefined where they cannot be counted. */
+/** Milliseconds of a clip; undefined if its format does not tell. */
 function lengthOf({ chunks, format, sampleRate }: Clip): number | undefined {
   if (format !== 'pcm' && format !== 'wav') return undefined;
   const bytes = sizeOf(chunks) - (format === 'wav' ? WAV_HEADER_BYTES : 0);
@@ -52,12 +52,12 @@ export class ItemAudioCache {
     });
   }
 
-  /** How many clips it holds. */
+  /** Number of clips. */
   get size(): number {
     return this.#clips.size;
   }
 
-  /** Ids of items are the clients' own, so the session's id stands before them. */
+  /** Clients choose ids of items, so keys begin with the session's id. */
   put(session: string, item: string, clip: Clip): void {
     this.#clips.set(`${session}/${item}`, clip);
   }
@@ -66,7 +66,7 @@ export class ItemAudioCache {
     return this.#clips.get(`${session}/${item}`)?.chunks ?? [];
   }
 
-  /** Milliseconds of an item's audio; undefined where nobody knows. */
+  /** Milliseconds of an item's audio; undefined if unknown. */
   msOf(session: string, item: string): number | undefined {
     const clip = this.#clips.get(`${session}/${item}`);
     return clip && lengthOf(clip);
@@ -76,7 +76,7 @@ export class ItemAudioCache {
     this.#clips.delete(`${session}/${item}`);
   }
 
-  /** Keeps the beginning, of `ms` milliseconds; drops what cannot be cut. */
+  /** Keeps the first `ms` milliseconds; drops a clip that cannot be cut. */
   cut(session: string, item: string, ms: number): void {
     const clip = this.#clips.get(`${session}/${item}`);
     const bytes = clip && bytesUpTo(ms, clip);

@@ -1,6 +1,6 @@
 /**
- * Changes of a session's items, and what its client is told of them (docs/contract/protocol-a.md 5.5), when the machine
- * says so (actors/realtime.ts). Nothing is checked here any more.
+ * Changes a session's items and sends the client the events about it (docs/contract/protocol-a.md 5.5), as the machine
+ * decides (actors/realtime.ts). Nothing is checked here.
  */
 import type { NewItem, Truncation } from '../../../../actors/realtime.js';
 import type { ItemTranscriptions } from './item-transcriptions.js';
@@ -47,7 +47,7 @@ export class ItemChanges {
     events.send('conversation.item.truncated', { ...place, audio_end_ms: ms });
   }
 
-  /** Until it is transcribed, or for those who retrieve the item. */
+  /** Keeps the audio until it is transcribed, or for `conversation.item.retrieve`. */
   #keepAudio({ item, audio, transcription }: NewItem, isCommit: boolean): void {
     const { audioCache, id, settings } = this.session;
     if (!audio) return;

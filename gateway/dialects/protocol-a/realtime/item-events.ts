@@ -18,7 +18,7 @@ function itemOf({ conversation }: SessionState, fields: Fields): ConversationIte
 
 const FRONT = 'root';
 
-/** The id that the new item follows; null at the front. */
+/** The id of the item before the new one; null at the front. */
 function placeOf({ conversation }: SessionState, fields: Fields): string | null {
   const previous = fields['previous_item_id'] ?? conversation.lastId;
   if (previous === null || previous === FRONT) return null;
@@ -44,7 +44,7 @@ export const create: Handler = (session, { fields }) => {
   decide({ type: 'create', entry: { item, previous, audio, transcription } });
 };
 
-/** The one event that carries an item's audio. */
+/** Sends the item with its audio; no other event carries the audio. */
 export const retrieve: Handler = (session, { fields }) => {
   const item = itemOf(session, fields);
   const chunks = item.untranscribed?.chunks ?? session.audioCache.get(session.id, item.id);
@@ -64,7 +64,7 @@ function numberField(fields: Fields, name: string): number {
   throw invalid(`${name} must be a number, 0 or more`, name);
 }
 
-/** Cuts what the user did not hear off an item that was spoken. */
+/** Cuts off the part of a spoken item that the user did not hear. */
 export const truncate: Handler = (session, { fields }) => {
   const { id, parts } = itemOf(session, fields);
   const part = numberField(fields, 'content_index');

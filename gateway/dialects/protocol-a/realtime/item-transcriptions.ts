@@ -1,8 +1,9 @@
 /**
- * The transcriptions of a session's items that run or wait for their turn (actors/realtime.ts says when).
+ * The transcriptions of a session's items that run or are queued (actors/realtime.ts decides when each begins).
  *
- * Invariants: audio counts against the session's budget until its transcription has ended; what came from the input
- * buffer goes back there when it fails; nothing of a transcription is told after `abandon`.
+ * Invariants: audio counts against the session's budget until its transcription has ended; audio from the input buffer
+ * goes back there if its transcription fails, unless the input format has changed; no event about a transcription is sent
+ * after `abandon`.
  */
 import type { TakenAudio } from '../../../../actors/realtime-audio.js';
 import type { ConversationItem } from '../../../../actors/realtime-items.js';
@@ -27,14 +28,14 @@ interface Untranscribed {
 }
 
 interface Job extends Untranscribed {
-  /** As it was when the audio came. */
+  /** Input format when the audio arrived. */
   readonly input: WireFormat;
   readonly reducesNoise: boolean;
   readonly events: TranscriptEvents;
   readonly abort: AbortController;
 }
 
-/** Headerless audio goes as it was collected; a file's bytes must be in one piece. */
+/** Headerless audio is passed in chunks, as it was collected; a file's bytes must be in one piece. */
 async function requestOf(
   { audio, input, transcription, reducesNoise }: Job,
   trace: RequestTrace,
@@ -52,7 +53,7 @@ export class ItemTranscriptions {
 
   constructor(private readonly session: SessionState) {}
 
-  /** It waits for its turn. */
+  /** Queues it. */
   add(untranscribed: Untranscribed): void {
     const { events, settings } = this.session;
     const { item } = untranscribed;
@@ -71,7 +72,7 @@ export class ItemTranscriptions {
     if (job) void this.#run(job);
   }
 
-  /** Nobody waits for it any more. */
+  /** Aborts it: its item was deleted, or the client has gone. */
   abandon(item: string): void {
     this.#jobs.get(item)?.abort.abort(new DOMException('The item was deleted', 'AbortError'));
     this.#jobs.delete(item);
@@ -119,7 +120,7 @@ export class ItemTranscriptions {
           if (!signal.aborted) events.segment(segment);
         },
       );
-      // The item's id may stand for another one by now.
+      // By now, the id may belong to another item.
       if (!signal.aborted) decide({ type: 'transcript', item, transcript });
     } catch (cause) {
       if (signal.aborted) return;

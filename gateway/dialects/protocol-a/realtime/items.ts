@@ -1,6 +1,6 @@
 /**
- * Conversation items between the wire and the conversation (docs/contract/protocol-a.md 5.3 and 5.4). Only messages:
- * nothing here calls functions or sees images.
+ * Reads conversation items from the wire and shows them there (docs/contract/protocol-a.md 5.3 and 5.4). Only messages: no
+ * function calls, no images.
  */
 import type { TakenAudio } from '../../../../actors/realtime-audio.js';
 import {
@@ -43,7 +43,7 @@ const PARTS: Readonly<Record<Role, readonly Part['type'][]>> = {
 
 const invalid = (message: string, param: string): Fault => new Fault('invalid_event', message, param);
 
-/** Null members mean absent in parts as well. */
+/** Removes null members, in parts as well: null means absent. */
 function normal(value: unknown): unknown {
   const item = withoutNulls(value) as { readonly content?: unknown } | undefined;
   return Array.isArray(item?.content) ? { ...item, content: item.content.map(withoutNulls) } : item;
@@ -58,7 +58,7 @@ function checkedMessage(value: unknown, param: string): Static<typeof Message> {
 
 const isAudio = ({ type }: Part): boolean => type === 'input_audio' || type === 'output_audio';
 
-/** Errors: `Fault` for a part that the role does not have, or that is empty of what it must hold. */
+/** Errors: `Fault` for a part that the role does not have, or that lacks its content. */
 function readPart(part: Part, role: Role, param: string): ItemPart {
   const { type, text, audio, transcript } = part;
   if (!PARTS[role].includes(type)) throw invalid(`An item of the ${role} has no ${type}`, `${param}.type`);
@@ -77,7 +77,7 @@ function decodeAudio(base64: string, param: string): Uint8Array {
   throw invalid(`${param} is no base64 of audio`, param);
 }
 
-/** Errors: `Fault` where there is audio in several parts. */
+/** Errors: `Fault` if several parts hold audio. */
 function audioOf(content: readonly Part[], param: string): Uint8Array | undefined {
   const [first, second] = content.flatMap(({ audio }, at) => (audio === undefined ? [] : [{ audio, at }]));
   if (second) throw invalid('An item holds audio in one part at most', `${param}.content.${second.at}`);
@@ -89,7 +89,7 @@ export interface ReadItem {
   readonly audio: Uint8Array | undefined;
 }
 
-/** The item that is created, with the client's id or the given one. Errors: `Fault`. */
+/** Reads the item to create, with the client's id or a new one. Errors: `Fault`. */
 export function readItem(value: unknown, newId: () => string, param = 'item'): ReadItem {
   const { id, role, content } = checkedMessage(value, param);
   const parts = content.map((part, at) => readPart(part, role, `${param}.content.${at}`));
@@ -103,7 +103,7 @@ export function readItem(value: unknown, newId: () => string, param = 'item'): R
   };
 }
 
-/** The user's item that a commit makes; `audio` absent: nobody transcribes it. */
+/** The user's item that a commit creates; `audio` is undefined if it is not transcribed. */
 export const audioItem = (id: string, audio: TakenAudio | undefined): ConversationItem => ({
   id,
   role: 'user',
@@ -113,18 +113,18 @@ export const audioItem = (id: string, audio: TakenAudio | undefined): Conversati
   untranscribed: audio,
 });
 
-/** Index of the part with an item's audio; -1 where it has none. */
+/** Index of the part with an item's audio; -1 if it has none. */
 export const audioPartOf = ({ parts }: ConversationItem): number =>
   parts.findIndex(({ type }) => type === 'input_audio' || type === 'output_audio');
 
-/** Users' audio has a transcript always, or null; the assistant's has one or none. */
+/** The user's audio always shows `transcript`, null if unknown; the assistant's only if it has one. */
 function showPart(part: ItemPart, audio: string | undefined): object {
   const { type, text, transcript } = part;
   const told = type === 'input_audio' || typeof transcript === 'string' ? { transcript } : {};
   return { type, ...(text === undefined ? told : { text }), ...(audio === undefined ? {} : { audio }) };
 }
 
-/** As its client sees it; `audio` in base64, where it is wanted. */
+/** The item as its client sees it, with `audio` (base64) if given. */
 export function showItem(item: ConversationItem, audio?: string): object {
   const { id, role, status, parts } = item;
   const place = audio === undefined ? -1 : audioPartOf(item);

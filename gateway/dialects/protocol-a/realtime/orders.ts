@@ -1,5 +1,5 @@
 /**
- * From `response.create` to an order for the speech port (docs/contract/protocol-a.md 5.3; docs/contract/decisions.md "Protocol A"):
+ * Turns `response.create` into an order for the speech port (docs/contract/protocol-a.md 5.3; docs/contract/decisions.md "Protocol A"):
  * the text of `response.input`, else all user text that waits to be spoken; native options of the handshake win.
  */
 import type { ResponseOrder } from '../../../../actors/realtime.js';
@@ -19,7 +19,7 @@ const invalid = (message: string, param: string): Fault => new Fault('invalid_ev
 
 interface Spoken {
   readonly text: string;
-  /** Items of the conversation that are spoken. */
+  /** Ids of the conversation's items that are spoken. */
   readonly items: readonly string[];
 }
 
@@ -52,8 +52,8 @@ function* waiting({ conversation }: SessionState): Generator<Spoken> {
 }
 
 /**
- * The texts of one response. Errors: `Fault` where that is nothing, or too much for one item: then no more of them is
- * read, since a thousand references may name one long item.
+ * Joins the texts of one response. Errors: `Fault` if there is no text, or more than one item may hold; reading stops
+ * there, since a thousand references may name one long item.
  */
 function together(parts: Iterable<Spoken>, param: string): Spoken {
   const texts: string[] = [];
@@ -71,7 +71,7 @@ function together(parts: Iterable<Spoken>, param: string): Spoken {
   return { text, items };
 }
 
-/** Clients' own notes, in the bounds of a session's. */
+/** The client's metadata, within the size limit of a session's. */
 function readMetadata(value: unknown): ResponseOrder['metadata'] {
   if (value === undefined || value === null) return null;
   const param = 'response.metadata';

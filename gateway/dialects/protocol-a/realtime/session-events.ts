@@ -6,7 +6,7 @@ import { readOrder } from './orders.js';
 import { showSession, updated } from './settings.js';
 import type { Handler, SessionState } from './state.js';
 
-/** The whole session, as `session.created` and `session.updated` carry it. */
+/** The whole session, for `session.created` and `session.updated`. */
 export const sessionFields = ({ settings, id, expiresAt }: SessionState): object => ({
   session: showSession(settings, id, expiresAt),
 });

@@ -1,9 +1,9 @@
 /**
- * The host of one realtime socket: performs what its machine decides (actors/realtime.ts).
+ * The host of one realtime socket: performs the effects of its machine (actors/realtime.ts).
  *
  * Invariants: appends go straight into the input buffer and audio straight to the socket; a commit takes the audio
- * before its event reaches the machine; one event a frame that is at fault, and the socket stays open; nothing runs
- * or is held any more once the socket is closed.
+ * before its event reaches the machine; a faulty frame gets one error event, and the socket stays open; nothing runs
+ * or is held once the socket is closed.
  */
 import { realtime, type RealtimeEvent, type ToldError } from '../../../../actors/realtime.js';
 import { InputAudio } from '../../../../actors/realtime-audio.js';
@@ -47,7 +47,7 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map([
 
 const TOO_MANY_FRAMES = 'Too much came before session.update was answered; this event was dropped';
 
-/** The error as a client is told it. Errors: anything that is not for clients, as it came. */
+/** The error as the client is told it. Errors: rethrows any error that is not for clients. */
 export function toldOf(error: unknown): ToldError {
   if (error instanceof Fault) return toldFault(error);
   if (error instanceof ServiceError) return toldError(error);
@@ -63,7 +63,7 @@ export class RealtimeSession implements SocketEvents, SessionState {
   readonly input = new InputAudio();
   settings: Settings;
   readonly #machine: Running<RealtimeEvent>;
-  /** While settings wait for their voice; frames wait with them. Never rejects. */
+  /** Set while new settings wait for their voice; frames wait meanwhile. Never rejects. */
   #voiceSearch: Promise<void> | undefined;
   readonly #frames = new FrameQueue(
     (frame) => {
@@ -144,7 +144,7 @@ export class RealtimeSession implements SocketEvents, SessionState {
     return toldOf(known);
   }
 
-  /** Whether the frame was an append without fault. */
+  /** Whether the frame was a valid append, whose audio is now in the buffer. */
   #takesAudio(frame: string): boolean {
     const audio = appendedAudio(frame);
     return audio !== undefined && this.input.append(audio, this.conversation.audioBudget) === 'taken';

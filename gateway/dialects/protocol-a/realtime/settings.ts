@@ -1,7 +1,7 @@
 /**
  * The settings of a realtime session, and how `session.update` changes them: a partial merge, all or nothing
- * (docs/contract/protocol-a.md 5.2; the refusals of docs/contract/protocol-a.md 5). One row a field; what no row names
- * does not concern speech and is ignored.
+ * (docs/contract/protocol-a.md 5.2; the refusals of docs/contract/protocol-a.md 5). One row per field; fields without a row
+ * do not concern speech and are ignored.
  */
 import type {
   NoiseReduction,
@@ -46,7 +46,7 @@ function readText(value: unknown, most: number, code: FaultCode, param: string):
   throw new Fault(code, `${param} must be text of at most ${most} characters`, param);
 }
 
-/** A table's look-up that throws as the rest of this protocol does, with the field as it is spelled here. */
+/** Looks up a model; an unknown one is a fault that names the field as spelled here. */
 function found<Id>(look: () => Id, param: string): Id {
   try {
     return look();
@@ -61,7 +61,7 @@ export function readModel(value: unknown, vocabulary: Vocabulary, param: string)
   return { name, id: found(() => synthesisModel(name, vocabulary), param) };
 }
 
-/** What is absent stays as in `present`; a language that is unset is none. Errors: `Fault`. */
+/** Absent fields stay as in `present`; an unset language means none. Errors: `Fault`. */
 export function readTranscription(
   value: unknown,
   vocabulary: Vocabulary,
@@ -102,7 +102,7 @@ function readModalities(value: unknown, param: string): readonly string[] {
   throw new Fault('unsupported_output_modalities', undefined, param);
 }
 
-/** Spec "Refused options": only null and `none` pass. */
+/** Spec "Refused options": accepts only null and `none`. */
 function refuseTurnDetection(value: unknown, param: string): void {
   const type = isPlainObject(value) ? value['type'] : value;
   if (type === undefined || isUnset(type)) return;
@@ -111,20 +111,20 @@ function refuseTurnDetection(value: unknown, param: string): void {
 
 const NOISE_REDUCTIONS: readonly unknown[] = ['near_field', 'far_field'] satisfies NoiseReduction[];
 
-/** Anything but the two types turns it off, as null does: a type that we do not know is no reason to refuse the session. */
+/** Any value but the two types turns it off, as null does: an unknown type is no reason to refuse the session. */
 function readNoiseReduction(value: unknown): NoiseReduction | null {
   const type = isPlainObject(value) ? value['type'] : undefined;
   return NOISE_REDUCTIONS.includes(type) ? (type as NoiseReduction) : null;
 }
 
-/** What settings are read with. */
+/** The parts that reading settings needs. */
 export type SettingsParts = Pick<ProtocolAParts, 'vocabulary' | 'transcription'>;
 
 interface Row {
   readonly path: readonly string[];
-  /** Whether null says something else than that the field is absent. */
+  /** Whether null means something other than absent. */
   readonly nullable?: boolean;
-  /** Whether a transcription session has it. */
+  /** Whether transcription sessions have this field. */
   readonly transcribes?: boolean;
   read(value: unknown, param: string, parts: SettingsParts, present: Settings): Partial<Settings>;
 }
@@ -173,7 +173,7 @@ const SESSION: readonly Row[] = [
   ...OUTPUT,
 ];
 
-/** Undefined where an object on the way is absent or null. Errors: `Fault` where it is something else. */
+/** The value at the path; undefined if an object on the way is absent or null. Errors: `Fault` if it is not an object. */
 function valueAt(fields: Fields, path: readonly string[], root: string): unknown {
   let value: unknown = fields;
   for (const [depth, name] of path.entries()) {
@@ -210,7 +210,7 @@ export function updated(settings: Settings, session: unknown, parts: SettingsPar
   return merged(settings, session, { rows: SESSION, root: 'session', parts });
 }
 
-/** The settings that hold for one response. Errors: `Fault`. */
+/** The settings of one response. Errors: `Fault`. */
 export const forResponse = (settings: Settings, response: Fields, parts: SettingsParts): Settings =>
   merged(settings, response, { rows: OUTPUT, root: 'response', parts });
 
@@ -224,12 +224,12 @@ const showInput = ({ input, transcription, noiseReduction }: Settings): object =
           ...(transcription.language === undefined ? {} : { language: transcription.language }),
         },
       }),
-  // Left out where it is off: openai's SDK types allow no null here.
+  // Left out if it is off: openai's SDK types allow no null here.
   ...(noiseReduction && { noise_reduction: { type: noiseReduction } }),
   turn_detection: null,
 });
 
-/** Fields of a session that clients expect and this one does not have. */
+/** Fields that clients expect of a session, although they have no effect here. */
 const CONSTANTS = {
   instructions: '',
   tools: [],

@@ -1,8 +1,8 @@
 /**
- * The response of a session that runs, one at most (actors/realtime.ts says when).
+ * The running response of a session, at most one (actors/realtime.ts decides when it begins).
  *
- * Invariants: the speech port is pulled only while the client reads; nothing of it leaves after `stop`; text counts
- * as spoken once its response has completed or was cancelled, and waits on where it failed.
+ * Invariants: the speech port is pulled only while the client reads; no audio is sent after `stop`; text counts as spoken
+ * once its response has completed or was cancelled, and keeps waiting if the response failed.
  */
 import type { Ending, ResponseOrder } from '../../../../actors/realtime.js';
 import { ServiceError } from '../../../../contracts/errors.js';
@@ -16,10 +16,10 @@ import { logFailure, type SessionState } from './state.js';
 interface Live {
   readonly order: ResponseOrder;
   readonly response: SpokenResponse;
-  /** The id before the response's item; undefined where it is no item of the conversation. */
+  /** The id before the response's item; undefined if the response is not added to the conversation. */
   readonly previous: string | null | undefined;
   readonly abort: AbortController;
-  /** Ends the timer for the first byte. */
+  /** Stops the timer for the first byte. */
   cancelTimeout: () => void;
   readonly audio: Uint8Array[];
   audioBytes: number;
@@ -28,8 +28,8 @@ interface Live {
 const none = (): void => undefined;
 
 /**
- * The same, left as soon as the signal aborts: while the client does not read, nobody pulls it, and it would go on
- * holding its slot.
+ * The same chunks, closed as soon as the signal aborts: while the client does not read, nobody pulls them, and the
+ * synthesis would keep its slot.
  */
 function left<Chunk>(chunks: AsyncIterable<Chunk>, signal: AbortSignal): AsyncIterable<Chunk> {
   const iterator = chunks[Symbol.asyncIterator]();
@@ -99,7 +99,7 @@ export class Speaking {
     else if (timed.audio.length > 0) live.audio.push(timed.audio);
   }
 
-  /** For those who retrieve the item. */
+  /** Keeps the audio for `conversation.item.retrieve`. */
   #keep({ order, response, audio }: Live): void {
     const { audioCache, id, conversation } = this.session;
     if (audio.length === 0 || !conversation.get(response.item.id)) return;

@@ -1,8 +1,8 @@
 /**
- * The events that tell a client of one response, in the order of docs/contract/protocol-a.md 5.5: what opens it, its deltas, what
- * closes it. Nothing is decided here.
+ * The events of one response, in the order of docs/contract/protocol-a.md 5.5: opening events, deltas, closing events.
+ * Nothing is decided here.
  *
- * Invariant: the deltas' transcripts, put together, are the transcript that closes the response.
+ * Invariant: the transcripts of the deltas add up to the transcript in the closing events.
  */
 import type { Ending, ResponseOrder } from '../../../../actors/realtime.js';
 import { type ConversationItem, type ItemStatus } from '../../../../actors/realtime-items.js';
@@ -26,7 +26,7 @@ function detailsOf(ending: Ending): object {
 
 export class SpokenResponse {
   readonly item: ConversationItem;
-  /** Text up to here has been told. */
+  /** Length of the text that was sent as transcript so far. */
   #told = 0;
   #seconds = 0;
   readonly #place: object;
@@ -50,7 +50,7 @@ export class SpokenResponse {
     this.#sendAudio = events.deltas('response.output_audio.delta', this.#place);
   }
 
-  /** `previous` is the id of the item before it; absent: it does not become part of the conversation. */
+  /** `previous` is the id of the item before; undefined if the response is not added to the conversation. */
   open(previous: string | null | undefined): void {
     this.events.send('response.created', { response: this.#show({ status: 'in_progress', output: [] }) });
     this.events.send('response.output_item.added', this.#output());
@@ -65,7 +65,7 @@ export class SpokenResponse {
     if (audio.length > 0) this.#sendAudio(audio);
   }
 
-  /** The item is as it will stay from here on. `previous` as for `open`. */
+  /** Completes the item, which does not change afterwards. `previous` as for `open`. */
   close(ending: Ending, previous: string | null | undefined): void {
     const { text } = this.order.request;
     if (ending.as === 'completed') this.#tellUpTo(text.length);

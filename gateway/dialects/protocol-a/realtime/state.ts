@@ -1,4 +1,4 @@
-/** The state of one realtime session that its parts share. */
+/** The state of one realtime session, shared by its parts. */
 import type { RealtimeEvent } from '../../../../actors/realtime.js';
 import type { InputAudio } from '../../../../actors/realtime-audio.js';
 import type { ConversationItems } from '../../../../actors/realtime-items.js';
@@ -13,23 +13,23 @@ import type { ClientEvent } from './client-events.js';
 import type { ServerEvents } from './server-events.js';
 import type { Settings } from './settings.js';
 
-/** The part of a session's ids that makes them its own: `sess_<suffix>`, `conv_<suffix>`. */
+/** The unique part of a session's ids: `sess_<suffix>`, `conv_<suffix>`. */
 export const suffixOf = (generationId: string): string => generationId.replace(/^gen-/, '');
 
-/** The client of a session, as the handshake found it. */
+/** The client of a session, as read from the handshake. */
 export interface RealtimeClient {
   readonly caller: Caller;
   readonly generationId: string;
   readonly trace: RequestTrace;
-  /** Out of the handshake's native option headers. */
+  /** From the handshake's native option headers. */
   readonly options: NativeOptions;
-  /** Whether there were such headers: they are for synthesis only (rule 6). */
+  /** Whether there were such headers, which are for synthesis only (rule 6). */
   readonly hasOptionHeaders: boolean;
   readonly settings: Settings;
 }
 
 export interface SessionState {
-  /** `sess_…`; what is behind the prefix makes all ids of the session its own. */
+  /** `sess_…`; all ids of the session share the part after the prefix. */
   readonly id: string;
   readonly conversationId: string;
   readonly client: RealtimeClient;
@@ -46,12 +46,12 @@ export interface SessionState {
   decide(event: RealtimeEvent): void;
 }
 
-/** Reads and checks one type of client event, and lets the machine decide. Errors: `Fault`; nothing has changed then. */
+/** Reads and checks one type of client event, and lets the machine decide. Errors: `Fault`, with nothing changed. */
 export type Handler = (session: SessionState, event: ClientEvent) => void;
 
 const FAILED = 500;
 
-/** Logs a job that failed by a fault of ours: ids and codes only. */
+/** Logs a job that failed because of the service (500 and above): ids and codes only. */
 export function logFailure({ client, parts }: SessionState, error: ServiceError, message: string): void {
   if (error.status < FAILED) return;
   parts.log.warn({ generationId: client.generationId, code: error.code, err: error.cause }, message);

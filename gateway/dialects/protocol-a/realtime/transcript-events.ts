@@ -1,6 +1,6 @@
 /**
- * The events that tell a client of a transcription (docs/contract/protocol-a.md 5.5): a delta a segment while it runs, then
- * `completed` or `failed`. Invariant: the deltas, put together, are the transcript.
+ * The events of one transcription (docs/contract/protocol-a.md 5.5): one delta per segment while it runs, then `completed`
+ * or `failed`. Invariant: the deltas add up to the transcript.
  */
 import type { ServiceError } from '../../../../contracts/errors.js';
 import type { Transcript, TranscriptSegment } from '../../../../contracts/ports/speech.js';

@@ -1,4 +1,4 @@
-/** Whether a session's voice can speak, asked before there is anything to say. */
+/** Checks that a session's voice can speak, before there is text to speak. */
 import { type ErrorCode, ServiceError } from '../../../../contracts/errors.js';
 import type { Caller } from '../../../../contracts/ports/identity.js';
 import type { ProtocolAParts } from '../parts.js';
@@ -7,7 +7,7 @@ import type { Settings } from './settings.js';
 
 const VOICE_ERRORS: readonly ErrorCode[] = ['voice_not_found', 'cloning_unavailable'];
 
-/** Errors: `Fault` for a voice that the model does not have, `ServiceError` where nobody could look. */
+/** Errors: `Fault` for a voice that the model does not have, `ServiceError` if the check itself failed. */
 export async function checkVoice(
   { kind, model, voice }: Settings,
   caller: Pick<Caller, 'workspaceId'>,
