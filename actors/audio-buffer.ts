@@ -1,8 +1,8 @@
 /**
- * Chunks of audio that a socket's client has sent and not committed yet, in their order. Their budget is the caller's
- * affair (realtime-audio.ts).
+ * Chunks of audio that a socket's client has sent but not committed yet, in order. The user of this class enforces their
+ * budget (realtime-audio.ts).
  *
- * Invariants: `bytes` is the sum of the chunks'; chunks are the caller's own copies, and none is ever split.
+ * Invariants: `bytes` is the total length of the chunks; chunks are the caller's own copies, and none is ever split.
  */
 export class AudioBuffer {
   #chunks: Uint8Array[] = [];
@@ -18,7 +18,7 @@ export class AudioBuffer {
     this.#bytes += chunk.byteLength;
   }
 
-  /** All of it; the buffer is empty then. */
+  /** Takes all chunks and empties the buffer. */
   take(): readonly Uint8Array[] {
     const taken = this.#chunks;
     this.#chunks = [];
@@ -26,7 +26,7 @@ export class AudioBuffer {
     return taken;
   }
 
-  /** Chunks that were taken come back, in front of those that have arrived since: their transcription failed. */
+  /** Puts taken chunks back in front of newer ones, because their transcription failed. */
   putBack(taken: readonly Uint8Array[]): void {
     this.#chunks = [...taken, ...this.#chunks];
     for (const chunk of taken) this.#bytes += chunk.byteLength;

@@ -1,35 +1,35 @@
 /**
- * Whether a client comes to the call that its join token began (docs/contract/transport.md "Single use"). The token is
- * spent before its client has opened signalling, and a client that goes before its media is up may hold no other: then
- * the token is given back, so that it can join again, in whichever process.
+ * Decides whether the client of a join token has come to its call (docs/contract/transport.md "Single use"). The token is
+ * spent before the client opens signalling, and a client that leaves before its media is up may have no other token: then
+ * the token is given back, so that the client can join again, in any process.
  *
  * Invariants:
- * - at most one `giveBack`, and none once the user was connected or the call is over;
- * - `wait` and `settled` alternate, beginning with `wait`: in between nobody may join, as the token may go back.
+ * - at most one `giveBack`, and none once the user was connected or the call has ended;
+ * - `wait` and `settled` alternate, beginning with `wait`: between them no client may join, as the token may be given back.
  */
 import { assign, emit, setup } from 'xstate';
 import { CALL_TIMES } from '../contracts/call-times.js';
 
 export type ClaimEvent =
-  /** The client opened a signalling connection; it closed one. */
+  /** The client opened or closed a signalling connection. */
   | { readonly type: 'opened' }
   | { readonly type: 'closed' }
-  /** Its media is up: it holds a token of its own to return with. */
+  /** Its media is up: it now has its own token to return with. */
   | { readonly type: 'connected' }
-  /** The call is over. */
+  /** The call has ended. */
   | { readonly type: 'over' }
   /** The token was given back. */
   | { readonly type: 'given' };
 
 export type ClaimEffect =
-  /** Clients that join have to wait. */
+  /** Clients that join must wait. */
   | { readonly type: 'wait' }
   | { readonly type: 'settled' }
   /** End the call without its session, and give the token back. */
   | { readonly type: 'giveBack' };
 
 interface Context {
-  /** Signalling connections that are open. */
+  /** Number of open signalling connections. */
   readonly links: number;
 }
 
@@ -51,7 +51,7 @@ export const claim = parts.createMachine({
   context: { links: 0 },
   initial: 'unclaimed',
   states: {
-    /** The token is spent, and no signalling has been opened. */
+    /** The token is spent, and no signalling was opened yet. */
     unclaimed: {
       on: { opened: { target: 'signalling', actions: 'oneMore' }, connected: 'claimed', over: 'claimed' },
       after: { claim: { target: 'givingBack', actions: ['wait', 'giveBack'] } },
@@ -67,7 +67,7 @@ export const claim = parts.createMachine({
         over: 'claimed',
       },
     },
-    /** All signalling is closed. That the user was connected may still be on its way from the worker. */
+    /** All signalling is closed. The worker's report that the user was connected may still arrive. */
     unheard: {
       on: {
         opened: { target: 'signalling', actions: ['oneMore', 'settled'] },

@@ -1,4 +1,4 @@
-/** The clock port in the shape that XState takes. */
+/** Adapts the clock port to the interface that XState expects. */
 import type { Clock } from '../contracts/clock.js';
 
 interface ActorClock {

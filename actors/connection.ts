@@ -1,14 +1,14 @@
 /**
- * One client's connection to a call (docs/contract/transport.md): its signalling, its media, and whether it means to
- * leave. A call outlives connections: a client that drops joins anew, over another signalling connection (a `link`, by
- * its number), and is another participant then. While it joins it is `joined` with its media `down`; when it is up, both.
+ * One client's connection to a call (docs/contract/transport.md): its signalling, its media, and whether it intends to
+ * leave. A call outlives connections: a client that drops joins again over another signalling connection (a `link`, by
+ * its number), as another participant. A joining client is `joined` with its media `down`; then its media goes `up`.
  *
  * Invariants:
- * - one link at a time, a later one takes over; what an earlier one still says changes nothing;
+ * - one link at a time, a later one takes over; messages of an earlier one have no effect;
  * - `connected` and `disconnected` alternate, beginning with `connected`;
- * - a `leave` is a hang-up (`left`) only where no link joins within its time;
- * - each `welcome` is followed by one `release`, or by another `welcome`, which takes its place;
- * - after `close` nothing is told but the farewell and one `release`, the last effect.
+ * - a `leave` is a hang-up (`left`) only if no link joins within its grace period;
+ * - each `welcome` is followed by one `release`, or by another `welcome`, which replaces it;
+ * - after `close` only the farewell and one `release` follow, the last effect.
  */
 import { and, assign, emit, enqueueActions, not, raise, setup, stateIn } from 'xstate';
 import { CALL_TIMES } from '../contracts/call-times.js';
@@ -18,31 +18,31 @@ interface OfLink {
 }
 
 export type ConnectionEvent =
-  /** A client joins, as that participant. */
+  /** A client joins as this participant. */
   | ({ readonly type: 'join'; readonly participant: string } & OfLink)
-  /** It wants to go on as the participant that it was. Transports cannot be restarted here, so it has to join anew. */
+  /** It wants to continue as its former participant. Transports cannot be restarted here, so it has to join again. */
   | ({ readonly type: 'resume'; readonly participant: string } & OfLink)
-  /** Its offer cannot be negotiated with its present media. */
+  /** Its offer cannot be negotiated with its current media. */
   | ({ readonly type: 'unnegotiable' } & OfLink)
-  /** It says that it leaves: to hang up, or to join anew. */
+  /** It announces that it leaves, to hang up or to join again. */
   | ({ readonly type: 'leave' } & OfLink)
-  /** Its signalling has gone. */
+  /** Its signalling was lost. */
   | ({ readonly type: 'gone' } & OfLink)
   | { readonly type: 'mediaUp' }
   | { readonly type: 'mediaDown' }
-  /** The call is over. */
+  /** The call has ended. */
   | { readonly type: 'close' };
 
 export type ConnectionEffect =
-  /** Open media for it, in place of any that is open, and tell it who is there. */
+  /** Open media for it, replacing any that is open, and tell it who is there. */
   | ({ readonly type: 'welcome' } & OfLink)
-  /** Tell it to join anew. */
+  /** Tell it to join again. */
   | ({ readonly type: 'askToRejoin' } & OfLink)
-  /** Close its signalling: a later one has taken over. */
+  /** Close its signalling: a later link has taken over. */
   | ({ readonly type: 'closeLink' } & OfLink)
-  /** Tell it to go and not to come back: its place is taken, or the call is over. */
+  /** Tell it to leave for good: its place is taken, or the call has ended. */
   | ({ readonly type: 'dismiss'; readonly cause: 'displaced' | 'callOver' } & OfLink)
-  /** The call is over: whatever its media still brings is not listened to. */
+  /** Ignore anything that its media still brings: the call has ended. */
   | { readonly type: 'ignore' }
   /** Close its media. */
   | { readonly type: 'release' }
@@ -67,13 +67,13 @@ const parts = setup({
   guards: {
     isCurrent: ({ context, event }) => 'link' in event && event.link === context.link,
     hasMedia: ({ context }) => context.participant !== undefined,
-    /** Somebody else has taken its place, and keeps it: each would displace the other for ever. */
+    /** Another participant has taken its place and keeps it; otherwise the two would displace each other forever. */
     isDisplaced: ({ context, event }) =>
       event.type === 'resume' && (context.participant ?? event.participant) !== event.participant,
     isToldToRejoin: stateIn({ open: { signalling: 'rejoining' } }),
   },
   actions: {
-    /** The link of the event is the client's from now on. */
+    /** Makes the event's link the client's current one. */
     takeOver: enqueueActions(({ context: { link }, event, enqueue }) => {
       if (!('link' in event)) return;
       if (link !== undefined) enqueue.emit({ type: 'closeLink', link });
@@ -105,7 +105,7 @@ const parts = setup({
 });
 
 const GONE = { guard: 'isCurrent', target: 'away', actions: 'loseLink' } as const;
-/** A client that was told to join anew says `leave` first, and needs longer than one that does it unasked. */
+/** A client that was told to join again sends `leave` first, and needs longer than one that does so unasked. */
 const LEAVES = [
   { guard: and(['isCurrent', 'isToldToRejoin']), target: '.leavingToRejoin' },
   { guard: 'isCurrent', target: '.leaving' },
@@ -150,11 +150,11 @@ export const connection = parts.createMachine({
                 gone: GONE,
               },
             },
-            /** Told to join anew; media that is up stays up until then. */
+            /** Told to join again; media that is up stays up until it does. */
             rejoining: {
               on: { unnegotiable: { guard: 'isCurrent', actions: 'askToRejoin' }, gone: GONE },
             },
-            /** Media may go on without signalling for a while. */
+            /** Without signalling, media may continue for a while. */
             away: {
               after: {
                 reconnectWindow: {
@@ -182,7 +182,7 @@ export const connection = parts.createMachine({
         },
       },
     },
-    /** A client that is told to leave closes its connection itself: one that finds it cut off first reports an error. */
+    /** Waits for the client to close its connection itself: a client that is cut off first reports an error. */
     closing: { after: { farewell: { target: 'closed', actions: 'release' } } },
     closed: { type: 'final' },
   },

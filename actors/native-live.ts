@@ -1,19 +1,19 @@
 /**
- * One socket of `/v1/tts/live` (docs/contract/native.md 3; docs/contract/decisions.md "Native"). Bytes do not come by
- * here: text goes into the job's feed and audio to the socket, directly.
+ * One socket of `/v1/tts/live` (docs/contract/native.md 3; docs/contract/decisions.md "Native"). Text and audio bypass
+ * this machine: text goes directly into the job's feed, audio directly to the socket.
  *
  * Invariants:
- * - one job at a time; what a job says after another has begun, or after it was cancelled, changes nothing;
- * - each `begin` is followed by exactly one `finish`, or by none when the client has gone first;
- * - a job that is not done when its `finish` is due was cancelled before it;
- * - a fault is one `finish` with reason `error`, then one `close`; nothing follows a `close`.
+ * - one job at a time; events of a job that was cancelled or replaced have no effect;
+ * - each `begin` is followed by exactly one `finish`, or by none if the client leaves first;
+ * - a job that is still running when its `finish` is due is cancelled first;
+ * - a fault causes one `finish` with reason `error`, then one `close`; nothing follows a `close`.
  */
 import { assign, emit, setup } from 'xstate';
 import type { CloseReason } from '../contracts/close-codes.js';
 import { LIMITS } from '../contracts/limits.js';
 import type { SynthesisRequest } from '../contracts/ports/speech.js';
 
-/** Why a socket ends: what the client is told, and how it is closed. */
+/** Why a socket ends: the message for the client, and the reason of the close. */
 export interface LiveFault {
   readonly message: string;
   readonly close: CloseReason;
@@ -21,7 +21,7 @@ export interface LiveFault {
 
 export type LiveEvent =
   | { readonly type: 'start'; readonly request: SynthesisRequest }
-  /** Text or a flush that no feed takes. */
+  /** Text or a flush that arrives while no feed accepts it. */
   | { readonly type: 'text' }
   | { readonly type: 'flush' }
   | { readonly type: 'stop' }
@@ -73,7 +73,7 @@ const parts = setup({
   },
 });
 
-/** Says why, and closes. */
+/** Reports the fault, and closes. */
 const refuses = (fault: LiveFault) => ({
   target: '#live.closed',
   actions: [
@@ -116,7 +116,7 @@ export const nativeLive = parts.createMachine({
       },
       states: {
         unstarted: { on: { stop: refuses(NOT_STARTED) } },
-        /** The client may begin again, and has nothing left to stop. */
+        /** A job has ended; the client may start another, and no job is left to stop. */
         resting: {
           after: { rest: { target: '#live.closed', actions: { type: 'close', params: 'normal' } } },
           on: { stop: { target: '#live.closed', actions: { type: 'close', params: 'normal' } } },
@@ -147,9 +147,9 @@ export const nativeLive = parts.createMachine({
         gone: { target: '#live.closed', actions: 'cancel' },
       },
       states: {
-        /** The job's feed takes text and flushes. */
+        /** The job's feed accepts text and flushes. */
         open: { on: { stop: { target: 'draining', actions: 'endText' } } },
-        /** No more text comes; the text that waits is spoken to its end. */
+        /** No more text may come; the waiting text is spoken to its end. */
         draining: { on: { text: breaksOff(STOPPED) } },
       },
     },

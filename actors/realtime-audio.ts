@@ -1,15 +1,15 @@
 /**
- * Audio that the client of a realtime session has sent and not committed yet, decoded from base64 into blocks: an
- * append makes no object of its own, so that many small ones hold no more memory than their bytes.
+ * Audio that the client of a realtime session has sent but not committed yet, decoded from base64 into shared blocks: a
+ * small append creates no object, so that many of them take no more memory than their bytes.
  *
- * Invariants: bytes come out as they went in; an append that is no base64, or that the budget does not hold,
- * changes nothing; what came back from failed transcriptions stands in front, in the order in which it was taken.
+ * Invariants: bytes come out in the order in which they went in; an append that is not base64, or exceeds the budget,
+ * changes nothing; audio put back by failed transcriptions comes first, in the order in which it was taken.
  */
 import { decodeBase64, decodedLength } from '../contracts/base64.js';
 import { AudioBuffer } from './audio-buffer.js';
 
 const BLOCK_BYTES = 64 * 1024;
-/** From here on a chunk is kept as it was decoded; a session's first block is no larger. */
+/** Chunks of at least this size are kept as decoded, outside of blocks; also the size of a session's first block. */
 const OWN_CHUNK_BYTES = 16 * 1024;
 
 const NO_BLOCK = Buffer.alloc(0);
@@ -21,13 +21,13 @@ export type Appended = 'taken' | 'full' | 'malformed';
 export interface TakenAudio {
   readonly chunks: readonly Uint8Array[];
   readonly bytes: number;
-  /** Its place among all that was taken. */
+  /** Position among all audio taken from this buffer. */
   readonly order: number;
 }
 
 export class InputAudio {
   readonly #buffer = new AudioBuffer();
-  /** The block at work; what lies between `#start` and `#end` is not in the buffer yet. */
+  /** The current block; its bytes from `#start` to `#end` are not in the buffer yet. */
   #block = NO_BLOCK;
   #start = 0;
   #end = 0;
@@ -39,7 +39,7 @@ export class InputAudio {
     return this.#buffer.bytes + this.#returnedBytes + this.#end - this.#start;
   }
 
-  /** `full`: it would hold more than `budgetBytes`. */
+  /** Returns `full` if the buffer would exceed `budgetBytes`. */
   append(base64: string, budgetBytes: number): Appended {
     if (base64.startsWith('data:')) return this.#appendWhole(base64, budgetBytes);
     const bytes = decodedLength(base64.length - paddingOf(base64));
@@ -52,7 +52,7 @@ export class InputAudio {
     return 'taken';
   }
 
-  /** All of it; the buffer is empty then. */
+  /** Takes all audio and empties the buffer. */
   take(): TakenAudio {
     const { bytes } = this;
     this.#closeBlock();
@@ -62,7 +62,7 @@ export class InputAudio {
     return { chunks: this.#buffer.take(), bytes, order: this.#taken++ };
   }
 
-  /** Audio that was taken comes back: its transcription failed. */
+  /** Puts taken audio back, because its transcription failed. */
   putBack(taken: TakenAudio): void {
     this.#returned = [...this.#returned, taken].sort((a, b) => a.order - b.order);
     this.#returnedBytes += taken.bytes;

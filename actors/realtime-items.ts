@@ -1,8 +1,8 @@
 /**
- * The items of one realtime session, in their order (docs/contract/decisions.md "Protocol A", budgets of a realtime session).
+ * The items of one realtime session, in order (docs/contract/decisions.md "Protocol A", budgets of a realtime session).
  *
- * Invariants: what is pending (text not yet spoken, audio not yet transcribed) never passes its budgets in items
- * and bytes; of finished items the newest stay, within theirs; an id stands for one item.
+ * Invariants: pending items (text not yet spoken, audio not yet transcribed) never exceed their budgets in items and bytes;
+ * of finished items the newest stay, within their budgets; an id stands for one item.
  */
 import { LIMITS } from '../contracts/limits.js';
 import type { TakenAudio } from './realtime-audio.js';
@@ -13,7 +13,7 @@ export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 export interface ItemPart {
   readonly type: 'input_text' | 'input_audio' | 'output_text' | 'output_audio';
   readonly text?: string;
-  /** Transcript of its audio; null while there is none. */
+  /** Transcript of its audio; null if there is none yet. */
   transcript?: string | null;
 }
 
@@ -24,7 +24,7 @@ export interface ConversationItem {
   readonly parts: ItemPart[];
   /** Whether its text waits to be spoken. */
   unspoken: boolean;
-  /** Audio that waits for its transcript. */
+  /** Audio that waits to be transcribed. */
   untranscribed: TakenAudio | undefined;
 }
 
@@ -40,7 +40,7 @@ const sizeOf = ({ text, transcript }: ItemPart): number =>
 export const textBytesOf = ({ parts }: Pick<ConversationItem, 'parts'>): number =>
   parts.reduce((sum, part) => sum + sizeOf(part), 0);
 
-/** The text of an item that can be spoken: its texts, a line each. */
+/** The text of an item to speak: its texts, one per line. */
 export const textOf = ({ parts }: Pick<ConversationItem, 'parts'>): string =>
   parts.flatMap(({ text }) => (text === undefined ? [] : [text])).join('\n');
 
@@ -49,28 +49,28 @@ const isPending = ({ unspoken, untranscribed }: ConversationItem): boolean =>
 
 interface Entry {
   readonly item: ConversationItem;
-  /** As it was last counted. */
+  /** Bytes of text that the budgets count for it. */
   textBytes: number;
 }
 
-/** The conversation of a session: its items in their order, within their budgets. */
+/** The conversation of a session: its items, in order and within their budgets. */
 export class ConversationItems {
   readonly #entries = new Map<string, Entry>();
   #order: string[] = [];
-  /** Ids, the oldest first. */
+  /** Ids of finished items, oldest first. */
   readonly #finished = new Set<string>();
   #pendingItems = 0;
   #pendingTextBytes = 0;
   #finishedTextBytes = 0;
   #audioBytes = 0;
 
-  /** `forgotten` is told of finished items that had to go. */
+  /** `forgotten` is called with each finished item that was dropped to keep the budgets. */
   constructor(
     private readonly forgotten: (id: string) => void,
     private readonly limits: Limits = LIMITS.realtime,
   ) {}
 
-  /** Bytes of audio of items that are not yet transcribed. */
+  /** Bytes of audio in items that are not yet transcribed. */
   get audioBytes(): number {
     return this.#audioBytes;
   }
@@ -92,12 +92,12 @@ export class ConversationItems {
     return this.#entries.get(id)?.item;
   }
 
-  /** Whether no more item may be pending. */
+  /** Whether the conversation has as many pending items as it may. */
   get isFull(): boolean {
     return this.#pendingItems >= this.limits.pendingItems;
   }
 
-  /** Whether the budgets hold the item; `bufferedBytes` is what the input buffer holds of the audio's. */
+  /** Whether the budgets have room for the item; `bufferedBytes` is the audio in the input buffer, which shares the audio budget. */
   admits(item: ConversationItem, bufferedBytes: number): boolean {
     if (!isPending(item)) return true;
     const { pendingTextBytes } = this.limits;
@@ -108,7 +108,7 @@ export class ConversationItems {
     );
   }
 
-  /** Puts it behind `previous`, at the front for null; gives the id before it. Its id must be new. */
+  /** Adds the item after `previous`, or at the front for null; returns the id before it. Its id must be new. */
   add(item: ConversationItem, previous: string | null = this.lastId): string | null {
     const entry = { item, textBytes: 0 };
     this.#entries.set(item.id, entry);
@@ -118,7 +118,7 @@ export class ConversationItems {
     return previous;
   }
 
-  /** The item changes, and is counted anew. */
+  /** Changes the item and updates the budgets. */
   change(id: string, change: (item: ConversationItem) => void): void {
     const entry = this.#entries.get(id);
     if (!entry) return;

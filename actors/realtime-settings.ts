@@ -4,7 +4,7 @@ import type { SynthesisModel, TranscriptionModel } from '../contracts/models.js'
 
 export type SessionKind = 'realtime' | 'transcription';
 
-/** Where the microphone is, as clients tell; it makes no difference here. */
+/** Position of the microphone according to the client; both are treated alike here. */
 export type NoiseReduction = 'near_field' | 'far_field';
 
 export interface WireFormat {
@@ -15,16 +15,16 @@ export interface WireFormat {
 
 export interface RealtimeSettings {
   readonly kind: SessionKind;
-  /** `name` as the client spells it. */
+  /** `name`: the client's spelling. */
   readonly model: { readonly name: string; readonly id: SynthesisModel };
-  /** Null: audio that is committed becomes an item without a transcript. */
+  /** If null, committed audio becomes an item without a transcript. */
   readonly transcription: {
     readonly name: string;
     readonly id: TranscriptionModel;
     readonly language?: string;
   } | null;
   readonly input: WireFormat;
-  /** Noise is taken out of PCM before it is transcribed; null: it is not. */
+  /** If set, noise is removed from PCM before it is transcribed. */
   readonly noiseReduction: NoiseReduction | null;
   readonly output: WireFormat;
   readonly voice: string;
@@ -35,6 +35,6 @@ export interface RealtimeSettings {
 export const isSameFormat = (one: WireFormat, other: WireFormat): boolean =>
   one.format === other.format && one.sampleRate === other.sampleRate;
 
-/** Whether both speak with the same voice of the same model. */
+/** Whether both use the same voice of the same model. */
 export const isSameVoice = (one: RealtimeSettings, other: RealtimeSettings): boolean =>
   one.voice === other.voice && one.model.id === other.model.id;

@@ -1,16 +1,15 @@
 /**
  * One realtime session of protocol A (docs/contract/protocol-a.md 5; docs/contract/decisions.md "Protocol A"). The host reads and checks
- * what a client asks for; what becomes of it is decided here. Bytes do not come by here: appends go into the input
- * buffer, audio goes to the socket, and items live in the conversation.
+ * the client's requests; this machine decides what happens. Audio bypasses it: appends go into the input buffer, speech
+ * goes to the socket, and items live in the conversation.
  *
  * Invariants:
- * - one response at a time; each `begin` is followed by exactly one `finish`, or by none when the client has gone;
- * - what a response says after its `finish`, or a transcription after its item was deleted, changes nothing;
- * - an item is transcribed at most once at a time, in the order in which items came, at most
- *   LIMITS.realtime.transcriptions of them at once; each `transcribe` is followed by at most one of `transcribed`,
- *   `untranscribed`, `abandon`;
- * - settings with a new voice are applied once that voice was found, and never where it was not;
- * - nothing follows `gone` but the end of what runs.
+ * - one response at a time; each `begin` is followed by exactly one `finish`, or by none if the client has gone;
+ * - events of a response after its `finish`, or of a transcription after its item was deleted, have no effect;
+ * - transcriptions begin in the order of their items, at most LIMITS.realtime.transcriptions run at once, and at most one
+ *   per item; each `transcribe` is followed by at most one of `transcribed`, `untranscribed`, `abandon`;
+ * - settings with a new voice are applied only once that voice was found;
+ * - after `gone`, running work is stopped and nothing else happens.
  */
 import { assign, emit, enqueueActions, setup } from 'xstate';
 import type { ServiceError } from '../contracts/errors.js';
@@ -20,15 +19,15 @@ import type { TakenAudio } from './realtime-audio.js';
 import type { ConversationItem } from './realtime-items.js';
 import type { RealtimeSettings } from './realtime-settings.js';
 
-/** A response as it was asked for, settled to the last detail. */
+/** A requested response with all its details settled. */
 export interface ResponseOrder {
   readonly id: string;
   /** Id of the client's `response.create`. */
   readonly eventId: string | null;
   readonly request: SynthesisRequest;
-  /** Items whose text it speaks. */
+  /** Ids of the items whose text it speaks. */
   readonly items: readonly string[];
-  /** Whether the answer becomes an item of the conversation. */
+  /** Whether the response is added to the conversation as an item. */
   readonly remembered: boolean;
   readonly modalities: readonly string[];
   /** `audio.output` as the client sees it. */
@@ -36,25 +35,25 @@ export interface ResponseOrder {
   readonly metadata: Readonly<Record<string, string>> | null;
 }
 
-/** An item that the conversation has room for. */
+/** A new item that the conversation has room for. */
 export interface NewItem {
   readonly item: ConversationItem;
-  /** Id of the item before it, null at the front; absent: it comes last. */
+  /** Id of the item before it, null at the front; if absent, it comes last. */
   readonly previous?: string | null;
   readonly audio: TakenAudio | undefined;
-  /** How its audio is transcribed; null where it is not. */
+  /** How its audio is transcribed; null if it is not. */
   readonly transcription: RealtimeSettings['transcription'];
 }
 
-/** The rest of an item's audio from there on is forgotten, and its transcript. */
+/** Drops an item's audio after the first `ms` milliseconds, and its transcript. */
 export interface Truncation {
   readonly item: string;
-  /** Its part that holds the audio. */
+  /** Index of the part with the audio. */
   readonly part: number;
   readonly ms: number;
 }
 
-/** An error as a client is told it; `type` in the words of this protocol's realtime errors. */
+/** An error as the client is told it; `type` is one of this protocol's realtime error types. */
 export interface ToldError {
   readonly type: string;
   readonly code: string;
@@ -66,7 +65,7 @@ type Change = { readonly settings: RealtimeSettings; readonly eventId: string | 
 type Refusal = { readonly error: ToldError; readonly eventId: string | null };
 
 export type RealtimeEvent =
-  /** The settings change; `hasNewVoice`: to a voice that has to be looked up. */
+  /** The settings change; `hasNewVoice` if the voice has to be looked up first. */
   | ({ readonly type: 'update'; readonly hasNewVoice: boolean } & Change)
   | ({ readonly type: 'voiceFound' } & Change)
   | ({ readonly type: 'voiceRefused' } & Refusal)
@@ -90,7 +89,7 @@ export type Ending =
 
 export type RealtimeEffect =
   | ({ readonly type: 'apply' } & Change)
-  /** Nothing that the client sends is read until the voice was found or refused. */
+  /** The client's frames wait until the voice was found or refused. */
   | ({ readonly type: 'findVoice' } & Change)
   | ({ readonly type: 'refuseUpdate' } & Refusal)
   | { readonly type: 'add'; readonly entry: NewItem; readonly isCommit: boolean }
@@ -98,7 +97,7 @@ export type RealtimeEffect =
   | { readonly type: 'remove'; readonly item: string }
   | ({ readonly type: 'truncate' } & Truncation)
   | { readonly type: 'begin'; readonly order: ResponseOrder }
-  /** The speech port has no more to do for the response. */
+  /** Stops the synthesis of the response. */
   | { readonly type: 'stop' }
   | { readonly type: 'finish'; readonly ending: Ending }
   | {
@@ -107,15 +106,15 @@ export type RealtimeEffect =
       readonly eventId: string | null;
     }
   | { readonly type: 'transcribe'; readonly item: string }
-  /** Nobody waits for the item's transcript any more. */
+  /** The item's transcript is no longer wanted. */
   | { readonly type: 'abandon'; readonly item: string }
   | { readonly type: 'transcribed'; readonly item: string; readonly transcript: Transcript }
   | { readonly type: 'untranscribed'; readonly item: string; readonly error: ServiceError };
 
 interface Context {
-  /** The response that runs, or ran last. */
+  /** Id of the running response, or of the last one. */
   readonly response: string;
-  /** Items whose transcription runs, and those that wait for their turn. */
+  /** Ids of items whose transcription runs or is queued. */
   readonly transcribing: readonly string[];
   readonly waiting: readonly string[];
 }
@@ -171,7 +170,7 @@ const parts = setup({
       transcribing: without(context.transcribing, item),
       waiting: without(context.waiting, item),
     })),
-    /** Begins the transcriptions that wait, as far as there is room. */
+    /** Begins queued transcriptions, up to the limit. */
     transcribe: enqueueActions(({ context: { transcribing, waiting }, enqueue }) => {
       const next = waiting.slice(0, LIMITS.realtime.transcriptions - transcribing.length);
       if (next.length === 0) return;
@@ -263,7 +262,7 @@ export const realtime = parts.createMachine({
                 ],
               },
             },
-            /** A voice is looked up; what the client sends meanwhile waits. */
+            /** A voice is being looked up; the client's frames wait. */
             changing: {
               on: {
                 voiceFound: { target: 'settled', actions: { type: 'apply', params: ({ event }) => event } },

@@ -1,6 +1,6 @@
 /**
- * Runs a machine for the host beside it: on the clock port, with a row of the host's table for each effect. A host sends
- * events and performs effects; it cannot look into the machine's state.
+ * Runs a machine for its host: on the clock port, with one row of the host's table per effect. A host sends events and
+ * performs effects; it cannot see the machine's state.
  */
 import {
   type AnyStateMachine,
@@ -12,12 +12,12 @@ import {
 import type { Clock } from '../contracts/clock.js';
 import { actorClock } from './clock.js';
 
-/** A function for each effect, by the effect's type. */
+/** One function per type of effect. */
 export type Effects<Effect extends { readonly type: string }> = {
   readonly [Type in Effect['type']]: (effect: Extract<Effect, { readonly type: Type }>) => void;
 };
 
-/** The same as one table for many hosts, each function given the one that performs. */
+/** The same as one table for many hosts: each function is given the host that performs. */
 export type HostedEffects<Host, Effect extends { readonly type: string }> = {
   readonly [Type in Effect['type']]: (host: Host, effect: Extract<Effect, { readonly type: Type }>) => void;
 };
@@ -27,7 +27,7 @@ export type Perform<Effect> = (effect: Effect) => void;
 
 type Row = (...parameters: readonly unknown[]) => void;
 
-/** The function of a table for one host. */
+/** Binds a table to one host. */
 export function performing<Host, Effect extends { readonly type: string }>(
   effects: HostedEffects<Host, Effect>,
   host: Host,
@@ -36,7 +36,7 @@ export function performing<Host, Effect extends { readonly type: string }>(
   return (effect) => rows[effect.type]?.(host, effect);
 }
 
-/** The functions of a table as one. */
+/** Combines the functions of a table into one. */
 export function performed<Effect extends { readonly type: string }>(
   effects: Effects<Effect> | Perform<Effect>,
 ): Perform<Effect> {
@@ -45,16 +45,16 @@ export function performed<Effect extends { readonly type: string }>(
   return (effect) => rows[effect.type]?.(effect);
 }
 
-/** A machine that runs. */
+/** A running machine. */
 export interface Running<Event> {
-  /** Decides at once, effects included; within an effect, as soon as the present event is done. */
+  /** Handles the event at once, effects included; within an effect, as soon as the current event is done. */
   send(event: Event): void;
 }
 
 /**
- * Starts it. Effects happen in the order in which the machine decides them. What one of them throws goes to `failed`, where
- * there is one; without it, to who sent the event, once all effects have happened: the library would throw it to nobody,
- * and that ends the process.
+ * Starts the machine. Effects are performed in the order in which the machine decides them. An error thrown by an effect goes
+ * to `failed` if given, else to the sender of the event once all effects were performed: XState would throw it where nobody
+ * can catch it, and that would end the process.
  */
 export function run<Machine extends AnyStateMachine>(
   machine: Machine,
@@ -79,9 +79,9 @@ export function run<Machine extends AnyStateMachine>(
 }
 
 /**
- * The same for a machine whose first state does nothing by itself: its first event starts it, so that a socket whose
- * client says nothing holds no actor. An event of type `last` before any other ends it unstarted: for events that only
- * undo what others did.
+ * The same for a machine whose first state does nothing by itself: its first event starts it, so that a socket with a
+ * silent client holds no actor. If an event of type `last` comes first, the machine never starts: such an event only undoes
+ * the work of others.
  */
 export function runOnDemand<Machine extends AnyStateMachine>(
   machine: Machine,
@@ -102,12 +102,12 @@ export function runOnDemand<Machine extends AnyStateMachine>(
   };
 }
 
-/** What an effect threw, until the outermost of the calls that led to it has ended; of several errors, the first. */
+/** Keeps the first error that effects threw, and throws it when the outermost call that led to it has ended. */
 class OwedError {
   #depth = 0;
   #thrown: { readonly error: unknown } | undefined;
 
-  /** Without a sender (a timer of the machine), it is thrown where it stands. */
+  /** Throws at once if there is no sender, as with the machine's own timers. */
   keep(error: unknown): void {
     if (this.#depth === 0) throw error;
     this.#thrown ??= { error };

@@ -1,40 +1,40 @@
 /**
- * One speech socket of protocol B around its contexts (stream-input.ts): until it is known who calls, while
- * contexts live, and until the last of them is over.
+ * One speech socket of protocol B, around its contexts (stream-input.ts): until its caller is known, while it has live
+ * contexts, and until the last of them has ended.
  *
  * Invariants:
- * - `close` is the last effect, exactly one, unless the client has gone first; after it nothing is taken;
- * - it closes normally only when the client wants no more and no context is left, else after a `refuse`;
- * - frames are taken from `takeFrames` to `dropFrames`, which comes before the socket closes;
- * - it falls silent only where no context lives, for these watch over their own silence.
+ * - `close` is the last effect, exactly one, unless the client leaves first; no event has an effect after it;
+ * - it closes normally only if the client wants no more and no context is left, else after a `refuse`;
+ * - frames are accepted from `takeFrames` to `dropFrames`, which comes before the socket closes;
+ * - its inactivity timeout runs only while no context is live: contexts have their own.
  */
 import { emit, setup } from 'xstate';
 import type { SocketFault } from './stream-input.js';
 
 export interface SpeechSocket {
   readonly inactivityMs: number;
-  /** The fault of a client that says nothing. */
+  /** The fault of a client that sends nothing for too long. */
   readonly silence: SocketFault;
 }
 
 export type SpeechSocketEvent =
   | { readonly type: 'identified' }
-  /** The client has said something. */
+  /** The client has sent a message. */
   | { readonly type: 'message' }
   /** A context has begun. */
   | { readonly type: 'opened' }
-  /** The last context that lived is over. */
+  /** The last live context has ended. */
   | { readonly type: 'emptied' }
-  /** The client wants no more than what it has asked for. */
+  /** The client will send no more requests. */
   | { readonly type: 'leave' }
   | { readonly type: 'fault'; readonly fault: SocketFault }
   | { readonly type: 'gone' };
 
 export type SpeechSocketEffect =
-  /** Frames take effect from now on; or no longer. */
+  /** Start or stop accepting frames. */
   | { readonly type: 'takeFrames' }
   | { readonly type: 'dropFrames' }
-  /** The client is told why, and a `close` follows. */
+  /** Tells the client the reason; a `close` follows. */
   | { readonly type: 'refuse'; readonly fault: SocketFault }
   | { readonly type: 'close'; readonly fault?: SocketFault };
 
@@ -70,7 +70,7 @@ export const speechSocket = parts.createMachine({
     gone: '.closed',
   },
   states: {
-    /** Nobody knows yet who calls. */
+    /** The caller is not known yet. */
     unknown: {
       on: { identified: 'taking' },
       after: { silence: 'fallenSilent' },
@@ -88,11 +88,11 @@ export const speechSocket = parts.createMachine({
           },
           after: { silence: '#socket.fallenSilent' },
         },
-        /** Contexts live. */
+        /** At least one context is live. */
         occupied: { on: { emptied: 'empty', leave: '#socket.leaving' } },
       },
     },
-    /** Contexts finish what they were asked for. */
+    /** Contexts finish their pending work. */
     leaving: { on: { emptied: { target: 'closed', actions: 'close' } } },
     fallenSilent: {
       entry: [

@@ -1,35 +1,35 @@
 /**
- * One context of protocol B's speech sockets (docs/contract/protocol-b.md 3): the whole of a `stream-input` socket, one
- * of several on `multi-stream-input`. Text goes from the buffer into the job's feed, and audio from the job to the
- * socket, past the actor.
+ * One context of protocol B's speech sockets (docs/contract/protocol-b.md 3): the only one of a `stream-input` socket, one
+ * of several on `multi-stream-input`. Text and audio bypass this machine: text goes from the buffer into the job's feed,
+ * audio from the job to the socket.
  *
  * Invariants:
  * - at most one `begin`, so that all audio of a context is one stream of its codec;
- * - each context ends with exactly one `finish` or `refuse`, or with none when the socket has gone first;
- * - `finish` follows the end of the job, where one began; a job that is not over is cancelled before a `refuse`;
- * - `idle` is said once for a silence of the client, and never after `end`; nothing follows the context's end.
+ * - each context ends with exactly one `finish` or `refuse`, or with none if the socket closes first;
+ * - `finish` follows the end of the job, if one began; a running job is cancelled before a `refuse`;
+ * - `idle` is emitted once per silence of the client, and never after `end`; nothing follows the context's end.
  */
 import { emit, setup } from 'xstate';
 
-/** A fault on these sockets, as the client is told it; `code` is the close code. */
+/** A fault on these sockets as the client is told it; `code` is the close code. */
 export interface SocketFault {
   readonly message: string;
   readonly error: string;
   readonly code: number;
-  /** The option at fault, as the client spelled it. */
+  /** The option at fault, in the client's spelling. */
   readonly param?: string | undefined;
 }
 
 export interface StreamInput {
   readonly inactivityMs: number;
-  /** Why the context may not speak, known before there was anything to say (rule 5). */
+  /** Why the context may not speak, if that is known before there is text (rule 5). */
   readonly refusal?: SocketFault | undefined;
 }
 
 export type StreamInputEvent =
-  /** The client has said something. */
+  /** The client has sent a message. */
   | { readonly type: 'message' }
-  /** The text that waits is to be spoken; `fed`: the feed was given some. */
+  /** The waiting text is to be spoken; `fed`: whether the feed was given any. */
   | { readonly type: 'speak'; readonly fed: boolean }
   /** No more text will come. */
   | { readonly type: 'end' }
@@ -71,7 +71,7 @@ const parts = setup({
   },
 });
 
-/** A flush, and so the end as well, is when a context that may not speak learns it. */
+/** A context that may not speak is refused only at a flush, or at its end, which implies one. */
 const REFUSED = {
   guard: 'isRefused',
   target: '#context.closed',
@@ -115,7 +115,7 @@ export const streamInput = parts.createMachine({
         gone: { target: 'closed', actions: 'cancel' },
       },
       states: {
-        /** Its feed takes text. */
+        /** Its feed accepts text. */
         open: {
           after: { silence: { actions: 'idle' } },
           on: {

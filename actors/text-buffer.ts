@@ -1,35 +1,35 @@
 /**
  * Text of a stream-input context that waits for its generation (docs/contract/protocol-b.md 3, "Buffering"). A
- * generation begins by itself when as many characters wait as the schedule's next item says; the last item holds
- * for all that follow. It takes the text up to its last good place to stop, so that no word is cut, and leaves
+ * generation begins by itself once as many characters wait as the schedule's next item says; the last item also applies
+ * to all later generations. It takes the text up to the last good place to stop, so that no word is cut, and leaves
  * the rest.
  *
- * Invariants: text comes out in the order in which it went in, each character once; what is blank throughout
- * never comes out by itself. Nothing looks at more than the last LOOK_BACK characters.
+ * Invariants: text comes out in the order in which it went in, each character once; blank text never comes out alone.
+ * Stops are searched for only in the last LOOK_BACK characters.
  */
 import { LIMITS } from '../contracts/limits.js';
 
-/** The least that is spoken when a client asks for a generation, unless a sentence ends before. */
+/** Fewest characters of a generation, unless a sentence ends before. */
 const LEAST = LIMITS.streamInput.schedule.item.min;
 
-/** As many blanks as can mean something: more of them in a message of their own are left out. */
+/** Most blanks kept of a message that is all blanks: more carry no meaning. */
 const MOST_BLANKS = 8;
 
-/** Longer than any sentence that a generation is to end with. */
+/** Characters at the end of the text that are searched for a stop: longer than any sentence that matters. */
 const LOOK_BACK = 600;
 
 const SENTENCE = /[.!?…][\p{Pe}\p{Pf}"']*\s+|[。！？｡][\p{Pe}\p{Pf}]*\s*/gu;
-/** Places where a generation may stop, the best first: behind a sentence, a clause, a word. */
+/** Places where a generation may stop, best first: after a sentence, a clause, a word. */
 const STOPS = [SENTENCE, /[,;:—–][\p{Pe}\p{Pf}"']*\s+|[、，；：][\p{Pe}\p{Pf}]*\s*/gu, /\s+/gu] as const;
 
-/** Behind the last match; 0 where there is none. */
+/** Position after the last match; 0 if there is none. */
 function lastEnd(text: string, stop: RegExp): number {
   const from = Math.max(0, text.length - LOOK_BACK);
   const last = [...text.slice(from).matchAll(stop)].at(-1);
   return last ? from + last.index + last[0].length : 0;
 }
 
-/** Behind the best place to stop that leaves at least `least` characters before it; 0 where there is none. */
+/** Position of the best place to stop that has at least `least` characters before it; 0 if there is none. */
 function stopIn(text: string, least: number): number {
   for (const stop of STOPS) {
     const end = lastEnd(text, stop);
@@ -47,15 +47,15 @@ export class TextBuffer {
   /** Whether the next character begins a word. */
   #atBlank = true;
 
-  /** Characters that must wait for each generation in turn; at least one item. */
+  /** `schedule`: how many characters must wait for the first generation, the second and so on; at least one item. */
   constructor(private readonly schedule: readonly number[]) {}
 
-  /** In UTF-8. */
+  /** Size of the text in UTF-8. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** A blank behind a blank, or before all text, adds nothing: clients send it to keep the context alive. */
+  /** Adds text. A blank after a blank, or before all text, adds nothing: clients send it to keep the context alive. */
   add(text: string): void {
     const blank = isBlank(text);
     if (text === '' || (blank && this.#atBlank)) return;
@@ -65,19 +65,19 @@ export class TextBuffer {
     this.#atBlank = /\s$/u.test(added);
   }
 
-  /** The text of a generation that begins by itself; undefined while too little waits. */
+  /** The text of a generation that begins by itself; undefined while too little text waits. */
   due(): string | undefined {
     const wanted = this.schedule[this.#generations] ?? this.schedule.at(-1) ?? LEAST;
     if (this.#text.length < wanted) return undefined;
     return this.#give(stopIn(this.#text, LEAST) || this.#text.length);
   }
 
-  /** The text of a generation that the client would like now; undefined while nothing is fit to be spoken. */
+  /** The text of a generation that the client asks for; undefined if there is no good place to stop yet. */
   ripe(): string | undefined {
     return this.#give(lastEnd(this.#text, SENTENCE) || stopIn(this.#text, LEAST));
   }
 
-  /** All of it; undefined where there is nothing to say. */
+  /** All waiting text; undefined if it is blank. */
   rest(): string | undefined {
     return this.#give(this.#text.length);
   }

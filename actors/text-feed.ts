@@ -1,12 +1,12 @@
 /**
- * The text of one synthesis while it still arrives: a socket adds to it, the speech port reads it.
+ * The text of one synthesis while it is still arriving: a socket adds to it, the speech port reads it.
  *
- * Invariants: text comes out in the order in which it went in; what waits never passes the budget in bytes;
- * after `end` what waits is still read, and then the reader is done. One reader, which may leave.
+ * Invariants: text comes out in the order in which it went in; waiting text never exceeds the budget in bytes;
+ * after `end` the waiting text is still read, and then the reader is done. One reader, which may leave early.
  */
 import type { TextPart } from '../contracts/ports/speech.js';
 
-/** Most text that a reader is given at once, in UTF-16 units. */
+/** Most text that the reader is given at once, in UTF-16 units. */
 const SLICE = 4096;
 
 const FLUSH: TextPart = { kind: 'flush' };
@@ -22,12 +22,12 @@ export class TextFeed implements AsyncIterableIterator<TextPart> {
 
   constructor(private readonly budgetBytes: number) {}
 
-  /** Bytes of text that wait, in UTF-8. */
+  /** Size of the waiting text in UTF-8. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** False where the budget does not hold it; then nothing is added. */
+  /** Returns false, and adds nothing, if the text exceeds the budget. */
   add(text: string): boolean {
     const bytes = Buffer.byteLength(text);
     if (this.#bytes + bytes > this.budgetBytes) return false;
@@ -40,14 +40,14 @@ export class TextFeed implements AsyncIterableIterator<TextPart> {
     return true;
   }
 
-  /** All text so far is to be spoken without waiting for more. */
+  /** Requests that all text so far is spoken without waiting for more. */
   flush(): void {
     if (this.#ended || this.#parts.at(-1)?.kind === 'flush') return;
     this.#parts.push(FLUSH);
     this.#serve();
   }
 
-  /** No more will come. Idempotent. */
+  /** Declares that no more text will come. Idempotent. */
   end(): void {
     this.#ended = true;
     this.#serve();
@@ -65,7 +65,7 @@ export class TextFeed implements AsyncIterableIterator<TextPart> {
     });
   }
 
-  /** The reader leaves: nothing is kept any more. */
+  /** The reader leaves: drops the waiting text and takes no more. */
   return(): Promise<Step> {
     this.#parts = [];
     this.#bytes = 0;

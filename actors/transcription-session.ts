@@ -1,75 +1,75 @@
 /**
  * One socket of protocol B's realtime transcription (docs/contract/protocol-b.md 5; docs/contract/decisions.md "Protocol B"). Audio
- * does not come by here: the host keeps it, and is told when its uncommitted audio is committed and transcribed.
+ * bypasses this machine: the host keeps it, and is told when to commit and when to transcribe it.
  *
  * Invariants:
- * - every commit and every refused commit has exactly one answer, in the order in which they came, unless the
- *   session ends before; one for which no place is left is refused at once, and keeps nothing;
+ * - every commit, refused or not, gets exactly one answer, in the order of the commits, unless the session ends before;
+ *   a commit beyond the limit of waiting ones is refused at once, and keeps no audio;
  * - `transcribe` comes once for each `keep`, in the same order, unless the session ends before;
- * - one job at a time, a commit's transcription or a guess; a commit cancels a guess and never waits for it;
- * - what a job says after it was cancelled or another has begun changes nothing: no guess is told once the audio
- *   it was made of has been committed;
- * - an error that closes cancels what runs, is told, and is followed by one `close` and nothing else.
+ * - one job at a time: the transcription of a commit, or a guess (a partial transcript of uncommitted audio); a commit
+ *   cancels a guess and never waits for it;
+ * - events of a job that was cancelled or replaced have no effect: no guess is sent once its audio was committed;
+ * - an error that ends the session cancels the running job, is sent, and is followed by one `close` and nothing else.
  */
 import { assign, emit, enqueueActions, setup } from 'xstate';
 import type { CloseReason } from '../contracts/close-codes.js';
 import { LIMITS } from '../contracts/limits.js';
 import type { Transcript } from '../contracts/ports/speech.js';
 
-/** An error as the client is told it; `close`: it ends the session. */
+/** An error as the client is told it; with `close`, it ends the session. */
 export interface SessionFault {
-  /** The protocol's name of the error. */
+  /** Name of the error in the protocol. */
   readonly type: string;
   readonly message: string;
   readonly close?: CloseReason;
 }
 
-/** The transcript of a commit, whose times count from where its audio begins. */
+/** The transcript of a commit; its times count from the beginning of the commit's audio. */
 export interface CommittedTranscript extends Transcript {
-  /** Where that is in all audio of the session, in seconds. */
+  /** Offset of that beginning in the session's audio, in seconds. */
   readonly from: number;
 }
 
 export interface SessionInput {
-  /** The answer to a commit when too many of them wait. */
+  /** The answer to a commit if too many are waiting. */
   readonly tooMany: SessionFault;
 }
 
-/** A commit that was kept, or why one was refused. */
+/** A commit whose audio was kept, or the reason why one was refused. */
 type Waiting = 'commit' | SessionFault;
 
 export type SessionEvent =
-  /** So much new audio waits that a guess at it is due. */
+  /** Enough new audio has arrived for a guess. */
   | { readonly type: 'audio' }
   | { readonly type: 'commit' }
-  /** A commit that cannot be done; the session goes on. */
+  /** A commit that cannot be carried out; the session continues. */
   | { readonly type: 'refusal'; readonly fault: SessionFault }
   | { readonly type: 'transcript'; readonly job: number; readonly transcript: CommittedTranscript }
   | { readonly type: 'failed'; readonly job: number; readonly fault: SessionFault }
   | { readonly type: 'guessed'; readonly job: number; readonly text: string }
   | { readonly type: 'notGuessed'; readonly job: number }
-  /** A frame that cannot be taken: told at once. */
+  /** A faulty frame; the error is sent at once. */
   | { readonly type: 'fault'; readonly fault: SessionFault }
   | { readonly type: 'gone' };
 
 export type SessionEffect =
-  /** The uncommitted audio is committed: it is kept behind that of earlier commits. */
+  /** Commit the uncommitted audio: keep it after that of earlier commits. */
   | { readonly type: 'keep' }
-  /** The oldest of what is kept. */
+  /** Transcribe the oldest kept audio. */
   | { readonly type: 'transcribe'; readonly job: number }
   | { readonly type: 'guess'; readonly job: number }
-  /** The job that runs is to be stopped. */
+  /** Stop the running job. */
   | { readonly type: 'cancel' }
   | { readonly type: 'partial'; readonly text: string }
   | { readonly type: 'committed'; readonly transcript: CommittedTranscript }
   | { readonly type: 'error'; readonly fault: SessionFault }
-  /** `message` says why. */
+  /** `message`: the reason. */
   | { readonly type: 'close'; readonly reason: CloseReason; readonly message: string };
 
 interface Context extends SessionInput {
   /** The number of the last job. */
   readonly job: number;
-  /** Commits that came while another is transcribed, oldest first. */
+  /** Commits that arrived while another is being transcribed, oldest first. */
   readonly waiting: readonly Waiting[];
 }
 
@@ -105,7 +105,7 @@ const parts = setup({
     wait: assign({
       waiting: ({ context }, waiting: Waiting) => [...context.waiting, waiting],
     }),
-    /** Those that are refused and have no commit before them any more. */
+    /** Answers the refused commits that no longer have a kept commit before them. */
     tellRefusals: enqueueActions(({ context, enqueue }) => {
       const commit = context.waiting.indexOf('commit');
       const refused = commit < 0 ? context.waiting : context.waiting.slice(0, commit);
@@ -141,7 +141,7 @@ export const transcriptionSession = parts.createMachine({
         gone: { target: 'closed', actions: 'cancel' },
       },
       states: {
-        /** No commit is unanswered. */
+        /** All commits have been answered. */
         listening: {
           initial: 'idle',
           on: {
