@@ -1,9 +1,9 @@
-/** Who has signed in, and what the key may do. */
+/** The signed-in account, and the permissions of its key. */
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { ask } from './api.js';
 
-/** As contracts/permissions.ts names them; an open set. */
+/** Names of contracts/permissions.ts; an open set. */
 export type Permission = 'open' | 'speech' | 'catalogue' | 'sessions' | 'records' | 'read' | 'manage';
 
 export interface Account {

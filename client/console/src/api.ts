@@ -1,4 +1,4 @@
-/** Requests to the gateway that has served the page, with the key of the tab. */
+/** Requests to the gateway that served the page, with the tab's key. */
 import { texts } from './texts.js';
 
 export interface Problem {
@@ -6,7 +6,7 @@ export interface Problem {
   readonly msg: string;
 }
 
-/** What the gateway refuses, or why it cannot be asked. `message` is the gateway's, `advice` what to do about it. */
+/** A request that the gateway refused or that could not reach it. `message` is the gateway's, `advice` says what to do about it. */
 export class Refusal extends Error {
   constructor(
     readonly status: number,
@@ -32,7 +32,7 @@ export const key = {
   forget: (): void => sessionStorage.removeItem(KEY),
 };
 
-/** Relative to the page, so that it holds behind a proxy's prefix. */
+/** Resolves a path relative to the page, so that it also works behind a proxy's prefix. */
 export const addressOf = (path: string): URL => new URL(path, document.baseURI);
 
 const authorization = (): Record<string, string> => ({ authorization: `Bearer ${key.read()}` });
@@ -52,7 +52,7 @@ export async function refusalOf(response: Response): Promise<Refusal> {
   return new Refusal(response.status, message, said?.errors, Number.isFinite(wait) ? wait : undefined);
 }
 
-/** The response as it begins. Errors: Refusal; what aborted the signal. */
+/** Resolves when the response begins. Errors: Refusal; the signal's abort reason. */
 export async function request(path: string, { method, body, signal }: Asked = {}): Promise<Response> {
   const isForm = body instanceof FormData;
   const response = await fetch(addressOf(path), {
@@ -68,7 +68,7 @@ export async function request(path: string, { method, body, signal }: Asked = {}
   return response;
 }
 
-/** The answer's JSON; undefined where there is none. Errors: those of `request`. */
+/** The answer's JSON; undefined if there is none. Errors: those of `request`. */
 export async function ask<Answer>(path: string, asked: Asked = {}): Promise<Answer> {
   const response = await request(path, asked);
   if (response.status === 204) return undefined as Answer;
@@ -77,7 +77,7 @@ export async function ask<Answer>(path: string, asked: Asked = {}): Promise<Answ
   return answer;
 }
 
-/** Sends a form and tells how much of it has left. Errors: as `request`. */
+/** Sends a form and reports the part sent so far. Errors: those of `request`. */
 export function upload<Answer>(
   path: string,
   form: FormData,

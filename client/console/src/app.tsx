@@ -1,4 +1,4 @@
-/** The frame: who has signed in, where one can go, and the view that the address names. */
+/** The frame: account, navigation, and the view that the address names. */
 import type { ComponentType } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Account, AccountContext, type Permission, readAccount } from './account.js';
@@ -30,7 +30,7 @@ interface View {
   readonly path: readonly string[];
   readonly needs: Permission;
   readonly view: ComponentType;
-  /** What it stands below; none: above all. */
+  /** Heading above its link; links without one come first. */
   readonly group?: keyof typeof texts.groups;
 }
 
@@ -69,7 +69,7 @@ const Group = ({ views, current, name }: LinksProps & { readonly name: View['gro
   </>
 );
 
-/** Where the links do not fit, as on a phone, the current one is in sight. */
+/** Navigation links; if they do not all fit, as on a phone, the current one is scrolled into view. */
 function Links({ views, current }: LinksProps) {
   const links = useRef<HTMLElement>(null);
   useEffect(() => {
@@ -130,7 +130,7 @@ function Frame({
   );
 }
 
-/** A key that was kept is asked about again: it may have ended. */
+/** Checks the kept key again, since it may have ended. */
 function SignedIn({ signOut }: { readonly signOut: (wanted: boolean) => void }) {
   const { data, error, reload } = useLoad(readAccount, []);
   const refused = error instanceof Refusal && error.status === 401;
@@ -150,7 +150,7 @@ function SignedIn({ signOut }: { readonly signOut: (wanted: boolean) => void }) 
 
 export function App() {
   const [signedIn, setSignedIn] = useState(key.read() !== '');
-  /** Who is signed out because the key has ended finds what was typed; who wants to go leaves nothing to the next. */
+  /** Keeps typed values if the key has ended; if the user wants to sign out, leaves nothing to the next user. */
   const signOut = (wanted: boolean) => {
     key.forget();
     if (wanted) kept.forgetAll();

@@ -1,4 +1,4 @@
-/** Moments and lengths as people read them. */
+/** Formats moments and durations for people. */
 const DAY = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' });
 const DAY_OF_YEAR = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric' });
 const TIME = new Intl.DateTimeFormat('en', {
@@ -8,7 +8,7 @@ const TIME = new Intl.DateTimeFormat('en', {
   hourCycle: 'h23',
 });
 
-/** Nov 23, 14:05:12; with the year where it is another one than now. */
+/** Nov 23, 14:05:12; with the year if it is not the current one. */
 export const momentText = (iso: string | null): string => {
   if (iso === null) return '–';
   const date = new Date(iso);

@@ -1,4 +1,4 @@
-/** What views do over and over: load, act, remember. */
+/** Hooks that views share: load, act, remember. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { ask, isAbort } from './api.js';
 import { kept } from './kept.js';
@@ -10,7 +10,7 @@ export interface Loaded<T> {
   readonly reload: () => void;
 }
 
-/** Loads again whenever `on` changes; what is no longer wanted is cancelled. The old data stay until there are new. */
+/** Loads again whenever `on` changes, and cancels the earlier load. The old data stay until new ones have arrived. */
 export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, on: readonly unknown[]): Loaded<T> {
   const [state, setState] = useState<{ data?: T; error?: unknown; busy: boolean }>({ busy: true });
   const [round, setRound] = useState(0);
@@ -51,7 +51,7 @@ async function withNextPage<Row>(
   return { path, rows: [...rows, ...next], pages: pages + 1, next: page.next_cursor };
 }
 
-/** How many pages of a list are shown, for who keeps that elsewhere than in the view, such as in the address. */
+/** The number of pages shown of a list, if it is kept outside of the view, such as in the address. */
 export interface ShownPages {
   readonly pages: number;
   readonly show: (pages: number) => void;
@@ -66,8 +66,8 @@ function useShownPages(path: string): ShownPages {
 }
 
 /**
- * A list that pages: the rows so far, and what gets more of them where there are any. Begins anew with another path,
- * and when it is loaded again: what has changed may be on any page.
+ * A list in pages: the rows so far, and a function to load more if there are any. A new path or a reload loads from the
+ * first page on, since a change may be on any page.
  */
 export function usePages<Row>(path: string, plural: string, kept?: ShownPages) {
   const own = useShownPages(path);
@@ -101,7 +101,7 @@ export interface Action<Args extends unknown[]> {
   readonly error: unknown;
 }
 
-/** Something that the user starts and may cancel; one at a time, and over when the view is. */
+/** An action that the user starts and may cancel; one at a time, and cancelled with the view. */
 export function useAction<Args extends unknown[]>(
   act: (signal: AbortSignal, ...args: Args) => Promise<void>,
 ): Action<Args> {
@@ -129,7 +129,7 @@ export function useAction<Args extends unknown[]>(
   return { run, cancel, busy, error };
 }
 
-/** What a form does when it is sent: the action, in the place of the browser's own. */
+/** Handler for a form's submit event: runs the action instead of the browser's own. */
 export const submitting =
   (action: Action<[]>) =>
   (event: Event): void => {
@@ -137,7 +137,7 @@ export const submitting =
     void action.run();
   };
 
-/** A value that a reload of the tab does not lose. */
+/** A value that survives a reload of the tab. */
 export function useKept<T>(name: string, initial: T): [T, (value: T) => void] {
   const [value, setValue] = useState<T>(() => kept.read<T>(name) ?? initial);
   const keep = (next: T): void => {

@@ -1,8 +1,8 @@
-/** What this tab keeps, so that a reload loses nothing that was typed: any value that JSON has, by a name. */
+/** Values that this tab keeps, so that a reload loses nothing that was typed: any JSON value, by name. */
 const PREFIX = 'console.kept.';
 
 export const kept = {
-  /** Undefined where nothing is kept. */
+  /** Undefined if nothing is kept. */
   read<T>(name: string): T | undefined {
     try {
       return (JSON.parse(sessionStorage.getItem(PREFIX + name) ?? 'null') as T | null) ?? undefined;
@@ -10,7 +10,7 @@ export const kept = {
       return undefined;
     }
   },
-  /** A tab that is full keeps nothing more; what is on the page stays there. */
+  /** If the tab's storage is full, nothing more is kept; the page itself loses nothing. */
   keep(name: string, value: unknown): void {
     try {
       sessionStorage.setItem(PREFIX + name, JSON.stringify(value));
@@ -19,7 +19,7 @@ export const kept = {
     }
   },
   forget: (name: string): void => sessionStorage.removeItem(PREFIX + name),
-  /** Who signs out leaves nothing to who signs in next. */
+  /** Clears all values, so that signing out leaves nothing to the next user. */
   forgetAll(): void {
     for (const place of Object.keys(sessionStorage))
       if (place.startsWith(PREFIX)) sessionStorage.removeItem(place);

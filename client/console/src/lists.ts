@@ -1,12 +1,12 @@
-/** Whole lists of what the gateway tells by the page, to pick from. */
+/** Complete lists to pick from, which the gateway sends in pages. */
 import { ask } from './api.js';
 
 type ListPage = Readonly<Record<string, unknown>> & { readonly next_cursor: string | null };
 
-/** More than anybody wants to pick from. */
+/** Most pages: more than anybody wants to pick from. */
 const MAX_PAGES = 50;
 
-/** All rows of `path`, which has a query already; at most 50 pages. Errors: those of `ask`. */
+/** All rows of `path`, which already has a query; at most 50 pages. Errors: those of `ask`. */
 export async function allRows<Row>(
   path: string,
   plural: string,

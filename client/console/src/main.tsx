@@ -1,4 +1,4 @@
-/** The console begins here: the page has one place for it. */
+/** Entry point: renders the console into its element of the page. */
 import { render } from 'preact';
 import { App } from './app.js';
 

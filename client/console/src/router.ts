@@ -1,4 +1,4 @@
-/** The view and its state, all of it in the address behind `#`, so that a link leads to what somebody else sees. */
+/** The view and its state, kept entirely in the address after `#`, so that a shared link shows the same to others. */
 import { useEffect, useState } from 'preact/hooks';
 
 export interface Address {
@@ -23,7 +23,7 @@ export function readAddress(hash: string): Address {
   return { path: path.split('/').filter(Boolean).map(decoded), query: new URLSearchParams(query) };
 }
 
-/** What is undefined or empty is left out. */
+/** Leaves out values that are undefined or empty. */
 export function linkTo(path: readonly string[], query: Query = {}): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
   const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
@@ -34,7 +34,7 @@ export const go = (path: readonly string[], query?: Query): void => {
   location.hash = linkTo(path, query);
 };
 
-/** Changes the state of this view, without a new step in the browser's history. */
+/** Changes the state of this view without a new entry in the browser's history. */
 export function setQuery(changes: Query): void {
   const { path, query } = readAddress(location.hash);
   history.replaceState(null, '', linkTo(path, { ...Object.fromEntries(query), ...changes }));

@@ -1,4 +1,4 @@
-/** Files that the page makes itself. */
+/** Saves files that the page makes itself. */
 export function saveFile(name: string, content: Blob): void {
   const address = URL.createObjectURL(content);
   Object.assign(document.createElement('a'), { href: address, download: name }).click();

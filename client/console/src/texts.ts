@@ -1,4 +1,4 @@
-/** All that the console says. What comes from the gateway, its messages and its schemas' descriptions, is said as it came. */
+/** All texts of the console. Texts from the gateway, its messages and its schemas' descriptions, are shown unchanged. */
 const seconds = (count: number): string => `${count} ${count === 1 ? 'second' : 'seconds'}`;
 
 export const texts = {

@@ -1,4 +1,4 @@
-/** The voices that this workspace may use, to pick from. */
+/** The voices that this workspace may use, for picking one. */
 import { ask } from './api.js';
 
 export interface VoiceRow {
@@ -16,10 +16,10 @@ interface VoicePage {
 }
 
 const PAGE_SIZE = 100;
-/** More than anybody wants to pick from. */
+/** Most pages: more than anybody wants to pick from. */
 const MAX_PAGES = 20;
 
-/** Those that pass a filter of `GET /model`. */
+/** The voices that match a filter of `GET /model`. */
 export async function allVoices(
   signal: AbortSignal,
   filter: Readonly<Record<string, string>> = {},

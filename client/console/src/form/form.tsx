@@ -1,4 +1,4 @@
-/** Forms as the gateway's own schemas describe them: one control for each leaf, with its bounds, help and problems. */
+/** Forms built from the gateway's own schemas: one control for each leaf, with its bounds, help and problems. */
 import { createContext, type ComponentChildren } from 'preact';
 import { useContext, useId, useState } from 'preact/hooks';
 import type { Problem } from '../api.js';
@@ -11,13 +11,13 @@ const { form } = texts;
 
 export type Path = readonly (string | number)[];
 
-/** Something else than the schema's own control, such as the names behind ids. */
+/** A control that replaces the schema's own, such as one that shows names instead of ids. */
 export type Control = (props: NodeProps) => ComponentChildren;
 
 interface FormParts {
   readonly problems: readonly Problem[];
   readonly disabled: boolean;
-  /** By path, with `*` for places in lists. */
+  /** Controls by path, with `*` for positions in lists. */
   readonly controls: Readonly<Record<string, Control>>;
 }
 
@@ -32,10 +32,10 @@ export interface NodeProps {
 
 const LONG_TEXT = 256;
 
-/** What stands at the end of names of ids: people pick names. */
+/** End of the names of id fields; labels leave it out, since people pick names. */
 const ID = /_id(s?)$/;
 
-/** `max_duration_seconds` as words, `tool_ids` as “Tools”; a place in a list by the list's name. */
+/** Label of a field: `max_duration_seconds` as words, `tool_ids` as “Tools”; a position in a list by the list's name. */
 export const labelOf = (path: Path): string => {
   const last = path.at(-1) ?? '';
   if (typeof last === 'number') return `${labelOf(path.slice(0, -1))} ${last + 1}`;
@@ -66,7 +66,7 @@ type Tied = {
   readonly 'aria-describedby'?: string;
 };
 
-/** Label above, help and problem beneath, all tied to the control. */
+/** A control with its label above and its help and problem below, all linked to it for screen readers. */
 export function Labelled({
   schema,
   path,
@@ -105,7 +105,7 @@ const Help = ({ text }: { readonly text: string }) => (
 
 const isLong = ({ maxLength = 0 }: Schema): boolean => maxLength > LONG_TEXT;
 
-/** However long it may be, it has one line. */
+/** Whether the field has one line, however long its text may be. */
 const isLine = (path: Path): boolean => path.at(-1) === 'url';
 
 const Text = ({ schema, path, value, change }: NodeProps) => {
@@ -178,7 +178,7 @@ const Tick = ({ schema, path, value, change }: NodeProps) => {
 const isValues = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Undefined for what is no object in JSON. */
+/** Parses a JSON object; undefined if the text is not one. */
 function valuesIn(text: string): unknown {
   try {
     const value = JSON.parse(text === '' ? '{}' : text) as unknown;
@@ -188,7 +188,7 @@ function valuesIn(text: string): unknown {
   }
 }
 
-/** Values by names that no schema lists, as JSON. What is no JSON yet stays as it was typed, and changes nothing. */
+/** An object with arbitrary names, edited as JSON. Text that is not valid yet stays as typed and changes nothing. */
 const Values = ({ schema, path, value, change }: NodeProps) => {
   const [text, setText] = useState(isValues(value) ? JSON.stringify(value, null, 2) : '');
   const isWrong = valuesIn(text) === undefined;
@@ -218,21 +218,21 @@ const Values = ({ schema, path, value, change }: NodeProps) => {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Every type has these. */
+/** Fields of every type. */
 const COMMON = ['type', 'name'];
 
-/** Whether something of this type has the field; what is of one type only has all that its schema names. */
+/** Whether an object of this type has the field; without a table of types, it has all fields of its schema. */
 function hasField({ 'x-fields': table }: Schema, { type }: Fields, name: string): boolean {
   return !table || COMMON.includes(name) || (table[String(type)] ?? []).includes(name);
 }
 
-/** With another type, the fields of the one before go. */
+/** Sets a field; a change of type drops the fields of the old type. */
 function withField(schema: Schema, before: Fields, name: string, value: unknown): Fields {
   const object = { ...before, [name]: value };
   return Object.fromEntries(Object.entries(object).filter(([each]) => hasField(schema, object, each)));
 }
 
-/** Its parts; one inside of another has a frame and a name. */
+/** The fields of an object; a nested object has a frame and a name. */
 export const Parts = ({ schema, path, value, change }: NodeProps) => {
   const object = (value ?? {}) as Fields;
   return (

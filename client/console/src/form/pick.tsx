@@ -1,4 +1,4 @@
-/** Controls that show names where the schema has ids. */
+/** Controls that show names instead of the schema's ids. */
 import { useLoad } from '../hooks.js';
 import { Check } from '../parts/basics.js';
 import { useContext } from 'preact/hooks';
@@ -12,7 +12,7 @@ export interface Option {
 
 type Load = (signal: AbortSignal) => Promise<readonly Option[]>;
 
-/** What is chosen and not known is shown all the same. */
+/** Adds chosen ids that are not among the options, so that they are shown as well. */
 const withUnknown = (options: readonly Option[], chosen: readonly string[]): readonly Option[] => [
   ...options,
   ...chosen.filter((id) => !options.some((option) => option.id === id)).map((id) => ({ id, name: id })),
@@ -24,7 +24,7 @@ export const pickOne =
     const { data = [] } = useLoad(load, []);
     const chosen = typeof value === 'string' ? value : '';
     return (
-      // Nobody counts the characters of what is chosen.
+      // No bounds: the length of a chosen id is of no interest.
       <Labelled schema={schema} path={path} bounds="">
         {(tied) => (
           <select {...tied} value={chosen} onChange={({ currentTarget }) => change(currentTarget.value)}>

@@ -1,10 +1,10 @@
-/** The part of JSON Schema that the interface description uses, and what the form needs of it. */
+/** The subset of JSON Schema that the interface description uses and the form needs. */
 import { ask } from '../api.js';
 
 export interface CredentialNames {
-  /** What the provider's webhooks are verified with. */
+  /** Credential that verifies the provider's webhooks. */
   readonly verifies: string;
-  /** What calls are placed with beside that; none where no calls are placed. */
+  /** Further credentials that placing calls needs; empty if the provider places none. */
   readonly places: readonly string[];
 }
 
@@ -22,9 +22,9 @@ export interface Schema {
   readonly default?: unknown;
   readonly description?: string;
   readonly readOnly?: boolean;
-  /** Of what there are several types of: the fields of each, by its `type`. */
+  /** For objects of several types: the fields of each, by `type`. */
   readonly 'x-fields'?: Readonly<Record<string, readonly string[]>>;
-  /** Of a telephone number's credentials: those that each provider has. */
+  /** For the credentials of a telephone number: the names that each provider uses. */
   readonly 'x-by-provider'?: Readonly<Record<string, CredentialNames>>;
 }
 
@@ -38,7 +38,7 @@ interface Description {
 
 let description: Promise<Description> | undefined;
 
-/** Of the body of a request, as the gateway itself describes it. Read once; asked for again where that has failed. */
+/** The schema of a request's body, from the gateway's own description. It is read once; after a failure, again. */
 export async function bodySchema(path: string, method: string): Promise<Schema> {
   description ??= ask<Description>('openapi.json');
   try {
@@ -69,7 +69,7 @@ export function kindOf({ type, enum: options, properties }: Schema): Kind {
 
 export const isNullable = ({ type }: Schema): boolean => Array.isArray(type) && type.includes('null');
 
-/** What something new of the list begins with. */
+/** Initial value of a new entry in a list. */
 export function emptyOf(schema: Schema): unknown {
   if (schema.default !== undefined) return schema.default;
   const kind = kindOf(schema);

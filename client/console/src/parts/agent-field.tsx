@@ -1,4 +1,4 @@
-/** Which agent is meant: picked from a list, or named by its id where the key may not list agents. */
+/** A field for an agent: picked from a list, or typed as an id if the key may not list agents. */
 import type { AgentRow } from '../agents.js';
 import { texts } from '../texts.js';
 import { AgentOptions } from './agent-options.js';

@@ -1,4 +1,4 @@
-/** The workspace's agents within a select. */
+/** The workspace's agents as options of a select. */
 import type { AgentRow } from '../agents.js';
 
 export const AgentOptions = ({ agents }: { readonly agents: readonly AgentRow[] }) => (

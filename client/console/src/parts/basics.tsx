@@ -7,12 +7,12 @@ import { texts } from '../texts.js';
 
 type Children = { readonly children?: ComponentChildren };
 
-/** Words with code between backticks, as the gateway's descriptions have it too. */
+/** Text with code between backticks, as in the gateway's descriptions. */
 export const Marked = ({ text }: { readonly text: string }) => (
   <>{text.split('`').map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}</>
 );
 
-/** `back` leads to what it is one of; `state` stands beside the title. */
+/** A page; `back` links to the list it belongs to, `state` is shown beside the title. */
 export const Page = ({
   title,
   intro,
@@ -46,7 +46,7 @@ export const Page = ({
   </div>
 );
 
-/** `children` is given the attributes that tie the control to its help. */
+/** A labelled control; `children` is called with the attributes that link the control to its help. */
 export function Field({
   label,
   help,
@@ -100,7 +100,7 @@ export const Check = ({
 
 const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : texts.errors.unknown);
 
-/** What has failed, what to do about it, and another try where one makes sense. `advice` is by status, where a view knows better. */
+/** A failure, with advice and a retry if one makes sense. `advice` by status overrides that of the refusal. */
 export function Failure({
   error,
   retry,
@@ -155,7 +155,7 @@ export const FigureList = ({
   </dl>
 );
 
-/** What an address outside has answered, and after how long. */
+/** The answer of an outside address, and how long it took. */
 export const AnswerTag = ({
   status,
   ok,
@@ -183,14 +183,14 @@ export const Loading = () => (
   </p>
 );
 
-/** What may be wider than the page, such as a table; a keyboard's user gets to it. */
+/** A scrolling region for content wider than the page, such as a table; it can be reached by keyboard. */
 export const Scroll = ({ label, children }: Children & { readonly label: string }) => (
   <div class="scroll" role="region" aria-label={label} tabIndex={0}>
     {children}
   </div>
 );
 
-/** The next page of a list, where there is one. */
+/** Button for the next page of a list, if there is one. */
 export const More = ({ more, busy }: { readonly more: (() => void) | undefined; readonly busy: boolean }) =>
   more && (
     <div>

@@ -1,4 +1,4 @@
-/** Text to take along. */
+/** A button that copies a text. */
 import { useEffect, useState } from 'preact/hooks';
 import { texts } from '../texts.js';
 

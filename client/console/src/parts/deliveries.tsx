@@ -1,4 +1,4 @@
-/** Post-call events on their way to webhooks: what each attempt was answered, the body, another attempt. */
+/** Deliveries of post-call events to webhooks: the answer to each attempt, the body, and a button to try again. */
 import { useEffect, useState } from 'preact/hooks';
 import { useMay } from '../account.js';
 import { ask } from '../api.js';
@@ -10,7 +10,7 @@ import { AnswerTag, Failure, Loading, More } from './basics.js';
 
 const { deliveries } = texts;
 
-/** What a webhook answered; the names are those of docs/contract/platform.md 6.8. */
+/** A webhook's answer; the names are those of docs/contract/platform.md 6.8. */
 export interface WebhookAnswer {
   readonly duration_ms: number;
   readonly status_code: number | null;
@@ -37,7 +37,7 @@ const pathOf = ({ delivery_id: id }: Delivery, below = ''): string => `v1/agent/
 
 const AGAIN_MS = 1500;
 
-/** While an attempt is under way, or due, it is looked at again. */
+/** Polls the delivery while an attempt is running or due. */
 function useDelivery(initial: Delivery) {
   const [delivery, setDelivery] = useState(initial);
   useEffect(() => {
@@ -90,7 +90,7 @@ function Body({ delivery }: { readonly delivery: Delivery }) {
   );
 }
 
-/** `linked` leads to its call. */
+/** `linked`: with a link to its call. */
 function DeliveryRow({ initial, linked }: { readonly initial: Delivery; readonly linked: boolean }) {
   const may = useMay();
   const { delivery, setDelivery } = useDelivery(initial);

@@ -1,4 +1,4 @@
-/** A microphone or a loudspeaker to choose. Names are told once the page may listen. */
+/** A field to choose a microphone or a loudspeaker. Browsers give names only once the page may use the microphone. */
 import { useEffect, useState } from 'preact/hooks';
 import { useKept } from '../hooks.js';
 import { texts } from '../texts.js';
@@ -9,15 +9,15 @@ const { talk } = texts;
 const KINDS = { microphone: 'audioinput', speaker: 'audiooutput' } as const;
 type Device = keyof typeof KINDS;
 
-/** Some browsers list the usual device under this id, all take it. */
+/** Id of the system's default device: some browsers list it, all accept it. */
 export const USUAL = 'default';
 
-/** Those that can be told apart; looked for again when some come or go, and when `on` changes. */
+/** The devices that can be told apart; listed again when devices come or go, and when `on` changes. */
 export function useDevices(on: unknown): readonly MediaDeviceInfo[] {
   const [devices, setDevices] = useState<readonly MediaDeviceInfo[]>([]);
   useEffect(() => {
     const { mediaDevices } = navigator;
-    // Missing where the page came neither by HTTPS nor from this machine.
+    // Missing unless the page came over HTTPS or from this machine.
     if (!mediaDevices) return;
     const look = () => void mediaDevices.enumerateDevices().then(setDevices, () => undefined);
     look();
@@ -57,5 +57,5 @@ export const DeviceField = ({
   );
 };
 
-/** The same in all views, and after a reload. */
+/** The chosen microphone, shared by all views and kept across reloads. */
 export const useMicrophoneChoice = () => useKept<string>('talk.microphone', USUAL);

@@ -1,4 +1,4 @@
-/** How long something has gone on, since it is shown. */
+/** Time since this part was first shown. */
 import { useEffect, useState } from 'preact/hooks';
 import { lengthText } from '../format.js';
 

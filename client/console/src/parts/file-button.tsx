@@ -1,4 +1,4 @@
-/** A file to choose by a button, since the browser's own control cannot be told what to say. */
+/** A button to choose a file, since the text of the browser's own control cannot be changed. */
 import { useRef } from 'preact/hooks';
 
 export function FileButton({

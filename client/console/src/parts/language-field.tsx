@@ -1,4 +1,4 @@
-/** The language of what is transcribed; kept in the address. */
+/** The language of the speech to transcribe; kept in the address. */
 import { setQuery } from '../router.js';
 import { texts } from '../texts.js';
 import { Field } from './basics.js';

@@ -1,4 +1,4 @@
-/** What is said, line by line as it comes; the newest is kept in sight. */
+/** A conversation, line by line as it arrives; the newest line is kept in view. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Empty } from './basics.js';
 
@@ -8,7 +8,7 @@ export interface Line<Speaker extends string = string> {
   readonly text: string;
 }
 
-/** The lines with this one in the place of what it had said before; one without words is taken back. */
+/** The lines with this one added or replaced; a line without words is removed. */
 export function withLine<Speaker extends string>(
   lines: readonly Line<Speaker>[],
   line: Line<Speaker>,
@@ -25,10 +25,10 @@ export function Lines<Speaker extends string>({
   quiet,
 }: {
   readonly lines: readonly Line<Speaker>[];
-  /** What is said before the words of each. */
+  /** The name shown before each speaker's words. */
   readonly speakers: Readonly<Record<Speaker, string>>;
   readonly label: string;
-  /** Where nothing was said yet. */
+  /** Text shown while there are no lines. */
   readonly quiet: string;
 }) {
   const list = useRef<HTMLOListElement>(null);

@@ -1,4 +1,4 @@
-/** A list of named things that pages, each with a link to it. */
+/** A list of named things in pages, each with a link. */
 import type { ComponentChildren } from 'preact';
 import { momentText } from '../format.js';
 import { usePages } from '../hooks.js';
@@ -25,9 +25,9 @@ export function Listing<Row extends Named>({
   readonly label: string;
   readonly none: string;
   readonly link: (row: Row) => readonly string[];
-  /** Where it has another name than `name`. */
+  /** The name of a row, if it is not in `name`. */
   readonly named?: (row: Row) => string;
-  /** What is said of it beside its name. */
+  /** Details shown beside the name. */
   readonly kind: (row: Row) => ComponentChildren;
 }) {
   const { rows, error, busy, more, reload } = usePages<Row>(path, plural);

@@ -1,4 +1,4 @@
-/** How loud something is, followed while it is shown: each meter below its name. */
+/** Level meters that update while they are shown, each below its name. */
 import { useRef } from 'preact/hooks';
 import { useFrames } from '../hooks.js';
 

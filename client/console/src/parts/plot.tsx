@@ -1,10 +1,10 @@
-/** Lines over time. What they show is told in words as well: the last value and the highest one of each. */
+/** Lines over time. For each, the last and the highest value are given in words as well. */
 import { clockText } from '../format.js';
 import { texts } from '../texts.js';
 
 export interface Series {
   readonly name: string;
-  /** One for each moment; null where there is none, which parts the line. */
+  /** One value for each moment; null if there is none, which interrupts the line. */
   readonly values: readonly (number | null)[];
 }
 
@@ -35,7 +35,7 @@ const wordsOf = ({ name, values }: Series, text: (value: number) => string): str
     : texts.plot.values(name, text(last), text(highest(values)));
 };
 
-/** `at` are the moments, oldest first; `text` says a value with its unit. */
+/** `at` holds the moments, oldest first; `text` formats a value with its unit. */
 export function Plot({
   title,
   at,

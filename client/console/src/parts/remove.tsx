@@ -1,4 +1,4 @@
-/** Deleting something for good: asked once more, in place. */
+/** A button that deletes something for good, after asking once more in place. */
 import { useState } from 'preact/hooks';
 import { ask } from '../api.js';
 import { useAction } from '../hooks.js';

@@ -1,10 +1,10 @@
-/** A search box: what is typed is looked for as soon as one pauses, and at once with Enter. */
+/** A search box: searches after a pause in typing, and at once with Enter. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Field } from './basics.js';
 
 const PAUSE_MS = 300;
 
-/** `value` is what is looked for, such as the address has it; a change of it from elsewhere is shown. */
+/** `value` is the current search text, such as from the address; the box follows changes made elsewhere. */
 export function Search({
   label,
   help,

@@ -7,7 +7,7 @@ const NAMES = Object.keys(parts);
 
 export type Latency = Readonly<Record<string, number>>;
 
-/** The figures are told as text, so that nobody depends on colours. */
+/** The figures are given as text too, so that nobody depends on colours. */
 export const Split = ({ latency }: { readonly latency: Latency }) => {
   const told = NAMES.filter((part) => (latency[part] ?? 0) > 0);
   const text = told.map((part) => `${parts[part]} ${msText(latency[part])}`).join(', ');

@@ -1,4 +1,4 @@
-/** Links to the parts of something; where they do not all fit, as on a phone, the current one is in sight. */
+/** Links to the parts of something; if they do not all fit, as on a phone, the current one is scrolled into view. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
 export interface Tab {

@@ -1,4 +1,4 @@
-/** Light, dark, or as the system has it; kept by the browser. */
+/** Choice of the theme: light, dark, or the system's; kept by the browser. */
 import { useEffect, useState } from 'preact/hooks';
 import { texts } from '../texts.js';
 

@@ -1,4 +1,4 @@
-/** What of an agent is meant: what is published, its draft, or one of its versions. */
+/** Choice of an agent's published version, its draft, or one of its versions. */
 import { useMay } from '../account.js';
 import { ask } from '../api.js';
 import { useLoad } from '../hooks.js';
@@ -14,7 +14,7 @@ interface VersionPage {
   readonly versions: readonly { readonly version_number: number; readonly version_title: string | null }[];
 }
 
-/** The newest: more than anybody goes back. */
+/** The newest 50 versions: more than anybody goes back. */
 const versionsOf = async (agent: string, signal: AbortSignal): Promise<VersionPage['versions']> => {
   const path = `v1/agent/agents/${encodeURIComponent(agent)}/versions?page_size=50`;
   return (await ask<VersionPage>(path, { signal })).versions;

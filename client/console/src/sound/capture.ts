@@ -1,4 +1,4 @@
-/** The microphone as samples while they come. The worklet is a file of its own: the page's policy allows no other. */
+/** Captures the microphone as samples. The worklet is a separate file: the page's content policy allows no other. */
 import { texts } from '../texts.js';
 import worklet from './capture.worklet.js';
 
@@ -6,7 +6,7 @@ export interface Capture {
   readonly stop: () => void;
 }
 
-/** `device`: an id; another one where it is away. Errors: one that says why there is no microphone. */
+/** `device`: an id; if it is missing, another device is used. Errors: one that says why there is no microphone. */
 async function microphone(device: string | undefined): Promise<MediaStream> {
   try {
     return await navigator.mediaDevices.getUserMedia({ audio: device ? { deviceId: device } : true });
@@ -15,19 +15,19 @@ async function microphone(device: string | undefined): Promise<MediaStream> {
   }
 }
 
-/** `take` is given samples at RATE, 100 ms at a time. Errors: those of `microphone`. */
+/** Calls `take` with samples at RATE, 100 ms at a time. Errors: those of `microphone`. */
 export async function capture(take: (samples: Float32Array) => void, device?: string): Promise<Capture> {
   const stream = await microphone(device);
   const context = new AudioContext();
   let node: AudioWorkletNode | undefined;
   const stop = (): void => {
-    // What it has heard and not told yet is told no more.
+    // Messages still queued by the worklet are dropped.
     if (node) node.port.onmessage = null;
     for (const track of stream.getTracks()) track.stop();
     if (context.state !== 'closed') void context.close();
   };
   try {
-    // Where the user took long to allow the microphone, the click is forgotten, and the context stands still.
+    // If the user took long to allow the microphone, the click no longer counts, and the context is suspended.
     void context.resume();
     await context.audioWorklet.addModule(new URL(worklet, import.meta.url));
     node = new AudioWorkletNode(context, 'capture', { numberOfOutputs: 0 });

@@ -1,4 +1,4 @@
-/** What the microphone hears, as samples at 24 kHz in pieces of 100 ms: each is the mean of what it replaces. */
+/** Resamples the microphone's audio to 24 kHz, in pieces of 100 ms: each sample is the mean of those that it replaces. */
 const RATE = 24_000;
 const PIECE = RATE / 10;
 
@@ -14,7 +14,7 @@ class Capture extends AudioWorkletProcessor {
     return true;
   }
 
-  /** A sample in may end one sample out, or several where the microphone's rate is the lower one. */
+  /** An input sample may complete one output sample, or several if the microphone's rate is the lower one. */
   #take(sample) {
     let left = 1;
     for (let room = this.#step - this.#weight; left >= room; room = this.#step) {

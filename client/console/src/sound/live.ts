@@ -1,4 +1,4 @@
-/** Speech as it arrives: samples, when its words are, and playing it meanwhile. */
+/** Speech as it arrives: its samples, the times of its words, and its playout. */
 import { levelOf } from '../../../src/level.js';
 import { request } from '../api.js';
 import { RATE, samplesOf } from './pcm.js';
@@ -19,14 +19,14 @@ interface StreamedChunk {
   readonly chunk_audio_offset_sec: number;
 }
 
-/** What is received of a piece of speech. */
+/** A received piece of speech. */
 export interface Received {
   readonly samples: Float32Array;
-  /** All words so far; undefined where this brings nothing new. */
+  /** All words so far; undefined if this piece brings none. */
   readonly words: readonly Word[];
 }
 
-/** The data of each event. Errors: what the gateway says in one of its own. */
+/** The data of each server-sent event. Errors: those that the gateway reports in an event. */
 async function* events(response: Response): AsyncGenerator<string> {
   let rest = '';
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
@@ -42,7 +42,7 @@ async function* events(response: Response): AsyncGenerator<string> {
   }
 }
 
-/** The words as the text writes them, each with all that stands before the next. */
+/** The words as spelled in the text, each with everything up to the next word. */
 function spelled(content: string, words: readonly Word[]): readonly Word[] {
   let end = 0;
   const starts = words.map(({ text }) => {
@@ -58,7 +58,7 @@ function spelled(content: string, words: readonly Word[]): readonly Word[] {
   }));
 }
 
-/** Speaks: 16-bit PCM at RATE, with the times of its words. Errors: Refusal; what aborted the signal. */
+/** Synthesises speech: 16-bit PCM at RATE, with the times of its words. Errors: Refusal; the signal's abort reason. */
 export async function* speech(body: object, signal: AbortSignal): AsyncGenerator<Received> {
   const asked = { ...body, format: 'pcm', sample_rate: RATE };
   const response = await request('v1/tts/stream/with-timestamp', { body: asked, signal });
@@ -81,13 +81,13 @@ export async function* speech(body: object, signal: AbortSignal): AsyncGenerator
   }
 }
 
-/** Plays samples one behind the other, as they come; what comes late is heard late. */
+/** Plays samples one after the other as they arrive; late samples are heard late. */
 export class LivePlayer {
   readonly #context = new AudioContext({ sampleRate: RATE });
   readonly #analyser = this.#context.createAnalyser();
   readonly #window = new Float32Array(1024);
   readonly #sources = new Set<AudioBufferSourceNode>();
-  /** Where the next samples go, and what has been scheduled so far, in seconds. */
+  /** When the next samples start, and how much has been scheduled so far, in seconds. */
   #next = 0;
   #scheduled = 0;
 
@@ -110,7 +110,7 @@ export class LivePlayer {
     this.#scheduled += buffer.duration;
   }
 
-  /** What has not been heard yet is not heard at all. */
+  /** Drops all samples that were not heard yet. */
   clear(): void {
     for (const source of this.#sources) source.stop();
     this.#sources.clear();
@@ -118,13 +118,13 @@ export class LivePlayer {
     this.#next = 0;
   }
 
-  /** How loud it is now, from 0 to 1. */
+  /** The current loudness, from 0 to 1. */
   get level(): number {
     this.#analyser.getFloatTimeDomainData(this.#window);
     return levelOf(this.#window);
   }
 
-  /** Seconds of the speech that were heard. */
+  /** Seconds of speech heard so far. */
   get time(): number {
     return Math.max(0, this.#scheduled - Math.max(0, this.#next - this.#context.currentTime));
   }

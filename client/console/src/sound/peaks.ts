@@ -1,6 +1,6 @@
-/** Sound as a picture: how loud each moment is. */
+/** Draws sound: the loudness of each moment. */
 
-/** The lowest rate that every browser decodes to: enough for a picture, and a sixth of the memory. */
+/** The lowest rate in Hz that every browser decodes to: enough for a picture, in a sixth of the memory. */
 const RATE = 8000;
 
 /** The loudest sample, 0 to 1, of each of `count` equal parts. */
@@ -15,7 +15,7 @@ export function peaksOf(samples: Float32Array, count: number): readonly number[]
   });
 }
 
-/** Samples of one channel, at a low rate where no other is wanted. Errors: those of the browser, where it cannot decode this. */
+/** Decodes a file to samples of one channel, by default at a low rate. Errors: those of the browser if it cannot decode the file. */
 export async function decode(
   file: ArrayBuffer,
   rate = RATE,

@@ -1,4 +1,4 @@
-/** What is known of a conversation while it goes on: the session's events, put together as the view shows them. */
+/** The state of a running conversation, built from the session's events for the view. */
 import { useRef, useState } from 'preact/hooks';
 import type { SessionEvents } from '../../../src/events.js';
 import type { SessionRequest } from '../../../src/place.js';
@@ -17,10 +17,10 @@ export interface Conversation {
   readonly mode: SessionEvents['modeChange']['mode'];
   readonly lines: readonly Line<Speaker>[];
   readonly turns: readonly Turn[];
-  /** For screen readers, which lines that still change would keep talking. */
+  /** Text for screen readers, without lines that still change: these would be read again and again. */
   readonly aloud: string;
   readonly over: string;
-  /** Of the call's record, once it has begun. */
+  /** Id of the call's record, once the call has begun. */
   readonly sessionId: string | undefined;
 }
 
@@ -64,7 +64,7 @@ function follow(session: AgentSession, change: (to: Change) => void): void {
   session.on('disconnect', ({ reason }) => change(() => ({ over: talk.over(reason) })));
 }
 
-/** One conversation at a time; a new one begins with nothing of the one before. */
+/** One conversation at a time; a new one starts with an empty state. */
 export function useConversation() {
   const [state, setState] = useState(NOTHING);
   const current = useRef<AgentSession | undefined>(undefined);
@@ -73,7 +73,7 @@ export function useConversation() {
     const session = (current.current = new AgentSession({ session: request, ...sound }));
     setState({ ...NOTHING, session });
     follow(session, (to) => current.current === session && change(to));
-    // Failures are told by `error`.
+    // Failures are reported by the `error` event.
     session.start().catch(() => undefined);
   };
   const write = async (text: string, audio: boolean): Promise<void> => {

@@ -1,4 +1,4 @@
-/** A key, tried before it is kept. */
+/** The sign-in form: tries a key before keeping it. */
 import { useEffect, useState } from 'preact/hooks';
 import { readAccount } from '../account.js';
 import { key } from '../api.js';

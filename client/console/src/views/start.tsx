@@ -1,4 +1,4 @@
-/** Whether the gateway is well, its last calls, and what to try first. */
+/** The gateway's health, its last calls, and what to try first. */
 import { addressOf, ask } from '../api.js';
 import { useMay } from '../account.js';
 import { momentText } from '../format.js';
@@ -14,7 +14,7 @@ interface Health {
   readonly checks: Readonly<Record<string, boolean>>;
 }
 
-/** Told with 503 as well. */
+/** The health report, which also comes with status 503. */
 const readHealth = async (signal: AbortSignal): Promise<Health> =>
   (await fetch(addressOf('health'), { signal })).json() as Promise<Health>;
 
@@ -37,7 +37,7 @@ function HealthPanel() {
   );
 }
 
-/** So many of the newest, and how many of them go on. */
+/** Number of newest calls shown; the running ones among them are counted. */
 const LAST = 5;
 
 function LastCalls() {
@@ -71,7 +71,7 @@ function LastCalls() {
   );
 }
 
-/** What to begin with first: of those that the key may do, the first few. The menu has the rest. */
+/** Suggestions, in order: the first few that the key allows are shown. The menu has the rest. */
 const TRIALS = [
   { name: 'speak', needs: 'speech' },
   { name: 'agents', needs: 'read' },

@@ -1,4 +1,4 @@
-/** What a user does during a call: begin, end, mute, interrupt, write; and how loud both sides are. */
+/** Controls of a call: begin, end, mute, interrupt, write; and level meters of both sides. */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { submitting, useAction, useKept } from '../hooks.js';
 import { Check, Failure, Field } from '../parts/basics.js';
@@ -9,7 +9,7 @@ import type { Conversation } from './conversation.js';
 
 const { talk } = texts;
 
-/** An element that is disabled loses the focus, and with it a keyboard's user his place: the other button is given it. */
+/** Moves the focus to the other button when one is disabled, so that keyboard users do not lose their place. */
 function useFocusKept(idle: boolean, begun: boolean) {
   const first = useRef<HTMLButtonElement>(null);
   const last = useRef<HTMLButtonElement>(null);
@@ -29,7 +29,7 @@ const Press = ({ label, ...rest }: Pressed) => (
   </button>
 );
 
-/** A session may be given up as soon as it is there; muting and interrupting are for calls that have begun. */
+/** A session can be ended as soon as it exists; muting and interrupting need a call that has begun. */
 export function CallControls({
   state: { session, status, mode, over },
   ready,

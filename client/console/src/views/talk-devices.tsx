@@ -1,4 +1,4 @@
-/** The microphone and the loudspeaker of calls: chosen before, changed during one. */
+/** The microphone and the loudspeaker of calls: can be chosen before a call and changed during it. */
 import type { SoundOptions } from '../../../src/room.js';
 import type { AgentSession } from '../../../src/session.js';
 import { useKept } from '../hooks.js';
@@ -24,7 +24,7 @@ export function DeviceFields({
   readonly connected: boolean;
 }) {
   const known = useDevices(connected);
-  // The session tells by its own event what has failed.
+  // The session reports failures by its own event.
   const failed = () => undefined;
   const useMicrophone = (id: string) => {
     setMicrophone(id);

@@ -18,7 +18,7 @@ import { TurnTimes } from './turn-times.js';
 
 const { talk } = texts;
 
-/** Asked for once the microphone is there. What is published is talked to as callers do; anything else is a preview. */
+/** Requests the session, once the microphone is available. The published version is used as by callers; any other is a preview. */
 const requestOf =
   (agentId: string, version: string): SessionRequest =>
   (signal) => {
@@ -33,7 +33,7 @@ const requestOf =
     return ask<SessionResponse>(path, { body: { version_number, client_timezone }, signal });
   };
 
-/** Versions are those of one agent. */
+/** Chooses an agent, and resets the version, which belongs to one agent. */
 const choose = (agent: string): void => setQuery({ agent, version: '' });
 
 function Call({ agents }: { readonly agents: readonly AgentRow[] | undefined }) {

@@ -1,4 +1,4 @@
-/** Each answer of the agent with the parts of its latency, in the order in which they passed. */
+/** Each answer of the agent with the parts of its latency, in order of time. */
 import { msText } from '../format.js';
 import { Scroll } from '../parts/basics.js';
 import { Split } from '../parts/split.js';

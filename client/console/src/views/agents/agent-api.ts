@@ -1,4 +1,4 @@
-/** What the gateway knows of an agent (docs/contract/platform.md 6.1 to 6.4). */
+/** Agents, their drafts and versions, as the gateway sends them (docs/contract/platform.md 6.1 to 6.4). */
 import { ask } from '../../api.js';
 import type { Option } from '../../form/pick.js';
 import { allRows } from '../../lists.js';
@@ -36,7 +36,7 @@ export const agentPath = (id: string, below = ''): string =>
 export const readVersion = async (id: string, number: number, signal: AbortSignal): Promise<Config> =>
   (await ask<{ readonly config: Config }>(agentPath(id, `/versions/${number}`), { signal })).config;
 
-/** The newest, or undefined where nothing was published. */
+/** The newest version; undefined if nothing was published. */
 export async function newestVersion(id: string, signal: AbortSignal): Promise<Version | undefined> {
   const { versions } = await ask<{ readonly versions: readonly Version[] }>(
     agentPath(id, '/versions?page_size=1'),

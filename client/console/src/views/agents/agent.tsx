@@ -1,4 +1,4 @@
-/** One agent: its draft, its versions, what it is beside that. */
+/** One agent: its draft, its versions, its other settings. */
 import { useState } from 'preact/hooks';
 import { useMay } from '../../account.js';
 import { ask } from '../../api.js';
@@ -42,7 +42,7 @@ const Head = ({
   saved,
 }: {
   readonly agent: Agent;
-  /** Of the draft, where that is what one sees. */
+  /** State of saving the draft, if the draft is shown. */
   readonly saved: Saved<Config> | undefined;
 }) => {
   const may = useMay();

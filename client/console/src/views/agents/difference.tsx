@@ -1,4 +1,4 @@
-/** What differs between two configurations, leaf by leaf. */
+/** The differences between two configurations, leaf by leaf. */
 import { Scroll } from '../../parts/basics.js';
 import { texts } from '../../texts.js';
 import type { Config } from './agent-api.js';
@@ -29,16 +29,16 @@ export function differences(before: unknown, after: unknown, place = ''): readon
     .flatMap((name) => differences(before[name], after[name], place ? `${place}.${name}` : name));
 }
 
-/** Words, and what is between them. */
+/** Splits a text into words and the spaces between them. */
 const piecesOf = (text: string): readonly string[] => text.split(/(\s+)/);
 
-/** How many of them are the same at the beginning, or from behind. */
+/** Counts the equal pieces at the beginning of both lists, at most `most`. */
 function alike(one: readonly string[], other: readonly string[], most: number): number {
   const different = one.findIndex((piece, index) => index >= most || piece !== other[index]);
   return different < 0 ? one.length : different;
 }
 
-/** A text's beginning and end that both sides have, and what is its own between them. */
+/** Splits a text into the beginning shared with the other side, its own middle, and the shared end. */
 export function partsOf(text: string, beside: string): readonly [string, string, string] {
   const [own, other] = [piecesOf(text), piecesOf(beside)];
   const least = Math.min(own.length, other.length);
@@ -51,7 +51,7 @@ export function partsOf(text: string, beside: string): readonly [string, string,
   ];
 }
 
-/** In a long text, what has changed is marked: nobody wants to look for it. */
+/** One side of a difference; the changed part of its text is marked, so that nobody has to search for it. */
 const Side = ({ text, beside }: { readonly text: string; readonly beside: string }) => {
   const [before, own, behind] = partsOf(text, beside);
   return (

@@ -1,4 +1,4 @@
-/** The draft of an agent: each section of its configuration, saved while it is typed. */
+/** The draft of an agent: each section of its configuration, saved as the user types. */
 import { useMemo } from 'preact/hooks';
 import { useMay } from '../../account.js';
 import { ask } from '../../api.js';
@@ -37,7 +37,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const hasSources = ({ knowledge_source_ids: ids }: Fields): boolean => Array.isArray(ids) && ids.length > 0;
 
-/** What else a change of a section means. Nobody chooses a first source that is not to be looked into. */
+/** Side effects of changing a section. Choosing the first source enables the knowledge base, since nobody chooses one to leave it unused. */
 const MEANT: Readonly<Record<string, (before: Fields, after: Fields) => Fields>> = {
   knowledge_base: (before, after) =>
     hasSources(after) && !hasSources(before) ? { ...after, enabled: true } : after,
@@ -46,7 +46,7 @@ const MEANT: Readonly<Record<string, (before: Fields, after: Fields) => Fields>>
 const changed = (name: string, before: unknown, after: unknown): unknown =>
   MEANT[name]?.((before ?? {}) as Fields, after as Fields) ?? after;
 
-/** The sections are folded, but for the first: a page of everything is read by nobody. */
+/** One section of the form; all but the first are folded, since nobody reads a page of everything. */
 const Section = ({
   name,
   schema,

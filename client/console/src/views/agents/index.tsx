@@ -1,4 +1,4 @@
-/** `agents` lists them, `agents/ID` is one of them, `agents/ID/versions` a part of it. */
+/** `agents` lists the agents, `agents/ID` shows one, `agents/ID/versions` a part of it. */
 import { useAddress } from '../../router.js';
 import { AgentView } from './agent.js';
 import { AgentList } from './list.js';

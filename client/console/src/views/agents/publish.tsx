@@ -1,4 +1,4 @@
-/** Making the draft what callers hear: what would change, a title, and what the gateway warns of. */
+/** Publishing the draft: the changes, a title, and the gateway's warnings. */
 import { useState } from 'preact/hooks';
 import { ask } from '../../api.js';
 import { submitting, useAction, useKept, useLoad } from '../../hooks.js';
@@ -56,7 +56,7 @@ function usePublication(id: string, saved: Saved<Config>, done: (version: Versio
   return { title, setTitle, published, action };
 }
 
-/** `done` is told of the version that it has become. */
+/** Calls `done` with the new version. */
 export function Publish({
   id,
   saved,

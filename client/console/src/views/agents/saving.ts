@@ -1,14 +1,14 @@
 /**
- * Something that is saved while it is typed. What was refused stays as it was typed, with what is wrong with it; what
- * could not be sent is tried again. The tab keeps both, so that neither a reload nor another view loses them.
+ * Saves a value as the user types. Refused changes stay as typed, with their problems; changes that could not be sent are
+ * tried again. The tab keeps both, so that neither a reload nor another view loses them.
  */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Problem, Refusal } from '../../api.js';
 import { kept } from '../../kept.js';
 
-/** As long as somebody types without a pause, nothing is sent. */
+/** The pause in typing after which changes are sent. */
 const PAUSE_MS = 700;
-/** Until a gateway that could not be reached, or had failed, is asked again. */
+/** Delay before the next try if the gateway could not be reached or has failed. */
 const AGAIN_MS = 5000;
 
 export type Saving = 'saved' | 'waiting' | 'saving' | 'failed';
@@ -21,19 +21,19 @@ export interface Saved<Value> {
   readonly error: unknown;
   readonly problems: readonly Problem[];
   readonly edit: (part: string, value: unknown) => void;
-  /** Sends what has changed at once; whether all of it is saved now. */
+  /** Sends all changes at once; resolves to whether everything is saved now. */
   readonly flush: () => Promise<boolean>;
-  /** Takes what is known to be saved, in the place of everything that was typed. */
+  /** Replaces everything that was typed with a value that is known to be saved. */
   readonly take: (value: Value) => void;
 }
 
 const isEmpty = (parts: Parts): boolean => Object.keys(parts).length === 0;
 
-/** Whether the same may be taken later. */
+/** Whether the same request may succeed later. */
 const passes = (failure: unknown): boolean =>
   failure instanceof Refusal && (failure.status === 0 || failure.status >= 500);
 
-/** Parts that have changed and are not saved yet; `name` is theirs in the tab. */
+/** Changed parts that are not saved yet, kept in the tab under `name`. */
 function useChanged(name: string) {
   const place = `unsaved.${name}`;
   const changed = useRef<Parts | undefined>(undefined);
@@ -46,14 +46,14 @@ function useChanged(name: string) {
   return {
     read,
     add: (part: string, value: unknown): void => set({ ...read(), [part]: value }),
-    /** What was typed meanwhile is not saved yet. */
+    /** Removes the saved parts; values typed since then stay unsaved. */
     saved: (parts: Parts): void =>
       set(Object.fromEntries(Object.entries(read()).filter(([part, value]) => value !== parts[part]))),
     forget: (): void => set({}),
   };
 }
 
-/** One thing to do later; the next takes its place. */
+/** A timer for one task; a new task replaces the old one. */
 function useLater() {
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const forget = (): void => clearTimeout(timer.current);
@@ -73,7 +73,7 @@ function useWarning(unsaved: boolean): void {
   }, [unsaved]);
 }
 
-/** What is unsaved is sent as the view comes, and as it goes; closing the tab with it asks first. */
+/** Sends unsaved changes when the view opens and when it closes; closing the tab with unsaved changes asks first. */
 function useLeaving(shown: { current: boolean }, flush: () => Promise<boolean>, unsaved: boolean): void {
   useWarning(unsaved);
   useEffect(() => {
@@ -91,7 +91,7 @@ interface Progress {
   readonly error?: unknown;
 }
 
-/** `name` is its own in the workspace. `save` is given the parts that have changed since the last time, and answers the whole. */
+/** `name` is unique in the workspace. `save` gets the parts changed since the last save, and resolves to the whole value. */
 export function useSaved<Value extends Parts>(
   name: string,
   initial: Value,
@@ -111,7 +111,7 @@ export function useSaved<Value extends Parts>(
     setProgress((before) => ({ ...before, state: 'saving' }));
     try {
       const answer = await save(parts);
-      // What was typed here stays: it may be newer than the answer, and secrets are not in that.
+      // Typed values stay: they may be newer than the answer, which also lacks secrets.
       const typed = Object.keys(changed.read());
       setValue((now) => ({ ...answer, ...Object.fromEntries(typed.map((part) => [part, now[part]])) }));
       changed.saved(parts);

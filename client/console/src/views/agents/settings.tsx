@@ -1,4 +1,4 @@
-/** What an agent is beside its configuration: name, where it may be used, archived or not; and an embed for a page. */
+/** Settings of an agent outside of its configuration: name, allowed uses, archived or not; and code to embed it in a page. */
 import { useMemo } from 'preact/hooks';
 import { useMay } from '../../account.js';
 import { addressOf, ask } from '../../api.js';
@@ -23,7 +23,7 @@ const Head = ({ saved }: { readonly saved: Parameters<typeof SaveState>[0]['save
   </div>
 );
 
-/** For a page on one of the origins that the agent allows. */
+/** Code for a page on one of the origins that the agent allows. */
 const embedOf = ({ agent_id: id }: Agent): string => `import { AgentSession } from 'speech-gateway-client';
 
 const agent = { agentId: ${JSON.stringify(id)}, baseUrl: ${JSON.stringify(addressOf('.').href.replace(/\/$/, ''))} };

@@ -1,4 +1,4 @@
-/** What was published: each version beside the draft or another version, and back into the draft. What is compared is in the address. */
+/** Published versions: compare one with the draft or another version, or restore it to the draft. The address holds the compared versions. */
 import { useMay } from '../../account.js';
 import { ask } from '../../api.js';
 import { momentText } from '../../format.js';
@@ -50,7 +50,7 @@ const Other = ({
   </Field>
 );
 
-/** Without a newer version, the draft is the newer one. */
+/** Both sides of a comparison; if no newer version is given, the draft is the newer side. */
 function Sides({
   id,
   draft,

@@ -1,4 +1,4 @@
-/** The webhooks of an agent's draft, each to be tried; and what was delivered to them. */
+/** The webhooks of an agent's draft, each with a test; and the deliveries to them. */
 import { useState } from 'preact/hooks';
 import { useMay } from '../../account.js';
 import { ask } from '../../api.js';
@@ -16,7 +16,7 @@ interface Hook {
   readonly has_secret: boolean;
 }
 
-/** Empty while the draft has none. */
+/** The draft's webhooks; empty if it has none. */
 const hooksOf = (config: Config): readonly Hook[] =>
   (config['webhooks'] as { readonly post_call?: readonly Hook[] } | undefined)?.post_call ?? [];
 

@@ -1,4 +1,4 @@
-/** What was made of a call after its end, and what else is known of it. */
+/** The analysis of a call after its end, and the rest of its record. */
 import { Scroll } from '../../parts/basics.js';
 import { texts } from '../../texts.js';
 import type { Analysis, Call } from './record.js';
@@ -41,7 +41,7 @@ export const AnalysisPanel = ({ analysis }: { readonly analysis: Analysis }) => 
   </section>
 );
 
-/** The rest of the record, as it is. */
+/** The rest of the record, unchanged. */
 export const Details = ({ call }: { readonly call: Call }) => {
   const { items: _items, turns: _turns, analysis: _analysis, ...rest } = call;
   return (

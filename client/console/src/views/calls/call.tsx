@@ -19,7 +19,7 @@ const { calls } = texts;
 
 const AGAIN_MS = 4000;
 
-/** Whether more of it is still to come. */
+/** Whether more of the record is still to come. */
 const grows = ({ call, recording }: KnownCall): boolean =>
   isLive(call) ||
   recording?.status === 'processing' ||

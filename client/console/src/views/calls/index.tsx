@@ -1,4 +1,4 @@
-/** `calls` lists them, `calls/ID` is one of them, from `t` seconds on. */
+/** `calls` lists the calls, `calls/ID` shows one, from `t` seconds on. */
 import { useAddress } from '../../router.js';
 import { CallList } from './list.js';
 import { CallView } from './call.js';

@@ -1,4 +1,4 @@
-/** The calls of the workspace, newest first, page by page; the filters and how far one has paged are in the address. */
+/** The calls of the workspace, newest first, page by page; the address holds the filters and the number of pages shown. */
 import { useMay } from '../../account.js';
 import { type AgentRow, allAgents } from '../../agents.js';
 import { lengthText, momentText } from '../../format.js';
@@ -25,7 +25,7 @@ const FILTERS = [
 type Filter = (typeof FILTERS)[number];
 
 const PAGE_SIZE = 50;
-/** More than anybody reads, or a browser draws quickly: there are filters. */
+/** Most pages: more than anybody reads, or a browser draws quickly; filters narrow the list. */
 const MOST_PAGES = 200;
 
 const choose = (name: Filter, value: string): void => setQuery({ [name]: value, pages: '' });
@@ -33,7 +33,7 @@ const choose = (name: Filter, value: string): void => setQuery({ [name]: value, 
 const change = (name: Filter) => (event: { readonly currentTarget: HTMLInputElement | HTMLSelectElement }) =>
   choose(name, event.currentTarget.value);
 
-/** A day as the user's clock has it; the filter takes moments. */
+/** Turns a day of the user's time zone into the moment that the filter expects. */
 function momentOf(name: Filter, day: string): string {
   if (name === 'created_after') return new Date(`${day}T00:00:00`).toISOString();
   return name === 'created_before' ? new Date(`${day}T23:59:59.999`).toISOString() : day;

@@ -1,4 +1,4 @@
-/** A call to listen to: its timeline, what plays it, and the transcript that goes along. */
+/** A player for a call: its timeline, controls, and the transcript that follows. */
 import { useState } from 'preact/hooks';
 import { lengthText } from '../../format.js';
 import { Failure } from '../../parts/basics.js';
@@ -125,7 +125,7 @@ function useSound({ call, recording }: Known, initial = 0) {
   return { call, recording, beginning, length, loaded, sides, playing };
 }
 
-/** Both sides on their timeline, played, zoomed and saved. */
+/** The timeline of both sides, with controls to play, zoom and save. */
 const SoundPanel = ({
   sound: { call, recording, beginning, length, loaded, sides, playing },
 }: {
@@ -152,7 +152,7 @@ const SoundPanel = ({
   );
 };
 
-/** The sound alone, where the words stand elsewhere. */
+/** Only the sound, if the transcript is shown elsewhere. */
 export const Sound = (known: Known) => <SoundPanel sound={useSound(known)} />;
 
 export function Player({ initial, ...known }: Known & { readonly initial: number }) {

@@ -1,4 +1,4 @@
-/** The record of a call as the gateway tells it (docs/contract/platform.md 6.7), and where on its timeline things are. */
+/** The record of a call as the gateway sends it (docs/contract/platform.md 6.7), and positions on its timeline. */
 
 export interface CallRow {
   readonly session_id: string;
@@ -47,7 +47,7 @@ export interface ToolResult extends Happened {
   readonly latency_ms: number;
 }
 
-/** Moments are milliseconds after `at`. */
+/** Times are in milliseconds after `at`. */
 export interface Turn {
   readonly number: number;
   readonly turn_id: number;
@@ -83,7 +83,7 @@ export interface Call extends CallRow {
   readonly end_user_id: string | null;
   readonly ended_at: string | null;
   readonly ended_reason: string | null;
-  /** Whether there is a recording to ask for. */
+  /** Whether a recording can be requested. */
   readonly recorded: boolean;
   readonly items: readonly (Message | ToolCall | ToolResult)[];
   readonly turns: readonly Turn[];
@@ -106,30 +106,30 @@ export interface Recording {
   readonly error: string | null;
 }
 
-/** What is said or done, `at` seconds after the timeline's beginning. */
+/** An utterance or action, `at` seconds after the beginning of the timeline. */
 export interface Entry {
   readonly key: string;
   readonly at: number;
   readonly item: Message | ToolCall;
   readonly result?: ToolResult | undefined;
-  /** Of the agent's first words of an answer. */
+  /** The turn, if these are the agent's first words of an answer. */
   readonly turn?: Turn | undefined;
 }
 
 export const isLive = ({ status }: Pick<CallRow, 'status'>): boolean =>
   status === 'active' || status === 'pending';
 
-/** When the timeline begins: with the recording where there is one. */
+/** Beginning of the timeline: that of the recording, if there is one. */
 export function beginningOf(call: Call, recording: Recording | undefined): number {
   const tracks = (recording?.tracks ?? []).flatMap(({ started_at: at }) => (at ? [Date.parse(at)] : []));
   return tracks.length > 0 ? Math.min(...tracks) : Date.parse(call.started_at ?? call.created_at);
 }
 
-/** Seconds, for a moment of a turn. */
+/** Position on the timeline, in seconds, of a moment of a turn. */
 export const momentOf = (turn: Turn, ms: number, beginning: number): number =>
   Math.max(0, (Date.parse(turn.at) + ms - beginning) / 1000);
 
-/** When the agent was first heard in a turn. */
+/** Position at which the agent was first heard in a turn. */
 const heardAt = (turn: Turn, beginning: number): number => momentOf(turn, turn.latency_ms ?? 0, beginning);
 
 export function lengthOf(call: Call, recording: Recording | undefined, beginning: number): number {
@@ -141,7 +141,7 @@ export function lengthOf(call: Call, recording: Recording | undefined, beginning
   return Math.max(1000, ...(tracks.length > 0 ? tracks : [told]), ...turns) / 1000;
 }
 
-/** When a message was begun: the agent's as it was first heard, the user's with its first words. */
+/** Beginning of a message: for the agent, when it was first heard; for the user, the first words. */
 function messageAt(item: Message, turn: Turn | undefined, beginning: number): number {
   const written = Math.max(0, (Date.parse(item.created_at) - beginning) / 1000);
   if (!turn) return written;
@@ -151,7 +151,7 @@ function messageAt(item: Message, turn: Turn | undefined, beginning: number): nu
     : Math.min(written, momentOf(turn, turn.first_transcript_ms, beginning));
 }
 
-/** In the order of the record. A turn stands beside the first words of its answer. */
+/** The entries in the order of the record. A turn is attached to the first words of its answer. */
 export function entriesOf({ items, turns }: Call, beginning: number): readonly Entry[] {
   const results = new Map(
     items.flatMap((item) => (item.type === 'tool_result' ? [[item.call_id, item]] : [])),
@@ -177,21 +177,21 @@ export function entriesOf({ items, turns }: Call, beginning: number): readonly E
   });
 }
 
-/** The one that is heard at a time: the last that has begun. */
+/** The entry heard at this time: the last one that has begun. */
 export const entryAt = (entries: readonly Entry[], seconds: number): Entry | undefined =>
   entries.reduce<Entry | undefined>(
     (last, entry) => (entry.at <= seconds + 0.05 && entry.at >= (last?.at ?? 0) ? entry : last),
     undefined,
   );
 
-/** Answers to what was spoken; in a call in writing, to what was written. Nobody has waited for an opener. */
+/** Turns that answer speech; in a text call, those that answer text. Openers are left out, since nobody waited for them. */
 function answersIn(turns: readonly Turn[]): readonly Turn[] {
   const of = (wanted: string) => turns.filter(({ cause }) => cause === wanted);
   const spoken = of('turn');
   return spoken.length > 0 ? spoken : of('typed');
 }
 
-/** A fraction of the answers was heard within this many ms. */
+/** Milliseconds within which this fraction of the answers was heard. */
 export function percentile(turns: readonly Turn[], fraction: number): number | undefined {
   const known = answersIn(turns).flatMap(({ latency_ms: ms }) => (ms === null ? [] : [ms]));
   known.sort((one, other) => one - other);

@@ -1,4 +1,4 @@
-/** Both sides of a recorded call: fetched once, drawn, and played together. */
+/** Both sides of a recorded call: fetched once, drawn, and played in sync. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { request } from '../../api.js';
 import { useFrames, useLoad } from '../../hooks.js';
@@ -7,18 +7,18 @@ import type { Recording, Track } from './record.js';
 
 export interface Side {
   readonly role: Track['role'];
-  /** Of the fetched file, for playing and saving. */
+  /** Address of the fetched file, for playing and saving. */
   readonly address: string;
   /** Seconds after the timeline's beginning. */
   readonly from: number;
   readonly seconds: number;
-  /** Empty where the browser cannot decode it. */
+  /** Empty if the browser cannot decode the file. */
   readonly peaks: readonly number[];
 }
 
 const PEAKS = 1500;
 
-/** The signed address may name another host, or lead to a bucket: the gateway is asked for what lies behind it. */
+/** Path to fetch the audio from the gateway itself, since the signed address may name another host or redirect to a bucket. */
 const pathOf = (url: string): string =>
   `v1/agent/recordings/${new URL(url, document.baseURI).pathname.split('/').at(-1) ?? ''}?redirect=false`;
 
@@ -37,7 +37,7 @@ async function load(track: Track, beginning: number, signal: AbortSignal): Promi
   };
 }
 
-/** The sides that are there; loaded again when the recording is. */
+/** The available sides; loaded again when the recording is. */
 export function useSides(recording: Recording | undefined, beginning: number) {
   const tracks = (recording?.tracks ?? []).filter(({ url }) => url !== null);
   const loaded = useLoad<readonly Side[]>(
@@ -58,7 +58,7 @@ export interface Playing {
   readonly setSpeed: (speed: number) => void;
 }
 
-/** Further apart than this, the sides are heard as an echo of one another. */
+/** Most drift between the sides: beyond it, one sounds like an echo of the other. */
 const APART_SECONDS = 0.08;
 
 interface Sounding {
@@ -69,7 +69,7 @@ interface Sounding {
 const within = ({ sound, from }: Sounding, time: number): boolean =>
   time >= from && time < from + (sound.duration || Infinity) && !sound.ended;
 
-/** Starts what sounds at this time, moves what has drifted, and pauses the rest. */
+/** Plays the sides that have sound at this time, corrects drift, and pauses the rest. */
 function align(sounds: readonly Sounding[], time: number): void {
   for (const each of sounds) {
     const { sound, from } = each;
@@ -80,7 +80,7 @@ function align(sounds: readonly Sounding[], time: number): void {
   }
 }
 
-/** One clock for both sides: that of the one which sounds, else the page's. */
+/** Playback with one clock for both sides: that of a playing side, else the page's. */
 export function usePlaying(sides: readonly Side[], length: number, initial: number): Playing {
   const [time, setTime] = useState(initial);
   const [playing, setPlaying] = useState(false);

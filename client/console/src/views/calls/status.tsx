@@ -1,4 +1,4 @@
-/** How far a call is, or how it ended. */
+/** The state of a call, or how it ended. */
 import { texts } from '../../texts.js';
 
 const TONES: Readonly<Record<string, string>> = { completed: 'good', active: 'warn', failed: 'bad' };

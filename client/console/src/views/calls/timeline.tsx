@@ -1,4 +1,4 @@
-/** Both voices on one timeline: when each spoke, what the agent waited for, tools, and where it was interrupted. */
+/** Both voices on one timeline: when each spoke, what delayed the agent, tools, and interruptions. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { lengthText } from '../../format.js';
 import { outline } from '../../sound/peaks.js';
@@ -9,7 +9,7 @@ import type { Side } from './sound.js';
 const { calls, talk } = texts;
 
 const WIDTH = 1000;
-/** User above, agent below, in between what the answer waited for. */
+/** User above, agent below; between them, the parts of the answer's latency. */
 const LANE = { user: 0, between: 46, agent: 60 } as const;
 const HEIGHT = 106;
 const LANE_HEIGHT = 46;
@@ -23,7 +23,7 @@ interface Drawn {
 
 const PARTS = Object.keys(talk.parts);
 
-/** The parts of the wait, one behind the other. */
+/** The parts of an answer's latency, one after the other. */
 function Wait({ turn, x }: { readonly turn: Turn; readonly x: (ms: number) => number }) {
   let passed = 0;
   return (
@@ -95,11 +95,11 @@ const SideWave = ({ side, length }: { readonly side: Side; readonly length: numb
   />
 );
 
-/** Seconds between two times on the axis. */
+/** Possible steps of the axis, in seconds. */
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600];
-/** As many fit beside one another on a phone. */
+/** Most times on the axis: as many as fit on a phone. */
 const MOST_TIMES = 6;
-/** Behind this part of the whole, a time would be cut off. */
+/** Beyond this part of the axis, a time would be cut off. */
 const LAST_TIME = 0.92;
 
 const Axis = ({ length, zoom }: Pick<Drawn, 'length'> & { readonly zoom: number }) => {
@@ -121,7 +121,7 @@ const Drawing = ({
   point,
   ...drawn
 }: Drawn & {
-  /** How much of it has passed. */
+  /** The part that has been played, 0 to 1. */
   readonly part: number;
   readonly zoom: number;
   readonly point: (event: MouseEvent) => void;
@@ -142,7 +142,7 @@ const Drawing = ({
   </svg>
 );
 
-/** A pointer's place of it; keyboards have the slider beneath. */
+/** The timeline, on which a pointer seeks; keyboards use the slider below. */
 export function Timeline({
   time,
   zoom,

@@ -1,4 +1,4 @@
-/** What was said and done in a call; each line leads to its moment, and the one that is heard is marked. */
+/** The transcript of a call with its tool calls; each line seeks to its moment, and the line being heard is marked. */
 import { useEffect, useRef } from 'preact/hooks';
 import { lengthText, msText } from '../../format.js';
 import { Split } from '../../parts/split.js';
@@ -97,7 +97,7 @@ export function Transcript({
 }: {
   readonly entries: readonly Entry[];
   readonly current: Entry | undefined;
-  /** Whether the marked line is kept in sight. */
+  /** Whether the marked line is kept in view. */
   readonly follow: boolean;
   readonly seek: (seconds: number) => void;
 }) {

@@ -1,4 +1,4 @@
-/** What agents may look things up in: texts, put there as files or typed. */
+/** The knowledge that agents search: texts, uploaded as files or typed. */
 import { useState } from 'preact/hooks';
 import { useMay } from '../../account.js';
 import { ask, upload } from '../../api.js';

@@ -1,4 +1,4 @@
-/** What an agent would be given to answer a question from: its draft, or what is published. */
+/** The passages that an agent, as its draft or as published, would be given to answer a question. */
 import { type AgentRow, allAgents } from '../../agents.js';
 import { ask } from '../../api.js';
 import { useLoad } from '../../hooks.js';
@@ -27,7 +27,7 @@ interface Asked {
   readonly question: string;
 }
 
-/** Undefined where nothing is asked. */
+/** Undefined if no agent or no question is given. */
 async function find({ agent, live, question }: Asked, signal: AbortSignal): Promise<Found | undefined> {
   if (agent === '' || question === '') return undefined;
   const version = live ? await newestVersion(agent, signal) : undefined;

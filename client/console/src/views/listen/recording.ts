@@ -10,7 +10,7 @@ async function begin(): Promise<MediaRecorder> {
 const silence = (recorder: MediaRecorder): void =>
   recorder.stream.getTracks().forEach((track) => track.stop());
 
-/** Errors are told as `error`: no microphone, or none that may be used. */
+/** `error` is set if there is no microphone, or its use is not allowed. */
 export function useRecorder(done: (file: File) => void) {
   const [recording, setRecording] = useState(false);
   const [error, setError] = useState<unknown>();

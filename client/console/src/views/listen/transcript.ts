@@ -1,4 +1,4 @@
-/** A transcript with the times of its words, and subtitles made of it. */
+/** A transcript with the times of its words, and its subtitles. */
 
 export interface Segment {
   readonly text: string;
@@ -7,7 +7,7 @@ export interface Segment {
   readonly end: number;
 }
 
-/** What `POST /v1/asr` answers; a segment is a word. */
+/** The answer of `POST /v1/asr`; a segment is a word. */
 export interface Transcript {
   readonly text: string;
   readonly duration: number;
@@ -18,7 +18,7 @@ export interface Transcript {
 const LINE_CHARACTERS = 42;
 const PAUSE_SECONDS = 0.8;
 
-/** Words that are shown together: as many as fit a line, none behind a pause. */
+/** Groups words into cues: as many as fit on a line, and a new cue after a pause. */
 function cuesOf(words: readonly Segment[]): readonly Segment[] {
   const cues: Segment[] = [];
   for (const word of words) {
@@ -31,7 +31,7 @@ function cuesOf(words: readonly Segment[]): readonly Segment[] {
   return cues;
 }
 
-/** 00:00:01,500, with the sign between seconds and milliseconds that the format wants. */
+/** 00:00:01,500; `sign` separates seconds and milliseconds as the format requires. */
 function stamp(seconds: number, sign: string): string {
   const ms = Math.round(seconds * 1000);
   const parts = [Math.floor(ms / 3_600_000), Math.floor(ms / 60_000) % 60, Math.floor(ms / 1000) % 60];

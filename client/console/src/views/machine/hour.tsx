@@ -1,4 +1,4 @@
-/** The last hour of the machine that answers: how quick, how busy, what was refused or failed. */
+/** The last hour of the machine that answers: latency, load, refusals and failures. */
 import { useEffect } from 'preact/hooks';
 import { ask } from '../../api.js';
 import { msText } from '../../format.js';
@@ -35,7 +35,7 @@ export interface Hour {
   }[];
 }
 
-/** Whoever asked went away before the answer, as this page does with every view that one leaves: nothing was wrong. */
+/** Status of requests whose client left before the answer, as this page does whenever the user leaves a view: no failure. */
 export const GONE = '499';
 
 const EVERY_MS = 15_000;

@@ -1,4 +1,4 @@
-/** Whether the gateways are well: nodes, what goes on now, what works for them, how quick and how often wrong they were. */
+/** Health of the gateways: nodes, current work, workers, latency and failures. */
 import { useEffect, useState } from 'preact/hooks';
 import { ask, request } from '../../api.js';
 import { momentText } from '../../format.js';
@@ -37,10 +37,10 @@ async function look(signal: AbortSignal): Promise<Seen> {
 }
 
 const EVERY_MS = 5000;
-/** An hour. */
+/** Number of samples kept: an hour. */
 const KEPT = 720;
 
-/** Looks again and again, and remembers what it saw while the view is open. */
+/** Polls the figures, and remembers them while the view is open. */
 function useSeen() {
   const loaded = useLoad(look, []);
   const [seen, setSeen] = useState<readonly Seen[]>([]);
@@ -66,7 +66,7 @@ const secondsText = (seconds: number | undefined): string =>
 const requestsOf = (figures: Figures, of: string): number =>
   sumOf(figures, 'gateway_requests_total', ({ status = '' }) => status.startsWith(of) && status !== GONE);
 
-/** A figure with how it went while the view was open. */
+/** A figure with its course while the view was open. */
 function Trend({
   name,
   values,
@@ -97,7 +97,7 @@ function Trend({
   );
 }
 
-/** Requests a second between one look and the next. */
+/** Requests per second between two samples. */
 const rates = (seen: readonly Seen[]): readonly number[] =>
   seen.slice(1).map(({ figures, at }, index) => {
     const before = seen[index] as Seen;
@@ -136,7 +136,7 @@ const nodeRow = ({ node_id: id, url, state, calls, places, version, started_at: 
 
 const WAITS = ['gateway_child_job_wait_seconds', 'gateway_child_piece_wait_seconds'] as const;
 
-/** The longer of the waits of jobs and of their pieces: who asks waits for both, and one of them is next to nothing. */
+/** The longer of the waits of jobs and of their pieces: a client waits for both, and one of them is negligible. */
 function waitOf(figures: Figures, child: string): number | undefined {
   const waits = WAITS.map((name) => quantile(figures, name, 0.95, ({ role }) => role === child));
   const known = waits.filter((wait) => wait !== undefined);
@@ -157,7 +157,7 @@ const childRow = (figures: Figures, child: string): Row => {
 
 const ROUTES_SHOWN = 12;
 
-/** The busiest first; the console's own files are left out. */
+/** Routes, busiest first, without the console's own files. */
 function routeRows(figures: Figures): readonly Row[] {
   const name = 'gateway_first_byte_seconds';
   const rows = valuesOf(figures, `${name}_count`, 'route').map((route) => {
@@ -191,7 +191,7 @@ const Facts = ({ figures }: { readonly figures: Figures }) => {
 
 const hasAnswered = ({ data, error }: Loaded<unknown>): boolean => data !== undefined || error !== undefined;
 
-/** Shown at once when all of it is there: what comes late would push away what one has begun to read. */
+/** The view is shown only when all of it is loaded: late parts would push away what the user has begun to read. */
 export function Machine() {
   const { data, error, seen, reload } = useSeen();
   const hour = useHour();

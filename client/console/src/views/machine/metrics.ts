@@ -1,4 +1,4 @@
-/** Figures in the text format of Prometheus, as `/metrics` tells them (docs/metrics.md). */
+/** Figures in the text format of Prometheus, as `/metrics` sends them (docs/metrics.md). */
 
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>;
@@ -29,12 +29,12 @@ const all: Which = () => true;
 export const sumOf = (figures: Figures, name: string, which: Which = all): number =>
   (figures.get(name) ?? []).reduce((sum, { labels, value }) => (which(labels) ? sum + value : sum), 0);
 
-/** The values of a label, each once. */
+/** The distinct values of a label. */
 export const valuesOf = (figures: Figures, name: string, label: string): readonly string[] => [
   ...new Set((figures.get(name) ?? []).flatMap(({ labels }) => labels[label] ?? [])),
 ];
 
-/** Seconds within which this part of what was counted lay: the bound of the bucket. Undefined where nothing was. */
+/** A quantile of a histogram in seconds, as the bound of its bucket. Undefined if nothing was counted. */
 export function quantile(
   figures: Figures,
   name: string,

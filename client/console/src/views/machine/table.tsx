@@ -6,7 +6,7 @@ const { machine } = texts;
 
 export type Row = readonly (string | number)[];
 
-/** Figures stand to the right, with their units too; words to the left. */
+/** Aligns figures to the right, even with units, and words to the left. */
 const classOf = (cell: string | number | undefined): string | undefined =>
   typeof cell === 'number' || /^[≤–\d]/.test(cell ?? '') ? 'number' : undefined;
 

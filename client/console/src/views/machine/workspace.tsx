@@ -1,4 +1,4 @@
-/** What the workspace of the key has used of what it may, and its keys. */
+/** Usage and quotas of the key's workspace, and its keys. */
 import { ask } from '../../api.js';
 import { momentText } from '../../format.js';
 import { type Loaded, useLoad } from '../../hooks.js';

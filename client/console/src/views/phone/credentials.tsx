@@ -1,4 +1,4 @@
-/** What a provider's webhooks are verified with, and its API is asked with: typed blind, and kept by nobody but the gateway. */
+/** Credentials that verify a provider's webhooks and open its API: hidden while typed, and kept only by the gateway. */
 import { labelOf } from '../../form/form.js';
 import { bodySchema, type CredentialNames } from '../../form/schema.js';
 import { Field } from '../../parts/basics.js';
@@ -6,7 +6,7 @@ import { texts } from '../../texts.js';
 
 const { phone } = texts;
 
-/** Of each provider, as the gateway's own schema has them. */
+/** Names of the credentials of each provider, from the gateway's own schema. */
 export type Providers = Readonly<Record<string, CredentialNames>>;
 
 export async function loadProviders(): Promise<Providers> {
@@ -18,7 +18,7 @@ export const NO_CREDENTIALS: CredentialNames = { verifies: '', places: [] };
 
 export type Secrets = Readonly<Record<string, string>>;
 
-/** Those that were typed, of this provider. */
+/** The credentials of this provider that were typed. */
 export const typedOf = ({ verifies, places }: CredentialNames, secrets: Secrets): Secrets =>
   Object.fromEntries(
     [verifies, ...places]
@@ -35,7 +35,7 @@ export const SecretFields = ({
   readonly names: CredentialNames;
   readonly secrets: Secrets;
   readonly change: (secrets: Secrets) => void;
-  /** Whether there are none yet. */
+  /** Whether the number has no credentials yet. */
   readonly isNew: boolean;
 }) => (
   <>

@@ -198,7 +198,7 @@ function Replace({ number, names }: { readonly number: PhoneNumber; readonly nam
   );
 }
 
-/** Who answers, if anybody. */
+/** The agent that answers, if any. */
 function Answering({
   agents,
   saved,

@@ -1,4 +1,4 @@
-/** What one does in a realtime session: say a text, be heard, send any event. */
+/** Controls of a realtime session: speak a text, send audio, send any event. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { levelOf } from '../../../../src/level.js';
 import { submitting, useAction, useKept } from '../../hooks.js';
@@ -47,7 +47,7 @@ export function Say({ session: { say, hush, progress } }: Props) {
   );
 }
 
-/** The microphone, as long as it is on, and the connection takes what it hears. */
+/** The microphone; it stays on while the connection keeps up with its audio. */
 function useMicrophone({ append, isBehind }: Realtime, device: string) {
   const level = useRef(0);
   const [on, setOn] = useState(false);
@@ -74,7 +74,7 @@ function useMicrophone({ append, isBehind }: Realtime, device: string) {
     current.current = opened;
     setOn(true);
   });
-  // Another one takes over at once.
+  // A newly chosen device takes over at once.
   useEffect(() => void (on && opening.run()), [device]);
   const error = opening.error ?? (stalled ? new Error(realtime.stalled) : undefined);
   return { on, opening, off, error, level: () => level.current };
@@ -126,7 +126,7 @@ function Microphone({ session, disabled }: Props & { readonly disabled: boolean 
   );
 }
 
-/** Nobody but the client says when a turn is over: switching the microphone off does, and the end of a file. */
+/** Audio input. Only the client ends a turn: by switching the microphone off, or at the end of a file. */
 export function Hear({ session }: Props) {
   const [part, setPart] = useState(0);
   const sending = useAction(async (signal, file: File) => {
@@ -166,13 +166,13 @@ export function Hear({ session }: Props) {
 
 const EXAMPLE = '{ "type": "session.update", "session": { "audio": { "output": { "speed": 1.2 } } } }';
 
-/** Errors: one that says what an event is. */
+/** Errors: one that explains what an event is. */
 function eventIn(text: string): RealtimeEvent {
   try {
     const event = JSON.parse(text) as RealtimeEvent | null;
     if (typeof event?.type === 'string') return event;
   } catch {
-    // Told as any other text that is no event.
+    // Reported like any other text that is not an event.
   }
   throw new Error(realtime.noEvent);
 }

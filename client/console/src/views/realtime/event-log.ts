@@ -1,4 +1,4 @@
-/** The events of a session as they pass, in both directions: the last of them, without the audio that they carry. */
+/** The latest events of a session in both directions, without their audio. */
 import { useCallback, useRef, useState } from 'preact/hooks';
 import { bytesText } from '../../format.js';
 import { texts } from '../../texts.js';
@@ -12,21 +12,21 @@ export interface Passed {
   readonly number: number;
   readonly direction: Direction;
   readonly type: string;
-  /** Since the session was asked for. */
+  /** Milliseconds since the session was requested. */
   readonly ms: number;
   readonly json: string;
 }
 
-/** More than a page draws at once without being slow, or anybody reads. */
+/** Most events kept: more would be slow to draw, and nobody reads them. */
 const MOST_EVENTS = 500;
 const MOST_CHARACTERS = 2000;
 
-/** How often the page follows: deltas come faster than one reads. */
+/** Interval of updates to the page: deltas arrive faster than anybody reads. */
 const SHOWN_EVERY_MS = 200;
 
 export const AUDIO_DELTA = 'response.output_audio.delta';
 
-/** As it passed, but for audio and very long texts, of which only the size is told. */
+/** The event as JSON, with audio and very long texts replaced by their size. */
 export function readable(event: RealtimeEvent): string {
   const isAudio = (name: string): boolean =>
     name === 'audio' || (name === 'delta' && event.type === AUDIO_DELTA);

@@ -1,4 +1,4 @@
-/** The events that have passed: filtered, held still, copied. */
+/** The log of events, which can be filtered, paused and copied. */
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Empty, Field } from '../../parts/basics.js';
 import { Copy } from '../../parts/copy.js';
@@ -119,7 +119,7 @@ export function Events({
   const direction = query.get('direction') ?? '';
   const all = held ?? events;
   const shown = useShown(all, text, direction);
-  // Drawn when the list changes, not with everything else that a session changes.
+  // Drawn only when the list changes, not with every other change of the session.
   const list = useMemo(() => <List events={shown} />, [shown]);
   const forget = () => {
     setHeld(undefined);

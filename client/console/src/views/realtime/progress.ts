@@ -1,4 +1,4 @@
-/** What a session has come to, event by event: what was spoken and heard, how long that took, what went wrong. */
+/** The state of a session, built event by event: speech in both directions, latencies, errors. */
 import { RATE } from '../../sound/pcm.js';
 import { type Line, withLine } from '../../parts/lines.js';
 import { texts } from '../../texts.js';
@@ -10,12 +10,12 @@ export interface Progress {
   readonly lines: readonly Line<Speaker>[];
   readonly speaking: boolean;
   readonly problem: { readonly code: string; readonly message: string } | undefined;
-  /** When the last response was asked for and the last audio committed, in ms of the page's clock. */
+  /** Times of the last response request and the last commit, in ms of the page's clock. */
   readonly askedAt: number | undefined;
   readonly committedAt: number | undefined;
   readonly firstAudioMs: number | undefined;
   readonly transcriptMs: number | undefined;
-  /** Of all speech that has arrived. */
+  /** Length of all speech received so far. */
   readonly spokenSeconds: number;
 }
 
@@ -36,7 +36,7 @@ type Step = (before: Progress, event: RealtimeEvent, now: number) => Partial<Pro
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** The line of the event's item, with these words or with these behind those that it has. */
+/** The lines with that of the event's item set to these words, or extended by them. */
 function said(
   { lines }: Progress,
   { item_id: item }: RealtimeEvent,
@@ -87,7 +87,7 @@ const SENT: Readonly<Record<string, Step>> = {
   'input_audio_buffer.commit': (_before, _event, now) => ({ committedAt: now, problem: undefined }),
 };
 
-/** `now` in ms. */
+/** The state after an event; `now` in ms. */
 export function after(before: Progress, direction: Direction, event: RealtimeEvent, now: number): Progress {
   const steps = direction === 'sent' ? SENT : RECEIVED;
   return Object.hasOwn(steps, event.type)

@@ -1,4 +1,4 @@
-/** A realtime session from this page (docs/contract/protocol-a.md 5): speech and transcription over one socket, its events in sight. */
+/** A realtime session from this page (docs/contract/protocol-a.md 5): speech and transcription over one socket, with its events shown. */
 import { useEffect, useRef } from 'preact/hooks';
 import { msText } from '../../format.js';
 import { Failure, Field, FigureList, Page } from '../../parts/basics.js';
@@ -27,7 +27,7 @@ const wantedIn = (query: URLSearchParams): Wanted => ({
   language: query.get('language') ?? '',
 });
 
-/** As `session.update` takes it. */
+/** The session as `session.update` expects it. */
 const sessionOf = ({ kind, voice, speed, language }: Wanted): object => ({
   type: kind,
   audio: {
@@ -102,7 +102,7 @@ const Figures = ({
   />
 );
 
-/** What is changed while it goes on holds from the next answer on. */
+/** Sends changes made during a session; they apply from the next response on. */
 function useUpdates({ status, send }: Session, wanted: Wanted): void {
   const session = sessionOf(wanted);
   const now = JSON.stringify(session);

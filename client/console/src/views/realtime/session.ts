@@ -1,4 +1,4 @@
-/** A realtime session of this page: its socket, its sound, and what has come of it so far. */
+/** A realtime session of this page: its socket, its sound, and its progress. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useAction } from '../../hooks.js';
 import { LivePlayer } from '../../sound/live.js';
@@ -10,13 +10,13 @@ import { openSocket } from './socket.js';
 
 export type Status = 'disconnected' | 'connecting' | 'connected';
 
-/** What the connection may hold back before more is given to it, and how long a file waits then. */
+/** Most bytes that the connection may buffer before more are sent, and how long a file waits in that case. */
 const MOST_BUFFERED_BYTES = 1 << 20;
 const BUFFERED_WAIT_MS = 50;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Undefined for what is no event. */
+/** Undefined if the data is not an event. */
 function eventOf(data: unknown): RealtimeEvent | undefined {
   try {
     return typeof data === 'string' ? (JSON.parse(data) as RealtimeEvent) : undefined;
@@ -73,11 +73,11 @@ function useConnection({ begins, hears, ends }: Listener) {
   };
 }
 
-/** What the session says, heard. */
+/** Playout of the session's speech. */
 function useVoice() {
   const player = useRef<LivePlayer | undefined>(undefined);
   return {
-    /** Of a click: browsers let pages sound that were touched. */
+    /** Call from a click: browsers allow sound only after a user gesture. */
     open: (): void => void (player.current = new LivePlayer()),
     play: (base64: string): void => player.current?.add(samplesOf(base64)),
     clear: (): void => player.current?.clear(),
@@ -89,7 +89,7 @@ function useVoice() {
   };
 }
 
-/** Sends events and sound, and says when the connection does not take more. `passed` is told what was sent. */
+/** Sends events and sound, and reports when the connection is behind. Calls `passed` with each event sent. */
 function senderOf(
   socket: { readonly current: WebSocket | undefined },
   passed: (event: RealtimeEvent) => void,
@@ -102,7 +102,7 @@ function senderOf(
   const append = (samples: Float32Array): void =>
     send({ type: 'input_audio_buffer.append', audio: base64Of(samples) });
   const isBehind = (): boolean => (socket.current?.bufferedAmount ?? 0) > MOST_BUFFERED_BYTES;
-  /** A second at a time, as fast as the connection takes it; `sent` is told the part that has left. */
+  /** Sends one second at a time, as fast as the connection allows; calls `sent` with the part sent so far. */
   const appendAll = async (samples: Float32Array, signal: AbortSignal, sent: (part: number) => void) => {
     for (let at = 0; at < samples.length && socket.current; at += RATE) {
       append(samples.subarray(at, at + RATE));

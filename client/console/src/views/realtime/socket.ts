@@ -1,11 +1,11 @@
 /**
- * The socket of a realtime session (docs/contract/protocol-a.md 5). A browser sets no headers on it, so it is opened with a
- * client secret, which is good for little else and ends by itself.
+ * The socket of a realtime session (docs/contract/protocol-a.md 5). Browsers cannot set headers on sockets, so it is opened
+ * with a client secret, which allows little else and expires by itself.
  */
 import { addressOf, ask } from '../../api.js';
 import { texts } from '../../texts.js';
 
-/** Of the session: the secret ends no socket that it has opened. */
+/** Lifetime of the secret; when it expires, sockets that it has opened stay open. */
 const SECRET_SECONDS = 60;
 
 const KEY_PROTOCOL = 'openai-insecure-api-key';
@@ -16,7 +16,7 @@ function socketAddress(): URL {
   return address;
 }
 
-/** `session` as in `session.update`. Resolves when it is open. Errors: Refusal; what aborted the signal. */
+/** `session` as in `session.update`. Resolves when the socket is open. Errors: Refusal; the signal's abort reason. */
 export async function openSocket(session: object, signal: AbortSignal): Promise<WebSocket> {
   const body = { session, expires_after: { anchor: 'created_at', seconds: SECRET_SECONDS } };
   const { value } = await ask<{ readonly value: string }>('v1/realtime/client_secrets', { body, signal });

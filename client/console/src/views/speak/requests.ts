@@ -1,4 +1,4 @@
-/** The request as one would write it in other programs. The key is left out: it stands in the environment. */
+/** The request as code for other programs. The key is left out: the code reads it from the environment. */
 import { addressOf } from '../../api.js';
 
 export interface Wanted {
@@ -13,7 +13,7 @@ const base = (): string => addressOf('.').href.replace(/\/$/, '');
 const quoted = (value: unknown): string => JSON.stringify(value);
 const inShell = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** The native body: what is as it would be anyway is left out. */
+/** The native body, without values that are the default. */
 export const bodyOf = ({ text, voice, speed, format }: Wanted): object => ({
   text,
   ...(voice && { reference_id: voice }),

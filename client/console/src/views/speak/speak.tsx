@@ -1,4 +1,4 @@
-/** Text to speech as other programs would ask for it, heard and seen while it arrives. */
+/** Text to speech, played and drawn as it arrives, with the request as code for other programs. */
 import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import { request } from '../../api.js';
@@ -71,7 +71,7 @@ function Heard({ spoken, time }: { readonly spoken: Spoken; readonly time: numbe
   );
 }
 
-/** Asked for anew, in the format that was chosen. */
+/** Requests the speech again, in the chosen format, and saves it. */
 async function save(signal: AbortSignal, wanted: Wanted): Promise<void> {
   const file = await (await request('v1/tts', { body: bodyOf(wanted), signal })).blob();
   saveFile(`speech.${wanted.format}`, file);

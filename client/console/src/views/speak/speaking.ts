@@ -1,4 +1,4 @@
-/** One speech at a time: received, drawn and heard while it arrives. */
+/** One synthesis at a time: received, drawn and played as it arrives. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useAction, useFrames } from '../../hooks.js';
 import { LivePlayer, speech, type Word } from '../../sound/live.js';
@@ -6,7 +6,7 @@ import { RATE } from '../../sound/pcm.js';
 import { peaksOf } from '../../sound/peaks.js';
 import { bodyOf, type Wanted } from './requests.js';
 
-/** Samples of one peak: 20 ms. */
+/** Samples per peak: 20 ms. */
 const PEAK = RATE / 50;
 
 export interface Spoken {

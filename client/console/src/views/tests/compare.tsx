@@ -1,4 +1,4 @@
-/** Two runs of an agent side by side: what changed, scenario by scenario, and what was said in each. */
+/** Two test runs of an agent side by side: the changes by scenario, and both conversations. */
 import { useState } from 'preact/hooks';
 import { useLoad } from '../../hooks.js';
 import { Failure, Loading, Page } from '../../parts/basics.js';
@@ -13,7 +13,7 @@ const { tests } = texts;
 
 type Runs = Pick<Comparison, 'base' | 'other'>;
 
-/** One of the two may not have played it. */
+/** One run's result of a scenario, which the run may not have played. */
 function Side({
   name,
   run,

@@ -1,4 +1,4 @@
-/** What of a scenario the gateway is told: what is empty within a part is left out, since it would be a value, and a wrong one. */
+/** The parts of a scenario as sent to the gateway: empty values within a part are left out, since they would count as wrong values. */
 const isSet = (value: unknown): boolean => value !== null && value !== undefined && value !== '';
 
 function withoutEmpty(value: unknown): unknown {
@@ -10,5 +10,5 @@ function withoutEmpty(value: unknown): unknown {
 const mapped = (values: object, each: (value: unknown) => unknown): object =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, each(value)]));
 
-/** Each part as it is given; one that is empty as a whole stays, to empty it there as well. */
+/** Cleans each part; a part that is empty as a whole stays, so that the gateway empties it as well. */
 export const withoutEmptyParts = (parts: object): object => mapped(parts, withoutEmpty);

@@ -1,6 +1,6 @@
 /**
  * `tests` lists an agent's scenarios, `tests/suites` and `tests/runs` its suites and runs; `tests/scenarios/ID`,
- * `tests/suites/ID`, `tests/runs/ID` and `tests/runs/ID/SCENARIO` are one of them, `tests/compare` is two runs side by side.
+ * `tests/suites/ID`, `tests/runs/ID` and `tests/runs/ID/SCENARIO` show one of them, `tests/compare` shows two runs side by side.
  */
 import type { ComponentType } from 'preact';
 import { useMay } from '../../account.js';
@@ -93,7 +93,7 @@ const TABS = ['scenarios', 'suites', 'runs'] as const;
 type Tab = (typeof TABS)[number];
 type OnTab = { readonly tab: Tab };
 
-/** The first is the view itself. */
+/** Address of a tab; the first tab is the view itself. */
 const pathOf = (tab: Tab): readonly string[] => (tab === 'scenarios' ? ['tests'] : ['tests', tab]);
 
 const SHOWN: Readonly<Record<Tab, ComponentType<ForAgent>>> = {
@@ -146,7 +146,7 @@ function OfAgent({ agents, tab }: OnTab & { readonly agents: readonly AgentRow[]
   );
 }
 
-/** Keys that may play tests need not be ones that list agents. */
+/** The tab with a list of agents to pick from. Not for every key: one that may play tests need not be allowed to list agents. */
 function Listed({ tab }: OnTab) {
   const { data, error, reload } = useLoad(allAgents, []);
   if (!data) return error === undefined ? <Loading /> : <Failure error={error} retry={reload} />;

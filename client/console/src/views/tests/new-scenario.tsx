@@ -1,4 +1,4 @@
-/** A new scenario: its name, whether it is by voice, who talks. What must hold is said once it is there. */
+/** A new scenario: its name, voice or text, and its user. Its checks are added once it exists. */
 import { submitting, useAction, useKept } from '../../hooks.js';
 import { Failure, Field } from '../../parts/basics.js';
 import { NameField } from '../../parts/name-field.js';

@@ -1,4 +1,4 @@
-/** A run as it goes on, and what came of each scenario. */
+/** A test run in progress, and the result of each scenario. */
 import { useEffect } from 'preact/hooks';
 import { useMay } from '../../account.js';
 import { ask } from '../../api.js';
@@ -29,7 +29,7 @@ const AGAIN_MS = 1000;
 export const nameOf = ({ version_number: version, created_at: at }: RunRow): string =>
   `${texts.calls.version(version)}, ${momentText(at)}`;
 
-/** Loads again as long as `data` is not over. */
+/** Loads again until `data` has ended. */
 export function useFollowed<T extends { readonly ended_at: string | null }>(
   load: (signal: AbortSignal) => Promise<T>,
   on: readonly unknown[],
@@ -100,7 +100,7 @@ const Row = ({ run, result }: { readonly run: Run; readonly result: Result }) =>
   );
 };
 
-/** The other runs of the agent, to put beside this one. */
+/** The agent's other runs, to compare with this one. */
 function Beside({ run }: { readonly run: Run }) {
   const { data } = useLoad(
     (signal) => ask<{ readonly runs: readonly RunRow[] }>(listPath('runs', run.agent_id), { signal }),
@@ -187,13 +187,13 @@ export function RunView({ id }: { readonly id: string }) {
   );
 }
 
-/** Beside what it says itself, as a comparison shows it as well. */
+/** The details of a result; a comparison shows them too. */
 export const ResultBody = ({
   result,
   heard = false,
 }: {
   readonly result: WholeResult;
-  /** Whether its call is loaded at once. */
+  /** Whether its call is loaded immediately. */
   readonly heard?: boolean;
 }) => (
   <>

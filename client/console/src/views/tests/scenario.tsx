@@ -1,4 +1,4 @@
-/** One scenario: who the user is, what must hold, which tools are mocked; changed as one types. */
+/** One scenario: its user, its checks, its mocked tools; saved as the user types. */
 import { useContext, useMemo } from 'preact/hooks';
 import { useMay } from '../../account.js';
 import { ask } from '../../api.js';
@@ -66,7 +66,7 @@ function Editor({ scenario, schema }: { readonly scenario: Scenario; readonly sc
   const change = (next: unknown) => {
     for (const [name, value] of Object.entries(next as object))
       if (value !== saved.value[name]) saved.edit(name, value);
-    // Who is read has no voice.
+    // The simulated user of a text scenario has no voice.
     if ((next as Scenario).mode === 'text' && saved.value['caller']) saved.edit('caller', null);
   };
   return (

@@ -1,4 +1,4 @@
-/** The call that a scenario by voice was: both sides heard, and its figures, also beside those of another run. */
+/** The call of a voice scenario: both sides to listen to, and its figures, also compared with another run. */
 import { useState } from 'preact/hooks';
 import { msText } from '../../format.js';
 import { useLoad } from '../../hooks.js';
@@ -28,7 +28,7 @@ function Heard({ session }: { readonly session: string }) {
   return <Sound {...data} />;
 }
 
-/** Loaded when it is wanted: a comparison has many. */
+/** Loaded on demand, since a comparison has many. */
 export function CallPart({ call, open }: { readonly call: CallFigures; readonly open: boolean }) {
   const [heard, setHeard] = useState(open);
   return (
@@ -50,7 +50,7 @@ export function CallPart({ call, open }: { readonly call: CallFigures; readonly 
   );
 }
 
-/** What differs between two calls, a line a figure. */
+/** The differences between two calls, one line per figure. */
 export function changesOf(base: CallFigures | null, other: CallFigures | null): readonly string[] {
   if (!base || !other) return [];
   const others = rowsOf(other);

@@ -1,4 +1,4 @@
-/** Plays scenarios: all of the agent's or a suite's, against the draft, what is published, or a version. */
+/** Starts a test run: all scenarios of the agent or of a suite, against the draft, the published version, or another. */
 import type { ComponentChildren } from 'preact';
 import { ask } from '../../api.js';
 import { submitting, useAction, useLoad } from '../../hooks.js';
@@ -13,7 +13,7 @@ const { tests } = texts;
 const suitesOf = async (agent: string, signal: AbortSignal): Promise<readonly Suite[]> =>
   (await ask<{ readonly suites: readonly Suite[] }>(listPath('suites', agent), { signal })).suites;
 
-/** Which of them; nothing where the agent has no suites. */
+/** Choice of a suite; hidden if the agent has none. */
 function SuiteField({ agent, value }: { readonly agent: string; readonly value: string }) {
   const { data: suites = [] } = useLoad((signal) => suitesOf(agent, signal), [agent]);
   if (suites.length === 0) return null;
@@ -37,14 +37,14 @@ function SuiteField({ agent, value }: { readonly agent: string; readonly value: 
   );
 }
 
-/** `suite`: this one; absent: the one that is chosen. `before` is waited for, such as what is still to be saved. */
+/** `suite` fixes the suite; if absent, the user chooses one. `before` is awaited first, such as to save changes. */
 export function Start({
   agent,
   suite: fixed,
   before,
   children,
 }: {
-  /** Chosen before the others, in the same row. */
+  /** Further fields, placed first in the same row. */
   readonly children?: ComponentChildren;
   readonly agent: string;
   readonly suite?: string;

@@ -1,4 +1,4 @@
-/** Suites: named lists of an agent's scenarios, made, changed as one types, and played together. */
+/** Suites: named lists of an agent's scenarios; created, saved as the user types, and played together. */
 import { useMay } from '../../account.js';
 import { ask } from '../../api.js';
 import { submitting, useAction, useKept, useLoad } from '../../hooks.js';
@@ -17,7 +17,7 @@ const { tests } = texts;
 
 const idOf = ({ scenario_id: id }: Scenario): string => id;
 
-/** The agent's scenarios, of which some are chosen; results are shown in the order of the choice. */
+/** Choice among the agent's scenarios; results are shown in the order in which they were chosen. */
 function ScenarioChecks({
   scenarios,
   chosen,

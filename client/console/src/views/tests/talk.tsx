@@ -1,4 +1,4 @@
-/** What was said and called in a scenario that was played. */
+/** The utterances and tool calls of a played scenario. */
 import { lengthText } from '../../format.js';
 import { texts } from '../../texts.js';
 import type { Heard, Item, WholeResult } from './test-api.js';
@@ -33,7 +33,7 @@ const lineOf = (item: Item): readonly Line[] => {
   return line ? [line] : [];
 };
 
-/** What the caller meant to say and heard, with when that was. */
+/** A line of what the caller meant to say or heard, with its time. */
 const heardLine = ({ speaker, text, from_ms: from }: Heard): Line => ({
   who: `${lengthText(from / 1000)} ${speaker === 'caller' ? tests.caller : calls.speakers.agent}`,
   kind: speaker === 'caller' ? 'user' : 'agent',

@@ -1,4 +1,4 @@
-/** Tests of agents as the gateway tells them (docs/agent-tests.md). */
+/** Tests of agents as the gateway sends them (docs/agent-tests.md). */
 import { ask } from '../../api.js';
 import { allRows } from '../../lists.js';
 
@@ -8,7 +8,7 @@ export const scenarioPath = (id: string): string => `${TESTS}/scenarios/${encode
 export const suitePath = (id: string): string => `${TESTS}/suites/${encodeURIComponent(id)}`;
 export const runPath = (id: string): string => `${TESTS}/runs/${encodeURIComponent(id)}`;
 
-/** A list of one agent's scenarios, suites or runs, to which more of the query may be added. */
+/** Path of the list of an agent's scenarios, suites or runs; more query parameters may be appended. */
 export const listPath = (plural: string, agent: string): string =>
   `${TESTS}/${plural}?page_size=50&agent_id=${encodeURIComponent(agent)}`;
 
@@ -133,5 +133,5 @@ export const createSuite = (body: object, signal: AbortSignal): Promise<Suite> =
 export const startRun = (body: object, signal: AbortSignal): Promise<Run> =>
   ask<Run>(`${TESTS}/runs`, { body, signal });
 
-/** Those that wait or are played: they change by themselves. */
+/** Whether a run or result is queued or running, and so changes by itself. */
 export const goesOn = ({ ended_at: ended }: { readonly ended_at: string | null }): boolean => ended === null;

@@ -1,11 +1,11 @@
-/** Who talks to the agent in a scenario: a script, or the language model with a goal. */
+/** The simulated user of a scenario: a script, or the language model with a goal. */
 import { useRef } from 'preact/hooks';
 import { Field } from '../../parts/basics.js';
 import { texts } from '../../texts.js';
 
 const { tests } = texts;
 
-/** Either `lines` or `goal`: both at once would be refused. */
+/** Either `lines` or `goal`; the gateway refuses both at once. */
 export interface User {
   readonly lines?: readonly string[];
   readonly goal?: string;
@@ -42,7 +42,7 @@ const Long = ({
   </Field>
 );
 
-/** What was typed is kept with its empty lines, of which the gateway is told nothing. */
+/** The script as typed, with empty lines, which are not sent to the gateway. */
 const Script = ({ value, change }: Props) => (
   <Long
     label={tests.lines}
@@ -68,7 +68,7 @@ const Goal = ({ value, change }: Props) => (
   </>
 );
 
-/** Who changes from one kind to the other and back finds what was typed. */
+/** Switching from one kind to the other and back restores what was typed. */
 export function UserFields({ value, disabled, change }: Props & { readonly disabled: boolean }) {
   const isScript = value.lines !== undefined;
   const other = useRef<User>(isScript ? { goal: '' } : { lines: [] });

@@ -1,4 +1,4 @@
-/** How something ended, and what speaks for it. */
+/** A verdict and the reasons for it. */
 import { texts } from '../../texts.js';
 import type { CheckResult } from './test-api.js';
 

@@ -1,4 +1,4 @@
-/** What agents may call: addresses, functions of a client, MCP servers. Changed as one types, and tried for real. */
+/** Tools of agents: HTTP endpoints, functions of a client, MCP servers. Saved as the user types, and tried against the real address. */
 import { useMemo, useState } from 'preact/hooks';
 import { useMay } from '../../account.js';
 import { ask } from '../../api.js';
@@ -50,7 +50,7 @@ const TypeField = ({ type, choose }: { readonly type: Type; readonly choose: (ty
   </Field>
 );
 
-/** What an address needs is asked for at once; the rest is changed afterwards. */
+/** A form for a new tool: it asks only for what the address needs; the rest is edited afterwards. */
 function Create() {
   const [name, setName] = useKept<string>('tool.name', '');
   const [type, setType] = useKept<Type>('tool.type', 'webhook');
@@ -98,13 +98,13 @@ const Result = ({ tried }: { readonly tried: Tried }) => (
   </div>
 );
 
-/** Errors: one that says what is to be typed. */
+/** Errors: one that says what to type. */
 function argumentsIn(text: string): object {
   try {
     const values = JSON.parse(text) as object | null;
     if (typeof values === 'object' && values !== null && !Array.isArray(values)) return values;
   } catch {
-    // Told as anything else that is no object.
+    // Reported like any other text that is not an object.
   }
   throw new Error(texts.form.noObject);
 }
@@ -159,7 +159,7 @@ function Try({
 const NO_CONTROLS = {};
 const BACK = { name: tools.back, to: linkTo(['tools']) };
 
-/** What tools of this kind do not have. Mock responses are kept for clients that set them, and do nothing. */
+/** Fields that tools of each type do not have. Mock responses have no effect and are kept only for clients that set them. */
 const NOT_OF: Readonly<Record<Type, readonly string[]>> = {
   webhook: ['mock_responses', 'expects_response', 'allowed_tools'],
   client: ['mock_responses', 'method', 'url', 'content_type', 'body_template', 'headers', 'allowed_tools'],

@@ -1,4 +1,4 @@
-/** The voices to speak with: heard at once, filtered, made from recordings where an engine clones. */
+/** The available voices: play samples, filter, create from recordings if an engine can clone. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useMay } from '../../account.js';
 import { ask, request, upload } from '../../api.js';
@@ -12,7 +12,7 @@ const { voices } = texts;
 
 interface Known {
   readonly all: readonly VoiceRow[];
-  /** Ids of those that this workspace has made. */
+  /** Ids of the voices that this workspace created. */
   readonly own: ReadonlySet<string>;
 }
 
@@ -31,9 +31,9 @@ function matches({ title, languages, tags, author }: VoiceRow, query: URLSearchP
   return (!language || languages.includes(language)) && text.includes(words);
 }
 
-/** One sentence of the voice's language, played when it has arrived; the next voice takes its place. */
+/** Plays a sentence in the voice's language once it has arrived; choosing another voice replaces it. */
 function useSample() {
-  /** The one that is asked for, or sounds. */
+  /** The voice that is loading or playing. */
   const [current, setCurrent] = useState('');
   const sound = useRef<HTMLAudioElement | undefined>(undefined);
   const address = useRef('');
@@ -199,7 +199,7 @@ const Making = ({
   </div>
 );
 
-/** From recordings of somebody who has agreed to it. */
+/** Creates a voice from recordings of somebody who has agreed to it. */
 function Create({ done }: { readonly done: () => void }) {
   const [title, setTitle] = useKept<string>('voice.title', '');
   const [part, setPart] = useState(0);
