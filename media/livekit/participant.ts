@@ -113,6 +113,8 @@ export class RoomParticipant {
   /** Whether the user's media was up when it was looked at last. */
   #up = false;
   #wasUp = false;
+  /** Whether it has been up since the user that is here came. */
+  #linkWasUp = false;
   #unheard = 0;
   #leaving: Promise<void> | undefined;
 
@@ -217,12 +219,15 @@ export class RoomParticipant {
     if (user === this.#user) return;
     const { rtc } = this.parts;
     if (this.args.phone && this.#user) return this.#hungUp(this.#user);
-    const hangsUp = this.#user?.disconnectReason === rtc.DisconnectReason.CLIENT_INITIATED;
+    // A client that joins again may give an attempt up, and says that it leaves; it tries again, or its user is gone in time.
+    const mayHangUp = this.#linkWasUp || !this.#wasUp;
+    const hangsUp = mayHangUp && this.#user?.disconnectReason === rtc.DisconnectReason.CLIENT_INITIATED;
     const link = this.#link;
     if (hangsUp) this.#client.send({ type: 'leave', link });
     this.#look(false);
     this.#client.send({ type: 'gone', link });
     this.#user = user;
+    this.#linkWasUp = false;
     this.#unheard = 0;
     if (user) this.#client.send({ type: 'join', link: (this.#link += 1), participant: user.sid ?? '' });
   }
@@ -261,6 +266,7 @@ export class RoomParticipant {
     if (up === this.#up) return;
     this.#up = up;
     this.#wasUp ||= up;
+    this.#linkWasUp ||= up;
     this.#client.send({ type: up ? 'mediaUp' : 'mediaDown' });
   }
 

@@ -4,8 +4,10 @@
  */
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { DisconnectReason } from '@livekit/protocol';
 import t from 'tap';
+import { CALL_TIMES } from '../../contracts/call-times.js';
 import { type ClusterRoom, startCluster } from '../fixtures/livekit-cluster.js';
 import { openRoom, roomWorkers, shortFolder, threadsAndFilesOf } from '../fixtures/livekit-rooms.js';
 import { loudMs, pitchOf, toneOf } from '../fixtures/tones.js';
@@ -146,6 +148,29 @@ t.test('a user comes, drops and returns; who hangs up has left', async (t) => {
   ]);
   call.end();
   t.equal(await followed.over, undefined);
+});
+
+t.test('a client that gives up an attempt to join again has not hung up', async (t) => {
+  const { calls } = await roomWorkers(t, cluster);
+  cluster.setPresence(false);
+  t.teardown(() => cluster.setPresence(true));
+  const { sessionId, call, followed } = openRoom(calls);
+  await call.ready;
+  const { person } = roomOf(sessionId);
+  person.come();
+  await followed.seen('connected');
+  person.go(DisconnectReason.UNKNOWN_REASON);
+  await followed.seen('disconnected');
+  person.come(false);
+  // The agent has seen it by then; nothing tells so.
+  await pause(300);
+  person.go(DisconnectReason.CLIENT_INITIATED);
+  await pause(2 * CALL_TIMES.leaveGraceMs);
+  person.come();
+  await followed.seen('connected', 2);
+  t.same(followed.kinds, ['connected', 'disconnected', 'connected']);
+  call.end();
+  await followed.over;
 });
 
 t.test('a room that the server closes ends the call; a server that goes loses it', async (t) => {
