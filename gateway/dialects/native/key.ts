@@ -1,4 +1,4 @@
-/** `GET /v1/key`: what the key of the request may do, so that a client shows nothing that would be refused. */
+/** `GET /v1/key`: permissions of the request's key, so that a client offers nothing that would be refused. */
 import { allows, type Permission, PERMISSIONS, ROLES } from '../../../contracts/permissions.js';
 import type { KeyAuthority } from '../../../contracts/ports/identity.js';
 import { Type } from '../../../contracts/schemas/type.js';

@@ -1,7 +1,7 @@
 /**
- * The frames of `/v1/tts/live` (docs/contract/native.md 3): each is binary and holds one MessagePack map
- * with an `event`. What comes in is bounded before it is decoded; a frame that cannot be taken says how the
- * socket ends.
+ * Frames of `/v1/tts/live` (docs/contract/native.md 3): each is binary and holds one MessagePack map with an
+ * `event`. A frame's size is checked before it is decoded; an invalid frame is an error that says how the
+ * socket closes.
  */
 import { Encoder } from '@msgpack/msgpack';
 import type { LiveFault } from '../../../actors/native-live.js';
@@ -17,13 +17,13 @@ import { synthesisRequest } from './speech-params.js';
 import { TtsBody } from './schema.js';
 
 export type ClientEvent =
-  /** `ignored`: names of fields that nobody knows. */
+  /** `ignored`: names of unknown fields. */
   | { readonly type: 'start'; readonly request: SynthesisRequest; readonly ignored: readonly string[] }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'flush' }
   | { readonly type: 'stop' };
 
-/** A frame that ends the socket. */
+/** Error for a frame that ends the socket. */
 export class LiveFrameFault extends Error implements LiveFault {
   constructor(
     readonly close: CloseReason,
@@ -35,7 +35,7 @@ export class LiveFrameFault extends Error implements LiveFault {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Text comes in events of its own, so the request may leave it out. */
+/** The request may omit its text, since `text` events carry it. */
 function startOf({ request }: Fields, model: SynthesisModel): ClientEvent {
   if (!isPlainObject(request)) throw new LiveFrameFault('policy', 'missing field request');
   const ignored = unknownFields(request, TtsBody.properties);
@@ -86,7 +86,7 @@ export function readFrame(data: string | Uint8Array, model: SynthesisModel): Cli
 
 const encoder = new Encoder();
 
-/** `time` in milliseconds since the start. */
+/** `time`: milliseconds since the synthesis started. */
 export const audioFrame = (audio: Uint8Array, time: number): Uint8Array =>
   encoder.encode({ event: 'audio', audio, time });
 

@@ -1,9 +1,9 @@
 /**
- * The host of one `/v1/tts/live` socket: performs what its actor decides (actors/native-live.ts).
+ * The host of one `/v1/tts/live` socket: performs the effects of its statechart (actors/native-live.ts).
  *
- * Invariants: text goes into the feed of the job that runs, audio out of it to the socket, both past the actor;
- * no audio of a cancelled job leaves; a job is pulled only while the client reads, so that one that does not
- * holds back nothing but its own synthesis.
+ * Invariants: text goes straight into the feed of the running job and its audio straight to the socket, both
+ * bypassing the statechart; no audio of a cancelled job is sent; a job is read only while the client reads, so
+ * that a slow client delays only its own synthesis.
  */
 import { type LiveEffect, type LiveEvent, nativeLive } from '../../../actors/native-live.js';
 import { type Effects, runOnDemand, type Running } from '../../../actors/run.js';
@@ -40,10 +40,10 @@ export interface LiveClient {
 export class LiveSession implements SocketEvents {
   readonly #machine: Running<LiveEvent>;
   #job: Job | undefined;
-  /** The feed of the job, while it takes text and flushes: from its `begin` until it ends, or its text does. */
+  /** The job's feed while it accepts text and flushes: from `begin` until the job or its text ends. */
   #openFeed: TextFeed | undefined;
   #since: number;
-  /** HTTP status that the socket's end is worth. */
+  /** HTTP status that is reported for the socket when it closes. */
   #status = 101;
 
   constructor(

@@ -1,6 +1,6 @@
 /**
- * The handshake of `/v1/tts/live` (docs/contract/native.md 3): key and quota are checked before the
- * upgrade and refuse it as any other request; the `model` header holds for every synthesis of the socket.
+ * The handshake of `/v1/tts/live` (docs/contract/native.md 3): key and quota are checked before the upgrade,
+ * so a refusal is an ordinary HTTP reply; the `model` header applies to every synthesis of the socket.
  */
 import { WIRE_FRAME_BYTES } from '../../server/adapter.js';
 import { authenticate } from '../../server/auth.js';
@@ -24,7 +24,7 @@ async function accept(
   observation.model(model);
   const ended = (status: number): void => observation.end(status);
   return {
-    // Above the limit, so that a frame over it is answered before the socket closes.
+    // Above the frame limit, so that a frame that exceeds it still gets an answer before the socket closes.
     maxFrameBytes: WIRE_FRAME_BYTES,
     open: (socket) =>
       new LiveSession(socket, { caller, model, generationId, trace: observation }, parts, ended),

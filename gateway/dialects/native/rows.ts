@@ -1,4 +1,4 @@
-/** A row of the native API's table: its types, and what descriptions of several nouns share. */
+/** A row of the native API's table: its types, and the parts that several descriptions share. */
 import { Type } from '../../../contracts/schemas/type.js';
 import { failuresAs, SPEECH_FAILURES } from '../../server/openapi-errors.js';
 import type * as routes from '../../server/routes.js';

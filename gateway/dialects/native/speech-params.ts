@@ -10,7 +10,7 @@ import { TtsBody } from './schema.js';
 
 const checkTts = checker(TtsBody);
 
-/** The `model` header; missing or unknown falls back to the default, as on the service it stands in for. */
+/** Model of the `model` header. A missing or unknown one means the default, as on the service that this API replaces. */
 export function modelOf(header: string | undefined, vendor: string): SynthesisModel {
   const bare = header?.startsWith(`${vendor}/`) ? header.slice(vendor.length + 1) : header;
   return SYNTHESIS_MODELS.find((model) => model === bare) ?? DEFAULT_SYNTHESIS_MODEL;

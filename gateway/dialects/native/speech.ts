@@ -28,7 +28,7 @@ interface Wanted {
   readonly caller: Caller;
 }
 
-/** Key first, then body. Errors: of authentication, of the body's reader, of `synthesisRequest`. */
+/** Checks the key, then reads the body. Errors: those of authentication, of the body's reader and of `synthesisRequest`. */
 async function readSynthesis(
   request: HttpRequest,
   { keys, vocabulary, log }: NativeParts,

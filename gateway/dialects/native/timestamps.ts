@@ -1,7 +1,7 @@
 /**
  * `POST /v1/tts/stream/with-timestamp` (docs/contract/native.md 2): audio and the times of its words as
- * server-sent events. All five keys are always there; a chunk's alignment is what is known of it so far and
- * replaces what was said before. A failure in the middle is an `error` event and a destroyed connection.
+ * server-sent events. All five keys are always present; an alignment has the words of its chunk that are known
+ * so far and replaces the one before. A failure in the middle is an `error` event and a destroyed connection.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { toServiceError } from '../../../contracts/errors.js';
@@ -12,11 +12,11 @@ import { seconds } from '../../server/seconds.js';
 import { formatEvent } from '../../server/sse.js';
 
 const PUNCTUATION = /^[^\p{L}\p{M}\p{N}]+|[^\p{L}\p{M}\p{N}]+$/gu;
-/** These scripts are timed by character. */
+/** Scripts that are timed by character. */
 const BY_CHARACTER = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
 const SOUNDING = /[\p{L}\p{M}\p{N}]/u;
 
-/** A word's characters, each with its share of the time. */
+/** A word's characters, each with an equal share of its time. */
 function charactersOf({ text, start, end }: TimedWord): TimedWord[] {
   const characters = [...text].filter((character) => SOUNDING.test(character));
   const share = (end - start) / characters.length;
@@ -27,7 +27,7 @@ function charactersOf({ text, start, end }: TimedWord): TimedWord[] {
   }));
 }
 
-/** Words of English and its like, characters of Chinese and Japanese; no punctuation. */
+/** Words, or single characters in Chinese and Japanese; without punctuation. */
 export function segmentsOf(words: readonly TimedWord[]): TimedWord[] {
   return words
     .map((word) => ({ ...word, text: word.text.replace(PUNCTUATION, '') }))
@@ -36,14 +36,14 @@ export function segmentsOf(words: readonly TimedWord[]): TimedWord[] {
     .map(({ text, start, end }) => ({ text, start: seconds(start), end: seconds(end) }));
 }
 
-/** The segments known of a piece; words that its audio does not hold whole yet are kept back. */
+/** Segments of a piece that are known so far; words whose audio is not complete yet are held back. */
 function alignmentOf({ words, duration, complete }: SpokenPiece): object | null {
   if (!words) return null;
   const reached = complete ? words : words.filter(({ end }) => end <= duration);
   return { segments: segmentsOf(reached), audio_duration: seconds(duration) };
 }
 
-/** By template: the audio needs no escapes. */
+/** Built by a template, since base64 needs no escaping. */
 function eventOf({ audio, piece }: TimedAudio): string {
   const base64 = Buffer.from(audio.buffer, audio.byteOffset, audio.byteLength).toString('base64');
   const rest = JSON.stringify({
@@ -55,7 +55,7 @@ function eventOf({ audio, piece }: TimedAudio): string {
   return `data: {"audio_base64":"${base64}",${rest.slice(1)}\n\n`;
 }
 
-/** The events of a synthesis. A failure before the first is thrown, a later one told and then thrown. */
+/** The events of a synthesis. A failure before the first event is thrown; a later one is sent as an event, then thrown. */
 export async function* timedEvents(audio: AsyncIterable<TimedAudio>): AsyncGenerator<string> {
   let begun = false;
   try {
@@ -70,7 +70,7 @@ export async function* timedEvents(audio: AsyncIterable<TimedAudio>): AsyncGener
         event: 'error',
         data: { status: failure.status, message: nativeMessage(failure) },
       });
-      // The event leaves for the kernel before the connection is destroyed under it.
+      // Lets the event reach the kernel before the connection is destroyed.
       await nextTurn();
     }
     throw error;

@@ -1,4 +1,4 @@
-/** Native transcription over HTTP (docs/contract/native.md 4): a file as a form or as MessagePack. */
+/** Native transcription over HTTP (docs/contract/native.md 4): a file in a form or in MessagePack. */
 import { ServiceError } from '../../../contracts/errors.js';
 import { languageOfTag } from '../../../contracts/languages.js';
 import { LIMITS } from '../../../contracts/limits.js';
@@ -25,13 +25,13 @@ interface AsrInput {
   readonly audio: Uint8Array;
   readonly language?: string;
   readonly ignoreTimestamps: boolean;
-  /** Names of what was sent and nobody knows. */
+  /** Names of unknown fields that were sent. */
   readonly ignored: readonly string[];
 }
 
 const ASR_KNOWN = { audio: true, ...AsrFields.properties };
 
-/** `sent` has every field under its name. Errors: `invalid_request`. */
+/** `sent`: all fields by name, to find unknown ones. Errors: `invalid_request`. */
 function asrInput(audio: unknown, fields: unknown, sent: unknown): AsrInput {
   if (!(audio instanceof Uint8Array)) {
     throw new ServiceError('invalid_request', { message: 'missing field audio', param: 'audio' });
@@ -46,7 +46,7 @@ function asrInput(audio: unknown, fields: unknown, sent: unknown): AsrInput {
   return { audio, ignored, ignoreTimestamps: ignore, ...(language ? { language } : {}) };
 }
 
-/** Multipart values are text; only `true` counts as true. */
+/** Reads a form. Its values are text; only `true` counts as true. */
 async function asrForm(request: HttpRequest): Promise<AsrInput> {
   const form = await readMultipart(request, {
     bodyBytes: LIMITS.body.transcription,
@@ -77,7 +77,7 @@ const READERS: Readers<AsrInput> = {
 
 const NAMES = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
 
-/** The language that was asked for, else the one that was heard, where the engine tells. `hint`: one that was taken. */
+/** The requested language, else the recognised one if the engine reports it. `hint`: a language that was accepted. */
 function languageOf(hint: string | undefined, heard: string | undefined): Record<string, string> {
   const code = (hint === undefined ? undefined : languageOfTag(hint)) ?? heard;
   if (code === undefined) return {};
@@ -85,7 +85,7 @@ function languageOf(hint: string | undefined, heard: string | undefined): Record
   return { language_code: code, ...(name !== undefined && { language: name }) };
 }
 
-/** One segment a word where words were asked for. */
+/** One segment per word if words were requested. */
 const resultOf = ({ text, duration, words = [], language: heard }: Transcript, hint: string | undefined) => ({
   text,
   duration: seconds(duration),
