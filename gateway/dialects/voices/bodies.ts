@@ -1,6 +1,6 @@
 /**
- * Bodies of `/model` in the four types that its clients send. Forms carry text only, so what is a list or a
- * boolean there is said by the tables here. Files are bytes in multipart and MessagePack, base64 elsewhere.
+ * Bodies of `/model` in the four content types that its clients send. Forms carry text only, so a table here says
+ * which fields are lists or booleans. Files are bytes in multipart and MessagePack, base64 elsewhere.
  */
 import { decodeBase64 } from '../../../contracts/base64.js';
 import { booleanOf } from '../../../contracts/coerce.js';
@@ -13,19 +13,19 @@ import type { HttpRequest } from '../../server/port.js';
 
 const limits = LIMITS.voice;
 const FORM_BYTES = LIMITS.body.platform;
-/** The files of a voice and its cover. */
+/** Most files of a form: those of the voice, and its cover. */
 const FILES = limits.references.max + 1;
 
 export interface Body {
-  /** Members as the schema knows them, still unchecked. */
+  /** Fields by their names in the schema, not validated yet. */
   readonly fields: unknown;
-  /** The `voices`, in order. */
+  /** Files of the field `voices`, in order. */
   readonly files: readonly Uint8Array[];
 }
 
 type Values = ReadonlyMap<string, readonly string[]>;
 
-/** A client that puts a list into one field joins it with commas. */
+/** Splits values at commas, since some clients put a whole list into one field. */
 const commas = (values: readonly string[]): string[] =>
   values
     .flatMap((value) => value.split(','))
@@ -59,18 +59,18 @@ const encodedFile = (value: unknown): Uint8Array => {
   return bytes;
 };
 
-/** From JSON or MessagePack: a list of files, or one. */
+/** Body of JSON or MessagePack; `voices` is a list of files or one file. */
 function bodyOf(value: unknown): Body {
   if (!isPlainObject(value)) return { fields: value, files: [] };
   const { voices = [], ...fields } = value;
   const listed: readonly unknown[] = voices === null ? [] : Array.isArray(voices) ? voices : [voices];
-  // One more than allowed is enough to be refused for it.
+  // Decodes at most one file more than allowed, which is enough to refuse the body.
   return { fields, files: listed.slice(0, limits.references.max + 1).map(encodedFile) };
 }
 
 /**
- * One text a file. A client that puts the list into one field joins it with commas alone, and in a sentence white space
- * follows each of them: parted there, if that gives as many as there are files.
+ * One text per file. Some clients join the list into one field, with commas that no white space follows, as it would
+ * within a sentence: split at those if that gives as many texts as files.
  */
 function textsOf(values: readonly string[], files: number): readonly string[] {
   const [only, ...others] = values;

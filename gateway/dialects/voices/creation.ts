@@ -1,4 +1,4 @@
-/** From a body to a new voice: bounds of the files, and whether each of them is audio at all. */
+/** Makes a new voice of a body: checks the sizes of its files, and that each of them is audio. */
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { Decode } from '../../../contracts/ports/codec.js';
@@ -23,13 +23,13 @@ function checkFiles(files: readonly Uint8Array[]): void {
   throw new ServiceError('audio_too_large', { param: 'voices' });
 }
 
-/** A text belongs to one file, so a list of another length fits none. */
+/** Requires one text per file, or none at all. */
 function checkTexts(texts: readonly string[], files: readonly Uint8Array[]): void {
   if (texts.length > 0 && texts.length !== files.length)
     refuse('texts must have one item for each of voices, or none', 'texts');
 }
 
-/** Decodes the beginning of each. Errors: `audio_unreadable`, `engine_busy`. */
+/** Decodes the beginning of each file. Errors: `audio_unreadable`, `engine_busy`. */
 async function checkAudio(files: readonly Uint8Array[], decode: Decode, signal: AbortSignal): Promise<void> {
   for (const file of files) {
     let samples = 0;

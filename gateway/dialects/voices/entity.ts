@@ -1,8 +1,8 @@
-/** A voice as `/model` shows it; every field that a client's SDK requires is always there. */
+/** A voice as `/model` shows it, with every field that clients' SDKs require. */
 import type { Voice } from '../../../contracts/ports/voices.js';
 import type { ModelEntity } from './schema.js';
 
-/** Fields that nothing here counts or keeps. */
+/** Fields that this service neither counts nor stores. */
 const CONSTANT = {
   type: 'tts',
   state: 'trained',
@@ -15,7 +15,7 @@ const CONSTANT = {
   liked: false,
   marked: false,
   unliked: false,
-  // The Python client of this API takes no other.
+  // The Python client of this API accepts no other value.
   train_mode: 'fast',
 } as const;
 

@@ -1,6 +1,6 @@
 /**
- * One page of the voice library: filters, order, page. A library is small (LIMITS.voice.perWorkspace and the
- * engines' own), so all of it is at hand and every total is exact.
+ * One page of the voice library: filters, order, page. A library is small (at most LIMITS.voice.perWorkspace voices
+ * and those of the engines), so all of it is in memory and every total is exact.
  */
 import { LIMITS } from '../../../contracts/limits.js';
 import type { Voice } from '../../../contracts/ports/voices.js';
@@ -18,7 +18,7 @@ const holds =
   (wanted: string): boolean =>
     words.some((word) => sameWord(word, wanted));
 
-/** A filter for each that is asked for; a voice passes all of them. */
+/** One filter per given parameter; a voice must pass all of them. */
 function testsOf(query: ListQuery): Test[] {
   const { title, tag, self, author_id: author, language, title_language: titleLanguage } = query;
   const tests: [unknown, Test][] = [
@@ -32,7 +32,7 @@ function testsOf(query: ListQuery): Test[] {
   return tests.filter(([asked]) => asked !== undefined).map(([, test]) => test);
 }
 
-/** Nothing is scored or counted here, so those two are the library's own order. */
+/** `score` and `task_count` keep the library's own order, since nothing here is scored or counted. */
 const ordered = (voices: readonly Voice[], by: ListQuery['sort_by']): readonly Voice[] =>
   by === 'created_at' ? [...voices].sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime()) : voices;
 

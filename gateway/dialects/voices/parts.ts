@@ -7,7 +7,7 @@ import type { ReadWallet } from '../../../contracts/ports/wallet.js';
 export interface VoicesParts {
   readonly voices: VoiceCatalogue;
   readonly wallet: ReadWallet;
-  /** Tells whether reference audio is audio. */
+  /** Checks that reference audio is audio. */
   readonly decode: Decode;
   readonly keys: KeyAuthority;
 }

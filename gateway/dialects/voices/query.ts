@@ -1,6 +1,6 @@
 /**
- * `/model?…` to a list query. Values are text; an empty one counts as absent, the last of a repeated scalar wins. An
- * empty `title` is a mistake: it would find every voice.
+ * Reads the query of `/model?…`. Values are text; an empty one counts as absent, and the last of a repeated scalar
+ * wins. An empty `title` is kept, and refused, since it would match every voice.
  */
 import { booleanOf } from '../../../contracts/coerce.js';
 import { checked } from './checked.js';

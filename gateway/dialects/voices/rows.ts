@@ -1,4 +1,4 @@
-/** A row of the tables of voices and wallet: its types, and the failures that it may describe. */
+/** A row of the route tables of voices and wallet: its types, and the failures that it may describe. */
 import type { Caller } from '../../../contracts/ports/identity.js';
 import { failuresAs } from '../../server/openapi-errors.js';
 import type * as routes from '../../server/routes.js';

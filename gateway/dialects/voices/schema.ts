@@ -6,7 +6,7 @@ import { type Static, Type } from '../../../contracts/schemas/type.js';
 
 const limits = LIMITS.voice;
 
-/** No database keeps a NUL in a text. */
+/** Text without NUL, which databases cannot store in text. */
 const STORABLE = '^[^\\u0000]*$';
 
 const text = (length: { min: number; max: number } | number) =>
@@ -23,7 +23,7 @@ const Description = text(limits.description);
 const Visibility = Type.Enum([...VISIBILITIES], {
   description: 'Kept and returned; a voice is seen by its own workspace only.',
 });
-/** An image that clients of the service send along. */
+/** Cover image that clients of the original service send. */
 const Cover = Type.Optional(Type.Unknown({ description: 'Taken, not kept.' }));
 
 export const ListQuery = Type.Object({

@@ -45,7 +45,7 @@ const create: Handler = async (request, { voices, decode }, { workspaceId }) => 
   return json(201, entityOf(await voices.create(voice, workspaceId)));
 };
 
-/** Whether it may be changed comes before the body: a voice of an engine has no valid change. */
+/** Refuses voices of engines before reading the body, since no change of them is valid. */
 const change: Handler = async (request, parts, caller) => {
   const { kind } = await voiceOf(request, parts, caller);
   if (kind === 'engine') throw new ServiceError('voice_read_only');

@@ -1,6 +1,6 @@
 /**
- * The wallet in the words of its clients. Credit is counted in characters of synthesis: what is left of the
- * month's quota, or a constant larger than anybody speaks where there is no quota.
+ * The wallet as its clients expect it. Credit is counted in characters of synthesis: the rest of the month's
+ * quota, or without a quota a constant larger than any real usage.
  */
 import { ServiceError } from '../../../contracts/errors.js';
 import type { Caller } from '../../../contracts/ports/identity.js';
@@ -41,7 +41,7 @@ const packageOf = ({ from, until, characters }: Wallet, workspaceId: string) => 
   finished_at: until.toISOString(),
 });
 
-/** `self`, or the workspace by its id. */
+/** Reads the wallet by `self` or by the id of the caller's workspace. */
 async function walletOf({ params }: HttpRequest, { wallet }: VoicesParts, { workspaceId }: Caller) {
   const owner = params['self'];
   const found = owner === 'self' || owner === workspaceId ? await wallet(workspaceId) : undefined;
