@@ -1,4 +1,4 @@
-/** What who operates a gateway, or owns a workspace, looks at: the last hour, usage against quotas, keys (docs/native-api.md). */
+/** Figures for operators of a gateway and owners of a workspace: the last hour, usage against quotas, keys (docs/native-api.md). */
 import type { Clock } from '../../../contracts/clock.js';
 import type { Accounts, KeyRecord, WorkspaceUsage } from '../../../contracts/ports/account.js';
 import type { Caller, KeyAuthority } from '../../../contracts/ports/identity.js';
@@ -17,7 +17,7 @@ import { keyedRoutes, type Row } from '../../server/routes.js';
 export interface OperationParts {
   readonly keys: KeyAuthority;
   readonly accounts: Accounts;
-  /** The last sixty minutes of all processes of this machine that have answered, and how many these are. */
+  /** The last sixty minutes of all processes of this machine that replied, and the number of these processes. */
   readonly history: () => Promise<{ readonly processes: number; readonly minutes: readonly Minute[] }>;
   readonly clock: Clock;
 }
@@ -104,7 +104,7 @@ const kindOf = ([kind, count]: [string, number]): Kinds => {
 
 const kindsOf = ({ errors }: Pick<Minute, 'errors'>): readonly Kinds[] => Object.entries(errors).map(kindOf);
 
-/** Whoever asked had left: nothing was refused. */
+/** The client left before the reply, so nothing was refused. */
 const GONE = 499;
 
 const countOf = (minute: Minute, hundred: number): number =>
