@@ -1,17 +1,17 @@
 /**
- * Characters with their times, out of the words of a spoken piece (docs/contract/protocol-b.md 2). A word's
- * characters share its time, what stands between words (blanks, punctuation, tags) shares the time between them,
- * and what stands behind the last one the rest of the audio.
+ * Times of characters, computed from the words of a spoken piece (docs/contract/protocol-b.md 2). A word's
+ * characters share its time; text between words (blanks, punctuation, tags) shares the time between them, and text
+ * after the last word shares the rest of the audio.
  *
- * Invariants: characters are whole code points and their sum is the text; no time goes back; the last character
- * of a complete piece ends with its audio. What is told of an incomplete piece does not change any more, so a
- * later answer begins with an earlier one.
+ * Invariants: characters are whole code points that together are the text; times never go back; the last character
+ * of a complete piece ends with its audio. Times given for an incomplete piece are final, so a later result begins
+ * with each earlier one.
  */
 import type { SpokenPiece } from '../../../contracts/ports/speech.js';
 import type { TimedWord } from '../../../contracts/ports/tts.js';
 import { allRunsOf, findSpoken, type Looking, type Run, runsOf } from './word-runs.js';
 
-/** Three arrays of one length, one entry a character. */
+/** Three arrays of equal length, one entry per character. */
 export interface CharacterTimes {
   readonly chars: readonly string[];
   /** Seconds from the start of the piece. */
@@ -35,7 +35,7 @@ function timesOf(runs: readonly Run[]): { chars: string[]; starts: number[]; end
   return times;
 }
 
-/** The times of a piece that is over: all of its text. */
+/** Times of a complete piece, for all of its text. */
 function whole(text: string, words: readonly TimedWord[], duration: number): CharacterTimes {
   const times = timesOf(allRunsOf(text, words, duration, looking(duration)));
   const last = times.ends.length - 1;
@@ -44,9 +44,9 @@ function whole(text: string, words: readonly TimedWord[], duration: number): Cha
 }
 
 /**
- * The characters of a piece whose times are settled: all of them once it is complete, before that those that
- * stand before the last word its audio has come to. `text` is what stands for the piece, where that is more than
- * its own text: the blanks around it. Undefined where the engine has no timing.
+ * The characters of a piece whose times are final: all of them once it is complete, until then those before the
+ * last word that its audio has reached. `text`: the piece's text if that includes the blanks around it. Undefined
+ * if the engine has no timing.
  */
 export function characterTimes(
   { text: own, words, duration, complete }: SpokenPiece,

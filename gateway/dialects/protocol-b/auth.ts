@@ -1,4 +1,4 @@
-/** The caller, by protocol B's own key header, else a bearer token, else a single-use token in the query. */
+/** Finds the caller by protocol B's own key header, else by a bearer token, else by a single-use token in the query. */
 import { ServiceError } from '../../../contracts/errors.js';
 import type { Caller } from '../../../contracts/ports/identity.js';
 import type { SingleUseTokenKind } from '../../../contracts/ports/single-use-tokens.js';
@@ -8,7 +8,7 @@ import type { ProtocolBParts } from './parts.js';
 
 type Parts = Pick<ProtocolBParts, 'keys' | 'tokens' | 'vocabulary'>;
 
-/** The key of the headers; undefined where there is none. Errors: `invalid_key`. */
+/** The key of the headers; undefined if there is none. Errors: `invalid_key`. */
 export const headerKey = (
   headers: HttpRequest['headers'],
   { protocolBKeyHeader }: Pick<ProtocolBParts['vocabulary'], 'protocolBKeyHeader'>,
@@ -25,7 +25,7 @@ export async function callerOf(
   return caller;
 }
 
-/** Spends the token, which may do what its key may. Errors: `invalid_key`, `role_forbidden`, `overloaded`. */
+/** Uses the token up; it has the permissions of its key. Errors: `invalid_key`, `role_forbidden`, `overloaded`. */
 export async function redeem(
   token: string,
   kind: SingleUseTokenKind,
@@ -40,7 +40,7 @@ export async function redeem(
   });
 }
 
-/** The same, where a browser may send `?token=` in place of a key. Errors: those of `authenticateKey`, `overloaded`. */
+/** Like `callerOf`, and accepts `?token=` of a browser in place of a key. Errors: those of `authenticateKey`, `overloaded`. */
 export async function callerOrToken(
   request: Credentials & Pick<HttpRequest, 'query'>,
   kind: SingleUseTokenKind,

@@ -11,7 +11,7 @@ import type { Vocabulary } from '../../../contracts/vocabulary.js';
 
 type Vendor = Pick<Vocabulary, 'vendor'>;
 
-/** Absent or empty selects the default. Errors: `model_not_found`. */
+/** An absent or empty id selects the default. Errors: `model_not_found`. */
 export const synthesisModel = (id: string | undefined, vendor: Vendor): SynthesisModel =>
   id ? namedSynthesisModel(id, vendor, 'model_id') : DEFAULT_SYNTHESIS_MODEL;
 
@@ -19,7 +19,7 @@ export const synthesisModel = (id: string | undefined, vendor: Vendor): Synthesi
 export const transcriptionModel = (id: string, vendor: Vendor): TranscriptionModel =>
   namedTranscriptionModel(id, vendor, 'model_id');
 
-/** ISO 639-3, which clients of this protocol write as well. */
+/** ISO 639-3 codes, which clients of this protocol send as well. */
 const LONG_CODES: Readonly<Record<string, LanguageCode>> = {
   eng: 'en',
   jpn: 'ja',
@@ -44,13 +44,13 @@ const LONG_CODES: Readonly<Record<string, LanguageCode>> = {
   vie: 'vi',
 };
 
-/** The code's language in ISO 639-1, without region, where we know it; else the code as it is, in lower case. */
+/** The language in ISO 639-1, without region, if the code is known; else the code itself, in lower case. */
 export function languageCode(code: string): string {
   const bare = code.trim().toLowerCase().split(/[-_]/, 1)[0] ?? '';
   return LONG_CODES[bare] ?? bare;
 }
 
-/** The language to speak; undefined where none is named. Errors: `language_unavailable`. */
+/** The language to speak; undefined if none is named. Errors: `language_unavailable`. */
 export function spokenLanguage(code: string | undefined): LanguageCode | undefined {
   if (!code) return undefined;
   const language = languageCode(code);

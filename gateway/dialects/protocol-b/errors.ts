@@ -7,7 +7,7 @@ import { toldMessage } from '../../../contracts/missing-voice.js';
 import type { Reply } from '../../server/port.js';
 import { json } from '../../server/replies.js';
 
-/** Errors that clients of this protocol know under another name than ours. */
+/** Errors that have another name in this protocol. */
 const SLUGS: Readonly<Partial<Record<ErrorCode, string>>> = {
   missing_key: 'needs_authorization',
   invalid_key: 'invalid_api_key',
@@ -33,13 +33,13 @@ const TYPES: Readonly<Record<number, string>> = {
 const typeOf = (status: number): string =>
   TYPES[status] ?? (status >= 500 ? 'internal_error' : 'validation_error');
 
-/** Below the base. */
+/** Route of the voice list, relative to the base. */
 export const VOICE_LIST = 'GET /v1/voices';
 
 /** The protocol's name of an error, on REST and in frames. */
 export const slugOf = ({ code }: Pick<ServiceError, 'code'>): string => SLUGS[code] ?? code;
 
-/** The body of an error, which is also the last line of a stream of lines. */
+/** The body of an error; also the last line of a JSON lines stream that fails. */
 export function errorBody(error: ServiceError, generationId: string): object {
   const { status, param } = error;
   const slug = slugOf(error);
@@ -57,7 +57,7 @@ export function errorBody(error: ServiceError, generationId: string): object {
 export const errorReply = (error: ServiceError, generationId: string): Reply =>
   json(error.status, errorBody(error, generationId), requestIds(generationId));
 
-/** X-Generation-Id under the names that this protocol's clients read. */
+/** The generation id in the headers that this protocol's clients read. */
 export const requestIds = (generationId: string): Record<string, string> => ({
   'request-id': generationId,
   'x-request-id': generationId,

@@ -1,4 +1,4 @@
-/** Protocol B as one dialect: its routes and sockets below one base, its error shape for everything there. */
+/** Protocol B as one dialect: routes and sockets below one base path, with this protocol's error shape. */
 import type { Dialect, SocketRoute } from '../../server/port.js';
 import { tracedRoutes } from '../../server/routes.js';
 import { errorReply, requestIds } from './errors.js';
@@ -21,7 +21,7 @@ const ROWS = [
   ...TOKEN_ROWS,
 ];
 
-/** A 101 names its request like any other reply. */
+/** Adds the request's id to the 101, as to any other reply. */
 const named = ({ path, upgrade }: SocketRoute): SocketRoute => ({
   path,
   async upgrade(request) {

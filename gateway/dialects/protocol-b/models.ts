@@ -1,4 +1,4 @@
-/** `GET /v1/models`: a bare list with every field that the protocol calls required (docs/contract/protocol-b.md 6). */
+/** `GET /v1/models`: a plain array, with every field that the protocol requires (docs/contract/protocol-b.md 6). */
 import { LANGUAGE_NAMES } from '../../../contracts/languages.js';
 import { MODEL_DETAILS, SYNTHESIS_MODELS, TRANSCRIPTION_MODELS } from '../../../contracts/models.js';
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
@@ -7,7 +7,7 @@ import { callerOf } from './auth.js';
 import { type Handler, reading, type Row } from './rows.js';
 import { ModelList } from './schema.js';
 
-/** A text is bounded by its body alone; clients that cut texts want a number. */
+/** A number for clients that split texts; here only the size of the body limits a text. */
 const MOST_CHARACTERS = 1_000_000;
 
 const LANGUAGES = Object.entries(LANGUAGE_NAMES).map(([language_id, name]) => ({ language_id, name }));

@@ -1,6 +1,6 @@
 /**
  * Names of `output_format` (docs/contract/protocol-b.md 1; rules 8 to 10): codec, rate in Hz, and a bitrate in
- * kbit/s for MP3, which snaps up to a tier, and for Opus, which chooses its own.
+ * kbit/s. For MP3 the bitrate is raised to the next tier; for Opus it is ignored, since Opus chooses its own.
  */
 import { isRefusedFormat, refusedFormat, resolveOutput, snapMp3Bitrate } from '../../../codecs/formats.js';
 import type { AudioFormat, OutputFormat } from '../../../contracts/audio.js';
@@ -34,8 +34,8 @@ function parse(name: string): Wanted {
 }
 
 /**
- * The output format of a name, absent or empty for the default; an exact tier in the native options wins over the
- * name's. Errors: `unsupported_format`.
+ * The output format of a name, the default one if it is absent or empty; an MP3 bitrate in the native options wins
+ * over the name's. Errors: `unsupported_format`.
  */
 export function outputFormat(
   name: string | undefined,

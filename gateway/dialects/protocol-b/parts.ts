@@ -20,6 +20,6 @@ export interface ProtocolBParts {
   readonly log: Log;
 }
 
-/** The address below which everything of protocol B lies: `/compat/<segment>`. */
+/** Base path of all routes and sockets of protocol B: `/compat/<segment>`. */
 export const baseOf = ({ protocolBSegment }: Pick<Vocabulary, 'protocolBSegment'>): string =>
   `/compat/${protocolBSegment}`;

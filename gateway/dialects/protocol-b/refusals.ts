@@ -1,6 +1,6 @@
 /**
- * Options of protocol B that this service does not have (docs/contract/compatibility.md "Refused options"), as data. What
- * counts as unset is not asked for (rule 3).
+ * Options of protocol B that this service does not have (docs/contract/compatibility.md "Refused options"), as data.
+ * Values that count as unset are not refused (rule 3).
  */
 import { isUnset } from '../../../contracts/coerce.js';
 import { ServiceError } from '../../../contracts/errors.js';
@@ -39,10 +39,10 @@ export const SPEECH_REFUSALS: readonly Refusal[] = [
   },
 ];
 
-/** Values that leave the option out: its default, to log, holds. */
+/** Values that count as absent, so that the default applies: to log. */
 const SILENT = new Set(['', 'null', 'none', '[]', '{}']);
 
-/** The one option that is refused for being false. Errors: `unsupported_option`. */
+/** Refuses `enable_logging` if it is false, unlike other options. Errors: `unsupported_option`. */
 export function refuseUnlogged(values: readonly string[]): void {
   const value = values.at(-1)?.trim().toLowerCase() ?? '';
   if (SILENT.has(value) || !isUnset(value)) return;

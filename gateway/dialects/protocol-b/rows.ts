@@ -1,4 +1,4 @@
-/** A row of protocol B's table: its types, and what descriptions of several nouns share. */
+/** A row of protocol B's route table: its types, and the parts that several descriptions share. */
 import { type TSchema, Type } from '../../../contracts/schemas/type.js';
 import { failuresAs } from '../../server/openapi-errors.js';
 import { answers } from '../../server/openapi-parts.js';

@@ -1,6 +1,6 @@
 /**
- * Protocol B's bodies (docs/contract/protocol-b.md 1). Null means absent, unknown fields are ignored; fields that
- * change nothing are not checked.
+ * Protocol B's bodies (docs/contract/protocol-b.md 1). Null means absent; unknown fields are ignored; fields without
+ * effect are not validated.
  */
 import { LIMITS } from '../../../contracts/limits.js';
 import { type Static, type TSchema, Type } from '../../../contracts/schemas/type.js';
@@ -37,7 +37,7 @@ export const SpeechBody = Type.Object({
 });
 export type SpeechBody = Static<typeof SpeechBody>;
 
-/** As `/openapi.json` shows it. */
+/** `SpeechBody` as `/openapi.json` shows it. */
 export const SpeechBodyDescription = Type.Object({
   ...SpeechBody.properties,
   voice_settings: optional(nullable(VoiceSettings)),

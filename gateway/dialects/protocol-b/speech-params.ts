@@ -1,6 +1,6 @@
 /**
- * From protocol B's wire to the speech port (docs/contract/protocol-b.md 1; rules 1, 2, 4, 5, 7 to 10): what REST
- * and the sockets share. Native options come as headers only, which win over the fields.
+ * Turns requests of protocol B into requests of the speech port (docs/contract/protocol-b.md 1; rules 1, 2, 4, 5,
+ * 7 to 10), for REST and the sockets. Native options come as headers only, which win over the fields.
  */
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
@@ -19,13 +19,13 @@ import { spokenLanguage, synthesisModel } from './catalogue.js';
 import { outputFormat } from './output-formats.js';
 import { VoiceSettings } from './schema.js';
 
-/** A client's wishes for a synthesis, each as it stands on the wire; empty counts as absent. */
+/** Options of a synthesis in their wire form; empty counts as absent. */
 export interface SpeechWish {
   readonly voiceId: string;
   readonly modelId?: string | undefined;
   readonly languageCode?: string | undefined;
   readonly outputFormat?: string | undefined;
-  /** `voice_settings`, not checked yet. */
+  /** `voice_settings`, not validated yet. */
   readonly voiceSettings?: unknown;
 }
 
@@ -36,7 +36,7 @@ interface Settings {
   readonly speed: number;
 }
 
-/** `stability` is the temperature turned round, `speed` the speed; the rest does not change how we speak (rule 2). */
+/** `stability` is 1 minus the temperature; other settings except `speed` have no effect (rule 2). */
 function settingsOf(value: unknown): Settings {
   const given = withoutNulls(value ?? {});
   const checked = checkSettings(given);
@@ -52,7 +52,7 @@ function checkVoice(id: string): string {
 }
 
 /**
- * All of a request but its text. Errors: `invalid_request`, `unsupported_format`, `model_not_found`,
+ * All of a request except its text. Errors: `invalid_request`, `unsupported_format`, `model_not_found`,
  * `voice_not_found`, `language_unavailable`, `speakers_unavailable`.
  */
 export function speechOptions(

@@ -1,4 +1,4 @@
-/** Protocol B's four ways to speak over REST (docs/contract/protocol-b.md 1). */
+/** Protocol B's four REST routes that speak text (docs/contract/protocol-b.md 1). */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { FORMATS } from '../../../codecs/formats.js';
 import type { ServiceError } from '../../../contracts/errors.js';
@@ -25,7 +25,7 @@ import { timedDocument, timedLines } from './timed-speech.js';
 
 const checkBody = checker(SpeechBody);
 
-/** Nothing looks at more of a text at once. */
+/** Most characters that are examined at once, so that a long text does not block the event loop. */
 const LONG_TEXT = 64 * 1024;
 
 interface Wanted {
@@ -34,7 +34,7 @@ interface Wanted {
   readonly synthesis: SynthesisRequest;
 }
 
-/** Looks at a long text in turns of the event loop. */
+/** Yields to the event loop between parts of a long text. */
 async function isBlank(text: string): Promise<boolean> {
   for (let at = 0; at < text.length; at += LONG_TEXT) {
     if (/\S/u.test(text.slice(at, at + LONG_TEXT))) return false;
@@ -43,7 +43,7 @@ async function isBlank(text: string): Promise<boolean> {
   return true;
 }
 
-/** The body, its text read piece by piece where it is long. Errors: `invalid_request`, those of the reader. */
+/** Reads the body; a long text is read piece by piece. Errors: `invalid_request`, those of the reader. */
 async function readBody(request: HttpRequest): Promise<SpeechBody> {
   const document = await readAudioJson(request, LIMITS.body.protocolB);
   const body = valid(checkBody(withoutNulls(document.value)));
@@ -53,7 +53,7 @@ async function readBody(request: HttpRequest): Promise<SpeechBody> {
   return { ...body, text };
 }
 
-/** Key, then the body, then what it asks for. Errors: those of `speechOptions`, and of the readers. */
+/** Checks the key, then the body, then its options. Errors: those of `speechOptions` and of the readers. */
 async function wantedBy(
   request: HttpRequest,
   parts: ProtocolBParts,
@@ -77,7 +77,7 @@ async function wantedBy(
   return { caller, text, synthesis: { ...options, text, trace: observation } };
 }
 
-/** With the request's id, under the names that clients read. */
+/** Reply with the request's id in the headers that clients read. */
 const identified = (
   { generationId }: HttpRequest,
   headers: Readonly<Record<string, string>>,
@@ -86,7 +86,7 @@ const identified = (
 
 const costOf = ({ text }: Wanted): Record<string, string> => ({ 'character-cost': String(text.length) });
 
-/** Audio while it is synthesised. */
+/** Sends audio while it is synthesised. */
 const speak: Handler = async (request, parts, observation) => {
   const wanted = await wantedBy(request, parts, observation);
   const { caller, synthesis } = wanted;
@@ -102,7 +102,7 @@ type Write = (
   signal: AbortSignal,
 ) => AsyncIterable<string>;
 
-/** The last line of a stream that failed. Noted here, since to the server the answer ends as one that succeeded. */
+/** The last line of a stream that failed. Logged and recorded here, since for the server this reply ends as a success. */
 function failureOf(
   error: ServiceError,
   generationId: string,
@@ -128,10 +128,10 @@ const timed =
     return identified(request, headers, write(text, audio, failure, signal));
   };
 
-/** One object. */
+/** Replies with one JSON object. */
 const speakTimed = timed((text, audio) => timedDocument(text, audio));
 
-/** A line a chunk. */
+/** Replies with one JSON line per chunk. */
 const streamTimed = timed(timedLines);
 
 const OUTPUT = {

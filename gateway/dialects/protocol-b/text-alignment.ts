@@ -1,9 +1,9 @@
 /**
  * The alignment of a whole text while it is spoken (docs/contract/protocol-b.md 2): every character once, in order, with
- * times in seconds from the start of the audio. The blanks that part the pieces belong to it as well.
+ * times in seconds from the start of the audio, including the blanks between pieces.
  *
- * Invariants: the characters handed out so far are a prefix of the text, whatever it is; no time goes back; what
- * is handed out at once is at most `MOST_CHARACTERS`, and a run of blanks is kept as text until it is.
+ * Invariants: the characters returned so far are a prefix of the text; times never go back; a portion has at most
+ * `MOST_CHARACTERS`, and a run of blanks is kept as text until it is split into portions.
  */
 import type { SpokenPiece } from '../../../contracts/ports/speech.js';
 import { type CharacterTimes, characterTimes } from './alignment.js';
@@ -27,7 +27,7 @@ function pastBlanks(text: string, from: number): number {
   return from + (BLANKS.exec(text)?.[0].length ?? 0);
 }
 
-/** Ends before the second half of a character. */
+/** Moves the index behind a surrogate pair that it would split. */
 const wholeAt = (text: string, index: number): number =>
   /[\udc00-\udfff]/.test(text[index] ?? '') ? index + 1 : index;
 
@@ -41,7 +41,7 @@ function* pauseTimes({ text, at }: Pause): Generator<CharacterTimes> {
   }
 }
 
-/** The stretches in portions of at most `MOST_CHARACTERS`. */
+/** Splits stretches into portions of at most `MOST_CHARACTERS`. */
 export function* portionsOf(stretches: Iterable<Stretch>): Generator<CharacterTimes> {
   for (const stretch of stretches) {
     if ('text' in stretch) yield* pauseTimes(stretch);
@@ -53,18 +53,18 @@ const NOTHING_TOLD = { index: -1, told: 0 };
 
 export class TextAlignment {
   #current = NOTHING_TOLD;
-  /** Where the text begins that no piece has taken yet. */
+  /** Start of the text that belongs to no piece yet. */
   #done = 0;
   #untimed = false;
 
   constructor(private readonly text: string) {}
 
-  /** Whether the engine has no timing: then there is no alignment at all. */
+  /** Whether the engine has no timing, so that there is no alignment at all. */
   get untimed(): boolean {
     return this.#untimed;
   }
 
-  /** Adds a piece that has been spoken, and returns what it settles. Pieces come in order, each again until complete. */
+  /** Adds a spoken piece and returns the times that it settles. Pieces come in order, each repeatedly until complete. */
   add(piece: SpokenPiece): Stretch[] {
     if (piece.words === undefined) this.#untimed = true;
     if (this.#untimed) return [];
@@ -75,7 +75,7 @@ export class TextAlignment {
     return [...before, this.#more(piece, this.text.slice(piece.at, end + blank)), ...after];
   }
 
-  /** Text in front of a new piece. */
+  /** Text before a new piece. */
   #begin({ index, at, offset }: SpokenPiece, end: number): Pause[] {
     if (index === this.#current.index) return [];
     const skipped = { text: this.text.slice(this.#done, at), at: offset };
@@ -84,7 +84,7 @@ export class TextAlignment {
     return skipped.text === '' ? [] : [skipped];
   }
 
-  /** The characters of the piece that are new since it was heard last. */
+  /** Characters of the piece that became known since it was last added. */
   #more(piece: SpokenPiece, text: string): CharacterTimes {
     const { chars = [], starts = [], ends = [] } = characterTimes(piece, text) ?? {};
     const from = this.#current.told;
@@ -97,7 +97,7 @@ export class TextAlignment {
     };
   }
 
-  /** Blanks behind a piece that is over. */
+  /** Blanks after a complete piece. */
   #after({ offset, duration }: SpokenPiece): Pause[] {
     const end = pastBlanks(this.text, this.#done);
     const rest = { text: this.text.slice(this.#done, end), at: offset + duration };

@@ -1,10 +1,10 @@
 /**
- * Audio with its alignment, as one JSON object and as a line a chunk (docs/contract/protocol-b.md 2). Lines are written while
- * the text is spoken, and a failure in the middle is the last of them; an object is held until all of it is there, so
- * that a failure is an error with its status.
+ * Audio with its alignment, as one JSON object or as one line per chunk (docs/contract/protocol-b.md 2). Lines are sent while
+ * the text is spoken, and a failure in the middle is the last line; an object is held until it is complete, so that a
+ * failure is an error with its own status.
  *
- * Invariants: nothing is yielded before the first audio is there; no line keeps audio, an object no more than may be
- * held; every line ends in a newline and is well under 128 KiB, which Python's line readers take.
+ * Invariants: nothing is yielded before the first audio; lines keep no audio, and an object keeps no more than its limit;
+ * every line ends in a newline and is well under 128 KiB, which Python's line readers accept.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ServiceError, toServiceError } from '../../../contracts/errors.js';
@@ -14,7 +14,7 @@ import { seconds } from '../../server/seconds.js';
 import type { CharacterTimes } from './alignment.js';
 import { MOST_CHARACTERS, portionsOf, type Stretch, TextAlignment } from './text-alignment.js';
 
-/** Bytes of audio in a line; even, so that no sample is cut. */
+/** Most bytes of audio in a line; even, so that no sample is cut. */
 const LINE_AUDIO = 32 * 1024;
 const NO_AUDIO = new Uint8Array(0);
 
@@ -34,7 +34,7 @@ function alignmentJson(times: CharacterTimes | undefined): string {
   });
 }
 
-/** By template: the audio needs no escapes. What is spoken is what was sent, so both alignments are one. */
+/** Built by a template, since base64 needs no escaping. The text is spoken as it was sent, so both alignments are the same. */
 function lineOf(audio: Uint8Array, times: CharacterTimes | undefined): string {
   const alignment = alignmentJson(times);
   return `{"audio_base64":"${base64Of(audio)}","alignment":${alignment},"normalized_alignment":${alignment}}\n`;
@@ -46,11 +46,11 @@ const joined = (a: CharacterTimes, b: CharacterTimes): CharacterTimes => ({
   ends: [...a.ends, ...b.ends],
 });
 
-/** Characters that wait for the next line with audio; more of them than a line takes go ahead without. */
+/** Characters that wait for the next line with audio. If they would exceed one line, the earlier ones go in a line without audio. */
 class Waiting {
   #times: CharacterTimes | undefined;
 
-  /** Those that have to go first. */
+  /** Adds characters; returns earlier ones that must be sent first. */
   add(times: CharacterTimes): CharacterTimes | undefined {
     const before = this.#times;
     const fits = before && before.chars.length + times.chars.length <= MOST_CHARACTERS;
@@ -65,7 +65,7 @@ class Waiting {
   }
 }
 
-/** A line a chunk of audio, with the characters that have become known by then. */
+/** One line per chunk of audio, with the characters that have become known so far. */
 async function* linesOf(text: string, audio: AsyncIterable<TimedAudio>): AsyncGenerator<string> {
   const alignment = new TextAlignment(text);
   const waiting = new Waiting();
@@ -81,8 +81,8 @@ async function* linesOf(text: string, audio: AsyncIterable<TimedAudio>): AsyncGe
 }
 
 /**
- * The lines; where it fails behind the first, what `failure` says of it is the last. Errors: those of `audio` before
- * the first line, and that of an abort.
+ * The lines; after the first, a failure becomes the last line, made by `failure`. Errors: those of `audio` before the
+ * first line, and that of an abort.
  */
 export async function* timedLines(
   text: string,
@@ -102,7 +102,7 @@ export async function* timedLines(
   }
 }
 
-/** Base64 of bytes that come in chunks of any length. */
+/** Encodes chunks of any length as one base64 text. */
 class Base64Stream {
   #rest: Uint8Array = NO_AUDIO;
 
@@ -152,7 +152,7 @@ const tooLong = (): ServiceError =>
     message: 'The audio is too long for one answer: use stream/with-timestamps',
   });
 
-/** One object with all audio and the alignment of all text, once all is there. Errors: `payload_too_large`. */
+/** One object with all audio and the whole alignment, once it is complete. Errors: `payload_too_large`. */
 export async function* timedDocument(
   text: string,
   audio: AsyncIterable<TimedAudio>,

@@ -1,6 +1,6 @@
 /**
- * `POST /v1/speech-to-text` (docs/contract/protocol-b.md 4; rules 2, 3, 6, 12). A form whose fields may come in any
- * order, after the file as well; of a repeated scalar the last counts.
+ * `POST /v1/speech-to-text` (docs/contract/protocol-b.md 4; rules 2, 3, 6, 12): a form whose fields may come in any
+ * order, also after the file; the last of a repeated scalar counts.
  */
 import { isUnset } from '../../../contracts/coerce.js';
 import { RECOGNITION_RATE } from '../../../contracts/audio.js';
@@ -30,16 +30,16 @@ import { wordEntries } from './words.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Fields of which every value counts. */
+/** List fields: every value counts. */
 const LISTS = new Set(['entity_detection', 'entity_redaction', 'additional_formats', 'keyterms']);
 
-/** Fields of which `none` is a value and not the absence of one. */
+/** Fields whose value `none` does not count as absent. */
 const WITH_NONE = new Set(['timestamps_granularity']);
 
 const isAbsent = (name: string, value: string): boolean =>
   isUnset(value) && !(WITH_NONE.has(name) && value.trim().toLowerCase() === 'none');
 
-/** The form's fields as an object: lists as they came, of the others the last value, those that are unset left out. */
+/** The form's fields as an object: lists with all values, other fields with their last value, unset ones omitted. */
 export function formFields(form: Form['fields']): Fields {
   const present = [...form].map(([name, values]): readonly [string, unknown] => {
     const bare = name.replace(/\[\]$/, '');
@@ -60,12 +60,12 @@ const checkFields = checker(TranscriptionFields);
 
 interface Asked {
   readonly request: TranscriptionRequest;
-  /** As it was sent; empty where it was not. */
+  /** Exactly what the client sent; empty if it sent none. */
   readonly language: string;
   readonly words: boolean;
 }
 
-/** Everything that a client may be told about its form. Errors: `invalid_request`, `unsupported_option`, `model_not_found`. */
+/** Checks the whole form. Errors: `invalid_request`, `unsupported_option`, `model_not_found`. */
 function askedBy({ fields: form, files }: Form, { vocabulary }: ProtocolBParts): Asked {
   refuseProviderOptions(providerOptionsOf(form), vocabulary);
   refuseUnlogged(form.get('enable_logging') ?? []);
@@ -82,7 +82,7 @@ function askedBy({ fields: form, files }: Form, { vocabulary }: ProtocolBParts):
   return { request: { audio, model, words, ...(code === '' ? {} : { language: code }) }, language, words };
 }
 
-/** Rule 12: what is not measured is constant, and the language is what the request said. */
+/** Rule 12: values that are not measured are constant, and the language is the request's. */
 const resultOf = (transcript: Transcript, { language, words }: Asked, id: string): object => ({
   language_code: language,
   language_probability: 1,

@@ -1,6 +1,6 @@
 /**
- * The user of a key, which SDKs ask for when they start (docs/contract/decisions.md "Protocol B"). Characters are the
- * workspace's own numbers; what is sold elsewhere and not here is constant.
+ * The user of a key, which SDKs request when they start (docs/contract/decisions.md "Protocol B"). Characters are the
+ * workspace's real figures; fields about billing that does not exist here are constant.
  */
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
@@ -12,7 +12,7 @@ import type { ProtocolBParts } from './parts.js';
 import { type Handler, reading, type Row } from './rows.js';
 import { Subscription, User } from './schema.js';
 
-/** Stands for no quota at all. */
+/** Stands for no quota. */
 const UNLIMITED = 2 ** 31 - 1;
 
 const CONSTANT = {
@@ -46,7 +46,7 @@ const subscriptionOf = ({ characters, until }: Wallet, clones: boolean): object 
   can_use_instant_voice_cloning: clones,
 });
 
-/** Errors: `invalid_key` where the workspace is gone. */
+/** Errors: `invalid_key` if the workspace no longer exists. */
 async function walletOf({ wallet }: ProtocolBParts, { workspaceId }: Caller): Promise<Wallet> {
   const found = await wallet(workspaceId);
   if (found) return found;

@@ -1,9 +1,9 @@
-/** A voice as protocol B shows it (docs/contract/protocol-b.md 6). Labels hold text only: its clients refuse anything else. */
+/** A voice as protocol B shows it (docs/contract/protocol-b.md 6). Labels hold text only, since clients reject anything else. */
 import type { Vocabulary } from '../../../contracts/vocabulary.js';
 import { DEFAULT_SYNTHESIS_MODEL } from '../../../contracts/models.js';
 import type { Voice } from '../../../contracts/ports/voices.js';
 
-/** Fields that nothing here knows or keeps. */
+/** Fields that this service neither knows nor stores. */
 const CONSTANT = {
   samples: null,
   fine_tuning: null,
@@ -18,7 +18,7 @@ const CONSTANT = {
   is_mixed: false,
 } as const;
 
-/** A voice's settings where a request says nothing. */
+/** A voice's default settings. */
 export const SETTINGS = {
   stability: 0.5,
   similarity_boost: 0.75,

@@ -1,7 +1,7 @@
 /**
- * One page of voices (docs/contract/protocol-b.md 6). A library is small (LIMITS.voice.perWorkspace and the engines' own),
- * so all of it is at hand and every total is exact. A page token is the id that the page before ended with, so that
- * voices which come and go meanwhile move nothing.
+ * One page of voices (docs/contract/protocol-b.md 6). A library is small (at most LIMITS.voice.perWorkspace voices and
+ * those of the engines), so all of it is in memory and every total is exact. A page token is the last id of the previous
+ * page, so that voices added or removed meanwhile shift nothing.
  */
 import { LIMITS } from '../../../contracts/limits.js';
 import type { Voice } from '../../../contracts/ports/voices.js';
@@ -23,7 +23,7 @@ const wordsOf = (voice: Voice): readonly string[] => [
   ...Object.values(labelsOf(voice)),
 ];
 
-/** The voices of the engines are everybody's, cloned ones the workspace's; there is no community. */
+/** Voices of engines belong to everybody, cloned ones to the workspace; there is no community. */
 const TYPES: Readonly<Record<NonNullable<VoiceQuery['voice_type']>, readonly Voice['kind'][]>> = {
   default: ['engine'],
   personal: ['cloned'],
@@ -39,7 +39,7 @@ const byLabel =
   (voice) =>
     wanted.some((value) => same(labelsOf(voice)[name] ?? '', value));
 
-/** A filter for each that is asked for; a voice passes all of them. */
+/** One filter per given parameter; a voice must pass all of them. */
 function testsOf(query: VoiceQuery): Test[] {
   const { search = '', voice_type: type, category = '', voice_ids: ids = [] } = query;
   const text = search.toLowerCase();
@@ -77,7 +77,7 @@ function ordered(
   return [...voices].sort((a, b) => sign * ascending(a, b));
 }
 
-/** Where the page begins. Errors: `invalid_request`. */
+/** Index of the page's first voice. Errors: `invalid_request`. */
 function startOf(voices: readonly Voice[], token: string | undefined): number {
   if (token === undefined) return 0;
   const before = voices.findIndex(({ id }) => id === token);
@@ -118,7 +118,7 @@ function valueOf(name: string, values: readonly string[]): unknown {
   return name === 'page_size' ? numberOf(last) : last;
 }
 
-/** Unknown parameters are ignored, empty ones absent, of a repeated scalar the last counts. Errors: `invalid_request`. */
+/** Unknown and empty parameters are ignored; the last of a repeated scalar counts. Errors: `invalid_request`. */
 export function voiceQuery(query: URLSearchParams): VoiceQuery {
   const members = Object.keys(VoiceQuery.properties).flatMap((name) => {
     const values = query.getAll(name).filter((value) => value !== '');

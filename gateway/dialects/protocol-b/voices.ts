@@ -1,4 +1,4 @@
-/** Protocol B's voice listings (docs/contract/protocol-b.md 6): all of them, a page of them, one of them. */
+/** Protocol B's voices (docs/contract/protocol-b.md 6): all, one page, one voice, and its settings. */
 import { ServiceError } from '../../../contracts/errors.js';
 import type { Voice } from '../../../contracts/ports/voices.js';
 import { queryParameters } from '../../server/openapi-parts.js';
@@ -29,7 +29,7 @@ const searchVoices: Handler = async (request, parts) => {
   });
 };
 
-/** By its id or an alias. Errors: `voice_not_found` (404). */
+/** Reads a voice by its id or an alias. Errors: `voice_not_found` (404). */
 async function voiceOf(request: HttpRequest, parts: ProtocolBParts): Promise<Voice> {
   const { workspaceId } = await callerOf(request, parts);
   const voice = await parts.voices.read(request.params['voice_id'] ?? '', workspaceId);
@@ -41,7 +41,7 @@ async function voiceOf(request: HttpRequest, parts: ProtocolBParts): Promise<Voi
 const readVoice: Handler = async (request, parts) =>
   json(200, entityOf(await voiceOf(request, parts), parts.vocabulary));
 
-/** The same for every voice: settings come with each request and are not kept. Errors: `voice_not_found` (404). */
+/** Settings are the same for every voice, since they come with each request and are not stored. Errors: `voice_not_found` (404). */
 const readVoiceSettings: Handler = async (request, parts) => {
   await voiceOf(request, parts);
   return json(200, SETTINGS);

@@ -1,8 +1,8 @@
 /**
- * A text cut into runs by the words that an engine heard or spoke in it: a word, or what stands between two.
- * Words come in order; one that is not in the text takes part in the run between its neighbours.
+ * Splits a text into runs by the words that an engine recognised or spoke: a run is a word or the text between two.
+ * Words come in order; one that is not in the text is skipped, so its time falls to the run between its neighbours.
  *
- * Invariants: the runs are the beginning of the text, in order, none empty; no time goes back.
+ * Invariants: the runs are the beginning of the text, in order, none empty; times never go back.
  */
 import type { TimedWord } from '../../../contracts/ports/tts.js';
 
@@ -14,7 +14,7 @@ export interface Run {
   readonly end: number;
 }
 
-/** A word is looked for no further on than this, so that one that is not in the text swallows none of it. */
+/** Furthest distance at which a word is searched for, so that a word that is not in the text matches no later one. */
 const SEARCH_CHARACTERS = 64;
 
 const MARKS_AROUND = /^[^\p{L}\p{M}\p{N}]+|[^\p{L}\p{M}\p{N}]+$/gu;
@@ -34,17 +34,17 @@ const findExactly: Find = (word, text, from) => {
   return near < 0 ? undefined : { from: from + near, to: from + near + word.length };
 };
 
-/** Without its punctuation where a tag that is not spoken stood in between. */
+/** Finds a word, or the word without its punctuation, which a tag that is not spoken may separate from it. */
 export const findSpoken: Find = (word, text, from) =>
   findExactly(word, text, from) ?? findExactly(withoutMarks(word), text, from);
 
 export interface Looking {
-  /** Where the audio ends, and with it every word. */
+  /** End of the audio in seconds; no word ends later. */
   readonly until?: number;
   readonly find?: Find;
 }
 
-/** The text up to the end of the last word. */
+/** Runs of the text up to the end of the last word. */
 export function runsOf(
   text: string,
   words: readonly TimedWord[],
@@ -68,7 +68,7 @@ export function runsOf(
   return runs;
 }
 
-/** All of the text: what stands behind the last word has the rest of the audio, `duration` in seconds. */
+/** Runs of the whole text; text after the last word gets the rest of the audio. `duration`: seconds. */
 export function allRunsOf(
   text: string,
   words: readonly TimedWord[],

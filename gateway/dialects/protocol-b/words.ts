@@ -1,9 +1,9 @@
 /**
  * The words of a transcript as protocol B shows them (docs/contract/protocol-b.md 4; rule 12): words and
- * what stands between them, each with its time.
+ * the spacing between them, each with its time.
  *
- * Invariants: the texts joined are the transcript's text; every time is a number, none goes back. An engine's
- * words need not be those of its text: what it leaves out of its words shares the time that is left.
+ * Invariants: the joined texts are the transcript's text; every time is a number, and times never go back. An
+ * engine's words need not cover its text: text that they omit shares the time between them.
  */
 import type { Transcript } from '../../../contracts/ports/speech.js';
 import { seconds } from '../../server/seconds.js';
@@ -30,7 +30,7 @@ const entry = (text: string, { start, end }: Span): WordEntry => ({
   logprob: 0,
 });
 
-/** Text that no word of the engine covers: white space, and words that share its time by their length. */
+/** Entries for text that no word of the engine covers: white space and words share its time by their length. */
 function uncovered(text: string, { start, end }: Span): WordEntry[] {
   const at = (index: number): number => start + ((end - start) * index) / text.length;
   return [...text.matchAll(/\s+|\S+/gu)].map(({ 0: part, index }) =>
@@ -38,7 +38,7 @@ function uncovered(text: string, { start, end }: Span): WordEntry[] {
   );
 }
 
-/** The transcript's words and the spacing between them, in order; without `words`, times are shared out by length. */
+/** The transcript's words and the spacing between them, in order; without `words`, times are distributed by length. */
 export const wordEntries = ({
   text,
   words = [],

@@ -1,6 +1,6 @@
 /**
- * The frames that clients send on the realtime socket (docs/contract/protocol-b.md 5): JSON text with a `message_type`. A frame
- * that cannot be taken is told to the client, and the session goes on, unless the frame is over the limit.
+ * Frames that clients send on the realtime socket (docs/contract/protocol-b.md 5): JSON text with a `message_type`. An
+ * invalid frame is reported to the client and the session continues, unless the frame exceeds the size limit.
  */
 import type { SessionFault } from '../../../../actors/transcription-session.js';
 import { booleanOf, isUnset } from '../../../../contracts/coerce.js';
@@ -10,13 +10,13 @@ import { parseJson } from '../../../server/body.js';
 import { FRAME_TOO_LARGE, inputFault } from './errors.js';
 
 export interface ClientFrame {
-  /** In base64, not checked yet; empty where it brings none. */
+  /** Base64, not validated yet; empty if the frame has no audio. */
   readonly audio: string;
   readonly commit: boolean;
   readonly hasPreviousText: boolean;
 }
 
-/** A frame that was not taken. */
+/** Error for a frame that was refused. */
 export class TranscriptionFrameFault extends Error {
   constructor(readonly fault: SessionFault) {
     super(fault.message);
@@ -29,10 +29,10 @@ const refuse = (message: string): never => {
   throw new TranscriptionFrameFault(inputFault(message));
 };
 
-/** Larger frames are bounded in depth and number of values before they are parsed. */
+/** Larger frames are checked for depth and number of values before they are parsed. */
 const SIMPLE_CHARACTERS = 64 * 1024;
 
-/** Errors: `TranscriptionFrameFault` where it is over the limit, others where it is no JSON. */
+/** Errors: `TranscriptionFrameFault` if the text exceeds the limit, others if it is not valid JSON. */
 function jsonOf(text: string): unknown {
   if (text.length <= SIMPLE_CHARACTERS) return JSON.parse(text);
   const bytes = Buffer.from(text);
@@ -62,7 +62,7 @@ function checkRate({ sample_rate: rate }: Fields, expected: number): void {
     refuse(`sample_rate must be ${expected}, as audio_format says`);
 }
 
-/** `sampleRate` is the session's, in Hz. */
+/** `sampleRate`: the session's, in Hz. */
 function chunkOf(fields: Fields, sampleRate: number): ClientFrame {
   checkRate(fields, sampleRate);
   const commit = booleanOf(fields['commit']) ?? refuse('commit must be a boolean');

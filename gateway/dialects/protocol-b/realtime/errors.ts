@@ -1,6 +1,6 @@
 /**
- * How the realtime socket of protocol B says that something went wrong (docs/contract/protocol-b.md 5, "Error
- * message_types"; docs/contract/decisions.md "Protocol B"): which type each error of ours has, and whether it ends the session.
+ * Errors on the realtime socket of protocol B (docs/contract/protocol-b.md 5, "Error message_types";
+ * docs/contract/decisions.md "Protocol B"): the type of each of our errors, and whether it ends the session.
  */
 import type { SessionFault } from '../../../../actors/transcription-session.js';
 import type { ErrorCode, ServiceError } from '../../../../contracts/errors.js';
@@ -22,7 +22,7 @@ type ErrorType =
 type Row = Pick<SessionFault, 'close'> & { readonly type: ErrorType };
 
 const AUTH: Row = { type: 'auth_error', close: 'policy' };
-/** Closing would only bring all of them back at once. */
+/** Keeps the session open, since closing would make all clients reconnect at once. */
 const EXHAUSTED: Row = { type: 'resource_exhausted' };
 const FAILED: Row = { type: 'transcriber_error', close: 'internal' };
 const REJECTED: Row = { type: 'invalid_request', close: 'policy' };
@@ -40,17 +40,17 @@ const ROWS: Readonly<Partial<Record<ErrorCode, Row>>> = {
   draining: EXHAUSTED,
 };
 
-/** With the option at fault, where the message does not name it. */
+/** The message, prefixed with the option at fault unless it names it already. */
 const causeOf = ({ message, param }: ServiceError): string =>
   param === undefined || message.includes(param) ? message : `${param}: ${message}`;
 
-/** An error of ours as the client is told it. */
+/** One of our errors in the form in which the client gets it. */
 export const faultOf = (error: ServiceError): SessionFault => ({
   ...(ROWS[error.code] ?? (error.status >= 500 ? FAILED : REJECTED)),
   message: causeOf(error),
 });
 
-/** The fault of a frame that was not taken; the session goes on. */
+/** Fault for a refused frame; the session continues. */
 export const inputFault = (message: string): SessionFault & Row => ({ type: 'input_error', message });
 
 export const FRAME_TOO_LARGE: SessionFault & Row = {
@@ -66,7 +66,7 @@ export const TOO_MANY_COMMITS: SessionFault & Row = {
 
 export const BUFFER_FULL = inputFault('The audio was dropped: 100 MiB wait to be committed or transcribed');
 
-/** `seconds` of audio are not enough for a commit. */
+/** Fault for a commit with only `seconds` of audio, which is too little. */
 export const throttled = (seconds: number): SessionFault & Row => ({
   type: 'commit_throttled',
   message:

@@ -1,6 +1,6 @@
 /**
- * Protocol B's realtime transcription as a socket (docs/contract/protocol-b.md 5). The upgrade always succeeds: who may
- * not, or asks for what there is not, is told so in the socket's own words, and then it closes (rule 2).
+ * The socket of protocol B's realtime transcription (docs/contract/protocol-b.md 5). The upgrade always succeeds; a
+ * client without permission or with invalid options gets an error frame, then the socket closes (rule 2).
  */
 import { CLOSE } from '../../../../contracts/close-codes.js';
 import { type ServiceError, toServiceError } from '../../../../contracts/errors.js';
@@ -18,7 +18,7 @@ import { type SessionClient, type SessionParts, TranscriptionSession } from './s
 
 export type RealtimeTranscriptionParts = SessionParts & Pick<ProtocolBParts, 'keys' | 'tokens'>;
 
-/** The session ends itself and says why; this is for one that did not. */
+/** Backstop for a session that failed to end itself, which it normally does with a reason. */
 const BACKSTOP_MS = LIMITS.socket.connectionMs + 60_000;
 
 async function clientOf(
@@ -38,7 +38,7 @@ async function clientOf(
   return { caller, options, generationId, refused, observation };
 }
 
-/** Says why, and closes. */
+/** Sends the error, then closes. */
 function refuse(socket: Socket, error: ServiceError, observation: Observation): SocketEvents {
   const fault = faultOf(error);
   socket.send(errorFrame(fault));
@@ -51,7 +51,7 @@ async function accept(
   parts: RealtimeTranscriptionParts,
   observation: Observation,
 ): Promise<SocketAccept> {
-  // Above the limit, so that a frame over it is answered before the socket closes.
+  // Above the frame limit, so that a frame that exceeds it still gets an answer before the socket closes.
   const limits = { maxFrameBytes: WIRE_FRAME_BYTES, connectionMs: BACKSTOP_MS };
   try {
     const client = await clientOf(request, parts, observation);

@@ -1,6 +1,6 @@
 /**
  * The options in the query of the realtime socket (docs/contract/protocol-b.md 5; rules 2, 3, 6; "Refused options").
- * Unknown names are ignored; of a repeated scalar the last counts.
+ * Unknown names are ignored; the last of a repeated scalar counts.
  */
 import { booleanOf } from '../../../../contracts/coerce.js';
 import { ServiceError } from '../../../../contracts/errors.js';
@@ -12,7 +12,7 @@ import { refuseUnlogged, TRANSCRIPTION_REFUSALS } from '../refusals.js';
 
 export interface SessionOptions {
   readonly model: TranscriptionModel;
-  /** As it was sent; empty where it was not. */
+  /** Exactly what the client sent; empty if it sent none. */
   readonly language: string;
   /** The name of the audio's format, and its rate in Hz. */
   readonly audioFormat: string;
@@ -33,14 +33,14 @@ const DEFAULT_FORMAT = 'pcm_16000';
 
 const COMMIT_STRATEGY = 'commit_strategy';
 
-/** Only `manual` passes: also an empty value, and `none`, ask for another strategy. Errors: `unsupported_option`. */
+/** Accepts only `manual`; an empty value and `none` count as other strategies. Errors: `unsupported_option`. */
 function refuseStrategy(strategy: string | undefined): void {
   if (strategy === undefined || strategy === 'manual') return;
   const message = `Audio is committed by the client: set ${COMMIT_STRATEGY} to manual, or leave it out`;
   throw new ServiceError('unsupported_option', { message, param: COMMIT_STRATEGY });
 }
 
-/** Options of which every value counts. */
+/** List options: every value counts. */
 const LISTS = new Set(['entity_detection', 'entity_redaction', 'additional_formats']);
 
 const fieldsOf = (query: URLSearchParams): Record<string, unknown> =>
@@ -76,7 +76,7 @@ export function sessionOptions(query: URLSearchParams, vocabulary: Vocabulary): 
   };
 }
 
-/** The language for the engine; absent where none was named. */
+/** The language for the engine; absent if none was named. */
 export const hintOf = ({ language }: SessionOptions): { readonly language?: string } => {
   const code = languageCode(language);
   return code === '' ? {} : { language: code };

@@ -1,4 +1,4 @@
-/** The frames that the realtime socket sends (docs/contract/protocol-b.md 5), each as the JSON text that is sent. */
+/** Frames that the realtime socket sends (docs/contract/protocol-b.md 5), as JSON text. */
 import type { CommittedTranscript, SessionFault } from '../../../../actors/transcription-session.js';
 import type { Vocabulary } from '../../../../contracts/vocabulary.js';
 import { seconds } from '../../../server/seconds.js';
@@ -7,7 +7,7 @@ import type { SessionOptions } from './options.js';
 
 const frame = (message_type: string, fields: object): string => JSON.stringify({ message_type, ...fields });
 
-/** Values of options that change nothing here. */
+/** Reported values of options that have no effect here. */
 const WITHOUT_EFFECT = {
   vad_silence_threshold_secs: 1.5,
   vad_threshold: 0.4,
@@ -39,7 +39,7 @@ export const startedFrame = (
 
 export const partialFrame = (text: string): string => frame('partial_transcript', { text });
 
-/** Times count from the start of the session's audio: clients lay the words of all commits end to end. */
+/** Words with times from the start of the session's audio, since clients concatenate the words of all commits. */
 const wordsOf = (transcript: CommittedTranscript) =>
   wordEntries(transcript).map((word) => ({
     ...word,
@@ -48,7 +48,7 @@ const wordsOf = (transcript: CommittedTranscript) =>
     characters: [...word.text],
   }));
 
-/** One commit's frames, in their order. The language is what the client sent (rule 12). */
+/** Frames of one commit, in order. The language is the one that the client sent (rule 12). */
 export function* committedFrames(
   transcript: CommittedTranscript,
   options: SessionOptions,
@@ -63,6 +63,6 @@ export function* committedFrames(
   });
 }
 
-/** `message` repeats `error` for the clients that read that. */
+/** `message` repeats `error`, since some clients read that instead. */
 export const errorFrame = ({ type, message }: SessionFault): string =>
   frame(type, { error: message, message });

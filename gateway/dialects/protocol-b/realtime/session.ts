@@ -1,10 +1,10 @@
 /**
- * The host of one realtime transcription socket: performs what its actor decides
+ * The host of one realtime transcription socket: performs the effects of its statechart
  * (actors/transcription-session.ts).
  *
- * Invariants: audio goes into the buffer past the machine, which says when a commit takes it out; audio that waits,
- * committed or not, shares one budget and is let go of when its transcription ends; nothing is told of a job that
- * was cancelled.
+ * Invariants: audio goes straight into the buffer, and the machine only decides when a commit takes it out; waiting
+ * audio, committed or not, shares one budget and is released when its transcription ends; nothing is reported of a
+ * cancelled job.
  */
 import { InputAudio, type TakenAudio } from '../../../../actors/realtime-audio.js';
 import { type Effects, run, type Running } from '../../../../actors/run.js';
@@ -44,16 +44,16 @@ export interface SessionClient {
   readonly caller: Caller;
   readonly options: SessionOptions;
   readonly generationId: string;
-  /** Why every commit is refused, where it is (rule 6). */
+  /** Why every commit is refused; undefined if commits are accepted (rule 6). */
   readonly refused: SessionFault | undefined;
-  /** Ends with the socket. */
+  /** Observation that ends with the socket. */
   readonly observation: Observation;
 }
 
 /** Audio of one commit. */
 interface CommittedAudio {
   readonly chunks: readonly Uint8Array[];
-  /** Where it begins in all audio of the session, in seconds. */
+  /** Its start within the session's audio, in seconds. */
   readonly from: number;
 }
 
@@ -66,18 +66,18 @@ export class TranscriptionSession implements SocketEvents {
   readonly #machine: Running<SessionEvent>;
   readonly #audio = new InputAudio();
   readonly #partial: PartialTranscript;
-  /** Audio of commits that wait for their transcription, oldest first. */
+  /** Audio of commits whose transcription has not started, oldest first. */
   readonly #committed: CommittedAudio[] = [];
-  /** Bytes of commits that are not answered yet. */
+  /** Bytes of commits whose transcription has not ended. */
   #committedBytes = 0;
-  /** Bytes of the session's audio in front of what is not committed yet. */
+  /** Bytes of the session's audio before the uncommitted part. */
   #passedBytes = 0;
   #job = new AbortController();
   #lastPartial = '';
-  /** Whether the machine has been told that a guess is due, since the last job: appends do not tell it again. */
+  /** Whether the machine was told since the last job that a guess is due, so that further appends do not repeat it. */
   #dueTold = false;
   #begun = false;
-  /** HTTP status that the socket is logged with when it ends. */
+  /** HTTP status that is reported for the socket when it closes. */
   #status = OPEN;
 
   constructor(
@@ -139,7 +139,7 @@ export class TranscriptionSession implements SocketEvents {
     this.#committedBytes += bytes;
   }
 
-  /** Takes the uncommitted audio; half a sample at its end stays for its other half. */
+  /** Takes the uncommitted audio; half a sample at its end stays until the other half arrives. */
   #takeAudio(): TakenAudio {
     const taken = this.#audio.take();
     const half = taken.bytes % BYTES_PER_SAMPLE === 1 ? taken.chunks.at(-1)?.slice(-1) : undefined;
@@ -150,7 +150,7 @@ export class TranscriptionSession implements SocketEvents {
     return taken;
   }
 
-  /** The same, and it stays. */
+  /** Reads the uncommitted audio without taking it. */
   #lookAtAudio(): TakenAudio {
     const taken = this.#audio.take();
     this.#audio.putBack(taken);
@@ -163,7 +163,7 @@ export class TranscriptionSession implements SocketEvents {
     this.#machine.send({ type: 'audio' });
   }
 
-  /** The machine drops what it is told while a job runs: it is told again. */
+  /** Reports a due guess again, since the machine drops that event while a job runs. */
   #jobEnded(): void {
     this.#dueTold = false;
     this.#guessWhenDue();
@@ -187,7 +187,7 @@ export class TranscriptionSession implements SocketEvents {
     return this.#job.signal;
   }
 
-  /** Its answer waits until the client reads. Never rejects. */
+  /** Transcribes a commit; the result waits until the client has read what was sent. Never rejects. */
   async #transcribe(job: number, { chunks, from }: CommittedAudio): Promise<void> {
     const signal = this.#begin();
     const { options, observation: trace } = this.client;
@@ -205,7 +205,7 @@ export class TranscriptionSession implements SocketEvents {
     this.#jobEnded();
   }
 
-  /** One that fails is left out: its audio will be committed. Never rejects. */
+  /** Makes a guess. A failed one is skipped, since its audio will be transcribed by a commit. Never rejects. */
   async #guess(job: number): Promise<void> {
     const signal = this.#begin();
     const { options, caller, observation: trace } = this.client;

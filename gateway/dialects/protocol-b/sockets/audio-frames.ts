@@ -1,34 +1,34 @@
 /**
- * From spoken audio to frames with their alignment (docs/contract/decisions.md "Protocol B"; ops/adr/0007).
+ * Turns spoken audio into frames with alignment (docs/contract/decisions.md "Protocol B"; ops/adr/0007).
  *
- * A generation, as far as alignment goes, is one piece that the engine speaks in one go. Its first frame tells all
- * of its characters, with times from the end of what was told before, and the others none. For that the audio of a
- * piece is held until its characters are known, HELD_BYTES at most and no longer than it keeps coming; what is
- * known later goes with the next frame. With `sync` each frame tells the characters that begin in it, in the time
- * of the whole context; a chunk is held until the next one shows whether it was the last of its piece.
+ * For alignment, a generation is one piece that the engine speaks in one go. Its first frame has all of its
+ * characters, with times from the end of the previous alignment; the other frames have none. For that, the audio of
+ * a piece is held until its characters are known, at most HELD_BYTES and only while more keeps coming; characters
+ * known later go with the next frame. With `sync` each frame has the characters that begin in it, in the time of
+ * the whole context; a chunk is held until the next one shows whether it was the last of its piece.
  *
- * Invariants: audio leaves in order, in frames of at most FRAME_AUDIO_BYTES; each character is told once; the times
- * of all generations laid end to end are the times in the context, however late they were known.
+ * Invariants: audio is sent in order, in frames of at most FRAME_AUDIO_BYTES; each character is sent once; the times
+ * of all generations, laid end to end, are the times in the context, however late they became known.
  */
 import type { SpokenPiece, TimedAudio } from '../../../../contracts/ports/speech.js';
 import { type Character, type ContextFrames, FRAME_AUDIO_BYTES } from './server-frames.js';
 import { isNamed, SpokenText } from './spoken-text.js';
 
 const HELD_BYTES = 1024 * 1024;
-/** How long audio may fail to come before what is held goes: where the piece's words are known, and where not. */
+/** Longest wait for more audio before the held audio is sent: if the piece's words are all known, and if not. */
 const PATIENCE_MS = { named: 30, unnamed: 250 };
-/** A character that begins this little behind a frame is told with it: codecs shift that much. */
+/** A character that begins at most this long after a frame still goes with it, since codecs shift audio by that much. */
 const SLACK_MS = 30;
 const NO_AUDIO = new Uint8Array(0);
 
-/** A part of the audio, in seconds. */
+/** A part of the audio, with its times in seconds. */
 interface Span {
   readonly audio: Uint8Array;
   readonly begin: number;
   readonly end: number;
 }
 
-/** Slices that fit in a frame each. */
+/** Slices of a span that each fit into one frame. */
 function* framesOf({ audio, begin, end }: Span): Generator<Span> {
   const secondAt = (at: number): number => begin + ((end - begin) * at) / audio.length;
   for (let at = 0; at < audio.length; at += FRAME_AUDIO_BYTES) {
@@ -41,13 +41,13 @@ export class AudioFrames {
   readonly #text = new SpokenText();
   #held: Span[] = [];
   #heldBytes = 0;
-  /** The piece whose audio came last. */
+  /** The piece of the latest audio. */
   #piece: SpokenPiece | undefined;
-  /** The last piece whose audio was let go. */
+  /** Index of the last piece whose audio was released. */
   #free = -1;
-  /** Where the last chunk ended, in seconds. */
+  /** End of the last chunk, in seconds. */
   #end = 0;
-  /** Until when characters have been told, in milliseconds. */
+  /** End of the last character that was sent, in milliseconds. */
   #told = 0;
 
   constructor(
@@ -55,12 +55,12 @@ export class AudioFrames {
     private readonly sync: boolean,
   ) {}
 
-  /** Text that will be spoken. */
+  /** Adds text that will be spoken. */
   add(text: string): void {
     this.#text.add(text);
   }
 
-  /** How long the next chunk may take until `release` is due, in milliseconds; undefined: for ever. */
+  /** Milliseconds to wait for the next chunk before `release` is due; undefined: without limit. */
   get patienceMs(): number | undefined {
     if (this.#held.length === 0 || !this.#piece) return undefined;
     return isNamed(this.#piece) ? PATIENCE_MS.named : PATIENCE_MS.unnamed;
@@ -77,14 +77,14 @@ export class AudioFrames {
     if (whole || isFree || this.#heldBytes > HELD_BYTES) yield* this.#letGo();
   }
 
-  /** Lets go what is held: nothing more of its piece can be expected now. */
+  /** Releases the held audio, since nothing more of its piece can be expected now. */
   *release(): Generator<string> {
     if (this.#held.length === 0 || !this.#piece) return;
     this.#text.learn(this.#piece, true);
     yield* this.#letGo();
   }
 
-  /** All that is left. */
+  /** Releases everything that is left. */
   *finish(): Generator<string> {
     yield* this.release();
     const rest = this.#text.take();

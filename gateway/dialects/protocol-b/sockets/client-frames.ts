@@ -1,6 +1,6 @@
 /**
  * Frames that clients of the speech sockets send (docs/contract/protocol-b.md 3): text frames of JSON. Null members
- * count as absent, unknown ones are ignored, booleans follow rule 3. What comes in is bounded before it is parsed.
+ * count as absent, unknown ones are ignored, booleans follow rule 3. Size and depth are checked before parsing.
  */
 import type { SocketFault } from '../../../../actors/stream-input.js';
 import { booleanOf } from '../../../../contracts/coerce.js';
@@ -16,7 +16,7 @@ import { faultOf, invalidMessage, TOO_LARGE } from './faults.js';
 
 const { bufferedTextBytes, schedule, contextIdLength } = LIMITS.streamInput;
 
-/** JSON may write each byte of the longest text as `\u00xx`; the rest is what stands around it. */
+/** Longest frame: JSON may write each byte of the longest text as `\u00xx`; the rest is for the other fields. */
 const MOST_CHARACTERS = 6 * bufferedTextBytes + 64 * 1024;
 const KEY_LENGTH = 1024;
 
@@ -51,7 +51,7 @@ type KeyNames = Pick<Vocabulary, 'protocolBKeyHeader'>;
 const checkMessage = checker(Message, 'the message');
 const checkKey = checker(Key);
 
-/** Those that are true. */
+/** Boolean fields; a frame lists those that are true. */
 const FLAGS = ['flush', 'try_trigger_generation', 'close_context', 'close_socket'] as const;
 type Flag = (typeof FLAGS)[number];
 
@@ -59,14 +59,14 @@ export interface ClientFrame {
   readonly contextId: string | undefined;
   readonly text: string | undefined;
   readonly flags: ReadonlySet<Flag>;
-  /** Not checked yet; undefined where it holds nothing. */
+  /** Not validated yet; undefined if absent or empty. */
   readonly voiceSettings: unknown;
-  /** Empty where the client leaves it to us. */
+  /** Empty for the default. */
   readonly schedule: readonly number[];
   readonly key: string | undefined;
 }
 
-/** A frame that cannot be taken. */
+/** Error for an invalid frame. */
 export class SpeechFrameFault extends Error {
   constructor(readonly fault: SocketFault) {
     super(fault.message);
@@ -105,10 +105,10 @@ function flagsOf(message: Message): Set<Flag> {
 const holdsNothing = (value: unknown): boolean =>
   value === undefined || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 
-/** Without the word in front that clients copy from the header. */
+/** The key without a leading "Bearer", which clients copy from the header. */
 export const withoutScheme = (key: string): string => key.trim().replace(/^bearer +/iu, '');
 
-/** The key header's name is a field's as well, with either kind of dash. */
+/** Reads the key from the field named like the key header, with `-` or `_`, or from `authorization`. */
 function keyOf(message: Message, { protocolBKeyHeader }: KeyNames): string | undefined {
   const fields = message as Readonly<Record<string, unknown>>;
   const names = [protocolBKeyHeader, protocolBKeyHeader.replaceAll('-', '_'), 'authorization'];

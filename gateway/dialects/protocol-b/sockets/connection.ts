@@ -1,10 +1,10 @@
 /**
- * The connection below both kinds of speech socket: finds out who calls, reads frames, opens contexts, and ends as the
- * socket's machine decides (actors/stream-input-socket.ts). A session hands it what arrives, and is handed the frames
- * that take effect.
+ * The connection that both kinds of speech socket share: identifies the caller, reads frames, opens contexts, and ends as
+ * the socket's machine decides (actors/stream-input-socket.ts). A session passes it all incoming data and gets back the
+ * frames that take effect.
  *
- * Invariants: frames take effect in their order, also while the first of them is still being authenticated; a
- * refusal is one error frame and the close.
+ * Invariants: frames take effect in order, even if they arrive while the first is still being authenticated; a refusal
+ * is one error frame, then the close.
  */
 import { type Effects, run, type Running } from '../../../../actors/run.js';
 import type { SocketFault } from '../../../../actors/stream-input.js';
@@ -28,18 +28,18 @@ import { callerOfKey } from './identity.js';
 import { ContextFrames } from './server-frames.js';
 import type { SocketSettings } from './settings.js';
 
-/** Frames that may wait while their sender is authenticated. */
+/** Most frames that may wait while the caller is authenticated. */
 const MOST_WAITING = 1024;
 const { bufferedTextBytes } = LIMITS.streamInput;
 const OPEN = 101;
 const REFUSED = 400;
 
-/** The settings and the caller that the handshake says, and its observation, which ends with the socket. */
+/** Settings and caller of the handshake, and its observation, which ends with the socket. */
 export interface Handshake {
   readonly settings: SocketSettings;
-  /** Undefined until the first message says it. */
+  /** Undefined if the first message has to identify the caller. */
   readonly caller: Caller | undefined;
-  /** The permission that its key must have. */
+  /** Permission that the key must have. */
   readonly permission: Permission;
   readonly generationId: string;
   readonly observation: Observation;
@@ -48,22 +48,22 @@ export interface Handshake {
 export interface ConnectionEvents {
   /** A frame takes effect. */
   frame(frame: ClientFrame, caller: Caller): void;
-  /** The client has gone, or the socket is being closed. */
+  /** The client has left, or the socket is being closed. */
   gone(): void;
 }
 
-/** The part of a context's plan that its kind of socket decides. */
+/** The part of a context's plan that depends on the kind of socket. */
 export type ContextForm = Pick<ContextPlan, 'frames' | 'phrases'>;
 
 export class SpeechConnection {
   readonly #machine: Running<SpeechSocketEvent>;
   #caller: Caller | undefined;
   #identifying = false;
-  /** As the machine says. */
+  /** Whether the machine lets frames take effect. */
   #takesFrames = false;
   readonly #waiting: ClientFrame[] = [];
   #waitingLength = 0;
-  /** HTTP status that the socket is logged with when it ends. */
+  /** HTTP status that is reported for the socket when it closes. */
   #status = OPEN;
 
   constructor(
@@ -96,7 +96,7 @@ export class SpeechConnection {
     this.handshake.observation.end(this.#status);
   }
 
-  /** A new context; undefined where it is refused, and the socket with it. */
+  /** Opens a context; undefined if it is refused, which ends the socket. */
   open(
     { voiceSettings, schedule }: ClientFrame,
     caller: Caller,
@@ -112,7 +112,7 @@ export class SpeechConnection {
     return context;
   }
 
-  /** All of a synthesis but its text; undefined where the settings are refused, and the socket with them. */
+  /** All of a synthesis except its text; undefined if the settings are refused, which ends the socket. */
   options(voiceSettings: unknown): SpeechOptions | undefined {
     try {
       return this.handshake.settings.options(voiceSettings);
@@ -122,22 +122,22 @@ export class SpeechConnection {
     }
   }
 
-  /** The last context that lived is over. */
+  /** Reports that the last live context has ended. */
   emptied(): void {
     this.#machine.send({ type: 'emptied' });
   }
 
-  /** No frame takes effect any more, and the socket closes after its contexts. */
+  /** Ignores all further frames and closes the socket once its contexts have ended. */
   leave(): void {
     this.#machine.send({ type: 'leave' });
   }
 
-  /** A synthesis failed with this status; the socket is logged with it. */
+  /** Records the status of a failed synthesis, which is then reported for the socket. */
   failed(status: number): void {
     this.#status = status;
   }
 
-  /** Tells the client why, and closes. */
+  /** Sends the fault, then closes. */
   refuse(fault: SocketFault): void {
     if (this.#status === OPEN) this.#status = REFUSED;
     this.#machine.send({ type: 'fault', fault });

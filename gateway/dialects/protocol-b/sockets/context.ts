@@ -1,9 +1,9 @@
 /**
- * The host of one context (actors/stream-input.ts): text into its buffer, generations out of that into the feed of
- * its one job, and the job's audio to the socket.
+ * The host of one context (actors/stream-input.ts): puts text into its buffer, generations from there into the feed
+ * of its only job, and sends the job's audio to the socket.
  *
- * Invariants: each generation is flushed, so that all of it is spoken without waiting for more text; no frame
- * leaves once the context is over or was left; what waits in buffer and feed never passes the budget.
+ * Invariants: each generation is flushed, so that all of it is spoken without waiting for more text; no frame is
+ * sent once the context has ended or was left; text in buffer and feed together never exceeds the budget.
  */
 import { type Effects, run, type Running } from '../../../../actors/run.js';
 import {
@@ -32,7 +32,7 @@ import type { SocketSettings } from './settings.js';
 const { bufferedTextBytes, schedule: usualSchedule } = LIMITS.streamInput;
 const FAILED = 500;
 
-/** The settings that a context is spoken with. */
+/** Settings of one context. */
 export interface ContextPlan {
   readonly caller: Caller;
   readonly generationId: string;
@@ -43,18 +43,18 @@ export interface ContextPlan {
   readonly settings: SocketSettings;
   readonly frames: ContextFrames;
   /**
-   * Each generation is a phrase of its own: a blank parts it from the next one, since clients join the characters of all
-   * of them as they are.
+   * Whether each generation is a separate phrase: a blank is added after it, since clients join the characters of all
+   * generations unchanged.
    */
   readonly phrases: boolean;
 }
 
-/** The turns of a context that its session decides on. */
+/** Events of a context that its session reacts to. */
 export interface ContextEvents {
   idle(): void;
-  /** All of it was spoken, and its frames are queued. */
+  /** All of its text was spoken, and its frames are queued. */
   finished(): void;
-  /** `status` as HTTP has it. */
+  /** `status`: an HTTP status. */
   refused(fault: SocketFault, status: number): void;
 }
 
@@ -84,7 +84,7 @@ export class SpeechContext {
     return this.plan.options;
   }
 
-  /** Text, and whether it is to be spoken now. */
+  /** Adds text; flags say whether it is to be spoken now. */
   take({ text = '', flags }: Pick<ClientFrame, 'text' | 'flags'>): void {
     this.#machine.send({ type: 'message' });
     if (!this.#add(text)) return this.#refuse(OVERFLOW);
@@ -94,18 +94,18 @@ export class SpeechContext {
     if (flags.has('flush')) this.#machine.send({ type: 'speak', fed: false });
   }
 
-  /** No more text will come: what waits is spoken, and then it is over. Idempotent. */
+  /** Accepts no more text; speaks what is buffered, then ends. Idempotent. */
   end(): void {
     this.#speak(this.#buffer.rest());
     this.#machine.send({ type: 'end' });
   }
 
-  /** The socket is going: nothing more is said. Idempotent. */
+  /** Stops at once, since the socket is closing. Idempotent. */
   leave(): void {
     this.#machine.send({ type: 'gone' });
   }
 
-  /** False where the budget does not hold it. */
+  /** False if the text exceeds the budget. */
   #add(text: string): boolean {
     const bytes = this.#buffer.bytes + this.#feed.bytes + Buffer.byteLength(text);
     if (bytes > bufferedTextBytes) return false;
@@ -113,7 +113,7 @@ export class SpeechContext {
     return true;
   }
 
-  /** One generation. */
+  /** Speaks one generation. */
   #speak(text: string | undefined): void {
     if (text === undefined) return;
     const spoken = this.plan.phrases && !/\s$/u.test(text) ? `${text} ` : text;

@@ -1,7 +1,7 @@
 /**
- * The contexts of one speech socket. One that was ended speaks on to its end, but its name is free again: what
- * comes under it then is another context (docs/contract/protocol-b.md 3, "multi-stream-input").
- * Invariant: at most LIMITS.streamInput.contexts live at once, those that speak to their end among them.
+ * The contexts of one speech socket. An ended context still speaks the rest of its text, but its name is free at
+ * once for a new context (docs/contract/protocol-b.md 3, "multi-stream-input").
+ * Invariant: at most LIMITS.streamInput.contexts are live at once, including ended ones that still speak.
  */
 import { LIMITS } from '../../../../contracts/limits.js';
 import type { SpeechContext } from './context.js';
@@ -27,13 +27,13 @@ export class Contexts {
     this.#live.add(context);
   }
 
-  /** It is over. */
+  /** Removes a context that has finished. */
   remove(name: string, context: SpeechContext): void {
     this.#live.delete(context);
     if (this.#open.get(name) === context) this.#open.delete(name);
   }
 
-  /** Takes no more text under that name. */
+  /** Ends the context of that name and frees the name. */
   end(name: string): void {
     const context = this.#open.get(name);
     this.#open.delete(name);
@@ -44,7 +44,7 @@ export class Contexts {
     for (const name of [...this.#open.keys()]) this.end(name);
   }
 
-  /** The socket goes. */
+  /** Stops all contexts at once, since the socket is closing. */
   leaveAll(): void {
     const left = [...this.#live];
     this.#live.clear();

@@ -1,6 +1,6 @@
 /**
- * Faults of the speech sockets as frames: `{message, error, code}`, `code` being the close code
- * that follows (docs/contract/protocol-b.md 3, "Errors").
+ * Faults of the speech sockets, sent as `{message, error, code}`; `code` is the code that the socket then closes
+ * with (docs/contract/protocol-b.md 3, "Errors").
  */
 import type { SocketFault } from '../../../../actors/stream-input.js';
 import { CLOSE } from '../../../../contracts/close-codes.js';
@@ -13,7 +13,7 @@ const POLICY = CLOSE.policy.code;
 const TOO_BIG = CLOSE.tooBig.code;
 const FAILED = 500;
 
-/** Error names that differ from those of REST. */
+/** Errors that have another name here than on REST. */
 const SLUGS: Readonly<Partial<Record<ErrorCode, string>>> = {
   missing_key: 'authentication_required',
   unsupported_format: 'unsupported_output_format',
@@ -28,7 +28,7 @@ export const faultOf = (error: ServiceError): SocketFault => ({
   param: error.param,
 });
 
-/** A frame that cannot be taken; `problem` says what is wrong with it. */
+/** Fault for an invalid frame; `problem` says what is wrong with it. */
 export const invalidMessage = (problem: string): SocketFault => ({
   message: `Could not parse input message, make sure it is a json and follows the schema: ${problem}`,
   error: 'invalid_input_message',

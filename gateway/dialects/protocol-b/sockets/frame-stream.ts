@@ -1,6 +1,6 @@
 /**
- * The frames of a context as one pulled stream, which watches that nothing is held while no audio comes.
- * Invariant: the audio is left when the reader leaves, and pulled no further than the frames are.
+ * The frames of a context as one pull stream, which releases held audio when no more arrives for a while.
+ * Invariant: the audio is abandoned when the reader leaves, and read no further than the frames are.
  */
 import type { Clock } from '../../../../contracts/clock.js';
 import type { TimedAudio } from '../../../../contracts/ports/speech.js';
@@ -25,7 +25,7 @@ export async function* frameStream(
     for (;;) {
       const step = await nextStep(coming, frames, clock);
       if (!step) {
-        // Whoever leaves now does not wait for it.
+        // If the reader leaves now, nobody awaits this promise: its rejection must not be unhandled.
         coming.catch(() => undefined);
         yield* frames.release();
         continue;

@@ -1,6 +1,6 @@
 /**
- * The caller who opens a speech socket (docs/contract/protocol-b.md 3, "Authentication places"): the key of the
- * headers, else a bearer token or a single-use token in the query, else the key of the first message.
+ * Finds the caller of a speech socket (docs/contract/protocol-b.md 3, "Authentication places"): by the key of the
+ * headers, else by a bearer token or a single-use token in the query, else by the key of the first message.
  */
 import type { Caller } from '../../../../contracts/ports/identity.js';
 import { authenticateKey } from '../../../server/auth.js';
@@ -25,7 +25,7 @@ export const callerOfKey = async (
   parts: Parts,
 ): Promise<Caller> => solvent(await authenticateKey(key, parts.keys, permission), parts);
 
-/** Undefined where the first message has to say it. Errors: those of `authenticateKey`, `quota_exceeded`, `overloaded`. */
+/** Undefined if the first message has to have the key. Errors: those of `authenticateKey`, `quota_exceeded`, `overloaded`. */
 export async function callerOfHandshake(
   request: Pick<HttpRequest, 'headers' | 'query' | 'permission'>,
   parts: Parts,

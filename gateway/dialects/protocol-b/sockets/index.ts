@@ -1,6 +1,6 @@
 /**
- * Protocol B's speech sockets, `stream-input` and `multi-stream-input` (docs/contract/protocol-b.md 3). Whatever is wrong
- * with a handshake but our own failures is told in band: the upgrade succeeds, one error frame, then the close.
+ * Protocol B's speech sockets, `stream-input` and `multi-stream-input` (docs/contract/protocol-b.md 3). Errors of a
+ * handshake, except our own failures, are reported in band: the upgrade succeeds, then one error frame and the close.
  */
 import { ServiceError } from '../../../../contracts/errors.js';
 import { WIRE_FRAME_BYTES } from '../../../server/adapter.js';
@@ -29,7 +29,7 @@ async function handshakeOf(
   return { settings, caller, permission, generationId, observation };
 }
 
-/** Says why, and closes. */
+/** Sends the error, then closes. */
 function turnAway(socket: Socket, error: ServiceError, observation: Observation): SocketEvents {
   const fault = faultOf(error);
   socket.send(new ContextFrames(undefined).fault(fault));
@@ -39,7 +39,7 @@ function turnAway(socket: Socket, error: ServiceError, observation: Observation)
 
 type Session = new (socket: Socket, handshake: Handshake, parts: ProtocolBParts) => SocketEvents;
 
-/** The last part of a socket's address, and the session that it opens. */
+/** Sessions by the last part of the socket's path. */
 const SESSIONS: Readonly<Record<string, Session>> = {
   'stream-input': StreamInputSession,
   'multi-stream-input': MultiStreamInputSession,
@@ -51,7 +51,7 @@ async function accept(
   parts: ProtocolBParts,
   observation: Observation,
 ): Promise<SocketAccept> {
-  // Above the limit, so that a frame over it is answered before the socket closes.
+  // Above the frame limit, so that a frame that exceeds it still gets an answer before the socket closes.
   const maxFrameBytes = WIRE_FRAME_BYTES;
   try {
     const handshake = await handshakeOf(request, parts, observation);

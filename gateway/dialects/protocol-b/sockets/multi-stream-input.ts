@@ -1,6 +1,6 @@
 /**
  * One socket of `multi-stream-input` (docs/contract/protocol-b.md 3): frames name their context, an empty text keeps it
- * alive, and contexts and the socket are closed by name. A synthesis that fails ends its own context only.
+ * alive, and flags close a context or the socket. A failed synthesis ends only its own context.
  */
 import type { SocketFault } from '../../../../actors/stream-input.js';
 import type { Caller } from '../../../../contracts/ports/identity.js';
@@ -16,12 +16,12 @@ import { ContextFrames } from './server-frames.js';
 /** The context of frames that name none. */
 const UNNAMED = 'default';
 
-/** Slugs of failures that are of a context's text. */
+/** Slugs of failures that a context's text causes. */
 const OF_TEXT: ReadonlySet<string> = new Set(['language_unavailable', 'nothing_to_say']);
 
 /**
- * Whether the failure says nothing of the other contexts: no room just now, an engine that failed, or a text that nobody
- * can speak.
+ * Whether the failure concerns only its own context: no capacity right now, a failed engine, or a text that cannot be
+ * spoken.
  */
 const isItsOwn = ({ error }: SocketFault, status: number): boolean =>
   status === 429 || status >= 500 || OF_TEXT.has(error);
@@ -53,7 +53,7 @@ export class MultiStreamInputSession implements SocketEvents {
     const name = frame.contextId ?? UNNAMED;
     const known = this.#contexts.find(name);
     if (known && frame.voiceSettings !== undefined) return this.#connection.refuse(LATE_SETTINGS);
-    // Nothing is opened to be kept alive.
+    // A keep-alive (empty text) opens no context.
     const context = known ?? (frame.text ? this.#open(name, frame, caller) : undefined);
     context?.take(frame);
     if (frame.flags.has('close_socket')) this.#leave();

@@ -1,18 +1,18 @@
 /**
- * Frames that the speech sockets send (docs/contract/protocol-b.md 3). Audio frames are written by template: the
- * audio needs no escapes. What is spoken is what was sent, so both alignments of a frame are one.
+ * Frames that the speech sockets send (docs/contract/protocol-b.md 3). Audio frames are written by template, since
+ * base64 needs no escaping. The text is spoken as it was sent, so both alignments of a frame are the same.
  */
 import type { SocketFault } from '../../../../actors/stream-input.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 
-/** Milliseconds. */
+/** A character with its times in milliseconds. */
 export interface Character {
   readonly char: string;
   readonly start: number;
   readonly end: number;
 }
 
-/** Bytes of audio in a frame: whole samples and, in base64, whole groups. */
+/** Most bytes of audio in a frame: a number of whole samples and of whole base64 groups. */
 export const FRAME_AUDIO_BYTES = (LIMITS.streamInput.audioFrameBytes / 4) * 3;
 
 function alignmentJson(characters: readonly Character[] | undefined, origin: number): string {
@@ -27,7 +27,7 @@ function alignmentJson(characters: readonly Character[] | undefined, origin: num
 const base64Of = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 
-/** The frames of one context, which say whose they are where the socket has several. */
+/** Frames of one context; they name it if the socket has several contexts. */
 export class ContextFrames {
   readonly #tail: string;
   readonly #contextId: { readonly contextId?: string };
@@ -37,7 +37,7 @@ export class ContextFrames {
     this.#tail = contextId === undefined ? '}' : `,"contextId":${JSON.stringify(contextId)}}`;
   }
 
-  /** Times count from `origin`, in milliseconds; no `characters` where the frame has no alignment. */
+  /** Times count from `origin`, in milliseconds; `characters` is absent if the frame has no alignment. */
   audio(audio: Uint8Array, characters?: readonly Character[], origin = 0): string {
     const alignment = alignmentJson(characters, origin);
     return (

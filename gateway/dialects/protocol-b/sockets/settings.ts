@@ -1,6 +1,6 @@
 /**
- * Settings from the handshake of a speech socket (docs/contract/protocol-b.md 3, "Query"). Of a repeated option the
- * last counts; options that do not change what is spoken are not looked at.
+ * Settings from the handshake of a speech socket (docs/contract/protocol-b.md 3, "Query"). The last of a repeated
+ * option counts; options without effect on the speech are ignored.
  */
 import type { SocketFault } from '../../../../actors/stream-input.js';
 import { booleanOf } from '../../../../contracts/coerce.js';
@@ -16,15 +16,15 @@ import { faultOf } from './faults.js';
 type Handshake = Pick<HttpRequest, 'query' | 'params' | 'headers'>;
 
 export interface SocketSettings {
-  /** All of a request but its text, for a context with these voice settings. Errors: `invalid_request`. */
+  /** All of a request except its text, for a context with these voice settings. Errors: `invalid_request`. */
   options(voiceSettings: unknown): SpeechOptions;
   readonly model: SynthesisModel;
-  /** Alignment on every frame, in the time of the context. */
+  /** Whether every frame has an alignment, in the time of the context. */
   readonly sync: boolean;
-  /** Each message is spoken as it comes. */
+  /** Whether each message is spoken at once. */
   readonly auto: boolean;
   readonly inactivityMs: number;
-  /** Why contexts may not speak, which they are told when they want to (rule 5). */
+  /** Why contexts may not speak; sent to them when they try (rule 5). */
   readonly refusal: SocketFault | undefined;
 }
 
@@ -39,7 +39,7 @@ function flag(query: URLSearchParams, name: string): boolean {
 
 const NUMBER = /^\d{1,6}(\.\d{1,6})?$/;
 
-/** Seconds on the wire; more than the most counts as the most, as some clients send it. */
+/** Seconds on the wire; a larger value than the maximum counts as the maximum, since some clients send such values. */
 function inactivityMs(query: URLSearchParams): number {
   const { default: usual, max } = LIMITS.streamInput.inactivityMs;
   const seconds = query.getAll('inactivity_timeout').at(-1);

@@ -1,9 +1,9 @@
 /**
- * The times at which characters of a context's text are spoken. Text is added as the feed is given it, pieces come as
- * they are spoken; the blanks between them belong to the text and are told behind the piece that they follow.
+ * Times of the characters of a context's text. Text is added when it is fed to the job, pieces when they are spoken;
+ * blanks between pieces belong to the text and come after the piece that they follow.
  *
- * Invariants: characters come out in the order of the text, each once, whole code points, no time going back; what
- * is kept is text that has not been heard yet. An engine without timing has no characters.
+ * Invariants: characters come out in the order of the text, each once, as whole code points, and times never go back;
+ * only text that has not been spoken yet is kept. With an engine without timing there are no characters.
  */
 import type { SpokenPiece } from '../../../../contracts/ports/speech.js';
 import { type CharacterTimes, characterTimes } from '../alignment.js';
@@ -16,7 +16,7 @@ const milliseconds = (seconds: number): number => Math.round(seconds * 1000);
 
 const blanksIn = (text: string): string => /^\s*/u.exec(text)?.[0] ?? '';
 
-/** Behind the last word that the engine has named. */
+/** Position after the last word that the engine has named. */
 function namedUntil({ text, words = [] }: SpokenPiece): number {
   let named = 0;
   for (const word of words) {
@@ -27,26 +27,26 @@ function namedUntil({ text, words = [] }: SpokenPiece): number {
   return named;
 }
 
-/** Whether that is its last word: many engines know all of them before they have made the audio. */
+/** Whether all words of the piece are named; many engines name them before they have made the audio. */
 export const isNamed = (piece: SpokenPiece): boolean => !SOUNDING.test(piece.text.slice(namedUntil(piece)));
 
-/** As if its audio were over with what there is of it. */
+/** The piece as if its audio ended here. */
 const asComplete = (piece: SpokenPiece): SpokenPiece => ({
   ...piece,
   complete: true,
   duration: Math.max(piece.duration, piece.words?.at(-1)?.end ?? 0),
 });
 
-/** The characters whose times will not change any more. */
+/** Characters whose times are final. */
 function settledTimes(piece: SpokenPiece): CharacterTimes | undefined {
   if (piece.complete || !isNamed(piece)) return characterTimes(piece);
-  // Characters behind the last word have no time of their own yet.
+  // Characters after the last word have no final time yet.
   const all = characterTimes(asComplete(piece));
   return all && { ...all, chars: [...piece.text.slice(0, namedUntil(piece))] };
 }
 
 export class SpokenText {
-  /** Text that no piece has taken yet, and where it begins in the whole. */
+  /** Text that belongs to no piece yet, and its position in the whole text. */
   #ahead = '';
   #at = 0;
   #piece = { index: -1, told: 0, whole: true };
@@ -54,7 +54,7 @@ export class SpokenText {
   #known: Character[] = [];
   #timed = false;
 
-  /** Whether the engine tells times at all. */
+  /** Whether the engine has timing. */
   get timed(): boolean {
     return this.#timed;
   }
@@ -64,8 +64,8 @@ export class SpokenText {
   }
 
   /**
-   * Takes in what the piece says; `last` where nothing more can be expected of it now. True where all of its
-   * characters are known, or none will ever be.
+   * Learns the times of a piece; `last`: nothing more of it can be expected now. True if all of its characters are
+   * known, or none will ever be.
    */
   learn(heard: SpokenPiece, last = false): boolean {
     if (heard.index !== this.#piece.index) this.#begin(heard);
@@ -80,7 +80,7 @@ export class SpokenText {
     return true;
   }
 
-  /** The characters that begin before that millisecond; they are given once. */
+  /** Takes the characters that begin before `until`, in milliseconds. */
   take(until = Infinity): Character[] {
     const later = this.#known.findIndex(({ start }) => start >= until);
     return this.#known.splice(0, later < 0 ? this.#known.length : later);
@@ -110,7 +110,7 @@ export class SpokenText {
     this.#tell(this.#skip(blanksIn(this.#ahead).length), seconds, seconds);
   }
 
-  /** Seconds. */
+  /** `from`, `to`: seconds. */
   #tell(chars: Iterable<string>, from: number, to: number): void {
     const start = Math.max(this.#last, milliseconds(from));
     const end = Math.max(start, milliseconds(to));

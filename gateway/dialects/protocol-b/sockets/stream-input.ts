@@ -1,6 +1,6 @@
 /**
- * One socket of `stream-input` (docs/contract/protocol-b.md 3): all of its text is one context, and an empty text its
- * end. Whatever goes wrong ends the socket.
+ * One socket of `stream-input` (docs/contract/protocol-b.md 3): all of its text is one context, which an empty text
+ * ends. Any error ends the socket.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Caller } from '../../../../contracts/ports/identity.js';
@@ -46,7 +46,7 @@ export class StreamInputSession implements SocketEvents {
     if (frame.text === '') this.#leave();
   }
 
-  /** Whether the frame asks for another voice than the context has. Clients repeat their settings. */
+  /** Whether the frame's voice settings differ from the context's. Repeating the same ones is allowed, as clients do. */
   #differs({ voiceSettings }: ClientFrame, { options }: SpeechContext): boolean {
     if (voiceSettings === undefined) return false;
     const wanted = this.#connection.options(voiceSettings);
