@@ -1,6 +1,6 @@
 /**
- * The port between an adapter (`uws.ts`, `node.ts`) and the server above it. An adapter parses,
- * writes and reports; everything that it could decide is decided above, so that both behave alike.
+ * The port between an adapter (`uws.ts`, `node.ts`) and the server above it. An adapter only parses,
+ * writes and reports; all decisions are made above it, so that both behave alike.
  *
  * Invariants: a channel sends exactly one reply, by `whole`, `bare`, or `begin` … `finish`; after `onClosed`
  * or `destroy` all its methods do nothing.
@@ -18,42 +18,42 @@ export interface ReplyHead {
 
 export interface Channel {
   readonly closed: boolean;
-  /** The connection went before the reply was whole. */
+  /** Called if the connection ended before the reply was complete. */
   onClosed: () => void;
-  /** After `whole`, `begin`, `write` or `finish` answered false: everything so far has left for the kernel. */
+  /** Called after `whole`, `begin`, `write` or `finish` returned false, once everything so far is with the kernel. */
   onWritable: () => void;
-  /** A reply with its length. False: not all of it has left yet. */
+  /** Sends a reply with its length. False: not all of it is with the kernel yet. */
   whole(head: ReplyHead, body: string | Uint8Array): boolean;
-  /** A reply without its body: to HEAD (`length` in bytes where known), or a status that has none. */
+  /** Sends a reply without a body: to HEAD (`length` in bytes if known), or with a status that has none. */
   bare(head: ReplyHead, length?: number): void;
-  /** Head and first chunk of a streamed reply. False: wait for `onWritable`. */
+  /** Sends head and first chunk of a streamed reply. False: wait for `onWritable`. */
   begin(head: ReplyHead, chunk: string | Uint8Array): boolean;
   write(chunk: string | Uint8Array): boolean;
-  /** The last chunk, if there is one, and the end. False: not all of it has left yet. */
+  /** Sends the last chunk, if any, and ends the reply. False: not all of it is with the kernel yet. */
   finish(chunk?: string | Uint8Array): boolean;
-  /** Ends the connection at once, so that what was sent cannot pass for a whole reply. */
+  /** Breaks the connection at once, so that the part that was sent cannot pass for a complete reply. */
   destroy(): void;
 }
 
 /** One open WebSocket as its adapter sees it. */
 export interface Wire {
   send(frame: string | Uint8Array): void;
-  /** Bytes given to `send` that have not left for the kernel. */
+  /** Bytes passed to `send` that are not with the kernel yet. */
   readonly bufferedBytes: number;
-  /** Sends a close frame and ends the connection once the client has answered, or has had time to. */
+  /** Sends a close frame and ends the connection once the client has answered, or after a timeout. */
   end(code: number, reason: string): void;
   /** Drops the connection. */
   terminate(): void;
-  /** The client is known: larger frames may come, where the stack can change that. */
+  /** Marks the client as known, which allows larger frames if the stack can change that. */
   authenticated(): void;
 }
 
 export interface WireEvents {
-  /** Asked with a frame's size before it is copied; false: leave it out. */
+  /** Called with a frame's size before it is copied; false: drop the frame. */
   admits(byteLength: number): boolean;
   /** The bytes belong to the receiver. */
   message(frame: string | Uint8Array): void;
-  /** Some of the buffered bytes have left. */
+  /** Some of the buffered bytes are with the kernel now. */
   flushed(): void;
   closed(code: number): void;
 }
@@ -69,36 +69,36 @@ export interface Handshake {
 /** One request as it arrives. Its head has passed the guard. */
 export interface Arrival {
   readonly head: RequestHead;
-  /** As the adapter spells it. */
+  /** In the adapter's spelling. */
   readonly peerAddress: string;
   readonly body: BodyPipe | undefined;
   readonly channel: Channel;
-  /** Answers 101, instead of a reply. Present where `head.isHandshake` and the stack has seen that as well. */
+  /** Answers 101 instead of a reply. Present if `head.isHandshake` and the stack recognised the handshake too. */
   readonly upgrade?: (handshake: Handshake) => void;
 }
 
 export interface AdapterOptions {
   readonly host: string;
   readonly port: number;
-  /** Whether no other process may listen on the port. */
+  /** True: no other process may listen on the port. */
   readonly exclusive: boolean;
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
   arrived(arrival: Arrival): void;
-  /** The reply to what is no request that could arrive; its connection ends with it. */
+  /** The reply to input that is no valid request; its connection ends with it. */
   unreadable(error: ServiceError): { readonly head: ReplyHead; readonly body: string };
-  /** A connection was dropped for a head that is ambiguous. */
+  /** A connection was dropped because of an ambiguous head. */
   dropped(): void;
 }
 
 export interface Adapter {
   readonly port: number;
-  /** Accepts no more connections; idle ones are ended where the stack can. */
+  /** Accepts no more connections, and ends idle ones if the stack can. */
   stopAccepting(): void;
-  /** Drops every connection that the stack knows of and waits until it has let go. */
+  /** Drops every connection that the stack knows of and waits until it has released them. */
   close(): Promise<void>;
 }
 
-/** A reply's headers about its connection. `seconds`: for how long the stack keeps it at least, with nothing on it. */
+/** A reply's headers about its connection. `seconds`: how long the stack keeps an idle connection at least. */
 export const connectionHeaders = (close: boolean, seconds: number): ReplyHead['headers'] =>
   close
     ? [['Connection', 'close']]
@@ -107,7 +107,7 @@ export const connectionHeaders = (close: boolean, seconds: number): ReplyHead['h
         ['Keep-Alive', `timeout=${seconds}`],
       ];
 
-/** Largest frame that reaches the server, where it is refused with 1009; above it a stack drops by itself. */
+/** Largest frame that reaches the server, which refuses it with 1009; for a larger one the stack itself drops the connection. */
 export const WIRE_FRAME_BYTES = 40 * 1024 * 1024;
-/** Two missed pings of this spacing end a connection whose client is gone without a word. */
+/** Ping interval; two missed pings end a connection whose client has vanished. */
 export const WIRE_IDLE_SECONDS = 120;

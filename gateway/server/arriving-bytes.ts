@@ -1,9 +1,9 @@
 /**
- * Bytes that arrive in chunks and are wanted in one piece. A hundred megabytes joined in the end would be there twice
- * and hold the event loop for half a second, so what is large is put where it belongs as it arrives.
+ * Collects chunks into one piece. Joining a hundred megabytes at the end would need twice the memory and block the event
+ * loop for half a second, so chunks of large bodies are copied into place as they arrive.
  */
 
-/** Below this it is joined in the end. It is also what a client must have sent before room is made for what it declares. */
+/** Smaller bodies are joined at the end. Also how much a client must have sent before memory is reserved for its declared length. */
 const LARGE_BYTES = 1024 * 1024;
 
 export class ArrivingBytes {
@@ -11,7 +11,7 @@ export class ArrivingBytes {
   #length = 0;
   #whole: Buffer | undefined;
 
-  /** `mostBytes`: as many may come; memory that nothing has come for costs nothing. */
+  /** `mostBytes`: the most that may arrive; reserved memory that is never written costs nothing. */
   constructor(private readonly mostBytes: number) {}
 
   /** Takes ownership of `chunk`. Errors: RangeError beyond `mostBytes`. */
@@ -22,7 +22,7 @@ export class ArrivingBytes {
     this.#length += chunk.length;
   }
 
-  /** All of it; a single chunk is returned itself. */
+  /** All bytes in one piece; a single chunk is returned without a copy. */
   whole(): Uint8Array {
     if (this.#whole) return this.#whole.subarray(0, this.#length);
     const [only] = this.#chunks;
@@ -40,7 +40,7 @@ export class ArrivingBytes {
   }
 }
 
-/** The most bytes that a body of these headers has, under a limit. */
+/** The most bytes that a body with these headers may have, at most `limitBytes`. */
 export function mostBytesOf(headers: ReadonlyMap<string, string>, limitBytes: number): number {
   const declared = Number(headers.get('content-length') ?? NaN);
   return declared >= 0 ? Math.min(declared, limitBytes) : limitBytes;

@@ -1,9 +1,9 @@
 /**
- * JSON with audio in it as one long base64 string, up to 140 MiB: parsing that whole would hold the event loop for
- * a third of a second. Long strings are lifted out of the bytes first, and decoded piece by piece when asked for.
+ * JSON with audio in one long base64 string, up to 140 MiB: parsing it in one go would block the event loop for a third
+ * of a second. Long strings are lifted out of the bytes first, and decoded piece by piece on demand.
  *
- * Invariant: what is lifted stands in the document as a name that nobody can guess, so a document never refers to
- * it by itself.
+ * Invariant: a lifted string is replaced in the document by a name that nobody can guess, so a document cannot
+ * contain such a name itself.
  */
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -18,11 +18,11 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const PAD = 0x3d;
-/** From here on a string is lifted. */
+/** Bytes from which a string is lifted. */
 const LONG = 64 * 1024;
-/** Characters that are decoded in one turn of the loop; whole groups of four. */
+/** Characters decoded per turn of the event loop; a multiple of four. */
 const PIECE = 1024 * 1024;
-/** Characters that a `data:` URI may have in front. */
+/** Longest head of a `data:` URI, in characters. */
 const HEAD_ALLOWANCE = 256;
 
 interface Span {
@@ -51,13 +51,13 @@ function* stringsIn(bytes: Buffer): Generator<Span> {
 export interface AudioDocument {
   readonly value: unknown;
   /**
-   * The bytes behind a base64 string of the document; undefined where it is none. Errors: `audio_too_large` for
-   * more than `limit` of them.
+   * Decodes a base64 string of the document; undefined if it is not valid base64. Errors: `audio_too_large` if it has
+   * more than `limit` bytes.
    */
   decode(text: string, limit: number): Promise<Uint8Array | undefined>;
-  /** A string of the document, whatever its length. Errors: `malformed_body`. */
+  /** A string of the document, of any length. Errors: `malformed_body`. */
   text(text: string): Promise<string>;
-  /** The document as it came, its long strings in their places. Errors: `malformed_body`. */
+  /** The original document, with its long strings in place. Errors: `malformed_body`. */
   whole(): unknown;
 }
 
@@ -76,7 +76,7 @@ function lift(bytes: Buffer): { readonly rest: Uint8Array; readonly lifted: Read
   return { rest: Buffer.concat([...kept, bytes.subarray(from)]), lifted };
 }
 
-/** The index behind a `data:` URI's comma; 0 where the text is no such URI. */
+/** The index after a `data:` URI's comma; 0 if the text is no such URI. */
 const payloadStart = (text: Buffer): number =>
   text.toString('latin1', 0, 5).toLowerCase() === 'data:'
     ? text.subarray(0, HEAD_ALLOWANCE).indexOf(COMMA) + 1
@@ -84,7 +84,7 @@ const payloadStart = (text: Buffer): number =>
 
 const paddingOf = (text: Buffer): number => (text.at(-2) === PAD ? 2 : text.at(-1) === PAD ? 1 : 0);
 
-/** In turns, into one buffer; undefined where less comes out than the text's length promises. */
+/** Decodes in turns of the event loop into one buffer; undefined if the text's length does not fit the result. */
 async function decodeLong(text: Buffer): Promise<Uint8Array | undefined> {
   const from = payloadStart(text);
   const length = decodedLength(text.length - from - paddingOf(text));
@@ -98,11 +98,11 @@ async function decodeLong(text: Buffer): Promise<Uint8Array | undefined> {
   return written === audio.length ? audio : undefined;
 }
 
-/** Base64 with escapes in it, as some writers put before each slash, is unescaped first. */
+/** Unescapes base64 first if needed, since some JSON writers escape each slash. */
 const decodeLifted = async (text: Buffer): Promise<Uint8Array | undefined> =>
   decodeLong(text.includes(BACKSLASH) ? Buffer.from(await readText(text), 'latin1') : text);
 
-/** The value with every string that was lifted out of it. */
+/** The value with all lifted strings back in place. */
 function restored(value: unknown, lifted: ReadonlyMap<string, Buffer>): unknown {
   if (typeof value === 'string') {
     const long = lifted.get(value);

@@ -1,20 +1,20 @@
 /**
- * The caller, by `Authorization: Bearer <key>`, and whether the key's role holds the permission that the route needs.
- * Dialects with other key headers pass the key themselves.
+ * Finds the caller by `Authorization: Bearer <key>` and checks that the key's role has the permission that the route
+ * needs. Dialects with other key headers pass the key themselves.
  */
 import { ServiceError } from '../../contracts/errors.js';
 import { allows, type Permission, rolesOf } from '../../contracts/permissions.js';
 import type { Caller, Identity, KeyAuthority } from '../../contracts/ports/identity.js';
 import type { Credentials, HttpRequest } from './port.js';
 
-/** docs/contract/decisions.md "Keys"; the bound keeps hostile ones away from the cache and the database. */
+/** docs/contract/decisions.md "Keys"; the bound keeps hostile keys away from the cache and the database. */
 const KEY = /^[A-Za-z0-9_.-]{1,256}$/;
 const BEARER = /^bearer +(\S+) *$/i;
 
-/** Nothing, or no more than the scheme. */
+/** An empty header, or only the scheme. */
 const EMPTY = /^(bearer)?$/i;
 
-/** The bearer token; undefined where there is none in the headers. Errors: `invalid_key`. */
+/** The bearer token; undefined if the headers have none. Errors: `invalid_key`. */
 export function bearerToken(headers: HttpRequest['headers']): string | undefined {
   const header = headers.get('authorization');
   if (header === undefined || EMPTY.test(header.trim())) return undefined;
@@ -23,7 +23,7 @@ export function bearerToken(headers: HttpRequest['headers']): string | undefined
   return token;
 }
 
-/** Errors: `role_forbidden`, naming the roles that would do. */
+/** Errors: `role_forbidden`, naming the roles that have the permission. */
 export function permitted({ role, ...caller }: Identity, permission: Permission): Caller {
   if (allows(role, permission)) return caller;
   throw new ServiceError('role_forbidden', {
@@ -32,8 +32,8 @@ export function permitted({ role, ...caller }: Identity, permission: Permission)
 }
 
 /**
- * Who holds a key, whatever it may do. Errors: `missing_key` where `key` is undefined or empty, `invalid_key` where it is
- * malformed or unknown, `expired_key`.
+ * The identity behind a key, without a check of its permissions. Errors: `missing_key` if `key` is undefined or empty,
+ * `invalid_key` if it is malformed or unknown, `expired_key`.
  */
 export async function identify(key: string | undefined, authority: KeyAuthority): Promise<Identity> {
   if (!key) throw new ServiceError('missing_key');
@@ -43,8 +43,8 @@ export async function identify(key: string | undefined, authority: KeyAuthority)
 }
 
 /**
- * The caller behind a key that holds the permission. Errors: `missing_key` where `key` is undefined or empty,
- * `invalid_key` where it is malformed or unknown, `expired_key`, `role_forbidden`.
+ * The caller behind a key that has the permission. Errors: `missing_key` if `key` is undefined or empty,
+ * `invalid_key` if it is malformed or unknown, `expired_key`, `role_forbidden`.
  */
 export async function authenticateKey(
   key: string | undefined,

@@ -1,7 +1,7 @@
 /**
- * The native uWebSockets.js: the packages that may hold it, newest first, and the first of them that loads here.
- * A binary is loaded by its file's name, so that no package's JavaScript runs: one of them imitates the binding in
- * JavaScript where the binary does not load. docs/http-stacks.md tells which binary is for which Node.
+ * The native uWebSockets.js: the packages that may contain it, newest first, and the first of them that loads here.
+ * Binaries are loaded by file name, so that no package's JavaScript runs: one package imitates the binding in
+ * JavaScript if its binary does not load. docs/http-stacks.md lists which binary is for which Node.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -15,7 +15,7 @@ interface BindingPackage {
   readonly binaries: string;
 }
 
-/** The first holds what an operator put in its place, too: the author's own build. */
+/** The first package is also where an operator may put another build: the author's own. */
 export const BINDING_PACKAGES: readonly BindingPackage[] = [
   { name: 'uWebSockets.js', binaries: '.' },
   { name: 'uWebSockets.js-20.30', binaries: 'binaries' },
@@ -30,7 +30,7 @@ export interface Binding {
 const require = createRequire(import.meta.url);
 const BINARY = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
 
-/** Its folder; packages that export their JavaScript alone cannot be asked for it. */
+/** A package's folder, searched by path, since packages that export only JavaScript cannot be resolved for it. */
 const folderOf = (name: string): string | undefined =>
   require.resolve
     .paths(name)
@@ -40,7 +40,7 @@ const folderOf = (name: string): string | undefined =>
 const versionIn = (folder: string): string =>
   (JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as { version: string }).version;
 
-/** Why a binary does not load, in a few words: the dynamic linker's own are a line of paths. */
+/** Why a binary does not load, in a few words, since the dynamic linker's message is a line of paths. */
 function obstacle(error: unknown): string {
   const message = errorText(error);
   const library = /version `(\w+_[\d.]+)' not found/.exec(message)?.[1];
@@ -62,7 +62,7 @@ function attempt({ name, binaries }: BindingPackage): Attempt {
   }
 }
 
-/** The newest binding that loads. Throws an Error that says in one line why none does. */
+/** Loads the newest binding that works. Throws an Error that says in one line why none does. */
 export function loadBinding(packages = BINDING_PACKAGES): Binding {
   Object.assign(process.env, UWS_ENVIRONMENT);
   const reasons: string[] = [];

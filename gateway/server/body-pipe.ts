@@ -1,23 +1,23 @@
 /**
- * A request's body between the adapter, which pushes, and one reader, who pulls. Back-pressure: beyond
- * HELD_BYTES unread the connection is paused, so a body costs that and one read of the stack.
- * Limits (docs/contract/limits.md): the caller's size, refused as soon as it is passed or declared; and
- * LIMITS.http.uploadBytesPerSecond while the reader waits for the client, not the other way round.
+ * A request's body between the adapter, which pushes, and one reader, which pulls. Back-pressure: with more than
+ * HELD_BYTES unread the connection is paused, so a body costs at most that and one read of the stack.
+ * Limits (docs/contract/limits.md): the caller's size limit, enforced as soon as it is exceeded or a larger length is
+ * declared; and LIMITS.http.uploadBytesPerSecond while the reader waits for the client, not the other way round.
  */
 import type { Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 
 const HELD_BYTES = 64 * 1024;
-/** Shorter than the 8 s after which uWebSockets.js drops a slow upload by itself, without a reply. */
+/** Shorter than the 8 s after which uWebSockets.js itself drops a slow upload without a reply. */
 const PACE_WINDOW_MS = 7000;
 const PACE_BYTES = (LIMITS.http.uploadBytesPerSecond * PACE_WINDOW_MS) / 1000;
 
 interface Source {
-  /** Takes nothing more from the connection. Not asked once the last byte has arrived. */
+  /** Stops reading from the connection. Not called once the last byte has arrived. */
   pause(): void;
   resume(): void;
-  /** The client is within its pace: where the stack has a timer of its own for that, it starts anew. */
+  /** Reports that the client is fast enough; restarts the stack's own timer for slow uploads, if it has one. */
   renew?(): void;
 }
 
@@ -26,13 +26,13 @@ export class BodyPipe {
   #heldBytes = 0;
   #receivedBytes = 0;
   #paused = false;
-  /** Whether the reader has held the client back since the last look at the pace. */
+  /** Whether the connection was paused since the last check of the pace. */
   #heldBack = false;
   #ended = false;
   #failure: Error | undefined;
   #wake: (() => void) | undefined;
   #read = false;
-  /** When the last byte arrived, on the monotonic clock. */
+  /** Time at which the last byte arrived, on the monotonic clock. */
   endedAt: number | undefined;
 
   constructor(
@@ -45,7 +45,7 @@ export class BodyPipe {
     return this.#ended;
   }
 
-  /** Whether the reader has begun and the client has not finished. */
+  /** Whether reading has begun and the client has not finished. */
   get arriving(): boolean {
     return this.#read && !this.#ended;
   }
@@ -54,7 +54,7 @@ export class BodyPipe {
     return this.#receivedBytes;
   }
 
-  /** Takes ownership of `chunk`. With `isLast`, `end` follows: behind the last byte there is nothing to hold back. */
+  /** Takes ownership of `chunk`. With `isLast`, `end` follows, so the connection is not paused any more. */
   push(chunk: Uint8Array, isLast = false): void {
     this.#receivedBytes += chunk.byteLength;
     if (this.#failure) return this.#notify();
@@ -67,12 +67,12 @@ export class BodyPipe {
   end(): void {
     this.#ended = true;
     this.endedAt = this.clock.monotonic();
-    // The bytes that follow on the connection are another request.
+    // Further bytes on the connection belong to another request.
     if (this.#paused) this.#setPaused(false);
     this.#notify();
   }
 
-  /** Makes the reader throw `error`, the first one, and drops what still comes. */
+  /** Makes the reader throw the first `error`, and drops all further bytes. */
   fail(error: Error): void {
     this.#failure ??= error;
     if (this.#paused) this.#setPaused(false);
@@ -80,8 +80,8 @@ export class BodyPipe {
   }
 
   /**
-   * The body in the chunks that it came in; may be read once.
-   * Errors: `payload_too_large`, `request_timeout`, and what `fail` was given.
+   * The body in chunks as they arrived; may be read once.
+   * Errors: `payload_too_large`, `request_timeout`, and the error passed to `fail`.
    */
   async *chunks(limitBytes: number): AsyncGenerator<Uint8Array, void, undefined> {
     if (this.#read) throw new Error('A request body can be read only once');
@@ -100,8 +100,8 @@ export class BodyPipe {
   }
 
   /**
-   * Throws away what still comes, so that a client which reads only after it has written gets its reply.
-   * Resolves with whether the body ended within `limitBytes` and `ms`; if not, it is over for every reader.
+   * Discards the rest of the body, so that a client that reads only after it has written everything gets its reply.
+   * Resolves with whether the body ended within `limitBytes` and `ms`; if not, it fails for every reader.
    */
   async discard(limitBytes: number, ms: number): Promise<boolean> {
     if ((this.declaredBytes ?? 0) - this.#receivedBytes > limitBytes) this.fail(new Error('discarded'));
@@ -117,7 +117,7 @@ export class BodyPipe {
     }
   }
 
-  /** Resolves when a body that is thrown away has ended, or after `ms`, or once `mostBytes` have come in all. */
+  /** Discards the body; resolves when it has ended, after `ms`, or once more than `mostBytes` have arrived in all. */
   async over(mostBytes: number, ms: number): Promise<void> {
     let late = false;
     const cancel = this.clock.after(ms, () => {
@@ -137,7 +137,7 @@ export class BodyPipe {
     return chunk;
   }
 
-  /** Resolves when something has changed; until then the client is what we wait for. */
+  /** Resolves when something has changed; reads from the connection until then. */
   #arrival(): Promise<void> {
     if (this.#paused) this.#setPaused(false);
     return new Promise((resolve) => {
@@ -165,7 +165,7 @@ export class BodyPipe {
     else this.source.resume();
   }
 
-  /** Fails the body when too little came in a window in which the client was never held back. */
+  /** Fails the body if too little arrived in a window in which the connection was never paused. */
   #pace(): () => void {
     let before = this.#receivedBytes;
     let stop = (): void => undefined;

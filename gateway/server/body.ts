@@ -11,14 +11,14 @@ const JSON_TYPES = ['application/json', 'text/json'];
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 const MSGPACK_TYPES = ['application/msgpack', 'application/x-msgpack', 'application/vnd.msgpack'];
 
-/** The media type in lower case, without parameters; empty where there is none. */
+/** The media type in lower case, without parameters; empty if there is none. */
 export const mediaType = (headers: HttpRequest['headers']): string =>
   (headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
 
 export const isJson = (type: string): boolean => JSON_TYPES.includes(type) || type.endsWith('+json');
 export const isMsgpack = (type: string): boolean => MSGPACK_TYPES.includes(type);
 
-/** Errors: `unsupported_media_type`. A request that names no type is taken at its path's word. */
+/** Errors: `unsupported_media_type`. A request without a type is assumed to have the one that its path expects. */
 export function expectMediaType(headers: HttpRequest['headers'], fits: (type: string) => boolean): void {
   const type = mediaType(headers);
   if (type === '' || fits(type)) return;

@@ -1,7 +1,7 @@
 /**
- * Where a request came from and by which address it reached us (docs/contract/decisions.md 7). Forwarded
- * headers count only when the peer is a trusted proxy: X-Forwarded-For is read from the right, past every
- * trusted address, so that what a client puts in front is never believed. PUBLIC_URL wins over all of it.
+ * The client's address and the base URL by which a request reached us (docs/contract/decisions.md 7). Forwarded
+ * headers count only if the peer is a trusted proxy: X-Forwarded-For is read from the right, past all trusted
+ * addresses, so that entries added by a client are never believed. PUBLIC_URL wins over all of this for the base URL.
  */
 import ipaddr from 'ipaddr.js';
 
@@ -9,7 +9,7 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Subnet = [Address, number];
 type Headers = ReadonlyMap<string, string>;
 
-/** Written by proxies: what carries one of these has not come from its peer. */
+/** Headers written by proxies: a request with one of these does not originate from its peer. */
 const FORWARDING = [
   'forwarded',
   'x-forwarded-for',
@@ -22,13 +22,13 @@ const PRIVATE_RANGES: readonly string[] = ['loopback', 'private', 'uniqueLocal',
 
 const HOST = /^[A-Za-z0-9._~:[\]%-]{1,255}$/;
 
-/** Undefined where it is no address. IPv4 inside IPv6 comes out as IPv4. */
+/** Undefined if the text is no address. IPv4-mapped IPv6 becomes IPv4. */
 const parse = (address: string): Address | undefined =>
   ipaddr.isValid(address) ? ipaddr.process(address) : undefined;
 
 const WITH_PORT = /^(?:\[([^\]]+)\](?::\d{1,5})?|(\d+(?:\.\d+){3}):\d{1,5})$/;
 
-/** An entry of X-Forwarded-For: some proxies write the client's port as well (`192.0.2.1:4711`, `[2001:db8::1]:4711`). */
+/** Parses an entry of X-Forwarded-For; some proxies write the client's port as well (`192.0.2.1:4711`, `[2001:db8::1]:4711`). */
 function parseEntry(entry: string): Address | undefined {
   const text = entry.trim();
   const [, bracketed, dotted] = WITH_PORT.exec(text) ?? [];
@@ -47,7 +47,7 @@ function parseSubnet(text: string): Subnet {
 
 const lastOf = (list: string | undefined): string => list?.split(',').at(-1)?.trim() ?? '';
 
-/** The unit that a limit per client counts: an IPv4 address, or the /64 network that one IPv6 client has to itself. */
+/** The unit of limits per client: an IPv4 address, or an IPv6 client's /64 network. */
 export function networkOf(clientAddress: string): string {
   const address = parse(clientAddress);
   if (address?.kind() !== 'ipv6') return address?.toString() ?? clientAddress;
@@ -58,7 +58,7 @@ export function networkOf(clientAddress: string): string {
 export class Origins {
   readonly #trusted: readonly Subnet[];
 
-  /** Throws, naming it, where one of `trustedProxies` is neither an address nor a CIDR network. */
+  /** Throws an Error that names an entry of `trustedProxies` that is neither an address nor a CIDR network. */
   constructor(
     trustedProxies: readonly string[],
     private readonly publicUrl: string | undefined,
@@ -76,8 +76,8 @@ export class Origins {
   }
 
   /**
-   * Whether the client is on this machine or a private network. Never where that is not certain: of what a proxy has
-   * forwarded, only a trusted one's X-Forwarded-For counts, and only where all of it are addresses.
+   * Whether the client is on this machine or a private network; false if that is uncertain. For forwarded requests only
+   * a trusted proxy's X-Forwarded-For counts, and only if all of its entries are addresses.
    */
   isPrivate(peer: string, headers: Headers): boolean {
     const direct = parse(peer);
@@ -86,7 +86,7 @@ export class Origins {
     return client !== undefined && PRIVATE_RANGES.includes(client.range());
   }
 
-  /** No slash at the end. */
+  /** The base URL, without a slash at the end. */
   baseUrl(peer: string, headers: Headers): string {
     if (this.publicUrl !== undefined) return this.publicUrl;
     const direct = this.#trusted.length > 0 ? parse(peer) : undefined;

@@ -1,7 +1,7 @@
 /**
- * `/console`: the console's page and files as set-up has built them (ops/setup/console-build.mjs). The page's policy lets
- * it load nothing from elsewhere and run nothing that stands in the page itself; it talks HTTP to us alone. Calls may be
- * on another host, so it may open sockets anywhere.
+ * `/console`: the console's page and files, built by set-up (ops/setup/console-build.mjs). The page's policy lets it load
+ * nothing from other hosts and run no inline scripts; it sends HTTP requests only to us. Calls may be on another host, so it
+ * may open sockets to any host.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
@@ -31,14 +31,14 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Names of files hold a hash of what is in them; the page's does not. */
+/** File names contain a hash of the content, except the page's. */
 const KEPT = { 'cache-control': 'public, max-age=31536000, immutable' };
 const FRESH = { 'cache-control': 'no-cache', 'content-security-policy': POLICY };
 
 const takesGzip = ({ headers }: Pick<HttpRequest, 'headers'>): boolean =>
   /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|\s|$))/i.test(headers.get('accept-encoding') ?? '');
 
-/** Read once: a console that is built while this gateway runs has other names, which only the next one knows. */
+/** Reads the file once: a console that is rebuilt while this gateway runs has other file names, which need a restart. */
 function route(path: string, name: string): Route {
   const plain = readFileSync(join(BUILT, name));
   const zipped = readFileSync(join(BUILT, `${name}.gz`));
@@ -54,7 +54,7 @@ function route(path: string, name: string): Route {
   return { method: 'GET', path, handler: async (request) => (takesGzip(request) ? small : large) };
 }
 
-/** None where the console is not built. */
+/** Empty if the console is not built. */
 export function consoleRoutes(): readonly Route[] {
   try {
     const files = readdirSync(BUILT).filter((name) => name !== PAGE && TYPES[extname(name)] !== undefined);

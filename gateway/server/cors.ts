@@ -1,6 +1,6 @@
 /**
- * Cross-origin access. Any page may call, since nothing here rests on cookies: `*` without credentials.
- * Which origins may start a public agent's session is the platform dialect's own check.
+ * Cross-origin access. Any page may call, since nothing here relies on cookies: `*` without credentials.
+ * The platform dialect itself checks which origins may start a public agent's session.
  */
 import type { ReplyHead } from './adapter.js';
 
@@ -16,14 +16,14 @@ const ACTUAL: HeaderList = [
   ['Access-Control-Expose-Headers', EXPOSED],
 ];
 
-/** The headers of a reply to a cross-origin request. */
+/** Headers of a reply to a cross-origin request. */
 export const corsHeaders = (request: ReadonlyMap<string, string>): HeaderList =>
   request.has('origin') ? ACTUAL : [];
 
 export const isPreflight = (method: string, request: ReadonlyMap<string, string>): boolean =>
   method === 'OPTIONS' && request.has('origin') && request.has('access-control-request-method');
 
-/** The answer to a preflight, beside `corsHeaders`. */
+/** Further headers of the reply to a preflight, in addition to `corsHeaders`. */
 export function preflightHeaders(request: ReadonlyMap<string, string>): Record<string, string> {
   const requested = request.get('access-control-request-headers') ?? '';
   return {

@@ -1,6 +1,6 @@
 /**
- * `/docs`: the interface description as a page, by Swagger UI out of its package. Everything comes from this server; the
- * page's policy lets it load and call nothing else, so that no key typed into it can leave.
+ * `/docs`: the interface description as a page, made by Swagger UI from its package. Everything comes from this server;
+ * the page's policy lets it load from and call no other, so that a key typed into it cannot leak.
  */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -25,7 +25,7 @@ const HEADERS = {
   'referrer-policy': 'no-referrer',
 };
 
-/** Addresses are relative, so that the page works behind a proxy's prefix as well. */
+/** URLs are relative, so that the page works behind a proxy's path prefix as well. */
 const PAGE = `<!doctype html>
 <html lang="en">
 <head>
@@ -60,7 +60,7 @@ const FILES: Readonly<Record<string, string>> = {
 
 const PACKAGE = 'swagger-ui-dist/package.json';
 
-/** Read when somebody asks, and kept. */
+/** Reads the file at its first request and keeps it. */
 function packageFile(name: string): () => Promise<Buffer> {
   let reading: Promise<Buffer> | undefined;
   const read = (): Promise<Buffer> =>

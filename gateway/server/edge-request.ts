@@ -1,4 +1,4 @@
-/** The request as handlers see it (port.ts). What most handlers never ask for is made when it is asked for. */
+/** The request as handlers see it (port.ts). Parts that few handlers use are made on first use. */
 import { ServiceError } from '../../contracts/errors.js';
 import type { Permission } from '../../contracts/permissions.js';
 import type { Arrival } from './adapter.js';
@@ -66,7 +66,7 @@ export class EdgeRequest implements HttpRequest {
     return this.#abortReason !== undefined;
   }
 
-  /** Errors: `unsupported_media_type` where it is compressed. */
+  /** Errors: `unsupported_media_type` if the body is compressed. */
   body(limitBytes: number): AsyncIterable<Uint8Array> {
     const encoding = this.headers.get('content-encoding') ?? 'identity';
     if (encoding.toLowerCase() !== 'identity') throw new ServiceError('unsupported_media_type', COMPRESSED);

@@ -1,6 +1,6 @@
 /**
- * The state that all requests of one server share, and whether it still takes any: shedding (503 `overloaded`) and
- * draining (503 `draining`). The server's own routes are exempt from both, what serves calls that go on from the latter.
+ * The state that all requests of one server share, and whether it accepts more: shedding (503 `overloaded`) and
+ * draining (503 `draining`). The server's own routes are exempt from both, routes that running calls need from draining.
  */
 import type { Clock } from '../../contracts/clock.js';
 import { Deadline } from '../../contracts/deadline.js';
@@ -32,7 +32,7 @@ export interface EdgeParts {
   readonly load: Load;
   readonly metrics: Metrics;
   readonly health: Health;
-  /** Told when a request failed because nothing more can be stored. */
+  /** Called when a request failed because storage is full. */
   readonly storageFull?: () => void;
 }
 
@@ -40,16 +40,16 @@ const MS_A_SECOND = 1000;
 
 export interface Drain {
   readonly announceMs: number;
-  /** The port stays open until it resolves: for clients that return to their calls. */
+  /** The port stays open until this resolves, for clients that return to their calls. */
   readonly calls: Promise<unknown>;
-  /** When sockets of calls are waited for no longer. */
+  /** Ends the wait for sockets of calls. */
   readonly callsUntil: Promise<unknown>;
-  /** When requests and sockets are cut. */
+  /** Ends the wait for requests and sockets, which are then cut. */
   readonly until: Promise<unknown>;
   stopAccepting(): void;
 }
 
-/** The end of a drain, in which clients may answer their close frames. */
+/** Last part of a drain, in which clients may answer their close frames. */
 const FORCE_MS = 2000;
 
 export class Edge implements ExchangeHost {
@@ -67,7 +67,7 @@ export class Edge implements ExchangeHost {
   readonly #storageFull: () => void;
   readonly #exchanges = new Set<Exchange>();
   readonly #waiting: WaitingPool;
-  /** Looks whether what the drain waits for has come. */
+  /** Checks again whether the drain can continue. */
   #look: () => void = () => undefined;
 
   constructor(parts: EdgeParts) {
@@ -106,7 +106,7 @@ export class Edge implements ExchangeHost {
     void exchange.run();
   }
 
-  /** In no API's shape, since nobody knows which of them was meant. */
+  /** Error reply in a neutral shape, since it is unknown which API was meant. */
   unreadable(error: ServiceError): { readonly head: ReplyHead; readonly body: string } {
     const { status, message } = error;
     this.metrics.unreadable(status);
@@ -142,10 +142,10 @@ export class Edge implements ExchangeHost {
   }
 
   /**
-   * Refuses new work, for `announceMs` on new connections too, so that a balancer that asks for our health sends none
-   * here any more; where none asks, there is none to wait for. Calls `stopAccepting` once calls are over, those of other
-   * nodes too whose clients are connected here. Lets what is under way end by itself `until` then, closes sockets with
-   * 1012, then drops the rest.
+   * Refuses new work, on new connections too. Waits `announceMs` if a balancer watches our health, so that it stops
+   * sending work here. Calls `stopAccepting` once calls have ended, including calls of other nodes whose clients are
+   * connected here. Lets running work end by itself until `until` resolves, then closes sockets with 1012, then drops the
+   * rest.
    */
   async drain({ announceMs, calls, callsUntil, until, stopAccepting }: Drain): Promise<void> {
     this.draining = true;
@@ -174,7 +174,7 @@ export class Edge implements ExchangeHost {
     throw new ServiceError(code, { retryAfter });
   }
 
-  /** Whether it `isSo` before `until`. */
+  /** Resolves with whether `isSo` became true before `until` resolved. */
   #before(until: Promise<unknown>, isSo: () => boolean): Promise<boolean> {
     return new Promise((resolve) => {
       this.#look = () => {

@@ -1,13 +1,13 @@
 /**
- * The queue of frames that one WebSocket still has to send. They leave in order, audio and events alike; the wire is
- * given at most WIRE_BYTES at a time, so that the rest can be counted, and dropped when the client does not read.
+ * Frames that wait to be sent on one WebSocket. They are sent in order, audio and events alike; the wire gets at most
+ * WIRE_BYTES at a time, so that the rest can be counted, and dropped if the client does not read.
  */
 import type { Wire } from './adapter.js';
 
-/** Enough to keep a fast client busy between two drain events. */
+/** Bytes that keep a fast client busy between two drain events. */
 const WIRE_BYTES = 64 * 1024;
 
-/** Sent slots at the front of the list before they are cut off. */
+/** Number of sent entries at the front of the list after which they are removed. */
 const COMPACT_AT = 512;
 
 const sizeOf = (frame: string | Uint8Array): number =>
@@ -21,12 +21,12 @@ export class EgressQueue {
 
   constructor(private readonly wire: Wire) {}
 
-  /** Bytes that have not left for the kernel. */
+  /** Bytes that are not with the kernel yet. */
   get bytes(): number {
     return this.#waitingBytes + this.wire.bufferedBytes;
   }
 
-  /** Bytes that have left since the beginning; it stands still while the client does not read. */
+  /** Bytes passed to the kernel since the beginning; does not grow while the client does not read. */
   get deliveredBytes(): number {
     return this.#acceptedBytes - this.bytes;
   }
@@ -40,7 +40,7 @@ export class EgressQueue {
     return size;
   }
 
-  /** Gives the wire what it takes. */
+  /** Passes frames to the wire until it is full. */
   flush(): void {
     while (this.#head < this.#frames.length && this.wire.bufferedBytes < WIRE_BYTES) {
       const frame = this.#frames[this.#head] ?? '';
@@ -52,7 +52,7 @@ export class EgressQueue {
     else if (this.#head > COMPACT_AT) this.#compact();
   }
 
-  /** Drops what the wire has not been given. */
+  /** Drops frames that were not passed to the wire. */
   clear(): void {
     this.#frames = [];
     this.#head = 0;

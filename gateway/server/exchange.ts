@@ -1,9 +1,9 @@
 /**
  * The life of one request above the adapters: route, handler, first chunk, head, stream, end or destroy.
  *
- * Invariants: a reply's head is written only once its first body chunk exists; whatever fails before that is
- * an error reply in the dialect's shape, whatever fails after it destroys the connection; every reply carries
- * X-Generation-Id; a stream is pulled only as fast as the client reads and is left when the client goes.
+ * Invariants: a reply's head is written only once its first body chunk exists; a failure before that is an error
+ * reply in the dialect's shape, a failure after it destroys the connection; every reply has X-Generation-Id; a stream
+ * is read only as fast as the client reads and is abandoned when the client leaves.
  * (docs/contract/limits.md: first byte, SSE connection.)
  */
 import type { Clock } from '../../contracts/clock.js';
@@ -23,19 +23,19 @@ import { closesConnection, errorHeaders, replyHead } from './reply-head.js';
 import { parametersOf, SOCKET, type Endpoint, type Match, type Router } from './router.js';
 import { isAccept, offeredProtocols, type SocketHost } from './socket-host.js';
 
-/** Bounds of an upload that nobody reads, before its reply begins and its connection ends. */
+/** How much of an unread upload, and for how long, is discarded before its reply begins; if more is left, the connection ends. */
 const REST = { bytes: 1024 * 1024, ms: 2000 };
 const NO_REST = { bytes: -1, ms: 0 };
 /**
- * Bounds of an upload that still arrives before the reply's end. Many clients read a reply only once they have sent
- * all, and one whose connection closes under its upload reports that, not what it was told.
+ * Bounds of an upload that still arrives while the reply waits to end. Many clients read a reply only once they have
+ * sent everything, and report a closed connection instead of the reply if it closes during their upload.
  */
 const LINGER = { bytes: LIMITS.body.transcription, ms: 5000 };
-/** A client that takes no byte of its reply for this long is gone. */
+/** A client that reads nothing of its reply for this long counts as gone. */
 const STALL_MS = 5 * 60 * 1000;
-/** Status in the metrics where the client left first. */
+/** Status in the metrics if the client left first. */
 const CLIENT_LEFT = 499;
-/** Statuses after which a client's upload is not waited for: it is too slow, or there is too much to do already. */
+/** Statuses after which the rest of an upload is not awaited: the client is too slow, or the server is overloaded. */
 const IMPATIENT = new Set([408, 503]);
 const NO_BODY = new Set([204, 205, 304]);
 
@@ -46,9 +46,9 @@ type Chunk = string | Uint8Array;
 const isStream = (body: Reply['body']): body is AsyncIterable<Chunk> =>
   typeof body === 'object' && Symbol.asyncIterator in body;
 
-/** Leaves a stream that nobody will read. */
+/** Abandons a stream that nobody will read. */
 function abandon(iterator: AsyncIterator<Chunk>): void {
-  // Errors on its way out concern nobody any more.
+  // Errors during its clean-up concern nobody any more.
   iterator.return?.().catch(() => undefined);
 }
 
@@ -59,7 +59,7 @@ async function firstChunk(iterator: AsyncIterator<Chunk>): Promise<IteratorResul
   }
 }
 
-/** The server of a request, as far as the request needs it: edge.ts. */
+/** The part of the server that a request needs (edge.ts). */
 export interface ExchangeHost {
   readonly router: Router;
   readonly origins: Origins;
@@ -72,13 +72,13 @@ export interface ExchangeHost {
   readonly sockets: SocketHost;
   readonly draining: boolean;
   readonly retryAfterSeconds: number;
-  /** How the request counts in the server's load, from its arrival on. */
+  /** Counts the request in the server's load from its arrival on. */
   place(waiter: Waiter): Place;
-  /** Errors: `draining`, `overloaded`; never for the server's own routes. `endpoint`: what answers, if anything. */
+  /** Errors: `draining`, `overloaded`; never for the server's own routes. `endpoint`: the matching one, if any. */
   admit(dialect: Dialect, endpoint?: Endpoint): void;
-  /** Errors: always. */
+  /** Always throws. */
   refuse(code: 'draining' | 'overloaded'): never;
-  /** The request tells its client of this error. */
+  /** The request is about to report this error to its client. */
   failed(error: ServiceError): void;
   /** The request has ended. */
   finished(exchange: Exchange, report: RequestReport): void;
@@ -92,7 +92,7 @@ export class Exchange {
   #dialect: Dialect;
   #status = CLIENT_LEFT;
   #firstByte: number | undefined;
-  /** Rejects what is being waited for: the handler, a chunk or the client. */
+  /** Rejects the current wait: for the handler, a chunk or the client. */
   #interrupt: ((error: Error) => void) | undefined;
   #wakeWriter: (() => void) | undefined;
   #writes: GatheredWrites | undefined;
@@ -134,13 +134,13 @@ export class Exchange {
     return this.#request.clientAddress;
   }
 
-  /** Too many of its client's requests wait for it. */
+  /** Ends the request, since too many requests wait for their clients. */
   evict(): void {
     this.#evicted = true;
     this.#stop(new ServiceError('overloaded', { retryAfter: this.edge.retryAfterSeconds }));
   }
 
-  /** Ends the connection whatever state it is in: the server closes. */
+  /** Breaks the connection in any state, since the server closes. */
   cut(): void {
     this.arrival.channel.destroy();
     this.#stop(new ServiceError('draining'));
@@ -221,7 +221,7 @@ export class Exchange {
     await this.#sendWhole(head, reply.body ?? '');
   }
 
-  /** Says it at once, and ends it once the client has sent all, or too much. */
+  /** Sends the reply at once, and ends it once the client has sent everything, or too much, or took too long. */
   async #linger(head: ReturnType<typeof replyHead>, body: Chunk): Promise<void> {
     const { channel, body: upload } = this.arrival;
     this.#mark(head.status);
@@ -288,7 +288,7 @@ export class Exchange {
     else this.edge.log.warn(details, 'a request could not be served');
   }
 
-  /** Waits for `work`, but not longer than for the client or the deadline; `late` gets what comes after. */
+  /** Waits for `work` unless the client leaves or the deadline passes first; `late` gets a result that arrives after that. */
   #race<T>(work: Promise<T>, late?: (value: T) => void): Promise<T> {
     return new Promise((resolve, reject) => {
       let waiting = true;
@@ -301,7 +301,7 @@ export class Exchange {
     });
   }
 
-  /** Waits until the client has read enough. Errors: it has gone, or reads nothing. */
+  /** Waits until the client has read enough. Errors: `ClientLeft` if it has gone or reads nothing. */
   async #writable(): Promise<void> {
     const stalled = this.edge.clock.after(STALL_MS, () =>
       this.#interrupt?.(new ClientLeft('The client stalled')),
@@ -336,7 +336,7 @@ export class Exchange {
     this.#cancelDeadline = this.edge.clock.after(ms, () => this.#firstByteIsLate());
   }
 
-  /** The time that the client itself takes to send its body does not count. */
+  /** The time that the client takes to send its body does not count. */
   #firstByteIsLate(): void {
     const { body } = this.arrival;
     if (body?.arriving) return this.#awaitFirstByte(LIMITS.http.firstByteMs);
@@ -350,7 +350,7 @@ export class Exchange {
     return this.edge.clock.after(LIMITS.http.connectionMs, () => this.#stop(ended));
   }
 
-  /** The first byte is about to leave. */
+  /** Records that the first byte is about to be sent. */
   #mark(status: number): void {
     this.#cancelDeadline();
     this.#status = status;

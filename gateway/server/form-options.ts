@@ -12,7 +12,7 @@ export function jsonOf(text: string): unknown {
   }
 }
 
-/** The form's `provider.options`; undefined where it has none. */
+/** The form's `provider.options`; undefined if it has none. */
 export function providerOptionsOf(form: ReadonlyMap<string, readonly string[]>): unknown {
   const spelled = [...form].flatMap(([name, values]) => {
     const vendor = /^provider\[options\]\[([^\]]+)\]/.exec(name)?.[1];

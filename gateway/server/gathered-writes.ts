@@ -1,10 +1,10 @@
 /**
- * The body of a streamed reply on its way to the channel. The first chunk leaves at once; what follows and is there
- * within the same run of microtasks is written together, since a write costs as much as 10 KB of audio.
+ * Batches the chunks of a streamed reply. The first chunk is written at once; later ones that arrive within the same
+ * run of microtasks are written together, since a write costs as much as 10 KB of audio.
  */
 import type { Channel, ReplyHead } from './adapter.js';
 
-/** What is gathered is written once it is so much. */
+/** Gathered chunks are written once they have this many bytes. */
 const MOST_BYTES = 64 * 1024;
 
 type Chunk = string | Uint8Array;
@@ -19,17 +19,17 @@ export class GatheredWrites {
 
   constructor(private readonly channel: Pick<Channel, 'begin' | 'write' | 'finish'>) {}
 
-  /** Whether all that was written has left. A channel in which something waits is given no more: it keeps one chunk. */
+  /** Whether everything written is with the kernel. Until then the channel gets no more, since it keeps only one chunk. */
   get flowing(): boolean {
     return this.#flowing;
   }
 
-  /** False: no more is wanted until the channel is writable. */
+  /** False: write no more until the channel is writable. */
   begin(head: ReplyHead, chunk: Chunk): boolean {
     return (this.#flowing = this.channel.begin(head, chunk));
   }
 
-  /** As `begin`. */
+  /** False: as for `begin`. */
   write(chunk: Chunk): boolean {
     if (chunk.length === 0) return this.#flowing;
     const bytes = bytesOf(chunk);
@@ -46,12 +46,12 @@ export class GatheredWrites {
     if (this.#bytes > 0) this.#schedule();
   }
 
-  /** Writes what is gathered, unless the channel is full. */
+  /** Writes the gathered chunks, unless the channel is full. */
   flush(): void {
     if (this.#flowing && this.#bytes > 0) this.#flowing = this.channel.write(this.#take());
   }
 
-  /** Ends the reply; only while it flows. False: the channel has still to become writable once. */
+  /** Ends the reply; call it only while `flowing`. False: the channel has to become writable once more. */
   finish(): boolean {
     return this.channel.finish(this.#take());
   }
@@ -67,7 +67,7 @@ export class GatheredWrites {
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    // Behind all promises that settle now.
+    // Runs after all promises that settle now.
     process.nextTick(() => {
       this.#scheduled = false;
       this.flush();

@@ -1,17 +1,17 @@
 /**
  * The request-smuggling guard. Both adapters pass every head through it before anything else happens, and destroy
- * the connection, with no reply, where it is ambiguous: two parsers that disagree about such a request could be made
- * to disagree about where the next one begins. What can be read in one way only and is not served all the same is
- * refused, with a reply that ends the connection.
+ * the connection without a reply if it is ambiguous: two parsers that disagree about such a request could be made to
+ * disagree about where the next one begins. A head that is unambiguous but not acceptable is refused with a reply
+ * that ends the connection.
  *
- * What a head may hold is stricter than RFC 9112 where nobody needs the rest: one Host, one decimal Content-Length or
+ * Heads are limited more strictly than by RFC 9112, to what clients need: one Host, one decimal Content-Length or
  * exactly `chunked`, a target in origin form or in absolute form with the same host, no control bytes, 64 KiB in all.
  */
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
 
 const TARGET = /^\/[\x21\x22\x24-\x7e]*$/;
-/** As proxies are asked, and as any server has to take it (RFC 9112 section 3.2.2). */
+/** Absolute form, as sent to proxies; every server has to accept it (RFC 9112 section 3.2.2). */
 const ABSOLUTE = /^https?:\/\/([^/?]*)\/?(.*)$/is;
 const METHOD = /^[A-Z]{1,16}$/;
 const HOST = /^[A-Za-z0-9._~:[\]%-]{1,255}$/;
@@ -41,7 +41,7 @@ export class RequestHead {
   #lengths = 0;
   #encodings = 0;
 
-  /** `target` as it came, query included; `version` of HTTP. */
+  /** `target`: unchanged, with its query; `version`: of HTTP. */
   constructor(
     readonly method: string,
     target: string,
@@ -57,7 +57,7 @@ export class RequestHead {
     this.#bytes = method.length + target.length + LINE_OVERHEAD;
   }
 
-  /** `name` in lower case. Repeated headers are joined as RFC 9110 section 5.3 says. */
+  /** `name`: in lower case. Repeated headers are joined as in RFC 9110 section 5.3. */
   add(name: string, value: string): void {
     this.#bytes += name.length + value.length + HEADER_OVERHEAD;
     if (!NAME.test(name) || CONTROL.test(value)) this.#fieldsAreSound = false;
@@ -68,12 +68,12 @@ export class RequestHead {
     this.headers.set(name, before === undefined ? value : before + (name === 'cookie' ? '; ' : ', ') + value);
   }
 
-  /** Whether somebody else could read it in another way: destroy the connection. */
+  /** Whether another parser could read the head differently, so that the connection must be destroyed. */
   get isAmbiguous(): boolean {
     return !this.#fieldsAreSound || !this.#framingIsSound();
   }
 
-  /** Why a head that is not ambiguous is not served; its connection ends with the reply. */
+  /** Why an unambiguous head is refused, if it is; its connection ends with the reply. */
   get refusal(): ServiceError | undefined {
     if (this.#bytes > LIMITS.http.headerBytes) return new ServiceError('head_too_large');
     if (!METHOD.test(this.method)) return new ServiceError('unknown_method');
@@ -81,7 +81,7 @@ export class RequestHead {
     return this.#hostIsSound() ? undefined : invalid('The Host header is missing, malformed or contradicted');
   }
 
-  /** Whether a body follows. Not to be asked of an ambiguous head. */
+  /** Whether a body follows. Not valid for an ambiguous head. */
   get hasBody(): boolean {
     return this.#encodings > 0 || (this.#lengths > 0 && this.contentLength !== 0);
   }
@@ -90,7 +90,7 @@ export class RequestHead {
     return this.#encodings > 0;
   }
 
-  /** The declared length in bytes; undefined where there is none. */
+  /** The declared length in bytes; undefined if there is none. */
   get contentLength(): number | undefined {
     return this.#lengths === 0 ? undefined : Number(this.headers.get('content-length'));
   }
@@ -109,7 +109,7 @@ export class RequestHead {
   #framingIsSound(): boolean {
     if (this.#lengths + this.#encodings === 0) return true;
     if (this.#lengths + this.#encodings > 1 || this.isHandshake) return false;
-    // A proxy of HTTP/1.0 may know nothing of chunks.
+    // An HTTP/1.0 proxy may not know chunked encoding.
     if (this.#encodings === 1)
       return this.version === '1.1' && this.headers.get('transfer-encoding') === 'chunked';
     return LENGTH.test(this.headers.get('content-length') ?? '');

@@ -1,14 +1,14 @@
 /**
- * Whether this gateway can serve (`/health`). `live` is always true while the process answers at all;
+ * Whether this gateway can serve (`/health`). `live` is true whenever the process answers at all;
  * `ready` is true once every check has passed and until draining begins.
  */
 import { type Clock, systemClock } from '../../contracts/clock.js';
 
-/** A balancer asks every few seconds. */
+/** Health counts as watched for this long after a request; balancers ask every few seconds. */
 const WATCHED_MS = 60_000;
 
 export interface HealthReport {
-  /** `degraded`: it was ready before. */
+  /** `degraded`: was ready before, but is not now. */
   readonly status: 'ok' | 'starting' | 'degraded' | 'draining';
   readonly ready: boolean;
   readonly live: true;
@@ -21,7 +21,7 @@ export class Health {
   #wasReady = false;
   #askedAt = -Infinity;
 
-  /** `names` are what must pass before the gateway is ready. */
+  /** `names`: checks that must pass before the gateway is ready. */
   constructor(
     names: readonly string[],
     private readonly clock: Clock = systemClock,
@@ -39,12 +39,12 @@ export class Health {
     this.#draining = true;
   }
 
-  /** Somebody has asked within the last minute. */
+  /** Whether health was requested within the last minute. */
   get isWatched(): boolean {
     return this.clock.monotonic() - this.#askedAt < WATCHED_MS;
   }
 
-  /** The answer to somebody who asks. */
+  /** The reply to a health request, which it also records. */
   report(): HealthReport {
     this.#askedAt = this.clock.monotonic();
     const ready = !this.#draining && this.#passes;

@@ -1,6 +1,6 @@
 /**
- * The last hour of a process, minute by minute: what was answered, what was refused or failed, how long it took. Counted
- * beside the metrics, in memory and in bounded room; those of several processes are added up (`summed`).
+ * The last hour of a process, minute by minute: replies, refusals, failures and latencies. Counted in addition to the
+ * metrics, in a bounded amount of memory; `summed` adds up several processes.
  */
 import type { Clock } from '../../contracts/clock.js';
 
@@ -11,14 +11,14 @@ export const LATENCY_BOUNDS: readonly number[] = [
 
 const MINUTES = 60;
 const MINUTE_MS = 60_000;
-/** Of one minute: routes, methods and statuses are bounded, and their pairs are few. */
+/** Most kinds of errors per minute. Routes, methods and statuses are bounded, and few combinations occur. */
 const MOST_KINDS = 200;
 
-/** Counts by bucket; the last is of all that took longer. */
+/** Counts by bucket; the last bucket counts everything slower. */
 type Buckets = number[];
 
 export interface Minute {
-  /** Since the epoch. */
+  /** Minutes since the epoch. */
   readonly minute: number;
   replies: number;
   /** By `METHOD route status`. */
@@ -31,7 +31,7 @@ export interface Minute {
 
 /** One finished request. */
 export interface Finished {
-  /** The pattern. */
+  /** The route's pattern. */
   readonly route: string;
   readonly method: string;
   readonly status: number;
@@ -39,7 +39,7 @@ export interface Finished {
   readonly firstByte: number | undefined;
 }
 
-/** Pages and upkeep, which say nothing of the work. */
+/** Pages and maintenance routes, which are not counted as work. */
 const OWN = /^\/((console|docs|health|metrics|openapi\.json|nodes|v1\/machine)(\/|$)|$)/;
 
 const minuteOf = (now: number): number => Math.floor(now / MINUTE_MS);
@@ -76,7 +76,7 @@ export class History {
     addTo(this.#current().turn, seconds);
   }
 
-  /** Oldest first; minutes in which nothing was are missing. */
+  /** Oldest first; minutes without any event are missing. */
   read(): readonly Minute[] {
     const oldest = minuteOf(this.clock.now()) - MINUTES;
     return this.#minutes.filter(({ minute }) => minute > oldest);
@@ -99,7 +99,7 @@ function add(sum: Minute, { replies, errors, firstByte, turn }: Minute): void {
   for (const [at, more] of turn.entries()) sum.turn[at] = (sum.turn[at] ?? 0) + more;
 }
 
-/** Each of the last sixty minutes, oldest first, of all these processes together. */
+/** Each of the last sixty minutes, oldest first, summed over all these processes. */
 export function summed(processes: readonly (readonly Minute[])[], now: number): readonly Minute[] {
   const first = minuteOf(now) - MINUTES + 1;
   const sums = Array.from({ length: MINUTES }, (_, index) => emptyMinute(first + index));
@@ -110,7 +110,7 @@ export function summed(processes: readonly (readonly Minute[])[], now: number): 
   return sums;
 }
 
-/** Seconds within which that part of them lay, between the bounds of its bucket as Prometheus has it; null of none. */
+/** The quantile in seconds, interpolated within its bucket as Prometheus does; null if there are no values. `part`: 0 to 1. */
 export function quantile(buckets: readonly number[], part: number): number | null {
   const rank = buckets.reduce((sum, each) => sum + each, 0) * part;
   let below = 0;

@@ -1,6 +1,6 @@
 /**
- * `/`: leads browsers to the console, and tells everything else what this is, its version, and where its interface is
- * described.
+ * `/`: redirects browsers to the console, and tells all other clients the service's name, its version, and the address of
+ * its interface description.
  */
 import { readFileSync } from 'node:fs';
 import { CHECKOUT } from '../../contracts/places.js';
@@ -11,13 +11,13 @@ const PACKAGE = new URL('package.json', CHECKOUT);
 
 const versionOf = (): string => (JSON.parse(readFileSync(PACKAGE, 'utf8')) as { version: string }).version;
 
-/** Only browsers name HTML. */
+/** Only browsers accept HTML by name. */
 const isBrowser = ({ headers }: Pick<HttpRequest, 'headers'>): boolean =>
   /\btext\/html\b/i.test(headers.get('accept') ?? '');
 
 const VARY = { vary: 'Accept', 'cache-control': 'no-cache' };
 
-/** `page` is where browsers go: relative, so that it holds behind a proxy's prefix. */
+/** `page`: redirect target for browsers, relative, so that it works behind a proxy's path prefix. */
 export function homeRoute(name: string, page: string): Route {
   const version = versionOf();
   const greeting = ({ baseUrl }: HttpRequest): Reply =>

@@ -1,16 +1,16 @@
 /**
- * Fields that are ignored where somebody may wonder why: one warning a request names them. Names only, and of those
- * only what looks like one, because a client's names are a client's text.
+ * Reports ignored fields, so that nobody has to wonder why they have no effect: one warning per request with their names.
+ * Only names that look like identifiers are logged, since they are a client's text.
  */
 import type { Log } from '../../contracts/log.js';
 import { isPlainObject } from '../../contracts/plain-object.js';
 
 const NAME = /^[A-Za-z_][\w.-]{0,63}$/;
 const UNNAMED = '?';
-/** Most names told of one request; the others are counted. */
+/** Most names logged per request; the others are only counted. */
 const MOST = 8;
 
-/** The names of an object's fields that say something and are none of those known. */
+/** Names of an object's fields that are neither empty (null, undefined) nor known. */
 export function unknownFields(value: unknown, known: Readonly<Record<string, unknown>>): readonly string[] {
   if (!isPlainObject(value)) return [];
   return Object.entries(value).flatMap(([name, field]) =>
@@ -18,7 +18,7 @@ export function unknownFields(value: unknown, known: Readonly<Record<string, unk
   );
 }
 
-/** Says nothing where there are none. */
+/** Logs nothing if there are none. */
 export function warnOfIgnored(fields: readonly string[], generationId: string, log: Log): void {
   if (fields.length === 0) return;
   const named = fields.slice(0, MOST).map((name) => (NAME.test(name) ? name : UNNAMED));

@@ -1,10 +1,10 @@
-/** Joining chunks of bytes that may be a hundred megabytes together, without holding the event loop for so long. */
+/** Joins chunks that may have a hundred megabytes in all, without blocking the event loop for that long. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Bytes that are copied in one turn of the event loop. */
+/** Bytes copied per turn of the event loop. */
 const SLICE_BYTES = 2 * 1024 * 1024;
 
-/** The chunks in one piece; `length`: bytes in all. A single chunk is returned itself. */
+/** The chunks in one piece; `length`: bytes in all. A single chunk is returned without a copy. */
 export async function joinBytes(chunks: readonly Uint8Array[], length: number): Promise<Uint8Array> {
   if (chunks.length === 1 && chunks[0]) return chunks[0];
   const whole = Buffer.allocUnsafe(length);

@@ -1,7 +1,7 @@
 /**
- * Opens the server: chooses the adapter, checks what can be checked before a port is taken, and returns the
- * handle by which the wiring drains and closes it. One line of the log says which HTTP stack serves, and where it
- * is `node` because no native binding loads, why.
+ * Opens the server: chooses the adapter, checks all options that can be checked before listening, and returns the
+ * handle with which the wiring drains and closes it. One log line says which HTTP stack serves, and if it is
+ * `node` because no native binding loads, why.
  */
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -27,12 +27,12 @@ import { listenUws, type UwsModule } from './uws.js';
 export type Stack = 'uws' | 'node';
 
 export interface ListenOptions {
-  /** `auto`: the newest uWebSockets.js that loads, else `node`; `uws` warns of the latter. */
+  /** `auto`: the newest uWebSockets.js that loads, else `node`; `uws`: the same, with a warning if it falls back to `node`. */
   readonly stack: Stack | 'auto';
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0: any free port. */
   readonly port: number;
-  /** True with one gateway process; false shares the port by SO_REUSEPORT. */
+  /** True with one gateway process; false: share the port by SO_REUSEPORT. */
   readonly exclusive: boolean;
   /** PEM files. */
   readonly tls?: { readonly certFile: string; readonly keyFile: string };
@@ -40,9 +40,9 @@ export interface ListenOptions {
   /** Addresses or CIDR networks. */
   readonly trustedProxies: readonly string[];
   readonly dialects: readonly Dialect[];
-  /** Absent: `/metrics` is for private networks alone, and shows this process's figures. */
+  /** Absent: `/metrics` is for private networks only, and shows this process's figures. */
   readonly scraping?: Scraping;
-  /** The permission that each route needs. */
+  /** Returns the permission that a route needs. */
   readonly permissionOf?: PermissionOf;
   readonly ids: Ids;
   readonly clock: Clock;
@@ -52,7 +52,7 @@ export interface ListenOptions {
   readonly announceMs?: number;
   readonly metrics: Metrics;
   readonly health: Health;
-  /** Told when a request failed because nothing more can be stored. */
+  /** Called when a request failed because storage is full. */
   readonly storageFull?: () => void;
 }
 
@@ -60,9 +60,9 @@ export interface Listening {
   readonly port: number;
   readonly stack: Stack;
   /**
-   * Answers 503 `draining`, says so at /health for `announceMs`; takes no more connections once `calls` are over and the
-   * sockets of calls have closed, by `callsUntil` (by default `until`), and waits for what is under way, `until` then
-   * (LIMITS.http.drainMs from now): closes sockets with 1012, drops the rest.
+   * Answers 503 `draining` and announces it at /health for `announceMs`. Stops accepting connections once `calls` has
+   * resolved and the sockets of calls have closed, or `callsUntil` (default `until`) has resolved. Waits for running work
+   * until `until` (default LIMITS.http.drainMs from now), then closes sockets with 1012 and drops the rest.
    */
   drain(how?: Partial<Pick<Drain, 'calls' | 'callsUntil' | 'until'>>): Promise<void>;
   /** Drops everything at once. */
@@ -78,13 +78,13 @@ function chooseBinding(wanted: ListenOptions['stack'], log: Log): Binding | unde
     return binding;
   } catch (error) {
     const line = `HTTP stack: node; ${(error as Error).message}`;
-    // Asked for, it is missed; otherwise this is how it is on such a machine.
+    // A warning only if uWebSockets.js was requested; otherwise this is normal on such a machine.
     log[wanted === 'uws' ? 'warn' : 'info']({ stack: 'node' }, line);
     return undefined;
   }
 }
 
-/** Rejects with a line that names the file at fault. */
+/** Errors: an Error that names the file at fault. */
 async function checkCertificate(tls: NonNullable<ListenOptions['tls']>): Promise<void> {
   const read = (file: string): Promise<Buffer> =>
     readFile(file).catch((cause: unknown) => {
@@ -98,7 +98,7 @@ async function checkCertificate(tls: NonNullable<ListenOptions['tls']>): Promise
   }
 }
 
-/** How a person finds out who has a port. */
+/** Command by which a person finds the process that uses a port. */
 const whoHas = (port: number): string =>
   process.platform === 'linux' ? `ss -ltnp 'sport = :${port}'` : `lsof -nP -iTCP:${port} -sTCP:LISTEN`;
 
@@ -110,7 +110,7 @@ const REASONS: Readonly<Record<string, (host: string, port: number) => string>> 
   ENOTFOUND: (host, port) => `The host ${host} is not known (port ${port}): set HOST`,
 };
 
-/** Why listening fails, asked of a plain socket: uWebSockets.js only says that it did. */
+/** Finds out with a plain socket why listening failed, since uWebSockets.js gives no reason. */
 const probe = (host: string, port: number): Promise<string> =>
   new Promise((resolve) => {
     const server = createServer();
@@ -175,7 +175,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   };
 }
 
-/** The stack on node:http is loaded where it is used. */
+/** Loads the stack on node:http only if it is used. */
 async function open(
   uws: UwsModule | undefined,
   options: AdapterOptions & { clock: Clock },

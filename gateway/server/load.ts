@@ -1,19 +1,19 @@
 /**
- * Load shedding: over a threshold new requests get 503 `overloaded` before any work is done for them, so
- * that those under way keep their latency. What counts is the loop's delay, the requests in flight, of known callers
- * and of others apart (place.ts), and whatever queue the wiring wants watched.
+ * Load shedding: above a threshold new requests get 503 `overloaded` before any work is done for them, so that running
+ * requests keep their latency. Thresholds: the event loop's delay, the requests in flight (known callers and others
+ * counted separately, place.ts), and any queue that the wiring wants watched.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Clock } from '../../contracts/clock.js';
 import { LIMITS } from '../../contracts/limits.js';
 
-/** Whether a request's caller is known: each standing has room of its own (place.ts). */
+/** Whether a request's caller is known; each standing has its own limit (place.ts). */
 export type Standing = 'unauthenticated' | 'authenticated';
 
 export interface LoadThresholds {
-  /** Mean delay of the loop over the last SAMPLE_MS, in milliseconds. */
+  /** Mean delay of the event loop over the last SAMPLE_MS, in milliseconds. */
   readonly loopDelayMs: number;
-  /** Requests under way, of either standing. */
+  /** Running requests, for each standing. */
   readonly inFlight: number;
   /** Sent as Retry-After. */
   readonly retryAfterSeconds: number;
@@ -49,7 +49,7 @@ export function measureLoopDelay(): LoopDelay {
 
 export interface LoadOptions {
   readonly thresholds?: Partial<LoadThresholds>;
-  /** Whether a queue behind the gateway has fallen behind; asked at every request. */
+  /** Whether a queue behind the gateway has fallen behind; called at every request. */
   readonly saturated?: () => boolean;
   /** Replaces the measurement, in tests. */
   readonly loopDelay?: LoopDelay;

@@ -1,15 +1,15 @@
 /**
- * The strings of a JSON document out of their bytes, whatever their length: a hundred megabytes read at once would
- * hold the event loop, so long ones are read in pieces. `bytes` is what stands between the quotes, escapes and all.
+ * Reads strings of a JSON document from their bytes. Reading a hundred megabytes at once would block the event loop, so
+ * long strings are read in pieces. `bytes`: the text between the quotes, with its escapes.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ServiceError } from '../../contracts/errors.js';
 
 const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
-/** Bytes of `\n`, and of `\u00e4`. */
+/** Bytes of escapes such as `\n` and `\u00e4`. */
 const ESCAPE = { short: 2, long: 6 };
-/** Bytes that are read in one turn. */
+/** Bytes read per turn of the event loop. */
 const PIECE = 256 * 1024;
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -25,7 +25,7 @@ export function textOf(bytes: Uint8Array): string {
 
 const isContinuation = (byte: number): boolean => (byte & 0xc0) === 0x80;
 
-/** Where the escape begins that `to` lies within; undefined where it lies within none. */
+/** Start of the escape that `to` would split; undefined if it splits none. */
 function escapeAround(bytes: Buffer, from: number, to: number): number | undefined {
   const last = bytes.subarray(from, to).lastIndexOf(BACKSLASH) + from;
   if (last < from || last + ESCAPE.long <= to) return undefined;
@@ -36,7 +36,7 @@ function escapeAround(bytes: Buffer, from: number, to: number): number | undefin
   return escapes && last + length > to ? last : undefined;
 }
 
-/** The end of the piece that begins at `from`: within no escape and no character. */
+/** End of the piece that begins at `from`; splits neither an escape nor a character. */
 function pieceEnd(bytes: Buffer, from: number): number {
   let to = from + PIECE;
   if (to >= bytes.length) return bytes.length;
@@ -44,7 +44,7 @@ function pieceEnd(bytes: Buffer, from: number): number {
   return escapeAround(bytes, from, to) ?? to;
 }
 
-/** The same in turns of the event loop. Errors: `malformed_body`. */
+/** Like `textOf`, in turns of the event loop. Errors: `malformed_body`. */
 export async function readText(bytes: Buffer): Promise<string> {
   const pieces: string[] = [];
   for (let from = 0; from < bytes.length;) {

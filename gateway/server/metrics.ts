@@ -1,7 +1,7 @@
 /**
  * The metrics at `/metrics`, in Prometheus' text format. Labels are route patterns, never paths, so that their
- * number is bounded. Other rooms add their own with `gauge` and `counter`, read only when somebody scrapes.
- * docs/metrics.md lists them all; names follow Prometheus' conventions (base units, `_total` on what counts up).
+ * number is bounded. Other rooms add their own with `gauge` and `counter`, read only when scraped.
+ * docs/metrics.md lists them all; names follow Prometheus' conventions (base units, `_total` for counters).
  */
 import { systemClock } from '../../contracts/clock.js';
 import { History, LATENCY_BOUNDS } from './history.js';
@@ -13,11 +13,11 @@ const PREFIX = 'gateway_';
 type Labels = Readonly<Record<string, string | number>>;
 type Reading = number | readonly { readonly labels: Labels; readonly value: number }[];
 
-/** The edge's report of one finished request. Times in seconds from its arrival. */
+/** The edge's report of one finished request. Times are in seconds from its arrival. */
 export interface RequestReport {
   readonly route: string;
   readonly method: string;
-  /** 499 where the client left first. */
+  /** 499 if the client left first. */
   readonly status: number;
   readonly firstByte: number | undefined;
   readonly total: number;
@@ -72,8 +72,8 @@ export class Metrics {
   }
 
   /**
-   * Adds the gauge `gateway_<name>`, read at each scrape; with `labelNames`, one reading a label set. `merged` says what
-   * several processes show together.
+   * Adds the gauge `gateway_<name>`, read at each scrape; with `labelNames`, one reading per label set. `merged`: how the
+   * values of several processes are combined.
    */
   gauge(
     name: string,
@@ -95,7 +95,7 @@ export class Metrics {
     });
   }
 
-  /** Adds the counter `gateway_<name>_total`; what is read must never go down. */
+  /** Adds the counter `gateway_<name>_total`; `read` must never return less than before. */
   counter(name: string, help: string, read: () => Reading, labelNames: readonly string[] = []): void {
     const counter: Counter = new Counter({
       name: `${PREFIX}${name}_total`,

@@ -29,9 +29,9 @@ export interface FormLimits {
   readonly bodyBytes: number;
   /** Most bytes of each file; over it `audio_too_large`. */
   readonly fileBytes: number;
-  /** How many files; 4 unless told. */
+  /** Most files; default 4. */
   readonly files?: number;
-  /** How many fields; LIMITS.http.multipartFields unless told. */
+  /** Most fields; default LIMITS.http.multipartFields. */
   readonly fields?: number;
 }
 

@@ -1,4 +1,4 @@
-/** The adapter over node:http(s) and `ws`: taken where the native binding of the other one does not load. */
+/** The adapter over node:http(s) and `ws`, used if the native binding of the other one does not load. */
 import { readFile } from 'node:fs/promises';
 import {
   createServer,
@@ -99,7 +99,7 @@ class NodeChannel implements Channel {
     else this.response.destroy();
   }
 
-  /** What is small is taken to have left. */
+  /** A small chunk counts as sent at once. */
   #end(chunk: string | Uint8Array, length: number): boolean {
     const small = length <= ONE_PIECE_BYTES;
     if (!small) this.response.once('finish', () => this.#sent());
@@ -173,7 +173,7 @@ function headOf({ method = '', url = '', httpVersion, rawHeaders }: IncomingMess
   return head;
 }
 
-/** node:http also takes what calls itself HTTP/2.0. */
+/** Whether the version is HTTP/1.x; node:http also accepts requests that claim HTTP/2.0. */
 const isSpoken = ({ httpVersionMajor }: IncomingMessage): boolean => httpVersionMajor === 1;
 
 function bodyOf(head: RequestHead, request: IncomingMessage, clock: Clock): BodyPipe {
@@ -331,7 +331,7 @@ const servedAgain =
     server.emit(tls ? 'secureConnection' : 'connection', socket);
   };
 
-/** The reply that a connection is owed, in node's own word for it. */
+/** The unfinished reply of a connection, from a private field of node:http. */
 const replyOwed = (socket: Duplex): ServerResponse | undefined =>
   (socket as { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
 

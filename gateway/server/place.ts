@@ -1,13 +1,13 @@
 /**
- * How one request is counted while it is under way. Those whose caller is known have room of their own, which nobody
- * without a key can take; what waits for its client counts as neither and is bounded apart (waiting-pool.ts).
+ * How one running request is counted. Requests of known callers have their own limit, which nobody without a key can use
+ * up; a request that waits for its client counts as neither and is bounded separately (waiting-pool.ts).
  */
 import type { Load, Standing } from './load.js';
 import type { WaitingPool } from './waiting-pool.js';
 
 export interface Waiter {
   readonly clientAddress: string;
-  /** There is no room for its wait any more. */
+  /** Called when there is no room for its wait any more. */
   evict(): void;
 }
 

@@ -35,7 +35,7 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
   /** Whether `signal` is aborted; costs less than to ask it. */
   readonly isAborted: boolean;
-  /** The caller is known: from here on the request takes the room that is kept for those who have a key. */
+  /** Marks the caller as known; from then on the request counts towards the limit of authenticated requests. */
   authenticated(): void;
   /**
    * The body as it arrives; read at most once. Throws `payload_too_large` as soon as the limit is
@@ -90,7 +90,7 @@ export interface Route {
   readonly description?: RouteDescription;
   /** True: pages of other origins may not read it. */
   readonly sameOriginOnly?: boolean;
-  /** True: a server that drains answers it still, for calls that go on. The handler refuses what would begin one. */
+  /** True: still served during a drain, for running calls. The handler refuses requests that would begin a call. */
   readonly whileDraining?: boolean;
 }
 
@@ -111,7 +111,7 @@ export interface Socket {
 export interface SocketEvents {
   /** The bytes belong to the receiver. */
   message(data: string | Uint8Array): void;
-  /** It begins to close, from either side: nothing more is taken in or out. Called once, before `closed`. */
+  /** The socket begins to close, from either side; no more frames pass. Called once, before `closed`. */
   gone?(): void;
   /** Called exactly once. */
   closed(code: number): void;

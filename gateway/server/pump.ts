@@ -1,6 +1,6 @@
 /**
- * Carries what a job yields to a socket, at the speed of its client: the job is pulled only while the client
- * reads, so that one that does not holds back nothing but its own job.
+ * Carries the output of a job to a socket at the speed of its client: the job is read only while the client reads, so
+ * that a slow client delays only its own job.
  */
 import { type ServiceError, toServiceError } from '../../contracts/errors.js';
 import type { Socket } from './port.js';

@@ -2,7 +2,7 @@
 import { stringify } from '../../contracts/raw-json.js';
 import type { Reply, Route } from './port.js';
 
-/** JSON; a `RawJson` in the value goes out as it came in. */
+/** A JSON reply; a `RawJson` in the value is sent unchanged. */
 export const json = (status: number, value: object, headers: Reply['headers'] = {}): Reply => ({
   status,
   headers: { 'content-type': 'application/json', ...headers },

@@ -9,7 +9,7 @@ import { corsHeaders } from './cors.js';
 import type { RequestHead } from './guard.js';
 import type { HttpRequest, Reply } from './port.js';
 
-/** The adapter's own to write. */
+/** Headers that only the adapter writes. */
 const FRAMING = new Set([
   'content-length',
   'transfer-encoding',
@@ -55,7 +55,7 @@ export function replyHead(
   return { status: reply.status, headers, close };
 }
 
-/** They always say when to come again (docs/contract/limits.md). */
+/** Statuses that always have `Retry-After` (docs/contract/limits.md). */
 const COME_AGAIN = new Set([429, 503]);
 
 /** Headers that errors have in every API. `usualSeconds`: the `Retry-After` of those that know none of their own. */

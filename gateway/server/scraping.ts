@@ -21,7 +21,7 @@ type Request = Pick<HttpRequest, 'headers' | 'permission' | 'fromPrivateNetwork'
 
 const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** In a time that tells nothing. */
+/** Compares in constant time. */
 const isSame = (a: string, b: string): boolean => timingSafeEqual(digestOf(a), digestOf(b));
 
 /** Errors: those of `authenticateKey`. */

@@ -95,7 +95,7 @@ export class SocketHost {
     return this.#open.size;
   }
 
-  /** Those that last as long as their call, which may be another node's. */
+  /** Number of sockets that last as long as their call, which may be another node's. */
   get ofCalls(): number {
     return [...this.#open].filter(({ isOfCall }) => isOfCall).length;
   }
@@ -193,7 +193,7 @@ class Connection implements Socket, WireEvents {
     if (this.#ending) this.#tellGone();
   }
 
-  /** Until `authenticated`, but not for long. `leave` ends its place among those who wait. */
+  /** Waits for `authenticated` for a limited time. `leave` gives up its place in the pool. */
   wait(leave: () => void): void {
     const late = this.around.clock.after(LIMITS.unauthenticated.socketMs, () =>
       this.close('unauthenticated'),
@@ -308,7 +308,7 @@ class Connection implements Socket, WireEvents {
     this.wire.end(CLOSE.slowReader.code, CLOSE.slowReader.reason);
   }
 
-  /** A dialect that throws costs its own socket only. */
+  /** Runs code of a dialect; if it throws, only its own socket ends. */
   #guarded(task: () => void): void {
     try {
       task();

@@ -170,7 +170,7 @@ const SOCKETS: WebSocketBehavior<Upgraded> = {
   },
 };
 
-/** Rejects where the address cannot be listened on. `uws` is the native binding. */
+/** Rejects if it cannot listen on the address. `uws`: the native binding. */
 export async function listenUws(
   uws: UwsModule,
   options: AdapterOptions & { clock: Clock },

@@ -40,7 +40,7 @@ export class WaitingPool {
     return !oldest || this.clock.monotonic() - oldest.since >= this.limits.graceMs;
   }
 
-  /** The result ends the wait; `evict` is called, once, where that has to be now. */
+  /** Begins a wait; the result ends it. `evict` is called once if the pool has to end it. */
   enter(address: string, evict: () => void): () => void {
     const network = networkOf(address);
     const full = this.#tooMuch(network);
@@ -52,7 +52,7 @@ export class WaitingPool {
     return () => this.#leave(network, wait);
   }
 
-  /** The holder whose oldest wait has to go for another one of `network`; undefined where there is room. */
+  /** The holder whose oldest wait must end to admit another one of `network`; undefined if there is room. */
   #tooMuch(network: string): Holder | undefined {
     const own = this.#held.get(network);
     if (own && own.size >= this.limits.perAddress) return [network, own];
