@@ -2,7 +2,7 @@
  * One job as its caller sees it: an iterator that starts the job on its first `next()`.
  *
  * Invariants: a call is settled exactly once (ended, failed or abandoned), and then holds no listener and
- * feeds no input; leaving the loop or an abort releases the reader at once and leaves the child to be told.
+ * feeds no input; leaving the loop or an abort releases the reader at once and cancels the job in the background.
  */
 import type { JobRunner, JobValue } from '../contracts/ports/jobs.js';
 import { Inbound, type Outbound } from './credit.js';
@@ -13,7 +13,7 @@ export type RunOptions = Parameters<JobRunner['run']>[2];
 /** A call's place in one child. */
 export interface Line {
   readonly outbound: Outbound;
-  /** Tells the child that the reader has taken so many bytes. */
+  /** Tells the child how many bytes the reader has taken. */
   taken(bytes: number): void;
   /** Tells the child to stop. */
   cancel(): void;
@@ -73,12 +73,12 @@ export class Call implements AsyncIterableIterator<JobValue> {
     this.#inbound.push(value, bytes);
   }
 
-  /** The child may be sent so many bytes more. */
+  /** Adds credit: the child may be sent this many more bytes. */
   granted(bytes: number): void {
     this.#line?.outbound.grant(bytes);
   }
 
-  /** The child wants no more input. */
+  /** Stops the input, since the child wants no more. */
   stopInput(): void {
     this.#feed?.stop();
   }

@@ -11,7 +11,7 @@ import { Outbox } from './outbox.js';
 export interface ChannelEvents {
   /** A frame and its length in bytes. A throw closes the connection. Pings are answered before. */
   frame(frame: Frame, bytes: number): void;
-  /** The connection is gone; `error` where it was not an orderly end. */
+  /** The connection has ended; `error` unless in an orderly way. */
   closed(error: Error | undefined): void;
 }
 
@@ -50,7 +50,7 @@ export class Channel {
     return this.#ended ? 0 : this.#outbox.data(frame);
   }
 
-  /** Ends the connection once everything sent is written; what is sent later is dropped. */
+  /** Ends the connection once everything sent is written; drops later frames. */
   end(): void {
     if (this.#ended) return;
     this.#ended = true;

@@ -12,7 +12,7 @@ export interface ChildPlace {
   readonly args: readonly string[];
 }
 
-/** Reads this child's command line. Throws where it was not started by a supervisor. */
+/** Reads this child's command line. Throws if it was not started by a supervisor. */
 export function childPlace(argv: readonly string[] = process.argv): ChildPlace {
   const [, , role, socketPath, ...args] = argv;
   if (role !== undefined && socketPath !== undefined)

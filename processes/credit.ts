@@ -32,7 +32,7 @@ export class Outbound {
     return this.#closed;
   }
 
-  /** Undefined where a value may be sent now, else a promise of that; also resolves when closed. */
+  /** Undefined if a value may be sent now, else a promise that resolves when one may, or when closed. */
   room(): Promise<void> | undefined {
     if (this.#closed || this.#credit > 0) return undefined;
     return new Promise((resolve) => (this.#proceed = resolve));
@@ -50,13 +50,13 @@ export class Outbound {
     this.close();
   }
 
-  /** The reader has taken so many bytes. */
+  /** Adds credit for bytes that the reader has taken. */
   grant(bytes: number): void {
     this.#credit += bytes;
     if (this.#credit > 0) this.#wake();
   }
 
-  /** Sends nothing from now on and releases who waits for room. */
+  /** Sends nothing from now on and releases a sender that waits for room. */
   close(): void {
     this.#closed = true;
     this.#wake();
@@ -115,7 +115,7 @@ export class Inbound implements AsyncIterableIterator<JobValue> {
     return Promise.resolve(DONE);
   }
 
-  /** Takes a value whose frame had `bytes`. Throws where the sender had no credit for it. */
+  /** Takes a value whose frame had `bytes`. Throws if the sender had no credit for it. */
   push(value: JobValue, bytes: number): void {
     if (this.#over) return;
     if (this.#senderCredit <= 0) throw new RangeError('value sent without credit');
@@ -146,7 +146,7 @@ export class Inbound implements AsyncIterableIterator<JobValue> {
     this.end();
   }
 
-  /** Ends at once and lets go of the queued values; with an error where one is given. */
+  /** Ends at once and drops the queued values; with an error if one is given. */
   drop(failure?: { readonly error: unknown }): void {
     this.#values.length = 0;
     this.#costs.length = 0;

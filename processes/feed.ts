@@ -46,7 +46,7 @@ export class Feed {
     }
   }
 
-  /** An input that has ended or failed by itself is not to be left again. */
+  /** Forgets an input that has ended or failed by itself, so that `return()` is not called on it. */
   async #nextOf(iterator: AsyncIterator<JobValue>): Promise<IteratorResult<JobValue>> {
     try {
       const step = await iterator.next();

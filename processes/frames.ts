@@ -18,18 +18,18 @@ export const KIND = {
   data: 2,
   /** either way: no more values this way; from the child, the job is over */
   end: 3,
-  /** child → caller: the job is over and this is why: { code, message, param?, retryAfter? } */
+  /** child → caller: the job has failed: { code, message, param?, retryAfter? } */
   error: 4,
   /** caller → child: stop the job; always answered by one `ack` */
   cancel: 5,
   /** child → caller: the cancelled job has ended, or was not there */
   ack: 6,
-  /** either way: the reader has taken so many bytes */
+  /** either way: number of bytes that the reader has taken */
   credit: 7,
   /** child → caller: the handler wants no more input */
   stop: 8,
   /**
-   * child → caller, of the whole child: jobs running and queued, whether it would like to go, and its `Waits` since the
+   * child → caller, for the whole child: jobs running and queued, whether it wants to retire, and its `Waits` since the
    * last such frame
    */
   load: 9,
@@ -52,9 +52,9 @@ export const PROTOCOL_VERSION = 1;
 export const FRAME_BYTES = 8 * 1024 * 1024;
 export const HEADER_BYTES = 4;
 
-/** A larger encoder buffer is let go after use instead of being kept for ever. */
+/** Largest encoder buffer that is kept; a larger one is released after use. */
 const KEPT_ENCODER_BYTES = 1024 * 1024;
-/** Our values are small trees; garbage must not make the decoder allocate by its claims. */
+/** Most items of an array or map: our values are small trees, and a forged length must not make the decoder allocate. */
 const MAX_ITEMS = 100_000;
 
 const newEncoder = (): Encoder => new Encoder({ ignoreUndefined: true, initialBufferSize: 32 * 1024 });

@@ -9,7 +9,7 @@ type AnyHandler = (
   context: JobContext,
 ) => AsyncIterable<JobValue>;
 
-/** Throws `engine_failed` where there is none of that name. */
+/** Throws `engine_failed` if there is none of that name. */
 export function handlerOf(handlers: JobHandlers, job: string): AnyHandler {
   if (Object.hasOwn(handlers, job)) return handlers[job] as AnyHandler;
   throw new ServiceError('engine_failed', { message: 'No such job' });

@@ -64,7 +64,7 @@ class LocalCall implements AsyncIterableIterator<JobValue> {
     this.#abandon(failure, failure);
   };
 
-  /** `reason` is what the handler sees, `shown` what the reader gets: nothing where it left by itself. */
+  /** `reason`: error for the handler; `shown`: error for the reader, absent if it left by itself. */
   #abandon(reason: Failure, shown?: Failure): void {
     if (!this.#settle(reason)) return;
     this.#abort.abort(reason.error);

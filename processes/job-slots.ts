@@ -9,7 +9,7 @@ export class JobSlots {
   readonly #slots: number;
   readonly #queue: number;
   readonly #changed: () => void;
-  /** What waits, in the order of arrival, each with what ends its wait. */
+  /** Waiting starts in order of arrival, each with the function that ends its wait. */
   readonly #waiting = new Map<() => void, (begun: boolean) => void>();
   readonly #waits: WaitTally;
   #running = 0;
@@ -47,7 +47,7 @@ export class JobSlots {
     this.#changed();
   }
 
-  /** Takes it out of the queue; false where it is not in it. */
+  /** Removes a job from the queue; false if it is not queued. */
   withdraw(start: () => void): boolean {
     const waited = this.#waiting.get(start);
     if (waited === undefined) return false;
@@ -73,7 +73,7 @@ export class JobSlots {
     });
   }
 
-  /** A job has ended: the next may run. */
+  /** Gives a slot back, so that the next job runs. */
   leave(): void {
     this.#running -= 1;
     const [next] = this.#waiting;

@@ -32,14 +32,14 @@ export interface LinkOptions {
   spawned?(): number | undefined;
   /** The child said hello. */
   up?(): void;
-  /** What has begun in the child, whoever asked for it, had waited so many milliseconds. */
+  /** Called with how long a job or piece waited in the child before it began, for work of any caller. */
   waited?(of: WaitOf, ms: number): void;
 }
 
 /** What waits in a child: a job for a slot, a piece of a running job for an engine. */
 export type WaitOf = 'jobs' | 'pieces';
 const WAIT_KINDS: readonly WaitOf[] = ['jobs', 'pieces'];
-/** Nothing that waits so long is waited for. */
+/** Longest wait that counts as plausible. */
 const LONGEST_WAIT_MS = 24 * 3_600_000;
 
 const RECONNECT = { initialMs: 20, maxMs: 1000 };
@@ -93,7 +93,7 @@ export class Link {
     return full + (this.#retiring ? UNWANTED.retiring - jobs : jobs);
   }
 
-  /** Whether the child, or the last one, said that it would like to go. */
+  /** Whether the child, or the last one, asked to retire. */
   get retiring(): boolean {
     return this.#retiring;
   }
@@ -203,7 +203,7 @@ export class Link {
     for (const ms of waits) if (isCount(ms) && ms <= LONGEST_WAIT_MS) this.#options.waited?.(of, ms);
   }
 
-  /** Hangs up on a child that would like to go and is idle. What was sent before is still read there. */
+  /** Ends the connection to an idle child that wants to retire. The child still reads frames sent before. */
   #letGo(): void {
     const { running, queued } = this.#reported;
     const busy = running + queued + this.#calls.size + this.#cancelled.size > 0;
@@ -243,7 +243,7 @@ export class Link {
     this.#stopTimer = this.#options.clock.after(this.#backoff.next(), () => this.#connect());
   }
 
-  /** Silence is counted in pings without any frame since, not by the clock: a caller that slept kills nobody. */
+  /** Counts silence in pings without any frame since, not by the clock, so that a caller that slept kills no child. */
   #watch(channel: Channel, health: { readonly everyMs: number; readonly silenceMs: number }): void {
     let heard = -1;
     let silentMs = 0;

@@ -21,9 +21,9 @@ export interface PoolOptions {
   readonly cancelDeadlineMs?: number;
   /** How long a job waits while no child is connected. */
   readonly waitMs?: number;
-  /** How many jobs may wait so. */
+  /** Most jobs that may wait for a child to connect. */
   readonly waiting?: number;
-  /** What has begun in a child of the role, whoever asked for it, had waited so many milliseconds. */
+  /** Called with how long a job or piece waited in a child before it began, for work of any caller. */
   waited?(of: WaitOf, ms: number): void;
 }
 
@@ -39,7 +39,7 @@ export interface Pool extends JobRunner {
   ready(): Promise<void>;
   /** One row a child, for metrics and health. */
   state(): ChildState[];
-  /** How many jobs wait at the child where the fewest do, as the children last said. Asked at every request. */
+  /** Jobs queued at the child with the shortest queue, as last reported. Read at every request. */
   readonly fewestQueued: number;
   /** Fails all jobs with `engine_lost` and disconnects. Idempotent. */
   close(): void;

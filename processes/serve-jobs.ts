@@ -126,7 +126,7 @@ class Child implements JobServer {
     await this.#until(() => this.#connections.size === 0, ABORT_MS);
   }
 
-  /** Resolves when it is so, or after `ms`. */
+  /** Resolves when `so` is true, or after `ms`. */
   #until(so: () => boolean, ms: number): Promise<void> {
     if (so()) return Promise.resolve();
     return new Promise((resolve) => {
@@ -173,14 +173,14 @@ class Child implements JobServer {
     });
   }
 
-  /** Of what has begun since the last time. */
+  /** Waits of work that began since the last report. */
   #waits(): Waits {
     const { engineWaits } = this.#options;
     const [jobs, pieces] = [this.#jobWaits.take(), engineWaits.take()];
     return { jobs, pieces, waitingPieces: engineWaits.waiting };
   }
 
-  /** Callers are told once a turn of the loop at most. */
+  /** Reports the load to callers, at most once per turn of the event loop. */
   #loadChanged(): void {
     this.#changed?.();
     if (this.#announced) return;

@@ -67,7 +67,7 @@ export class ServedJob {
     this.#left();
   }
 
-  /** Takes it out of the queue with an error; one that runs goes on. */
+  /** Removes a queued job with an error; a running one continues. */
   dequeue(error: ServiceError): void {
     if (this.#place.slots.withdraw(this.#start)) this.refuse(error);
   }
@@ -127,7 +127,7 @@ export class ServedJob {
     }
   }
 
-  /** Tells the caller why, unless it cancelled; what it may not see goes to the log. */
+  /** Reports the error to the caller, unless it cancelled; logs the cause, which callers may not see. */
   #fail(error: unknown): void {
     if (this.#cancelled) return;
     const shown = asServiceError(error);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 /** Longest path of a Unix socket, in bytes. */
 export const LONGEST = process.platform === 'linux' ? 107 : 103;
 
-/** Throws where the system could not take the path. */
+/** Throws if the path is too long for the system. */
 export function checkSocketPath(path: string): void {
   const bytes = Buffer.byteLength(path);
   if (bytes <= LONGEST) return;

@@ -23,7 +23,7 @@ export interface Supervision {
   pids(): number[];
   /** Ends all children. Idempotent. */
   stop(): Promise<void>;
-  /** Children that are ending have `ms` left. */
+  /** Gives children that are ending `ms` to finish. */
   hurry(ms: number): void;
 }
 

@@ -14,7 +14,7 @@ export interface SupervisorWatchOptions {
   readonly graceMs?: number;
   /** Called then; the server waits for it before it closes, at most `graceMs`. */
   beforeLeaving?(): Promise<unknown>;
-  /** Called where the supervisor does not want to wait so long any more. */
+  /** Called if the supervisor wants the child to leave sooner. */
   hurry?(): void;
 }
 

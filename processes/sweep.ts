@@ -66,7 +66,7 @@ async function endOrphan(pidFile: string): Promise<void> {
 
 const NOBODY: Owner = { child: 0, started: undefined, supervisor: 0 };
 
-/** A file that is none of ours names nobody. */
+/** Reads a pid file; one that is not ours names nobody. */
 async function readOwner(pidFile: string): Promise<Owner> {
   try {
     const file = await open(pidFile, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
