@@ -14,7 +14,7 @@ import { reachableFrom } from './reachable.js';
 import { fillerOf, settingsOf } from './settings.js';
 import type { AgentVoice } from './utterance.js';
 
-/** What a conversation knows of its session: one of a test has no record. */
+/** A session as its conversation knows it; that of a test has no record. */
 export interface HostedSession extends Omit<RunningSession, 'record'> {
   readonly record: Pick<SessionRecord, 'workspaceId'> & Partial<Pick<SessionRecord, 'startedAt'>>;
 }
@@ -33,7 +33,7 @@ export class AgentInCharge {
   constructor(
     private readonly session: HostedSession,
     private readonly parts: AgentParts,
-    /** The gateway's, where it has a model that listens. */
+    /** The gateway's detector, if it has a model that listens. */
     private readonly usualDetector?: TurnListening['detector'],
   ) {
     this.#plan = session.inCharge ?? session.plan;
@@ -70,7 +70,7 @@ export class AgentInCharge {
     };
   }
 
-  /** Another agent takes over. Why it does not, as a text for the model; undefined where it has. */
+  /** Lets another agent take over. Resolves to the reason of a refusal, as text for the model; undefined if it took over. */
   async handOver(agentId: string, signal: AbortSignal): Promise<string | undefined> {
     const plan = this.#plan;
     const target = reachableFrom(plan).find((agent) => agent.agentId === agentId);

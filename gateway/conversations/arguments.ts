@@ -1,4 +1,4 @@
-/** A tool's arguments as a model wrote them, checked against what the tool declares. */
+/** Checks a tool's arguments, as a model wrote them, against those that the tool declares. */
 import { isPlainObject } from '../../contracts/plain-object.js';
 import type { ToolDefinition } from '../../contracts/schemas/tools.js';
 
@@ -9,7 +9,7 @@ export type CheckedArguments =
   | { readonly values: Readonly<Record<string, unknown>> }
   | { readonly problem: string };
 
-/** The value of JSON text, where nothing stands for no arguments; undefined for what is none, or too long. */
+/** Parses JSON text; empty text stands for no arguments. Undefined if it is invalid or too long. */
 export function parseArguments(text: string): unknown {
   if (Buffer.byteLength(text) > MOST_BYTES) return undefined;
   try {
@@ -29,7 +29,7 @@ export const parametersOf = ({ arguments: declared }: ToolDefinition): object =>
   additionalProperties: false,
 });
 
-/** Only what is declared is kept; the problem is told to the model. */
+/** Keeps only declared arguments; the model is told the problem. */
 export function checkArguments(text: string, { arguments: declared }: ToolDefinition): CheckedArguments {
   if (Buffer.byteLength(text) > MOST_BYTES) return { problem: 'The arguments are too long' };
   const given = parseArguments(text);

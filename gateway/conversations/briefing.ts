@@ -1,4 +1,4 @@
-/** What a colleague is told of a caller before they are connected: written by the language model, and ours where it cannot. */
+/** The colleague's briefing about a caller before they are connected: our introduction, and a summary if the language model can write one. */
 import type { Clock } from '../../contracts/clock.js';
 import { LANGUAGE_NAMES } from '../../contracts/languages.js';
 import { LIMITS } from '../../contracts/limits.js';
@@ -8,7 +8,7 @@ import type { Briefing } from '../../contracts/transfers.js';
 import { introductionIn } from './lines.js';
 
 export interface BriefingParts {
-  /** Undefined where no language model is there that could. */
+  /** Undefined if there is no language model that could write a summary. */
   readonly ask: ((request: ChatRequest, signal: AbortSignal) => AsyncIterable<ChatEvent>) | undefined;
   readonly plan: SessionPlan;
   /** The conversation so far. */
@@ -36,7 +36,7 @@ function requestOf({ said, plan }: BriefingParts): ChatRequest {
   };
 }
 
-/** Empty where the model fails or takes too long. */
+/** Empty if the model fails or takes too long. */
 async function summaryOf(parts: BriefingParts, ended: AbortSignal): Promise<string> {
   if (!parts.ask) return '';
   const late = new AbortController();
@@ -55,14 +55,14 @@ async function summaryOf(parts: BriefingParts, ended: AbortSignal): Promise<stri
   return whole(text.replace(/\s+/g, ' ').trim());
 }
 
-/** Its sentences, as far as they fit. */
+/** As many whole sentences as fit; cut off if not even one does. */
 function whole(text: string): string {
   if (text.length <= MOST_CHARACTERS) return text;
   const cut = text.slice(0, MOST_CHARACTERS);
   return /^.*[.!?。！？](?=\s|$)/su.exec(cut)?.[0] ?? cut;
 }
 
-/** `asks`: whether the colleague is asked behind it to take the call. Never rejects. */
+/** `asks`: whether the colleague is asked afterwards to take the call. Never rejects. */
 export async function briefingOf(
   parts: BriefingParts,
   asks: boolean,

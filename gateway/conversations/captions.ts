@@ -1,10 +1,10 @@
-/** What is shown of both sides while it is said: segments, one a message of the user and one a job of the agent. */
+/** Live captions of both sides: one segment for each message of the user and for each job of the agent. */
 import type { Call, TranscriptText } from '../../contracts/ports/calls.js';
 
 export class Captions {
   readonly #segments: { user: number; agent: number };
 
-  /** `first`: numbers that the client's screen has not had. */
+  /** `first`: segment numbers that the client has not been shown yet. */
   constructor(
     private readonly call: Pick<Call, 'show'>,
     first: { readonly user: number; readonly agent: number },
@@ -12,7 +12,7 @@ export class Captions {
     this.#segments = { ...first };
   }
 
-  /** A `final` one ends its segment; of the agent's, by a text of its own. */
+  /** A `final` text ends its segment; the agent's segments end with a separate, empty one. */
   show(speaker: TranscriptText['speaker'], text: string, final = false): void {
     this.call.show({ speaker, segment: `${speaker}_${this.#segments[speaker]}`, text, final });
     if (final) this.#segments[speaker] += 1;

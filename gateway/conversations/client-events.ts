@@ -1,6 +1,6 @@
 /**
  * JSON messages over the data channel (docs/contract/platform.md 6.9): `agent-event` to the client, `client-event` from it.
- * Events that come in are bounded and checked; one that is not understood is dropped.
+ * Incoming events are limited in size and checked; one that is not understood is dropped.
  */
 import type { EndReason } from '../../actors/agent/events.js';
 import { isPlainObject } from '../../contracts/plain-object.js';
@@ -34,7 +34,7 @@ export type ClientEventHandlers = {
   readonly [Type in ClientEvent['type']]: (event: Extract<ClientEvent, { readonly type: Type }>) => void;
 };
 
-/** Events that cost something whenever a client sends them: they are limited in rate. */
+/** Events that cost something each time: their rate is limited. */
 export const RATIONED: ReadonlySet<ClientEvent['type']> = new Set([
   'user.message',
   'user.dtmf',
@@ -42,7 +42,7 @@ export const RATIONED: ReadonlySet<ClientEvent['type']> = new Set([
   'user.interrupt',
 ]);
 
-/** What the record and the language model see of keys. */
+/** Pressed keys as the record and the language model see them. */
 export const keyed = (digits: string): string => `[keypad: ${digits}]`;
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -53,7 +53,7 @@ const SIMPLE = new Set(['user.activity', 'user.interrupt', 'user.hangup']);
 
 function eventOf(fields: Fields): ClientEvent | undefined {
   const { type, text, audio, digits, callId, result, isError } = fields;
-  // Nothing else than a string: what only reads like one would pass what counts by type.
+  // Only strings: a value that merely converts to one would escape the rate limit, which goes by type.
   if (typeof type !== 'string') return undefined;
   if (SIMPLE.has(type)) return { type } as ClientEvent;
   if (type === 'user.message' && typeof text === 'string' && text.trim() !== '')
@@ -64,7 +64,7 @@ function eventOf(fields: Fields): ClientEvent | undefined {
   return undefined;
 }
 
-/** Undefined for what is no event of ours. */
+/** Undefined if the payload is no event of ours. */
 export function readClientEvent(payload: Uint8Array): ClientEvent | undefined {
   if (payload.byteLength > MOST_BYTES) return undefined;
   try {
@@ -124,7 +124,7 @@ export const AGENT_EVENTS = {
     params,
     expectsResponse,
   }),
-  /** Numbers only: the words have been shown as they came. */
+  /** Numbers only: the words have already been shown as captions. */
   turnCompleted: (turn: Turn) => ({
     type: 'turn.completed',
     ...{ number: turn.number, turnId: turn.turnId, cause: turn.cause },

@@ -1,4 +1,4 @@
-/** What a client sends in a call: understood, limited in rate, and given to whom it is for. */
+/** Reads a client's messages in a call, limits their rate, and passes each to its handler. */
 import type { Clock } from '../../contracts/clock.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { CallEvent } from '../../contracts/ports/calls.js';
@@ -12,13 +12,13 @@ import {
 } from './client-events.js';
 
 export class ClientMessages {
-  /** The rate at which the client may send what costs something. */
+  /** Rate limit of events that cost something. */
   readonly #rate: TokenBucket;
 
   constructor(
     clock: Pick<Clock, 'monotonic'>,
     private readonly handlers: ClientEventHandlers,
-    /** Nothing of that is for the agent now. */
+    /** Whether the caller is on hold: events that cost something are dropped then. */
     private readonly onHold: () => boolean,
   ) {
     this.#rate = new TokenBucket(LIMITS.session.clientMessages, () => clock.monotonic());

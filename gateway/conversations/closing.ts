@@ -1,28 +1,28 @@
-/** Why a conversation ends, and what its client and its session are told (docs/architecture.md "Who closes a call"). */
+/** Reasons for the end of a conversation, as its client and its session are told them (docs/architecture.md "Who closes a call"). */
 import type { EndReason } from '../../actors/agent/events.js';
 import type { EndedReason } from '../../contracts/ports/sessions.js';
 
-/** The causes that close it from outside of its statechart, as the client is told them. */
+/** Causes outside of its statechart that close a conversation, as the client is told them. */
 export const CLOSED_BY = {
   /** Its session has ended: by the API, by another process, by the sweep. */
   session: 'ended_by_api',
   /** The call ended by itself: the server closed its room. */
   transport: 'user_hangup',
-  /** The provider's stream of a phone call was cut off, without a word that the caller has hung up. */
+  /** The provider's stream of a phone call broke off without a report that the caller has hung up. */
   line: 'error',
   /** The worker that carried it died. */
   mediaLoss: 'error',
   /** Its session could not become active. */
   storage: 'error',
-  /** Its provider connects the caller to somebody else: the session goes on without it until it is known what becomes of that. */
+  /** Its provider connects the caller to somebody else: the session continues without it until the outcome is known. */
   connecting: 'transferred',
   /** The caller has been connected to somebody else. */
   transferred: 'transferred',
   /** This process stops. */
   shutdown: 'error',
-  /** This process was taken for dead, and another may have the call by now: the session goes on without it. */
+  /** This process was taken for dead, and another may have the call already: the session continues without it. */
   lost: 'error',
-  /** No client came to the token that began it: the session goes on without it. */
+  /** No client used the token that began it: the session continues without it. */
   unclaimed: 'error',
 } as const satisfies Readonly<Record<string, EndReason>>;
 
@@ -39,5 +39,5 @@ export const SESSION_ENDS: Readonly<Record<EndReason, EndedReason>> = {
   error: 'error',
 };
 
-/** How long the record waits for the transcript of what a user said who has hung up. */
+/** How long the record waits for the last transcript of a user who has hung up. */
 export const LAST_WORDS_MS = 3000;

@@ -1,4 +1,4 @@
-/** What a conversation works with, of its call and of its session. */
+/** Everything that a conversation needs from its call and its session. */
 import type { EndedReason } from '../../contracts/ports/sessions.js';
 import type { Turn } from '../../contracts/turns.js';
 import type { AgentParts } from './agent-in-charge.js';
@@ -15,9 +15,9 @@ export interface ConversationParts extends RecordParts {
   readonly listening: Omit<ListeningParts, 'log' | 'recognised'>;
   readonly thinking: Pick<ReplyParts, 'knowledge'> & Pick<ChatMeterParts, 'chat' | 'tokens'>;
   readonly tools: Pick<ToolParts, 'outbound' | 'credentials' | 'mcp' | 'standIn' | keyof PhoneLine>;
-  /** The user is connected for the first time; false where the session has ended meanwhile. */
+  /** Called when the user first connects; false if the session has ended meanwhile. */
   activate(): Promise<boolean>;
-  /** A turn is over, and explained. */
+  /** Called when a turn has ended, with all that is known of it. */
   turnOver(turn: Turn): void;
   /** `cause`: what ended it from outside of its statechart, if anything did. */
   end(reason: EndedReason, cause: ClosedBy | undefined): Promise<void>;

@@ -2,8 +2,8 @@
  * The host of one conversation: performs what its machine decides (actors/agent/agent.ts), between the call, the
  * recogniser, the language model, the voice and the record. Speech and text stream past it.
  *
- * Invariants: the record keeps of the agent what was heard, at the moment in which it fell silent; what a cancelled
- * job still brings is dropped; the session is ended once, after its last item was written.
+ * Invariants: the record keeps what had been heard of the agent when it fell silent; late output of a cancelled job is
+ * dropped; the session is ended once, after its last item was written.
  */
 import { agentMachine } from '../../actors/agent/agent.js';
 import { TIMES } from '../../actors/agent/times.js';
@@ -42,7 +42,7 @@ export class Conversation {
   readonly #dialogue: Dialogue;
   readonly #tools: ConversationTools;
   #job: Job | undefined;
-  /** Why the last job failed. */
+  /** Error code of the last failed job. */
   #error: string | undefined;
   /** The longest duration is nearly over: the agent's next sentence is its last. */
   #leaving = false;
@@ -116,7 +116,7 @@ export class Conversation {
     return this.#over;
   }
 
-  /** Nobody joins it any more. */
+  /** Whether it is ending: nobody may join it any more. */
   get ending(): boolean {
     return this.#ending;
   }
@@ -164,7 +164,7 @@ export class Conversation {
     'client_tool.result': ({ callId, result, isError }) => this.#tools.answered(callId, result, isError),
   };
 
-  /** A caller whom the agent connects to somebody else. */
+  /** The caller, while the agent connects them to somebody else. */
   readonly #waiting = new WaitingCaller(() => ({
     ...{ clock: this.parts.clock, chat: this.parts.thinking.chat, utterance: this.#job?.utterance },
     ...{ plan: this.#agent.plan, said: this.#dialogue.messages },
@@ -191,7 +191,7 @@ export class Conversation {
     }
   }
 
-  /** What comes behind the end, of the user's last words, is kept and not answered. */
+  /** The user's last words, if they are known only after the end, are recorded and not answered. */
   readonly #heard: ListeningEvents = {
     voice: (active, at, silentMs) =>
       this.#machine.send({ type: 'voice', active, at, ...(silentMs !== undefined && { silentMs }) }),
@@ -261,7 +261,7 @@ export class Conversation {
     };
   }
 
-  /** From here on everything is the other agent's; what is being said is said to its end in the voice that began it. */
+  /** Switches everything to the other agent; the current utterance is finished in the voice that began it. */
   async #handOver({ agentId, name }: PinnedAgent, signal: AbortSignal): Promise<string | undefined> {
     const job = this.#job?.utterance.job ?? 0;
     const refusal = await this.#agent.handOver(agentId, signal);
@@ -276,7 +276,7 @@ export class Conversation {
 
   readonly #now = (): Date => new Date(this.parts.clock.now());
 
-  /** Thinks and speaks side by side. Never rejects. */
+  /** Thinks and speaks in parallel. Never rejects. */
   async #work({ job, aloud, error: excused, think }: Work): Promise<void> {
     const utterance = new Utterance(job, this.call, this.#now, this.#turns.note);
     this.#job = { utterance, aloud, error: excused };
@@ -288,7 +288,7 @@ export class Conversation {
       utterance.endText();
       const said = await speaking;
       if (said || utterance.signal.aborted) return;
-      // Nobody is left waiting for an answer of emoji.
+      // An answer without anything to say, of emoji for instance, fails, so that nobody waits for it.
       if (aloud && utterance.written.trim() !== '') throw new ServiceError('nothing_to_say');
       this.#ended(utterance);
     } catch (error) {
@@ -314,7 +314,7 @@ export class Conversation {
     );
   }
 
-  /** Once a job, and never after its end. */
+  /** Takes effect once for each job, and never after its end. */
   #failed(utterance: Utterance, error: unknown): void {
     if (utterance.signal.aborted) return;
     const code = error instanceof ServiceError ? error.code : 'internal';
@@ -353,7 +353,7 @@ export class Conversation {
   #ended(utterance: Utterance): void {
     const job = this.#job;
     if (job?.utterance !== utterance) return;
-    // Before its answer, in the record.
+    // In the record, the user's message comes before its answer.
     this.#dialogue.closeTurn();
     this.#finish(job);
     this.#machine.send({ type: 'ended', job: utterance.job });

@@ -1,7 +1,7 @@
 /**
- * The conversation's text, twice: as the language model is told it, and as the session's record keeps it, item by item
- * as it happens (docs/contract/platform.md 6.7). Of the agent only what was heard is in either. A message of the user
- * is kept once its turn is closed: until then the user may go on with it.
+ * Keeps the conversation's text twice: for the language model, and for the session's record, item by item as it happens
+ * (docs/contract/platform.md 6.7). Both contain only what was heard of the agent. A message of the user is recorded once
+ * its turn is closed: until then the user may continue it.
  */
 import type { ChatMessage, ToolCall } from '../../contracts/ports/chat.js';
 import type { SessionItem } from '../../contracts/ports/sessions.js';
@@ -19,7 +19,7 @@ export interface ToolOutcome {
   readonly latencyMs: number;
 }
 
-/** A step of the model that calls tools: what it said before them, and what it has been told of each so far. */
+/** A step of the model that calls tools: its text before them, and the answers it has been told so far. */
 export interface Calls {
   readonly role: 'calls';
   content: string;
@@ -31,16 +31,16 @@ export interface Calls {
 export interface SpokenStep {
   readonly text: string;
   readonly at: Date;
-  /** The tools that it called behind them. */
+  /** The tools that it called after them. */
   readonly calls: Calls | undefined;
-  /** Said while tools ran: the model is not told that it did. */
+  /** Said while tools ran; the model is not told of it. */
   readonly filler?: true;
 }
 
-/** Most characters of a conversation that a model is told: of a longer one the beginning is left out. */
+/** Most characters of a conversation that a model is told; the beginning of a longer one is left out. */
 const TOLD_CHARACTERS = 60_000;
 
-/** Each call has an answer right behind it, also one that was broken off: models refuse anything else. */
+/** Each call has an answer right after it, even if it was broken off: models refuse anything else. */
 const expand = ({ content, calls, told }: Calls): ChatMessage[] => [
   { role: 'assistant', content, toolCalls: calls },
   ...calls.map(({ id }): ChatMessage => ({ role: 'tool', callId: id, content: told.get(id) ?? BROKEN_OFF })),
@@ -48,7 +48,7 @@ const expand = ({ content, calls, told }: Calls): ChatMessage[] => [
 
 const lengthOf = ({ content }: ChatMessage): number => content.length;
 
-/** The newest of them, beginning with a message of the user: calls are never parted from their answers. */
+/** The newest messages, beginning with one of the user, so that calls are never separated from their answers. */
 function newest(messages: readonly ChatMessage[]): readonly ChatMessage[] {
   let left = TOLD_CHARACTERS;
   const first = messages.findLastIndex((message) => (left -= lengthOf(message)) < 0) + 1;
@@ -57,14 +57,14 @@ function newest(messages: readonly ChatMessage[]): readonly ChatMessage[] {
   return messages.slice(begins < 0 ? messages.findLastIndex(({ role }) => role === 'user') : begins);
 }
 
-/** A conversation that goes on in another process. */
+/** State of a conversation that continues in another process. */
 export interface Before {
   readonly told: readonly (ChatMessage | Calls)[];
   readonly turns: number;
   readonly calls: number;
 }
 
-/** A message of the user whose turn may be taken up again. */
+/** A message of the user whose turn is still open. */
 interface OpenMessage {
   readonly said: { readonly role: 'user'; readonly content: string };
   readonly turnId: number;
@@ -81,13 +81,13 @@ export class Dialogue {
   #turn: number;
   #calls: number;
   #open: OpenMessage | undefined;
-  /** Messages of the user to an agent that finishes first. */
+  /** Messages of the user that wait until the agent has finished. */
   #postponed: { readonly content: string; readonly at: Date; readonly backchannel: boolean }[] = [];
 
   constructor(
     private readonly now: () => Date,
     private readonly keep: (item: SessionItem) => void,
-    /** What the model is told of before, and how many turns and calls of tools there were. */
+    /** Messages, number of turns and number of tool calls before a takeover. */
     before: Before = { told: [], turns: 0, calls: 0 },
   ) {
     this.#calls = before.calls;
@@ -104,7 +104,7 @@ export class Dialogue {
     return this.messagesWith();
   }
 
-  /** With a message that the user's turn may come to: in the place of the one that is open, where there is one. */
+  /** With a draft of the user's message, which replaces the open one if there is one. */
   messagesWith(draft?: string): readonly ChatMessage[] {
     const kept = draft === undefined ? this.#said : this.#said.filter((each) => each !== this.#open?.said);
     const drafted = draft === undefined ? [] : [{ role: 'user', content: draft } as const];
@@ -112,8 +112,8 @@ export class Dialogue {
   }
 
   /**
-   * The message of the user's turn. While it is open, another takes its place: behind what was heard of the agent
-   * meanwhile, where the model is told it, and with the time of its beginning, where it is kept.
+   * Sets the message of the user's turn. While that is open, another message replaces it: for the model, after what was
+   * heard of the agent meanwhile; in the record, with the time at which the first one began.
    */
   user(content: string, at = this.now()): void {
     const before = this.#open;
@@ -123,7 +123,7 @@ export class Dialogue {
     this.#open = { said, turnId: before?.turnId ?? ++this.#turn, at: before?.at ?? at };
   }
 
-  /** The message stays as it is. */
+  /** Closes the user's turn: its message is final and recorded. */
   closeTurn(): void {
     const open = this.#open;
     this.#open = undefined;
@@ -132,7 +132,7 @@ export class Dialogue {
     this.#keep<'message'>({ type: 'message', ...said }, at, turnId);
   }
 
-  /** A message that is a turn by itself; `backchannel`: agreement while the agent spoke. */
+  /** Adds a message that is a turn by itself; `backchannel`: agreement while the agent spoke. */
   userApart(content: string, at = this.now(), backchannel = false): void {
     this.closeTurn();
     this.#said.push({ role: 'user', content });
@@ -141,23 +141,23 @@ export class Dialogue {
     this.#keep<'message'>({ type: 'message', role: 'user', content, ...marked }, at);
   }
 
-  /** The same for one that is part of the conversation when the agent has finished. */
+  /** Adds such a message once the agent has finished. */
   postpone(content: string, backchannel: boolean): void {
     this.#postponed.push({ content, at: this.now(), backchannel });
   }
 
-  /** What was postponed is part of it from now on. */
+  /** Adds the postponed messages. */
   take(): void {
     for (const { content, at, backchannel } of this.#postponed.splice(0))
       this.userApart(content, at, backchannel);
   }
 
-  /** Words that are nobody's turn: they are kept, and the model is not told of them. */
+  /** Records words that are nobody's turn; the model is not told of them. */
   aside(content: string, of: 'background' | 'echo'): void {
     this.#keep<'message'>({ type: 'message', role: 'user', content, [of]: true });
   }
 
-  /** The part of a job that was heard, or read where nothing is spoken; `error`: why it is an excuse and no answer. */
+  /** Adds the part of a job that was heard, or read if it is not spoken; `error`: why it is an excuse and no answer. */
   agent(steps: readonly SpokenStep[], error?: string): void {
     const why = error === undefined ? {} : { error };
     for (const { text, at, calls, filler } of steps) {
@@ -170,14 +170,14 @@ export class Dialogue {
     }
   }
 
-  /** The model's step so far: what it said, as it was written, and what it calls now. */
+  /** Adds a step of the model: its text as it was written, and its calls. */
   calls(calls: readonly ToolCall[], content: string): Calls {
     const step: Calls = { role: 'calls', content: content.trim(), calls, told: new Map() };
     this.#said.push(step);
     return step;
   }
 
-  /** None that the record has. */
+  /** An id that the record does not contain yet. */
   nextCallId(): string {
     return `call_${++this.#calls}`;
   }
@@ -186,12 +186,12 @@ export class Dialogue {
     this.#keep<'tool_call'>({ type: 'tool_call', callId, toolName, toolSource, input });
   }
 
-  /** What the record keeps of a call's end. */
+  /** Records the end of a call. */
   outcome(outcome: ToolOutcome): void {
     this.#keep<'tool_result'>({ type: 'tool_result', ...outcome });
   }
 
-  /** What the model sees as the answer to its call. */
+  /** Sets the answer to its call that the model sees. */
   told(content: string, modelCallId: string): void {
     const asked = this.#said.findLast(
       (each): each is Calls =>
@@ -202,7 +202,7 @@ export class Dialogue {
     asked?.told.set(modelCallId, content);
   }
 
-  /** What the model is told beside what was said. */
+  /** Tells the model something that nobody said. */
   news(content: string): void {
     this.#said.push({ role: 'system', content });
   }

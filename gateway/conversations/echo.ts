@@ -1,25 +1,25 @@
 /**
- * Which of the user's transcripts are the agent's own words: holds each against what the agent said while it lasted and
- * shortly before. A word or two of the agent's count as the user's the first time; if that is all that comes once more, it
- * is echo, which a voice that is held at once cuts as short.
+ * Finds transcripts of the user that are the agent's own words: compares each with what the agent said during it and
+ * shortly before. A word or two of the agent's count as the user's the first time; if only that comes again, it is echo,
+ * cut that short because the voice was held at once.
  */
 import { type Likeness, likenessOf } from '../../actors/agent/turns/echo.js';
 import { wordsOf } from '../../actors/agent/turns/interruption.js';
 
-/** Milliseconds before and behind a stretch of voice in which the agent said what may come back in it. */
+/** The agent's words from this long before a stretch of voice until this long after it may come back in it. In milliseconds. */
 const BEFORE_MS = 2500;
 const BEHIND_MS = 700;
-/** A stretch that begins so much later than the agent's last word has no echo. */
+/** A stretch that begins later than this after the agent's last word has no echo. */
 const JUST_BEHIND_MS = 1000;
-/** Words that the playout has not told of yet. */
+/** Most words that count as said although the playout has not reported them yet. */
 const NEXT_WORDS = 8;
-/** Parts of the agent's speech that are remembered: some a second. */
+/** Most parts of the agent's speech that are remembered; there are a few each second. */
 const MOST_PARTS = 400;
 
 interface Stretch {
   readonly from: number;
   until: number;
-  /** It began while the agent spoke, or just behind it. */
+  /** It began while the agent spoke, or just after. */
   readonly overlaps: boolean;
 }
 
@@ -28,7 +28,7 @@ export class EchoFilter {
   readonly #stretches = new Map<number, Stretch>();
   #repetitions = 0;
 
-  /** The agent has been heard to say that. Times are milliseconds of one clock. */
+  /** The user has heard the agent say `text`. Times are milliseconds of one clock. */
   said(text: string, at: number): void {
     this.#said = [...this.#said.slice(1 - MOST_PARTS), { text, at }];
   }
@@ -44,7 +44,7 @@ export class EchoFilter {
     if (stretch) stretch.until = at;
   }
 
-  /** Whether a transcript of that stretch is echo; `next`: what the agent is about to say. Final ones are given once. */
+  /** Whether a transcript of that stretch is echo; `next`: what the agent is about to say. Takes each final one once. */
   isEcho(span: number, text: string, final: boolean, next: string): boolean {
     const likeness = this.#likenessOf(span, text, next);
     const repetitions = this.#repetitions;

@@ -2,7 +2,7 @@
 import type { ReplyText } from './replies.js';
 import type { Utterance } from './utterance.js';
 
-/** The job that lives: what is spoken, or only written. */
+/** The running job, spoken or only written. */
 export interface Job {
   readonly utterance: Utterance;
   readonly aloud: boolean;
@@ -10,11 +10,11 @@ export interface Job {
   readonly error: string | undefined;
 }
 
-/** What a job is to do. */
+/** The task of a job. */
 export interface Work {
   readonly job: number;
   readonly aloud: boolean;
   readonly error?: string | undefined;
-  /** Resolves when all is written. */
+  /** Writes the job's text; resolves when all is written. */
   think(text: ReplyText, signal: AbortSignal): Promise<void>;
 }

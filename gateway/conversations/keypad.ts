@@ -1,6 +1,6 @@
 /**
- * Keys of a telephone that belong together, an account number for instance: they are told as one, after `#`, which ends
- * them, after a pause, or when they are as many as there may be. `#` by itself is told as well.
+ * Groups keys of a telephone that belong together, an account number for instance: reports them together after `#`, after
+ * a pause, or when the most keys are reached. A `#` by itself is reported, too.
  */
 import type { Clock } from '../../contracts/clock.js';
 import { LIMITS } from '../../contracts/limits.js';
@@ -18,7 +18,7 @@ export class Keypad {
     private readonly told: (keys: string) => void,
   ) {}
 
-  /** What is no key is passed over. */
+  /** Ignores anything that is no key. */
   press(key: string): void {
     if (!KEY.test(key)) return;
     this.#stop();
@@ -32,7 +32,7 @@ export class Keypad {
     this.told(keys);
   }
 
-  /** What was pressed last and has not been told is forgotten. */
+  /** Forgets the keys that were not reported yet. */
   close(): void {
     this.#stop();
     this.#keys = '';

@@ -1,4 +1,4 @@
-/** The few sentences that an agent says of its own. */
+/** The few fixed sentences that an agent says without its model. */
 import type { Language } from '../../contracts/languages.js';
 
 const EXCUSES: Readonly<Record<Language, string>> = {
@@ -33,7 +33,7 @@ const FILLERS: Readonly<Record<Language, string>> = {
   de: 'Einen Moment, bitte.',
 };
 
-/** Said when the call goes on after its node was lost. */
+/** Said when the call continues after its node was lost. */
 const RECOVERIES: Readonly<Record<Language, string>> = {
   en: 'Sorry, I lost you for a moment.',
   ja: 'すみません、少しの間つながらなくなっていました。',
@@ -55,7 +55,7 @@ const INTRODUCTIONS: Readonly<Record<Language, string>> = {
   de: 'Hallo, ich habe einen Anruf für Sie.',
 };
 
-/** Said behind it; what is answered is in gateway/phone/consent.ts. */
+/** Said after the introduction; gateway/phone/consent.ts understands the answers. */
 const QUESTIONS: Readonly<Record<Language, string>> = {
   en: 'Do you take the call? Say yes or no, or press one or two.',
   ja: 'お受けになりますか。はい、または、いいえ、とお答えいただくか、一か二を押してください。',

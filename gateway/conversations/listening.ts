@@ -1,6 +1,6 @@
 /**
- * Whose words they are: the user's go to the agent's machine, what somebody says in the background and what comes back of
- * the agent's own voice are told apart from them.
+ * Decides whose words were heard: the user's go to the agent's machine; background and echo of the agent's own voice are
+ * separated from them.
  */
 import type { Clock } from '../../contracts/clock.js';
 import type { CallEvent } from '../../contracts/ports/calls.js';
@@ -10,26 +10,26 @@ import { TurnSound } from './turn-sound.js';
 import { TurnTranscription, type TurnTranscriptionParts } from './turn-transcription.js';
 
 export interface ListeningParts extends TurnTranscriptionParts {
-  /** Who hears whether the user's turn is over, where anybody does. */
+  /** The model that hears whether the user's turn is over, if there is one. */
   readonly turns?: TurnListening | undefined;
 }
 
 /** How an agent listens. */
 export interface Hearing {
-  /** The user's. */
+  /** The user's language. */
   readonly language: string;
-  /** Who says when a turn is over. */
+  /** Decides when a turn is over. */
   readonly detector: Detector;
-  /** Whether noise is taken out before anything is transcribed. */
+  /** Whether noise is reduced before transcription. */
   readonly reducesNoise: boolean;
 }
 
 export interface ListeningEvents {
-  /** The user's voice begins or ends; `at` in milliseconds of the clock; `silentMs`: how long it has been silent then. */
+  /** The user's voice begins or ends; `at` in milliseconds of the clock; `silentMs`: how long it had been silent at that moment. */
   voice(active: boolean, at: number, silentMs?: number): void;
-  /** What the user said in that stretch of voice so far; `final`: to its end. Empty where it was nothing, or echo. */
+  /** The user's words in that stretch of voice so far; `final`: to its end. Empty if there were none, or only echo. */
   transcript(span: number, text: string, final: boolean): void;
-  /** How probable it is that the turn was over with that stretch of voice; undefined where nobody can tell. */
+  /** The probability that the turn ended with that stretch of voice; undefined if unknown. */
   sounded(span: number, probability: number | undefined): void;
   /** Words that are not the user's. */
   aside(text: string, of: 'background' | 'echo'): void;
@@ -38,7 +38,7 @@ export interface ListeningEvents {
 export class Listening {
   readonly #transcription: TurnTranscription;
   readonly #echo = new EchoFilter();
-  /** Where the model has a say. */
+  /** Undefined while the tables alone decide. */
   #sound: TurnSound | undefined;
 
   /** `ahead`: what the agent is about to say. */
@@ -62,7 +62,7 @@ export class Listening {
     this.on.voice(active, this.clock.monotonic(), silentMs);
   }
 
-  /** From now on the user is heard so. Until then the words say when a turn is over. */
+  /** Listens to the user like this from now on. Before the first call the tables decide when a turn is over. */
   attend({ language, detector, reducesNoise }: Hearing): void {
     this.#transcription.language = language;
     this.#transcription.reducesNoise = reducesNoise;
@@ -79,7 +79,7 @@ export class Listening {
     this.#transcription.audio(samples);
   }
 
-  /** The user has been silent for a moment, or goes on. */
+  /** The user has been silent for a moment, or speaks on. */
   lull(active: boolean): void {
     this.#transcription.lull(active);
   }
@@ -91,19 +91,19 @@ export class Listening {
     this.#transcription.begin(span);
   }
 
-  /** It has ended: its final transcript follows. */
+  /** The stretch has ended: its final transcript follows. */
   transcribe(span: number): void {
     this.#echo.ends(span, this.clock.monotonic());
     void this.#sound?.ended(span, this.#transcription.heard);
     void this.#transcription.transcribe(span);
   }
 
-  /** The user's turn is over: what follows is another. */
+  /** The user's turn has ended. */
   turnOver(): void {
     this.#sound?.turnOver();
   }
 
-  /** The user has heard that of the agent. */
+  /** The user has heard the agent say `text`. */
   agentSaid(text: string): void {
     this.#echo.said(text, this.clock.monotonic());
   }
@@ -114,7 +114,7 @@ export class Listening {
     this.on.transcript(span, isEcho ? '' : text, final);
   }
 
-  /** No more audio comes: resolves when everything is transcribed and told. */
+  /** No more audio comes: resolves when everything is transcribed and reported. */
   finish(): Promise<void> {
     return this.#transcription.finish();
   }

@@ -42,7 +42,7 @@ async function list(planned: PlannedTool, parts: McpParts, signal: AbortSignal):
   }
 }
 
-/** All of them side by side, each within its time. Aborted where nobody waits any more. Never rejects. */
+/** Lists all servers in parallel, within `LIMITS.mcp.listMs`. `signal`: aborted when nobody waits any more. Never rejects. */
 export async function listServers(
   planned: readonly PlannedTool[],
   parts: McpParts,

@@ -1,6 +1,6 @@
 /**
- * The language model as a conversation asks it: when it is asked, begins and ends is noted, and what it uses. What it does not
- * tell of its tokens, or was not let to, is counted here.
+ * The language model of a conversation, metered: notes when it is asked, begins and ends, and its usage. Tokens are counted
+ * here if the model does not report them, or was stopped before it could.
  */
 import type { ChatEvent, ChatModel, ChatRequest } from '../../contracts/ports/chat.js';
 import type { TokenCounter } from '../../contracts/ports/tokens.js';
@@ -13,7 +13,7 @@ export interface ChatMeterParts {
   readonly note: NoteTurn;
 }
 
-/** Characters of a token, about, where nobody has the time to count. */
+/** Approximate characters of a token, used if counting fails. */
 const CHARACTERS_A_TOKEN = 4;
 
 const textOf = ({ messages, tools, passages }: ChatRequest): string =>
@@ -28,7 +28,7 @@ export class ChatMeter {
 
   constructor(private readonly parts: ChatMeterParts) {}
 
-  /** Of that job: the events of `chat`, without the usage. */
+  /** Asks for that job; yields the events of `chat` without the usage. */
   async *ask(job: number, request: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatEvent> {
     const { chat, note } = this.parts;
     let usage: Extract<ChatEvent, { readonly kind: 'usage' }> | undefined;

@@ -12,7 +12,7 @@ import { type ConversationTool, failure, type ToolResult, type ToolUse } from '.
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** What an agent's owner says of each of its tools. */
+/** The part of a tool that the agent's owner has configured. */
 function described(
   { functionName, definition }: PlannedTool,
   run: (values: Values, use: ToolUse) => Promise<ToolResult>,
@@ -77,7 +77,7 @@ export class ClientTools {
     this.#waiting.get(callId)?.answer({ ok: !isError, output });
   }
 
-  /** The client has as long as the tool allows; a call that is broken off is answered by nobody. */
+  /** Waits for the client as long as the tool allows; a cancelled call fails at once. */
   #ask(
     { functionName, definition }: PlannedTool,
     values: Values,

@@ -5,7 +5,7 @@ import type { SessionPlan } from '../../contracts/ports/sessions.js';
 
 const system = (content: string): ChatMessage => ({ role: 'system', content });
 
-/** Ours, so that any prompt sounds right when it is spoken. */
+/** Our addition, so that any prompt sounds right when it is spoken. */
 const SPOKEN =
   'You speak with the user on a voice call. Answer in short spoken sentences, without lists, headings, emoji or markup.';
 
@@ -16,7 +16,7 @@ export function worldContext(now: Date, timezone: string): string {
   return `It is ${format.format(now)} (${timeZone}).`;
 }
 
-/** In calls that are not of a telephone, and where the provider cannot (docs/contract/decisions.md 20). */
+/** For calls without a telephone, and for providers that cannot transfer (docs/contract/decisions.md 20). */
 const NO_PHONE =
   'You cannot transfer this call or reach anybody by telephone. Say so plainly when the user asks for it.';
 
@@ -35,7 +35,7 @@ const HANDOVER =
 const CONTINUE =
   'A noise broke you off. Go on from there in a natural way, without repeating what was heard.';
 
-/** Why this reply is made, where the user's words do not say it. */
+/** The occasion of a reply, if it is not the user's words. */
 const OCCASIONS: Readonly<Record<Cause, (plan: SessionPlan) => ChatMessage[]>> = {
   turn: () => [],
   opener: ({ config }) => [system(`Begin the conversation. ${config.prompt.first_message_prompt}`)],

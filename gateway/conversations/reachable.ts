@@ -1,7 +1,7 @@
-/** Whom an agent may hand its call over to. */
+/** The agents to whom an agent may hand its call over. */
 import type { PinnedAgent, SessionPlan } from '../../contracts/ports/sessions.js';
 
-/** The agents that this one may hand the call over to, and when, as its owner says. */
+/** An agent to whom this one may hand the call over; `description`: when, as its owner says. */
 export type Reachable = PinnedAgent & { readonly description: string };
 
 export function reachableFrom({ config, transfers }: SessionPlan): readonly Reachable[] {

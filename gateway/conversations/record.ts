@@ -1,6 +1,6 @@
 /**
- * Writes a conversation's record item by item, in order, while it goes on (docs/contract/platform.md 6.7). Nobody waits for
- * the database but the end; what it does not take is offered again.
+ * Writes a conversation's record item by item, in order, while it runs (docs/contract/platform.md 6.7). Only its end waits
+ * for the database; failed writes are tried again.
  */
 import type { Clock } from '../../contracts/clock.js';
 import { toServiceError } from '../../contracts/errors.js';
@@ -13,13 +13,13 @@ export interface RecordParts {
   readonly log: Log;
   /** Writes items in order; resolves when they are kept. */
   append(items: readonly SessionItem[]): Promise<void>;
-  /** Writes a turn in the place of what was written of it before. */
+  /** Writes a turn, in place of its earlier version if there is one. */
   keepTurn(turn: Turn): Promise<void>;
 }
 
-/** When a write that failed is tried again; while the database is away or full, the last of them again and again. */
+/** Delays before a failed write is tried again; the last one repeats while the database is away or full. */
 const AGAIN_MS = [500, 2000];
-/** So long, from the first that it did not take: as for the end of the session, which comes after them. */
+/** Longest time of such retries, from the first failure: the same as for the end of the session, which comes after the items. */
 const AWAY_MS = 600_000;
 
 const AWAY: ReadonlySet<string> = new Set(['storage_unavailable', 'storage_full']);
@@ -35,7 +35,7 @@ export class RecordWriter {
 
   constructor(private readonly parts: RecordParts) {}
 
-  /** Goes before all items. `work` never rejects. */
+  /** Runs `work`, which never rejects, before all items. */
   begin(work: () => Promise<void>): void {
     this.#writing = this.#writing.then(work);
   }
@@ -53,7 +53,7 @@ export class RecordWriter {
     this.#hurried = true;
   }
 
-  /** Resolves when all so far are kept, or given up. */
+  /** Resolves when all writes so far are kept or given up. */
   written(): Promise<void> {
     return this.#writing;
   }
@@ -78,7 +78,7 @@ export class RecordWriter {
     }
   }
 
-  /** Undefined: never. */
+  /** Undefined if it is not tried again. */
   #againIn(tries: number, error: unknown): number | undefined {
     if (this.#hurried) return undefined;
     if (tries < AGAIN_MS.length) return AGAIN_MS[tries];

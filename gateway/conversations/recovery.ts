@@ -1,6 +1,6 @@
 /**
- * A conversation that goes on in another process, because the one that held it has died (ops/adr/0033-nodes.md): what it
- * knows again, out of the session's record.
+ * Takeover of a conversation whose process has died (ops/adr/0033-nodes.md): restores its state from the session's
+ * record.
  */
 import type { AgentSettings } from '../../actors/agent/settings.js';
 import { isPlainObject } from '../../contracts/plain-object.js';
@@ -16,7 +16,7 @@ import { TOLD } from './tool.js';
 
 type Result = Extract<SessionItem, { readonly type: 'tool_result' }>;
 
-/** Whom the call was handed over to, one after the other. */
+/** The agents to whom the call was handed over, in order. */
 const transfersOf = (items: readonly SessionItem[]): readonly string[] =>
   items.flatMap((item) => {
     if (item.type !== 'tool_result' || item.toolName !== TRANSFER || item.status !== 'completed') return [];
@@ -24,7 +24,7 @@ const transfersOf = (items: readonly SessionItem[]): readonly string[] =>
     return isPlainObject(output) && typeof output['agent_id'] === 'string' ? [output['agent_id']] : [];
   });
 
-/** With the agent that the call was handed over to before its process died; the first one, where nobody else had it. */
+/** Puts the agent in charge that had the call when its process died: the last it was handed over to, or the first one. */
 export async function withAgentInCharge(
   session: RunningSession,
   agents: Pick<PublishedAgents, 'version'>,
@@ -38,7 +38,7 @@ export async function withAgentInCharge(
   return { ...session, inCharge: agent.plan };
 }
 
-/** How the agent of that session begins: it greets, or says that it is back and has the time that is left. */
+/** How the agent begins: with its opening, or, after a takeover, with its recovery line and the time that is left. */
 export function beginningOf(session: HostedSession, settings: AgentSettings, now: Date): AgentSettings {
   const { record, plan, inCharge = plan, said } = session;
   if (!said) return settings;
@@ -51,7 +51,7 @@ export function beginningOf(session: HostedSession, settings: AgentSettings, now
   };
 }
 
-/** Numbers of segments that the client's screen has not had: there are fewer than ten a second. */
+/** Segment numbers that the client has not been shown yet: there are fewer than ten segments a second. */
 export function firstSegments({ record: { startedAt }, said }: HostedSession, now: Date) {
   const first =
     said && startedAt ? 1 + Math.max(0, Math.ceil((now.getTime() - startedAt.getTime()) / 100)) : 1;
@@ -61,7 +61,7 @@ export function firstSegments({ record: { startedAt }, said }: HostedSession, no
 const answerOf = ({ status, output, error }: Result): string =>
   status === 'completed' ? output : JSON.stringify({ error });
 
-/** What the dialogue was, by its record. */
+/** State of the dialogue, from its record. */
 export const before = (items: readonly SessionItem[] = []): Before => ({
   told: toldOf(items),
   turns: items.reduce((most, { turnId }) => Math.max(most, turnId), 0),

@@ -1,6 +1,6 @@
 /**
- * One reply of the language model: its text goes to the voice as it streams, its tool calls are run and told back, in at
- * most MOST_STEPS steps (docs/contract/decisions.md "Language model", decision 11: nothing is asked twice).
+ * One reply of the language model: its text streams to the voice, its tool calls are run and answered, in at most
+ * MOST_STEPS steps (docs/contract/decisions.md "Language model", decision 11: nothing is asked twice).
  */
 import type { Cause } from '../../actors/agent/events.js';
 import { ServiceError } from '../../contracts/errors.js';
@@ -23,22 +23,22 @@ export interface ReplyParts {
   readonly dialogue: Dialogue;
   readonly tools: ConversationTools;
   readonly now: () => Date;
-  /** The model is asked with all that has been said and answered until now. */
+  /** Called when the model is asked, with all that has been said and answered so far. */
   informed(): void;
-  /** The words of a turn that may not be over: no tool runs before that is sure. */
+  /** Words of a turn that may not be over yet: no tool runs until it is. */
   readonly draft?: string | undefined;
 }
 
 /** Takes the text of a reply. */
 export interface ReplyText {
   write(text: string): void;
-  /** The step's text is whole: its tools run now. */
+  /** The step's text is complete: its tools run now. */
   called(calls: Calls): void;
-  /** Resolves when the turn that a draft answers is over, or the reply was cancelled. */
+  /** Resolves when the turn that a draft answers has ended, or the reply was cancelled. */
   readonly sure: Promise<void>;
 }
 
-/** A line that no model is asked for. */
+/** Says a line without asking a model. */
 export const saying =
   (line: string) =>
   (text: ReplyText): Promise<void> =>
@@ -51,7 +51,7 @@ async function passagesOf({ knowledge, workspaceId, plan, dialogue, draft }: Rep
   return found.map(({ source, text }) => ({ source, text }));
 }
 
-/** Resolves when the model has said all. Errors: those of the model and of the search, and `provider_failed` where it calls tools without an end. */
+/** Resolves when the model has said all. Errors: those of the model and of the search, and `provider_failed` if it calls tools without an end. */
 export async function reply(
   cause: Cause,
   parts: ReplyParts,

@@ -1,4 +1,4 @@
-/** An agent's behaviour out of its published configuration (docs/contract/platform.md 6.3). */
+/** Derives an agent's behaviour from its published configuration (docs/contract/platform.md 6.3). */
 import type { AgentSettings, Opening } from '../../actors/agent/settings.js';
 import type { SessionPlan } from '../../contracts/ports/sessions.js';
 import type { Detector, TurnListening } from '../../contracts/ports/turns.js';
@@ -10,27 +10,27 @@ function openingOf({ config: { prompt } }: SessionPlan): Opening {
   return mode === 'fixed' && text.trim() !== '' ? { mode, text } : { mode: 'off' };
 }
 
-/** What the agent says while tools take long; empty for nothing. */
+/** The agent's sentence while tools take long; empty for none. */
 export function fillerOf({ tools, voice }: SessionPlan['config']): string {
   if (tools.filler_mode === 'auto') return fillerIn(voice.speaking_language);
   return tools.filler_mode === 'fixed' ? tools.filler_message.trim() : '';
 }
 
-/** What the agent says when the call goes on after its node was lost; empty for nothing. */
+/** The agent's sentence when the call continues after its node was lost; empty for none. */
 export function recoveryOf({ conversation, voice }: SessionPlan['config']): string {
   const { recovery_mode: mode, recovery_message: text } = conversation;
   if (mode === 'auto') return recoveryIn(voice.speaking_language);
   return mode === 'fixed' ? text.trim() : '';
 }
 
-/** Who says that the user's turn is over. Where no model listens the words do, whatever the agent wants. */
+/** The detector of the ends of the user's turns: the agent's choice, but always the tables if no model listens. */
 function detectorOf({ config }: SessionPlan, usual: TurnListening['detector'] | undefined): Detector {
   const wanted = config.conversation.turn_detector;
   if (usual === undefined) return 'tables';
   return wanted === 'auto' ? usual : wanted;
 }
 
-/** `usual`: the gateway's own detector; undefined where it has no model that listens. */
+/** `usual`: the gateway's own detector; undefined if it has no model that listens. */
 export const settingsOf = (
   plan: SessionPlan,
   usual: TurnListening['detector'] | undefined,

@@ -1,11 +1,11 @@
-/** The tools that are ours. An owner's tool of the same name goes before them. */
+/** Built-in tools. An owner's tool of the same name takes precedence. */
 import { LIMITS } from '../../contracts/limits.js';
 import { isPlainObject } from '../../contracts/plain-object.js';
 import { parseArguments } from './arguments.js';
 import type { Reachable } from './reachable.js';
 import { type ConversationTool, failure } from './tool.js';
 
-/** The call ends with what is being said. */
+/** Ends the call after the words that are being said. */
 export const hangUpTool = (hangUp: () => void): ConversationTool => ({
   name: 'hang_up_call',
   description:
@@ -60,7 +60,7 @@ const noteOf = (args: unknown): { readonly id: string; readonly note: string } |
 
 export const TRANSFER = 'transfer_to_agent';
 
-/** Another agent goes on in the place of this one. `handOver`: why it does not, as a text for the model. */
+/** Hands the call over to another agent. `handOver` resolves to the reason of a refusal, as text for the model. */
 export const transferTool = (
   reachable: readonly Reachable[],
   handOver: (target: Reachable, signal: AbortSignal) => Promise<string | undefined>,

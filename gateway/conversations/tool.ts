@@ -4,10 +4,10 @@ import type { Briefing, TransferMode } from '../../contracts/transfers.js';
 
 export interface ToolResult {
   readonly ok: boolean;
-  /** Or why it failed: text for the model. */
+  /** Result, or the reason of a failure: text for the model. */
   readonly output: string;
   readonly truncated?: boolean;
-  /** Another agent goes on: the answer is over, whatever was called beside it. */
+  /** Somebody else takes over: the answer ends, whatever other tools were called with this one. */
   readonly handsOver?: boolean;
 }
 
@@ -23,9 +23,9 @@ export interface ToolUse {
 /** Most characters of an output that a model is told. */
 export const TOLD = 16_000;
 
-/** What is done with the other side of a phone call; empty in all others. */
+/** Actions towards the other side of a phone call; empty in all other calls. */
 export interface PhoneLine {
-  /** Keys for its menus. */
+  /** Presses keys, for its menus. */
   readonly press?: (keys: string) => Promise<void>;
   /** Connects it to somebody else. */
   readonly transfer?: PhoneTransfer;
@@ -38,28 +38,28 @@ export interface TransferRequest {
   /** A number or SIP address. */
   readonly to: string;
   readonly mode: TransferMode;
-  /** What the colleague is told; of warm ones. */
+  /** The colleague's briefing; null unless the transfer is warm. */
   readonly briefing: Briefing | null;
   /** Aborted when the caller has gone. */
   readonly signal: AbortSignal;
 }
 
 export interface PhoneTransfer {
-  /** Those that the provider can. */
+  /** The modes that the provider supports. */
   readonly modes: readonly TransferMode[];
-  /** Why it does not come about, as a text for the model; undefined where the agent's part of the call is over. */
+  /** Begins a transfer. Resolves to the reason of a refusal, as text for the model; undefined if the agent's part of the call has ended. */
   begin(request: TransferRequest): Promise<string | undefined>;
 }
 
-/** As the model is told of it, under the name by which it is called. */
+/** A tool as the model is told of it, under the name by which it is called. */
 export interface ConversationTool extends ChatTool {
   readonly source: 'webhook' | 'client' | 'mcp' | 'builtin';
-  /** The model is told that it failed, and not why. */
+  /** The model is told that it failed, but not why. */
   readonly hidesErrors?: boolean;
-  /** The conversation goes on while it runs; the model is told of its answer when it comes. */
+  /** The conversation continues while it runs; the model is told of its answer when it comes. */
   readonly besideSpeech?: boolean;
-  /** Called alone, it ends the answer: nothing is said behind it. */
+  /** Called alone, it ends the answer: nothing is said after it. */
   readonly endsAnswer?: boolean;
-  /** `args`: JSON text as the model wrote it. Errors: a `ServiceError`, `OutboundError` or `McpError` is told. */
+  /** `args`: JSON text as the model wrote it. Errors: the message of a `ServiceError`, `OutboundError` or `McpError` is told to the model. */
   run(args: string, use: ToolUse): Promise<ToolResult>;
 }

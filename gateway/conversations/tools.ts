@@ -1,6 +1,6 @@
 /**
- * Tools in a conversation (docs/contract/platform.md 6.5, 6.9): whatever they are and wherever they come from, every call
- * starts once and ends once, is in the record, and is told to the model and to the client within the same bounds.
+ * Tools in a conversation (docs/contract/platform.md 6.5, 6.9): whatever their kind and source, every call starts once and
+ * ends once, is recorded, and is reported to the model and to the client within the same bounds.
  */
 import type { ChatTool, ToolCall } from '../../contracts/ports/chat.js';
 import { McpError } from '../../contracts/ports/mcp.js';
@@ -30,29 +30,29 @@ export interface ToolParts extends EndpointParts, McpParts, PhoneLine {
   readonly log: Log;
   readonly dialogue: Dialogue;
   readonly note: NoteTurn;
-  /** The job that lives. */
+  /** Number of the running job. */
   job(): number;
-  /** To the client. */
+  /** Sends to the client. */
   send(event: object): void;
-  /** Tools run: what they do cannot be taken back. The result tells that all of them have answered. */
+  /** Called when tools start, whose actions cannot be undone. The result reports that all of them have answered. */
   acted(): () => void;
-  /** A tool that ran beside the conversation has answered. */
+  /** Called when a tool that ran beside the conversation has answered. */
   news(): void;
   hangUp(): void;
   readonly consulting: Consulting;
-  /** Another agent takes over. Why it does not, as a text for the model; undefined where it has. */
+  /** Lets another agent take over. Resolves to the reason of a refusal, as text for the model; undefined if it took over. */
   handOver(target: PinnedAgent, signal: AbortSignal): Promise<string | undefined>;
-  /** In tests of agents: what is called in the place of a tool. */
+  /** In tests of agents: replaces a tool. */
   standIn?(tool: ConversationTool): ConversationTool;
 }
 
-/** What a failed call says to the model and to the tool's owner. */
+/** Message of a failed call, for the model and for the tool's owner. */
 const messageOf = (error: unknown): string =>
   error instanceof OutboundError || error instanceof ServiceError || error instanceof McpError
     ? error.message
     : HIDDEN;
 
-/** The same for the log, which holds no words of anybody's server. */
+/** Kind of a failure, for the log, which quotes nobody's server. */
 const kindOf = (error: unknown): string => {
   if (error instanceof OutboundError) return error.failure;
   return error instanceof McpError ? 'protocol' : 'internal';
@@ -61,9 +61,9 @@ const kindOf = (error: unknown): string => {
 export class ConversationTools {
   readonly #tools = new Map<string, ConversationTool>();
   readonly #client: ClientTools;
-  /** Resolves when the tools of the agent's MCP servers are there. Never rejects. */
+  /** Resolves when the agent's MCP servers have listed their tools. Never rejects. */
   #listed: Promise<readonly Listed[]> = Promise.resolve([]);
-  /** Of agents that were in charge before, too. */
+  /** Also those of agents that were in charge before. */
   readonly #allListed: Promise<readonly Listed[]>[] = [];
   #servers: Promise<void> | undefined;
   readonly #running = new Set<Promise<unknown>>();
@@ -78,7 +78,7 @@ export class ConversationTools {
     this.enter(plan);
   }
 
-  /** The tools are those of the agent with this plan, from the next step on. */
+  /** Switches to the tools of the agent with this plan, from the next step on. */
   enter(plan: SessionPlan): void {
     const { tools } = plan.config;
     this.#tools.clear();
@@ -95,7 +95,7 @@ export class ConversationTools {
     this.#servers = undefined;
   }
 
-  /** What the model may call; the first time, once the MCP servers have listed their tools or their time is up. */
+  /** The tools that the model may call; waits at first until the MCP servers have listed theirs or their time is up. */
   async offered(): Promise<readonly ChatTool[]> {
     await (this.#servers ??= this.#listed.then((listed) => this.#addServers(listed)));
     return [...this.#tools.values()].map(({ name, description, parameters }) => ({
@@ -105,7 +105,7 @@ export class ConversationTools {
     }));
   }
 
-  /** Runs all calls of a step side by side. Resolves when each has ended; true where nothing is said behind them. */
+  /** Runs all calls of a step in parallel. Resolves when each has ended; true if nothing is said after them. */
   async run(calls: readonly ToolCall[], signal: AbortSignal): Promise<boolean> {
     const endsAnswer = calls.every(({ name }) => this.#tools.get(name)?.endsAnswer);
     const returned = this.parts.acted();
@@ -116,7 +116,7 @@ export class ConversationTools {
     return endsAnswer || handedOver.includes(true);
   }
 
-  /** The conversation is over. Resolves when every call has ended. */
+  /** The conversation has ended. Resolves when every call has, too. */
   async settled(): Promise<void> {
     this.#over.abort();
     await Promise.all(this.#running);
@@ -158,7 +158,7 @@ export class ConversationTools {
     for (const each of listed) if ('error' in each) this.#away(each.planned, each.error);
   }
 
-  /** A server without which the call goes on: its owner finds it in the record and in the log. */
+  /** Notes a failed server in the record and in the log, for its owner; the call continues without it. */
   #away({ toolId, functionName: toolName }: PlannedTool, error: unknown): void {
     const note: ToolNote = { callId: this.parts.dialogue.nextCallId(), toolName, toolSource: 'mcp' };
     this.parts.log.warn({ tool: toolId, reason: kindOf(error) }, 'an MCP server has listed no tools');
@@ -169,10 +169,7 @@ export class ConversationTools {
     });
   }
 
-  /**
-   * Resolves when the call has ended; of one that runs beside the conversation, when it has begun. True where another agent
-   * goes on.
-   */
+  /** Resolves when the tool has ended, or has begun if it runs beside the conversation. True if somebody else takes over. */
   async #call(call: ToolCall, signal: AbortSignal): Promise<boolean> {
     const tool = this.#tools.get(call.name);
     const toolSource = tool?.source ?? 'unknown';
@@ -205,7 +202,7 @@ export class ConversationTools {
     this.#running.add(running);
   }
 
-  /** Runs it, and ends it in the record and for the client. What the model is told. */
+  /** Runs the tool and reports its end to the record and to the client. Resolves to the text for the model. */
   async #untilTold(tool: ConversationTool | undefined, call: ToolCall, note: ToolNote, signal: AbortSignal) {
     const since = this.parts.clock.monotonic();
     const result = await this.#run(tool, call, note, signal);

@@ -7,17 +7,17 @@ import { type ConversationTool, failure, type PhoneTransfer, type ToolResult, ty
 
 type Destination = SessionPlan['config']['conversation']['transfer_destinations'][number];
 
-/** What the conversation does for a caller who is connected to somebody else. */
+/** The conversation's part in connecting its caller to somebody else. */
 export interface Consulting {
-  /** Resolves when what the answer has said so far was heard, or nobody hears it any more. */
+  /** Resolves when the answer so far has been heard, or nobody hears it any more. */
   heard(): Promise<void>;
-  /** What the colleague is told of the caller. `asks`: whether they are asked to take the call. Never rejects. */
+  /** Writes the colleague's briefing about the caller. `asks`: whether they are asked to take the call. Never rejects. */
   briefing(asks: boolean, signal: AbortSignal): Promise<Briefing>;
-  /** The caller waits, and nothing that is said meanwhile is for the agent. The result ends it. */
+  /** Puts the caller on hold: nothing said meanwhile is for the agent. The result ends the hold. */
   hold(): () => void;
 }
 
-/** By its label, where that tells it from the others. */
+/** The label if it has one that is unique, otherwise the number. */
 const nameOf = ({ label, phone_number }: Destination, _: number, all: readonly Destination[]): string =>
   label !== '' && all.filter((other) => other.label === label).length === 1 ? label : phone_number;
 
@@ -32,7 +32,7 @@ async function connect(
   consulting: Consulting,
 ): Promise<ToolResult> {
   const asks = connects === 'confirm';
-  // It is written while the caller is told.
+  // The briefing is written while the caller is told of the transfer.
   const writing = mode === 'warm' ? consulting.briefing(asks, signal) : Promise.resolve(null);
   await consulting.heard();
   if (signal.aborted) return failure(NOT_HEARD);
@@ -46,7 +46,7 @@ async function connect(
   }
 }
 
-/** Somebody on the telephone goes on in the place of the agent, once what it says before was heard. */
+/** Hands the caller over to somebody on the telephone, once the agent's words before that have been heard. */
 export function transferCallTool(
   destinations: readonly Destination[],
   transfer: PhoneTransfer,

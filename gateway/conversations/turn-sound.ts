@@ -1,18 +1,18 @@
 /**
- * How the user's turn sounds so far: behind each stretch of voice the model is asked whether the turn is over. What has
- * been said is kept as it came, as long as the model listens back.
+ * Judges how the user's turn sounds: after each stretch of voice the model is asked whether the turn is over. Keeps the
+ * turn's audio, as much of it as the model listens to.
  */
 import { RECOGNITION_RATE } from '../../contracts/audio.js';
 import type { TurnModel } from '../../contracts/ports/turns.js';
 
-/** Bytes of the eight seconds that count. */
+/** Bytes of the last eight seconds, all that the model listens to. */
 const MOST_BYTES = 8 * RECOGNITION_RATE * 2;
 
 export class TurnSound {
   #chunks: Uint8Array[] = [];
   #asked = new AbortController();
 
-  /** `told`: of the turn whose last stretch that was; undefined where nobody can tell. */
+  /** `told`: gets the probability that the turn ended with that stretch; undefined if unknown. */
   constructor(
     private readonly model: TurnModel,
     private readonly told: (span: number, probability: number | undefined) => void,
@@ -20,12 +20,12 @@ export class TurnSound {
     model.prepare();
   }
 
-  /** The user goes on: nobody waits for what is being weighed. */
+  /** The user speaks on: nobody waits for the running judgement any more. */
   goesOn(): void {
     this.#asked.abort();
   }
 
-  /** That stretch of voice has ended. Resolves when it is told; never rejects. */
+  /** A stretch of voice has ended. Resolves when its probability is reported, or no longer wanted; never rejects. */
   async ended(span: number, chunks: readonly Uint8Array[]): Promise<void> {
     this.goesOn();
     const { signal } = (this.#asked = new AbortController());
@@ -34,7 +34,7 @@ export class TurnSound {
     if (!signal.aborted) this.told(span, probability);
   }
 
-  /** What is said from now on is another turn. */
+  /** The turn has ended: forgets its audio. */
   turnOver(): void {
     this.#chunks = [];
   }

@@ -1,11 +1,11 @@
 /**
- * The transcripts of the user's stretches of voice, of which the agent's machine makes turns. Each is transcribed when it
- * ends, during the endpointing delay behind it, so that the words are there when the turn is over; while it lasts,
- * partial transcripts are guessed. Where it seems to end, a tenth of a second of silence, it is transcribed ahead: if it
- * has ended, its words are known as soon as that is sure.
+ * Transcribes the user's stretches of voice, of which the agent's machine makes turns. Each is transcribed when it ends,
+ * during the endpointing delay, so that the words are there when the turn ends; until then, partial transcripts are made.
+ * At a lull, a tenth of a second of silence, it is transcribed ahead: if it has ended, its words are known as soon as
+ * that is certain.
  *
- * Invariants: a stretch is transcribed to its end once, and told then, however late; guesses run one at a time and
- * are never told after their stretch has ended.
+ * Invariants: a stretch is transcribed to its end once, and reported then, however late; partial transcripts are made one
+ * at a time and never reported after their stretch has ended.
  */
 import { bytesOf, RECOGNITION_RATE } from '../../contracts/audio.js';
 import type { TranscriptionModel } from '../../contracts/models.js';
@@ -23,21 +23,21 @@ export interface TurnTranscriptionParts {
   readonly model: TranscriptionModel;
   readonly caller: Caller;
   readonly language: string;
-  /** Of so much audio the final transcript was made, in ms. */
+  /** Reports the length of the audio of a final transcript, in ms. */
   recognised(ms: number): void;
   readonly log: Log;
 }
 
-/** New audio before another guess, and up to where guesses are of use: interruptions are weighed at their start. */
+/** New audio before the next partial transcript, and the longest stretch that gets any: interruptions are judged by their start. */
 const GUESS_EVERY = 0.6 * RECOGNITION_RATE;
 const GUESS_WITHIN = 12 * RECOGNITION_RATE;
 /**
- * Silence from a lull to the end of the voice, as voice activity takes it: its own quarter of a second, and what it takes a voice
- * that dies away for, 6 to 12 frames of 32 ms together. Behind more than that somebody has spoken on, so softly that it was taken
- * for silence, and what was transcribed ahead is not all.
+ * Longest silence from a lull to the end of the voice as VAD detects it: its quarter of a second plus the fading of the voice,
+ * 6 to 12 frames of 32 ms together. After more than that somebody has spoken on, so softly that it counted as silence, and the
+ * transcript made ahead is incomplete.
  */
 const LULL = 0.4 * RECOGNITION_RATE;
-/** What is transcribed ahead has as much silence behind it as a stretch has at its end: a recogniser hears half a sentence else ("outside,"). */
+/** Follows audio transcribed ahead, like the silence at the end of a stretch: without it a recogniser hears half a sentence ("outside,"). */
 const SILENCE = new Uint8Array(0.288 * RECOGNITION_RATE * Int16Array.BYTES_PER_ELEMENT);
 /** A stretch of voice longer than this is cut off: it is no turn of a conversation. */
 const LONGEST = 300 * RECOGNITION_RATE;
@@ -50,36 +50,36 @@ interface Stretch {
   guessedAt: number;
 }
 
-/** A stretch that is transcribed before its end is sure. */
+/** A transcription of a stretch before its end is certain. */
 interface Ahead {
-  /** Undefined where that failed. */
+  /** Undefined if that failed. */
   readonly heard: Promise<Transcript | undefined>;
-  /** Of what. */
+  /** Samples of the stretch that it covers. */
   readonly samples: number;
   readonly abort: AbortController;
 }
 
-/** Whether nothing but its silence has come since. */
+/** Whether only the silence of its lull has come since. */
 const isOfLull = (ahead: Ahead, samples: number): boolean => samples - ahead.samples <= LULL;
 
 export interface OnTranscripts {
-  /** The transcript of that stretch of the user's voice so far; `final`: to its end. */
+  /** Reports the transcript of a stretch of the user's voice so far; `final`: to its end. */
   user(span: number, text: string, final: boolean): void;
-  /** What was said in the background, to its end. */
+  /** Reports the final transcript of a stretch of background. */
   background(text: string): void;
 }
 
 export class TurnTranscription {
-  /** The stretch that lasts. */
+  /** The stretch in progress. */
   #present: Stretch | undefined;
-  /** The present one, in a lull. */
+  /** The transcription ahead of the present stretch, during a lull. */
   #ahead: Ahead | undefined;
   #guessing = false;
-  /** The transcriptions that run. */
+  /** Final transcriptions that are running. */
   readonly #owed = new Set<Promise<void>>();
   readonly #stop = new AbortController();
 
-  /** Of what is transcribed from now on. */
+  /** Language of transcriptions from now on. */
   language: string;
   reducesNoise = false;
 
@@ -90,18 +90,18 @@ export class TurnTranscription {
     this.language = parts.language;
   }
 
-  /** The user's voice begins: a new stretch with this number. What was in the background until now has been its beginning. */
+  /** The user's voice begins: a new stretch with this number. A stretch of background in progress becomes its beginning. */
   begin(span: number): void {
     const { chunks, samples } = this.#inBackground ?? { chunks: [], samples: 0 };
     this.#present = { span, chunks, samples, guessedAt: 0 };
   }
 
-  /** A voice in the background begins. Nothing is guessed of it: nobody waits for it. */
+  /** A voice in the background begins. It gets no partial transcripts: nobody waits for them. */
   beginBackground(): void {
     this.#present = { span: undefined, chunks: [], samples: 0, guessedAt: 0 };
   }
 
-  /** It has ended; false where there was none. */
+  /** The background has ended; false if there was none. */
   endBackground(): boolean {
     if (!this.#inBackground) return false;
     void this.transcribe(undefined);
@@ -112,7 +112,7 @@ export class TurnTranscription {
     return this.#present?.span === undefined ? this.#present : undefined;
   }
 
-  /** What has been heard of the stretch that lasts. */
+  /** Audio of the stretch in progress. */
   get heard(): readonly Uint8Array[] {
     return this.#present?.chunks ?? [];
   }
@@ -125,7 +125,7 @@ export class TurnTranscription {
     this.#guessWhereDue(stretch);
   }
 
-  /** The user has been silent for a moment, or goes on: what was transcribed ahead is not all then. */
+  /** The user has been silent for a moment, or speaks on: then the transcript made ahead is incomplete. */
   lull(active: boolean): void {
     this.#ahead?.abort.abort();
     this.#ahead = undefined;
@@ -137,7 +137,7 @@ export class TurnTranscription {
     this.#ahead = { heard, samples: stretch.samples, abort };
   }
 
-  /** Where the stretch has ended with its lull. */
+  /** The transcript made ahead, if the stretch has ended with its lull. */
   #takeAhead({ samples }: Stretch): Ahead['heard'] | undefined {
     const ahead = this.#ahead;
     this.#ahead = undefined;
@@ -152,7 +152,7 @@ export class TurnTranscription {
     if (samples - guessedAt >= GUESS_EVERY && samples <= GUESS_WITHIN) void this.#guess(stretch, span);
   }
 
-  /** Transcribes the stretch that has just ended. Resolves when it is told; never rejects. */
+  /** Transcribes the stretch that has just ended. Resolves when its transcript is reported; never rejects. */
   async transcribe(span: number | undefined): Promise<void> {
     const stretch = this.#present;
     if (!stretch || stretch.span !== span) return;
@@ -163,7 +163,7 @@ export class TurnTranscription {
     this.#owed.delete(told);
   }
 
-  /** No more audio comes: resolves when everything is transcribed and told. */
+  /** No more audio comes: resolves when everything is transcribed and reported. */
   async finish(): Promise<void> {
     if (this.#present) void this.transcribe(this.#present.span);
     await Promise.all(this.#owed);
@@ -188,13 +188,13 @@ export class TurnTranscription {
       const { text } = await this.#hear(stretch, { interim: true });
       if (this.#present === stretch) this.on.user(span, text, false);
     } catch {
-      // A guess is not owed: the engine may be busy.
+      // A partial transcript may fail: the engine may be busy.
     } finally {
       this.#guessing = false;
     }
   }
 
-  /** All that was said, which was transcribed `ahead` where that went well. A short word that was nothing there may be one at its end. */
+  /** The whole transcript: that made `ahead`, unless it failed or is empty, as a short word may be recognised only at the end. */
   async #whole(stretch: Stretch, ahead: Ahead['heard'] | undefined): Promise<string> {
     const { transcription, caller } = this.parts;
     const before = ahead && (await ahead);

@@ -1,6 +1,6 @@
 /**
- * One job of the agent's voice: text goes in as it is thought, speech goes to the call as it is made, and what has been
- * heard comes back in words, in step with the playout.
+ * One job of the agent's voice: takes text as the model writes it, plays speech in the call as it is made, and reports
+ * the words that have been heard, in step with the playout.
  */
 import { PLAYOUT_RATE, samplesOf } from '../../contracts/audio.js';
 import { ServiceError } from '../../contracts/errors.js';
@@ -22,7 +22,7 @@ export interface AgentVoice {
   /** PCM at PLAYOUT_RATE. */
   readonly options: SpeechOptions;
   readonly caller: Caller;
-  /** Its voice is gone, and the default one speaks instead. */
+  /** Called when its voice no longer exists and the default one speaks instead. */
   substituted(): void;
 }
 
@@ -46,7 +46,7 @@ const isGone = (error: unknown): boolean => error instanceof ServiceError && err
 /** Text that waits to be spoken, in bytes: a model writes far faster than anybody speaks. */
 const WAITING_TEXT = 256 * 1024;
 
-/** Between two looks at what was heard, and how long that is waited for: more than anybody says before a tool. */
+/** Interval between two looks at what was heard, and the longest wait for it: longer than anybody speaks before a tool. */
 const LOOK_MS = 50;
 const MOST_HEARD_MS = 30_000;
 
@@ -65,13 +65,13 @@ export class Utterance implements ReplyText {
   readonly #abort = new AbortController();
   readonly #steps: Step[] = [];
   #settle = (): void => undefined;
-  /** Resolves when the turn that it answers is over, or it was cancelled. */
+  /** Resolves when the turn that it answers has ended, or it was cancelled. */
   readonly sure = new Promise<void>((resolve) => (this.#settle = resolve));
-  /** When the present step said its first word. */
+  /** When the present step began. */
   #begins: Date | undefined;
   #shown = '';
   #written = '';
-  /** How long all of its speech is; undefined until that is known. */
+  /** Length of all its speech; undefined until it is known. */
   #wholeMs: number | undefined;
 
   constructor(
@@ -85,7 +85,7 @@ export class Utterance implements ReplyText {
     return this.#abort.signal;
   }
 
-  /** All that was written so far. */
+  /** All text written so far. */
   get written(): string {
     return this.#written;
   }
@@ -111,7 +111,7 @@ export class Utterance implements ReplyText {
     this.#feed.flush();
   }
 
-  /** The turn is over: what was written before is said from now on, behind the user's message. */
+  /** The turn has ended: text written before counts as said from now on, after the user's message. */
   makeSure(): void {
     if (this.#begins) this.#begins = this.now();
     this.#settle();
@@ -128,8 +128,8 @@ export class Utterance implements ReplyText {
   }
 
   /**
-   * Speaks until the text has ended; true where anything was said. A voice that there is not is known before any text
-   * is read: whoever called hears another one rather than nothing. Errors: those of `Speech`.
+   * Speaks until the text has ended; true if anything was said. A missing voice is noticed before any text is read, so
+   * that the caller hears another one rather than nothing. Errors: those of `Speech`.
    */
   async speak(voice: AgentVoice, audible: () => void): Promise<boolean> {
     try {
@@ -167,12 +167,12 @@ export class Utterance implements ReplyText {
     this.note({ type: 'used', job: this.job, usage: { characters } });
   }
 
-  /** Whether no more than that is left of it after `ms` of playout. */
+  /** Whether at most `left` ms of it remain after `ms` of playout. */
   endsWithin(left: number, ms: number): boolean {
     return this.#wholeMs !== undefined && this.#wholeMs - ms <= left;
   }
 
-  /** The text that is newly heard after `ms` of playout; all the rest where it has `ended` by itself. */
+  /** The text that is newly heard after `ms` of playout; all the rest if it has `ended` by itself. */
   progress(ms: number, ended: boolean): string {
     const whole = ended && !this.signal.aborted;
     const heard = whole ? this.#written : this.#written.slice(0, this.#heard.at(ms));
@@ -182,22 +182,22 @@ export class Utterance implements ReplyText {
     return fresh;
   }
 
-  /** Everything that was heard of it. */
+  /** All of its text that has been heard. */
   get heard(): string {
     return this.#shown;
   }
 
-  /** Whether the last that was heard ends a sentence. */
+  /** Whether the text heard so far stops at the end of a sentence. */
   get isBetweenSentences(): boolean {
     return /[.!?。！？]["'”’)\]]*\s*$/u.test(this.#shown);
   }
 
-  /** What was written and not heard yet. */
+  /** Text that was written and not heard yet. */
   get ahead(): string {
     return this.#written.slice(this.#shown.length);
   }
 
-  /** Resolves when all that was written so far was heard, or nobody hears it any more. */
+  /** Resolves when all text written so far has been heard, when it is cancelled, or after MOST_HEARD_MS. */
   async untilHeard(clock: Clock): Promise<void> {
     const { length } = this.#written.trimEnd();
     for (let waited = 0; waited < MOST_HEARD_MS; waited += LOOK_MS) {
@@ -206,7 +206,7 @@ export class Utterance implements ReplyText {
     }
   }
 
-  /** `text`, which is the beginning of what was written, in the steps in which it was. */
+  /** Splits `text`, a beginning of what was written, into the steps that wrote it. */
   stepsOf(text: string): readonly SpokenStep[] {
     let from = 0;
     const steps: SpokenStep[] = this.#steps.map(({ end, ...step }) => {

@@ -1,4 +1,4 @@
-/** A caller whom the agent connects to somebody else: told so first, and on hold until that is decided. */
+/** A caller whom the agent transfers to somebody else: told so first, then on hold until the transfer is decided. */
 import type { Clock } from '../../contracts/clock.js';
 import type { ChatModel } from '../../contracts/ports/chat.js';
 import type { Briefing } from '../../contracts/transfers.js';
@@ -11,17 +11,17 @@ export interface Present extends Pick<BriefingParts, 'plan' | 'said'> {
   readonly clock: Clock;
   readonly chat: Pick<ChatModel, 'hasTokens'>;
   readonly ask: NonNullable<BriefingParts['ask']>;
-  /** What is being said. */
+  /** The utterance of the running job. */
   readonly utterance: Utterance | undefined;
 }
 
 export class WaitingCaller implements Consulting {
-  /** Calls of the tool that are being decided. */
+  /** Transfers that are not decided yet. */
   #holds = 0;
 
   constructor(private readonly now: () => Present) {}
 
-  /** What is said meanwhile is not for the agent. */
+  /** While true, nothing that the caller says is for the agent. */
   get onHold(): boolean {
     return this.#holds > 0;
   }
@@ -33,7 +33,7 @@ export class WaitingCaller implements Consulting {
 
   briefing(asks: boolean, signal: AbortSignal): Promise<Briefing> {
     const { chat, ask, ...parts } = this.now();
-    // What is no language model writes no summary.
+    // A chat without tokens is no language model, and cannot write a summary.
     return briefingOf({ ...parts, ask: chat.hasTokens === false ? undefined : ask }, asks, signal);
   }
 

@@ -1,6 +1,6 @@
 /**
- * Where the time of an answer goes: what it waits for, one thing after the other, and the parts of the latency, from the
- * end of the user's voice to the first audio. They add up to it. All times are whole milliseconds of one clock.
+ * Shows where the time of an answer goes: its activities in order, and the parts that add up to its latency, from the end
+ * of the user's voice to the first audio. All times are whole milliseconds of one clock.
  */
 import type { LatencyParts } from '../../../contracts/turns.js';
 
@@ -14,7 +14,7 @@ export class AnswerTimeline {
     this.#steps.push({ activity, at });
   }
 
-  /** The time of each between two moments; before the first step it waits. */
+  /** The time of each activity between two moments; before the first step it is `waiting`. */
   between(from: number, to: number): Readonly<Record<Activity, number>> {
     const spent = { waiting: 0, model: 0, tools: 0, voice: 0, transport: 0 };
     const steps = [{ activity: 'waiting' as const, at: -Infinity }, ...this.#steps];
@@ -30,7 +30,7 @@ export interface Answered {
   /** The end of the user's voice, and when voice activity noticed it. */
   readonly from: number;
   readonly noticed: number;
-  /** The silence that was wanted from then on. */
+  /** The silence that was required from then on. */
   readonly delayMs: number;
   /** When the turn was over. */
   readonly decided: number;
@@ -39,7 +39,7 @@ export interface Answered {
   readonly played: number;
 }
 
-/** What was done before the turn was over, for a draft, has cost no time: only what came behind counts. */
+/** Work on a draft before the turn was over has cost no time: only work after that counts. */
 export function latencyParts({ from, noticed, delayMs, decided, timeline, played }: Answered): LatencyParts {
   const weighed = Math.min(decided, noticed + delayMs);
   return {

@@ -1,9 +1,9 @@
 /**
- * Makes a row of each turn of a conversation out of what its machine and its host tell (contracts/turns.ts). Pure: times come
- * with the events.
+ * Makes a row of each turn of a conversation from the events of its machine and its host (contracts/turns.ts). Pure: times
+ * come with the events.
  *
- * Invariants: every message of the user but agreement, and every job of the agent, is part of one row; a row is over once; what
- * is known later than that changes it; what was used is in exactly one row, in the last one where nothing follows.
+ * Invariants: every message of the user except backchannels, and every job of the agent, is part of one row; a row ends once,
+ * and later news changes it; usage is counted in exactly one row, in the last one if nothing follows.
  */
 import type { Cause, EndReason } from '../../../actors/agent/events.js';
 import { joined } from '../../../actors/agent/turns/stretches.js';
@@ -17,7 +17,7 @@ import {
 import type { TellTurn, TurnEvent, TurnPhase } from './turn-events.js';
 import { Answer, type Hearing, TurnRow } from './turn-row.js';
 
-/** What the end of a call breaks off; nothing where the agent has ended it. */
+/** How the end of a call interrupts its turns; not at all if the agent has ended it. */
 const BY_END: Readonly<Partial<Record<EndReason, InterruptedBy>>> = {
   user_hangup: 'hang_up',
   gone: 'gone',
@@ -26,7 +26,7 @@ const BY_END: Readonly<Partial<Record<EndReason, InterruptedBy>>> = {
   error: 'error',
 };
 
-/** Rows that late news may still change. */
+/** How many of the newest rows late news may still change. */
 const RECENT = 16;
 
 type Of<Type extends TurnEvent['type']> = Extract<TurnEvent, { readonly type: Type }>;
@@ -34,19 +34,19 @@ type Handlers = { readonly [Type in TurnEvent['type']]?: (event: Of<Type>, at: n
 
 export class TurnLog {
   #hearing: Hearing = {};
-  /** The row whose answer lives, or is awaited. */
+  /** The row whose answer is running or awaited. */
   #current: TurnRow | undefined;
-  /** Of what is answered when the agent has finished. */
+  /** The row of messages that are answered once the agent has finished. */
   #later: TurnRow | undefined;
   readonly #drafts = new Map<number, Answer>();
   #draftsDiscarded = 0;
   readonly #recent: TurnRow[] = [];
-  /** Used, and part of no row yet. */
+  /** Usage that is part of no row yet. */
   #spare: Usage = NO_USAGE;
   #paused = false;
   #refusal: string | null = null;
 
-  /** `epoch` makes its times those of day; `turnId`: of messages as they are kept now; `last` row before its first. */
+  /** `epoch`: turns its times into times of day; `turnId`: that of messages recorded now; `last`: number of the row before its first. */
   constructor(
     private readonly epoch: number,
     private readonly turnId: () => number,
@@ -61,7 +61,7 @@ export class TurnLog {
     );
   }
 
-  /** Nothing follows. */
+  /** Ends all rows: nothing follows. */
   close(at: number): void {
     for (const draft of this.#drafts.keys()) this.#discard(draft);
     for (const row of [this.#current, this.#later]) if (row) this.#over(row, Math.round(at));
@@ -144,11 +144,11 @@ export class TurnLog {
     if (text !== '') this.#hearing.firstTranscript ??= at;
     if (!final) return;
     if (text !== '') this.#hearing.lastTranscript = at;
-    // What was guessed has been nothing.
+    // The partial transcripts turned out to be nothing.
     else if (this.#hearing.lastTranscript === undefined) this.#hearing.firstTranscript = undefined;
   }
 
-  /** What was heard goes to one message. */
+  /** Takes what was heard, for one message. */
   #takeHearing(): Hearing {
     const { voiceAt, silentAt, silentMs, active } = this.#hearing;
     const taken = this.#hearing;
@@ -191,7 +191,7 @@ export class TurnLog {
     return later;
   }
 
-  /** A new row, or that one, is the current one; the one before it is over. */
+  /** Makes a new row, or `row`, the current one; ends the one before it. */
   #begin(cause: TurnCause, at: number, row = this.#row(cause, at)): TurnRow {
     if (this.#current) this.#over(this.#current, at);
     this.#current = row;
@@ -207,7 +207,7 @@ export class TurnLog {
     return row;
   }
 
-  /** Drafts that came to nothing, and what has been used since the last row. */
+  /** Adds to `row` the discarded drafts and the usage since the last row. */
   #discount(row: TurnRow): void {
     row.draftsDiscarded += this.#draftsDiscarded;
     this.#draftsDiscarded = 0;
@@ -229,7 +229,7 @@ export class TurnLog {
     return this.#begin('turn', at, this.#takeLater());
   }
 
-  /** What broke the agent off has been no words. */
+  /** Marks the last interruption as mistaken: there were no words. */
   #mistaken(): void {
     const row = this.#recent.findLast(({ interrupted }) => interrupted !== null);
     if (!row?.interrupted) return;
@@ -237,7 +237,7 @@ export class TurnLog {
     this.#changed(row);
   }
 
-  /** A new job: a draft that nobody has asked for until now has come to nothing. */
+  /** A new job: discards drafts that nobody has asked for until now. */
   #answer(job: number, drafted: boolean): Answer {
     this.#paused = false;
     for (const draft of this.#drafts.keys()) this.#discard(draft);
@@ -256,7 +256,7 @@ export class TurnLog {
     this.#answers(this.#begin(cause, at), answer);
   }
 
-  /** In the place of the answer that has failed, which may have been a draft. */
+  /** Puts an excuse in place of the failed answer, which may have been a draft. */
   #excuse(job: number, at: number): void {
     const [failed] = this.#drafts.values();
     this.#drafts.clear();
@@ -273,7 +273,7 @@ export class TurnLog {
     return this.#drafts.get(job) ?? this.#recent.findLast(({ answer }) => answer?.job === job)?.answer;
   }
 
-  /** What is done once something can be heard costs no time. */
+  /** Work after the first audio costs no time. */
   #enter(job: number, activity: 'waiting' | 'model' | 'tools' | 'voice', at: number): void {
     const answer = this.#find(job);
     if (answer && answer.audible === undefined) answer.timeline.enter(activity, at);
@@ -301,12 +301,12 @@ export class TurnLog {
     }
   }
 
-  /** The answer that is made or heard. */
+  /** The answer that is being made or heard. */
   get #alive(): Answer | undefined {
     return [...this.#drafts.values()].at(-1) ?? this.#current?.answer;
   }
 
-  /** From the user's voice, where it began while the agent was heard. */
+  /** Time since the user's voice began, or since the playout did if that was later; 0 without voice. */
   #sinceVoice({ played = 0 }: Answer, at: number): number {
     return at - Math.max(played, Math.min(at, this.#hearing.voiceAt ?? at));
   }
@@ -329,7 +329,7 @@ export class TurnLog {
     this.#jobOver(job, at);
   }
 
-  /** `silenceMs`: where nothing has to be known before the agent falls silent. */
+  /** `silenceMs`: given if nothing has to be known before the agent falls silent. */
   #interrupted(row: TurnRow, by: InterruptedBy, silenceMs: number | undefined, at: number): void {
     const { answer } = row;
     const isHeard = answer?.played !== undefined;
@@ -337,7 +337,7 @@ export class TurnLog {
     row.interrupted = { by, silenceMs: isHeard ? after : null, mistaken: false };
   }
 
-  /** Of a turn that may be taken up again, its next message or its end decides. */
+  /** Ends the row of that job; if its turn is still open, its next message or its closing decides. */
   #jobOver(job: number, at: number): void {
     const row = this.#current;
     if (row?.answer?.job !== job) return;

@@ -1,4 +1,4 @@
-/** The turns of one conversation, on their way from its machine and its host to its record, its client and its operator. */
+/** Passes the turns of one conversation from its machine and its host to its record, its client and its operator. */
 import type { AgentEffect, AgentEvent } from '../../../actors/agent/events.js';
 import type { Perform, Running } from '../../../actors/run.js';
 import type { Clock } from '../../../contracts/clock.js';
@@ -8,13 +8,13 @@ import { TurnLog } from './turn-log.js';
 
 export interface TurnRecordParts {
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
-  /** The number of the last row, where another process began the conversation. */
+  /** The number of the last row, if another process began the conversation. */
   readonly last: number | undefined;
-  /** That of the messages as they are kept now. */
+  /** The turn id of messages that are recorded now. */
   turnId(): number;
-  /** A row is new, or has changed. */
+  /** Called when a row is new or has changed. */
   keep(turn: Turn): void;
-  /** A turn is over; told once. */
+  /** Called once for each turn, when it has ended. */
   over(turn: Turn): void;
 }
 
@@ -33,7 +33,7 @@ export class TurnRecord {
 
   readonly note: NoteTurn = (note) => this.#log.note(note, this.#at);
 
-  /** The same effects, noted once they are performed: what a message is called is known then. */
+  /** Notes effects after they are performed: the turn id of a message is known then. */
   performing(perform: Perform<AgentEffect>): Perform<AgentEffect> {
     return (effect) => {
       perform(effect);
@@ -41,7 +41,7 @@ export class TurnRecord {
     };
   }
 
-  /** The same machine, whose events are noted before it decides. */
+  /** Notes events before the machine decides. */
   noting(machine: Running<AgentEvent>): Running<AgentEvent> {
     return {
       send: (event) => {

@@ -1,4 +1,4 @@
-/** One turn while it comes about, and as the record keeps it. Times are whole milliseconds of one clock. */
+/** One turn in the making, and its row in the record. Times are whole milliseconds of one clock. */
 import type { EndOfTurn } from '../../../actors/agent/turns/detectors.js';
 import { joined } from '../../../actors/agent/turns/stretches.js';
 import {
@@ -11,9 +11,9 @@ import {
 } from '../../../contracts/turns.js';
 import { AnswerTimeline, latencyParts } from './latency.js';
 
-/** What is known of the user's words behind the last message. */
+/** Facts about the user's words since the last message. */
 export interface Hearing {
-  /** When the voice began and ended for the last time; `noticed`: as voice activity says. */
+  /** When VAD last noticed that the voice began and ended. */
   voiceAt?: number;
   silentAt?: number;
   /** How long it had been silent when it was noticed. */
@@ -48,7 +48,7 @@ export class Answer {
   complete = false;
   held = 0;
   resumed = 0;
-  /** How long the agent went on when it was held last: from the voice to its silence. */
+  /** How long the agent spoke on when it was last held: from the user's voice to its silence. */
   heldAfter: number | undefined;
   isExcuse = false;
 
@@ -64,17 +64,17 @@ const reasonOf = ({ detector, probability, completeness, delayMs }: EndOfTurn) =
   ...{ detector, completeness, delayMs, probability: probability ?? null },
 });
 
-/** Silence that voice activity has heard when it tells that the voice has ended, where it does not say how long that was. */
+/** Silence before VAD reports the end of a voice, for reports that do not say how long it was. */
 export const NOTICED_MS = 256;
 
 export class TurnRow {
   turnId = 0;
   words = '';
-  /** What was said while the agent finished the answer before. */
+  /** Words said while the agent finished the answer before. */
   earlier = '';
   reopened = 0;
   answer: Answer | undefined;
-  /** The message stays as it is. */
+  /** The message is final. */
   closed: boolean;
   over = false;
   ended: number | undefined;
@@ -87,7 +87,7 @@ export class TurnRow {
   #decided: number;
   #hearing: Hearing = {};
 
-  /** Of the user's voice by `hears`; all others begin at that moment. */
+  /** Turns of the user's voice get their times from `hears`; all others begin at `at`. */
   constructor(
     readonly number: number,
     readonly cause: TurnCause,
@@ -107,7 +107,7 @@ export class TurnRow {
     this.#hearing = { ...hearing, firstTranscript: firstTranscript ?? hearing.firstTranscript };
   }
 
-  /** The user went on, or the answer was asked for anew: nothing of what there was has been heard. */
+  /** Drops the answer, of which nothing was heard: the user spoke on, or it was asked for again. */
   withdraw(): void {
     if (this.answer) this.usage = addUsage(this.usage, this.answer.usage);
     this.answer = undefined;
