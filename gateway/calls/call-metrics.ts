@@ -1,4 +1,4 @@
-/** What `/metrics` tells of the calls of this process: how many there are, how they ended, how well agents were heard. */
+/** Metrics of the calls of this process on `/metrics`: how many there are, how they ended, how well agents were heard. */
 import type { CallObserver, FrameCounts } from '../../contracts/ports/calls.js';
 import type { EndedReason } from '../../contracts/ports/sessions.js';
 import { LATENCY_PARTS, type Turn } from '../../contracts/turns.js';
@@ -28,7 +28,7 @@ export class CallMetrics implements CallObserver {
   #falseInterruptions = 0;
   #observe: Observers = UNOBSERVED;
 
-  /** `heard`: how often the model of ends of turns was asked, by what came of it; it counts on. */
+  /** `heard`: live counts of the requests to the end-of-turn model, by result. */
   constructor(
     readonly recorded: CallObserver['recorded'],
     private readonly heard: Counts = {},
@@ -45,13 +45,13 @@ export class CallMetrics implements CallObserver {
     this.#now += 1;
   }
 
-  /** A call that has started is over. */
+  /** A call that had started has ended. */
   ended(reason: EndedReason): void {
     this.#now -= 1;
     this.#ends[reason] = (this.#ends[reason] ?? 0) + 1;
   }
 
-  /** A turn is over. What the agent says of its own has no latency that anybody waits for. */
+  /** A turn has ended. Only answers to the user have a latency: nobody waits for what the agent says unasked. */
   turn({ cause, playedMs, parts, interrupted, resumed }: Turn): void {
     if (playedMs !== null && (cause === 'turn' || cause === 'typed')) {
       this.#observe.latency(playedMs / 1000);

@@ -1,7 +1,7 @@
 /**
- * A call in a trace: session > turn > recognition, model, tool, voice. A turn's spans are made when it is over, with the
- * times of its row. Invariants: names and attributes hold ids, causes, names of tools and numbers, and never a word that
- * somebody said; a span ends once, within that of its turn.
+ * A call in a trace: session > turn > recognition, model, tool, voice. A turn's spans are made when it has ended, with
+ * the times of its row. Invariants: names and attributes hold ids, causes, names of tools and numbers, and never a word
+ * that somebody said; a span ends once, within that of its turn.
  */
 import {
   type Attributes,
@@ -30,7 +30,7 @@ function voiceOf({ firstAudioMs, decidedMs, requests, heardMs, complete }: Turn,
   return [{ name: 'voice', from: Math.min(from, firstAudioMs), to: end, attributes }];
 }
 
-/** The parts of a turn; what has no end ends with it. */
+/** The parts of a turn; a part without an end of its own ends with the turn. */
 function piecesOf(turn: Turn): readonly Piece[] {
   const end = turn.endedMs ?? turn.playedMs ?? 0;
   const recognised = turn.lastTranscriptMs;
@@ -86,7 +86,7 @@ export class CallTrace {
     this.#context = trace.setSpan(ROOT_CONTEXT, this.#session);
   }
 
-  /** One that is over. */
+  /** Adds a turn that has ended. */
   turn(turn: Turn): void {
     const pieces = piecesOf(turn);
     const moment = (ms: number): Date => new Date(turn.at.getTime() + ms);

@@ -1,6 +1,6 @@
 /**
  * Calls of embedded mode: each begins when a client spends the session's token, in the process that the client has
- * reached, and outlives the client's connections. Whether its client comes at all is decided by actors/claim.ts.
+ * reached, and outlives the client's connections. actors/claim.ts decides whether its client comes at all.
  */
 import { claim, type ClaimEvent } from '../../actors/claim.js';
 import { run, type Running } from '../../actors/run.js';
@@ -23,7 +23,7 @@ import { Settling } from './settling.js';
 export interface EmbeddedParts extends CallParts {
   readonly calls: JoinableCalls;
   readonly joinTokens: Pick<JoinTokens, 'issue'>;
-  /** Calls that this process takes at most; absent: any number. */
+  /** Most calls that this process takes; absent for any number. */
   readonly places?: number | undefined;
   /** Calls of other kinds that take places as well. */
   readonly beside?: () => number;
@@ -32,12 +32,12 @@ export interface EmbeddedParts extends CallParts {
 interface Leaving {
   /** Ends the call without its session and gives the token back. Never rejects. */
   giveBack(call: JoinedCall): Promise<void>;
-  /** Lets whoever its client reaches take the session over. */
+  /** Releases the session, so that the process that the client reaches next can take it over. */
   leave(call: JoinedCall): Promise<void>;
 }
 
 class JoinedCall extends OwnedCall {
-  /** Resolves when it is known whether the token goes back, and it has. */
+  /** Resolves when it is decided whether the token is given back, and if so, once it has been. */
   settled: Promise<void> = Promise.resolve();
   #settle = (): void => undefined;
   readonly #claim: Running<ClaimEvent>;
@@ -69,7 +69,7 @@ class JoinedCall extends OwnedCall {
     this.#claim.send({ type: 'connected' });
   }
 
-  /** A worker that dies takes the media with it, not the conversation: whoever the client reaches goes on with it. */
+  /** A dying worker takes the media with it, not the conversation: the process that the client reaches next continues it. */
   protected override isLeft(cause: ClosedBy | undefined): boolean {
     return cause === 'mediaLoss' ? this.#settling.settled : super.isLeft(cause);
   }
@@ -78,7 +78,7 @@ class JoinedCall extends OwnedCall {
     return cause === 'mediaLoss' ? this.leaving.leave(this) : super.left(cause);
   }
 
-  /** A client whose call others may have taken over is not sent off: it finds its connection gone, and comes to them. */
+  /** A client whose call others may have taken over gets no goodbye: its connection breaks, so that it reconnects to them. */
   override closedBy(cause: ClosedBy): void {
     if (cause === 'lost') for (const link of this.#links) link.close();
     super.closedBy(cause);
@@ -100,7 +100,7 @@ class JoinedCall extends OwnedCall {
   }
 }
 
-/** The calls of this process, as signalling connections find them. */
+/** The calls of this process, to which signalling connections connect. */
 export class EmbeddedCalls {
   readonly #registry: CallRegistry<JoinedCall>;
   #stopping = false;
@@ -115,12 +115,12 @@ export class EmbeddedCalls {
     return places === undefined || this.size + (beside?.() ?? 0) < places;
   }
 
-  /** Calls that are not over. */
+  /** Calls that have not ended. */
   get size(): number {
     return this.#registry.all.length;
   }
 
-  /** Whether no call begins here any more. */
+  /** True once no more calls begin here. */
   get stopping(): boolean {
     return this.#stopping;
   }
@@ -130,14 +130,14 @@ export class EmbeddedCalls {
     return this.#registry.find(sessionId)?.ending === false;
   }
 
-  /** Resolves once the token of a client that has just gone is given back, so that it can join again. */
+  /** Resolves once the token of a client that has just left is given back, so that it can join again. */
   settled(sessionId: string): Promise<void> {
     return this.#registry.find(sessionId)?.settled ?? Promise.resolve();
   }
 
   /**
-   * Begins the call of a session that has just been joined, or goes on with one whose owner has died; nothing where it has
-   * begun already. `own`: parts that this call has in the place of all calls’.
+   * Begins the call of a session that has just been joined, or continues one whose owner has died; does nothing if it has
+   * begun already. `own`: parts of this call that replace those of all calls.
    */
   begin(session: RunningSession, own: Partial<CallParts> = {}): void {
     if (this.#registry.find(session.record.id)) return;
@@ -148,7 +148,7 @@ export class EmbeddedCalls {
     this.#registry.add(new JoinedCall(this.#open(session), session, { ...this.parts, ...own }, leaving));
   }
 
-  /** What a node that died has recorded stays as it is: the call goes on in another part. */
+  /** Recordings of a node that died stay as they are: the call continues in another part. */
   #open({ record: { id, agentName }, plan, part }: RunningSession): JoinableCall {
     const { calls, clock, joinTokens } = this.parts;
     const { connectMs, goneMs } = CALL_TIMES;
@@ -164,17 +164,17 @@ export class EmbeddedCalls {
     });
   }
 
-  /** Resolves when the session’s call is over and its record is kept; at once where it is not here. */
+  /** Resolves when the session’s call has ended and its record is kept; at once if it is not here. */
   over(sessionId: string): Promise<void> {
     return this.#registry.find(sessionId)?.over ?? Promise.resolve();
   }
 
-  /** Ends the session’s call, where it is here. */
+  /** Ends the session’s call, if it is here. */
   end(sessionId: string): void {
     this.#registry.find(sessionId)?.closedBy('session');
   }
 
-  /** One connection of the session's client. Undefined where its call is not here. */
+  /** One connection of the session's client. Undefined if its call is not here. */
   connect(sessionId: string, how: SignalConnect, link: SignalLink): SignalEnd | undefined {
     return this.owns(sessionId) ? this.#registry.find(sessionId)?.connect(how, link) : undefined;
   }
@@ -188,13 +188,13 @@ export class EmbeddedCalls {
     this.#registry.remove(call);
   }
 
-  /** Until its session is let go of, its client waits: it may begin here again. */
+  /** Its client waits until its session is released, since the call may begin here again. */
   #leave(call: JoinedCall): Promise<void> {
     this.#registry.remove(call);
     return this.parts.runs.unjoin(call.id);
   }
 
-  /** Begins no more, and ends what is left `until` then. Resolves when no token is on its way back. */
+  /** Begins no more calls, and ends those left after `until`. Resolves when no token is being given back any more. */
   async stop(until: Promise<unknown>): Promise<void> {
     this.#stopping = true;
     const { all } = this.#registry;

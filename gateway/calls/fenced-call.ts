@@ -1,20 +1,20 @@
 /**
- * A call whose owner may act for it only while its node's word holds (contracts/tenure.ts): until then nothing of the
- * agent leaves, and what it was saying stands still; it goes on from there, or never.
+ * A call whose owner may act for it only while its node's tenure holds (contracts/tenure.ts): otherwise nothing of the
+ * agent leaves, and its playout is paused; it resumes from there, or never.
  */
 import type { Call, CallEvent, TranscriptText } from '../../contracts/ports/calls.js';
 import type { Held, TenureState } from '../../contracts/ports/nodes.js';
 
-/** Commands of a call that stands still; one that has more is out of step with its user in any case. */
+/** Most waiting commands of a paused call; one with more is out of step with its user in any case. */
 const MOST_WAITING = 4096;
 
 export class FencedCall implements Call {
   readonly events: AsyncIterable<CallEvent>;
-  /** Commands that wait; undefined while it goes on. */
+  /** Commands that wait; undefined while the call runs. */
   #waiting: (() => void)[] | undefined;
-  /** Those who make more speech wait, too. */
+  /** Producers of more speech, which wait, too. */
   #makers: ((goes: boolean) => void)[] = [];
-  /** As its conversation wants it. */
+  /** Whether its conversation has paused it. */
   #paused = false;
   readonly #leave: () => void;
 
@@ -70,12 +70,12 @@ export class FencedCall implements Call {
     this.call.end();
   }
 
-  /** Asks the clock, and so finds by itself that the process stood still for too long. */
+  /** Asks the clock, and so notices by itself that the process was frozen for too long. */
   get #goesOn(): boolean {
     return this.held.holds && this.#waiting === undefined;
   }
 
-  /** Resolves when it goes on, false where it never does. */
+  /** Resolves to true when the call resumes, false if it never does. */
   #going(): Promise<boolean> {
     return new Promise((resolve) => this.#makers.push(resolve));
   }

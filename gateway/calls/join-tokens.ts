@@ -1,7 +1,7 @@
 /**
  * Join tokens as LiveKit's clients carry them (docs/contract/transport.md): JWTs for one room, signed with a key that only this
- * installation has, or with the cluster's own in livekit mode. That a `join` token is spent once is the session row's
- * business, not the token's.
+ * installation has, or with the cluster's own in livekit mode. The session row, not the token,
+ * makes sure that a `join` token is spent only once.
  */
 import type { Clock } from '../../contracts/clock.js';
 import type { JoinClaims, JoinTokens } from '../../contracts/ports/join-tokens.js';
@@ -14,7 +14,7 @@ export interface JoinKey {
 /** Costs 20 MB, so not before the first session. */
 const livekit = () => import('livekit-server-sdk');
 
-/** Longer ones are not ours. */
+/** Longer tokens are not ours. */
 const MOST_CHARACTERS = 4096;
 
 const isUse = (use: string | undefined): use is JoinClaims['use'] => use === 'join' || use === 'rejoin';

@@ -1,6 +1,6 @@
 /**
- * Where a client's connection leads: to the call that it has here, to the node that owns it, or to a new life of the call
- * where its owner has died (docs/contract/transport.md; ops/adr/0033-nodes.md).
+ * Leads a client's connection to its call here, to the node that owns the call, or to a takeover of the call if its owner
+ * has died (docs/contract/transport.md; ops/adr/0033-nodes.md).
  */
 import { CALL_TIMES } from '../../contracts/call-times.js';
 import type { Clock } from '../../contracts/clock.js';
@@ -35,7 +35,7 @@ export const REFUSALS: Readonly<Record<JoinRefusal, string>> = {
   ended: 'The session has ended',
 };
 
-/** How often the owner is looked for while a client waits. */
+/** Interval between two searches for the owner while a client waits. */
 const LOOK_MS = 200;
 
 type Joins = Pick<JoinClaims, 'sessionId' | 'use'>;
@@ -52,7 +52,7 @@ function checkRoom({ calls }: JoiningParts): void {
   });
 }
 
-/** The call goes on or begins here, unless somebody who lives has it, whom it gives. Errors: `invalid_key`, 503. */
+/** Continues or begins the call here, unless its owner lives, which is then the result. Errors: `invalid_key`, 503. */
 async function enter({ sessionId, use }: Joins, parts: JoiningParts): Promise<CallOwner | undefined> {
   const { runs, calls, held } = parts;
   checkRoom(parts);
@@ -65,7 +65,7 @@ async function enter({ sessionId, use }: Joins, parts: JoiningParts): Promise<Ca
   return undefined;
 }
 
-/** Whether the call is here now, for a connection that another node has relayed. Errors: as of `enter`, and 503. */
+/** Makes sure that the call is here, for a connection that another node has relayed. Errors: those of `enter`, and 503. */
 export async function enterHere(joins: Joins, parts: JoiningParts): Promise<void> {
   const { calls } = parts;
   await calls.settled(joins.sessionId);
@@ -73,7 +73,7 @@ export async function enterHere(joins: Joins, parts: JoiningParts): Promise<void
   if (await enter(joins, parts)) throw again();
 }
 
-/** Undefined where the owner cannot be reached just now. */
+/** Undefined if the owner cannot be reached at the moment. */
 async function toOwner(
   owner: CallOwner,
   request: RelayRequest,
@@ -89,7 +89,7 @@ async function toOwner(
   }
 }
 
-/** The way into the call now; undefined where its owner lives and cannot be reached. */
+/** The present way into the call; undefined if its owner lives and cannot be reached. */
 async function attempt(request: RelayRequest, parts: JoiningParts): Promise<Connect | undefined> {
   const { runs, calls, relay } = parts;
   const { sessionId, use, how } = request;
@@ -104,8 +104,8 @@ async function attempt(request: RelayRequest, parts: JoiningParts): Promise<Conn
 }
 
 /**
- * The way into the call. A client whose call's owner does not answer waits until it does or may be taken over. Errors:
- * `invalid_key`; 503 with `Retry-After` where no node has room, or the wait was in vain.
+ * The way into the call. If its owner does not answer, the client waits until it does or the call may be taken over.
+ * Errors: `invalid_key`; 503 with `Retry-After` if no node has room, or the wait was in vain.
  */
 export async function join(request: RelayRequest, parts: JoiningParts): Promise<Connect> {
   const { clock } = parts;

@@ -1,5 +1,5 @@
 /**
- * Calls of livekit mode (docs/contract/decisions.md 22). The agent has to be in the room when the user comes, so a session's call begins before
+ * Calls of livekit mode (docs/contract/decisions.md 22). The agent must be in the room when the user comes, so a session's call begins before
  * its token is given out: the cluster is asked for an agent, and gives the job to one of the installation's processes, by
  * their load (ops/adr/0041-agents-of-livekit.md). The user's arrival spends the token.
  */
@@ -32,7 +32,7 @@ import { Settling } from './settling.js';
 
 /** Calls that come in by telephone, in rooms of the cluster's SIP service. */
 export interface Telephones {
-  /** The session of the call in that room; undefined where it was rejected. */
+  /** The session of the call in that room; undefined if it was rejected. */
   answer(room: string, numberId: string): Promise<RunningSession | undefined>;
   /** Connects the caller of that session to somebody else. */
   transfer(called: SessionRecord): NonNullable<PhoneLine['transfer']>;
@@ -43,23 +43,23 @@ export interface LivekitParts extends CallParts {
   readonly calls: RoomCalls;
   readonly nodeId: string;
   readonly nodes: Nodes;
-  /** Calls that this process may have at once. */
+  /** Most calls of this process at once. */
   readonly places: number;
 }
 
 /** The share of all places that may wait for visitors without a key, who may never come. */
 const PUBLIC_SHARE = 0.25;
 const AGAIN_SECONDS = 5;
-/** Between two looks at whether an agent has come. */
+/** Interval between two checks whether an agent has come. */
 const LOOK_MS = 100;
 
 const noRoom = (): ServiceError => new ServiceError('engine_busy', { retryAfter: AGAIN_SECONDS });
 
-/** What a process is told of a session, to say whether it has room for it. */
+/** Data about a session by which a process decides whether it has room for it. */
 const metadataOf = ({ agentName, source }: SessionRecord): string =>
   JSON.stringify({ agent: agentName, source });
 
-/** Makes its session active; false where that has ended meanwhile. */
+/** Makes the session active; false if it has ended meanwhile. */
 async function activate({ id, status }: SessionRecord, { runs }: CallParts): Promise<boolean> {
   if (status === 'active') return runs.owns(id);
   // One that was taken over may be joined already.
@@ -67,7 +67,7 @@ async function activate({ id, status }: SessionRecord, { runs }: CallParts): Pro
   return !refused && runs.activate(id);
 }
 
-/** Places that were promised to jobs which have not come yet. */
+/** Places promised to jobs that have not arrived yet. */
 class Promised {
   readonly #jobs = new Map<string, () => void>();
 
@@ -90,7 +90,7 @@ class Promised {
   }
 }
 
-/** What a call's room and its session both depend on. */
+/** Decides whether a call's room, and so its session, stays when this process leaves it. */
 class Staying extends Settling {
   /** This process was taken for dead. */
   lost = false;
@@ -118,7 +118,7 @@ class RoomedCall extends OwnedCall {
     this.staying.connected();
   }
 
-  /** The other side is asked to go on with somebody else; if it does, it leaves as one that hangs up. Why it does not. */
+  /** The other side is asked to continue with somebody else, and then leaves as if it hung up. Resolves to the reason of a refusal. */
   async handOver(asked: Promise<string | undefined>): Promise<string | undefined> {
     this.#handedOver = asked.then((refusal) => refusal === undefined).catch(() => false);
     const refusal = await asked;
@@ -134,7 +134,7 @@ class RoomedCall extends OwnedCall {
     return cause === 'mediaLoss' ? this.staying.settled : super.isLeft(cause);
   }
 
-  /** Whoever looks first goes on with it. */
+  /** Releases the session: the first process that looks for lost calls continues it. */
   protected override left(cause: ClosedBy | undefined): Promise<void> {
     return cause === 'mediaLoss' ? this.own.runs.unjoin(this.id) : super.left(cause);
   }
@@ -163,7 +163,7 @@ export class LivekitCalls implements AgentWork {
     );
   }
 
-  /** Calls that are not over. */
+  /** Calls that have not ended. */
   get size(): number {
     return this.#registry.all.length;
   }
@@ -173,7 +173,7 @@ export class LivekitCalls implements AgentWork {
   }
 
   /**
-   * Resolves when an agent waits in the session's room, at whatever process. Errors: `engine_busy` where none has room;
+   * Resolves when an agent of any process waits in the session's room. Errors: `engine_busy` if no process has room;
    * `transport_failed`.
    */
   async prepare({ record }: RunningSession): Promise<void> {
@@ -192,7 +192,7 @@ export class LivekitCalls implements AgentWork {
     return nodes.some((node) => node.id !== this.parts.nodeId && stateOf(node) === 'up');
   }
 
-  /** Whoever has taken the job holds the session once its agent is there. */
+  /** Waits until the process that took the job holds the session, which it does once its agent is there. */
   async #agentOf(id: string): Promise<void> {
     const { runs, clock } = this.parts;
     const end = clock.monotonic() + CALL_TIMES.roomJoinMs;
@@ -229,7 +229,7 @@ export class LivekitCalls implements AgentWork {
     await call.over;
   }
 
-  /** It was made for the room, or is to be made for who has called a number. */
+  /** The session made for the room, or a new one for the caller of a number. */
   async #sessionOf({ room, metadata }: OfferedJob): Promise<RunningSession | undefined> {
     const wanted = parseArguments(metadata);
     const number = isPlainObject(wanted) ? wanted['number'] : undefined;
@@ -278,7 +278,7 @@ export class LivekitCalls implements AgentWork {
     };
   }
 
-  /** Users of calls whose process has died wait in their rooms: nobody brings them here. */
+  /** Looks for calls whose process has died: their users wait in their rooms and connect to no process themselves. */
   async #goOnWithLost(): Promise<void> {
     const { runs } = this.parts;
     if (!this.#hasRoom) return;
@@ -296,14 +296,14 @@ export class LivekitCalls implements AgentWork {
     );
   }
 
-  /** One that nobody waits for any more ends. */
+  /** Holds the call's session; ends the call if that is held no longer. */
   async #hold(call: OwnedCall): Promise<void> {
     const { runs } = this.parts;
     await runs.hold(call.id);
     if (!(await runs.owns(call.id))) call.closedBy('session');
   }
 
-  /** Those whose user has not come yet. */
+  /** Calls whose user has not come yet. */
   get #waiting(): readonly OwnedCall[] {
     return this.#registry.all.filter(({ begun }) => !begun);
   }
@@ -313,7 +313,7 @@ export class LivekitCalls implements AgentWork {
     return waiting < Math.max(1, this.parts.places * PUBLIC_SHARE);
   }
 
-  /** Takes no more jobs; a user who has not come is not waited for. Ends what is left `until` then. */
+  /** Takes no more jobs, ends calls whose user has not come, and after `until` those that are left. */
   stop(until: Promise<unknown>): Promise<void> {
     this.#stopping = true;
     this.#stopLooking();

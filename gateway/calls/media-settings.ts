@@ -6,7 +6,7 @@ import { recordingsFolder } from '../recordings/folder-store.js';
 interface Carrying {
   /** Complexity of the Opus encoder, 0 to 10. */
   readonly complexity: number;
-  /** How voice is told from silence: tones are none to a model of voices. */
+  /** How voice is told from silence: a model of voices takes tones for silence. */
   readonly detector: 'voices' | 'loudness';
   /** The folder of recordings. */
   readonly recordings: string;
@@ -14,15 +14,15 @@ interface Carrying {
 
 /** `MEDIA`. */
 export interface MediaSettings extends Carrying, Omit<RoomNetwork, 'port'> {
-  /** UDP, of the first worker; each has one. 0: whichever is free. */
+  /** UDP port of the first worker; each has its own. 0: any free port. */
   readonly basePort: number;
 }
 
 /** `ROOMS`. */
 export interface RoomSettings extends Carrying {
-  /** Rooms at once. */
+  /** Most rooms at once. */
   readonly slots: number;
-  /** Rooms after which a process would like to be replaced. */
+  /** Number of rooms after which a process asks to be replaced. */
   readonly retireAfter: number;
 }
 

@@ -1,7 +1,7 @@
 /**
- * How one node shows another that it is one: a signature by a key that all of them derive from SECRETS_KEY, over what it
- * asks for, the installation that it asks, the time and a number that is used once. Taken from the wire, it opens nothing:
- * not later, not a second time, not elsewhere, not for other words.
+ * Authentication between nodes: a signature with a key that all of them derive from SECRETS_KEY, over the request, the
+ * installation that is asked, the time and a nonce. If stolen from the wire, it is useless: later, a second time, at
+ * another installation, or for another request.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../contracts/clock.js';
@@ -44,7 +44,7 @@ export function signed(key: Uint8Array, claims: RelayClaims, clock: Pick<Clock, 
 
 const TEXTS = ['to', 'sessionId', 'use', 'wants', 'digest', 'nonce'] as const;
 
-/** What a key of ours has signed is well-formed, unless another version signed it. */
+/** Checks the form: claims signed with our key are well-formed, unless another version signed them. */
 function readClaims(text: string): Signed | undefined {
   const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
   if (!isPlainObject(value) || typeof value['at'] !== 'number') return undefined;
@@ -60,12 +60,12 @@ export interface GateParts {
 }
 
 export class RelayGate {
-  /** Numbers that were used, until the time of their signature is over; those that end first stand first, or nearly so. */
+  /** Used nonces, until their signature expires; roughly in the order in which they expire. */
   readonly #used = new Map<string, number>();
 
   constructor(private readonly parts: GateParts) {}
 
-  /** Errors: `forbidden`; `overloaded` where it cannot remember any more numbers. */
+  /** Errors: `forbidden`; `overloaded` if it cannot remember more nonces. */
   admit(header: string | undefined): RelayClaims {
     const { key, installation, clock } = this.parts;
     const [, text = '', signature = ''] = HEADER.exec(header ?? '') ?? [];
@@ -90,7 +90,7 @@ export class RelayGate {
   }
 }
 
-/** Of the length that is compared. */
+/** Brings a signature to the length that is compared. */
 const sized = (signature: string): Buffer => {
   const bytes = Buffer.from(signature, 'base64url');
   return bytes.length === 32 ? bytes : Buffer.alloc(32);

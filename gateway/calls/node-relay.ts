@@ -1,6 +1,6 @@
 /**
- * The way to calls that other nodes own, and to nodes that have room for one (ops/adr/0033-nodes.md): by the owner's Unix
- * socket within an installation, else by a WebSocket to its address. A connection that was relayed is never relayed to
+ * Relays to calls of other nodes, and to nodes that have room for one (ops/adr/0033-nodes.md): over the owner's Unix
+ * socket within an installation, otherwise over a WebSocket to its address. A relayed connection is never relayed to
  * another machine again.
  */
 import { WebSocket } from 'ws';
@@ -16,10 +16,10 @@ import type { CallOwner } from '../../contracts/ports/sessions.js';
 import { digestOf, type RelayClaims, signed } from './node-claims.js';
 import type { SignalRelay } from './signal-relay.js';
 
-/** Where nodes take one another's connections. */
+/** Path on which nodes accept one another's connections. */
 export const RELAY_PATH = '/nodes/signal';
 
-/** The client's end of a connection that is open, wherever it leads. Undefined where the call has just ended. */
+/** Connects an open connection of the client to its call. Undefined if the call has just ended. */
 export type Connect = (link: SignalLink) => SignalEnd | undefined;
 
 export interface RelayRequest extends Pick<JoinClaims, 'sessionId' | 'use'> {
@@ -27,9 +27,9 @@ export interface RelayRequest extends Pick<JoinClaims, 'sessionId' | 'use'> {
 }
 
 export interface NodeRelay {
-  /** Errors: `transport_failed` where the owner does not answer or has it no more. */
+  /** Errors: `transport_failed` if the owner does not answer or no longer has the call. */
   toOwner(owner: CallOwner, request: RelayRequest): Promise<Connect>;
-  /** To the node with the fewest calls. Errors: `overloaded` where none has room; `invalid_key` where it may not join. */
+  /** To the node with the fewest calls. Errors: `overloaded` if none has room; `invalid_key` if the client may not join. */
   toRoom(request: RelayRequest): Promise<Connect>;
 }
 
@@ -37,7 +37,7 @@ export interface RelayParts {
   readonly key: Uint8Array;
   readonly installation: string;
   readonly nodes: Nodes;
-  /** Within this installation. */
+  /** Relay within this installation. */
   readonly near: SignalRelay;
   readonly clock: Clock;
   readonly log: Log;
@@ -51,21 +51,21 @@ export interface Introduction extends Omit<SignalConnect, 'query'> {
 const { relayMs, pingIntervalMs } = CALL_TIMES;
 const { waitingBytes, tries: MOST_TRIES } = LIMITS.node;
 
-/** The client's token is for the node that it has reached. */
+/** The introduction omits the client's token, which is only for the node that it has reached. */
 function introduce({ version, query, from }: SignalConnect): string {
   const rest = new URLSearchParams(query);
   rest.delete('access_token');
   return JSON.stringify({ version, query: rest.toString(), from } satisfies Introduction);
 }
 
-/** What the other node refused is refused here. */
+/** The error with which this node repeats a refusal of the other one. */
 function refusalOf(status: number, retryAfter: string | undefined): ServiceError {
   if (status === 401) return new ServiceError('invalid_key');
   if (status === 503) return new ServiceError('overloaded', { retryAfter: Number(retryAfter) || 1 });
   return new ServiceError('transport_failed', { message: `The node of the call answered ${status}` });
 }
 
-/** Resolves when it is open. Errors: `refusalOf`; `transport_failed` where nobody answers in time. */
+/** Resolves when it is open. Errors: `refusalOf`; `transport_failed` if nobody answers in time. */
 function opened(socket: WebSocket): Promise<void> {
   return new Promise((resolve, reject) => {
     socket.once('open', resolve);
@@ -81,7 +81,7 @@ function opened(socket: WebSocket): Promise<void> {
   });
 }
 
-/** Ends a connection whose other side has stopped without a word. */
+/** Ends a connection whose other side has vanished. */
 function watch(socket: WebSocket): void {
   let answered = true;
   socket.on('pong', () => (answered = true));
@@ -94,7 +94,7 @@ function watch(socket: WebSocket): void {
   socket.once('close', () => clearInterval(timer));
 }
 
-/** Frames pass unread, both ways; a side that does not keep up loses the connection, not the call. */
+/** Passes frames unread in both directions; a side that does not keep up loses the connection, not the call. */
 function carry(socket: WebSocket, link: SignalLink): SignalEnd {
   socket.on('message', (frame: Buffer, isBinary) => link.send(isBinary ? frame : frame.toString()));
   socket.once('close', () => link.close());
@@ -122,7 +122,7 @@ async function far(url: string, asked: Asked, how: SignalConnect, parts: RelayPa
   });
   await opened(socket);
   socket.send(first);
-  // Nothing is read before there is somebody to read it to; a client that has gone meanwhile never comes.
+  // Reads nothing until the client's link is there; gives up in the end, as a client that has left meanwhile never connects.
   socket.pause();
   const giveUp = clock.after(relayMs, () => socket.terminate());
   watch(socket);
@@ -139,7 +139,7 @@ interface Roomy extends NodeRecord {
   readonly installation: string;
 }
 
-/** Nodes of other installations that have room, those with the fewest calls first. */
+/** Nodes of other installations that have room, fewest calls first. */
 async function roomy({ nodes, installation }: RelayParts): Promise<readonly Roomy[]> {
   const hasRoom = (node: NodeRecord): node is Roomy =>
     node.url !== null &&

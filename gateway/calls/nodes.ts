@@ -1,4 +1,4 @@
-/** What nodes say to one another, and of one another to who operates them (ops/adr/0033-nodes.md). */
+/** Connections between nodes, and the list of nodes for their operator (ops/adr/0033-nodes.md). */
 import { CALL_TIMES } from '../../contracts/call-times.js';
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
@@ -20,7 +20,7 @@ import type { SignalRelay } from './signal-relay.js';
 export interface NodeParts {
   readonly keys: KeyAuthority;
   readonly nodes: Nodes;
-  /** Embedded mode alone: the calls that others' clients are relayed to. */
+  /** Only in embedded mode: the calls to which clients of other nodes are relayed. */
   readonly relayed?: RelayedParts;
 }
 
@@ -75,7 +75,7 @@ const ROWS: readonly Row<NodeParts, Caller>[] = [
   },
 ];
 
-/** Undefined where the frame is not the one that was signed. */
+/** Undefined if the frame is not the one that was signed. */
 function introducedBy(frame: string | Uint8Array, { digest }: RelayClaims): SignalConnect | undefined {
   if (typeof frame !== 'string' || digestOf(frame) !== digest) return undefined;
   const value: unknown = JSON.parse(frame);
@@ -86,7 +86,7 @@ function introducedBy(frame: string | Uint8Array, { digest }: RelayClaims): Sign
 
 type Connected = (how: SignalConnect, link: SignalLink) => SignalEnd | undefined;
 
-/** The way to the call from here: it is this process's, or that of another one of the installation. Errors: `conflict`. */
+/** The way to the call from here: in this process, or in another one of the installation. Errors: `conflict`. */
 async function wayTo(claims: RelayClaims, parts: RelayedParts): Promise<Connected> {
   const { calls, runs, near, installation, nodeId } = parts;
   const { sessionId, wants } = claims;
@@ -102,7 +102,7 @@ async function wayTo(claims: RelayClaims, parts: RelayedParts): Promise<Connecte
   throw new ServiceError('conflict', { message: 'The call is not here' });
 }
 
-/** Its first frame says how the client has come; all others are the client's. */
+/** A relayed connection: its first frame says how the client connected; all others are the client's. */
 class RelayedSocket implements SocketEvents {
   #end: SignalEnd | undefined;
   #introduced = false;

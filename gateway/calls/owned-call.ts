@@ -1,4 +1,4 @@
-/** One call that this process owns: its conversation, and what that owes its session. */
+/** One call that this process owns: its conversation, and what its session is told of it. */
 import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
 import { DEFAULT_TRANSCRIPTION_MODEL } from '../../contracts/models.js';
@@ -30,7 +30,7 @@ export interface CallParts {
   readonly runs: SessionRuns;
   readonly speech: Speech;
   readonly transcription: Transcription;
-  /** Where a model hears ends of turns. */
+  /** Undefined if no model hears the ends of turns. */
   readonly turns: TurnListening | undefined;
   readonly chat: ChatModel;
   readonly tokens: Pick<TokenCounter, 'count'>;
@@ -38,7 +38,7 @@ export interface CallParts {
   readonly outbound: Outbound;
   readonly credentials: ToolCredentials;
   readonly mcp: OpenMcp;
-  /** What is called in the place of tools, in tests. */
+  /** In tests: replaces tools. */
   readonly standIn?: NonNullable<ConversationParts['tools']['standIn']>;
   readonly agents: Pick<PublishedAgents, 'version'>;
   readonly admission: Pick<Admission, 'use'>;
@@ -63,28 +63,28 @@ export const voiceOptions = ({
   likelyLanguage: language,
 });
 
-/** The end of a session is offered to the database so often, and for so long. */
+/** Interval and longest time of attempts to write the end of a session. */
 const AGAIN_MS = 2000;
 const TAKEN_MS = 600_000;
 
 export class OwnedCall {
   readonly id: string;
   readonly #conversation: Conversation;
-  /** When the user was connected first. */
+  /** When the user first connected, less the time of the call before a takeover. */
   #since: number | undefined;
   #trace: CallTrace | undefined;
-  /** The turn that was recorded last. */
+  /** Id of the last recorded turn. */
   #turns = 0;
-  /** The process stops: others will find that it has gone. */
+  /** The process is stopping: others will notice that it has gone. */
   #hurried = false;
 
   constructor(
     call: Call,
     readonly session: RunningSession,
     private readonly parts: CallParts,
-    /** Makes the session active; false where it has ended meanwhile. */
+    /** Makes the session active; false if it has ended meanwhile. */
     private readonly activate: () => Promise<boolean>,
-    /** What is done with the other side where it is a telephone. */
+    /** Actions towards the other side of a phone call. */
     private readonly line: PhoneLine = {},
   ) {
     this.id = session.record.id;
@@ -96,7 +96,7 @@ export class OwnedCall {
     return this.#since !== undefined;
   }
 
-  /** Nobody joins it any more. */
+  /** Whether it is ending: nobody may join it any more. */
   get ending(): boolean {
     return this.#conversation.ending;
   }
@@ -106,7 +106,7 @@ export class OwnedCall {
     return this.#conversation.over;
   }
 
-  /** Ends it, if nobody has; its session goes on where no client has claimed it. Idempotent. */
+  /** Ends the call, unless it has ended; its session continues if no client has claimed it. Idempotent. */
   closedBy(cause: ClosedBy): void {
     if (cause === 'shutdown') this.#hurried = true;
     this.#conversation.closedBy(cause);
@@ -117,7 +117,7 @@ export class OwnedCall {
     const { clock } = this.parts;
     const { record, said, returned } = this.session;
     const { startedAt } = record;
-    // Nobody has counted the time of a call whose owner died.
+    // The time before a takeover was not counted by the owner that died.
     const before = said && !returned && startedAt ? Math.max(0, clock.now() - startedAt.getTime()) : 0;
     this.#since = clock.monotonic() - before;
     this.#trace = new CallTrace(this.id, this.session.record.agentId, new Date(clock.now()));
@@ -170,17 +170,17 @@ export class OwnedCall {
     };
   }
 
-  /** Whether its session goes on without it. */
+  /** Whether its session continues without it. */
   protected isLeft(cause: ClosedBy | undefined): boolean {
     return cause === 'unclaimed' || cause === 'lost' || cause === 'connecting';
   }
 
-  /** Its session goes on without it, and its record is kept as far as it went. */
+  /** Its session continues without it, and the record so far is kept. */
   protected left(_cause: ClosedBy | undefined): Promise<void> {
     return Promise.resolve();
   }
 
-  /** What its session has ended for, where more is known of it than that it has. */
+  /** The reason for which its session ends, for kinds of calls that know it better. */
   protected endedFor(reason: EndedReason): Promise<EndedReason> {
     return Promise.resolve(reason);
   }
@@ -200,7 +200,7 @@ export class OwnedCall {
     await this.#untilTaken(() => (isLeft ? this.left(cause) : runs.finish(this.id, reason)));
   }
 
-  /** A session that nobody ends or lets go of would go on for its longest duration: a database that is away is waited for. */
+  /** Waits for a database that is away: a session that nobody ends or releases would last for its longest duration. */
   async #untilTaken(write: () => Promise<unknown>): Promise<void> {
     const { clock, log } = this.parts;
     const end = clock.monotonic() + TAKEN_MS;
@@ -216,7 +216,7 @@ export class OwnedCall {
     }
   }
 
-  /** Ids only: logs hold neither who called nor what was said. */
+  /** Ids only: logs hold neither callers nor words. */
   #who() {
     const { id: sessionId, workspaceId, agentId, source } = this.session.record;
     return { sessionId, workspaceId, agentId, source, transport: this.parts.carrier };

@@ -1,6 +1,6 @@
 /**
- * The calls that this process owns, by the ids of their sessions. A session that another process has ended is ended here
- * as well, and all are let go of where the process was taken for dead; a process that stops ends what is left.
+ * The calls that this process owns, by the ids of their sessions. A session that another process ended is ended here as
+ * well; all are released if the process was taken for dead; a stopping process ends those that are left.
  */
 import type { Held } from '../../contracts/ports/nodes.js';
 import type { SessionRuns } from '../../contracts/ports/sessions.js';
@@ -29,24 +29,24 @@ export class CallRegistry<Owned extends Pick<OwnedCall, 'id' | 'over' | 'closedB
     return this.#calls.get(id);
   }
 
-  /** Those that are not over, in the order in which they began. */
+  /** Calls that have not ended, in the order in which they began. */
   get all(): readonly Owned[] {
     return [...this.#calls.values()];
   }
 
-  /** Keeps it until it is over. Its session may have no other here. */
+  /** Keeps a call until it has ended. Its session may have no other call here. */
   add(call: Owned): void {
     this.#calls.set(call.id, call);
     void call.over.then(() => this.remove(call));
     if (this.#closing) call.closedBy('shutdown');
   }
 
-  /** Nothing where its session has another one by now. */
+  /** Does nothing if its session has another call already. */
   remove(call: Owned): void {
     if (this.find(call.id) === call) this.#calls.delete(call.id);
   }
 
-  /** Ends those that have not ended by themselves `until` then, and from then on what is added. */
+  /** Once `until` resolves, ends the calls that are left and any that are added later. */
   async stop(until: Promise<unknown>): Promise<void> {
     void until.then(() => {
       this.#closing = true;

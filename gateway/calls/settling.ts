@@ -1,9 +1,9 @@
-/** Decides whether a call whose media are lost goes on, by when its user was first connected (gateway/calls/owned-call.ts). */
+/** Decides whether a call that lost its media continues, by when its user was first connected (gateway/calls/owned-call.ts). */
 import type { Clock } from '../../contracts/clock.js';
 
 /**
  * A call that loses its media this soon may be what killed its media worker or server, so it is not tried again. Counted from the first
- * connection: whoever goes on with the call counts anew.
+ * connection in this process: the next owner counts anew.
  */
 const SETTLED_MS = 10_000;
 

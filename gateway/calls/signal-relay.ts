@@ -1,7 +1,7 @@
 /**
  * Signalling between the gateway processes of one machine (docs/contract/decisions.md 24): a client that returns to
- * another process than the one that holds its conversation is carried there over that process's Unix socket, frames
- * unread both ways. One job a connection; it ends when either side goes.
+ * another process than the owner of its conversation is relayed there over the owner's Unix socket, frames unread in both
+ * directions. One job per connection; it ends when either side leaves.
  */
 import { CALL_TIMES } from '../../contracts/call-times.js';
 import type { Log } from '../../contracts/log.js';
@@ -15,9 +15,9 @@ const JOB = 'signal';
 
 type Frame = Uint8Array | string;
 
-/** The way to calls that other processes of this machine own. */
+/** Relay to calls of other processes of this machine. */
 export interface SignalRelay {
-  /** One connection of the session's client, carried to the process at `address`. */
+  /** Relays one connection of the session's client to the process at `address`. */
   connect(address: string, sessionId: string, how: SignalConnect, link: SignalLink): SignalEnd;
 }
 
@@ -28,14 +28,14 @@ interface SignalArgs {
   readonly from: string;
 }
 
-/** Connections that a process takes from others. */
+/** Most connections that a process takes from others. */
 export const RELAYED = 1024;
-/** Frames of one client that wait to be carried, in bytes. */
+/** Most bytes of one client's frames that wait to be relayed. */
 const MOST_BYTES = 2 * 1024 * 1024;
 
 const lengthOf = (frame: Frame): number => frame.length;
 
-/** The owner's side: the connection as if it had been made here. It ends at once where the conversation is not. */
+/** The owner's side: treats the connection as if it had been made here. It ends at once if the conversation is not here. */
 export const relayedSignals = (calls: Pick<EmbeddedCalls, 'connect'>): JobHandlers => ({
   async *[JOB]({ sessionId, version, query, from }: SignalArgs, input, { signal }): AsyncGenerator<Frame> {
     const out = new AsyncQueue<Frame>(lengthOf);
@@ -54,7 +54,7 @@ export const relayedSignals = (calls: Pick<EmbeddedCalls, 'connect'>): JobHandle
   },
 });
 
-/** Never rejects: a peer that is cut off has gone. */
+/** Never rejects: a broken connection counts as a peer that has left. */
 async function carry(frames: AsyncIterable<Frame>, end: SignalEnd): Promise<void> {
   try {
     for await (const frame of frames) end.receive(frame);
@@ -63,7 +63,7 @@ async function carry(frames: AsyncIterable<Frame>, end: SignalEnd): Promise<void
   }
 }
 
-/** A pool a process that is spoken to, for as long as anybody does. */
+/** One pool per process, kept as long as anybody uses it. */
 class Peers {
   readonly #peers = new Map<string, { readonly pool: Pool; users: number }>();
 

@@ -1,6 +1,6 @@
 /**
  * Joining a conversation: LiveKit's signalling on `/rtc/v1` and `/rtc` (docs/contract/transport.md), and the two addresses that its
- * clients ask when a join was refused. Frames pass through to the call; what is decided here is who may join.
+ * clients ask when a join was refused. Frames pass through to the call; this decides only who may join.
  */
 import { ServiceError } from '../../contracts/errors.js';
 import { LIMITS } from '../../contracts/limits.js';
@@ -20,7 +20,7 @@ export interface MediaParts extends JoiningParts {
 
 const PATHS = { 1: '/rtc/v1', 0: '/rtc' } as const;
 
-/** Browsers put it in the query, native clients in a header. Errors: `missing_key`, `invalid_key`. */
+/** Reads the token: browsers put it in the query, native clients in a header. Errors: `missing_key`, `invalid_key`. */
 async function claimsOf(request: HttpRequest, { joinTokens }: MediaParts): Promise<JoinClaims> {
   const token = request.query.get('access_token') ?? bearerToken(request.headers);
   if (!token) throw new ServiceError('missing_key', { message: 'Missing token' });
@@ -77,7 +77,7 @@ const validation = (version: 1 | 0, parts: MediaParts): Route => ({
   },
 });
 
-/** Livekit mode: clients join the cluster, which tells us what becomes of its rooms. */
+/** Livekit mode: clients join the cluster, which reports the events of its rooms. */
 export const clusterDialect = (parts: WebhookParts): Dialect => ({
   name: 'media',
   prefixes: ['/livekit'],

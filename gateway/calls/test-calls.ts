@@ -1,6 +1,6 @@
 /**
- * Calls of tests by voice: each is a session like any other, of the kind that lists do not show and nothing is delivered of,
- * joined by a simulated caller. So it takes a place, is counted, recorded and kept as calls are.
+ * Calls of tests by voice: each is a session like any other, but hidden in lists and without deliveries, joined by a
+ * simulated caller. It takes a place, and is counted, recorded and kept as calls are.
  */
 import { ServiceError } from '../../contracts/errors.js';
 import type { Admission } from '../../contracts/ports/identity.js';
@@ -25,13 +25,13 @@ export interface TestCallParts {
   readonly held: Pick<Held, 'holds'>;
 }
 
-/** What a test has in the place of a call's own. */
+/** Parts of a call that a test replaces. */
 export type TestedAgent = Partial<Pick<CallParts, 'chat' | 'mcp' | 'standIn'>>;
 
 export interface TestCall {
   readonly sessionId: string;
   readonly line: CallerLine;
-  /** Ends it as its API does, and resolves with its record once that is kept. Idempotent. */
+  /** Ends it as the API would, and resolves with its record once that is kept. Idempotent. */
   close(): Promise<SessionDetail | undefined>;
 }
 
@@ -53,7 +53,7 @@ async function joined(
   }
 }
 
-/** Undefined where there is no place for it now. Errors: `quota_exceeded`. */
+/** Undefined if there is no place for it now. Errors: `quota_exceeded`. */
 export async function placeTestCall(
   session: NewSession,
   agent: TestedAgent,
@@ -72,7 +72,7 @@ export async function placeTestCall(
     async close() {
       calls.end(id);
       await calls.over(id);
-      // A caller that never came leaves a session that nobody has ended.
+      // If the caller never came, nobody has ended the session yet.
       await runs.end(id, 'error');
       return sessions.read(id, workspaceId);
     },

@@ -1,9 +1,9 @@
 /**
- * Webhooks of a LiveKit server about its rooms (docs/contract/transport.md "Livekit mode"): a room that is finished ends its session, and
- * who comes into the room of a session that is over is put out again, room and all.
+ * Webhooks of a LiveKit server about its rooms (docs/contract/transport.md "Livekit mode"): a finished room ends its session, and the room
+ * of a session that has ended is removed as soon as anybody joins it.
  *
- * Invariants: nothing is believed that the server's key has not signed; the server may be shared with others, so only
- * rooms that are sessions of ours are touched; the same event twice does no more than once.
+ * Invariants: only events signed with the server's key count; the server may be shared with others, so only rooms of our
+ * sessions are touched; events are idempotent.
  */
 import type { Log } from '../../contracts/log.js';
 import { ServiceError, toServiceError } from '../../contracts/errors.js';
