@@ -1,8 +1,8 @@
 /**
- * Calls that come in: a provider asks who answers, and is told to open a media stream to a session that is made for the
- * call, or to reject it.
+ * Incoming calls: a provider asks who answers, and is told to open a media stream to a session made for the call, or to
+ * reject it.
  *
- * Invariants: nothing is done for a webhook that no number's secret has signed, and nobody is told whether a number is
+ * Invariants: a webhook has no effect unless it is signed with a number's secret, and never reveals whether a number is
  * known here; a call is answered once; a caller whom nobody can answer is rejected, and hears no error message.
  */
 import type { Clock } from '../../contracts/clock.js';
@@ -20,14 +20,14 @@ import type { StreamTokens } from './stream-tokens.js';
 export interface AnsweringParts {
   readonly numbers: DialledNumbers;
   readonly sessions: PhoneSessions;
-  /** Undefined where this gateway carries no phone calls. */
+  /** Undefined if this gateway carries no phone calls. */
   readonly calls: Pick<PhoneCalls, 'hasRoom'> | undefined;
   readonly tokens: Pick<StreamTokens, 'issue'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Log;
 }
 
-/** Errors: `conflict` where the call was answered before. */
+/** Errors: `conflict` if the call was answered before. */
 export async function answerOnce(
   numberId: string,
   callId: string,
@@ -37,7 +37,7 @@ export async function answerOnce(
     throw new ServiceError('conflict', { message: 'The call was answered already' });
 }
 
-/** A media stream for the session, by a token that is spent when it starts. */
+/** Answers with a media stream for the session, under a token that is spent when it starts. */
 export function accepted(
   { baseUrl }: HttpRequest,
   provider: Provider,
@@ -49,7 +49,7 @@ export function accepted(
   return provider.accept({ url, token, callId });
 }
 
-/** The request as the provider has made it, but for its body. */
+/** The provider's request without its body. */
 const headOf = ({ baseUrl, path, search, headers }: HttpRequest): Omit<Webhook, 'body'> => ({
   url: baseUrl + path + search,
   headers,
@@ -75,7 +75,7 @@ async function numberOf(
   return meant.number;
 }
 
-/** Errors: those of `PhoneSessions.begin`, `overloaded`, `conflict` where nobody answers that number. */
+/** Errors: those of `PhoneSessions.begin`, `overloaded`, `conflict` if nobody answers that number. */
 async function sessionFor(
   { agentId, enabled, workspaceId, address }: PhoneNumber,
   { from }: IncomingCall,
@@ -129,8 +129,8 @@ export async function answer(
 }
 
 /**
- * The session of a call whose stream comes without a question; `handshake`: of that stream. Errors: `forbidden`, `conflict`
- * for a call that was answered already, those of `sessionFor`.
+ * The session of a call whose stream opens without a webhook before; `handshake`: that of the stream. Errors: `forbidden`,
+ * `conflict` for a call that was answered already, those of `sessionFor`.
  */
 export async function admit(
   call: IncomingCall,

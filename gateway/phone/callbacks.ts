@@ -1,8 +1,8 @@
 /**
- * What a provider asks and tells about a call that was placed (placing.ts): what happens now that it is answered, and its states.
+ * A provider's callbacks about a placed call (placing.ts): it asks what to do once the call is answered, and reports its states.
  *
- * Invariants: as for calls that come in, nothing counts without a signature by the number's secret, and nobody is told
- * whether a call is known; a call that is over stays so, and a question about it is answered with its end.
+ * Invariants: as for incoming calls, nothing counts without a signature with the number's secret, and nothing reveals
+ * whether a call is known; a call that has ended stays so, and a question about it is answered with its end.
  */
 import type { Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
@@ -24,7 +24,7 @@ export interface CallbackParts {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** How the provider speaks, and how it is asked. */
+/** A provider's webhooks and streams, and its API. */
 export interface Spoken {
   readonly provider: Provider;
   readonly dialling: Dialling;
@@ -32,7 +32,7 @@ export interface Spoken {
 
 interface Told {
   readonly call: PlacedCall;
-  /** Before it was told of. */
+  /** The call before the report. */
   readonly before: PlacedCall;
   readonly report: CallReport;
 }
@@ -71,7 +71,7 @@ async function told(
 
 const withoutState = ({ state: _, ...report }: CallReport): CallReport => report;
 
-/** It is answered: a media stream, once. Errors: those of `told`, `conflict` where it was asked before. */
+/** The call is answered: gives it a media stream, once. Errors: those of `told`, `conflict` if it was asked before. */
 export async function answerPlaced(
   request: HttpRequest,
   spoken: Spoken,
@@ -85,7 +85,7 @@ export async function answerPlaced(
   return accepted(request, provider, { sessionId, callId }, parts.tokens);
 }
 
-/** What was agreed for a machine is done once. */
+/** Does once what was agreed for an answering machine. */
 async function meetMachine(
   { call, report }: Told,
   { baseUrl }: HttpRequest,
@@ -101,20 +101,20 @@ async function meetMachine(
   else placing.leaveMessage(call, baseUrl);
 }
 
-/** Its state, and where the provider has no other address for it who has answered. Errors: those of `told`. */
+/** The call's state, and who has answered if the provider reports that to the same address. Errors: those of `told`. */
 export async function notePlaced(request: HttpRequest, spoken: Spoken, parts: CallbackParts): Promise<Reply> {
   const about = await told(request, spoken, parts, (each) => each);
   const { call, before, report } = about;
   const { state, code } = report;
   const reason = code !== undefined && state === 'failed' ? `The provider’s code is ${code}` : undefined;
   if (isLast(state)) await parts.placing.ended(call, state, reason);
-  // It was cancelled before anybody knew what the provider calls it.
+  // It was cancelled before its id at the provider was known.
   else if (call.endedAt && before.callId === null) parts.placing.hangUp(call);
   else await meetMachine(about, request, parts);
   return { status: 204 };
 }
 
-/** Who has answered. Errors: those of `told`. */
+/** Report of who has answered. Errors: those of `told`. */
 export async function noteAnswerer(
   request: HttpRequest,
   spoken: Spoken,
@@ -124,7 +124,7 @@ export async function noteAnswerer(
   return { status: 204 };
 }
 
-/** What is said to a machine, for a provider that fetches it. Errors: those of `told`, `not_found` for others. */
+/** The message for an answering machine, for a provider that fetches it. Errors: those of `told`, `not_found` for other providers. */
 export async function messageOf(request: HttpRequest, spoken: Spoken, parts: CallbackParts): Promise<Reply> {
   const { dialling } = spoken;
   const { call } = await told(request, spoken, parts, withoutState);

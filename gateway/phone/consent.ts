@@ -1,9 +1,9 @@
-/** Whether somebody who was asked says yes or no, in the languages of agents; keys are 1 and 2. */
+/** Decides whether an answer means yes or no, in the languages of agents; the keys are 1 and 2. */
 import type { Language } from '../../contracts/languages.js';
 
 type Answer = 'yes' | 'no';
 
-/** Whole words; of languages that are written without blanks, texts that stand anywhere but for single signs. */
+/** Whole words; in languages written without spaces, texts found anywhere, except for single characters. */
 const WORDS: Readonly<Record<Language, Readonly<Record<Answer, readonly string[]>>>> = {
   en: {
     yes: [
@@ -45,7 +45,7 @@ const WORDS: Readonly<Record<Language, Readonly<Record<Answer, readonly string[]
   ko: { yes: ['네', '예', '좋아요', '받을게요'], no: ['아니', '안 돼', '안돼', '못 받'] },
 };
 
-/** Texts that say the contrary of a word in them. */
+/** Texts that mean yes although they contain a word for no. */
 const ASSENT: Readonly<Partial<Record<Language, readonly string[]>>> = {
   en: ['no problem'],
   de: ['kein problem'],
@@ -54,7 +54,7 @@ const ASSENT: Readonly<Partial<Record<Language, readonly string[]>>> = {
 
 const UNSPACED: ReadonlySet<Language> = new Set(['ja', 'zh', 'ko']);
 
-/** Undefined for what is neither. */
+/** Undefined if it is neither. */
 export function consentOf(text: string, language: Language): Answer | undefined {
   const plain = ` ${(text.toLowerCase().match(/[\p{L}\p{M}'’]+/gu) ?? []).join(' ')} `;
   const says = (words: readonly string[]): boolean =>
@@ -65,6 +65,6 @@ export function consentOf(text: string, language: Language): Answer | undefined 
   return says(yes) ? 'yes' : undefined;
 }
 
-/** The same for keys. */
+/** The answer by pressed keys. */
 export const consentByKeys = (keys: string): Answer | undefined =>
   ({ 1: 'yes', 2: 'no' })[keys[0] ?? ''] as Answer | undefined;

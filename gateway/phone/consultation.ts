@@ -1,9 +1,9 @@
 /**
- * The call to a colleague for whom a caller waits: says what it is about, and asks where the colleague is to be asked. It is in
- * whichever process the provider's stream has reached; what comes of it is told by the transfer's row.
+ * The call to a colleague for whom a caller waits: briefs the colleague, and asks for consent if the transfer requires it. It runs
+ * in the process that the provider's stream has reached, and reports its outcome in the transfer's row.
  *
- * Invariants: one decision is told, also where the colleague hangs up or says nothing, and nothing is said behind it; words are
- * an answer once the question is being said, as people pick up with a "yes"; the call ends with the transfer.
+ * Invariants: exactly one decision is reported, even if the colleague hangs up or says nothing, and nothing is said after it; words
+ * count as an answer only once the question is being said, as people pick up with a "yes"; the call ends with the transfer.
  */
 import type { Clock } from '../../contracts/clock.js';
 import { LIMITS } from '../../contracts/limits.js';
@@ -39,14 +39,14 @@ const REFUSED: Readonly<Record<Exclude<Decision, 'yes'>, string | undefined>> = 
   gone: 'The colleague hung up',
 };
 
-/** How often the question is said, with so long behind it for the answer. */
+/** How often the question is said, and the time for an answer after it. */
 const TIMES = 3;
 const ANSWER_MS = 8000;
 const { consultMs } = LIMITS.phone;
 
 export class Consultation implements Streamed {
   readonly id: string;
-  /** Resolves when the call is over. Never rejects. */
+  /** Resolves when the call has ended. Never rejects. */
   readonly over: Promise<void>;
   #decided = false;
   #settle = (_: Decision): void => undefined;
@@ -95,13 +95,13 @@ export class Consultation implements Streamed {
     this.media.hungUp();
   }
 
-  /** From outside: this process stops, or the transfer is over. */
+  /** Ends it from outside: this process stops, or the transfer has ended. */
   closedBy(): void {
     this.#decide('gone');
     this.media.end();
   }
 
-  /** The first counts. */
+  /** The first decision counts. */
   #decide(decision: Decision): void {
     this.#decided = true;
     this.#settle(decision);
@@ -123,14 +123,14 @@ export class Consultation implements Streamed {
       this.#utterance?.cancel();
       this.#listening.stop();
     }
-    // The provider takes the call away, or it was hung up there.
+    // The provider moves the call away from its stream, or it was hung up there.
     const late = clock.after(consultMs, () => this.media.end());
     await followed;
     late();
     leave();
   }
 
-  /** It ends with the transfer. */
+  /** Ends the call if its transfer has ended. */
   async #look(): Promise<void> {
     const transfer = await this.parts.transfers.find(this.id).catch(() => undefined);
     if (transfer?.endedAt && transfer.state !== 'connected') this.closedBy();
@@ -189,7 +189,7 @@ export class Consultation implements Streamed {
     this.#decide('silent');
   }
 
-  /** Resolves with the decision, or when it was waited for long enough. */
+  /** Resolves with the decision, or after ANSWER_MS. */
   #answer(): Promise<void> {
     return new Promise((resolve) => {
       const stop = this.parts.clock.after(ANSWER_MS, resolve);
@@ -200,7 +200,7 @@ export class Consultation implements Streamed {
     });
   }
 
-  /** Resolves when it was heard. */
+  /** Resolves when the text has been heard. */
   async #say(text: string): Promise<void> {
     const { speech, clock, log } = this.parts;
     const utterance = new Utterance(
@@ -223,7 +223,7 @@ export class Consultation implements Streamed {
     this.#utterance = undefined;
   }
 
-  /** Whoever hears nothing cannot be asked. */
+  /** A colleague who cannot be briefed counts as silent. */
   #failed(error: unknown): void {
     this.parts.log.warn({ err: error, transfer: this.id }, 'a colleague could not be told');
     this.#decide('silent');

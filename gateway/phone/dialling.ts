@@ -1,5 +1,5 @@
 /**
- * A provider's API in our words: how calls are placed and hung up, and what it tells of them. Each provider has a file in
+ * A provider's API in our terms: how calls are placed and hung up, and its reports about them. Each provider has a file in
  * providers/.
  */
 import type { AnsweredBy, CallState, Voicemail } from '../../contracts/phone.js';
@@ -10,80 +10,80 @@ import type { Fields, Webhook } from './provider.js';
 /** A request to the provider's API. */
 export interface ApiRequest {
   readonly method: 'POST' | 'PUT' | 'DELETE';
-  /** Below the address of the API. */
+  /** Path below the address of the API. */
   readonly path: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** Undefined for none. */
   readonly body?: string;
 }
 
-/** Credentials that no request can be made with; the message is for the owner of the number. */
+/** Thrown for credentials that allow no request; the message is for the owner of the number. */
 export class CredentialError extends Error {}
 
 export interface OutgoingCall {
   readonly from: string;
   readonly to: string;
   readonly ringSeconds: number;
-  /** Where the provider asks what happens once it is answered, and where it tells of its states. */
+  /** Addresses at which the provider asks what to do once the call is answered, and reports its states and who has answered. */
   readonly urls: { readonly answer: string; readonly status: string; readonly machine: string };
-  /** Whether it is told who has answered, at once or once a machine's greeting is over. */
+  /** Whether the provider reports who has answered, and if so, at once or after a machine's greeting. */
   readonly detection: 'none' | 'at_once' | 'after_greeting';
 }
 
-/** What a callback about a call says. */
+/** A callback's report about a call. */
 export interface CallReport {
   readonly callId: string;
-  /** The call in whose place this one was dialled. */
+  /** Id of the call for which this one was dialled. */
   readonly parentId?: string;
   readonly state?: CallState;
   readonly answeredBy?: AnsweredBy;
-  /** A machine's greeting is over. */
+  /** A machine's greeting has ended. */
   readonly greeted?: boolean;
-  /** Why it has failed, as the provider writes it. */
+  /** The provider's code of the failure. */
   readonly code?: string;
 }
 
-/** What is said to an answering machine. */
+/** A message for an answering machine. */
 export interface SpokenMessage extends Required<Pick<Voicemail, 'message' | 'language'>> {
   readonly callId: string;
-  /** Where the provider finds it that fetches it (`Dialling.message`). */
+  /** Address of the message, for a provider that fetches it (`Dialling.message`). */
   readonly url: string;
 }
 
-/** What the provider's answer to `place` says. */
+/** The provider's answer to `place`. */
 export interface TakenCall {
-  /** Undefined where its callbacks tell it first. */
+  /** Undefined if only callbacks report it. */
   readonly callId: string | undefined;
 }
 
-/** Somebody whom a caller is connected to. */
+/** The leg to somebody to whom a caller is connected. */
 export interface DialledLeg {
   readonly to: string;
-  /** The number that rings there; undefined for the provider's usual one. */
+  /** The number shown there; undefined for the provider's usual one. */
   readonly from: string | undefined;
   readonly ringSeconds: number;
   /**
-   * Where the provider tells that somebody has answered, asks what happens once nobody has, or the leg is over, and fetches the
-   * document that dials (`Dialling.dial`).
+   * Addresses at which the provider reports that somebody has answered, asks what to do after no answer or after the leg, and
+   * fetches the document that dials (`Dialling.dial`).
    */
   readonly urls: { readonly status: string; readonly action: string; readonly document: string };
 }
 
-/** Where two calls meet at the provider. */
+/** A room at the provider in which two calls meet. */
 export interface Room {
   readonly name: string;
-  /** Where the provider fetches the document that leads there (`Dialling.meet`). */
+  /** Address of the document that leads there, for a provider that fetches it (`Dialling.meet`). */
   readonly url: string;
 }
 
 export interface DialledReport {
-  /** The caller's call; undefined where the provider names the leg alone. */
+  /** The caller's call; undefined if the provider names only the leg. */
   readonly callId: string | undefined;
-  /** `answered`: it was, and may be over. Undefined while it rings. */
+  /** `answered`: it was answered, and may have ended. Undefined while it rings. */
   readonly state: 'answered' | 'busy' | 'no_answer' | 'failed' | 'cancelled' | undefined;
-  /** Whether the caller is there still. */
+  /** Whether the caller is still there. */
   readonly waits: boolean;
-  /** Whether it is a question what the caller's call does next; else an answer is heeded where nobody has answered, each time. */
+  /** Whether the callback asks what the caller's call does next. If not, every reply to a report of no answer takes effect. */
   readonly asks: boolean;
 }
 
@@ -91,34 +91,34 @@ export interface Dialling {
   /** The address of its API, unless a number has another. */
   readonly apiUrl: string;
   place(call: OutgoingCall, credentials: Credentials): ApiRequest;
-  /** Undefined for an answer that the provider does not document. `fields`: its JSON. */
+  /** Reads the answer to `place`; undefined if it is not as documented. `fields`: its JSON. */
   taken(fields: Fields): TakenCall | undefined;
-  /** Ends a call that rings or goes on. */
+  /** Ends a call that rings or is in progress. */
   hangUp(callId: string, credentials: Credentials): ApiRequest;
-  /** Says a text in the provider's own voice, in the place of the media stream, and ends the call. */
+  /** Replaces the media stream by a text in the provider's own voice, and ends the call. */
   say(message: SpokenMessage, credentials: Credentials): ApiRequest;
-  /** The document with that text, of a provider that fetches it. */
+  /** The document with that text, for a provider that fetches it. */
   message?(text: Pick<SpokenMessage, 'message' | 'language'>): Reply;
   /**
-   * Connects whom the call is with to somebody else, in the place of the media stream, and asks what happens where nobody
-   * answers. Without it, calls are not transferred at the provider.
+   * Connects the other side of the call to somebody else in place of the media stream; the provider asks what to do if nobody
+   * answers. Absent if calls cannot be transferred at the provider.
    */
   connect?(callId: string, leg: DialledLeg, credentials: Credentials): ApiRequest;
   /**
-   * What has become of a leg that `connect` has dialled, by the callback to its `action`; undefined where it is about no call. Absent
-   * where that is not asked.
+   * Reads the callback to `action` of a leg that `connect` has dialled; undefined if it is about no call. Absent if the provider
+   * does not ask.
    */
   dialled?(callback: Webhook): DialledReport | undefined;
   /**
-   * Takes a call from its media stream into a room of the provider's, which ends when one of the calls in it does. Absent where
-   * the provider has none: no colleague is asked before a caller is connected.
+   * Moves a call from its media stream into a room at the provider, which ends when one of its calls does. Absent if the
+   * provider has no rooms: then no colleague is asked before a caller is connected.
    */
   join?(callId: string, room: Room, credentials: Credentials): ApiRequest;
-  /** The documents with which `connect` and `join` have a call go on, of a provider that fetches them. */
+  /** The documents by which `connect` and `join` continue a call, for a provider that fetches them. */
   dial?(leg: DialledLeg): Reply;
   meet?(room: Pick<Room, 'name'>): Reply;
-  /** Undefined where the callback is about no call. */
+  /** Undefined if the callback is about no call. */
   report(callback: Webhook): CallReport | undefined;
-  /** The answer to a question about a call that is to end. */
+  /** The answer that ends a call about which the provider asks. */
   readonly ended: Reply;
 }

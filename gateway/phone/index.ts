@@ -46,11 +46,11 @@ export interface PhoneParts
   readonly calls: PhoneCalls | undefined;
   readonly tokens: StreamTokens;
   readonly clock: StreamParts['clock'];
-  /** Undefined where this gateway carries no phone calls. */
+  /** Undefined if this gateway carries no phone calls. */
   readonly transfers: Pick<TransferCallbackParts, 'transfers' | 'transferring' | 'runs'> | undefined;
 }
 
-/** Those that open media streams. A new provider is a file, a line here, and one in contracts/phone.ts. */
+/** Providers that open media streams. A new provider is a file, a line here, and one in contracts/phone.ts. */
 const PROVIDERS: Readonly<Record<Exclude<PhoneProvider, 'sip'>, Provider | StreamProvider>> = {
   ...{ twilio, telnyx, plivo, vonage },
   ...{ exotel, genesys },
@@ -79,7 +79,7 @@ function askingOf(request: HttpRequest): Provider {
   throw new ServiceError('not_found', { message: 'This provider opens its media stream without asking' });
 }
 
-/** A gateway that stops rejects the call, which says more than 503 does. */
+/** Served while draining: rejecting the call says more than a 503. */
 const webhooks = (parts: PhoneParts): Route => ({
   method: 'POST',
   path: '/v1/phone/{provider}/answer',
@@ -95,7 +95,7 @@ function spoken(request: HttpRequest): Spoken {
   return { provider, dialling };
 }
 
-/** Of calls that were placed: they go on while a gateway drains. */
+/** Callbacks of placed calls, which continue while a gateway drains. */
 const callbacks = (parts: PhoneParts): readonly Route[] =>
   Object.entries({
     ...{ answer: answerPlaced, message: messageOf },
@@ -107,7 +107,7 @@ const callbacks = (parts: PhoneParts): readonly Route[] =>
     handler: async (request) => answered(request, spoken(request), parts),
   }));
 
-/** Of callers who are connected to somebody else. */
+/** Callbacks of callers who are connected to somebody else. */
 const transferCallbacks = (parts: PhoneParts): readonly Route[] => {
   const { transfers } = parts;
   if (!transfers) return [];
@@ -123,7 +123,7 @@ const transferCallbacks = (parts: PhoneParts): readonly Route[] => {
   }));
 };
 
-/** Its call was answered before, perhaps by another process. */
+/** Media streams. Their calls were answered before, perhaps by another process, unless the provider asks nobody. */
 const streams = (calls: PhoneCalls, parts: PhoneParts): SocketRoute => ({
   path: '/v1/phone/{provider}',
   whileDraining: true,

@@ -1,7 +1,7 @@
 /**
- * Phone calls of this process: each begins when a provider's media stream spends its token. It ends with the stream, as no provider
- * comes back with another one, unless the provider connects the caller to somebody else: then a caller whom nobody has
- * answered comes back with a stream of a token of its own, to any process.
+ * Phone calls of this process: each begins when a provider's media stream spends its token, and ends with the stream, as no
+ * provider reopens one. The exception is a caller whom the provider connects to somebody else: if nobody answers, the caller
+ * comes back, to any process, with a new stream and token.
  */
 import { ServiceError } from '../../contracts/errors.js';
 import {
@@ -27,18 +27,18 @@ import { type Transferring, whyNot } from './transferring.js';
 
 export interface PhoneCallsParts extends CallParts {
   readonly calls: PhoneMedia;
-  /** Whether this process may take another call, of whatever kind. */
+  /** Whether this process may take another call of any kind. */
   readonly hasRoom: () => boolean;
   readonly transferring: Transferring;
 }
 
-/** How often the process that had the caller is looked at, and for how long: it writes what was said to its end. */
+/** Interval and longest time of waiting for the caller's previous process, which writes its record to the end first. */
 const LOOK_MS = 200;
 const LET_GO_MS = 10_000;
 
 const refused = (message: string): ServiceError => new ServiceError('invalid_key', { message });
 
-/** The agent's part is over while the caller is connected to somebody else, and its session goes on without it. */
+/** A call of an agent; while the caller is connected to somebody else, the agent's part has ended and its session is released. */
 class PhoneOwned extends OwnedCall {
   constructor(
     media: PhoneCall,
@@ -55,7 +55,7 @@ class PhoneOwned extends OwnedCall {
   }
 }
 
-/** What was said, with the tool's answer as it is by now. */
+/** The record so far, with the tool's answer replaced by the reason why nobody was connected. */
 const amended = (said: readonly SessionItem[], { toolCallId }: Transfer, error: string): SessionItem[] =>
   said.map((item) =>
     item.type === 'tool_result' && item.callId === toolCallId
@@ -71,7 +71,7 @@ export class PhoneCalls {
     this.#registry = new CallRegistry(parts);
   }
 
-  /** Calls that are not over. */
+  /** Calls that have not ended. */
   get size(): number {
     return this.#registry.all.length;
   }
@@ -82,7 +82,7 @@ export class PhoneCalls {
   }
 
   /**
-   * Begins what a token stands for: the call of a session that waits for its stream, of one whose caller comes back, or of a
+   * Begins the call of a token: that of a session that waits for its stream, of one whose caller comes back, or of a
    * colleague. Errors: `overloaded`, `invalid_key`.
    */
   async begin(id: string, format: LineFormat, link: PhoneLink, leg: Leg): Promise<Streamed> {
@@ -99,7 +99,7 @@ export class PhoneCalls {
     return session;
   }
 
-  /** Once. The tool's answer is from then on why nobody was connected. */
+  /** Brings the caller back, once. The tool's answer becomes the reason why nobody was connected. */
   async #returned({ id }: Transfer): Promise<RunningSession> {
     const { transferring, agents } = this.parts;
     const { transfers } = transferring.parts;
@@ -112,7 +112,7 @@ export class PhoneCalls {
     return withAgentInCharge({ ...session, said, returned: true }, agents);
   }
 
-  /** Once the process that had the caller has let go of the session. */
+  /** Takes the session over once the caller's previous process has released it. */
   async #taken(sessionId: string): Promise<RunningSession> {
     const { runs, clock } = this.parts;
     await this.#registry.find(sessionId)?.over;
@@ -165,7 +165,7 @@ export class PhoneCalls {
     return this.parts.calls.open({ sessionId, user, agent, format, ...recording }, link);
   }
 
-  /** Begins no more, and ends what is left `until` then. */
+  /** Begins no more calls, and ends those left after `until`. */
   stop(until: Promise<unknown>): Promise<void> {
     this.#stopping = true;
     return this.#registry.stop(until);

@@ -1,9 +1,9 @@
 /**
- * Calls that are placed. The provider is asked once; from then on its callbacks (callbacks.ts) move the call, and a sweep
- * ends what nobody tells the end of.
+ * Placed calls. The provider is asked once; from then on its callbacks (callbacks.ts) move the call, and a sweep ends calls
+ * whose end nobody reports.
  *
- * Invariants: a call ends once, in its row, and whoever has ended it there hangs up at the provider and ends its session; a call
- * of a process that has died is not placed again, as it may ring already.
+ * Invariants: a call ends once, in its row; the process that ends it there hangs up at the provider and ends its session; a call
+ * of a process that has died is not placed again, as it may already ring.
  */
 import type { Clock } from '../../contracts/clock.js';
 import { errorText, ServiceError } from '../../contracts/errors.js';
@@ -29,11 +29,11 @@ export interface PlacingParts {
   readonly numbers: DiallingNumbers;
   readonly runs: Pick<SessionRuns, 'end' | 'refusal'>;
   readonly outbound: Pick<Outbound, 'fetch'>;
-  /** Undefined where this gateway carries no phone calls. */
+  /** Undefined if this gateway carries no phone calls. */
   readonly calls: Pick<PhoneCalls, 'hasRoom'> | undefined;
   /** Undefined without livekit mode. */
   readonly sip?: Pick<SipDialling, 'dial' | 'hangUp'>;
-  /** Of the providers at which calls are placed. */
+  /** APIs of the providers at which calls are placed. */
   readonly dialling: Readonly<Partial<Record<PhoneProvider, Dialling>>>;
   readonly clock: Clock;
   readonly log: Log;
@@ -41,7 +41,7 @@ export interface PlacingParts {
 
 const SWEEP_MS = 5000;
 
-/** What a session is told that waits for a call which has ended so. */
+/** The end of a session that waits for the call, by the call's end. */
 const SESSION_ENDS: Readonly<Record<LastCallState, EndedReason>> = {
   busy: 'not_joined',
   no_answer: 'not_joined',
@@ -57,7 +57,7 @@ const SILENT = 'The provider has not told what became of it';
 const STOPPED = 'The gateway stopped while the call was placed';
 const SESSION_ENDED = 'Its session was ended';
 
-/** How an overdue call ends, by what is known of it. */
+/** How an overdue call ends, from what is known of it. */
 function endOf({ call, placed, sessionEnded }: OverdueCall): readonly [LastCallState, string?] {
   if (call.state === 'answered') return ['ended'];
   if (sessionEnded) return ['cancelled', SESSION_ENDED];
@@ -69,7 +69,7 @@ function detectionOf({ voicemail }: PlacedCall): OutgoingCall['detection'] {
   return voicemail.action === 'leave_message' ? 'after_greeting' : 'at_once';
 }
 
-/** Where the provider asks and tells of the call (index.ts). */
+/** Addresses for the provider's callbacks about the call (index.ts). */
 function urlsOf({ provider, id }: PlacedCall, baseUrl: string) {
   const url = `${baseUrl}/v1/phone/${provider}/calls/${id}`;
   return {
@@ -78,7 +78,7 @@ function urlsOf({ provider, id }: PlacedCall, baseUrl: string) {
   };
 }
 
-/** What is said to a machine. */
+/** The message for an answering machine. */
 export const spokenOf = ({ voicemail }: PlacedCall): Pick<SpokenMessage, 'message' | 'language'> => ({
   message: voicemail?.message ?? '',
   language: voicemail?.language ?? '',
@@ -100,7 +100,7 @@ export class Placing implements PhoneDialling {
 
   check({ provider }: Pick<PhoneNumber, 'provider'>): void {
     const { calls, sip } = this.parts;
-    // Whether a process has room is for the cluster to say.
+    // The cluster decides whether a process has room.
     if (provider === 'sip' && sip) return;
     if (provider === 'sip')
       throw new ServiceError('conflict', { message: 'SIP needs the livekit transport' });
@@ -119,19 +119,19 @@ export class Placing implements PhoneDialling {
     return (await placed.find(call.id)) ?? call;
   }
 
-  /** The call has ended as the provider says. */
+  /** The provider reports that the call has ended. */
   async ended(call: PlacedCall, state: LastCallState, reason?: string): Promise<void> {
     await this.#finish(call.id, state, reason);
   }
 
-  /** A machine has answered: the call is over, and its conversation. */
+  /** A machine has answered: ends the call and its conversation. */
   async giveUp(call: PlacedCall): Promise<void> {
     if (!(await this.#finish(call.id, 'ended'))) return;
     this.hangUp(call);
     if (call.sessionId !== null) await this.parts.runs.end(call.sessionId, 'hangup');
   }
 
-  /** The message is said in the place of the conversation, which ends with its stream. Where it cannot be, the call ends. */
+  /** Says the message in place of the conversation, which ends with its stream. If that fails, ends the call. */
   leaveMessage(call: PlacedCall, baseUrl: string): void {
     const { callId } = call;
     if (callId === null) return;
@@ -142,7 +142,7 @@ export class Placing implements PhoneDialling {
     });
   }
 
-  /** At the provider, where its call is known; its answer is not waited for. */
+  /** Hangs up at the provider, if its id of the call is known; does not wait for the answer. */
   hangUp(call: PlacedCall): void {
     this.#run(call, async () => {
       const current = (await this.parts.placed.find(call.id)) ?? call;
@@ -166,13 +166,13 @@ export class Placing implements PhoneDialling {
     }
   }
 
-  /** Waits for what the provider is being asked. */
+  /** Stops the sweep and waits for running requests to the provider. */
   async stop(): Promise<void> {
     this.#stop();
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
-  /** The SIP service says itself what becomes of the call. */
+  /** Calls through the SIP service, whose answer reports what became of the call. */
   async #dial(call: PlacedCall): Promise<void> {
     const { placed, numbers, sip } = this.parts;
     const number = call.numberId === null ? undefined : await numbers.open(call.numberId);
@@ -216,7 +216,7 @@ export class Placing implements PhoneDialling {
     return askProvider(number, dialling, (credentials) => ask(dialling, credentials), outbound);
   }
 
-  /** Whether this has ended it. A session that still waits for the call ends with it. */
+  /** Ends the call; true if it had not ended before. A session that still waits for it ends, too. */
   async #finish(id: string, state: LastCallState, reason?: string): Promise<boolean> {
     const { placed, runs, log } = this.parts;
     const call = await placed.finish(id, state, reason);
@@ -231,7 +231,7 @@ export class Placing implements PhoneDialling {
     return true;
   }
 
-  /** Never rejects: what fails here is found by the sweep. */
+  /** Never rejects: the sweep finds calls whose work failed here. */
   #run({ id: call }: PlacedCall, work: () => Promise<void>): void {
     const { log } = this.parts;
     const running = work()

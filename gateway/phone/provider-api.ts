@@ -1,6 +1,6 @@
 /**
- * One request to a provider's API, through the guard of outbound addresses. What it says is true whatever happens: it hangs,
- * is out of reach, refuses, or answers something that its documents do not know.
+ * One request to a provider's API, through the guard of outbound addresses. The result is true whatever the API does: it may
+ * hang, be out of reach, refuse, or answer something that is not documented.
  */
 import { LIMITS } from '../../contracts/limits.js';
 import { PHONE_CREDENTIALS } from '../../contracts/phone.js';
@@ -10,7 +10,7 @@ import type { OpenedNumber } from '../../contracts/ports/phone.js';
 import { type ApiRequest, CredentialError, type Dialling } from './dialling.js';
 import { bodyOf, type Fields, jsonObject, textIn } from './provider.js';
 
-/** Why the provider has not done it, in words for the owner of the number. */
+/** The reason of a failure, in words for the owner of the number. */
 export interface ApiFailure {
   readonly failure: string;
 }
@@ -19,10 +19,10 @@ const { apiMs, apiAnswerBytes, reason } = LIMITS.phone;
 
 const fieldsOf = (reply: OutboundReply): Fields => jsonObject(bodyOf(reply)) ?? {};
 
-/** What providers call why they refuse. */
+/** Names that providers use for the reason of a refusal. */
 const REASONS = ['message', 'detail', 'error'];
 
-/** What a provider says of a refusal, by itself or in a list of errors. */
+/** The provider's message in a refusal, on its own or in a list of errors. */
 function messageIn(fields: Fields): string {
   const errors = fields['errors'];
   const first: unknown = Array.isArray(errors) ? errors[0] : undefined;
@@ -35,7 +35,7 @@ const refused = (status: number, message: string): ApiFailure => ({
   failure: `The provider answered ${status}${message === '' ? '' : `: ${message}`}`,
 });
 
-/** `ask`: the request out of the number's credentials. Redirects are answers that nobody documents. */
+/** `ask`: makes the request from the number's credentials. Follows no redirects, as none are documented. */
 export async function askProvider(
   { number, api, secret }: OpenedNumber,
   dialling: Dialling,

@@ -1,13 +1,13 @@
 /**
- * What a telephone provider's webhooks and media streams say, in our words. Each provider is one file of providers/: a
- * table of its events, and functions for what it is answered.
+ * A telephone provider's webhooks and media streams in our terms. Each provider is one file of providers/: a table of its
+ * events, and functions for the answers to it.
  */
 import { isPlainObject } from '../../contracts/plain-object.js';
 import type { PhoneProvider } from '../../contracts/phone.js';
 import type { LineFormat } from '../../contracts/ports/calls.js';
 import type { Reply } from '../server/port.js';
 
-/** A webhook as it came. */
+/** A webhook as received. */
 export interface Webhook {
   /** The address that the provider was told, with its query. */
   readonly url: string;
@@ -15,53 +15,53 @@ export interface Webhook {
   readonly body: Uint8Array;
 }
 
-/** A call that comes in, as the provider writes it. */
+/** An incoming call, as the provider writes it. */
 export interface IncomingCall {
   readonly callId: string;
   readonly from: string;
   readonly to: string;
 }
 
-/** What a media stream says. */
+/** A message of a media stream. */
 export type StreamEvent =
   | {
       readonly type: 'start';
-      /** The provider's name of the stream, which our messages carry. */
+      /** The provider's id of the stream, which our messages carry. */
       readonly stream: string;
       readonly callId: string;
-      /** What the webhook was answered with; undefined where the stream's address has it. */
+      /** The token from the answer to the webhook; undefined if the stream's address has it. */
       readonly token?: string | undefined;
-      /** Of a provider that asks nobody beforehand. */
+      /** The call's sides, from a provider that sends no webhook before. */
       readonly about?: Omit<IncomingCall, 'callId'>;
-      /** Undefined for one that is not spoken here. */
+      /** Undefined for a format that is not supported. */
       readonly format: LineFormat | undefined;
     }
   | { readonly type: 'media'; readonly audio: Uint8Array; readonly order?: number }
   | { readonly type: 'mark'; readonly mark: number }
   | { readonly type: 'key'; readonly key: string }
-  /** The call is over. */
+  /** The call has ended. */
   | { readonly type: 'stop' };
 
 /** Messages for one media stream. */
 export interface StreamWriter {
-  /** What a stream is told that was let in; nothing at most providers. */
+  /** Greets a stream that was accepted; most providers expect nothing. */
   begin?(): string;
   speak(audio: Uint8Array): string | Uint8Array;
-  /** Undefined where a provider tells nothing of what it has played. */
+  /** Absent if the provider does not report what it has played. */
   mark?(mark: number): string;
   hush(): string;
 }
 
 /** The messages of media streams. */
 export interface Speaking {
-  /** Undefined for what is of no concern. Errors: `StreamFault`. */
+  /** Undefined for messages that do not matter. Errors: `StreamFault`. */
   read(message: string | Uint8Array): StreamEvent | undefined;
   writer(stream: string): StreamWriter;
-  /** Says that the stream is over, after which the provider closes it. Absent where closing says it. */
+  /** Announces the end of the stream, after which the provider closes it. Absent if closing is enough. */
   end?(why: 'completed' | 'unauthorized' | 'error', info: string): string;
 }
 
-/** Of a provider whose messages count, or are answered: each stream has its own. */
+/** Messages of a provider that numbers them or expects answers: each stream has its own state. */
 export interface Conversing {
   /** `headers`: of the handshake. */
   converse(send: (message: string) => void, headers: ReadonlyMap<string, string>): Speaking;
@@ -73,20 +73,20 @@ interface Named {
   isSigned(webhook: Webhook, secret: string, now: number): boolean;
 }
 
-/** One that asks nobody: its streams say themselves which call they carry, and their handshake is the proof. */
+/** A provider without a webhook for calls: its streams say which call they carry, and are authenticated by their handshake. */
 export type StreamProvider = Named & (Speaking | Conversing);
 
-/** One that asks beforehand who answers. */
+/** A provider that asks by a webhook who answers. */
 export interface Provider extends Named, Speaking {
-  /** Undefined where the webhook is about no call. */
+  /** Undefined if the webhook is about no call. */
   incoming(webhook: Webhook): IncomingCall | undefined;
-  /** The call is answered by a media stream to that address. */
+  /** Answers the call with a media stream to that address. */
   accept(stream: { readonly url: string; readonly token: string; readonly callId: string }): Reply;
-  /** The call is not answered. `busy`: somebody may call again. */
+  /** Rejects the call. `busy`: the caller may call again. */
   reject(why: 'busy' | 'rejected'): Reply;
 }
 
-/** A media stream that cannot go on; the reason is told to the provider. */
+/** Error that ends a media stream; the provider is told the reason. */
 export class StreamFault extends Error {
   constructor(
     readonly code: 1003 | 1007 | 1008 | 1013,
@@ -97,12 +97,12 @@ export class StreamFault extends Error {
   }
 }
 
-/** For streams that cannot be told anything but where they go. */
+/** Puts the token into the address, for streams that carry nothing else. */
 export const withToken = (url: string, token: string): string => `${url}?token=${encodeURIComponent(token)}`;
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** A member that is an object; an empty one where there is none. */
+/** A member that is an object; an empty object if it is none. */
 export const objectIn = (fields: Fields, name: string): Fields => {
   const value = fields[name];
   return isPlainObject(value) ? value : {};
@@ -110,20 +110,20 @@ export const objectIn = (fields: Fields, name: string): Fields => {
 
 const MOST_TEXT = 1024;
 
-/** A member that is a text; an empty one where it is none, or too long to be what it should be. */
+/** A member that is a text; empty if it is none, or implausibly long. */
 export const textIn = (fields: Fields, name: string): string => {
   const value = fields[name];
   return typeof value === 'string' && value.length <= MOST_TEXT ? value : '';
 };
 
-/** A member that counts, as a number or as its text. */
+/** A member that is a count, written as a number or as text. */
 export function countIn(fields: Fields, name: string): number | undefined {
   const value = fields[name];
   const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
   return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : undefined;
 }
 
-/** Undefined for what is no JSON object. */
+/** Undefined if it is no JSON object. */
 export function jsonObject(text: string): Fields | undefined {
   try {
     const value = JSON.parse(text) as unknown;
@@ -143,7 +143,7 @@ export function jsonMessage(message: string | Uint8Array): Fields {
 
 const CALL_ID = /^[\w:.-]{1,128}$/;
 
-/** Undefined for what names no call. */
+/** Undefined if no call is named. */
 export function incomingOf(callId: string, from: string, to: string): IncomingCall | undefined {
   return CALL_ID.test(callId) && to !== '' ? { callId, from, to } : undefined;
 }
@@ -160,7 +160,7 @@ const XML: Readonly<Record<string, string>> = {
   "'": '&apos;',
 };
 
-/** What no document may have (XML 1.0, 2.2). */
+/** Characters that no document may contain (XML 1.0, 2.2). */
 const NO_XML = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
 
 export const xmlText = (text: string): string =>

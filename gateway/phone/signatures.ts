@@ -1,7 +1,7 @@
-/** What signatures of providers and tokens of ours have in common. */
+/** Common checks of providers' signatures and of our tokens. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** A webhook is taken for so long after it was signed, and before: clocks differ. */
+/** How long after its signature a webhook is accepted, and how long before, as clocks differ. */
 const MOST_OFF_MS = 5 * 60_000;
 
 /** `signed`: seconds since 1970. `now`: milliseconds. */
@@ -10,5 +10,5 @@ export const isTimely = (signed: number, now: number): boolean =>
 
 const digest = (text: string): Uint8Array => createHash('sha256').update(text).digest();
 
-/** Whether two texts are the same, in a time that does not tell how far they are. */
+/** Compares two texts in a time that does not reveal how much of them is the same. */
 export const isSame = (one: string, other: string): boolean => timingSafeEqual(digest(one), digest(other));

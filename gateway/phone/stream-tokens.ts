@@ -1,7 +1,7 @@
 /**
  * Tokens by which media streams find their sessions. The answer to a provider's webhook carries one, and the provider
- * hands it back as the stream starts. It is good for that call at that provider; that it is spent once, and until when it
- * may be, is the session row's business.
+ * returns it when the stream starts. It is valid for that call at that provider; the session row decides that it is spent
+ * once, and until when.
  */
 import { createHmac } from 'node:crypto';
 import type { PhoneProvider } from '../../contracts/phone.js';
@@ -14,7 +14,7 @@ export interface StreamClaims {
 
 export interface StreamTokens {
   issue(sessionId: string, claims: StreamClaims): string;
-  /** The session; undefined where the token is not ours, or another call's. */
+  /** The session; undefined if the token is not ours, or another call's. */
   verify(token: string, claims: StreamClaims): string | undefined;
 }
 

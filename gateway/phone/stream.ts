@@ -1,10 +1,9 @@
 /**
- * A provider's media stream: one WebSocket a call. Its first message that counts is `start`, which says whose call it is;
- * what comes while the session is joined waits.
+ * A provider's media stream: one WebSocket per call. Its first relevant message is `start`, which says whose call it is;
+ * messages that arrive while the session is joined wait.
  *
- * Invariants: nothing is believed before `start`, and a stream starts once; whatever ends the stream ends its call, and a
- * provider that closes it in good order says that the caller has hung up; a provider that sends faster than anybody speaks
- * is cut off.
+ * Invariants: nothing counts before `start`, and a stream starts once; any end of the stream ends its call, and a normal
+ * close by the provider means that the caller has hung up; a provider that sends faster than anybody speaks is cut off.
  */
 import type { Clock } from '../../contracts/clock.js';
 import { ServiceError } from '../../contracts/errors.js';
@@ -32,7 +31,7 @@ import type { Streamed } from './streamed-call.js';
 export interface StreamParts {
   readonly calls: Pick<PhoneCalls, 'begin'>;
   readonly tokens: Pick<StreamTokens, 'verify'>;
-  /** The session of a call that nobody has asked about; undefined where the stream has a token. Errors: those of `answering.admit`. */
+  /** The session of a call without a webhook before; undefined if the stream has a token. Errors: those of `answering.admit`. */
   readonly admit: ((call: IncomingCall) => Promise<string>) | undefined;
   readonly clock: Clock;
   readonly log: Log;
@@ -47,7 +46,7 @@ type Handlers = {
 
 const NOT_ALLOWED = 1008;
 const AGAIN_LATER = 1013;
-/** Closed in good order, or without a word about why (RFC 6455, 7.4.1). */
+/** Codes of a normal close, or of one without a reason (RFC 6455, 7.4.1). */
 const CLOSED = new Set([1000, 1001, 1005]);
 
 function faultOf(error: unknown): StreamFault | undefined {
@@ -63,7 +62,7 @@ export class PhoneStream implements SocketEvents {
   #started = false;
   #call: Streamed | undefined;
   #waiting: Later[] = [];
-  /** The close code, once the stream is over. */
+  /** The close code, once the stream has ended. */
   #code: number | undefined;
   #hungUp = false;
   #stop = (): void => undefined;
@@ -153,7 +152,7 @@ export class PhoneStream implements SocketEvents {
     };
   }
 
-  /** Whoever is told that the stream is over closes it; one that does not is not waited for long. */
+  /** Announces the end of the stream, if the provider then closes it; waits at most `LIMITS.phone.byeMs` for that. */
   #leave(): void {
     const bye = this.#hungUp ? undefined : this.#speaking.end?.('completed', 'The call is over');
     if (bye === undefined) return this.socket.close('normal');
@@ -190,7 +189,7 @@ export class PhoneStream implements SocketEvents {
     this.#call?.broken();
   }
 
-  /** A call whose stream is cut off has no way back to its caller. */
+  /** A call whose stream breaks off cannot reach its caller any more. */
   #end(code: number): void {
     const call = this.#call;
     if (!call || this.#hungUp) return;

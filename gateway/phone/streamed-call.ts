@@ -1,28 +1,28 @@
 /**
- * A call on a media stream, and what the end of the stream means. A provider that is asked to take the call elsewhere ends the
- * stream as if the caller had hung up: until it has answered, nobody knows.
+ * A call on a media stream, and the meaning of the stream's end. A provider that is asked to move the call ends the stream as if
+ * the caller had hung up: which of the two it was is known only once it has answered.
  */
 import type { PhoneCall } from '../../contracts/ports/calls.js';
 import type { PhoneProvider } from '../../contracts/phone.js';
 import type { OwnedCall } from '../calls/owned-call.js';
 
-/** As its stream sees it. */
+/** A call as its stream sees it. */
 export interface Streamed {
   readonly media: PhoneCall;
-  /** The stream has ended in good order. */
+  /** The stream has ended normally. */
   hungUp(): void;
-  /** It was cut off: there is no way back to the caller. */
+  /** The stream broke off: there is no way back to the caller. */
   broken(): void;
 }
 
-/** A call as its provider knows it, and the address that the provider reaches us by. */
+/** A call as its provider knows it, and our address for the provider. */
 export interface Leg {
   readonly provider: PhoneProvider;
   readonly callId: string;
   readonly baseUrl: string;
 }
 
-/** Of a session. */
+/** The call of a session. */
 export class SessionCall implements Streamed {
   #owned: Pick<OwnedCall, 'closedBy'> | undefined;
   #moving: Promise<boolean> = Promise.resolve(false);
@@ -33,9 +33,9 @@ export class SessionCall implements Streamed {
     this.#owned = owned;
   }
 
-  /** The provider is asked to take the call from its stream. `asked`: whether it does; the agent's part ends then. */
+  /** The provider is asked to move the call from its stream. `asked`: whether it does, which ends the agent's part. */
   async move(asked: Promise<boolean>, cause: 'connecting' | 'transferred'): Promise<void> {
-    // Where nobody could be asked, nothing has moved.
+    // If the request failed, the call has not moved.
     this.#moving = asked.catch(() => false);
     if (await asked) this.#owned?.closedBy(cause);
   }

@@ -1,9 +1,9 @@
 /**
- * What a provider asks and tells about a transfer (transferring.ts): of a cold one whether somebody has answered, of a warm one
- * what becomes of the call to the colleague.
+ * A provider's callbacks about a transfer (transferring.ts): for a cold one, whether somebody has answered; for a warm one, the
+ * states of the call to the colleague.
  *
- * Invariants: nothing counts without a signature by the number's secret, and nobody is told whether a transfer is known; one
- * that is over stays so.
+ * Invariants: nothing counts without a signature with the number's secret, and nothing reveals whether a transfer is known; one
+ * that has ended stays so.
  */
 import { ServiceError } from '../../contracts/errors.js';
 import type { DialledNumbers, DiallingNumbers } from '../../contracts/ports/phone.js';
@@ -51,7 +51,7 @@ async function told(
   return { transfer, webhook };
 }
 
-/** Of the colleague's call. Errors: those of `told`, `invalid_request`. */
+/** Reads a callback about the colleague's call. Errors: those of `told`, `invalid_request`. */
 async function ofColleague(request: HttpRequest, spoken: Spoken, parts: TransferCallbackParts) {
   const { transfer, webhook } = await told(request, spoken, parts);
   const report = spoken.dialling.report(webhook);
@@ -60,7 +60,7 @@ async function ofColleague(request: HttpRequest, spoken: Spoken, parts: Transfer
   return { transfer, report };
 }
 
-/** The colleague has answered: a media stream, once. Errors: those of `ofColleague`, `conflict` where it was asked before. */
+/** The colleague has answered: gives the call a media stream, once. Errors: those of `ofColleague`, `conflict` if it was asked before. */
 export const answerColleague: Answered = async (request, spoken, parts) => {
   const { transfer, report } = await ofColleague(request, spoken, parts);
   const { callId } = report;
@@ -70,7 +70,7 @@ export const answerColleague: Answered = async (request, spoken, parts) => {
   return accepted(request, spoken.provider, { sessionId: transfer.id, callId }, parts.tokens);
 };
 
-/** How the colleague's call may end before the caller is connected. */
+/** Ends of the colleague's call before the caller is connected. */
 const ENDS: Readonly<Partial<Record<NonNullable<CallReport['state']>, LastTransferState>>> = {
   busy: 'busy',
   no_answer: 'no_answer',
@@ -79,7 +79,7 @@ const ENDS: Readonly<Partial<Record<NonNullable<CallReport['state']>, LastTransf
   ended: 'refused',
 };
 
-/** Both calls are on their way into a room. */
+/** States in which both calls are on their way into a room. */
 const MEETING: ReadonlySet<Transfer['state']> = new Set(['accepted', 'connected']);
 
 const COLLEAGUE_LEFT = 'The colleague hung up';
@@ -95,7 +95,7 @@ export const noteTransfer: Answered = async (request, spoken, parts) => {
   return DONE;
 };
 
-/** How a colleague's call ends by that, and why. */
+/** How and why the colleague's call ends by that report; undefined if it does not. */
 function endOf({ state, code, answeredBy }: CallReport): readonly [LastTransferState, string?] | undefined {
   const last = state && ENDS[state];
   if (!last) return answeredBy === 'machine' ? ['voicemail'] : undefined;
@@ -116,13 +116,13 @@ async function noteColleague(
   if (current) return DONE;
   const isConnected = (await transfers.find(transfer.id))?.state === 'connected';
   const isOver = report.state !== undefined && report.state in ENDS;
-  // Whoever came into the room behind a colleague who has left would wait there.
+  // A caller who enters the room after the colleague has left would wait there.
   if (isConnected && isOver) transferring.hangUp(transfer, transfer.callerCallId);
   if (!isConnected && !isOver) transferring.hangUp(transfer, callId);
   return DONE;
 }
 
-/** A machine takes no call. Errors: those of `ofColleague`. */
+/** Report of who has answered: an answering machine ends the transfer. Errors: those of `ofColleague`. */
 export const noteColleagueIs: Answered = async (request, spoken, parts) => {
   const { transfer, report } = await ofColleague(request, spoken, parts);
   if (report.answeredBy === 'machine' && transfer.endedAt === null)
@@ -131,8 +131,8 @@ export const noteColleagueIs: Answered = async (request, spoken, parts) => {
 };
 
 /**
- * How a call goes on that is transferred, for a provider that fetches it. Errors: those of `told`, `invalid_request`, `not_found` for
- * others.
+ * The document by which a transferred call continues, for a provider that fetches it. Errors: those of `told`, `invalid_request`,
+ * `not_found` for other providers.
  */
 export const documentOf: Answered = async (request, spoken, parts) => {
   const { transfer, webhook } = await told(request, spoken, parts);
@@ -148,13 +148,13 @@ export const documentOf: Answered = async (request, spoken, parts) => {
   return isAsked ? dialling.dial(legOf(transfer, request.baseUrl)) : dialling.ended;
 };
 
-/** The provider has connected the caller: the session is over. */
+/** The provider has connected the caller: ends the session. */
 async function connected({ id, sessionId }: Transfer, parts: TransferCallbackParts): Promise<void> {
   if (await parts.transferring.finish(id, 'connected')) await parts.runs.end(sessionId, 'transferred');
 }
 
 /**
- * What the provider has dialled in the place of the stream is over, or nobody has answered: the caller comes back to the agent.
+ * The leg that the provider has dialled has ended, or nobody has answered: a caller who was not connected returns to the agent.
  * Errors: those of `told`, `invalid_request`.
  */
 export const goOn: Answered = async (request, spoken, parts) => {
@@ -182,7 +182,7 @@ async function settle(
     await parts.runs.end(sessionId, 'hangup');
 }
 
-/** Whether the caller is there still, and nobody has the call. */
+/** Whether the caller is still there, and nobody has the call. */
 async function isBack(
   { id, numberId }: Transfer,
   { state, waits, asks }: DialledReport,
@@ -191,6 +191,6 @@ async function isBack(
   const current = await transfers.find(id);
   const isOver = !!current?.endedAt && current.state !== 'connected' && !current.returnedAt;
   if (!isOver || !waits || state === 'answered' || state === undefined) return false;
-  // A provider that asks nothing takes each answer, also the second for one leg.
+  // A provider that does not ask obeys every reply, also a second one for the same leg.
   return asks || (numberId !== null && numbers.note(numberId, `${id} back`));
 }

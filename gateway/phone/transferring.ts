@@ -1,10 +1,10 @@
 /**
- * Transfers of phone calls (ops/adr/0045-transfers.md): callers are connected to people. A cold one is the provider's: it
- * dials in the place of the media stream. For a warm one we call the colleague, who is told of the caller (consultation.ts), and
- * the provider joins both calls.
+ * Transfers of phone calls (ops/adr/0045-transfers.md): callers are connected to people. In a cold one, the provider dials in
+ * place of the media stream. In a warm one, we call the colleague, who is briefed about the caller (consultation.ts), and the
+ * provider joins both calls.
  *
- * Invariants: a session has one transfer at a time, which ends once, in its row; whoever ends it there hangs up what is left
- * of it.
+ * Invariants: a session has one transfer at a time, which ends once, in its row; the process that ends it there hangs up its
+ * remaining calls.
  */
 import type { Clock } from '../../contracts/clock.js';
 import { errorText } from '../../contracts/errors.js';
@@ -37,10 +37,10 @@ export interface TransferringParts {
   readonly transfers: Transfers;
   readonly numbers: Pick<PhoneNumbers, 'named'> & DiallingNumbers;
   readonly runs: Pick<SessionRuns, 'end'>;
-  /** Of the providers whose API is asked. */
+  /** APIs of the providers. */
   readonly dialling: Readonly<Partial<Record<PhoneProvider, Dialling>>>;
   readonly outbound: Pick<Outbound, 'fetch'>;
-  /** Whether callers hear that they wait. */
+  /** Whether callers hear a sound while they wait. */
   readonly holdSound: boolean;
   readonly clock: Clock;
   readonly log: Log;
@@ -51,7 +51,7 @@ export type Called = Pick<
   'id' | 'workspaceId' | 'direction' | 'callerNumber' | 'dialedNumber'
 >;
 
-/** One that is about to begin. */
+/** A transfer that is about to begin. */
 interface Wanted extends TransferRequest {
   readonly leg: Leg;
   readonly called: Called;
@@ -63,10 +63,10 @@ interface Ready extends Wanted {
   readonly dialling: Dialling;
 }
 
-/** As people write numbers, between their digits. */
+/** Characters that people write between the digits of numbers. */
 const SPELLING = /(?<=^[+\d][\d\s().-]*)[\s().-]/g;
 
-/** As people write it, to a number or SIP address; undefined for what is neither. */
+/** Turns what people write into a number or SIP address; undefined if it is neither. */
 export const destinationOf = (wanted: string): string | undefined =>
   phoneAddress(wanted.replace(SPELLING, ''));
 
@@ -81,10 +81,10 @@ const UNDOCUMENTED = 'The provider’s answer is not one that it documents';
 
 const SWEEP_MS = 5000;
 const { transferRing, apiMs, consultMs, reportMs } = LIMITS.phone;
-/** What a provider must be able to be asked. */
+/** The method that a provider must have for each mode. */
 const NEEDS = { cold: 'connect', warm: 'join' } as const satisfies Record<TransferMode, keyof Dialling>;
 
-/** Behind the ring, the provider tells what became of it; whoever answers is told of the caller. */
+/** Longest duration of a transfer: ringing, the briefing of a colleague, and the provider's report of the outcome. */
 const DUE_MS: Readonly<Record<TransferMode, number>> = {
   cold: transferRing * 1000 + reportMs,
   warm: apiMs + transferRing * 1000 + consultMs + reportMs,
@@ -122,7 +122,7 @@ export class Transferring {
     );
   }
 
-  /** How a call is transferred; undefined where its provider has no API that is spoken here. */
+  /** Transfers of a call; undefined if its provider supports none. */
   of(leg: Leg, called: Called, line: Wanted['line']): PhoneTransfer | undefined {
     const dialling = this.parts.dialling[leg.provider];
     if (!dialling) return undefined;
@@ -163,7 +163,7 @@ export class Transferring {
     }
   }
 
-  /** From then on that the provider has taken the call, its callbacks tell the rest (transfer-callbacks.ts), where it has any. */
+  /** Once the provider has taken the call, its callbacks report the rest (transfer-callbacks.ts), if it has any. */
   async #cold(transfer: Transfer, { leg, line, dialling }: Ready): Promise<string | undefined> {
     const asked = this.ask(transfer, (_, credentials) => {
       if (!dialling.connect) throw new Error('a provider that connects no calls was offered');
@@ -175,7 +175,7 @@ export class Transferring {
     return 'failure' in answer ? this.#failed(transfer, answer.failure) : undefined;
   }
 
-  /** Of a provider that tells nothing of it: whether it has the call. */
+  /** For a provider without such callbacks: true, and the transfer counts as connected, if it has taken the call. */
   async #untold({ id }: Transfer, asked: Promise<object>): Promise<boolean> {
     const isTaken = isDone(await asked);
     if (isTaken) await this.finish(id, 'connected', UNTOLD);
@@ -197,7 +197,7 @@ export class Transferring {
     }
   }
 
-  /** Calls the colleague. Why that is not possible. */
+  /** Calls the colleague. Resolves to the reason of a failure, otherwise to undefined. */
   async #call(transfer: Transfer, { leg, called, to, dialling }: Ready): Promise<string | undefined> {
     const { answer, status, machine } = urlsOf(transfer, leg.baseUrl);
     const call = { from: ownOf(called), to, ringSeconds: transferRing, urls: { answer, status, machine } };
@@ -211,7 +211,7 @@ export class Transferring {
     return undefined;
   }
 
-  /** Resolves when the colleague has taken the call, it is over, or nobody waits any more. */
+  /** Resolves when the colleague has accepted the call, the transfer has ended, or nobody waits any more. */
   async #decided(id: string, signal: AbortSignal): Promise<Transfer | undefined> {
     const { transfers } = this.parts;
     for (;;) {
@@ -230,12 +230,12 @@ export class Transferring {
     }
   }
 
-  /** Both calls go into one conference of the provider's, which ends with either. */
+  /** Puts both calls into one conference at the provider, which ends when either does. */
   async #join(transfer: Transfer, { leg, line }: Ready): Promise<string | undefined> {
     const { id, callId } = transfer;
     const colleague = await this.#intoRoom(transfer, callId ?? '', leg);
     if ('failure' in colleague) return this.#failed(transfer, colleague.failure);
-    // Whoever has hung up meanwhile leaves nobody to wait for in there.
+    // If the colleague has hung up meanwhile, the caller must not wait in the room.
     const current = await this.parts.transfers.find(id);
     if (current?.endedAt) return whyNot(current);
     const caller = this.#intoRoom(transfer, leg.callId, leg);
@@ -244,7 +244,7 @@ export class Transferring {
     const answer = await caller;
     if ('failure' in answer) return this.#failed(transfer, answer.failure);
     if (await moved) return undefined;
-    // It was ended at that moment, by whoever ended the session.
+    // The transfer ended at that moment, together with the session.
     for (const each of [leg.callId, callId]) this.hangUp(transfer, each);
     return SESSION_ENDED;
   }
@@ -267,18 +267,18 @@ export class Transferring {
     return reason;
   }
 
-  /** The colleague's call ends with it. */
+  /** Ends the transfer, and with it the colleague's call. */
   async #giveUp({ id }: Transfer, state: LastTransferState, reason?: string): Promise<void> {
     const transfer = await this.finish(id, state, reason);
     if (transfer?.mode === 'warm') this.hangUp(transfer, transfer.callId);
   }
 
-  /** It did not come about, as the provider or the colleague says. */
+  /** The provider or the colleague reports that it failed. */
   async end(transfer: Transfer, state: LastTransferState, reason?: string): Promise<void> {
     await this.#giveUp(transfer, state, reason);
   }
 
-  /** Undefined where it was over already. */
+  /** Undefined if it had ended already. */
   async finish(id: string, state: LastTransferState, reason?: string): Promise<Transfer | undefined> {
     const transfer = await this.parts.transfers.finish(id, state, reason);
     if (!transfer) return undefined;
@@ -293,7 +293,7 @@ export class Transferring {
     return transfer;
   }
 
-  /** At the provider, where the call is known; its answer is not waited for. */
+  /** Hangs up at the provider, if its id of the call is known; does not wait for the answer. */
   hangUp(transfer: Transfer, callId: string | null): void {
     if (callId === null) return;
     const running = this.ask(transfer, (dialling, credentials) => dialling.hangUp(callId, credentials))
@@ -330,11 +330,11 @@ export class Transferring {
       if (await this.finish(id, 'cancelled', SESSION_ENDED)) this.hangUp(transfer, callerCallId);
       return;
     }
-    // Whoever is not answered is given back within the ring: they speak.
+    // The provider returns unanswered callers while it rings, so these two must be talking.
     if (await this.finish(id, 'connected', SILENT)) await this.parts.runs.end(sessionId, 'transferred');
   }
 
-  /** Whose process has died while the caller's side was asked: who has not gone by then is with the agent. */
+  /** Ends a transfer by SIP whose process died while the caller's side was asked: a caller who is still there is with the agent. */
   async #settleReferred({ id }: Transfer, sessionEnded: boolean): Promise<void> {
     if (sessionEnded) await this.finish(id, 'cancelled', SESSION_ENDED);
     else if (await this.finish(id, 'failed', SILENT)) await this.parts.transfers.bringBack(id);
@@ -350,7 +350,7 @@ export class Transferring {
     metrics.counter('phone_transfers', help, rows, ['mode', 'state']);
   }
 
-  /** Waits for what the provider is being asked. */
+  /** Stops the sweep and waits for running requests to the provider. */
   async stop(): Promise<void> {
     this.#stop();
     while (this.#running.size > 0) await Promise.all(this.#running);
@@ -359,7 +359,7 @@ export class Transferring {
 
 const isDone = (answer: object): boolean => !('failure' in answer);
 
-/** Where the provider asks and tells of the transfer (index.ts). */
+/** Addresses for the provider's callbacks about the transfer (index.ts). */
 function urlsOf({ id, provider }: Transfer, baseUrl: string) {
   const url = `${baseUrl}/v1/phone/${provider}/transfers/${id}`;
   return {
@@ -371,7 +371,7 @@ function urlsOf({ id, provider }: Transfer, baseUrl: string) {
   };
 }
 
-/** Whom a cold transfer dials. */
+/** The leg that a cold transfer dials. */
 export function legOf(transfer: Transfer, baseUrl: string): DialledLeg {
   const { to, shown } = transfer;
   const { status, action, document } = urlsOf(transfer, baseUrl);

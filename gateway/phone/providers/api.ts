@@ -1,4 +1,4 @@
-/** What the APIs and callbacks of providers have in common; most of it is as Twilio has made it. */
+/** Common parts of the providers' APIs and callbacks; most of them follow Twilio. */
 import type { AnsweredBy, CallState, Voicemail } from '../../../contracts/phone.js';
 import type { ApiRequest, CallReport, DialledLeg, DialledReport, OutgoingCall, Room } from '../dialling.js';
 import { incomingOf, type Webhook, xmlReply, xmlText } from '../provider.js';
@@ -23,7 +23,7 @@ export const formRequest = (path: string, authorization: string, fields: FormFie
   body: new URLSearchParams(fields as [string, string][]).toString(),
 });
 
-/** `CallStatus`; also how a leg that was dialled has ended. */
+/** `CallStatus`; also the end of a dialled leg. */
 export const STATES: Readonly<Record<string, CallState>> = {
   queued: 'queued',
   initiated: 'queued',
@@ -50,7 +50,7 @@ const ANSWERERS: Readonly<Record<string, AnsweredBy>> = {
 
 const CODE = /^[\w .-]{1,64}$/;
 
-/** A provider's code for why a call has failed; nothing for what is none. */
+/** A provider's code for the failure of a call; nothing if it is no code. */
 export const codeOf = (code: string): Pick<CallReport, 'code'> => (CODE.test(code) ? { code } : {});
 
 export const rowOf = <T>(rows: Readonly<Record<string, T>>, name: string): T | undefined =>
@@ -83,7 +83,7 @@ export const DETECTIONS: Readonly<Record<Exclude<OutgoingCall['detection'], 'non
   after_greeting: 'DetectMessageEnd',
 };
 
-/** The document with which a call goes on that is transferred. A caller's name that is no number is not sent. */
+/** The document by which a transferred call continues. A caller's name that is no number is not sent. */
 export function dialDocument({ to, from, ringSeconds, urls }: DialledLeg): string {
   const kind = to.startsWith('sip') ? 'Sip' : 'Number';
   const callerId = from?.startsWith('+') ? ` callerId="${xmlText(from)}"` : '';
@@ -94,7 +94,7 @@ export function dialDocument({ to, from, ringSeconds, urls }: DialledLeg): strin
   );
 }
 
-/** The document with which a call goes into a room. */
+/** The document that puts a call into a room. */
 export const roomDocument = ({ name }: Room): string =>
   `<?xml version="1.0" encoding="UTF-8"?><Response><Dial>` +
   `<Conference beep="false" startConferenceOnEnter="true" endConferenceOnExit="true">${xmlText(name)}</Conference></Dial></Response>`;
@@ -118,7 +118,7 @@ export function dialledOf(callback: Webhook): DialledReport | undefined {
   return { callId: call.callId, state, waits, asks: true };
 }
 
-/** The document with which a call goes on that was answered by a machine. */
+/** The document by which a call continues that a machine has answered. */
 export const said = ({ message = '', language = '' }: Pick<Voicemail, 'message' | 'language'>): string =>
   `<?xml version="1.0" encoding="UTF-8"?><Response><Say voice="alice" language="${xmlText(language)}">` +
   `${xmlText(message)}</Say><Hangup/></Response>`;

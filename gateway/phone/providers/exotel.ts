@@ -1,7 +1,7 @@
 /**
- * Exotel: the Voicebot applet, whose stream comes without a question and shows a user and password (Basic) in its handshake.
- * Nothing is signed. Sound is linear PCM, and ours goes in messages of 200 ms: a message has to be of 3,200 bytes at least,
- * in multiples of 320.
+ * Exotel: the Voicebot applet, whose stream opens without a webhook before and shows a user and password (Basic) in its
+ * handshake. Nothing is signed. Audio is linear PCM, and ours goes in messages of 200 ms: a message must have at least 3,200
+ * bytes, in multiples of 320.
  * https://developer.exotel.com/docs/agentstream/stream-voicebot-applet
  * https://developer.exotel.com/docs/agentstream/websocket-protocol
  */
@@ -12,10 +12,10 @@ import { mediaOf, readWith, startOf, type StreamMessages, streamMessages } from 
 
 const FRAMES = 10;
 const RATES: ReadonlySet<number | undefined> = new Set([8000, 16_000, 24_000]);
-/** How its pages call linear PCM. */
+/** Names of linear PCM on its pages. */
 const ENCODINGS: ReadonlySet<string> = new Set(['audio/x-raw', 'raw', 'base64']);
 
-/** Undefined where it claims anything but what Exotel documents. */
+/** Undefined if it is not as Exotel documents it. */
 function formatOf(fields: Fields): LineFormat | undefined {
   const rate = countIn(fields, 'sample_rate');
   const fits = ENCODINGS.has(textIn(fields, 'encoding')) && RATES.has(rate);
@@ -29,12 +29,12 @@ const MESSAGES: StreamMessages = {
   format: ['media_format', formatOf],
 };
 
-/** Numbers of India, where most ExoPhones are, come as they are dialled there as well. */
+/** Numbers of India, where most ExoPhones are, may be written as they are dialled there. */
 const numberIn = (fields: Fields, name: string): string =>
   textIn(fields, name).replace(/^0(?=[1-9]\d{9}$)/, '+91');
 
 const read = readWith(MESSAGES, {
-  // Whose call it is stands beside the call's id.
+  // `start` also has the call's sides, beside its id.
   start(fields, names) {
     const start = objectIn(fields, 'start');
     return { ...startOf(fields, names), about: { from: numberIn(start, 'from'), to: numberIn(start, 'to') } };

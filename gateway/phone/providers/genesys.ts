@@ -1,7 +1,7 @@
 /**
- * Genesys Cloud: the Audio Connector, which speaks AudioHook (protocol 2). Its stream comes without a question; the handshake
- * is signed by HTTP message signatures (HMAC-SHA256). Messages are counted on both sides, sound is µ-law in binary frames.
- * Ours goes in messages of 200 ms, as Genesys limits how many may come. What was played is not told.
+ * Genesys Cloud: the Audio Connector, which speaks AudioHook (protocol 2). Its stream opens without a webhook before; the
+ * handshake is signed by HTTP message signatures (HMAC-SHA256). Both sides number their messages; audio is µ-law in binary
+ * frames. Ours goes in messages of 200 ms, as Genesys limits their number. Genesys does not report what it has played.
  * https://developer.genesys.cloud/devapps/audiohook
  * https://github.com/purecloudlabs/audiohook-reference-implementation
  * https://datatracker.ietf.org/doc/html/rfc9421
@@ -24,7 +24,7 @@ import {
 } from '../provider.js';
 import { isSame, isTimely } from '../signatures.js';
 
-/** What a signature has to cover. */
+/** Components that a signature must cover. */
 const COVERED = [
   ...['@request-target', '@authority', 'x-api-key'],
   ...['audiohook-organization-id', 'audiohook-session-id', 'audiohook-correlation-id'],
@@ -35,7 +35,7 @@ const INPUT = /^([a-z*][\w.*-]*)=(\(((?:"[^"\\]*" ?)*)\)((?:;[a-z]+=(?:"[^"\\]*"
 
 interface SignatureInput {
   readonly label: string;
-  /** As it was signed. */
+  /** The text that was signed. */
   readonly text: string;
   readonly covered: readonly string[];
   readonly parameters: ReadonlyMap<string, string>;
@@ -52,7 +52,7 @@ function inputOf(header: string): SignatureInput | undefined {
   };
 }
 
-/** What the covered names stand for. */
+/** The value of a covered component. */
 function valueOf(name: string, { url, headers }: Webhook): string | undefined {
   const { host, pathname, search } = new URL(url);
   if (name === '@request-target') return pathname + search;
@@ -63,7 +63,7 @@ const isCurrent = ({ parameters }: SignatureInput, now: number): boolean =>
   isTimely(Number(parameters.get('created') ?? NaN), now) &&
   now <= Number(parameters.get('expires') ?? Infinity) * 1000;
 
-/** Bytes; what is no base64 has none, and signs for everybody. */
+/** Least bytes of a key: a secret that is no base64 decodes to none, and anybody could sign with it. */
 const LEAST_KEY = 16;
 
 /** The client secret is shown in base64. */
@@ -84,7 +84,7 @@ function isSigned(handshake: Webhook, secret: string, now: number): boolean {
 }
 
 const FORMAT: LineFormat = { codec: 'mulaw', rate: 8000, frames: 10, silent: true };
-/** The sound of whom the call is with. */
+/** The audio of the other side of the call. */
 const MEDIA = { type: 'audio', format: 'PCMU', channels: ['external'], rate: 8000 };
 
 const isOurs = (offer: unknown): boolean =>
@@ -94,14 +94,14 @@ const isOurs = (offer: unknown): boolean =>
   offer['rate'] === MEDIA.rate &&
   JSON.stringify(offer['channels']) === JSON.stringify(MEDIA.channels);
 
-/** Who has none: what Genesys sends when an integration is switched on. */
+/** Conversation id of the probe that Genesys sends when an integration is switched on. */
 const PROBE = '00000000-0000-0000-0000-000000000000';
 
 const NOT_ALLOWED = 1008;
 
 class AudioHook implements Speaking {
   #id: string | undefined;
-  /** Messages of either side. */
+  /** Number of messages of each side. */
   #sent = 0;
   #received = 0;
   #probe = false;
@@ -121,7 +121,7 @@ class AudioHook implements Speaking {
       : undefined;
   }
 
-  /** Errors: `StreamFault` for messages of another protocol or session, and for those that are missing or come twice. */
+  /** Errors: `StreamFault` for messages of another protocol or session, and if messages are missing or repeated. */
   #count(fields: Fields): void {
     if (fields['version'] !== '2')
       throw new StreamFault(1003, 'the version of the protocol is not supported');

@@ -1,4 +1,4 @@
-/** The messages of media streams as Twilio has made them, which others have taken over with names of their own. */
+/** Messages of media streams as Twilio designed them; other providers adopted them with their own names. */
 import { decodeBase64 } from '../../../contracts/base64.js';
 import type { LineFormat } from '../../../contracts/ports/calls.js';
 import {
@@ -22,12 +22,12 @@ export const formOf = (webhook: Webhook): URLSearchParams => new URLSearchParams
 export const incomingForm = (form: URLSearchParams): IncomingCall | undefined =>
   incomingOf(form.get('CallSid') ?? '', form.get('From') ?? '', form.get('To') ?? '');
 
-/** How a provider calls the members of `start`. */
+/** A provider's names of the members of `start`. */
 export interface StreamMessages {
   readonly callId: string;
   /** In `start`, or beside it. */
   readonly stream: string;
-  /** Undefined where a stream is told nothing. */
+  /** Undefined if a stream gets no parameters. */
   readonly parameters: string | undefined;
   readonly format: readonly [name: string, read: (fields: Fields) => LineFormat | undefined];
 }
@@ -47,7 +47,7 @@ export function startOf(
   };
 }
 
-/** Sound of the caller; of the other direction, where that comes as well, nothing. */
+/** The caller's audio; undefined for audio of the other direction. */
 export function mediaOf(fields: Fields): StreamEvent | undefined {
   const { track = 'inbound', ...rest } = objectIn(fields, 'media');
   if (track !== 'inbound') return undefined;
@@ -62,7 +62,7 @@ type StreamEvents = Readonly<
   Record<string, (fields: Fields, names: StreamMessages) => StreamEvent | undefined>
 >;
 
-/** A mark that comes back, by the member that has its name. */
+/** A returned mark, from the member with its name. */
 export function markOf(fields: Fields): StreamEvent | undefined {
   const mark = countIn(fields, 'name');
   return mark === undefined ? undefined : { type: 'mark', mark };
@@ -88,7 +88,7 @@ export function readWith(names: StreamMessages, own: StreamEvents = {}): Provide
 
 export const base64 = (audio: Uint8Array): string => Buffer.from(audio).toString('base64');
 
-/** `stream`: the member that names the stream, where there is one. */
+/** `stream`: the member that names the stream, if there is one. */
 export const streamMessages = (stream: Readonly<Record<string, string>>): StreamWriter => ({
   speak: (audio) => JSON.stringify({ event: 'media', ...stream, media: { payload: base64(audio) } }),
   mark: (mark) => JSON.stringify({ event: 'mark', ...stream, mark: { name: String(mark) } }),

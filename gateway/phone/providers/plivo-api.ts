@@ -1,6 +1,6 @@
 /**
- * Calls that are placed and transferred at Plivo. A call is told what to do next by an address, where Plivo fetches the document; it
- * knows machines and no tone, so the document with the message waits for the end of the greeting itself.
+ * Calls placed and transferred at Plivo. A call continues with a document that Plivo fetches from an address. Plivo detects machines
+ * but not their tone, so the document with the message itself waits for the end of the greeting.
  * https://docs.plivo.com/docs/voice/api/call/make-a-call
  * https://docs.plivo.com/docs/voice/api/call/machine-detection
  * https://www.plivo.com/docs/voice/detailed-reference/api/call/hangup-a-call/
@@ -40,7 +40,7 @@ const STATES: Readonly<Record<string, CallState>> = {
   failed: 'failed',
 };
 
-/** `DialAction`: what a leg that was dialled does. Its own end says less than what is asked of `action` then. */
+/** `DialAction`: state of a dialled leg. Its end is left to the callback to `action`, which says more. */
 const DIAL_ACTIONS: Readonly<Record<string, CallState>> = { answer: 'answered', connected: 'answered' };
 
 /** `DialStatus` */
@@ -56,7 +56,7 @@ const DIALLED: Readonly<Record<string, DialledReport['state']>> = {
 /** `Machine` */
 const ANSWERERS: Readonly<Record<string, AnsweredBy>> = { true: 'machine', false: 'human' };
 
-/** The call goes on with the document at that address. */
+/** Continues the call with the document at that address. */
 const goOn = (callId: string, url: string, credentials: Credentials): ApiRequest => ({
   method: 'POST',
   path: callOf(callId, credentials),
@@ -64,7 +64,7 @@ const goOn = (callId: string, url: string, credentials: Credentials): ApiRequest
   body: JSON.stringify({ legs: 'aleg', aleg_url: url, aleg_method: 'POST' }),
 });
 
-/** The greeting is over once nothing was heard for two seconds. */
+/** The greeting has ended after two seconds of silence. */
 const GREETING = '<Wait length="60" silence="true" minSilence="2000"/>';
 
 export const plivoDialling: Dialling = {
@@ -90,7 +90,7 @@ export const plivoDialling: Dialling = {
       }),
     }),
   }),
-  // It names the request; the first callback names the call.
+  // The answer names only the request; the first callback names the call.
   taken: (fields) => (textIn(fields, 'request_uuid') === '' ? undefined : { callId: undefined }),
   hangUp: (callId, credentials) => ({
     method: 'DELETE',

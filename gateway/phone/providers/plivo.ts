@@ -1,5 +1,5 @@
 /**
- * Plivo: its XML, version 3 of its signature, and Audio Streams in both directions, for which µ-law at 8 kHz is asked for.
+ * Plivo: its XML, version 3 of its signature, and Audio Streams in both directions, requested as µ-law at 8 kHz.
  * https://www.plivo.com/docs/voice/audio-streaming/audio-streaming
  * https://docs.plivo.com/docs/voice/xml/audiostream
  * https://docs.plivo.com/docs/voice/xml/request/validation
@@ -10,7 +10,7 @@ import { type Fields, incomingOf, type Provider, withToken, xmlReply, xmlText } 
 import { isSame } from '../signatures.js';
 import { base64, formOf, markOf, readWith, type StreamMessages } from './messages.js';
 
-/** Of the account that the number is in, and of its main account. */
+/** Signatures of the number's account, and of its main account. */
 const SIGNATURES = ['x-plivo-signature-v3', 'x-plivo-signature-ma-v3'];
 
 /** Sorted by name, then by value. */
@@ -22,7 +22,7 @@ const sorted = (fields: URLSearchParams, between: string): readonly string[] =>
       .map((value) => name + between + value),
   );
 
-/** The address, its query, and all fields behind it, as Plivo's libraries put them together. */
+/** The address, its query and all fields, combined as Plivo's libraries do. */
 function signed(url: string, form: URLSearchParams): string {
   const [address = '', search = ''] = url.split('?', 2);
   const query = sorted(new URLSearchParams(search), '=').join('&');
@@ -37,13 +37,13 @@ function signatureOf(url: string, form: URLSearchParams, nonce: string, secret: 
 
 const CONTENT = { type: 'audio/x-mulaw', rate: 8000 } as const;
 
-/** Undefined where it claims anything but what it was asked for. */
+/** Undefined if it is not as requested. */
 function formatOf({ encoding, sampleRate }: Fields): LineFormat | undefined {
   const fits = encoding === CONTENT.type && sampleRate === CONTENT.rate;
   return fits ? { codec: 'mulaw', rate: CONTENT.rate } : undefined;
 }
 
-/** What a stream is told in `extraHeaders` has to be letters and digits, and comes back in more than one form. */
+/** No parameters: `extraHeaders` may contain only letters and digits, and come back in more than one form. */
 const MESSAGES: StreamMessages = {
   callId: 'callId',
   stream: 'streamId',
@@ -60,7 +60,7 @@ export const plivo: Provider = {
   isSigned(webhook, secret) {
     const { url, headers } = webhook;
     const wanted = signatureOf(url, formOf(webhook), headers.get('x-plivo-signature-v3-nonce') ?? '', secret);
-    // Several while an account has two tokens.
+    // There are several while an account has two tokens.
     const told = SIGNATURES.flatMap((name) => (headers.get(name) ?? '').split(','));
     return told.some((signature) => isSame(signature.trim(), wanted));
   },

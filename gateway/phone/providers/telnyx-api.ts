@@ -1,5 +1,5 @@
 /**
- * Calls that are placed at Telnyx, by its TeXML API.
+ * Calls placed at Telnyx, with its TeXML API.
  * https://developers.telnyx.com/api-reference/texml-rest-commands/initiate-an-outbound-call
  * https://developers.telnyx.com/api-reference/texml-rest-commands/update-call
  * https://developers.telnyx.com/docs/voice/programmable-voice/texml-verbs/dial, …/conference
@@ -55,7 +55,7 @@ export const telnyxDialling: Dialling = {
       }),
     }),
   }),
-  // Its answer is documented without the call's id, which the first callback has.
+  // The documented answer lacks the call's id, which the first callback has.
   taken: (fields) =>
     textIn(fields, 'status') === ''
       ? undefined

@@ -11,7 +11,7 @@ import { type Fields, type Provider, textIn, type Webhook, xmlReply, xmlText } f
 import { isTimely } from '../signatures.js';
 import { formOf, incomingForm, readWith, type StreamMessages, streamMessages } from './messages.js';
 
-/** How Ed25519 keys begin as DER (RFC 8410); Telnyx shows the 32 bytes behind that in base64. */
+/** How Ed25519 keys begin as DER (RFC 8410); Telnyx shows the 32 bytes after that in base64. */
 const DER_HEAD = Buffer.from('302a300506032b6570032100', 'hex');
 const KEY_BYTES = 32;
 
@@ -31,7 +31,7 @@ function isSigned({ headers, body }: Webhook, secret: string, now: number): bool
 
 const CODECS: Readonly<Record<string, LineFormat['codec']>> = { PCMU: 'mulaw', PCMA: 'alaw' };
 
-/** Undefined for codecs that are not spoken here: the call's own is used where Telnyx cannot transcode it. */
+/** Undefined for unsupported codecs: Telnyx uses the call's own if it cannot transcode it. */
 function formatOf(fields: Fields): LineFormat | undefined {
   const { sample_rate: rate, channels } = fields;
   const encoding = textIn(fields, 'encoding');
@@ -57,6 +57,6 @@ export const telnyx: Provider = {
     ),
   reject: (reason) => xmlReply(`<Reject reason="${reason}"/>`),
   read: readWith(MESSAGES),
-  // A stream's messages name no stream: there is one a socket.
+  // Messages name no stream: there is one per socket.
   writer: () => streamMessages({}),
 };

@@ -1,5 +1,5 @@
 /**
- * Calls that are placed at Twilio.
+ * Calls placed at Twilio.
  * https://www.twilio.com/docs/voice/api/call-resource
  * https://www.twilio.com/docs/voice/answering-machine-detection
  * https://www.twilio.com/docs/voice/twiml/dial (`action`, `DialCallStatus`), …/number (`statusCallback`), …/conference
@@ -28,7 +28,7 @@ const authorizationOf = ({ account_sid: user, auth_token: password }: Credential
 const callsOf = ({ account_sid: account = '' }: Credentials): string =>
   `/2010-04-01/Accounts/${encodeURIComponent(account)}/Calls`;
 
-/** Beside the conversation, which would be silent for seconds otherwise. */
+/** Detection beside the conversation, which would otherwise be silent for seconds. */
 const detecting = (how: string, url: string) =>
   [
     ['MachineDetection', how],
@@ -61,7 +61,7 @@ export const twilioDialling: Dialling = {
     formRequest(
       callOf(callId, credentials),
       authorizationOf(credentials),
-      // `canceled` would leave one alone that has been answered meanwhile.
+      // `canceled` would have no effect on a call answered meanwhile.
       [['Status', 'completed']],
     ),
   say: ({ callId, ...text }, credentials) =>

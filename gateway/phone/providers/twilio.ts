@@ -1,5 +1,5 @@
 /**
- * Twilio: TwiML, its signature, and Media Streams in both directions, which are µ-law at 8 kHz always.
+ * Twilio: TwiML, its signature, and Media Streams in both directions, always µ-law at 8 kHz.
  * https://www.twilio.com/docs/voice/media-streams/websocket-messages
  * https://www.twilio.com/docs/voice/twiml/stream
  * https://www.twilio.com/docs/usage/security#validating-requests
@@ -10,7 +10,7 @@ import { type Fields, type Provider, xmlReply, xmlText } from '../provider.js';
 import { isSame } from '../signatures.js';
 import { formOf, incomingForm, readWith, type StreamMessages, streamMessages } from './messages.js';
 
-/** The address and all fields behind it, sorted; of a repeated field each value once. */
+/** The address followed by all fields, sorted; each value of a repeated field once. */
 function signed(url: string, form: URLSearchParams): string {
   const names = [...new Set(form.keys())].sort();
   const fields = names.flatMap((name) => [...new Set(form.getAll(name))].sort().map((value) => name + value));
@@ -19,7 +19,7 @@ function signed(url: string, form: URLSearchParams): string {
 
 const PORTS: Readonly<Record<string, string>> = { 'https:': '443', 'http:': '80' };
 
-/** The address as it may have been signed: a port is named, or is not. */
+/** Forms of the address that may have been signed: with or without a port. */
 function spellingsOf(url: string): readonly string[] {
   const { protocol, hostname, port } = new URL(url);
   const rest = url.slice(url.indexOf('/', protocol.length + 2));
@@ -30,7 +30,7 @@ function spellingsOf(url: string): readonly string[] {
   ];
 }
 
-/** Undefined where it claims anything but what Twilio documents. */
+/** Undefined if it is not as Twilio documents it. */
 function formatOf({ encoding, sampleRate, channels }: Fields): LineFormat | undefined {
   const fits = encoding === 'audio/x-mulaw' && sampleRate === 8000 && channels === 1;
   return fits ? { codec: 'mulaw', rate: 8000 } : undefined;

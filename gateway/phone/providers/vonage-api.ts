@@ -1,6 +1,6 @@
 /**
- * Calls that are placed at Vonage. Its API is asked with a token that the application's key has signed; all that it tells of
- * a call, who has answered included, comes to one address.
+ * Calls placed at Vonage. Requests to its API carry a token signed with the application's key; all reports about a call,
+ * including who has answered, come to one address.
  * https://developer.vonage.com/en/api/voice
  * https://developer.vonage.com/en/voice/voice-api/webhook-reference
  * https://developer.vonage.com/en/voice/voice-api/concepts/advanced-machine-detection
@@ -88,7 +88,7 @@ const DIALLED: Readonly<Record<string, DialledReport['state']>> = {
 /** `status` as well. */
 const ANSWERERS: Readonly<Record<string, AnsweredBy>> = { human: 'human', machine: 'machine' };
 
-/** `sub_state`: the tone was heard, or waited for in vain. */
+/** `sub_state`: the tone was heard, or did not come in time. */
 const GREETED: ReadonlySet<string> = new Set(['beep_start', 'beep_timeout']);
 
 export const vonageDialling: Dialling = {
@@ -105,7 +105,7 @@ export const vonageDialling: Dialling = {
         answer_method: 'POST',
         event_url: [urls.status],
         event_method: 'POST',
-        // Beside the conversation, and with the tone.
+        // Detection runs beside the conversation, and reports the tone.
         ...(detection !== 'none' && {
           advanced_machine_detection: { behavior: 'continue', mode: 'default' },
         }),
@@ -125,7 +125,7 @@ export const vonageDialling: Dialling = {
     const ncco = [{ action: 'connect', ...shown, timeout, ...told, endpoint: [endpointOf(to)] }];
     return request('PUT', callOf(callId), transfer(ncco), credentials);
   },
-  // The callback names the leg, and comes for each state of it.
+  // The callback names the leg, and comes for each of its states.
   dialled(callback) {
     const fields = jsonObject(bodyOf(callback)) ?? {};
     if (!incomingOf(textIn(fields, 'uuid'), '', '-')) return undefined;

@@ -23,7 +23,7 @@ import {
 import { isSame, isTimely } from '../signatures.js';
 import { markOf } from './messages.js';
 
-/** The claims of a token that was signed with that secret by HMAC-SHA256, whatever its head says (RFC 7519). */
+/** The claims of a token signed with that secret by HMAC-SHA256, whatever algorithm its header names (RFC 7519). */
 function claimsOf(token: string, secret: string): Fields | undefined {
   const [head = '', claims = '', signature = '', ...more] = token.split('.');
   const wanted = createHmac('sha256', secret).update(`${head}.${claims}`).digest('base64url');
@@ -31,7 +31,7 @@ function claimsOf(token: string, secret: string): Fields | undefined {
   return jsonObject(Buffer.from(claims, 'base64url').toString());
 }
 
-/** The token tells when it was made, and for which body; what is signed twice is the same call, which is answered once. */
+/** The token contains its time and a hash of the body; a replay concerns the same call, which is answered once. */
 function isSigned({ headers, body }: Webhook, secret: string, now: number): boolean {
   const [scheme = '', token = ''] = (headers.get('authorization') ?? '').split(' ', 2);
   const claims = scheme.toLowerCase() === 'bearer' ? claimsOf(token, secret) : undefined;
@@ -43,7 +43,7 @@ function isSigned({ headers, body }: Webhook, secret: string, now: number): bool
   return isCurrent && isSame(textIn(claims, 'payload_hash').toLowerCase(), hash);
 }
 
-/** What webhooks about the state of a call have, and the question about one has not. */
+/** A member of webhooks about the state of a call, absent from the question who answers. */
 const STATE = 'status';
 
 const CONTENT = 'audio/l16;rate=16000';
@@ -52,7 +52,7 @@ const FORMAT: LineFormat = { codec: 'linear', rate: 16_000 };
 type Event = (fields: Fields) => StreamEvent | undefined;
 
 const EVENTS: Readonly<Record<string, Event>> = {
-  /** What the address was given as headers stands beside the event's own members. */
+  /** The headers given for the address come beside the event's own members. */
   'websocket:connected': (fields) => ({
     type: 'start',
     stream: '',
@@ -82,7 +82,7 @@ export const vonage: Provider = {
     const endpoint = [{ type: 'websocket', uri: url, 'content-type': CONTENT, headers }];
     return json(200, [{ action: 'connect', endpoint }]);
   },
-  // A call with nothing left to do ends; of busy lines nothing can be said.
+  // A call with nothing left to do ends; there is no way to report a busy line.
   reject: () => json(200, []),
   read(message) {
     if (typeof message !== 'string') return soundOf(message);

@@ -1,8 +1,8 @@
 /**
- * Calls that come in through a LiveKit cluster's SIP service: each is in a room already, and waits for the agent whose job is given to
- * this process. The session is made now, for who is in the room by telephone.
+ * Incoming calls through a LiveKit cluster's SIP service: each is already in a room, and waits for the agent, whose job was given to
+ * this process. Only now is the session made, for the caller in the room.
  *
- * Invariants: a room is answered once; a caller whom nobody can answer is rejected: the room goes, and with it the call.
+ * Invariants: a room is answered once; a caller whom nobody can answer is rejected by removing the room, and with it the call.
  */
 import { CALL_TIMES } from '../../../contracts/call-times.js';
 import type { Clock } from '../../../contracts/clock.js';
@@ -31,10 +31,10 @@ export interface SipAnsweringParts extends Omit<ReferringParts, 'sip' | 'numbers
   readonly clock: Clock;
 }
 
-/** Between two looks at whether the caller is in the room. */
+/** Interval between two checks whether the caller is in the room. */
 const LOOK_MS = 100;
 
-/** Errors: `conflict` where nobody came. */
+/** Errors: `conflict` if nobody came. */
 async function callerIn(room: string, { sip, clock }: SipAnsweringParts): Promise<SipCaller> {
   const end = clock.monotonic() + CALL_TIMES.roomJoinMs;
   for (;;) {

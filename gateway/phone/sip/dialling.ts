@@ -1,6 +1,6 @@
 /**
- * Calls that are placed through a LiveKit cluster's SIP service: the agent waits in the session's room, and the service calls
- * somebody from there. It is asked once, and its answer says what became of it.
+ * Calls placed through a LiveKit cluster's SIP service: the agent waits in the session's room, and the service calls
+ * somebody from there. It is asked once, and its answer reports the outcome.
  */
 import type { Clock } from '../../../contracts/clock.js';
 import { errorText, ServiceError } from '../../../contracts/errors.js';
@@ -20,14 +20,14 @@ export interface SipDiallingParts {
   readonly clock: Clock;
 }
 
-/** Between two looks at whether it rings. */
+/** Interval between two checks whether it rings. */
 const LOOK_MS = 500;
 const SESSION_GONE: SipRefusal = { state: 'failed', reason: 'Its session has ended' };
 
 export class SipDialling {
   constructor(private readonly parts: SipDiallingParts) {}
 
-  /** Undefined once somebody has answered. `rings`: told once the other side's phone does. */
+  /** Undefined once somebody has answered. `rings`: called once the other side's phone rings. */
   async dial(call: PlacedCall, from: OpenedNumber, rings: () => void): Promise<SipRefusal | undefined> {
     const { runs, sip, prepare } = this.parts;
     const room = call.sessionId ?? '';
@@ -57,7 +57,7 @@ export class SipDialling {
     return stop;
   }
 
-  /** Whoever is called hears no more of it, or is hung up on. */
+  /** Stops the ringing, or hangs up, by removing the room. */
   async hangUp({ sessionId }: PlacedCall): Promise<void> {
     if (sessionId !== null) await this.parts.rooms.remove(sessionId);
   }

@@ -1,9 +1,9 @@
 /**
- * Numbers of provider `sip`, which the SIP service of a LiveKit cluster has to know beforehand. The rows are the truth: after each
- * change, and again and again, the service is made to take calls for those that somebody answers.
+ * Numbers of provider `sip`, which the SIP service of a LiveKit cluster must know in advance. The rows are authoritative: after each
+ * change, and at intervals, the service is made to take calls for the numbers that somebody answers.
  *
- * Invariants: a number that the service has refused is not kept, and its owner is told why; a service that is away delays what
- * it should know, and nothing else.
+ * Invariants: a new number that the service refuses is not kept, and its owner is told why; an unreachable service delays only its
+ * own update.
  */
 import type { Clock } from '../../../contracts/clock.js';
 import { errorText, ServiceError } from '../../../contracts/errors.js';
@@ -19,15 +19,15 @@ export interface SipNumbersParts {
   readonly log: Log;
 }
 
-/** Between two looks, which also find what another process has changed in vain. */
+/** Interval of the updates, which also repeat those that failed in another process. */
 const AGAIN_MS = 30_000;
 
-/** As `allowed_addresses` is written. */
+/** Splits `allowed_addresses` as it is written. */
 const sourcesOf = (secret: string): readonly string[] => secret.split(/,\s*/);
 
 export const isSip = ({ provider }: Pick<PhoneNumber, 'provider'>): boolean => provider === 'sip';
 
-/** Without livekit mode there is nobody who would take their calls. */
+/** Refuses numbers of provider `sip`: without livekit mode nobody would take their calls. */
 export const withoutSip = (numbers: PhoneNumbers): PhoneNumbers => ({
   ...numbers,
   create(number, secrets, workspaceId) {
@@ -38,7 +38,7 @@ export const withoutSip = (numbers: PhoneNumbers): PhoneNumbers => ({
 
 export class SipNumbers {
   readonly #stop: () => void;
-  /** What the server has of ours. */
+  /** How many of our numbers the server has. */
   #kept: 'some' | 'none' | 'unknown' = 'unknown';
   #keeping: Promise<void> = Promise.resolve();
 
@@ -52,7 +52,7 @@ export class SipNumbers {
     );
   }
 
-  /** One after the other. Errors: those of `SipService.keep`. */
+  /** Updates the service, one update after the other. Errors: those of `SipService.keep`. */
   #keep(): Promise<void> {
     const kept = this.#keeping.then(() => this.#keepNow());
     this.#keeping = kept.catch(() => undefined);
@@ -76,14 +76,14 @@ export class SipNumbers {
     }
   }
 
-  /** It is changed all the same: the next look tries it again. */
+  /** Never rejects: the number is changed in any case, and the next update tries again. */
   async #keepLater(): Promise<void> {
     await this.#keep().catch((error: unknown) =>
       this.parts.log.warn({ reason: errorText(error) }, 'a SIP number is not yet as it was changed'),
     );
   }
 
-  /** As their workspace sees them. Errors of `create`: also `conflict` and `transport_failed` of the LiveKit server. */
+  /** The numbers as their workspace sees them. Errors of `create`: also `conflict` and `transport_failed` of the LiveKit server. */
   get numbers(): PhoneNumbers {
     const { numbers } = this.parts;
     return {

@@ -1,6 +1,6 @@
 /**
- * Transfers of callers who come by SIP: REFER, upon which the caller's own side calls somebody else, and tells what became of it. The row
- * is as that of other providers' cold transfers (../transferring.ts); there is nothing to call back, as the answer is waited for.
+ * Transfers of callers who come by SIP, with REFER: the caller's own side calls somebody else, and reports the outcome. The row is
+ * like that of other providers' cold transfers (../transferring.ts); there are no callbacks, as the answer is waited for.
  */
 import { errorText } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
@@ -32,12 +32,12 @@ export interface ReferringParts {
 }
 
 const { transferRing, apiMs } = LIMITS.phone;
-/** The service has answered by then; a row that is open still has lost its process. */
+/** The service answers within this time: a row that is still open after it has lost its process. */
 const DUE_MS = transferRing * 1000 + 2 * apiMs;
 
 export type Referred = Called & Pick<SessionRecord, 'room'>;
 
-/** How the caller in a session's room is connected to somebody else. */
+/** Transfers of the caller in a session's room. */
 export const referring = (called: Referred, parts: ReferringParts): PhoneTransfer => ({
   modes: ['cold'],
   async begin(wanted) {
@@ -55,7 +55,7 @@ export const referring = (called: Referred, parts: ReferringParts): PhoneTransfe
 
 const CALLER_LEFT: SipReferral = { state: 'cancelled', reason: HUNG_UP };
 
-/** Undefined where the session has one already, or is over. */
+/** Undefined if the session has a transfer already, or has ended. */
 async function rowOf(
   { toolCallId, label, to }: TransferRequest,
   called: Referred,
@@ -69,7 +69,7 @@ async function rowOf(
   });
 }
 
-/** The caller has gone, whatever becomes of the row. */
+/** The caller has been connected, even if the row cannot be written. */
 async function connected({ id }: Transfer, { transferring, log }: ReferringParts): Promise<undefined> {
   try {
     await transferring.finish(id, 'connected');
@@ -78,7 +78,7 @@ async function connected({ id }: Transfer, { transferring, log }: ReferringParts
   }
 }
 
-/** Why, as a text for the model. */
+/** Ends the transfer. Resolves to the reason, as text for the model. */
 async function refused(
   transfer: Transfer,
   { state, reason }: SipReferral,
