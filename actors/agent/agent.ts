@@ -1,16 +1,16 @@
 /**
  * One conversation between a user and an agent (docs/contract/platform.md 6.7, docs/contract/decisions.md "Platform", decisions 11 and 13).
- * The host beside it performs the effects: it transcribes, thinks, speaks, keeps the record. Bytes and words of
- * the reply never come by here; the user's words do, because turns are decided by them.
+ * Its host performs the effects: it transcribes, thinks, speaks, keeps the record. Bytes and words of
+ * the reply never pass through here; the user's words do, because they decide turns.
  *
  * Invariants:
- * - at most one job (a reply or a fixed sentence) lives; what a job says after it was cancelled changes nothing;
+ * - at most one job (a reply or a fixed sentence) runs; events of a cancelled job change nothing;
  * - each job ends by exactly one of `ended`, `failed` or our `cancel`;
- * - every final transcript with words is part of exactly one `message`, whenever it comes before the end;
+ * - every final transcript with words is part of exactly one `message`, if it arrives before the end;
  * - a turn has one answer: one that is withdrawn before it was heard, or as it began, is asked for again;
- * - the agent neither begins nor goes on while the user's voice is active or a transcript is owed, for a minute at most, and no
- *   longer than it takes to hear that the sound has no words;
- * - whatever pauses the playout lets it go on: when its turn closes, when its job is over, or when it was noise;
+ * - the agent neither begins nor continues while the user's voice is active or a transcript is owed, for a minute at most, and no
+ *   longer than it takes to find that the sound has no words;
+ * - each pause of the playout ends: when the turn closes, when the job has ended, or when the sound was noise;
  * - `end` is the last effect, and happens once.
  */
 import { and } from 'xstate';
@@ -29,7 +29,7 @@ const link = parts.createStateConfig({
   },
 });
 
-/** The longest duration draws near. */
+/** Whether the call is near its maximum duration. */
 const duration = parts.createStateConfig({
   initial: 'early',
   after: { lastWords: '.leaving' },
@@ -43,7 +43,7 @@ const duration = parts.createStateConfig({
   },
 });
 
-/** Whether a tool has answered beside the conversation, and the model has not been asked since. */
+/** Whether a tool that ran beside the conversation has answered, and the model has not been asked since. */
 const news = parts.createStateConfig({
   initial: 'told',
   states: {
@@ -52,10 +52,10 @@ const news = parts.createStateConfig({
   },
 });
 
-/** The user's words are all known and may be the whole turn: the model is asked for an answer that nobody hears before that is sure. */
+/** All words of the user are known and may be the whole turn: asks the model for a draft, unheard until the turn has ended. */
 const DRAFTS = { guard: 'isDraftable', target: '#drafting', actions: DRAFT } as const;
 
-/** The user has the floor. Asks the model for that cause when the turn is over and has no words. */
+/** The user has the floor. A turn that ends without words asks the model for `cause`. */
 const unlessWords = (cause: Cause) =>
   parts.createStateConfig({
     entry: { type: 'show', params: 'listening' },
@@ -117,9 +117,9 @@ const agent = parts.createStateConfig({
         ],
       },
     },
-    /** An answer was withdrawn before it was heard: the user seemed to go on. It is asked for when the turn is over. */
+    /** An answer was withdrawn before it was heard, as the user seemed to continue. It is asked for again when the turn ends. */
     owing: { id: 'owing', ...unlessWords('turn') },
-    /** The agent was broken off by words that seemed certain. If they were none after all, it goes on. */
+    /** Words that seemed certain interrupted the agent. It continues if there were none after all. */
     cutOff: { id: 'cutOff', ...unlessWords('continue') },
     drafting,
     working,

@@ -1,6 +1,6 @@
 /**
- * What an agent's machine remembers beside its states: numbers, words and settings only. All that decides which events
- * count is a state.
+ * Context of an agent's machine: numbers, words and settings only. Anything that decides which events count is a
+ * state instead.
  */
 import type { Cause } from './events.js';
 import type { AgentSettings } from './settings.js';
@@ -14,28 +14,28 @@ export interface Context {
   readonly settings: AgentSettings;
   /** The number of the last job. */
   readonly job: number;
-  /** Why the last job lives: the cause of its reply; undefined for a fixed sentence. */
+  /** The cause of the last job's reply; undefined for a fixed sentence. */
   readonly cause: Cause | undefined;
   /**
-   * Whether this job speaks. No state: it changes no answer of the machine, and only goes into the next effect, as an
-   * excuse is made in the way in which its answer would have been.
+   * Whether this job speaks. Not a state, as it only goes into effects: an excuse is spoken if its answer would have
+   * been.
    */
   readonly aloud: boolean;
   /** The number of the user's last stretch of voice. */
   readonly span: number;
   readonly stretches: Stretches;
-  /** The message of the turn that may still be taken up again; empty where there is none. */
+  /** The message of the turn that the user may still continue; empty if there is none. */
   readonly said: string;
-  /** Whether words are shown that are no message yet. */
+  /** Whether the user is shown words that are not yet a message. */
   readonly shown: boolean;
-  /** That the turn was over at the last silence, by its sound; undefined where that is not known. */
+  /** Probability, by its sound, that the turn had ended at the last silence; undefined if unknown. */
   readonly probability: number | undefined;
   /** When the user fell silent, and how this user pauses. */
   readonly silentAt: number | undefined;
   readonly pace: Pace;
   /** Whether the turn had a pause. */
   readonly paused: boolean;
-  /** The agent hears itself: a sound says nothing about the user. */
+  /** The agent hears its own echo, so a sound alone does not prove that the user speaks. */
   readonly echoes: boolean;
   /** Times in a row that the agent has broken the silence. */
   readonly reengaged: number;
@@ -47,7 +47,7 @@ export const contextOf = (settings: AgentSettings): Context => ({
   ...{ reengaged: 0, echoes: false },
 });
 
-/** The user's words that are no message yet. */
+/** The user's words that are not yet a message. */
 export const newWords = ({ stretches }: Context): string => finalText(stretches);
 
 export const hasWords = (context: Context): boolean => newWords(context) !== '';
@@ -55,7 +55,7 @@ export const hasWords = (context: Context): boolean => newWords(context) !== '';
 /** All words of the turn. */
 export const turnText = (context: Context): string => joined([context.said, newWords(context)]);
 
-/** What the words so far do to an agent that speaks; `finished`: the user has stopped, and all are known. */
+/** Effect of the words so far on an agent that speaks; `finished`: the user has stopped, and all words are known. */
 export function verdictOn({ settings, stretches }: Context, finished: boolean): Verdict | undefined {
   const text = finished ? finalText(stretches) : guessedText(stretches);
   if (settings.interruptible) return verdictOf(text, settings.sensitivity, finished);
@@ -73,19 +73,19 @@ export const holds = ({ settings, echoes }: Context): boolean =>
   settings.interruptible && !echoes && INTERRUPTION[settings.sensitivity].holds;
 
 /**
- * Whether they were agreement while the agent spoke. It may have finished meanwhile, as transcripts take their time: what
- * was said over it is no turn for that.
+ * Whether the new words were agreement while the agent spoke. Transcripts are late, so the agent may have finished by
+ * now; that does not make them a turn.
  */
 export const isAgreement = (context: Context): boolean =>
   hasWords(context) && isOverlap(context.stretches) && verdictOn(context, true) === 'ignore';
 
-/** Whether the agent finishes what it says before it answers them. */
+/** Whether the agent finishes what it says before it answers the new words. */
 export const isAnsweredLater = (context: Context): boolean =>
   hasWords(context) && !isAgreement(context) && verdictOn(context, true) !== 'interrupt';
 
 /**
- * Whether they are part of the turn that an agent is about to answer, of which nothing has been heard yet: any word is,
- * in the end; until then what could still be a word of agreement, or misheard, is waited for.
+ * Whether the new words belong to the turn whose answer is not audible yet. Once `finished`, any words but agreement do;
+ * until then only those that cannot turn out to be agreement or misheard.
  */
 export function belongToTurn(context: Context, finished: boolean): boolean {
   if (finished) return hasWords(context) && !isAgreement(context);

@@ -1,10 +1,10 @@
 /**
- * An answer that is made while it is still weighed whether the user has finished: the silence costs no time. Nobody hears
- * it, and no tool runs for it, before the turn is over; a user who makes a sound has gone on, and it is thrown away.
+ * The draft: an answer that is made during endpointing, so that the silence costs no time. It is not played, and no tool
+ * runs for it, before the turn has ended; if the user makes a sound, the turn continues and the draft is discarded.
  */
 import { ANSWER_TYPED, COUNT_SENTENCE, parts } from './parts.js';
 
-/** The turn is over, and its words are those that the draft answers. */
+/** The turn has ended with the words that the draft answers. */
 const SURE = ['noteUser', 'message', 'sure'] as const;
 
 export const drafting = parts.createStateConfig({
@@ -35,11 +35,11 @@ export const drafting = parts.createStateConfig({
         ready: { entry: 'pause', exit: 'resume', on: { turnOver: { target: '#speaking', actions: SURE } } },
       },
     },
-    /** The model has failed: it is not asked twice. */
+    /** The model has failed; it is not asked again. */
     broken: {
       on: { turnOver: { target: '#excusing', actions: ['noteUser', 'message', COUNT_SENTENCE, 'excuse'] } },
     },
-    /** It has nothing to say. */
+    /** The draft has no words. */
     empty: { on: { turnOver: { target: '#idle', actions: ['noteUser', 'message'] } } },
   },
 });

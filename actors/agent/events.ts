@@ -11,7 +11,7 @@ export type EndReason =
   | 'gone'
   | 'error';
 
-/** Why the language model is asked. */
+/** Reasons to ask the language model. */
 export type Cause =
   | 'turn'
   | 'opener'
@@ -19,12 +19,12 @@ export type Cause =
   | 'farewell'
   | 'news'
   | 'handover'
-  /** The agent was broken off by what turned out to be no words. */
+  /** The agent was interrupted by a sound that turned out to have no words. */
   | 'continue';
 
 /**
- * What broke a job off, for the record of its turn. `voice`: of a draft, which a sound throws away; `message`: a typed one;
- * `client`: its `interrupt`; `timeout`: the longest duration.
+ * Cause of a job's interruption, for the record of its turn. `voice`: a sound, which discards a draft; `message`: a typed
+ * message; `client`: an `interrupt` of the client; `timeout`: the maximum duration.
  */
 export type BrokenOffBy = 'words' | 'command' | 'message' | 'client' | 'voice' | 'timeout';
 
@@ -34,13 +34,13 @@ export type AgentEvent =
   /** The user hangs up. */
   | { readonly type: 'left' }
   | { readonly type: 'end'; readonly reason: EndReason }
-  /** `at`: milliseconds of the host's clock, by which pauses are measured. */
+  /** `at`: milliseconds of the host's clock, for measuring pauses. */
   | { readonly type: 'voice'; readonly active: boolean; readonly at: number; readonly silentMs?: number }
-  /** The text of that stretch of voice so far; `final`: to its end, once a stretch. */
+  /** The transcript of that stretch of voice so far; `final`: complete, once per stretch. */
   | { readonly type: 'transcript'; readonly span: number; readonly text: string; readonly final: boolean }
   /**
-   * Whether the turn is over, by how that stretch of voice sounded to its end: 0 to 1, undefined where nobody can tell.
-   * Only of agents with such a detector.
+   * Probability, 0 to 1, that the turn has ended, by the sound of that stretch of voice; undefined if unknown.
+   * Only for agents with such a detector.
    */
   | { readonly type: 'sounded'; readonly span: number; readonly probability: number | undefined }
   /** A typed message; `aloud`: whether the reply is spoken. */
@@ -51,90 +51,90 @@ export type AgentEvent =
   | { readonly type: 'interrupt' }
   /** The first audio of a job is on its way to the user. */
   | { readonly type: 'audible'; readonly job: number }
-  /** The last of the job's speech, `TIMES.endingMs`, is being heard. */
+  /** The last `TIMES.endingMs` of the job's speech are playing. */
   | { readonly type: 'ending'; readonly job: number }
-  /** The job has called tools: what it answers cannot be taken back any more. */
+  /** The job has called tools: its answer can no longer be withdrawn. */
   | { readonly type: 'acted'; readonly job: number }
   /** All tools that the job has called have answered. */
   | { readonly type: 'returned'; readonly job: number }
-  /** A tool that ran beside the conversation has answered: the model is to be told. */
+  /** A tool that ran beside the conversation has answered; the model does not know yet. */
   | { readonly type: 'news' }
-  /** The model is told of all that there is. */
+  /** The model has been given everything, all news included. */
   | { readonly type: 'informed' }
   /** The model has called the hang-up tool: the call ends with this job. */
   | { readonly type: 'hangUp'; readonly job: number }
-  /** The model has handed the call over: with these settings another agent goes on, once the job has ended. */
+  /** The model has handed the call over: another agent, with these settings, continues once the job has ended. */
   | { readonly type: 'handedOver'; readonly job: number; readonly settings: AgentSettings }
-  /** Everything of a job has been heard. */
+  /** All speech of the job has been heard. */
   | { readonly type: 'ended'; readonly job: number }
   | { readonly type: 'failed'; readonly job: number }
-  /** After `lastWords`: the end of a sentence of the job has been heard. */
+  /** After `lastWords`: a sentence of the job has been heard to its end. */
   | { readonly type: 'sentenceOver'; readonly job: number }
-  /** Ours: what the user says is to be weighed against what the agent does. */
+  /** Internal: the agent's side must judge the user's words so far. */
   | { readonly type: 'overlap'; readonly finished: boolean }
-  /** Ours: the user's turn is over. */
+  /** Internal: the user's turn has ended. */
   | { readonly type: 'turnOver' }
-  /** Ours: the agent falls silent until more is known: the user talks over it for long, or says what interrupts. */
+  /** Internal: the agent holds until more is known, as the user's voice began or the words so far interrupt. */
   | { readonly type: 'bargeIn' }
-  /** Ours: what the user said takes nothing from the agent. */
+  /** Internal: the user's sound does not interrupt the agent. */
   | { readonly type: 'goOn' }
-  /** Ours: the answer has been heard for so long that the turn is not taken up again. */
+  /** Internal: the answer has been heard long enough that new voice no longer continues the turn. */
   | { readonly type: 'heard' }
-  /** Ours: the user has been told that the call is about to end. */
+  /** Internal: the user has been warned that the call is about to end. */
   | { readonly type: 'warned' };
 
 export type AgentEffect =
-  /** A stretch of the user's voice begins, with this number: its audio is kept to be transcribed. */
+  /** Begin a stretch of the user's voice with this number, and keep its audio for transcription. */
   | { readonly type: 'beginSpan'; readonly span: number }
   /**
-   * Transcribe that stretch to its end: one final transcript with its number is owed. And listen whether the turn is
-   * over: a `sounded` with its number is of use until the next stretch.
+   * Transcribe that stretch to its end: one final transcript with its number is owed. Also detect by sound whether the
+   * turn has ended: a `sounded` with its number counts until the next stretch.
    */
   | { readonly type: 'transcribe'; readonly span: number }
-  /** The user's words, to be shown: those since the last that were `final`, which takes the place of all before it. */
+  /** Show the user's words since the last `final` ones; replaces what was shown since then. */
   | { readonly type: 'words'; readonly text: string; readonly final: boolean }
-  /** The user's turn is over, and has words: its message follows. */
+  /** The user's turn has ended, with words; its message follows. */
   | ({ readonly type: 'endOfTurn' } & EndOfTurn)
   /**
-   * The user's words are part of the conversation. All words of the turn: until `closeTurn` another message takes the
-   * place of this one.
+   * Add the user's words to the conversation. `text` has all words of the turn: until `closeTurn` another message
+   * replaces this one.
    */
   | {
       readonly type: 'message';
       readonly text: string;
-      /** Complete by itself, as are the two below. */
+      /** Typed: replaces no message and is not replaced, as for the two below. */
       readonly typed?: true;
-      /** The agent finishes what it says first: its answer is asked for by a `reply` of its own. */
+      /** The agent finishes what it says first; a later `reply` asks for the answer. */
       readonly later?: true;
-      /** Agreement while the agent speaks: has no answer of its own. */
+      /** Agreement while the agent speaks: gets no answer. */
       readonly backchannel?: true;
     }
-  /** The turn's message stays as it is. */
+  /** The turn's message is complete. */
   | { readonly type: 'closeTurn' }
   | {
       readonly type: 'reply';
       readonly job: number;
       readonly cause: Cause;
       readonly aloud: boolean;
-      /** The words of a turn that may not be over and are no message yet: what is asked must have no effect before `sure`. */
+      /** The words of a turn that may not have ended; not yet a message. The reply must have no effect before `sure`. */
       readonly draft?: string;
     }
-  /** The turn that the job is a draft for is over. */
+  /** The turn that this draft answers has ended. */
   | { readonly type: 'sure'; readonly job: number }
   | { readonly type: 'say'; readonly job: number; readonly text: string }
   /** Say that the question could not be answered. */
   | { readonly type: 'excuse'; readonly job: number; readonly aloud: boolean }
-  /** Say that the longest duration is nearly over. */
+  /** Say that the maximum duration is near. */
   | { readonly type: 'warn'; readonly job: number }
-  /** Tools take long: say a filler within this job, beside its answer. */
+  /** Say a filler within this job, as its tools take long; it is not part of the answer. */
   | { readonly type: 'fill'; readonly job: number }
-  /** From now on, tell when a sentence of the agent is over. */
+  /** From now on, report the end of each of the agent's sentences. */
   | { readonly type: 'lastWords' }
   /** Stop thinking and speaking at once; the record keeps what was heard. */
   | { readonly type: 'cancel'; readonly job: number; readonly by: BrokenOffBy }
-  /** The playout stands still, and goes on from there. */
+  /** Pause the playout; `resume` continues from there. */
   | { readonly type: 'pause' }
-  /** `goesOn`: nothing but the pause has happened. */
+  /** `goesOn`: the agent simply continues, as nothing but the pause has happened. */
   | { readonly type: 'resume'; readonly goesOn: boolean }
   | { readonly type: 'state'; readonly state: 'listening' | 'thinking' | 'speaking' }
   | { readonly type: 'end'; readonly reason: EndReason };

@@ -1,13 +1,13 @@
-/** The agent while a job lives: what it thinks and says, and what the user's words do to it. */
+/** The agent while a job runs: thinking and speaking, and the effect of the user's words on it. */
 import { and, or } from 'xstate';
 import { AGREE, ANSWER, ANSWER_TYPED, asks, COUNT_SENTENCE, ends, parts, says } from './parts.js';
 
-/** Another job takes the place of this one. */
+/** Another job replaces this one. */
 const NEXT = { target: '#working', reenter: true } as const;
 
 const RETURNED = { returned: { guard: 'isCurrent', target: 'asking' } } as const;
 
-/** How a job ends. */
+/** Events that end a job, or close its turn. */
 const ENDINGS = {
   acted: { guard: 'isCurrent', actions: 'closeTurn' },
   typed: { ...NEXT, actions: ['cancel', ...ANSWER_TYPED] },
@@ -40,7 +40,7 @@ const ENDINGS = {
   },
 } as const;
 
-/** Nothing of the job has been heard yet: the user's words belong to the turn that it answers. */
+/** Nothing of the job has been heard yet, so the user's words belong to the turn that it answers. */
 const unheard = parts.createStateConfig({
   initial: 'thinking',
   entry: { type: 'show', params: 'thinking' },
@@ -73,7 +73,7 @@ const unheard = parts.createStateConfig({
         },
         /** Tools run, and nothing was said before them. */
         running: { on: RETURNED, after: { filler: 'bridging' } },
-        /** They take long: the user is told, as soon as nobody speaks. */
+        /** They take long: a filler is said as soon as the user is quiet. */
         bridging: {
           on: RETURNED,
           always: { guard: 'isUserQuiet', target: 'bridged', actions: 'fill' },
@@ -82,7 +82,7 @@ const unheard = parts.createStateConfig({
         bridged: {},
       },
     },
-    /** It could be heard, but the user makes a sound, or has made one that is not transcribed yet. */
+    /** Its speech is ready, but the user makes a sound, or has made one that is not transcribed yet. */
     held: { entry: 'pause', exit: 'resume', on: { goOn: '#speaking' } },
   },
 });
@@ -111,11 +111,11 @@ const speaking = parts.createStateConfig({
       after: { join: { actions: 'noteHeard' } },
       states: {
         middle: { on: { bargeIn: '#paused', ending: { guard: 'isCurrent', target: 'ending' } } },
-        /** Its last words are said, whoever begins meanwhile: what is said now may be the answer. */
+        /** Its last words: the agent finishes them even if the user begins, whose words may be the answer. */
         ending: { id: 'ending' },
       },
     },
-    /** Until it is known what the user says: a sound that means nothing lets the agent go on at the same frame. */
+    /** A hold until the user's words are known; after a sound without meaning the agent resumes at the same frame. */
     paused: { id: 'paused', entry: 'pause', exit: 'resume', on: { goOn: 'flowing' } },
   },
 });
@@ -136,15 +136,15 @@ export const working = parts.createStateConfig({
             handedOver: { guard: 'isCurrent', target: 'handingOver', actions: 'adopt' },
           },
         },
-        /** Another agent goes on behind this job. */
+        /** Another agent continues after this job. */
         handingOver: { id: 'handingOver' },
         /** The call ends with this job. */
         hangingUp: { id: 'hangingUp' },
-        /** The job says that the one before it has failed. It asks no model, so nothing hangs up. */
+        /** The job says that the previous one has failed. It asks no model, so it cannot hang up. */
         excusing: { id: 'excusing' },
       },
     },
-    /** Whether the user has asked something that is answered when the job has ended. */
+    /** Whether the user has asked something to be answered after the job has ended. */
     question: {
       initial: 'none',
       on: {

@@ -1,4 +1,4 @@
-/** The times, guards and actions of an agent's machine (agent.ts), which its regions are made of. */
+/** Delays, guards and actions of an agent's machine (agent.ts), shared by its regions. */
 import { assign, emit, enqueueActions, or, raise, setup, stateIn } from 'xstate';
 import {
   belongToTurn,
@@ -41,7 +41,7 @@ const isFinished = (event: AgentEvent): boolean =>
 const isOwedTo = ({ stretches }: Context, event: AgentEvent): boolean =>
   event.type === 'transcript' && isOwed(stretches, event.span);
 
-/** The new words, as they stay. */
+/** Shows the new words, final. */
 const settledWords = (context: Context) =>
   ({ type: 'words', text: newWords(context), final: true }) as const satisfies AgentEffect;
 
@@ -51,7 +51,7 @@ const messageApart = (context: Context, backchannel: boolean) =>
     ...(backchannel && { backchannel }),
   }) as const satisfies AgentEffect;
 
-/** What remains when the new words have become a message. */
+/** The context once the new words have become a message. */
 const withoutWords = ({ stretches }: Context) => ({ stretches: owedOf(stretches), shown: false });
 
 const delays = {
@@ -84,9 +84,9 @@ export const parts = setup({
     isOwed: ({ context, event }) => isOwedTo(context, event),
     isOwedFinal: ({ context, event }) =>
       event.type === 'transcript' && event.final && isOwedTo(context, event),
-    /** The transcript has words that are new. */
+    /** The transcript has new words. */
     bringsWords: ({ context, event }) => event.type === 'transcript' && bringsWords(context.stretches, event),
-    /** The recogniser finds no word in a sound that lasts. */
+    /** The recogniser keeps finding no word in a long sound. */
     isWordless: ({ context, event }) => event.type === 'transcript' && isWordless(context.stretches, event),
     hasWords: ({ context }) => hasWords(context),
     /** Every stretch of voice is transcribed. */
@@ -96,14 +96,14 @@ export const parts = setup({
     isTurn: ({ context }, turns: readonly TurnCompleteness[]) =>
       isWhole(context.stretches) && turns.includes(turnCompleteness(context)),
 
-    /** Nobody listens to how the user sounds. */
+    /** No detector listens to the sound of the user's voice. */
     isByWords: ({ context }) => context.settings.detector === 'tables',
-    /** It is known of how the last stretch sounded, or will not be. */
+    /** The detector's answer for the last stretch, which may be that it has none. */
     isOfSpan: ({ context, event }) => event.type === 'sounded' && event.span === context.span,
 
     says: ({ context, event }, verdict: Verdict) => verdictOn(context, isFinished(event)) === verdict,
     interruptsForSure: ({ context }) => interruptsForSure(context),
-    /** What was said was agreement while the agent spoke. */
+    /** The new words were agreement while the agent spoke. */
     isAgreement: ({ context }) => isAgreement(context),
     isDraftable: ({ context, event }) => isFinished(event) && isDraftable(context),
     isAnsweredLater: ({ context }) => isAnsweredLater(context),
@@ -121,12 +121,12 @@ export const parts = setup({
     isUntold: stateIn('#untold'),
     isWarningDue: stateIn('#warningDue'),
     isLeaving: stateIn('#leaving'),
-    /** Or makes a sound that nobody waits for. */
+    /** The user is connected, and silent or making noise. */
     isUserQuiet: or([
       stateIn({ talking: { user: 'quiet', link: 'up' } }),
       stateIn({ talking: { user: { speaking: 'noise' }, link: 'up' } }),
     ]),
-    /** There is time for a warning. */
+    /** The call is long enough for a warning. */
     isLong: ({ context }) => context.settings.maxDurationMs >= 2 * TIMES.warnMs,
     fills: ({ context }) => context.settings.fills && context.aloud,
     reengages: ({ context }) => context.settings.reengage,
@@ -140,7 +140,7 @@ export const parts = setup({
       enqueue.emit({ type: 'beginSpan', span });
     }),
     transcribe: emit(({ context }) => ({ type: 'transcribe' as const, span: context.span })),
-    /** The stretch of voice that ends was all said while the agent spoke. */
+    /** All of the stretch of voice that ends was said while the agent spoke. */
     noteOverlap: assign(({ context: { stretches, span } }) => ({ stretches: overlapping(stretches, span) })),
     noteWords: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== 'transcript') return;
@@ -150,7 +150,7 @@ export const parts = setup({
       enqueue.assign({ stretches, shown: context.shown || shown });
       if (shown) enqueue.emit({ type: 'words', text, final: false });
     }),
-    /** Words that were shown and came to nothing are shown no more. */
+    /** Clears shown words that did not become a message. */
     forgetNoise: enqueueActions(({ context, enqueue }) => {
       const stretches = owedOf(context.stretches);
       if (context.shown && stretches.length === 0) {
@@ -161,35 +161,35 @@ export const parts = setup({
     }),
     noteSound: assign(({ event }) => (event.type === 'sounded' ? { probability: event.probability } : {})),
     noteSilence: assign(({ event }) => (event.type === 'voice' ? { silentAt: event.at } : {})),
-    /** The user goes on with a turn: that was a pause. */
+    /** The user continues the turn, so the silence was a pause. */
     notePause: assign(({ context, event }) => {
       if (event.type !== 'voice' || context.silentAt === undefined) return {};
       const ms = event.at - context.silentAt;
       return { paused: true, pace: afterPause(context.pace, context.settings.eagerness, ms) };
     }),
-    /** The same, where a turn that had its message is taken up again. */
+    /** The same, if the user continues a turn that already had its message. */
     notePauseInTurn: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== 'voice' || context.silentAt === undefined || context.said === '') return;
       const ms = event.at - context.silentAt;
       enqueue.assign({ paused: true, pace: afterPause(context.pace, context.settings.eagerness, ms) });
     }),
     weigh: raise({ type: 'overlap', finished: false }),
-    /** The user has stopped: that is all, unless another stretch is not transcribed yet. */
+    /** The user has stopped: the words are complete unless another stretch is not transcribed yet. */
     weighAll: raise(({ context }) => ({ type: 'overlap' as const, finished: isWhole(context.stretches) })),
     endTurn: raise({ type: 'turnOver' }),
-    /** Before its message. */
+    /** Reports why the turn has ended, before its message. */
     tellEnd: enqueueActions(({ context, enqueue }) => {
       if (hasWords(context)) enqueue.emit({ type: 'endOfTurn', ...endOfTurn(context) });
     }),
 
-    /** The turn's words become its message, or take its place. */
+    /** Makes or replaces the turn's message, with all its words. */
     message: enqueueActions(({ context, enqueue }) => {
       const text = turnText(context);
       enqueue.emit(settledWords(context));
       enqueue.emit({ type: 'message', text });
       enqueue.assign({ said: text, ...withoutWords(context) });
     }),
-    /** The new words are a message of their own, which has no answer yet. */
+    /** Makes a separate message of the new words, which is not answered yet. */
     messageApart: enqueueActions(({ context, enqueue }) => {
       enqueue.emit(settledWords(context));
       enqueue.emit(messageApart(context, isAgreement(context)));
@@ -207,13 +207,13 @@ export const parts = setup({
       enqueue.assign({ said: '', paused: false, pace });
     }),
 
-    /** A job for a reply of that cause, or for a fixed sentence. An excuse is made as its answer would have been. */
+    /** Counts a job: a reply for `cause`, or a fixed sentence if undefined. An excuse is spoken if its answer would have been. */
     count: assign(({ context, event }, cause: Cause | undefined) => ({
       job: context.job + 1,
       cause,
       aloud: event.type === 'failed' ? context.aloud : event.type !== 'typed' || event.aloud,
     })),
-    /** The model is told of everything, the news too. */
+    /** Asks the model, which gets everything, the news included. */
     reply: enqueueActions(({ context: { job, aloud, cause = 'turn' }, enqueue }) => {
       enqueue.emit({ type: 'reply', job, cause, aloud });
       enqueue.raise({ type: 'informed' });
@@ -235,14 +235,14 @@ export const parts = setup({
     }),
     excuse: emit(({ context: { job, aloud } }) => ({ type: 'excuse' as const, job, aloud })),
     fill: emit(({ context }) => ({ type: 'fill' as const, job: context.job })),
-    /** Another agent's settings from now on. */
+    /** Takes another agent's settings. */
     adopt: assign(({ event }) => (event.type === 'handedOver' ? { settings: event.settings } : {})),
     noteReengaged: assign(({ context }) => ({ reengaged: context.reengaged + 1 })),
     noteEcho: assign({ echoes: true }),
     noteUser: assign({ reengaged: 0 }),
 
     bargeIn: raise({ type: 'bargeIn' }),
-    /** The user's voice begins: the agent falls silent until more is known. */
+    /** The user's voice begins: holds the agent until more is known, if voice alone does so. */
     holdAgent: enqueueActions(({ context, enqueue }) => {
       if (holds(context)) enqueue.raise({ type: 'bargeIn' });
     }),
@@ -256,7 +256,7 @@ export const parts = setup({
     resume: emit(({ event }) => ({ type: 'resume' as const, goesOn: event.type === 'goOn' })),
     show: emit((_, state: 'listening' | 'thinking' | 'speaking') => ({ type: 'state' as const, state })),
     lastWords: emit({ type: 'lastWords' }),
-    /** What was heard of the user and is no message yet is one, before the end. */
+    /** Makes a message of the user's remaining words before the end. */
     flush: enqueueActions(({ context, enqueue }) => {
       if (!hasWords(context)) return;
       enqueue.emit(settledWords(context));
@@ -268,22 +268,22 @@ export const parts = setup({
   },
 });
 
-/** The call is over, for that reason. */
+/** Ends the call for `reason`. */
 export const ends = (reason: EndReason) =>
   ({ target: '#over', actions: ['flush', { type: 'end', params: reason }] }) as const;
 
 export const says = (verdict: Verdict) => ({ type: 'says', params: verdict }) as const;
 
-/** Asks the model, for that cause. */
+/** Asks the model for `cause`. */
 export const asks = (cause: Cause) => [{ type: 'count', params: cause }, 'reply'] as const;
 
-/** Asks it for an answer to a turn that may not be over. */
+/** Asks the model for an answer to a turn that may not have ended. */
 export const DRAFT = [{ type: 'count', params: 'turn' }, 'draft'] as const;
 
 /** A job that says a fixed sentence. */
 export const COUNT_SENTENCE = { type: 'count', params: undefined } as const;
 
-/** Agreement while the agent spoke: a message of its own, which has no answer. */
+/** Agreement while the agent spoke becomes a separate message without an answer. */
 export const AGREE = ['closeTurn', 'noteUser', 'messageApart'] as const;
 
 /** The user's words become a message and get their answer. */

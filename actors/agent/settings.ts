@@ -7,7 +7,7 @@ export type Sensitivity = 'low' | 'balanced' | 'high';
 export type Opening =
   | { readonly mode: 'off' }
   | { readonly mode: 'fixed'; readonly text: string }
-  /** The language model makes it. */
+  /** The language model makes the opening. */
   | { readonly mode: 'prompt' };
 
 export interface AgentSettings {
@@ -15,7 +15,7 @@ export interface AgentSettings {
   readonly eagerness: Eagerness;
   /** Whether an answer is drafted before the turn is over. */
   readonly drafts: boolean;
-  /** Who says that the user's turn is over. */
+  /** Decides that the user's turn has ended. */
   readonly detector: Detector;
   readonly interruptible: boolean;
   readonly sensitivity: Sensitivity;

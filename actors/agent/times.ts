@@ -4,22 +4,22 @@ import { CALL_TIMES } from '../../contracts/call-times.js';
 const SECOND = 1000;
 
 export const TIMES = {
-  /** A sound without a new word is noise from then on: nobody waits for it any longer. */
+  /** A sound without a new word for this long counts as noise; nothing waits for it any more. */
   noiseMs: 60 * SECOND,
-  /** A transcript that is owed is waited for so long; one that comes later still is taken. */
+  /** Longest wait for an owed transcript; a later one is still accepted. */
   wordsMs: 60 * SECOND,
-  /** How the user sounded is waited for so long behind the voice; what is known later counts while the silence lasts. */
+  /** Longest wait, after the voice, for the detector by sound; a later answer still counts while the silence lasts. */
   soundMs: 250,
   /**
-   * Voice that begins before the answer has been heard for so long goes on with the sentence: nobody reacts sooner to
-   * what an answer says. The answer is withdrawn, and the turn taken up again.
+   * Voice that begins before this much of the answer was heard continues the user's turn, as nobody reacts to an answer
+   * that fast. The answer is withdrawn, and the turn continues.
    */
   joinMs: 700,
-  /** Tools that take longer are bridged with a filler. */
+  /** Tools that take longer than this get a filler. */
   fillerMs: 1 * SECOND,
-  /** Whoever speaks this long before the agent ends has understood it, and answers: the agent says its last words. */
+  /** A user who begins this close to the agent's end has understood it and answers, so the agent finishes its last words. */
   endingMs: 1 * SECOND,
-  /** Before the longest duration ends: the user is warned, and the agent's sentence is its last. */
+  /** Before the maximum duration: `warnMs` when the user is warned, `lastWordsMs` when the agent's sentence becomes its last. */
   warnMs: 30 * SECOND,
   lastWordsMs: 6 * SECOND,
   /** docs/contract/decisions.md 13. */
@@ -27,8 +27,8 @@ export const TIMES = {
 } as const;
 
 /**
- * Silence on both sides before the agent breaks it: for the first time, the second … An agent that may hang up says
- * goodbye after the last, any other goes on at that rate.
+ * Silence on both sides before the agent breaks it: the first time, the second … After the last, an agent that may hang
+ * up says goodbye; any other keeps breaking the silence at that rate.
  */
 export const REENGAGE_MS: readonly [number, ...number[]] = [
   10 * SECOND,

@@ -3,7 +3,7 @@ import { and, not } from 'xstate';
 import { parts } from './parts.js';
 import type { TurnCompleteness } from './turns/endpointing.js';
 
-/** A silence that is long enough for these turns ends one of them. */
+/** Ends the turn if its completeness is one of these, as the silence is long enough for it. */
 const closes = (...turns: readonly TurnCompleteness[]) => ({
   guard: and(['isWeighed', { type: 'isTurn', params: turns }]),
   target: '#closing',
@@ -12,7 +12,7 @@ const closes = (...turns: readonly TurnCompleteness[]) => ({
 /** The user falls silent. */
 const SILENCE = { target: 'endpointing', actions: ['noteSilence', 'transcribe'] } as const;
 
-/** How long it has lasted. A state is named after the turn for which it is long enough. */
+/** Length of the silence. Each state is named after the turn completeness for which it is long enough. */
 const silence = parts.createStateConfig({
   initial: 'brief',
   states: {
@@ -28,7 +28,7 @@ const silence = parts.createStateConfig({
   },
 });
 
-/** Whether the user sounded as if all was said: waited for in vain for a moment only. */
+/** Whether the user sounded finished; waits for the detector for a moment at most. */
 const sound = parts.createStateConfig({
   initial: 'heard',
   on: { sounded: { guard: 'isOfSpan', target: '.weighed', actions: ['noteSound', 'weighAll'] } },
@@ -41,7 +41,7 @@ const sound = parts.createStateConfig({
 export const user = parts.createStateConfig({
   initial: 'quiet',
   states: {
-    /** The turn, if there was one, is over. Words that come now were late: they are a turn, or take theirs up again. */
+    /** No turn is open. Words that arrive now are late: they become a turn, or continue the last one. */
     quiet: {
       entry: 'forgetNoise',
       on: {
@@ -81,10 +81,10 @@ export const user = parts.createStateConfig({
               { guard: 'isWordless', target: '#noise', actions: 'noteWords' },
             ],
           },
-          /** Each new word begins the minute anew, after which a sound is noise. */
+          /** Each new word restarts the minute after which a sound is noise. */
           states: { speech: { after: { noise: '#noise' } } },
         },
-        /** A sound that nobody waits for. What was said before it is a turn. */
+        /** A sound that nothing waits for. The words before it are a turn. */
         noise: {
           id: 'noise',
           entry: 'endTurn',
@@ -112,7 +112,7 @@ export const user = parts.createStateConfig({
       },
       states: { silence, sound },
     },
-    /** The agent's side decides what becomes of the words before they are forgotten. */
+    /** Lets the agent's side take the words before `quiet` forgets them. */
     closing: {
       id: 'closing',
       entry: ['tellEnd', 'endTurn'],

@@ -1,4 +1,4 @@
-/** What broke a job of the agent off, as its machine knows it: for the record of the turn, nothing is decided by it. */
+/** Cause of a job's interruption, for the record of the turn only: it decides nothing. */
 import type { Context } from '../context.js';
 import type { AgentEvent, BrokenOffBy } from '../events.js';
 import { overlapOf } from './interruption.js';

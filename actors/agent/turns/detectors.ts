@@ -1,15 +1,15 @@
 /**
- * Who says that the user's turn is over, when its words are known: the tables of words and pauses (endpointing.ts), a
- * model that listens to how the last words sounded, or both. Each makes one of the four kinds of turns of the words and
- * of the model's probability, and so picks one of the four delays: `eagerness` and the user's pauses bound it in any case.
+ * Detectors that the user's turn has ended, once its words are known: the tables of words and pauses (endpointing.ts), a
+ * model that listens to the sound of the last words, or both. Each maps the words and the model's probability to one of
+ * the four kinds of turn completeness, and so to one of the four delays, which `eagerness` and the user's pauses bound.
  */
 import type { Detector } from '../../../contracts/ports/turns.js';
 import type { TurnCompleteness } from './endpointing.js';
 
-/** Whether the user sounded as if all was said. */
+/** Whether the user sounded finished. */
 type Sound = 'over' | 'unsure' | 'goesOn';
 
-/** The model's probability of a turn that is over, from which on it is sure, and up to which it is sure of the contrary. */
+/** Thresholds of the model's probability: from `over` up the turn has surely ended, from `goesOn` down it surely continues. */
 export const SURE = { over: 0.8, goesOn: 0.2 } as const;
 
 type BySound = Readonly<Record<Sound, Readonly<Record<TurnCompleteness, TurnCompleteness>>>>;
@@ -19,7 +19,7 @@ const alone = (turn: TurnCompleteness) => ({ complete: turn, likely: turn, open:
 const BY_SOUND: Readonly<Record<Exclude<Detector, 'tables'>, BySound>> = {
   audio: { over: alone('complete'), unsure: alone('open'), goesOn: alone('unfinished') },
   both: {
-    /** Words that want another are waited for, however they sounded. */
+    /** Words that need another after them keep the turn open, however they sounded. */
     over: { ...alone('complete'), unfinished: 'unfinished' },
     unsure: { complete: 'complete', likely: 'likely', open: 'open', unfinished: 'unfinished' },
     goesOn: { ...alone('unfinished'), complete: 'open' },
@@ -31,7 +31,7 @@ function soundOf(probability: number): Sound {
   return probability <= SURE.goesOn ? 'goesOn' : 'unsure';
 }
 
-/** What the detector takes a turn for whose words look like that. Without a probability the words alone decide. */
+/** Turn completeness by the detector. Without a probability the words alone decide. */
 export function detected(
   detector: Detector,
   words: TurnCompleteness,
@@ -41,13 +41,13 @@ export function detected(
   return BY_SOUND[detector][soundOf(probability)][words];
 }
 
-/** Why a turn was taken to be over when it was. */
+/** Why and when a turn was taken to have ended. */
 export interface EndOfTurn {
-  /** Which detector has decided: `tables` too where the model's answer did not come in time. */
+  /** The detector that decided; also `tables` if the model did not answer in time. */
   readonly detector: Detector;
-  /** What the model said, where it did: 0 the user goes on, 1 the turn is over. */
+  /** The model's answer, if any: 0 the user continues, 1 the turn has ended. */
   readonly probability?: number;
   readonly completeness: TurnCompleteness;
-  /** Silence that was wanted behind the last words, in ms, without the 250 that voice activity takes to notice it. */
+  /** Silence required after the last words, in ms, without the 250 that VAD takes to notice it. */
   readonly delayMs: number;
 }

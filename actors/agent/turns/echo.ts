@@ -1,23 +1,23 @@
 /**
- * Echo: the agent's own words that come back through the user's microphone, told by what it is saying. A recogniser hears
- * some of them wrong, so most of the words have to be the agent's, in its order.
+ * Echo: the agent's own words that come back through the user's microphone, recognised by what it is saying. A recogniser
+ * mishears some of them, so only most of the words must be the agent's, in its order.
  *
- * Users repeat a word or two on purpose ("Tuesday?"), agree ("yes, Tuesday at nine") and object: what is short, and what
- * has something of its own, is theirs.
+ * Users repeat a word or two on purpose ("Tuesday?"), agree ("yes, Tuesday at nine") and object: words that are few, or
+ * that include some the agent has not said, are the user's.
  */
 import { overlapOf, wordsOf } from './interruption.js';
 
-/** `repetition`: a word or two of the agent's and nothing else; `own`: the user's. */
+/** `repetition`: only a word or two of the agent's; `own`: the user's words. */
 export type Likeness = 'echo' | 'repetition' | 'own';
 
-/** The part of the words that is the agent's in an echo. */
+/** Least share of the agent's words in an echo. */
 const MOSTLY = 0.7;
-/** As many words as people repeat on purpose. */
+/** Most words that people repeat on purpose. */
 const FEW = 2;
-/** So many words in a row that the agent has not said are the user's. */
+/** This many words in a row that the agent has not said are the user's. */
 const OWN = 2;
 
-/** For each beginning of `words` how many of them are in each beginning of `said`, in order. */
+/** Longest common subsequence of each prefix of `words` with each prefix of `said`. */
 function commonLengths(words: readonly string[], said: readonly string[]): number[][] {
   const lengths = [Array<number>(said.length + 1).fill(0)];
   for (const word of words) {
@@ -31,7 +31,7 @@ function commonLengths(words: readonly string[], said: readonly string[]): numbe
   return lengths;
 }
 
-/** The words that are not in `said`, in runs. */
+/** Runs of words that are not in `said`. */
 function newRuns(words: readonly string[], said: readonly string[]): string[][] {
   const lengths = commonLengths(words, said);
   const runs: string[][] = [[]];
@@ -47,7 +47,7 @@ function newRuns(words: readonly string[], said: readonly string[]): string[][] 
 
 const isOwn = (run: readonly string[]): boolean => run.length >= OWN || overlapOf(run.join(' ')) !== 'speech';
 
-/** `said`: what the agent was saying just then. */
+/** `said`: the agent's words at that time. */
 export function likenessOf(text: string, said: string): Likeness {
   const words = wordsOf(text);
   if (overlapOf(text) !== 'speech') return 'own';

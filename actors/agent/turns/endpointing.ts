@@ -1,9 +1,9 @@
 /**
- * Endpointing: how long a silence ends the user's turn, by `eagerness`, by how complete its transcript looks, and by how
+ * Endpointing: the silence that ends the user's turn, by `eagerness`, by how complete the transcript looks, and by how
  * this user has paused so far (pace.ts).
  *
  * Constants: people leave 200 ms between turns on average and pause 500 to 1,000 ms inside one while they think
- * (Levinson and Torreira 2015); the voice activity detector has already seen 250 ms of silence when we hear of it.
+ * (Levinson and Torreira 2015); the voice activity detector has already seen 250 ms of silence when it reports one.
  */
 import { isLanguage, type Language } from '../../../contracts/languages.js';
 import type { Eagerness } from '../settings.js';
@@ -11,8 +11,8 @@ import { LAST_WORDS } from './last-words.js';
 import { factorOf, type Pace } from './pace.js';
 
 /**
- * `complete`: a question, an exclamation, a reply of its own; `likely`: a full stop behind a word that can end a
- * sentence; `open`: cannot tell; `unfinished`: ends on a word that wants another.
+ * `complete`: a question, an exclamation, a whole reply; `likely`: a full stop after a word that can end a
+ * sentence; `open`: cannot tell; `unfinished`: ends on a word that needs another.
  */
 export type TurnCompleteness = 'complete' | 'likely' | 'open' | 'unfinished';
 
@@ -25,7 +25,7 @@ export const ENDPOINTING_MS: Readonly<Record<Eagerness, EndpointingDelays>> = {
   relaxed: { complete: 800, likely: 1200, open: 1700, unfinished: 2600 },
 };
 
-/** Japanese and Chinese do not part words by blanks; Korean parts them before its endings. */
+/** Japanese and Chinese put no spaces between words; Korean does, but attaches endings to them. */
 const UNPARTED = new Set<Language>(['ja', 'zh']);
 const ENDINGS = new Set<Language>(['ja', 'zh', 'ko']);
 
@@ -44,14 +44,14 @@ function endsIn(bare: string, language: Language, list: ReadonlySet<string>, end
   return list.has(parted(bare).at(-1) ?? '');
 }
 
-/** "I am calling about" wants another word; "who is it for" and "nothing to worry about" may not. */
+/** "I am calling about" needs another word; "who is it for" and "nothing to worry about" may not. */
 function prepositionIn(bare: string, { stranded, wanting }: (typeof LAST_WORDS)[Language]) {
   const before = parted(bare);
   if (!stranded.has(before.pop() ?? '')) return undefined;
   return before.some((word) => wanting.has(word)) ? 'doubtful' : 'dangling';
 }
 
-/** What the last word says, if anything. */
+/** Kind of the last word, if it says anything about the end. */
 function lastWord(text: string, language: Language): 'closing' | 'dangling' | 'doubtful' | undefined {
   const bare = text
     .toLowerCase()
@@ -66,8 +66,8 @@ function lastWord(text: string, language: Language): 'closing' | 'dangling' | 'd
 }
 
 /**
- * How complete a turn with this transcript is. Recognisers end most pieces with a full stop, whatever they are, so words
- * go first, and a full stop that is missing says more than one that is there.
+ * Completeness of a turn with this transcript. Recognisers end most pieces with a full stop, even unfinished ones, so
+ * words count first, and a missing full stop says more than a present one.
  */
 export function completenessOf(text: string, language: string): TurnCompleteness {
   const trimmed = text.trim();
@@ -80,7 +80,7 @@ export function completenessOf(text: string, language: string): TurnCompleteness
   return STOPPED.test(trimmed) ? 'likely' : 'open';
 }
 
-/** The delays for a user of that pace. */
+/** Endpointing delays for a user with this pace. */
 export function delaysOf(eagerness: Eagerness, pace: Pace): EndpointingDelays {
   const factor = factorOf(pace, eagerness);
   const { complete, likely, open, unfinished } = ENDPOINTING_MS[eagerness];

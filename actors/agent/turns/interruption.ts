@@ -1,24 +1,24 @@
 /**
- * Barge-in: what the user's voice does to an agent that speaks. The table of overlap class and
+ * Barge-in: the effect of the user's voice on an agent that speaks, as a table by overlap class and
  * `interruption_sensitivity` (the classes of Full-Duplex-Bench 1.5, and commands).
  *
- * Voice activity and transcripts tell noise (no words), a backchannel (only words of agreement), a command ("stop")
- * and speech apart. They cannot tell whom speech is meant for: talking to somebody else, and speech in the background
- * that is loud enough to be transcribed, are `speech` here and treated as an interruption. `low` asks for more words
- * before it yields, which spares the agent a short aside; nothing spares it a long one.
+ * Voice activity and transcripts distinguish noise (no words), a backchannel (only words of agreement), a command ("stop")
+ * and speech. They cannot tell whom speech is meant for: talking to somebody else, and speech in the background
+ * that is loud enough to be transcribed, are `speech` here and treated as an interruption. `low` needs more words
+ * before it yields, which ignores a short aside but not a long one.
  */
 import type { Sensitivity } from '../settings.js';
 import { AGREEMENT, COMMANDS, SOFTENERS } from './overlap-words.js';
 
 export type Overlap = 'noise' | 'backchannel' | 'command' | 'speech';
 
-/** `later`: the agent goes on, and answers when it has finished. */
+/** `later`: the agent continues, and answers when it has finished. */
 export type Verdict = 'ignore' | 'later' | 'interrupt';
 
 interface Row {
   /** Whether voice alone holds the agent, before any word is known. */
   readonly holds: boolean;
-  /** Whole words of `speech` that hold the agent while the user still speaks, and interrupt in the end. */
+  /** Whole words of `speech` that interrupt: they hold the agent while the user still speaks. */
   readonly words: number;
   readonly noise: Verdict;
   readonly backchannel: Verdict;
@@ -31,8 +31,8 @@ interface Row {
 const ALWAYS = { noise: 'ignore', command: 'interrupt' } as const;
 
 /**
- * Whoever interrupts is not talked over: at `balanced` and `high` the agent falls silent with the first sound, softly, and
- * goes on where it stopped if that was a cough or agreement. `low` waits for words.
+ * The agent must not talk over a user who interrupts: at `balanced` and `high` it fades out at the first sound, and
+ * resumes where it stopped if that was a cough or, at `balanced`, agreement. `low` waits for words.
  */
 export const INTERRUPTION: Readonly<Record<Sensitivity, Row>> = {
   low: { ...ALWAYS, holds: false, words: 4, backchannel: 'ignore', fewWords: 'later' },
@@ -40,10 +40,10 @@ export const INTERRUPTION: Readonly<Record<Sensitivity, Row>> = {
   high: { ...ALWAYS, holds: true, words: 1, backchannel: 'interrupt', fewWords: 'interrupt' },
 };
 
-/** Parts Japanese and Chinese too, which have no blanks. */
+/** Splits words of Japanese and Chinese too, which have no spaces. */
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
 
-/** However long somebody hums: "Mm-mm-hmm" is "mhm". */
+/** Hums of any length become short ones: "Mm-mm-hmm" is "mhm". */
 const HUM = /\b[hm]{2,}\b/gu;
 const shortened = (hum: string): string => hum.replace(/(.)\1+/gu, '$1');
 
@@ -52,10 +52,10 @@ const plain = (text: string): string => text.toLowerCase().replace(/['’-]/gu, 
 export const wordsOf = (text: string): string[] =>
   [...segmenter.segment(plain(text))].flatMap(({ segment, isWordLike }) => (isWordLike ? [segment] : []));
 
-/** Longer than this it is not a backchannel, whatever its words. */
+/** Most words of a backchannel. */
 const BACKCHANNEL_WORDS = 4;
 
-/** Without blanks, for Japanese and Chinese have none, and Korean puts them where it likes. */
+/** Joined without spaces: Japanese and Chinese have none, and Korean places them freely. */
 const unspaced = (words: readonly string[]): string => words.join('');
 
 const phrasesOf = (phrases: readonly string[]): readonly string[] =>
@@ -65,15 +65,15 @@ const AGREEMENT_PHRASES = phrasesOf(AGREEMENT);
 const COMMAND_PHRASES = phrasesOf(COMMANDS);
 const COMMANDS_AND_SOFTENERS = [...COMMAND_PHRASES, ...phrasesOf(SOFTENERS)];
 
-/** Where words begin and end in their unspaced text: a phrase ends with a word, so that "no" is none of "nothing". */
+/** Ends of the words in their unspaced text: a phrase must end at one, so that "no" does not match "nothing". */
 function endsOf(words: readonly string[]): ReadonlySet<number> {
   let end = 0;
   return new Set(words.map((word) => (end += word.length)));
 }
 
 /**
- * The phrases that the words consist of; undefined where there is more among them. `open`: the last one may be a phrase's
- * beginning.
+ * The phrases that make up the words; undefined if the words have anything else. `open`: the last part may be only the
+ * beginning of a phrase.
  */
 function partsOf(words: readonly string[], phrases: readonly string[], open = false): string[] | undefined {
   const text = unspaced(words);
@@ -90,7 +90,7 @@ function partsOf(words: readonly string[], phrases: readonly string[], open = fa
   return parts;
 }
 
-/** Commands and what people put around them, and nothing else. */
+/** Whether the words are only commands and their softeners. */
 const isCommand = (words: readonly string[]): boolean =>
   partsOf(words, COMMANDS_AND_SOFTENERS)?.some((part) => COMMAND_PHRASES.includes(part)) ?? false;
 
@@ -102,8 +102,8 @@ function overlapIn(words: readonly string[], open = false): Overlap {
 }
 
 /**
- * `finished`: the user has stopped, and this is all that was said. Until then the last word may be half a word, which
- * a recogniser takes for any other ("right" for "write"): it does not count.
+ * `finished`: the user has stopped, and the text is complete. Until then the last word does not count: it may be half a
+ * word, which a recogniser can mistake for another ("right" for "write").
  */
 const knownWords = (text: string, finished: boolean): string[] =>
   finished ? wordsOf(text) : wordsOf(text).slice(0, -1);
@@ -111,7 +111,7 @@ const knownWords = (text: string, finished: boolean): string[] =>
 export const overlapOf = (text: string, finished = true): Overlap =>
   overlapIn(knownWords(text, finished), !finished);
 
-/** What whole words do at once, whatever may follow them; undefined where that has to be waited for. */
+/** Verdict on whole words that no later words can change; undefined if there is none yet. */
 function verdictAtOnce(known: readonly string[], row: Row, finished: boolean): Verdict | undefined {
   const overlap = overlapIn(known, !finished);
   if (overlap === 'command') return row.command;
@@ -122,7 +122,7 @@ function verdictAtOnce(known: readonly string[], row: Row, finished: boolean): V
 export const interrupts = (text: string, sensitivity: Sensitivity): boolean =>
   verdictAtOnce(wordsOf(text), INTERRUPTION[sensitivity], false) === 'interrupt';
 
-/** `finished` as above; until then undefined, or that it looks like an interruption. */
+/** `finished` as above; until then undefined, or the verdict on words that look like an interruption. */
 export function verdictOf(text: string, sensitivity: Sensitivity, finished: boolean): Verdict | undefined {
   const row = INTERRUPTION[sensitivity];
   const known = knownWords(text, finished);

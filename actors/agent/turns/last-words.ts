@@ -1,18 +1,18 @@
 /**
- * The last words of a transcript, by language, and what they say about its end. A word stands where most sentences put
- * it: an article ends none; "is" or "that" end some, so they only leave the end open; "for" ends none but those in which
- * a word before it asks for it ("what is it for").
+ * Last words of a transcript, by language, and what they say about its end. A word is classed by its use in most
+ * sentences: an article ends none; "is" or "that" end some, so they leave the end open; "for" ends only those in which
+ * an earlier word calls for it ("what is it for").
  */
 import type { Language } from '../../../contracts/languages.js';
 
 interface LastWords {
-  /** No sentence ends with these, whatever the recogniser puts behind them; sounds of somebody who thinks, too. */
+  /** No sentence ends with these, even if the recogniser adds a full stop; includes sounds of hesitation. */
   readonly dangling: ReadonlySet<string>;
-  /** A sentence may end with these, and often goes on. */
+  /** A sentence may end with these, but often continues. */
   readonly doubtful: ReadonlySet<string>;
-  /** Whole replies, or the ends of them. */
+  /** Whole replies, or their ends. */
   readonly closing: ReadonlySet<string>;
-  /** Doubtful behind one of the words that may want them at the end; else no sentence ends with these. */
+  /** Doubtful if one of `wanting` comes earlier; otherwise no sentence ends with these. */
   readonly stranded: ReadonlySet<string>;
   readonly wanting: ReadonlySet<string>;
 }

@@ -1,17 +1,17 @@
 /**
- * Short things that people say to somebody who speaks, by language: agreement, and commands. All of them are known in every call,
+ * Short phrases that people say to somebody who speaks, by language: agreement and commands. Every call knows all of them,
  * whatever its language, as people say "okay" and "stop" in most.
  */
 import type { Language } from '../../../contracts/languages.js';
 
-/** Phrases, parted by commas. */
+/** Phrases, separated by commas. */
 type Phrases = Readonly<Record<Language, string>>;
 
 const listed = (phrases: Phrases): readonly string[] =>
   Object.values(phrases).flatMap((text) => text.split(', '));
 
 /**
- * What somebody says who listens. Blanks and points do not count: a recogniser may spell a hum out ("M. H. M."), or hear
+ * Words of a listener. Spaces and full stops do not count: a recogniser may spell a hum out ("M. H. M."), or hear
  * only the hesitation before it.
  */
 export const AGREEMENT = listed({
@@ -32,7 +32,7 @@ export const AGREEMENT = listed({
   ko: '네, 예, 응, 음, 그래, 그래요, 그렇군요, 그렇죠, 맞아요, 맞습니다, 알겠어요, 알겠습니다, 좋아요',
 });
 
-/** Phrases that tell the agent to stop; each is one by itself. */
+/** Phrases that tell the agent to stop; each is a command by itself. */
 export const COMMANDS = listed({
   en:
     'stop, wait, no, nope, hold on, hang on, halt, pause, enough, quiet, be quiet, shut up, excuse me, never mind, one moment, ' +
@@ -51,7 +51,7 @@ export const COMMANDS = listed({
     '아니, 아니요, 아뇨, 스톱, 조용히',
 });
 
-/** What people put around a command. */
+/** Words that people put around a command. */
 export const SOFTENERS = listed({
   en: 'please, now, right now, it, that, there, a, moment, second, sec, minute, for, just, oh, ok, okay, hey, sorry, talking, um, uh, well',
   es: 'por favor, ahora, ya, ahí, oye, perdón, eh',

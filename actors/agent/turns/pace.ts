@@ -1,18 +1,18 @@
 /**
- * How a user pauses inside of turns, learnt within a call: endpointing waits longer for one who thinks in the middle of
- * sentences and less long for one who does not, between bounds that `eagerness` sets.
+ * How a user pauses within turns, learnt during a call: endpointing waits longer for a user who thinks in mid-sentence
+ * and less long for one who does not, within bounds set by `eagerness`.
  */
 import type { Eagerness } from '../settings.js';
 
-/** The user's usual pause inside of a turn, as a part of the one that the tables were made for. */
+/** The user's usual pause within a turn, as a factor of the one that the tables assume. */
 export type Pace = number;
 
 export const USUAL_PACE: Pace = 1;
 
 interface Bounds {
-  /** The pause that the tables were made for, a little shorter than what ends a likely turn: ms, without the detector's own. */
+  /** The pause that the tables assume, a little shorter than what ends a `likely` turn: ms, without the detector's own. */
   readonly usualMs: number;
-  /** The shortest and the longest delays, as parts of those of the tables. */
+  /** Bounds of the delays, as factors of those of the tables. */
   readonly least: number;
   readonly most: number;
 }
@@ -23,21 +23,21 @@ export const PACE_BOUNDS: Readonly<Record<Eagerness, Bounds>> = {
   relaxed: { usualMs: 1040, least: 0.8, most: 1.4 },
 };
 
-/** A pause that was too long costs an interruption, one that was too short a moment: the longer one is learnt faster. */
+/** Too short a delay interrupts the user, too long a delay only costs a moment: longer pauses are learnt faster. */
 const LEARNS = { longer: 0.7, shorter: 0.1, unbroken: 0.08 } as const;
-/** A longer pause is no habit. */
+/** Cap of a pause, as a factor of the usual one: a longer pause is not a habit. */
 const LONGEST = 3;
 
-/** After a pause inside of a turn, `ms` behind the detector's own silence. */
+/** The pace after a pause within a turn, of `ms` beyond the detector's own silence. */
 export function afterPause(pace: Pace, eagerness: Eagerness, ms: number): Pace {
   const seen = Math.min(LONGEST, ms / PACE_BOUNDS[eagerness].usualMs);
   return pace + (seen > pace ? LEARNS.longer : LEARNS.shorter) * (seen - pace);
 }
 
-/** After a turn without one. */
+/** The pace after a turn without a pause. */
 export const afterUnbroken = (pace: Pace): Pace => pace * (1 - LEARNS.unbroken);
 
-/** How much longer, or less long, than by the tables a silence has to be. */
+/** Factor of the delays of the tables. */
 export function factorOf(pace: Pace, eagerness: Eagerness): number {
   const { least, most } = PACE_BOUNDS[eagerness];
   return Math.min(most, Math.max(least, pace));

@@ -1,6 +1,6 @@
 /**
- * The user's stretches of voice that are part of no message yet, in the order in which they were spoken, and what was
- * heard of each. One is owed until its final transcript is there; a final without words is noise.
+ * The user's stretches of voice that are not yet part of a message, in spoken order, and the transcript of each so far.
+ * One is owed until its final transcript has arrived; a final transcript without words is noise.
  */
 import { overlapOf, wordsOf } from './interruption.js';
 
@@ -8,11 +8,11 @@ export interface Stretch {
   readonly span: number;
   readonly text: string;
   readonly final: boolean;
-  /** The words that will not change: those in which its last two guesses agree. */
+  /** The words that will not change: those that its last two guesses begin with alike. */
   readonly stable: string;
-  /** So many guesses in a row have found no word in it. */
+  /** Number of guesses in a row without a word. */
   readonly wordless: number;
-  /** All of it was said while the agent spoke, however late its words are known. */
+  /** Whether all of it was said while the agent spoke, even if the transcript came later. */
   readonly overlaps: boolean;
 }
 
@@ -37,7 +37,7 @@ function commonWords(one: string, other: string): string {
 
 const isNoise = (text: string): boolean => overlapOf(text) === 'noise';
 
-/** With that transcript, where it is owed; a final is taken once. */
+/** The stretches with that transcript, if it is owed; a final one is accepted once. */
 export const heard = (stretches: Stretches, { span, text, final }: Transcript): Stretches =>
   stretches.map((each) => {
     if (each.span !== span || each.final) return each;
@@ -48,12 +48,12 @@ export const heard = (stretches: Stretches, { span, text, final }: Transcript): 
 export const isOwed = (stretches: Stretches, span: number): boolean =>
   stretches.some((each) => each.span === span && !each.final);
 
-/** Without those whose words have become a message, or are none. */
+/** The stretches still owed, without those whose words have become a message or are noise. */
 export const owedOf = (stretches: Stretches): Stretches => stretches.filter(({ final }) => !final);
 
 const hasText = ({ text }: Stretch): boolean => !isNoise(text);
 
-/** Whether that transcript has words, and no guess has brought the same. */
+/** Whether that transcript has words, and is final or differs from the last guess. */
 export const bringsWords = (stretches: Stretches, { span, text, final }: Transcript): boolean =>
   !isNoise(text) && (final || !stretches.some((each) => each.span === span && each.text === text));
 
@@ -65,16 +65,16 @@ export const joined = (texts: readonly string[]): string =>
     .filter((text) => text !== '')
     .join(' ');
 
-/** Their words so far, guesses too. */
+/** The words so far, guesses included. */
 export const guessedText = (stretches: Stretches): string => joined(stretches.map(({ text }) => text));
 
-/** Their words so far that will not change. */
+/** The words so far that will not change. */
 export const stableText = (stretches: Stretches): string => joined(stretches.map(({ stable }) => stable));
 
-/** Guesses without a word, after which a sound is noise: the recogniser has listened to two seconds of it. */
+/** Guesses without a word that make a sound noise: the recogniser has listened to two seconds of it. */
 const WORDLESS_GUESSES = 3;
 
-/** Whether that guess makes noise of its stretch: a fan, a hum, music. Not where words before it are known or owed: they wait for its end. */
+/** Whether that guess makes its stretch noise: a fan, a hum, music. Not if earlier words are known or owed: they wait for its end. */
 export function isWordless(stretches: Stretches, guess: Transcript): boolean {
   const now = heard(stretches, guess);
   const owed = now.filter(({ final }) => !final);
@@ -84,7 +84,7 @@ export function isWordless(stretches: Stretches, guess: Transcript): boolean {
 
 const certain = (stretches: Stretches): Stretches => stretches.filter((each) => each.final && hasText(each));
 
-/** The words that are certain; empty where there are none. */
+/** The words that are certain; empty if there are none. */
 export const finalText = (stretches: Stretches): string => joined(certain(stretches).map(({ text }) => text));
 
 /** Whether all words that are certain were said while the agent spoke. */
