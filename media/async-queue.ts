@@ -1,6 +1,6 @@
 /**
- * An async queue: values are pushed as they happen and read as a stream by one reader. Order is kept, and nothing that was taken is
- * dropped; whoever pushes looks at `length` and `bytes` where the reader may be slow.
+ * An async queue: values are pushed as they happen and read as a stream by one reader. Order is kept, and no accepted value is
+ * dropped unless the reader stops; producers check `length` and `bytes` if the reader may be slow.
  */
 export class AsyncQueue<T> implements AsyncIterableIterator<T, undefined> {
   #values: T[] = [];
@@ -8,10 +8,10 @@ export class AsyncQueue<T> implements AsyncIterableIterator<T, undefined> {
   #waiting: ((step: IteratorResult<T, undefined>) => void) | undefined;
   #ended = false;
 
-  /** `weigh` says how much memory a value holds, in bytes. */
+  /** `weigh` returns the memory of a value, in bytes. */
   constructor(private readonly weigh: (value: T) => number = () => 0) {}
 
-  /** False where nobody will read it any more. */
+  /** False if the queue has ended. */
   push(value: T): boolean {
     if (this.#ended) return false;
     if (this.#waiting) this.#hand({ done: false, value });
@@ -19,7 +19,7 @@ export class AsyncQueue<T> implements AsyncIterableIterator<T, undefined> {
     return true;
   }
 
-  /** No more values; those that wait are still read. Idempotent. */
+  /** Accepts no more values; those that wait can still be read. Idempotent. */
   end(): void {
     this.#ended = true;
     if (this.#waiting && this.#values.length === 0) this.#hand({ done: true, value: undefined });

@@ -1,2 +1,2 @@
-/** The samples of a frame of voice activity, at RECOGNITION_RATE. */
+/** Samples of a VAD frame, at RECOGNITION_RATE. */
 export const DETECTOR_FRAME = 512;

@@ -1,45 +1,45 @@
 /**
- * Tells the user's voice from others by its loudness: learns within a call how loud this user is and how loud the room,
- * and takes a voice far below for one in the background, a television or somebody at the next table.
+ * Tells the user's voice from background by its loudness: learns during a call how loud this user and the room are,
+ * and takes a far quieter voice for background: a television, or somebody at the next table.
  *
  * Levels are decibels of full scale, over up to 200 ms and without the room's noise. Rules: until the user has been
- * heard for long enough every voice is the user's; a voice that turns out to be loud enough has been the user's from its
- * beginning; while the agent speaks nothing is learnt, as the microphone may hear it. Whoever moves away from the
- * microphone is heard again after some seconds of speech: what is in the background while the agent listens lowers the
- * level, until the user is heard as loud as before. What was learnt of a first sentence alone is given up sooner.
+ * heard for long enough, every voice is the user's; a voice that turns out to be loud enough has been the user's from its
+ * beginning; nothing is learnt while the agent speaks, as the microphone may hear it. A user who moves away from the
+ * microphone is heard again after some seconds of speech: background while the agent listens lowers the expected
+ * level, until a voice as loud as before resets it. A level learnt from a first sentence alone is given up sooner.
  */
 import { RECOGNITION_RATE } from '../contracts/audio.js';
 import { DETECTOR_FRAME } from './detector-frame.js';
 
-/** Whose voice is heard. */
+/** Owner of the voice that is heard. */
 export type Whose = 'user' | 'background';
 
-/** A voice so far below the user's is somebody else's, in decibels; to be taken for another it has to pass it by so much. */
+/** A voice this far below the user's is somebody else's, in decibels; to change sides it must pass the limit by the hysteresis. */
 const FAR_DB = 12;
 const HYSTERESIS_DB = 2.5;
 
 const FRAME_SECONDS = DETECTOR_FRAME / RECOGNITION_RATE;
 const framesIn = (seconds: number): number => Math.ceil(seconds / FRAME_SECONDS);
 
-/** Frames over which a level is taken, and those that a detector needs to notice a voice. */
+/** Frames over which a level is measured, and frames that a detector needs to notice a voice. */
 const WINDOW = framesIn(0.2);
 const NOTICED = 2;
-/** So long nothing as loud as the user: somebody else goes on. */
+/** Frames without anything as loud as the user, after which the voice is somebody else's. */
 const LEFT_OFF = framesIn(0.8);
-/** What is shorter says nothing about loudness. */
+/** Shortest voice to learn loudness from. */
 const LEAST = framesIn(0.3);
-/** Stretches of voice that the user is known by. */
+/** Number of stretches of voice that define the user's level. */
 const STRETCHES = 5;
 /**
- * By how much voice the user is known, and how much a second of background lowers the level then. One short sentence may have
- * been somebody else's, so it is doubted sooner: of the voice a quarter of a second is the silence behind it.
+ * Amounts of voice that make the user known, and how much a second of background then lowers the level. One short sentence may
+ * have been somebody else's, so it is doubted sooner. A quarter of a second of the voice is the silence after it.
  */
 const KNOWN = [
   { heard: framesIn(2), driftDb: 0.5 },
   { heard: framesIn(1), driftDb: 3 },
 ] as const;
 
-/** Noise follows down at once, and up by so many decibels a second: voices do not count. */
+/** Noise rises by at most this many decibels a second, so that voices do not count, and falls by this share of the difference each frame. */
 const NOISE_UP_DB = 3;
 const NOISE_DOWN = 0.3;
 
@@ -58,24 +58,24 @@ const median = (values: readonly number[]): number =>
 
 export class LevelGate {
   #whose: Whose | undefined;
-  /** Energies of the last frames, and how many belong to the present voice. */
+  /** Energies of the last frames, and the number of frames of the present voice. */
   readonly #energies: number[] = [];
   #frames = 0;
   #noise: number | undefined;
-  /** Of the present voice: its loudest moment, and how long it has not been as loud as the user. */
+  /** The loudest level of the present voice, and its frames since it was last as loud as the user. */
   #loudest = SILENCE_DB;
   #low = 0;
-  /** Whether the present voice is one to learn from. */
+  /** Whether the present voice began while the agent was silent, so can be learnt from. */
   #learns = false;
-  /** The user's last stretches of voice, and how long all were. */
+  /** Levels of the user's last stretches of voice, and the frames of all of them so far. */
   #levels: number[] = [];
   #heard = 0;
   #drift = 0;
 
-  /** `listens`: whether the agent says nothing. */
+  /** `listens`: whether the agent is silent. */
   constructor(private readonly listens: () => boolean) {}
 
-  /** Takes the next frame, of DETECTOR_FRAME samples; undefined where nobody is heard. */
+  /** Takes the next frame, of DETECTOR_FRAME samples; undefined if there is no voice. */
   push(frame: Int16Array, voiced: boolean): Whose | undefined {
     this.#energies.push(meanSquare(frame));
     if (this.#energies.length > WINDOW) this.#energies.shift();
@@ -102,14 +102,14 @@ export class LevelGate {
     this.#learns = this.listens();
   }
 
-  /** Without the noise, as noise lifts what is soft more than what is loud. */
+  /** Level without the noise, as noise raises soft sounds more than loud ones. */
   #level(): number {
     const window = this.#energies.slice(-Math.min(this.#frames, WINDOW));
     const energy = window.reduce((sum, each) => sum + each, 0) / window.length;
     return decibels(Math.max(0, energy - energyOf(this.#noise ?? SILENCE_DB)));
   }
 
-  /** How well the user is known; undefined where not at all. */
+  /** How well the user is known; undefined if not at all. */
   get #known(): (typeof KNOWN)[number] | undefined {
     return KNOWN.find(({ heard }) => this.#heard >= heard);
   }
@@ -133,7 +133,7 @@ export class LevelGate {
 
   #learn(): void {
     if (!this.#learns || this.#frames < LEAST) return;
-    // Heard for the drift only: the user has moved, and what was learnt is no more true.
+    // Heard only because of the drift: the user has moved, and what was learnt is no longer true.
     const moved = this.#known !== undefined && this.#loudest < median(this.#levels) - FAR_DB;
     this.#levels = [...(moved ? [] : this.#levels), this.#loudest].slice(-STRETCHES);
     this.#heard += this.#frames;

@@ -1,13 +1,13 @@
 /**
- * Voice by loudness alone: whatever is clearly louder than silence. It hears tones, which a model of human voices does
- * not; for engines that speak in tones, in tests and benchmarks.
+ * Voice activity by loudness alone: any sound clearly louder than silence. Unlike a model of human voices it detects
+ * tones, for engines that speak in tones, in tests and benchmarks.
  */
 import { DETECTOR_FRAME } from './detector-frame.js';
 import type { VoiceDetector } from './vad-windows.js';
 
-/** Root of the mean square, of 16-bit samples. */
+/** RMS threshold, for 16-bit samples. */
 const LOUD = 600;
-/** As quick as the detector of voices: two frames to be sure of a beginning, a quarter of a second of an end. */
+/** As quick as the VAD of voices: two frames confirm a beginning, a quarter of a second an end. */
 const FRAMES = { begin: 2, end: 8 };
 
 function isLoud(frame: Int16Array): boolean {
@@ -18,7 +18,7 @@ function isLoud(frame: Int16Array): boolean {
 
 export function loudnessDetector(): VoiceDetector {
   let active = false;
-  /** Frames in a row that speak against the present state. */
+  /** Frames in a row that contradict the present state. */
   let contrary = 0;
   return {
     push(frame) {

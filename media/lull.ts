@@ -1,12 +1,12 @@
 /**
- * A lull: the first tenth of a second of silence in a voice, long before voice activity takes it for an end. Most lulls
- * become one, so what was said is transcribed while that is made sure.
+ * A lull: the first tenth of a second of silence in a voice, long before VAD reports its end. Most lulls become an end,
+ * so transcription starts while that is being confirmed.
  */
 
-/** A frame so far below the loudest of the voice is silence, in decibels: more than from a vowel to the softest sound of a word. */
+/** A frame this far below the loudest of the voice is silence, in decibels: more than between a vowel and the softest sound of a word. */
 const QUIET_DB = 28;
 const QUIET = 10 ** (-QUIET_DB / 10);
-/** Closures within words are shorter, of 32 ms each. */
+/** Frames of 32 ms that make a lull; closures within words are shorter. */
 const FRAMES = 3;
 
 const energyOf = (frame: Int16Array): number => {
@@ -19,7 +19,7 @@ export class Lull {
   #loudest = 0;
   #quiet = 0;
 
-  /** Takes the next frame of a voice, of DETECTOR_FRAME samples; whether there is a lull now. */
+  /** Takes the next frame of a voice, of DETECTOR_FRAME samples; returns whether there is a lull now. */
   push(frame: Int16Array): boolean {
     const energy = energyOf(frame);
     this.#loudest = Math.max(this.#loudest, energy);
@@ -27,7 +27,7 @@ export class Lull {
     return this.#quiet >= FRAMES;
   }
 
-  /** Frames of silence that the voice has ended with so far. */
+  /** Frames of silence at the end of the voice so far. */
   get frames(): number {
     return this.#quiet;
   }

@@ -1,4 +1,4 @@
-/** Opus packets by their first bytes (RFC 6716, section 3): how long they sound, and packets of silence. */
+/** Opus packets by their first bytes (RFC 6716, section 3): their duration, and packets of silence. */
 import { OPUS_RATE } from './ogg.js';
 
 const MS = OPUS_RATE / 1000;
@@ -10,7 +10,7 @@ const FRAMES = [
 ].map((ms) => ms * MS);
 const LONGEST = 120 * MS;
 
-/** Samples at 48 kHz; 0 for what is no packet. */
+/** Samples of a packet at 48 kHz; 0 if it is invalid. */
 export function samplesIn(packet: Uint8Array): number {
   const [first, second = 0] = packet;
   if (first === undefined) return 0;
@@ -26,7 +26,7 @@ const SILENCE = [31, 30, 29, 28].map((config) => {
   return { packet, samples: samplesIn(packet) };
 });
 
-/** Packets that are silent for `samples`, in steps of 2.5 ms; what is less is left out. */
+/** Packets of silence for `samples`, in steps of 2.5 ms; a shorter rest is left out. */
 export function* silence(
   samples: number,
 ): Generator<{ readonly packet: Uint8Array; readonly samples: number }> {

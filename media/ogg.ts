@@ -1,14 +1,14 @@
 /**
- * Ogg pages with one Opus stream (RFC 3533, RFC 7845). A page is closed once a second or when it is full, so a file
- * that is cut off loses a second at most and stays readable up to there.
+ * Ogg pages with one Opus stream (RFC 3533, RFC 7845). A page is closed once a second or when it is full, so a
+ * truncated file loses a second at most and is readable up to there.
  *
- * Invariants: no packet spans pages; a page's position is that of the last sample which ends on it, at 48 kHz; the
- * last page says that it is the last.
+ * Invariants: no packet spans pages; a page's position is that of the last sample that ends on it, at 48 kHz; the
+ * last page is marked as the last.
  */
 
-/** Granule positions count samples at this rate, whatever the stream carries. */
+/** Granule positions count samples at this rate, whatever the rate of the input. */
 export const OPUS_RATE = 48_000;
-/** Samples that a decoder makes before the first that was encoded (the look-ahead of libopus); players leave them out. */
+/** Samples that a decoder outputs before the first encoded one (the look-ahead of libopus); players skip them. */
 export const PRE_SKIP = 312;
 
 const HEADER = 27;
@@ -16,10 +16,10 @@ const CRC_AT = 22;
 const FIRST = 2;
 const LAST = 4;
 const CAPTURE = Buffer.from('OggS');
-/** Most lacing values of one page, and the largest of them. */
+/** Most lacing values of a page, and the largest lacing value. */
 const MOST_SEGMENTS = 255;
 const SEGMENT = 255;
-/** Header, lacing values and what they count. */
+/** Header, lacing values, and the segments that they count. */
 const MOST_PAGE = HEADER + MOST_SEGMENTS + MOST_SEGMENTS * SEGMENT;
 const PAGE_SAMPLES = OPUS_RATE;
 
@@ -35,7 +35,7 @@ function checksum(page: Uint8Array): number {
   return value;
 }
 
-/** Lacing values of a packet: full segments, and one that is not full. */
+/** Number of lacing values of a packet: full segments, and one that is not full. */
 const segmentsOf = (packet: Uint8Array): number => Math.floor(packet.length / SEGMENT) + 1;
 
 function lacing(packets: readonly Uint8Array[]): Buffer {
@@ -65,19 +65,19 @@ function opusTags(): Buffer {
   return tags;
 }
 
-/** A mono stream. What it returns goes to the file as it is. */
+/** A mono stream. Its methods return bytes to append to the file. */
 export class OggOpusWriter {
   #packets: Uint8Array[] = [];
   #segments = 0;
   #pages = 0;
   #position = 0;
-  /** Where the open page began. */
+  /** Position at which the open page begins. */
   #since = 0;
 
-  /** `serial` tells streams apart that are put into one file later. */
+  /** `serial` distinguishes streams that are later multiplexed into one file. */
   constructor(private readonly serial: number) {}
 
-  /** Samples in all. */
+  /** Total samples. */
   get position(): number {
     return this.#position;
   }
@@ -86,7 +86,7 @@ export class OggOpusWriter {
     return Buffer.concat([this.#write([opusHead()], FIRST), this.#write([opusTags()], 0)]);
   }
 
-  /** The page that was full, where there is one. `packet` is kept until its page is written: at most 65 KB. */
+  /** Adds a packet; returns the previous page if it was full. `packet` is kept until its page is written: at most 65 KB. */
   add(packet: Uint8Array, samples: number): Buffer | undefined {
     const full =
       this.#segments + segmentsOf(packet) > MOST_SEGMENTS || this.#position - this.#since >= PAGE_SAMPLES;
@@ -126,13 +126,13 @@ export class OggOpusWriter {
 }
 
 export interface LastPage {
-  /** Samples up to there, without those that players leave out. */
+  /** Samples up to its end, without those that players skip. */
   readonly samples: number;
-  /** Whether the stream was ended. */
+  /** Whether the stream has ended. */
   readonly ended: boolean;
 }
 
-/** So much of a file's end holds one whole page at least, where there is one. */
+/** Bytes at a file's end that contain at least one whole page, if the file has any. */
 export const TAIL_BYTES = 2 * MOST_PAGE;
 
 function pageAt(bytes: Buffer, at: number): LastPage | undefined {
@@ -148,7 +148,7 @@ function pageAt(bytes: Buffer, at: number): LastPage | undefined {
   return { samples, ended: ((page[5] ?? 0) & LAST) !== 0 };
 }
 
-/** The last whole page in the end of a file; what was half written behind it does not count. */
+/** The last whole page in the tail of a file; a partly written page after it is ignored. */
 export function lastPage(tail: Buffer): LastPage | undefined {
   for (let at = tail.lastIndexOf(CAPTURE); at >= 0; at = at > 0 ? tail.lastIndexOf(CAPTURE, at - 1) : -1) {
     const page = pageAt(tail, at);

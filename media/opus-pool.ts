@@ -1,6 +1,6 @@
 /**
- * Opus coders that are used again: each is native memory, which goes only when the collector finds it, and calls come
- * and go faster than that.
+ * A pool of Opus coders: each holds native memory that only garbage collection releases, and calls come and go faster
+ * than that.
  */
 import { Decoder, Encoder } from '@evan/opus';
 import { PLAYOUT_RATE, RECOGNITION_RATE } from '../contracts/audio.js';

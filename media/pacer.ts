@@ -1,18 +1,17 @@
 /**
- * One clock of 20 ms for all calls of a worker. It keeps to wall time: a beat that comes late is followed at once by
- * those that were missed, up to a limit, behind which time is let go. It stands still while there is no call.
+ * One 20 ms clock for all calls of a worker. It follows real time: a late beat is followed at once by those that were
+ * missed, up to a limit beyond which they are skipped. It stops while there are no calls.
  */
 const BEAT_MS = 20;
-/** How often it looks. */
+/** Interval of the timer. */
 const LOOK_MS = 5;
-/** A longer stop is not made up for: nobody wants to hear it. */
+/** Beats missed in a longer stall are skipped, not made up for: nobody wants to hear them. */
 const MOST_BEHIND_MS = 200;
 
-/** How a beat came. */
 export interface Beat {
-  /** A whole beat late, or more. */
+  /** At least a whole beat late. */
   readonly late: boolean;
-  /** Beats before it that were let go. */
+  /** Beats that were skipped before it. */
   readonly skipped: number;
 }
 
@@ -32,7 +31,7 @@ export class Pacer {
   #timer: NodeJS.Timeout | undefined;
   #next = 0;
 
-  /** Calls `onBeat` every 20 ms; the result ends it. One that throws is told so, and holds up nobody else. */
+  /** Calls `onBeat` every 20 ms until the returned function is called. An error goes to `failed`, and disturbs no other listener. */
   join(onBeat: OnBeat, failed: Failed): () => void {
     this.#listeners.set(onBeat, failed);
     if (!this.#timer) this.#start();

@@ -1,29 +1,29 @@
 /**
- * The agent's speech, cut into frames of 20 ms: one queue of utterances, in order, with how much of each has left.
+ * The agent's speech in frames of 20 ms: one queue of utterances, in order, with the amount of each that has been sent.
  *
- * Invariants: each utterance is reported as ended exactly once, when its last frame has left or it is cleared;
- * a `pause` in mid-speech fades it out, and `resume` goes on where the fading began, so that nothing is lost; what is cleared
- * in mid-speech ends within the next frame, softly; nothing is
- * sent while nothing is said, but for a short tail of silence, so that the other side's loss concealment does not guess.
+ * Invariants: each utterance is reported as ended exactly once, when its last frame was sent or it is cleared;
+ * a `pause` in mid-speech fades it out, and `resume` continues where the fade began, so that nothing is lost; speech that is cleared
+ * midway ends within the next frame, softly; nothing is
+ * sent during silence, except for a short tail of silence that keeps the other side's loss concealment from guessing.
  */
 import { PLAYOUT_RATE, samplesOf } from '../contracts/audio.js';
 
 export const FRAME_MS = 20;
 export const FRAME_SAMPLES = (PLAYOUT_RATE * FRAME_MS) / 1000;
 
-/** Frames of silence behind speech; frames between two reports. */
+/** Frames of silence after speech; frames between two reports. */
 const TAIL_FRAMES = 5;
 const REPORT_FRAMES = 5;
 
-/** Frames in which a pause fades speech out, and in which it comes back: whoever interrupts waits for the first. */
+/** Frames of the fade at a pause and at a resume; an interrupting user waits for the first. */
 const FADE_FRAMES = { out: 2, in: 2 };
-/** Samples in which speech that is cleared without a pause ends: 8 ms, enough for no click. */
+/** Fade of speech that is cleared without a pause: 8 ms, enough to avoid a click. */
 const CUT_SAMPLES = 8 * (PLAYOUT_RATE / 1000);
 
-/** Loudness at a part of the way from silence: half a cosine, level at both ends, as a corner is heard as a click. */
+/** Gain at a part (0 to 1) of the fade-in: half a cosine, flat at both ends, as a corner is heard as a click. */
 const gainAt = (part: number): number => (1 - Math.cos(Math.PI * part)) / 2;
 
-/** Gets louder or softer from sample to sample, between parts of the way from silence. */
+/** Fades samples from one part of the fade-in to another. */
 const ramped = (samples: Int16Array, from: number, to: number): Int16Array =>
   samples.map((sample, at) => Math.round(sample * gainAt(from + ((to - from) * at) / samples.length)));
 
@@ -34,7 +34,7 @@ export type Played = (utterance: number, ms: number, ended: boolean) => void;
 interface Utterance {
   readonly number: number;
   readonly chunks: Int16Array[];
-  /** Samples of the first chunk that have left. */
+  /** Samples of the first chunk that have been sent. */
   offset: number;
   frames: number;
   finished: boolean;
@@ -42,16 +42,16 @@ interface Utterance {
 
 export interface Frame {
   readonly samples: Int16Array;
-  /** The first one after silence. */
+  /** Whether it is the first one after silence. */
   readonly begins: boolean;
 }
 
 export class Playout {
   #queue: Utterance[] = [];
   #paused = false;
-  /** While it is paused: the soft beginning of what `resume` goes on with. Else the soft end of what was cleared. */
+  /** While paused: a faded copy of the speech that `resume` continues with. Otherwise the faded end of cleared speech. */
   #fading: Int16Array[] = [];
-  /** Frames that have still to come back to their loudness. */
+  /** Frames that are still to be faded in. */
   #rising = 0;
   #tail = 0;
   #silent = true;
@@ -75,7 +75,7 @@ export class Playout {
     utterance.finished = true;
   }
 
-  /** Whether something is being said, or waits to be. */
+  /** Whether speech is playing or queued. */
   get isBusy(): boolean {
     return this.#queue.length > 0;
   }
@@ -105,7 +105,7 @@ export class Playout {
     for (const { number, frames } of cleared) this.played(number, frames * FRAME_MS, true);
   }
 
-  /** The frame to send now; undefined where nothing is sent. Called every FRAME_MS. */
+  /** The frame to send now; undefined if there is none. Called every FRAME_MS. */
   next(): Frame | undefined {
     const samples = this.#fading.shift() ?? (this.#paused ? undefined : this.#takeRising());
     if (samples) this.#tail = TAIL_FRAMES;
@@ -118,12 +118,12 @@ export class Playout {
     return { samples: samples ?? SILENCE, begins };
   }
 
-  /** Speech left with the last frame, and more of it is there. */
+  /** Whether the last frame was speech, in the middle of an utterance. */
   get #isSounding(): boolean {
     return this.#tail === TAIL_FRAMES && (this.#queue[0]?.frames ?? 0) > 0;
   }
 
-  /** The next samples of what is being said, ever softer, in frames with silence behind them. They stay where they are. */
+  /** A copy of the next samples of the current utterance, faded out, in frames padded with silence. They stay in the queue. */
   #fadedOut(length: number): Int16Array[] {
     const { chunks = [], offset = 0 } = this.#queue[0] ?? {};
     const ahead = new Int16Array(length);
@@ -160,7 +160,7 @@ export class Playout {
     return undefined;
   }
 
-  /** The last frame of a finished utterance is filled up with silence; of another, less than a frame waits. */
+  /** The last frame of a finished utterance is padded with silence; in an unfinished one less than a frame waits for more. */
   #frameOf(utterance: Utterance): Int16Array | undefined {
     const { chunks, finished } = utterance;
     const [first] = chunks;

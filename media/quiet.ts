@@ -1,6 +1,6 @@
-/** A microphone that sends nothing (muted, lost, or silent and saving) is silence: how much of it, beat by beat. */
+/** Counts the silence, beat by beat, of a microphone that sends nothing (muted, lost, or silent with DTX). */
 
-/** Beats of 20 ms without a sound until they count as silence: a network that stutters breaks no word in two. */
+/** Beats of 20 ms without a packet before they count as silence, so that a stuttering network does not split words. */
 const PATIENCE = 8;
 
 export class Quiet {
@@ -8,17 +8,17 @@ export class Quiet {
 
   constructor(private readonly patience = PATIENCE) {}
 
-  /** Something came. */
+  /** Something has arrived. */
   broken(): void {
     this.#beats = 0;
   }
 
-  /** Whether nothing has come for so long. */
+  /** Whether nothing has arrived for that many beats. */
   get lasts(): boolean {
     return this.#beats >= this.patience;
   }
 
-  /** Every 20 ms: frames of silence that are now known to have been, those that were waited for among them. */
+  /** Called every 20 ms; returns the frames of silence now known, including those of the wait. */
   beat(): number {
     this.#beats += 1;
     if (this.#beats < this.patience) return 0;

@@ -1,6 +1,6 @@
 /**
- * A file that grows by pages. Writing never blocks the call: what the disk has not taken waits here, and a disk that
- * does not keep up, or a file that grows beyond its limit, ends the recording instead of the call.
+ * A file that grows by pages. Writing never blocks the call: unwritten pages wait in memory, and a disk that is too
+ * slow, or a file beyond its limit, ends the recording instead of the call.
  */
 import { mkdir, open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -9,7 +9,7 @@ import { LIMITS } from '../contracts/limits.js';
 
 const { trackBytes, waitingBytes } = LIMITS.recording;
 
-/** A new file, for its owner alone; one that is there gives way. */
+/** Creates a file that only its owner can read; replaces an existing one. */
 async function create(path: string) {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await rm(path, { force: true });
@@ -26,7 +26,7 @@ export class RecorderFile {
   #bytes = 0;
   #failed = false;
 
-  /** `failed` is called once at most, with a reason without paths; nothing is written after it. */
+  /** `failed` is called at most once, with a reason without paths; nothing is written after it. */
   constructor(
     path: string,
     private readonly failed: (reason: string) => void,

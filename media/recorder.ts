@@ -1,9 +1,9 @@
 /**
- * The recording of one call (docs/contract/platform.md 6.7): each side in an Ogg Opus file of its own, made of the
- * packets that it sent, with silence where there was none. It begins when the user is connected for the first time.
+ * The recording of one call (docs/contract/platform.md 6.7): a separate Ogg Opus file for each side, made of the
+ * packets that it sent, with silence in the gaps. It begins when the user connects for the first time.
  *
- * Invariants: both files have one timeline, counted in the call's beats, so that they can be laid over each other; no
- * side is ever much ahead of it, whatever a client sends; both end together.
+ * Invariants: both files share one timeline, counted in the call's beats, so that they can be mixed; no side is ever
+ * far ahead of it, whatever a client sends; both end together.
  */
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
@@ -17,21 +17,21 @@ import { RecorderFile } from './recorder-file.js';
 export const RECORDED = ['agent', 'user'] as const;
 export type RecordedRole = (typeof RECORDED)[number];
 
-/** Its side's file in the folder of the session's recording; `part` from 1 on. */
+/** File name of a side in the folder of the session's recording; `part` starts at 1. */
 export const trackFile = (role: RecordedRole, part: number): string =>
   part === 1 ? `${role}.ogg` : `${role}-${part}.ogg`;
 
 const MS = OPUS_RATE / 1000;
 const BEAT = 20 * MS;
-/** Where beats were left out, time goes on without them. */
+/** Most lag behind real time; beyond it skipped beats are caught up. */
 const MOST_BEHIND_MS = 200;
-/** How far a packet's own time may be from that of its arrival; the user's side is written so much later. */
+/** Most difference between a packet's timestamp and its arrival; the user's side is written this much later. */
 const MOST_SKEW = 1000 * MS;
-/** Packets further ahead than this are dropped: they came faster than real time. */
+/** Packets are dropped if their side is further ahead than this: they came faster than real time. */
 const MOST_AHEAD = 60 * MS;
 /** An Opus packet of 120 ms at the highest rate is smaller. */
 const MOST_PACKET_BYTES = 8192;
-/** A disk that does not answer does not hold the call. */
+/** Longest wait for the disk at the end, so that it does not hold up the call. */
 const FINISH_MS = 3000;
 
 class Track {
@@ -41,12 +41,12 @@ class Track {
     file.write(this.#ogg.head());
   }
 
-  /** Silence up to that moment. */
+  /** Fills with silence up to that position. */
   advance(to: number): void {
     for (const { packet, samples } of silence(to - this.#ogg.position)) this.#add(packet, samples);
   }
 
-  /** A packet that sounds from `at` on. */
+  /** Adds a packet that sounds from `at` on. */
   put(packet: Uint8Array, at: number): void {
     const samples = samplesIn(packet);
     if (samples === 0 || packet.length > MOST_PACKET_BYTES || this.#ogg.position > at + MOST_AHEAD) return;
@@ -77,13 +77,13 @@ export class Recorder {
   readonly #agent: Track;
   readonly #user: Track;
   readonly #since: number;
-  /** The beat that goes on. */
+  /** Position of the current beat. */
   #now = 0;
-  /** When the user's last packet sounded, by its own count and by ours. */
+  /** The user's last packet, by its own timestamp and by position on our timeline. */
   #last: { readonly timestamp: number; readonly at: number } | undefined;
   #finished: Promise<void> | undefined;
 
-  /** `failed` hears why a side is not kept any further; `monotonic` is in milliseconds. */
+  /** `failed` receives the reason why a side is no longer recorded; `monotonic` is in milliseconds. */
   constructor(
     folder: string,
     part: number,
@@ -97,7 +97,7 @@ export class Recorder {
     this.#since = monotonic();
   }
 
-  /** Every 20 ms, before what is said in them. */
+  /** Called every 20 ms, before the packets of that beat. */
   beat(): void {
     if (this.#finished) return;
     const least = (this.monotonic() - this.#since - MOST_BEHIND_MS) * MS;
@@ -106,12 +106,12 @@ export class Recorder {
     this.#user.advance(this.#now - MOST_SKEW);
   }
 
-  /** An Opus packet that has just left; it is copied. */
+  /** Records an Opus packet that was just sent; it is copied. */
   agent(packet: Uint8Array): void {
     if (!this.#finished) this.#agent.put(Uint8Array.from(packet), this.#now);
   }
 
-  /** A packet of the user, in order; it is kept for a second. */
+  /** Records a packet of the user, in order; its payload is kept until its page is written, about a second. */
   user({ timestamp, payload }: UserPacket): void {
     if (this.#finished) return;
     const at = this.#placeOf(timestamp);
@@ -119,19 +119,19 @@ export class Recorder {
     this.#user.put(payload, at);
   }
 
-  /** By the sender's count, so that the network's moods are not heard; where that is far off, by its arrival. */
+  /** Position by the sender's timestamp, so that network jitter is not heard; by arrival if that is far off. */
   #placeOf(timestamp: number): number {
     if (!this.#last) return this.#now;
     const at = this.#last.at + ((timestamp - this.#last.timestamp) | 0);
     return Math.abs(at - this.#now) < MOST_SKEW ? at : this.#now;
   }
 
-  /** The user's connection is new, and so is its count. */
+  /** The user has a new connection, with new timestamps. */
   renew(): void {
     this.#last = undefined;
   }
 
-  /** Ends both files; resolves when they are whole, or the disk has been given up. Idempotent. */
+  /** Ends both files; resolves when they are written, or the wait for the disk times out. Idempotent. */
   finish(): Promise<void> {
     return (this.#finished ??= this.#finish());
   }

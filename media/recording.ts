@@ -1,6 +1,6 @@
 /**
- * The recording of a call whose carrier has samples: recordings are made of Opus packets, so both
- * sides are encoded once more, where the call is kept.
+ * Recording of a call whose carrier has samples: recordings are made of Opus packets, so both
+ * sides are encoded for the recording.
  */
 import { Encoder } from '@evan/opus';
 import { bytesOf, PLAYOUT_RATE, RECOGNITION_RATE } from '../contracts/audio.js';
@@ -25,7 +25,7 @@ export class Recording {
   readonly #user: Encoder;
   readonly #frame = new Int16Array(USER_FRAME);
   #filled = 0;
-  /** Samples of the user so far, as Opus counts them. */
+  /** Samples of the user so far, at 48 kHz. */
   #timestamp = 0;
 
   constructor(
@@ -59,7 +59,7 @@ export class Recording {
     this.#timestamp = (this.#timestamp + USER_FRAME * STEP) >>> 0;
   }
 
-  /** The user has paused: what comes next belongs to its own time. */
+  /** The user has paused: the next samples are placed by their arrival. */
   pause(): void {
     this.recorder.renew();
   }

@@ -1,9 +1,9 @@
 /**
- * The worker's side of calls, whatever carries them: a job a call. What is heard, voice activity, playout and the
- * recording meet here; the job ends when the gateway ends the call or goes, or the carrier loses it.
+ * The worker's side of calls over any carrier, one job per call. Joins the user's audio, VAD, playout and
+ * recording; the job ends when the gateway ends the call or disconnects, or the carrier loses it.
  *
- * Invariants: what is reported is in order, and bounded where the user decides how much it is; a call that is closed
- * gives its detector back once and leaves nothing running.
+ * Invariants: reports are in order, and bounded if the user decides their amount; a closed call
+ * releases its detector once and leaves nothing running.
  */
 import { join } from 'node:path';
 import type { Clock } from '../contracts/clock.js';
@@ -16,7 +16,7 @@ import { AsyncQueue } from './async-queue.js';
 import { Recorder } from './recorder.js';
 import type { CallArgs, Command, PlayedReport, Report } from './wire.js';
 
-/** Messages of a user that the gateway has not read yet; more are dropped. */
+/** Most bytes of a user's messages that wait for the gateway; more are dropped. */
 const MOST_DATA_BYTES = 1024 * 1024;
 
 export interface ServedParts {
@@ -26,7 +26,7 @@ export interface ServedParts {
   readonly complexity: number;
   /** The folder of recordings: one folder a session. */
   readonly recordings: string;
-  /** One for each call. */
+  /** Makes the detector of one call. */
   detector(): VoiceDetector;
 }
 
@@ -34,35 +34,35 @@ export interface ServedParts {
 export interface Heard<OwnReport> {
   /** A report about the user: `connected` and `disconnected` alternate. Nothing is reported once the call is closed. */
   report(report: Report | OwnReport): void;
-  /** The user's sound, 16 kHz, without gaps. `watched`: the same, where voice is listened for in another. */
+  /** The user's audio, 16 kHz, without gaps. `watched`: audio of the same length for voice detection, if different. */
   samples(samples: Int16Array, watched?: Int16Array): void;
   /** The recorder, once recording has started. */
   recorder(): Recorder | undefined;
-  /** The agent's voice, cut into frames. */
+  /** The agent's voice, in frames. */
   readonly playout: Playout;
-  /** The carrier cannot go on. */
+  /** The carrier has lost the call. */
   over(): void;
-  /** Something broke, and the call with it. */
+  /** An error that ends the call. */
   failed(error: unknown): void;
 }
 
 /** Connects one call to its user. */
 export interface Carrier<OwnCommand> {
   /**
-   * Every 20 ms, whether the user is there or not; `passed` says how many of them have gone by since the last, where
-   * some were let go. True where a frame of the agent has left.
+   * Called every 20 ms, whether the user is connected or not; `passed`: beats since the last call, more than 1 if some
+   * were skipped. True if a frame of the agent was sent.
    */
   beat(connected: boolean, passed: number): boolean;
   message(topic: string, payload: Uint8Array): void;
   show(text: TranscriptText): void;
   attributes(values: Readonly<Record<string, string>>): void;
-  /** Forgets what has left the playout and is still on its way, where anything is. */
+  /** Discards speech that has left the playout but was not heard yet, if the carrier buffers any. */
   hush?(): void;
-  /** So much of an utterance has left the playout: a carrier that knows when it is heard reports it then. */
+  /** This much of an utterance has left the playout; a carrier that knows when it is heard reports it then. */
   played?(played: PlayedReport): void;
-  /** A command that only this kind of carrier knows. */
+  /** Takes a command that only this kind of carrier has. */
   take(command: OwnCommand): void;
-  /** Leaves the user. Called once. */
+  /** Disconnects from the user. Called once. */
   close(): void;
 }
 
@@ -120,17 +120,17 @@ export class ServedCall<
     );
   }
 
-  /** The carrier has given it up: commands may still come, and nobody follows them. */
+  /** Whether the carrier has lost the call: commands may still come, and are ignored. */
   get lost(): boolean {
     return this.#lost;
   }
 
-  /** The error that ended it, where one did. */
+  /** The error that ended it, if any. */
   get failure(): unknown {
     return this.#failure;
   }
 
-  /** Comes out of callbacks of native libraries: what is thrown there ends the worker. */
+  /** Runs in callbacks of native libraries, where an uncaught error ends the worker. */
   #receive(samples: Int16Array, watched?: Int16Array): void {
     try {
       if (!this.#closed) this.#windows.push(samples, watched);
@@ -190,7 +190,7 @@ export class ServedCall<
     end: () => this.close(),
   };
 
-  /** Idempotent: the detector is given back once. */
+  /** Idempotent: the detector is released once. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -201,13 +201,13 @@ export class ServedCall<
     this.reports.end();
   }
 
-  /** Resolves when nothing of a closed call is left to be written. */
+  /** Resolves when the recording of a closed call is written. */
   async kept(): Promise<void> {
     await this.#recorder?.finish();
   }
 }
 
-/** Carries the commands to the call; the end of them ends it. */
+/** Passes the commands to the call; their end ends it. */
 async function follow<C extends { readonly op: string }, R extends { readonly on: string }>(
   commands: AsyncIterable<JobValue>,
   call: ServedCall<C, R>,
@@ -219,7 +219,7 @@ async function follow<C extends { readonly op: string }, R extends { readonly on
   }
 }
 
-/** The job of a call: its reports, until it is closed and what is kept of it is written. */
+/** The job of a call: yields its reports, until it is closed and its recording is written. */
 export async function* serve<C extends { readonly op: string }, R extends { readonly on: string }>(
   call: ServedCall<C, R>,
   commands: AsyncIterable<JobValue>,

@@ -1,15 +1,15 @@
 /**
- * Transcripts of both sides as text streams: the agent's words one stream a segment, which grows as they are said; the
- * user's one stream an update, which replaces what was shown (docs/contract/platform.md 6.9, `lk.transcription`).
+ * Transcripts of both sides as text streams: one stream per segment of the agent, which grows as it is spoken; one
+ * stream per update of the user, which replaces the previous one (docs/contract/platform.md 6.9, `lk.transcription`).
  */
 import type { TranscriptText } from '../contracts/ports/calls.js';
 
 export const TRANSCRIPTION_TOPIC = 'lk.transcription';
 
-/** A text on its way. */
+/** An open text stream. */
 export interface TextOut {
   add(text: string): void;
-  /** Attributes that are known only now, where the carrier can still say them. */
+  /** Ends it, with attributes that were not known before, if the carrier can still send them. */
   end(attributes?: Readonly<Record<string, string>>): void;
 }
 
@@ -22,7 +22,7 @@ export class Transcripts {
   constructor(
     private readonly open: OpenText,
     private readonly agentTrack: () => string,
-    /** The microphone, where it is known. */
+    /** The user's microphone, if known. */
     private readonly userTrack: () => string | undefined = () => undefined,
   ) {}
 
@@ -45,7 +45,7 @@ export class Transcripts {
 
   #showUser(segment: string, text: string, final: boolean): void {
     const stream = this.#stream('user', segment, final);
-    // Nothing is said of what was shown: it was noise.
+    // An empty text clears what was shown: it was noise.
     if (text !== '') stream.add(text);
     stream.end();
   }
@@ -59,7 +59,7 @@ export class Transcripts {
     });
   }
 
-  /** The client has joined anew and knows of no stream: what the agent is saying begins again, as a whole. */
+  /** The client has rejoined and knows no stream: resends the whole of the agent's open segment. */
   renew(): void {
     const open = this.#open;
     if (!open) return;

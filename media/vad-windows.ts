@@ -1,9 +1,9 @@
 /**
- * Voice activity, of the user or in the background, and the audio around it in windows. Time is counted in samples, so what
- * the network leaves out must be filled before it comes here.
+ * Voice activity, of the user or in the background, and the audio around it in windows. Time is counted in samples, so
+ * gaps of the network must be filled before.
  *
- * Voice may be listened for in another sound than the windows have: of a line that returns the agent's voice, in what is left without
- * it. What is taken out there would leave holes in a soft caller's words.
+ * VAD may listen to other audio than the windows contain: on a line that returns the agent's voice, to audio with that
+ * echo removed. Removing it from the windows too would leave holes in a soft caller's words.
  */
 import { bytesOf, RECOGNITION_RATE } from '../contracts/audio.js';
 import { DETECTOR_FRAME } from './detector-frame.js';
@@ -15,33 +15,33 @@ import type { Report } from './wire.js';
 export interface VoiceDetector {
   /** DETECTOR_FRAME samples at 16 kHz. */
   push(frame: Int16Array): boolean;
-  /** Gives it back. */
+  /** Gives the detector back. */
   release(): void;
 }
 
 const samplesIn = (ms: number): number => (ms * RECOGNITION_RATE) / 1000;
 
-/** Audio kept before voice is noticed: as long as the detector needs to be sure, and a little more. */
+/** Audio kept from before voice is noticed: a little more than the detector needs to be sure. */
 const BEFORE = samplesIn(480);
 const WINDOW = samplesIn(200);
 
-/** Silence that every detector has heard when it takes a voice to be over. */
+/** Silence that every detector has heard when it reports the end of a voice. */
 const LEAST_SILENCE_MS = 256;
 
 const at = (samples: number): number => Math.round((samples * 1000) / RECOGNITION_RATE);
 
 export class VadWindows {
   readonly #gate: LevelGate;
-  /** Whose voice is heard now. */
+  /** Owner of the present voice. */
   #whose: Whose | undefined;
   readonly #lull = new Lull();
   #lulls = false;
   #heard = 0;
-  /** As it came, and what voice is listened for in. */
+  /** The frame for the windows, and the one for VAD. */
   readonly #frame = new Int16Array(DETECTOR_FRAME);
   readonly #watched = new Int16Array(DETECTOR_FRAME);
   #filled = 0;
-  /** Before voice: what has just been heard. While it lasts: the window that fills. */
+  /** Before voice: the latest audio. During voice: the window being filled. */
   #kept: Int16Array[] = [];
   #keptSamples = 0;
 
@@ -53,7 +53,7 @@ export class VadWindows {
     this.#gate = new LevelGate(agentListens);
   }
 
-  /** Any length, 16 kHz. `watched`: what voice is listened for in, of the same length. */
+  /** Takes audio of any length, 16 kHz. `watched`: the audio for VAD, of the same length. */
   push(samples: Int16Array, watched = samples): void {
     for (let from = 0; from < samples.length;) {
       const until = from + DETECTOR_FRAME - this.#filled;
@@ -66,7 +66,7 @@ export class VadWindows {
     }
   }
 
-  /** Whatever was being said is over. */
+  /** Ends the present voice and releases the detector. */
   stop(): void {
     this.#turn(undefined);
     this.detector.release();
@@ -84,7 +84,7 @@ export class VadWindows {
     if (!whose) this.#forget();
   }
 
-  /** What was said before a lull is there when it is told. */
+  /** Reports a change of the lull; flushes the audio before it first. */
   #note(lulls: boolean): void {
     if (lulls === this.#lulls) return;
     this.#lulls = lulls;
@@ -101,7 +101,7 @@ export class VadWindows {
     while (this.#keptSamples > BEFORE) this.#keptSamples -= this.#kept.shift()?.length ?? 0;
   }
 
-  /** What was in the background and turns out to be the user was it from its beginning: it has no end in between. */
+  /** Changes the owner of the voice. Background that turns out to be the user was the user from its beginning, so no end is reported. */
   #turn(whose: Whose | undefined): void {
     const before = this.#whose;
     if (whose === before) return;
@@ -118,7 +118,7 @@ export class VadWindows {
     this.#flush();
   }
 
-  /** How long the voice has been silent when it is taken to be over: the frame that tells is silent too. In noise nobody can tell. */
+  /** Silence at the end of the voice, counting the frame that ends it. In noise it cannot be measured, hence the minimum. */
   get #silentMs(): number {
     return Math.max(LEAST_SILENCE_MS, at((this.#lull.frames + 1) * DETECTOR_FRAME));
   }

@@ -1,9 +1,9 @@
 /**
- * A call whose media runs in a worker: the gateway's side, whatever carries the call. Commands go out, reports come
- * in; speech waits here until the worker has played most of what it has.
+ * A call whose media runs in a worker: the gateway's side, for any carrier. Commands go out, reports come
+ * in; `play` applies back-pressure until the worker has played most of its speech.
  *
- * Invariants: the events end when the job has; commands that a worker leaves behind are bounded, and one that leaves
- * too many loses the call; nobody waits for room in a call that is over.
+ * Invariants: the events end when the job has; unread commands are bounded, and a worker that leaves too many unread
+ * loses the call; nothing waits for room in a call that has ended.
  */
 import { bytesOf, PLAYOUT_RATE, samplesOf } from '../contracts/audio.js';
 import { CALL_TIMES } from '../contracts/call-times.js';
@@ -13,9 +13,9 @@ import type { JobRunner } from '../contracts/ports/jobs.js';
 import { AsyncQueue } from './async-queue.js';
 import type { Command, LineCommand, Report, SignalCommand } from './wire.js';
 
-/** Speech that the worker holds ahead of the user's ear; more waits with its maker. */
+/** Most speech that the worker holds before it is played; the producer waits with more. */
 const AHEAD_MS = 2000;
-/** Commands that a worker which does not answer may leave behind, in number and in bytes of frames and speech. */
+/** Most commands that a worker may leave unread, in number and in bytes of frames and audio. */
 const MOST_WAITING = 4096;
 const MOST_WAITING_BYTES = 8 * 1024 * 1024;
 
@@ -32,16 +32,16 @@ const milliseconds = (samples: number): number => (samples / PLAYOUT_RATE) * 100
 const speechOf = ({ active, background = false, silentMs }: Extract<Report, { readonly on: 'speech' }>) =>
   ({ kind: 'speech', active, background, ...(silentMs !== undefined && { silentMs }) }) as const;
 
-/** `Own`: the reports that only this way of carrying a call has. */
+/** `Own`: the reports that only this carrier has. */
 export abstract class WorkerCall<Own extends { readonly on: string }> implements Call {
   readonly events: AsyncIterable<CallEvent> = this.#follow();
   readonly #commands = new AsyncQueue(weightOf);
   readonly #abort = new AbortController();
   #letGo: NodeJS.Timeout | undefined;
-  /** Milliseconds given and played of each utterance that is not over. */
+  /** Milliseconds given and played of each utterance that has not ended. */
   readonly #given = new Map<number, { ms: number; played: number }>();
   #room: (() => void)[] = [];
-  /** Those who wait until their keys have left. */
+  /** Resolvers of `press`, waiting until the keys have been sent. */
   #pressing: (() => void)[] = [];
   #over = false;
 
@@ -50,14 +50,14 @@ export abstract class WorkerCall<Own extends { readonly on: string }> implements
     private readonly observer: CallObserver,
   ) {}
 
-  /** The reports of its job, asked for once the events are read. */
+  /** Starts the job and returns its reports; called when reading of the events begins. */
   protected abstract reports(): AsyncIterable<unknown>;
-  /** Takes a report of its own. */
+  /** Takes a report that only this carrier has. */
   protected abstract take(report: Own): void;
-  /** The job is over. Called once, never rejects; unless the call broke, the events end when it has settled. */
+  /** The job has ended. Called once, never rejects; unless the call broke, the events end when it has settled. */
   protected abstract closed(): void | Promise<void>;
 
-  /** Options of the job: its commands and its end. */
+  /** Options of the job: its commands and its abort signal. */
   protected get run(): Parameters<JobRunner['run']>[2] {
     return { input: this.#commands, signal: this.#abort.signal };
   }
@@ -66,12 +66,12 @@ export abstract class WorkerCall<Own extends { readonly on: string }> implements
     return this.#over;
   }
 
-  /** Somebody has ended it, though its job may go on. */
+  /** Whether `end` was called, though the job may still run. */
   protected get ended(): boolean {
     return this.#over || this.#letGo !== undefined;
   }
 
-  /** Bytes of commands that the worker has not taken. */
+  /** Bytes of commands that the worker has not read. */
   protected get waitingBytes(): number {
     return this.#commands.length > 0 ? this.#commands.bytes : 0;
   }
@@ -120,7 +120,7 @@ export abstract class WorkerCall<Own extends { readonly on: string }> implements
     this.tell({ op: 'told', topic, payload });
   }
 
-  /** Keys of a telephone. Resolves when they have left, or the call is over. */
+  /** Presses keys of a telephone. Resolves when they have been sent, or the call has ended. */
   press(keys: string): Promise<void> {
     if (this.#over) return Promise.resolve();
     this.tell({ op: 'press', keys });
