@@ -1,10 +1,10 @@
 /**
  * This process as an agent worker of a LiveKit server or cluster, by the worker protocol of `@livekit/protocol`
- * (`WorkerMessage`, `ServerMessage`): it says how much it has to do, is offered jobs, and takes those that it has room for
+ * (`WorkerMessage`, `ServerMessage`): it reports its load, is offered jobs, and accepts those that it has room for
  * (ops/adr/0041-agents-of-livekit.md).
  *
- * Invariants: one connection at a time, made again with growing pauses until `close`; a job that was offered is taken or
- * refused at once; what becomes of a job is told on the connection that it came by, as no other knows of it.
+ * Invariants: one connection at a time, reconnected with backoff until `close`; an offered job is accepted or
+ * refused at once; the outcome of a job is reported on the connection that assigned it, as no other knows of it.
  */
 import type * as Library from '@livekit/protocol';
 import type { ServerMessage, WorkerMessage } from '@livekit/protocol';
@@ -19,7 +19,7 @@ import type { LivekitServer } from './room-service.js';
 
 export interface AgentWorkerParts {
   readonly server: LivekitServer;
-  /** What jobs are for: the same in all processes of the installation, and in no other. */
+  /** The agent name of jobs: the same in all processes of this installation, and unique to it. */
   readonly agentName: string;
   readonly work: AgentWork;
   readonly clock: Clock;
@@ -31,17 +31,17 @@ type Message = WorkerMessage['message'];
 type Incoming = ServerMessage['message'];
 type Taking = { readonly [Case in NonNullable<Incoming['case']>]?: (value: never) => void };
 
-/** Costs 20 MB, so not before it is needed. */
+/** Loaded when needed, as it costs 20 MB. */
 const livekit = () => import('livekit-server-sdk');
 
 const STATUS_MS = 2500;
 const PING_MS = 5000;
-/** A server that has said nothing for so long is gone: it answers pings. */
+/** A server that is silent this long has gone, as it answers pings. */
 const SILENT_MS = 15_000;
 const REGISTER_MS = 5000;
 const RECONNECT = { initialMs: 250, maxMs: 10_000 };
 const MOST_BYTES = 1024 * 1024;
-/** Servers give no job to nodes whose workers have more load than this (`agents.target_load`); ours have less until they are full. */
+/** Servers give no job to nodes whose workers have more load than this (`agents.target_load`); ours reach it only when full. */
 const TARGET_LOAD = 0.7;
 
 /** One connection. */
@@ -181,12 +181,12 @@ export class AgentWorker {
   #waiting: (() => void)[] = [];
   #closed = false;
 
-  /** Connects, and stays connected. */
+  /** Connects, and reconnects until `close`. */
   constructor(private readonly parts: AgentWorkerParts) {
     void this.#connect();
   }
 
-  /** Resolves when the server gives it jobs. Errors: `transport_failed`, where it does not for some seconds. */
+  /** Resolves once registered for jobs. Errors: `transport_failed` if that takes more than some seconds. */
   async registered(): Promise<void> {
     if (this.#isRegistered) return;
     const registered = new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -195,12 +195,12 @@ export class AgentWorker {
     });
   }
 
-  /** The figures have changed. */
+  /** Reports the figures to the server, as they have changed. */
   report(): void {
     this.#link?.status();
   }
 
-  /** Is given no more jobs. Idempotent. */
+  /** Accepts no more jobs. Idempotent. */
   close(): void {
     this.#closed = true;
     this.#link?.stop();

@@ -1,9 +1,9 @@
 /**
- * Calls in rooms of a LiveKit server or cluster (docs/contract/transport.md "Livekit mode"): the gateway's side. The room is made,
- * a room worker takes the agent there, and whatever ends the call, the room goes with it.
+ * Calls in rooms of a LiveKit server or cluster (docs/contract/transport.md "Livekit mode"): the gateway's side. Creates the room,
+ * has a room worker join it as the agent, and removes the room when the call ends.
  *
- * Invariants: a call carries on as long as its events are read, from the beginning to their end; they end when the room
- * is gone, but at once where the call broke; `ready` settles always, and nobody has to look at it.
+ * Invariants: a call runs while its events are read, from the beginning to their end; they end when the room
+ * is gone, but at once if the call broke; `ready` always settles, and its rejection need not be handled.
  */
 import type { Log } from '../../contracts/log.js';
 import type {
@@ -24,7 +24,7 @@ export interface RoomCallsParts extends CallObserver {
   /** The pool of room workers; a call stays on the worker that it began on. */
   readonly rooms: JobRunner;
   readonly server: LivekitServer;
-  /** What jobs are for (agent-worker.ts). */
+  /** The agent name of jobs (agent-worker.ts). */
   readonly agentName: string;
   /** Resolves when the cluster gives jobs to this process. Errors: `transport_failed`. */
   registered(): Promise<void>;
@@ -73,7 +73,7 @@ class ClusterCall extends WorkerCall<RoomReport> implements RoomCall {
     return { sessionId, user, agent, record, part, phone, ...entry };
   }
 
-  /** By our own key, where the cluster has not asked for it. */
+  /** Creates the room and the agent's token with our key, if no job of the cluster brought an entry. */
   async #enter(): Promise<RoomEntry> {
     await this.service.create(this.#room, this.joinBy);
     const token = await this.service.agentToken(this.#room, this.options.agent);

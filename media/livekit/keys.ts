@@ -1,6 +1,6 @@
 /**
- * Keys of a telephone, one after the other, at the pace at which people press them: the SIP service sends each as a telephone
- * event (RFC 4733). What cannot be sent is lost alone.
+ * Keys of a telephone, one after the other, at the pace of a person: the SIP service sends each as a telephone
+ * event (RFC 4733). A key that cannot be sent is skipped.
  */
 import { CALL_TIMES } from '../../contracts/call-times.js';
 import { systemClock } from '../../contracts/clock.js';
@@ -9,12 +9,12 @@ import { withTimeout } from '../../contracts/timeouts.js';
 const KEYS = '0123456789*#ABCD';
 const PAUSE = 'w';
 const PAUSE_MS = 500;
-/** A key, and the gap behind it. */
+/** A key, and the gap after it. */
 const KEY_MS = 300;
 
 const passed = (ms: number): Promise<void> => new Promise((resolve) => void systemClock.after(ms, resolve));
 
-/** `send`: one key with its code (RFC 4733, 3.2). Resolves when all have been sent. */
+/** Presses each key in turn. `send` sends one key with its code (RFC 4733, 3.2). Resolves when all have been sent. */
 export async function pressKeys(
   keys: string,
   send: (code: number, key: string) => Promise<void>,

@@ -1,6 +1,6 @@
 /**
- * The user's microphone: the track that is followed now, to an unbroken stream at 16 kHz. A track that brings nothing,
- * or none at all, is silence.
+ * The user's microphone: turns the followed track into an unbroken stream at 16 kHz. A track that sends nothing,
+ * or no track at all, is silence.
  */
 import type { ReadableStreamDefaultReader } from 'node:stream/web';
 import type { AudioFrame, RemoteTrack } from '@livekit/rtc-node';
@@ -17,7 +17,7 @@ const SILENCE = new Int16Array((RECOGNITION_RATE * FRAME_MS) / 1000);
 export interface ListenerEvents {
   /** 16 kHz, without gaps. */
   heard(samples: Int16Array): void;
-  /** Samples that the user really sent: `heard` without the silence that is made up. */
+  /** Samples that the user really sent: `heard` without inserted silence. */
   sent(samples: Int16Array): void;
   /** Nothing has been sent for a while. */
   paused(): void;
@@ -33,7 +33,7 @@ export class Listener {
     private readonly events: ListenerEvents,
   ) {}
 
-  /** Follows that track from now on, or none. */
+  /** Follows that track from now on; undefined for none. */
   follow(track: RemoteTrack | undefined): void {
     if (track === this.#track) return;
     this.#track = track;

@@ -1,8 +1,8 @@
 /**
- * The agent's data packets and transcripts to the user of its room, one after the other, as the library takes
- * them. What is written while the user is not there waits.
+ * The agent's data packets and transcripts to the user of its room, one at a time, as fast as the library takes
+ * them. Packets wait while the user is away.
  *
- * Invariants: order is kept; what waits is bounded in bytes, each step counted; a step that fails or hangs costs itself.
+ * Invariants: order is kept; waiting steps are bounded in bytes, overhead included; a step that fails or hangs affects no other.
  */
 import type { LocalParticipant } from '@livekit/rtc-node';
 import { systemClock } from '../../contracts/clock.js';
@@ -13,13 +13,13 @@ import { type TextOut, TRANSCRIPTION_TOPIC, Transcripts } from '../transcripts.j
 type TextWriter = Awaited<ReturnType<LocalParticipant['streamText']>>;
 
 const MOST_WAITING_BYTES = 256 * 1024;
-/** Bytes that a step counts beyond its own. */
+/** Overhead counted for each step, in bytes. */
 const STEP_BYTES = 128;
-/** Within the longest time that the library takes to come back to the server. */
+/** Longest wait for a step; within the library's longest time to reconnect to the server. */
 const STEP_MS = 5000;
 
 interface Written extends TextOut {
-  /** Ends it, without what has not been sent; nothing where it has ended. */
+  /** Ends it and discards its unsent text; does nothing if it has ended. */
   drop(): void;
 }
 
@@ -46,7 +46,7 @@ export class Outgoing {
     let speech: Written | undefined;
     const open = (speaker: TranscriptText['speaker'], attributes: Record<string, string>): TextOut => {
       if (speaker === 'user') return this.#text(userIdentity, attributes);
-      // One that has not ended is of a client that has gone: it begins again, as a whole.
+      // A stream that has not ended belongs to a client that has gone; the new one sends its text from the beginning.
       speech?.drop();
       return (speech = this.#text(agent.identity, attributes));
     };
@@ -85,7 +85,7 @@ export class Outgoing {
     };
   }
 
-  /** Whether the user is there: who comes back knows of no stream. */
+  /** Notes whether the user is connected. One that comes back knows no stream, so transcripts are renewed. */
   there(is: boolean): void {
     this.#there = is;
     if (!is) return;
@@ -110,11 +110,11 @@ export class Outgoing {
       this.#bytes -= step.bytes;
       await withTimeout(systemClock, STEP_MS, step.send()).catch(() => undefined);
     }
-    // In the same turn as the last look, so that no step is left lying.
+    // In the same tick as the last check of the queue, so that no step is left waiting.
     this.#sending = undefined;
   }
 
-  /** Attributes of the agent: the latest of each. */
+  /** Sets attributes of the agent; the latest value of each wins. */
   attributes(values: Readonly<Record<string, string>>): void {
     this.#wanted = { ...this.#wanted, ...values };
     this.#stale = true;
@@ -130,7 +130,7 @@ export class Outgoing {
     this.#updating = false;
   }
 
-  /** Resolves when all that can be written has been. */
+  /** Resolves when everything that can be written has been. */
   async written(): Promise<void> {
     await this.#sending;
   }

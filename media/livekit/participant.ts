@@ -1,10 +1,10 @@
 /**
- * The agent in a room of a LiveKit server, and the one user that it is there for. Whoever else is in the room (egress, a
- * supervisor) is neither heard nor spoken to. The library is looked at in every beat, which sees all that its events say
- * and more: whether the user's media is up, for one. What becomes of the user's connection is decided by
- * actors/connection.ts; signalling and media are the server's, so a participant is its link.
+ * The agent in a room of a LiveKit server, and the one user that it serves. Other participants (egress, a
+ * supervisor) are neither heard nor spoken to. The library's state is polled every beat, which shows more than its
+ * events do: for one, whether the user's media is up. actors/connection.ts decides the state of the user's
+ * connection; the server handles signalling and media, so a participant counts as a link.
  *
- * Invariants: `connected` and `disconnected` alternate, and nothing is told after `leave`; what comes from the network is
+ * Invariants: `connected` and `disconnected` alternate, and nothing is reported after `leave`; input from the network is
  * bounded; joining and leaving end in bounded time, whatever the server does.
  */
 import type { RemoteParticipant, RemoteTrackPublication, Room } from '@livekit/rtc-node';
@@ -28,25 +28,25 @@ const MOST_MESSAGE_BYTES = 64 * 1024;
 const MOST_TOPIC = 128;
 /** The state of a participant whose media is connected. */
 const ACTIVE = 2;
-/** A user whose client does not ask for the agent's voice is there all the same. */
+/** Beats after which a user whose client does not subscribe to the agent's voice counts as connected all the same. */
 const UNHEARD_BEATS = 100;
 
 export interface RoomEvents extends ListenerEvents {
   connected(is: boolean): void;
   /** The user has hung up. */
   left(): void;
-  /** The user is there by the token that its session was answered with. */
+  /** The user joined with its session's first token. */
   met(): void;
-  /** Somebody came with that token while the user was there, and so took its place. */
+  /** Somebody joined with that token while the user was there, and so replaced it. */
   usurped(): void;
   data(topic: string, payload: Uint8Array): void;
   /** The user has pressed a key of the telephone. */
   key(key: string): void;
   /** The line of a user who came by telephone broke. */
   cut(): void;
-  /** The agent is in the room no more. The error says why, where the room was not just closed. */
+  /** The agent is no longer in the room. The error says why, unless the room was simply closed. */
   over(error?: ServiceError): void;
-  /** The call cannot go on, for a reason of our own. */
+  /** The call cannot continue because of an error on our side. */
   failed(error: unknown): void;
 }
 
@@ -59,7 +59,7 @@ interface Parts {
 const failed = (cause: unknown): ServiceError =>
   cause instanceof ServiceError ? cause : new ServiceError('transport_failed', { cause });
 
-/** Ends a connection, and waits for it in bounded time only. */
+/** Disconnects, and waits for that for a bounded time only. */
 const disconnect = (room: Room): Promise<void> =>
   withTimeout(systemClock, roomLeaveMs, room.disconnect()).catch(() => undefined);
 
@@ -92,7 +92,7 @@ export async function joinRoom(args: RoomArgs, signal: AbortSignal): Promise<Par
   }
 }
 
-/** Its attributes are the SIP service's word. Others could write the same. */
+/** Decided by kind: other participants could set the SIP service's attributes, too. */
 const isTelephone = (rtc: Rtc, { kind }: RemoteParticipant): boolean => kind === rtc.ParticipantKind.SIP;
 
 const IGNORED = (): void => undefined;
@@ -104,13 +104,13 @@ export class RoomParticipant {
   readonly #client: Running<ConnectionEvent>;
   readonly #asked = new WeakSet<RemoteTrackPublication>();
   #user: RemoteParticipant | undefined;
-  /** Who was there last, and is followed. */
+  /** The last participant that was accepted as the user. */
   #last: RemoteParticipant | undefined;
   #usurper: RemoteParticipant | undefined;
   #usurped = false;
-  /** The number of the user that is or was last here. */
+  /** The link number of the present or last user. */
   #link = 0;
-  /** Whether the user's media was up when it was looked at last. */
+  /** Whether the user's media was up at the last beat. */
   #up = false;
   #wasUp = false;
   /** Whether it has been up since the user that is here came. */
@@ -132,11 +132,11 @@ export class RoomParticipant {
     this.#listener = new Listener(rtc, events);
     this.#client = run(connection, undefined, clock, this.#effects, (error) => events.failed(error));
     room.on(rtc.RoomEvent.DataReceived, (payload, from, _kind, topic = '') => {
-      // A telephone writes nothing.
+      // A telephone sends no data.
       if (args.phone) return;
       const fits = payload.length <= MOST_MESSAGE_BYTES && topic.length <= MOST_TOPIC;
       if (!fits || from?.identity !== args.user.identity || !this.#mayEnter(from)) return;
-      // A user who writes is there, whether it listens or not.
+      // A user who sends data is connected, whether it listens or not.
       this.#unheard = UNHEARD_BEATS;
       if (!this.#leaving) this.#connect();
       this.#tell(() => events.data(topic, payload));
@@ -151,7 +151,7 @@ export class RoomParticipant {
     connected: () => this.#turn(true),
     disconnected: () => this.#turn(false),
     left: () => this.events.left(),
-    // Signalling and media are the server's.
+    // The server handles signalling and media.
     ...{ welcome: IGNORED, askToRejoin: IGNORED, closeLink: IGNORED, dismiss: IGNORED },
     ...{ ignore: IGNORED, release: IGNORED },
   };
@@ -165,7 +165,7 @@ export class RoomParticipant {
     if (!this.#leaving) event();
   }
 
-  /** Rooms end; anything else is a connection that was lost for good. */
+  /** A deleted or closed room ends the call normally; any other reason means that the connection is lost for good. */
   #lost(reason: number): void {
     const { ROOM_DELETED, ROOM_CLOSED } = this.parts.rtc.DisconnectReason;
     const closed = reason === ROOM_DELETED || reason === ROOM_CLOSED;
@@ -190,8 +190,8 @@ export class RoomParticipant {
   }
 
   /**
-   * Whose client was connected has a token of its own to return with (`met`). The first one again, in the place of a user who was there, is
-   * somebody else; and once that has happened it lets nobody in.
+   * Whether a participant is accepted as the user. A user that was met returns with a new token. The first token again, in place of a
+   * user who was there, means somebody else; from then on the first token is refused.
    */
   #mayEnter(user: RemoteParticipant): boolean {
     if (user === this.#last) return true;
@@ -208,13 +208,13 @@ export class RoomParticipant {
     return true;
   }
 
-  /** The library tells no reason where somebody of the same identity has come instead. */
+  /** Whether it was replaced: the library may give no reason if somebody joined with the same identity. */
   #isPutOut({ disconnectReason }: RemoteParticipant): boolean {
     const { UNKNOWN_REASON, DUPLICATE_IDENTITY } = this.parts.rtc.DisconnectReason;
     return [undefined, UNKNOWN_REASON, DUPLICATE_IDENTITY].includes(disconnectReason);
   }
 
-  /** A user who comes back is another participant to the library. */
+  /** Notes the present user, if any. A user who comes back is a new participant to the library. */
   #meet(user: RemoteParticipant | undefined): void {
     if (user === this.#user) return;
     const { rtc } = this.parts;
@@ -232,7 +232,7 @@ export class RoomParticipant {
     if (user) this.#client.send({ type: 'join', link: (this.#link += 1), participant: user.sid ?? '' });
   }
 
-  /** A telephone does not come back. One that nobody has answered is no user who leaves: who called it knows why. */
+  /** A telephone does not come back. One that was never answered does not count as leaving: the code that placed the call knows why. */
   #hungUp({ disconnectReason }: RemoteParticipant): void {
     const { MEDIA_FAILURE, SIP_TRUNK_FAILURE } = this.parts.rtc.DisconnectReason;
     const isCut = disconnectReason === MEDIA_FAILURE || disconnectReason === SIP_TRUNK_FAILURE;
@@ -241,7 +241,7 @@ export class RoomParticipant {
     if (this.#wasUp) this.#tell(() => (isCut ? this.events.cut() : this.events.left()));
   }
 
-  /** Keys for whom the user's telephone is connected with, as the SIP service sends them. */
+  /** Presses keys on the user's telephone line; the SIP service sends them. */
   press(keys: string): Promise<void> {
     return pressKeys(keys, async (code, key) => {
       if (!this.#leaving) await this.parts.room.localParticipant?.publishDtmf(code, key);
@@ -270,7 +270,7 @@ export class RoomParticipant {
     this.#client.send({ type: up ? 'mediaUp' : 'mediaDown' });
   }
 
-  /** The user's, of which only sound is taken: a microphone before anything else. */
+  /** The user's audio track, preferably a microphone; subscribes to it once. */
   #microphone() {
     const { rtc } = this.parts;
     const published = [...(this.#user?.trackPublications.values() ?? [])] as RemoteTrackPublication[];
@@ -283,7 +283,7 @@ export class RoomParticipant {
     return chosen?.track;
   }
 
-  /** Resolves when the agent has gone, with its last words said. Idempotent, never rejects. */
+  /** Leaves the room after writing the last packets, within a bounded time. Idempotent, never rejects. */
   leave(): Promise<void> {
     return (this.#leaving ??= this.#leave());
   }

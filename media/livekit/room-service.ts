@@ -1,6 +1,6 @@
 /**
- * Rooms of a LiveKit server or cluster, made and ended over its room service (docs/contract/transport.md "Livekit mode"), and the
- * token that an agent joins with. A room is named by its session, and is for one user: agents are not counted.
+ * Rooms of a LiveKit server or cluster, created and removed over its room service (docs/contract/transport.md "Livekit mode"), and
+ * the tokens with which agents join. A room is named after its session, and admits one user; agents are not counted.
  */
 import type { RoomServiceClient } from 'livekit-server-sdk';
 import { ServiceError } from '../../contracts/errors.js';
@@ -16,27 +16,27 @@ export interface LivekitServer {
 }
 
 export interface RoomService {
-  /** Makes the room, which waits for its user until `joinBy`. Errors: `transport_failed`. */
+  /** Creates the room, which waits for its user until `joinBy`. Errors: `transport_failed`. */
   create(sessionId: string, joinBy: Date): Promise<void>;
   /** Asks for an agent in that room. Errors: `transport_failed`. */
   dispatch(sessionId: string, agentName: string, metadata: string): Promise<void>;
-  /** The user's client gets another token, and returns with that. Errors: `transport_failed`. */
+  /** Gives the user's client a new token to return with. Errors: `transport_failed`. */
   rotate(sessionId: string, identity: string): Promise<void>;
-  /** Who came by the first token; a user who is back by another one stays. Errors: `transport_failed`. */
+  /** Removes a participant that joined with the first token; a user who is back with another one stays. Errors: `transport_failed`. */
   putOut(sessionId: string, identity: string): Promise<void>;
-  /** Puts everybody out and removes the room; none is fine. Errors: `transport_failed`. */
+  /** Removes the room and everybody in it; a missing room is fine. Errors: `transport_failed`. */
   remove(room: string): Promise<void>;
-  /** The token by which an agent joins that room. */
+  /** Makes the token with which an agent joins that room. */
   agentToken(room: string, agent: CallOptions['agent']): Promise<string>;
 }
 
 const REQUEST_SECONDS = 5;
 const MOST_USERS = 1;
-/** Longer than any conversation; the server hands out fresh ones to those who are in. */
+/** Longer than any conversation; the server gives fresh tokens to connected participants. */
 const TOKEN_TTL = '24h';
 const NOT_FOUND = 404;
 
-/** Costs 20 MB, so not before the first session. */
+/** Loaded with the first session, as it costs 20 MB. */
 const livekit = () => import('livekit-server-sdk');
 
 const failed = (cause: unknown): ServiceError => new ServiceError('transport_failed', { cause });
@@ -48,7 +48,7 @@ type Client = () => Promise<RoomServiceClient>;
 const orFailed = async (answer: Promise<unknown>): Promise<void> =>
   void (await answer.catch((error: unknown) => Promise.reject(failed(error))));
 
-/** As `orFailed`; what is not there any more is fine. */
+/** As `orFailed`, but a 404 is fine. */
 const orGone = async (answer: Promise<unknown>): Promise<void> =>
   void (await answer.catch((error: unknown) => {
     if ((error as { status?: unknown }).status !== NOT_FOUND) throw failed(error);
@@ -82,7 +82,7 @@ export function createRoomService({ url, key, secret }: LivekitServer): RoomServ
       const { goneMs, connectMs } = CALL_TIMES;
       const room = {
         name,
-        // Whether somebody came in time is for us to say: the room stands a little longer.
+        // We decide whether the user came in time, so the room must last a little longer.
         emptyTimeout: seconds(joinBy.getTime() - Date.now() + connectMs),
         departureTimeout: seconds(goneMs),
         maxParticipants: MOST_USERS,

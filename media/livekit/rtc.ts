@@ -1,4 +1,4 @@
-/** LiveKit's own client, an optional package with a native library: loaded when the first room is joined. */
+/** LiveKit's client, an optional package with a native library, loaded when the first room is joined. */
 import type * as Library from '@livekit/rtc-node';
 import { ServiceError } from '../../contracts/errors.js';
 
@@ -7,7 +7,7 @@ export type Rtc = typeof Library;
 let loaded: Promise<Rtc> | undefined;
 
 async function load(): Promise<Rtc> {
-  // Else it prints what it does, step by step.
+  // Otherwise it prints every step.
   process.env['NODE_ENV'] ??= 'production';
   try {
     return await import('@livekit/rtc-node');
@@ -19,5 +19,5 @@ async function load(): Promise<Rtc> {
   }
 }
 
-/** Errors: `transport_failed` where it is not installed. */
+/** Errors: `transport_failed` if it is not installed. */
 export const loadRtc = (): Promise<Rtc> => (loaded ??= load());

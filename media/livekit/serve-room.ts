@@ -1,6 +1,6 @@
 /**
- * Calls in rooms of a LiveKit server: the room worker's side (docs/contract/transport.md "Livekit mode"). The agent joins, says so,
- * and leaves when the call ends; a room that the server closes ends the call.
+ * Calls in rooms of a LiveKit server: the room worker's side (docs/contract/transport.md "Livekit mode"). The agent joins, reports
+ * that, and leaves when the call ends; if the server closes the room, the call ends.
  */
 import type { TranscriptText } from '../../contracts/ports/calls.js';
 import type { ServiceError } from '../../contracts/errors.js';
@@ -13,7 +13,7 @@ import { Recording } from '../recording.js';
 class RoomCarrier implements Carrier<TelephoneCommand> {
   readonly #agent: RoomParticipant;
   #recording: Recording | undefined;
-  /** Why the call ended, where it should not have. */
+  /** The error that ended the call; undefined if it ended normally. */
   failure: ServiceError | undefined;
   /** Resolves when the agent has left its room. */
   left: Promise<void> = Promise.resolve();
@@ -49,7 +49,7 @@ class RoomCarrier implements Carrier<TelephoneCommand> {
     return recorder && (this.#recording ??= new Recording(recorder, this.parts.complexity));
   }
 
-  /** Speech stands still while nobody can hear it, or the library has enough of it. */
+  /** Playout stops while the user is not connected, or the library's queue is full. */
   beat(connected: boolean): boolean {
     this.#agent.beat();
     const frame = connected && this.#agent.speaker.hasRoom ? this.call.playout.next() : undefined;

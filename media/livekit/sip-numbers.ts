@@ -1,10 +1,10 @@
 /**
- * What a LiveKit server stores of numbers whose calls come in: of each a trunk, which says where they may come from, and a
+ * Records of a LiveKit server for numbers with inbound calls: for each a trunk, which says where calls may come from, and a
  * dispatch rule, which gives each call a room and asks for one of our agents. Both are named by installation and number, and
- * carry a digest of what they were made from.
+ * carry a digest of their source values.
  *
- * Invariants: what others store is not touched; a number that is as it should be is left alone, so that its calls are taken
- * meanwhile; what exists twice, because two processes were at it, is there once in the end.
+ * Invariants: records of others are not touched; a number whose records are right is left alone, so that it keeps taking
+ * calls; duplicates, made by two processes at once, are reduced to one.
  */
 import { createHash } from 'node:crypto';
 import type { RoomConfiguration } from '@livekit/protocol';
@@ -23,11 +23,11 @@ export type SipStore = Pick<
 
 export interface KeepingParts {
   readonly store: SipStore;
-  /** Of this installation: also that of its agents' jobs. */
+  /** Name of this installation, also the agent name of its jobs. */
   readonly agentName: string;
-  /** Of the room of a call to that number. */
+  /** Configuration of the room of a call to that number. */
   roomOf(numberId: string): RoomConfiguration;
-  /** Of every trunk: how long a caller waits for an agent, and whether sound may be encrypted. */
+  /** Options of every trunk: how long a caller waits for an agent, and whether audio may be encrypted. */
   readonly trunk: Pick<CreateSipInboundTrunkOptions, 'ringingTimeout' | 'mediaEncryption'>;
 }
 
@@ -39,16 +39,16 @@ interface Kept {
 const digestOf = (value: unknown): string =>
   createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 32);
 
-/** What is called: the number, or the user of a SIP address. */
+/** The called user: the number itself, or the user part of a SIP address. */
 export const userOf = (address: string): string => /^sips?:([^@]+)@/.exec(address)?.[1] ?? address;
 
-/** Of those with the same name the first is meant, by whatever order its ids have. */
+/** The first record of each name, in the order of their ids. */
 function firstOf<Each extends Kept>(all: readonly Each[], id: (each: Each) => string): Map<string, Each> {
   const sorted = [...all].sort((one, other) => (id(one) < id(other) ? 1 : -1));
   return new Map(sorted.map((each) => [each.name, each]));
 }
 
-/** One number as it should be. Errors: those of the server. */
+/** Creates the missing records of one number. Errors: those of the server. */
 async function keepOne(
   { id, address, sources }: SipNumber,
   name: string,
@@ -63,7 +63,7 @@ async function keepOne(
   await store.createSipDispatchRule(rule, { name, metadata, trunkIds: [trunkId], roomConfig: roomOf(id) });
 }
 
-/** Never stops at a number that the server refuses. Errors: the first one, once all have been tried. */
+/** Brings the server's records in line with the numbers; continues after a refused one. Errors: the first one, once all have been tried. */
 export async function keepNumbers(numbers: readonly SipNumber[], parts: KeepingParts): Promise<void> {
   const { store, agentName } = parts;
   const isOurs = ({ name }: Kept): boolean => name.startsWith(`${agentName}:`);

@@ -1,6 +1,6 @@
 /**
- * The SIP service of a LiveKit server or cluster, over its API (docs/sip.md). The service itself (livekit-sip) is a process of
- * its own; without it, or without Redis, the server answers each request with an error.
+ * The SIP service of a LiveKit server or cluster, over its API (docs/sip.md). The service itself (livekit-sip) is a separate
+ * process; without it, or without Redis, the server answers each request with an error.
  */
 import type { SipCallError, SipClient } from 'livekit-server-sdk';
 import { CALL_TIMES } from '../../contracts/call-times.js';
@@ -19,22 +19,22 @@ import type {
 import type { LivekitServer } from './room-service.js';
 import { keepNumbers, userOf } from './sip-numbers.js';
 
-/** Asked once: who calls somebody twice is not asked which one was meant. */
+/** Requests are sent once, without failover, as a repeated one could call somebody twice. */
 const ONCE = { requestTimeout: 5, failover: false } as const;
 const CALLER_GONE: SipReferral = { state: 'cancelled', reason: 'The caller hung up' };
-/** Beyond the ring: the service answers by then. */
+/** Time beyond the ringing timeout; the service answers within it. */
 const MORE_SECONDS = 10;
-/** A caller waits so long for an agent. */
+/** Longest wait of a caller for an agent. */
 const WAIT_SECONDS = CALL_TIMES.roomJoinMs / 1000;
 const { reason: MOST_REASON } = LIMITS.phone;
 
-/** Costs 20 MB, so not before it is needed. */
+/** Loaded when needed, as it costs 20 MB. */
 const livekit = () => import('livekit-server-sdk');
 const protocol = () => import('@livekit/protocol');
 
 const failed = (cause: unknown): ServiceError => new ServiceError('transport_failed', { cause });
 
-/** What becomes of a call by the answer of the other side (RFC 3261, 21): all else has failed. */
+/** Outcome of a call by the SIP status of the other side (RFC 3261, 21); any other status means failed. */
 const STATES: Readonly<Record<number, SipRefusal['state']>> = {
   408: 'no_answer',
   480: 'no_answer',
@@ -46,20 +46,20 @@ const STATES: Readonly<Record<number, SipRefusal['state']>> = {
 
 type Refused = Partial<Pick<SipCallError, 'sipStatusCode' | 'sipStatus' | 'code' | 'status'>>;
 
-/** In words for the owner of the number. */
+/** The reason in words, for the owner of the number. */
 function reasonOf(error: unknown): string {
   const { sipStatusCode: code, sipStatus: status = '' } = error as Refused;
   const told = code === undefined ? errorText(error) : `The SIP server answered ${code} ${status}`;
   return told.replace(/\s+/g, ' ').trim().slice(0, MOST_REASON);
 }
 
-/** As above, of whom a caller's side was asked to call: 603 may be the colleague's word, or that of a carrier that transfers nobody. */
+/** As above, for a REFER: 603 may come from the called person, or from a carrier that does not transfer calls. */
 const REFERRED: Readonly<Record<number, SipReferral>> = {
   ...Object.fromEntries(Object.entries(STATES).map(([code, state]) => [code, { state }])),
   603: { state: 'refused', reason: 'The SIP server answered 603 Decline' },
 };
 
-/** `rang`: for its time. The service gives up then, and says so by an error of its own. */
+/** `rang`: the ringing timeout has passed; the service then fails with an error without a SIP status. */
 function refusalOf(error: unknown, rang: boolean): SipRefusal {
   const { sipStatusCode } = error as Refused;
   const state = STATES[sipStatusCode ?? 0];
@@ -70,7 +70,7 @@ function refusalOf(error: unknown, rang: boolean): SipRefusal {
 
 const REFUSALS = new Set([400, 409, 412]);
 
-/** A number that the server does not take is its owner's matter, anything else is not. */
+/** A number that the server refuses is its owner's problem (`conflict`); any other error is `transport_failed`. */
 function keepingFailed(error: unknown): ServiceError {
   const { status = 0 } = error as Refused;
   if (!REFUSALS.has(status)) return failed(error);
@@ -83,11 +83,11 @@ async function keep(numbers: readonly SipNumber[], client: Client, agentName: st
   const { RoomAgentDispatch, RoomConfiguration, SIPMediaEncryption } = await protocol();
   const roomOf = (numberId: string) =>
     new RoomConfiguration({
-      // Who hangs up does not come back.
+      // A caller who hangs up does not come back.
       ...{ emptyTimeout: WAIT_SECONDS, departureTimeout: 1, maxParticipants: 1 },
       agents: [new RoomAgentDispatch({ agentName, metadata: JSON.stringify({ number: numberId }) })],
     });
-  // Sound is encrypted where the carrier offers it.
+  // Audio is encrypted if the carrier offers it.
   const mediaEncryption = SIPMediaEncryption.SIP_MEDIA_ENCRYPT_ALLOW;
   const trunk = { ringingTimeout: WAIT_SECONDS, mediaEncryption };
   const parts = { store: await client(), agentName, roomOf, trunk };
@@ -110,8 +110,8 @@ async function callerIn(room: string, { url, key, secret }: LivekitServer): Prom
 }
 
 /**
- * How the carrier's server is reached; without a transport the service chooses one. Behind `tls` the sound is encrypted as well (SRTP):
- * its keys travel in the signalling, so that one is of little use without the other.
+ * Route to the carrier's server; without a transport the service chooses one. With `tls` the audio is encrypted as well (SRTP):
+ * its keys travel in the signalling, so one is of little use without the other.
  */
 async function routeOf(server: string) {
   const { SIPMediaConfig, SIPMediaEncryption, SIPTransport } = await protocol();
@@ -163,7 +163,7 @@ async function refer(
   }
 }
 
-/** As REFER has it. */
+/** The target in the form that REFER needs. */
 const targetOf = (to: string): string => (to.startsWith('+') ? `tel:${to}` : to);
 
 export function createSipService(server: LivekitServer, agentName: string): SipService {

@@ -1,15 +1,15 @@
 /**
- * The agent's voice as a track of LiveKit's client. The library has a queue of its own in front of the network, which it
- * plays at its own pace; it is kept so short that what has left the playout is as good as heard.
+ * The agent's voice as a track of LiveKit's client. The library has its own queue before the network, which it
+ * plays at its own pace; it is kept so short that audio that has left the playout counts as heard.
  *
- * Invariants: never more than QUEUE_MS are in that queue; a frame that the library does not take is lost alone.
+ * Invariants: that queue never holds more than QUEUE_MS; a frame that the library refuses is dropped, and no other.
  */
 import type { AudioSource, LocalAudioTrack } from '@livekit/rtc-node';
 import { PLAYOUT_RATE } from '../../contracts/audio.js';
 import { FRAME_MS } from '../playout.js';
 import type { Rtc } from './rtc.js';
 
-/** Enough to make up for a beat or two that came late. */
+/** Enough to cover one or two late beats. */
 const QUEUE_MS = 60;
 
 export class Speaker {
@@ -30,27 +30,27 @@ export class Speaker {
     return this.#track;
   }
 
-  /** Goes on as another track: a server answers nothing about one that it still waits for. */
+  /** Replaces the track by a new one: a server never answers about one that it still waits for. */
   renew(): void {
     if (this.#closed) return;
     void this.#track.close(false).catch(() => undefined);
     this.#track = this.#newTrack();
   }
 
-  /** Whether a frame more fits in the queue. */
+  /** Whether another frame fits in the queue. */
   get hasRoom(): boolean {
     return !this.#closed && this.#source.queuedDuration <= QUEUE_MS - FRAME_MS;
   }
 
-  /** One frame of the playout. */
+  /** Sends one frame of the playout. */
   speak(samples: Int16Array): void {
     if (this.#closed) return;
-    // The library reads from the beginning of the buffer, wherever the samples begin.
+    // Copied, as the library reads from the beginning of the buffer even if the samples begin later.
     const frame = new this.rtc.AudioFrame(samples.slice(), PLAYOUT_RATE, 1, samples.length);
     this.#source.captureFrame(frame).catch(() => undefined);
   }
 
-  /** Forgets what is in the queue. */
+  /** Empties the queue. */
   hush(): void {
     if (!this.#closed) this.#source.clearQueue();
   }

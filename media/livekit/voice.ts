@@ -1,12 +1,12 @@
 /**
- * The agent's track as its room's server knows it. When the library has to join anew, because the server has died for one, it
- * publishes the track again; now and then it does so while it still negotiates, or fails at it and tells nobody, and then no sound of it
- * is ever sent (rtc-node 1.1.0). So a track that a user who is there does not ask for is published once more, and so is one that is asked
- * for and of which nothing leaves: even of silence some packets do. Each time it is another track to the server, which queues a
- * request for one that it still waits for (livekit-server 1.13), and never answers. Where none of that helps the connection is lost.
+ * The publication of the agent's track on its room's server. When the library rejoins, for example because the server has died, it
+ * publishes the track again; sometimes it does so while still negotiating, or fails without reporting it, and then never sends any
+ * audio (rtc-node 1.1.0). So a track is republished if the present user does not subscribe to it, or if it is subscribed to but no
+ * packets are sent: even silence sends some. Each time the server gets a new track, as it queues a request for one that it still
+ * waits for (livekit-server 1.13), and never answers. If none of that helps, the connection counts as lost.
  *
- * Invariants: one publication at a time; tries are few, as some users ask for no sound at all; no answer of the library is waited for
- * without a bound.
+ * Invariants: one publication at a time; few tries, as some users subscribe to no audio at all; no wait for the library is
+ * unbounded.
  */
 import type { LocalTrackPublication, Room } from '@livekit/rtc-node';
 import { CALL_TIMES } from '../../contracts/call-times.js';
@@ -16,13 +16,13 @@ import type { Rtc } from './rtc.js';
 import { Speaker } from './speaker.js';
 
 const { roomJoinMs } = CALL_TIMES;
-/** Of 20 ms, between two looks at whether the track is asked for and sent: where that is in doubt, and as a rule. */
+/** Beats of 20 ms between two checks that the track is subscribed to and sent: while in doubt, and normally. */
 const LOOK_BEATS = { doubt: 100, rule: 500 };
-/** Of 20 ms, in which a user who once asked for the track is there and gets nothing of it. */
+/** Beats of 20 ms in doubt, with a user present, after which a track that was once subscribed to is lost. */
 const LOST_BEATS = 500;
-/** How often it is published once more. */
+/** Most republications in a row. */
 const MOST_TRIES = 3;
-/** The library's answer to anything but a publication. */
+/** Longest wait for the library, except for a publication. */
 const ANSWER_MS = 2000;
 
 async function publishTo(rtc: Rtc, room: Room, speaker: Speaker, signal?: AbortSignal) {
@@ -32,7 +32,7 @@ async function publishTo(rtc: Rtc, room: Room, speaker: Speaker, signal?: AbortS
   return withTimeout(systemClock, roomJoinMs, publishing, signal);
 }
 
-/** Packets of sound that have left, of all publications. Errors: where the room has gone. */
+/** Audio packets sent, of all publications. Errors: if the room has gone. */
 async function packetsSent(room: Room): Promise<bigint> {
   const { publisherStats } = await withTimeout(systemClock, ANSWER_MS, room.getRtcStats());
   let sent = 0n;
@@ -43,15 +43,15 @@ async function packetsSent(room: Room): Promise<bigint> {
 
 export class Voice {
   #asked = false;
-  /** Whether anybody has ever asked for it. */
+  /** Whether anybody has ever subscribed to it. */
   #everAsked = false;
-  /** Nobody has seen yet that it is sent, since it was published again. */
+  /** It was republished or reconnected, and has not been seen sending since. */
   #doubted = false;
-  /** Beats of the doubt in which somebody was there. */
+  /** Beats in doubt with a user present. */
   #unheard = 0;
   #tries = MOST_TRIES;
   #beats = 0;
-  /** What had left at the last look. */
+  /** Packets sent by the last check. */
   #sent: bigint | undefined;
   #busy = false;
 
@@ -64,11 +64,11 @@ export class Voice {
     void publication.waitForSubscription().then(this.#subscribed);
     room.on(rtc.RoomEvent.LocalTrackSubscribed, this.#subscribed);
     room.on(rtc.RoomEvent.LocalTrackRepublished, () => this.#doubt(MOST_TRIES, false));
-    // After a short break the track is asked for as before, and nobody says so.
+    // After a short break the subscription continues without an event.
     room.on(rtc.RoomEvent.Reconnected, () => this.#doubt(MOST_TRIES, this.#asked));
   }
 
-  /** Errors: where the server does not take it in time; the signal's reason. */
+  /** Errors: if the server does not accept the track in time; the signal's reason. */
   static async publish(rtc: Rtc, room: Room, signal: AbortSignal): Promise<Voice> {
     const speaker = new Speaker(rtc);
     try {
@@ -83,12 +83,12 @@ export class Voice {
     return this.publication.sid ?? '';
   }
 
-  /** Whether anybody has asked for it. */
+  /** Whether anybody has subscribed to it. */
   get asked(): boolean {
     return this.#asked;
   }
 
-  /** Whether a user who is there hears nothing of it, whatever was tried: only another connection to the room can help. */
+  /** Whether a present user still hears nothing of it after the tries: only a new connection to the room can help. */
   get lost(): boolean {
     return this.#everAsked && this.#unheard > LOST_BEATS;
   }
@@ -106,7 +106,7 @@ export class Voice {
     this.#sent = undefined;
   }
 
-  /** Every 20 ms; `wanted`: whether somebody is there who may ask for it. */
+  /** Called every 20 ms; `wanted`: whether a user is there who may subscribe to it. */
   beat(wanted: boolean): void {
     if (!wanted) return;
     if (this.#doubted) this.#unheard += 1;
@@ -118,11 +118,11 @@ export class Voice {
 
   /** Never rejects. */
   async #look(): Promise<void> {
-    // The first one waits for whoever comes.
+    // The first publication waits for a subscriber.
     if (!this.#asked) return this.#doubted ? this.#republish() : undefined;
     const before = this.#sent;
     const sent = await packetsSent(this.room).catch(() => undefined);
-    // The room has gone, or the track was published again meanwhile.
+    // The room has gone, or the track was republished in the meantime.
     if (sent === undefined || before !== this.#sent) return;
     this.#sent = sent;
     if (sent === before) return this.#republish();
@@ -141,13 +141,13 @@ export class Voice {
     this.#doubt(tries - 1, false);
     try {
       const agent = this.room.localParticipant;
-      // Where the library has joined anew once more, it does not know that one.
+      // If the library has rejoined again, it does not know that track.
       const gone = agent?.unpublishTrack(this.trackSid, false) ?? Promise.resolve();
       await withTimeout(systemClock, ANSWER_MS, gone).catch(() => undefined);
       this.speaker.renew();
       this.publication = await publishTo(this.rtc, this.room, this.speaker);
     } catch {
-      // The room has gone, or what was not published is tried once more.
+      // The room has gone, or the failed publication is tried again.
       this.#tries = Math.max(this.#tries, tries);
     }
   }
