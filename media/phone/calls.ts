@@ -1,5 +1,5 @@
 /**
- * Phone calls: the gateway's side. Invariant: a provider that sends faster than the worker reads loses sound, not its
+ * Phone calls: the gateway's side. Invariant: a provider that sends faster than the worker reads loses audio, not its
  * call.
  */
 import type {
@@ -13,7 +13,7 @@ import type { JobRunner } from '../../contracts/ports/jobs.js';
 import { type LineReport, PHONE_JOB, type PhoneArgs } from '../wire.js';
 import { WorkerCall } from '../worker-call.js';
 
-/** Most bytes of commands that may wait for the worker when sound is added: half a minute of the line, at least. */
+/** Most bytes of commands that may wait for the worker when audio is added: half a minute of G.711. */
 const MOST_WAITING_BYTES = 256 * 1024;
 
 class LineCall extends WorkerCall<LineReport> implements PhoneCall {

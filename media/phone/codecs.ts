@@ -1,6 +1,6 @@
 /**
- * Sound as phone lines carry it: G.711 (µ-law and A-law) and linear PCM, from and to samples. G.711 goes through tables,
- * which the library fills once: sample by sample it takes ten times as long.
+ * Audio formats of phone lines: G.711 (µ-law and A-law) and linear PCM, from and to samples. G.711 uses tables
+ * that the library fills once: calling it sample by sample takes ten times as long.
  */
 import g711 from 'alawmulaw';
 import { bytesOf, samplesOf } from '../../contracts/audio.js';
@@ -16,7 +16,7 @@ const SAMPLES = 65_536;
 const BYTES = 256;
 
 function companded({ encode, decode }: typeof g711.mulaw): LineCodec {
-  // By the bits of a sample.
+  // Indexed by the bits of a sample.
   const bytes = encode(new Int16Array(SAMPLES).map((_, bits) => bits));
   const samples = decode(new Uint8Array(BYTES).map((_, byte) => byte));
   return {

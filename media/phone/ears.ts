@@ -1,7 +1,7 @@
 /**
- * What is heard on a phone line, to an unbroken stream at 16 kHz: a microphone (../embedded/microphone.ts) whose packets
- * are pieces of the provider's stream. Pieces are put in order where the provider counts them, bursts are taken as they
- * come, and a provider that stutters is waited for longer than a network that drops.
+ * The caller's audio on a phone line, as an unbroken stream at 16 kHz: a microphone (../embedded/microphone.ts) whose packets
+ * are pieces of the provider's stream. Pieces are put in order if the provider numbers them, bursts are accepted, and a
+ * stuttering provider is waited for longer than a lossy network.
  */
 import { bytesOf, RECOGNITION_RATE } from '../../contracts/audio.js';
 import type { LineFormat } from '../../contracts/ports/calls.js';
@@ -12,16 +12,16 @@ import { codecFor } from './codecs.js';
 
 /** Beats of 20 ms that a provider may be late. */
 const PATIENCE = 20;
-/** Frames of one packet at most; a microphone takes 120 ms. */
+/** Most frames of one packet; a microphone accepts up to 120 ms. */
 const MOST_FRAMES = 5;
 const SEQUENCES = 0x10000;
 
 export class PhoneEars {
   readonly #microphone: Microphone;
   readonly #packetBytes: number;
-  /** The place of the last packet, as the microphone counts. */
+  /** Sequence number of the last packet for the microphone. */
   #sequence = 0;
-  /** Packets by which its count is ahead of the provider's: long pieces are several. */
+  /** Packets by which it is ahead of the provider's count, as long pieces become several packets. */
   #more = 0;
 
   /** `heard`: 16 kHz. */
@@ -38,10 +38,10 @@ export class PhoneEars {
     this.#microphone = new Microphone(decoder, heard, undefined, PATIENCE);
   }
 
-  /** A piece of any length. `order`: its place, where the provider counts. */
+  /** Takes a piece of any length. `order`: its sequence number, if the provider counts. */
   hear(audio: Uint8Array, order?: number): void {
     const first = order === undefined ? this.#sequence + 1 : order + this.#more;
-    // An empty piece has its place as well.
+    // An empty piece has a sequence number as well.
     const packets = Math.max(1, Math.ceil(audio.length / this.#packetBytes));
     for (let at = 0; at < packets; at += 1)
       this.#receive(audio.subarray(at * this.#packetBytes, (at + 1) * this.#packetBytes), first + at);
@@ -53,7 +53,7 @@ export class PhoneEars {
     this.#microphone.receive({ ssrc: 0, sequence: this.#sequence, timestamp: 0, payload });
   }
 
-  /** Every 20 ms; `passed`: more than one, where the machine could not keep up. */
+  /** Called every 20 ms; `passed`: more than 1 if beats were skipped. */
   beat(passed: number): void {
     this.#microphone.beat(passed);
   }

@@ -1,37 +1,37 @@
 /**
- * Keeps the agent's own voice, which lines return, from being heard as the caller's. What a line returns is never louder than
- * what was sent a moment before less what is lost on the way: a frame that far below it is silence. So nothing has to be known
- * of the delay, and whoever speaks over the agent is heard.
+ * Keeps the agent's own voice, which lines return, from being heard as the caller's. The echo of a line is never louder than the
+ * loudest recent speech of the agent minus the line's loss: a frame below that counts as silence. So the delay need not be known,
+ * and a caller who speaks over the agent is heard.
  *
- * Voice is listened for in what is left. Words are recognised in more, where what counts as echo is only softer: a caller who is
- * hardly louder than the echo has syllables below it, and recognisers hear what is cut to pieces worse than what has an echo behind it.
+ * VAD listens to audio with the echo silenced. The recogniser gets audio with the echo only attenuated: a caller hardly louder than
+ * the echo has syllables below it, and recognisers cope worse with gaps in the words than with an echo behind them.
  *
- * A line is taken to return much until it has shown that it returns less: callers who are soft are heard over the agent a few
+ * A line is assumed to return much until it has shown that it returns less: soft callers are heard over the agent only a few
  * seconds after it has begun to speak.
  *
  * Levels are mean squares of frames of 20 ms; ratios decibels.
  */
 
-/** Beats that a line may take to return a voice: 400 ms, and 200 that a network adds. */
+/** Longest delay of an echo, in beats: 400 ms, and 200 that a network adds. */
 const DELAY = 30;
-/** What is louder below the agent than this is no echo. */
+/** Loudest echo, relative to the agent; anything louder is the caller. */
 const MOST_DB = -12;
-/** Over the loudest that came back so far. */
+/** Margin above the loudest echo so far. */
 const MARGIN_DB = 6;
-/** How fast that is forgotten, a beat: 5 dB a second. */
+/** Decay of that loudest echo per beat: 5 dB a second. */
 const FORGOTTEN_DB = 0.1;
-/** A caller who is heard stays so between syllables. */
+/** Beats for which the gate stays open between a caller's syllables. */
 const OPEN_BEATS = 15;
-/** Of a voice; -50 dB of full scale. */
+/** Least level of the agent's voice that can echo; -50 dB of full scale. */
 const LEAST = 32_768 ** 2 * 1e-5;
-/** So much softer is an echo where words are recognised: -15 dB. */
+/** Attenuation of an echo for the recogniser: -15 dB. */
 const SOFTER = 10 ** (-15 / 20);
 
-/** 20 ms, or whatever length was heard: both are as long. */
+/** Both are as long as the input. */
 export interface Gated {
-  /** Where words are recognised. */
+  /** For the recogniser. */
   readonly sound: Int16Array;
-  /** Where voice is listened for. */
+  /** For VAD. */
   readonly watched: Int16Array;
 }
 
@@ -42,31 +42,31 @@ const meanSquare = (samples: Int16Array): number => {
 };
 
 export class EchoGate {
-  /** What the agent has said in the last beats, the newest last. */
+  /** Levels of the agent's speech in the last beats, the newest last. */
   readonly #said: number[];
   #now = 0;
-  /** The loudest that came back, below what was said. */
+  /** Level of the loudest echo so far, relative to the agent's speech. */
   #returned = MOST_DB - MARGIN_DB;
   #open = 0;
 
-  /** `ahead`: frames that leave before they are played. */
+  /** `ahead`: frames that are sent before they are played. */
   constructor(ahead: number) {
     this.#said = Array<number>(DELAY + ahead).fill(0);
   }
 
-  /** The agent has said that, in this beat. */
+  /** Notes a frame of the agent's speech in this beat. */
   said(samples: Int16Array): void {
     this.#now = Math.max(this.#now, meanSquare(samples));
   }
 
-  /** Every 20 ms. */
+  /** Called every 20 ms. */
   beat(): void {
     this.#said.push(this.#now);
     this.#said.shift();
     this.#now = 0;
   }
 
-  /** What is heard of 20 ms: as it came, or as an echo. */
+  /** Gates 20 ms of the line: unchanged for the caller, suppressed if echo. */
   hear(samples: Int16Array): Gated {
     if (this.#isOpen(samples)) return { sound: samples, watched: samples };
     return { sound: samples.map((sample) => sample * SOFTER), watched: new Int16Array(samples.length) };

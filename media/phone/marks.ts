@@ -1,14 +1,14 @@
 /**
- * How much of the agent's speech was heard, as the provider tells it. A provider plays what it is sent at its own pace, so
- * what has left says little: a mark goes behind each report of the playout, and the report is made once it comes back.
+ * How much of the agent's speech was heard, by the provider's marks. A provider plays audio at its own pace, so having
+ * sent it says little: a mark follows each report of the playout, and the report is passed on once the mark returns.
  *
- * Invariants: every utterance ends once; what was dropped counts as far as its last mark that came back, though a
- * provider sends the others back as well when it drops sound; a provider that sends none back is believed to play what it
- * is sent.
+ * Invariants: every utterance ends once; dropped speech counts up to its last mark that returned before, although a
+ * provider returns the other marks as well when it drops audio; a provider that returns no marks is assumed to play
+ * everything that it is sent.
  */
 import type { PlayedReport } from '../wire.js';
 
-/** Beats of 20 ms that a mark may be on its way: the sound before it, and the network. */
+/** Longest wait for a mark in beats of 20 ms: the audio before it, and the network. */
 const PATIENCE = 150;
 
 interface Awaited {
@@ -19,14 +19,14 @@ interface Awaited {
 }
 
 export class Marks {
-  /** What has left since the last mark. */
+  /** Reports since the last mark. */
   #left: PlayedReport[] = [];
   #awaited: Awaited[] = [];
   #mark = 0;
   #beat = 0;
-  /** What was dropped is being told of. */
+  /** Whether reports of this beat are of dropped speech. */
   #dropping = false;
-  /** Nothing comes back from this provider. */
+  /** Whether this provider returns no marks. */
   #silent = false;
   /** Milliseconds of each utterance that were heard. */
   readonly #heard = new Map<number, number>();
@@ -34,18 +34,18 @@ export class Marks {
   constructor(
     private readonly send: (mark: number) => void,
     private readonly report: (played: PlayedReport) => void,
-    /** Beats after which a provider that gives no marks back has played what it was sent; undefined for others. */
+    /** Beats after which a provider without marks has played audio that was sent; undefined for providers with marks. */
     private readonly playedIn?: number,
   ) {}
 
-  /** So much has left, or was taken out before it could. */
+  /** Takes a report of the playout: speech that was sent, or cleared before it could be. */
   left(played: PlayedReport): void {
     if (this.#dropping) this.#drop(played);
     else if (this.#silent) this.#confirm(played);
     else this.#left.push(played);
   }
 
-  /** Every 20 ms, behind what was sent in them. `hasLeft`: none of it waits for more to leave with. */
+  /** Called every 20 ms, after the frames of the beat were sent. `hasLeft`: none of them waits to fill a piece. */
   beat(hasLeft = true): void {
     this.#beat += 1;
     this.#dropping = false;
@@ -65,14 +65,14 @@ export class Marks {
     this.send(this.#mark);
   }
 
-  /** Everything before that mark was heard. One that nobody waits for says nothing. */
+  /** Everything before that mark was heard. An unexpected mark is ignored. */
   came(mark: number): void {
     const place = this.#awaited.findIndex((awaited) => awaited.mark === mark);
     for (const { reports } of this.#awaited.splice(0, place + 1))
       reports.forEach((played) => this.#confirm(played));
   }
 
-  /** The provider drops what it has; what the playout drops follows at once. */
+  /** The provider drops its audio; the playout's reports of its own drop follow at once. */
   dropped(): void {
     this.#dropping = true;
     const lost = [...this.#awaited.splice(0).flatMap(({ reports }) => reports), ...this.#left.splice(0)];

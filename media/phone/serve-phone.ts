@@ -1,6 +1,6 @@
 /**
- * Phone calls: the worker's side. The provider's frames are read and written by the gateway process; here are the sound of
- * both directions, its pace, and what of it was heard.
+ * Phone calls: the worker's side. The gateway process reads and writes the provider's frames; the worker handles the audio
+ * of both directions, its timing, and how much of it was heard.
  */
 import type { JobHandlers } from '../../contracts/ports/jobs.js';
 import { Recording } from '../recording.js';
@@ -55,7 +55,7 @@ export class PhoneCarrier implements Carrier<LineCommand> {
       (played) => call.report(played),
       format.silent && this.#voice.ahead,
     );
-    // Whoever sends sound has answered.
+    // A line that sends audio has been answered.
     call.report({ on: 'connected' });
   }
 
@@ -108,7 +108,7 @@ export class PhoneCarrier implements Carrier<LineCommand> {
   }
 
   close(): void {
-    // The gateway closes the provider's stream when the job is over.
+    // The gateway closes the provider's stream when the job has ended.
   }
 }
 

@@ -1,6 +1,7 @@
 /**
- * Sounds of our own on the line: that somebody waits, and keys of a telephone as tones in the voice (ITU-T Q.23): heard by every line, whatever its provider can be told. Each is
- * 100 ms with as much silence behind it (Q.24 asks receivers for 40), the high tone louder by 2 dB, as lines weaken it.
+ * Sounds that we add to the line: the hold sound, and keys of a telephone as in-band tones (ITU-T Q.23), which work on every
+ * line, even if its provider has no command for keys. Each tone is 100 ms with as much silence after it (Q.24 asks receivers
+ * for 40), the high frequency louder by 2 dB, as lines weaken it.
  */
 import { PLAYOUT_RATE } from '../../contracts/audio.js';
 import { FRAME_MS, FRAME_SAMPLES } from '../playout.js';
@@ -9,11 +10,11 @@ const PAD = ['123', '456', '789', '*0#'];
 /** Hz */
 const LOW = [697, 770, 852, 941];
 const HIGH = [1209, 1336, 1477];
-/** Together below half of the loudest. */
+/** Amplitudes; their sum is below half of full scale. */
 const LEVEL = { low: 6500, high: 8200 };
 
 const TONE_FRAMES = 100 / FRAME_MS;
-/** `w` */
+/** The pause of `w`. */
 const WAIT_FRAMES = 500 / FRAME_MS;
 
 const silence = (frames: number): Int16Array[] =>
@@ -32,19 +33,19 @@ function toneOf(key: string): Int16Array[] {
   );
 }
 
-/** Frames of the playout. `keys`: 0-9, *, # and w, which waits for half a second. */
+/** Playout frames with the tones of `keys`: 0-9, *, # and w, a pause of half a second. */
 export const tonesOf = (keys: string): Int16Array[] =>
   [...keys].flatMap((key) =>
     key === 'w' ? silence(WAIT_FRAMES) : [...toneOf(key), ...silence(TONE_FRAMES)],
   );
 
-/** The sound of waiting: two soft notes and a long pause, again and again. */
+/** The hold sound: two soft notes and a long pause, repeated. */
 const NOTES = [659.26, 523.25];
 const NOTE_FRAMES = 600 / FRAME_MS;
 const HOLD_PAUSE_FRAMES = 2800 / FRAME_MS;
 const HOLD_LEVEL = 2600;
 
-/** It comes and goes without a click. */
+/** A note that begins and ends without a click. */
 function noteOf(hertz: number): Int16Array[] {
   const all = NOTE_FRAMES * FRAME_SAMPLES;
   return Array.from({ length: NOTE_FRAMES }, (_, frame) =>
@@ -58,6 +59,6 @@ function noteOf(hertz: number): Int16Array[] {
 
 let hold: readonly Int16Array[] | undefined;
 
-/** Frames of the playout, without an end. Made once. */
+/** Playout frames of the hold sound, to be repeated without end. Made once. */
 export const HOLD = (): readonly Int16Array[] =>
   (hold ??= [...NOTES.flatMap(noteOf), ...silence(HOLD_PAUSE_FRAMES)]);

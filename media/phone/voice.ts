@@ -1,8 +1,8 @@
 /**
- * The agent's voice on its way to a phone: playout to the line's rate and format, in frames of 20 ms, which some providers
- * ask for, or several of those in one piece, which others do. A little of each utterance goes ahead, so that a beat that
- * comes late is not heard. Keys that are pressed are tones
- * between utterances: speech waits for them, as they do for speech. Whoever waits hears that while nothing is said.
+ * The agent's voice on its way to a phone: playout in the line's rate and format, in frames of 20 ms, which some providers
+ * need, or several of those in one piece, which others need. A little of each utterance is sent ahead, so that late beats
+ * are not audible. Pressed keys are tones between utterances: speech waits for them, and they wait for speech. A caller on
+ * hold hears the hold sound while nothing is said.
  */
 import { PLAYOUT_RATE } from '../../contracts/audio.js';
 import type { LineFormat } from '../../contracts/ports/calls.js';
@@ -11,7 +11,7 @@ import { FRAME_MS, type Frame, type Playout } from '../playout.js';
 import { codecFor, type LineCodec } from './codecs.js';
 import { HOLD, tonesOf } from './tones.js';
 
-/** Frames that the provider has in hand beside the one that it plays. A recording takes three a beat. */
+/** Frames that the provider holds besides the one that it plays. A recording accepts three per beat. */
 const AHEAD = 2;
 
 const joined = (frames: readonly Uint8Array[]): Uint8Array =>
@@ -26,19 +26,19 @@ export class PhoneVoice {
   #piece: Uint8Array[] = [];
   readonly #frames: number;
   #tones: Int16Array[] = [];
-  /** Where the sound of waiting is; undefined while nobody waits. */
+  /** Position in the hold sound; undefined if the caller is not on hold. */
   #held: number | undefined;
-  /** Nothing was said in the last beat. */
+  /** Whether the last beat had no speech. */
   #quiet = true;
 
   constructor(
     private readonly format: LineFormat,
     private readonly playout: Playout,
-    /** A piece of the line. */
+    /** Sends a piece in the line's format. */
     private readonly send: (audio: Uint8Array) => void,
-    /** A frame of the playout, of which it is made. */
+    /** Receives each frame of speech or tones, before it is converted. */
     private readonly said: (samples: Int16Array) => void,
-    /** The last of the keys has left. */
+    /** The last of the keys has been sent. */
     private readonly pressed: () => void = () => undefined,
   ) {
     this.#codec = codecFor(format);
@@ -47,17 +47,17 @@ export class PhoneVoice {
     this.#frames = format.frames ?? 1;
   }
 
-  /** Behind those that were pressed before. */
+  /** Queues keys, after those pressed before. */
   press(keys: string): void {
     this.#tones.push(...tonesOf(keys));
   }
 
-  /** Whether the other side waits, and hears that it does while nothing is said. */
+  /** Puts the other side on hold, or ends that: it hears the hold sound while nothing is said. */
   hold(on: boolean): void {
     this.#held = on ? 0 : undefined;
   }
 
-  /** Every 20 ms; true where something was said. */
+  /** Called every 20 ms; true if speech or a tone was sent. */
   beat(): boolean {
     if (this.#quiet && this.#tones.length > 0) return this.#tone();
     const frame = this.playout.next();
@@ -72,7 +72,7 @@ export class PhoneVoice {
     return true;
   }
 
-  /** What is heard is nothing that the agent says. */
+  /** Sends a frame of the hold sound, which does not count as speech of the agent. */
   #wait(held: number): false {
     const sound = HOLD();
     this.#send(sound[held % sound.length]!);
@@ -80,23 +80,23 @@ export class PhoneVoice {
     return false;
   }
 
-  /** What was said to its end leaves with silence behind it. */
+  /** Sends the last, partly filled piece, padded with silence. */
   #fill(): false {
     while (this.#piece.length > 0) this.#flush(new Int16Array(this.#frame.length));
     return false;
   }
 
-  /** Frames with which an utterance begins. */
+  /** Frames sent at once at the beginning of an utterance. */
   get ahead(): number {
     return AHEAD + this.#frames;
   }
 
-  /** Whether all that was said has left. */
+  /** Whether all frames of speech have been sent. */
   get hasLeft(): boolean {
     return this.#piece.length === 0;
   }
 
-  /** What has not left is dropped. */
+  /** Drops frames that have not been sent. */
   drop(): void {
     this.#piece = [];
   }
