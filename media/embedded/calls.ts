@@ -1,6 +1,6 @@
 /**
- * Calls whose signalling passes through the gateway to a media worker, unread (docs/contract/transport.md "Embedded mode").
- * Invariant: a client whose frames the worker does not keep up with loses its connection, not its call.
+ * Calls whose signalling the gateway forwards unread to a media worker (docs/contract/transport.md "Embedded mode").
+ * Invariant: a client that sends faster than the worker reads loses its connection, not its call.
  */
 import type {
   CallObserver,
@@ -50,7 +50,7 @@ class EmbeddedCall extends WorkerCall<SignalReport> implements JoinableCall {
     };
   }
 
-  /** A client that sends faster than the worker reads loses its connection. */
+  /** Forwards a frame, or closes the connection if too much is waiting. */
   #signal(link: number, frame: Uint8Array | string): void {
     const waiting = this.waitingBytes;
     if (waiting > 0 && waiting + frame.length > MOST_SIGNAL_BYTES) this.#links.get(link)?.close();

@@ -1,7 +1,7 @@
 /**
- * To whom ICE checks go because a client says so. A candidate is an address that we send to, so a client could have us
- * knock at any door: only those are taken that it may be behind itself, few of them, and not too often. One that is left
- * out costs a client nothing: it sends checks to us as well, and where they come from is found by itself.
+ * Filters the ICE candidates of clients. A candidate is an address that we send checks to, so a client could have us
+ * probe any host: only addresses that may be its own are accepted, few of them, and at a limited rate. A refused one costs
+ * a client nothing: it sends checks to us as well, and ICE discovers where they come from.
  */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
@@ -12,7 +12,7 @@ import { METADATA_ADDRESSES } from '../../contracts/metadata-addresses.js';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = ReturnType<Address['range']>;
 
-/** `candidate:<foundation> <component> udp <priority> <address> <port> typ <kind> …`, on one line, and no more. */
+/** `candidate:<foundation> <component> udp <priority> <address> <port> typ <kind> …`, exactly one line. */
 const CANDIDATE =
   /^(?:a=)?candidate:\S{1,32} \d{1,3} udp \d{1,10} (\S{1,64}) (\d{1,5}) typ \w{1,8}(?: [^\r\n]{0,256})?$/i;
 const CANDIDATE_LINES = /^a=candidate:.*(?:\r\n|$)/gm;
@@ -20,7 +20,7 @@ const CANDIDATE_LINES = /^a=candidate:.*(?:\r\n|$)/gm;
 const PUBLIC: readonly Range[] = ['unicast'];
 const PRIVATE: readonly Range[] = [...PUBLIC, 'private', 'uniqueLocal', 'carrierGradeNat'];
 
-/** Where a client may say that it is, by where it has come from. */
+/** Address ranges that a client may name, by the range of its own address. */
 const REACH: Readonly<Partial<Record<Range, readonly Range[]>>> = {
   loopback: [...PRIVATE, 'linkLocal', 'loopback'],
   linkLocal: [...PRIVATE, 'linkLocal'],
@@ -28,16 +28,16 @@ const REACH: Readonly<Partial<Record<Range, readonly Range[]>>> = {
   uniqueLocal: PRIVATE,
 };
 
-/** Services of the system; no client's media comes from there. */
+/** Lower ports belong to system services; no client's media comes from there. */
 const FIRST_PORT = 1024;
 const LAST_PORT = 65_535;
 
-/** Undefined where it is none: names, as browsers hide their addresses behind, are not looked up. */
+/** Undefined if it is not an address: names, behind which browsers hide their addresses, are not looked up. */
 const parse = (text: string): Address | undefined => (isIP(text) === 0 ? undefined : ipaddr.process(text));
 
 const METADATA = new Set<string>(METADATA_ADDRESSES.map((text) => ipaddr.parse(text).toString()));
 
-/** `address:port` of a candidate that a client from there may name; undefined for any other. */
+/** Address and port of a candidate that a client from `from` may name; undefined for any other. */
 export function destinationOf(candidate: string, from: string): string | undefined {
   const [, host = '', port = ''] = CANDIDATE.exec(candidate) ?? [];
   const address = parse(host);
@@ -47,10 +47,10 @@ export function destinationOf(candidate: string, from: string): string | undefin
   return reach.includes(address.range()) && !METADATA.has(shown) ? `${shown} ${port}` : undefined;
 }
 
-/** Whether a candidate of one connection is taken. */
+/** Whether a candidate of one connection is accepted. */
 export type Admits = (candidate: string) => boolean;
 
-/** Those of one call, over all its connections. */
+/** Candidate limits of one call, over all its connections. */
 export class RemoteCandidates {
   readonly #rateLimit: TokenBucket;
   #left: number = LIMITS.ice.perCall;
@@ -60,7 +60,7 @@ export class RemoteCandidates {
     this.#rateLimit = new TokenBucket(LIMITS.ice.rate, now);
   }
 
-  /** For a connection of a client that has come from that address; empty where that is not certain. */
+  /** The filter for one connection. `from`: the client's address; empty if it is not certain. */
   ofConnection(from: string): Admits {
     const known = new Set<string>();
     return (candidate) => {
@@ -74,6 +74,6 @@ export class RemoteCandidates {
   }
 }
 
-/** A description without the candidates that are not taken. */
+/** A description without refused candidates. */
 export const withAdmitted = (sdp: string, admits: Admits): string =>
   sdp.replace(CANDIDATE_LINES, (line) => (admits(line.trimEnd()) ? line : ''));

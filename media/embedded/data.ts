@@ -1,4 +1,4 @@
-/** Packets of LiveKit's data channels: user messages, text streams, and calls of methods, which the agent has none of. */
+/** Packets of LiveKit's data channels: user messages, text streams, and RPC calls, which the agent refuses. */
 import { randomBytes } from 'node:crypto';
 import {
   DataPacket,
@@ -30,7 +30,7 @@ export const sidOf = (prefix: 'RM' | 'PA' | 'TR' | 'ST'): string =>
 
 type Value = DataPacket['value'];
 
-/** Writes the packets of one channel, numbered. */
+/** Writes the numbered packets of one channel. */
 export class PacketWriter {
   #sequence = 0;
 
@@ -52,7 +52,7 @@ export class PacketWriter {
   }
 }
 
-/** One text stream: its beginning, its parts, its end, each a packet. */
+/** One text stream: a packet for its header, for each chunk, and for its trailer. */
 export class TextStream implements TextOut {
   readonly #id = sidOf('ST');
   #chunks = 0;
@@ -81,7 +81,7 @@ export class TextStream implements TextOut {
     const bytes = Buffer.from(text);
     for (let at = 0; at < bytes.length;) {
       let end = Math.min(bytes.length, at + MOST_PACKET_BYTES);
-      // Not inside a character.
+      // Do not split a UTF-8 character.
       while (end < bytes.length && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
       const content = new Uint8Array(bytes.subarray(at, end));
       const value = new DataStream_Chunk({ streamId: this.#id, chunkIndex: BigInt(this.#chunks++), content });
@@ -108,7 +108,7 @@ export const refusalOfCall = (requestId: string): readonly Value[] => [
   },
 ];
 
-/** Undefined for what is no packet. */
+/** Undefined if it is not a packet. */
 export function readPacket(bytes: Uint8Array): DataPacket | undefined {
   try {
     return DataPacket.fromBinary(bytes);

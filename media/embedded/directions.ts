@@ -1,7 +1,7 @@
 /**
  * The directions of the media lines of a session description. A client turns its lines on and off as it publishes,
- * and each answer must follow (RFC 8829, 5.3.1); the WebRTC library keeps for good the direction that a line had
- * first. So it is told that all lines are on, and what the client is answered is written here.
+ * and each answer must follow (RFC 8829, 5.3.1); the WebRTC library never changes the first direction of a line.
+ * So the library is told that all lines are on, and the directions of the answer are written here.
  *
  * Invariant: the agent speaks on one line at most, and only while the client listens there.
  */
@@ -12,7 +12,7 @@ type Answers = Readonly<Record<Direction, Direction>>;
 
 const DIRECTION = /^a=(sendrecv|sendonly|recvonly|inactive)\r?$/m;
 
-/** By what is offered. */
+/** Answered direction by offered direction. */
 const AGENT_LINE: Answers = {
   sendrecv: 'sendrecv',
   sendonly: 'recvonly',
@@ -21,21 +21,21 @@ const AGENT_LINE: Answers = {
 };
 const OTHER_LINES: Answers = { ...AGENT_LINE, sendrecv: 'recvonly', recvonly: 'inactive' };
 
-/** A line that does not say is for both ways. */
+/** Direction of a line; `sendrecv` if it has none. */
 const directionOf = (section: string): Direction => (DIRECTION.exec(section)?.[1] ?? 'sendrecv') as Direction;
 
 const directed = (section: string, direction: Direction): string =>
   DIRECTION.test(section) ? section.replace(DIRECTION, `a=${direction}\r`) : `${section}a=${direction}\r\n`;
 
-/** The lines of media, each in the direction that is asked for it. */
+/** The description with the direction of each media line set by `ask`. */
 const redirected = (sdp: string, ask: (mid: string | undefined) => Direction): string =>
   sectionsOf(sdp)
     .map((section) => (isMedia(section) ? directed(section, ask(midOf(section))) : section))
     .join('');
 
 /**
- * The line on which the client wants to hear the agent: one on which it only listens, else one on which it speaks as
- * well. Undefined where it does not listen.
+ * The line on which the client wants to hear the agent: one on which it only listens, otherwise one on which it also
+ * speaks. Undefined if it does not listen.
  */
 export function listeningMid(offer: string): string | undefined {
   const lines = sectionsOf(offer).filter(offersOpus);
@@ -44,10 +44,10 @@ export function listeningMid(offer: string): string | undefined {
   return line && midOf(line);
 }
 
-/** A line that the client has given up (RFC 8829, 5.2.2): it stays, with port 0. */
+/** Whether the client has dropped the line (RFC 8829, 5.2.2): it stays in the offer, with port 0. */
 const isGivenUp = (section: string): boolean => /^m=\w+ 0 /.test(section) && !/^a=bundle-only/m.test(section);
 
-/** The state of the agent's line: the client listens there, or does not just now, or never will again. */
+/** State of the agent's line: the client listens on it, does not at present, or has dropped it for good. */
 export function agentLineOf(offer: string, mid: string): 'heard' | 'muted' | 'gone' {
   const line = sectionsOf(offer).find((section) => midOf(section) === mid);
   if (!line || isGivenUp(line)) return 'gone';
@@ -58,7 +58,7 @@ export function agentLineOf(offer: string, mid: string): 'heard' | 'muted' | 'go
 export const allOn = (offer: string, agentMid: string | undefined): string =>
   redirected(offer, (mid) => (mid === agentMid ? 'sendrecv' : 'sendonly'));
 
-/** The answer without the lines that the client has given up: the library goes on to offer them. */
+/** The answer with lines that the client has dropped turned off, as the library keeps offering them. */
 function withoutGivenUp(offer: string, answer: string): string {
   const gone = new Set(sectionsOf(offer).filter(isGivenUp).map(midOf));
   const kept = (group: string): string[] => group.split(' ').filter((mid) => !gone.has(mid));
@@ -68,7 +68,7 @@ function withoutGivenUp(offer: string, answer: string): string {
     .replace(/^a=group:BUNDLE [^\r\n]*/m, (group) => kept(group).join(' '));
 }
 
-/** The library's answer for the client, in the directions that its offer asks for. */
+/** The library's answer, with the directions that fit the client's offer. */
 export function following(offer: string, answer: string, agentMid: string | undefined): string {
   const offered = new Map(sectionsOf(offer).map((line) => [midOf(line), directionOf(line)]));
   const directed = redirected(answer, (mid) => {

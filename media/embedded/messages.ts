@@ -1,6 +1,6 @@
 /**
- * The agent's data packets and transcripts, over whichever connection the client has now. Those that are written
- * before its channel is open wait, in bounded bytes.
+ * The agent's data packets and transcripts, over the client's present connection. Packets written before its channel
+ * is open wait, bounded in bytes.
  */
 import type { DataPacket } from '@livekit/protocol';
 import type { TranscriptText } from '../../contracts/ports/calls.js';
@@ -8,12 +8,12 @@ import { Transcripts } from '../transcripts.js';
 import { PacketWriter, type Sender, TextStream } from './data.js';
 
 const MOST_WAITING_BYTES = 256 * 1024;
-/** Clients read no larger ones; such a packet would hold up all behind it. */
+/** Largest packet that clients read; a larger one would block all after it. */
 const MOST_SENT_BYTES = 128 * 1024;
 
 export interface Speakers {
   readonly agent: Sender & { readonly trackSid: string };
-  /** Anew with each join. */
+  /** The user, a new one with each join. */
   user(): Sender & { readonly microphone?: string | undefined };
 }
 
@@ -25,7 +25,7 @@ export class Messages {
 
   constructor(
     private readonly speakers: Speakers,
-    /** False where it could not be sent. */
+    /** False if it could not be sent. */
     private readonly send: (packet: Uint8Array) => boolean,
   ) {
     const { agent, user } = speakers;
@@ -50,12 +50,12 @@ export class Messages {
     this.#transcripts.show(text);
   }
 
-  /** The client has joined anew. */
+  /** The client has rejoined. */
   renew(): void {
     this.#transcripts.renew();
   }
 
-  /** Sends what waits, as far as the client takes it. */
+  /** Sends waiting packets until the client accepts no more. */
   flush(): void {
     for (let packet = this.#waiting[0]; packet && this.send(packet); packet = this.#waiting[0]) {
       this.#waiting.shift();

@@ -1,32 +1,32 @@
 /**
- * The user's microphone: Opus packets as the network brings them, to an unbroken stream at 16 kHz. Packets are put in
+ * The user's microphone: Opus packets in network order, to an unbroken stream at 16 kHz. Packets are put in
  * order, a lost frame becomes a faded repeat of the last one and then silence, and a microphone that sends nothing
- * (muted, lost, or silent and saving) is silence too.
+ * (muted, lost, or silent with DTX) is silence too.
  *
- * Invariants: one stream is heard at a time, another one only once it has gone quiet; nobody is heard faster than time
- * goes, but for three seconds, whatever a client sends.
+ * Invariants: one stream is heard at a time, another one only once it has gone quiet; audio is never more than three
+ * seconds ahead of real time, whatever a client sends.
  */
 import { RECOGNITION_RATE, samplesOf } from '../../contracts/audio.js';
 import { Quiet } from '../quiet.js';
 import { ahead, type RtpPacket } from './rtp.js';
 
 export interface OpusDecoder {
-  /** One packet to 16-bit samples at 16 kHz. Errors: where the packet is broken. */
+  /** One packet to 16-bit samples at 16 kHz. Errors: if the packet is broken. */
   decode(payload: Uint8Array): Uint8Array;
 }
 
 /** Samples of 20 ms at 16 kHz. */
 const FRAME = 320;
-/** A packet that is missing is waited for until so many later ones have come. */
+/** Most later packets that are held while one is missing. */
 const MOST_HELD = 3;
-/** Further apart, a stream has begun anew. */
+/** Sequence numbers this far apart mean that the stream has restarted. */
 const MOST_AHEAD = 100;
-/** Lost frames in a row that are made up. */
+/** Most lost frames in a row that are concealed. */
 const MOST_CONCEALED = 5;
 const FADE = 0.5;
-/** Samples of one packet: Opus packets last 120 ms at most. */
+/** Most samples of one packet: Opus packets last 120 ms at most. */
 const MOST_SAMPLES = 6 * FRAME;
-/** Samples that may come before their time; packets of more are left out unread. */
+/** Most samples ahead of real time; beyond it packets are dropped unread. */
 const MOST_EARLY = 3 * RECOGNITION_RATE;
 
 const SILENCE = new Int16Array(FRAME);
@@ -38,15 +38,15 @@ export class Microphone {
   readonly #held = new Map<number, RtpPacket>();
   #frame: Int16Array = SILENCE;
   readonly #quiet: Quiet;
-  /** Packets in all, and those that never came. */
+  /** Packets received, and packets lost. */
   readonly counts = { received: 0, lost: 0 };
 
   constructor(
     private readonly decoder: OpusDecoder,
     private readonly heard: (samples: Int16Array) => void,
-    /** Each packet once, in order. */
+    /** Receives each packet once, in order. */
     private readonly taken: (packet: RtpPacket) => void = () => undefined,
-    /** Beats of a network that stutters; see `Quiet`. */
+    /** Beats without a packet before silence; see `Quiet`. */
     patience?: number,
   ) {
     this.#quiet = new Quiet(patience);
@@ -71,7 +71,7 @@ export class Microphone {
     return true;
   }
 
-  /** Every 20 ms; `passed`: more than one, where the machine could not keep up. */
+  /** Called every 20 ms; `passed`: more than 1 if beats were skipped. */
   beat(passed = 1): void {
     this.#early = Math.max(0, this.#early - passed * FRAME);
     const frames = this.#quiet.beat();
@@ -94,7 +94,7 @@ export class Microphone {
     return first;
   }
 
-  /** Goes on with the first of the packets that are there; what is between is lost. */
+  /** Continues with the first packet held; those before it count as lost. */
   #skip(): void {
     const last = this.#last;
     if (!last) return;

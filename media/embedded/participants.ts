@@ -1,4 +1,4 @@
-/** The participants of a room, as LiveKit's clients are told of them: one user, one agent. */
+/** The participants of a room, as reported to LiveKit's clients: one user, one agent. */
 import {
   AudioTrackFeature,
   type AddTrackRequest,
@@ -19,18 +19,18 @@ import { CALL_TIMES } from '../../contracts/call-times.js';
 import type { CallArgs } from '../wire.js';
 import { type Sender, sidOf } from './data.js';
 
-/** The version of LiveKit's signalling; clients conclude from it which features the server has. */
+/** The server version that we announce; clients derive the server's features from it. */
 const SERVER_VERSION = '1.9.0';
 const PROTOCOL = 16;
 const { pingIntervalMs, pingTimeoutMs, goneMs } = CALL_TIMES;
-/** Most tracks that a user publishes at once; the oldest is evicted. */
+/** Most tracks of a user at once; beyond it the oldest is dropped. */
 const MOST_TRACKS = 8;
 
 const MIME = 'audio/opus';
 const permission = new ParticipantPermission({ canPublish: true, canSubscribe: true, canPublishData: true });
 const seconds = (): bigint => BigInt(Math.floor(Date.now() / 1000));
 
-/** The user, anew with each join. */
+/** The user; a new one with each join. */
 export class User implements Sender {
   readonly sid = sidOf('PA');
   readonly #tracks = new Map<string, TrackInfo>();
@@ -44,7 +44,7 @@ export class User implements Sender {
     readonly name: string,
   ) {}
 
-  /** A microphone is announced before its packets come. */
+  /** Adds a track, which a client announces before its packets. */
   publish(request: AddTrackRequest): TrackInfo {
     const { cid, type, name, source, muted, stream } = request;
     const known = this.#tracks.get(cid);
@@ -65,13 +65,13 @@ export class User implements Sender {
     return track;
   }
 
-  /** The tracks that an offer names: one that it names no more has been unpublished. */
+  /** Notes the tracks of an offer; a track that is no longer named has been unpublished. */
   sends(names: ReadonlySet<string>): void {
     for (const name of this.#sent) if (!names.has(name)) this.#tracks.delete(name);
     this.#sent = names;
   }
 
-  /** The track in which the user is heard. */
+  /** The sid of the last published audio track. */
   get microphone(): string | undefined {
     return [...this.#tracks.values()].findLast(({ type }) => type === TrackType.AUDIO)?.sid;
   }
@@ -113,7 +113,7 @@ export class Agent implements Sender {
     this.#attributes = { ...this.#attributes, ...values };
   }
 
-  /** How its track names it. */
+  /** The stream id of its track. */
   get streamId(): string {
     return `${this.sid}|${this.trackSid}`;
   }
@@ -154,7 +154,7 @@ export interface Welcome {
   readonly iceServers: JoinResponse['iceServers'];
 }
 
-/** The first thing a client hears. */
+/** The first message to a client. */
 export const joinResponse = ({ args, roomSid, user, agent, version, iceServers }: Welcome): JoinResponse =>
   new JoinResponse({
     room: new RoomInfo({

@@ -1,8 +1,8 @@
 /**
- * One WebRTC connection on node-datachannel, with what it must be kept from (docs/contract/transport.md "Traps"): it throws on sends
- * to what is closed and on candidates it does not like, and it cannot restart ICE.
+ * One WebRTC connection on node-datachannel, with guards for the library's traps (docs/contract/transport.md "Traps"): it throws on
+ * sends to closed channels and on candidates that it does not know, and it cannot restart ICE.
  *
- * Invariant: after `close` no event comes any more, and nothing that is called on it throws.
+ * Invariant: after `close` there are no more events, and no call on it throws.
  */
 import {
   Audio,
@@ -20,11 +20,11 @@ import { OPUS_CLOCK, OPUS_TYPE } from './rtp.js';
 import { offeredOpusType, trimOffer, userFragmentOf } from './sdp.js';
 
 export interface MediaNetwork {
-  /** Where UDP is bound; absent: everywhere. */
+  /** Address to which UDP is bound; if absent, all. */
   readonly bind?: string;
   /** One port for all connections of this process. */
   readonly port: number;
-  /** Announced instead of the addresses of this machine, where it stands behind a translation of addresses. */
+  /** Announced instead of this machine's addresses, for a machine behind NAT. */
   readonly publicAddress?: string;
   readonly iceServers: readonly string[];
 }
@@ -38,7 +38,7 @@ export interface PeerEvents {
   packet(bytes: Buffer, type: number): void;
 }
 
-/** How the agent's track is named, so that a client knows whose it is. */
+/** Ids of the agent's track, by which a client knows whose it is. */
 export interface AgentTrack {
   readonly ssrc: number;
   readonly streamId: string;
@@ -48,17 +48,17 @@ export interface AgentTrack {
 /** RTCP's canonical name of the sender, one per clock (RFC 3550, 6.5.1). */
 const CNAME = 'agent';
 const OPUS = 'minptime=10;useinbandfec=1';
-/** Bytes that wait in a channel before more are dropped. */
+/** Most bytes buffered in a channel; `sendMessage` then returns false. */
 const MOST_BUFFERED = 1024 * 1024;
-/** Channels that a client has open at once, of any name; LiveKit's clients have two or three. More are closed. */
+/** Most open channels of a client, of any name; LiveKit's clients have two or three. More are closed. */
 const MOST_CHANNELS = 32;
 
 const CONNECTED = new Set(['connected']);
 const LOST = new Set(['disconnected', 'failed', 'closed']);
 
 /**
- * `candidate:… 1 UDP 2122 <address> <port> typ host …` with another address. The library gives it with the `a=` of a
- * description, which belongs in none of a browser's (W3C webrtc-pc, 4.8.1) and which not every client forgives.
+ * `candidate:… 1 UDP 2122 <address> <port> typ host …` with another address. The library prefixes the `a=` of a
+ * description, which candidates of browsers never have (W3C webrtc-pc, 4.8.1) and not every client tolerates.
  */
 export function announced(line: string, address: string | undefined): string {
   const candidate = line.replace(/^a=/, '');
@@ -68,21 +68,21 @@ export function announced(line: string, address: string | undefined): string {
   return fields.join(' ');
 }
 
-/** The library forgets a track (and a channel), and what it holds of it outside of JavaScript, only where somebody hears that it has closed. */
+/** The library frees a closed track (or channel), native memory included, only if it has a listener for `closed`. */
 const forgetClosed = (track: Track): void => track.onClosed(() => undefined);
 
-/** The library keeps the listeners of what is not closed, and with them all that they see. */
+/** Closes a part, as the library keeps the listeners of open parts, and everything that they reference. */
 function closeQuietly(part: { close(): void }): void {
   try {
     part.close();
   } catch {
-    // It has closed by itself.
+    // It had closed already.
   }
 }
 
 export class Peer {
   readonly #connection: PeerConnection;
-  /** Those that are open, and the last of each name. */
+  /** The open channels, and the last channel of each name. */
   readonly #open = new Set<DataChannel>();
   readonly #channels = new Map<string, DataChannel>();
   #tracks: Track[] = [];
@@ -105,7 +105,7 @@ export class Peer {
     this.#connection = new PeerConnection(name, {
       iceServers: [...iceServers],
       disableAutoNegotiation: true,
-      // It is decided with the first description, which may be of data alone.
+      // The library decides on media at the first description, which may have only data.
       forceMediaTransport: true,
       enableIceUdpMux: true,
       portRangeBegin: port,
@@ -167,13 +167,13 @@ export class Peer {
     return this.#type;
   }
 
-  /** The client restarts ICE, or gives up the agent's line: this library can follow neither, so it must join again. */
+  /** Whether the offer restarts ICE or drops the agent's line: the library supports neither, so the client must rejoin. */
   leavesUsBehind(offer: string): boolean {
     const restarts = this.#fragment !== undefined && userFragmentOf(offer) !== this.#fragment;
     return restarts || (this.#outMid !== undefined && agentLineOf(offer, this.#outMid) === 'gone');
   }
 
-  /** Answers the client's offer. Where it wants to listen (one connection for both ways), the agent speaks there. */
+  /** Answers the client's offer. With `agent` (one connection for both directions), the agent speaks on the line that the client listens on. */
   answer(offer: string, agent: AgentTrack | undefined): { readonly sdp: string; readonly agentMid?: string } {
     this.#fragment = userFragmentOf(offer);
     this.#type = offeredOpusType(offer) ?? this.#type;
@@ -188,7 +188,7 @@ export class Peer {
     return { sdp, ...(agentMid !== undefined && { agentMid }) };
   }
 
-  /** Offers the agent's voice and data channels of our own (the older way, with two connections). */
+  /** Offers the agent's voice and our data channels (the older way, with two connections). */
   offer(agent: AgentTrack, type: number): string {
     this.#take(this.#connection.createDataChannel('_reliable'));
     this.#take(this.#connection.createDataChannel('_lossy', { unordered: true, maxRetransmits: 0 }));
@@ -201,7 +201,7 @@ export class Peer {
     this.#connection.setRemoteDescription(withAdmitted(answer, this.admits), 'answer');
   }
 
-  /** On the client's own line, which it may put its microphone on as well. */
+  /** Has the agent speak on the client's line, on which the client may also put its microphone. */
   #converseOn(mid: string, agent: AgentTrack, type: number): void {
     this.#out = this.#speakOn(mid, 'SendRecv', agent, type);
     this.#outMid = mid;
@@ -229,7 +229,7 @@ export class Peer {
     );
   }
 
-  /** One that is not for it, or that it cannot use, is left out. */
+  /** Adds a candidate; ignores one that is refused or that the library cannot use. */
   addCandidate(candidate: string, mid: string): void {
     if (this.#closed || !this.admits(candidate)) return;
     try {
@@ -244,18 +244,18 @@ export class Peer {
     this.#guarded(() => this.#listens && this.#out?.isOpen() === true && this.#out.sendMessageBinary(packet));
   }
 
-  /** False where the channel is not open, or the client does not read it. */
+  /** False if the channel is not open, or the client does not read it. */
   sendMessage(label: string, bytes: Uint8Array): boolean {
     const channel = this.#channels.get(label);
     return this.#guarded(() => {
       if (channel?.isOpen() !== true || channel.bufferedAmount() >= MOST_BUFFERED) return false;
-      // Its answer is whether the packet has left already: one that has not is on its way all the same.
+      // Its result is ignored: false only means that the message is buffered and leaves later.
       channel.sendMessageBinary(bytes);
       return true;
     });
   }
 
-  /** A channel may close between the question and the send. */
+  /** A channel may close between the check and the send; that counts as not sent. */
   #guarded(send: () => boolean): boolean {
     if (this.#closed) return false;
     try {
@@ -273,7 +273,7 @@ export class Peer {
     this.#channels.clear();
     this.#tracks = [];
     this.#out = undefined;
-    // In this order: the library crashes where a track is closed while packets come in on it.
+    // In this order: the library crashes if a track is closed while packets arrive on it.
     this.#connection.close();
     for (const part of parts) closeQuietly(part);
   }

@@ -1,9 +1,9 @@
 /**
  * One call as LiveKit's clients see it: a room with one user and one agent (docs/contract/transport.md "Embedded mode").
- * What becomes of the client's connection is decided by actors/connection.ts; this is its host, which speaks the
- * protocol and holds the peers. ICE cannot be restarted here, so a client that drops joins anew, and finds the same agent.
+ * actors/connection.ts decides the state of the client's connection; this is its host, which speaks the
+ * protocol and holds the peers. ICE cannot be restarted here, so a client that drops rejoins, and finds the same agent.
  *
- * Invariants: frames that cannot be read are left out; after `close` nothing is reported.
+ * Invariants: unreadable frames are ignored; after `close` nothing is reported.
  */
 import {
   DisconnectReason,
@@ -40,14 +40,14 @@ export interface RoomEvents {
   report(report: Report | SignalReport): void;
   /** A packet of the microphone. */
   packet(bytes: Buffer, type: number): void;
-  /** The client has another connection: its microphone begins anew, and Opus is named so. */
+  /** The client has a new connection: its microphone stream restarts, with this payload type for Opus. */
   renewed(opusType: number): void;
-  /** The call cannot go on, for a reason of our own. */
+  /** The call cannot continue because of an error on our side. */
   failed(error: unknown): void;
 }
 
 export interface RoomNetwork extends MediaNetwork {
-  /** For the clients: STUN and TURN. */
+  /** STUN and TURN servers for the clients. */
   readonly clientIceServers: readonly {
     readonly urls: readonly string[];
     readonly username?: string;
@@ -64,7 +64,7 @@ interface Connection {
   readonly publisher: Peer;
   readonly subscriber: Peer | undefined;
   readonly user: User;
-  /** A line to receive the agent on has been asked for already. */
+  /** Whether the client was already asked for a line to receive the agent on. */
   asked: boolean;
 }
 
@@ -72,7 +72,7 @@ interface Connection {
 interface Joiner extends Joining {
   readonly version: 1 | 0;
   readonly user: User;
-  /** A token to return with. */
+  /** A token for the client to return with. */
   readonly token: string;
   readonly from: string;
 }
@@ -104,12 +104,12 @@ export class Room {
   readonly #candidates = new RemoteCandidates(() => performance.now());
   readonly #ssrc = 1 + Math.floor(Math.random() * 0xfffffffe);
   readonly #client: Running<ConnectionEvent>;
-  /** Where frames for the client go. */
+  /** The signalling connection for frames to the client. */
   #link: number | undefined;
   #asText = false;
   #joiner: Joiner | undefined;
   #connection: Connection | undefined;
-  /** The peers of a call that is over, until its client has gone. */
+  /** Peers of a call that has ended, ignored until `release` closes them. */
   #ignored: Connection | undefined;
 
   constructor(
@@ -137,7 +137,7 @@ export class Room {
     return this.#messages;
   }
 
-  /** The agent's voice. */
+  /** Sends a packet of the agent's voice. */
   speak(packet: Buffer): void {
     (this.#connection?.subscriber ?? this.#connection?.publisher)?.sendPacket(packet);
   }
@@ -162,7 +162,7 @@ export class Room {
       this.#attach(link);
       this.#welcome(link);
     },
-    // A client that resumes restarts ICE next, and loses its patience where that fails.
+    // A client that resumes would restart ICE next, and give up when that fails.
     askToRejoin: ({ link }) => {
       if (link !== this.#link) this.#attach(link);
       this.#send(leave(LeaveRequest_Action.RECONNECT, DisconnectReason.STATE_MISMATCH));
@@ -217,7 +217,7 @@ export class Room {
       value: joinResponse({ args, roomSid: this.#sid, user, agent, version, iceServers }),
     });
     this.#send({ case: 'refreshToken', value: token });
-    // With one connection it is the client's offer that names Opus: here, or later by signalling.
+    // With one connection the client's offer names the type of Opus: here, or later by signalling.
     if (version === 0) this.events.renewed(OPUS_TYPE);
     else if (offer) this.#answer(offer, link);
     for (const track of tracks) this.#publish(track);
@@ -252,7 +252,7 @@ export class Room {
     this.#send({ case: 'update', value: new ParticipantUpdate({ participants }) });
   }
 
-  /** Attributes of the agent. */
+  /** Sets attributes of the agent. */
   attributes(values: Readonly<Record<string, string>>): void {
     this.agent.attributes = values;
     const participants = [this.agent.info()];
@@ -304,7 +304,7 @@ export class Room {
     });
   }
 
-  /** A client that has offered no line to listen on (React Native) adds one when it is asked, once. */
+  /** Asks, once, a client that has offered no line to listen on (React Native) to add one. */
   #askToListen(connection: Connection): void {
     if (connection.asked) return;
     connection.asked = true;
@@ -322,7 +322,7 @@ export class Room {
     this.#send({ case: type, value: new SessionDescription({ type, sdp, id, midToTrackId }) });
   }
 
-  /** A description that the library does not take: the client may try again from the beginning. */
+  /** Runs a negotiation; if the library refuses the description, the client may try again from the beginning. */
   #negotiate(link: number, work: () => void): void {
     try {
       work();
@@ -339,7 +339,7 @@ export class Room {
       if (typeof candidate === 'string')
         peer?.addCandidate(candidate, typeof sdpMid === 'string' ? sdpMid : '0');
     } catch {
-      // Not JSON: left out.
+      // Ignored, as it is not JSON.
     }
   }
 
@@ -348,7 +348,7 @@ export class Room {
     if (!user) return;
     const track = user.publish(request);
     this.#send({ case: 'trackPublished', value: new TrackPublishedResponse({ cid: request.cid, track }) });
-    // The agent listens at once.
+    // The agent subscribes at once.
     this.#send({ case: 'trackSubscribed', value: new TrackSubscribed({ trackSid: track.sid }) });
   }
 

@@ -1,22 +1,22 @@
-/** RTP packets (RFC 3550), as far as one Opus stream each way needs them. */
+/** RTP packets (RFC 3550), limited to one Opus stream in each direction. */
 
 /** The payload type that we offer for Opus; a client's offer may name another. */
 export const OPUS_TYPE = 111;
-/** Opus counts at 48 kHz whatever it carries (RFC 7587). */
+/** Opus timestamps always count at 48 kHz (RFC 7587). */
 export const OPUS_CLOCK = 48_000;
 export const CLOCK_PER_FRAME = OPUS_CLOCK / 50;
 
 const HEADER = 12;
 
 export interface RtpPacket {
-  /** The number of one stream of the client. */
+  /** Identifies a stream of the client. */
   readonly ssrc: number;
   readonly sequence: number;
   readonly timestamp: number;
   readonly payload: Uint8Array;
 }
 
-/** Undefined for what is no RTP with a payload; RTCP comes by the same way. */
+/** Undefined if it is not RTP with a payload of that type; RTCP arrives on the same path. */
 export function readRtp(bytes: Buffer, type: number): RtpPacket | undefined {
   const [first = 0, second = 0] = bytes;
   if (bytes.length <= HEADER || first >> 6 !== 2 || (second & 0x7f) !== type) return undefined;
@@ -38,7 +38,7 @@ export function readRtp(bytes: Buffer, type: number): RtpPacket | undefined {
 /** How far `sequence` is ahead of `last`, from -32,768 to 32,767. */
 export const ahead = (sequence: number, last: number): number => ((sequence - last) << 16) >> 16;
 
-/** The stream that we send. Time goes on while nothing is sent. */
+/** The stream that we send. Its timestamp advances even while nothing is sent. */
 export class RtpWriter {
   #sequence = 0;
   #timestamp = 0;
@@ -48,7 +48,7 @@ export class RtpWriter {
     private readonly type: number,
   ) {}
 
-  /** One frame later. */
+  /** Advances by one frame. */
   tick(): void {
     this.#timestamp = (this.#timestamp + CLOCK_PER_FRAME) >>> 0;
   }

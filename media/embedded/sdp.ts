@@ -1,16 +1,16 @@
 /**
- * Session descriptions (RFC 8866), as far as they must be read and trimmed before the WebRTC library sees them. The
- * library echoes whatever it does not know, and a client takes the echo for consent: so it is shown only what we can do.
+ * Reads and trims session descriptions (RFC 8866) before the WebRTC library sees them. The library echoes everything
+ * that it does not know, and a client takes the echo for consent: so it is shown only what we support.
  */
 
-/** An offer of a client is a few kilobytes, and has a few lines of media; each costs the library a track. */
+/** Bounds of an offer; usual ones have a few kilobytes and a few media lines. Each line costs the library a track. */
 const MOST_SDP_BYTES = 64 * 1024;
 const MOST_LINES = 64;
 
 /** The session part before the first media line, then each media line with its attributes. */
 export const sectionsOf = (sdp: string): string[] => sdp.split(/(?=^m=)/m);
 
-/** Whether it is no larger than anybody's. */
+/** Whether an offer is within the bounds. */
 export const isBounded = (sdp: string): boolean =>
   sdp.length <= MOST_SDP_BYTES && sectionsOf(sdp).length <= MOST_LINES;
 
@@ -26,16 +26,16 @@ const OPUS = /^a=rtpmap:(\d+) opus\//im;
 
 export const offersOpus = (section: string): boolean => section.startsWith('m=audio ') && OPUS.test(section);
 
-/** The type of Opus in an offer, where it has any; clients choose it. */
+/** The payload type of Opus in an offer, which the client chooses; undefined if it has no Opus. */
 export function offeredOpusType(sdp: string): number | undefined {
   const type = OPUS.exec(sdp)?.[1];
   return type === undefined ? undefined : Number(type);
 }
 
-/** Codecs that a client may have nothing else for (a track of a WAV file, in Go): it fails where they are refused. */
+/** Codecs kept although they are not heard: a client may need one (a track of a WAV file, in Go) and fail if it is refused. */
 const NOT_HEARD = /^a=rtpmap:(\d+) (?:PCM[UA]|G722)\//gim;
 
-/** Opus before all, so that whoever can speaks it. What could take its place or wrap it (RED) goes. */
+/** Puts Opus first, so that clients that can use it do. Removes codecs that could replace or wrap it (RED). */
 function trimmedVoice(section: string): string {
   const opus = OPUS.exec(section)?.[1];
   if (opus === undefined) return section;
@@ -47,7 +47,7 @@ function trimmedVoice(section: string): string {
   return lines.map((line) => line.replace(/^(m=\w+ \d+ \S+) .*/, `$1 ${[...kept].join(' ')}`)).join('\r\n');
 }
 
-/** Attributes of a line of data. Not `sctp-init`, whose echo makes a client leave out the handshake of SCTP. */
+/** Attributes kept on a data line. Not `sctp-init`, whose echo makes a client skip the SCTP handshake. */
 const DATA_ATTRIBUTES =
   /^a=(?:mid|setup|fingerprint|ice-[\w-]+|candidate|end-of-candidates|sctp-port|sctpmap|max-message-size)\b/;
 

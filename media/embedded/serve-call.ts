@@ -1,5 +1,5 @@
 /**
- * Calls whose clients join here: the worker's side. Signalling and the packets of both sides meet in a room
+ * Calls whose clients join this gateway: the worker's side. Signalling and the packets of both sides meet in a room
  * (docs/contract/transport.md "Embedded mode").
  */
 import type { TranscriptText } from '../../contracts/ports/calls.js';
@@ -59,7 +59,7 @@ class EmbeddedCarrier implements Carrier<SignalCommand> {
     );
   }
 
-  /** The user is heard, as silence at least, for as long as the call lasts. */
+  /** The user's audio continues, at least as silence, for the whole call. */
   beat(connected: boolean, passed: number): boolean {
     this.#microphone.beat(passed);
     this.#room.messages.flush();

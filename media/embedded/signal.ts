@@ -1,4 +1,4 @@
-/** Signalling frames of LiveKit: protobuf, or JSON for a client that begins with text. */
+/** LiveKit's signalling frames: protobuf, or JSON for a client that sends text. */
 import { gunzipSync } from 'node:zlib';
 import {
   JoinRequest,
@@ -13,7 +13,7 @@ const MOST_JOIN_BYTES = 512 * 1024;
 export type Incoming = SignalRequest['message'];
 export type Outgoing = SignalResponse['message'];
 
-/** Undefined for what is no frame of the protocol. */
+/** Undefined if it is not a frame of the protocol. */
 export function readSignal(frame: Uint8Array | string): Incoming | undefined {
   try {
     const options = { ignoreUnknownFields: true };
@@ -30,9 +30,9 @@ export function writeSignal(message: Outgoing, asText: boolean): Uint8Array | st
   return asText ? response.toJsonString() : response.toBinary();
 }
 
-/** How a client wants to join; `/rtc/v1` packs it into one parameter of the query. */
+/** A client's request to join; `/rtc/v1` packs it into one query parameter. */
 export interface Joining {
-  /** The participant whose connection is taken up again. */
+  /** The participant whose connection is to be resumed. */
   readonly resume?: string;
   readonly offer?: { readonly sdp: string; readonly id: number };
   readonly tracks: JoinRequest['addTrackRequests'];
@@ -50,12 +50,12 @@ function joinRequestOf(parameter: string): JoinRequest {
 const resumeOf = (reconnect: boolean, sid: string | null) =>
   reconnect && sid !== null && sid !== '' ? { resume: sid } : {};
 
-/** Errors: where the parameter cannot be read. */
+/** Errors: if the parameter cannot be read. */
 export function joiningOf(version: 1 | 0, query: URLSearchParams): Joining {
   const parameter = query.get('join_request');
   if (version === 0 || parameter === null)
     return { ...resumeOf(query.get('reconnect') === '1', query.get('sid')), tracks: [] };
-  // Browsers send base64 with its own signs.
+  // Browsers send standard base64; a `+` may have become a space.
   const request = joinRequestOf(parameter.replace(/\+/g, '-').replace(/\//g, '_').replace(/ /g, '-'));
   const { publisherOffer, reconnect, participantSid, addTrackRequests: tracks } = request;
   return {

@@ -1,9 +1,9 @@
-/** The UDP port of a media worker: the one that is wanted where it is free, else any; held from its start on. */
+/** The UDP port of a media worker: the wanted one if it is free, otherwise any; held from the worker's start. */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { IceUdpMuxListener } from 'node-datachannel';
 
-/** Binds and lets go again; undefined where somebody has it. Errors: where the address cannot be bound at all. */
+/** Binds and releases a port; undefined if it is in use. Errors: if the address cannot be bound at all. */
 async function tryPort(wanted: number, address: string | undefined): Promise<number | undefined> {
   const socket = createSocket('udp4');
   try {
@@ -18,15 +18,15 @@ async function tryPort(wanted: number, address: string | undefined): Promise<num
   }
 }
 
-/** `wanted` 0: whichever is free. A second gateway on one machine finds the first one's port taken. */
+/** The wanted port or, if it is 0 or in use, any free one. A second gateway on a machine finds the first one's port in use. */
 export async function freePort(wanted: number, address?: string): Promise<number> {
   return (await tryPort(wanted, address)) ?? freePort(0, address);
 }
 
-/** Whoever is no longer referred to lets go of its port. */
+/** Referenced here, as a listener without references releases its port. */
 const held: IceUdpMuxListener[] = [];
 
-/** The library's own listener, beside which its connections share the port; false where somebody was quicker. */
+/** Holds the port with the library's listener, with which its connections share it; false if the port was taken meanwhile. */
 function hold(port: number, address: string | undefined): boolean {
   try {
     held.push(address === undefined ? new IceUdpMuxListener(port) : new IceUdpMuxListener(port, address));
@@ -37,8 +37,8 @@ function hold(port: number, address: string | undefined): boolean {
 }
 
 /**
- * Takes a port for good. Without that the library has it only while there are calls, and two gateways that are given
- * the same one would notice at the first call. Errors: where the address cannot be bound at all.
+ * Takes a port for good. Otherwise the library would hold it only during calls, and two gateways with the same port
+ * would notice only at the first call. Errors: if the address cannot be bound at all.
  */
 export async function holdPort(wanted: number, address?: string): Promise<number> {
   const port = await freePort(wanted, address);

@@ -1,4 +1,4 @@
-/** The agent's voice on its way out: playout to Opus to RTP, one frame a beat. It is encoded only while it speaks. */
+/** Sends the agent's voice: playout to Opus to RTP, one frame per beat. Encodes only while the agent speaks. */
 import type { Encoder } from '@evan/opus';
 import { bytesOf } from '../../contracts/audio.js';
 import { encoders } from '../opus-pool.js';
@@ -6,8 +6,8 @@ import type { Playout } from '../playout.js';
 import { RtpWriter } from './rtp.js';
 
 /**
- * Bits a second. At the complexities 0 and 1 the encoder leaves spare copies out where it is given less (38,000 are too few), and
- * bits are cheaper than the processor: complexity 2 is as near to what was said as 5 is with 32,000, in 78 % of the time.
+ * Bits per second. At complexities 0 and 1 the encoder omits the spare copies (FEC) below this (38,000 are too few), and
+ * bits cost less than processor time: complexity 2 is as faithful here as 5 is at 32,000, in 78 % of the time.
  */
 const BITRATE = 40_000;
 /** Packet loss that the encoder is told to expect, in percent, so that frames carry a spare copy of the last one. */
@@ -38,12 +38,12 @@ export class VoiceSender {
     this.#writer = new RtpWriter(options.ssrc, options.opusType);
   }
 
-  /** The client's connection is new and names Opus so. */
+  /** The client has a new connection, with this payload type for Opus. */
   renew(opusType: number): void {
     this.#writer = new RtpWriter(this.options.ssrc, opusType);
   }
 
-  /** Every 20 ms; true where something was said. Time stands still while nobody can hear it. */
+  /** Called every 20 ms; true if a frame was sent. Playout stops while the user is not connected. */
   beat(connected: boolean): boolean {
     this.#writer.tick();
     const frame = connected ? this.playout.next() : undefined;
@@ -53,7 +53,7 @@ export class VoiceSender {
     return true;
   }
 
-  /** Nothing is said any more. Called once. */
+  /** Returns the encoder to its pool. Called once. */
   close(): void {
     encoders.give(this.#encoder);
   }

@@ -1,7 +1,7 @@
 /**
- * A simulated caller's ear: packets of the agent's voice, as an unbroken stretch of sound. The agent sends nothing while it
- * is silent, but its clock goes on: a frame stands where that says, seen from the packet that came with the least delay. So
- * a machine that stutters makes no gaps in what was said, and none in what is measured.
+ * A simulated caller's ear: turns packets of the agent's voice into unbroken audio. The agent sends nothing while it is
+ * silent, but its clock continues: frames are placed by that clock, relative to the packet that came with the least delay.
+ * So a stuttering machine causes no gaps in the speech or in its measurements.
  */
 import { RECOGNITION_RATE } from '../../../contracts/audio.js';
 import { decoders } from '../../opus-pool.js';
@@ -10,25 +10,25 @@ import { CLOCK_PER_FRAME, OPUS_TYPE, readRtp } from '../rtp.js';
 
 const FRAME_MS = 20;
 const FRAME = (RECOGNITION_RATE * FRAME_MS) / 1000;
-/** Frames of one window. */
+/** Frames of a window. */
 const WINDOW = 5;
-/** Frames for which a packet is waited. */
+/** Longest wait for a packet, in frames. */
 const PATIENCE = 10;
 
 export class CallerEar {
   readonly #decoder = decoders.take();
   readonly #microphone: Microphone;
-  /** What is not told yet, by the agent's clock in frames. */
+  /** Frames not yet reported, by the agent's clock in frames. */
   readonly #frames = new Map<number, Int16Array>();
-  /** By that clock, the next frame of this packet. */
+  /** Place of this packet's next frame on that clock. */
   #next = 0;
   #now = 0;
   #told = 0;
-  /** Where the agent's clock was at 0. */
+  /** Our frame number at the agent's clock 0. */
   #origin: number | undefined;
-  /** As the packets say by now: it counts from the next silence on. */
+  /** The same by the packets so far; takes effect at the next silence. */
   #nearest = Infinity;
-  /** The beat delivers silence, which needs no place. */
+  /** Whether the beat is delivering silence, which needs no place. */
   #beating = false;
 
   constructor(private readonly heard: (at: number, samples: Int16Array) => void) {
@@ -46,7 +46,7 @@ export class CallerEar {
     this.#microphone.receive(packet);
   }
 
-  /** The two clocks; a packet far too late shows that the agent's has stood still. */
+  /** Compares the two clocks; a packet that is far too late shows that the agent's clock has stopped for a while. */
   #compare(sent: number): void {
     const origin = this.#now - sent;
     this.#nearest = Math.min(this.#nearest, origin);
@@ -60,7 +60,7 @@ export class CallerEar {
         this.#frames.set(this.#next, samples.slice(at, at + FRAME));
   }
 
-  /** The frame number `now` begins. */
+  /** Called when frame number `now` begins. */
   beat(now: number, passed: number): void {
     this.#now = now;
     this.#beating = true;

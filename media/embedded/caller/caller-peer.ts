@@ -4,9 +4,9 @@ import { RELIABLE } from '../data.js';
 import { OPUS_TYPE } from '../rtp.js';
 
 export interface CallerPeerEvents {
-  /** The offer is made; the addresses at which the caller can be reached are told behind the answer: before it nobody knows whom to hear. */
+  /** The offer is ready. The candidates are sent after the answer: before it the other side does not know this caller. */
   gathered(offer: string, candidates: readonly string[]): void;
-  /** A packet of the agent's line. */
+  /** A packet of the agent's voice. */
   packet(bytes: Buffer): void;
   /** A message of the data channel. */
   message(bytes: Uint8Array): void;
@@ -26,7 +26,7 @@ function closeQuietly(part: { close(): void }): void {
   try {
     part.close();
   } catch {
-    // It has closed by itself.
+    // It had closed already.
   }
 }
 
@@ -37,7 +37,7 @@ const forgetClosed = <T extends DataChannel | Track>(part: T): T => {
 
 export class CallerPeer {
   readonly #connection = new PeerConnection('test caller', { iceServers: [], disableAutoNegotiation: true });
-  // Kept: the library forgets a track that nobody holds.
+  // Referenced, as the library drops tracks without references.
   readonly #in: Track;
   readonly #out: Track;
   readonly #data: DataChannel;
@@ -69,7 +69,7 @@ export class CallerPeer {
     this.#connection.setLocalDescription('offer');
   }
 
-  /** The first answer counts: the library cannot change its lines. */
+  /** Only the first answer counts, as the library cannot change its lines. */
   accept(answer: string): void {
     if (this.#isAnswered || this.#isClosed) return;
     this.#isAnswered = true;
@@ -83,7 +83,7 @@ export class CallerPeer {
     try {
       this.#connection.addRemoteCandidate(candidate, mid);
     } catch {
-      // Of a kind that the library does not know.
+      // A kind of candidate that the library does not know.
     }
   }
 
@@ -91,12 +91,12 @@ export class CallerPeer {
     return !this.#isClosed && this.#data.isOpen() && this.#out.isOpen();
   }
 
-  /** The far side may close the line between the question and the sending. */
+  /** Sends a packet of the caller's voice, if the line is open. */
   speak(packet: Buffer): void {
     try {
       if (this.isOpen) this.#out.sendMessageBinary(packet);
     } catch {
-      // It has.
+      // The far side closed the line between the check and the send.
     }
   }
 

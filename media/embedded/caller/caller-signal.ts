@@ -1,4 +1,4 @@
-/** Signalling frames of LiveKit as a client writes and reads them. */
+/** LiveKit's signalling frames, from a client's side. */
 import {
   ConnectionSettings,
   JoinRequest,
@@ -25,7 +25,7 @@ export function joinQuery(offer: string): string {
 export const leaveFrame = (): Uint8Array =>
   new SignalRequest({ message: { case: 'leave', value: new LeaveRequest() } }).toBinary();
 
-/** Undefined for what is no frame of the protocol. */
+/** Undefined if it is not a frame of the protocol. */
 export function readResponse(frame: Uint8Array | string): Outgoing | undefined {
   try {
     const response =
@@ -36,7 +36,7 @@ export function readResponse(frame: Uint8Array | string): Outgoing | undefined {
   }
 }
 
-/** Names an address at which the caller can be reached. */
+/** The frame that announces a candidate of the caller. */
 export function trickleFrame(candidate: string): Uint8Array {
   const candidateInit = JSON.stringify({ candidate, sdpMid: '0', sdpMLineIndex: 0 });
   const value = new TrickleRequest({ candidateInit, target: SignalTarget.PUBLISHER });

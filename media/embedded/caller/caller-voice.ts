@@ -1,4 +1,4 @@
-/** A simulated caller's microphone: what is to be said, in a room with a steady noise, a packet each 20 ms. */
+/** A simulated caller's microphone: its speech in a room with steady noise, one packet every 20 ms. */
 import type { Encoder } from '@evan/opus';
 import { bytesOf, PLAYOUT_RATE, samplesOf } from '../../../contracts/audio.js';
 import { encoders } from '../../opus-pool.js';
@@ -6,14 +6,14 @@ import { OPUS_TYPE, RtpWriter } from '../rtp.js';
 
 export const FRAME_MS = 20;
 const FRAME = (PLAYOUT_RATE * FRAME_MS) / 1000;
-/** Bits a second. */
+/** Bits per second. */
 const BITRATE = 64_000;
-/** How much of the last sample the noise keeps: rooms hum more than they hiss. */
+/** Share of the previous sample in the noise (a low-pass filter), as rooms hum more than they hiss. */
 const SMOOTHING = 0.85;
-/** RMS of smoothed noise that is uniform from -1 to 1 before. */
+/** RMS of noise, uniform from -1 to 1, after smoothing. */
 const SMOOTHED_RMS = (1 / Math.sqrt(3)) * Math.sqrt((1 - SMOOTHING) / (1 + SMOOTHING));
 
-/** Steady noise of that loudness, the same each time. */
+/** Steady noise with that RMS, the same each time. */
 export class RoomNoise {
   #state = 1;
   #last = 0;
@@ -71,7 +71,7 @@ export class CallerVoice {
     this.#parts.push({ utterance, at, samples: samplesOf(pcm), last, used: 0 });
   }
 
-  /** The frame that begins at `now`. Time that was let go passes without a packet. */
+  /** Sends the frame that begins at `now`. Skipped beats only advance the timestamp. */
   beat(now: number, skipped: number): void {
     for (let frame = 0; frame <= skipped; frame += 1) this.#writer.tick();
     const samples = new Int16Array(FRAME);
@@ -80,7 +80,7 @@ export class CallerVoice {
     this.send(this.#writer.packet(this.#encoder.encode(bytesOf(samples)), begins));
   }
 
-  /** True where an utterance begins in it. */
+  /** Fills a frame with speech; true if an utterance begins in it. */
   #fill(samples: Int16Array, now: number): boolean {
     let [filled, begins] = [0, false];
     while (filled < samples.length) {

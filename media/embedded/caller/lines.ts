@@ -1,4 +1,4 @@
-/** Simulated callers whose media runs in a worker: the gateway's side, which passes their signalling on. */
+/** Simulated callers whose media runs in a worker: the gateway's side, which forwards their signalling. */
 import { bytesOf, PLAYOUT_RATE, samplesOf } from '../../../contracts/audio.js';
 import type { SignalConnect, SignalEnd, SignalLink } from '../../../contracts/ports/calls.js';
 import { ServiceError } from '../../../contracts/errors.js';
@@ -12,7 +12,7 @@ import type {
 import { AsyncQueue } from '../../async-queue.js';
 import { CALLER_JOB, type CallerArgs, type CallerCommand, type CallerReport } from './wire.js';
 
-/** One command has a second of speech. */
+/** Speech of one command: a second. */
 const PIECE = PLAYOUT_RATE;
 
 type Connect = (how: SignalConnect, link: SignalLink) => SignalEnd | undefined;
@@ -80,7 +80,7 @@ class WorkerLine implements CallerLine {
     }
   }
 
-  /** It comes from this machine, and may be reached wherever it says. */
+  /** Joins as a client from this machine, so that its private and loopback candidates are accepted. */
   #join(query: URLSearchParams): void {
     const link: SignalLink = {
       send: (frame) => void this.#commands.push({ op: 'signal', frame }),

@@ -1,9 +1,9 @@
 /**
- * Simulated callers of tests by voice: the worker's side, a job a caller (contracts/ports/test-callers.ts). One joins as any
- * client does, with signalling frames that the gateway passes on.
+ * Simulated callers of tests by voice: the worker's side, one job per caller (contracts/ports/test-callers.ts). A caller joins
+ * like any client, with signalling frames that the gateway forwards.
  *
- * Invariants: it ends when its call has, when nobody reads it, and when its job is cancelled; it ends once and leaves nothing
- * running.
+ * Invariants: a caller ends when its call has, when its reports are not read, and when its job is cancelled; it ends once and
+ * leaves nothing running.
  */
 import { randomInt } from 'node:crypto';
 import { ParticipantInfo_State } from '@livekit/protocol';
@@ -19,7 +19,7 @@ import { joinQuery, leaveFrame, readResponse, trickleFrame } from './caller-sign
 import { CallerVoice, FRAME_MS } from './caller-voice.js';
 import { CALLER_JOB, type CallerArgs, type CallerCommand, type CallerReport } from './wire.js';
 
-/** What the gateway has not read: it is gone where it is more than half a minute of sound. */
+/** Most unread bytes of audio; a gateway that has not read more than half a minute counts as gone. */
 const MOST_WAITING_BYTES = 1024 * 1024;
 const MOST_SSRC = 0x7fffffff;
 
@@ -34,11 +34,11 @@ class Caller {
   readonly #voice: CallerVoice;
   readonly #ear: CallerEar;
   readonly #leavePacer: () => void;
-  /** Addresses of its own that are not told yet. */
+  /** Own candidates that have not been sent yet. */
   #candidates: string[] = [];
   #sid = '';
   #isActive = false;
-  /** Beats since its media was connected. */
+  /** Beats since its media connected. */
   #beats: number | undefined;
   #state = '';
   #reason = '';
@@ -66,7 +66,7 @@ class Caller {
     );
   }
 
-  /** Callbacks of native libraries: what is thrown there ends the worker. */
+  /** For callbacks of native libraries, where an uncaught error ends the worker. */
   #guarded(run: () => void): void {
     try {
       if (!this.#closed) run();

@@ -1,4 +1,4 @@
-/** Messages of a simulated caller across the socket of its worker: one job a caller, commands in, reports out. */
+/** Messages of a simulated caller across the socket of its worker: one job per caller, commands in, reports out. */
 import type { CallerOptions } from '../../../contracts/ports/test-callers.js';
 
 /** The job of a media worker: the caller's end of a call. */
@@ -13,16 +13,16 @@ export type CallerCommand =
   | {
       readonly op: 'say';
       readonly utterance: number;
-      /** Not before; 0 is at once. */
+      /** Earliest time; 0 is at once. */
       readonly at: number;
       readonly pcm: Uint8Array;
-      /** Whether that is all of it. */
+      /** Whether the utterance ends with it. */
       readonly last: boolean;
     }
   | { readonly op: 'hangUp' };
 
 export type CallerReport =
-  /** How it wants to join: the query of its connection. The first one. */
+  /** The query with which it joins. The first report. */
   | { readonly on: 'join'; readonly query: string }
   | { readonly on: 'signal'; readonly frame: Uint8Array }
   | { readonly on: 'connected' }
