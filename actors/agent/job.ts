@@ -78,7 +78,7 @@ const unheard = parts.createStateConfig({
           on: RETURNED,
           always: { guard: 'isUserQuiet', target: 'bridged', actions: 'fill' },
         },
-        /** Once in an answer. */
+        /** The filler was said; there is at most one per answer. */
         bridged: {},
       },
     },

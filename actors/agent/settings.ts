@@ -13,7 +13,7 @@ export type Opening =
 export interface AgentSettings {
   readonly opening: Opening;
   readonly eagerness: Eagerness;
-  /** Whether an answer is drafted before the turn is over. */
+  /** Whether an answer is drafted before the turn has ended. */
   readonly drafts: boolean;
   /** Decides that the user's turn has ended. */
   readonly detector: Detector;

@@ -34,7 +34,7 @@ const ASKED = new RegExp(`[?？]${QUOTES}`, 'u');
 const EXCLAIMED = new RegExp(`[!！]${QUOTES}`, 'u');
 const STOPPED = new RegExp(`[.。]${QUOTES}`, 'u');
 const TRAILING_OFF = /(\.\.\.|…|[,;:、，—-])$/u;
-/** Numbers are dictated in groups. */
+/** A final digit is doubtful, as numbers are dictated in groups. */
 const DIGITS = /\p{N}$/u;
 
 const parted = (bare: string): string[] => bare.split(/\s+/u);
