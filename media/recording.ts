@@ -36,12 +36,12 @@ export class Recording {
     this.#user = encoder(RECOGNITION_RATE, complexity);
   }
 
-  /** One frame of the playout. */
+  /** Records one frame of the playout. */
   agent(samples: Int16Array): void {
     this.recorder.agent(this.#agent.encode(bytesOf(samples)));
   }
 
-  /** Any length, 16 kHz. */
+  /** Records samples of the user, of any length, at 16 kHz. */
   user(samples: Int16Array): void {
     for (let from = 0; from < samples.length;) {
       const part = samples.subarray(from, from + USER_FRAME - this.#filled);

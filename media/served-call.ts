@@ -24,7 +24,7 @@ export interface ServedParts {
   readonly clock: Clock;
   /** The Opus encoder's complexity, 0 to 10. */
   readonly complexity: number;
-  /** The folder of recordings: one folder a session. */
+  /** The folder of recordings, with one folder per session. */
   readonly recordings: string;
   /** Makes the detector of one call. */
   detector(): VoiceDetector;

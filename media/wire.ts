@@ -93,7 +93,7 @@ export type Report =
   /** All keys of a `press` have been sent. */
   | { readonly on: 'pressed' }
   | { readonly on: 'data'; readonly topic: string; readonly payload: Uint8Array }
-  /** The last one. */
+  /** The last report. */
   | ({ readonly on: 'frames' } & FrameCounts);
 
 /** Reports for a client whose signalling passes through the gateway. */

@@ -379,7 +379,7 @@ export class Room {
     this.events.report({ on: 'signal', link: this.#link, frame: writeSignal(message, this.#asText) });
   }
 
-  /** Tells the client that the call is over. Idempotent. */
+  /** Tells the client that the call has ended. Idempotent. */
   close(): void {
     this.#client.send({ type: 'close' });
   }
