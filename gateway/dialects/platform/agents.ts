@@ -103,7 +103,7 @@ const changeConfig: Handler = async (request, parts, { workspaceId }) => {
   const patch = checkConfig(listingPostCall(await readBody(request)));
   refuse(foreignProblems(patch, { agent_id: id }));
   const { agent_id: _id, config_hash: _hash, updated_at: _updated, ...changes } = patch;
-  // Counting tokens is work; nobody has it done for an agent that is not there.
+  // Checked first: counting tokens is work that no request for an unknown agent may cause.
   found(await parts.agents.read(id, workspaceId), WHAT);
   refuse(await configProblems(changes, workspaceId, parts));
   const revised = await parts.agents.configure(id, workspaceId, (current) => reviseConfig(current, changes));

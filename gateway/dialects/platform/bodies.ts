@@ -7,13 +7,13 @@ import { boundJson } from '../../server/structure.js';
 
 type Incoming = Pick<HttpRequest, 'headers' | 'body'>;
 
-/** A body as it came, and what it says. */
+/** The text of a body, and its parsed value. */
 export interface JsonBody {
   readonly text: string;
   readonly value: unknown;
 }
 
-/** More than any body needs: 16 KiB of metadata have 8,000. Telling what is wrong with more would take long. */
+/** Most parts of a body; 16 KiB of metadata have 8,000. Validating more would take too long. */
 const MOST_PARTS = 10_000;
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 const NOTHING: JsonBody = { text: '{}', value: {} };
@@ -42,7 +42,7 @@ export async function readJsonBody(request: Incoming): Promise<JsonBody> {
   return parse(await readAll(request, LIMITS.body.platform));
 }
 
-/** The same where the body may be missing; an empty object then. */
+/** As `readJsonBody`, but a missing body counts as an empty object. */
 export async function readOptionalJsonBody(request: Incoming): Promise<JsonBody> {
   const bytes = await readAll(request, LIMITS.body.platform);
   if (bytes.length === 0) return NOTHING;

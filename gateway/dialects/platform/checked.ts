@@ -1,6 +1,6 @@
 /**
- * Bodies of the platform against their schemas: 422 with all problems. Before the schema comes what no database keeps in
- * a text, wherever it stands: NUL and halves of surrogate pairs.
+ * Checks bodies of the platform against their schemas: 422 with all problems. Characters that no database stores in text
+ * (NUL, halves of surrogate pairs) are refused first, anywhere in the body.
  */
 import { isPlainObject } from '../../../contracts/plain-object.js';
 import { checker, type Problem } from '../../../contracts/schemas/check.js';
@@ -18,7 +18,7 @@ function textProblems(text: string, loc: Loc): Problem[] {
   return [problem(loc, `${what} holds NUL or half a surrogate pair, which are no text`, 'text')];
 }
 
-/** Where a JSON value, names of members among it, holds text that cannot be kept. */
+/** Problems with text that cannot be stored, in a JSON value and its member names. */
 function* unstorable(value: unknown, loc: Loc): Generator<Problem> {
   if (typeof value === 'string') yield* textProblems(value, loc);
   else if (Array.isArray(value))

@@ -1,6 +1,6 @@
 /**
- * Checks of a configuration beyond its schema: addresses that deliveries may go to, each once; a prompt of few enough
- * tokens. And warnings of what will not work, told when it is published (docs/contract/decisions.md 10).
+ * Checks of a configuration beyond its schema: webhook addresses must be allowed and unique, the prompt must not have too
+ * many tokens. Also warnings, at publication, about settings that will not work (docs/contract/decisions.md 10).
  */
 import { LIMITS } from '../../../contracts/limits.js';
 import { isPlainObject } from '../../../contracts/plain-object.js';
@@ -10,7 +10,7 @@ import { isTimezone } from '../../../contracts/timezones.js';
 import { problem, repeatedNames } from './errors.js';
 import type { PlatformParts } from './parts.js';
 
-/** One object stands for a list of one (docs/contract/platform.md 6.3). */
+/** Turns a single `post_call` object into a list of one (docs/contract/platform.md 6.3). */
 export function listingPostCall(config: unknown): unknown {
   if (!isPlainObject(config) || !isPlainObject(config['webhooks'])) return config;
   const { post_call: hook, ...rest } = config['webhooks'];
@@ -66,7 +66,7 @@ function analysisProblems({ analysis }: ConfigChanges): Problem[] {
   ];
 }
 
-/** Everything that is wrong with a change whose shape is right. */
+/** All problems of a change that fits its schema. */
 export async function configProblems(
   changes: ConfigChanges,
   workspaceId: string,
@@ -83,7 +83,7 @@ export async function configProblems(
   ];
 }
 
-/** Agents to hand calls over to that take none. */
+/** Warnings about hand-over targets that take no calls. */
 export async function transferWarnings(
   { tools }: AgentConfig,
   workspaceId: string,
@@ -99,7 +99,7 @@ export async function transferWarnings(
     .map((id) => `The agent "${id}" takes no calls: it is archived, not published, or not there`);
 }
 
-/** Warnings of what will not work as this agent is configured; it is published all the same. */
+/** Warnings about settings of this agent that will not work; they do not prevent its publication. */
 export function warningsOf(
   { voice, conversation, analysis }: AgentConfig,
   languages: PlatformParts['languages'],

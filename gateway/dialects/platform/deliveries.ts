@@ -115,7 +115,7 @@ const rowOf = (delivery: DeliveryRecord) => ({
   attempts: delivery.attempts.map(attemptOf),
 });
 
-/** A position in the table. */
+/** Form of a delivery's id: its position in the table. */
 const ID = /^[1-9]\d{0,17}$/;
 
 function deliveryIdOf({ params }: Parameters<Handler>[0]): string {

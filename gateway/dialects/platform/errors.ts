@@ -1,6 +1,6 @@
 /**
  * Errors of the platform on the wire (docs/contract/platform.md 6.11; docs/contract/decisions.md "Platform", fine point
- * 18): `{status, message}`, and for 422 all problems beside the first. Some messages are its own.
+ * 18): `{status, message}`, and for 422 also all problems. Some messages are the platform's own.
  */
 import { type ErrorCode, ServiceError } from '../../../contracts/errors.js';
 import { foreignMembers } from '../../../contracts/schemas/write-only.js';
@@ -15,7 +15,7 @@ const MESSAGES: Readonly<Partial<Record<ErrorCode, string>>> = {
   quota_exceeded: 'Out of API credit',
 };
 
-/** A client's own field names may be as long as its body. */
+/** Longest text shown in an error: a client's field names may be as long as its body. */
 const SHOWN = 200;
 
 const shortened = (text: string): string => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
@@ -37,22 +37,22 @@ function bodyOf(error: ServiceError): object {
 export const platformError = (error: ServiceError): Reply =>
   json(error.status, bodyOf(error), challenge(error.status));
 
-/** 422 with everything that is wrong. */
+/** 422 with all problems. */
 export const invalid = (problems: readonly [Problem, ...Problem[]]): ServiceError =>
   new ServiceError('validation_failed', { message: problems[0].message, problems });
 
-/** A problem that no schema knows. */
+/** A problem beyond the schema. */
 export const problem = (loc: Problem['loc'], message: string, type = 'value'): Problem => ({
   type,
   loc,
   message,
 });
 
-/** Members that reads show, of something else than the change is addressed to. */
+/** Problems with read-only members (as reads show them) whose values belong to another entity than the one changed. */
 export const foreignProblems = (sent: object, own: Readonly<Record<string, string>>): readonly Problem[] =>
   foreignMembers(sent, own).map((name) => problem([name], `${name} cannot be changed`, 'read_only'));
 
-/** Each of a list's items that has the name of an earlier one. */
+/** A problem for each item of a list with the same name as an earlier one. */
 export function repeatedNames(
   items: readonly { readonly name: string }[],
   loc: Problem['loc'],
@@ -64,7 +64,7 @@ export function repeatedNames(
   });
 }
 
-/** Errors: `validation_failed` where there is any problem. */
+/** Errors: `validation_failed` if there is any problem. */
 export function refuse(problems: readonly Problem[]): void {
   const [first, ...rest] = problems;
   if (first) throw invalid([first, ...rest]);
@@ -73,7 +73,7 @@ export function refuse(problems: readonly Problem[]): void {
 export const notFound = (what: string): ServiceError =>
   new ServiceError('not_found', { message: `${what} not found` });
 
-/** Rethrows an error; its problems are those of a member of the body. Errors: always. */
+/** Rethrows an error, with its problems moved under a member of the body. Errors: always. */
 export function rethrowUnder(member: string, error: unknown): never {
   if (!(error instanceof ServiceError) || error.code !== 'validation_failed') throw error;
   const problems = error.problems.map(({ loc, ...rest }) => ({ ...rest, loc: [member, ...loc] }));

@@ -22,7 +22,7 @@ const ROWS = [
   ...DELIVERY_ROWS,
 ];
 
-/** `more` are the routes of sessions, which take callers without a key as well, and of tests: their parts are opened later. */
+/** `more`: the routes of sessions, which also take callers without a key, and of tests; their parts are opened later. */
 export const platformDialect = (parts: PlatformParts, more: readonly Route[] = []): Dialect => ({
   name: 'platform',
   prefixes: ['/v1/agent'],

@@ -1,6 +1,6 @@
 /**
- * `?cursor` or `?page`, `page_size`, `include_total`, and what a list answers (docs/contract/platform.md 6.2). A cursor
- * names its list, so that one list's cursor is not taken by another. An empty parameter counts as absent.
+ * `?cursor` or `?page`, `page_size`, `include_total`, and the answer of a list (docs/contract/platform.md 6.2). A cursor
+ * names its list, so that no other list accepts it. An empty parameter counts as absent.
  */
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
@@ -18,7 +18,7 @@ const WHOLE = /^\d{1,9}$/;
 export const badQuery = (param: string, message: string): ServiceError =>
   new ServiceError('invalid_request', { message, param });
 
-/** The parameter; undefined where it is absent or empty. Of a repeated one the last counts. */
+/** The parameter; undefined if it is absent or empty. If it is repeated, the last counts. */
 export const parameter = (query: URLSearchParams, name: string): string | undefined =>
   query.getAll(name).at(-1) || undefined;
 
@@ -73,8 +73,8 @@ function decodeCursor(list: string, cursor: string): string {
 }
 
 /**
- * The page that is asked for. `list` names the list in its cursors. Errors: `invalid_request` for a size or page out of
- * range, both modes at once, a cursor that this list did not give out.
+ * The requested page. `list` names the list in its cursors. Errors: `invalid_request` for a size or page out of range,
+ * both modes at once, or a cursor of another list.
  */
 export function pageRequest(query: URLSearchParams, list: string): PageRequest {
   const rows = wholeOf(query, 'page_size', size.min, size.max) ?? size.default;
@@ -108,7 +108,7 @@ export function pageBody<Row>(
 const exampleOf = (row: TSchema): object | undefined =>
   (row as { readonly examples?: readonly object[] }).examples?.[0];
 
-/** The schema of that answer; the example of a row is the row's own unless told. */
+/** The schema of a page; `example` is that of a row, by default the row schema's own. */
 export const Page = (plural: string, row: TSchema, example: object | undefined = exampleOf(row)) =>
   Type.Object(
     {
@@ -123,7 +123,7 @@ export const Page = (plural: string, row: TSchema, example: object | undefined =
     { examples: [{ [plural]: example ? [example] : [], has_more: false, next_cursor: null, total: null }] },
   );
 
-/** The search filter. Errors: 400 where it is too long. */
+/** The search filter. Errors: 400 if it is too long. */
 export function searchOf(query: URLSearchParams): { readonly search?: string } {
   const search = textOf(query, 'search', LIMITS.agent.search);
   return search === undefined ? {} : { search };
@@ -136,7 +136,7 @@ export const SEARCH: NonNullable<RouteDescription['parameters']>[number] = {
   schema: { type: 'string', maxLength: LIMITS.agent.search },
 };
 
-/** The parameters, for /openapi.json. */
+/** The paging parameters, for /openapi.json. */
 export const PAGING: NonNullable<RouteDescription['parameters']> = [
   {
     name: 'cursor',

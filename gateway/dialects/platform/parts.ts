@@ -1,4 +1,4 @@
-/** The ports that the platform's routes work with. */
+/** The ports that the platform's routes use. */
 import type { Clock } from '../../../contracts/clock.js';
 import type { Language } from '../../../contracts/languages.js';
 import type { Agents, AgentVersions, PublishedAgents } from '../../../contracts/ports/agents.js';
@@ -23,7 +23,7 @@ export interface PlatformParts {
   readonly tokens: TokenCounter;
   readonly outbound: Outbound;
   readonly mcp: OpenMcp;
-  /** The configuration that a new agent begins with. */
+  /** The configuration of a new agent. */
   readonly initialConfig: AgentConfig;
   readonly speech: VoiceCheck;
   /** Whether any configured engine recognises the language. */

@@ -1,4 +1,4 @@
-/** The credentials of a phone number: those that its provider has, each with its part. */
+/** The credentials of a phone number: which ones its provider has, and what each is for. */
 import {
   CREDENTIAL_FORMS,
   type CredentialNames,
@@ -12,15 +12,15 @@ import { problem } from './errors.js';
 const at = (name: string): Problem['loc'] => ['credentials', name];
 const missing = (name: string): Problem => problem(at(name), `missing field credentials.${name}`, 'required');
 
-/** Of one that is no text of any kind. */
+/** The problem of a credential that does not have its form. */
 const misspelt = ([name, value]: readonly [string, string]): Problem[] => {
   const [form, as] = CREDENTIAL_FORMS[name] ?? [];
   return !form || form.test(value) ? [] : [problem(at(name), `credentials.${name} ${as}`)];
 };
 
 /**
- * What is wrong with credentials of a number that has those already (`had`): foreign names, none to verify webhooks with, only some of
- * those that the provider's API is asked with, or one that is misspelt.
+ * Problems of new credentials for a number that may have some already (`had`): names of other providers, none to verify
+ * webhooks with, only some of those that the provider's API needs, or a malformed one.
  */
 export function credentialProblems(
   provider: PhoneProvider,
@@ -41,7 +41,7 @@ export function credentialProblems(
   ];
 }
 
-/** Once `credentialProblems` has found none. */
+/** Splits credentials in which `credentialProblems` found no problems. */
 export function secretsOf(provider: PhoneProvider, credentials: Credentials): Partial<NumberSecrets> {
   const { [PHONE_CREDENTIALS[provider].verifies]: secret, ...api } = credentials;
   return { ...(secret !== undefined && { secret }), ...(Object.keys(api).length > 0 && { api }) };

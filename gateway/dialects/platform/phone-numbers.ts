@@ -38,7 +38,7 @@ const checkChange = checked(PhoneNumberChange);
 
 const numberIdOf = (request: HttpRequest): string => idOf(request, 'phone_number_id', WHAT);
 
-/** Where the provider asks who answers, or opens its media stream. */
+/** The address at which the provider asks who answers, or opens its media stream. */
 const answerUrlOf = ({ provider }: PhoneNumber, baseUrl: string): string =>
   STREAM_PROVIDERS.has(provider)
     ? `${baseUrl.replace(/^http/, 'ws')}/v1/phone/${provider}`

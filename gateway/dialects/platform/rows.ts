@@ -1,4 +1,4 @@
-/** A row of the platform's tables: its types, the answers that its handlers share, and the failures that it may describe. */
+/** A row of the platform's route tables: its types, shared answers of handlers, and failures for its description. */
 import type { Caller } from '../../../contracts/ports/identity.js';
 import { ErrorBody, ValidationErrorBody } from '../../../contracts/schemas/shapes.js';
 import type { HttpRequest, Reply, RouteDescription } from '../../server/port.js';
@@ -11,7 +11,7 @@ export type Row = routes.Row<PlatformParts, Caller>;
 
 const ID = /^[\w-]{1,128}$/;
 
-/** The id in the path; what has no id's shape does not exist. Errors: `not_found`. */
+/** The id in the path. Errors: `not_found`, also for a text that is no id. */
 export function idOf({ params }: HttpRequest, name: string, what: string): string {
   const id = params[name] ?? '';
   if (!ID.test(id)) throw notFound(what);
@@ -40,7 +40,7 @@ const FAILURES: Readonly<Record<number, string>> = {
   503: 'High load; try again later',
 };
 
-/** The statuses that are errors, in their shapes. Every route may answer 401 and 503. */
+/** Descriptions of error statuses with their bodies. Every route may answer 401 and 503. */
 export const failures = (...statuses: readonly number[]): RouteDescription['responses'] =>
   Object.fromEntries(
     [401, ...statuses, 503].map((status) => [

@@ -12,13 +12,13 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const MEDIA_TYPE = /^[\t\x20-\x7e]*$/;
 
-/** A client's tool is called by its own name. */
+/** Client tools are called by their name, so it must be a valid function name. */
 export function nameProblems({ name }: ToolChange, type: ToolDefinition['tool_type'] = 'webhook'): Problem[] {
   if (type !== 'client' || name === undefined || CLIENT_NAME.test(name)) return [];
   return [problem(['name'], `name of a client tool must match ${LIMITS.tool.clientNamePattern}`, 'pattern')];
 }
 
-/** An empty address may be saved; its calls fail. */
+/** An empty address may be saved; calls to it fail. */
 function urlProblems({ url = '' }: ToolChange, outbound: Pick<Outbound, 'checkUrl'>): Problem[] {
   if (url === '') return [];
   const refusal = misplacedPlaceholder(url) ?? outbound.checkUrl(sampleUrl(url));
@@ -47,7 +47,7 @@ function typeProblems({ content_type: type = '' }: ToolChange): Problem[] {
     : [problem(['content_type'], 'content_type must be a media type', 'header')];
 }
 
-/** All of a creation or a change but its name. */
+/** Problems of a creation or a change, except those of the name. */
 export const toolProblems = (tool: ToolChange, outbound: Pick<Outbound, 'checkUrl'>): Problem[] => [
   ...repeatedNames(tool.arguments ?? [], ['arguments']),
   ...urlProblems(tool, outbound),

@@ -1,6 +1,6 @@
 /**
- * A tool called as an agent would call it, once, to see what comes back (docs/contract/platform.md 6.5 rule 8; docs/contract/decisions.md
- * "Platform"). What the endpoint answers is a result; only a request that makes no sense is an error.
+ * Calls a tool once, as an agent would, and reports the answer (docs/contract/platform.md 6.5 rule 8; docs/contract/decisions.md
+ * "Platform"). Any answer of the endpoint is a result; only a request that makes no sense is an error.
  */
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
@@ -52,7 +52,7 @@ function checkCallable({ tool_type: type }: ToolDefinition): void {
 
 type Parts = Pick<PlatformParts, 'outbound' | 'mcp' | 'clock'>;
 
-/** An MCP server is asked for all of its tools, which are the body. */
+/** Lists all tools of an MCP server; the list is the body of the result. */
 async function listServer(
   { url, timeout_seconds: seconds }: ToolDefinition,
   headers: Headers,
@@ -76,7 +76,7 @@ async function listServer(
   }
 }
 
-/** Errors: `invalid_request` where the tool is a client's, or the values do not fit its URL. */
+/** Errors: `invalid_request` if it is a client tool, or the values do not fit its URL. */
 async function call(
   tool: ToolDefinition,
   headers: Headers,
@@ -114,7 +114,7 @@ const testSaved: Handler = async (request, parts, { workspaceId }) => {
   return json(200, await call(tool.definition, headers, values, parts, request.signal));
 };
 
-/** The headers of a tool that was never saved hold their values themselves. */
+/** The headers of an unsaved tool, which contain their values in plain text. */
 const ownHeaders = (headers: NonNullable<Parameters<typeof newTool>[0]['headers']> = []): Headers =>
   headers.flatMap(({ name, value, kind = 'custom' }): [string, string][] =>
     value ? [[kind === 'custom' ? name : 'Authorization', value]] : [],

@@ -1,4 +1,4 @@
-/** Forms with a text file (docs/contract/platform.md 6.1, knowledge sources): .md or .txt, UTF-8, at most 1 MB. */
+/** Form uploads of a text file (docs/contract/platform.md 6.1, knowledge sources): .md or .txt, UTF-8, at most 1 MB. */
 import { ServiceError } from '../../../contracts/errors.js';
 import { LIMITS } from '../../../contracts/limits.js';
 import type { SourceFile } from '../../../contracts/ports/knowledge.js';
@@ -11,7 +11,7 @@ import { checked } from './checked.js';
 import { problem } from './errors.js';
 
 const { sourceBytes, fileName } = LIMITS.knowledge;
-/** A file that is somewhat too large is read to its end, so that its sender reads the answer. */
+/** Most bytes read: files somewhat above the limit are read to the end, so that the sender gets the answer. */
 const FORM_BYTES = 4 * sourceBytes;
 const NAMES = /\.(md|txt)$/i;
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
@@ -31,7 +31,7 @@ async function readForm(request: HttpRequest): Promise<Form> {
   throw new ServiceError('payload_too_large', { message: 'source is larger than 1 MB', param: 'source' });
 }
 
-/** Without the folders that some browsers send along. */
+/** The file's name without its folders, which some browsers send too. */
 const bareName = (name: string): string => (name.split(/[\\/]/).at(-1) ?? '').replaceAll('\0', '');
 
 function nameProblems({ filename }: UploadedFile): Problem[] {
@@ -63,7 +63,7 @@ export async function readUpload(request: HttpRequest): Promise<Upload> {
   return { fields, file: form.files.get('source'), problems: fileProblems(form) };
 }
 
-/** The text of the file. Errors: `invalid_request` where it is none. */
+/** The text of the file. Errors: `invalid_request` if it is not text. */
 export function sourceFile({ filename, bytes }: UploadedFile): SourceFile {
   try {
     const content = UTF8.decode(bytes);

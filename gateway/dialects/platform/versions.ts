@@ -29,7 +29,7 @@ const summaryOf = ({ number, title, description, configHash, publishedAt }: Summ
   published_at: publishedAt.toISOString(),
 });
 
-/** With a voice that was checked: one that the draft is given meanwhile is checked as well. */
+/** Publishes the draft with a checked voice; if the draft's voice changes meanwhile, the new one is checked too. */
 async function publishChecked(
   id: string,
   workspaceId: string,

@@ -1,6 +1,6 @@
 /**
- * Whether an agent's voice is there and speaks its language, with the engines that sessions use: asked before an agent
- * is published and before a session is made, because a call that finds out is a mute one.
+ * Checks that an agent's voice exists and speaks its language, with the engines that sessions use. Done before an agent is
+ * published and before a session is created: otherwise the call would be silent.
  */
 import { type ErrorCode, ServiceError } from '../../../contracts/errors.js';
 import { DEFAULT_SYNTHESIS_MODEL as model } from '../../../contracts/models.js';
@@ -18,7 +18,7 @@ const SENTENCES: Readonly<Partial<Record<ErrorCode, (voice: string, language: st
   cloning_unavailable: (voice) => `The voice "${voice}" needs an engine that clones, and none is configured`,
 };
 
-/** At most one, at `loc`. Errors: `overloaded`. */
+/** At most one problem, at `loc`. Errors: `overloaded`. */
 export async function voiceProblems(
   { voice_id: voice, speaking_language: language }: AgentConfig['voice'],
   workspaceId: string,

@@ -1,4 +1,4 @@
-/** Calls that agents place (docs/contract/platform.md 6.14). Another workspace's are not found. */
+/** Calls that agents place (docs/contract/platform.md 6.14). Calls of other workspaces are not found. */
 import { LIMITS } from '../../../../contracts/limits.js';
 import { placedCallBody } from '../../../../contracts/placed-call.js';
 import type { Caller, KeyAuthority } from '../../../../contracts/ports/identity.js';

@@ -1,6 +1,6 @@
 /**
- * A request to place a call (docs/contract/platform.md 6.14), from its number and its key to the session that waits for its
- * answer. A request that comes again with its key is answered with the call that it has made.
+ * Placing a call (docs/contract/platform.md 6.14): checks the number and the idempotency key, and creates the session that
+ * waits for the answer. A repeated request with the same key gets the call that the first one made.
  */
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../../../../contracts/errors.js';
@@ -51,13 +51,13 @@ async function numberOf(from: string, { numbers }: PlacingParts, workspaceId: st
   return number;
 }
 
-/** With the region where most speak it, which providers want. */
+/** The language with its most likely region, which providers require. */
 function localeOf(language: string): string {
   const { language: name, region = '' } = new Intl.Locale(language).maximize();
   return region === '' ? name : `${name}-${region}`;
 }
 
-/** Errors: `validation_failed` where there is a message without its action, or the other way round, or nobody listens. */
+/** Errors: `validation_failed` for a message without its action, leaving a message without one, or a call over SIP. */
 function voicemailOf(
   { voicemail, overrides }: Wanted,
   agent: RunnableAgent | undefined,
@@ -76,14 +76,14 @@ function voicemailOf(
   return { action, message, language: localeOf(language) };
 }
 
-/** The agent with the version that is asked for. */
+/** The agent with the requested version. */
 const agentOf = (
   { agent_id: id, version_number: version }: Wanted,
   { agents }: PlacingParts,
   workspaceId: string,
 ) => (version ? agents.version(id, workspaceId, version) : agents.find(id, workspaceId));
 
-/** Undefined without one. Errors: `invalid_request`. */
+/** The idempotency key and the body's digest; undefined without a key. Errors: `invalid_request`. */
 function idempotencyOf({ headers }: HttpRequest, { text }: JsonBody) {
   const key = headers.get('idempotency-key');
   if (key === undefined) return undefined;
@@ -96,7 +96,7 @@ function idempotencyOf({ headers }: HttpRequest, { text }: JsonBody) {
   return { key, digest: createHash('sha256').update(text).digest('hex') };
 }
 
-/** Errors: those of a session that is made with a key. */
+/** Errors: those of creating a session with a key. */
 async function sessionOf(
   wanted: Wanted,
   agent: RunnableAgent | undefined,
@@ -107,7 +107,7 @@ async function sessionOf(
   const { max_ring_seconds: _ring, voicemail: _voicemail, ...rest } = more;
   const { maxRingSeconds } = call;
   const leg = { callerNumber: call.from, dialedNumber: call.to, direction: 'outbound' } as const;
-  // The call is over before its session is.
+  // Long enough that the call ends before its session does.
   const joinMs = maxRingSeconds * 1000 + 2 * LIMITS.phone.reportMs;
   const origin = { source: 'phone', leg, joinMs } as const;
   return makeSession(found(agent, 'Agent'), rest, origin, parts);
@@ -129,7 +129,7 @@ async function begin(
   }
 }
 
-/** The call, and whether it was asked for before. Errors: those of a session that is made with a key, and as above. */
+/** The call, and whether an earlier request placed it. Errors: those of creating a session with a key, and those above. */
 export async function placeCall(request: HttpRequest, parts: PlacingParts, { workspaceId }: Caller) {
   const body = await readJsonBody(request);
   const wanted = readRequest(body);

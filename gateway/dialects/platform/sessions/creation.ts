@@ -1,6 +1,6 @@
 /**
- * Making a session (docs/contract/platform.md 6.6; docs/contract/decisions.md 12). The checks stand in the order in which their
- * errors win: malformed JSON 400, key 401, shape 422, agent 404, public or origin 403, rate 429, refused override or
+ * Creating a session (docs/contract/platform.md 6.6; docs/contract/decisions.md 12). The checks run in the order of their
+ * errors' precedence: malformed JSON 400, key 401, shape 422, agent 404, public or origin 403, rate 429, refused override or
  * name 400, values 422, state 409, quota 402. A request without any Authorization header is a public one.
  */
 import { ServiceError } from '../../../../contracts/errors.js';
@@ -61,7 +61,7 @@ function refuseFull(full: FullLimit | undefined): void {
   });
 }
 
-/** What is the same however the session was asked for: made, carried, answered. */
+/** Creates, carries and answers a session: the part that all requests share. */
 async function start(
   runnable: RunnableAgent,
   wanted: Wanted,
@@ -118,7 +118,7 @@ const create: CreationHandler = async (request, parts) => {
   return parts.refusals.run(address, () => createPublic(request, address, parts));
 };
 
-/** The draft or one of the versions, for their owner. */
+/** A session on the draft or one of the versions, for the agent's owner. */
 const preview: CreationHandler = async (request, parts) => {
   const body = await readOptionalJsonBody(request);
   const { workspaceId }: Caller = await authenticate(request, parts.keys);
@@ -132,7 +132,7 @@ const preview: CreationHandler = async (request, parts) => {
   return start(runnable, wanted, 'dashboard', request, parts);
 };
 
-/** The agent's name, for a page to show before a call; the same gate as that of public sessions, no key. */
+/** The agent's name, for pages to show before a call; needs no key, but an allowed origin as public sessions do. */
 const widget: CreationHandler = async (request, parts) => {
   const { agent } = await agentFor(idOf(request, 'agent_id', 'Agent'), undefined, parts);
   admitOrigin(agent, request);
@@ -147,7 +147,7 @@ const REFUSALS: Readonly<Record<number, string>> = {
   429: 'Too many sessions; `Retry-After` says when to come back',
 };
 
-/** The refusals of somebody who wants a session, described. */
+/** Descriptions of the statuses that refuse a session. */
 export const refusals = (...statuses: readonly number[]): RouteDescription['responses'] =>
   Object.fromEntries(
     statuses.map((status) => [
@@ -160,7 +160,7 @@ const TAGS = { tags: ['sessions'], auth: true } as const;
 const AGENT = '/v1/agent/agents/{agent_id}';
 const { ip, agent: perAgent } = LIMITS.session.publicPerMinute;
 
-/** The vocabulary names members of the response. */
+/** `vocabulary` names members of the response. */
 export function creationRows(vocabulary: Vocabulary): readonly Row<CreationParts, void>[] {
   const made = answers(201, 'What a client joins with', SessionResponse(vocabulary));
   return [

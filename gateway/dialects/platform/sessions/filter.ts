@@ -9,7 +9,7 @@ import { badQuery, textOf } from '../paging.js';
 
 const MOST_CHARACTERS = 200;
 
-/** `unknown` is a status of the contract that no session of ours has. */
+/** Also accepts `unknown`, a status of the contract that none of our sessions ever has. */
 const isStatus = (word: string): boolean =>
   word === 'unknown' || (SESSION_STATUSES as readonly string[]).includes(word);
 
@@ -23,18 +23,18 @@ function statusesOf(query: URLSearchParams): readonly SessionStatus[] | undefine
 }
 
 const MOMENT = /^\d{4}-\d{2}-\d{2}(?:[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:[Zz]|[+ -]\d{2}:\d{2})?)?$/;
-/** What Postgres reads as a date with four digits for the year, in UTC. */
+/** Range of dates that Postgres reads with a four-digit year, in UTC. */
 const EARLIEST = Date.parse('0001-01-01T00:00:00Z');
 const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
-/** A `+` that was not encoded arrives as a blank: in the offset of a moment, before a telephone number. */
+/** An unencoded `+` arrives as a blank: in the offset of a date-time, or before a telephone number. */
 const LOST_PLUS = / (?=\d{2}:\d{2}$)/;
 const LOST_FIRST_PLUS = /^ (?=\d)/;
 
-/** JavaScript reads the 30th of February as a day in March. */
+/** Whether the day exists: JavaScript reads the 30th of February as a day in March. */
 const isDay = (day: string): boolean =>
   Number.isFinite(Date.parse(day)) && new Date(day).toISOString().startsWith(day);
 
-/** An empty one is a mistake: it would widen what is asked for. */
+/** An empty parameter is an error: ignoring it would widen the filter. */
 function momentOf(query: URLSearchParams, name: string): Date | undefined {
   const text = query.getAll(name).at(-1);
   if (text === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** The routes of sessions: making one, what is kept of it, the audio of its recording. */
+/** The routes of sessions: creation, records, the audio of recordings. */
 import type { Route } from '../../../server/port.js';
 import { keyedRoutes, openRoutes } from '../../../server/routes.js';
 import { type CreationParts, creationRows } from './creation.js';

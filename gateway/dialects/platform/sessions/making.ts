@@ -1,4 +1,4 @@
-/** A session from a request that has been read and allowed in, whoever asks for it, and by which way its user comes. */
+/** Creates a session from a checked and admitted request, for every source and transport. */
 import { ServiceError } from '../../../../contracts/errors.js';
 import type { Language } from '../../../../contracts/languages.js';
 import type {
@@ -38,7 +38,7 @@ export interface MakingParts {
 
 export interface Origin {
   readonly source: SessionSource;
-  /** The last gate: what is refused before it takes nothing from what it counts. */
+  /** The last check: it counts against a rate limit, and requests refused earlier must not. */
   readonly admit?: () => Promise<void>;
   readonly leg?: PhoneLeg;
   /** As of a `NewSession`. */
@@ -67,17 +67,17 @@ function voicePlace(wanted: Wanted): readonly string[] {
   return language === undefined ? ['agent_id'] : ['overrides', 'language'];
 }
 
-/** A number that is withheld is an empty variable, so that no placeholder is read out. */
+/** A withheld number becomes an empty variable, so that no placeholder is read out. */
 const numbersOf = ({ callerNumber, dialedNumber }: PhoneLeg) => ({
   caller_number: callerNumber ?? '',
   dialed_number: dialedNumber ?? '',
 });
 
-/** With the numbers of a phone call as variables, beside as many as a request may have; its own win. */
+/** Adds the numbers of a phone call as variables, beyond the limit of a request; the request's own variables win. */
 const withNumbers = (wanted: Wanted, leg: PhoneLeg | undefined): Wanted =>
   leg ? { ...wanted, dynamic_variables: { ...numbersOf(leg), ...wanted.dynamic_variables } } : wanted;
 
-/** From the refused overrides to the session. */
+/** Checks the overrides and everything after them, then creates the session. */
 export async function makeSession(
   runnable: RunnableAgent,
   wanted: Wanted,
@@ -114,7 +114,7 @@ export async function makeSession(
   return { record, plan };
 }
 
-/** Sessions of phone calls: nothing is handed to a client, and the provider's stream joins them. */
+/** Sessions of phone calls: no client gets credentials; the provider's stream joins them. */
 export const phoneSessions = (parts: MakingParts): PhoneSessions => ({
   async begin(agentId, workspaceId, leg): Promise<SessionRecord> {
     const runnable = found(await parts.agents.find(agentId, workspaceId), 'Agent');

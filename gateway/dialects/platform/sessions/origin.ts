@@ -1,12 +1,12 @@
 /**
- * Access to sessions without a key (docs/contract/platform.md 6.10): pages of the agent's own origins, and only so
- * often. An origin is scheme, host and port, exactly; the host in any case, and a slash at the end of an entry.
+ * Access to sessions without a key (docs/contract/platform.md 6.10): only from the agent's allowed origins. Origins match
+ * by scheme, host and port; the host in any case, and an entry may end with a slash.
  */
 import { ServiceError } from '../../../../contracts/errors.js';
 import type { Agent } from '../../../../contracts/ports/agents.js';
 import type { HttpRequest } from '../../../server/port.js';
 
-/** Origins of browser extensions and apps have no URL origin; they are compared as they are. */
+/** Origins of browser extensions and apps are no URL origins; they are compared as text. */
 function comparable(origin: string): string {
   const bare = origin.trim().replace(/\/$/, '');
   const url = URL.canParse(bare) ? new URL(bare) : undefined;
@@ -15,7 +15,7 @@ function comparable(origin: string): string {
 
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@*]+$/i;
 
-/** `scheme://host` or `scheme://host:port`, as browsers send it; with the slash that may end an entry. */
+/** Whether it is `scheme://host` or `scheme://host:port`, as browsers send it; a slash may follow. */
 export function isOrigin(text: string): boolean {
   const bare = text.replace(/\/$/, '');
   return ORIGIN.test(bare) && URL.canParse(bare);

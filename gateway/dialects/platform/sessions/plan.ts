@@ -1,6 +1,6 @@
 /**
- * The plan of a session, settled once when it is made: the version's configuration, the overrides in it, every
- * placeholder of the prompt rendered, the timezone found (request, agent, browser, UTC).
+ * The plan of a session, fixed when it is created: the version's configuration with the overrides, the rendered prompt,
+ * and the timezone (of the request, else the agent, else the browser, else UTC).
  */
 import { plannedTools, renderPrompt } from '../../../../contracts/agent-plan.js';
 import { LIMITS } from '../../../../contracts/limits.js';
@@ -13,7 +13,7 @@ import { sentOverrides, variablesOf } from './values.js';
 
 type Prompt = AgentConfig['prompt'];
 
-/** An opener that was sent for this session wins over the mode. */
+/** An opener in the request wins over the agent's mode. */
 function openingOf(prompt: Prompt, overrides: ReturnType<typeof sentOverrides>): Prompt {
   const { first_message: spoken, first_message_prompt: prompted } = overrides;
   if (spoken !== undefined) return { ...prompt, first_message_mode: 'fixed', first_message: spoken };
@@ -22,7 +22,7 @@ function openingOf(prompt: Prompt, overrides: ReturnType<typeof sentOverrides>):
   return prompt;
 }
 
-/** Errors: `validation_failed` where a rendered text is too long. */
+/** Errors: `validation_failed` if a rendered text is too long. */
 function promptOf(prompt: Prompt, wanted: Wanted): Prompt {
   const rendered = renderPrompt(prompt, variablesOf(wanted));
   if ('prompt' in rendered) return rendered.prompt;

@@ -1,6 +1,6 @@
 /**
- * The audio of a recording, at the signed address that reading the recording gave (docs/contract/platform.md 6.7): no key,
- * for the address is one. Players may ask for a part of it.
+ * The audio of a recording, at the signed address that reading the recording returned (docs/contract/platform.md 6.7); the
+ * signature stands for a key. Players may ask for a range of it.
  */
 import type { RecordingFile, Recordings } from '../../../../contracts/ports/recordings.js';
 import { LIMITS } from '../../../../contracts/limits.js';
@@ -14,11 +14,11 @@ const MINUTES = LIMITS.recording.urlMs / 60_000;
 
 interface Part {
   readonly from: number;
-  /** Behind the last byte. */
+  /** The byte after the last one. */
   readonly to: number;
 }
 
-/** One range of bytes (RFC 9110, 14.1.2). Undefined where the whole file is to be sent: several, or none that fits. */
+/** One range of bytes (RFC 9110, 14.1.2). Undefined for several ranges or an unsatisfiable one: the whole file is sent. */
 function partOf(range: string, bytes: number): Part | undefined {
   const [, first = '', last = ''] = RANGE.exec(range) ?? [];
   if (first === '' && last === '') return undefined;
@@ -41,7 +41,7 @@ function reply(file: RecordingFile, part: Part | undefined): Reply {
   };
 }
 
-/** Addresses of a bucket are signed for reading, and for nothing else. */
+/** Redirects to the bucket, whose signed addresses only allow reading. */
 const sentTo = (location: string): Reply => ({
   status: 307,
   headers: { location, 'cache-control': 'private, no-store' },

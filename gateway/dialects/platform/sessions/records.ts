@@ -1,4 +1,4 @@
-/** Listing, reading, ending and deleting sessions (docs/contract/platform.md 6.7): key first, then the address. Another workspace's session is not found. */
+/** Listing, reading, ending and deleting sessions (docs/contract/platform.md 6.7): checks the key first, then the address. Sessions of other workspaces are not found. */
 import { ServiceError } from '../../../../contracts/errors.js';
 import { LIMITS } from '../../../../contracts/limits.js';
 import type { Caller, KeyAuthority } from '../../../../contracts/ports/identity.js';
@@ -32,7 +32,7 @@ const WHAT = 'Session';
 
 const sessionIdOf = (request: HttpRequest): string => idOf(request, 'session_id', WHAT);
 
-/** The id of a session that there is. Errors: `not_found`. */
+/** The id of an existing session. Errors: `not_found`. */
 async function knownIdOf(
   request: HttpRequest,
   { sessions }: ReadingParts,
@@ -56,14 +56,14 @@ const recording: Handler = async (request, parts, caller) => {
   return json(200, found(await parts.recordings.read(id, request.baseUrl), 'Recording'));
 };
 
-/** An ended session stays as it ended. */
+/** Ends a session; an ended one stays as it is. */
 const end: Handler = async (request, parts, caller) => {
   const id = await knownIdOf(request, parts, caller);
   await parts.runs.end(id, 'ended_by_api');
   return { status: 204 };
 };
 
-/** Errors: `not_found`, `conflict` while it may still be joined or goes on. */
+/** Errors: `not_found`, `conflict` while the session may still be joined or is running. */
 const remove: Handler = async (request, { sessions }, { workspaceId }) => {
   const id = sessionIdOf(request);
   const removal = await sessions.remove(id, workspaceId);
@@ -73,7 +73,7 @@ const remove: Handler = async (request, { sessions }, { workspaceId }) => {
   return { status: 204 };
 };
 
-/** No other filter, which would be passed over and delete more than was meant. Errors: `invalid_request`. */
+/** Refuses other parameters: ignoring a filter would delete more than was meant. Errors: `invalid_request`. */
 function endUserOf(query: URLSearchParams): string {
   const foreign = [...query.keys()].find((name) => name !== 'end_user_id');
   if (foreign !== undefined) throw badQuery(foreign, `${foreign} is no filter of a deletion`);
@@ -84,7 +84,7 @@ function endUserOf(query: URLSearchParams): string {
   return id;
 }
 
-/** All of an end user's sessions but those that go on; until none is left, or the client has gone. */
+/** Deletes all sessions of an end user except running ones, until none is left or the client has gone. */
 const removeOfUser: Handler = async (request, { sessions }, { workspaceId }) => {
   const endUserId = endUserOf(request.query);
   let deleted = 0;

@@ -1,7 +1,7 @@
 /**
- * How many requests without a key may be refused, per client address and minute. A refused request takes nothing from
- * the sessions that an address may have, so that somebody who mends a page is not locked out; a flood of them is
- * answered 429 before its body is read or the database is asked. Counted in this process alone, by fixed windows.
+ * Limits refused requests without a key, per client address and minute. They do not count against the sessions that an
+ * address may have, so that somebody who is fixing a page is not locked out; a flood of them is answered 429 before its
+ * body is read or the database is asked. Counted per process, in fixed windows.
  */
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../../contracts/clock.js';
@@ -19,7 +19,7 @@ interface Window {
 }
 
 const MINUTE_MS = 60_000;
-/** Most addresses that are counted, the newest; a flood from more of them needs a network of its own. */
+/** Most addresses counted at once, the newest; only a large network could flood from more. */
 const ADDRESSES = 10_000;
 
 const isRefusal = (error: unknown): boolean =>

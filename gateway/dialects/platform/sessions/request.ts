@@ -1,7 +1,7 @@
 /**
- * A session's request as it is worked with: its shape checked, `metadata` as the text that came, long whole numbers among
- * the variables with all their digits, a timezone that the browser hints at only where it is one
- * (docs/contract/platform.md 6.6: invalid values are ignored).
+ * Reads a session's request: checks its shape, keeps `metadata` as the received text and long whole numbers among the
+ * variables with all their digits, and drops an invalid timezone hint of the browser (docs/contract/platform.md 6.6:
+ * invalid values are ignored).
  */
 import { LIMITS } from '../../../../contracts/limits.js';
 import { isPlainObject } from '../../../../contracts/plain-object.js';
@@ -14,7 +14,7 @@ import { PreviewRequest, SessionRequest } from './schema.js';
 
 export type WithRawMetadata<Request> = Omit<Request, 'metadata'> & { readonly metadata: RawJson };
 
-/** All but the agent. */
+/** The request without its agent. */
 export type Wanted = WithRawMetadata<Omit<SessionRequest, 'agent_id'>>;
 
 const isHint = (value: unknown): boolean =>
@@ -26,7 +26,7 @@ function withoutBadHint(body: unknown): unknown {
   return isHint(hint) ? body : rest;
 }
 
-/** JSON.parse has checked that it is an object, or null, which is as good as none. */
+/** The metadata's text, known to be an object or null; null counts as absent. */
 function metadataIn(members: ReadonlyMap<string, string>): RawJson {
   const found = members.get('metadata') ?? 'null';
   return new RawJson(found === 'null' ? '{}' : found);
@@ -35,7 +35,7 @@ function metadataIn(members: ReadonlyMap<string, string>): RawJson {
 const isRounded = (value: unknown): boolean => Number.isInteger(value) && !Number.isSafeInteger(value);
 const DIGITS = /^-?\d+$/;
 
-/** JSON.parse rounds whole numbers beyond 2^53, and agents read them out: these become the digits that came. */
+/** Replaces whole numbers beyond 2^53, which JSON.parse rounds, by their received digits: agents read them out. */
 function withAllDigits(variables: unknown, members: ReadonlyMap<string, string>): unknown {
   if (!isPlainObject(variables) || !Object.values(variables).some(isRounded)) return variables;
   const texts = memberTexts(members.get('dynamic_variables') ?? '');

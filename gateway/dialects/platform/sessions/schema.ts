@@ -65,7 +65,7 @@ const FIELDS = {
 
 const { tool_events: _shown, client_timezone: _hint, ...CALLED } = FIELDS;
 
-/** What a session may be told that has no client. */
+/** The fields of a session without a client. */
 export const CALLED_FIELDS = CALLED;
 
 export const SessionRequest = strict(
@@ -96,7 +96,7 @@ export const PreviewRequest = strict(
   { examples: [{ dynamic_variables: { customer_name: 'Ada' } }] },
 );
 
-/** The token and address that a client joins with; the address has the vocabulary's name. */
+/** The token and address with which a client joins; `vocabulary` names the address. */
 export const SessionResponse = ({ transport, transportUrlField }: Vocabulary) =>
   Type.Object(
     {

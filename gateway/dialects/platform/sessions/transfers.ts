@@ -1,6 +1,6 @@
 /**
- * The agents that a session's call may be handed over to, from one to the next, each with the version that is published as the
- * session is made (docs/contract/platform.md 6.5). One that takes no calls is left out.
+ * The agents that a session's call may reach by hand-overs, each with the version published when the session is created
+ * (docs/contract/platform.md 6.5). Agents that take no calls are left out.
  */
 import { LIMITS } from '../../../../contracts/limits.js';
 import type { Language } from '../../../../contracts/languages.js';

@@ -4,7 +4,7 @@ import { nullable } from '../../../../contracts/schemas/shapes.js';
 import { type TSchema, Type } from '../../../../contracts/schemas/type.js';
 
 const Count = Type.Integer({ minimum: 0 });
-/** Milliseconds after the turn's `at`, negative before it. */
+/** Milliseconds after the turn's `at`; negative if before it. */
 const After = (description: string): TSchema => nullable(Type.Integer({ description }));
 const Ms = Type.Integer();
 

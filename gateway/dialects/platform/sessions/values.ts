@@ -25,13 +25,13 @@ const PERMISSIONS: Readonly<Record<keyof Overrides, Override>> = {
   language: 'language',
 };
 
-/** The overrides that a request without a key may use at all. */
+/** The only overrides for requests without a key. */
 const PUBLIC_OVERRIDES: readonly string[] = ['language', 'voice_id'];
 
 const refused = (param: string, message: string): ServiceError =>
   new ServiceError('unsupported_option', { message, param });
 
-/** The overrides that were sent; null is absent. */
+/** The overrides in the request; null counts as absent. */
 export const sentOverrides = ({ overrides }: Wanted): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(overrides ?? {}).filter(
@@ -39,7 +39,7 @@ export const sentOverrides = ({ overrides }: Wanted): Readonly<Record<string, st
     ),
   );
 
-/** Errors: `unsupported_option` for the first one that this agent, or a request without a key, may not override. */
+/** Errors: `unsupported_option` for the first override that the agent, or a request without a key, does not allow. */
 export function permit(wanted: Wanted, allowed: readonly Override[], isPublic: boolean): void {
   if (isPublic && typeof wanted.name === 'string')
     throw refused('name', 'name is not allowed in public sessions');
@@ -58,7 +58,7 @@ const SHOWN = 64;
 function variableProblem(name: string, value: unknown): string | undefined {
   if (!VARIABLE_NAME.test(name)) return 'must begin with a letter and have letters, digits and _ only';
   if (typeof value === 'boolean' || Number.isFinite(value)) return undefined;
-  // JSON can write numbers that are infinite here.
+  // JSON.parse reads numbers beyond 1.8e308 as infinite.
   if (typeof value === 'number') return 'must be a number of at most 1.8e308';
   if (typeof value !== 'string') return 'must be a string, a number or a boolean';
   const { dynamicVariableLength: most } = session;
@@ -106,7 +106,7 @@ async function promptProblems(wanted: Wanted, tokens: TokenCounter): Promise<Pro
   ];
 }
 
-/** Everything that is wrong with the values; counting tokens may wait. Errors: `overloaded`. */
+/** All problems of the values; counting tokens may have to wait. Errors: `overloaded`. */
 export async function valueProblems(wanted: Wanted, tokens: TokenCounter): Promise<readonly Problem[]> {
   return [
     ...openingProblems(wanted),
@@ -117,6 +117,6 @@ export async function valueProblems(wanted: Wanted, tokens: TokenCounter): Promi
   ];
 }
 
-/** Once `valueProblems` has found none. */
+/** The variables, once `valueProblems` has found none. */
 export const variablesOf = ({ dynamic_variables: variables }: Wanted): Variables =>
   (variables ?? {}) as Variables;

@@ -1,4 +1,4 @@
-/** The ports that the routes of tests work with, and the types of their rows. */
+/** The ports that the routes of tests use, and the types of their rows. */
 import type { Language } from '../../../../contracts/languages.js';
 import type { PublishedAgents } from '../../../../contracts/ports/agents.js';
 import type { Scenarios, Suites, TestFilter, TestRuns } from '../../../../contracts/ports/agent-tests.js';

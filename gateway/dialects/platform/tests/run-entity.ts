@@ -1,4 +1,4 @@
-/** Runs as clients read them, and two of them compared. */
+/** Runs as clients read them, and the comparison of two runs. */
 import type {
   CheckResult,
   TestResult,
@@ -85,7 +85,7 @@ export const resultEntity = (result: TestResultDetail): object => ({
 type Change = (typeof CHANGES)[number];
 type Pair = readonly [base: TestResult | undefined, other: TestResult | undefined];
 
-/** Whether each check holds, by its name; of several of one name the last counts. */
+/** Whether each check passed, by its name; of several with one name the last counts. */
 const heldBy = (result: TestResult | undefined): ReadonlyMap<string, boolean> =>
   new Map((result?.outcome?.checks ?? []).map(({ name, passed }: CheckResult) => [name, passed]));
 
@@ -122,7 +122,7 @@ function comparedRow(pair: Pair): object {
   };
 }
 
-/** Scenario by scenario: those of the base in their order, then what is new. */
+/** Compares by scenario: first those of the base in their order, then new ones. */
 export function comparison(base: TestRunDetail, other: TestRunDetail): object {
   const ids = [...base.results, ...other.results].map(({ scenarioId }) => scenarioId);
   const of = ({ results }: TestRunDetail, id: string) => results.find(({ scenarioId }) => scenarioId === id);

@@ -1,4 +1,4 @@
-/** The routes of runs, and what `/openapi.json` says of them. */
+/** The routes of runs, with their descriptions for `/openapi.json`. */
 import { answers, jsonBody, queryParameter } from '../../../server/openapi-parts.js';
 import { Page, PAGING } from '../paging.js';
 import { bodyFailures, failures } from '../rows.js';

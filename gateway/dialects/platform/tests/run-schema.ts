@@ -1,4 +1,4 @@
-/** Runs on the wire: what starts one, and what is read of it (docs/contract/platform.md 6.12). */
+/** Schemas of requests and answers about runs (docs/contract/platform.md 6.12). */
 import { LIMITS } from '../../../../contracts/limits.js';
 import { TEST_STATUSES } from '../../../../contracts/ports/agent-tests.js';
 import { CHECK_TYPES, ENDED_BY } from '../../../../contracts/schemas/agent-tests.js';

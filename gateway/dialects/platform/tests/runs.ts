@@ -70,7 +70,7 @@ async function chosenBy(
   return { suite, scenarios: await parts.scenarios.of(agentId, workspaceId, suite.scenarioIds) };
 }
 
-/** Errors: `conflict` where there is nothing to play, too much, or nobody who could play it. */
+/** Errors: `conflict` for no scenarios, too many, or ones that this gateway cannot play. */
 function checkPlayable({ scenarios, suite }: Chosen, { hasModel, hasCalls }: TestParts): void {
   const { perRun } = LIMITS.agentTest;
   if (scenarios.length === 0) throw conflict(`The ${suite ? 'suite' : 'agent'} has no scenarios`);
@@ -86,7 +86,7 @@ function checkPlayable({ scenarios, suite }: Chosen, { hasModel, hasCalls }: Tes
   }
 }
 
-/** Errors: those of a session of the same request. */
+/** Errors: those of creating a session with the same request. */
 function planFor(
   { id, definition }: Scenario,
   { agent, version }: RunnableAgent & { readonly version: RunnableVersion },
@@ -101,7 +101,7 @@ function planFor(
   }
 }
 
-/** Whether the agent and the caller can be heard, and are understood. Errors: `conflict`, `validation_failed`, `overloaded`. */
+/** Checks the voices and the speech recognition of agent and caller. Errors: `conflict`, `validation_failed`, `overloaded`. */
 async function checkVoices(
   { id, definition }: Scenario,
   { config }: SessionPlan,

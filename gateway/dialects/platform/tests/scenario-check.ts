@@ -1,4 +1,4 @@
-/** What no schema knows of a scenario: which fields a check has, patterns, and what sessions say of the same fields. */
+/** Checks of a scenario beyond its schema: fields of its checks, patterns, and the rules of sessions for the same fields. */
 import { LIMITS } from '../../../../contracts/limits.js';
 import { pausesIn } from '../../../../contracts/pauses.js';
 import { RawJson } from '../../../../contracts/raw-json.js';
@@ -23,7 +23,7 @@ const sum = (values: readonly number[]): number => values.reduce((total, value) 
 
 const checkOverrides = checked(Overrides);
 
-/** The scenario's part of a session's request. */
+/** The request for the session that plays the scenario. */
 export const wantedOf = ({ overrides, dynamic_variables }: ScenarioDefinition): Wanted => ({
   overrides,
   dynamic_variables,
@@ -65,7 +65,7 @@ function userProblems({ user: { lines, goal, persona } }: ScenarioDefinition): r
     : [];
 }
 
-/** What only a call has is no part of a scenario by text. */
+/** Problems of voice scenarios, and of text scenarios that use features of calls. */
 function voiceProblems({ mode, caller, checks, user }: ScenarioDefinition): readonly Problem[] {
   const isVoice = mode === 'voice';
   const long = (user.lines ?? []).flatMap((line, index) =>
@@ -84,7 +84,7 @@ function voiceProblems({ mode, caller, checks, user }: ScenarioDefinition): read
   ];
 }
 
-/** Errors: `validation_failed` with everything that is wrong. */
+/** Errors: `validation_failed` with all problems. */
 export async function checkScenario(definition: ScenarioDefinition, tokens: TokenCounter): Promise<void> {
   try {
     checkOverrides(definition.overrides);
@@ -99,7 +99,7 @@ export async function checkScenario(definition: ScenarioDefinition, tokens: Toke
   ]);
 }
 
-/** Why it cannot be played without a language model; undefined where it can. */
+/** Why the scenario needs a language model; undefined if it needs none. */
 export function needsModel({ user, checks }: ScenarioDefinition): string | undefined {
   if (user.goal !== undefined) return 'its user has a goal';
   return checks.some(({ type }) => type === 'judged') ? 'it has a judged check' : undefined;

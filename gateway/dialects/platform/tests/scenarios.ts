@@ -55,7 +55,7 @@ const change: Handler = async (request, { scenarios, tokens }, { workspaceId }) 
   const id = scenarioIdOf(request);
   const wanted = checkChange(await readBody(request));
   const current = found(await scenarios.read(id, workspaceId), WHAT);
-  // Counting tokens takes time: nothing is held meanwhile.
+  // Counting tokens takes time, so no row is locked meanwhile.
   await checkScenario(reviseScenario(current.definition, wanted), tokens);
   const changed = await scenarios.change(id, workspaceId, ({ name, definition }) => ({
     name: wanted.name ?? name,

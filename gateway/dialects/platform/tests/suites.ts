@@ -27,7 +27,7 @@ const entityOf = ({ id, agentId, name, scenarioIds, createdAt, updatedAt }: Suit
   updated_at: updatedAt.toISOString(),
 });
 
-/** The agent's scenarios with these ids. Errors: `validation_failed` for those that it does not have, or that come twice. */
+/** The agent's scenarios with these ids. Errors: `validation_failed` for ids that it does not have, or repeated ones. */
 export async function knownScenarios(
   ids: readonly string[],
   agentId: string,
