@@ -1,4 +1,4 @@
-/** What a workspace has used this month of what it may, and its keys (contracts/ports/account.ts). */
+/** A workspace's usage and quotas of this month, and its keys (contracts/ports/account.ts). */
 import type { Accounts, WorkspaceUsage } from '../contracts/ports/account.js';
 import type { UsageKind } from '../contracts/ports/identity.js';
 import { listKeys } from './keys.js';
@@ -7,7 +7,7 @@ import type { Quotas } from './usage.js';
 
 export interface AccountParts {
   readonly sql: Sql;
-  /** Of workspaces that set none of their own. */
+  /** For workspaces without their own. */
   readonly quotas: Quotas;
   readonly defaultLimit: number;
 }

@@ -1,7 +1,6 @@
 /**
- * The tools and knowledge sources that an agent's draft refers to. The tables `agent_tools` and `agent_knowledge` say
- * the same as the draft's lists, so that what is referred to exists and is counted. All of it in the caller's
- * transaction.
+ * The tools and knowledge sources of an agent's draft. The tables `agent_tools` and `agent_knowledge` mirror the draft's
+ * lists, so that references exist and can be counted. Everything runs in the caller's transaction.
  */
 import { ServiceError } from '../contracts/errors.js';
 import { LIMITS } from '../contracts/limits.js';
@@ -23,7 +22,7 @@ const missing = (
       : [{ type: 'reference', loc: [...loc, index], message: `${what} ${id} does not exist` }],
   );
 
-/** Two client tools of one agent would be the same to the client. */
+/** The client could not tell two client tools of one name apart. */
 export const sameClientName = (name: string): ServiceError =>
   new ServiceError('invalid_request', {
     message: `Two client tools of one agent are named ${name}`,
@@ -36,7 +35,7 @@ interface FoundTool {
   readonly type: ToolDefinition['tool_type'];
 }
 
-/** The references that exist in the workspace. Held, none of them is deleted, and no tool renamed, before the transaction's end. */
+/** The references that exist in the workspace. `hold` keeps them from being deleted or renamed until the transaction ends. */
 async function find(
   sql: Sql | Transaction,
   workspaceId: string,
@@ -83,7 +82,7 @@ function checkClientNames(tools: readonly FoundTool[]): void {
 }
 
 /**
- * Errors: `validation_failed` for what does not exist, `invalid_request` for two client tools of one name, or too many
+ * Errors: `validation_failed` for missing references, `invalid_request` for two client tools of one name, or too many
  * MCP servers.
  */
 export async function attach(
@@ -112,7 +111,7 @@ export interface DraftContent {
   readonly knowledge: readonly PinnedSource[];
 }
 
-/** The content that the draft would be published with now, in order: tools by their digests, which are small. */
+/** The content with which the draft would be published now, in order; tools by their digests, which are small. */
 export async function draftContent(sql: Sql | Transaction, agentId: string): Promise<DraftContent> {
   const tools = await sql<DraftContent['tools'][number][]>`
     select t.id, t.digest from agent_tools a join tools t on t.id = a.tool_id
@@ -123,7 +122,7 @@ export async function draftContent(sql: Sql | Transaction, agentId: string): Pro
   return { tools: [...tools], knowledge: [...knowledge] };
 }
 
-/** The draft's tools as they are frozen, as one JSON list; mock responses, which nobody calls, are left out. */
+/** The draft's tools as a version freezes them: one JSON list, without mock responses, which no call uses. */
 export const frozenTools = (sql: Sql | Transaction, agentId: string) => sql`
   select coalesce(
     jsonb_agg(
@@ -133,8 +132,8 @@ export const frozenTools = (sql: Sql | Transaction, agentId: string) => sql`
   from agent_tools a join tools t on t.id = a.tool_id where a.agent_id = ${agentId}`;
 
 /**
- * Until the transaction ends, no tool of the draft changes, and no source gets another revision: what is hashed, frozen
- * and pinned is the same.
+ * Locks the draft's tools and the revisions of its sources until the transaction ends, so that the hashed, the frozen and
+ * the pinned content are the same.
  */
 export async function holdContent(tx: Transaction, agentId: string): Promise<void> {
   await tx`

@@ -1,6 +1,6 @@
 /**
- * Agents and their drafts (contracts/ports/agents.ts). Every statement names the workspace, so another one's agent does
- * not exist. A draft is changed under the agent's row lock, together with its references and its webhooks' secrets.
+ * Agents and their drafts (contracts/ports/agents.ts). Every statement names the workspace, so agents of others do not
+ * exist. A draft is changed under the agent's row lock, together with its references and its webhooks' secrets.
  */
 import type { Ids } from '../contracts/ids.js';
 import type { Agent, AgentFilter, Agents, HashedConfig, WebhookSecrets } from '../contracts/ports/agents.js';
@@ -86,7 +86,7 @@ export async function hashedConfig(
 
 const change = (sql: Sql, id: string, workspaceId: string, wanted: AgentChange): Promise<Agent | undefined> =>
   sql.begin(async (tx) => {
-    // Sessions that are being made hold their agent: these are waited for, and end with it (sessions.ts).
+    // Sessions in creation lock their agent: this waits for them, and then ends them too (sessions.ts).
     if (wanted.status === 'archived')
       await tx`select from agents where id = ${id} and workspace_id = ${workspaceId} for update`;
     const agent = await update(tx, id, workspaceId, wanted);
@@ -103,7 +103,7 @@ async function config(sql: Sql, id: string, workspaceId: string): Promise<Hashed
 const signed = ({ webhooks }: AgentConfig): string[] =>
   webhooks.post_call.flatMap(({ url, has_secret: has }) => (has ? [url] : []));
 
-/** The addresses whose secret a published version of the agent signs with. */
+/** Webhook addresses whose secrets a published version of the agent needs for signing. */
 async function signedByVersions(tx: Transaction, agentId: string): Promise<string[]> {
   const rows = await tx<{ url: string }[]>`
     select distinct hook->>'url' as url
@@ -112,7 +112,7 @@ async function signedByVersions(tx: Transaction, agentId: string): Promise<strin
   return rows.map(({ url }) => url);
 }
 
-/** Writes what belongs to the draft beside its document. */
+/** Writes the draft's references and secrets, which are not in its document. */
 async function keep(
   tx: Transaction,
   secrets: Secrets,

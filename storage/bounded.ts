@@ -1,8 +1,8 @@
-/** Look-ups on the request path in bounded numbers: a flood of keys must not queue for the database. */
+/** Bounds look-ups on the request path: a flood of keys must not queue for the database. */
 import { errorText, ServiceError } from '../contracts/errors.js';
 import type { Log } from '../contracts/log.js';
 
-/** Statements under way. */
+/** Most running statements. */
 const MOST_AT_ONCE = 256;
 
 export const unavailable = (cause: unknown): ServiceError =>
@@ -12,7 +12,7 @@ export const unavailable = (cause: unknown): ServiceError =>
     cause,
   });
 
-/** `noun` is what is looked up, in the plural. The result runs work; errors: `overloaded`, and its own `ServiceError`s. */
+/** `noun`: the plural of the thing looked up, for logs. The result runs work; errors: `overloaded`, and the work's `ServiceError`s. */
 export function boundedWork(noun: string, log: Log): <T>(work: () => Promise<T>) => Promise<T> {
   let running = 0;
   const failed = (cause: unknown): ServiceError => {

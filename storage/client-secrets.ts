@@ -1,8 +1,8 @@
 /**
  * Client secrets (contracts/ports/client-secrets.ts). The database knows SHA-256 digests only.
  *
- * Invariants: a secret is held by one socket of one process at most, because taking it is one statement; a hold is
- * a lease, renewed while its socket is open, so that a killed process's secrets come back; expired rows go.
+ * Invariants: at most one socket of one process holds a secret, because taking it is one statement; a hold is a lease,
+ * renewed while its socket is open, so that secrets of a killed process become free again; expired rows are removed.
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '../contracts/clock.js';
@@ -82,7 +82,7 @@ const renew = (sql: Sql, holders: readonly string[]) => sql`
 const letGo = (sql: Sql, holder: string) => sql`
   update client_secrets set held_by = null, held_until = null where held_by = ${holder}`;
 
-/** Runs the work again and again until the result is called. */
+/** Repeats the work until the result is called. */
 function every(clock: Clock, ms: number, work: () => void): () => void {
   let cancel = clock.after(ms, run);
   function run(): void {
@@ -98,7 +98,7 @@ export interface ClientSecretsParts {
   readonly log: Log;
 }
 
-/** The client secrets as one process sees them. `stop` ends its renewing; what it still holds comes back by itself. */
+/** The client secrets as one process sees them. `stop` ends the renewals; the leases still held then run out. */
 export function createClientSecrets(parts: ClientSecretsParts): ClientSecrets & { stop(): void } {
   const { clock, log } = parts;
   const { sql } = parts.database;

@@ -1,7 +1,7 @@
 /**
- * The way to Postgres: any server of version 14 or later by DATABASE_URL, or the embedded one by the
- * address that `startEmbedded` gives. Connections come back by themselves after the server restarts; a
- * query that was under way fails. Passwords never reach a message.
+ * Connections to Postgres: any server of version 14 or later by DATABASE_URL, or the embedded one by the
+ * address from `startEmbedded`. Connections reopen after the server restarts; queries running at that moment
+ * fail. Passwords never appear in messages.
  */
 import { errorText } from '../contracts/errors.js';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -16,10 +16,10 @@ import type { Sql, Transaction } from './sql.js';
 
 export interface Database {
   readonly sql: Sql;
-  /** One connection for what must not wait behind all else: a process that cannot say that it lives falls silent. */
+  /** A separate connection for statements that must not wait, such as heartbeats: a process that cannot send them falls silent. */
   readonly urgent: Sql;
   readonly events: Events;
-  /** Whether the database answers now; at most five seconds. */
+  /** Whether the database answers now; takes at most five seconds. */
   answers(): Promise<boolean>;
   /** Whether it takes writes now: a full disk still answers. */
   writes(): Promise<boolean>;
@@ -29,7 +29,7 @@ export interface Database {
 
 export interface DatabaseAddress {
   readonly url: string;
-  /** Postgres itself, where `url` is a pooler: notifications and migrations go there. */
+  /** Postgres itself if `url` is a pooler: notifications and migrations go there. */
   readonly directUrl?: string | undefined;
   /** Whether statements are prepared by name. Default: not behind a pooler. */
   readonly prepare?: boolean | undefined;
@@ -37,9 +37,9 @@ export interface DatabaseAddress {
 
 export interface DatabaseOptions extends DatabaseAddress {
   readonly log?: Log;
-  /** Connections of the pool; one more listens, and one is for what is urgent. */
+  /** Connections of the pool; one more listens, and another is for urgent statements. */
   readonly connections?: number;
-  /** How long an unreachable database is waited for, as at the start of a whole machine. */
+  /** How long to wait for an unreachable database, for example when a machine boots. */
   readonly patienceMs?: number;
 }
 
@@ -55,7 +55,7 @@ const PATIENCE_MS = 10_000;
 const RETRY_MS = 200;
 const MOST_BACKOFF_SECONDS = 2;
 
-/** The database answered and said no: waiting does not help. */
+/** Codes of errors with which the database refuses us: waiting does not help. */
 const FINAL = /^(28|3D|08P01|42501|SASL_|ERR_INVALID|MESSAGE_NOT)/;
 
 const malformed = (): StorageFailure =>
@@ -67,7 +67,7 @@ function parseAddress(url: string): URL {
   return address;
 }
 
-/** The address as it may be shown. */
+/** The address without its password, for messages. */
 export function shownAddress(url: string): string {
   const { username, host, pathname, searchParams } = parseAddress(url);
   const folder = searchParams.get('host');
@@ -103,7 +103,7 @@ const refusal = (url: string, error: unknown): StorageFailure =>
 
 interface Server {
   readonly version: number;
-  /** It takes no writes: a standby, which goes on as one until it is promoted, or a database that is set so. */
+  /** Takes no writes: a standby that was not promoted, or a database with that setting. */
   readonly readOnly: boolean;
 }
 
@@ -141,16 +141,16 @@ const answers = async (sql: Sql): Promise<boolean> => {
   return (await waitUpTo(systemClock, ANSWER_MS, answered)) ?? false;
 };
 
-/** A pooler (PgBouncer) takes no parameters of a session: it gives sessions to one client after the other. */
+/** Whether the server is a pooler (PgBouncer): these refuse session parameters, since clients take turns on their sessions. */
 const isPooler = (error: unknown): boolean =>
   codeOf(error) === '08P01' && /startup parameter/.test(errorText(error));
 
 /**
- * The parts of the connections' options that a pooler decides. A statement's limit in time is then set within each
- * transaction; for single statements it is the pooler's (`query_timeout`) or the role's.
+ * Connection options that differ behind a pooler. The statement timeout is then set within each transaction; for
+ * single statements it is the pooler's (`query_timeout`) or the role's.
  *
- * Behind a pooler a connection has one statement under way: PgBouncer 1.18, as Debian 12 has it, gives the server's
- * session away at the end of the first, and the answer to what was sent behind it is lost: its caller waits for ever.
+ * Behind a pooler a connection runs one statement at a time: PgBouncer 1.18, as in Debian 12, gives the server's session
+ * away after the first, and the answers to statements pipelined behind it are lost: their callers wait for ever.
  */
 const sessionOptions = (pooled: boolean, prepare: boolean | undefined) => ({
   prepare: prepare ?? !pooled,
@@ -161,7 +161,7 @@ const sessionOptions = (pooled: boolean, prepare: boolean | undefined) => ({
   },
 });
 
-/** Each transaction begins with the limit that a session cannot be given. */
+/** Sets the statement timeout in each transaction, since it cannot be set for the session. */
 function limited(sql: Sql): Sql {
   const begin = sql.begin.bind(sql) as (work: (tx: Transaction) => unknown) => Promise<unknown>;
   return Object.assign(sql, {
@@ -179,7 +179,7 @@ interface Connected {
   readonly pooled: boolean;
 }
 
-/** Connects as to a server, and where that turns out to be a pooler, as to one. */
+/** Connects as to a server; if that turns out to be a pooler, connects again as to a pooler. */
 async function reach(options: DatabaseOptions, pooled: boolean): Promise<Connected> {
   const { url, prepare, connections = CONNECTIONS, patienceMs = PATIENCE_MS } = options;
   const pool = (max: number): Sql =>
@@ -196,7 +196,7 @@ async function reach(options: DatabaseOptions, pooled: boolean): Promise<Connect
   }
 }
 
-/** A table that takes some pages and is gone with its transaction. */
+/** Whether a temporary table of some pages can be written; it is dropped with its transaction. */
 const writes = (sql: Sql): Promise<boolean> =>
   sql
     .begin(
@@ -209,8 +209,8 @@ const writes = (sql: Sql): Promise<boolean> =>
     );
 
 /**
- * Connects and checks the server. Errors: `StorageFailure` naming DATABASE_URL where it is malformed,
- * unreachable for `patienceMs` (10 s), refuses us, is too old or takes no writes.
+ * Connects and checks the server. Errors: `StorageFailure` naming DATABASE_URL if it is malformed, or the
+ * server is unreachable for `patienceMs` (10 s), refuses us, is too old or takes no writes.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { url, directUrl, log = silentLog } = options;

@@ -1,7 +1,7 @@
 /**
  * The outbox of post-call events (contracts/ports/deliveries.ts). SKIP LOCKED gives each row to one process at a time;
- * a process that dies with one loses it when its lease ends. Of one session and address the earlier event is settled
- * before the later one is given out.
+ * if that process dies, the row is free again when its lease ends. Events of one session to one address go out in order:
+ * the earlier one is settled before the later one is given out.
  */
 import type {
   Delivery,
@@ -22,7 +22,7 @@ export interface NewDeliveries {
   readonly body: string;
 }
 
-/** Writes one delivery an address, in the transaction of the change that they report. */
+/** Writes one delivery per address, in the transaction of the change that they report. */
 export async function addDeliveries(
   tx: Transaction,
   { record, event, urls, body }: NewDeliveries,
@@ -33,7 +33,7 @@ export async function addDeliveries(
     from unnest(${urls as string[]}::text[]) as u (url)`;
 }
 
-/** Under way of one workspace, in all processes: its slow endpoints do not hold up the others'. */
+/** Most running deliveries of one workspace, in all processes: its slow endpoints must not delay those of others. */
 const MOST_A_WORKSPACE = 16;
 
 const take = (sql: Sql, most: number, leaseMs: number) => sql<Delivery[]>`
@@ -52,7 +52,7 @@ const take = (sql: Sql, most: number, leaseMs: number) => sql<Delivery[]>`
   returning d.id::text as id, d.agent_id as "agentId", d.event, d.url, d.body, d.attempts,
     d.redelivered_at is not null as redelivery`;
 
-/** Keeps the attempt, and when the next one is due, or that it was the last; nothing where it has been settled. */
+/** Records the attempt, and when the next one is due or that it was the last; nothing if the delivery is settled already. */
 function keepAttempt(sql: Sql, id: string, outcome: DeliveryOutcome, answer: WebhookAnswer) {
   const { durationMs, statusCode, error } = answer;
   const final = outcome.kind === 'again' ? null : outcome.kind;

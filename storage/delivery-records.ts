@@ -1,4 +1,4 @@
-/** Deliveries as their workspace sees them, with their attempts, and one attempt more (contracts/ports/deliveries.ts). */
+/** Deliveries as their workspace sees them, with their attempts, and redelivery (contracts/ports/deliveries.ts). */
 import { ServiceError } from '../contracts/errors.js';
 import { LIMITS } from '../contracts/limits.js';
 import type {
@@ -67,7 +67,7 @@ async function read(sql: Sql, id: string, workspaceId: string): Promise<Delivery
   return row && recordOf(row);
 }
 
-/** Deliveries of a workspace that are asked for at the same time are counted one after the other. Errors: `rate_limited`. */
+/** Locks the workspace, so that simultaneous redeliveries are counted one after the other. Errors: `rate_limited`. */
 async function checkRate(tx: Transaction, workspaceId: string): Promise<void> {
   await tx`select from workspaces where id = ${workspaceId} for no key update`;
   const [row] = await tx<{ count: number; seconds: number }[]>`
@@ -87,7 +87,7 @@ interface State {
 const REFUSALS: readonly (readonly [when: (state: State) => boolean, message: string])[] = [
   [({ waits }) => waits, 'Delivery waits for its next attempt'],
   [({ redeliveries }) => redeliveries >= perDelivery, `Delivery was sent again ${perDelivery} times already`],
-  // Its secret has gone with it, and nothing is sent without its signature.
+  // The agent's secret was deleted with it, and nothing is sent unsigned.
   [({ orphaned }) => orphaned, 'The agent of this delivery was deleted'],
 ];
 

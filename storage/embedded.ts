@@ -1,7 +1,7 @@
 /**
- * Embedded Postgres: the real server out of npm's packages, for an installation without DATABASE_URL
- * (docs/architecture.md). One supervisor owns a data folder. The server listens on a private Unix socket
- * only, is started again when it dies, and is left to the next start when its owner is killed.
+ * Embedded Postgres: the real server from npm packages, for an installation without DATABASE_URL
+ * (docs/architecture.md). One supervisor owns a data folder. The server listens on a private Unix socket only
+ * and is restarted when it dies; if its owner is killed, the next start stops it.
  */
 import { errorText } from '../contracts/errors.js';
 import { realpathSync } from 'node:fs';
@@ -29,9 +29,9 @@ export { prepareDataDir } from './embedded/cluster.js';
 export interface EmbeddedPostgres {
   /** The database's address for `openDatabase`, and for children as DATABASE_URL. */
   readonly url: string;
-  /** The server's process now; another one after a restart. */
+  /** The server's current process; changes with a restart. */
   pid(): number;
-  /** Fast shutdown; nothing is left behind but the data. Idempotent. */
+  /** Fast shutdown; only the data stays. Idempotent. */
   stop(): Promise<void>;
 }
 
@@ -47,13 +47,13 @@ const LOOK_MS = 5000;
 const addressOf = (socketFolder: string): string =>
   `postgresql://postgres@localhost/postgres?host=${encodeURIComponent(socketFolder)}`;
 
-/** The address of the embedded Postgres that another living process runs on this folder, if one does. */
+/** The address of the embedded Postgres that a living process runs on this folder, if any. */
 export function runningEmbedded(dataDir: string): string | undefined {
   const holder = readHolder(dataDir);
   return holder && addressOf(holder.socketFolder);
 }
 
-/** Starts another server, trying until it does; undefined once `stopping` is aborted. */
+/** Starts another server, retrying until that succeeds; undefined once `stopping` is aborted. */
 async function startAgain(parts: Launch, stopping: AbortSignal): Promise<Postmaster | undefined> {
   const { folder, log } = parts;
   for (let wait = RESTART_MS.first; ; wait = Math.min(wait * 2, RESTART_MS.most)) {
@@ -69,7 +69,7 @@ async function startAgain(parts: Launch, stopping: AbortSignal): Promise<Postmas
   }
 }
 
-/** Keeps a server running: a new one, after a growing pause, whenever it ends unasked. */
+/** Keeps a server running: restarts it, with backoff, whenever it ends unasked. */
 function keepRunning(first: Postmaster, parts: Launch): Pick<EmbeddedPostgres, 'pid' | 'stop'> {
   let server = first;
   const stopping = new AbortController();
@@ -86,7 +86,7 @@ function keepRunning(first: Postmaster, parts: Launch): Pick<EmbeddedPostgres, '
     }
   }
 
-  /** A server whose socket was removed runs on and is reached by nobody: another one takes its place. */
+  /** Replaces a server whose socket was removed: it runs on, but nobody can reach it. */
   async function look(): Promise<void> {
     const watched = server;
     if (stopping.signal.aborted || !isAlive(watched.pid) || hasSocket(parts.socketFolder)) return;
@@ -103,7 +103,7 @@ function keepRunning(first: Postmaster, parts: Launch): Pick<EmbeddedPostgres, '
       stopping.abort();
       await server.stop();
       await watched;
-      // A restart that was under way when the stop came has put another server in its place.
+      // A restart that was running at the time of the stop may have started another server.
       await server.stop();
     },
   };
@@ -141,8 +141,8 @@ function lockFolder(dataDir: string): { lock: Lock; socketFolder: string } {
 }
 
 /**
- * Starts Postgres on `<dataDir>/postgres`, making it the first time (about a second; later starts 0.1 s).
- * Errors: `StorageFailure` where the folder is in use, unwritable, damaged, or nobody may run it.
+ * Starts Postgres on `<dataDir>/postgres`, creating it the first time (about a second; later starts 0.1 s).
+ * Errors: `StorageFailure` if the folder is in use, unwritable or damaged, or no account may run Postgres on it.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const { log = silentLog } = options;

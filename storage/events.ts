@@ -1,7 +1,6 @@
 /**
- * Events that other processes announce: one connection that LISTENs for all of this process's listeners. What is
- * said while the connection is away is lost, so each time it is there (again) every listener is told to
- * forget what it knows (`missed`).
+ * Events from other processes: one connection LISTENs for all listeners of this process. Notifications are lost
+ * while it is down, so each time it is (re)established, every listener must forget what it knows (`missed`).
  */
 import { errorText } from '../contracts/errors.js';
 import type { Log } from '../contracts/log.js';
@@ -23,7 +22,7 @@ export interface Listener {
 }
 
 export interface Events {
-  /** Resolves when the channel is listened to, or after the first attempt that failed. The result ends it. */
+  /** Resolves when listening has begun, or after the first failed attempt. The result ends it. */
   listen(channel: Channel, listener: Listener): Promise<() => void>;
   stop(): Promise<void>;
 }

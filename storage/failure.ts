@@ -10,5 +10,5 @@ export class StorageFailure extends Error {
 export const codeOf = (error: unknown): string =>
   typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
 
-/** Postgres: there is no such row to refer to. */
+/** Whether Postgres reported a reference to a missing row. */
 export const isForeignKey = (error: unknown): boolean => codeOf(error) === '23503';

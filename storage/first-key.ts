@@ -1,6 +1,6 @@
 /**
- * The key that an installation starts with (docs/contract/decisions.md "Keys", decision 23): API_KEY where it is set,
- * else one made at the first start, shown once and kept in `<DATA_DIR>/api-key` for its owner alone.
+ * The first key of an installation (docs/contract/decisions.md "Keys", decision 23): API_KEY if it is set, else a new key
+ * made at the first start, shown once and kept in `<DATA_DIR>/api-key`, readable by its owner only.
  * The file is written before the digest is stored, so an interrupted start never loses the key.
  */
 import { errorText } from '../contracts/errors.js';
@@ -15,7 +15,7 @@ import { exclusively } from './migrate.js';
 
 /**
  * `created`: print the key, once. `kept`: name the file. `absent`: there are keys (or there were), but no
- * file that holds a valid one: `npm run keys -- create` makes another. `environment`: API_KEY holds.
+ * file that holds a valid one: `npm run keys -- create` makes another. `environment`: API_KEY is set.
  */
 export type FirstKey =
   | { readonly state: 'created'; readonly key: string; readonly file: string }
@@ -57,7 +57,7 @@ function writeKeyFile(file: string, dataDir: string, key: string): void {
   }
 }
 
-/** API_KEY replaces the key that an earlier API_KEY made: a rotated key must not go on working. */
+/** API_KEY replaces the key of an earlier API_KEY: a rotated key must stop working. */
 async function environmentKey(
   tx: Transaction,
   { ids, workspaceId }: FirstKeyParts,
@@ -98,7 +98,7 @@ async function ownKey(tx: Transaction, { ids, workspaceId, dataDir }: FirstKeyPa
   return kept === undefined ? { state: 'created', key, file } : { state: 'kept', file };
 }
 
-/** Errors: `StorageFailure` where API_KEY is malformed or revoked, or the file cannot be written or read. */
+/** Errors: `StorageFailure` if API_KEY is malformed or revoked, or the file cannot be written or read. */
 export function ensureFirstKey(parts: FirstKeyParts): Promise<FirstKey> {
   const { apiKey = '' } = parts;
   if (apiKey !== '' && !isKeyShaped(apiKey))

@@ -1,7 +1,7 @@
 /**
- * API keys: whose they are, what they may do, until when (docs/contract/decisions.md "Keys"). The database knows
- * SHA-256 digests only. A process keeps what it looked up (known-keys.ts); a revocation reaches it by NOTIFY at once,
- * and within a minute where that was lost. While the database is away, known keys go on for ten minutes.
+ * API keys: workspace, role, expiry (docs/contract/decisions.md "Keys"). The database stores SHA-256 digests only. Each
+ * process caches keys (known-keys.ts); a revocation reaches it by NOTIFY at once, or within a minute if that was lost.
+ * While the database is down, known keys work for ten minutes.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../contracts/clock.js';
@@ -37,7 +37,7 @@ const PREFIX = 'sk_';
 const SECRET_BYTES = 32;
 const MOST_LISTED = 1000;
 const KEY_LENGTH = 256;
-/** A shorter key shows nothing of itself in a list. */
+/** Lists show no part of a key that is shorter than this. */
 const SHOWN_FROM = 16;
 const SHOWN = 4;
 
@@ -60,7 +60,7 @@ export interface NewKey {
   readonly expiresAt?: Date | null;
 }
 
-/** Stores the digest of a key; false where it was there already. */
+/** Stores the digest of a key; false if it was there already. */
 export async function storeKey(
   sql: Sql | Transaction,
   { id, workspaceId, name, origin, key, role = 'full', expiresAt = null }: NewKey,
@@ -73,7 +73,7 @@ export async function storeKey(
   return count === 1;
 }
 
-/** Makes a key; this is the only time that anybody sees it. */
+/** Makes a key; its text is never shown again. */
 export async function createKey(
   sql: Sql,
   ids: Ids,
@@ -84,7 +84,7 @@ export async function createKey(
   return made;
 }
 
-/** The newest thousand, of one workspace or of all, oldest first, revoked ones too. */
+/** The newest thousand keys of one workspace or of all, oldest first, including revoked ones. */
 export const listKeys = async (sql: Sql, workspaceId?: string): Promise<KeyRow[]> => {
   const rows = await sql<KeyRow[]>`
     select k.id, k.name, k.workspace_id as "workspaceId", w.name as "workspaceName", k.role, k.origin, k.tail,
@@ -101,7 +101,7 @@ export type Revocation =
   | { readonly outcome: 'unknown' }
   | { readonly outcome: 'ambiguous'; readonly ids: readonly string[] };
 
-/** Revokes the one key whose id is, or begins with, `idOrPrefix`. Every process hears of it at once. */
+/** Revokes the one key whose id is, or begins with, `idOrPrefix`. Every process is notified at once. */
 export async function revokeKey(sql: Sql, idOrPrefix: string): Promise<Revocation> {
   const found = await sql<{ id: string; revoked: boolean }[]>`
     select id, revoked_at is not null as revoked from api_keys
@@ -118,7 +118,7 @@ export async function revokeKey(sql: Sql, idOrPrefix: string): Promise<Revocatio
 const MOST_LOOKUPS = 256;
 const LOOKUP_MS = 5000;
 
-/** The one of the digest, expired or not. */
+/** The key with this digest, expired or not. */
 async function find(sql: Sql, digest: string): Promise<KeyHolder | undefined> {
   const [row] = await sql<KeyHolder[]>`
     select workspace_id as "workspaceId", id as "keyId", role, expires_at as "expiresAt" from api_keys
@@ -126,7 +126,7 @@ async function find(sql: Sql, digest: string): Promise<KeyHolder | undefined> {
   return row;
 }
 
-/** At most once a minute, whichever process says so. */
+/** Records the use of a key, at most once a minute among all processes. */
 const noteUse = (sql: Sql, keyId: string) =>
   repeatable(sql`
   update api_keys set last_used_at = now()
@@ -162,7 +162,7 @@ class Authority implements KeyAuthority {
     return this.#unexpired(answer ? answer.caller : await this.#settle(digest));
   }
 
-  /** Asked anew at each request: what is known of a key outlives its expiry. */
+  /** Checked at each request: a cached key may have expired since. */
   #unexpired(holder: KeyHolder | undefined): Identity | undefined {
     if (!holder) return undefined;
     const { workspaceId, keyId, role, expiresAt } = holder;
@@ -170,7 +170,7 @@ class Authority implements KeyAuthority {
     return { workspaceId, keyId, role };
   }
 
-  /** A look-up that fails leaves a known key valid for a while, and tells the others to come back. */
+  /** If a look-up fails, known keys stay valid for a while; others get a retryable error. */
   async #settle(digest: string): Promise<KeyHolder | undefined> {
     try {
       return await this.#lookUp(digest);
@@ -182,7 +182,7 @@ class Authority implements KeyAuthority {
     }
   }
 
-  /** Or joins the look-up that is under way. */
+  /** Looks the key up, or joins a running look-up of it. */
   #lookUp(digest: string): Promise<KeyHolder | undefined> {
     const running = this.#lookups.get(digest);
     if (running) return running;
@@ -197,7 +197,7 @@ class Authority implements KeyAuthority {
     return started;
   }
 
-  /** Notes the use of a key; the request does not wait for it. */
+  /** Records the use of a key; the request does not wait for it. */
   #used({ keyId }: KeyHolder): void {
     noteUse(this.parts.database.sql, keyId).catch((error: unknown) =>
       this.parts.log.debug({ reason: errorText(error) }, 'the use of a key was not noted'),
@@ -205,7 +205,7 @@ class Authority implements KeyAuthority {
   }
 }
 
-/** The key authority of one process. `stop` ends its listening. */
+/** The key authority of one process. `stop` ends its listener. */
 export async function createKeyAuthority(parts: AuthorityParts): Promise<KeyAuthority & { stop(): void }> {
   const known = new KnownKeys(parts.clock);
   return new Authority(known, parts, await parts.database.events.listen('api_keys', known));

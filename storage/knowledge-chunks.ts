@@ -1,7 +1,7 @@
 /**
- * Texts as full-text search takes them: cut into passages of whole paragraphs where they fit, each with the heading it
- * stands under; and the words of a text. Postgres knows no words of Chinese, Japanese and Korean, so that each two
- * neighbouring characters stand for one.
+ * Prepares texts for full-text search: cuts them into passages, of whole paragraphs if these fit, each with its heading;
+ * and finds the words of a text. Postgres cannot split Chinese, Japanese and Korean into words, so each pair of
+ * neighbouring characters counts as one.
  */
 import { setImmediate as breathe } from 'node:timers/promises';
 import { LIMITS } from '../contracts/limits.js';
@@ -9,10 +9,10 @@ import { LIMITS } from '../contracts/limits.js';
 const { chunk: MOST } = LIMITS.knowledge;
 const HEADING = /^#{1,6} /;
 const HEADING_LENGTH = 200;
-/** Characters that are worked on before others have their turn. */
+/** Characters to process before yielding to other work. */
 const TURN = 64 * 1024;
 
-/** The best place to cut a text that is too long: behind a sentence, else at a space, else anywhere. */
+/** The best place to cut a text that is too long: after a sentence, else at a space, else anywhere. */
 function cut(text: string): number {
   const window = text.slice(0, MOST);
   const sentence = Math.max(
@@ -37,7 +37,7 @@ class Passages {
   #lines: string[] = [];
   #length = 0;
 
-  /** Adds a paragraph, and gives the passages that are complete by that. */
+  /** Adds a paragraph, and yields the passages that this completes. */
   *add(paragraph: string): Generator<string> {
     const isHeading = HEADING.test(paragraph);
     if (isHeading || this.#length + paragraph.length > MOST) yield* this.end();
@@ -52,12 +52,12 @@ class Passages {
     this.#length = 0;
     const headed =
       text === '' || this.#heading === '' || HEADING.test(text) ? text : `${this.#heading}\n${text}`;
-    // A heading alone says nothing; it comes with what follows.
+    // A heading alone is no passage; it goes with the text below it.
     if (headed !== this.#heading) yield* pieces(headed);
   }
 }
 
-/** The passages of a text, at most LIMITS.knowledge.chunk characters each. Gives way to other work now and then. */
+/** The passages of a text, at most LIMITS.knowledge.chunk characters each. Yields to other work now and then. */
 export async function* passagesOf(text: string): AsyncGenerator<string> {
   const passages = new Passages();
   let worked = 0;

@@ -1,6 +1,6 @@
 /**
- * Knowledge sources (contracts/ports/knowledge.ts). Each content is a revision, cut into passages that full-text search
- * finds; the newest revision and those that versions pin are kept. Changes of one source come one after the other.
+ * Knowledge sources (contracts/ports/knowledge.ts). Each content is a revision, cut into passages for full-text search;
+ * the newest revision and those pinned by versions are kept. Changes of one source run one after the other.
  */
 import { ServiceError } from '../contracts/errors.js';
 import type { Ids } from '../contracts/ids.js';
@@ -74,7 +74,7 @@ async function insertPassages(
       with ordinality as p (content, words, place)`;
 }
 
-/** Writes one content with its passages. */
+/** Writes a revision with its passages. */
 async function insertRevision(tx: Transaction, pinned: PinnedSource, file: SourceFile): Promise<void> {
   const { sourceId, revision } = pinned;
   await tx`
@@ -97,13 +97,13 @@ async function insertRevision(tx: Transaction, pinned: PinnedSource, file: Sourc
     where source_id = ${sourceId} and revision = ${revision}`;
 }
 
-/** Older contents that no version pins. */
+/** Deletes older revisions that no version pins. */
 const dropOldRevisions = (tx: Transaction, { sourceId, revision }: PinnedSource) => tx`
   delete from knowledge_revisions r
   where r.source_id = ${sourceId} and r.revision <> ${revision} and not exists (
     select from version_knowledge v where v.source_id = r.source_id and v.revision = r.revision)`;
 
-/** Number of agents that refer to a source by their draft or their last version. */
+/** Number of agents whose draft or last version refers to the source. */
 async function referring(tx: Transaction, id: string): Promise<number> {
   const [row] = await tx<{ count: number }[]>`
     select count(*)::int as count from (
@@ -140,7 +140,7 @@ async function agents(sql: Sql, id: string, workspaceId: string): Promise<AgentR
   return { agents: [...rows], total: source.total };
 }
 
-/** Any word of the question counts; passages with more of them, and shorter ones, come first. */
+/** Finds passages with any word of the question; those with more of them, and shorter ones, come first. */
 const search: (
   sql: Sql,
   ...args: Parameters<KnowledgeSearch['search']>

@@ -1,7 +1,7 @@
 /**
- * A cache of keys, by their digests: whose they are, or that they are nobody's. Two bounded caches, so
- * that unknown keys never push out known ones; whether one has expired is for who asks. What is known needs no
- * look-up for a minute, and serves for ten where none succeeds.
+ * A cache of keys by their digests, known and unknown ones. Two bounded caches, so that unknown keys never evict
+ * known ones; callers check the expiry. A known key needs no look-up for a minute, and is used for up to ten
+ * while look-ups fail.
  */
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../contracts/clock.js';
@@ -10,7 +10,7 @@ import type { Listener } from './events.js';
 
 /** A key's identity, and its expiry. */
 export interface KeyHolder extends Identity {
-  /** Null where it does not expire. */
+  /** Null if it does not expire. */
   readonly expiresAt: Date | null;
 }
 
@@ -27,7 +27,7 @@ const UNKNOWN_MS = 5000;
 export class KnownKeys implements Listener {
   readonly #known: LRUCache<string, Known>;
   readonly #unknown: LRUCache<string, true>;
-  /** Counts what was announced: an answer that is older than the last announcement is not kept. */
+  /** Counts announcements: answers older than the last one are not cached. */
   #announcements = 0;
 
   constructor(private readonly clock: Clock) {
@@ -36,19 +36,19 @@ export class KnownKeys implements Listener {
     this.#unknown = new LRUCache({ ...timed, ttl: UNKNOWN_MS });
   }
 
-  /** Undefined where it must be looked up. */
+  /** Undefined if it must be looked up. */
   answer(digest: string): { readonly caller: KeyHolder | undefined } | undefined {
     const known = this.#known.get(digest);
     if (known && this.clock.monotonic() < known.freshUntil) return known;
     return this.#unknown.has(digest) ? { caller: undefined } : undefined;
   }
 
-  /** The caller as of the last ten minutes. */
+  /** The caller as known within the last ten minutes. */
   stale(digest: string): KeyHolder | undefined {
     return this.#known.get(digest)?.caller;
   }
 
-  /** Keeps what the look-up finds. */
+  /** Looks a key up and caches the result. */
   async learn(digest: string, lookUp: () => Promise<KeyHolder | undefined>): Promise<KeyHolder | undefined> {
     const announcements = this.#announcements;
     const caller = await lookUp();

@@ -1,7 +1,7 @@
 /**
- * Concurrency slots that all processes share (decision 6). A process holds a block of a workspace's
- * slots for 15 s at a time; a killed process's block comes back when its lease ends. At any moment the live
- * leases of a workspace sum up to its limit at most: every change is made under the workspace's row lock.
+ * Concurrency slots that all processes share (decision 6). A process leases a block of a workspace's slots for
+ * 15 s at a time; the block of a killed process is free again when its lease ends. The live leases of a
+ * workspace never exceed its limit: every change is made under the workspace's row lock.
  */
 import type { SlotLeases } from '../contracts/ports/identity.js';
 import type { Sql, Transaction } from './sql.js';
@@ -14,7 +14,7 @@ export interface LeaseOptions {
   readonly events: Events;
   /** Unique among all live processes. */
   readonly processId: string;
-  /** Slots of a workspace that sets none of its own. */
+  /** Slots of a workspace without a limit of its own. */
   readonly defaultLimit: number;
   readonly leaseMs?: number;
 }
@@ -54,7 +54,7 @@ const grant = (
   )
   select held, most as limit, others from share`;
 
-/** The statement after the lock sees what was committed before it: read committed. */
+/** Locks, then grants: under read committed, the second statement sees everything committed before the lock. */
 const lockAndGrant = (holder: Holder, workspaceId: string, wanted: number): Promise<Granted[]> =>
   holder.sql.begin(async (tx) => {
     const lock = tx`select 1 from workspaces where id = ${workspaceId} for no key update`;

@@ -3,9 +3,9 @@
  * `schema_migrations`, all under one advisory lock, so that any number of processes may start at once.
  * A file that was applied is never changed: a different checksum refuses to start.
  *
- * While an upgrade goes on, and after one that is taken back, the version before runs on the newer schema: a migration
- * may only add (CONTRIBUTING.md). One that takes away says the newest migration that code must know to run behind it, in
- * a line `-- needs NNNN`.
+ * During an upgrade, and after one is rolled back, the previous version runs on the newer schema: a migration may only
+ * add (CONTRIBUTING.md). One that removes something names the newest migration that code must know to run on its schema,
+ * in a line `-- needs NNNN`.
  */
 import { errorText } from '../contracts/errors.js';
 import { createHash } from 'node:crypto';
@@ -20,7 +20,7 @@ interface Migration {
   readonly name: string;
   readonly text: string;
   readonly checksum: string;
-  /** The newest migration that code must know, to run on the schema behind this one. */
+  /** The newest migration that code must know to run on the schema after this one. */
   readonly needs: number;
 }
 
@@ -41,7 +41,7 @@ function readMigration(folder: string, file: string): Migration {
   return { version: Number(version), name, text, checksum: checksumOf(text), needs: Number(needs) };
 }
 
-/** Ordered by number; numbers may be left out, but none stands for two. */
+/** The migrations by number; numbers may be missing, but must be unique. */
 function readMigrations(folder: string): Migration[] {
   const files = readdirSync(folder).filter((file) => file.endsWith('.sql'));
   const migrations = files.sort().map((file) => readMigration(folder, file));
@@ -50,7 +50,7 @@ function readMigrations(folder: string): Migration[] {
   return migrations;
 }
 
-/** Runs work in a transaction that only one process at a time is in. */
+/** Runs work in a transaction, in one process at a time. */
 export const exclusively = <T>(sql: Sql, name: string, work: (tx: Transaction) => Promise<T>): Promise<T> =>
   sql.begin(async (tx) => {
     await tx`select set_config('statement_timeout', ${LOCK_WAIT}, true)`;
@@ -86,7 +86,7 @@ async function apply(tx: Transaction, migration: Migration): Promise<void> {
     values (${version}, ${name}, ${checksum}, ${needs})`;
 }
 
-/** Applies the first migration that is missing; undefined where none is. */
+/** Applies the first missing migration; undefined if none is missing. */
 const applyNext = (sql: Sql, migrations: readonly Migration[]): Promise<string | undefined> =>
   exclusively(sql, 'migrations', async (tx) => {
     await tx`create table if not exists schema_migrations (
@@ -106,8 +106,8 @@ const applyNext = (sql: Sql, migrations: readonly Migration[]): Promise<string |
   });
 
 /**
- * Brings the database up to date. Returns the names of what it applied itself. Errors: `StorageFailure`
- * where a migration fails, was changed, or is unknown to this version and says that it needs a newer one.
+ * Brings the database up to date. Returns the names of the migrations that it applied itself. Errors:
+ * `StorageFailure` if a migration fails, was changed, or is unknown to this version and needs a newer one.
  */
 export async function migrate(sql: Sql, folder = MIGRATIONS): Promise<readonly string[]> {
   const migrations = readMigrations(folder);

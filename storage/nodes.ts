@@ -1,10 +1,9 @@
 /**
- * This process as a node among others: its row, which it renews as long as it lives, and the rows of all. Times are the
- * database's; how long its own word holds, it counts for itself (contracts/tenure.ts).
+ * This process as a node: its row, which it renews by heartbeats, and the rows of all nodes. Times are the database's; its
+ * own tenure it measures by its own clock (contracts/tenure.ts).
  *
- * Invariants: a row is deleted only once its lease has run out, and by then its process has fallen silent; deleting it is
- * what makes its calls lost, in the same statement; a process whose row is gone lets go of all its calls before it is a
- * node again.
+ * Invariants: a row is deleted only once its lease has run out, after its process has fallen silent; the same statement
+ * marks its calls as lost; a process whose row is gone releases all its calls before it becomes a node again.
  */
 import { CALL_TIMES } from '../contracts/call-times.js';
 import type { Clock } from '../contracts/clock.js';
@@ -21,7 +20,7 @@ export interface NodeParts {
   readonly sql: Sql;
   /** Unique among all live processes. */
   readonly processId: string;
-  /** Where this process takes signalling frames of its sessions from others of its installation. */
+  /** Where this process accepts signalling frames of its sessions from other processes of its installation. */
   readonly address: string;
   /** The same for all processes of one supervisor. */
   readonly installation: string;
@@ -31,7 +30,7 @@ export interface NodeParts {
 }
 
 const LOOK_MS = 5000;
-/** A row whose lease has run out is left for so long to whoever has a client that returns. */
+/** How long a row whose lease has run out is left for processes to which its clients return. */
 const UNCLAIMED_MS = 10_000;
 const { heartbeatMs, leaseMs, silentMs, aloneLeaseMs, aloneSilentMs } = CALL_TIMES;
 const ALONE: NodeFigures = { calls: 0, places: null, draining: false };
@@ -40,12 +39,12 @@ const ALONE: NodeFigures = { calls: 0, places: null, draining: false };
 export const isAlive = (sql: Sql | Transaction, more = 0) =>
   sql`o.seen_at > now() - (o.lease_ms + ${more}::int) * interval '1 millisecond'`;
 
-/** Calls of a node whose row has just been deleted are lost from that moment on at which it was seen last. */
+/** Marks the calls of a deleted node as lost since its last heartbeat. */
 const loseCalls = (sql: Sql | Transaction) => sql`
   update sessions s set lost_at = dead.seen_at from dead
   where s.owner_id = dead.process_id and s.status in ('pending', 'active') and s.lost_at is null`;
 
-/** Declares one node dead, where its lease has run out. */
+/** Declares one node dead if its lease has run out. */
 export async function dropStale(sql: Sql, processId: string): Promise<void> {
   await repeatable(sql`
     with dead as (
@@ -54,7 +53,7 @@ export async function dropStale(sql: Sql, processId: string): Promise<void> {
     ) ${loseCalls(sql)}`);
 }
 
-/** Declares those dead that have been away for long, and marks the calls of any that left without a word. */
+/** Declares nodes dead that have been silent for long, and marks calls whose node left no row as lost. */
 export async function dropDead(sql: Sql): Promise<void> {
   await sql`
     with dead as (
@@ -95,7 +94,7 @@ export class OwnNode implements Nodes {
     ];
   }
 
-  /** Resolves once it is among the others. Errors: the database's. */
+  /** Resolves once its row is written. Errors: the database's. */
   static async open(parts: NodeParts): Promise<OwnNode> {
     const node = new OwnNode(parts);
     await node.#enter();
@@ -107,12 +106,12 @@ export class OwnNode implements Nodes {
     return this.#tenure;
   }
 
-  /** All nodes, as they were some seconds ago. */
+  /** All nodes, as of some seconds ago. */
   get known(): readonly NodeRecord[] {
     return this.#known;
   }
 
-  /** From now on others find it there, and with these figures. */
+  /** Publishes its address and figures to other nodes from now on. */
   serve(url: string, figures: () => NodeFigures): void {
     this.#url = url;
     this.#figures = figures;
@@ -133,7 +132,7 @@ export class OwnNode implements Nodes {
     );
   }
 
-  /** What it owned before, others may have taken by now: it owns nothing. */
+  /** Starts without sessions: others may have taken over those that it owned before. */
   async #enter(): Promise<void> {
     const { sql, processId, address, installation, version, clock } = this.parts;
     const sentAt = clock.monotonic();

@@ -1,11 +1,11 @@
 /**
- * Credentials that nobody can need any more. Those of an agent's webhooks and of a tool outlive them for as long as a
- * published version, a conversation that goes on, or an event that waits to be delivered is signed or called with them.
+ * Credentials that are not needed any more. Those of webhooks and tools outlive them as long as a published version, a
+ * running conversation or a waiting delivery needs them.
  */
 import type { Sql, Transaction } from './sql.js';
 
 /**
- * Removes orphans of one workspace, or of all. Needs no lock: whoever could come to need one holds its agent or tool.
+ * Removes orphans of one workspace, or of all. Needs no lock: anything that could still need one locks its agent or tool.
  */
 export const dropOrphanSecrets = (sql: Sql | Transaction, workspaceId?: string) => sql`
   delete from secrets s

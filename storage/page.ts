@@ -1,7 +1,7 @@
-/** One page of rows that carry their position (contracts/ports/page.ts). */
+/** Pages of rows that carry their position (contracts/ports/page.ts). */
 import type { Listed, PageRequest } from '../contracts/ports/page.js';
 
-/** One row more than a page has tells whether another page follows. */
+/** One row more than the page, which shows whether another page follows. */
 export const wantedRows = ({ size }: PageRequest): number => size + 1;
 
 /** Larger than every position. */

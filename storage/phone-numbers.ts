@@ -1,6 +1,6 @@
 /**
  * Phone numbers (contracts/ports/phone.ts). A number's secret is sealed in its row. Every statement names the
- * workspace, but for those that webhooks need: what they find is only used once its secret fits.
+ * workspace, except those for webhooks: their results are only used once the secret matches.
  */
 import { ServiceError } from '../contracts/errors.js';
 import type { Ids } from '../contracts/ids.js';
@@ -77,7 +77,7 @@ interface PhoneRow {
   readonly sealed_api: Uint8Array | null;
 }
 
-/** The workspace's row is held, so that numbers are counted one after the other. Errors: `conflict`. */
+/** Locks the workspace's row, so that numbers are counted one after the other. Errors: `conflict`. */
 async function insert(tx: Transaction, row: PhoneRow): Promise<void> {
   const { workspace_id: workspaceId, provider, address } = row;
   await tx`select from workspaces where id = ${workspaceId} for no key update`;
@@ -193,7 +193,7 @@ async function answered(sql: Sql, secrets: Secrets, provider: string) {
 
 const AT_ONCE = 200;
 
-/** Forgets calls that providers asked about more than so many days ago, as sessions are: a webhook of that age is no replay. */
+/** Removes calls that providers asked about more than `days` ago, as with sessions: nobody replays webhooks of that age. */
 export const forgetOldCalls = (sql: Sql, days: number) => sql`
   delete from phone_calls where (number_id, call_id) in (
     select number_id, call_id from phone_calls where created_at < now() - ${days}::int * interval '1 day'

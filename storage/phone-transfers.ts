@@ -1,6 +1,6 @@
 /**
- * Transfers of phone calls (contracts/ports/phone-transfers.ts). Every change is one statement that names the states from
- * which it may come, and is announced: who waits for it may be another process than whom the provider told.
+ * Transfers of phone calls (contracts/ports/phone-transfers.ts). Every change is one statement that names the allowed
+ * previous states, and is announced: the waiting process may be another one than the one that the provider notified.
  */
 import type { Ids } from '../contracts/ids.js';
 import type { Transfer } from '../contracts/transfers.js';
@@ -9,7 +9,7 @@ import type { Database } from './database.js';
 import type { Listener } from './events.js';
 import type { Sql, Transaction } from './sql.js';
 
-/** Needs the transfers as `t` and their sessions as `s`. Whom we have called would otherwise be shown as calling themselves. */
+/** Needs the transfers as `t` and their sessions as `s`. `shown`: on calls that we placed, our own number, else the callee would see their own. */
 const columns = (sql: Sql | Transaction) => sql`
   t.id, t.session_id as "sessionId", s.workspace_id as "workspaceId", t.number_id as "numberId", t.provider,
   t.caller_call_id as "callerCallId", t.call_id as "callId", t.tool_call_id as "toolCallId", t.mode, t.label,
@@ -57,7 +57,7 @@ const report: (sql: Sql, ...of: Parameters<Transfers['report']>) => ReturnType<T
   return transfer;
 };
 
-/** A caller who has no agent meanwhile has from then on as long to come back as one whose node has died. */
+/** Ends a transfer. A caller without an agent then has as long to come back as one whose node has died. */
 const finish: (sql: Sql, ...of: Parameters<Transfers['finish']>) => ReturnType<Transfers['finish']> = async (
   sql,
   id,
@@ -100,7 +100,7 @@ async function overdue(sql: Sql): Promise<readonly OverdueTransfer[]> {
   return rows.map(({ sessionEnded, ...transfer }) => ({ transfer, sessionEnded }));
 }
 
-/** Who waits for which transfer. */
+/** Waiting callbacks by transfer. */
 class Waiting implements Listener {
   readonly #waiting = new Map<string, Set<() => void>>();
 
@@ -122,7 +122,7 @@ class Waiting implements Listener {
   }
 }
 
-/** `stop` ends its listening. */
+/** `stop` ends its listener. */
 export async function createTransfers(
   { sql, events }: Pick<Database, 'sql' | 'events'>,
   ids: Ids,

@@ -1,6 +1,6 @@
 /**
- * Calls that are placed (contracts/ports/placed-calls.ts). Every change is one statement that names the states from which
- * it may come, so that what comes late, twice or in another order changes nothing; the end is written with its delivery.
+ * Placed calls (contracts/ports/placed-calls.ts). Every change is one statement that names the allowed previous states, so
+ * that late, repeated or reordered reports change nothing; the end is written together with its delivery.
  */
 import { ServiceError } from '../contracts/errors.js';
 import type { Ids } from '../contracts/ids.js';
@@ -21,14 +21,14 @@ const columns = (sql: Sql | Transaction) => sql`
   c.voicemail::jsonb as voicemail, c.call_id as "callId",
   c.created_at as "createdAt", c.answered_at as "answeredAt", c.ended_at as "endedAt"`;
 
-/** The states that one may follow. */
+/** Allowed previous states. */
 const BEFORE: Readonly<Partial<Record<CallState, readonly CallState[]>>> = {
   ringing: ['queued'],
   answered: ['queued', 'ringing'],
 };
 
 const { apiMs, reportMs } = LIMITS.phone;
-/** A request to the provider that has not been answered by then belongs to a process that has died. */
+/** After this time, an unanswered request to the provider belongs to a process that has died. */
 const PLACING_MS = apiMs + 20_000;
 const AT_ONCE = 50;
 
@@ -88,7 +88,7 @@ async function begin(sql: Sql, id: string, sessionId: string, webhooks: readonly
   return call;
 }
 
-/** It rings for as long as it may, and its end is waited for a while longer. */
+/** Records the provider's answer; due when the longest ringing has passed, plus some time for the provider's report of the end. */
 const placed = async (sql: Sql, id: string, callId: string | undefined) =>
   (
     await sql<PlacedCall[]>`
@@ -129,7 +129,7 @@ const finish = (sql: Sql, id: string, state: LastCallState, reason?: string) =>
     return call;
   }) as Promise<PlacedCall | undefined>;
 
-/** A provider tells the end of an answered call behind that of its session, and has a while for it; the session's is all of SIP. */
+/** Calls that should have ended: providers get some time to report the end of an answered call after its session's; SIP calls end with it. */
 async function overdue(sql: Sql): Promise<readonly OverdueCall[]> {
   const rows = await sql<(PlacedCall & Omit<OverdueCall, 'call'>)[]>`
     select ${columns(sql)}, c.placed_at is not null as placed, s.ended_at is not null as "sessionEnded"

@@ -1,22 +1,22 @@
 /**
- * postgres.js 3.4.9, mended as it is loaded (ADR 0013). As published, a server that dies at the wrong moment
- * ends this process or, worse, lets a transaction go on outside of itself:
+ * postgres.js 3.4.9, patched as it is loaded (ADR 0013). As published, a server that dies at the wrong moment
+ * crashes this process or, worse, makes statements of a transaction run outside it:
  *
- * - a write that waits for the next turn of the loop finds its socket gone and throws where nobody can catch it
+ * - a write that waits for the next turn of the loop finds its socket gone, and its error cannot be caught
  *   (porsager/postgres #1154, #1208);
- * - what waited to be written stays behind, so that the connection never writes again after it has come back;
- * - statements of a transaction whose connection was lost, its `rollback` among them, run on whatever the
- *   connection is used for next (#1155);
- * - a connection that comes back remembers the statement that it was lost with, its error and what waited behind it:
- *   answers go to the wrong statement, one waits for ever, and an innocent one fails with the old error;
- * - the types that a new connection asks for first fail where nobody can catch it, and where a pooler answers them with
- *   an error and a close, as PgBouncer does while its server is away, the statement behind them waits for ever;
- * - a connection that may have no second statement under way (`max_pipeline: 0`) cannot begin a transaction.
+ * - pending writes stay queued, so that the connection never writes again after it has reconnected;
+ * - statements of a transaction whose connection was lost, including its `rollback`, run in the next use of
+ *   the connection (#1155);
+ * - a reconnected connection keeps the statement with which it was lost, its error and its queue: answers go to
+ *   the wrong statement, one waits for ever, and an unrelated one fails with the old error;
+ * - the query for types on a new connection fails without anyone to catch it; and if a pooler answers it with an
+ *   error and a close, as PgBouncer does while its server is down, the statement behind it waits for ever;
+ * - a connection that must not pipeline (`max_pipeline: 0`) cannot begin a transaction.
  *
- * One edit adds what the package has not: statements that may be sent twice are, where their connection died (once-more.ts).
+ * One edit adds a feature: repeatable statements are sent again if their connection died (once-more.ts).
  *
- * No release mends these. Each edit below must fit the published text exactly once, or loading fails: the
- * package is pinned, and a new version is looked at before it is taken.
+ * No release fixes these. Each edit below must match the published text exactly once, or loading fails: the
+ * package is pinned, and a new version must be reviewed first.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -31,7 +31,7 @@ interface Edit {
 }
 
 const CONNECTION: readonly Edit[] = [
-  // A write without a socket fails what it belongs to.
+  // A write without a socket fails its statement.
   {
     from: 'const x = socket.write(chunk, fn)',
     to: `if (socket === null) {
@@ -49,7 +49,7 @@ const CONNECTION: readonly Edit[] = [
     chunk = nextWriteTimer = null
     socket.removeListener('data', data)`,
   },
-  // A connection that comes back begins anew, and what it was opened for fails with what it was told. An error and a close may both come, and a statement between them.
+  // A reconnecting connection starts clean, and the statement that it was opened for fails with the server's error. An error and a close may both arrive, with a statement between them.
   {
     from: 'async function closed(hadError) {',
     to: `function forget() {
@@ -77,19 +77,19 @@ const CONNECTION: readonly Edit[] = [
     to: `forget()
     closedTime = performance.now()`,
   },
-  // A transaction takes its connection, whether or not more may be sent on it.
+  // A transaction reserves its connection, whether or not pipelining is allowed on it.
   {
     from: `&& sent.length < max_pipeline
         && (!q.options.onexecute || q.options.onexecute(connection))`,
     to: `&& (!q.options.onexecute || q.options.onexecute(connection))
         && sent.length < max_pipeline`,
   },
-  // The statement that the connection was opened for is told; this one is nobody's.
+  // The statement that the connection was opened for reports the failure; nobody waits for this one.
   { from: 'return fetchArrayTypes()', to: 'return fetchArrayTypes().catch(noop)' },
 ];
 
 const POOL: readonly Edit[] = [
-  // A transaction ends with its connection: what it still asks for fails.
+  // A transaction ends with its connection: its further statements fail.
   {
     from: 'new Promise((_, reject) => connection.onclose = reject)',
     to: `new Promise((_, reject) => connection.onclose = (error) => {
@@ -112,7 +112,7 @@ const POOL: readonly Edit[] = [
         if (lost) return q.reject(lost)
         c.queue === full`,
   },
-  // What the pool is given, a transaction's `begin` too, but nothing that is asked within one.
+  // Statements for the pool, including a transaction's `begin`, but no statements within one.
   {
     from: `function handler(query) {
     if (ending)`,
@@ -134,7 +134,7 @@ function mended(file: string, edits: readonly Edit[]): string {
   );
 }
 
-/** Runs one CommonJS file of the package with its edits; `given` are modules that it gets instead of its own. */
+/** Runs one CommonJS file of the package with its edits; `given` are modules that replace its own. */
 function load(file: string, edits: readonly Edit[], given: Readonly<Record<string, unknown>> = {}): unknown {
   const own = createRequire(file);
   const module = { exports: {} as unknown };

@@ -1,6 +1,6 @@
 /**
- * How many sessions may be asked for without a key (docs/contract/platform.md 6.10): fixed windows of one minute of the
- * database's clock, per client address and per agent, counted in one row each that all processes share.
+ * Rate limits of sessions without a key (docs/contract/platform.md 6.10): fixed windows of one minute by the database's
+ * clock, per client address and per agent, in one row each that all processes share.
  */
 import type { FullLimit, PublicLimits } from '../contracts/ports/public-limits.js';
 import type { Sql } from './sql.js';
@@ -31,7 +31,7 @@ async function secondsLeft(sql: Sql): Promise<number> {
   return Math.max(1, row?.seconds ?? 1);
 }
 
-/** The address comes first. */
+/** The exceeded limit; the address is checked first. */
 async function fullOne(
   { sql, perAddress, perAgent }: PublicLimitOptions,
   address: string,

@@ -1,6 +1,6 @@
 /**
- * Recordings on their way into a bucket: rows that one process at a time works on (gateway/recordings/uploads.ts). A claim
- * ends by itself, so that a process that dies holds nothing up.
+ * Recordings being uploaded to a bucket: rows that one process at a time claims (gateway/recordings/uploads.ts). A claim
+ * expires, so that a process that dies delays nothing for long.
  */
 import { repeatable } from './once-more.js';
 import type { Sql } from './sql.js';
@@ -11,9 +11,9 @@ export interface Upload {
   readonly part: number;
   /** The machine that has its files. */
   readonly host: string;
-  /** Tells the call's recordings apart: one that begins anew is recorded anew. */
+  /** Distinguishes recordings of one call: a call that starts again is recorded again. */
   readonly startedAt: Date;
-  /** Milliseconds since the session's end, on the database's clock; null while it goes on. */
+  /** Milliseconds since the session's end, on the database's clock; null while it is running. */
   readonly sinceEndMs: number | null;
 }
 
@@ -27,8 +27,8 @@ export interface Claimant {
 const AT_ONCE = 1000;
 
 /**
- * Takes, or keeps, uploads: those of this machine which nobody works on, and those of ended sessions whose machine has not
- * worked on them for `absentMs`. The oldest first.
+ * Claims uploads, or renews claims: unclaimed ones of this machine, and those of ended sessions whose machine has not
+ * worked on them for `absentMs`. Oldest first.
  */
 export async function claimUploads(
   sql: Sql,
@@ -52,14 +52,14 @@ export async function claimUploads(
   return [...rows].sort((one, other) => one.startedAt.getTime() - other.startedAt.getTime());
 }
 
-/** Another process may take what this one has. */
+/** Releases this process's claims to other processes. */
 export async function releaseUploads(sql: Sql, { processId }: Claimant): Promise<void> {
   await repeatable(sql`
     update recording_parts set claimed_by = null, claimed_until = null
     where claimed_by = ${processId} and kept_at is null and failure is null`);
 }
 
-/** All of it is in the bucket, or (`failure`) never will be. False where another process has it now. */
+/** Records that the upload is complete or (`failure`) was given up. False if another process has claimed it now. */
 export async function settleUpload(
   sql: Sql,
   { processId }: Claimant,
@@ -73,7 +73,7 @@ export async function settleUpload(
   return count > 0;
 }
 
-/** Those of the sessions whose files a machine need not keep: all parts are in the bucket, or given up. */
+/** The sessions whose files are not needed any more: all parts are in the bucket, or given up. */
 export async function settledOf(sql: Sql, sessionIds: readonly string[]): Promise<readonly string[]> {
   const rows = await sql<{ id: string }[]>`
     select session_id as id from recording_parts where session_id = any(${sessionIds as string[]}::text[])
@@ -81,7 +81,7 @@ export async function settledOf(sql: Sql, sessionIds: readonly string[]): Promis
   return rows.map(({ id }) => id);
 }
 
-/** Deleted recordings in the bucket, for this process alone for a minute. */
+/** Claims deleted recordings in the bucket for a minute. */
 export async function claimDeleted(sql: Sql, store: string): Promise<readonly string[]> {
   const rows = await sql<{ id: string }[]>`
     update deleted_recordings set claimed_until = now() + interval '1 minute'

@@ -1,7 +1,7 @@
 /**
- * Rows of recorded sessions: since when, on which machine, and in which bucket; the audio is in files
- * (gateway/recordings/recordings.ts). A call that was taken over is recorded in parts, by whoever has it. Rows of first
- * parts are in `recordings`; `recording_parts` has these and all others (migrations/0030-recordings-in-parts.sql).
+ * Rows of recorded sessions: start, machine and bucket; the audio is in files (gateway/recordings/recordings.ts). A call
+ * that was taken over is recorded in parts, each by the process that had it. Rows of first parts are in `recordings`;
+ * `recording_parts` has these and all others (migrations/0030-recordings-in-parts.sql).
  */
 import { repeatable } from './once-more.js';
 import type { Sql } from './sql.js';
@@ -11,13 +11,13 @@ export interface RecordingRow {
   readonly part: number;
   readonly host: string;
   readonly startedAt: Date;
-  /** The bucket that it belongs into, `s3://bucket/prefix`; null where it stays with its machine. */
+  /** Its bucket, `s3://bucket/prefix`; null if it stays on its machine. */
   readonly store: string | null;
   /** Whether all of it is in the bucket. */
   readonly kept: boolean;
-  /** Why it never will be. */
+  /** Why the upload was given up. */
   readonly failure: string | null;
-  /** Milliseconds since the session's end, on the database's clock; null while it goes on. */
+  /** Milliseconds since the session's end, on the database's clock; null while it is running. */
   readonly sinceEndMs: number | null;
 }
 
@@ -28,7 +28,7 @@ export interface BegunRecording {
   readonly at: Date;
 }
 
-/** A part that begins anew is recorded anew. One whose session is gone leaves files that are to be removed. */
+/** Records the start of a part; a part that starts again replaces its row. If the session is gone, its files are marked for removal. */
 export async function recordingBegan(
   sql: Sql,
   sessionId: string,
@@ -49,14 +49,14 @@ export async function recordingBegan(
       started_at = excluded.started_at, kept_at = null, failure = null, claimed_by = null, claimed_until = null`);
 }
 
-/** The part that a call becomes which is taken over now. */
+/** The number of the next part, for a takeover. */
 export async function nextPart(sql: Sql, sessionId: string): Promise<number> {
   const [row] = await sql<[{ part: number }]>`
     select coalesce(max(part), 0) + 1 as part from recording_parts where session_id = ${sessionId}`;
   return row.part;
 }
 
-/** Its parts, in order; none where the session was never recorded. */
+/** The recording's parts in order; none if the session was never recorded. */
 export const readRecording = (sql: Sql, sessionId: string): Promise<readonly RecordingRow[]> =>
   sql<RecordingRow[]>`
     select r.part, r.host, r.started_at as "startedAt", r.store, r.failure, r.kept_at is not null as kept,
@@ -67,8 +67,8 @@ export const readRecording = (sql: Sql, sessionId: string): Promise<readonly Rec
 const AT_ONCE = 500;
 
 /**
- * Deletes the rows of some recordings that began before then and whose sessions have ended, with all their parts, whatever
- * machine has their files. False where none was left.
+ * Deletes the rows of some recordings that began before then and whose sessions have ended, with all their parts, on
+ * whatever machine their files are. False if none was left.
  */
 export async function forgetRecordingsBefore(sql: Sql, before: Date): Promise<boolean> {
   const { count } = await sql`
@@ -79,17 +79,17 @@ export async function forgetRecordingsBefore(sql: Sql, before: Date): Promise<bo
   return count > 0;
 }
 
-/** Recordings of that machine whose rows are gone and whose files may not be. */
+/** Recordings of that machine whose rows are deleted but whose files may still exist. */
 export async function deletedRecordings(sql: Sql, host: string): Promise<readonly string[]> {
   const rows = await sql<{ id: string }[]>`
     select session_id as id from deleted_recordings where host = ${host} order by deleted_at`;
   return rows.map(({ id }) => id);
 }
 
-/** How the place of a bucket begins, which no machine's name does. */
+/** Start of a bucket's address, which no machine's name has. */
 export const BUCKET = 's3://';
 
-/** Deleted recordings of all other machines, from the one behind `after` on; none where there are no more. */
+/** Deleted recordings of all other machines, starting after `after`; none if there are no more. */
 export async function deletedElsewhere(
   sql: Sql,
   host: string,
@@ -101,7 +101,7 @@ export async function deletedElsewhere(
     order by session_id limit ${AT_ONCE}`;
 }
 
-/** The files are gone. Who was about to write one when it was deleted has done so within the minute. */
+/** Records that the files are gone. Waits a minute after the deletion, so that files then being written are removed too. */
 export async function deletedFilesRemoved(sql: Sql, host: string, sessionId: string): Promise<void> {
   await repeatable(sql`
     delete from deleted_recordings

@@ -1,6 +1,6 @@
 /**
- * Secrets of tools and webhooks as rows: sealed for their owner and slot. A slot is anything that names one secret of
- * its owner; its digest is stored. Rows are written and dropped in the transaction that changes the owner.
+ * Rows of secrets of tools and webhooks, sealed for their owner and slot. A slot is any text that names one secret of its
+ * owner; its digest is stored. Rows are written and deleted in the transaction that changes the owner.
  */
 import { createHash } from 'node:crypto';
 import type { Secrets } from '../contracts/ports/secrets.js';
@@ -30,7 +30,7 @@ export async function keepSecret(
     on conflict (kind, owner_id, slot) do update set sealed = excluded.sealed, updated_at = now()`;
 }
 
-/** Drops the owner's secrets but those of the slots. */
+/** Deletes the owner's secrets except those of the slots. */
 export async function dropOtherSecrets(
   tx: Transaction,
   { kind, id }: SecretOwner,
@@ -40,7 +40,7 @@ export async function dropOtherSecrets(
   await tx`delete from secrets where kind = ${kind} and owner_id = ${id} and slot <> all(${kept}::text[])`;
 }
 
-/** The secrets of the slots, in their order; undefined for those that are not there. */
+/** The secrets of the slots, in their order; undefined for missing ones. */
 export async function openSecretsOf(
   sql: Sql,
   secrets: Secrets,
@@ -58,7 +58,7 @@ export async function openSecretsOf(
   });
 }
 
-/** A phone number's secret is in its own row, and so is what its provider's API is asked with. */
+/** Contexts for the secrets in a phone number's own row: its webhook secret and its provider's API credentials. */
 export const phoneContext = (id: string): string => `phone ${id}`;
 export const phoneApiContext = (id: string): string => `phone api ${id}`;
 
@@ -100,6 +100,6 @@ async function resealOwned(tx: Transaction, secrets: Secrets): Promise<number> {
   }
 }
 
-/** Seals what is there anew. Nobody writes a secret meanwhile. Returns how many there were. */
+/** Seals all secrets again, locking out writers meanwhile. Returns their number. */
 export const resealAll = async (tx: Transaction, secrets: Secrets): Promise<number> =>
   (await resealOwned(tx, secrets)) + (await resealNumbers(tx, secrets));

@@ -1,12 +1,12 @@
 /**
- * The filter `search` of lists: texts that hold the words as they stand, in any case. Letters are paired here, since what
- * `lower()` knows depends on the database's locale: in that of the embedded one (`C`) there is no `Ä` to an `ä`.
+ * The filter `search` of lists: texts that contain the search text literally, in any case. Cases are paired here, since
+ * `lower()` depends on the database's locale: the embedded one's (`C`) does not pair `ä` with `Ä`.
  */
 import type { Fragment, Sql } from './sql.js';
 
 const PUNCTUATION = /[!-/:-@[-`{-~]/;
 
-/** One character of the search as a regular expression of Postgres'. */
+/** One character of the search as a Postgres regular expression. */
 function inAnyCase(character: string): string {
   if (PUNCTUATION.test(character)) return `\\${character}`;
   const cases = new Set([character, character.toLowerCase(), character.toUpperCase()]);
@@ -17,7 +17,7 @@ function inAnyCase(character: string): string {
 
 export const patternOf = (search: string): string => [...search].map(inAnyCase).join('');
 
-/** A condition that begins with `and`; none where nothing is searched for. */
+/** A condition that begins with `and`; empty if there is no search text. */
 export function isFound(sql: Sql, search: string, name: Fragment, description: Fragment) {
   const pattern = patternOf(search);
   return pattern === '' ? sql`` : sql`and (${name} ~ ${pattern} or ${description} ~ ${pattern})`;

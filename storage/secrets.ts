@@ -1,7 +1,7 @@
 /**
  * The installation's secret (docs/contract/decisions.md 23): SECRETS_KEY, else `<DATA_DIR>/secrets-key`, made at the first
- * start for its owner alone. The database keeps a fingerprint of it, so that a start with another secret says so
- * instead of failing at the first call. Sealing is AES-256-GCM with a key of its own and a fresh nonce each time.
+ * start, readable by its owner only. The database keeps a fingerprint of it, so that a start with another secret is
+ * reported, instead of failing at the first call. Sealing is AES-256-GCM with a derived key and a fresh nonce each time.
  */
 import { errorText } from '../contracts/errors.js';
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
@@ -24,7 +24,7 @@ const ALGORITHM = 'aes-256-gcm';
 const derive = (master: string, purpose: string): Uint8Array =>
   new Uint8Array(hkdfSync('sha256', master, 'speech-gateway', purpose, BYTES));
 
-/** The secrets behind one master. What another one sealed is opened as well, where `previous` names it. */
+/** Secrets sealed under one master. Also opens those of the `previous` master, if given. */
 export function createSecrets(master: string, previous?: string): Secrets {
   const older = previous === undefined ? undefined : createSecrets(previous);
   const sealing = derive(master, 'seal');
@@ -97,7 +97,7 @@ export interface SecretsParts {
   readonly dataDir: string;
   /** SECRETS_KEY; empty counts as unset. */
   readonly secretsKey?: string | undefined;
-  /** SECRETS_KEY_PREVIOUS: the one that the database may still be used with. */
+  /** SECRETS_KEY_PREVIOUS: the key with which the database may still be sealed. */
   readonly previous?: string | undefined;
 }
 
@@ -128,7 +128,7 @@ const keepFingerprint = (tx: Transaction, master: string) => tx`
 
 const nextOf = (file: string): string => `${file}.next`;
 
-/** The secret that is to follow the one in the file: made, or left by a run that was cut off. */
+/** The secret that replaces the one in the file: a new one, or the one left by an interrupted run. */
 function makeNext(file: string): string {
   const next = nextOf(file);
   const left = readFile(next);
@@ -139,8 +139,8 @@ function makeNext(file: string): string {
 }
 
 /**
- * Opens the installation's secret, making it the first time; safe from several processes at once.
- * Errors: `StorageFailure` where SECRETS_KEY is too short, the file cannot be used, or the database knows another.
+ * Opens the installation's secret, creating it the first time; several processes may do so at once.
+ * Errors: `StorageFailure` if SECRETS_KEY is too short, the file cannot be used, or the database was sealed with another.
  */
 export async function openSecrets(parts: SecretsParts): Promise<Secrets> {
   checkLength('SECRETS_KEY', parts.secretsKey);
@@ -157,9 +157,9 @@ export async function openSecrets(parts: SecretsParts): Promise<Secrets> {
 }
 
 /**
- * Seals everything anew. `next`: the new secret, where it is SECRETS_KEY; else one is made, and takes the place of the
- * file in DATA_DIR. Returns how many secrets there were. Errors: `StorageFailure` where `previous` is not the one in use,
- * or the file cannot be written; then nothing has changed.
+ * Seals everything again under a new secret: SECRETS_KEY if it is set; else a new one, which replaces the file in DATA_DIR.
+ * Returns the number of secrets. Errors: `StorageFailure` if `previous` is not the one in use, or the file cannot be
+ * written; then nothing has changed.
  */
 export async function rotateSecrets({
   sql,
@@ -173,7 +173,7 @@ export async function rotateSecrets({
   const next = inFile ? makeNext(file) : secretsKey;
   const count = await exclusively(sql, FINGERPRINT, async (tx) => {
     const known = await storedFingerprint(tx);
-    // A run that was cut off after its transaction has left the new file only.
+    // A run that was interrupted after its transaction left only the new file.
     if (known === fingerprintOf(next)) return 0;
     const old = inFile ? readFile(file) : previous || readFile(file);
     if (old === undefined || old === '' || known !== fingerprintOf(old))

@@ -1,6 +1,6 @@
 /**
- * Sessions as their workspace sees them (contracts/ports/sessions.ts). Every statement names the workspace, so another
- * one's session does not exist. Times are the database's, so that all processes agree on them.
+ * Sessions as their workspace sees them (contracts/ports/sessions.ts). Every statement names the workspace, so sessions of
+ * others do not exist. Times are the database's, so that all processes agree on them.
  */
 import { ServiceError } from '../contracts/errors.js';
 import type { Ids } from '../contracts/ids.js';
@@ -24,18 +24,18 @@ import { pricesOf, turnsOf } from './sessions/turns.js';
 export interface SessionParts {
   readonly sql: Sql;
   readonly ids: Ids;
-  /** Live conversations of a workspace that sets no limit of its own. */
+  /** Live conversations of a workspace without a limit of its own. */
   readonly defaultLimit: number;
-  /** Of the sessions that are made from now on. */
+  /** For sessions created from now on. */
   readonly prices?: Prices | undefined;
 }
 
-/** Seconds after which another session may have ended. */
+/** `Retry-After` in seconds: another session may have ended then. */
 const RETRY_SECONDS = 5;
 
 const tooMany = (): ServiceError => new ServiceError('concurrency_exceeded', { retryAfter: RETRY_SECONDS });
 
-/** Previews, and tests, which hold what they play: whatever becomes of their agent. */
+/** Previews and tests, which run even if their agent is archived or deleted: their plan is complete. */
 const needsNoAgent = ({ source }: NewSession): boolean => source === 'dashboard';
 
 /** Why no session was made. */
@@ -50,8 +50,8 @@ async function refusal(sql: Sql, session: NewSession): Promise<ServiceError> {
 }
 
 /**
- * The agent is held until the session is there: whoever archives or deletes it at the same time waits, and ends the session
- * with it, or comes first. Visitors who do not join take no place from sessions with a key.
+ * Locks the agent until the session exists: archiving or deleting it at the same time either waits and then ends the
+ * session, or comes first. Public sessions that nobody joins take no slot from sessions with a key.
  */
 async function insert(
   { sql, ids, defaultLimit, prices }: SessionParts,

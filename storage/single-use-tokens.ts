@@ -2,7 +2,7 @@
  * Single-use tokens (contracts/ports/single-use-tokens.ts). The database knows SHA-256 digests only.
  *
  * Invariants: a token is used at most once among all processes, because using it removes its row in one statement;
- * what has expired is never found, and is removed as new tokens are issued.
+ * expired tokens are never found, and are removed as new ones are issued.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { ServiceError } from '../contracts/errors.js';
@@ -18,14 +18,14 @@ const PREFIX = 'sutkn_';
 const SECRET_BYTES = 32;
 /** Form of a token; anything else is refused without a look-up. */
 const SHAPE = new RegExp(`^${PREFIX}[A-Za-z0-9_-]{43}$`);
-/** Expired rows that one issue removes. */
+/** Most expired rows that issuing a token removes. */
 const SWEPT = 100;
 
 const { ttlMs, perWorkspace } = LIMITS.singleUseToken;
 
 const digestOf = (token: string): Buffer => createHash('sha256').update(token).digest();
 
-/** False where the workspace has as many as it may. Issues at the same time may pass the bound by their number. */
+/** False if the workspace has reached its bound. Simultaneous requests may exceed it by their number. */
 async function insert(sql: Sql, token: string, caller: Caller, kind: SingleUseTokenKind): Promise<boolean> {
   const { count } = await sql`
     with swept as (

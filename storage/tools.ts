@@ -1,6 +1,6 @@
 /**
- * Tools (contracts/ports/tools.ts). A tool is changed under its row lock; its credentials are sealed in rows of their
- * own and stay as long as the tool or a published version needs them. A tool that a draft refers to cannot go.
+ * Tools (contracts/ports/tools.ts). A tool is changed under its row lock; its credentials are sealed in separate rows and
+ * stay as long as the tool or a published version needs them. A tool of a draft cannot be deleted.
  */
 import { ServiceError } from '../contracts/errors.js';
 import type { Ids } from '../contracts/ids.js';
@@ -101,7 +101,7 @@ async function keepSecrets(
   if (!frozen) await dropOtherSecrets(tx, tool, credentialSlots(definition));
 }
 
-/** The agents that use a client tool, before the tool itself: of two tools of one agent that are renamed at once, one is first. */
+/** Locks the agents that use a client tool, before the tool itself: simultaneous renames of an agent's tools run one after the other. */
 const holdAgentsOf = (tx: Transaction, id: string, workspaceId: string) => tx`
   select from tools t
   join agent_tools used on used.tool_id = t.id
@@ -109,7 +109,7 @@ const holdAgentsOf = (tx: Transaction, id: string, workspaceId: string) => tx`
   where t.id = ${id} and t.workspace_id = ${workspaceId} and t.tool_type = 'client'
   order by a.id for no key update of a`;
 
-/** Errors: `invalid_request` where an agent that uses the tool has another client tool of that name. */
+/** Errors: `invalid_request` if an agent that uses the tool has another client tool of that name. */
 async function checkNames(
   tx: Transaction,
   id: string,
@@ -149,7 +149,7 @@ async function agents(sql: Sql, id: string, workspaceId: string): Promise<AgentR
   return { agents: [...rows], total: tool.usedBy };
 }
 
-/** `Authorization` whatever the stored name of a credential's header is (docs/contract/platform.md 6.5 rule 2). */
+/** Credentials are sent as `Authorization`, whatever their stored header name (docs/contract/platform.md 6.5 rule 2). */
 const sentName = ({ name, kind }: ToolDefinition['headers'][number]): string =>
   kind === 'custom' ? name : 'Authorization';
 

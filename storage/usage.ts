@@ -6,7 +6,7 @@ type Entry = Parameters<UsageStore['add']>[0][number];
 
 const ROWS_A_STATEMENT = 1000;
 
-/** One entry a workspace and kind, in the order in which every process locks the rows. */
+/** Sums entries by workspace and kind, in the order in which every process locks the rows. */
 function merge(entries: readonly Entry[]): Entry[] {
   const sums = new Map<string, Entry>();
   for (const { workspaceId, kind, amount } of entries) {
@@ -16,13 +16,13 @@ function merge(entries: readonly Entry[]): Entry[] {
   return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry);
 }
 
-/** Amounts a month for workspaces that set none of their own; a kind that is absent has no quota. */
+/** Monthly amounts for workspaces without their own; absent kinds have no quota. */
 export type Quotas = Readonly<Partial<Record<UsageKind, number>>>;
 
 export function createUsageStore(sql: Sql, quotas: Quotas = {}): UsageStore {
   const quota = (kind: UsageKind): number | null => quotas[kind] ?? null;
 
-  /** Entries of a workspace that was deleted meanwhile are left out, not the whole batch. */
+  /** Leaves out entries of workspaces deleted meanwhile, instead of failing the batch. */
   async function write(rows: readonly Entry[]): Promise<void> {
     const column = <K extends keyof Entry>(name: K): Entry[K][] => rows.map((row) => row[name]);
     await sql`

@@ -1,7 +1,6 @@
 /**
- * Published versions (docs/contract/platform.md 6.4): immutable, with the tools as they were and the revisions of
- * knowledge. A publication holds the agent's row, so that numbers follow one another, and the tools and sources that it
- * refers to.
+ * Published versions (docs/contract/platform.md 6.4): immutable, with frozen tools and pinned revisions of knowledge.
+ * Publishing locks the agent's row, so that version numbers are consecutive, and the tools and sources that it refers to.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type {
@@ -119,7 +118,7 @@ interface Runnable extends Agent {
   readonly knowledge: readonly PinnedSource[];
 }
 
-/** Of a version, or the last. In one statement, since every session begins with it. */
+/** The agent with a version, or with its last one. One statement, since every session begins with it. */
 async function find(
   sql: Sql,
   agentId: string,

@@ -1,7 +1,7 @@
 /**
- * Cloned voices. Every statement names the workspace, so another one's voice does not exist. Reference audio
- * goes to the speech pipeline through a cache bounded in bytes; a change reaches every process by NOTIFY,
- * and within ten minutes where that was lost.
+ * Cloned voices. Every statement names the workspace, so voices of others do not exist. Reference audio reaches the
+ * speech pipeline through a cache bounded in bytes; changes reach every process by NOTIFY, or within ten minutes if
+ * that was lost.
  */
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../contracts/clock.js';
@@ -81,7 +81,7 @@ async function insert(tx: Transaction, voice: NewVoice & { id: string; workspace
   }
 }
 
-/** One creation at a time in a workspace, so that two at once do not pass the bound together. */
+/** Creates voices of a workspace one at a time, so that two at once cannot exceed the bound. */
 const create = (sql: Sql, voice: NewVoice & { id: string; workspaceId: string }) =>
   exclusively(sql, `voices ${voice.workspaceId}`, async (tx) => {
     const [row] =
@@ -109,7 +109,7 @@ async function remove(sql: Sql, id: string, workspaceId: string): Promise<boolea
   return count === 1;
 }
 
-/** A voice's audio and whose it is; undefined inside where there is no such voice. */
+/** A voice's audio and its workspace, which is undefined if there is no such voice. */
 interface Kept {
   readonly workspaceId: string | undefined;
   readonly references: readonly ReferenceAudio[];
@@ -133,7 +133,7 @@ async function audioOf(sql: Sql, id: string): Promise<Kept> {
 const bytesOf = ({ references }: Kept): number =>
   references.reduce((sum, { audio }) => sum + audio.length, ENTRY_BYTES);
 
-/** One process's cache of reference audio. Look-ups of the same voice at the same time are one. */
+/** One process's cache of reference audio. Simultaneous look-ups of a voice share one query. */
 function createCache(load: (id: string) => Promise<Kept>, clock: Clock) {
   const kept = new LRUCache<string, Kept>({
     max: CACHED_BYTES / ENTRY_BYTES,
@@ -143,7 +143,7 @@ function createCache(load: (id: string) => Promise<Kept>, clock: Clock) {
     perf: { now: () => clock.monotonic() },
   });
   const loading = new Map<string, Promise<Kept>>();
-  /** Counts what was announced: an answer that is older than the last announcement is not kept. */
+  /** Counts announcements: answers older than the last one are not cached. */
   let announcements = 0;
 
   async function fetch(id: string): Promise<Kept> {
@@ -161,7 +161,7 @@ function createCache(load: (id: string) => Promise<Kept>, clock: Clock) {
       loading.set(id, running);
       return running;
     },
-    /** Forgets one voice, or all where none is named. */
+    /** Forgets one voice, or all if none is named. */
     forget(id?: string): void {
       announcements++;
       loading.clear();
@@ -178,7 +178,7 @@ export interface VoicesParts {
   readonly log: Log;
 }
 
-/** The cloned voices as one process sees them. `stop` ends its listening. */
+/** The cloned voices as one process sees them. `stop` ends its listener. */
 export async function createClonedVoices(parts: VoicesParts): Promise<ClonedVoices & { stop(): void }> {
   const { ids, clock, log } = parts;
   const { sql, events } = parts.database;
@@ -200,7 +200,7 @@ export async function createClonedVoices(parts: VoicesParts): Promise<ClonedVoic
     heard: (id) => cache.forget(id),
     missed: () => cache.forget(),
   });
-  /** This process must not wait for the announcement of what it did itself. */
+  /** Clears the cache after this process's own changes, without waiting for their announcement. */
   const forgetting = async (id: string, work: Promise<boolean>): Promise<boolean> =>
     work.finally(() => cache.forget(id));
   return {

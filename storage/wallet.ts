@@ -11,7 +11,7 @@ interface Row {
   readonly used: number;
 }
 
-/** `quotas` are those of workspaces that set none of their own. */
+/** `quotas` apply to workspaces without their own. */
 export const createWallet =
   (sql: Sql, quotas: Quotas = {}): ReadWallet =>
   async (workspaceId) => {

@@ -1,7 +1,7 @@
 /**
- * Workspaces: who owns keys, agents, sessions, voices, slots, usage and quotas. An installation starts with one, the
- * default. Everything that a workspace owns goes with its row (`on delete cascade`); the files of its recordings go
- * with theirs (recordings.ts).
+ * Workspaces own keys, agents, sessions, voices, slots, usage and quotas. An installation starts with one, the default.
+ * Deleting a workspace's row deletes everything that it owns (`on delete cascade`); the files of its recordings are
+ * removed after their rows (recordings.ts).
  */
 import type { Ids } from '../contracts/ids.js';
 import type { Sql, Transaction } from './sql.js';
@@ -11,7 +11,7 @@ import { endSession } from './sessions/endings.js';
 
 const DEFAULT = 'default_workspace';
 const MOST_LISTED = 1000;
-/** Time for the owners of ended sessions to write the last words. */
+/** Time for the owners of ended sessions to write the last items. */
 const LAST_WORDS_MS = 1000;
 
 export interface Workspace {
@@ -22,14 +22,14 @@ export interface Workspace {
 export interface WorkspaceRow extends Workspace {
   readonly isDefault: boolean;
   readonly createdAt: Date;
-  /** Neither revoked nor expired. */
+  /** Number of keys that are neither revoked nor expired. */
   readonly keys: number;
   readonly agents: number;
   readonly sessions: number;
   readonly liveSessions: number;
 }
 
-/** The id of the default workspace, which is made the first time. Safe from several processes at once. */
+/** The id of the default workspace, created the first time. Several processes may do so at once. */
 export const ensureDefaultWorkspace = (sql: Sql, ids: Ids): Promise<string> =>
   exclusively(sql, DEFAULT, async (tx) => {
     const [known] = await tx<{ value: string }[]>`select value from settings where name = ${DEFAULT}`;
@@ -44,7 +44,7 @@ const named = (sql: Sql | Transaction, nameOrId: string) =>
   sql<Workspace[]>`select id, name from workspaces where id = ${nameOrId} or name = ${nameOrId} order by id`;
 
 /**
- * The workspace of that id, or of that name. Errors: `StorageFailure` where there is none, or several have the name.
+ * The workspace with that id or name. Errors: `StorageFailure` if there is none, or several have the name.
  */
 export async function findWorkspace(sql: Sql, nameOrId: string): Promise<Workspace> {
   const found = await named(sql, nameOrId);
@@ -57,7 +57,7 @@ export async function findWorkspace(sql: Sql, nameOrId: string): Promise<Workspa
   return row;
 }
 
-/** Errors: `StorageFailure` where the name is taken. */
+/** Errors: `StorageFailure` if the name is taken. */
 export const createWorkspace = (sql: Sql, ids: Ids, name: string): Promise<Workspace> =>
   exclusively(sql, 'workspaces', async (tx) => {
     if ((await named(tx, name)).length > 0) throw new StorageFailure(`There is a workspace ${name} already`);
@@ -66,7 +66,7 @@ export const createWorkspace = (sql: Sql, ids: Ids, name: string): Promise<Works
     return { id, name };
   });
 
-/** The oldest thousand. */
+/** The oldest thousand workspaces. */
 export const listWorkspaces = (sql: Sql): Promise<WorkspaceRow[]> => sql<WorkspaceRow[]>`
   select w.id, w.name, w.created_at as "createdAt",
     exists (select 1 from settings where name = ${DEFAULT} and value = w.id) as "isDefault",
@@ -83,7 +83,7 @@ const liveSessions = (sql: Sql | Transaction, id: string) =>
     { id: string }[]
   >`select id from sessions where workspace_id = ${id} and status in ('pending', 'active')`;
 
-/** Limits of one workspace; null takes the installation's. */
+/** Limits of one workspace; null means the installation's. */
 export interface WorkspaceLimits {
   /** Jobs at once. */
   readonly concurrency: number | null;
@@ -93,7 +93,7 @@ export interface WorkspaceLimits {
   readonly conversationMs: number | null;
 }
 
-/** Sets those that are given; all of them as they are then. Errors: `StorageFailure` for an unknown workspace. */
+/** Sets the given limits and returns all. Errors: `StorageFailure` for an unknown workspace. */
 export async function limitWorkspace(
   sql: Sql,
   nameOrId: string,
@@ -120,7 +120,7 @@ const COLUMNS: Readonly<Record<keyof WorkspaceLimits, string>> = {
   conversationMs: 'conversation_ms',
 };
 
-/** Closes a workspace: nothing new may begin in it, running sessions are ended, and their owners are given a moment. */
+/** Closes a workspace: refuses new sessions, ends running ones, and gives their owners a moment. */
 async function endEverything(sql: Sql, id: string): Promise<void> {
   await sql`update api_keys set revoked_at = now() where workspace_id = ${id} and revoked_at is null`;
   await sql`update agents set public_enabled = false where workspace_id = ${id}`;
@@ -129,7 +129,7 @@ async function endEverything(sql: Sql, id: string): Promise<void> {
   if (live.length > 0) await new Promise((resolve) => setTimeout(resolve, LAST_WORDS_MS));
 }
 
-/** Removes it while nothing can be added to it. Errors: `StorageFailure` where sessions are live. */
+/** Removes the workspace under its lock, so that nothing can be added. Errors: `StorageFailure` if sessions are live. */
 const removeRows = (sql: Sql, { id, name }: Workspace, force: boolean): Promise<void> =>
   exclusively(sql, 'workspaces', async (tx) => {
     await tx`select 1 from workspaces where id = ${id} for update`;

@@ -1,8 +1,7 @@
 /**
  * The queue of scenarios to be played (contracts/ports/agent-tests.ts `TestQueue`): SKIP LOCKED gives each row to one process
- * at a time. A process that dies with one loses it when its lease ends; the row's count of attempts tells whose result
- * counts. One that calls real tools, or is a call, is not
- * played twice: what it did cannot be taken back.
+ * at a time. If a process dies, its rows are free again when their leases end; the row's count of attempts decides whose
+ * result counts. A scenario that calls real tools, or is a call, is not played twice: its effects cannot be undone.
  */
 import { LIMITS } from '../../contracts/limits.js';
 import type { QueuedTest, TestOutcome, TestQueue } from '../../contracts/ports/agent-tests.js';
@@ -32,11 +31,11 @@ const takeNext = (sql: Sql, leaseMs: number, modes: readonly TestMode[]) => sql<
     (select json_build_object('id', r.agent_id, 'name', r.agent_name, 'versionNumber', r.version_number)
       from agent_test_runs r where r.id = t.run_id) as agent`;
 
-/** So many times a scenario may begin. */
+/** How often a scenario may begin. */
 const mostAttempts = ({ definition }: QueuedTest): number =>
   definition.unmocked_tools === 'call' || definition.mode === 'voice' ? 1 : MOST_ATTEMPTS;
 
-/** In two statements: whoever ends or cancels a run holds it before its scenarios. */
+/** In two statements: ending or cancelling a run locks the run before its scenarios. */
 async function take(sql: Sql, leaseMs: number, modes: readonly TestMode[]): Promise<QueuedTest | undefined> {
   const [test] = await takeNext(sql, leaseMs, modes);
   if (test)
@@ -46,11 +45,11 @@ async function take(sql: Sql, leaseMs: number, modes: readonly TestMode[]): Prom
   return test;
 }
 
-/** The row, as long as it is this process's. */
+/** The condition that the row is still this process's. */
 const own = (sql: Sql | Transaction, { runId, place, attempt }: QueuedTest) => sql`
   run_id = ${runId} and place = ${place} and status = 'running' and attempts = ${attempt}`;
 
-/** Ends the run where none of its scenarios is left. The worst of them is the run's status. */
+/** Ends the run if none of its scenarios is left. The worst result becomes the run's status. */
 const endRun = (tx: Transaction, runId: string) => tx`
   update agent_test_runs r set ended_at = now(), status = case
     when t.errors > 0 then 'error' when t.failures > 0 then 'failed' else 'passed' end
@@ -62,7 +61,7 @@ const endRun = (tx: Transaction, runId: string) => tx`
 
 const finish = (sql: Sql, test: QueuedTest, { items, ...outcome }: TestOutcome): Promise<void> =>
   sql.begin(async (tx) => {
-    // Held first: of two last scenarios that end at once, the second sees the first.
+    // Locked first: if the last two scenarios end at once, the second sees the first.
     await tx`select from agent_test_runs where id = ${test.runId} for no key update`;
     await tx`
       update agent_test_results set status = ${outcome.status}, outcome = ${JSON.stringify(outcome)},
@@ -71,7 +70,7 @@ const finish = (sql: Sql, test: QueuedTest, { items, ...outcome }: TestOutcome):
     await endRun(tx, test.runId);
   }) as Promise<unknown> as Promise<void>;
 
-/** The result is held, so that whoever deletes it meanwhile is waited for. */
+/** Locks the result, to wait for a deletion that runs at the same time. */
 const removeStray = (sql: Sql, { runId, place }: QueuedTest, sessionId: string): Promise<void> =>
   sql.begin(async (tx) => {
     const [kept] = await tx`

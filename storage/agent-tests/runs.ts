@@ -1,6 +1,6 @@
 /**
- * Runs of tests, as their workspace sees them (contracts/ports/agent-tests.ts). What a run needs is copied into its rows,
- * so that no change of the agent or its scenarios reaches it.
+ * Test runs, as their workspace sees them (contracts/ports/agent-tests.ts). A run's rows hold copies of everything that it
+ * needs, so that changes of the agent or its scenarios do not affect it.
  */
 import { ServiceError } from '../../contracts/errors.js';
 import type { Ids } from '../../contracts/ids.js';
@@ -94,7 +94,7 @@ const itemsIn = (text: string | null): readonly SessionItem[] =>
     createdAt: new Date(item.createdAt),
   }));
 
-/** Holds the workspace, so that open runs are counted one after the other. Errors: `conflict`. */
+/** Locks the workspace, so that open runs are counted one request after the other. Errors: `conflict`. */
 async function checkRoom(tx: Transaction, workspaceId: string): Promise<void> {
   await tx`select from workspaces where id = ${workspaceId} for no key update`;
   const [row] = await tx<{ open: number }[]>`
@@ -166,7 +166,7 @@ export const createTestRuns = ({ sql, ids }: { readonly sql: Sql; readonly ids: 
 
 const AT_ONCE = 200;
 
-/** Removes runs that ended more than so many days ago, as sessions are: they hold transcripts too. */
+/** Removes runs that ended more than `days` ago, as with sessions: they hold transcripts too. */
 export const removeOldRuns = (sql: Sql, days: number) => sql`
   delete from agent_test_runs where id in (
     select id from agent_test_runs where ended_at < now() - ${days}::int * interval '1 day'

@@ -10,7 +10,7 @@ import type { Sql, Transaction } from '../sql.js';
 const columns = (sql: Sql | Transaction) => sql`
   s.id, s.agent_id as "agentId", s.name, s.definition, s.created_at as "createdAt", s.updated_at as "updatedAt"`;
 
-/** Holds the agent's row, so that additions are counted one after the other. False where there is no such agent. */
+/** Locks the agent's row, so that additions are counted one after the other. False if there is no such agent. */
 export async function holdAgent(tx: Transaction, agentId: string, workspaceId: string): Promise<boolean> {
   const [row] = await tx`
     select from agents where id = ${agentId} and workspace_id = ${workspaceId} for no key update`;
@@ -60,7 +60,7 @@ async function insert(
   return row;
 }
 
-/** All of the agent, or those with these ids in their order. */
+/** All scenarios of the agent, or those with these ids in their order. */
 async function ofAgent(
   sql: Sql,
   agentId: string,

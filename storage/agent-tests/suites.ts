@@ -35,7 +35,7 @@ async function read(sql: Sql | Transaction, id: string, workspaceId: string): Pr
   return row;
 }
 
-/** Replaces its scenarios by those of them that the agent has. */
+/** Replaces the suite's scenarios; ids that the agent does not have are left out. */
 async function fill(tx: Transaction, suiteId: string, scenarioIds: readonly string[]): Promise<void> {
   await tx`delete from agent_test_suite_scenarios where suite_id = ${suiteId}`;
   await tx`

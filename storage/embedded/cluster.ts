@@ -1,7 +1,7 @@
 /**
- * The data folder of embedded Postgres, `<DATA_DIR>/postgres`, and the folder of its socket. A cluster is
- * made beside its place and moved there when it is whole, so that an interrupted first start leaves nothing
- * that looks like data.
+ * The data folder of embedded Postgres, `<DATA_DIR>/postgres`, and the folder of its socket. A cluster is created
+ * beside its final place and moved there when complete, so that an interrupted first start leaves nothing that
+ * looks like data.
  */
 import { errorText } from '../../contracts/errors.js';
 import { spawn } from 'node:child_process';
@@ -24,7 +24,7 @@ import { codeOf, StorageFailure } from '../failure.js';
 import type { Account } from './account.js';
 import type { Binaries } from './binaries.js';
 
-/** sun_path of Linux; macOS has 104. Both count the ending zero. */
+/** Longest socket path: sun_path has 108 bytes on Linux and 104 on macOS, including the final zero. */
 const SOCKET_PATH_BYTES = process.platform === 'linux' ? 107 : 103;
 const SOCKET_NAME = '.s.PGSQL.5432';
 const TEMPORARY_PREFIX = 'gateway-pg-';
@@ -43,7 +43,7 @@ const WRITE_ERRORS: Readonly<Record<string, string>> = {
 
 export const clusterFolder = (dataDir: string): string => join(dataDir, 'postgres');
 
-/** Runs work on the data folder and says in words why it cannot be written. */
+/** Runs work on the data folder; turns write errors into messages for the operator. */
 export function writing<T>(dataDir: string, work: () => T): T {
   try {
     return work();
@@ -57,7 +57,7 @@ export function writing<T>(dataDir: string, work: () => T): T {
   }
 }
 
-/** Makes DATA_DIR where there is none. Errors: `StorageFailure` that says why it cannot be used. */
+/** Creates DATA_DIR if it is missing. Errors: `StorageFailure` with the reason why it cannot be used. */
 export function prepareDataDir(dataDir: string): void {
   writing(dataDir, () => {
     mkdirSync(dataDir, { recursive: true });
@@ -66,8 +66,8 @@ export function prepareDataDir(dataDir: string): void {
 }
 
 /**
- * Where the socket goes, by a path that the system can hold: into the data folder, else into a temporary
- * folder, which is made at once. The one in the data folder is made under the lock.
+ * The folder for the socket: in the data folder, or, if that path is too long for the system, a temporary folder,
+ * which is created at once. The one in the data folder is created under the lock.
  */
 export function chooseSocketFolder(dataDir: string): string {
   const near = join(dataDir, 'postgres-socket');
@@ -78,10 +78,10 @@ export function chooseSocketFolder(dataDir: string): string {
 export const isTemporary = (socketFolder: string): boolean =>
   dirname(socketFolder) === tmpdir() && basename(socketFolder).startsWith(TEMPORARY_PREFIX);
 
-/** Whether the server of that folder can still be reached: its socket may have been removed from under it. */
+/** Whether the server's socket still exists: something may have removed it while the server runs. */
 export const hasSocket = (socketFolder: string): boolean => existsSync(join(socketFolder, SOCKET_NAME));
 
-/** An empty, private socket folder; what a killed server left in it is gone. */
+/** Creates an empty, private socket folder; removes what a killed server left in it. */
 export function makeSocketFolder(socketFolder: string): void {
   removeFolder(socketFolder);
   mkdirSync(socketFolder, { mode: 0o700 });
@@ -129,7 +129,7 @@ async function runInitdb(folder: string, binaries: Binaries, account: Account): 
   );
 }
 
-/** The environment of the server's programs: nothing in it changes where they look for files. */
+/** The environment of the server's programs: without variables that would change where they look for files. */
 export const serverEnvironment = (): NodeJS.ProcessEnv => ({
   PATH: process.env['PATH'],
   LC_ALL: 'C',
@@ -152,7 +152,7 @@ function checkCluster(folder: string, major: string): void {
     throw damaged(folder, `holds data of Postgres ${version}, and the embedded one is Postgres ${major}`);
 }
 
-/** Makes the cluster where there is none, else checks it. Errors: `StorageFailure`. */
+/** Creates the cluster if it is missing, else checks it. Errors: `StorageFailure`. */
 export async function ensureCluster(dataDir: string, binaries: Binaries, account: Account): Promise<void> {
   const folder = clusterFolder(dataDir);
   if (existsSync(folder) && readdirSync(folder).length > 0) return checkCluster(folder, binaries.major);

@@ -1,7 +1,7 @@
 /**
- * One owner of a data folder. The lock file says who it is and where its Postgres listens, so that the
- * keys command can attach. It appears whole (by link), and a dead owner's is taken over: never
- * by two, since only one rename of it succeeds and a fresh lock moved by mistake is put back.
+ * Lets a data folder have one owner only. The lock file names the owner and its Postgres' socket, so that the keys
+ * command can connect. It is created atomically (by link), and a dead owner's lock is taken over, by one process
+ * only: only one rename of it succeeds, and a fresh lock moved by mistake is put back.
  */
 import { randomBytes } from 'node:crypto';
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ function read(file: string): Holder | undefined {
 const lives = (holder: Holder | undefined): holder is Holder =>
   holder !== undefined && startOf(holder.pid) === holder.started;
 
-/** The process that holds the folder now; undefined where none does, or it is dead. */
+/** The living process that holds the folder now, if any. */
 export function readHolder(dataDir: string): Holder | undefined {
   const holder = read(lockFile(dataDir));
   return lives(holder) ? holder : undefined;
@@ -50,7 +50,7 @@ function link(from: string, to: string): boolean {
   }
 }
 
-/** Moves a dead holder's lock away and says whose it was; throws where its holder lives. */
+/** Moves a dead holder's lock away and returns that holder; throws if the holder lives. */
 function clearStale(dataDir: string, spare: string): Holder | undefined {
   const file = lockFile(dataDir);
   const holder = read(file);

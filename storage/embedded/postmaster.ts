@@ -1,7 +1,7 @@
 /**
- * One run of the server: started on a cluster, ready when its own pid file says so, ended by a fast
- * shutdown. A server that a killed start left behind is stopped before a new one starts; a pid file whose
- * number now belongs to another program is removed. Called only under the data folder's lock.
+ * One run of the server: started on a cluster, ready when its pid file says so, ended by a fast shutdown. A server
+ * left behind by a killed start is stopped before a new one starts; a pid file whose number now belongs to another
+ * program is removed. Called only under the data folder's lock.
  */
 import { errorText } from '../../contracts/errors.js';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -17,9 +17,9 @@ import { hasSocket, serverEnvironment } from './cluster.js';
 import { isAlive, processesLike, userOf } from '../../processes/process-table.js';
 
 const POLL_MS = 5;
-/** Recovery after a crash counts as well. */
+/** Longest start, including recovery after a crash. */
 const READY_MS = 120_000;
-/** How long each way of stopping gets: fast, immediate, kill. */
+/** Time for each way of stopping: fast, immediate, kill. */
 const STOP_STEPS = [
   ['SIGINT', 10_000],
   ['SIGQUIT', 5000],
@@ -27,7 +27,7 @@ const STOP_STEPS = [
 ] as const;
 const OUTPUT_TAIL = 4000;
 
-/** Small, and reachable by nothing but its socket. */
+/** A small server, reachable only by its socket. */
 const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: '',
   port: '5432',
@@ -107,8 +107,8 @@ async function stopProcess(pid: number): Promise<void> {
 }
 
 /**
- * Stops the servers that a killed start left on this folder, and clears a pid file that lies. One that had only just been
- * started has no pid file yet: it would take the folder, or its socket's place, from the server that is started next.
+ * Stops servers that a killed start left on this folder, and removes a stale pid file. A server that had only just
+ * started has no pid file yet, but would take the folder, or the socket's place, from the next server.
  */
 export async function clearOrphan(folder: string, log: Log): Promise<void> {
   for (const pid of serversOn(folder)) {
@@ -121,7 +121,7 @@ export async function clearOrphan(folder: string, log: Log): Promise<void> {
 
 export interface Postmaster {
   readonly pid: number;
-  /** Resolves when the server has ended, for whatever reason, with its last words. */
+  /** Resolves when the server has ended, for whatever reason, with the end of its output. */
   readonly exited: Promise<string>;
   stop(): Promise<void>;
 }
@@ -179,7 +179,7 @@ async function untilReady(
   }
 }
 
-/** Starts the server and waits until it takes connections. Errors: `StorageFailure` with its last words. */
+/** Starts the server and waits until it takes connections. Errors: `StorageFailure` with the end of its output. */
 export async function launch(parts: Launch): Promise<Postmaster> {
   const child = spawnServer(parts);
   const lastWords = follow(child, parts.log);

@@ -1,7 +1,7 @@
 /**
- * Analyses that wait (contracts/ports/sessions.ts `AnalysisQueue`): a due time in the session's row is the queue. A
- * process that takes one and dies is followed by another; after three the analysis has failed, and its event is
- * delivered all the same, for every ended call is followed by an analysed one.
+ * The queue of analyses (contracts/ports/sessions.ts `AnalysisQueue`): sessions with a due time in their row. If a process
+ * dies with one, another takes it; after three the analysis has failed. Its event is delivered all the same: every
+ * `call.ended` is followed by an analysed event.
  */
 import { LIMITS } from '../../contracts/limits.js';
 import type { AnalysisQueue, SessionAnalysis, SessionPlan } from '../../contracts/ports/sessions.js';

@@ -1,6 +1,6 @@
 /**
- * The end of a session: one statement decides who ends it, and what its end causes (deliveries, the wait for its
- * analysis) is written in the same transaction. The texts that hold the session's variables go with it.
+ * The end of a session: one statement decides who ends it; the consequences (deliveries, the queued analysis) are written
+ * in the same transaction. The texts with the session's variables are deleted then.
  */
 import { LIMITS } from '../../contracts/limits.js';
 import { ENDED_REASONS, type EndedReason, type SessionPlan } from '../../contracts/ports/sessions.js';
@@ -15,7 +15,7 @@ interface Ended extends Row {
   readonly prices: string | null;
 }
 
-/** Whose it must be still: that process's, or nobody's any more, for its end to be this one. Default: anybody's. */
+/** The owner that the session must still have for this end to apply: that process, or none (`lost`). Default: any. */
 type Only = { readonly ownerId: string } | 'lost' | undefined;
 
 function conditionOf(tx: Transaction, only: Only) {
@@ -23,7 +23,7 @@ function conditionOf(tx: Transaction, only: Only) {
   return only === 'lost' ? tx`s.lost_at is not null` : tx`s.owner_id = ${only.ownerId}`;
 }
 
-/** A pending session fails whatever the reason; only conversations are analysed, and no previews. */
+/** Pending sessions fail, whatever the reason; only conversations are analysed, except previews. */
 const update = (tx: Transaction, id: string, reason: EndedReason, only: Only) => tx<Ended[]>`
   update sessions s set
     status = case when s.status = 'pending' then 'failed' else ${ENDED_REASONS[reason]} end,
@@ -36,15 +36,15 @@ const update = (tx: Transaction, id: string, reason: EndedReason, only: Only) =>
   returning ${columns(tx)}, s.plan, s.prices`;
 
 /**
- * Sessions of an agent that wait to be joined, once it is archived or gone: nobody can join them any more. Its
- * conversations go on to their end. Nothing is delivered of a session that nobody joined.
+ * Ends an agent's sessions that wait to be joined, once it is archived or deleted: nobody can join them any more. Its
+ * running conversations continue. Sessions that nobody joined cause no deliveries.
  */
 export const endPendingOf = (tx: Transaction, agentId: string, workspaceId: string) => tx`
   update sessions set status = 'failed', ended_at = date_trunc('milliseconds', clock_timestamp()),
     ended_reason = 'ended_by_api', plan = null
   where workspace_id = ${workspaceId} and agent_id = ${agentId} and status = 'pending' and joined_at is null`;
 
-/** False where it has ended already, or is not (`only`) as it was thought to be. */
+/** False if the session has ended already, or does not have the expected owner (`only`). */
 export const endSession = (sql: Sql, id: string, reason: EndedReason, only?: Only): Promise<boolean> =>
   sql.begin(async (tx) => {
     const [row] = await update(tx, id, reason, only);

@@ -1,4 +1,4 @@
-/** The lines of a conversation's record on their way into the database; what a tool answered is cut to its bound. */
+/** Writes the items of a conversation's record; outputs of tools are cut to their bound. */
 import { LIMITS } from '../../contracts/limits.js';
 import type { SessionItem } from '../../contracts/ports/sessions.js';
 import { firstBytes } from '../../contracts/text.js';
@@ -21,9 +21,8 @@ function kept(item: SessionItem): SessionItem {
 }
 
 /**
- * One statement. The last words of a session that has been deleted go with it, and those of one that another process has
- * taken over: it knows only what was there when it did. What is there already is not written again: whoever lost the
- * connection does not know whether the statement was run, and asks once more.
+ * One statement. Drops the last items of a session that was deleted, or taken over: the new owner knows only the items
+ * that existed then. Existing items are not written again, since the statement is repeated if its connection was lost.
  */
 export async function appendItems(
   sql: Sql,

@@ -1,6 +1,6 @@
 /**
- * Lists of sessions, newest first: by the moment of creation, and by position where that is the same. Each statement is
- * answered out of the indexes of storage/migrations/0017-session-lists.sql; rows are read for the sessions of the page alone.
+ * Lists of sessions, newest first: by time of creation, then by position. Each statement uses the indexes of
+ * storage/migrations/0017-session-lists.sql; rows are read for the sessions of the page only.
  */
 import type { Listed, PageRequest } from '../../contracts/ports/page.js';
 import { SESSION_STATUSES, type SessionFilter, type SessionRecord } from '../../contracts/ports/sessions.js';
@@ -9,14 +9,14 @@ import type { Sql, Transaction } from '../sql.js';
 import { columns, recordOf, type Row } from './rows.js';
 import { saidAll } from './said.js';
 
-/** What is listed: a workspace's sessions that pass the filter. */
+/** A list: a workspace's sessions that pass the filter. */
 export interface SessionList {
   readonly workspaceId: string;
   readonly filter: SessionFilter;
 }
 
 /**
- * Written out instead of bound, so that they are looked for by how many there are of each: nearly all sessions are
+ * Written as literals instead of parameters, so that the planner uses their frequencies: nearly all sessions are
  * `completed`, and few are anything else. Words that are no status find nothing.
  */
 function byStatus(sql: Sql | Transaction, { statuses }: SessionFilter) {
@@ -25,7 +25,7 @@ function byStatus(sql: Sql | Transaction, { statuses }: SessionFilter) {
   return known.length === 0 ? sql`false` : sql`s.status in (${sql.unsafe(`'${known.join("','")}'`)})`;
 }
 
-/** All but until when. Needs the sessions as `s`. */
+/** All conditions except the latest time. Needs the sessions as `s`. */
 function conditions(sql: Sql | Transaction, { workspaceId, filter }: SessionList) {
   const { agentId, callerNumber, endUserId, createdAfter, search } = filter;
   return sql`
@@ -41,8 +41,8 @@ const until = (sql: Sql | Transaction, { createdBefore }: SessionFilter) =>
   createdBefore ? sql`and s.created_at <= ${createdBefore}` : sql``;
 
 /**
- * Behind the cursor's session, or, where that was deleted, behind the place in which it was. The filter's bound is part
- * of the same comparison: of two comparisons, the index would begin at one and read on to the other.
+ * Sessions after the cursor's one, or, if that was deleted, after its former place. The filter's bound is part of the same
+ * comparison: with two comparisons, the index scan would start at one and read on to the other.
  */
 function behind(sql: Sql | Transaction, { createdBefore }: SessionFilter, after: string) {
   const moment = sql`coalesce(
@@ -57,7 +57,7 @@ function behind(sql: Sql | Transaction, { createdBefore }: SessionFilter, after:
 const rest = (sql: Sql | Transaction, filter: SessionFilter, { after }: PageRequest) =>
   after === undefined ? until(sql, filter) : behind(sql, filter, after);
 
-/** The rows of a page. Which ones they are is found without reading any. */
+/** The rows of a page; the index selects them before any row is read. */
 export const pageRows = (sql: Sql | Transaction, list: SessionList, page: PageRequest) => sql<Row[]>`
   select ${columns(sql)} from (
     select s.position from sessions s
@@ -81,8 +81,8 @@ async function pageOf(
 }
 
 /**
- * With a search the statement is planned anew each time: words that nearly all sessions have are looked for from the newest
- * on, others by their index, and which they are is known by the words alone.
+ * With a search, the statement is planned anew each time: frequent words are searched from the newest session on, rare
+ * ones by their index, and only the words themselves tell which is better.
  */
 export const listSessions = (
   sql: Sql,

@@ -1,6 +1,6 @@
 /**
- * The ids of the sessions that this process owns. Tells its listeners when one of them has ended: heard by NOTIFY, or
- * read from the rows where a notification may have been lost.
+ * The ids of the sessions that this process owns. Notifies listeners when one of them has ended: learnt by NOTIFY, or
+ * from the rows if a notification may have been lost.
  */
 import { errorText } from '../../contracts/errors.js';
 import type { Log } from '../../contracts/log.js';

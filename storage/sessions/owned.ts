@@ -1,4 +1,4 @@
-/** A session, and the process that has it as far as that process knows. */
+/** A session, and the process that believes that it owns it. */
 export interface Owned {
   readonly id: string;
   readonly ownerId: string;

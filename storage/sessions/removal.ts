@@ -1,6 +1,6 @@
 /**
- * Deleting sessions. Everything that belongs to one (items, deliveries, analysis, the row of its recording) goes with its
- * row; a recording's files follow (storage/recordings.ts). Conversations, and sessions that can still be joined, stay.
+ * Deletes sessions. Everything that belongs to one (items, deliveries, analysis, the row of its recording) goes with its
+ * row; a recording's files follow (storage/recordings.ts). Running conversations, and sessions that can still be joined, stay.
  * Batches are bounded, so that no statement holds many rows.
  */
 import { LIMITS } from '../../contracts/limits.js';
@@ -10,7 +10,7 @@ import type { Sql } from '../sql.js';
 
 const { removedAtOnce } = LIMITS.session;
 
-/** Needs the sessions as `s`. One whose time to join has passed is over before anybody says so. */
+/** Whether a session has ended, or can no longer be joined though nobody has ended it yet. Needs the sessions as `s`. */
 const isOver = (sql: Sql) => sql`
   (s.ended_at is not null or (s.status = 'pending' and s.joined_at is null and s.expires_at <= now()))`;
 
@@ -22,13 +22,13 @@ export async function removeSession(sql: Sql, id: string, workspaceId: string): 
   return row ? 'live' : 'unknown';
 }
 
-/** Whose sessions. */
+/** Selects the sessions of one person. */
 export type Whose =
   | { readonly endUserId: string }
   | { readonly callerNumber: string }
   | { readonly sessionIds: readonly string[] };
 
-/** Whoever an agent has called has its number in the place of the caller's. */
+/** For outbound calls, the person's number is the dialed one. */
 function condition(sql: Sql, whose: Whose) {
   if ('endUserId' in whose) return sql`s.end_user_id = ${whose.endUserId}`;
   if ('callerNumber' in whose)
@@ -43,15 +43,15 @@ const belonging = (sql: Sql, whose: Whose, workspaceId: string) => sql`
 
 const READ_AT_ONCE = 500;
 
-/** A member's value as a command names it: a string without its quotes, anything else as it was written. */
+/** A member's value as written in commands: strings without quotes, everything else as in the JSON text. */
 function valueOf(metadata: string, name: string): string | undefined {
   const text = memberText(metadata, name);
   return text?.startsWith('"') ? (JSON.parse(text) as string) : text;
 }
 
 /**
- * The sessions whose metadata has this member. It is read here: Postgres refuses some of what JSON may hold (a number
- * beyond its own, half a surrogate pair), and with it the whole statement.
+ * The sessions whose metadata has this member. Metadata is parsed here: Postgres refuses some valid JSON (numbers beyond
+ * its range, half a surrogate pair), which would fail the whole statement.
  */
 export async function withMember(
   sql: Sql,
@@ -69,7 +69,7 @@ export async function withMember(
   }
 }
 
-/** Removes some of somebody's sessions; their ids, none where none is left. */
+/** Removes some of a person's sessions and returns their ids; none if none is left. */
 export async function removeSomeOf(sql: Sql, whose: Whose, workspaceId: string): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     delete from sessions where id in (
@@ -95,17 +95,17 @@ export interface Traces {
   readonly recorded: boolean;
 }
 
-/** What is kept of somebody, the newest first; a thousand sessions at most. */
+/** The data kept about a person, newest first; at most a thousand sessions. */
 export const tracesOf = (sql: Sql, whose: Whose, workspaceId: string): Promise<Traces[]> => sql<Traces[]>`
   select s.id, s.created_at as "createdAt", s.status,
     (select count(*)::int from session_items i where i.session_id = s.id) as items,
     exists (select from recording_parts r where r.session_id = s.id) as recorded
   from sessions s where ${belonging(sql, whose, workspaceId)} order by s.position desc limit 1000`;
 
-/** Batches of one sweep; what is left waits for the next. */
+/** Most batches of one sweep; the rest waits for the next. */
 const BATCHES = 50;
 
-/** Removes what ended more than so many days ago, oldest first. Rows that another process has are left to it. */
+/** Removes sessions that ended more than `days` ago, oldest first. Skips rows that another process has locked. */
 export async function removeExpired(sql: Sql, days: number): Promise<void> {
   for (let batch = 0; batch < BATCHES; batch += 1) {
     const { count } = await sql`

@@ -1,4 +1,4 @@
-/** A session's row, as every statement that gives one back selects it, and as the ports show it. */
+/** A session's row: the columns that statements select, and its form in the ports. */
 import type { EndedReason, Json, SessionItem, SessionRecord } from '../../contracts/ports/sessions.js';
 import { RawJson } from '../../contracts/raw-json.js';
 import type { Sql, Transaction } from '../sql.js';
@@ -51,7 +51,7 @@ interface ItemRow {
   readonly content: string;
 }
 
-/** The items by time; those of one moment as message, tool call, tool result. */
+/** The items by time; at the same time, messages come first, then tool calls, then tool results. */
 export async function itemsOf(sql: Sql | Transaction, sessionId: string): Promise<readonly SessionItem[]> {
   const rows = await sql<ItemRow[]>`
     select type, turn_id as "turnId", created_at as "createdAt", content from session_items

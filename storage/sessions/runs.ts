@@ -1,7 +1,7 @@
 /**
- * Sessions as the process sees them that holds their conversations (contracts/ports/sessions.ts `SessionRuns`). A
- * session has at most one owner: joining is one statement, which spends the token. The owner says that it lives, and
- * hears of the end of its sessions by NOTIFY, or finds it in the rows where that was lost.
+ * Sessions as their owner sees them, the process that holds their conversations (contracts/ports/sessions.ts
+ * `SessionRuns`). A session has at most one owner: joining is one statement, which spends the token. The owner sends
+ * heartbeats, and learns the end of its sessions by NOTIFY, or from the rows if that was lost.
  */
 import { errorText } from '../../contracts/errors.js';
 import type { Clock } from '../../contracts/clock.js';
@@ -35,7 +35,7 @@ export interface SessionRunsParts {
   readonly processId: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** How long sessions are kept after their end; 0, which is the default: for good. */
+  /** Days for which sessions are kept after their end; 0, the default: for ever. */
   readonly sessionDays?: number;
 }
 
@@ -56,7 +56,7 @@ async function refusalOf(sql: Sql, id: string): Promise<JoinRefusal | undefined>
   return row ? (row.refused ?? undefined) : 'unknown';
 }
 
-/** The plan of a session that another version of the gateway has made, with defaults for what is newer than it. */
+/** Completes the plan of a session from another version of the gateway, with defaults for newer fields. */
 const completePlan = (plan: SessionPlan): SessionPlan => ({
   ...plan,
   config: completeConfig(plan.config),
@@ -76,15 +76,15 @@ async function join(
   processId: string,
 ): Promise<Exclude<Outcome, { owner: CallOwner }>> {
   const [row] = await spend(sql, id, processId);
-  // One that is free again by now was not when it was asked for.
+  // A session that is free again now was not at the time of the request.
   return row ? sessionOf(row) : { refused: (await refusalOf(sql, id)) ?? 'used' };
 }
 
-/** In livekit mode an agent waits for the user: its session is held before it is joined. */
+/** Whether a session had an owner: in livekit mode the agent waits for the user, so it has one before it is joined. */
 const wasHeld = (sql: Sql) =>
   sql`(s.joined_at is not null or s.owner_id is not null or s.lost_at is not null)`;
 
-/** One that was joined or held and has no owner among the living: of several who see that, the first changes what the others saw. */
+/** Takes over a joined or held session whose owner is dead. If several processes try, the first changes the row that the others saw. */
 const inherit = (sql: Sql, id: string, processId: string) => sql<(Row & { plan: SessionPlan })[]>`
   with seen as (select id, owner_id from sessions where id = ${id})
   update sessions s set owner_id = ${processId}, lost_at = null from seen
@@ -131,8 +131,8 @@ const isOwned = async (sql: Sql, id: string, processId: string): Promise<boolean
   0;
 
 /**
- * Joins a session that is noted as ours beforehand, so that an end right behind the join is not missed. Where the join
- * is refused the note is removed, unless another call of this process has won the session meanwhile.
+ * Joins a session, adding it to `owned` first, so that an end right after the join is not missed. If the join is refused,
+ * it is removed again, unless another call of this process has won the session meanwhile.
  */
 async function joinOwned<Joined extends Outcome>(
   owned: OwnedSessions,
@@ -161,7 +161,7 @@ async function unheld(sql: Sql, id: string): Promise<RunningSession | undefined>
 const own = (sql: Sql, id: string, processId: string) => sql`
   update sessions set owner_id = ${processId} where id = ${id} and status = 'pending'`;
 
-/** One that has begun is lost, as if its owner had died; of any other the token goes back. */
+/** Gives a session up: a running one is lost, as if its owner had died; a pending one can be joined again with its token. */
 const disown = (sql: Sql, id: string, processId: string) => sql`
   update sessions set owner_id = null,
     joined_at = case when status = 'pending' then null else joined_at end,
@@ -188,7 +188,7 @@ async function ownerOf(sql: Sql, id: string): Promise<CallOwner | undefined> {
   return row;
 }
 
-/** The upkeep that a process repeats for as long as it runs; failures are logged and tried again. */
+/** Starts the periodic upkeep of a process; failures are logged and retried. */
 function startUpkeep(parts: SessionRunsParts): (() => void)[] {
   const { database, clock, log, sessionDays } = parts;
   const { sql } = database;
@@ -201,7 +201,7 @@ function startUpkeep(parts: SessionRunsParts): (() => void)[] {
   ];
 }
 
-/** The runs of one process, which is a node (../nodes.ts). `stop` ends its work. */
+/** The session runs of one process, which is a node (../nodes.ts). `stop` ends its upkeep. */
 export async function createSessionRuns(parts: SessionRunsParts): Promise<SessionRuns & { stop(): void }> {
   const { database, processId, log } = parts;
   const { sql, events } = database;

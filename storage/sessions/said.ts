@@ -1,14 +1,14 @@
 /**
- * Search in what was said. The words of a session are kept beside it once it has ended and its last ones are in the
- * record: as Postgres' `simple` configuration has them, which knows no language, so that all are treated alike; those of
- * sessions from before come with time, the newest first.
+ * Search in transcripts. The words of a session are indexed in its row once it has ended and its last items are written,
+ * by Postgres' `simple` configuration, which treats all languages alike. Older sessions are indexed over time, newest
+ * first.
  */
 import { LIMITS } from '../../contracts/limits.js';
 import { wordsOf } from '../knowledge-chunks.js';
 import type { Sql, Transaction } from '../sql.js';
 
 const AT_A_TIME = 50;
-/** Of one call of `keepSaid`; the rest waits for the next. */
+/** Most batches of one call of `keepSaid`; the rest waits for the next. */
 const MOST_TIMES = 20;
 
 const unsaid = (tx: Transaction) => tx<{ id: string }[]>`
@@ -17,7 +17,7 @@ const unsaid = (tx: Transaction) => tx<{ id: string }[]>`
     and ended_at < now() - 2 * ${LIMITS.session.lastWordsMs}::int * interval '1 millisecond'
   order by ended_at desc limit ${AT_A_TIME} for no key update skip locked`;
 
-/** What was said in each of these sessions, as the search takes it. */
+/** The words said in each of these sessions, prepared for the search. */
 async function wordsSaid(tx: Transaction, ids: readonly string[]): Promise<readonly string[]> {
   const items = await tx<{ id: string; content: string }[]>`
     select session_id as id, content from session_items
@@ -30,7 +30,7 @@ async function wordsSaid(tx: Transaction, ids: readonly string[]): Promise<reado
   return ids.map((id) => wordsOf((said.get(id) ?? '').replaceAll('\0', ' ')));
 }
 
-/** The words of some that have none yet. Returns of how many. */
+/** Indexes the words of some sessions without any. Returns their number. */
 const keepSome = (sql: Sql): Promise<number> =>
   sql.begin(async (tx) => {
     const ids = (await unsaid(tx)).map(({ id }) => id);
@@ -41,14 +41,14 @@ const keepSome = (sql: Sql): Promise<number> =>
     return ids.length;
   }) as Promise<number>;
 
-/** Keeps the words of what has ended since; of very many, of some. */
+/** Indexes the words of sessions that have ended since; at most MOST_TIMES batches. */
 export async function keepSaid(sql: Sql): Promise<void> {
   for (let times = 0; times < MOST_TIMES; times += 1) if ((await keepSome(sql)) < AT_A_TIME) return;
 }
 
 /**
- * Whether all these words were said. One of three letters or more also stands for those that it begins; so does any that
- * is not of plain Latin letters. Needs the sessions as `s`.
+ * Whether all these words were said. Words of three letters or more also match as prefixes; so do words with non-ASCII
+ * letters. Needs the sessions as `s`.
  */
 export const saidAll = (sql: Sql | Transaction, search: string) => sql`
   s.terms @@ regexp_replace(

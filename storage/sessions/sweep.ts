@@ -56,8 +56,8 @@ export async function endOverdue(sql: Sql): Promise<number> {
 }
 
 /**
- * `sessionDays` after its end a session goes, with all that belongs to it; a run of tests, and what is known of a phone
- * call. 0 keeps them.
+ * Removes sessions with all that belongs to them, test runs and records of phone calls, `sessionDays` after their end. 0
+ * keeps them.
  */
 export async function removeOld(sql: Sql, sessionDays = 0): Promise<void> {
   if (sessionDays > 0) {

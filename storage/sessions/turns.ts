@@ -1,4 +1,4 @@
-/** The turns of a conversation in the database: a row each, written when it is heard and again when more is known of it. */
+/** The turns of a conversation in the database: a row each, written when the turn is heard and again when more is known. */
 import type { Prices } from '../../contracts/prices.js';
 import type { SessionRecord } from '../../contracts/ports/sessions.js';
 import type { CallReport } from '../../contracts/turn-report.js';
@@ -9,8 +9,7 @@ import type { Sql, Transaction } from '../sql.js';
 import type { Owned } from './owned.js';
 
 /**
- * One statement. What is known late of a session that has been deleted goes with it, and so does what a process knows
- * of one that another has taken over.
+ * One statement. Drops late reports about a session that was deleted, or taken over by another process.
  */
 export async function keepTurn(sql: Sql, { id, ownerId }: Owned, turn: Turn): Promise<void> {
   const { number, turnId, at, ...content } = turn;
@@ -31,7 +30,7 @@ export async function turnsOf(sql: Sql | Transaction, sessionId: string): Promis
   return rows.map(({ content, ...row }) => ({ ...row, ...(JSON.parse(content) as object) }) as Turn);
 }
 
-/** The number of the last one; 0 where there is none. */
+/** The number of the last turn; 0 if there is none. */
 export async function lastTurn(sql: Sql, sessionId: string): Promise<number> {
   const [row] = await sql<[{ number: number | null }]>`
     select max(number) as number from session_turns where session_id = ${sessionId}`;
@@ -41,7 +40,7 @@ export async function lastTurn(sql: Sql, sessionId: string): Promise<number> {
 export const pricesOf = (prices: string | null): Prices | null =>
   prices === null ? null : (JSON.parse(prices) as Prices);
 
-/** What is told of a session that has ended. */
+/** The report on an ended session. */
 export async function reportOf(
   tx: Transaction,
   { id, durationSeconds, source }: SessionRecord,
