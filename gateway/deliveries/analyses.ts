@@ -1,6 +1,6 @@
 /**
- * Analyses what has ended, a few conversations at a time. A conversation that this process does not finish in time, or
- * leaves behind, is taken up by another when its lease ends.
+ * Analyses ended conversations, a few at a time. One that this process does not finish goes to another process when its
+ * lease ends.
  */
 import type { Clock } from '../../contracts/clock.js';
 import type { Log } from '../../contracts/log.js';
@@ -10,7 +10,7 @@ import { analyse, type AnalysedSession, failedAnalysis } from './analysis.js';
 
 export interface AnalysesParts {
   readonly queue: AnalysisQueue;
-  /** Absent where none can do it. */
+  /** Absent if no language model is configured. */
   readonly chat?: ChatModel;
   readonly clock: Clock;
   readonly log: Log;

@@ -1,7 +1,7 @@
 /**
- * The analysis of a conversation that is over (docs/contract/platform.md 6.7): a summary, the agent's
- * data fields, its criteria. A language model is asked once, for one JSON object; what it answers is taken field by
- * field, and what does not fit its type is null or unknown, never guessed.
+ * The analysis of an ended conversation (docs/contract/platform.md 6.7): a summary, the agent's data fields, its criteria.
+ * A language model is asked once, for one JSON object; its answer is checked field by field, and values of the wrong type
+ * become null or unknown, never guesses.
  */
 import { isPlainObject } from '../../contracts/plain-object.js';
 import { type ChatMessage, type ChatModel, wholeAnswer } from '../../contracts/ports/chat.js';
@@ -15,7 +15,7 @@ export interface AnalysedSession extends RunningSession {
   readonly items: readonly SessionItem[];
 }
 
-/** What is asked, of which conversation. */
+/** The conversation to analyse, and the questions about it. */
 type Analysed = Pick<AnalysedSession, 'plan' | 'items'>;
 
 const NOTHING: Omit<SessionAnalysis, 'status' | 'error'> = { summary: null, data: [], criteriaResults: [] };
@@ -28,14 +28,14 @@ const skippedAnalysis = (reason: string): SessionAnalysis => ({
 });
 export const failedAnalysis = (error: string): SessionAnalysis => ({ status: 'error', ...NOTHING, error });
 
-/** Neither the user nor the agent has said it: background and echo. */
+/** Background and echo, which neither the user nor the agent said. */
 const isAside = (item: SessionItem): boolean =>
   item.type === 'message' && (item.background === true || item.echo === true);
 
 const isOfUser = (item: SessionItem): boolean =>
   item.type === 'message' && item.role === 'user' && !isAside(item);
 
-/** Why there is nothing to find out, or nobody who could; undefined where there is. */
+/** Why the analysis is skipped; undefined if it is not. */
 export function reasonToSkip({ plan, items }: Analysed, chat: ChatModel | undefined): string | undefined {
   const { summary, data_fields: fields, criteria } = plan.config.analysis;
   if (!summary.enabled && fields.length + criteria.length === 0) return 'The agent asks for no analysis';
@@ -43,7 +43,7 @@ export function reasonToSkip({ plan, items }: Analysed, chat: ChatModel | undefi
   return chat ? undefined : 'No language model is configured';
 }
 
-/** Characters of the transcript that the model reads; of a longer one, the end. */
+/** Most characters of the transcript that the model reads, from its end. */
 const TRANSCRIPT_LENGTH = 60_000;
 
 const LINES: { readonly [T in SessionItem['type']]: (item: Extract<SessionItem, { type: T }>) => string } = {
@@ -113,14 +113,14 @@ const FITS: Readonly<
   enum: (value, options) => Array.isArray(options) && options.includes(value),
 };
 
-/** The object within the model's words, which may stand between others. Errors: where there is none. */
+/** The JSON object in the model's answer, which may have text around it. Throws if there is none. */
 function objectIn(answer: string): Json {
   const parsed: unknown = JSON.parse(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1));
   if (isPlainObject(parsed)) return parsed;
   throw new SyntaxError('no object');
 }
 
-/** The model's answer to the questions. Errors: a SyntaxError where it is no JSON object. */
+/** The model's answer to the questions. Errors: a SyntaxError if it is no JSON object. */
 export function analysisIn(answer: string, wanted: Wanted): SessionAnalysis {
   const found = objectIn(answer);
   const data = byName(found['data']);
@@ -149,7 +149,7 @@ export function analysisIn(answer: string, wanted: Wanted): SessionAnalysis {
   };
 }
 
-/** Asks once (decision 11), where there is something to ask and a model. Errors: those of an aborted signal only. */
+/** Asks once (decision 11), unless there is a reason to skip. Errors: only those of an aborted signal. */
 export async function analyse(
   session: Analysed,
   chat: ChatModel | undefined,

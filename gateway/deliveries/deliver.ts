@@ -1,4 +1,4 @@
-/** One attempt of one delivery (docs/contract/platform.md 6.8): signed with the endpoint's secret of this moment. */
+/** One attempt of one delivery (docs/contract/platform.md 6.8): signed with the endpoint's current secret. */
 import type { Clock } from '../../contracts/clock.js';
 import { LIMITS } from '../../contracts/limits.js';
 import type { WebhookSecrets } from '../../contracts/ports/agents.js';
@@ -19,7 +19,7 @@ export interface DeliverParts {
   readonly clock: Clock;
 }
 
-/** What was asked of a webhook, and what came of it. */
+/** The outcome of one request to a webhook. */
 export interface Sent {
   readonly answer: WebhookAnswer;
   readonly cause?: unknown;
@@ -30,7 +30,7 @@ export interface Attempt extends Sent {
 }
 
 const { timeoutMs, retryMs } = LIMITS.postCallWebhook;
-/** Bytes of the answer that are read: none, as only its status counts. */
+/** Bytes to read of the answer: none, since only its status counts. */
 const CAPTURE_BYTES = 0;
 
 function afterFailure({ attempts, redelivery }: Delivery): DeliveryOutcome {
@@ -57,7 +57,7 @@ async function post({ url, body, agentId }: Posted, parts: DeliverParts): Promis
   return status;
 }
 
-/** Never rejects: what fails on our side is told as well. */
+/** Never rejects: failures on our side are reported in the answer too. */
 export async function send(posted: Posted, parts: DeliverParts): Promise<Sent> {
   const since = parts.clock.monotonic();
   const durationMs = (): number => Math.round(parts.clock.monotonic() - since);
@@ -70,7 +70,7 @@ export async function send(posted: Posted, parts: DeliverParts): Promise<Sent> {
   }
 }
 
-/** What fails on our side is a failed attempt as well. */
+/** Failures on our side count as failed attempts too. */
 export async function deliver(delivery: Delivery, parts: DeliverParts): Promise<Attempt> {
   const sent = await send(delivery, parts);
   return { ...sent, outcome: isTaken(sent.answer) ? { kind: 'delivered' } : afterFailure(delivery) };

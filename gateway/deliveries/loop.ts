@@ -1,7 +1,7 @@
 /**
- * Sends what the outbox holds (docs/contract/decisions.md "Platform"). Looks when a row was added and once a second,
- * keeps a bounded number under way, and takes no more than it can send. A row that cannot be settled is given out
- * again when its lease ends.
+ * Sends the deliveries in the outbox (docs/contract/decisions.md "Platform"). Looks when a row was added and once a
+ * second, sends a bounded number at once, and takes no more than it can send. A row that cannot be settled is given
+ * out again when its lease ends.
  */
 import { LIMITS } from '../../contracts/limits.js';
 import type { Log } from '../../contracts/log.js';
@@ -14,7 +14,7 @@ export interface DeliveryParts extends DeliverParts {
 }
 
 const AT_ONCE = 32;
-/** Taken with one statement, so that no workspace gets all places before they are counted. */
+/** Most rows per statement, so that no workspace takes all places before its rows are counted. */
 const AT_A_TIME = 8;
 const LOOK_MS = 1000;
 const LEASE_MS = LIMITS.postCallWebhook.timeoutMs + 20_000;
@@ -34,7 +34,7 @@ export class Deliveries {
     this.#look();
   }
 
-  /** Takes nothing more, and waits for what is under way. */
+  /** Takes no more rows, and waits for running deliveries. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#cancel();
@@ -43,7 +43,7 @@ export class Deliveries {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
-  /** Looks for due deliveries; one look at a time, and another after it if asked for meanwhile. */
+  /** Looks for due deliveries, one look at a time; a call during a look causes one more after it. */
   #look(): void {
     if (this.#stopped) return;
     this.#again = this.#looking !== undefined;
